@@ -1,0 +1,38 @@
+import tseslint from 'typescript-eslint';
+
+const sizes = {
+  'max-lines': ['error', { max: 250 }],
+  'max-lines-per-function': ['error', { max: 60, skipComments: true }],
+  'max-params': ['error', 3],
+  complexity: ['error', 12],
+  'no-nested-ternary': 'error',
+  'no-empty': 'error',
+  eqeqeq: 'error',
+  curly: ['error', 'multi-line'],
+  'prefer-const': 'error',
+};
+
+export default tseslint.config(
+  { ignores: ['dist/', 'node_modules/', 'demo/'] },
+  { files: ['**/*.mjs'], rules: sizes },
+  {
+    files: ['**/*.ts'],
+    extends: [...tseslint.configs.strictTypeChecked],
+    languageOptions: { parserOptions: { project: './tsconfig.json', tsconfigRootDir: new URL('..', import.meta.url).pathname } },
+    rules: {
+      ...sizes,
+      '@typescript-eslint/consistent-type-imports': 'error',
+      '@typescript-eslint/restrict-template-expressions': ['error', { allowNumber: true }],
+      '@typescript-eslint/no-confusing-void-expression': ['error', { ignoreArrowShorthand: true }],
+      '@typescript-eslint/switch-exhaustiveness-check': ['error', { considerDefaultExhaustiveForUnions: true }],
+      '@typescript-eslint/no-shadow': 'error',
+    },
+  },
+  {
+    files: ['test/**/*.ts'],
+    rules: {
+      'max-lines-per-function': ['error', { max: 60, skipComments: true, IIFEs: false }],
+      '@typescript-eslint/require-await': 'off',
+    },
+  },
+);
