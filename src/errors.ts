@@ -1,0 +1,44 @@
+/** Every failure that a caller may branch on. The code is the contract; the message is for people. */
+export const ERROR_STATUS = {
+  bad_request: 400,
+  forbidden: 403,
+  not_found: 404,
+  method_not_allowed: 405,
+  too_large: 413,
+  wrong_content_type: 415,
+  foreign_host: 421,
+  too_many_attempts: 429,
+  header_too_large: 431,
+  internal: 500,
+  command_failed: 500,
+  upstream_unreachable: 502,
+  unavailable: 503,
+  upstream_timeout: 504,
+  no_space: 507,
+} as const;
+
+export type ErrorCode = keyof typeof ERROR_STATUS;
+export type ErrorStatus = (typeof ERROR_STATUS)[ErrorCode];
+
+/** The one exception that crosses a border between rooms. Its message is lower case and starts with "cannot …". */
+export class DepotError extends Error {
+  readonly code: ErrorCode;
+  readonly status: ErrorStatus;
+
+  constructor(code: ErrorCode, message: string, options?: { cause?: unknown }) {
+    super(message, options);
+    this.name = 'DepotError';
+    this.code = code;
+    this.status = ERROR_STATUS[code];
+  }
+}
+
+/** The code that Node gives a failed system call, such as `ENOENT`; undefined for any other error. */
+export function systemCode(error: unknown): string | undefined {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
+}
+
+/** What an unknown thrown value says, in one line. */
+export function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
