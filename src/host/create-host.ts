@@ -1,0 +1,55 @@
+import { mkdir, stat, statfs } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import type { Paths } from '../config/paths.ts';
+import type { Host, PackageHost } from './host.ts';
+import { createListsKeeper } from './lists-keeper.ts';
+import { readOpkgConfig, type OpkgConfig } from './opkg-config.ts';
+import { createDatabaseReader } from './opkg-database.ts';
+import { findAvailable } from './opkg-lists.ts';
+import { readLockHolder } from './opkg-lock.ts';
+import { createOpkgCommands } from './opkg.ts';
+import { removeStrays } from './opkg-strays.ts';
+import { compareVersions } from './opkg-version.ts';
+import { createProcesses } from './processes.ts';
+import { copyFileIn, createStatusCopy } from './status-copy.ts';
+
+/** The real device below `paths`. `environment` is what its programs get. */
+export async function createHost(options: { paths: Paths; environment: Record<string, string> }): Promise<Host> {
+  return { processes: createProcesses(), packages: await createPackageHost(options) };
+}
+
+async function createPackageHost({ paths, environment }: { paths: Paths; environment: Record<string, string> }): Promise<PackageHost> {
+  const readConfig = (): Promise<OpkgConfig> => readOpkgConfig(paths);
+  const statusFiles = async (): Promise<string[]> => (await readConfig()).destinations.map(statusFileOf);
+  const lockHolder = (): Promise<number | undefined> => readLockHolder(paths.opkg.lockFile);
+  const database = createDatabaseReader({ statusFiles, isLocked: async () => (await lockHolder()) !== undefined });
+  const watchedFiles = await statusFiles();
+  const [statusFile = statusFileOf(paths.root)] = watchedFiles;
+  const destination = dirname(dirname(dirname(dirname(statusFile))));
+  return {
+    watched: { metaDir: paths.opkg.metaDir, statusFiles: watchedFiles },
+    read: database.read,
+    available: async (names) => findAvailable(await readConfig(), names),
+    compareVersions,
+    commands: createOpkgCommands(paths, environment),
+    lockHolder,
+    prepare: async () => {
+      await mkdir(dirname(paths.opkg.lockFile), { recursive: true });
+    },
+    freeBytes: () => freeBytesOf(paths),
+    statusCopy: createStatusCopy({ statusFile, copyFile: copyFileIn(paths.stateDir) }),
+    lists: createListsKeeper(readConfig),
+    hasControlFile: async (name) => stat(join(dirname(statusFile), 'info', `${name}.control`)).then(() => true, () => false),
+    removeStrays: async (since) => removeStrays({ infoDir: join(dirname(statusFile), 'info'), destination, database: await database.read(), since }),
+  };
+}
+
+function statusFileOf(destination: string): string {
+  return join(destination, 'usr/lib/opkg/status');
+}
+
+/** Bytes that an ordinary process may still use on the file system of the device root. */
+async function freeBytesOf({ root }: Paths): Promise<number> {
+  const { bavail, bsize } = await statfs(root);
+  return bavail * bsize;
+}

@@ -1,0 +1,79 @@
+import { cp, mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { reasonOf } from '../errors.ts';
+import type { Feed, ListsKeeper } from './host.ts';
+import type { OpkgConfig } from './opkg-config.ts';
+import { readParagraphs } from './opkg-lists.ts';
+
+/**
+ * Keeps the package lists over an `opkg update`, which takes a captive portal's page for a list, deletes a list whose signature is
+ * bad, and says so with exit code 0. A feed whose new list is good gets it; every other keeps the list that was there.
+ */
+export function createListsKeeper(readConfig: () => Promise<OpkgConfig>): ListsKeeper {
+  return {
+    keep: async () => {
+      const { listsDir } = await readConfig();
+      const kept = keptFolder(listsDir);
+      await rm(kept, { recursive: true, force: true });
+      await mkdir(listsDir, { recursive: true });
+      await cp(listsDir, kept, { recursive: true, preserveTimestamps: true });
+      await writeFile(join(kept, MARKER), '');
+    },
+    settle: async () => {
+      const config = await readConfig();
+      const kept = keptFolder(config.listsDir);
+      const failed: { feed: Feed; reason: string }[] = [];
+      for (const feed of config.feeds) {
+        const reason = await faultOf(config, feed);
+        if (reason === undefined) continue;
+        failed.push({ feed, reason });
+        await putBack(kept, config.listsDir, feed.name);
+      }
+      await rm(kept, { recursive: true, force: true });
+      return failed;
+    },
+  };
+}
+
+/** Written last when the lists are kept: a list fetched afterwards changed after it. */
+const MARKER = '.kept-at';
+
+function keptFolder(listsDir: string): string {
+  return `${listsDir.replace(/\/+$/, '')}.kept`;
+}
+
+/** @returns why the feed's list is not good, if it is not */
+async function faultOf(config: OpkgConfig, feed: OpkgConfig['feeds'][number]): Promise<string | undefined> {
+  const file = join(config.listsDir, feed.name);
+  const list = await stat(file).catch(() => undefined);
+  if (list === undefined) return config.checksSignatures ? 'its signature is bad or missing' : 'its list was not fetched';
+  const marker = await stat(join(keptFolder(config.listsDir), MARKER)).catch(() => undefined);
+  if (marker !== undefined && list.ctimeMs < marker.ctimeMs) return 'its list could not be fetched';
+  return feed.isGzip && !(await isPackedOrEmpty(file)) ? 'what it sent is not a package list' : faultInList(file);
+}
+
+async function isPackedOrEmpty(file: string): Promise<boolean> {
+  const head = (await readFile(file)).subarray(0, 2);
+  return head.length === 0 || (head[0] === 0x1f && head[1] === 0x8b);
+}
+
+async function faultInList(file: string): Promise<string | undefined> {
+  try {
+    for await (const paragraph of readParagraphs(file, () => true)) {
+      if (paragraph.trim() === '') continue;
+      if (!/^Package:[ \t]*\S/m.test(paragraph) || !/^Version:[ \t]*\S/m.test(paragraph)) return 'what it sent is not a package list';
+    }
+    return undefined;
+  } catch (error) {
+    return `its list is damaged (${reasonOf(error)})`;
+  }
+}
+
+async function putBack(kept: string, listsDir: string, name: string): Promise<void> {
+  for (const file of [name, `${name}.sig`]) {
+    const temporary = join(listsDir, `.${file}.new`);
+    const isKept = await cp(join(kept, file), temporary).then(() => true, () => false);
+    if (isKept) await rename(temporary, join(listsDir, file));
+    else await rm(join(listsDir, file), { force: true });
+  }
+}

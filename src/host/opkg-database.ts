@@ -1,0 +1,132 @@
+import { readFile, stat } from 'node:fs/promises';
+import { setTimeout as delay } from 'node:timers/promises';
+import { systemCode } from '../errors.ts';
+import type { InstalledPackage, PackageDatabase } from './host.ts';
+import { parseDepends, parseNames, parseStanzas, type Stanza } from './opkg-stanza.ts';
+
+/**
+ * Reads opkg's status file without opkg. Invariants:
+ *  - a reader never takes opkg's lock and never waits for a running opkg;
+ *  - opkg rewrites the file in place, so a reading counts only when the file ended well, did not change while it was read, and,
+ *    while somebody holds the lock, has lost nothing that the last good reading had; else the last good reading is the answer;
+ *  - a file that is not touched is not parsed again.
+ */
+export interface DatabaseReader {
+  read: () => Promise<PackageDatabase>;
+}
+
+interface Reading {
+  version: string;
+  packages: Map<string, InstalledPackage>;
+}
+
+/** How often, and how far apart, a file that is being written is tried before the last good reading is the answer. */
+const SETTLE_TRIES = 20;
+const SETTLE_PAUSE_MS = 25;
+/** A file that nobody has touched for so long is not being written: opkg writes its status within milliseconds. */
+const AT_REST_MS = 1000;
+
+export function createDatabaseReader(options: { statusFiles: () => Promise<string[]>; isLocked: () => Promise<boolean> }): DatabaseReader {
+  const readings = new Map<string, Reading>();
+  const given = new Map<string, string>();
+  let last: Promise<unknown> = Promise.resolve();
+
+  const readOne = async (file: string): Promise<Map<string, InstalledPackage>> => {
+    for (let tries = 0; tries < SETTLE_TRIES; tries += 1) {
+      const known = readings.get(file);
+      const version = await versionOf(file);
+      if (version.text === known?.version || version.text === given.get(file)) return known?.packages ?? new Map();
+      const next = await takeReading(file, version.text);
+      if (next !== undefined && (keepsAll(known, next) || isAtRest(version.modifiedAt) || !(await options.isLocked()))) {
+        readings.set(file, next);
+        return next.packages;
+      }
+      await delay(SETTLE_PAUSE_MS);
+    }
+    return giveUp(file);
+  };
+
+  /** The file stays damaged: it is not tried again until it changes, and the last good reading goes on. */
+  const giveUp = async (file: string): Promise<Map<string, InstalledPackage>> => {
+    given.set(file, (await versionOf(file)).text);
+    const known = readings.get(file) ?? { version: '', packages: parseStatus(await readFile(file, 'utf8').catch(() => '')) };
+    readings.set(file, known);
+    return known.packages;
+  };
+
+  const readAll = async (): Promise<PackageDatabase> => {
+    const parts = await Promise.all((await options.statusFiles()).map(readOne));
+    return parts.length === 1 && parts[0] !== undefined ? parts[0] : new Map(parts.reverse().flatMap((part) => [...part]));
+  };
+
+  return {
+    // One after the other: a caller that comes after a change gets a reading that began after it.
+    read: () => {
+      const reading = last.then(readAll);
+      last = reading.catch(() => undefined);
+      return reading;
+    },
+  };
+}
+
+/** @returns undefined where the file is being written or is damaged */
+async function takeReading(file: string, version: string): Promise<Reading | undefined> {
+  if (version === ABSENT) return { version, packages: new Map() };
+  const text = await readFile(file, 'utf8').catch(() => undefined);
+  if (text === undefined || !endsWell(text) || (await versionOf(file)).text !== version) return undefined;
+  return { version, packages: parseStatus(text) };
+}
+
+/** Whether the new reading has everything that the last one had. */
+function keepsAll(known: Reading | undefined, next: Reading): boolean {
+  return known !== undefined && [...known.packages.keys()].every((name) => next.packages.has(name));
+}
+
+function isAtRest(modifiedAt: number): boolean {
+  return Math.abs(Date.now() - modifiedAt) > AT_REST_MS;
+}
+
+const ABSENT = 'absent';
+
+async function versionOf(file: string): Promise<{ text: string; modifiedAt: number }> {
+  try {
+    const { ino, size, mtimeNs, ctimeNs, mtimeMs } = await stat(file, { bigint: true });
+    return { text: `${ino}-${size}-${mtimeNs}-${ctimeNs}`, modifiedAt: Number(mtimeMs) };
+  } catch (error) {
+    if (systemCode(error) === 'ENOENT') return { text: ABSENT, modifiedAt: 0 };
+    throw error;
+  }
+}
+
+/** opkg ends each paragraph with an empty line, the last one too; an empty file is what truncation leaves. */
+export function endsWell(status: string): boolean {
+  if (!status.endsWith('\n\n')) return false;
+  const lastParagraph = status.trimEnd().split(/\n\n/).at(-1) ?? '';
+  return /^Package: \S/m.test(lastParagraph) && /^Status: \S+ \S+ \S/m.test(lastParagraph);
+}
+
+export function parseStatus(text: string): Map<string, InstalledPackage> {
+  const packages = new Map<string, InstalledPackage>();
+  for (const stanza of parseStanzas(text)) {
+    const entry = packageOf(stanza);
+    if (entry !== undefined) packages.set(entry.name, entry);
+  }
+  return packages;
+}
+
+function packageOf(stanza: Stanza): InstalledPackage | undefined {
+  const name = stanza.get('Package');
+  const state = stanza.get('Status')?.split(/\s+/)[2];
+  if (name === undefined || state === undefined) return undefined;
+  return {
+    name,
+    version: stanza.get('Version') ?? '',
+    architecture: stanza.get('Architecture') ?? '',
+    state,
+    isAuto: stanza.get('Auto-Installed') === 'yes',
+    isEssential: stanza.get('Essential') === 'yes',
+    depends: parseDepends(stanza.get('Depends')),
+    provides: parseNames(stanza.get('Provides')),
+    installedAt: Number(stanza.get('Installed-Time') ?? 0) || 0,
+  };
+}

@@ -1,0 +1,43 @@
+/** One paragraph of a control file: field names as they stand, continuation lines joined by line breaks. */
+export type Stanza = ReadonlyMap<string, string>;
+
+/** Splits a control file, a status file or a package list into its paragraphs (Debian policy, section 5.1). */
+export function* parseStanzas(text: string): Generator<Stanza> {
+  for (const paragraph of text.split(/\n(?:[ \t]*\n)+/)) {
+    const stanza = parseStanza(paragraph);
+    if (stanza.size > 0) yield stanza;
+  }
+}
+
+export function parseStanza(paragraph: string): Stanza {
+  const fields = new Map<string, string>();
+  let current: string | undefined;
+  for (const line of paragraph.split('\n')) {
+    if (/^[ \t]/.test(line)) {
+      if (current !== undefined) fields.set(current, `${fields.get(current) ?? ''}\n${line.trim()}`);
+      continue;
+    }
+    const colon = line.indexOf(':');
+    current = colon > 0 ? line.slice(0, colon) : undefined;
+    if (current !== undefined) fields.set(current, line.slice(colon + 1).trim());
+  }
+  return fields;
+}
+
+/** `a (>= 1), b | c` → `[['a'], ['b', 'c']]`: the names that would do for each dependency, without versions. */
+export function parseDepends(text: string | undefined): string[][] {
+  return splitList(text).map((entry) => entry.split('|').map(nameOf).filter((name) => name !== ''));
+}
+
+/** `a, b (= 1)` → `['a', 'b']`. */
+export function parseNames(text: string | undefined): string[] {
+  return splitList(text).map(nameOf);
+}
+
+function splitList(text: string | undefined): string[] {
+  return (text ?? '').split(',').map((entry) => entry.trim()).filter((entry) => entry !== '');
+}
+
+function nameOf(entry: string): string {
+  return /^[^\s(]*/.exec(entry.trim())?.[0] ?? '';
+}

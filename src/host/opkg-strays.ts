@@ -1,0 +1,59 @@
+import { readdir, readFile, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { PackageDatabase } from './host.ts';
+
+/**
+ * Removes what a killed opkg leaves behind: files and `info/NAME.*` of packages that the status file does not know.
+ * A file that another package lists stays. Only packages whose list was written after `since` are touched.
+ * @returns the names of the packages whose files were removed
+ */
+export async function removeStrays(options: { infoDir: string; destination: string; database: PackageDatabase; since: number }): Promise<string[]> {
+  const { infoDir, destination, database, since } = options;
+  const infoFiles = await readdir(infoDir).catch(() => []);
+  const listed = infoFiles.filter((file) => file.endsWith('.list')).map((file) => file.slice(0, -'.list'.length));
+  const strays: string[] = [];
+  for (const name of listed) {
+    if (!isKnown(database, name) && (await wasWrittenAfter(join(infoDir, `${name}.list`), since))) strays.push(name);
+  }
+  if (strays.length === 0) return [];
+  const owned = await filesOf(infoDir, listed.filter((name) => !strays.includes(name)));
+  for (const name of strays) {
+    for (const file of await filesOf(infoDir, [name])) {
+      if (!owned.has(file)) await rm(join(destination, file), { force: true });
+    }
+    for (const file of infoFiles) {
+      if (isInfoOf(file, name)) await rm(join(infoDir, file), { force: true });
+    }
+  }
+  return strays;
+}
+
+function isKnown(database: PackageDatabase, name: string): boolean {
+  const entry = database.get(name);
+  return entry !== undefined && entry.state !== 'not-installed';
+}
+
+/** A second is given away, for clocks of different grain. */
+async function wasWrittenAfter(file: string, since: number): Promise<boolean> {
+  const entry = await stat(file).catch(() => undefined);
+  return entry !== undefined && entry.ctimeMs >= (since - 1) * 1000;
+}
+
+const INFO_ENDINGS = ['list', 'control', 'conffiles', 'preinst', 'postinst', 'postinst-pkg', 'prerm', 'prerm-pkg', 'postrm'];
+
+function isInfoOf(file: string, name: string): boolean {
+  return INFO_ENDINGS.some((ending) => file === `${name}.${ending}`);
+}
+
+/** Lists hold one absolute path a line, sometimes with a tab and a checksum behind it. */
+async function filesOf(infoDir: string, names: readonly string[]): Promise<Set<string>> {
+  const files = new Set<string>();
+  for (const name of names) {
+    const text = await readFile(join(infoDir, `${name}.list`), 'utf8').catch(() => '');
+    for (const line of text.split('\n')) {
+      const [path = ''] = line.split('\t');
+      if (path.startsWith('/') && !path.split('/').includes('..')) files.add(path);
+    }
+  }
+  return files;
+}

@@ -1,0 +1,20 @@
+import type { Paths } from '../config/paths.ts';
+import type { Command, PackageHost } from './host.ts';
+
+/**
+ * opkg's argument vectors. `--` stands before names, since opkg permutes options and takes `-o/dir` as another root. With a root
+ * other than `/`, opkg works on it as an offline root, whose maintainer scripts run only when forced and want to be told the root.
+ */
+export function createOpkgCommands(paths: Paths, base: Record<string, string>): PackageHost['commands'] {
+  const rootOptions = paths.isLive ? [] : ['--offline-root', paths.root, '--force-postinstall'];
+  const environment = paths.isLive ? base : { ...base, IPKG_INSTROOT: paths.root };
+  const opkg = (...rest: string[]): Command => ({ argv: ['opkg', ...rootOptions, ...rest], environment, cwd: '/' });
+  return {
+    install: (names) => opkg('install', '--', ...names),
+    upgrade: (names) => opkg('upgrade', '--', ...names),
+    remove: (names) => opkg('remove', '--', ...names),
+    configure: (names) => opkg('configure', '--', ...names),
+    update: () => opkg('update'),
+    script: (file, variables) => ({ argv: ['/bin/sh', file], environment: { ...environment, ...variables }, cwd: '/' }),
+  };
+}

@@ -1,0 +1,116 @@
+import { watch, type FSWatcher } from 'node:fs';
+import { appendFile, mkdir, open, readdir, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+
+/**
+ * Task logs: one append-only file a job, written by the job's commands themselves. Nothing stands between the program and the reader
+ * but the file; readers name an offset and may wait for more.
+ */
+export interface TaskLogs {
+  folder: string;
+  fileOf: (id: string) => string;
+  /** Gets the exit code of a job's n-th command. In a folder of its own, so that a watch on it is not woken by output. */
+  exitFileOf: (id: string, run: number) => string;
+  /** Bytes written so far; undefined where there is no log (not started yet, pruned, or lost with a tmpfs). */
+  size: (id: string) => Promise<number | undefined>;
+  /** At most `most` bytes from `offset`. */
+  read: (id: string, offset: number, most: number) => Promise<Buffer>;
+  append: (id: string, text: string) => Promise<void>;
+  /** Resolves when the log has grown beyond `offset`, `wake` was called for the job, the time is over or the signal aborts. */
+  waitForMore: (id: string, options: { offset: number; timeoutMs: number; signal?: AbortSignal }) => Promise<void>;
+  /** Lets those go who wait for the job: its state has changed. */
+  wake: (id: string) => void;
+  remove: (id: string) => Promise<void>;
+  removeExitFiles: (id: string, runs: number) => Promise<void>;
+  /** Removes the files of jobs that nobody knows any more. */
+  removeUnknown: (isKnown: (id: string) => boolean) => Promise<void>;
+}
+
+export async function createTaskLogs(folder: string): Promise<TaskLogs> {
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  const waiters = new Map<string, Set<() => void>>();
+  const fileOf = (id: string): string => join(folder, `${id}.log`);
+  const exitFolder = join(folder, 'exits');
+  await mkdir(exitFolder, { recursive: true, mode: 0o700 });
+  const exitFileOf = (id: string, run: number): string => join(exitFolder, `${id}.${run}`);
+  const size = async (id: string): Promise<number | undefined> => stat(fileOf(id)).then((entry) => entry.size, () => undefined);
+
+  return {
+    folder,
+    fileOf,
+    exitFileOf,
+    size,
+    read: (id, offset, most) => readPart(fileOf(id), offset, most),
+    append: (id, text) => appendFile(fileOf(id), text, { mode: 0o600 }),
+    waitForMore: (id, options) => waitForGrowth({ ...options, file: fileOf(id), waiters: waitersOf(waiters, id), size: () => size(id) }),
+    wake: (id) => {
+      for (const wake of waiters.get(id) ?? []) wake();
+      waiters.delete(id);
+    },
+    remove: (id) => rm(fileOf(id), { force: true }),
+    removeExitFiles: async (id, runs) => {
+      for (let run = 1; run <= runs; run += 1) await rm(exitFileOf(id, run), { force: true });
+    },
+    removeUnknown: async (isKnown) => {
+      for (const name of [...(await readdir(folder)), ...(await readdir(exitFolder)).map((file) => join('exits', file))]) {
+        const id = /(?:^|\/)([0-9a-f]{32})\./.exec(name)?.[1];
+        if (id !== undefined && !isKnown(id)) await rm(join(folder, name), { force: true });
+      }
+    },
+  };
+}
+
+function waitersOf(waiters: Map<string, Set<() => void>>, id: string): Set<() => void> {
+  const known = waiters.get(id) ?? new Set();
+  waiters.set(id, known);
+  return known;
+}
+
+async function readPart(file: string, offset: number, most: number): Promise<Buffer> {
+  const handle = await open(file, 'r');
+  try {
+    const { buffer, bytesRead } = await handle.read(Buffer.allocUnsafe(most), 0, most, offset);
+    return buffer.subarray(0, bytesRead);
+  } finally {
+    await handle.close();
+  }
+}
+
+interface GrowthOptions {
+  file: string;
+  offset: number;
+  timeoutMs: number;
+  signal?: AbortSignal;
+  waiters: Set<() => void>;
+  size: () => Promise<number | undefined>;
+}
+
+/** The watch is set before the size is looked at, so that no write falls between the two. */
+async function waitForGrowth({ file, offset, timeoutMs, signal, waiters, size }: GrowthOptions): Promise<void> {
+  let watcher: FSWatcher | undefined;
+  let timer: NodeJS.Timeout | undefined;
+  let wake: () => void = () => undefined;
+  const woken = new Promise<void>((resolve) => (wake = resolve));
+  waiters.add(wake);
+  signal?.addEventListener('abort', wake, { once: true });
+  try {
+    watcher = watchQuietly(file, wake);
+    if (signal?.aborted === true || ((await size()) ?? 0) > offset) return;
+    timer = setTimeout(wake, timeoutMs);
+    await woken;
+  } finally {
+    clearTimeout(timer);
+    watcher?.close();
+    waiters.delete(wake);
+    signal?.removeEventListener('abort', wake);
+  }
+}
+
+/** A file that is not there yet (`wake` is called when its job starts) or a system out of watches is no fault: the time-out still holds. */
+function watchQuietly(path: string, onChange: () => void): FSWatcher | undefined {
+  try {
+    return watch(path, { persistent: false }, onChange).on('error', onChange);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,171 @@
+import { randomBytes } from 'node:crypto';
+import { DepotError, reasonOf } from '../errors.ts';
+import type { Log } from '../log.ts';
+import { isEnded, unixNow, type Job, type Lane } from './job.ts';
+import type { Journal } from './journal.ts';
+import { createLanes, type Lanes } from './lanes.ts';
+import type { TaskLogs } from './log.ts';
+import { jobsToForget, type KeepLimits } from './pruning.ts';
+import { ENDED_WITHOUT_CODE, type Runner } from './runner.ts';
+
+/**
+ * The lanes of jobs. Invariants:
+ *  - a lane runs at most one job, and takes its jobs in the order in which they were accepted;
+ *  - an accepted job is on record before its id is given away, and no id is given twice;
+ *  - of two jobs on the same subject the later one decides: it is the one that a new request is compared with;
+ *  - a job that has not ended is never forgotten.
+ */
+export interface Queue {
+  /** Answers at once; the job runs when its turn comes. */
+  submit: (request: JobRequest) => Promise<Submission>;
+  get: (id: string) => Job | undefined;
+  /** Oldest first. */
+  all: () => Job[];
+  newest: (lane: Lane) => Job | undefined;
+  /** Drops a queued job, stops a running one; false where there is no such job. */
+  stop: (id: string) => Promise<boolean>;
+  /** Takes up what a daemon before this one left. */
+  resume: () => void;
+  /** No job begins any more; those under way are left alone. */
+  close: () => void;
+  /** Called whenever a job was added or changed its state. Returns how to end that. */
+  onChange: (listener: (job: Job) => void) => () => void;
+}
+
+export interface JobRequest {
+  kind: string;
+  lane: Lane;
+  subject: string;
+  params: Record<string, string>;
+  command: string;
+}
+
+export type Submission =
+  | { job: Job; isNew: boolean }
+  /** A queued job that the request contradicts. */
+  | { conflict: Job };
+
+export interface QueueOptions {
+  journal: Journal;
+  logs: TaskLogs;
+  log: Log;
+  runner: Runner;
+  /** Whether two kinds of jobs on the same subject undo each other. */
+  contradicts: (kind: string, other: string) => boolean;
+  limits: () => KeepLimits;
+}
+
+export function createQueue(options: QueueOptions): Queue {
+  const { journal, logs, runner } = options;
+  const jobs = new Map(journal.jobs.map((job) => [job.id, job]));
+  const listeners = new Set<(job: Job) => void>();
+  const announce = (job: Job): void => {
+    logs.wake(job.id);
+    for (const listener of listeners) listener(job);
+  };
+  const lanes = createLanes(async (job) => {
+    const running = runner.run(job);
+    announce(job);
+    await running;
+    await settle(options, job);
+    announce(job);
+    await prune(options, jobs);
+  });
+
+  const accept = async (request: JobRequest): Promise<Submission> => {
+    const job = newJob(request);
+    jobs.set(job.id, job);
+    await journal.save(job).catch((error: unknown) => {
+      jobs.delete(job.id);
+      throw error;
+    });
+    announce(job);
+    // Somebody may have dropped it while it was being written.
+    if (job.state === 'queued') lanes.add(job);
+    return { job, isNew: true };
+  };
+
+  return {
+    submit: async (request) => {
+      if (lanes.isClosed()) throw new DepotError('unavailable', 'cannot take a job: the daemon is stopping');
+      const last = lastOn(jobs.values(), request);
+      if (last !== undefined && isSame(last, request)) return { job: last, isNew: false };
+      if (last?.state === 'queued' && options.contradicts(last.kind, request.kind)) return { conflict: last };
+      return accept(request);
+    },
+    get: (id) => jobs.get(id),
+    all: () => [...jobs.values()],
+    newest: (lane) => [...jobs.values()].findLast((job) => job.lane === lane),
+    stop: async (id) => {
+      const job = jobs.get(id);
+      if (job === undefined) return false;
+      if (isEnded(job.state)) return true;
+      if (job.state === 'running') runner.stop(job);
+      else drop(lanes, job);
+      await save(options, job);
+      announce(job);
+      return true;
+    },
+    resume: () => {
+      for (const job of leftOvers(jobs.values())) lanes.add(job);
+      void logs.removeUnknown((id) => jobs.has(id)).then(() => prune(options, jobs));
+    },
+    close: lanes.close,
+    onChange: (listener) => {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+  };
+}
+
+function newJob(request: JobRequest): Job {
+  const id = randomBytes(16).toString('hex');
+  return { ...request, id, state: 'queued', createdAt: unixNow(), phase: 'steps', step: 0, runs: 0, resumes: 0, memory: {} };
+}
+
+/** What a daemon before this one did not get done: first what it was at, then what waited. */
+function leftOvers(jobs: Iterable<Job>): Job[] {
+  const left = [...jobs].filter(({ state }) => !isEnded(state));
+  return [...left.filter(({ state }) => state === 'running'), ...left.filter(({ state }) => state === 'queued')];
+}
+
+/** A record that cannot be written must not stop the lane: the job has ended all the same. */
+async function save({ journal, log }: QueueOptions, job: Job): Promise<void> {
+  await journal.save(job).catch((error: unknown) => log.error({ task: job.id, reason: reasonOf(error) }, 'job record not written'));
+}
+
+/** Puts the end on record; only then may the exit files go, since a daemon that finds no end reads them again. */
+async function settle(options: QueueOptions, job: Job): Promise<void> {
+  const { id, kind, subject, state, exitCode, error } = job;
+  job.logBytes = (await options.logs.size(id)) ?? 0;
+  await save(options, job);
+  await options.logs.removeExitFiles(id, job.runs);
+  options.log.info({ task: id, kind, subject, state, exitCode, error }, 'job ended');
+}
+
+async function prune({ journal, logs, log, limits }: QueueOptions, jobs: Map<string, Job>): Promise<void> {
+  for (const id of jobsToForget(jobs.values(), limits())) {
+    jobs.delete(id);
+    try {
+      await journal.forget(id);
+      await logs.remove(id);
+    } catch (error) {
+      log.error({ task: id, reason: reasonOf(error) }, 'job record not removed');
+    }
+  }
+}
+
+function drop(lanes: Lanes, job: Job): void {
+  Object.assign(job, { state: 'stopped', exitCode: ENDED_WITHOUT_CODE, error: 'stopped on request, before it began', stoppedAt: unixNow() });
+  lanes.remove(job);
+}
+
+/** The newest job on the same subject that has not ended. */
+function lastOn(jobs: Iterable<Job>, { lane, subject }: JobRequest): Job | undefined {
+  return [...jobs].findLast((job) => !isEnded(job.state) && job.lane === lane && job.subject === subject);
+}
+
+function isSame(job: Job, { kind, params }: JobRequest): boolean {
+  const names = new Set([...Object.keys(job.params), ...Object.keys(params)]);
+  return job.kind === kind && job.stopRequested !== true && [...names].every((name) => job.params[name] === params[name]);
+}

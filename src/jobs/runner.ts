@@ -1,0 +1,217 @@
+import { DepotError, reasonOf } from '../errors.ts';
+import type { Processes } from '../host/host.ts';
+import type { Log } from '../log.ts';
+import { waitForExit, type Exit } from './exit-file.ts';
+import { unixNow, type Act, type CommandStep, type Job, type Plan, type Step, type StepContext, type Verdict } from './job.ts';
+import type { TaskLogs } from './log.ts';
+import { endCommand } from './stopping.ts';
+
+/**
+ * Takes one job through its plan. Invariants:
+ *  - what is about to happen is on record before it happens: the state before the first step, a command's holder before the command;
+ *  - a job taken up again goes on at its step: a live command is waited for, a left exit code is read, an act is done again;
+ *  - under another boot the job is `interrupted`, and only its repair runs;
+ *  - a job that did not end well is repaired before it ends, and a repair that fails is told, not repeated;
+ *  - a job taken up three times without a step getting done fails.
+ */
+export interface Runner {
+  /** Runs or goes on running the job until it has ended; never throws. */
+  run: (job: Job) => Promise<void>;
+  /** Asks a running job to stop; it ends in its own time. */
+  stop: (job: Job) => void;
+}
+
+export interface RunnerOptions {
+  processes: Processes;
+  logs: TaskLogs;
+  log: Log;
+  planOf: (job: Job) => Plan;
+  save: (job: Job) => Promise<void>;
+}
+
+const MOST_RESUMES = 3;
+/** Exit code of a job that ended without one of its own: 128 + SIGTERM, as its readers know it. */
+export const ENDED_WITHOUT_CODE = 143;
+
+export function createRunner(options: RunnerOptions): Runner {
+  const aborts = new Map<string, AbortController>();
+  return {
+    run: async (job) => {
+      const abort = new AbortController();
+      aborts.set(job.id, abort);
+      if (job.stopRequested === true) abort.abort();
+      try {
+        await enter(options, job);
+        const run: Run = { ...options, job, plan: options.planOf(job), abort };
+        while (await advance(run));
+      } catch (error) {
+        options.log.error({ task: job.id, reason: reasonOf(error) }, 'job broke off');
+        end(job, { state: 'failed', error: reasonOf(error), exitCode: 1 });
+      } finally {
+        aborts.delete(job.id);
+      }
+    },
+    stop: (job) => {
+      job.stopRequested = true;
+      aborts.get(job.id)?.abort();
+    },
+  };
+}
+
+interface Run extends RunnerOptions {
+  job: Job;
+  plan: Plan;
+  abort: AbortController;
+}
+
+/** Puts the start, or that the job is taken up again, on record. */
+async function enter({ processes, logs, save }: RunnerOptions, job: Job): Promise<void> {
+  const bootId = await processes.bootId();
+  if (job.state === 'queued') {
+    Object.assign(job, { state: 'running', startedAt: unixNow(), bootId });
+    await logs.append(job.id, '');
+    logs.wake(job.id);
+  } else {
+    job.resumes += 1;
+    if (job.bootId !== bootId) {
+      const verdict: Verdict = { state: 'interrupted', error: 'the device went down while the job was running', exitCode: ENDED_WITHOUT_CODE };
+      beginRepair(job, job.verdict ?? verdict);
+      job.bootId = bootId;
+    } else if (job.resumes >= MOST_RESUMES && job.phase === 'steps') {
+      beginRepair(job, { state: 'failed', error: `cannot get on: taken up ${job.resumes} times without a step getting done`, exitCode: 1 });
+    }
+  }
+  await save(job);
+}
+
+/** Does one step. @returns whether there is more to do */
+async function advance(run: Run): Promise<boolean> {
+  const { job, plan } = run;
+  const step = plan[job.phase][job.step];
+  if (step === undefined || (job.phase === 'repair' && job.resumes >= MOST_RESUMES)) {
+    end(job, job.verdict);
+    return false;
+  }
+  try {
+    const again = await takeStep(run, step);
+    job.step = again === undefined ? job.step + 1 : plan[job.phase].findIndex(({ name }) => name === again);
+    job.resumes = 0;
+  } catch (error) {
+    await fail(run, error);
+  }
+  delete job.process;
+  return true;
+}
+
+async function takeStep(run: Run, step: Step): Promise<string | undefined> {
+  const context = contextOf(run);
+  if (run.job.phase === 'steps' && run.abort.signal.aborted && run.job.process === undefined) throw stopped();
+  if ('act' in step) return takeAct(run, step, context);
+  await runCommand(run, step, context);
+  return undefined;
+}
+
+async function takeAct(run: Run, step: Act, context: StepContext): Promise<string | undefined> {
+  try {
+    const next = await step.act(context);
+    Object.assign(run.job.memory, context.memory);
+    return next?.again;
+  } catch (error) {
+    throw run.abort.signal.aborted && run.job.phase === 'steps' ? stopped() : error;
+  }
+}
+
+/** A failure of the plan begins the repair; one of the repair is told, and the repair goes on with its next step. */
+async function fail({ job, logs, save }: Run, error: unknown): Promise<void> {
+  const reason = reasonOf(error);
+  await logs.append(job.id, `depotd: ${reason}\n`).catch(() => undefined);
+  if (job.phase === 'repair') {
+    job.step += 1;
+    return;
+  }
+  const exitCode = job.lastExitCode === undefined || job.lastExitCode === 0 ? undefined : job.lastExitCode;
+  if (error instanceof Stopped) beginRepair(job, { state: 'stopped', error: reason, exitCode: exitCode ?? ENDED_WITHOUT_CODE });
+  else beginRepair(job, { state: 'failed', error: reason, exitCode: exitCode ?? 1 });
+  await save(job);
+}
+
+function beginRepair(job: Job, verdict: Verdict): void {
+  Object.assign(job, { phase: 'repair', step: 0, verdict });
+  delete job.process;
+}
+
+function end(job: Job, verdict: Verdict | undefined): void {
+  Object.assign(job, { state: verdict?.state ?? 'done', exitCode: verdict?.exitCode ?? 0, stoppedAt: unixNow() });
+  if (verdict !== undefined) job.error = verdict.error;
+  delete job.process;
+  delete job.verdict;
+}
+
+/** Somebody asked for the stop, so it is no failure. */
+class Stopped extends Error {}
+
+function stopped(): Stopped {
+  return new Stopped('stopped on request');
+}
+
+async function runCommand(run: Run, step: CommandStep, context: StepContext): Promise<void> {
+  const exit = await exitOf(run, step, context);
+  if (exit === undefined) return;
+  const { job } = run;
+  if (exit === 'not-run') throw new DepotError('internal', `cannot start ${step.name}: the daemon went down before it was to run`);
+  job.lastExitCode = exit.exitCode;
+  if (run.job.phase === 'steps' && run.abort.signal.aborted && exit.exitCode !== 0) throw stopped();
+  if (step.mustSucceed && exit.exitCode !== 0) throw new DepotError('command_failed', `cannot ${step.name}: exit code ${exit.exitCode}`);
+}
+
+/** @returns undefined where the step has nothing to run */
+async function exitOf(run: Run, step: CommandStep, context: StepContext): Promise<Exit | undefined> {
+  const { job } = run;
+  if (job.process === undefined) return startAndWait(run, step, context);
+  const exit = await waitForCommand(run);
+  if (exit !== 'not-run') return exit;
+  // The daemon that prepared it died before it said go, so nothing has happened yet.
+  delete job.process;
+  return startAndWait(run, step, context);
+}
+
+async function startAndWait(run: Run, step: CommandStep, context: StepContext): Promise<Exit | undefined> {
+  const { job, processes, logs, save } = run;
+  const command = await step.command(context);
+  if (command === undefined) return undefined;
+  job.runs += 1;
+  const held = await processes.start({ jobId: job.id, command, logFile: logs.fileOf(job.id), exitFile: logs.exitFileOf(job.id, job.runs) });
+  job.process = held.mark;
+  await save(job);
+  held.go();
+  return waitForCommand(run, held.ended);
+}
+
+async function waitForCommand(run: Run, ended?: Promise<void>): Promise<Exit> {
+  const { job, processes, logs, abort } = run;
+  const mark = job.process;
+  if (mark === undefined) return 'not-run';
+  const stop = (): void => void endCommand(processes, { jobId: job.id, mark });
+  if (abort.signal.aborted && job.phase === 'steps') stop();
+  abort.signal.addEventListener('abort', stop, { once: true });
+  try {
+    const file = logs.exitFileOf(job.id, job.runs);
+    return await waitForExit({ file, isAlive: () => processes.isAlive(mark), ...(ended === undefined ? {} : { ended }) });
+  } finally {
+    abort.signal.removeEventListener('abort', stop);
+  }
+}
+
+function contextOf({ job, logs, abort }: Run): StepContext {
+  return {
+    job,
+    memory: structuredClone(job.memory),
+    signal: abort.signal,
+    note: (line) => logs.append(job.id, `depotd: ${line}\n`),
+    tail: async (bytes) => {
+      const size = (await logs.size(job.id)) ?? 0;
+      return (await logs.read(job.id, Math.max(0, size - bytes), bytes)).toString('utf8');
+    },
+    show: (command) => (job.command = command),
+  };
+}
