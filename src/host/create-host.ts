@@ -1,8 +1,10 @@
-import { mkdir, stat, statfs } from 'node:fs/promises';
+import { mkdir, readFile, stat, statfs } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Paths } from '../config/paths.ts';
 import type { Host, PackageHost } from './host.ts';
 import { createListsKeeper } from './lists-keeper.ts';
+import { listMetaFiles } from './meta-files.ts';
+import { createNotes } from './notes.ts';
 import { readOpkgConfig, type OpkgConfig } from './opkg-config.ts';
 import { createDatabaseReader } from './opkg-database.ts';
 import { findAvailable } from './opkg-lists.ts';
@@ -15,7 +17,7 @@ import { copyFileIn, createStatusCopy } from './status-copy.ts';
 
 /** The real device below `paths`. `environment` is what its programs get. */
 export async function createHost(options: { paths: Paths; environment: Record<string, string> }): Promise<Host> {
-  return { processes: createProcesses(), packages: await createPackageHost(options) };
+  return { processes: createProcesses(), packages: await createPackageHost(options), notes: createNotes(options.paths.stateDir) };
 }
 
 async function createPackageHost({ paths, environment }: { paths: Paths; environment: Record<string, string> }): Promise<PackageHost> {
@@ -27,7 +29,10 @@ async function createPackageHost({ paths, environment }: { paths: Paths; environ
   const [statusFile = statusFileOf(paths.root)] = watchedFiles;
   const destination = dirname(dirname(dirname(dirname(statusFile))));
   return {
-    watched: { metaDir: paths.opkg.metaDir, statusFiles: watchedFiles },
+    watchedFolders: [paths.opkg.metaDir, ...watchedFiles.map((file) => dirname(file))],
+    metaFiles: () => listMetaFiles(paths.opkg.metaDir),
+    readMetaFile: (name) => readFile(join(paths.opkg.metaDir, `${name}.json`), 'utf8'),
+    lockFile: paths.opkg.lockFile,
     read: database.read,
     available: async (names) => findAvailable(await readConfig(), names),
     compareVersions,

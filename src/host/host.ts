@@ -5,6 +5,14 @@
 export interface Host {
   processes: Processes;
   packages: PackageHost;
+  notes: Notes;
+}
+
+/** Small records that outlive the daemon and the boot: one JSON document a name, replaced as a whole. */
+export interface Notes {
+  /** undefined where there is none, or where it is no JSON. */
+  read: (name: string) => Promise<unknown>;
+  write: (name: string, value: unknown) => Promise<void>;
 }
 
 /** A program to run: an argument vector, never a shell string. The environment is the whole one that it gets. */
@@ -89,8 +97,11 @@ export interface Feed {
 
 /** opkg, and its database read without it. */
 export interface PackageHost {
-  /** Folders and files whose change means that the database or the app meta files changed. */
-  watched: { metaDir: string; statusFiles: string[] };
+  /** Folders in which a change means that the database or an app meta file changed. */
+  watchedFolders: string[];
+  /** The app meta files: what is there, and what one holds. `version` changes with the content. */
+  metaFiles: () => Promise<{ name: string; version: string }[]>;
+  readMetaFile: (name: string) => Promise<string>;
   /** The database as of now; while opkg rewrites the file, the last good reading. */
   read: () => Promise<PackageDatabase>;
   /** The versions that the lists offer for these names, best first. Names that no list has are absent. */
@@ -103,9 +114,11 @@ export interface PackageHost {
     remove: (names: string[]) => Command;
     configure: (names: string[]) => Command;
     update: () => Command;
-    /** Runs a script of the device with the environment of maintainer scripts. */
-    script: (file: string, environment: Record<string, string>) => Command;
+    /** Runs the script that configures an app after its installation; undefined where the app has none. */
+    autoconf: (name: string, environment: Record<string, string>) => Promise<Command | undefined>;
   };
+  /** Where opkg keeps its lock, for messages. */
+  lockFile: string;
   /** Who holds opkg's lock: a process id, 0 where the system does not tell, undefined where nobody does. */
   lockHolder: () => Promise<number | undefined>;
   /** Makes what opkg needs to start (the folder of its lock). */

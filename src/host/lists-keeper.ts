@@ -22,6 +22,8 @@ export function createListsKeeper(readConfig: () => Promise<OpkgConfig>): ListsK
     settle: async () => {
       const config = await readConfig();
       const kept = keptFolder(config.listsDir);
+      const isKept = await stat(join(kept, MARKER)).then(() => true, () => false);
+      if (!isKept) return [];
       const failed: { feed: Feed; reason: string }[] = [];
       for (const feed of config.feeds) {
         const reason = await faultOf(config, feed);

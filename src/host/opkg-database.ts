@@ -21,7 +21,7 @@ interface Reading {
 }
 
 /** How often, and how far apart, a file that is being written is tried before the last good reading is the answer. */
-const SETTLE_TRIES = 20;
+const SETTLE_TRIES = 60;
 const SETTLE_PAUSE_MS = 25;
 /** A file that nobody has touched for so long is not being written: opkg writes its status within milliseconds. */
 const AT_REST_MS = 1000;

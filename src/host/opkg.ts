@@ -1,3 +1,5 @@
+import { stat } from 'node:fs/promises';
+import { join } from 'node:path';
 import type { Paths } from '../config/paths.ts';
 import type { Command, PackageHost } from './host.ts';
 
@@ -15,6 +17,10 @@ export function createOpkgCommands(paths: Paths, base: Record<string, string>): 
     remove: (names) => opkg('remove', '--', ...names),
     configure: (names) => opkg('configure', '--', ...names),
     update: () => opkg('update'),
-    script: (file, variables) => ({ argv: ['/bin/sh', file], environment: { ...environment, ...variables }, cwd: '/' }),
+    autoconf: async (name, variables) => {
+      const file = join(paths.autoconfDir, `${name}.sh`);
+      const isThere = await stat(file).then((entry) => entry.isFile(), () => false);
+      return isThere ? { argv: ['/bin/sh', file], environment: { ...environment, ...variables }, cwd: '/' } : undefined;
+    },
   };
 }

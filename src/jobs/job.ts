@@ -38,6 +38,8 @@ export interface Job {
   process?: ProcessMark;
   /** Commands started so far; numbers their exit files. */
   runs: number;
+  /** Size of the log when the last command was started. */
+  outputFrom?: number;
   /** Exit code of the last command that ended. */
   lastExitCode?: number;
   /** Times a daemon took this job up again without a step getting done in between. */
@@ -63,8 +65,8 @@ export interface StepContext {
   signal: AbortSignal;
   /** Adds a line of the daemon's own to the task log. */
   note: (line: string) => Promise<void>;
-  /** The last bytes of what the job printed, as text. */
-  tail: (bytes: number) => Promise<string>;
+  /** The first bytes of what the job's last command printed, as text. */
+  printed: (bytes: number) => Promise<string>;
   /** Shows another command to people from here on. */
   show: (command: string) => void;
 }
@@ -78,7 +80,7 @@ export interface Act {
 /** A step that is a command, run detached. `undefined` skips it. */
 export interface CommandStep {
   name: string;
-  command: (context: StepContext) => Promise<Command | undefined>;
+  command: (context: StepContext) => Promise<Command | undefined> | Command | undefined;
   /** Whether another exit code than 0 fails the job at once; else a later step judges. */
   mustSucceed: boolean;
 }

@@ -111,10 +111,7 @@ export function createQueue(options: QueueOptions): Queue {
       void logs.removeUnknown((id) => jobs.has(id)).then(() => prune(options, jobs));
     },
     close: lanes.close,
-    onChange: (listener) => {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
-    },
+    onChange: (listener) => (listeners.add(listener), () => listeners.delete(listener)),
   };
 }
 

@@ -180,6 +180,7 @@ async function startAndWait(run: Run, step: CommandStep, context: StepContext): 
   const command = await step.command(context);
   if (command === undefined) return undefined;
   job.runs += 1;
+  job.outputFrom = (await logs.size(job.id)) ?? 0;
   const held = await processes.start({ jobId: job.id, command, logFile: logs.fileOf(job.id), exitFile: logs.exitFileOf(job.id, job.runs) });
   job.process = held.mark;
   await save(job);
@@ -208,10 +209,7 @@ function contextOf({ job, logs, abort }: Run): StepContext {
     memory: structuredClone(job.memory),
     signal: abort.signal,
     note: (line) => logs.append(job.id, `depotd: ${line}\n`),
-    tail: async (bytes) => {
-      const size = (await logs.size(job.id)) ?? 0;
-      return (await logs.read(job.id, Math.max(0, size - bytes), bytes)).toString('utf8');
-    },
+    printed: async (bytes) => (await logs.read(job.id, job.outputFrom ?? 0, bytes)).toString('utf8'),
     show: (command) => (job.command = command),
   };
 }

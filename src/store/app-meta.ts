@@ -1,0 +1,49 @@
+import * as v from 'valibot';
+
+const text = v.string();
+const texts = v.array(v.string());
+
+/** What spec/ knows of an app's meta file; every other key passes through. A key of another type is left out. */
+const metaFile = v.looseObject({
+  title: optional(text),
+  entry: optional(text),
+  author: optional(text),
+  website: optional(text),
+  tutorial: optional(text),
+  description: optional(text),
+  description_en: optional(text),
+  version: optional(text),
+  release: optional(v.pipe(v.number(), v.integer())),
+  arch: optional(texts),
+  tags: optional(texts),
+  depends: optional(texts),
+  flags: optional(texts),
+  uci: optional(text),
+  autoconf: optional(texts),
+});
+
+function optional<const Schema extends v.GenericSchema>(schema: Schema): v.SchemaWithFallback<v.OptionalSchema<Schema, undefined>, undefined> {
+  return v.fallback(v.optional(schema), undefined);
+}
+
+export type AppMeta = v.InferOutput<typeof metaFile>;
+
+/** @returns undefined where the text is no JSON object */
+export function parseAppMeta(json: string): AppMeta | undefined {
+  try {
+    const result = v.safeParse(metaFile, JSON.parse(json));
+    return result.success ? result.output : undefined;
+  } catch {
+    // What is no JSON is as broken as what is no object.
+    return undefined;
+  }
+}
+
+/** One entry of the list of installed apps, as spec/package-store.md has it. */
+export type AppItem = AppMeta & { name: string; time: number };
+
+/** @param meta undefined for a meta file that cannot be read: the app is listed all the same, marked as broken */
+export function appItem(name: string, meta: AppMeta | undefined, installedAt: number): AppItem {
+  if (meta === undefined) return { name, title: name, version: '0.0.0', tags: ['broken'], broken: true, time: installedAt };
+  return { ...meta, name, time: installedAt };
+}

@@ -1,0 +1,51 @@
+import * as v from 'valibot';
+
+/** Text that was checked: safe in an argument vector behind `--`, in a path below a folder, and free of opkg's wildcards. */
+const PACKAGE_NAME = /^[A-Za-z0-9][A-Za-z0-9.+_-]*$/;
+
+export const packageName = v.pipe(
+  v.string(),
+  v.maxLength(128, 'at most 128 characters are allowed'),
+  v.regex(PACKAGE_NAME, 'a package name is letters, digits and . + _ -, beginning with a letter or digit'),
+  v.brand('PackageName'),
+);
+export type PackageName = v.InferOutput<typeof packageName>;
+
+export function isPackageName(text: string): text is PackageName {
+  return v.is(packageName, text);
+}
+
+export const uciName = v.pipe(
+  v.string(),
+  v.maxLength(128, 'at most 128 characters are allowed'),
+  v.regex(/^[A-Za-z0-9_-]+$/, 'a configuration name is letters, digits, _ and -'),
+);
+
+/** An absolute path without `.`, `..`, empty parts, NUL or line breaks. */
+export const devicePath = v.pipe(
+  v.string(),
+  v.maxLength(4096, 'at most 4096 characters are allowed'),
+  v.check(isNormalised, 'an absolute, normalised path is expected'),
+);
+
+function isNormalised(path: string): boolean {
+  if (path === '/') return true;
+  if (!path.startsWith('/') || /[\0\n\r]/.test(path)) return false;
+  return path.slice(1).split('/').every((part) => part !== '' && part !== '.' && part !== '..');
+}
+
+/** `1` and `true`, `0` and `false`. */
+export const flag = v.picklist(['0', '1', 'false', 'true'], '0, 1, false or true is expected');
+
+export function isOn(value: string | undefined): boolean {
+  return value === '1' || value === 'true';
+}
+
+export function isOff(value: string | undefined): boolean {
+  return value === '0' || value === 'false';
+}
+
+/** The package that carries an app's meta file: https://github.com/linkease/openwrt-app-meta calls it so. */
+export function metaPackageOf(app: string): string {
+  return `app-meta-${app}`;
+}

@@ -1,0 +1,52 @@
+import { DepotError } from '../errors.ts';
+import type { Job, Lane, Plan } from '../jobs/job.ts';
+import type { JobRequest } from '../jobs/queue.ts';
+import { autoconfStep } from './autoconf.ts';
+import { installPlan, removePlan, upgradePlan, type PackageTools } from './package-plans.ts';
+import { updatePlan } from './update-plan.ts';
+
+/** One kind of job: its lane, how it is called, and its steps. Adding a kind is adding an entry here. */
+interface Operation {
+  lane: Lane;
+  title: (subject: string) => string;
+  plan: (tools: PackageTools, job: Job) => Plan;
+  /** Kinds that undo this one on the same subject. */
+  contradicts: readonly Kind[];
+}
+
+export type Kind = 'install' | 'remove' | 'upgrade' | 'autoconf' | 'update';
+
+const OPERATIONS: Record<Kind, Operation> = {
+  install: { lane: 'package', title: (subject) => `install ${subject}`, plan: installPlan, contradicts: ['remove'] },
+  remove: { lane: 'package', title: (subject) => `remove ${subject}`, plan: removePlan, contradicts: ['install', 'upgrade', 'autoconf'] },
+  upgrade: { lane: 'package', title: (subject) => `upgrade ${subject}`, plan: upgradePlan, contradicts: ['remove'] },
+  autoconf: { lane: 'package', title: (subject) => `configure ${subject}`, plan: ({ packages }) => ({ steps: [autoconfStep(packages)], repair: [] }), contradicts: ['remove'] },
+  update: { lane: 'package', title: () => 'opkg update', plan: updatePlan, contradicts: [] },
+};
+
+/** What the queue is to be asked for. */
+export function requestFor(kind: Kind, subject: string, params: Record<string, string>): JobRequest {
+  const { lane, title } = OPERATIONS[kind];
+  return { kind, lane, subject, params, command: title(subject) };
+}
+
+export function planOf(tools: PackageTools, job: Job): Plan {
+  return operationOf(job.kind).plan(tools, job);
+}
+
+/** Whether two kinds of jobs on the same subject undo each other. */
+export function contradicts(kind: string, other: string): boolean {
+  return operationOf(kind).contradicts.some((name) => name === other);
+}
+
+/** How far a job is: what it is at, and how many of its steps are done. */
+export function progressOf(tools: PackageTools, job: Job): { label: string; done: number; total: number } {
+  const steps = planOf(tools, job)[job.phase];
+  const isOver = job.stoppedAt !== undefined;
+  return { label: isOver ? job.state : (steps[job.step]?.name ?? 'end'), done: isOver && job.state === 'done' ? steps.length : job.step, total: steps.length };
+}
+
+function operationOf(kind: string): Operation {
+  if (!Object.hasOwn(OPERATIONS, kind)) throw new DepotError('internal', `cannot go on with a job of the kind "${kind}": this version does not know it`);
+  return OPERATIONS[kind as Kind];
+}
