@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';
 import { reasonOf } from '../errors.ts';
 import type { InstalledPackage, PackageDatabase, PackageHost } from '../host/host.ts';
@@ -13,8 +12,8 @@ import { isPackageName, metaPackageOf, type PackageName } from './names.ts';
  *  - a build that began before a change never replaces one that began after it.
  */
 export interface Catalog {
-  /** The list of installed apps as JSON, with its entity tag. */
-  installed: () => Promise<{ body: string; etag: string }>;
+  /** The list of installed apps, as JSON that is ready to be sent. */
+  installed: () => Promise<string>;
   /** The state of one app or package, as spec/ has it. */
   status: (name: PackageName) => Promise<AppStatus>;
   meta: (name: PackageName) => Promise<AppMeta | undefined>;
@@ -31,7 +30,6 @@ interface View {
   database: PackageDatabase;
   apps: Map<string, { item: AppItem; meta: AppMeta | undefined }>;
   body: string;
-  etag: string;
 }
 
 /** Events come in bursts; this long after the first of one the catalogue is made anew. */
@@ -59,7 +57,7 @@ export function createCatalog({ packages, log }: { packages: PackageHost; log: L
   };
 
   return {
-    installed: current,
+    installed: async () => (await current()).body,
     status: async (name) => statusOf(await current(), name),
     meta: async (name) => (await current()).apps.get(name)?.meta,
     refresh,
@@ -91,13 +89,9 @@ async function buildView(packages: PackageHost, metas: MetaReader): Promise<View
     if (isPresent(entry)) apps.set(name, { item: appItem(name, meta, entry.installedAt), meta });
   }
   const body = JSON.stringify([...apps.values()].map(({ item }) => item));
-  return { database, apps, body, etag: etagOf(body) };
+  return { database, apps, body };
 }
 
-/** A strong entity tag (RFC 9110, section 8.8.3). */
-export function etagOf(body: string): string {
-  return `"${createHash('sha1').update(body).digest('base64url')}"`;
-}
 
 interface MetaReader {
   read: () => Promise<Map<string, AppMeta | undefined>>;

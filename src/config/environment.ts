@@ -1,0 +1,18 @@
+/** The one place that reads the process's environment. */
+
+/** Put in by the build; another value means that the sources run as they are. */
+export const VERSION = process.env.DEPOTD_VERSION ?? '0.0.0-development';
+
+/** What the daemon's own environment hands on to the programs it runs: where programs are and how the network is reached. */
+const HANDED_ON = ['PATH', 'TMPDIR', 'http_proxy', 'https_proxy', 'ftp_proxy', 'no_proxy', 'HTTP_PROXY', 'HTTPS_PROXY', 'NO_PROXY', 'SSL_CERT_FILE', 'SSL_CERT_DIR'];
+const SYSTEM_PATH = '/usr/sbin:/usr/bin:/sbin:/bin';
+
+/** A clean environment for host programs, with a terminal of 80 by 24 and English messages. */
+export function commandEnvironment(): Record<string, string> {
+  const handedOn = HANDED_ON.flatMap((name) => {
+    const value = process.env[name];
+    return value === undefined ? [] : [[name, value] as const];
+  });
+  return { PATH: SYSTEM_PATH, HOME: '/root', LANG: 'C', TERM: 'xterm', COLUMNS: '80', LINES: '24', ...Object.fromEntries(handedOn) };
+}
+

@@ -1,0 +1,97 @@
+import { Hono, type Context } from 'hono';
+import { DepotError, reasonOf } from '../errors.ts';
+import type { Log } from '../log.ts';
+import { checkHost, checkOrigin, checkToken, type KnownHosts } from './guard.ts';
+import { checkParameters, readParameters } from './parameters.ts';
+import { refusal } from './respond.ts';
+import type { Route, Session } from './route.ts';
+import type { Sessions } from './sessions.ts';
+
+export interface AppOptions {
+  /** Root of the CGI path tree. */
+  base: string;
+  routes: readonly Route[];
+  hosts: KnownHosts;
+  sessions: Sessions;
+  /** Aborts when the daemon stops. */
+  stopping: AbortSignal;
+  log: Log;
+}
+
+/** The address of this end of the connection, from Node's own request; absent on a unix socket. */
+export interface Bindings {
+  incoming?: { socket?: { localAddress?: string | undefined } };
+}
+
+type App = Hono<{ Bindings: Bindings }>;
+
+/**
+ * The whole interface. Each request passes: Host → path → method → origin → session → token → parameters → handler; whatever refuses it
+ * answers, and nothing behind it runs.
+ */
+export function createApp(options: AppOptions): App {
+  const app: App = new Hono();
+  app.use(async (context, next) => {
+    if (options.stopping.aborted) throw new DepotError('unavailable', 'cannot answer: the daemon is stopping');
+    checkHost(context.req.header('host'), options.hosts, context.env.incoming?.socket?.localAddress);
+    await next();
+  });
+  for (const [path, routes] of groupByPath(options)) app.all(path, (context) => answer(options, routes, context));
+  app.notFound((context) => refusal(new DepotError('not_found', `cannot find ${context.req.path.slice(0, 200)}`), { isTask: false }));
+  app.onError((error, context) => {
+    if (!(error instanceof DepotError)) options.log.error({ path: context.req.path, reason: reasonOf(error), stack: error.stack }, 'request failed');
+    return refusal(error, { isTask: false });
+  });
+  return app;
+}
+
+export function pathOf(route: Route, base: string): string {
+  return route.path.startsWith('/') ? route.path : `${base}/${route.path}`;
+}
+
+function groupByPath({ base, routes }: AppOptions): Map<string, Route[]> {
+  const groups = new Map<string, Route[]>();
+  for (const route of routes) {
+    const path = pathOf(route, base);
+    groups.set(path, [...(groups.get(path) ?? []), route]);
+  }
+  return groups;
+}
+
+async function answer(options: AppOptions, routes: readonly Route[], context: Context): Promise<Response> {
+  const method = context.req.raw.method === 'HEAD' ? 'GET' : context.req.raw.method;
+  const route = routes.find((candidate) => candidate.method === method);
+  if (route === undefined) return wrongMethod(routes, context);
+  try {
+    return await handle(options, route, context);
+  } catch (error) {
+    if (!(error instanceof DepotError)) options.log.error({ path: context.req.path, reason: reasonOf(error), stack: error instanceof Error ? error.stack : undefined }, 'request failed');
+    const needsLogin = error instanceof NoSession;
+    return refusal(error, { isTask: route.isTask, ...(needsLogin ? { headers: { 'X-LuCI-Login-Required': 'yes' } } : {}) });
+  }
+}
+
+function wrongMethod(routes: readonly Route[], { req }: Context): Response {
+  const allowed = routes.map(({ method }) => (method === 'GET' ? 'GET, HEAD' : method)).join(', ');
+  const error = new DepotError('method_not_allowed', `cannot ${req.raw.method} ${req.path}: it takes ${allowed}`);
+  return refusal(error, { isTask: routes.some(({ isTask }) => isTask), headers: { Allow: allowed } });
+}
+
+class NoSession extends DepotError {}
+
+async function handle({ sessions }: AppOptions, route: Route, context: Context): Promise<Response> {
+  const request = context.req.raw;
+  if (route.method === 'POST') checkOrigin(request.headers);
+  const session = await sessionFor(sessions, route, request.headers);
+  const values = await readParameters(request);
+  if (route.needsToken) checkToken(values.get('token'), session.token);
+  const params = checkParameters(route.params, values);
+  return route.handle({ params, context, session });
+}
+
+async function sessionFor(sessions: Sessions, { access }: Route, headers: Headers): Promise<Session> {
+  if (access === 'open') return { token: '' };
+  const session = await sessions.find(headers);
+  if (session === undefined) throw new NoSession('forbidden', 'cannot answer without a log-in');
+  return session;
+}

@@ -1,0 +1,64 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import { DepotError } from '../errors.ts';
+
+/**
+ * Refuses requests that another web site, or another name for this device, made a browser send.
+ */
+
+/** Names under which the daemon answers. */
+export interface KnownHosts {
+  /** Host parts of the listen addresses, without port, in lower case; IPv6 in brackets. */
+  listening: ReadonlySet<string>;
+  /** `main.hosts`: with a port only that port, without one any. */
+  configured: readonly string[];
+}
+
+/**
+ * A page that makes its own name point to this device (DNS rebinding) still sends that name, so only names that are ours pass.
+ * @param localAddress the address of this end of the connection; undefined on a unix socket
+ * @throws DepotError foreign_host
+ */
+export function checkHost(host: string | undefined, known: KnownHosts, localAddress: string | undefined): void {
+  const value = (host ?? '').toLowerCase();
+  const name = value.replace(/:\d+$/, '');
+  const isOurs =
+    name === 'localhost' || known.listening.has(name) || known.configured.includes(value) || known.configured.includes(name) || name === hostForm(localAddress);
+  if (!isOurs) throw new DepotError('foreign_host', `cannot answer for the host "${value.slice(0, 200)}": it is neither a listen address nor in main.hosts`);
+}
+
+/** An address as a Host header writes it (RFC 3986, section 3.2.2); IPv4 that came through an IPv6 socket is IPv4. */
+export function hostForm(address: string | undefined): string | undefined {
+  if (address === undefined) return undefined;
+  const plain = address.toLowerCase().replace(/^::ffff:(?=\d+\.\d+\.)/, '').replace(/%.*$/, '');
+  return plain.includes(':') ? `[${plain}]` : plain;
+}
+
+/**
+ * A change must come from this host's own pages, or from no page at all (Fetch standard, Origin and Sec-Fetch-Site).
+ * @throws DepotError forbidden
+ */
+export function checkOrigin(headers: Headers): void {
+  const origin = headers.get('origin');
+  const host = (headers.get('host') ?? '').toLowerCase();
+  if (origin !== null && hostOf(origin) !== host) throw new DepotError('forbidden', `cannot take a change from the origin "${origin.slice(0, 200)}"`);
+  const site = headers.get('sec-fetch-site');
+  if (site === 'cross-site' || site === 'same-site') throw new DepotError('forbidden', `cannot take a change from another site (Sec-Fetch-Site: ${site})`);
+}
+
+function hostOf(origin: string): string | undefined {
+  return /^https?:\/\/([^/?#]+)$/i.exec(origin)?.[1]?.toLowerCase();
+}
+
+/**
+ * Compares in a time that tells nothing about the token.
+ * @throws DepotError forbidden
+ */
+export function checkToken(given: readonly string[] | undefined, token: string): void {
+  const [value, second] = given ?? [];
+  if (value === undefined) throw new DepotError('forbidden', 'cannot take a change without the parameter token');
+  if (second !== undefined || !isEqual(value, token)) throw new DepotError('forbidden', 'cannot take a change: the token is wrong');
+}
+
+function isEqual(a: string, b: string): boolean {
+  return timingSafeEqual(createHash('sha256').update(a).digest(), createHash('sha256').update(b).digest());
+}

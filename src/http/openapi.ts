@@ -1,0 +1,43 @@
+import type { Route } from './route.ts';
+
+/**
+ * The OpenAPI 3.1 document, made from the table of routes and the very schemas that check the requests. The converter is loaded with the
+ * first request for the document.
+ */
+export async function openApiDocument({ base, version, routes }: { base: string; version: string; routes: readonly Route[] }): Promise<object> {
+  const { toJsonSchema } = await import('@valibot/to-json-schema');
+  const paths: Record<string, Record<string, object>> = {};
+  for (const route of routes) {
+    const path = route.path.startsWith('/') ? route.path : `${base}/${route.path}`;
+    const schemas = Object.entries(route.params).map(([name, schema]) => {
+      const converted = toJsonSchema(schema, { errorMode: 'ignore' });
+      delete converted.$schema;
+      return { name, in: 'query', required: schema.type !== 'optional', schema: converted };
+    });
+    const token = route.needsToken ? [{ name: 'token', in: 'query', required: true, schema: { type: 'string' } }] : [];
+    paths[path] = { ...paths[path], [route.method.toLowerCase()]: { summary: route.summary, parameters: [...token, ...schemas], responses: responsesOf(route) } };
+  }
+  return { openapi: '3.1.0', info: { title: 'depotd', version }, paths, components: { schemas: SCHEMAS } };
+}
+
+function responsesOf({ isTask, access, needsToken }: Route): object {
+  const refusal = { $ref: `#/components/schemas/${isTask ? 'TaskRefusal' : 'Refusal'}` };
+  const refused = (description: string): object => ({ description, content: { 'application/json': { schema: refusal } } });
+  return {
+    '200': isTask
+      ? { description: 'accepted (code 0) or refused by the queue (code 1)', content: { 'application/json': { schema: { $ref: '#/components/schemas/TaskResult' } } } }
+      : { description: 'the answer' },
+    '400': refused('a parameter is missing or bad; the message names it'),
+    ...(access === 'session' || needsToken ? { '403': refused('no session, a wrong token, or a foreign page') } : {}),
+    '421': refused('a Host that is not this device'),
+  };
+}
+
+const refusalFields = { code: { type: 'integer' }, msg: { type: 'string' } };
+const taskFields = { code: { type: 'integer' }, stdout: { type: 'string' }, stderr: { type: 'string' } };
+
+const SCHEMAS = {
+  TaskResult: { type: 'object', properties: { ...taskFields, task_id: { type: 'string' } }, required: ['code', 'stdout', 'stderr'] },
+  Refusal: { type: 'object', properties: refusalFields, required: ['code', 'msg'] },
+  TaskRefusal: { type: 'object', properties: { ...refusalFields, ...taskFields }, required: ['code', 'msg', 'stdout', 'stderr'] },
+};

@@ -1,0 +1,65 @@
+import type { Context } from 'hono';
+import type * as v from 'valibot';
+
+/** Who may call: anybody, or somebody with a session of the panel. */
+export type Access = 'open' | 'session';
+
+/** The session that a request comes from; its token is what changing requests must carry. */
+export interface Session {
+  token: string;
+}
+
+export interface ApiRequest<Params> {
+  params: Params;
+  context: Context;
+  /** There for every route whose access is `session`. */
+  session: Session;
+}
+
+/** One entry of the interface. The table of all of them makes the server, the answer 405, the access matrix and the OpenAPI document. */
+export interface Route {
+  method: 'GET' | 'POST';
+  /** Below the panel's base where it begins with `admin/`, else from the root. */
+  path: string;
+  summary: string;
+  access: Access;
+  /** Whether the request must carry the session's token. */
+  needsToken: boolean;
+  /** Whether failures, too, have the shape of a task result. */
+  isTask: boolean;
+  params: v.ObjectEntries;
+  handle: (request: ApiRequest<Record<string, string | undefined>>) => Response | Promise<Response>;
+}
+
+interface RouteOptions<Entries extends v.ObjectEntries> {
+  path: string;
+  summary: string;
+  params: Entries;
+  handle: (request: ApiRequest<v.InferOutput<v.ObjectSchema<Entries, undefined>>>) => Response | Promise<Response>;
+}
+
+/** A read: needs a session, no token. */
+export function get<const Entries extends v.ObjectEntries>(options: RouteOptions<Entries>): Route {
+  return route('GET', options, {});
+}
+
+/** A read that answers without log-in. */
+export function openGet<const Entries extends v.ObjectEntries>(options: RouteOptions<Entries>): Route {
+  return route('GET', options, { access: 'open' });
+}
+
+/** A change: needs the session's token. */
+export function post<const Entries extends v.ObjectEntries>(options: RouteOptions<Entries>): Route {
+  return route('POST', options, { needsToken: true });
+}
+
+/** A change whose answer, and whose every refusal, is a task result. */
+export function postTask<const Entries extends v.ObjectEntries>(options: RouteOptions<Entries>): Route {
+  return route('POST', options, { needsToken: true, isTask: true });
+}
+
+function route<Entries extends v.ObjectEntries>(method: Route['method'], options: RouteOptions<Entries>, flags: Partial<Route>): Route {
+  // The guard hands over only what these very schemas let through.
+  const handle = options.handle as Route['handle'];
+  return { access: 'session', needsToken: false, isTask: false, ...options, method, handle, ...flags };
+}

@@ -1,0 +1,19 @@
+import { randomBytes } from 'node:crypto';
+import type { Session } from './route.ts';
+
+/** Tells who is asking. */
+export interface Sessions {
+  /** @returns undefined where the request carries no valid session */
+  find: (headers: Headers) => Promise<Session | undefined>;
+}
+
+/** `main.auth none`: whoever reaches the daemon is the owner; the token is that of the daemon's run. */
+export function createOpenSessions(): Sessions {
+  const session: Session = { token: randomBytes(24).toString('base64url') };
+  return { find: () => Promise.resolve(session) };
+}
+
+/** No way to log in: every door that needs a session stays closed. */
+export function createClosedSessions(): Sessions {
+  return { find: () => Promise.resolve(undefined) };
+}

@@ -1,0 +1,1 @@
+export const PAGE = '<!doctype html><title>depotd</title>';
