@@ -9,11 +9,7 @@ export interface Log {
   error(fields: object, event: string): void;
 }
 
-export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
-
-export type LogLevel = (typeof LOG_LEVELS)[number];
-
-/** @param level the least level that is written; it can be changed later by assigning `level` */
-export function createLog(level: LogLevel): Log {
+/** @param level the least level that is written, one of pino's; it can be changed later by assigning `level` */
+export function createLog(level: string): Log {
   return pino({ level, base: null, messageKey: 'event' }, destination({ fd: 2, sync: true }));
 }

@@ -31,13 +31,15 @@ export function createDatabaseReader(options: { statusFiles: () => Promise<strin
   const given = new Map<string, string>();
   let last: Promise<unknown> = Promise.resolve();
 
-  const readOne = async (file: string): Promise<Map<string, InstalledPackage>> => {
+  const readOne = async (file: string, isDefault: boolean): Promise<Map<string, InstalledPackage>> => {
     for (let tries = 0; tries < SETTLE_TRIES; tries += 1) {
       const known = readings.get(file);
       const version = await versionOf(file);
-      if (version.text === known?.version || version.text === given.get(file)) return known?.packages ?? new Map();
-      const next = await takeReading(file, version.text);
-      if (next !== undefined && (keepsAll(known, next) || isAtRest(version.modifiedAt) || !(await options.isLocked()))) {
+      if (known !== undefined && (version.text === known.version || version.text === given.get(file))) return known.packages;
+      const mayBeEmpty = !isDefault || known === undefined || known.packages.size === 0;
+      const next = await takeReading(file, { version: version.text, mayBeEmpty });
+      const isSafe = next !== undefined && (keepsAll(known, next) || isAtRest(version.modifiedAt) || !(await options.isLocked()));
+      if (isSafe) {
         readings.set(file, next);
         return next.packages;
       }
@@ -55,7 +57,7 @@ export function createDatabaseReader(options: { statusFiles: () => Promise<strin
   };
 
   const readAll = async (): Promise<PackageDatabase> => {
-    const parts = await Promise.all((await options.statusFiles()).map(readOne));
+    const parts = await Promise.all((await options.statusFiles()).map((file, index) => readOne(file, index === 0)));
     return parts.length === 1 && parts[0] !== undefined ? parts[0] : new Map(parts.reverse().flatMap((part) => [...part]));
   };
 
@@ -69,11 +71,15 @@ export function createDatabaseReader(options: { statusFiles: () => Promise<strin
   };
 }
 
-/** @returns undefined where the file is being written or is damaged */
-async function takeReading(file: string, version: string): Promise<Reading | undefined> {
+/**
+ * An empty file is what truncation leaves, and what opkg writes for a destination without packages; the device's own root has some.
+ * @returns undefined where the file is being written or is damaged
+ */
+async function takeReading(file: string, { version, mayBeEmpty }: { version: string; mayBeEmpty: boolean }): Promise<Reading | undefined> {
   if (version === ABSENT) return { version, packages: new Map() };
   const text = await readFile(file, 'utf8').catch(() => undefined);
-  if (text === undefined || !endsWell(text) || (await versionOf(file)).text !== version) return undefined;
+  const isGood = text === '' ? mayBeEmpty : text !== undefined && endsWell(text);
+  if (text === undefined || !isGood || (await versionOf(file)).text !== version) return undefined;
   return { version, packages: parseStatus(text) };
 }
 
@@ -98,7 +104,7 @@ async function versionOf(file: string): Promise<{ text: string; modifiedAt: numb
   }
 }
 
-/** opkg ends each paragraph with an empty line, the last one too; an empty file is what truncation leaves. */
+/** opkg ends each paragraph with an empty line, the last one too. */
 export function endsWell(status: string): boolean {
   if (!status.endsWith('\n\n')) return false;
   const lastParagraph = status.trimEnd().split(/\n\n/).at(-1) ?? '';

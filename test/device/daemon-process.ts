@@ -1,0 +1,75 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+
+import type { Device } from './device.ts';
+
+export interface DaemonOptions {
+  /** Further `SECTION.OPTION=VALUE`; another main.listen is one more listener. */
+  set?: readonly string[];
+  /** A configuration file to start with; by default none is read. */
+  config?: string;
+  env?: NodeJS.ProcessEnv;
+}
+
+export type EndingSignal = 'SIGTERM' | 'SIGINT' | 'SIGKILL';
+
+export interface Ended {
+  code: number | null;
+  signal: NodeJS.Signals | null;
+}
+
+export interface LaunchedDaemon {
+  readonly url: string;
+  readonly pid: number;
+  /** Sends the signal unless the process has ended, and waits until it has. One that does not end is killed. */
+  readonly kill: (signal: EndingSignal) => Promise<Ended>;
+}
+
+/** The file that `npm run build` makes. */
+export const DAEMON_PROGRAM = join(import.meta.dirname, '../../dist/depotd.mjs');
+
+/** How long the daemon may take to end on a signal: its own grace is 5 s. */
+const END_LIMIT_MS = 15_000;
+
+/** Settles when the daemon listens. Each line that it logs is added to `log`. */
+export async function launchDaemon(device: Device, { set = [], config = '/dev/null', env = {} }: DaemonOptions, log: string[]): Promise<LaunchedDaemon> {
+  const settings = [`main.root=${device.root}`, 'main.auth=none', 'main.listen=127.0.0.1:0', ...set].flatMap((setting) => ['--set', setting]);
+  const child = spawn(process.execPath, [DAEMON_PROGRAM, '--config', config, ...settings], {
+    env: { ...device.env, ...env },
+    stdio: ['ignore', 'inherit', 'pipe'],
+  });
+  const ended = new Promise<Ended>((resolve) => child.on('exit', (code, signal) => resolve({ code, signal })));
+  const port = await waitForPort(child, log);
+  return { url: `http://127.0.0.1:${port}`, pid: child.pid ?? 0, kill: (signal) => endProcess(child, ended, signal) };
+}
+
+function waitForPort(child: ChildProcess, log: string[]): Promise<number> {
+  return new Promise((resolve, reject) => {
+    if (child.stderr === null) throw new Error('cannot read what the daemon logs');
+    const first = log.length;
+    const lines = createInterface({ input: child.stderr });
+    lines.on('line', (line) => {
+      log.push(line);
+      const port = portIn(line);
+      if (port !== undefined) resolve(port);
+    });
+    lines.on('close', () => reject(new Error(`cannot start the daemon: ${log.slice(first).join('\n')}`)));
+    child.on('error', reject);
+  });
+}
+
+function portIn(line: string): number | undefined {
+  if (!line.startsWith('{')) return undefined;
+  const { event, port } = JSON.parse(line) as { event?: string; port?: number };
+  return event === 'listening' ? port : undefined;
+}
+
+async function endProcess(child: ChildProcess, ended: Promise<Ended>, signal: EndingSignal): Promise<Ended> {
+  if (child.exitCode !== null || child.signalCode !== null) return ended;
+  child.kill(signal);
+  const timer = setTimeout(() => child.kill('SIGKILL'), END_LIMIT_MS);
+  const result = await ended;
+  clearTimeout(timer);
+  return result;
+}
