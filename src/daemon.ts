@@ -5,11 +5,12 @@ import { loadConfig, type Config, type ConfigSource } from './config/config.ts';
 import { commandEnvironment, VERSION } from './config/environment.ts';
 import { parseListenAddress } from './config/listen-address.ts';
 import { createPaths, type Paths } from './config/paths.ts';
-import { reasonOf } from './errors.ts';
+import { DepotError, reasonOf } from './errors.ts';
 import { createHost } from './host/create-host.ts';
 import { createApp } from './http/app.ts';
 import { createDeviceEvents, type DeviceEvents } from './http/follow-device.ts';
 import { hostForm, type KnownHosts } from './http/guard.ts';
+import { refusal } from './http/respond.ts';
 import type { Route } from './http/route.ts';
 import { panelRoutes } from './http/routes/panel.ts';
 import { storeRoutes } from './http/routes/store.ts';
@@ -115,7 +116,9 @@ function createListener({ tools, queue, logs, events, config, log, paths, stoppi
     ...panelRoutes(base),
   ];
   const app = createApp({ base, routes, hosts: knownHosts(config), sessions, stopping, log });
-  const answer = getRequestListener(app.fetch, { overrideGlobalObjects: false });
+  // What the adapter refuses before the app sees it: a Host or a target that makes no URL.
+  const errorHandler = (error: unknown): Response => refusal(new DepotError('bad_request', `cannot read the request: ${reasonOf(error)}`), { isTask: false });
+  const answer = getRequestListener(app.fetch, { overrideGlobalObjects: false, errorHandler });
   return (request, response) => void answer(request, response);
 }
 

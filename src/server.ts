@@ -41,8 +41,10 @@ export function createListeners(handler: RequestListener, log: Log): Listeners {
 async function openListener(text: string, handler: RequestListener): Promise<Server> {
   const address = parseListenAddress(text);
   // Uploads over a slow line take their time, so the whole request has no limit; its headers have.
-  const server = createServer({ requestTimeout: 0, headersTimeout: HEADERS_TIMEOUT_MS, connectionsCheckingInterval: 5000 }, handler);
+  const server = createServer({ requestTimeout: 0, headersTimeout: HEADERS_TIMEOUT_MS, connectionsCheckingInterval: 5000, requireHostHeader: false }, handler);
   server.on('clientError', refuseClient);
+  // Node's own answers to a missing Host and to an Expect it does not know have no body; the handler's have (RFC 9110, section 10.1.1).
+  server.on('checkExpectation', handler);
   if (address.kind === 'unix') await removeStaleSocket(address.path);
   try {
     await listenOn(server, address);

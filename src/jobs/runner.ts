@@ -136,6 +136,8 @@ async function fail({ job, logs, save }: Run, error: unknown): Promise<void> {
 }
 
 function beginRepair(job: Job, verdict: Verdict): void {
+  // Getting to the repair is progress; getting to it again after another boot is none.
+  if (job.phase === 'steps') job.resumes = 0;
   Object.assign(job, { phase: 'repair', step: 0, verdict });
   delete job.process;
 }
@@ -207,7 +209,8 @@ function contextOf({ job, logs, abort }: Run): StepContext {
   return {
     job,
     memory: structuredClone(job.memory),
-    signal: abort.signal,
+    // The repair of a job that was stopped is not stopped.
+    signal: job.phase === 'steps' ? abort.signal : new AbortController().signal,
     note: (line) => logs.append(job.id, `depotd: ${line}\n`),
     printed: async (bytes) => (await logs.read(job.id, job.outputFrom ?? 0, bytes)).toString('utf8'),
     show: (command) => (job.command = command),
