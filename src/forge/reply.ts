@@ -27,12 +27,13 @@ export function createReply(response: ServerResponse, view: () => CallerView): R
         response.write(piece, resume);
         return false;
       }
-      const copy = Buffer.from(piece);
       if (isLast) {
         hasEnded = true;
-        response.end(copy);
+        // As text it leaves together with the head in one write; latin1 gives back every byte.
+        response.end(piece.toString('latin1'), 'latin1');
         return true;
       }
+      const copy = Buffer.from(piece);
       let isFull = false;
       isFull = !response.write(copy, () => {
         if (isFull) resume();
