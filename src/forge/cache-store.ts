@@ -74,7 +74,7 @@ async function openFolder(path: string, maxBytes: number): Promise<Folder> {
   }
   files.sort((one, other) => one.usedAt - other.usedAt);
   const folder = { path, secret: await readSecret(join(path, 'key')), maxBytes, sizes: new Map(files.map(({ name, bytes }) => [name, bytes])) };
-  await evict(folder);
+  await evict(folder, 0);
   return folder;
 }
 
@@ -173,14 +173,15 @@ function writeAnswer({ ready, folder, maxBytes }: { ready: () => Promise<Folder>
 }
 
 async function keep(folder: Folder, { part, name, bytes }: { part: string; name: string; bytes: number }): Promise<void> {
-  await rename(part, join(folder.path, name));
   folder.sizes.delete(name);
+  await evict(folder, bytes);
+  await rename(part, join(folder.path, name));
   folder.sizes.set(name, bytes);
-  await evict(folder);
 }
 
-async function evict({ path, sizes, maxBytes }: Folder): Promise<void> {
-  let total = [...sizes.values()].reduce((sum, bytes) => sum + bytes, 0);
+/** Makes room for so many bytes. */
+async function evict({ path, sizes, maxBytes }: Folder, room: number): Promise<void> {
+  let total = [...sizes.values()].reduce((sum, bytes) => sum + bytes, room);
   for (const [name, bytes] of sizes) {
     if (total <= maxBytes) return;
     sizes.delete(name);
