@@ -78,21 +78,23 @@ function decodeOnce(text: string): string {
 /**
  * Cuts the panel's `token` and `_t` out of a query and leaves every other byte as it is. The forge reads `?token=` before `Authorization`,
  * so a panel token there would turn a good request into a 401 and stand in the forge's log (facts/forge.md, section 9). `;` is a separator to
- * older forges.
+ * older forges, and a second `?` comes from pages that append the token to an address which has a query already.
  * @param query with its question mark, or empty
  */
 export function withoutPanelParameters(query: string): string {
-  if (query === '') return query;
-  const rest = withoutPanelParts(query.slice(1), '&');
+  if (!/token|_t|%/.test(query)) return query;
+  const rest = withoutPanelParts(query.slice(1), SEPARATORS);
   if (rest.length === query.length - 1) return query;
   return rest === '' ? '' : `?${rest}`;
 }
 
-function withoutPanelParts(text: string, separator: '&' | ';'): string {
+const SEPARATORS = ['&', ';', '?'];
+
+function withoutPanelParts(text: string, [separator, ...finer]: string[]): string {
+  if (separator === undefined) return isPanelParameter(text) ? '' : text;
+  if (!text.includes(separator)) return withoutPanelParts(text, finer);
   const parts = text.split(separator);
-  const kept = parts
-    .map((part) => (separator === '&' && part.includes(';') ? withoutPanelParts(part, ';') : part))
-    .filter((part, index) => !isPanelParameter(part) && (part !== '' || parts[index] === ''));
+  const kept = parts.map((part) => withoutPanelParts(part, finer)).filter((part, index) => part !== '' || parts[index] === '');
   return kept.join(separator);
 }
 

@@ -45,7 +45,7 @@ export async function startDevice({ session, base, ...settings }: DeviceSettings
   return { port, forge, events, log, cacheDir, close };
 }
 
-const DEFAULTS: ForgeOptions['settings'] = {
+export const DEFAULTS: ForgeOptions['settings'] = {
   upstream: '',
   path: '/api/v1',
   expose: 'documented',

@@ -63,6 +63,8 @@ test.each([
   ['?%5Ft=1', ''],
   ['?a=1;token=t;b=2', '?a=1;b=2'],
   ['?;token=t', ''],
+  ['?ref=a?token=t', '?ref=a'],
+  ['??token=t&b?', '?b?'],
   ['?a&&token=t&&b', '?a&&&b'],
   ['?access_token=t&tokens=1&Token=x&my_t=2&q=token', '?access_token=t&tokens=1&Token=x&my_t=2&q=token'],
   ['?q=%zz+%20%2B', '?q=%zz+%20%2B'],

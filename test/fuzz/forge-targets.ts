@@ -32,8 +32,9 @@ function pick<Item>(items: readonly [Item, ...Item[]]): Item {
 const BASES = ['/repos/o/r/raw/a/b', '/repos/o/r/contents', '/repos/o/r/pulls/1/merge', '/repos/o/r/wiki/page/x', '/users/u/tokens', '/version', '/repos/o/r/archive/m.zip', ''] as const;
 const PARTS = ['..', '%2e%2e', '%2E.', '.', '%2f', '%2F', '%5c', '\\', '/', '//', '%00', '%252e%252e%252f', '..;', ';', '#', '?', '%', '%zz', '@evil', ':80', '%c0%ae%c0%ae', '\t', '\x7f', '\xff', ' ', '*', '..%2f..%2f', '/../../../admin', '%0d%0aX:1', '/api/v1/'] as const;
 const STARTS = ['/api/v1', '/cgi-bin/panel/api/v1', '/api/v1', '/api/v1', 'http://evil/api/v1', '//evil/api/v1', '/x/../api/v1', '/api/v1/..', '/API/v1', '/api%2fv1', '/api/v1%2f..', '/cgi-bin/panel/../api/v1'] as const;
+const GOOD_STARTS = ['/api/v1', '/cgi-bin/panel/api/v1'] as const;
 const QUERIES = ['', '', `?token=${TOKEN}`, `?a=1&token=${TOKEN}&b`, `?_t=${TOKEN}`, `?%74oken=${TOKEN}`, `?a;token=${TOKEN}`, `?&&token=${TOKEN}&`, `?x=1&tok%65n=${TOKEN};y`, '?ref=../..', `?token=${TOKEN}#x`, `?token=${TOKEN}&token=${TOKEN}`] as const;
-const METHODS = ['GET', 'GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'FOO'] as const;
+const METHODS = ['GET', 'GET', 'GET', 'GET', 'GET', 'GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'FOO'] as const;
 const HEADERS = [
   `Cookie: sysauth_http=${COOKIE}`,
   `Cookie: a=1; sysauth=${COOKIE}; b=2`,
@@ -66,8 +67,8 @@ const HEADERS = [
 ] as const;
 
 function target(): string {
-  let text = pick(STARTS) + pick(BASES);
-  for (let edits = Math.floor(random(4)); edits > 0; edits -= 1) {
+  let text = (random(3) < 2 ? pick(GOOD_STARTS) : pick(STARTS)) + pick(BASES);
+  for (let edits = Math.floor(random(3)); edits > 0; edits -= 1) {
     const position = Math.floor(random(text.length + 1));
     text = text.slice(0, position) + pick(PARTS) + text.slice(random(4) < 1 ? position + 1 : position);
   }
@@ -137,6 +138,7 @@ function session(): Promise<void> {
       const status = /^HTTP\/1\.1 (\d{3})/.exec(text)?.[1];
       if (status === undefined || !text.includes('\r\n\r\n')) return;
       statuses.set(status, (statuses.get(status) ?? 0) + 1);
+      if (/\r\nConnection: close/i.test(text)) return void socket.end();
       // The next request goes out a turn later, when the rest of this answer is there.
       setImmediate(next);
     });
