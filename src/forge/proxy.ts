@@ -65,6 +65,7 @@ interface Exchange {
   body: RequestBody | undefined;
   reply: Reply;
   cancel: () => void;
+  hasFailed: boolean;
 }
 
 function begin(parts: ProxyParts, request: IncomingMessage, response: ServerResponse): Exchange | Failure {
@@ -80,7 +81,7 @@ function begin(parts: ProxyParts, request: IncomingMessage, response: ServerResp
   const headers = requestHeaders(request.rawHeaders);
   headers.push(...forwardedHeaders(request));
   const reply = createReply(response, () => callerView(request, { apiRoot: parts.apiRoot, target }));
-  const exchange: Exchange = { request, response, method, route, target, plan, headers, body: bodyOf(request, plan), reply, cancel: nothing };
+  const exchange: Exchange = { request, response, method, route, target, plan, headers, body: bodyOf(request, plan), reply, cancel: nothing, hasFailed: false };
   response.once('close', () => finish(parts, exchange, startedAt));
   return exchange;
 }
@@ -172,17 +173,20 @@ function fail(parts: ProxyParts, exchange: Exchange, failure: Failure): void {
 }
 
 /** Tells log, metrics and health of a failure; the operation's pattern stands for its path, which may hold names. */
-function note({ metrics, health, log }: ProxyParts, { method, route }: Exchange, failure: Failure): void {
+function note({ metrics, health, log }: ProxyParts, exchange: Exchange, failure: Failure): void {
+  const { method, route } = exchange;
+  exchange.hasFailed = true;
   metrics.recordFailure(failure.code);
   health.failed(failure);
   log.warn({ method, route: route.pattern, code: failure.code, reason: failure.message }, 'forge_request_failed');
 }
 
-function finish({ metrics, log }: ProxyParts, exchange: Exchange, startedAt: number): void {
+function finish({ metrics, health, log }: ProxyParts, exchange: Exchange, startedAt: number): void {
   const { method, route, response, reply, body } = exchange;
   exchange.cancel();
   const seconds = (performance.now() - startedAt) / 1000;
   const status = response.headersSent ? response.statusCode : 0;
+  if (status !== 0 && !exchange.hasFailed) health.reached();
   const finished = { route, method, status, seconds, requestBytes: body?.sentBytes ?? 0, responseBytes: reply.sentBytes() };
   metrics.record(finished);
   log.debug({ ...finished, route: route.pattern }, 'forge_request');

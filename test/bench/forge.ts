@@ -39,11 +39,12 @@ async function measure(): Promise<void> {
   await chmod(folder, 0o755);
   await layOut(folder);
   const children = [spawnNginx(folder, 'upstream'), spawnNginx(folder, 'proxy')];
-  const daemon = spawn(process.execPath, ['--import', 'tsx', import.meta.filename], { env: { ...process.env, SERVE: '1' }, stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
+  const daemon = spawn(process.execPath, ['--expose-gc', '--import', 'tsx', import.meta.filename], { env: { ...process.env, SERVE: '1' }, stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
   children.push(daemon);
   try {
     const [port] = (await once(daemon, 'message')) as [number];
-    const nginxPid = await workerOf(folder);
+    const nginxPid = await workerOf(folder, 'proxy');
+    await run('taskset', ['-cp', '1', `${await workerOf(folder, 'upstream')}`]);
     await run('taskset', ['-acp', '0', `${daemon.pid ?? 0}`]);
     await run('taskset', ['-cp', '0', `${nginxPid}`]);
     await ask(port, JSON_PATH);
@@ -96,9 +97,9 @@ function spawnNginx(folder: string, name: string): ChildProcess {
   return spawn('nginx', ['-c', join(folder, `${name}.conf`), '-e', join(folder, `${name}.log`)], { stdio: ['ignore', 'ignore', 'inherit'] });
 }
 
-/** The process that does nginx's work: the only child of its master. */
-async function workerOf(folder: string): Promise<number> {
-  const master = (await readFile(join(folder, 'proxy.pid'), 'utf8')).trim();
+/** The process that does an nginx's work: the only child of its master. */
+async function workerOf(folder: string, name: string): Promise<number> {
+  const master = (await readFile(join(folder, `${name}.pid`), 'utf8')).trim();
   const children = await readFile(`/proc/${master}/task/${master}/children`, 'utf8');
   return Number(children.trim().split(' ')[0]);
 }

@@ -142,6 +142,15 @@ test('section 9 "TLS to upstream": verified, with a further authority where one 
   expect((await ask(other.port, CONTENTS)).body.toString()).toContain('ERR_TLS_CERT_ALTNAME_INVALID');
 });
 
+test('health recovers with the next answer, also on a connection that was there before', async () => {
+  const { device } = await before((socket, count) => count !== 2 && socket.write(OK), { first_byte_timeout_s: 1 });
+  const [first, second] = [ask(device.port, CONTENTS), ask(device.port, CONTENTS)];
+  expect([(await first).status, (await second).status].toSorted()).toEqual([200, 504]);
+  expect(device.forge.health().reachable).toBe(false);
+  await ask(device.port, CONTENTS);
+  expect(device.forge.health().reachable).toBe(true);
+});
+
 test('stopping answers what waits and ends what runs', async () => {
   const { device, upstream } = await before(() => undefined);
   const asked = ask(device.port, CONTENTS);
