@@ -4,7 +4,7 @@ import type { UpstreamAddress } from './address.ts';
 import type { ConnectionOwner } from './connection.ts';
 
 /** What is read at once, in bytes. Each connection has one such buffer, so that a body of any length costs no memory beyond it. */
-const READ_BUFFER_BYTES = 65_536;
+const READ_BUFFER_BYTES = 32_768;
 
 /**
  * Returns what opens a socket to the forge. TLS is verified against Node's own authorities and the further one, if there is one; its sessions are
