@@ -8,14 +8,18 @@ import { createPaths, type Paths } from './config/paths.ts';
 import { reasonOf } from './errors.ts';
 import { createHost } from './host/create-host.ts';
 import { createApp } from './http/app.ts';
+import { createAttemptLimit } from './http/attempt-limit.ts';
 import { createDeviceEvents, type DeviceEvents } from './http/follow-device.ts';
 import { hostForm, type KnownHosts } from './http/guard.ts';
+import { createPanelSessions } from './http/panel-sessions.ts';
+import { createPasswordSessions } from './http/password-sessions.ts';
 import type { Route } from './http/route.ts';
+import { loginRoutes, type LoginTools } from './http/routes/login.ts';
 import { panelRoutes } from './http/routes/panel.ts';
 import { storeRoutes } from './http/routes/store.ts';
 import { systemRoutes } from './http/routes/system.ts';
 import { describeTask, taskRoutes } from './http/routes/tasks.ts';
-import { createClosedSessions, createOpenSessions, type Sessions } from './http/sessions.ts';
+import { createOpenSessions, type Sessions } from './http/sessions.ts';
 import { openJournal } from './jobs/journal.ts';
 import { createTaskLogs, type TaskLogs } from './jobs/log.ts';
 import { createQueue, type Queue } from './jobs/queue.ts';
@@ -45,8 +49,7 @@ export async function startDaemon(source: ConfigSource): Promise<Daemon> {
   const paths = createPaths(config);
   const parts = await createParts(paths, log, () => config);
   const stopping = new AbortController();
-  const open = createOpenSessions();
-  const listenerFor = (): RequestListener => createListener({ ...parts, config, log, paths, stopping: stopping.signal, sessions: config.main.auth === 'none' ? open : createClosedSessions() });
+  const listenerFor = (): RequestListener => createListener({ ...parts, config, log, paths, stopping: stopping.signal });
   let listener = listenerFor();
   const listeners = createListeners((request, response) => listener(request, response), log);
   await listeners.listen(config.main.listen);
@@ -82,6 +85,9 @@ interface Parts {
   queue: Queue;
   logs: TaskLogs;
   events: DeviceEvents;
+  /** By `main.auth`. */
+  sessions: Record<Config['main']['auth'], Sessions>;
+  login: Omit<LoginTools, 'auth' | 'base'>;
 }
 
 async function createParts(paths: Paths, log: Log, config: () => Config): Promise<Parts> {
@@ -94,7 +100,9 @@ async function createParts(paths: Paths, log: Log, config: () => Config): Promis
   const queue = createQueue({ journal, logs, log, runner, contradicts, limits });
   const events = createDeviceEvents();
   queue.onChange((job) => events.publish({ event: 'job', key: job.id, data: { task_id: job.id, ...describeTask(job) } }));
-  return { tools, queue, logs, events };
+  const login = { sessions: createPasswordSessions(), password: host.password, limit: createAttemptLimit(), log };
+  const sessions = { panel: createPanelSessions({ bus: host.panel, log }), password: login.sessions, none: createOpenSessions() };
+  return { tools, queue, logs, events, sessions, login };
 }
 
 interface ListenerOptions extends Parts {
@@ -102,19 +110,20 @@ interface ListenerOptions extends Parts {
   log: Log;
   paths: Paths;
   stopping: AbortSignal;
-  sessions: Sessions;
 }
 
-function createListener({ tools, queue, logs, events, config, log, paths, stopping, sessions }: ListenerOptions): RequestListener {
-  const { base } = config.main;
+function createListener(options: ListenerOptions): RequestListener {
+  const { tools, queue, logs, events, config, log, paths, stopping } = options;
+  const { base, auth } = config.main;
   const ailments = (): Promise<string[]> => findAilments(paths, stopping);
   const routes: Route[] = [
     ...storeRoutes({ catalog: tools.catalog, queue, logs }),
+    ...loginRoutes({ ...options.login, auth, base }),
     ...taskRoutes({ queue, logs, progressOf: (job) => progressOf(tools, job), stopping }),
     ...systemRoutes({ queue, version: VERSION, ailments, events, base, stopping, routes: () => routes }),
     ...panelRoutes(base),
   ];
-  const app = createApp({ base, routes, hosts: knownHosts(config), sessions, stopping, log });
+  const app = createApp({ base, routes, hosts: knownHosts(config), sessions: options.sessions[auth], stopping, log });
   const answer = getRequestListener(app.fetch, { overrideGlobalObjects: false });
   return (request, response) => void answer(request, response);
 }
