@@ -14,6 +14,7 @@ import { hostForm, type KnownHosts } from './http/guard.ts';
 import { createPanelSessions } from './http/panel-sessions.ts';
 import { createPasswordSessions } from './http/password-sessions.ts';
 import type { Route } from './http/route.ts';
+import { identityRoutes, type IdentityTools } from './http/routes/identity.ts';
 import { loginRoutes, type LoginTools } from './http/routes/login.ts';
 import { panelRoutes } from './http/routes/panel.ts';
 import { storeRoutes } from './http/routes/store.ts';
@@ -28,6 +29,7 @@ import { createLog, type Log } from './log.ts';
 import { createListeners } from './server.ts';
 import { createAutoInstalled } from './store/auto-installed.ts';
 import { createCatalog } from './store/catalog.ts';
+import { createDeviceId } from './store/device-id.ts';
 import { contradicts, planOf, progressOf } from './store/operations.ts';
 import type { PackageTools } from './store/package-plans.ts';
 
@@ -88,6 +90,7 @@ interface Parts {
   /** By `main.auth`. */
   sessions: Record<Config['main']['auth'], Sessions>;
   login: Omit<LoginTools, 'auth' | 'base'>;
+  identity: IdentityTools;
 }
 
 async function createParts(paths: Paths, log: Log, config: () => Config): Promise<Parts> {
@@ -102,7 +105,8 @@ async function createParts(paths: Paths, log: Log, config: () => Config): Promis
   queue.onChange((job) => events.publish({ event: 'job', key: job.id, data: { task_id: job.id, ...describeTask(job) } }));
   const login = { sessions: createPasswordSessions(), password: host.password, limit: createAttemptLimit(), log };
   const sessions = { panel: createPanelSessions({ bus: host.panel, log }), password: login.sessions, none: createOpenSessions() };
-  return { tools, queue, logs, events, sessions, login };
+  const identity = { deviceId: createDeviceId(host.notes), architecture: packages.architecture, version: VERSION };
+  return { tools, queue, logs, events, sessions, login, identity };
 }
 
 interface ListenerOptions extends Parts {
@@ -118,6 +122,7 @@ function createListener(options: ListenerOptions): RequestListener {
   const ailments = (): Promise<string[]> => findAilments(paths, stopping);
   const routes: Route[] = [
     ...storeRoutes({ catalog: tools.catalog, queue, logs }),
+    ...identityRoutes(options.identity),
     ...loginRoutes({ ...options.login, auth, base }),
     ...taskRoutes({ queue, logs, progressOf: (job) => progressOf(tools, job), stopping }),
     ...systemRoutes({ queue, version: VERSION, ailments, events, base, stopping, routes: () => routes }),
