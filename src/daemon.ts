@@ -1,11 +1,11 @@
 import { access, constants } from 'node:fs/promises';
 import { getRequestListener } from '@hono/node-server';
-import type { RequestListener } from 'node:http';
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { loadConfig, type Config, type ConfigSource } from './config/config.ts';
 import { commandEnvironment, VERSION } from './config/environment.ts';
 import { parseListenAddress } from './config/listen-address.ts';
 import { createPaths, type Paths } from './config/paths.ts';
-import { reasonOf } from './errors.ts';
+import { DepotError, reasonOf } from './errors.ts';
 import { createHost } from './host/create-host.ts';
 import { createApp } from './http/app.ts';
 import { createAttemptLimit } from './http/attempt-limit.ts';
@@ -60,15 +60,19 @@ export async function startDaemon(source: ConfigSource): Promise<Daemon> {
 
   return {
     reload: async () => {
+      const before = listener;
       try {
         const next = loadConfig(source);
         tellWhatWaits(config, next, log);
+        // Addresses and log-in do not change in one moment, and neither set of addresses may be met with the other's log-in.
+        if (next.main.auth !== config.main.auth) listener = refuseForNow;
         await listeners.listen(next.main.listen);
         config = { ...next, main: { ...next.main, ...pick(config.main, NEEDS_RESTART) } };
         log.level = config.main.log_level;
         listener = listenerFor();
         log.info({}, 'configuration read again');
       } catch (error) {
+        listener = before;
         log.error({ reason: reasonOf(error) }, 'configuration not taken over');
       }
     },
@@ -80,6 +84,11 @@ export async function startDaemon(source: ConfigSource): Promise<Daemon> {
       log.info({}, 'stopped');
     },
   };
+}
+
+function refuseForNow(_request: IncomingMessage, response: ServerResponse): void {
+  const error = new DepotError('unavailable', 'cannot answer: the configuration is changing');
+  response.writeHead(error.status, { 'content-type': 'application/json; charset=utf-8', 'retry-after': '1' }).end(JSON.stringify({ code: error.status, msg: error.message }));
 }
 
 interface Parts {
