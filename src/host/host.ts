@@ -13,11 +13,11 @@ export interface Host {
 /** The log-in sessions of the device's admin panel. */
 export interface PanelBus {
   /**
-   * Renews the session's idle time.
+   * Renews the session's idle time. `isKnown` says that it was valid a moment ago: then it does not stand behind those who may be anybody.
    * @returns undefined where the panel knows no such session, or nobody has logged in to it
    * @throws DepotError unavailable where the panel cannot be asked
    */
-  findLogin: (id: string) => Promise<PanelLogin | undefined>;
+  findLogin: (session: { id: string; isKnown: boolean }) => Promise<PanelLogin | undefined>;
 }
 
 export interface PanelLogin {

@@ -2,13 +2,14 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { DepotError } from '../errors.ts';
 import { run, type CommandResult } from './exec.ts';
 import type { PanelBus, PanelLogin } from './host.ts';
-import { createTurns } from './turns.ts';
+import { createTurns, type Turns } from './turns.ts';
 
 /** rpcd answers within milliseconds; counted from the question, waiting for a turn included. */
 const TIMEOUT_MS = 3000;
 /** Far more than a session holds: other pages of the panel may keep values of their own in it. */
 const MOST_BYTES = 256 * 1024;
-const MOST_AT_ONCE = 4;
+/** Of those who are known, and as many again of those who are not. */
+const MOST_AT_ONCE = 2;
 const MOST_WAITING = 64;
 
 /**
@@ -16,14 +17,16 @@ const MOST_WAITING = 64;
  * (facts/ubus.md).
  */
 export function createPanelBus({ environment }: { environment: Record<string, string> }): PanelBus {
-  const turns = createTurns({ name: 'ubus', most: MOST_AT_ONCE, mostWaiting: MOST_WAITING });
+  const createQueue = (): Turns => createTurns({ name: 'ubus', most: MOST_AT_ONCE, mostWaiting: MOST_WAITING });
+  const turns = { known: createQueue(), strangers: createQueue() };
   return {
-    findLogin: async (id) => {
+    findLogin: async ({ id, isKnown }) => {
+      const takeTurn = isKnown ? turns.known : turns.strangers;
       const end = new AbortController();
       // A process that does not end on its signal holds its turn, not those who wait for an answer.
       const tooLate = delay(TIMEOUT_MS, undefined, { signal: end.signal }).catch(() => undefined);
       try {
-        const result = await Promise.race([turns(() => ask(id, environment)), tooLate]);
+        const result = await Promise.race([takeTurn(() => ask(id, environment)), tooLate]);
         if (result === undefined) throw new DepotError('unavailable', `cannot ask the panel who this is: ubus gave no answer in ${TIMEOUT_MS} ms`);
         return readAnswer(result);
       } finally {

@@ -16,6 +16,8 @@ const MOST_CANDIDATES = 4;
 const KEPT_MS = 2000;
 /** An answer older than this is renewed behind the request that it still serves, so that one who asks all the time never waits. */
 const RENEWED_MS = 1000;
+/** So long a session that was valid is asked about before strangers are: a flood of made-up ids does not shut its owner out. */
+const KNOWN_MS = 300_000;
 
 interface PanelSessionsOptions {
   bus: PanelBus;
@@ -37,9 +39,9 @@ export function createPanelSessions({ bus, log, now = () => performance.now() }:
 
   const ask = async (id: string): Promise<Session | undefined> => {
     const askedAt = now();
-    for (const [other, entry] of known) if (askedAt - entry.askedAt >= KEPT_MS) known.delete(other);
+    for (const [other, entry] of known) if (askedAt - entry.askedAt >= KNOWN_MS) known.delete(other);
     try {
-      const login = await bus.findLogin(id);
+      const login = await bus.findLogin({ id, isKnown: known.has(id) });
       tellReachable(undefined);
       if (login === undefined) {
         known.delete(id);

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 
-import { parseSession } from '../../src/host/ubus.ts';
+import { createPanelBus, parseSession } from '../../src/host/ubus.ts';
+import { createPanel } from '../http/panel.ts';
 
 test.for([
   ['a session of the panel', '{"values":{"token":"0123456789abcdef0123456789abcdef","username":"root"}}\n', { username: 'root', token: '0123456789abcdef0123456789abcdef' }],
@@ -28,4 +29,18 @@ test.for([
   ['null', 'null'],
 ] as const)('%s is no answer', ([, text]) => {
   expect(() => parseSession(text)).toThrow(/^cannot ask the panel who this is/);
+});
+
+test('strangers who ask all at once are refused in part, and who is known does not stand behind them', async () => {
+  const panel = await createPanel();
+  const bus = createPanelBus({ environment: { PATH: `${panel.bin}:${process.env.PATH ?? ''}` } });
+  const { id, token } = await panel.logIn();
+  await panel.fail('slow');
+  const strangers = Array.from({ length: 80 }, () => bus.findLogin({ id: 'f'.repeat(32), isKnown: false }).then(() => 'answered', () => 'refused'));
+  const known = await bus.findLogin({ id, isKnown: true });
+  const isFirst = await Promise.race([strangers[60], Promise.resolve('not yet')]);
+
+  expect([known, isFirst]).toEqual([{ username: 'root', token }, 'not yet']);
+  expect((await Promise.all(strangers)).filter((outcome) => outcome === 'refused').length).toBeGreaterThanOrEqual(14);
+  await panel.close();
 });
