@@ -24,8 +24,10 @@ await main();
 async function main(): Promise<void> {
   const source = readCommandLine();
   try {
-    const daemon = await startDaemon(source);
-    obeySignals(daemon);
+    const starting = startDaemon(source);
+    // Who reads that it listens may send one at once.
+    obeySignals(starting);
+    await starting;
     giveBackMemory();
   } catch (error) {
     process.stderr.write(`depotd: ${reasonOf(error)}\n`);
@@ -61,16 +63,17 @@ function check(source: ConfigSource): never {
   process.exit(problems.length === 0 ? 0 : EXIT_USAGE);
 }
 
-function obeySignals(daemon: Daemon): void {
+/** A start that fails ends the process by itself. */
+function obeySignals(starting: Promise<Daemon>): void {
   let isStopping = false;
   const stop = (): void => {
     if (isStopping) return;
     isStopping = true;
-    void daemon.stop().then(() => process.exit(0));
+    void starting.then((daemon) => daemon.stop()).then(() => process.exit(0), () => undefined);
   };
   process.on('SIGTERM', stop);
   process.on('SIGINT', stop);
-  process.on('SIGHUP', () => void daemon.reload());
+  process.on('SIGHUP', () => void starting.then((daemon) => daemon.reload(), () => undefined));
 }
 
 /** How often the daemon looks at its memory; each look costs microseconds. */

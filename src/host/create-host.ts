@@ -5,19 +5,28 @@ import type { Host, PackageHost } from './host.ts';
 import { createListsKeeper } from './lists-keeper.ts';
 import { listMetaFiles } from './meta-files.ts';
 import { createNotes } from './notes.ts';
-import { readOpkgConfig, type OpkgConfig } from './opkg-config.ts';
+import { preferredArchitecture, readOpkgConfig, type OpkgConfig } from './opkg-config.ts';
 import { createDatabaseReader } from './opkg-database.ts';
 import { findAvailable } from './opkg-lists.ts';
 import { readLockHolder } from './opkg-lock.ts';
 import { createOpkgCommands } from './opkg.ts';
 import { removeStrays } from './opkg-strays.ts';
 import { compareVersions } from './opkg-version.ts';
+import { createPassword } from './password.ts';
 import { createProcesses } from './processes.ts';
 import { copyFileIn, createStatusCopy } from './status-copy.ts';
+import { createPanelBus } from './ubus.ts';
 
 /** The real device below `paths`. `environment` is what its programs get. */
 export async function createHost(options: { paths: Paths; environment: Record<string, string> }): Promise<Host> {
-  return { processes: createProcesses(), packages: await createPackageHost(options), notes: createNotes(options.paths.stateDir) };
+  const { stateDir } = options.paths;
+  return {
+    processes: createProcesses(),
+    packages: await createPackageHost(options),
+    notes: createNotes(stateDir),
+    panel: createPanelBus(options),
+    password: createPassword(stateDir),
+  };
 }
 
 async function createPackageHost({ paths, environment }: { paths: Paths; environment: Record<string, string> }): Promise<PackageHost> {
@@ -32,6 +41,7 @@ async function createPackageHost({ paths, environment }: { paths: Paths; environ
     watchedFolders: [paths.opkg.metaDir, ...watchedFiles.map((file) => dirname(file))],
     metaFiles: () => listMetaFiles(paths.opkg.metaDir),
     readMetaFile: (name) => readFile(join(paths.opkg.metaDir, `${name}.json`), 'utf8'),
+    architecture: async () => preferredArchitecture(await readConfig()),
     lockFile: paths.opkg.lockFile,
     read: database.read,
     available: async (names) => findAvailable(await readConfig(), names),

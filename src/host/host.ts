@@ -6,6 +6,32 @@ export interface Host {
   processes: Processes;
   packages: PackageHost;
   notes: Notes;
+  panel: PanelBus;
+  password: Password;
+}
+
+/** The log-in sessions of the device's admin panel. */
+export interface PanelBus {
+  /**
+   * Renews the session's idle time. `isKnown` says that it was valid a moment ago: then it does not stand behind those who may be anybody.
+   * @returns undefined where the panel knows no such session, or nobody has logged in to it
+   * @throws DepotError unavailable where the panel cannot be asked
+   */
+  findLogin: (session: { id: string; isKnown: boolean }) => Promise<PanelLogin | undefined>;
+}
+
+export interface PanelLogin {
+  username: string;
+  /** The panel's own request-forgery token. */
+  token: string;
+}
+
+/** The password of the daemon's own log-in. @throws DepotError unavailable where its record cannot be read */
+export interface Password {
+  isSet: () => Promise<boolean>;
+  /** false where none is set. Takes a good part of a second. */
+  matches: (text: string) => Promise<boolean>;
+  set: (text: string) => Promise<void>;
 }
 
 /** Small records that outlive the daemon and the boot: one JSON document a name, replaced as a whole. */
@@ -117,6 +143,8 @@ export interface PackageHost {
     /** Runs the script that configures an app after its installation; undefined where the app has none. */
     autoconf: (name: string, environment: Record<string, string>) => Promise<Command | undefined>;
   };
+  /** The architecture that opkg prefers, such as `x86_64`; empty where its configuration names none. */
+  architecture: () => Promise<string>;
   /** Where opkg keeps its lock, for messages. */
   lockFile: string;
   /** Who holds opkg's lock: a process id, 0 where the system does not tell, undefined where nobody does. */

@@ -66,9 +66,12 @@ interface Run extends RunnerOptions {
 
 /** Puts the start, or that the job is taken up again, on record. */
 async function enter({ processes, logs, save }: RunnerOptions, job: Job): Promise<void> {
+  const isNew = job.state === 'queued';
+  // At once: from here on nobody may drop it as one that waits, and whoever is told of it finds it running.
+  if (isNew) Object.assign(job, { state: 'running', startedAt: unixNow() });
   const bootId = await processes.bootId();
-  if (job.state === 'queued') {
-    Object.assign(job, { state: 'running', startedAt: unixNow(), bootId });
+  if (isNew) {
+    job.bootId = bootId;
     await logs.append(job.id, '');
     logs.wake(job.id);
   } else {
