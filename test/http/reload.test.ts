@@ -11,6 +11,7 @@ import { ask } from './ask.ts';
 let device: Device;
 let taken: Server;
 let daemon: ChildProcess;
+let ended: Promise<unknown>;
 let config: string;
 let log: string;
 
@@ -21,7 +22,6 @@ beforeEach(async () => {
 });
 
 afterEach(async () => {
-  const ended = new Promise((resolve) => daemon.on('exit', resolve));
   daemon.kill('SIGTERM');
   await ended;
   taken.close();
@@ -56,6 +56,7 @@ async function configure(auth: string, ports: readonly number[]): Promise<void> 
 async function launch(): Promise<void> {
   log = '';
   daemon = spawn(process.execPath, [DAEMON_PROGRAM, '--config', config], { env: device.env, stdio: ['ignore', 'ignore', 'pipe'] });
+  ended = new Promise((resolve) => daemon.on('exit', resolve));
   daemon.stderr?.setEncoding('utf8').on('data', (text: string) => (log += text));
   await logged('listening');
 }
