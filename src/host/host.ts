@@ -73,7 +73,7 @@ export interface StartOptions {
   command: Command;
   /** Output is appended here by the command itself: nothing passes through the daemon. */
   logFile: string;
-  /** Gets the exit code in decimal, or `not-run`, by rename, when the command has ended. */
+  /** Begins, once it is there (by rename, when the command has ended), with a line that holds the exit code in decimal or `not-run`. */
   exitFile: string;
 }
 

@@ -65,7 +65,9 @@ export function checkParameters(entries: v.ObjectEntries, values: ReadonlyMap<st
   for (const [name, schema] of Object.entries(entries)) {
     const given = values.get(name) ?? [];
     if (given.length > 1) throw new DepotError('bad_request', `cannot use the parameter ${name}: it is given ${given.length} times`);
-    const result = v.safeParse(schema as v.GenericSchema<string | undefined, string | undefined>, given[0]);
+    // A form sends an empty field for what nobody filled in.
+    const value = given[0] === '' && schema.type === 'optional' ? undefined : given[0];
+    const result = v.safeParse(schema as v.GenericSchema<string | undefined, string | undefined>, value);
     if (!result.success) throw new DepotError('bad_request', `cannot use the parameter ${name}: ${given.length === 0 ? 'it is missing' : result.issues[0].message}`);
     if (result.output !== undefined) checked[name] = result.output;
   }

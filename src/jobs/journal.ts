@@ -30,7 +30,9 @@ interface Waiting {
 /** @throws DepotError unavailable where the folder cannot be written */
 export async function openJournal(folder: string): Promise<Journal> {
   const file = join(folder, 'jobs.jsonl');
-  const jobs = await readRecords(file);
+  const jobs = await readRecords(file).catch((error: unknown) => {
+    throw new DepotError('unavailable', `cannot read job records from ${folder}: ${reasonOf(error)}`, { cause: error });
+  });
   const latest = new Map(jobs.map((job) => [job.id, JSON.stringify(job)]));
   try {
     await mkdir(folder, { recursive: true, mode: 0o700 });
@@ -116,7 +118,11 @@ function createWriter({ folder, file, latest, handle: first }: JournalFile): { a
 
 /** Reads the lines that are whole; the newest of each job counts, at the place of its first one: that is the order of the queue. */
 async function readRecords(file: string): Promise<Job[]> {
-  const text = await readFile(file, 'utf8').catch(() => '');
+  const text = await readFile(file, 'utf8').catch((error: unknown) => {
+    // A file that is there and cannot be read must not be taken for none: it would be written over.
+    if (systemCode(error) === 'ENOENT') return '';
+    throw error;
+  });
   const records = new Map<string, Job>();
   for (const line of text.split('\n').slice(0, -1)) {
     const record = parseRecord(line);

@@ -42,7 +42,11 @@ export async function createTaskLogs(folder: string): Promise<TaskLogs> {
     size,
     read: (id, offset, most) => readPart(fileOf(id), offset, most),
     append: (id, text) => appendFile(fileOf(id), text, { mode: 0o600 }),
-    waitForMore: (id, options) => waitForGrowth({ ...options, file: fileOf(id), waiters: waitersOf(waiters, id), size: () => size(id) }),
+    waitForMore: async (id, options) => {
+      const set = waitersOf(waiters, id);
+      await waitForGrowth({ ...options, file: fileOf(id), waiters: set, size: () => size(id) });
+      if (set.size === 0 && waiters.get(id) === set) waiters.delete(id);
+    },
     wake: (id) => {
       for (const wake of waiters.get(id) ?? []) wake();
       waiters.delete(id);

@@ -30,6 +30,8 @@ export interface RunnerOptions {
 }
 
 const MOST_RESUMES = 3;
+/** A repair undoes; a command of it that hangs (a script that stops a service, say) must not hold the lane for ever. */
+const REPAIR_LIMIT_MS = 5 * 60_000;
 /** Exit code of a job that ended without one of its own: 128 + SIGTERM, as its readers know it. */
 export const ENDED_WITHOUT_CODE = 143;
 
@@ -200,10 +202,12 @@ async function waitForCommand(run: Run, ended?: Promise<void>): Promise<Exit> {
   const stop = (): void => void endCommand(processes, { jobId: job.id, mark });
   if (abort.signal.aborted && job.phase === 'steps') stop();
   abort.signal.addEventListener('abort', stop, { once: true });
+  const limit = job.phase === 'repair' ? setTimeout(stop, REPAIR_LIMIT_MS) : undefined;
   try {
     const file = logs.exitFileOf(job.id, job.runs);
     return await waitForExit({ file, isAlive: () => processes.isAlive(mark), ...(ended === undefined ? {} : { ended }) });
   } finally {
+    clearTimeout(limit);
     abort.signal.removeEventListener('abort', stop);
   }
 }

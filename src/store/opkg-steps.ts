@@ -48,6 +48,7 @@ async function waitForLock(packages: PackageHost, { note, signal, memory }: Step
     memory.lockedSince = since;
     await delay(LOCK_PAUSE_MS, undefined, { signal });
   }
+  delete memory.lockedSince;
 }
 
 function who(holder: number): string {
@@ -64,9 +65,10 @@ const FAILED = 255;
 export async function hasLostLock({ job, printed, memory }: StepContext): Promise<boolean> {
   if (job.lastExitCode !== FAILED) return false;
   const isLost = /^(Collected errors:\s+)?\* opkg_conf_load: Could not lock /.test((await printed(400)).trimStart());
-  const since = typeof memory.lockedSince === 'number' ? memory.lockedSince : Date.now();
-  memory.lockedSince = since;
-  if (!isLost || Date.now() - since > LOCK_LIMIT_MS) return false;
+  if (!isLost) return false;
+  const since = typeof memory.lostSince === 'number' ? memory.lostSince : Date.now();
+  if (Date.now() - since > LOCK_LIMIT_MS) return false;
+  memory.lostSince = since;
   await delay(LOCK_PAUSE_MS);
   return true;
 }

@@ -100,6 +100,8 @@ function opkgSteps(tools: PackageTools, { verb, choose, judge }: OpkgWork): (Act
         const failure = damage ?? judge(after, v.parse(chosen, context.memory));
         if (failure !== undefined) throw new DepotError('command_failed', failure);
         context.memory.isDone = true;
+        // Should the file be damaged before the next job, it comes back with what this one did.
+        await packages.statusCopy.save();
         return undefined;
       },
     },

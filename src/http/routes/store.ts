@@ -19,7 +19,7 @@ const configureParams = { path: v.optional(devicePath), enable: v.optional(flag)
 /** spec/package-store.md, below `admin/store/`. */
 export function storeRoutes({ catalog, queue, logs }: StoreTools): Route[] {
   const submit = async (kind: Kind, subject: string, params: Record<string, string | undefined> = {}): Promise<Response> => {
-    const given = Object.fromEntries(Object.entries(params).filter((entry): entry is [string, string] => entry[1] !== undefined && entry[1] !== ''));
+    const given = Object.fromEntries(Object.entries(params).filter((entry): entry is [string, string] => entry[1] !== undefined));
     const submission = await queue.submit(requestFor(kind, subject, given));
     if ('conflict' in submission) return json(conflictResult(kind, subject, submission.conflict));
     return json({ code: 0, stdout: '', stderr: '', task_id: submission.job.id } satisfies TaskResult);
