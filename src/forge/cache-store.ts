@@ -60,6 +60,8 @@ interface Folder {
   maxBytes: number;
   /** Bytes by name, the one used longest ago first. */
   sizes: Map<string, number>;
+  /** Settles when the newest answer has its place. */
+  lastKept: Promise<void>;
 }
 
 const NAME = /^[0-9a-f]{64}$/;
@@ -73,7 +75,8 @@ async function openFolder(path: string, maxBytes: number): Promise<Folder> {
     else if (name.endsWith('.part')) await rm(join(path, name), { force: true });
   }
   files.sort((one, other) => one.usedAt - other.usedAt);
-  const folder = { path, secret: await readSecret(join(path, 'key')), maxBytes, sizes: new Map(files.map(({ name, bytes }) => [name, bytes])) };
+  const sizes = new Map(files.map(({ name, bytes }) => [name, bytes]));
+  const folder: Folder = { path, secret: await readSecret(join(path, 'key')), maxBytes, sizes, lastKept: Promise.resolve() };
   await evict(folder, 0);
   return folder;
 }
@@ -165,11 +168,18 @@ function writeAnswer({ ready, folder, maxBytes }: { ready: () => Promise<Folder>
     put(Buffer.from((bytes - headBytes).toString(16).padStart(FOOTER_BYTES, '0')));
     take()?.end(() => {
       ready()
-        .then((opened) => keep(opened, { part, name, bytes }))
+        .then((opened) => keepInTurn(opened, { part, name, bytes }))
         .catch(() => rm(part, { force: true }));
     });
   };
   return { write: (piece) => put(Buffer.from(piece)), commit, drop };
+}
+
+/** One after the other: each makes room only for itself. */
+function keepInTurn(folder: Folder, answer: { part: string; name: string; bytes: number }): Promise<void> {
+  const kept = folder.lastKept.then(() => keep(folder, answer));
+  folder.lastKept = kept.catch(() => undefined);
+  return kept;
 }
 
 async function keep(folder: Folder, { part, name, bytes }: { part: string; name: string; bytes: number }): Promise<void> {
