@@ -22,8 +22,9 @@ await main();
 async function main(): Promise<void> {
   const source = readCommandLine();
   try {
-    const daemon = await startDaemon(source);
-    obeySignals(daemon);
+    const starting = startDaemon(source);
+    obeySignals(starting);
+    await starting;
     giveBackMemory();
   } catch (error) {
     process.stderr.write(`depotd: ${reasonOf(error)}\n`);
@@ -59,16 +60,17 @@ function check(source: ConfigSource): never {
   process.exit(problems.length === 0 ? 0 : EXIT_USAGE);
 }
 
-function obeySignals(daemon: Daemon): void {
+/** From the first moment on: a daemon answers before it is all set up, and a signal that comes then must not kill it. */
+function obeySignals(starting: Promise<Daemon>): void {
   let isStopping = false;
   const stop = (): void => {
     if (isStopping) return;
     isStopping = true;
-    void daemon.stop().then(() => process.exit(0));
+    void starting.then((daemon) => daemon.stop()).then(() => process.exit(0));
   };
   process.on('SIGTERM', stop);
   process.on('SIGINT', stop);
-  process.on('SIGHUP', () => void daemon.reload());
+  process.on('SIGHUP', () => void starting.then((daemon) => daemon.reload()));
 }
 
 /** A collection once all is set up gives back several megabytes that a daemon at rest would otherwise hold. */
