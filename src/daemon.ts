@@ -7,10 +7,12 @@ import { parseListenAddress } from './config/listen-address.ts';
 import { createPaths, type Paths } from './config/paths.ts';
 import { reasonOf } from './errors.ts';
 import { createHost } from './host/create-host.ts';
+import type { Host } from './host/host.ts';
 import { createApp } from './http/app.ts';
 import { createDeviceEvents, type DeviceEvents } from './http/follow-device.ts';
 import { hostForm, type KnownHosts } from './http/guard.ts';
 import type { Route } from './http/route.ts';
+import { entryRoutes } from './http/routes/entries.ts';
 import { panelRoutes } from './http/routes/panel.ts';
 import { storeRoutes } from './http/routes/store.ts';
 import { systemRoutes } from './http/routes/system.ts';
@@ -24,6 +26,7 @@ import { createLog, type Log } from './log.ts';
 import { createListeners } from './server.ts';
 import { createAutoInstalled } from './store/auto-installed.ts';
 import { createCatalog } from './store/catalog.ts';
+import { createEntries, type Entries } from './store/entries.ts';
 import { contradicts, planOf, progressOf } from './store/operations.ts';
 import type { PackageTools } from './store/package-plans.ts';
 
@@ -43,8 +46,8 @@ export async function startDaemon(source: ConfigSource): Promise<Daemon> {
   let config = loadConfig(source);
   const log = createLog(config.main.log_level);
   const paths = createPaths(config);
-  const parts = await createParts(paths, log, () => config);
   const stopping = new AbortController();
+  const parts = await createParts({ paths, log, config: () => config, stopping: stopping.signal });
   const open = createOpenSessions();
   const listenerFor = (): RequestListener => createListener({ ...parts, config, log, paths, stopping: stopping.signal, sessions: config.main.auth === 'none' ? open : createClosedSessions() });
   let listener = listenerFor();
@@ -78,13 +81,23 @@ export async function startDaemon(source: ConfigSource): Promise<Daemon> {
 }
 
 interface Parts {
+  host: Host;
   tools: PackageTools;
+  entries: Entries;
   queue: Queue;
   logs: TaskLogs;
   events: DeviceEvents;
 }
 
-async function createParts(paths: Paths, log: Log, config: () => Config): Promise<Parts> {
+interface PartOptions {
+  paths: Paths;
+  log: Log;
+  config: () => Config;
+  /** Aborts when the daemon stops. */
+  stopping: AbortSignal;
+}
+
+async function createParts({ paths, log, config, stopping }: PartOptions): Promise<Parts> {
   const host = await createHost({ paths, environment: commandEnvironment() });
   const [journal, logs] = await Promise.all([openJournal(paths.stateDir), createTaskLogs(paths.logDir)]);
   const { packages } = host;
@@ -94,7 +107,8 @@ async function createParts(paths: Paths, log: Log, config: () => Config): Promis
   const queue = createQueue({ journal, logs, log, runner, contradicts, limits });
   const events = createDeviceEvents();
   queue.onChange((job) => events.publish({ event: 'job', key: job.id, data: { task_id: job.id, ...describeTask(job) } }));
-  return { tools, queue, logs, events };
+  const entries = createEntries({ files: host.apps, catalog: tools.catalog, stopping });
+  return { host, tools, entries, queue, logs, events };
 }
 
 interface ListenerOptions extends Parts {
@@ -105,11 +119,12 @@ interface ListenerOptions extends Parts {
   sessions: Sessions;
 }
 
-function createListener({ tools, queue, logs, events, config, log, paths, stopping, sessions }: ListenerOptions): RequestListener {
+function createListener({ host, tools, entries, queue, logs, events, config, log, paths, stopping, sessions }: ListenerOptions): RequestListener {
   const { base } = config.main;
   const ailments = (): Promise<string[]> => findAilments(paths, stopping);
   const routes: Route[] = [
     ...storeRoutes({ catalog: tools.catalog, queue, logs }),
+    ...entryRoutes({ files: host.apps, entries }),
     ...taskRoutes({ queue, logs, progressOf: (job) => progressOf(tools, job), stopping }),
     ...systemRoutes({ queue, version: VERSION, ailments, events, base, stopping, routes: () => routes }),
     ...panelRoutes(base),

@@ -1,6 +1,7 @@
 import { mkdir, readFile, stat, statfs } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Paths } from '../config/paths.ts';
+import { createAppFiles } from './app-files.ts';
 import type { Host, PackageHost } from './host.ts';
 import { createListsKeeper } from './lists-keeper.ts';
 import { listMetaFiles } from './meta-files.ts';
@@ -17,7 +18,13 @@ import { copyFileIn, createStatusCopy } from './status-copy.ts';
 
 /** The real device below `paths`. `environment` is what its programs get. */
 export async function createHost(options: { paths: Paths; environment: Record<string, string> }): Promise<Host> {
-  return { processes: createProcesses(), packages: await createPackageHost(options), notes: createNotes(options.paths.stateDir) };
+  const { paths, environment } = options;
+  return {
+    processes: createProcesses(),
+    packages: await createPackageHost(options),
+    notes: createNotes(paths.stateDir),
+    apps: createAppFiles(paths, environment),
+  };
 }
 
 async function createPackageHost({ paths, environment }: { paths: Paths; environment: Record<string, string> }): Promise<PackageHost> {

@@ -6,6 +6,7 @@ export interface Host {
   processes: Processes;
   packages: PackageHost;
   notes: Notes;
+  apps: AppFiles;
 }
 
 /** Small records that outlive the daemon and the boot: one JSON document a name, replaced as a whole. */
@@ -148,4 +149,31 @@ export interface ListsKeeper {
   keep: () => Promise<void>;
   /** Checks each feed's new list; puts the old one back where the new one is bad; says which and why. */
   settle: () => Promise<{ feed: Feed; reason: string }[]>;
+}
+
+/** What apps have beside their packages: their configuration, and the scripts that tell their state. */
+export interface AppFiles {
+  /** A text that changes when the UCI file does; undefined where there is none. */
+  configVersion: (uci: string) => Promise<string | undefined>;
+  /** The same for the scripts that the app's state comes from; undefined where it has no entry script. */
+  scriptVersion: (app: string) => Promise<string | undefined>;
+  /** Runs the app's entry script: `NAME.sh status HOSTNAME`. It and all that it started are gone when this settles. */
+  runEntryScript: (app: string, hostname: string, limits: ScriptLimits) => Promise<ScriptResult>;
+}
+
+export interface ScriptLimits {
+  timeoutMs: number;
+  /** Of both outputs together. */
+  maxBytes: number;
+  /** Ends the script at once. */
+  signal: AbortSignal;
+}
+
+export interface ScriptResult {
+  /** undefined where the program could not be started or did not end by itself. */
+  exitCode: number | undefined;
+  stdout: string;
+  stderr: string;
+  /** Which limit ended it, if one did. */
+  cutShortBy?: 'time' | 'output' | 'stop';
 }
