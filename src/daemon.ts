@@ -12,6 +12,7 @@ import { createApp } from './http/app.ts';
 import { createDeviceEvents, type DeviceEvents } from './http/follow-device.ts';
 import { hostForm, type KnownHosts } from './http/guard.ts';
 import type { Route } from './http/route.ts';
+import { diskRoutes } from './http/routes/disks.ts';
 import { entryRoutes } from './http/routes/entries.ts';
 import { panelRoutes } from './http/routes/panel.ts';
 import { storeRoutes } from './http/routes/store.ts';
@@ -26,6 +27,7 @@ import { createLog, type Log } from './log.ts';
 import { createListeners } from './server.ts';
 import { createAutoInstalled } from './store/auto-installed.ts';
 import { createCatalog } from './store/catalog.ts';
+import { createDisks, type Disks } from './store/disks.ts';
 import { createEntries, type Entries } from './store/entries.ts';
 import { contradicts, planOf, progressOf } from './store/operations.ts';
 import type { PackageTools } from './store/package-plans.ts';
@@ -74,6 +76,7 @@ export async function startDaemon(source: ConfigSource): Promise<Daemon> {
       stopping.abort();
       parts.queue.close();
       await listeners.close(STOP_GRACE_MS);
+      parts.disks.close();
       await parts.tools.catalog.close();
       log.info({}, 'stopped');
     },
@@ -84,6 +87,7 @@ interface Parts {
   host: Host;
   tools: PackageTools;
   entries: Entries;
+  disks: Disks;
   queue: Queue;
   logs: TaskLogs;
   events: DeviceEvents;
@@ -108,7 +112,8 @@ async function createParts({ paths, log, config, stopping }: PartOptions): Promi
   const events = createDeviceEvents();
   queue.onChange((job) => events.publish({ event: 'job', key: job.id, data: { task_id: job.id, ...describeTask(job) } }));
   const entries = createEntries({ files: host.apps, catalog: tools.catalog, stopping });
-  return { host, tools, entries, queue, logs, events };
+  const disks = createDisks({ host: host.blockDevices, log });
+  return { host, tools, entries, disks, queue, logs, events };
 }
 
 interface ListenerOptions extends Parts {
@@ -119,12 +124,13 @@ interface ListenerOptions extends Parts {
   sessions: Sessions;
 }
 
-function createListener({ host, tools, entries, queue, logs, events, config, log, paths, stopping, sessions }: ListenerOptions): RequestListener {
+function createListener({ host, tools, entries, disks, queue, logs, events, config, log, paths, stopping, sessions }: ListenerOptions): RequestListener {
   const { base } = config.main;
   const ailments = (): Promise<string[]> => findAilments(paths, stopping);
   const routes: Route[] = [
     ...storeRoutes({ catalog: tools.catalog, queue, logs }),
     ...entryRoutes({ files: host.apps, entries }),
+    ...diskRoutes(disks),
     ...taskRoutes({ queue, logs, progressOf: (job) => progressOf(tools, job), stopping }),
     ...systemRoutes({ queue, version: VERSION, ailments, events, base, stopping, routes: () => routes }),
     ...panelRoutes(base),

@@ -2,6 +2,7 @@ import { mkdir, readFile, stat, statfs } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Paths } from '../config/paths.ts';
 import { createAppFiles } from './app-files.ts';
+import { createBlockDevices } from './block-devices.ts';
 import type { Host, PackageHost } from './host.ts';
 import { createListsKeeper } from './lists-keeper.ts';
 import { listMetaFiles } from './meta-files.ts';
@@ -24,6 +25,7 @@ export async function createHost(options: { paths: Paths; environment: Record<st
     packages: await createPackageHost(options),
     notes: createNotes(paths.stateDir),
     apps: createAppFiles(paths, environment),
+    blockDevices: createBlockDevices(environment),
   };
 }
 
