@@ -18,6 +18,7 @@ import { panelRoutes } from './http/routes/panel.ts';
 import { storeRoutes } from './http/routes/store.ts';
 import { systemRoutes } from './http/routes/system.ts';
 import { describeTask, taskRoutes } from './http/routes/tasks.ts';
+import { uploadRoutes } from './http/routes/upload.ts';
 import { createClosedSessions, createOpenSessions, type Sessions } from './http/sessions.ts';
 import { openJournal } from './jobs/journal.ts';
 import { createTaskLogs, type TaskLogs } from './jobs/log.ts';
@@ -31,6 +32,8 @@ import { createDisks, type Disks } from './store/disks.ts';
 import { createEntries, type Entries } from './store/entries.ts';
 import { contradicts, planOf, progressOf } from './store/operations.ts';
 import type { PackageTools } from './store/package-plans.ts';
+import { createRunRecords } from './store/run-records.ts';
+import { createUploads, type Uploads } from './store/upload.ts';
 
 export interface Daemon {
   /** Reads the configuration again; one that is wrong is logged and the running one stays. */
@@ -88,6 +91,7 @@ interface Parts {
   tools: PackageTools;
   entries: Entries;
   disks: Disks;
+  uploads: Uploads;
   queue: Queue;
   logs: TaskLogs;
   events: DeviceEvents;
@@ -105,7 +109,7 @@ async function createParts({ paths, log, config, stopping }: PartOptions): Promi
   const host = await createHost({ paths, environment: commandEnvironment() });
   const [journal, logs] = await Promise.all([openJournal(paths.stateDir), createTaskLogs(paths.logDir)]);
   const { packages } = host;
-  const tools: PackageTools = { packages, catalog: createCatalog({ packages, log }), auto: createAutoInstalled(host.notes) };
+  const tools: PackageTools = { packages, catalog: createCatalog({ packages, log }), auto: createAutoInstalled(host.notes), uploads: host.uploads, records: createRunRecords(host.notes) };
   const runner = createRunner({ processes: host.processes, logs, log, planOf: (job) => planOf(tools, job), save: journal.save });
   const limits = () => ({ jobs: config().main.keep_jobs, logBytes: config().main.keep_log_mb * MIB });
   const queue = createQueue({ journal, logs, log, runner, contradicts, limits });
@@ -113,7 +117,10 @@ async function createParts({ paths, log, config, stopping }: PartOptions): Promi
   queue.onChange((job) => events.publish({ event: 'job', key: job.id, data: { task_id: job.id, ...describeTask(job) } }));
   const entries = createEntries({ files: host.apps, catalog: tools.catalog, stopping });
   const disks = createDisks({ host: host.blockDevices, log });
-  return { host, tools, entries, disks, queue, logs, events };
+  const uploads = createUploads(host.uploads);
+  queue.onChange(uploads.settle);
+  await uploads.sweep(queue.all());
+  return { host, tools, entries, disks, uploads, queue, logs, events };
 }
 
 interface ListenerOptions extends Parts {
@@ -124,13 +131,14 @@ interface ListenerOptions extends Parts {
   sessions: Sessions;
 }
 
-function createListener({ host, tools, entries, disks, queue, logs, events, config, log, paths, stopping, sessions }: ListenerOptions): RequestListener {
+function createListener({ host, tools, entries, disks, uploads, queue, logs, events, config, log, paths, stopping, sessions }: ListenerOptions): RequestListener {
   const { base } = config.main;
   const ailments = (): Promise<string[]> => findAilments(paths, stopping);
   const routes: Route[] = [
     ...storeRoutes({ catalog: tools.catalog, queue, logs }),
     ...entryRoutes({ files: host.apps, entries }),
     ...diskRoutes(disks),
+    ...uploadRoutes({ uploads, records: tools.records, queue, limitBytes: config.main.upload_max_mb * MIB, freeBytes: host.uploads.freeBytes }),
     ...taskRoutes({ queue, logs, progressOf: (job) => progressOf(tools, job), stopping }),
     ...systemRoutes({ queue, version: VERSION, ailments, events, base, stopping, routes: () => routes }),
     ...panelRoutes(base),

@@ -15,17 +15,20 @@ import { createOpkgCommands } from './opkg.ts';
 import { removeStrays } from './opkg-strays.ts';
 import { compareVersions } from './opkg-version.ts';
 import { createProcesses } from './processes.ts';
+import { createUploadFolder } from './upload-folder.ts';
 import { copyFileIn, createStatusCopy } from './status-copy.ts';
 
 /** The real device below `paths`. `environment` is what its programs get. */
 export async function createHost(options: { paths: Paths; environment: Record<string, string> }): Promise<Host> {
   const { paths, environment } = options;
+  const packages = await createPackageHost(options);
   return {
     processes: createProcesses(),
-    packages: await createPackageHost(options),
+    packages,
     notes: createNotes(paths.stateDir),
     apps: createAppFiles(paths, environment),
     blockDevices: createBlockDevices(environment),
+    uploads: createUploadFolder(paths, { install: packages.commands.install, environment }),
   };
 }
 
