@@ -2,8 +2,8 @@ import { access, constants } from 'node:fs/promises';
 import { getRequestListener } from '@hono/node-server';
 import type { RequestListener } from 'node:http';
 import { loadConfig, type Config, type ConfigSource } from './config/config.ts';
-import { commandEnvironment, VERSION } from './config/environment.ts';
-import { parseListenAddress } from './config/listen-address.ts';
+import { commandEnvironment, SELF_UPGRADE_LIMIT_S, VERSION } from './config/environment.ts';
+import { localAddress, parseListenAddress } from './config/listen-address.ts';
 import { createPaths, type Paths } from './config/paths.ts';
 import { reasonOf } from './errors.ts';
 import { createHost } from './host/create-host.ts';
@@ -15,6 +15,7 @@ import type { Route } from './http/route.ts';
 import { diskRoutes } from './http/routes/disks.ts';
 import { entryRoutes } from './http/routes/entries.ts';
 import { panelRoutes } from './http/routes/panel.ts';
+import { selfUpgradeRoutes } from './http/routes/self-upgrade.ts';
 import { storeRoutes } from './http/routes/store.ts';
 import { systemRoutes } from './http/routes/system.ts';
 import { describeTask, taskRoutes } from './http/routes/tasks.ts';
@@ -106,10 +107,11 @@ interface PartOptions {
 }
 
 async function createParts({ paths, log, config, stopping }: PartOptions): Promise<Parts> {
-  const host = await createHost({ paths, environment: commandEnvironment() });
+  const selfUpgrade = { limitSeconds: SELF_UPGRADE_LIMIT_S, healthAddress: () => localAddress(config().main.listen) };
+  const host = await createHost({ paths, environment: commandEnvironment(), selfUpgrade });
   const [journal, logs] = await Promise.all([openJournal(paths.stateDir), createTaskLogs(paths.logDir)]);
   const { packages } = host;
-  const tools: PackageTools = { packages, catalog: createCatalog({ packages, log }), auto: createAutoInstalled(host.notes), uploads: host.uploads, records: createRunRecords(host.notes) };
+  const tools: PackageTools = { packages, catalog: createCatalog({ packages, log }), auto: createAutoInstalled(host.notes), uploads: host.uploads, records: createRunRecords(host.notes), selfUpgrade: host.selfUpgrade };
   const runner = createRunner({ processes: host.processes, logs, log, planOf: (job) => planOf(tools, job), save: journal.save });
   const limits = () => ({ jobs: config().main.keep_jobs, logBytes: config().main.keep_log_mb * MIB });
   const queue = createQueue({ journal, logs, log, runner, contradicts, limits });
@@ -138,6 +140,7 @@ function createListener({ host, tools, entries, disks, uploads, queue, logs, eve
     ...storeRoutes({ catalog: tools.catalog, queue, logs }),
     ...entryRoutes({ files: host.apps, entries }),
     ...diskRoutes(disks),
+    ...selfUpgradeRoutes({ packages: tools.packages, queue }),
     ...uploadRoutes({ uploads, records: tools.records, queue, limitBytes: config.main.upload_max_mb * MIB, freeBytes: host.uploads.freeBytes }),
     ...taskRoutes({ queue, logs, progressOf: (job) => progressOf(tools, job), stopping }),
     ...systemRoutes({ queue, version: VERSION, ailments, events, base, stopping, routes: () => routes }),

@@ -15,13 +15,22 @@ import { createOpkgCommands } from './opkg.ts';
 import { removeStrays } from './opkg-strays.ts';
 import { compareVersions } from './opkg-version.ts';
 import { createProcesses } from './processes.ts';
+import { createSelfUpgradeHost, type SelfUpgradeOptions } from './self-upgrade.ts';
 import { createUploadFolder } from './upload-folder.ts';
 import { copyFileIn, createStatusCopy } from './status-copy.ts';
 
-/** The real device below `paths`. `environment` is what its programs get. */
-export async function createHost(options: { paths: Paths; environment: Record<string, string> }): Promise<Host> {
+export interface HostOptions {
+  paths: Paths;
+  /** What the device's programs get. */
+  environment: Record<string, string>;
+  selfUpgrade: Pick<SelfUpgradeOptions, 'limitSeconds' | 'healthAddress'>;
+}
+
+/** The real device below `paths`. */
+export async function createHost(options: HostOptions): Promise<Host> {
   const { paths, environment } = options;
   const packages = await createPackageHost(options);
+  const [destination = paths.root] = (await readOpkgConfig(paths)).destinations;
   return {
     processes: createProcesses(),
     packages,
@@ -29,6 +38,7 @@ export async function createHost(options: { paths: Paths; environment: Record<st
     apps: createAppFiles(paths, environment),
     blockDevices: createBlockDevices(environment),
     uploads: createUploadFolder(paths, { install: packages.commands.install, environment }),
+    selfUpgrade: createSelfUpgradeHost({ ...options.selfUpgrade, paths, environment, packages, destination, statusFile: statusFileOf(destination) }),
   };
 }
 

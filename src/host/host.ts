@@ -9,6 +9,7 @@ export interface Host {
   apps: AppFiles;
   blockDevices: BlockDeviceHost;
   uploads: UploadFolder;
+  selfUpgrade: SelfUpgradeHost;
 }
 
 /** Small records that outlive the daemon and the boot: one JSON document a name, replaced as a whole. */
@@ -235,4 +236,14 @@ export interface UploadFile {
 /** Of an `.ipk`, the package that its control file names. */
 export interface UploadContent {
   package?: { name: string; version: string };
+}
+
+/** Replaces the package that this daemon runs from, without it. */
+export interface SelfUpgradeHost {
+  /** Packs the package as it is installed into a file on flash, from which it can be put back. @throws DepotError internal, no_space */
+  keep: (name: string) => Promise<void>;
+  /** Upgrades the package and waits for the new daemon's health; ends with one of SELF_UPGRADE_EXITS. */
+  command: (name: string) => Command;
+  /** Removes the file that was kept. */
+  forget: () => Promise<void>;
 }

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { DepotError } from '../errors.ts';
-import type { Command, PackageDatabase, PackageHost, UploadFolder } from '../host/host.ts';
+import type { Command, PackageDatabase, PackageHost, SelfUpgradeHost, UploadFolder } from '../host/host.ts';
 import type { Act, CommandStep, Job, Plan, StepContext } from '../jobs/job.ts';
 import type { AutoInstalled } from './auto-installed.ts';
 import { autoconfStep } from './autoconf.ts';
@@ -18,6 +18,7 @@ export interface PackageTools {
   auto: AutoInstalled;
   uploads: UploadFolder;
   records: RunRecords;
+  selfUpgrade: SelfUpgradeHost;
 }
 
 /** install: choose, prepare, opkg, judge, and configure the app where that was asked for. */

@@ -10,7 +10,7 @@ import { createDevice, type Device } from '../device/device.ts';
 
 const command = promisify(execFile);
 const MIB = 1024 ** 2;
-/** Loop disks are root's to make, and not every container may. */
+/** Loop disks are root's to make, not every container may, and not every host has all the tools. */
 const canLoop = await tryLoop();
 
 let device: Device;
@@ -171,6 +171,7 @@ async function mount(dev: string, path: string): Promise<void> {
 async function tryLoop(): Promise<boolean> {
   const file = join(tmpdir(), `depotd-loop-${process.pid}`);
   try {
+    for (const tool of ['mkfs.ext4', 'mkfs.btrfs', 'mkfs.xfs', 'mkfs.vfat', 'mkswap']) await command('sh', ['-c', 'command -v "$1"', 'sh', tool]);
     await writeFile(file, Buffer.alloc(MIB));
     const { stdout } = await command('losetup', ['-f', '--show', file]);
     await command('losetup', ['-d', stdout.trim()]);

@@ -8,8 +8,9 @@ import type { RunRecords } from '../../store/run-records.ts';
 import { tooLarge, type ReceivedUpload, type Uploads } from '../../store/upload.ts';
 import { paramsOf } from '../../store/upload-plan.ts';
 import { receiveFile } from '../multipart.ts';
-import { json, type TaskResult } from '../respond.ts';
+import { json } from '../respond.ts';
 import { get, post, postTask, postUpload, type Route } from '../route.ts';
+import { submissionResult } from '../submission-result.ts';
 
 export interface UploadTools {
   uploads: Uploads;
@@ -49,7 +50,7 @@ export function uploadRoutes(tools: UploadTools): Route[] {
       path: 'admin/store/unrun',
       summary: 'Remove what an upload brought, and its record',
       params: { id: recordId },
-      handle: async ({ params: { id } }) => json(await submitted(queue, requestFor('unrun', await known(id), { id }))),
+      handle: async ({ params: { id } }) => json(submissionResult(await queue.submit(requestFor('unrun', await known(id), { id })))),
     }),
     post({
       path: 'admin/store/del_record',
@@ -73,7 +74,7 @@ async function takeUpload(tools: UploadTools, context: Context): Promise<Respons
     idleMs,
   });
   try {
-    return json(await submitted(queue, requestFor('upload', upload.shownName, paramsOf(upload))));
+    return json(submissionResult(await queue.submit(requestFor('upload', upload.shownName, paramsOf(upload)))));
   } catch (error) {
     await uploads.remove(upload.id);
     throw error;
@@ -85,10 +86,4 @@ async function checkSize({ limitBytes, freeBytes }: UploadTools, { headers }: In
   const sizeBytes = Number(headers['content-length'] ?? 0);
   if (sizeBytes > limitBytes + FORM_BYTES) throw tooLarge(limitBytes);
   if (sizeBytes > (await freeBytes())) throw new DepotError('no_space', `cannot take the upload: it has ${sizeBytes} bytes, more than are free`);
-}
-
-async function submitted(queue: Queue, request: Parameters<Queue['submit']>[0]): Promise<TaskResult> {
-  const submission = await queue.submit(request);
-  if ('conflict' in submission) return { code: 1, stdout: '', stderr: `cannot go on: task ${submission.conflict.id} is in the way` };
-  return { code: 0, stdout: '', stderr: '', task_id: submission.job.id };
 }
