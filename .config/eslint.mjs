@@ -12,9 +12,23 @@ const sizes = {
   'prefer-const': 'error',
 };
 
+/** Of the browser what the panel page uses. */
+const browserGlobals = [
+  'EventSource', 'Intl', 'URL', 'URLSearchParams', 'cancelAnimationFrame', 'clearTimeout', 'document', 'fetch', 'getSelection', 'location',
+  'matchMedia', 'navigator', 'requestAnimationFrame', 'setInterval', 'setTimeout',
+];
+
+/** Text of packages and programs must never become markup. */
+const neverMarkup = ['innerHTML', 'outerHTML', 'insertAdjacentHTML'].map((property) => ({ property, message: 'Use textContent.' }));
+
 export default tseslint.config(
   { ignores: ['dist/', 'node_modules/', 'demo/'] },
   { files: ['**/*.mjs'], rules: sizes },
+  {
+    files: ['src/panel/**/*.js'],
+    languageOptions: { globals: Object.fromEntries(browserGlobals.map((name) => [name, 'readonly'])) },
+    rules: { ...sizes, 'no-undef': 'error', 'no-unused-vars': 'error', 'no-shadow': 'error', 'no-restricted-properties': ['error', ...neverMarkup] },
+  },
   {
     files: ['**/*.ts'],
     extends: [...tseslint.configs.strictTypeChecked],

@@ -9,6 +9,17 @@ const { version } = JSON.parse(readFileSync(new URL('package.json', root), 'utf8
 // CommonJS packages inside an ES module bundle still call require() for Node's own modules.
 const requireForBundled = "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);";
 
+/** A `.client.js` file runs in the browser: to the daemon it is text, bundled with the modules that it imports. */
+const browserScripts = {
+  name: 'browser-scripts',
+  setup: ({ onLoad }) => {
+    onLoad({ filter: /\.client\.js$/ }, async ({ path }) => {
+      const { outputFiles } = await build({ entryPoints: [path], bundle: true, format: 'esm', target: 'es2022', minify: true, write: false });
+      return { contents: outputFiles[0].text.trim(), loader: 'text' };
+    });
+  },
+};
+
 const programs = [
   { entry: 'src/main.ts', outfile: 'dist/depotd.mjs' },
   { entry: 'src/cli/depotctl.ts', outfile: 'dist/depotctl.mjs' },
@@ -28,6 +39,7 @@ for (const { entry, outfile } of programs) {
     legalComments: 'none',
     loader: { '.html': 'text', '.css': 'text', '.svg': 'text' },
     define: { 'process.env.DEPOTD_VERSION': JSON.stringify(version) },
+    plugins: [browserScripts],
     banner: { js: `#!/usr/bin/env node\n${requireForBundled}` },
     logLevel: 'warning',
   });

@@ -7,7 +7,7 @@ import type { Log } from './log.ts';
 
 /** The listeners. They can change while the daemon runs; connections on a listener that stays are not touched. */
 export interface Listeners {
-  /** Opens what is new and closes what is gone. @throws DepotError unavailable that names the address */
+  /** Opens what is new, all of it or nothing, and closes what is gone. @throws DepotError unavailable that names the address */
   listen: (addresses: readonly string[]) => Promise<void>;
   /** Takes no more connections and waits for answers under way, at most `graceMs`. */
   close: (graceMs: number) => Promise<void>;
@@ -20,9 +20,8 @@ export function createListeners(handler: RequestListener, log: Log): Listeners {
   const open = new Map<string, Server>();
   return {
     listen: async (addresses) => {
-      for (const address of addresses) {
-        if (open.has(address)) continue;
-        const server = await openListener(address, handler);
+      const fresh = await openAll(addresses.filter((address) => !open.has(address)), handler);
+      for (const [address, server] of fresh) {
         open.set(address, server);
         log.info(describe(address, server), 'listening');
       }
@@ -38,11 +37,25 @@ export function createListeners(handler: RequestListener, log: Log): Listeners {
   };
 }
 
+/** Opens all or none: an address of a configuration that is not taken over must not stay open under the one that stays. */
+async function openAll(addresses: readonly string[], handler: RequestListener): Promise<Map<string, Server>> {
+  const opened = new Map<string, Server>();
+  try {
+    for (const address of addresses) if (!opened.has(address)) opened.set(address, await openListener(address, handler));
+    return opened;
+  } catch (error) {
+    await Promise.all([...opened].map(([address, server]) => closeListener(address, server, 0)));
+    throw error;
+  }
+}
+
 async function openListener(text: string, handler: RequestListener): Promise<Server> {
   const address = parseListenAddress(text);
   // Uploads over a slow line take their time, so the whole request has no limit; its headers have.
-  const server = createServer({ requestTimeout: 0, headersTimeout: HEADERS_TIMEOUT_MS, connectionsCheckingInterval: 5000 }, handler);
+  const server = createServer({ requestTimeout: 0, headersTimeout: HEADERS_TIMEOUT_MS, connectionsCheckingInterval: 5000, requireHostHeader: false }, handler);
   server.on('clientError', refuseClient);
+  // Node's own answers to a missing Host and to an Expect it does not know have no body; the handler's have (RFC 9110, section 10.1.1).
+  server.on('checkExpectation', handler);
   if (address.kind === 'unix') await removeStaleSocket(address.path);
   try {
     await listenOn(server, address);

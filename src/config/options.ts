@@ -43,6 +43,7 @@ export const OPTIONS = {
     connect_timeout_s: integer('limit for connecting to the forge, in seconds', 10, [1, 3600]),
     first_byte_timeout_s: integer('limit from the request to the first byte of the answer, in seconds', 120, [1, 86_400]),
     idle_timeout_s: integer('limit between two pieces of a body, in seconds', 60, [1, 86_400]),
+    cache_mb: integer('largest size of the cache on disk for a weak line, in MiB; 0: none', 0, [0, 1_048_576]),
   },
 } as const;
 

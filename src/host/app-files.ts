@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Paths } from '../config/paths.ts';
 import { runScript } from './exec.ts';
 import { fileVersion } from './file-version.ts';
-import type { AppFiles } from './host.ts';
+import type { AppFiles } from './goods.ts';
 
 /** @param environment the whole environment that scripts get */
 export function createAppFiles(paths: Paths, environment: Record<string, string>): AppFiles {

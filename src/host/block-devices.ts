@@ -4,7 +4,7 @@ import { basename } from 'node:path';
 import { DepotError } from '../errors.ts';
 import { BLOCK_INFO, blkidCommand, parseBlkid, parseBlockInfo, type Content } from './content-probe.ts';
 import { run, type CommandResult } from './exec.ts';
-import type { BlockDevice, BlockDeviceHost } from './host.ts';
+import type { BlockDevice, BlockDeviceHost } from './goods.ts';
 import { LSBLK, parseLsblk, type ListedDevice } from './lsblk.ts';
 import { parseMounts, type Mount } from './mounts.ts';
 import { parsePartitions } from './partitions.ts';

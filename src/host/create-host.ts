@@ -7,17 +7,19 @@ import type { Host, PackageHost } from './host.ts';
 import { createListsKeeper } from './lists-keeper.ts';
 import { listMetaFiles } from './meta-files.ts';
 import { createNotes } from './notes.ts';
-import { readOpkgConfig, type OpkgConfig } from './opkg-config.ts';
+import { preferredArchitecture, readOpkgConfig, type OpkgConfig } from './opkg-config.ts';
 import { createDatabaseReader } from './opkg-database.ts';
 import { findAvailable } from './opkg-lists.ts';
 import { readLockHolder } from './opkg-lock.ts';
 import { createOpkgCommands } from './opkg.ts';
 import { removeStrays } from './opkg-strays.ts';
 import { compareVersions } from './opkg-version.ts';
+import { createPassword } from './password.ts';
 import { createProcesses } from './processes.ts';
 import { createSelfUpgradeHost, type SelfUpgradeOptions } from './self-upgrade.ts';
 import { createUploadFolder } from './upload-folder.ts';
 import { copyFileIn, createStatusCopy } from './status-copy.ts';
+import { createPanelBus } from './ubus.ts';
 
 export interface HostOptions {
   paths: Paths;
@@ -39,6 +41,8 @@ export async function createHost(options: HostOptions): Promise<Host> {
     blockDevices: createBlockDevices(environment),
     uploads: createUploadFolder(paths, { install: packages.commands.install, environment }),
     selfUpgrade: createSelfUpgradeHost({ ...options.selfUpgrade, paths, environment, packages, destination, statusFile: statusFileOf(destination) }),
+    panel: createPanelBus({ environment }),
+    password: createPassword(paths.stateDir),
   };
 }
 
@@ -54,6 +58,7 @@ async function createPackageHost({ paths, environment }: { paths: Paths; environ
     watchedFolders: [paths.opkg.metaDir, ...watchedFiles.map((file) => dirname(file))],
     metaFiles: () => listMetaFiles(paths.opkg.metaDir),
     readMetaFile: (name) => readFile(join(paths.opkg.metaDir, `${name}.json`), 'utf8'),
+    architecture: async () => preferredArchitecture(await readConfig()),
     lockFile: paths.opkg.lockFile,
     read: database.read,
     available: async (names) => findAvailable(await readConfig(), names),

@@ -2,7 +2,7 @@ import { createReadStream } from 'node:fs';
 import { Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { DepotError, reasonOf } from '../errors.ts';
-import type { UploadContent } from './host.ts';
+import type { UploadContent } from './goods.ts';
 import { parseStanza } from './opkg-stanza.ts';
 import { readTar, type TarMember } from './tar-reader.ts';
 

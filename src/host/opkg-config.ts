@@ -28,6 +28,12 @@ export async function readOpkgConfig(paths: Paths): Promise<OpkgConfig> {
   return config;
 }
 
+/** The architecture of the highest priority: the device's own, where `all` and `noarch` have the lowest. */
+export function preferredArchitecture({ architectures }: OpkgConfig): string {
+  const [best] = [...architectures].sort(([, a], [, b]) => b - a);
+  return best?.[0] ?? '';
+}
+
 const DEFAULT_LISTS_DIR = '/usr/lib/opkg/lists';
 
 async function configFiles({ opkg, isLive }: Paths): Promise<string[]> {

@@ -38,7 +38,7 @@ export function createDatabaseReader(options: { statusFiles: () => Promise<strin
       if (known !== undefined && (version.text === known.version || version.text === given.get(file))) return known.packages;
       const mayBeEmpty = !isDefault || known === undefined || known.packages.size === 0;
       const next = await takeReading(file, { version: version.text, mayBeEmpty });
-      const isSafe = next !== undefined && (keepsAll(known, next) || isAtRest(version.modifiedAt) || !(await options.isLocked()));
+      const isSafe = next !== undefined && (keepsAll(known, next) || isAtRest(version.modifiedAt) || (await isFinished(file, version.text)));
       if (isSafe) {
         readings.set(file, next);
         return next.packages;
@@ -47,6 +47,9 @@ export function createDatabaseReader(options: { statusFiles: () => Promise<strin
     }
     return giveUp(file);
   };
+
+  /** A writer may have finished, and let go of the lock, since the file was read: only one that is still the same counts. */
+  const isFinished = async (file: string, version: string): Promise<boolean> => !(await options.isLocked()) && (await versionOf(file)).text === version;
 
   /** The file stays damaged: it is not tried again until it changes, and the last good reading goes on. */
   const giveUp = async (file: string): Promise<Map<string, InstalledPackage>> => {

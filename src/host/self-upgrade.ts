@@ -2,7 +2,8 @@ import { mkdir, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Paths } from '../config/paths.ts';
 import { replaceFile } from './durable-file.ts';
-import type { PackageHost, SelfUpgradeHost } from './host.ts';
+import type { SelfUpgradeHost } from './goods.ts';
+import type { PackageHost } from './host.ts';
 import { packInstalled } from './package-file.ts';
 import { PROBE_SCRIPT, WATCH_SCRIPT } from './self-upgrade-script.ts';
 

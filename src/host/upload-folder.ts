@@ -4,7 +4,8 @@ import { chmod, mkdir, open, readdir, rm, statfs, type FileHandle } from 'node:f
 import { join } from 'node:path';
 import type { Paths } from '../config/paths.ts';
 import { DepotError, reasonOf, systemCode } from '../errors.ts';
-import type { Command, UploadContent, UploadFile, UploadFolder, UploadKind } from './host.ts';
+import type { UploadContent, UploadFile, UploadFolder, UploadKind } from './goods.ts';
+import type { Command } from './host.ts';
 import { inspectIpk } from './ipk-file.ts';
 import { createYoungCollector } from './memory.ts';
 import { createInstaller } from './run-installer.ts';

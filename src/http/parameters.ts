@@ -1,13 +1,16 @@
+import type { ReadableStreamDefaultReader } from 'node:stream/web';
 import * as v from 'valibot';
 import { DepotError } from '../errors.ts';
 
 /** Largest form of parameters, in bytes; uploads do not come this way. */
 const MOST_FORM_BYTES = 64 * 1024;
+/** A form is small: it comes at once or from somebody who only wants to hold the connection. From when it is read. */
+const FORM_TIMEOUT_MS = 10_000;
 const FORM = 'application/x-www-form-urlencoded';
 
 /**
  * The parameters of a request: from the query, and of a POST from a form, where the query wins.
- * @throws DepotError too_large, wrong_content_type
+ * @throws DepotError too_large, too_slow, wrong_content_type
  */
 export async function readParameters(request: Request): Promise<Map<string, string[]>> {
   const values = readQuery(request);
@@ -22,8 +25,9 @@ export function readQuery(request: Request): Map<string, string[]> {
   return collect(new URL(request.url).searchParams);
 }
 
-function hasBody({ headers, body }: Request): boolean {
-  return headers.get('transfer-encoding') !== null || Number(headers.get('content-length') ?? 0) > 0 || (body !== null && headers.get('content-type') !== null);
+/** From the headers alone (RFC 9112, section 6): to look at the body itself would make the whole of it a stream. */
+function hasBody({ headers }: Request): boolean {
+  return headers.get('transfer-encoding') !== null || Number(headers.get('content-length') ?? 0) > 0;
 }
 
 function collect(search: URLSearchParams): Map<string, string[]> {
@@ -37,11 +41,22 @@ async function readText({ headers, body }: Request): Promise<string> {
   if (Number(headers.get('content-length') ?? 0) > MOST_FORM_BYTES) throw tooLarge;
   const chunks: Uint8Array[] = [];
   let bytes = 0;
-  for await (const chunk of (body ?? []) as AsyncIterable<Uint8Array>) {
-    bytes += chunk.length;
-    if (bytes > MOST_FORM_BYTES) throw tooLarge;
-    chunks.push(chunk);
+  const reader: ReadableStreamDefaultReader<Uint8Array> | undefined = body?.getReader();
+  const late = new AbortController();
+  const timer = setTimeout(() => {
+    late.abort();
+    void reader?.cancel();
+  }, FORM_TIMEOUT_MS);
+  try {
+    for (let piece = await reader?.read(); piece?.done === false; piece = await reader?.read()) {
+      bytes += piece.value.length;
+      if (bytes > MOST_FORM_BYTES) throw tooLarge;
+      chunks.push(piece.value);
+    }
+  } finally {
+    clearTimeout(timer);
   }
+  if (late.signal.aborted) throw new DepotError('too_slow', `cannot read a form that takes more than ${FORM_TIMEOUT_MS / 1000} s`);
   return Buffer.concat(chunks).toString('utf8');
 }
 

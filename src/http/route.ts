@@ -50,6 +50,11 @@ export function openGet<const Entries extends v.ObjectEntries>(options: RouteOpt
   return route('GET', options, { access: 'open' });
 }
 
+/** A change that has a proof of its own in its parameters, and needs no session: a log-in. */
+export function openPost<const Entries extends v.ObjectEntries>(options: RouteOptions<Entries>): Route {
+  return route('POST', options, { access: 'open' });
+}
+
 /** A change: needs the session's token. */
 export function post<const Entries extends v.ObjectEntries>(options: RouteOptions<Entries>): Route {
   return route('POST', options, { needsToken: true });

@@ -88,11 +88,16 @@ function createWriter({ folder, file, latest, handle: first }: JournalFile): { a
   };
 
   const flush = async (): Promise<void> => {
-    while (waiting.length > 0) {
-      const batch = waiting;
-      waiting = [];
-      await write(batch);
-      if (lineCount > 2 * latest.size + SPARE_LINES) await compact();
+    try {
+      while (waiting.length > 0) {
+        const batch = waiting;
+        waiting = [];
+        await write(batch);
+        if (lineCount > 2 * latest.size + SPARE_LINES) await compact();
+      }
+    } finally {
+      // In the same turn as the last look at the line, or a record that comes in between would wait for the next one.
+      writing = undefined;
     }
   };
 
@@ -100,7 +105,7 @@ function createWriter({ folder, file, latest, handle: first }: JournalFile): { a
     append: (line) =>
       new Promise((resolve, reject) => {
         waiting.push({ line, resolve, reject });
-        writing ??= flush().finally(() => (writing = undefined));
+        writing ??= flush();
       }),
     close: async () => {
       await writing;

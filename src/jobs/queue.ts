@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { DepotError, reasonOf } from '../errors.ts';
 import type { Log } from '../log.ts';
 import { isEnded, unixNow, type Job, type Lane } from './job.ts';
+import { createBook, type Book } from './book.ts';
 import type { Journal } from './journal.ts';
 import { createLanes, type Lanes } from './lanes.ts';
 import type { TaskLogs } from './log.ts';
@@ -56,8 +57,8 @@ export interface QueueOptions {
 }
 
 export function createQueue(options: QueueOptions): Queue {
-  const { journal, logs, runner } = options;
-  const jobs = new Map(journal.jobs.map((job) => [job.id, job]));
+  const { logs, runner } = options;
+  const book = createBook(options.journal);
   const listeners = new Set<(job: Job) => void>();
   const announce = (job: Job): void => {
     logs.wake(job.id);
@@ -68,17 +69,14 @@ export function createQueue(options: QueueOptions): Queue {
     announce(job);
     await running;
     await settle(options, job);
+    book.close(job);
     announce(job);
-    await prune(options, jobs);
+    await prune(options, book);
   });
 
   const accept = async (request: JobRequest): Promise<Submission> => {
     const job = newJob(request);
-    jobs.set(job.id, job);
-    await journal.save(job).catch((error: unknown) => {
-      jobs.delete(job.id);
-      throw error;
-    });
+    await book.add(job);
     announce(job);
     // Somebody may have dropped it while it was being written.
     if (job.state === 'queued') lanes.add(job);
@@ -88,27 +86,28 @@ export function createQueue(options: QueueOptions): Queue {
   return {
     submit: async (request) => {
       if (lanes.isClosed()) throw new DepotError('unavailable', 'cannot take a job: the daemon is stopping');
-      const last = lastOn(jobs.values(), request);
-      if (last !== undefined && isSame(last, request)) return { job: last, isNew: false };
+      const last = book.newestOn(request);
       if (last?.state === 'queued' && options.contradicts(last.kind, request.kind)) return { conflict: last };
-      return accept(request);
+      if (last === undefined || !isSame(last, request)) return accept(request);
+      await book.recorded(last.id);
+      return { job: last, isNew: false };
     },
-    get: (id) => jobs.get(id),
-    all: () => [...jobs.values()],
-    newest: (lane) => [...jobs.values()].findLast((job) => job.lane === lane),
+    get: book.get,
+    all: book.all,
+    newest: (lane) => book.all().findLast((job) => job.lane === lane),
     stop: async (id) => {
-      const job = jobs.get(id);
+      const job = book.get(id);
       if (job === undefined) return false;
       if (isEnded(job.state)) return true;
       if (job.state === 'running') runner.stop(job);
-      else drop(lanes, job);
+      else drop({ lanes, book }, job);
       await save(options, job);
       announce(job);
       return true;
     },
     resume: () => {
-      for (const job of leftOvers(jobs.values())) lanes.add(job);
-      void logs.removeUnknown((id) => jobs.has(id)).then(() => prune(options, jobs));
+      for (const job of leftOvers(book.all())) lanes.add(job);
+      void logs.removeUnknown((id) => book.get(id) !== undefined).then(() => prune(options, book));
     },
     close: lanes.close,
     onChange: (listener) => (listeners.add(listener), () => listeners.delete(listener)),
@@ -140,11 +139,10 @@ async function settle(options: QueueOptions, job: Job): Promise<void> {
   options.log.info({ task: id, kind, subject, state, exitCode, error }, 'job ended');
 }
 
-async function prune({ journal, logs, log, limits }: QueueOptions, jobs: Map<string, Job>): Promise<void> {
-  for (const id of jobsToForget(jobs.values(), limits())) {
-    jobs.delete(id);
+async function prune({ logs, log, limits }: QueueOptions, book: Book): Promise<void> {
+  for (const id of jobsToForget(book.all(), limits())) {
     try {
-      await journal.forget(id);
+      await book.forget(id);
       await logs.remove(id);
     } catch (error) {
       log.error({ task: id, reason: reasonOf(error) }, 'job record not removed');
@@ -152,14 +150,10 @@ async function prune({ journal, logs, log, limits }: QueueOptions, jobs: Map<str
   }
 }
 
-function drop(lanes: Lanes, job: Job): void {
+function drop({ lanes, book }: { lanes: Lanes; book: Book }, job: Job): void {
   Object.assign(job, { state: 'stopped', exitCode: ENDED_WITHOUT_CODE, error: 'stopped on request, before it began', stoppedAt: unixNow() });
   lanes.remove(job);
-}
-
-/** The newest job on the same subject that has not ended. */
-function lastOn(jobs: Iterable<Job>, { lane, subject }: JobRequest): Job | undefined {
-  return [...jobs].findLast((job) => !isEnded(job.state) && job.lane === lane && job.subject === subject);
+  book.close(job);
 }
 
 function isSame(job: Job, { kind, params }: JobRequest): boolean {

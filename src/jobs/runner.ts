@@ -66,9 +66,12 @@ interface Run extends RunnerOptions {
 
 /** Puts the start, or that the job is taken up again, on record. */
 async function enter({ processes, logs, save }: RunnerOptions, job: Job): Promise<void> {
+  const isNew = job.state === 'queued';
+  // At once: from here on nobody may drop it as one that waits, and whoever is told of it finds it running.
+  if (isNew) Object.assign(job, { state: 'running', startedAt: unixNow() });
   const bootId = await processes.bootId();
-  if (job.state === 'queued') {
-    Object.assign(job, { state: 'running', startedAt: unixNow(), bootId });
+  if (isNew) {
+    job.bootId = bootId;
     await logs.append(job.id, '');
     logs.wake(job.id);
   } else {
@@ -136,6 +139,8 @@ async function fail({ job, logs, save }: Run, error: unknown): Promise<void> {
 }
 
 function beginRepair(job: Job, verdict: Verdict): void {
+  // Getting to the repair is progress; getting to it again after another boot is none.
+  if (job.phase === 'steps') job.resumes = 0;
   Object.assign(job, { phase: 'repair', step: 0, verdict });
   delete job.process;
 }
@@ -207,7 +212,8 @@ function contextOf({ job, logs, abort }: Run): StepContext {
   return {
     job,
     memory: structuredClone(job.memory),
-    signal: abort.signal,
+    // The repair of a job that was stopped is not stopped.
+    signal: job.phase === 'steps' ? abort.signal : new AbortController().signal,
     note: (line) => logs.append(job.id, `depotd: ${line}\n`),
     printed: async (bytes) => (await logs.read(job.id, job.outputFrom ?? 0, bytes)).toString('utf8'),
     show: (command) => (job.command = command),

@@ -1,5 +1,5 @@
 import { reasonOf } from '../errors.ts';
-import type { BlockDevice, BlockDeviceHost } from '../host/host.ts';
+import type { BlockDevice, BlockDeviceHost } from '../host/goods.ts';
 import type { Log } from '../log.ts';
 
 /**

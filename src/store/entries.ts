@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import type { AppFiles } from '../host/host.ts';
+import type { AppFiles } from '../host/goods.ts';
 import type { AppMeta } from './app-meta.ts';
 import type { Catalog } from './catalog.ts';
 import { readEntryStatus, type EntryError, type EntryResult, type EntryStatus } from './entry-status.ts';

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import type { ScriptResult } from '../host/host.ts';
+import type { ScriptResult } from '../host/goods.ts';
 
 /** What an entry script prints: a JSON object. Keys beside these differ from app to app and pass through. */
 const scriptOutput = v.looseObject({

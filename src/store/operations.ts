@@ -47,7 +47,8 @@ export function contradicts(kind: string, other: string): boolean {
 
 /** How far a job is: what it is at, and how many of its steps are done. */
 export function progressOf(tools: PackageTools, job: Job): { label: string; done: number; total: number } {
-  const steps = planOf(tools, job)[job.phase];
+  // A record of another version's kind is still shown.
+  const steps = Object.hasOwn(OPERATIONS, job.kind) ? planOf(tools, job)[job.phase] : [];
   const isOver = job.stoppedAt !== undefined;
   return { label: isOver ? job.state : (steps[job.step]?.name ?? 'end'), done: isOver && job.state === 'done' ? steps.length : job.step, total: steps.length };
 }

@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import { DepotError } from '../errors.ts';
-import type { Command, PackageDatabase, PackageHost, SelfUpgradeHost, UploadFolder } from '../host/host.ts';
+import type { SelfUpgradeHost, UploadFolder } from '../host/goods.ts';
+import type { Command, PackageDatabase, PackageHost } from '../host/host.ts';
 import type { Act, CommandStep, Job, Plan, StepContext } from '../jobs/job.ts';
 import type { AutoInstalled } from './auto-installed.ts';
 import { autoconfStep } from './autoconf.ts';

@@ -13,16 +13,17 @@ import type { PackageTools } from './package-plans.ts';
  */
 export function repairSteps(tools: PackageTools): Step[] {
   const { packages, catalog } = tools;
+  const prepare = prepareStep({ ...packages, statusCopy: { ...packages.statusCopy, save: () => Promise.resolve() } });
   return [
     { name: 'assess', act: async (context) => assess(tools, context).then(() => undefined) },
-    { ...prepareStep({ ...packages, statusCopy: { ...packages.statusCopy, save: () => Promise.resolve() } }), name: 'prepare repair' },
+    // Where there is nothing to put right, nobody waits for a lock that somebody else holds.
+    { name: 'prepare repair', act: async (context) => (isNothing(readFindings(context.memory)) ? undefined : prepare.act(context)) },
     { name: 'undo', mustSucceed: false, command: ({ memory }) => commandFor(readFindings(memory).came, packages.commands.remove) },
     { name: 'configure', mustSucceed: false, command: ({ memory }) => commandFor(readFindings(memory).half, packages.commands.configure) },
     {
       name: 'settle',
       act: async (context) => {
-        const { came, half } = readFindings(context.memory);
-        if (came.length + half.length > 0 && (await hasLostLock(context))) return { again: 'prepare repair' };
+        if (!isNothing(readFindings(context.memory)) && (await hasLostLock(context))) return { again: 'prepare repair' };
         await catalog.refresh();
         await tell(tools, context);
         return undefined;
@@ -33,6 +34,10 @@ export function repairSteps(tools: PackageTools): Step[] {
 
 function commandFor<Command>(names: string[], build: (names: string[]) => Command): Command | undefined {
   return names.length === 0 ? undefined : build(names);
+}
+
+function isNothing({ came, half }: v.InferOutput<typeof findings>): boolean {
+  return came.length + half.length === 0;
 }
 
 const findings = v.object({ came: v.optional(v.array(v.string()), []), half: v.optional(v.array(v.string()), []) });

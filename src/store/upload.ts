@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { DepotError } from '../errors.ts';
-import type { UploadContent, UploadFolder, UploadKind } from '../host/host.ts';
+import type { UploadContent, UploadFolder, UploadKind } from '../host/goods.ts';
 import { isEnded, type Job } from '../jobs/job.ts';
 import { isPackageName } from './names.ts';
 

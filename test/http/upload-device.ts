@@ -61,7 +61,7 @@ export async function createUploadDevice(options: DeviceOptions = {}, daemonOpti
     },
     open: (headers) => httpRequest(url(), { method: 'POST', headers }),
     records: async () => ((await (await daemon.get('admin/store/run_records')).json()) as { records: RunRecord[] }).records,
-    left: () => readdir(folder).catch(() => []),
+    left: async () => (await readdir(folder).catch(() => [])).filter((name) => /\.(ipk|run)$/.test(name)),
     close: async () => {
       await daemon.close();
       await device.close();

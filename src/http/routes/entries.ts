@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import type { AppFiles } from '../../host/host.ts';
+import type { AppFiles } from '../../host/goods.ts';
 import type { Entries } from '../../store/entries.ts';
 import { hostname } from '../../store/hostname.ts';
 import { isPackageName, uciName } from '../../store/names.ts';

@@ -11,6 +11,8 @@ export interface SystemTools {
   version: string;
   /** What keeps the daemon from doing its work; empty when nothing does. */
   ailments: () => Promise<string[]>;
+  /** The forge behind the device: what is known of it, and its figures. Its failing keeps nothing else from working. */
+  forge: { health: () => object; metrics: () => string[] };
   events: DeviceEvents;
   base: string;
   /** Aborts when the daemon stops: streams end then. */
@@ -20,7 +22,7 @@ export interface SystemTools {
 }
 
 /** What tells of the daemon itself. */
-export function systemRoutes({ queue, version, ailments, events, base, stopping, routes }: SystemTools): Route[] {
+export function systemRoutes({ queue, version, ailments, forge, events, base, stopping, routes }: SystemTools): Route[] {
   return [
     get({ path: 'admin/system/events', summary: 'What happens on the device (Server-Sent Events)', params: {}, handle: ({ context }) => eventStream((signal) => followDevice(events, signal), [context.req.raw.signal, stopping]) }),
     openGet({
@@ -36,7 +38,7 @@ export function systemRoutes({ queue, version, ailments, events, base, stopping,
       handle: async () => {
         const reasons = await ailments();
         const { rss } = process.memoryUsage();
-        const facts = { version, uptime_s: Math.floor(process.uptime()), rss_bytes: rss };
+        const facts = { version, uptime_s: Math.floor(process.uptime()), rss_bytes: rss, forge: forge.health() };
         return reasons.length === 0 ? json({ status: 'ok', ...facts }) : json({ status: 'failing', reasons, ...facts }, 503);
       },
     }),
@@ -44,7 +46,7 @@ export function systemRoutes({ queue, version, ailments, events, base, stopping,
       path: '/metrics',
       summary: 'Figures for Prometheus',
       params: {},
-      handle: () => new Response(metricsOf(queue.all(), version), { headers: { 'content-type': 'text/plain; version=0.0.4; charset=utf-8', 'cache-control': 'no-store' } }),
+      handle: () => new Response(`${metricsOf(queue.all(), version)}${forge.metrics().map((line) => `${line}\n`).join('')}`, { headers: { 'content-type': 'text/plain; version=0.0.4; charset=utf-8', 'cache-control': 'no-store' } }),
     }),
   ];
 }

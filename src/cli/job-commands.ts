@@ -1,0 +1,102 @@
+import { DepotError, reasonOf } from '../errors.ts';
+import { textIn, type Client } from './client.ts';
+import type { Invocation } from './command-line.ts';
+import { followTask } from './follow.ts';
+import type { Output } from './output.ts';
+import { formatSpan } from './table.ts';
+import { findTask, readTask, shortId, type Task } from './task.ts';
+
+export interface CommandContext {
+  client: Client;
+  output: Output;
+  invocation: Invocation;
+}
+
+/** As a shell tells the end by Ctrl-C. */
+const EXIT_INTERRUPTED = 130;
+
+/** install, remove, upgrade, update: the daemon gets all of them at once and does them in turn; then each is followed. */
+export async function submitJobs(context: CommandContext): Promise<number> {
+  const { command, names, isDetached } = context.invocation;
+  const ids: string[] = [];
+  let failures = 0;
+  for (const name of names.length === 0 ? [''] : names) {
+    try {
+      ids.push(await submit(context, name));
+    } catch (error) {
+      if (error instanceof DepotError && error.code === 'upstream_unreachable') throw error;
+      context.output.say(names.length > 1 ? `${command} ${name}: ${reasonOf(error)}` : reasonOf(error));
+      failures += 1;
+    }
+  }
+  if (!isDetached) failures += await followAll(context, ids);
+  return failures === 0 ? 0 : 1;
+}
+
+async function submit({ client, output, invocation }: CommandContext, name: string): Promise<string> {
+  const { command, parameters, isDetached, isJson } = invocation;
+  const answer = await client.post(`admin/store/${command}`, { ...parameters, ...(name !== '' && { package: name }) });
+  const id = textIn(answer, 'task_id');
+  if (id === '') throw new DepotError('command_failed', textIn(answer, 'stderr') || `cannot ${command} ${name}: the daemon did not take it`);
+  if (isDetached) await output.print(isJson ? `${JSON.stringify(answer)}\n` : `${id}\n`);
+  return id;
+}
+
+async function followAll(context: CommandContext, ids: readonly string[]): Promise<number> {
+  const waiting = [...ids];
+  const release = onInterrupt(context, waiting);
+  let failures = 0;
+  for (const id of ids) {
+    failures += (await followToEnd(context, id)) ? 0 : 1;
+    waiting.shift();
+  }
+  release();
+  return failures;
+}
+
+/** @returns whether it was done */
+async function followToEnd({ client, output, invocation }: CommandContext, id: string): Promise<boolean> {
+  const task = await followTask({ client, output, id, write: invocation.isJson ? () => Promise.resolve() : output.print });
+  if (invocation.isJson) await output.print(`${JSON.stringify({ task_id: id, ...task.raw })}\n`);
+  else output.say(verdictOf(task));
+  return task.exitCode === 0;
+}
+
+function verdictOf({ command, state, startedAt, stoppedAt, error }: Task): string {
+  const took = stoppedAt === undefined ? '' : ` after ${formatSpan(stoppedAt - startedAt)}`;
+  return error === '' ? `${command}: ${state}${took}` : `${command}: ${state}${took}: ${error}`;
+}
+
+/** Ctrl-C leaves the tasks alone: they are the daemon's. */
+function onInterrupt({ output, invocation }: CommandContext, ids: readonly string[]): () => void {
+  const leave = (): void => {
+    const [first = '', ...others] = ids;
+    output.say(others.length === 0 ? 'the task goes on' : `${ids.length} tasks go on`);
+    output.say(`to go on watching: ${invocation.self} log -f ${shortId(first)}`);
+    output.say(`to stop it:        ${invocation.self} stop ${shortId(first)}`);
+    process.exit(EXIT_INTERRUPTED);
+  };
+  process.on('SIGINT', leave);
+  return () => void process.off('SIGINT', leave);
+}
+
+/** The log byte by byte; with -f to the task's end, whose outcome is then the exit code. */
+export async function showLog(context: CommandContext): Promise<number> {
+  const { client, output, invocation } = context;
+  const { id } = await findTask(client, invocation.names[0]);
+  if (invocation.isFollowing) return (await followAll(context, [id])) === 0 ? 0 : 1;
+  for await (const chunk of client.read('admin/system/tasks/log', { task_id: id, offset: '0' })) await output.print(chunk);
+  return 0;
+}
+
+export async function stopTask({ client, output, invocation }: CommandContext): Promise<number> {
+  const task = await findTask(client, invocation.names[0]);
+  if (!task.isRunning) {
+    output.say(`task ${shortId(task.id)} (${task.command}) has ended already: ${task.state}`);
+    return 0;
+  }
+  await client.post('admin/system/tasks/stop', { task_id: task.id });
+  const { state } = readTask(task.id, await client.get('admin/system/tasks/status', { task_id: task.id }));
+  output.say(state === 'stopped' ? `task ${shortId(task.id)} (${task.command}) is stopped` : `task ${shortId(task.id)} (${task.command}) was asked to stop`);
+  return 0;
+}

@@ -1,0 +1,68 @@
+import { DepotError } from '../errors.ts';
+import { tokenIn, textIn } from './client.ts';
+import type { CommandContext } from './job-commands.ts';
+import { formatSpan, formatTable, formatTime } from './table.ts';
+import { listTasks, shortId, type Task } from './task.ts';
+
+/** The installed apps, by name. */
+export async function listApps({ client, output, invocation }: CommandContext): Promise<number> {
+  const apps = await client.get('admin/store/installed');
+  if (!Array.isArray(apps)) throw new DepotError('command_failed', 'cannot list the apps: the daemon did not answer with a list');
+  if (invocation.isJson) await output.print(`${JSON.stringify(apps)}\n`);
+  else if (apps.length === 0) output.say('no apps are installed');
+  else await output.print(formatTable(['NAME', 'VERSION', 'INSTALLED', 'TITLE'], apps.map(appRow).sort(byFirst), process.stdout.columns));
+  return 0;
+}
+
+function appRow(app: unknown): string[] {
+  const { release, time, broken } = app as { release?: unknown; time?: unknown; broken?: unknown };
+  const version = `${textIn(app, 'version')}${typeof release === 'number' ? `-${release}` : ''}`;
+  const title = `${textIn(app, 'title')}${broken === true ? ' (its description cannot be read)' : ''}`;
+  return [textIn(app, 'name'), version, typeof time === 'number' ? formatTime(time) : '', title];
+}
+
+function byFirst([one = '']: string[], [other = '']: string[]): number {
+  return one < other ? -1 : 1;
+}
+
+/** One app or package, a field a line. */
+export async function showStatus({ client, output, invocation }: CommandContext): Promise<number> {
+  const [name = ''] = invocation.names;
+  const status = await client.get('admin/store/status', { package: name });
+  if (invocation.isJson) {
+    await output.print(`${JSON.stringify(status)}\n`);
+    return 0;
+  }
+  const { time, ...fields } = { name, ...(status as Record<string, unknown>) } as Record<string, unknown>;
+  const rows = Object.entries(fields).map(([key, value]) => [key, showValue(value)]);
+  const installedAt = typeof time === 'number' ? [['time', formatTime(time)]] : [];
+  await output.print([...rows, ...installedAt].map(([key = '', value = '']) => `${key.padEnd(16)}${value}\n`).join(''));
+  return 0;
+}
+
+function showValue(value: unknown): string {
+  if (Array.isArray(value)) return value.map(showValue).join(', ');
+  if (typeof value === 'boolean') return value ? 'yes' : 'no';
+  const text = typeof value === 'string' ? value : JSON.stringify(value);
+  return text.replace(/\p{Cc}+/gu, ' ');
+}
+
+/** The tasks, newest first. */
+export async function listJobs({ client, output, invocation }: CommandContext): Promise<number> {
+  const tasks = await listTasks(client);
+  if (invocation.isJson) for (const { id, raw } of tasks) await output.print(`${JSON.stringify({ task_id: id, ...raw })}\n`);
+  else if (tasks.length === 0) output.say('there are no tasks yet');
+  else await output.print(formatTable(['TASK', 'STATE', 'STARTED', 'TOOK', 'COMMAND', ''], tasks.map(taskRow), process.stdout.columns));
+  return 0;
+}
+
+function taskRow({ id, state, startedAt, stoppedAt, command, isRunning, step, error }: Task): string[] {
+  const took = state === 'queued' ? '' : formatSpan((stoppedAt ?? Date.now() / 1000) - startedAt);
+  return [shortId(id), state, state === 'queued' ? '' : formatTime(startedAt), took, command, isRunning ? step : error];
+}
+
+export async function showToken({ client, output, invocation }: CommandContext): Promise<number> {
+  const answer = await client.get('admin/store/token');
+  await output.print(invocation.isJson ? `${JSON.stringify(answer)}\n` : `${tokenIn(answer)}\n`);
+  return 0;
+}

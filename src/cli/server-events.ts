@@ -1,0 +1,31 @@
+export interface ServerEvent {
+  event: string;
+  /** Empty where the event has none. */
+  id: string;
+  data: unknown;
+}
+
+/** Reads an event stream (HTML standard, "Server-sent events") whose data is JSON. Comments are dropped, and an event without its end. */
+export async function* parseEvents(chunks: AsyncIterable<Buffer>): AsyncGenerator<ServerEvent, void> {
+  let fields = new Map<string, string>();
+  for await (const line of linesOf(chunks)) {
+    if (line === '') {
+      const data = fields.get('data');
+      if (data !== undefined) yield { event: fields.get('event') ?? 'message', id: fields.get('id') ?? '', data: JSON.parse(data) as unknown };
+      fields = new Map();
+      continue;
+    }
+    const [, name, value = ''] = /^([^:]+)(?:: ?(.*))?$/s.exec(line) ?? [];
+    if (name !== undefined) fields.set(name, name === 'data' && fields.has('data') ? `${fields.get('data') ?? ''}\n${value}` : value);
+  }
+}
+
+async function* linesOf(chunks: AsyncIterable<Buffer>): AsyncGenerator<string, void> {
+  const decoder = new TextDecoder();
+  let rest = '';
+  for await (const chunk of chunks) {
+    const lines = (rest + decoder.decode(chunk, { stream: true })).split('\n');
+    rest = lines.pop() ?? '';
+    for (const line of lines) yield line.replace(/\r$/, '');
+  }
+}

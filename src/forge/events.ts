@@ -1,0 +1,104 @@
+import type { Route } from './routes.ts';
+import type { ResponseSink } from './upstream/call.ts';
+
+/** What happened at the forge through this device, after the forge confirmed it. Names are decoded. */
+export type ForgeEvent =
+  | { event: 'wiki.page.created' | 'wiki.page.edited' | 'wiki.page.deleted'; owner: string; repo: string; page?: string; title?: string }
+  | { event: 'pull_request.target_branch.changed'; owner: string; repo: string; index: number; from?: string; to: string };
+
+/** A change of the target branch that a request asks for; `from` is the branch before, where it could be learnt. */
+export interface TargetChange {
+  from: string | undefined;
+  to: string;
+}
+
+export interface EventWatch {
+  route: Route;
+  /** Raw path below the API root. */
+  path: string;
+  change: TargetChange | undefined;
+  publish: (event: ForgeEvent) => void;
+}
+
+/** Whether an operation may lead to an event. */
+export function mayNotify({ method, pattern }: Route): boolean {
+  return method !== 'GET' && WIKI_EVENTS.has(`${method} ${pattern}`);
+}
+
+/** Whether an operation may change a target branch, so that its body must be looked into. */
+export function mayRetarget({ method, pattern }: Route): boolean {
+  return method === 'PATCH' && pattern === '/repos/{owner}/{repo}/pulls/{index}';
+}
+
+const WIKI = '/repos/{owner}/{repo}/wiki';
+const WIKI_EVENTS = new Map<string, 'wiki.page.created' | 'wiki.page.edited' | 'wiki.page.deleted'>([
+  [`POST ${WIKI}/new`, 'wiki.page.created'],
+  [`PATCH ${WIKI}/page/{pageName}`, 'wiki.page.edited'],
+  [`DELETE ${WIKI}/page/{pageName}`, 'wiki.page.deleted'],
+]);
+
+/** The beginning of an answer holds a wiki page's title and name; its content, which may be large, follows. Bytes. */
+const LOOKED_AT_BYTES = 16_384;
+
+/** Passes an answer on and publishes the event when it is over, or broken off, and the forge had said that it was done. */
+export function watchForEvent(sink: ResponseSink, watch: EventWatch): ResponseSink {
+  let isConfirmed = false;
+  let beginning = '';
+  const over = (): void => {
+    const event = isConfirmed ? eventOf(watch, beginning) : undefined;
+    isConfirmed = false;
+    if (event !== undefined) watch.publish(event);
+  };
+  return {
+    head: (head, hasMore) => {
+      isConfirmed = head.status >= 200 && head.status <= 204;
+      sink.head(head, hasMore);
+    },
+    body: (piece, isLast, resume) => {
+      if (isConfirmed && beginning.length < LOOKED_AT_BYTES) beginning += piece.toString('latin1', 0, LOOKED_AT_BYTES - beginning.length);
+      return sink.body(piece, isLast, resume);
+    },
+    end: () => {
+      over();
+      sink.end();
+    },
+    fail: (failure) => {
+      over();
+      sink.fail(failure);
+    },
+  };
+}
+
+function eventOf({ route, path, change }: EventWatch, beginning: string): ForgeEvent | undefined {
+  const [owner = '', repo = '', , where = '', name] = path.split('/').filter((part) => part !== '').slice(1).map(decoded);
+  const wiki = WIKI_EVENTS.get(`${route.method} ${route.pattern}`);
+  if (wiki !== undefined) {
+    const page = textAt(beginning, 'sub_url') ?? (where === 'page' ? name : undefined);
+    const title = textAt(beginning, 'title');
+    return { event: wiki, owner, repo, ...(page === undefined ? {} : { page: decoded(page) }), ...(title === undefined ? {} : { title }) };
+  }
+  if (change === undefined || change.from === change.to) return undefined;
+  const from = change.from === undefined ? {} : { from: change.from };
+  return { event: 'pull_request.target_branch.changed', owner, repo, index: Number(where), ...from, to: change.to };
+}
+
+/** The first text of that name in the beginning of a JSON object; the forge writes a page's own before those within. */
+function textAt(beginning: string, key: 'title' | 'sub_url'): string | undefined {
+  const match = new RegExp(`"${key}":\\s*("(?:[^"\\\\]|\\\\.)*")`).exec(beginning);
+  if (match?.[1] === undefined) return undefined;
+  try {
+    return JSON.parse(Buffer.from(match[1], 'latin1').toString('utf8')) as string;
+  } catch {
+    // Not JSON after all: the event goes without it.
+    return undefined;
+  }
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    // Not UTF-8: as sent.
+    return text;
+  }
+}

@@ -1,0 +1,122 @@
+import { rewritePagingLinks } from './link.ts';
+import { withoutPanelParameters } from './target.ts';
+
+/** Header lines as Node's `rawHeaders` has them: name, value, name, value, … as sent, latin1. */
+export type HeaderLines = string[];
+
+/** Fields that end at each hop (RFC 9110, section 7.6.1), or that frame the message and are therefore written afresh. */
+const HOP_BY_HOP = new Set(['connection', 'keep-alive', 'te', 'trailer', 'transfer-encoding', 'upgrade', 'proxy-connection', 'proxy-authorization']);
+
+/** What never goes upstream beside those: framing and `Host` are the proxy's own, identity may be claimed by nobody, the token is the panel's. */
+const NOT_UPSTREAM = new Set(['host', 'content-length', 'expect', 'http2-settings', 'forwarded', 'x-real-ip', 'x-csrf-token', 'proxy-authenticate']);
+const NOT_UPSTREAM_PREFIXES = ['x-forwarded-', 'x-webauth-'];
+
+/**
+ * The end-to-end headers of a request, each byte as sent, in their order. Left out: hop-by-hop fields and those that `Connection` names,
+ * identity headers, and the panel's cookies and token. A name with `_` is read as one with `-` by CGI-like programs, so it is left out
+ * wherever that name is one of ours or one that the request has too.
+ */
+export function requestHeaders(lines: HeaderLines): HeaderLines {
+  const named = namedByConnection(lines);
+  const kept: HeaderLines = [];
+  for (let index = 0; index + 1 < lines.length; index += 2) {
+    const name = lines[index] ?? '';
+    const lower = name.toLowerCase();
+    if (isDropped(lower, named) || (lower.includes('_') && isDisguise(lower, lines))) continue;
+    const value = passedValue(lower, lines[index + 1] ?? '');
+    if (value !== undefined) kept.push(name, value);
+  }
+  return kept;
+}
+
+function isDropped(name: string, named: Set<string> | undefined): boolean {
+  if (isHopByHop(name, named) || NOT_UPSTREAM.has(name)) return true;
+  return name.charCodeAt(0) === 0x78 && NOT_UPSTREAM_PREFIXES.some((prefix) => name.startsWith(prefix));
+}
+
+function isHopByHop(name: string, named: Set<string> | undefined): boolean {
+  return HOP_BY_HOP.has(name) || named?.has(name) === true;
+}
+
+const SECRET_NAMES = new Set(['authorization', 'cookie', 'sudo', 'referer']);
+
+function isDisguise(name: string, lines: HeaderLines): boolean {
+  const plain = name.replaceAll('_', '-');
+  return isDropped(plain, undefined) || SECRET_NAMES.has(plain) || lines.some((line, index) => index % 2 === 0 && line.toLowerCase() === plain);
+}
+
+/** @returns undefined where nothing is left of the header */
+function passedValue(name: string, value: string): string | undefined {
+  if (name === 'cookie') return withoutPanelCookies(value);
+  return name === 'referer' ? withoutPanelToken(value) : value;
+}
+
+/** The names that `Connection` lists; undefined for the usual values, which name no header. */
+function namedByConnection(lines: HeaderLines): Set<string> | undefined {
+  let named: Set<string> | undefined;
+  for (let index = 0; index + 1 < lines.length; index += 2) {
+    const name = lines[index] ?? '';
+    if (name.length !== 10 || name.toLowerCase() !== 'connection') continue;
+    const value = (lines[index + 1] ?? '').toLowerCase();
+    if (value === 'keep-alive' || value === 'close') continue;
+    named = new Set([...(named ?? []), ...value.split(',').map((option) => option.trim())]);
+  }
+  return named;
+}
+
+/** The panel's session cookies: `sysauth`, `sysauth_http`, `sysauth_https`, and the daemon's own. */
+const PANEL_COOKIE = /^(?:sysauth\w*|depotd_session)$/i;
+
+function withoutPanelCookies(value: string): string | undefined {
+  const parts = value.split(';');
+  const kept = parts.filter((part) => !isPanelCookie(part));
+  if (kept.length === parts.length) return value;
+  const rest = kept.join(';').trimStart();
+  return rest === '' ? undefined : rest;
+}
+
+function isPanelCookie(part: string): boolean {
+  const name = part.split('=', 1)[0] ?? '';
+  return PANEL_COOKIE.test(name.trim());
+}
+
+/** A page of the panel has the token in its address: as a parameter, or as `;stok=…` in the path of older panels. */
+function withoutPanelToken(referer: string): string {
+  const plain = referer.replace(/;stok=[^/?#;]*/gi, '');
+  const mark = plain.indexOf('?');
+  return mark === -1 ? plain : plain.slice(0, mark) + withoutPanelParameters(plain.slice(mark));
+}
+
+/** How the caller reached this host; what paging links must lead back to. */
+export interface CallerView {
+  apiRoot: string;
+  /** Scheme, host and mount, such as `http://nas/cgi-bin/panel`. */
+  origin: string;
+}
+
+/**
+ * The headers of an answer, each byte as it came and in its order. Left out: hop-by-hop fields, and cookies that would take the place of the
+ * panel's. Paging links lead to this host. A page or picture that could run script gets a sandbox: it is shown from the panel's own origin.
+ */
+export function responseHeaders(lines: HeaderLines, { status, view }: { status: number; view: () => CallerView }): HeaderLines {
+  const named = namedByConnection(lines);
+  const kept: HeaderLines = [];
+  let isActive = false;
+  for (let index = 0; index + 1 < lines.length; index += 2) {
+    const name = lines[index] ?? '';
+    const value = lines[index + 1] ?? '';
+    const lower = name.toLowerCase();
+    if (isHopByHop(lower, named) || isPanelSetCookie(lower, value)) continue;
+    isActive ||= lower === 'content-type' && ACTIVE_TYPE.test(value);
+    kept.push(name, lower === 'link' ? rewritePagingLinks(value, view()) : value);
+  }
+  if (isActive && status < 400) kept.push('Content-Security-Policy', 'sandbox');
+  return kept;
+}
+
+/** Types in which a browser runs script: HTML, SVG and XHTML. */
+const ACTIVE_TYPE = /^\s*(?:text\/html|image\/svg|application\/xhtml)/i;
+
+function isPanelSetCookie(name: string, value: string): boolean {
+  return name === 'set-cookie' && isPanelCookie(value);
+}

@@ -1,0 +1,26 @@
+/** One link of a `Link` header: `<URI>` and its parameters up to the comma before the next `<` (RFC 8288, section 3). */
+const LINK = /<([^>]*)>([^<]*)/g;
+/** The relations of paging; anything else, such as `immutable` on an archive, names a resource of its own and stays. */
+const PAGING = /;\s*rel\s*=\s*"?(?:next|prev|first|last)"?\s*(?:[;,]|$)/i;
+
+/**
+ * Points the paging links of a `Link` header at this host; every other byte stays. The forge writes them from its own ROOT_URL, which may name
+ * another host, and another prefix, than the one it is reached by, so everything before the API root is replaced.
+ * @param options `apiRoot`: such as `/api/v1`; `origin`: scheme, host and mount that the caller used, such as `http://nas/cgi-bin/panel`
+ */
+export function rewritePagingLinks(value: string, { apiRoot, origin }: { apiRoot: string; origin: string }): string {
+  return value.replace(LINK, (whole, uri: string, parameters: string) => {
+    if (!PAGING.test(parameters)) return whole;
+    const below = belowRoot(uri, apiRoot);
+    return below === undefined ? whole : `<${origin}${apiRoot}${below}>${parameters}`;
+  });
+}
+
+/** What follows the API root in an absolute URI or an absolute path; undefined where it does not hold the root. */
+function belowRoot(uri: string, apiRoot: string): string | undefined {
+  const authority = /^(?:https?:)?\/\/[^/?#]*/i.exec(uri)?.[0] ?? '';
+  const mark = uri.search(/[?#]/);
+  const path = uri.slice(authority.length, mark === -1 ? undefined : mark);
+  const position = path.indexOf(`${apiRoot}/`);
+  return position === -1 ? undefined : uri.slice(authority.length + position + apiRoot.length);
+}

@@ -1,0 +1,48 @@
+import type { ServerResponse } from 'node:http';
+import { answerFailure } from './failure.ts';
+import { responseHeaders, type CallerView } from './headers.ts';
+import type { ResponseSink } from './upstream/call.ts';
+
+/** Pieces up to this length are copied, which is cheaper than waiting until they are written. Bytes. */
+const COPY_BYTES = 16_384;
+
+export interface Reply extends ResponseSink {
+  /** Bytes of the body handed over so far. */
+  sentBytes(): number;
+}
+
+/** Hands the forge's answer to the caller as it comes, no faster than the caller takes it. @param view computed only where it is needed */
+export function createReply(response: ServerResponse, view: () => CallerView): Reply {
+  let sentBytes = 0;
+  let hasEnded = false;
+  return {
+    sentBytes: () => sentBytes,
+    head: ({ status, reason, headers }, hasMore) => {
+      response.writeHead(status, reason, responseHeaders(headers, { status, view }));
+      if (!hasMore) response.flushHeaders();
+    },
+    body: (piece, isLast, resume) => {
+      sentBytes += piece.length;
+      if (piece.length > COPY_BYTES) {
+        response.write(piece, resume);
+        return false;
+      }
+      if (isLast) {
+        hasEnded = true;
+        // As text it leaves together with the head in one write; latin1 gives back every byte.
+        response.end(piece.toString('latin1'), 'latin1');
+        return true;
+      }
+      const copy = Buffer.from(piece);
+      let isFull = false;
+      isFull = !response.write(copy, () => {
+        if (isFull) resume();
+      });
+      return !isFull;
+    },
+    end: () => {
+      if (!hasEnded) response.end();
+    },
+    fail: (failure) => answerFailure(response, failure),
+  };
+}

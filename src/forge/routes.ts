@@ -1,0 +1,154 @@
+/** What an operation touches: `read` changes nothing, `write` does, `credentials` carries secrets in its answers and is never stored. */
+export type Need = 'read' | 'write' | 'credentials';
+
+/** One operation of the documented interface. */
+export interface Route {
+  method: string;
+  /** Below the API root: `{name}` is one segment, `{name...}` the rest with its slashes, `{name?}` may be left out. Also the label in metrics and logs. */
+  pattern: string;
+  needs: Need;
+}
+
+/** Every path below the API root that the documented table does not name; reached only with `forge.expose all`. */
+export const OTHER_ROUTE: Route = { method: '*', pattern: 'other', needs: 'credentials' };
+
+const REPO = '/repos/{owner}/{repo}';
+const PULL = `${REPO}/pulls/{index}`;
+const REVIEW = `${PULL}/reviews/{id}`;
+
+/** The 44 documented operations; where two patterns fit, the earlier one is meant. */
+export const ROUTES: readonly Route[] = [
+  read(`${REPO}/raw/{filepath...}`),
+  read(`${REPO}/archive/{archive...}`),
+  read(`${REPO}/editorconfig/{filepath}`),
+  read(`${REPO}/contents`),
+  read(`${REPO}/contents/{filepath...}`),
+  write('POST', `${REPO}/contents/{filepath...}`),
+  write('PUT', `${REPO}/contents/{filepath...}`),
+  write('DELETE', `${REPO}/contents/{filepath...}`),
+
+  write('POST', `${REPO}/wiki/new`),
+  write('PATCH', `${REPO}/wiki/page/{pageName}`),
+  write('DELETE', `${REPO}/wiki/page/{pageName}`),
+  read(`${REPO}/wiki/pages`),
+  read(`${REPO}/wiki/page/{pageName}`),
+  read(`${REPO}/wiki/revisions/{pageName?}`),
+
+  read(`${REPO}/pulls`),
+  read(`${REPO}/pulls/{index}.{diffType}`),
+  read(PULL),
+  read(`${PULL}/merge`),
+  read(`${PULL}/commits`),
+  read(`${PULL}/files`),
+  read(`${PULL}/reviews`),
+  write('POST', `${REPO}/pulls`),
+  write('PATCH', PULL),
+  write('POST', `${PULL}/merge`),
+  write('DELETE', `${PULL}/merge`),
+  write('POST', `${PULL}/update`),
+
+  write('POST', `${PULL}/reviews`),
+  read(REVIEW),
+  write('POST', REVIEW),
+  write('DELETE', REVIEW),
+  read(`${REVIEW}/comments`),
+  write('POST', `${REVIEW}/dismissals`),
+  write('POST', `${REVIEW}/undismissals`),
+  write('POST', `${PULL}/requested_reviewers`),
+  write('DELETE', `${PULL}/requested_reviewers`),
+
+  // The head is a branch, `owner:branch` or `owner/repo:branch`: the last so that the fixed words under a number win.
+  read(`${REPO}/pulls/{base}/{head...}`),
+
+  credentials('GET', '/users/{username}/tokens'),
+  credentials('POST', '/users/{username}/tokens'),
+  credentials('DELETE', '/users/{username}/tokens/{token}'),
+  credentials('POST', '/user/applications/oauth2'),
+  credentials('GET', '/user/applications/oauth2'),
+  credentials('GET', '/user/applications/oauth2/{id}'),
+  credentials('PATCH', '/user/applications/oauth2/{id}'),
+  credentials('DELETE', '/user/applications/oauth2/{id}'),
+];
+
+/** Finds the operation that a method and a raw path below the API root mean. */
+export type RouteMatcher = (method: string, path: string) => Route | undefined;
+
+/**
+ * Builds the matcher. It works on the path as sent, so that `%2F`, `%252F`, `+`, `;` and `:` stay within their segment. Repeated slashes and one
+ * at the end count as the forge counts them (facts/forge.md, section 1); what is sent on keeps them. HEAD goes where GET may go, and OPTIONS
+ * (a CORS preflight) wherever any method may.
+ */
+export function createRouteMatcher(expose: 'documented' | 'all'): RouteMatcher {
+  const groups = new Map<string, CompiledRoute[]>();
+  for (const route of ROUTES) {
+    const compiled = { route, parts: splitPath(route.pattern).map(compilePart) };
+    const key = groupOf(splitPath(route.pattern));
+    groups.set(key, [...(groups.get(key) ?? []), compiled]);
+  }
+  return (method, path) => {
+    const segments = splitPath(path);
+    const found = groups.get(groupOf(segments))?.find(({ route, parts }) => isMethodOf(route, method) && matches(parts, segments));
+    return found?.route ?? (expose === 'all' && PASSED_METHODS.has(method) ? OTHER_ROUTE : undefined);
+  };
+}
+
+/** CONNECT and TRACE never pass: the one makes a tunnel, the other would show the device's token to the caller. */
+const PASSED_METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
+
+interface CompiledRoute {
+  route: Route;
+  parts: Part[];
+}
+
+type Part = { kind: 'literal'; text: string } | { kind: 'segment' | 'diff' | 'rest' | 'optional' };
+
+function compilePart(part: string): Part {
+  if (part === '{index}.{diffType}') return { kind: 'diff' };
+  if (part.endsWith('...}')) return { kind: 'rest' };
+  if (part.endsWith('?}')) return { kind: 'optional' };
+  return part.startsWith('{') ? { kind: 'segment' } : { kind: 'literal', text: part };
+}
+
+function matches(parts: Part[], segments: string[]): boolean {
+  const last = parts.at(-1)?.kind;
+  if (last === 'rest' ? segments.length < parts.length : segments.length > parts.length) return false;
+  return parts.every((part, index) => fits(part, segments[index]));
+}
+
+function fits(part: Part, segment: string | undefined): boolean {
+  if (segment === undefined) return part.kind === 'optional';
+  if (part.kind === 'literal') return segment === part.text;
+  if (part.kind === 'diff') return /^\d+\.(?:diff|patch)$/.test(segment);
+  return part.kind === 'rest' || !isDot(segment);
+}
+
+/** A `.` segment vanishes where somebody on the way normalises, and the rest would then mean another operation. */
+function isDot(segment: string): boolean {
+  return segment === '.' || /^%2e$/i.test(segment);
+}
+
+/** The first word that tells operations apart: all below /repos/{owner}/{repo} by the word behind it. */
+function groupOf(segments: string[]): string {
+  return (segments[0] === 'repos' ? segments[3] : segments[0]) ?? '';
+}
+
+function splitPath(path: string): string[] {
+  const segments = path.split('/');
+  return segments.includes('', 1) ? segments.filter((segment) => segment !== '') : segments.slice(1);
+}
+
+function isMethodOf(route: Route, method: string): boolean {
+  return route.method === method || method === 'OPTIONS' || (method === 'HEAD' && route.method === 'GET');
+}
+
+function read(pattern: string): Route {
+  return { method: 'GET', pattern, needs: 'read' };
+}
+
+function write(method: string, pattern: string): Route {
+  return { method, pattern, needs: 'write' };
+}
+
+function credentials(method: string, pattern: string): Route {
+  return { method, pattern, needs: 'credentials' };
+}

@@ -1,0 +1,71 @@
+/** Takes the chunked coding (RFC 9112, section 7.1) off a body, piece by piece, without copying it. */
+export interface ChunkedDecoder {
+  /**
+   * @param give called with each piece of the body; it lies in `bytes`
+   * @returns `more`; or what lies behind the end of the body, mostly nothing; or what is wrong
+   */
+  decode(bytes: Buffer, give: (piece: Buffer) => void): 'more' | { rest: Buffer } | { problem: string };
+}
+
+/** A size line with its extensions, and all trailers together; longer ones are refused. Bytes. */
+const MAX_LINE_BYTES = 4096;
+const MAX_TRAILER_BYTES = 16_384;
+
+export function createChunkedDecoder(): ChunkedDecoder {
+  let part: 'size' | 'data' | 'data-end' | 'trailer' = 'size';
+  let left = 0;
+  let line = '';
+  let trailerBytes = 0;
+
+  /** Collects a line up to its CRLF. @returns the position behind it, or -1 where more bytes are needed */
+  const readLine = (bytes: Buffer, position: number): number => {
+    const end = bytes.indexOf(0x0a, position);
+    line += bytes.toString('latin1', position, end === -1 ? bytes.length : end + 1);
+    return end === -1 ? -1 : end + 1;
+  };
+
+  /** @returns a problem, or whether the body is over */
+  const endLine = (): { problem: string } | boolean => {
+    const text = line;
+    line = '';
+    if (!text.endsWith('\r\n')) return { problem: 'a line of its chunked body does not end with CRLF' };
+    if (part === 'data-end') {
+      part = 'size';
+      return text === '\r\n' ? false : { problem: 'a chunk of its body is longer than announced' };
+    }
+    if (part === 'trailer') {
+      trailerBytes += text.length;
+      return trailerBytes > MAX_TRAILER_BYTES ? { problem: 'its trailers are too long' } : text === '\r\n';
+    }
+    const digits = CHUNK_SIZE.exec(text)?.[1];
+    if (digits === undefined) return { problem: 'its body has a chunk without a size' };
+    left = Number.parseInt(digits, 16);
+    part = left === 0 ? 'trailer' : 'data';
+    return false;
+  };
+
+  const decode: ChunkedDecoder['decode'] = (bytes, give) => {
+    let position = 0;
+    while (position < bytes.length) {
+      if (part === 'data') {
+        const end = Math.min(bytes.length, position + left);
+        give(bytes.subarray(position, end));
+        left -= end - position;
+        position = end;
+        if (left === 0) part = 'data-end';
+        continue;
+      }
+      position = readLine(bytes, position);
+      if (line.length > MAX_LINE_BYTES) return { problem: 'a line of its chunked body is too long' };
+      if (position === -1) return 'more';
+      const ended = endLine();
+      if (typeof ended === 'object') return ended;
+      if (ended) return { rest: bytes.subarray(position) };
+    }
+    return 'more';
+  };
+  return { decode };
+}
+
+/** At most 12 hexadecimal digits, which fit a number exactly; extensions are ignored, as they end at each hop. */
+const CHUNK_SIZE = /^([0-9A-Fa-f]{1,12})[\t ]*(?:;[^\r\n]*)?\r\n$/;

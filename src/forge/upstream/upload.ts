@@ -1,0 +1,74 @@
+import type { Socket } from 'node:net';
+import type { RequestBody } from './call.ts';
+
+/** The body of a request on its way to the forge, no faster than the forge takes it. */
+export interface Upload {
+  /** Whether the last byte has been written. */
+  isDone(): boolean;
+  /** The answer is over or the connection gone: nothing more is written, and what the caller still sends is thrown away. */
+  stop(): void;
+}
+
+/** @param options `moved`: called whenever bytes went on */
+export function createUpload({ body, socket, moved }: { body: RequestBody; socket: Socket; moved: () => void }): Upload {
+  const { source, prefix, isChunked } = body;
+  let isDone = false;
+
+  const write = (piece: Buffer): boolean => {
+    body.sentBytes += piece.length;
+    if (!isChunked) return socket.write(piece);
+    socket.write(`${piece.length.toString(16)}\r\n`, 'latin1');
+    socket.write(piece);
+    return socket.write('\r\n', 'latin1');
+  };
+  const pass = (piece: Buffer): void => {
+    moved();
+    if (!write(piece)) source.pause();
+  };
+  const drained = (): void => {
+    moved();
+    source.resume();
+  };
+  const ended = (): void => {
+    if (isDone) return;
+    isDone = true;
+    if (isChunked) socket.write('0\r\n\r\n', 'latin1');
+    stop();
+  };
+  const stop = (): void => {
+    source.off('data', pass);
+    source.off('end', ended);
+    socket.off('drain', drained);
+    // Without this a caller whose body nobody reads any more would hang on a connection it wants to use again.
+    source.resume();
+  };
+
+  if (prefix !== undefined && prefix.length > 0) write(prefix);
+  if (source.readableEnded) ended();
+  else {
+    // It stays when the rest of the body is thrown away.
+    source.on('data', createSweep());
+    source.on('data', pass);
+    source.on('end', ended);
+    socket.on('drain', drained);
+    // It may have been paused by whoever read ahead.
+    source.resume();
+  }
+  return { isDone: () => isDone, stop };
+}
+
+/**
+ * Each piece that Node's parser gives is a buffer of its own, and its memory is given back only when the young generation is swept, which the
+ * engine finds worth while after some 40 MB. Where the daemon may ask for it (`--expose-gc`), it is swept after so many bytes of a body.
+ */
+const SWEEP_BYTES = 4 * 1024 ** 2;
+
+function createSweep(): (piece: Buffer) => void {
+  let unswept = 0;
+  return ({ length }) => {
+    unswept += length;
+    if (unswept < SWEEP_BYTES) return;
+    unswept = 0;
+    globalThis.gc?.({ type: 'minor' });
+  };
+}

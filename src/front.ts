@@ -1,0 +1,127 @@
+import { access, constants } from 'node:fs/promises';
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import { join } from 'node:path';
+import { getRequestListener } from '@hono/node-server';
+import type { Config } from './config/config.ts';
+import { VERSION } from './config/environment.ts';
+import { parseListenAddress } from './config/listen-address.ts';
+import type { Paths } from './config/paths.ts';
+import { DepotError, reasonOf } from './errors.ts';
+import type { Forge } from './forge/forge.ts';
+import { openForge } from './forge/open-forge.ts';
+import { createApp } from './http/app.ts';
+import { checkHost, hostForm, type KnownHosts } from './http/guard.ts';
+import { refusal } from './http/respond.ts';
+import type { Route } from './http/route.ts';
+import { diskRoutes } from './http/routes/disks.ts';
+import { entryRoutes } from './http/routes/entries.ts';
+import { identityRoutes } from './http/routes/identity.ts';
+import { loginRoutes } from './http/routes/login.ts';
+import { panelRoutes } from './http/routes/panel.ts';
+import { selfUpgradeRoutes } from './http/routes/self-upgrade.ts';
+import { storeRoutes } from './http/routes/store.ts';
+import { systemRoutes } from './http/routes/system.ts';
+import { taskRoutes } from './http/routes/tasks.ts';
+import { uploadRoutes } from './http/routes/upload.ts';
+import type { Log } from './log.ts';
+import type { Parts } from './parts.ts';
+import { progressOf } from './store/operations.ts';
+
+/** What answers requests under one configuration; another configuration makes another. */
+export interface Front {
+  handle: RequestListener;
+  /** Ends the connections to the forge. */
+  close: () => Promise<void>;
+}
+
+export interface FrontOptions {
+  parts: Parts;
+  config: Config;
+  paths: Paths;
+  log: Log;
+  /** Aborts when the daemon stops. */
+  stopping: AbortSignal;
+}
+
+/** A request is the forge's or the app's, by its raw target: the forge's is passed on as it stands, and never parsed. */
+export async function createFront(options: FrontOptions): Promise<Front> {
+  const hosts = knownHosts(options.config);
+  const forge = await openForgeBehind(options);
+  const app = createAppListener(options, { forge, hosts });
+  return {
+    handle: (request, response) => {
+      if (!forge.owns(request.url ?? '')) app(request, response);
+      else if (isForUs(options, { request, response, hosts })) forge.handle(request, response);
+    },
+    close: () => forge.close(),
+  };
+}
+
+function openForgeBehind({ parts, config, paths, log }: FrontOptions): Promise<Forge> {
+  const sessions = parts.sessions[config.main.auth];
+  return openForge({
+    settings: config.forge,
+    base: config.main.base,
+    cacheDir: join(paths.uploadDir, 'forge-cache'),
+    log,
+    publish: (event) => parts.events.publish({ event: event.event, data: event }),
+    session: (request) => sessions.find(new Headers({ cookie: request.headers.cookie ?? '' })),
+  });
+}
+
+const MIB = 1024 ** 2;
+
+function createAppListener({ parts, config, paths, log, stopping }: FrontOptions, { forge, hosts }: { forge: Forge; hosts: KnownHosts }): RequestListener {
+  const { host, tools, entries, disks, uploads, queue, logs, events, identity, login, sessions } = parts;
+  const { base, auth } = config.main;
+  const ailments = (): Promise<string[]> => findAilments(paths, stopping);
+  const routes: Route[] = [
+    ...storeRoutes({ catalog: tools.catalog, queue, logs }),
+    ...entryRoutes({ files: host.apps, entries }),
+    ...diskRoutes(disks),
+    ...uploadRoutes({ uploads, records: tools.records, queue, limitBytes: config.main.upload_max_mb * MIB, freeBytes: host.uploads.freeBytes }),
+    ...selfUpgradeRoutes({ packages: tools.packages, queue }),
+    ...identityRoutes(identity),
+    ...loginRoutes({ ...login, auth, base }),
+    ...taskRoutes({ queue, logs, progressOf: (job) => progressOf(tools, job), stopping }),
+    ...systemRoutes({ queue, version: VERSION, ailments, forge, events, base, stopping, routes: () => routes }),
+    ...panelRoutes(base),
+  ];
+  const app = createApp({ base, routes, hosts, sessions: sessions[auth], stopping, log });
+  // What the adapter refuses before the app sees it: a Host or a target that makes no URL.
+  const errorHandler = (error: unknown): Response => refusal(new DepotError('bad_request', `cannot read the request: ${reasonOf(error)}`), { isTask: false });
+  const answer = getRequestListener(app.fetch, { overrideGlobalObjects: false, errorHandler });
+  return (request, response) => void answer(request, response);
+}
+
+/** The forge's requests, too, must name this device and find it working. */
+function isForUs({ stopping }: FrontOptions, { request, response, hosts }: { request: IncomingMessage; response: ServerResponse; hosts: KnownHosts }): boolean {
+  try {
+    if (stopping.aborted) throw new DepotError('unavailable', 'cannot answer: the daemon is stopping');
+    checkHost(request.headers.host, hosts, request.socket.localAddress);
+    return true;
+  } catch (error) {
+    refuse(response, error);
+    return false;
+  }
+}
+
+/** Answers outside of the app, in the same shape. */
+export function refuse(response: ServerResponse, error: unknown): void {
+  const { status, message } = error instanceof DepotError ? error : new DepotError('internal', reasonOf(error));
+  response.writeHead(status, { 'content-type': 'application/json; charset=utf-8', connection: 'close' }).end(JSON.stringify({ code: status, msg: message }));
+}
+
+function knownHosts({ main }: Config): KnownHosts {
+  const addresses = main.listen.map(parseListenAddress);
+  const names = addresses.flatMap((address) => (address.kind === 'tcp' ? [hostForm(address.host) ?? ''] : []));
+  return { listening: new Set(names), configured: main.hosts };
+}
+
+async function findAilments({ stateDir, logDir }: Paths, stopping: AbortSignal): Promise<string[]> {
+  const ailments = stopping.aborted ? ['the daemon is stopping'] : [];
+  for (const folder of [stateDir, logDir]) {
+    await access(folder, constants.W_OK).catch((error: unknown) => ailments.push(`cannot write to ${folder}: ${reasonOf(error)}`));
+  }
+  return ailments;
+}

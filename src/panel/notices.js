@@ -1,0 +1,30 @@
+import { byId, element, iconButton } from './dom.js';
+
+/**
+ * Messages at the head of the page. One of each topic at most; a new one takes the old one's place.
+ * @returns `{ show({ topic, tone, text, action? }), hide(topic), announce(text) }`, where `action` is an element such as a link
+ */
+export function createNotices() {
+  const place = byId('notices');
+  const announcer = byId('announcer');
+  const shown = new Map();
+
+  const hide = (topic) => {
+    shown.get(topic)?.box.remove();
+    shown.delete(topic);
+  };
+  return {
+    show: ({ topic, tone, text, action, isLasting = false }) => {
+      if (shown.get(topic)?.text === text) return;
+      hide(topic);
+      const close = iconButton({ symbol: 'close', text: '', label: 'Close this message', className: 'quiet', onclick: () => hide(topic) });
+      const extras = [...(action === undefined ? [] : [action]), ...(isLasting ? [] : [close])];
+      const box = element('div', { className: 'notice', role: tone === 'bad' ? 'alert' : 'status', dataset: { tone } }, [element('p', {}, [text]), ...extras]);
+      shown.set(topic, { box, text });
+      place.append(box);
+    },
+    hide,
+    /** Says it to those who listen to the page. */
+    announce: (text) => (announcer.textContent = text),
+  };
+}

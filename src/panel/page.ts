@@ -1,1 +1,0 @@
-export const PAGE = '<!doctype html><title>depotd</title>';

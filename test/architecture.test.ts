@@ -1,0 +1,144 @@
+import { basename, extname } from 'node:path';
+
+import ts from 'typescript';
+import { describe, expect, test } from 'vitest';
+
+import { filesBelow, functionsOf, importsOf, parseSource, readSource, visit, type Import } from './source-tree.ts';
+
+/**
+ * Who may import whom. A room is a folder of src or a file directly below it. Types of host/host.ts, host/goods.ts and jobs/job.ts are free; a room
+ * may import itself; `config/paths` stands for that file alone.
+ */
+const MAY_IMPORT: Record<string, readonly string[]> = {
+  errors: [],
+  log: [],
+  config: ['errors'],
+  host: ['errors', 'log', 'config/paths'],
+  jobs: ['errors', 'log'],
+  store: ['errors', 'log', 'jobs'],
+  forge: ['errors', 'log'],
+  panel: [],
+  cli: ['errors', 'config'],
+  http: ['errors', 'log', 'store', 'jobs', 'forge', 'panel'],
+  server: ['errors', 'log', 'config'],
+  daemon: ['errors', 'log', 'config', 'host', 'jobs', 'store', 'forge', 'http', 'panel', 'server'],
+  main: ['errors', 'log', 'config', 'daemon'],
+};
+const FREE_TYPES = ['src/host/host.ts', 'src/host/goods.ts', 'src/jobs/job.ts'];
+
+/** Where each package may be imported: in files whose path begins so. */
+const PACKAGES: Record<string, readonly string[]> = {
+  pino: ['src/log.ts'],
+  execa: ['src/host/exec.ts'],
+  busboy: ['src/http/multipart.ts'],
+  systeminformation: ['src/host/'],
+  chokidar: ['src/store/catalog.ts'],
+  hono: ['src/http/'],
+  '@hono/node-server': ['src/daemon.ts', 'src/server.ts', 'src/main.ts'],
+  '@valibot/to-json-schema': ['src/http/'],
+  valibot: ['src/config/', 'src/store/', 'src/http/', 'src/host/', 'src/forge/'],
+};
+
+const MOST_FILE_LINES = 250;
+const MOST_FUNCTION_LINES = 60;
+const NAMES_OF_NOTHING = ['util', 'utils', 'common', 'shared', 'lib', 'helper', 'helpers', 'misc'];
+
+const sources = filesBelow('src').filter((path) => path.endsWith('.ts'));
+const imports = sources.flatMap(importsOf);
+
+describe('who may import whom', () => {
+  test('there is something to look at', () => {
+    expect(sources.length).toBeGreaterThan(40);
+    expect(imports.length).toBeGreaterThan(100);
+  });
+
+  test.each(roomsOf(sources))('%s imports no room that it may not', (room) => {
+    const foreign = imports.filter(({ from, isFile }) => isFile && roomOf(from) === room).filter((entry) => !isAllowed(entry));
+    expect(foreign.map(({ from, to }) => `${from} → ${to}`)).toEqual([]);
+  });
+
+  test('each package is imported where it belongs, and no other is', () => {
+    const packages = imports.filter(({ to, isFile }) => !isFile && !to.startsWith('node:'));
+    const misplaced = packages.filter(({ from, to }) => !(PACKAGES[to] ?? []).some((place) => from.startsWith(place)));
+    expect(misplaced.map(({ from, to }) => `${from} → ${to}`)).toEqual([]);
+  });
+
+  test('nobody starts processes past host/exec.ts', () => {
+    expect(imports.filter(({ to }) => to === 'node:child_process' || to === 'node:cluster').map(({ from }) => from)).toEqual([]);
+  });
+
+  test('no import leads outside of src', () => {
+    expect(imports.filter(({ to, isFile }) => isFile && !to.startsWith('src/')).map(({ from, to }) => `${from} → ${to}`)).toEqual([]);
+  });
+
+  test('no files import each other in a circle', () => {
+    expect(findCircle()).toEqual([]);
+  });
+});
+
+describe('shape', () => {
+  const written = [...filesBelow('src'), ...filesBelow('test'), ...filesBelow('packaging'), ...filesBelow('.config')].filter((path) => ['.ts', '.js', '.mjs'].includes(extname(path)));
+
+  test(`no file is longer than ${MOST_FILE_LINES} lines`, () => {
+    expect(written.filter((path) => readSource(path).trimEnd().split('\n').length > MOST_FILE_LINES)).toEqual([]);
+  });
+
+  test(`no function is longer than ${MOST_FUNCTION_LINES} lines`, () => {
+    expect(written.flatMap(functionsOf).filter(({ lineCount }) => lineCount > MOST_FUNCTION_LINES)).toEqual([]);
+  });
+
+  test('no file or folder is named for nothing in particular', () => {
+    const parts = filesBelow('.').filter((path) => !path.startsWith('test/')).flatMap((path) => path.split('/'));
+    expect(parts.filter((part) => NAMES_OF_NOTHING.includes(basename(part, extname(part)).toLowerCase()))).toEqual([]);
+  });
+
+  test('no file only hands on what others export', () => {
+    const barrels = sources.filter((path) => parseSource(path).statements.some((statement) => ts.isExportDeclaration(statement) && statement.moduleSpecifier !== undefined));
+    expect(barrels).toEqual([]);
+    expect(sources.filter((path) => /^index\./.test(basename(path)))).toEqual([]);
+  });
+
+  test('only config reads the environment', () => {
+    expect(sources.filter((path) => !path.startsWith('src/config/') && readsEnvironment(path))).toEqual([]);
+  });
+});
+
+function roomOf(path: string): string {
+  const [, room = ''] = path.split('/');
+  return room.replace(/\.ts$/, '');
+}
+
+function roomsOf(paths: readonly string[]): string[] {
+  return [...new Set(paths.map(roomOf))];
+}
+
+function isAllowed({ from, to, isType }: Import): boolean {
+  if (isType && FREE_TYPES.includes(to)) return true;
+  if (roomOf(from) === roomOf(to)) return true;
+  return (MAY_IMPORT[roomOf(from)] ?? []).some((room) => room === roomOf(to) || to === `src/${room}.ts`);
+}
+
+/** @returns the files of one circle of imports that remain when the program runs; none where there is no circle */
+function findCircle(): string[] {
+  const targets = new Map(sources.map((path) => [path, imports.filter(({ from, isFile, isType }) => from === path && isFile && !isType).map(({ to }) => to)]));
+  const cleared = new Set<string>();
+  const search = (path: string, trail: readonly string[]): string[] => {
+    if (trail.includes(path)) return [...trail.slice(trail.indexOf(path)), path];
+    if (cleared.has(path)) return [];
+    for (const next of targets.get(path) ?? []) {
+      const circle = search(next, [...trail, path]);
+      if (circle.length > 0) return circle;
+    }
+    cleared.add(path);
+    return [];
+  };
+  return sources.map((path) => search(path, [])).find((circle) => circle.length > 0) ?? [];
+}
+
+function readsEnvironment(path: string): boolean {
+  const found: ts.Node[] = [];
+  visit(parseSource(path), (node) => {
+    if (ts.isPropertyAccessExpression(node) && node.getText() === 'process.env') found.push(node);
+  });
+  return found.length > 0 || imports.some(({ from, to }) => from === path && to === 'node:process');
+}

@@ -1,0 +1,27 @@
+import type { TestDaemon } from '../device/daemon.ts';
+import { ask, type Answer, type Question } from './ask.ts';
+
+/** Somebody who knows, or does not know, the password of a daemon with `main.auth password`. */
+export interface Owner {
+  /** Sets the password; `old` where one is set. */
+  setPassword: (password: string, old?: string, question?: Question) => Promise<Answer>;
+  tryPassword: (password: string, question?: Question) => Promise<Answer>;
+  /** Logs in. @returns the Cookie header and the token of the session */
+  logIn: (password: string) => Promise<{ cookie: string; token: string }>;
+}
+
+export function createOwner(daemon: TestDaemon): Owner {
+  const at = (path: string): string => `${daemon.url}${daemon.base}/admin/${path}`;
+  const tryPassword: Owner['tryPassword'] = (password, question) => ask(at('login'), { method: 'POST', form: { password }, ...question });
+  return {
+    tryPassword,
+    setPassword: (password, old, question) => ask(at('passwd'), { method: 'POST', form: { password, ...(old === undefined ? {} : { old }) }, ...question }),
+    logIn: async (password) => {
+      const answer = await tryPassword(password);
+      if (answer.status !== 204) throw new Error(`cannot log in: ${answer.status} ${answer.text}`);
+      const cookie = answer.headers['set-cookie']?.[0]?.split(';')[0] ?? '';
+      const { token } = JSON.parse((await ask(at('store/token'), { headers: { cookie } })).text) as { token: string };
+      return { cookie, token };
+    },
+  };
+}

@@ -1,0 +1,54 @@
+import { Hono } from 'hono';
+import { expect, test } from 'vitest';
+
+import { isBehindTls, isFirstHand, peerOf } from '../../src/http/peer.ts';
+
+interface Told {
+  address: string;
+  isLocal: boolean;
+  isBehindTls: boolean;
+  isFirstHand: boolean;
+}
+
+const LISTENER = { address: (): object => ({ address: '0.0.0.0', port: 8728, family: 'IPv4' }) };
+const UNIX_LISTENER = { address: () => '/run/depotd.sock' };
+
+/** What is told of a request that came over such a connection. */
+async function tell(socket: object | undefined, headers: Record<string, string> = {}): Promise<Told> {
+  const app = new Hono();
+  app.get('/', (context) => context.json({ ...peerOf(context), isBehindTls: isBehindTls(context), isFirstHand: isFirstHand(context) }));
+  return (await (await app.request('/', { headers }, { incoming: { socket } })).json()) as Told;
+}
+
+test.for([
+  ['127.0.0.1', '127.0.0.1', true],
+  ['127.1.2.3', '127.1.2.3', true],
+  ['::1', '::1', true],
+  ['::ffff:127.0.0.1', '127.0.0.1', true],
+  ['::ffff:192.0.2.1', '192.0.2.1', false],
+  ['192.0.2.127', '192.0.2.127', false],
+  ['2001:db8::1', '2001:db8::1', false],
+  ['fe80::1%lo', 'fe80::1%lo', false],
+] as const)('a connection from %s is told by that address', async ([remoteAddress, address, isLocal]) => {
+  expect(await tell({ remoteAddress, server: LISTENER })).toMatchObject({ address, isLocal, isFirstHand: isLocal });
+});
+
+test('a unix socket is told by its listener', async () => {
+  expect(await tell({ server: UNIX_LISTENER })).toMatchObject({ address: 'unix', isLocal: true, isFirstHand: true });
+});
+
+test.for([
+  ['a TCP connection that has gone', { server: LISTENER }],
+  ['a connection whose listener has gone', { server: { address: (): null => null } }],
+  ['a connection without listener', {}],
+  ['no connection', undefined],
+] as const)('%s is not on this host', async ([, socket]) => {
+  expect(await tell(socket, { 'x-forwarded-proto': 'https' })).toEqual({ address: 'unknown', isLocal: false, isBehindTls: false, isFirstHand: false });
+});
+
+test('only a proxy on this host can say that the browser came over TLS', async () => {
+  const headers = { 'x-forwarded-proto': 'https' };
+
+  expect(await tell({ remoteAddress: '127.0.0.1', server: LISTENER }, headers)).toMatchObject({ isBehindTls: true, isFirstHand: false });
+  expect(await tell({ remoteAddress: '192.0.2.1', server: LISTENER }, headers)).toMatchObject({ isBehindTls: false });
+});

@@ -1,0 +1,108 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import type { Readable, Writable } from 'node:stream';
+
+export interface Browser {
+  /** Opens an address in the one page, and waits until it has loaded. */
+  open: (url: string) => Promise<void>;
+  /** The value of an expression in the page. */
+  evaluate: (expression: string) => Promise<unknown>;
+  /** Waits until an expression in the page is true. */
+  until: (expression: string) => Promise<void>;
+  /** What the page complained of: exceptions, and what its policy kept from running. */
+  complaints: readonly string[];
+  close: () => Promise<void>;
+}
+
+/** @returns the path of a Chromium; undefined where none is on PATH */
+export function findChromium(): string | undefined {
+  const folders = (process.env.PATH ?? '').split(delimiter);
+  return ['chromium', 'chromium-browser', 'google-chrome'].flatMap((name) => folders.map((folder) => join(folder, name))).find(existsSync);
+}
+
+const QUIET = ['--headless', '--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync'];
+const LIMIT_MS = 30_000;
+
+/** Drives Chromium by its own protocol (https://chromedevtools.github.io/devtools-protocol/) over a pipe. */
+export async function launchBrowser(program: string): Promise<Browser> {
+  const profile = await mkdtemp(join(tmpdir(), 'depotd-browser-'));
+  const child = spawn(program, [...QUIET, `--user-data-dir=${profile}`, '--remote-debugging-pipe', 'about:blank'], { stdio: ['ignore', 'ignore', 'ignore', 'pipe', 'pipe'] });
+  const complaints: string[] = [];
+  const send = createProtocol(child, complaints);
+  const { targetInfos } = (await send('Target.getTargets')) as { targetInfos: { targetId: string; type: string }[] };
+  const targetId = targetInfos.find(({ type }) => type === 'page')?.targetId;
+  const { sessionId } = (await send('Target.attachToTarget', { targetId, flatten: true })) as { sessionId: string };
+  for (const domain of ['Runtime', 'Log', 'Page']) await send(`${domain}.enable`, {}, sessionId);
+
+  const evaluate = async (expression: string): Promise<unknown> => {
+    const { result, exceptionDetails } = (await send('Runtime.evaluate', { expression, awaitPromise: true, returnByValue: true }, sessionId)) as { result: { value?: unknown; description?: string }; exceptionDetails?: object };
+    if (exceptionDetails !== undefined) throw new Error(`cannot evaluate ${expression}: ${result.description ?? ''}`);
+    return result.value;
+  };
+  const until = async (expression: string): Promise<void> => {
+    const poll = `new Promise((done) => { const started = Date.now(); const look = () => (${expression}) ? done(true) : Date.now() - started > ${LIMIT_MS} ? done(false) : setTimeout(look, 30); look(); })`;
+    if ((await evaluate(poll)) !== true) throw new Error(`${expression} is not true after ${LIMIT_MS} ms; the page says: ${String(await evaluate('document.body.innerText'))}`);
+  };
+  return {
+    open: async (url) => {
+      await send('Page.navigate', { url }, sessionId);
+      await until(`location.href === ${JSON.stringify(url)} && document.readyState === 'complete'`);
+    },
+    evaluate,
+    until,
+    complaints,
+    close: async () => {
+      const ended = new Promise((resolve) => child.on('exit', resolve));
+      await send('Browser.close').catch(() => child.kill('SIGKILL'));
+      await ended;
+      await rm(profile, { recursive: true, force: true, maxRetries: 5 });
+    },
+  };
+}
+
+interface Message {
+  id?: number;
+  method?: string;
+  params?: { entry?: { level: string; text: string }; exceptionDetails?: { exception?: { description?: string } } };
+  result?: object;
+  error?: { message: string };
+}
+
+type Send = (method: string, params?: object, sessionId?: string) => Promise<object>;
+
+/** Messages are JSON, each with a NUL behind it; the browser reads from its descriptor 3 and writes to 4. */
+function createProtocol(child: ChildProcess, complaints: string[]): Send {
+  const [, , , input, output] = child.stdio as unknown as [null, null, null, Writable, Readable];
+  const waiting = new Map<number, { resolve: (result: object) => void; reject: (error: Error) => void }>();
+  let lastId = 0;
+  let rest = '';
+  output.setEncoding('utf8').on('data', (piece: string) => {
+    const texts = (rest + piece).split('\0');
+    rest = texts.pop() ?? '';
+    for (const text of texts) take(JSON.parse(text) as Message);
+  });
+  const take = ({ id = 0, params, result, error }: Message): void => {
+    complaints.push(...complaintsIn(params));
+    const answer = waiting.get(id);
+    waiting.delete(id);
+    if (error === undefined) answer?.resolve(result ?? {});
+    else answer?.reject(new Error(error.message));
+  };
+  child.on('exit', () => {
+    for (const { reject } of waiting.values()) reject(new Error('the browser has ended'));
+  });
+  return (method, params = {}, sessionId?: string) =>
+    new Promise((resolve, reject) => {
+      lastId += 1;
+      waiting.set(lastId, { resolve, reject });
+      input.write(`${JSON.stringify({ id: lastId, method, params, ...(sessionId !== undefined && { sessionId }) })}\0`);
+    });
+}
+
+function complaintsIn({ entry, exceptionDetails }: NonNullable<Message['params']> = {}): string[] {
+  const logged = entry?.level === 'error' ? [entry.text] : [];
+  return exceptionDetails === undefined ? logged : [...logged, exceptionDetails.exception?.description ?? 'exception'];
+}

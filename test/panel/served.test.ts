@@ -1,0 +1,60 @@
+import { createHash } from 'node:crypto';
+
+import { expect, test } from 'vitest';
+
+import { startPanel } from './start-panel.ts';
+
+test('the page is served with a policy that lets only its own script and style run', async () => {
+  const daemon = await startPanel();
+
+  const page = await daemon.get('');
+  const html = await page.text();
+
+  expect(page.status).toBe(200);
+  expect(page.headers.get('content-type')).toBe('text/html; charset=utf-8');
+  expect(page.headers.get('x-content-type-options')).toBe('nosniff');
+  expect(page.headers.get('content-security-policy')).toBe(
+    `default-src 'none'; script-src ${hashOfElement(html, 'script')}; style-src ${hashOfElement(html, 'style')}; img-src data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'self'`,
+  );
+});
+
+test('the page needs nothing from elsewhere, and names no path of its own', async () => {
+  const daemon = await startPanel();
+
+  const html = await (await daemon.get('')).text();
+
+  const addresses = [...html.matchAll(/\b(?:src|href)="([^"]*)"/g)].map(([, address = '']) => address);
+  expect(addresses.filter((address) => !/^(?:#|data:)/.test(address))).toEqual([]);
+  expect(html).not.toContain(daemon.base);
+  expect(html.match(/https?:\/\/[^'"]+/g)).toEqual(html.match(/http:\/\/www\.w3\.org\/2000\/svg/g));
+});
+
+test('a browser that has the page gets 304, and another tag the page', async () => {
+  const daemon = await startPanel();
+  const etag = (await daemon.get('')).headers.get('etag') ?? '';
+
+  const again = await daemon.get('', { 'if-none-match': etag });
+  const other = await daemon.get('', { 'if-none-match': '"another"' });
+
+  expect(again.status).toBe(304);
+  expect(await again.text()).toBe('');
+  expect(again.headers.get('etag')).toBe(etag);
+  expect(again.headers.get('content-security-policy')).toContain("default-src 'none'");
+  expect(other.status).toBe(200);
+});
+
+test('the base without its slash leads to the page, whatever prefix is in front', async () => {
+  const daemon = await startPanel();
+
+  const answer = await fetch(`${daemon.url}${daemon.base}`, { redirect: 'manual' });
+
+  expect(answer.status).toBe(302);
+  expect(answer.headers.get('location')).toBe('panel/');
+  expect(new URL('panel/', 'https://router.example/box/cgi-bin/panel').pathname).toBe('/box/cgi-bin/panel/');
+});
+
+function hashOfElement(html: string, tag: string): string {
+  const [, content = ''] = new RegExp(`<${tag}[^>]*>([^]*?)</${tag}>`).exec(html) ?? [];
+  expect(content.length).toBeGreaterThan(1000);
+  return `'sha256-${createHash('sha256').update(content).digest('base64')}'`;
+}

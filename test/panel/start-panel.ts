@@ -1,0 +1,14 @@
+import { onTestFinished } from 'vitest';
+
+import { startDaemon, type TestDaemon } from '../device/daemon.ts';
+import { createDevice, type DeviceOptions } from '../device/device.ts';
+
+/** A daemon on a device whose lists were fetched. Both go away with the test. */
+export async function startPanel(options?: DeviceOptions): Promise<TestDaemon> {
+  const device = await createDevice(options);
+  onTestFinished(() => device.close());
+  await device.opkg('update');
+  const daemon = await startDaemon(device);
+  onTestFinished(() => daemon.close());
+  return daemon;
+}
