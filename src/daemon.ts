@@ -22,8 +22,8 @@ export async function startDaemon(source: ConfigSource): Promise<Daemon> {
   let config = loadConfig(source);
   const log = createLog(config.main.log_level);
   const paths = createPaths(config);
-  const parts = await createParts({ paths, log, config: () => config });
   const stopping = new AbortController();
+  const parts = await createParts({ paths, log, config: () => config, stopping: stopping.signal });
   const frontFor = (wanted: Config): Promise<Front> => createFront({ parts, config: wanted, log, paths, stopping: stopping.signal });
   let front = await frontFor(config);
   let handle: RequestListener = front.handle;
@@ -61,6 +61,7 @@ export async function startDaemon(source: ConfigSource): Promise<Daemon> {
       stopping.abort();
       parts.queue.close();
       await listeners.close(STOP_GRACE_MS);
+      parts.disks.close();
       await Promise.all([front.close(), parts.tools.catalog.close()]);
       log.info({}, 'stopped');
     },

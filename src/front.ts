@@ -13,12 +13,16 @@ import { createApp } from './http/app.ts';
 import { checkHost, hostForm, type KnownHosts } from './http/guard.ts';
 import { refusal } from './http/respond.ts';
 import type { Route } from './http/route.ts';
+import { diskRoutes } from './http/routes/disks.ts';
+import { entryRoutes } from './http/routes/entries.ts';
 import { identityRoutes } from './http/routes/identity.ts';
 import { loginRoutes } from './http/routes/login.ts';
 import { panelRoutes } from './http/routes/panel.ts';
+import { selfUpgradeRoutes } from './http/routes/self-upgrade.ts';
 import { storeRoutes } from './http/routes/store.ts';
 import { systemRoutes } from './http/routes/system.ts';
 import { taskRoutes } from './http/routes/tasks.ts';
+import { uploadRoutes } from './http/routes/upload.ts';
 import type { Log } from './log.ts';
 import type { Parts } from './parts.ts';
 import { progressOf } from './store/operations.ts';
@@ -65,12 +69,18 @@ function openForgeBehind({ parts, config, paths, log }: FrontOptions): Promise<F
   });
 }
 
+const MIB = 1024 ** 2;
+
 function createAppListener({ parts, config, paths, log, stopping }: FrontOptions, { forge, hosts }: { forge: Forge; hosts: KnownHosts }): RequestListener {
-  const { tools, queue, logs, events, identity, login, sessions } = parts;
+  const { host, tools, entries, disks, uploads, queue, logs, events, identity, login, sessions } = parts;
   const { base, auth } = config.main;
   const ailments = (): Promise<string[]> => findAilments(paths, stopping);
   const routes: Route[] = [
     ...storeRoutes({ catalog: tools.catalog, queue, logs }),
+    ...entryRoutes({ files: host.apps, entries }),
+    ...diskRoutes(disks),
+    ...uploadRoutes({ uploads, records: tools.records, queue, limitBytes: config.main.upload_max_mb * MIB, freeBytes: host.uploads.freeBytes }),
+    ...selfUpgradeRoutes({ packages: tools.packages, queue }),
     ...identityRoutes(identity),
     ...loginRoutes({ ...login, auth, base }),
     ...taskRoutes({ queue, logs, progressOf: (job) => progressOf(tools, job), stopping }),

@@ -1,7 +1,9 @@
 import type { Config } from './config/config.ts';
-import { commandEnvironment, VERSION } from './config/environment.ts';
+import { commandEnvironment, SELF_UPGRADE_LIMIT_S, VERSION } from './config/environment.ts';
+import { localAddress } from './config/listen-address.ts';
 import type { Paths } from './config/paths.ts';
 import { createHost } from './host/create-host.ts';
+import type { Host } from './host/host.ts';
 import { createAttemptLimit } from './http/attempt-limit.ts';
 import { createDeviceEvents, type DeviceEvents } from './http/follow-device.ts';
 import { createPanelSessions } from './http/panel-sessions.ts';
@@ -18,12 +20,20 @@ import type { Log } from './log.ts';
 import { createAutoInstalled } from './store/auto-installed.ts';
 import { createCatalog } from './store/catalog.ts';
 import { createDeviceId } from './store/device-id.ts';
+import { createDisks, type Disks } from './store/disks.ts';
+import { createEntries, type Entries } from './store/entries.ts';
 import { contradicts, planOf } from './store/operations.ts';
 import type { PackageTools } from './store/package-plans.ts';
+import { createRunRecords } from './store/run-records.ts';
+import { createUploads, type Uploads } from './store/upload.ts';
 
 /** What lives as long as the daemon, whatever configuration is read again. */
 export interface Parts {
+  host: Host;
   tools: PackageTools;
+  entries: Entries;
+  disks: Disks;
+  uploads: Uploads;
   queue: Queue;
   logs: TaskLogs;
   events: DeviceEvents;
@@ -35,12 +45,22 @@ export interface Parts {
 
 const MIB = 1024 ** 2;
 
-/** Builds host → jobs → store, each from those before it. @param config the configuration in force when asked */
-export async function createParts({ paths, log, config }: { paths: Paths; log: Log; config: () => Config }): Promise<Parts> {
-  const host = await createHost({ paths, environment: commandEnvironment() });
+export interface PartOptions {
+  paths: Paths;
+  log: Log;
+  /** The configuration in force when asked. */
+  config: () => Config;
+  /** Aborts when the daemon stops. */
+  stopping: AbortSignal;
+}
+
+/** Builds host → jobs → store, each from those before it. */
+export async function createParts({ paths, log, config, stopping }: PartOptions): Promise<Parts> {
+  const selfUpgrade = { limitSeconds: SELF_UPGRADE_LIMIT_S, healthAddress: () => localAddress(config().main.listen) };
+  const host = await createHost({ paths, environment: commandEnvironment(), selfUpgrade });
   const [journal, logs] = await Promise.all([openJournal(paths.stateDir), createTaskLogs(paths.logDir)]);
   const { packages } = host;
-  const tools: PackageTools = { packages, catalog: createCatalog({ packages, log }), auto: createAutoInstalled(host.notes) };
+  const tools: PackageTools = { packages, catalog: createCatalog({ packages, log }), auto: createAutoInstalled(host.notes), uploads: host.uploads, records: createRunRecords(host.notes), selfUpgrade: host.selfUpgrade };
   const runner = createRunner({ processes: host.processes, logs, log, planOf: (job) => planOf(tools, job), save: journal.save });
   const limits = () => ({ jobs: config().main.keep_jobs, logBytes: config().main.keep_log_mb * MIB });
   const queue = createQueue({ journal, logs, log, runner, contradicts, limits });
@@ -49,5 +69,10 @@ export async function createParts({ paths, log, config }: { paths: Paths; log: L
   const login = { sessions: createPasswordSessions(), password: host.password, limit: createAttemptLimit(), log };
   const sessions = { panel: createPanelSessions({ bus: host.panel, log }), password: login.sessions, none: createOpenSessions() };
   const identity = { deviceId: createDeviceId(host.notes), architecture: packages.architecture, version: VERSION };
-  return { tools, queue, logs, events, sessions, login, identity };
+  const entries = createEntries({ files: host.apps, catalog: tools.catalog, stopping });
+  const disks = createDisks({ host: host.blockDevices, log });
+  const uploads = createUploads(host.uploads);
+  queue.onChange(uploads.settle);
+  await uploads.sweep(queue.all());
+  return { host, tools, entries, disks, uploads, queue, logs, events, sessions, login, identity };
 }

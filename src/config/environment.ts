@@ -3,6 +3,9 @@
 /** Put in by the build; another value means that the sources run as they are. */
 export const VERSION = process.env.DEPOTD_VERSION ?? '0.0.0-development';
 
+/** How long a new version may take until /healthz answers before the old one is put back, in seconds; for tests. */
+export const SELF_UPGRADE_LIMIT_S = Number(process.env.DEPOTD_SELF_UPGRADE_LIMIT_S ?? 60);
+
 /** What the daemon's own environment hands on to the programs it runs: where programs are and how the network is reached. */
 const HANDED_ON = ['PATH', 'TMPDIR', 'http_proxy', 'https_proxy', 'ftp_proxy', 'no_proxy', 'HTTP_PROXY', 'HTTPS_PROXY', 'NO_PROXY', 'SSL_CERT_FILE', 'SSL_CERT_DIR'];
 const SYSTEM_PATH = '/usr/sbin:/usr/bin:/sbin:/bin';

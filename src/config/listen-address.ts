@@ -24,3 +24,13 @@ export function isLocal(address: ListenAddress): boolean {
   if (address.kind === 'unix') return true;
   return address.host === 'localhost' || address.host === '::1' || /^127(\.\d{1,3}){3}$/.test(address.host);
 }
+
+/** Where this host reaches a daemon that listens so: `HOST PORT` or `unix PATH`. An address of every interface is reached over loopback. */
+export function localAddress(listen: readonly string[]): string {
+  const addresses = listen.map(parseListenAddress);
+  const address = addresses.find((candidate) => candidate.kind === 'unix' || candidate.port !== 0) ?? addresses[0];
+  if (address === undefined) return '';
+  if (address.kind === 'unix') return `unix ${address.path}`;
+  const everywhere: Record<string, string> = { '0.0.0.0': '127.0.0.1', '::': '::1' };
+  return `${everywhere[address.host] ?? address.host} ${address.port}`;
+}

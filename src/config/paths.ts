@@ -20,6 +20,8 @@ export interface Paths {
   autoconfDir: string;
   /** Folder of the scripts that tell an app's state and address. */
   entryDir: string;
+  /** Folder of the scripts that run an app's container. */
+  containerScriptDir: string;
   uciDir: string;
   /** Where a path of the device is to be found: below the root. */
   onDevice: (path: string) => string;
@@ -41,6 +43,7 @@ export function createPaths({ main }: Config): Paths {
     },
     autoconfDir: onDevice('/usr/libexec/istorea'),
     entryDir: onDevice('/usr/libexec/istoree'),
+    containerScriptDir: onDevice('/usr/libexec/istorec'),
     uciDir: onDevice('/etc/config'),
     onDevice,
   };

@@ -1,6 +1,8 @@
 import { mkdir, readFile, stat, statfs } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Paths } from '../config/paths.ts';
+import { createAppFiles } from './app-files.ts';
+import { createBlockDevices } from './block-devices.ts';
 import type { Host, PackageHost } from './host.ts';
 import { createListsKeeper } from './lists-keeper.ts';
 import { listMetaFiles } from './meta-files.ts';
@@ -14,18 +16,33 @@ import { removeStrays } from './opkg-strays.ts';
 import { compareVersions } from './opkg-version.ts';
 import { createPassword } from './password.ts';
 import { createProcesses } from './processes.ts';
+import { createSelfUpgradeHost, type SelfUpgradeOptions } from './self-upgrade.ts';
+import { createUploadFolder } from './upload-folder.ts';
 import { copyFileIn, createStatusCopy } from './status-copy.ts';
 import { createPanelBus } from './ubus.ts';
 
-/** The real device below `paths`. `environment` is what its programs get. */
-export async function createHost(options: { paths: Paths; environment: Record<string, string> }): Promise<Host> {
-  const { stateDir } = options.paths;
+export interface HostOptions {
+  paths: Paths;
+  /** What the device's programs get. */
+  environment: Record<string, string>;
+  selfUpgrade: Pick<SelfUpgradeOptions, 'limitSeconds' | 'healthAddress'>;
+}
+
+/** The real device below `paths`. */
+export async function createHost(options: HostOptions): Promise<Host> {
+  const { paths, environment } = options;
+  const packages = await createPackageHost(options);
+  const [destination = paths.root] = (await readOpkgConfig(paths)).destinations;
   return {
     processes: createProcesses(),
-    packages: await createPackageHost(options),
-    notes: createNotes(stateDir),
-    panel: createPanelBus(options),
-    password: createPassword(stateDir),
+    packages,
+    notes: createNotes(paths.stateDir),
+    apps: createAppFiles(paths, environment),
+    blockDevices: createBlockDevices(environment),
+    uploads: createUploadFolder(paths, { install: packages.commands.install, environment }),
+    selfUpgrade: createSelfUpgradeHost({ ...options.selfUpgrade, paths, environment, packages, destination, statusFile: statusFileOf(destination) }),
+    panel: createPanelBus({ environment }),
+    password: createPassword(paths.stateDir),
   };
 }
 

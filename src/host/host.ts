@@ -1,3 +1,5 @@
+import type { AppFiles, BlockDeviceHost, SelfUpgradeHost, UploadFolder } from './goods.ts';
+
 /**
  * What the daemon may ask of the device it runs on: types only. The rooms above import these and never a tool's flags;
  * `create-host.ts` builds the real thing.
@@ -6,6 +8,10 @@ export interface Host {
   processes: Processes;
   packages: PackageHost;
   notes: Notes;
+  apps: AppFiles;
+  blockDevices: BlockDeviceHost;
+  uploads: UploadFolder;
+  selfUpgrade: SelfUpgradeHost;
   panel: PanelBus;
   password: Password;
 }

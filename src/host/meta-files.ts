@@ -1,5 +1,6 @@
-import { readdir, stat } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { fileVersion } from './file-version.ts';
 
 /** The files `NAME.json` of a folder, by name, each with a text that changes when the file does. */
 export async function listMetaFiles(folder: string): Promise<{ name: string; version: string }[]> {
@@ -9,7 +10,6 @@ export async function listMetaFiles(folder: string): Promise<{ name: string; ver
 }
 
 async function entryOf(folder: string, file: string): Promise<{ name: string; version: string } | undefined> {
-  const entry = await stat(join(folder, file), { bigint: true }).catch(() => undefined);
-  if (entry === undefined) return undefined;
-  return { name: file.slice(0, -'.json'.length), version: `${entry.ino}-${entry.size}-${entry.mtimeNs}-${entry.ctimeNs}` };
+  const version = await fileVersion(join(folder, file));
+  return version === undefined ? undefined : { name: file.slice(0, -'.json'.length), version };
 }

@@ -2,7 +2,7 @@ import { Hono, type Context } from 'hono';
 import { DepotError, reasonOf } from '../errors.ts';
 import type { Log } from '../log.ts';
 import { checkHost, checkOrigin, checkToken, type KnownHosts } from './guard.ts';
-import { checkParameters, readParameters } from './parameters.ts';
+import { checkParameters, readParameters, readQuery } from './parameters.ts';
 import { refusal } from './respond.ts';
 import type { Route, Session } from './route.ts';
 import type { Sessions } from './sessions.ts';
@@ -83,8 +83,8 @@ async function handle({ sessions }: AppOptions, route: Route, context: Context):
   const request = context.req.raw;
   if (route.method === 'POST') checkOrigin(request.headers);
   const session = await sessionFor(sessions, route, request.headers);
-  const values = await readParameters(request);
-  if (route.needsToken) checkToken(values.get('token'), session.token);
+  const values = route.takesUpload ? readQuery(request) : await readParameters(request);
+  if (route.needsToken || (route.takesUpload && values.has('token'))) checkToken(values.get('token'), session.token);
   const params = checkParameters(route.params, values);
   return route.handle({ params, context, session });
 }

@@ -14,13 +14,13 @@ export async function openApiDocument({ base, version, routes }: { base: string;
       delete converted.$schema;
       return { name, in: 'query', required: schema.type !== 'optional', schema: converted };
     });
-    const token = route.needsToken ? [{ name: 'token', in: 'query', required: true, schema: { type: 'string' } }] : [];
-    paths[path] = { ...paths[path], [route.method.toLowerCase()]: { summary: route.summary, parameters: [...token, ...schemas], responses: responsesOf(route) } };
+    const token = route.needsToken || route.takesUpload ? [{ name: 'token', in: 'query', required: route.needsToken, schema: { type: 'string' } }] : [];
+    paths[path] = { ...paths[path], [route.method.toLowerCase()]: { summary: route.summary, parameters: [...token, ...schemas], ...(route.takesUpload ? { requestBody: UPLOAD_BODY } : {}), responses: responsesOf(route) } };
   }
   return { openapi: '3.1.0', info: { title: 'depotd', version }, paths, components: { schemas: SCHEMAS } };
 }
 
-function responsesOf({ isTask, access, needsToken }: Route): object {
+function responsesOf({ isTask, access, needsToken, takesUpload }: Route): object {
   const refusal = { $ref: `#/components/schemas/${isTask ? 'TaskRefusal' : 'Refusal'}` };
   const refused = (description: string): object => ({ description, content: { 'application/json': { schema: refusal } } });
   return {
@@ -29,9 +29,12 @@ function responsesOf({ isTask, access, needsToken }: Route): object {
       : { description: 'the answer' },
     '400': refused('a parameter is missing or bad; the message names it'),
     ...(access === 'session' || needsToken ? { '403': refused('no session, a wrong token, or a foreign page') } : {}),
+    ...(takesUpload ? { '413': refused('the file is larger than main.upload_max_mb'), '415': refused('the body is no multipart/form-data'), '507': refused('the disk is full') } : {}),
     '421': refused('a Host that is not this device'),
   };
 }
+
+const UPLOAD_BODY = { required: true, content: { 'multipart/form-data': { schema: { type: 'object', properties: { file: { type: 'string', format: 'binary' } } } } } };
 
 const refusalFields = { code: { type: 'integer' }, msg: { type: 'string' } };
 const taskFields = { code: { type: 'integer' }, stdout: { type: 'string' }, stderr: { type: 'string' } };

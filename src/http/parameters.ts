@@ -13,12 +13,16 @@ const FORM = 'application/x-www-form-urlencoded';
  * @throws DepotError too_large, too_slow, wrong_content_type
  */
 export async function readParameters(request: Request): Promise<Map<string, string[]>> {
-  const values = collect(new URL(request.url).searchParams);
+  const values = readQuery(request);
   if (request.method !== 'POST' || !hasBody(request)) return values;
   const type = (request.headers.get('content-type') ?? '').split(';')[0]?.trim().toLowerCase();
   if (type !== FORM) throw new DepotError('wrong_content_type', `cannot read a body of the type "${type ?? ''}": ${FORM} is expected`);
   const form = collect(new URLSearchParams(await readText(request)));
   return new Map([...form, ...values]);
+}
+
+export function readQuery(request: Request): Map<string, string[]> {
+  return collect(new URL(request.url).searchParams);
 }
 
 /** From the headers alone (RFC 9112, section 6): to look at the body itself would make the whole of it a stream. */

@@ -25,6 +25,8 @@ export interface Route {
   access: Access;
   /** Whether the request must carry the session's token. */
   needsToken: boolean;
+  /** Whether the handler reads the body itself: then parameters come from the query alone, and the token may be left out but not be wrong. */
+  takesUpload: boolean;
   /** Whether failures, too, have the shape of a task result. */
   isTask: boolean;
   params: v.ObjectEntries;
@@ -63,8 +65,13 @@ export function postTask<const Entries extends v.ObjectEntries>(options: RouteOp
   return route('POST', options, { needsToken: true, isTask: true });
 }
 
+/** A task whose request is a file: the handler reads the body itself, and the token is optional. */
+export function postUpload<const Entries extends v.ObjectEntries>(options: RouteOptions<Entries>): Route {
+  return route('POST', options, { takesUpload: true, isTask: true });
+}
+
 function route<Entries extends v.ObjectEntries>(method: Route['method'], options: RouteOptions<Entries>, flags: Partial<Route>): Route {
   // The guard hands over only what these very schemas let through.
   const handle = options.handle as Route['handle'];
-  return { access: 'session', needsToken: false, isTask: false, ...options, method, handle, ...flags };
+  return { access: 'session', needsToken: false, takesUpload: false, isTask: false, ...options, method, handle, ...flags };
 }

@@ -17,6 +17,8 @@ export interface Catalog {
   /** The state of one app or package, as spec/ has it. */
   status: (name: PackageName) => Promise<AppStatus>;
   meta: (name: PackageName) => Promise<AppMeta | undefined>;
+  /** The installed apps with what their meta files say. */
+  apps: () => Promise<{ name: PackageName; meta: AppMeta | undefined }[]>;
   /** Takes in what changed until now. */
   refresh: () => Promise<void>;
   /** Begins to watch for changes by others. */
@@ -28,7 +30,7 @@ export type AppStatus = (AppItem & { installed: boolean }) | { name: string; ver
 
 interface View {
   database: PackageDatabase;
-  apps: Map<string, { item: AppItem; meta: AppMeta | undefined }>;
+  apps: Map<PackageName, { item: AppItem; meta: AppMeta | undefined }>;
   body: string;
 }
 
@@ -60,6 +62,7 @@ export function createCatalog({ packages, log }: { packages: PackageHost; log: L
     installed: async () => (await current()).body,
     status: async (name) => statusOf(await current(), name),
     meta: async (name) => (await current()).apps.get(name)?.meta,
+    apps: async () => [...(await current()).apps].map(([name, { meta }]) => ({ name, meta })),
     refresh,
     watch: async () => {
       stopWatching = await watchFolders(packages.watchedFolders, { onChange: () => void refresh(), log });
@@ -94,7 +97,7 @@ async function buildView(packages: PackageHost, metas: MetaReader): Promise<View
 
 
 interface MetaReader {
-  read: () => Promise<Map<string, AppMeta | undefined>>;
+  read: () => Promise<Map<PackageName, AppMeta | undefined>>;
 }
 
 function createMetaReader(packages: PackageHost, log: Log): MetaReader {
@@ -108,7 +111,7 @@ function createMetaReader(packages: PackageHost, log: Log): MetaReader {
   };
   return {
     read: async () => {
-      const files = (await packages.metaFiles()).filter(({ name }) => isPackageName(name));
+      const files = (await packages.metaFiles()).flatMap(({ name, version }) => (isPackageName(name) ? [{ name, version }] : []));
       const entries = await Promise.all(files.map(async ({ name, version }) => [name, await readOne(name, version)] as const));
       known = new Map(entries);
       return new Map(entries.map(([name, { meta }]) => [name, meta]));

@@ -35,7 +35,7 @@ function dependenciesOf(database: PackageDatabase, names: ReadonlySet<string>): 
 }
 
 /** Whether a package that stays depends on this one. */
-function isNeeded(database: PackageDatabase, { name, provides }: InstalledPackage, gone: ReadonlySet<string>): boolean {
+export function isNeeded(database: PackageDatabase, { name, provides }: InstalledPackage, gone: ReadonlySet<string>): boolean {
   const answersTo = [name, ...provides];
   return [...database.values()].some(
     (other) => isPresent(other) && other.name !== name && !gone.has(other.name) && other.depends.some((names) => names.some((wanted) => answersTo.includes(wanted))),

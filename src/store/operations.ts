@@ -3,7 +3,10 @@ import type { Job, Lane, Plan } from '../jobs/job.ts';
 import type { JobRequest } from '../jobs/queue.ts';
 import { autoconfStep } from './autoconf.ts';
 import { installPlan, removePlan, upgradePlan, type PackageTools } from './package-plans.ts';
+import { selfUpgradePlan } from './self-upgrade.ts';
+import { unrunPlan } from './unrun-plan.ts';
 import { updatePlan } from './update-plan.ts';
+import { uploadPlan } from './upload-plan.ts';
 
 /** One kind of job: its lane, how it is called, and its steps. Adding a kind is adding an entry here. */
 interface Operation {
@@ -14,14 +17,17 @@ interface Operation {
   contradicts: readonly Kind[];
 }
 
-export type Kind = 'install' | 'remove' | 'upgrade' | 'autoconf' | 'update';
+export type Kind = 'install' | 'remove' | 'upgrade' | 'autoconf' | 'update' | 'upload' | 'unrun' | 'self-upgrade';
 
 const OPERATIONS: Record<Kind, Operation> = {
   install: { lane: 'package', title: (subject) => `install ${subject}`, plan: installPlan, contradicts: ['remove'] },
-  remove: { lane: 'package', title: (subject) => `remove ${subject}`, plan: removePlan, contradicts: ['install', 'upgrade', 'autoconf'] },
+  remove: { lane: 'package', title: (subject) => `remove ${subject}`, plan: removePlan, contradicts: ['install', 'upgrade', 'autoconf', 'self-upgrade'] },
   upgrade: { lane: 'package', title: (subject) => `upgrade ${subject}`, plan: upgradePlan, contradicts: ['remove'] },
   autoconf: { lane: 'package', title: (subject) => `configure ${subject}`, plan: ({ packages }) => ({ steps: [autoconfStep(packages)], repair: [] }), contradicts: ['remove'] },
   update: { lane: 'package', title: () => 'opkg update', plan: updatePlan, contradicts: [] },
+  upload: { lane: 'package', title: (subject) => `install ${subject}`, plan: uploadPlan, contradicts: [] },
+  'self-upgrade': { lane: 'package', title: (subject) => `upgrade ${subject}`, plan: selfUpgradePlan, contradicts: ['remove'] },
+  unrun: { lane: 'package', title: (subject) => `undo ${subject}`, plan: unrunPlan, contradicts: [] },
 };
 
 /** What the queue is to be asked for. */

@@ -61,7 +61,7 @@ async function assess({ packages }: PackageTools, context: StepContext): Promise
 
 function compare({ kind }: Readonly<Job>, before: PackageDatabase, now: PackageDatabase): { came: string[]; half: string[] } {
   const present = [...now.values()].filter(isPresent);
-  const came = kind === 'install' ? present.filter(({ name }) => !isPresent(before.get(name))) : [];
+  const came = kind === 'install' || kind === 'upload' ? present.filter(({ name }) => !isPresent(before.get(name))) : [];
   const half = present.filter((entry) => isNewlyHalf(entry, before.get(entry.name)) && !came.includes(entry));
   return { came: dependentsFirst(now, came.map(({ name }) => name)), half: half.map(({ name }) => name) };
 }

@@ -12,6 +12,8 @@ interface Entry {
   path: string;
   needsSession: boolean;
   needsToken: boolean;
+  /** Whether a wrong token is refused; an upload may leave it out, but not have it wrong. */
+  takesToken: boolean;
 }
 
 interface Credentials {
@@ -88,13 +90,14 @@ async function createOpenWorld(): Promise<World> {
 }
 
 async function entriesOf({ url, base }: TestDaemon): Promise<Entry[]> {
-  const { paths } = JSON.parse((await ask(`${url}${base}/openapi.json`)).text) as { paths: Record<string, Record<string, { responses: object; parameters: { name: string }[] }>> };
+  const { paths } = JSON.parse((await ask(`${url}${base}/openapi.json`)).text) as { paths: Record<string, Record<string, { responses: object; parameters: { name: string; required: boolean }[] }>> };
   return Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, { responses, parameters }]) => ({
       method: method.toUpperCase(),
       path,
       needsSession: '403' in responses,
-      needsToken: parameters.some(({ name }) => name === 'token'),
+      takesToken: parameters.some(({ name }) => name === 'token'),
+      needsToken: parameters.some(({ name, required }) => name === 'token' && required),
     })),
   );
 }
@@ -132,11 +135,11 @@ test.for(['panel', 'password', 'none'] as const)('with main.auth %s these paths,
   expect(entries.length).toBeGreaterThan(15);
 });
 
-test.for(['panel', 'password', 'none'] as const)('with main.auth %s every change but a log-in needs a token', async (mode) => {
+test.for(['panel', 'password', 'none'] as const)('with main.auth %s every change but a log-in and an upload needs a token', async (mode) => {
   const entries = await entriesOf(worlds[mode].daemon);
 
   const free = entries.filter(({ method, needsToken }) => method === 'POST' && !needsToken).map(({ path }) => path);
-  expect(free.sort()).toEqual(['/cgi-bin/panel/admin/login', '/cgi-bin/panel/admin/passwd']);
+  expect(free.sort()).toEqual(['/cgi-bin/panel/admin/login', '/cgi-bin/panel/admin/passwd', '/cgi-bin/panel/admin/store/upload']);
 });
 
 describe.for(['panel', 'password'] as const)('with main.auth %s', (mode) => {
@@ -159,7 +162,7 @@ describe.for(['panel', 'password'] as const)('with main.auth %s', (mode) => {
     for (const credentials of [{ cookie }, { cookie, token: '' }, { cookie, token: 'wrong' }, { cookie, token: other.token }]) {
       const answers = await each(daemon, () => credentials);
 
-      expect(refusals(answers)).toEqual(answers.filter(({ entry }) => entry.needsToken).map(({ name }) => `${name}: 403`));
+      expect(refusals(answers)).toEqual(answers.filter(({ entry }) => ('token' in credentials ? entry.takesToken : entry.needsToken)).map(({ name }) => `${name}: 403`));
     }
   });
 
@@ -176,7 +179,7 @@ describe('with main.auth none', () => {
     for (const credentials of [{}, { token: 'wrong' }, { token: (await worlds.panel.right()).token }]) {
       const answers = await each(daemon, () => credentials);
 
-      expect(refusals(answers)).toEqual(answers.filter(({ entry }) => entry.needsToken).map(({ name }) => `${name}: 403`));
+      expect(refusals(answers)).toEqual(answers.filter(({ entry }) => ('token' in credentials ? entry.takesToken : entry.needsToken)).map(({ name }) => `${name}: 403`));
     }
     expect(refusals(await each(daemon, right))).toEqual([]);
   });

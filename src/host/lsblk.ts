@@ -1,0 +1,77 @@
+import * as v from 'valibot';
+
+/** A device before its mounts are known. `isWhole` marks a disk with partitions, which holds no file system itself. */
+export interface ListedDevice {
+  name: string;
+  path: string;
+  /** MAJOR:MINOR. */
+  device: string;
+  sizeBytes: number;
+  type: string;
+  version: string;
+  label: string;
+  uuid: string;
+  isWhole: boolean;
+}
+
+/** RAM disks and devices without medium are left out by lsblk itself. */
+export const LSBLK: [string, ...string[]] = ['lsblk', '--json', '--bytes', '--output', 'NAME,KNAME,PATH,MAJ:MIN,TYPE,SIZE,FSTYPE,FSVER,LABEL,UUID'];
+
+const text = v.fallback(v.nullish(v.string(), ''), '');
+
+interface Node {
+  kname: string;
+  path: string;
+  'maj:min': string;
+  size: number;
+  fstype: string;
+  fsver: string;
+  label: string;
+  uuid: string;
+  children: Node[];
+}
+
+/** Before util-linux 2.33 numbers come as texts. */
+const node: v.GenericSchema<unknown, Node> = v.object({
+  kname: v.string(),
+  path: text,
+  'maj:min': text,
+  size: v.pipe(v.fallback(v.nullish(v.union([v.number(), v.string()]), 0), 0), v.transform(Number)),
+  fstype: text,
+  fsver: text,
+  label: text,
+  uuid: text,
+  children: v.optional(v.array(v.lazy(() => node)), []),
+});
+const listing = v.object({ blockdevices: v.array(node) });
+
+/**
+ * Flattens lsblk's tree. A RAID or LVM volume stands below each of its members and is listed once.
+ * @returns undefined where the text is no listing
+ */
+export function parseLsblk(json: string): ListedDevice[] | undefined {
+  const result = v.safeParse(listing, parse(json));
+  if (!result.success) return undefined;
+  const devices = new Map<string, ListedDevice>();
+  const add = ({ kname, path, size, fstype, fsver, label, uuid, children, ...rest }: Node): void => {
+    const isWhole = children.some((child) => isPartOf(child.kname, kname));
+    devices.set(kname, { name: kname, path: path === '' ? `/dev/${kname}` : path, device: rest['maj:min'].trim(), sizeBytes: size, type: fstype, version: fsver, label, uuid, isWhole });
+    children.forEach(add);
+  };
+  result.output.blockdevices.forEach(add);
+  return [...devices.values()];
+}
+
+/** `sda1` of `sda`, `mmcblk0p2` of `mmcblk0`; not the `md0` or `dm-1` that is made of it. */
+function isPartOf(name: string, disk: string): boolean {
+  return name.startsWith(disk) && /^p?\d+$/.test(name.slice(disk.length));
+}
+
+function parse(json: string): unknown {
+  try {
+    return JSON.parse(json);
+  } catch {
+    // What an old lsblk prints about an option that it does not know.
+    return undefined;
+  }
+}

@@ -1,0 +1,89 @@
+import type { IncomingMessage } from 'node:http';
+import type { Readable, Writable } from 'node:stream';
+import type { Busboy } from 'busboy';
+import { DepotError, reasonOf } from '../errors.ts';
+
+/** A file on its way in. */
+export interface FilePart {
+  /** As the sender wrote it. */
+  name: string | undefined;
+  content: AsyncIterable<Uint8Array>;
+}
+
+export interface ReceiveOptions<Result> {
+  /** Reads the file to its end. What it throws refuses the request. */
+  take: (part: FilePart) => Promise<Result>;
+  /** Undoes what was taken, where the rest of the request turns out bad. */
+  drop: (result: Result) => Promise<void>;
+  /** Limit for the silence between two pieces, in milliseconds. */
+  idleMs: number;
+}
+
+/**
+ * Receives a form with one file in it, whatever its field is called (RFC 7578). The body is read piece by piece, no faster than the file is taken.
+ * @throws DepotError wrong_content_type, bad_request, and what `take` throws; then nothing of the file is left
+ */
+export async function receiveFile<Result>(incoming: IncomingMessage, { take, drop, idleMs }: ReceiveOptions<Result>): Promise<Result> {
+  const parser = await createParser(incoming);
+  let taken: Promise<Result> | undefined;
+  try {
+    await new Promise<void>((resolve, reject) => {
+      parser.on('file', (_field, content, { filename }) => {
+        // An error of the file is one of the form, too; it is told there.
+        content.on('error', () => undefined);
+        if (taken !== undefined) reject(bad('it has more than one file'));
+        taken ??= take({ name: filename, content: content as AsyncIterable<Uint8Array> });
+        taken.catch(reject);
+      });
+      for (const limit of ['filesLimit', 'fieldsLimit', 'partsLimit'] as const) parser.on(limit, () => reject(bad('it has too many parts')));
+      parser.on('error', (error) => reject(bad(reasonOf(error))));
+      parser.on('close', resolve);
+      feed(incoming, parser, { idleMs, onBroken: reject });
+    });
+    if (taken === undefined) throw bad('it has no file');
+    return await taken;
+  } catch (error) {
+    incoming.unpipe(parser);
+    parser.destroy();
+    await taken?.then(drop, () => undefined);
+    throw error;
+  }
+}
+
+function bad(why: string): DepotError {
+  return new DepotError('bad_request', `cannot read the upload: ${why}`);
+}
+
+async function createParser({ headers }: IncomingMessage): Promise<Busboy> {
+  const type = headers['content-type'] ?? '';
+  if (!/^multipart\/form-data\s*(;|$)/i.test(type)) throw new DepotError('wrong_content_type', `cannot read a body of the type "${type.slice(0, 100)}": multipart/form-data is expected`);
+  const { default: busboy } = await import('busboy');
+  try {
+    // One file more than is taken, so that a second one is noticed; fields beside it are read over.
+    return busboy({ headers, defParamCharset: 'utf8', limits: { files: 2, fields: 16, parts: 18, fieldSize: 4096, fieldNameSize: 1024, headerPairs: 20 } });
+  } catch (error) {
+    throw bad(reasonOf(error));
+  }
+}
+
+/** Pipes the request in, and tells when its sender goes away or falls silent. */
+function feed(incoming: IncomingMessage & Readable, parser: Writable, { idleMs, onBroken }: { idleMs: number; onBroken: (error: DepotError) => void }): void {
+  const timer = setTimeout(() => {
+    // The disk is what is slow while the request is held back.
+    if (incoming.isPaused()) timer.refresh();
+    else onBroken(bad(`nothing came for ${idleMs / 1000} s`));
+  }, idleMs);
+  const onData = (): void => {
+    timer.refresh();
+  };
+  incoming.on('data', onData);
+  incoming.on('close', () => {
+    if (!incoming.complete) onBroken(bad('the sender went away'));
+  });
+  incoming.on('error', () => onBroken(bad('the sender went away')));
+  parser.on('close', () => {
+    clearTimeout(timer);
+    incoming.off('data', onData);
+  });
+  incoming.pipe(parser);
+}

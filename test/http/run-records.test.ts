@@ -1,0 +1,88 @@
+import { afterEach, beforeEach, expect, test } from 'vitest';
+
+import { createUploadDevice, ipk, runFile, type UploadDevice } from './upload-device.ts';
+
+let on: UploadDevice;
+
+beforeEach(async () => {
+  on = await createUploadDevice();
+});
+
+afterEach(() => on.close());
+
+test('unrun removes just what came with the upload, and its record', async () => {
+  expect((await on.daemon.finished(await on.daemon.submit('install', { package: 'libonce' }))).state).toBe('done');
+  await on.install(ipk('hello', { fields: { Depends: 'libdemo, libonce' } }));
+  const [record] = await on.records();
+
+  const status = await on.daemon.finished(await on.daemon.submit('unrun', { id: record?.id ?? '' }));
+  expect(status).toMatchObject({ state: 'done', kind: 'unrun' });
+  expect(await installed()).toEqual(['libc', 'libonce']);
+  expect(await on.records()).toEqual([]);
+});
+
+test('unrun leaves what another package has come to need, and says so', async () => {
+  await on.install(ipk('hello', { fields: { Depends: 'libdemo' } }));
+  await on.install(ipk('other', { fields: { Depends: 'libdemo' } }));
+  const [first, second] = await on.records();
+
+  const id = await on.daemon.submit('unrun', { id: first?.id ?? '' });
+  expect((await on.daemon.finished(id)).state).toBe('done');
+  expect(await on.daemon.logOf(id)).toContain('libdemo stays: other packages need it');
+  expect(await installed()).toEqual(['libc', 'libdemo', 'other']);
+  expect(await on.records()).toEqual([second]);
+});
+
+test('unrun undoes what a program installed', async () => {
+  const opkg = `opkg -o ${on.device.root} --force-postinstall`;
+  expect((await on.install(runFile(`${opkg} install demo-app`))).state).toBe('done');
+  expect(await installed()).toEqual(['demo-app', 'libc', 'libdemo']);
+  const [record] = await on.records();
+  await on.daemon.finished(await on.daemon.submit('unrun', { id: record?.id ?? '' }));
+  expect(await installed()).toEqual(['libc']);
+});
+
+test('unrun of what has gone already drops the record', async () => {
+  await on.install(ipk('hello'));
+  await on.daemon.finished(await on.daemon.submit('remove', { package: 'hello' }));
+  const [record] = await on.records();
+  expect((await on.daemon.finished(await on.daemon.submit('unrun', { id: record?.id ?? '' }))).state).toBe('done');
+  expect(await on.records()).toEqual([]);
+});
+
+test('unrun that fails keeps the record', async () => {
+  await on.install(ipk('hello', { scripts: { prerm: '#!/bin/sh\nexit 1\n' } }));
+  const [record] = await on.records();
+  expect((await on.daemon.finished(await on.daemon.submit('unrun', { id: record?.id ?? '' }))).state).toBe('failed');
+  expect(await on.records()).toEqual([record]);
+});
+
+test('del_record forgets the upload, and what it brought stays', async () => {
+  await on.install(ipk('hello'));
+  const [record] = await on.records();
+  const answer = await on.daemon.post('admin/store/del_record', { id: record?.id ?? '' });
+  expect([answer.status, await answer.json()]).toEqual([200, { code: 0 }]);
+  expect(await on.records()).toEqual([]);
+  expect(await installed()).toEqual(['hello', 'libc']);
+});
+
+test('records outlive the daemon', async () => {
+  await on.install(ipk('hello'));
+  const before = await on.records();
+  await on.daemon.restart();
+  expect(await on.records()).toEqual(before);
+});
+
+test.each(['unrun', 'del_record'])('%s wants a record that is there, and a token', async (operation) => {
+  const path = `admin/store/${operation}`;
+  expect((await on.daemon.post(path, { id: 'a'.repeat(32) })).status).toBe(404);
+  expect((await on.daemon.post(path, { id: '../../jobs' })).status).toBe(400);
+  expect((await on.daemon.post(path, {})).status).toBe(400);
+  expect((await on.daemon.post(path, { id: 'a'.repeat(32), token: 'wrong' })).status).toBe(403);
+  expect((await on.daemon.get(path)).status).toBe(405);
+});
+
+async function installed(): Promise<string[]> {
+  const entries = [...(await on.device.database())];
+  return entries.filter(([, { state }]) => state === 'installed').map(([name]) => name).sort();
+}
