@@ -1,4 +1,4 @@
-import { setFlagsFromString } from 'node:v8';
+import { getHeapStatistics, setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { parseArgs } from 'node:util';
 import { DEFAULT_CONFIG_FILE, readConfig, type ConfigSource } from './config/config.ts';
@@ -16,6 +16,12 @@ const USAGE = `usage: depotd [--config FILE] [--set SECTION.OPTION=VALUE]… [--
 
 /** Exit code for a bad command line or configuration. */
 const EXIT_USAGE = 2;
+
+/** When the garbage of the start is given back, and how often the daemon looks whether there is more. */
+const SETTLED_MS = 1000;
+const LOOK_MS = 2000;
+/** Growth of the heap over its last clean-up that is worth another: below it a collection would find little. */
+const WORTH_BYTES = 3 * 1024 ** 2;
 
 // V8 doubles its nursery under load and keeps it; on a small device the memory is worth more than fewer, longer collections.
 setFlagsFromString('--semi-space-growth-factor=1');
@@ -76,19 +82,21 @@ function obeySignals(starting: Promise<Daemon>): void {
   process.on('SIGHUP', () => void starting.then((daemon) => daemon.reload(), () => undefined));
 }
 
-/** How often the daemon looks at its memory; each look costs microseconds. */
-const LOOK_MS = 2000;
-/** Growth of the heap over its last clean-up that is worth another: below it a collection would find little. */
-const WORTH_BYTES = 4 * 1024 ** 2;
-
 /** Gives back what the start or a burst of work took: V8 by itself collects when it must, not when there is time. */
 function giveBackMemory(): void {
-  setFlagsFromString('--expose-gc');
-  const collect = runInNewContext('gc') as () => void;
-  let clean = 0;
+  let clean = Infinity;
+  const collect = (): void => {
+    collectGarbage();
+    clean = getHeapStatistics().used_heap_size;
+  };
+  setTimeout(collect, SETTLED_MS).unref();
   setInterval(() => {
-    if (process.memoryUsage().heapUsed < clean + WORTH_BYTES) return;
-    collect();
-    clean = process.memoryUsage().heapUsed;
+    if (getHeapStatistics().used_heap_size > clean + WORTH_BYTES) collect();
   }, LOOK_MS).unref();
+}
+
+/** The function is found in a context of its own, which is not kept: it would take a megabyte. */
+function collectGarbage(): void {
+  setFlagsFromString('--expose-gc');
+  (runInNewContext('gc') as () => void)();
 }

@@ -13,6 +13,8 @@ export interface Client {
   get: (path: string, parameters?: Parameters) => Promise<unknown>;
   /** Fetches the token that a change needs, and sends it along. */
   post: (path: string, parameters: Parameters) => Promise<unknown>;
+  /** A change that needs no token, such as setting the password. */
+  postForm: (path: string, form: Parameters) => Promise<unknown>;
   /** The body as it comes. */
   read: (path: string, parameters: Parameters) => AsyncGenerator<Buffer, void>;
   events: (path: string, parameters: Parameters) => AsyncGenerator<ServerEvent, void>;
@@ -41,6 +43,7 @@ export function createClient(target: Target): Client {
       const token = tokenIn(await get('admin/store/token'));
       return readJson(target, await send({ target, method: 'POST', path, parameters: { ...parameters, token } }));
     },
+    postForm: async (path, form) => readJson(target, await send({ target, method: 'POST', path, parameters: form })),
     read: async function* (path, parameters) {
       yield* chunksOf(target, await open(path, parameters));
     },

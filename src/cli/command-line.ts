@@ -13,6 +13,7 @@ const COMMANDS = {
   jobs: { form: 'jobs', meaning: 'the tasks, newest first', names: [0, 0], options: [] },
   log: { form: 'log [-f] [TASK]', meaning: 'the log of a task, of the newest by default; -f follows it to its end', names: [0, 1], options: ['follow'] },
   stop: { form: 'stop TASK', meaning: 'drop a waiting task, stop a running one', names: [1, 1], options: [] },
+  passwd: { form: 'passwd', meaning: 'set the password: its first line of standard input, the old one on the second', names: [0, 0], options: [] },
   token: { form: 'token', meaning: 'the token that changing requests carry', names: [0, 0], options: [] },
 } as const satisfies Record<string, { form: string; meaning: string; names: readonly [number, number]; options: readonly OwnOption[] }>;
 

@@ -4,6 +4,7 @@ import { createClient } from './client.ts';
 import { helpText, parseCommandLine, type CommandName, type Invocation } from './command-line.ts';
 import { showLog, stopTask, submitJobs, type CommandContext } from './job-commands.ts';
 import { createOutput, type Output } from './output.ts';
+import { passwd } from './passwd.ts';
 import { listApps, listJobs, showStatus, showToken } from './read-commands.ts';
 
 /** The exit code is the contract of scripts. */
@@ -21,6 +22,7 @@ const RUN: Record<CommandName, (context: CommandContext) => Promise<number>> = {
   jobs: listJobs,
   log: showLog,
   stop: stopTask,
+  passwd: ({ client, output }) => passwd({ client, input: process.stdin, say: output.say }),
   token: showToken,
 };
 

@@ -1,11 +1,8 @@
-/** What this needs of the client: one POST of a form below the panel's base. It may throw where the daemon cannot be reached. */
-export interface PasswdClient {
-  /** @returns the HTTP status, and of a refusal what it says */
-  postForm: (path: string, form: Record<string, string>) => Promise<{ status: number; msg: string }>;
-}
+import { DepotError } from '../errors.ts';
+import type { Client } from './client.ts';
 
 export interface PasswdTools {
-  client: PasswdClient;
+  client: Pick<Client, 'postForm'>;
   /** Standard input. */
   input: AsyncIterable<string | Uint8Array>;
   /** Tells a person, one line. */
@@ -13,13 +10,13 @@ export interface PasswdTools {
 }
 
 const DONE = 0;
-const FAILED = 1;
 const USAGE = 2;
 const MOST_BYTES = 16 * 1024;
 
 /**
  * `depotctl passwd`: the first line of standard input is the new password; where one is set already, the second line is the old one.
- * @returns the exit code: 0 set, 1 refused by the daemon, 2 nothing to set
+ * @returns the exit code: 0 set, 2 nothing to set
+ * @throws DepotError where the daemon refuses or cannot be reached
  */
 export async function passwd({ client, input, say }: PasswdTools): Promise<number> {
   const [password = '', old = ''] = (await readText(input)).split(/\r?\n/);
@@ -27,10 +24,13 @@ export async function passwd({ client, input, say }: PasswdTools): Promise<numbe
     say('cannot set the password: standard input has none; the first line is the new one, the second the old one where one is set');
     return USAGE;
   }
-  const { status, msg } = await client.postForm('admin/passwd', { password, ...(old === '' ? {} : { old }) });
-  if (status === 204) return DONE;
-  say(old === '' && status === 403 ? `${msg} (a second line of standard input is the old password)` : msg);
-  return FAILED;
+  try {
+    await client.postForm('admin/passwd', { password, ...(old === '' ? {} : { old }) });
+  } catch (error) {
+    if (old !== '' || !(error instanceof DepotError) || error.code !== 'command_failed') throw error;
+    throw new DepotError(error.code, `${error.message} (where a password is set already, the second line of standard input is the old one)`, { cause: error });
+  }
+  return DONE;
 }
 
 async function readText(input: AsyncIterable<string | Uint8Array>): Promise<string> {

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 
 import { passwd } from '../../src/cli/passwd.ts';
+import { DepotError } from '../../src/errors.ts';
 
 interface Outcome {
   code: number;
@@ -8,14 +9,15 @@ interface Outcome {
   said: string[];
 }
 
-/** Runs it on what standard input has, against a daemon that gives this answer. */
-async function run(pieces: readonly string[], answer = { status: 204, msg: '' }): Promise<Outcome> {
+/** Runs it on what standard input has, against a daemon that takes it or refuses it in these words. */
+async function run(pieces: readonly string[], refusal?: string): Promise<Outcome> {
   const sent: Outcome['sent'] = [];
   const said: string[] = [];
   const client = {
     postForm: async (path: string, form: Record<string, string>) => {
       sent.push({ path, form });
-      return answer;
+      if (refusal !== undefined) throw new DepotError('command_failed', refusal);
+      return undefined;
     },
   };
   async function* input(): AsyncGenerator<string> {
@@ -37,8 +39,8 @@ test.for([[], [''], ['\nold\n']])('without a new password nothing is sent (%j)',
 });
 
 test('a refusal is told, and where the old password may be what is missing, how to give it', async () => {
-  const refused = { status: 403, msg: 'cannot set the password without the parameter old: one is set already' };
+  const missing = 'cannot set the password without the parameter old: one is set already';
 
-  expect(await run(['new\n'], refused)).toMatchObject({ code: 1, said: [`${refused.msg} (a second line of standard input is the old password)`] });
-  expect(await run(['new\nold\n'], { status: 403, msg: 'cannot log in: the password is wrong' })).toMatchObject({ code: 1, said: ['cannot log in: the password is wrong'] });
+  await expect(run(['new\n'], missing)).rejects.toThrow(`${missing} (where a password is set already, the second line of standard input is the old one)`);
+  await expect(run(['new\nold\n'], 'cannot log in: the password is wrong')).rejects.toThrow(/^cannot log in: the password is wrong$/);
 });

@@ -123,6 +123,7 @@ test.for(['panel', 'password', 'none'] as const)('with main.auth %s these paths,
 
   const open = entries.filter(({ needsSession }) => !needsSession).map(({ method, path }) => `${method} ${path}`);
   expect(open.sort()).toEqual([
+    'GET /cgi-bin/panel',
     'GET /cgi-bin/panel/',
     'GET /cgi-bin/panel/admin/login',
     'GET /cgi-bin/panel/openapi.json',

@@ -1,0 +1,141 @@
+import { appendFile, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import { afterEach, beforeEach, expect, test } from 'vitest';
+
+import type { Job } from '../../src/jobs/job.ts';
+import { openJournal } from '../../src/jobs/journal.ts';
+
+let folder: string;
+let file: string;
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'depotd-journal-'));
+  file = join(folder, 'jobs.jsonl');
+});
+
+afterEach(() => rm(folder, { recursive: true, force: true }));
+
+test('what was saved is there when the journal is opened again, the newest record of each job, oldest job first', async () => {
+  const journal = await openJournal(folder);
+  await journal.save(jobOf('a'));
+  await journal.save(jobOf('b'));
+  await journal.save({ ...jobOf('a'), state: 'running' });
+  await journal.close();
+
+  const { jobs, close } = await openJournal(folder);
+
+  expect(jobs).toEqual([{ ...jobOf('a'), state: 'running' }, jobOf('b')]);
+  await close();
+});
+
+test('a forgotten job stays forgotten', async () => {
+  const journal = await openJournal(folder);
+  await Promise.all([journal.save(jobOf('a')), journal.save(jobOf('b')), journal.forget('a')]);
+  await journal.close();
+
+  expect(await savedIn(folder)).toEqual(['b']);
+});
+
+test('a saved record is in the file when save resolves', async () => {
+  const journal = await openJournal(folder);
+
+  await journal.save(jobOf('a'));
+
+  expect(await readFile(file, 'utf8')).toBe(`${JSON.stringify(jobOf('a'))}\n`);
+  await journal.close();
+});
+
+/** How a power cut may leave the end of the file. */
+const TORN = ['{', '{"id":"torn"', JSON.stringify({ id: 'torn' }), '\0\0\0\0', '{"id":"torn"}garbage\n', '\n', 'null\n', '[]\n', '7\n', '"text"\n'];
+
+test.each(TORN)('a file that ends in %j loses nothing before it, and goes on', async (torn) => {
+  await writeFile(file, `${JSON.stringify(jobOf('a'))}\n${torn}`);
+
+  const journal = await openJournal(folder);
+  expect(journal.jobs).toEqual([jobOf('a')]);
+  await journal.save(jobOf('b'));
+  await journal.close();
+
+  expect(await savedIn(folder)).toEqual(['a', 'b']);
+});
+
+test('a record cut in the middle of a character is dropped', async () => {
+  const line = Buffer.from(`${JSON.stringify({ ...jobOf('torn'), error: 'größe' })}\n`);
+  await writeFile(file, `${JSON.stringify(jobOf('a'))}\n`);
+  await appendFile(file, line.subarray(0, line.indexOf(0xc3) + 1));
+
+  expect(await savedIn(folder)).toEqual(['a']);
+});
+
+test('what a rewrite cut short left behind is no harm', async () => {
+  await writeFile(file, `${JSON.stringify(jobOf('a'))}\n`);
+  await writeFile(`${file}.new`, '{"id":"half');
+
+  expect(await savedIn(folder)).toEqual(['a']);
+});
+
+test('saves that come together share their writes, and all are kept', async () => {
+  const journal = await openJournal(folder);
+  const before = await writeCalls();
+
+  await Promise.all(Array.from({ length: 500 }, (_, index) => journal.save(jobOf(`job-${index}`))));
+
+  expect((await writeCalls()) - before).toBeLessThan(100);
+  await journal.close();
+  expect(await savedIn(folder)).toHaveLength(500);
+});
+
+test('a job saved over and over does not let the file grow', async () => {
+  const journal = await openJournal(folder);
+  await journal.save(jobOf('other'));
+  for (let count = 0; count < 1000; count += 1) await journal.save({ ...jobOf('a'), step: count });
+
+  const lines = (await readFile(file, 'utf8')).split('\n').length - 1;
+  expect(lines).toBeLessThan(250);
+  await journal.close();
+  const reopened = await openJournal(folder);
+  expect(reopened.jobs.map(({ id, step }) => [id, step])).toEqual([['other', 0], ['a', 999]]);
+  await reopened.close();
+});
+
+test('what is saved while the file is rewritten is not lost', async () => {
+  const journal = await openJournal(folder);
+  const jobs = Array.from({ length: 20 }, (_, index) => jobOf(`job-${index}`));
+  for (let round = 1; round <= 60; round += 1) await Promise.all(jobs.map((job) => journal.save({ ...job, step: round })));
+  await journal.close();
+
+  const reopened = await openJournal(folder);
+  expect(reopened.jobs.map(({ step }) => step)).toEqual(jobs.map(() => 60));
+  await reopened.close();
+});
+
+test('nobody but the owner may read the records', async () => {
+  const journal = await openJournal(join(folder, 'new'));
+
+  expect((await stat(join(folder, 'new'))).mode & 0o777).toBe(0o700);
+  expect((await stat(join(folder, 'new/jobs.jsonl'))).mode & 0o777).toBe(0o600);
+  await journal.close();
+});
+
+test('a folder that cannot be written is named', async () => {
+  await writeFile(join(folder, 'plain'), '');
+
+  await expect(openJournal(join(folder, 'plain/state'))).rejects.toMatchObject({ code: 'unavailable', message: expect.stringContaining(join(folder, 'plain/state')) as unknown });
+});
+
+function jobOf(id: string): Job {
+  return { id, kind: 'install', lane: 'package', subject: 'demo', params: {}, command: 'install demo', state: 'queued', createdAt: 1, phase: 'steps', step: 0, runs: 0, resumes: 0, memory: {} };
+}
+
+async function savedIn(place: string): Promise<string[]> {
+  const { jobs, close } = await openJournal(place);
+  await close();
+  return jobs.map(({ id }) => id);
+}
+
+/** How often this process has called write(2), as proc(5) counts it. */
+async function writeCalls(): Promise<number> {
+  return Number(/^syscw: (\d+)$/m.exec(await readFile('/proc/self/io', 'latin1'))?.[1]);
+}

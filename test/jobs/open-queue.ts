@@ -1,0 +1,62 @@
+import { join } from 'node:path';
+
+import type { Command } from '../../src/host/host.ts';
+import { createProcesses } from '../../src/host/processes.ts';
+import type { Job, Plan, Step } from '../../src/jobs/job.ts';
+import { openJournal, type Journal } from '../../src/jobs/journal.ts';
+import { createTaskLogs, type TaskLogs } from '../../src/jobs/log.ts';
+import type { KeepLimits } from '../../src/jobs/pruning.ts';
+import { createQueue, type JobRequest, type Queue } from '../../src/jobs/queue.ts';
+import { createRunner } from '../../src/jobs/runner.ts';
+import { createLog } from '../../src/log.ts';
+
+export interface OpenQueue {
+  queue: Queue;
+  logs: TaskLogs;
+  journal: Journal;
+}
+
+export interface QueueSettings {
+  limits?: KeepLimits;
+  /** Called after a record was written, and before whatever waits for it goes on. */
+  onSaved?: (job: Job) => void;
+  /** Called when an act named `crash` is taken. */
+  onCrash?: (job: Job) => void;
+}
+
+/**
+ * The real journal, runner and queue, with plans for tests: a parameter whose name begins with a digit is a step, one that begins with `r`
+ * a step of the repair. Its value is a text for a shell, or `crash`, or `tell` for a note on whether the step is told to stop.
+ */
+export async function openQueue(folder: string, { limits = { jobs: 1000, logBytes: 1024 ** 3 }, onSaved, onCrash }: QueueSettings = {}): Promise<OpenQueue> {
+  const [journal, logs] = await Promise.all([openJournal(join(folder, 'state')), createTaskLogs(join(folder, 'logs'))]);
+  const log = createLog('silent');
+  const planOf = ({ params }: Job): Plan => ({ steps: stepsOf(params, /^\d/), repair: stepsOf(params, /^r/) });
+  const stepsOf = (params: Record<string, string>, pattern: RegExp): Step[] => Object.keys(params).filter((name) => pattern.test(name)).sort().map((name) => stepOf(name, params[name] ?? ''));
+  const stepOf = (name: string, text: string): Step => {
+    if (text !== 'crash' && text !== 'tell') return { name, mustSucceed: true, command: () => shell(folder, text) };
+    return {
+      name,
+      act: async ({ job, note, signal }) => {
+        if (text === 'crash') onCrash?.(job);
+        else await note(`${name} is told to stop: ${String(signal.aborted)}`);
+        return undefined;
+      },
+    };
+  };
+  const save = async (job: Job): Promise<void> => {
+    await journal.save(job);
+    onSaved?.(job);
+  };
+  const runner = createRunner({ processes: createProcesses(), logs, log, planOf, save });
+  const queue = createQueue({ journal, logs, log, runner, contradicts: (kind, other) => kind !== other, limits: () => limits });
+  return { queue, logs, journal };
+}
+
+function shell(folder: string, text: string): Command {
+  return { argv: ['sh', '-c', text], environment: { PATH: '/usr/bin:/bin' }, cwd: folder };
+}
+
+export function request(subject: string, params: Record<string, string>, more: Partial<JobRequest> = {}): JobRequest {
+  return { kind: 'install', lane: 'package', subject, params, command: `install ${subject}`, ...more };
+}

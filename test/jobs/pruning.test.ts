@@ -1,0 +1,79 @@
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import { afterEach, beforeEach, expect, test } from 'vitest';
+
+import { openQueue, request, type OpenQueue } from './open-queue.ts';
+
+let folder: string;
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'depotd-pruning-'));
+});
+
+afterEach(() => rm(folder, { recursive: true, force: true }));
+
+test('of the jobs that have ended no more than the limit are kept, the newest, and their logs with them', async () => {
+  const open = await openQueue(folder, { limits: { jobs: 3, logBytes: 1024 ** 2 } });
+
+  const ids = await runAll(open, ['a', 'b', 'c', 'd', 'e'].map(() => 'echo text'));
+
+  await expect.poll(() => open.queue.all().map(({ id }) => id)).toEqual(ids.slice(2));
+  await expect.poll(() => logsIn()).toEqual(ids.slice(2).map((id) => `${id}.log`).sort());
+  await open.journal.close();
+  const reopened = await openQueue(folder);
+  expect(reopened.queue.all().map(({ id }) => id)).toEqual(ids.slice(2));
+  await reopened.journal.close();
+});
+
+test('old logs go when all together are larger than the limit, but the newest stays whatever its size', async () => {
+  const open = await openQueue(folder, { limits: { jobs: 100, logBytes: 2500 } });
+
+  const ids = await runAll(open, ['printf %01000d 0', 'printf %01000d 0', 'printf %01000d 0', 'printf %09000d 0']);
+
+  await expect.poll(() => open.queue.all().map(({ id }) => id)).toEqual(ids.slice(3));
+  await open.journal.close();
+});
+
+test('a job that has not ended is never pruned', async () => {
+  const open = await openQueue(folder, { limits: { jobs: 1, logBytes: 1 } });
+  const running = await open.queue.submit(request('long', { 1: 'echo text; until [ -e go ]; do sleep 0.02; done' }, { lane: 'container' }));
+  const long = 'job' in running ? running.job : undefined;
+
+  const ids = await runAll(open, ['echo text', 'echo text', 'echo text']);
+
+  await expect.poll(() => open.queue.all().map(({ id }) => id)).toEqual([long?.id, ids[2]]);
+  expect(long?.state).toBe('running');
+  open.queue.close();
+  if (long !== undefined) await open.queue.stop(long.id);
+  await expect.poll(() => long?.state).toBe('stopped');
+  await open.journal.close();
+});
+
+test('logs and exit files of jobs that nobody knows are removed at the start', async () => {
+  const open = await openQueue(folder);
+  const unknown = 'f'.repeat(32);
+  await open.logs.append(unknown, 'text');
+
+  open.queue.resume();
+
+  await expect.poll(() => logsIn()).toEqual([]);
+  await open.journal.close();
+});
+
+async function runAll({ queue }: OpenQueue, scripts: readonly string[]): Promise<string[]> {
+  const ids: string[] = [];
+  for (const [index, script] of scripts.entries()) {
+    const submission = await queue.submit(request(`s${index}`, { 1: script }));
+    if ('conflict' in submission) throw new Error('cannot submit');
+    const { job } = submission;
+    await expect.poll(() => job.state, { timeout: 10_000 }).toBe('done');
+    ids.push(job.id);
+  }
+  return ids;
+}
+
+async function logsIn(): Promise<string[]> {
+  return (await readdir(join(folder, 'logs'))).filter((name) => name.endsWith('.log')).sort();
+}
