@@ -59,7 +59,7 @@ async function listDevices(call: Call): Promise<ListedDevice[]> {
 
 /** lsblk before util-linux 2.27 has no JSON; it is seldom met, so the library that reads its other form is loaded only then. */
 async function listWithOldLsblk(): Promise<ListedDevice[]> {
-  const { blockDevices } = await import('systeminformation');
+  const { blockDevices } = await import('systeminformation/lib/filesystem.js');
   const listed = await blockDevices();
   const numbers = new Map(parsePartitions(await readText('/proc/partitions')).map(({ name, device }) => [name, device]));
   return Promise.all(
