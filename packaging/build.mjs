@@ -35,7 +35,6 @@ for (const { entry, outfile } of programs) {
     format: 'esm',
     target: 'node20.19',
     minify: true,
-    keepNames: true,
     legalComments: 'none',
     loader: { '.html': 'text', '.css': 'text', '.svg': 'text' },
     define: { 'process.env.DEPOTD_VERSION': JSON.stringify(version) },
