@@ -5,7 +5,8 @@ import { existsSync, readFileSync, statSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
-const commandOf = { bsdutils: 'script', procps: 'ps' };
+/** `demo` needs less than the tests do. */
+const purpose = process.argv[2] ?? 'test';
 
 checkNode();
 installModules();
@@ -26,14 +27,15 @@ function installModules() {
 }
 
 function checkCommands() {
-  const missing = debianPackages().filter((name) => !isOnPath(commandOf[name] ?? name));
+  const missing = debianPackages().filter(({ command }) => !isOnPath(command)).map(({ name }) => name);
   if (missing.length > 0) fail(`cannot go on without ${missing.join(', ')}; on Debian: apt-get install ${missing.join(' ')}`);
 }
 
-/** The names in .ci/packages, the one place that lists them. */
+/** What .ci/packages, the one place that lists them, has for this purpose. */
 function debianPackages() {
-  const lines = readFileSync(`${root}.ci/packages`, 'utf8').split('\n');
-  return lines.map((line) => line.replace(/#.*/, '').trim().split(/\s+/)[0]).filter(Boolean);
+  const lines = readFileSync(`${root}.ci/packages`, 'utf8').split('\n').filter((line) => line !== '' && !line.startsWith('#'));
+  const entries = lines.map((line) => line.split(/\s+/)).map(([name, command, whose]) => ({ name, command, whose }));
+  return entries.filter(({ whose }) => whose === 'all' || whose === purpose);
 }
 
 function isOnPath(command) {
