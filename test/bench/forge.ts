@@ -58,7 +58,7 @@ async function measure(): Promise<void> {
     await reportMemory(port, daemon.pid, rest);
   } finally {
     for (const child of children) child.kill('SIGTERM');
-    await rm(folder, { recursive: true });
+    await rm(folder, { recursive: true, maxRetries: 20, retryDelay: 100 });
   }
 }
 

@@ -20,7 +20,7 @@ export async function benchStart(): Promise<void> {
     figures.bare.push(await measure(['-e', BARE, '18091'], 'http://127.0.0.1:18091/'));
     figures.depotd.push(await measure([program, '--set', `main.root=${root}`, '--set', 'main.auth=none', '--set', 'main.listen=127.0.0.1:18092'], 'http://127.0.0.1:18092/healthz'));
   }
-  await rm(root, { recursive: true });
+  await rm(root, { recursive: true, maxRetries: 20, retryDelay: 100 });
   const of = (list: Figures[], name: keyof Figures): number => median(list.map((entry) => entry[name]));
   report('start to first 200', { 'bare ms': of(figures.bare, 'startMs'), 'depotd ms': of(figures.depotd, 'startMs'), ratio: of(figures.depotd, 'startMs') / of(figures.bare, 'startMs') });
   report('memory at rest', { 'bare MB': of(figures.bare, 'memoryMb'), 'depotd MB': of(figures.depotd, 'memoryMb'), ratio: of(figures.depotd, 'memoryMb') / of(figures.bare, 'memoryMb') });

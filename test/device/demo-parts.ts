@@ -78,7 +78,7 @@ async function layOut(root: string, feed: Feed): Promise<void> {
     await writeFile(join(root, 'etc/opkg/distfeeds.conf'), `src/gz lab ${feed.url}\n`);
     return;
   }
-  await rm(root, { recursive: true, force: true });
+  await rm(root, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
   await createRoot(root, { feedUrl: feed.url, isSigned: false });
   await writeFile(ready, '');
 }

@@ -66,7 +66,7 @@ export async function createDevice(options: DeviceOptions = {}): Promise<Device>
     read: (file) => readFile(join(root, file), 'utf8').catch(() => undefined),
     close: async () => {
       await feed.close();
-      await rm(directory, { recursive: true, force: true });
+      await rm(directory, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
     },
   };
 }

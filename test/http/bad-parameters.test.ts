@@ -25,7 +25,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await daemon.close();
   await device.close();
-  await rm(folder, { recursive: true, force: true });
+  await rm(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
 });
 
 const calls = (): Promise<string> => readFile(join(folder, 'calls'), 'utf8').catch(() => '');

@@ -30,7 +30,7 @@ afterAll(async () => {
   for (const path of loops) await command('losetup', ['-d', path]).catch(() => undefined);
   await daemon.close();
   await device.close();
-  await rm(folder, { recursive: true, force: true });
+  await rm(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
 });
 
 test('get_block_devices answers 200 with an object of texts only', async () => {

@@ -99,7 +99,7 @@ describe('who may upload', () => {
 
 describe.skipIf(process.getuid?.() !== 0)('a disk that is full', () => {
   test.each([true, false])('is told with 507, whether the size was said before or not (%s), and nothing is left', async (isSaid) => {
-    await rm(on.folder, { recursive: true, force: true });
+    await rm(on.folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
     await mkdir(on.folder, { recursive: true, mode: 0o700 });
     await command('mount', ['-t', 'tmpfs', '-o', 'size=256k,mode=0700', 'tmpfs', on.folder]);
     try {

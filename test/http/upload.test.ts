@@ -139,14 +139,14 @@ describe('what an upload may not be', () => {
 describe('the folder of uploads', () => {
   test('that somebody else planted is not used: neither a link nor a file', async () => {
     const elsewhere = await mkdtemp(join(tmpdir(), 'depotd-elsewhere-'));
-    await rm(on.folder, { recursive: true, force: true });
+    await rm(on.folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
     await symlink(elsewhere, on.folder);
     expect((await on.send([runFile('true')])).status).toBe(503);
     await rm(on.folder);
     await writeFile(on.folder, '');
     expect((await on.send([runFile('true')])).status).toBe(503);
     expect(await readdir(elsewhere)).toEqual([]);
-    await rm(elsewhere, { recursive: true });
+    await rm(elsewhere, { recursive: true, maxRetries: 20, retryDelay: 100 });
   });
 
   test('that others could look into is closed to them', async () => {

@@ -21,7 +21,7 @@ beforeEach(async () => {
 afterEach(async () => {
   queue.close();
   await open.journal.close();
-  await rm(folder, { recursive: true, force: true });
+  await rm(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
 });
 
 /** Waits until somebody creates the file. */

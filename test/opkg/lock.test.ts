@@ -54,7 +54,7 @@ test('flock on the same file keeps nobody out', async () => {
 
 test('without a folder for the lock nothing works', async () => {
   const { opkg, root } = await startDevice();
-  await rm(join(root, 'tmp/lock'), { recursive: true });
+  await rm(join(root, 'tmp/lock'), { recursive: true, maxRetries: 20, retryDelay: 100 });
 
   expect(await opkg('list-installed')).toEqual({
     code: 255,

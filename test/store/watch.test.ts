@@ -72,7 +72,7 @@ test('a meta file whose package is not installed, or whose name is no package na
 });
 
 test('a meta folder that goes and comes again is followed', async () => {
-  await rm(metaFolder, { recursive: true });
+  await rm(metaFolder, { recursive: true, maxRetries: 20, retryDelay: 100 });
   await expect.poll(names, SHOWN).toEqual([]);
 
   await mkdir(metaFolder);
