@@ -55,7 +55,8 @@ export function createBook(journal: Journal): Book {
     },
     get: (id) => jobs.get(id),
     all: () => [...jobs.values()],
-    newestOn: (request) => open.get(keyOf(request))?.at(-1),
+    // A job that has just ended is still here while its end is being written.
+    newestOn: (request) => open.get(keyOf(request))?.findLast((job) => !isEnded(job.state)),
   };
 }
 
