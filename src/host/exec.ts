@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
 import type { Options } from 'execa';
 import type { ScriptLimits, ScriptResult } from './goods.ts';
-import type { Command } from './host.ts';
+import type { Command } from './command.ts';
 
 /**
  * Runs programs: the one place that does. The library is loaded with the first command, since a daemon at rest needs none.

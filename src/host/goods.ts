@@ -1,7 +1,7 @@
 /**
  * What the daemon may ask of the device beyond packages and processes: types only, like host.ts.
  */
-import type { Command } from './host.ts';
+import type { Command } from './command.ts';
 
 /** What apps have beside their packages: their configuration, and the scripts that tell their state. */
 export interface AppFiles {

@@ -1,7 +1,8 @@
 import { closeSync, openSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { run, startDetached } from './exec.ts';
-import type { Command, HeldProcess, Processes, ProcessMark, StartOptions } from './host.ts';
+import type { Command } from './command.ts';
+import type { HeldProcess, Processes, ProcessMark, StartOptions } from './host.ts';
 import { descendantsOf, hasVariable, readProcess, readProcesses } from './process-table.ts';
 
 /**
