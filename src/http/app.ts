@@ -3,6 +3,7 @@ import { DepotError, reasonOf } from '../errors.ts';
 import type { Log } from '../log.ts';
 import { checkHost, checkOrigin, checkToken, type KnownHosts } from './guard.ts';
 import { checkParameters, readParameters, readQuery } from './parameters.ts';
+import { calledAddress, type Ends } from './peer.ts';
 import { refusal } from './respond.ts';
 import type { Route, Session } from './route.ts';
 import type { Sessions } from './sessions.ts';
@@ -18,9 +19,9 @@ export interface AppOptions {
   log: Log;
 }
 
-/** The address of this end of the connection, from Node's own request; absent on a unix socket. */
+/** The connection, from Node's own request. */
 export interface Bindings {
-  incoming?: { socket?: { localAddress?: string | undefined } };
+  incoming?: { socket?: Ends };
 }
 
 type App = Hono<{ Bindings: Bindings }>;
@@ -33,7 +34,7 @@ export function createApp(options: AppOptions): App {
   const app: App = new Hono();
   app.use(async (context, next) => {
     if (options.stopping.aborted) throw new DepotError('unavailable', 'cannot answer: the daemon is stopping');
-    checkHost(context.req.header('host'), options.hosts, context.env.incoming?.socket?.localAddress);
+    checkHost(context.req.header('host'), options.hosts, calledAddress(context.env.incoming?.socket, context.req.header('forwarded')));
     await next();
   });
   for (const [path, routes] of groupByPath(options)) app.all(path, (context) => answer(options, routes, context));
