@@ -38,7 +38,8 @@ export function peerOf(context: Context): Peer {
  * section 5.1). That it is an address makes it safe: other web sites can have their names point here, but not this host's addresses.
  */
 export function calledAddress(socket: Ends | undefined, forwarded: string | undefined): string | undefined {
-  const by = isOnThisHost(socket) ? addressIn(/(?:^|[;,])\s*by="?([^";,]+)/i.exec(forwarded ?? '')?.[1]) : undefined;
+  const nearest = forwarded?.split(',').at(-1) ?? '';
+  const by = isOnThisHost(socket) ? addressIn(/(?:^|;)\s*by="?([^";]+)/i.exec(nearest)?.[1]) : undefined;
   return by ?? socket?.localAddress;
 }
 
