@@ -1,5 +1,5 @@
 const FIRST_DELAY_MS = 1000;
-const LONGEST_DELAY_MS = 15_000;
+const LONGEST_DELAY_MS = 5000;
 /** A stream that was there for longer than this comes back after as little: a web server in front ends those that it has had for long. */
 const BRIEF_MS = 300;
 
