@@ -10,6 +10,7 @@ import type { Forge } from './forge/forge.ts';
 import { openForge } from './forge/open-forge.ts';
 import { createApp } from './http/app.ts';
 import { checkHost, hostForm, type KnownHosts } from './http/guard.ts';
+import { calledAddress } from './http/peer.ts';
 import { refusal } from './http/respond.ts';
 import type { Route } from './http/route.ts';
 import { diskRoutes } from './http/routes/disks.ts';
@@ -99,7 +100,7 @@ async function createAppListener({ parts, config, paths, log, stopping }: FrontO
 function isForUs({ stopping }: FrontOptions, { request, response, hosts }: { request: IncomingMessage; response: ServerResponse; hosts: KnownHosts }): boolean {
   try {
     if (stopping.aborted) throw new DepotError('unavailable', 'cannot answer: the daemon is stopping');
-    checkHost(request.headers.host, hosts, request.socket.localAddress);
+    checkHost(request.headers.host, hosts, calledAddress(request.socket, request.headers.forwarded));
     return true;
   } catch (error) {
     refuse(response, error);

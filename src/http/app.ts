@@ -4,6 +4,7 @@ import { DepotError, reasonOf } from '../errors.ts';
 import type { Log } from '../log.ts';
 import { checkHost, checkOrigin, checkToken, type KnownHosts } from './guard.ts';
 import { checkParameters, readParameters, readQuery } from './parameters.ts';
+import { calledAddress } from './peer.ts';
 import { refusal } from './respond.ts';
 import type { Route, Session } from './route.ts';
 import type { Sessions } from './sessions.ts';
@@ -35,7 +36,7 @@ export function createApp(options: AppOptions): App {
   const app: App = new Hono();
   app.use(async (context, next) => {
     if (options.stopping.aborted) throw new DepotError('unavailable', 'cannot answer: the daemon is stopping');
-    checkHost(context.req.header('host'), options.hosts, context.env.incoming.socket.localAddress);
+    checkHost(context.req.header('host'), options.hosts, calledAddress(context.env.incoming.socket, context.req.header('forwarded')));
     await next();
   });
   for (const [path, routes] of groupByPath(options)) app.all(path, (context) => answer(options, routes, context));

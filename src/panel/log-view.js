@@ -6,6 +6,9 @@ import { createTerminalText } from './terminal-text.js';
 /** Of a longer log of an ended task only the end is shown; the rest is one click away. */
 const MOST_BYTES = 512 * 1024;
 const ONLY_THE_END = 'Only the end of this log is shown. Save keeps all of it.';
+/** What the status of a task that is no longer known says. */
+const FORGOTTEN = 404;
+const LINE_FEED = 10;
 /** This close to the end counts as there, in CSS pixels. */
 const NEAR_END = 24;
 
@@ -41,13 +44,25 @@ export function createLogView({ api, task, onStatus }) {
     stream?.close();
     stream = openStream(() => `admin/system/tasks/events?${new URLSearchParams({ task_id: task.id, offset })}`, {
       listeners: { log: take, status: onStatus, end: finish },
-      onDown: ({ hasGivenUp }) => hasGivenUp && void giveUpIfGone(),
+      onDown: ({ hasGivenUp }) => hasGivenUp && void lookOnce().catch(() => undefined),
     });
   };
-  const giveUpIfGone = async () => {
-    if (!(await isForgotten(api, task))) return;
-    stream.close();
-    screen.say('This log is no longer kept.');
+  /** Where the stream is refused: the log may be no longer kept, or the web server has no room for one more stream. Unreachable is told elsewhere. */
+  const lookOnce = async () => {
+    const status = await api.get('admin/system/tasks/status', { task_id: task.id });
+    if (status.exit_code === FORGOTTEN && !status.running) {
+      stream.close();
+      screen.say('This log is no longer kept.');
+      return;
+    }
+    const from = offset;
+    const bytes = await api.logFrom(task.id, from);
+    if (isClosed || offset !== from) return;
+    // As whole lines while there are more to come, so that no character is cut.
+    const size = status.running ? bytes.lastIndexOf(LINE_FEED) + 1 : bytes.length;
+    if (size > 0) take(new TextDecoder().decode(bytes.subarray(0, size)), from + size);
+    if (status.running) onStatus(status);
+    else finish(status);
   };
   const begin = async () => {
     const size = task.running ? 0 : await api.logSize(task.id).catch(() => 0);
@@ -73,12 +88,6 @@ export function createLogView({ api, task, onStatus }) {
       cancelAnimationFrame(frame);
     },
   };
-}
-
-/** Old tasks go, and their logs with them. */
-async function isForgotten(api, { id }) {
-  const status = await api.get('admin/system/tasks/status', { task_id: id }).catch(() => undefined);
-  return status?.running === false && status.exit_code === 404;
 }
 
 function createScreen(task) {
