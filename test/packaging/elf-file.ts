@@ -16,49 +16,66 @@ const SEGMENTS = 3;
 /** Where the file is loaded: addresses are offsets beyond it. */
 const BASE = 0x400000;
 
-/** A file with an ELF header, the segments that a loader reads, and nothing that runs. By default a Node 20.20.2 for musl on x86_64. */
+/** By default a Node 20.20.2 for musl on x86_64. */
+const DEFAULTS = {
+  machine: X86_64,
+  bits: 64,
+  isBigEndian: false,
+  type: 3,
+  interpreter: '/lib/ld-musl-x86_64.so.1' as string | undefined,
+  needed: ['libstdc++.so.6', 'libgcc_s.so.1', 'libc.musl-x86_64.so.1'] as readonly string[],
+  text: 'node.js/v20.20.2\0',
+};
+
+/** Where things stand in the file, by its class: [64 bits, 32 bits]. */
+const LAYOUTS = {
+  64: { header: 64, segment: 56, tableAt: 32, sizeAt: 54, countAt: 56, segmentFields: [8, 16, 32] },
+  32: { header: 52, segment: 32, tableAt: 28, sizeAt: 42, countAt: 44, segmentFields: [4, 8, 16] },
+} as const;
+
+/** A file with an ELF header, the segments that a loader reads, and nothing that runs. */
 export function createElf(traits: ElfTraits = {}): Buffer {
-  const { machine = X86_64, bits = 64, isBigEndian = false, type = 3, needed = ['libstdc++.so.6', 'libgcc_s.so.1', 'libc.musl-x86_64.so.1'], text = 'node.js/v20.20.2\0' } = traits;
-  const interpreter = 'interpreter' in traits ? traits.interpreter : '/lib/ld-musl-x86_64.so.1';
+  const { machine, bits, isBigEndian, type, interpreter, needed, text } = { ...DEFAULTS, ...traits };
+  const layout = LAYOUTS[bits === 64 ? 64 : 32];
   const wordBytes = bits / 8;
-  const headerBytes = bits === 64 ? 64 : 52;
-  const segmentBytes = bits === 64 ? 56 : 32;
   const strings = ['', ...needed].map((name) => `${name}\0`).join('');
   const loader = Buffer.from(`${interpreter ?? ''}\0`);
-  const loaderAt = headerBytes + SEGMENTS * segmentBytes;
+  const loaderAt = layout.header + SEGMENTS * layout.segment;
   const stringsAt = loaderAt + loader.length;
   const dynamicAt = stringsAt + strings.length;
-  const entries = [...needed.map((name) => [1, strings.indexOf(`\0${name}\0`) + 1] as const), [5, BASE + stringsAt] as const, [0, 0] as const];
-  const file = Buffer.alloc(dynamicAt + entries.length * 2 * wordBytes);
-  const half = (value: number, at: number): unknown => (isBigEndian ? file.writeUInt16BE(value, at) : file.writeUInt16LE(value, at));
-  const int = (value: number, at: number): unknown => (isBigEndian ? file.writeUInt32BE(value, at) : file.writeUInt32LE(value, at));
-  const long = (value: number, at: number): unknown => (isBigEndian ? file.writeBigUInt64BE(BigInt(value), at) : file.writeBigUInt64LE(BigInt(value), at));
-  const word = bits === 64 ? long : int;
+  const entries = [...needed.map((name) => [1, strings.indexOf(`\0${name}\0`) + 1]), [5, BASE + stringsAt], [0, 0]];
+  const dynamicBytes = entries.length * 2 * wordBytes;
+  const file = Buffer.alloc(dynamicAt + dynamicBytes);
+  const { half, int, word } = createWriter(file, { bits, isBigEndian });
 
   file.write('\x7fELF', 0, 'latin1');
   file[4] = bits === 64 ? 2 : 1;
   file[5] = isBigEndian ? 2 : 1;
   half(type, 16);
   half(machine, 18);
-  word(headerBytes, bits === 64 ? 32 : 28);
-  half(segmentBytes, bits === 64 ? 54 : 42);
-  half(interpreter === undefined ? SEGMENTS - 1 : SEGMENTS, bits === 64 ? 56 : 44);
-  const segment = (index: number, [kind, offset, sizeBytes]: readonly [number, number, number]): void => {
-    const at = headerBytes + index * segmentBytes;
+  word(layout.header, layout.tableAt);
+  half(layout.segment, layout.sizeAt);
+  half(interpreter === undefined ? SEGMENTS - 1 : SEGMENTS, layout.countAt);
+  const segments = [[1, 0, file.length], [2, dynamicAt, dynamicBytes], [3, loaderAt, loader.length]] as const;
+  segments.forEach(([kind, offset, sizeBytes], index) => {
+    const at = layout.header + index * layout.segment;
+    const [offsetAt, addressAt, sizeAt] = layout.segmentFields;
     int(kind, at);
-    const [offsetAt, addressAt, sizeAt] = bits === 64 ? [8, 16, 32] : [4, 8, 16];
     word(offset, at + offsetAt);
     word(BASE + offset, at + addressAt);
     word(sizeBytes, at + sizeAt);
-  };
-  segment(0, [1, 0, file.length]);
-  segment(1, [2, dynamicAt, entries.length * 2 * wordBytes]);
-  segment(2, [3, loaderAt, loader.length]);
+  });
   loader.copy(file, loaderAt);
   file.write(strings, stringsAt, 'latin1');
-  entries.forEach(([tag, value], index) => {
-    word(tag, dynamicAt + index * 2 * wordBytes);
-    word(value, dynamicAt + (index * 2 + 1) * wordBytes);
-  });
+  entries.flat().forEach((value, index) => word(value, dynamicAt + index * wordBytes));
   return Buffer.concat([file, Buffer.from(text, 'latin1')]);
+}
+
+type Write = (value: number, at: number) => void;
+
+function createWriter(file: Buffer, { bits, isBigEndian }: { bits: number; isBigEndian: boolean }): { half: Write; int: Write; word: Write } {
+  const int: Write = (value, at) => (isBigEndian ? file.writeUInt32BE(value, at) : file.writeUInt32LE(value, at));
+  const long: Write = (value, at) => (isBigEndian ? file.writeBigUInt64BE(BigInt(value), at) : file.writeBigUInt64LE(BigInt(value), at));
+  const half: Write = (value, at) => (isBigEndian ? file.writeUInt16BE(value, at) : file.writeUInt16LE(value, at));
+  return { half, int, word: bits === 64 ? long : int };
 }

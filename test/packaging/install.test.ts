@@ -144,7 +144,8 @@ function privateNode(): FeedPackage {
 function toSource({ control, files, conffiles, scripts }: PackageContents): FeedPackage {
   // The programs are long, and nobody runs them here.
   const short = Object.entries(files).map(([path, file]) => [path, path.endsWith('.mjs') ? 'a program' : file] as const);
-  const { Package: name = '', Version: version = '', Architecture: architecture = '', 'Installed-Size': _size, ...fields } = control;
+  const { Package: name = '', Version: version = '', Architecture: architecture = '', ...described } = control;
+  const fields = Object.fromEntries(Object.entries(described).filter(([field]) => field !== 'Installed-Size'));
   return { name, version, architecture, fields, files: Object.fromEntries(short), ...(conffiles && { conffiles }), ...(scripts && { scripts }) };
 }
 

@@ -42,7 +42,7 @@ test.each<[string, Buffer, string, string?]>([
   ['an old Node', createElf({ text: 'node.js/v20.18.3\0' }), 'it is Node 20.18.3; 20.19 or newer is needed'],
   ['something else than Node', createElf({ text: 'ruby 3.3\0' }), 'it does not look like Node: no version is found in it'],
   ['a library that no package brings', createElf({ needed: ['libsystemd.so.0'] }), 'it is linked with libsystemd.so.0, which no package of OpenWrt is known to bring'],
-])('%s is refused', async (_what, bytes, reason, architecture) => {
+])('%s is refused', async (...[, bytes, reason, architecture]) => {
   await expect(inspect(bytes, architecture)).rejects.toThrow(reason);
 });
 
