@@ -72,7 +72,10 @@ export interface StartOptions {
   command: Command;
   /** Output is appended here by the command itself: nothing passes through the daemon. */
   logFile: string;
-  /** Begins, once it is there (by rename, when the command has ended), with a line that holds the exit code in decimal or `not-run`. */
+  /**
+   * Begins, once it is there (by rename, when the command has ended), with a line that holds the exit code in decimal or `not-run`, and one that holds the
+   * holder's process id.
+   */
   exitFile: string;
 }
 

@@ -205,7 +205,7 @@ async function waitForCommand(run: Run, ended?: Promise<void>): Promise<Exit> {
   const limit = job.phase === 'repair' ? setTimeout(stop, REPAIR_LIMIT_MS) : undefined;
   try {
     const file = logs.exitFileOf(job.id, job.runs);
-    return await waitForExit({ file, isAlive: () => processes.isAlive(mark), ...(ended === undefined ? {} : { ended }) });
+    return await waitForExit({ file, pid: mark.pid, isAlive: () => processes.isAlive(mark), ...(ended === undefined ? {} : { ended }) });
   } finally {
     clearTimeout(limit);
     abort.signal.removeEventListener('abort', stop);
