@@ -62,6 +62,8 @@ export interface ProcessMark {
 export interface HeldProcess {
   mark: ProcessMark;
   go: () => void;
+  /** Lets it end without the command. */
+  drop: () => void;
   /** Settles when the holder has ended while this daemon was its parent; a hint only, the exit file is the truth. */
   ended: Promise<void>;
 }

@@ -71,7 +71,7 @@ async function start({ jobId, command, logFile, exitFile }: StartOptions, isOnTe
     const { pid, finishInput, ended } = await startDetached(holder, descriptor);
     const entry = await readProcess(pid);
     const mark: ProcessMark = { pid, startTicks: entry?.startTicks ?? 0, bootId: await bootId(), isOnTerminal };
-    return { mark, go: () => finishInput('go\n'), ended };
+    return { mark, go: () => finishInput('go\n'), drop: () => finishInput(''), ended };
   } finally {
     closeSync(descriptor);
   }
