@@ -24,7 +24,7 @@ export async function startDaemon(source: ConfigSource): Promise<Daemon> {
   const paths = createPaths(config);
   const stopping = new AbortController();
   const parts = await createParts({ paths, log, config: () => config, stopping: stopping.signal });
-  const frontFor = (wanted: Config): Promise<Front> => createFront({ parts, config: wanted, log, paths, stopping: stopping.signal });
+  const frontFor = (wanted: Config): Promise<Front> => createFront({ parts, config: wanted, log, paths, stopping: stopping.signal, authInForce: () => config.main.auth });
   let front = await frontFor(config);
   let handle: RequestListener = front.handle;
   const listeners = createListeners((request, response) => handle(request, response), log);
