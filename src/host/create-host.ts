@@ -17,6 +17,7 @@ import { compareVersions } from './opkg-version.ts';
 import { createPassword } from './password.ts';
 import { createProcesses } from './processes.ts';
 import { createSelfUpgradeHost, type SelfUpgradeOptions } from './self-upgrade.ts';
+import { claimState } from './sole-daemon.ts';
 import { createUploadFolder } from './upload-folder.ts';
 import { copyFileIn, createStatusCopy } from './status-copy.ts';
 import { createPanelBus } from './ubus.ts';
@@ -33,10 +34,12 @@ export async function createHost(options: HostOptions): Promise<Host> {
   const { paths, environment } = options;
   const packages = await createPackageHost(options);
   const [destination = paths.root] = (await readOpkgConfig(paths)).destinations;
+  const [processes, notes] = [createProcesses(), createNotes(paths.stateDir)];
   return {
-    processes: createProcesses(),
+    claimState: () => claimState(notes, processes),
+    processes,
     packages,
-    notes: createNotes(paths.stateDir),
+    notes,
     apps: createAppFiles(paths, environment),
     blockDevices: createBlockDevices(environment),
     uploads: createUploadFolder(paths, { install: packages.commands.install, environment }),

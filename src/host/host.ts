@@ -6,6 +6,8 @@ import type { AppFiles, BlockDeviceHost, SelfUpgradeHost, UploadFolder } from '.
  * `create-host.ts` builds the real thing.
  */
 export interface Host {
+  /** Waits until no other daemon works with the state folder. @throws DepotError unavailable where one goes on */
+  claimState: () => Promise<void>;
   processes: Processes;
   packages: PackageHost;
   notes: Notes;
