@@ -1,5 +1,5 @@
 import { chmodSync, lstatSync, rmSync } from 'node:fs';
-import { createServer, type RequestListener, type Server } from 'node:http';
+import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import { connect, type AddressInfo, type Socket } from 'node:net';
 import { parseListenAddress, type ListenAddress } from './config/listen-address.ts';
 import { DepotError, ERROR_STATUS, reasonOf, type ErrorCode } from './errors.ts';
@@ -15,6 +15,8 @@ export interface Listeners {
 
 /** A client gets this long to send its request's headers. */
 const HEADERS_TIMEOUT_MS = 20_000;
+/** A client gets this long, from the end of the answer, to end a body that the answer did not wait for. */
+const UNREAD_BODY_MS = 10_000;
 /** Connections a listener holds at a time, some 20 KB each; further ones are closed. Far more than a device's pages open, and less than a process may have files. */
 const MOST_CONNECTIONS = 1000;
 
@@ -55,6 +57,7 @@ async function openListener(text: string, handler: RequestListener): Promise<Ser
   const address = parseListenAddress(text);
   // Uploads over a slow line take their time, so the whole request has no limit; its headers have.
   const server = createServer({ requestTimeout: 0, headersTimeout: HEADERS_TIMEOUT_MS, connectionsCheckingInterval: 5000, requireHostHeader: false }, handler);
+  server.on('request', closeWhereUnread);
   server.maxConnections = MOST_CONNECTIONS;
   server.on('clientError', refuseClient);
   // Node's own answers to a missing Host and to an Expect it does not know have no body; the handler's have (RFC 9110, section 10.1.1).
@@ -66,6 +69,16 @@ async function openListener(text: string, handler: RequestListener): Promise<Ser
     throw new DepotError('unavailable', `cannot listen on ${text}: ${reasonOf(error)}`, { cause: error });
   }
   return server;
+}
+
+/** Whoever has had the answer and goes on sending a body that nobody reads would hold the connection for ever. */
+function closeWhereUnread(request: IncomingMessage, response: ServerResponse): void {
+  response.once('finish', () => {
+    if (request.complete) return;
+    const timer = setTimeout(() => request.socket.destroy(), UNREAD_BODY_MS).unref();
+    request.socket.once('close', () => clearTimeout(timer));
+    request.once('end', () => clearTimeout(timer));
+  });
 }
 
 function listenOn(server: Server, address: ListenAddress): Promise<void> {
