@@ -163,6 +163,8 @@ export interface PackageHost {
   lists: ListsKeeper;
   /** Whether opkg's folder still has the control file of a package: it has for every package but those that were removed. */
   hasControlFile: (name: string) => Promise<boolean>;
+  /** The packages whose files came after `since` (Unix seconds) and have no status entry: those of a killed opkg, or of one that runs. */
+  findStrays: (since: number) => Promise<string[]>;
   /** Removes the files of packages that came after `since` (Unix seconds) and have no status entry: what a killed opkg leaves. */
   removeStrays: (since: number) => Promise<string[]>;
 }
