@@ -24,7 +24,7 @@ export async function startDaemon(source: ConfigSource): Promise<Daemon> {
   const paths = createPaths(config);
   const stopping = new AbortController();
   const parts = await createParts({ paths, log, config: () => config, stopping: stopping.signal });
-  const frontFor = (wanted: Config): Promise<Front> => createFront({ parts, config: wanted, log, paths, stopping: stopping.signal });
+  const frontFor = (wanted: Config): Promise<Front> => createFront({ parts, config: wanted, log, paths, stopping: stopping.signal, authInForce: () => config.main.auth });
   let front = await frontFor(config);
   let handle: RequestListener = front.handle;
   const listeners = createListeners((request, response) => handle(request, response), log);
@@ -36,7 +36,10 @@ export async function startDaemon(source: ConfigSource): Promise<Daemon> {
     const nextFront = await frontFor(next);
     // Addresses and log-in do not change in one moment, and neither set of addresses may be met with the other's log-in.
     if (next.main.auth !== config.main.auth) handle = refuseForNow;
-    await listeners.listen(next.main.listen);
+    await listeners.listen(next.main.listen).catch(async (error: unknown) => {
+      await nextFront.close();
+      throw error;
+    });
     const before = front;
     config = next;
     front = nextFront;
@@ -45,18 +48,23 @@ export async function startDaemon(source: ConfigSource): Promise<Daemon> {
     await before.close();
   };
 
+  const reload = async (): Promise<void> => {
+    if (stopping.signal.aborted) return;
+    try {
+      const next = loadConfig(source);
+      tellWhatWaits(config, next, log);
+      await takeOver({ ...next, main: { ...next.main, ...pick(config.main, NEEDS_RESTART) } });
+      log.info({}, 'configuration read again');
+    } catch (error) {
+      handle = front.handle;
+      log.error({ reason: reasonOf(error) }, 'configuration not taken over');
+    }
+  };
+  let lastReload: Promise<void> = Promise.resolve();
+
   return {
-    reload: async () => {
-      try {
-        const next = loadConfig(source);
-        tellWhatWaits(config, next, log);
-        await takeOver({ ...next, main: { ...next.main, ...pick(config.main, NEEDS_RESTART) } });
-        log.info({}, 'configuration read again');
-      } catch (error) {
-        handle = front.handle;
-        log.error({ reason: reasonOf(error) }, 'configuration not taken over');
-      }
-    },
+    // One after the other: two at once would open the same new address twice, and the second take that for a fault.
+    reload: () => (lastReload = lastReload.then(reload)),
     stop: async () => {
       stopping.abort();
       parts.queue.close();

@@ -23,6 +23,7 @@ import { storeRoutes } from './http/routes/store.ts';
 import { systemRoutes } from './http/routes/system.ts';
 import { taskRoutes } from './http/routes/tasks.ts';
 import { uploadRoutes } from './http/routes/upload.ts';
+import type { Sessions } from './http/sessions.ts';
 import type { Log } from './log.ts';
 import type { Parts } from './parts.ts';
 import { progressOf } from './store/operations.ts';
@@ -41,6 +42,8 @@ export interface FrontOptions {
   log: Log;
   /** Aborts when the daemon stops. */
   stopping: AbortSignal;
+  /** `main.auth` as it is when asked. */
+  authInForce: () => Config['main']['auth'];
 }
 
 /** A request is the forge's or the app's, by its raw target: the forge's is passed on as it stands, and never parsed. */
@@ -71,8 +74,9 @@ function openForgeBehind({ parts, config, paths, log }: FrontOptions): Promise<F
 
 const MIB = 1024 ** 2;
 
-async function createAppListener({ parts, config, paths, log, stopping }: FrontOptions, { forge, hosts }: { forge: Forge; hosts: KnownHosts }): Promise<RequestListener> {
-  const { host, tools, entries, disks, uploads, queue, logs, events, identity, login, sessions } = parts;
+async function createAppListener(options: FrontOptions, { forge, hosts }: { forge: Forge; hosts: KnownHosts }): Promise<RequestListener> {
+  const { parts, config, paths, log, stopping } = options;
+  const { host, tools, entries, disks, uploads, queue, logs, events, identity, login } = parts;
   const { base, auth } = config.main;
   const ailments = (): Promise<string[]> => findAilments(paths, stopping);
   const routes: Route[] = [
@@ -87,13 +91,19 @@ async function createAppListener({ parts, config, paths, log, stopping }: FrontO
     ...systemRoutes({ queue, version: VERSION, ailments, forge, events, base, stopping, routes: () => routes }),
     ...panelRoutes(base),
   ];
-  const app = createApp({ base, routes, hosts, sessions: sessions[auth], stopping, log });
+  const app = createApp({ base, routes, hosts, sessions: sessionsInForce(options), stopping, log });
   // What the adapter refuses before the app sees it: a Host or a target that makes no URL.
   const errorHandler = (error: unknown): Response => refusal(new DepotError('bad_request', `cannot read the request: ${reasonOf(error)}`), { isTask: false });
   // Not before: it takes hold of the Fetch classes, which are deferred first.
   const { getRequestListener } = await import('@hono/node-server');
   const answer = getRequestListener(app.fetch, { errorHandler });
   return (request, response) => void answer(request, response);
+}
+
+/** What was opened under one log-in does not go on under another. */
+function sessionsInForce({ parts, config: { main }, authInForce }: FrontOptions): Sessions {
+  const { find, isOpen } = parts.sessions[main.auth];
+  return { find, isOpen: async (headers) => authInForce() === main.auth && isOpen(headers) };
 }
 
 /** The forge's requests, too, must name this device and find it working. */

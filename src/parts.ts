@@ -58,6 +58,7 @@ export interface PartOptions {
 export async function createParts({ paths, log, config, stopping }: PartOptions): Promise<Parts> {
   const selfUpgrade = { limitSeconds: SELF_UPGRADE_LIMIT_S, healthAddress: () => localAddress(config().main.listen) };
   const host = await createHost({ paths, environment: commandEnvironment(), selfUpgrade });
+  await host.claimState();
   const [journal, logs] = await Promise.all([openJournal(paths.stateDir), createTaskLogs(paths.logDir)]);
   const { packages } = host;
   const tools: PackageTools = { packages, catalog: createCatalog({ packages, log }), auto: createAutoInstalled(host.notes), uploads: host.uploads, records: createRunRecords(host.notes), selfUpgrade: host.selfUpgrade };

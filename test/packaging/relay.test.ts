@@ -130,7 +130,7 @@ test('event streams leave one slot free, and end before uhttpd kills them', asyn
   expect((await fetch(`${url}${daemon.base}/admin/store/token`, { headers: logIn() })).status).toBe(200);
   // A clean end: fetch() refuses one that is not.
   expect(await Promise.all(streams.map((stream) => stream.text()))).toEqual([expect.stringContaining(':'), expect.stringContaining(':')]);
-  const again = await openEvents(address, undefined, logIn());
+  const again = await openEvents(address, { headers: logIn() });
   again.close();
 });
 
