@@ -2,6 +2,7 @@ import { logAddress } from './api.js';
 import { element, icon, iconButton, setText } from './dom.js';
 import { openStream } from './live.js';
 import { createTerminalText } from './terminal-text.js';
+import { wholeCharacters } from './whole-characters.js';
 
 /** Of a longer log of an ended task only the end is shown; the rest is one click away. */
 const MOST_BYTES = 512 * 1024;
@@ -10,26 +11,19 @@ const ONLY_THE_END = 'Only the end of this log is shown. Save keeps all of it.';
 const NEAR_END = 24;
 
 /**
- * The live log of one task. What comes in is drawn once a frame. It keeps showing the end, unless somebody scrolled up to read.
+ * The live log of one task. It keeps showing the end, unless somebody scrolled up to read.
  * @param onStatus gets each state of the task that the stream brings
  */
 export function createLogView({ api, task, onStatus }) {
-  const terminal = createTerminalText();
-  const screen = createScreen(task);
+  const screen = createTerminal(task);
   let offset = 0;
   let stream;
   let isOver = false;
   let isClosed = false;
-  let frame = 0;
 
-  const draw = () => {
-    frame = 0;
-    screen.draw(terminal.takeChanges());
-  };
   const take = (text, id) => {
     offset = Number(id);
-    terminal.write(text);
-    if (frame === 0) frame = requestAnimationFrame(draw);
+    screen.write(text);
   };
   const finish = (status) => {
     isOver = true;
@@ -41,13 +35,19 @@ export function createLogView({ api, task, onStatus }) {
     stream?.close();
     stream = openStream(() => `admin/system/tasks/events?${new URLSearchParams({ task_id: task.id, offset })}`, {
       listeners: { log: take, status: onStatus, end: finish },
-      onDown: ({ hasGivenUp }) => hasGivenUp && void giveUpIfGone(),
+      poll: () => ask().catch(() => undefined),
     });
   };
-  const giveUpIfGone = async () => {
-    if (!(await isForgotten(api, task))) return;
-    stream.close();
-    screen.say('This log is no longer kept.');
+  const ask = async () => {
+    const { status, text, end } = await readOn(api, task, offset);
+    if (isOver || isClosed) return;
+    if (text !== '') take(text, end);
+    if (status.running) onStatus(status);
+    else if (status.exit_code !== 404) finish(status);
+    else {
+      stream.close();
+      screen.say('This log is no longer kept.');
+    }
   };
   const begin = async () => {
     const size = task.running ? 0 : await api.logSize(task.id).catch(() => 0);
@@ -58,7 +58,6 @@ export function createLogView({ api, task, onStatus }) {
     if (!isClosed && !document.hidden) open();
   };
 
-  screen.onCopy(() => terminal.text());
   void begin();
   return {
     element: screen.element,
@@ -70,15 +69,39 @@ export function createLogView({ api, task, onStatus }) {
     close: () => {
       isClosed = true;
       stream?.close();
-      cancelAnimationFrame(frame);
+      screen.close();
     },
   };
 }
 
-/** Old tasks go, and their logs with them. */
-async function isForgotten(api, { id }) {
-  const status = await api.get('admin/system/tasks/status', { task_id: id }).catch(() => undefined);
-  return status?.running === false && status.exit_code === 404;
+/** What is new in a log, where no stream brings it. In this order: a task that has ended writes nothing more, so what is read after that is all. */
+async function readOn(api, { id }, offset) {
+  const status = await api.get('admin/system/tasks/status', { task_id: id });
+  const bytes = await api.logFrom(id, offset);
+  const whole = status.running ? wholeCharacters(bytes) : bytes.length;
+  return { status, text: new TextDecoder().decode(bytes.subarray(0, whole)), end: offset + whole };
+}
+
+/** What is written is drawn once a frame. */
+function createTerminal(task) {
+  const terminal = createTerminalText();
+  const screen = createScreen(task);
+  let frame = 0;
+
+  const draw = () => {
+    frame = 0;
+    screen.draw(terminal.takeChanges());
+  };
+  screen.onCopy(() => terminal.text());
+  return {
+    element: screen.element,
+    say: screen.say,
+    write: (text) => {
+      terminal.write(text);
+      if (frame === 0) frame = requestAnimationFrame(draw);
+    },
+    close: () => cancelAnimationFrame(frame),
+  };
 }
 
 function createScreen(task) {
