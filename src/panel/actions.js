@@ -23,7 +23,10 @@ export function createActions({ api, notices, connection, tasks, onTask }) {
     upgrade: ({ name }) => submit('upgrade', { package: name }),
     update: () => submit('update'),
     upgradeSelf: () => submit('do_self_upgrade'),
-    move: (parameters) => submit('docker_migrate', parameters),
+    move: async (parameters) => {
+      const text = 'What is in this folder now is deleted.';
+      if (parameters.overwrite !== 'true' || (await confirm({ title: `Replace what is in ${parameters.path}?`, text, yes: 'Replace', no: 'Keep it', isDangerous: true }))) await submit('docker_migrate', parameters);
+    },
     remove: async (app) => {
       const text = 'The app goes, and with it the packages that came with it and that nothing else needs.';
       if (await confirm({ title: `Remove ${appTitleOf(app)}?`, text, yes: 'Remove', no: 'Keep it', isDangerous: true })) await submit('remove', { package: app.name });
@@ -34,7 +37,7 @@ export function createActions({ api, notices, connection, tasks, onTask }) {
     },
     upload: (file, onProgress) => {
       const { answer, cancel } = api.upload(file, onProgress);
-      return { answer: answer.then((body) => body && take(body)).then(() => '', (error) => tellProblem(connection, error)), cancel };
+      return { answer: answer.then((body) => body && take(body).then(() => '')).catch((error) => tellProblem(connection, error)), cancel };
     },
     stop: (id) => api.post('admin/system/tasks/stop', { task_id: id }).then(() => tasks.merge(id, { isStopping: true }), connection.report),
     logOut: () => api.post('admin/logout').then(() => location.replace(api.loginPage), connection.report),

@@ -1,6 +1,6 @@
 import { byId, setText } from './dom.js';
 
-/** @param onSend gets the file and what to tell of its progress; returns `{ answer, cancel }`, whose answer is an error's text, or empty */
+/** @param onSend gets the file and what to tell of its progress; returns `{ answer, cancel }`, whose answer is an error's text, empty where it was taken, or undefined where it was cancelled */
 export function createUploadForm({ onSend }) {
   const form = byId('upload');
   const input = byId('upload-file');
@@ -41,7 +41,7 @@ export function createUploadForm({ onSend }) {
     const sending = onSend(file, (part) => showProgress(file.name, part));
     cancel = sending.cancel;
     const text = await sending.answer;
-    complain(text);
+    complain(text ?? '');
     if (text === '') form.reset();
     setSending(false);
   });

@@ -68,3 +68,50 @@ test('somebody sends a file, sees it run, and removes what it brought', async ()
   await click(browser, '#upload [type=submit]');
   await browser.until("document.querySelector('#upload-problem').textContent.includes('it has more than 1048576 bytes')");
 });
+
+/** What the daemon answers about container data, by the folder asked for; and what it is sent. */
+const CONTAINER_ANSWERS = `{
+  window.moves = [];
+  const ask = window.fetch;
+  const answers = { '/mnt/bad': { result: 'bad', error: 'not enough space' }, '/mnt/old': { result: 'existed' }, '/mnt/new': { result: 'good' } };
+  window.fetch = (address, options) => {
+    const { pathname, searchParams } = new URL(address, location.href);
+    const answer = (body, status = 200) => Promise.resolve(new Response(JSON.stringify({ code: status, ...body }), { status }));
+    if (pathname.endsWith('docker_check_dir')) return window.hasContainers ? answer({ docker_on_system: true }) : answer({ msg: 'cannot tell' }, 500);
+    if (pathname.endsWith('docker_check_migrate')) return answer(answers[searchParams.get('path')]);
+    if (!pathname.endsWith('docker_migrate')) return ask(address, options);
+    options.body.delete('token');
+    window.moves.push(options.body.toString());
+    return answer({ code: 1, stdout: '', stderr: 'cannot take the request now' });
+  };
+}`;
+
+test('somebody checks where the container data may go, and moves it; nothing is replaced unasked', async () => {
+  const daemon = await startPanel();
+  const browser = await openPanel(`${daemon.url}${daemon.base}/`);
+  if (browser === undefined) return;
+  await browser.evaluate(CONTAINER_ANSWERS);
+  const check = async (path: string): Promise<void> => {
+    await browser.evaluate(`document.querySelector('#move-path').value = ${JSON.stringify(path)}`);
+    await click(browser, '#move [type=submit]');
+  };
+
+  await click(browser, '#storage summary');
+  await browser.until("!document.querySelector('#disks-state').textContent.startsWith('Loading')");
+  expect(await browser.evaluate("document.querySelector('#move').hidden")).toBe(true);
+  await browser.evaluate('window.hasContainers = true');
+  await click(browser, '#storage summary');
+  await click(browser, '#storage summary');
+  await check('/mnt/bad');
+  await browser.until("document.querySelector('#move-state.problem')?.textContent === 'not enough space'");
+  await check('/mnt/new');
+  await click(browser, '#move-buttons .primary');
+  await browser.until("document.querySelector('.notice')?.textContent === 'cannot take the request now'");
+  await check('/mnt/old');
+  await click(browser, '#move-buttons .danger');
+  await click(browser, '#confirm-no');
+  await check('/mnt/old');
+  await click(browser, '#move-buttons button');
+  await browser.until('window.moves.length === 2');
+  expect(await browser.evaluate('window.moves')).toEqual(['path=%2Fmnt%2Fnew', 'path=%2Fmnt%2Fold&overwrite=chdir']);
+});
