@@ -26,6 +26,8 @@ export function createConnection({ api, notices, onUp, onJob, poll }) {
     onUp();
   };
   const gone = (text) => {
+    // A stream may not have noticed yet; a new one tells when the daemon is back.
+    if (light.dataset.state === 'up') open();
     show('down');
     notices.show({ topic: 'connection', tone: 'warn', text: `${text} What you see may be old; this page goes on by itself when it is back. Tasks that were running go on.`, isLasting: true });
   };

@@ -62,6 +62,18 @@ test('with a password the page leads to the log-in, and out of it again', async 
   expect(await browser.evaluate("fetch('store/token').then(({ status }) => status)")).toBe(403);
 });
 
+test('a question that failed once is told, and no longer than the daemon is away', async () => {
+  const daemon = await startPanel();
+  const browser = await openPanel(`${daemon.url}${daemon.base}/`);
+  if (browser === undefined) return;
+
+  await browser.evaluate("{ window.told = []; const box = document.querySelector('#notices'); new MutationObserver(() => told.push(box.textContent)).observe(box, { childList: true }); }");
+  await browser.evaluate("{ const ask = fetch; fetch = () => { fetch = ask; return Promise.reject(new TypeError('cut')); }; }");
+  await click(browser, '#update');
+  await browser.until("told.some((text) => text.startsWith('The device does not answer.'))");
+  await browser.until("document.querySelector('.notice') === null && document.querySelector('#link').textContent === 'Live'");
+});
+
 test('without a password there is nothing to log out of', async () => {
   const daemon = await startPanel();
 
