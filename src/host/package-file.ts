@@ -36,9 +36,9 @@ export async function packInstalled({ name, infoDir, destination, target, enviro
     for (const file of await readdir(infoDir)) {
       if (file.startsWith(`${name}.`) && file !== `${name}.list`) await copyFile(join(infoDir, file), join(work, 'control', file.slice(name.length + 1)));
     }
-    await writeFile(join(work, 'files'), (await filesOf({ name, infoDir, destination })).map((path) => `.${path}\n`).join(''));
     await writeFile(join(work, 'debian-binary'), '2.0\n');
-    await tar('-C', destination, '-czf', join(work, 'data.tar.gz'), '-T', join(work, 'files'));
+    // Named one by one: not every busybox can read the names from a file.
+    await tar('-C', destination, '-czf', join(work, 'data.tar.gz'), ...(await filesOf({ name, infoDir, destination })).map((path) => `.${path}`));
     await tar('-C', join(work, 'control'), '-czf', join(work, 'control.tar.gz'), '.');
     await tar('-C', work, '-czf', join(work, 'package'), './debian-binary', './control.tar.gz', './data.tar.gz');
     await inspectIpk(join(work, 'package'), MOST_BYTES);

@@ -2,6 +2,8 @@
  * The text that takes the daemon's package from one version to the next and watches over it, in a shell of its own, since the daemon is what is
  * replaced. It stands beside the kept package, so that it can be run again after a power cut: `sh watch.sh boot`, which an init script calls
  * while `pending` is there. Every value is read from the file `settings`, one a line: nothing is pasted into the text.
+ * opkg writes its status file last: an upgrade cut off before that leaves the old version on record, with files of either version and its own list
+ * of them gone or new. The old package then goes over whatever is there.
  * A daemon counts as the new one when it has run for less time than the upgrade, and as healthy when it answers three times in a row.
  */
 export const WATCH_SCRIPT = `#!/bin/sh
@@ -11,9 +13,11 @@ folder=\${0%/*}
 set -- "$1"
 [ -z "$root" ] || set -- "$1" --offline-root "$root" --force-postinstall
 mode=$1; shift
+info=\${status%/*}/info
 
 now() { read -r up rest </proc/uptime; echo "\${up%%.*}"; }
 version() { awk -v name="$package" '$1 == "Package:" { is = ($2 == name) } is && $1 == "Version:" { print $2 }' "$status"; }
+whole() { [ -f "$info/$package.list" ] && grep -Fqx "Version: $old" "$info/$package.control"; }
 finish() { rm -f "$folder/pending"; echo "depotd: $2"; exit "$1"; }
 
 healthy() {
@@ -28,10 +32,11 @@ healthy() {
 
 began=$(now)
 if [ "$mode" = boot ]; then began=0; else opkg "$@" upgrade -- "$package"; fi
+if [ -z "$(version)" ] && cp "\${folder%/*}/opkg-status.before" "$status.new"; then mv "$status.new" "$status"; fi
 if [ "$(version)" = "$old" ]; then
-  if healthy 0; then finish 3 "$package stays at $old"; fi
-  echo "depotd: $package $old does not answer: its files are put back"
-  opkg "$@" install --force-reinstall -- "$folder/old.ipk"
+  if whole && healthy 0; then finish 3 "$package stays at $old"; fi
+  echo "depotd: $package $old is not whole or does not answer: its files are put back"
+  opkg "$@" install --force-reinstall --force-overwrite -- "$folder/old.ipk"
   if healthy 0; then finish 3 "$package stays at $old"; fi
   finish 5 "$package $old does not answer"
 fi

@@ -1,4 +1,5 @@
-import { writeFile } from 'node:fs/promises';
+import { spawn } from 'node:child_process';
+import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 
@@ -74,6 +75,35 @@ test('after a power cut that left some files new and others old, the old ones ar
   expect(await on.version()).toBe('1.0-1');
   expect(await on.device.read('usr/bin/depotd')).toContain('depotd.mjs');
   expect((await on.finished(id)).state).toBe('failed');
+});
+
+test('after a power cut in the midst of the files, the old ones are put back though the new daemon answers', async () => {
+  await on.offer('2.0-1', 'slow to install');
+  const { task_id: id = '' } = await on.post('do_self_upgrade');
+  await expect.poll(() => on.logOf(id), { timeout: 20_000 }).toContain('preinst begins');
+  await on.powerCut(id);
+  // As opkg leaves it: the list of files is gone, the files are new, the status file tells of the old version. The daemon that runs answers well.
+  await rm(join(on.device.root, 'usr/lib/opkg/info/depotd.list'));
+  await rm(join(on.device.root, 'usr/share/depotd/1.0-1'));
+  const daemon = spawn(join(on.device.root, 'usr/bin/depotd'), { env: on.device.env, stdio: 'ignore', detached: true });
+
+  const { code } = await runCommand(['sh', join(on.device.root, 'etc/depotd/self-upgrade/watch.sh'), 'boot'], { env: on.device.env });
+  daemon.kill('SIGKILL');
+  expect(code).toBe(3);
+  expect(await on.device.read('usr/lib/opkg/info/depotd.list')).toContain('/usr/share/depotd/1.0-1\n');
+  expect(await on.device.read('usr/share/depotd/1.0-1')).toBe('1.0-1');
+});
+
+test('after a power cut in the midst of the status file, its copy and the old version come back', async () => {
+  await on.offer('2.0-1', 'slow to install');
+  const { task_id: id = '' } = await on.post('do_self_upgrade');
+  await expect.poll(() => on.logOf(id), { timeout: 20_000 }).toContain('preinst begins');
+  await on.powerCut(id);
+  await writeFile(join(on.device.root, 'usr/lib/opkg/status'), 'Package: li');
+
+  const { code } = await runCommand(['sh', join(on.device.root, 'etc/depotd/self-upgrade/watch.sh'), 'boot'], { env: on.device.env });
+  expect(code).toBe(3);
+  expect(await on.version()).toBe('1.0-1');
 });
 
 test('with nothing newer the job fails, and the daemon goes on', async () => {

@@ -1,0 +1,34 @@
+import type { TarEntry } from './tar.ts';
+
+/** A file that a package brings: its text alone, or with a mode (0644 by default), or a symbolic link. */
+export type PackageFile = string | { content: string | Buffer; mode?: number } | { target: string };
+
+/** Files by their absolute path on the device. */
+export type PackageFiles = Readonly<Record<string, PackageFile>>;
+
+/** The files with the folders that they lie in, in the order of their names. */
+export function toEntries(files: PackageFiles): TarEntry[] {
+  const folders = new Set(['./', ...Object.keys(files).flatMap(parentsOf)]);
+  const entries = [...[...folders].map(folder), ...Object.entries(files).map(([path, file]) => toEntry(`.${path}`, file))];
+  return entries.sort((left, right) => (left.name < right.name ? -1 : 1));
+}
+
+/** What the files take when they are unpacked. */
+export function installedBytes(files: PackageFiles): number {
+  return toEntries(files).reduce((sum, { content }) => sum + (content?.length ?? 0), 0);
+}
+
+function parentsOf(path: string): string[] {
+  const parts = path.split('/').slice(1, -1);
+  return parts.map((_, at) => `./${parts.slice(0, at + 1).join('/')}/`);
+}
+
+function folder(name: string): TarEntry {
+  return { name, mode: 0o755 };
+}
+
+function toEntry(name: string, file: PackageFile): TarEntry {
+  if (typeof file === 'string') return { name, mode: 0o644, content: Buffer.from(file) };
+  if ('target' in file) return { name, mode: 0o777, target: file.target };
+  return { name, mode: file.mode ?? 0o644, content: Buffer.from(file.content) };
+}

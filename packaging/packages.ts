@@ -1,0 +1,153 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import type { PackageContents } from './ipk.ts';
+import type { NodeBinary } from './node-binary.ts';
+import { installedBytes, type PackageFile, type PackageFiles } from './package-files.ts';
+
+/** What the packages are made of: each of their files, and where it comes from. */
+
+export const REPOSITORY = fileURLToPath(new URL('..', import.meta.url));
+
+export interface Release {
+  /** Numbers and points. */
+  version: string;
+  /** Unix seconds. */
+  modifiedAt: number;
+}
+
+/** Counts packages of one version, in the way that OpenWrt writes for opkg and apk alike. */
+const RELEASE = 'r1';
+
+const DESCRIPTION = "Agent of a router or NAS for its admin panel: packages with live task logs, disks, container data, the code forge's API.";
+
+export function openwrtPackage({ version, modifiedAt }: Release): PackageContents {
+  const files: PackageFiles = {
+    ...programs(),
+    ...bundles(),
+    ...relay(),
+    '/etc/config/depotd': { content: read('packaging/openwrt/depotd.config'), mode: 0o600 },
+    '/etc/init.d/depotd': program('init/depotd.init'),
+    '/etc/uci-defaults/80-depotd': program('packaging/openwrt/uci-defaults'),
+    '/lib/upgrade/keep.d/depotd': read('packaging/openwrt/keep'),
+  };
+  return {
+    control: openwrtControl({
+      name: 'depotd',
+      version,
+      depends: 'libc, node, rsync, script-utils, lsblk, blkid',
+      modifiedAt,
+      architecture: 'all',
+      description: DESCRIPTION,
+      files,
+    }),
+    files,
+    conffiles: ['/etc/config/depotd'],
+    scripts: {
+      postinst: defaultScript('postinst', '[ "${IPKG_NO_SCRIPT}" = "1" ] && exit 0\n'),
+      'postinst-pkg': read('packaging/openwrt/postinst-pkg'),
+      prerm: defaultScript('prerm'),
+      'prerm-pkg': read('packaging/openwrt/prerm-pkg'),
+      postrm: read('packaging/openwrt/postrm'),
+    },
+    modifiedAt,
+  };
+}
+
+/** Node for depotd alone, where the device's feed has none: it stands for the package that depotd asks for. */
+export function nodePackage({ version, architecture, depends, content }: NodeBinary & { content: Buffer }, { modifiedAt }: Pick<Release, 'modifiedAt'>): PackageContents {
+  const files: PackageFiles = { '/usr/lib/depotd/node': { content, mode: 0o755 } };
+  const description = 'Node.js for depotd, which prefers it to the one of the feed. Nothing else finds it.';
+  const control = openwrtControl({ name: 'depotd-node', version, depends: depends.join(', '), modifiedAt, architecture, description, files, provides: 'node' });
+  return { control, files, scripts: { postrm: '#!/bin/sh\nrmdir "$IPKG_INSTROOT/usr/lib/depotd" 2>/dev/null\nexit 0\n' }, modifiedAt };
+}
+
+/** For Debian and what comes from it, with systemd or without. */
+export function debianPackage({ version, modifiedAt }: Release): PackageContents {
+  const files: PackageFiles = {
+    ...programs(),
+    ...bundles(),
+    '/etc/config/depotd': read('packaging/debian/depotd.config'),
+    '/etc/init.d/depotd': program('init/depotd.sysv'),
+    '/usr/lib/systemd/system/depotd.service': read('init/depotd.service'),
+    '/usr/lib/systemd/system/depotd-resume.service': read('init/depotd-resume.service'),
+    '/usr/share/doc/depotd/copyright': 'depotd is distributed under the MIT licence.\n',
+  };
+  return {
+    control: {
+      Package: 'depotd',
+      Version: `${version}-${RELEASE}`,
+      Architecture: 'all',
+      Maintainer: 'depotd <depotd@localhost>',
+      'Installed-Size': String(Math.ceil(installedBytes(files) / 1024)),
+      Depends: 'nodejs (>= 20.19), init-system-helpers, rsync, util-linux, bsdutils',
+      Section: 'admin',
+      Priority: 'optional',
+      Description: DESCRIPTION,
+    },
+    files,
+    conffiles: ['/etc/config/depotd', '/etc/init.d/depotd'],
+    scripts: { postinst: read('packaging/debian/postinst'), prerm: read('packaging/debian/prerm'), postrm: read('packaging/debian/postrm') },
+    modifiedAt,
+  };
+}
+
+interface OpenwrtFields {
+  name: string;
+  version: string;
+  depends: string;
+  modifiedAt: number;
+  architecture: string;
+  description: string;
+  files: PackageFiles;
+  provides?: string;
+}
+
+/** The fields that OpenWrt's builder writes, in its order. */
+function openwrtControl({ name, version, depends, provides, modifiedAt, architecture, files, description }: OpenwrtFields): Record<string, string> {
+  return {
+    Package: name,
+    Version: `${version}-${RELEASE}`,
+    Depends: depends,
+    ...(provides === undefined ? {} : { Provides: provides }),
+    License: 'MIT',
+    Section: 'admin',
+    SourceDateEpoch: String(modifiedAt),
+    Architecture: architecture,
+    'Installed-Size': String(installedBytes(files)),
+    Description: description,
+  };
+}
+
+/** What OpenWrt's builder makes of every package: its functions enable, start and stop the init script, and run the package's own part. */
+function defaultScript(kind: 'postinst' | 'prerm', first = ''): string {
+  return `#!/bin/sh\n${first}[ -s "\${IPKG_INSTROOT}/lib/functions.sh" ] || exit 0\n. "\${IPKG_INSTROOT}/lib/functions.sh"\ndefault_${kind} "$0" "$@"\n`;
+}
+
+/** On a device, depotd finds its programs here. */
+function programs(): PackageFiles {
+  return {
+    '/usr/bin/depotctl': program('packaging/files/depotctl'),
+    '/usr/lib/depotd/reload': program('init/reload'),
+    '/usr/lib/depotd/resume-self-upgrade': program('init/resume-self-upgrade'),
+    '/usr/sbin/depotd': program('packaging/files/depotd'),
+  };
+}
+
+/** What `npm run build` made. */
+function bundles(): PackageFiles {
+  return { '/usr/lib/depotd/depotctl.mjs': read('dist/depotctl.mjs'), '/usr/lib/depotd/depotd.mjs': read('dist/depotd.mjs') };
+}
+
+/** By which uhttpd reaches the daemon's socket. */
+function relay(): PackageFiles {
+  const path = 'packaging/uhttpd/panel';
+  return existsSync(`${REPOSITORY}${path}`) ? { '/www/cgi-bin/panel': program(path) } : {};
+}
+
+function program(path: string): PackageFile {
+  return { content: read(path), mode: 0o755 };
+}
+
+function read(path: string): string {
+  return readFileSync(`${REPOSITORY}${path}`, 'utf8');
+}
