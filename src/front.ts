@@ -89,7 +89,7 @@ async function createAppListener(options: FrontOptions, { forge, hosts }: { forg
     ...loginRoutes({ ...login, auth, base }),
     ...taskRoutes({ queue, logs, progressOf: (job) => progressOf(tools, job), stopping }),
     ...systemRoutes({ queue, version: VERSION, ailments, forge, events, base, stopping, routes: () => routes }),
-    ...panelRoutes(base),
+    ...panelRoutes({ base, auth }),
   ];
   const app = createApp({ base, routes, hosts, sessions: sessionsInForce(options), stopping, log });
   // What the adapter refuses before the app sees it: a Host or a target that makes no URL.
