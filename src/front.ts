@@ -7,8 +7,10 @@ import { VERSION } from './config/environment.ts';
 import { parseListenAddress } from './config/listen-address.ts';
 import type { Paths } from './config/paths.ts';
 import { DepotError, reasonOf } from './errors.ts';
+import type { CallerRequest, CallerResponse } from './forge/caller.ts';
 import type { Forge } from './forge/forge.ts';
 import { openForge } from './forge/open-forge.ts';
+import type { PlainRequest } from './forge/shortcut/plain-request.ts';
 import { createApp } from './http/app.ts';
 import { checkHost, hostForm, type KnownHosts } from './http/guard.ts';
 import { refusal } from './http/respond.ts';
@@ -30,6 +32,8 @@ import { progressOf } from './store/operations.ts';
 /** What answers requests under one configuration; another configuration makes another. */
 export interface Front {
   handle: RequestListener;
+  /** Answers a plain request for the forge; for any other it returns false, and has done nothing. */
+  take: (request: PlainRequest, response: CallerResponse) => boolean;
   /** Ends the connections to the forge. */
   close: () => Promise<void>;
 }
@@ -52,6 +56,11 @@ export async function createFront(options: FrontOptions): Promise<Front> {
     handle: (request, response) => {
       if (!forge.owns(request.url ?? '')) app(request, response);
       else if (isForUs(options, { request, response, hosts })) forge.handle(request, response);
+    },
+    take: (request, response) => {
+      if (!forge.owns(request.url) || problemOf(options, request, hosts) !== undefined) return false;
+      forge.handle(request, response);
+      return true;
     },
     close: () => forge.close(),
   };
@@ -94,15 +103,20 @@ function createAppListener({ parts, config, paths, log, stopping }: FrontOptions
   return (request, response) => void answer(request, response);
 }
 
+function isForUs(options: FrontOptions, { request, response, hosts }: { request: IncomingMessage; response: ServerResponse; hosts: KnownHosts }): boolean {
+  const problem = problemOf(options, request, hosts);
+  if (problem !== undefined) refuse(response, problem);
+  return problem === undefined;
+}
+
 /** The forge's requests, too, must name this device and find it working. */
-function isForUs({ stopping }: FrontOptions, { request, response, hosts }: { request: IncomingMessage; response: ServerResponse; hosts: KnownHosts }): boolean {
+function problemOf({ stopping }: FrontOptions, { headers, socket }: CallerRequest, hosts: KnownHosts): unknown {
   try {
     if (stopping.aborted) throw new DepotError('unavailable', 'cannot answer: the daemon is stopping');
-    checkHost(request.headers.host, hosts, request.socket.localAddress);
-    return true;
+    checkHost(headers.host, hosts, socket.localAddress);
+    return undefined;
   } catch (error) {
-    refuse(response, error);
-    return false;
+    return error;
   }
 }
 

@@ -3,7 +3,7 @@ import { createWriteStream, type WriteStream } from 'node:fs';
 import { mkdir, open, readdir, rename, rm, stat, writeFile, readFile, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 import { systemCode } from '../errors.ts';
-import type { HeaderLines } from './headers.ts';
+import type { HeaderLines } from './header-lines.ts';
 
 /**
  * Answers on disk, bounded in bytes; the one used longest ago goes first. One file an answer: a line of JSON, the body, and the body's length.

@@ -1,10 +1,10 @@
 import { createHmac } from 'node:crypto';
-import type { IncomingMessage, ServerResponse } from 'node:http';
 import { reasonOf } from '../errors.ts';
 import type { Log } from '../log.ts';
+import type { CallerRequest, CallerResponse } from './caller.ts';
 import { createCacheStore, type AnswerWriter, type CacheStore, type StoredAnswer } from './cache-store.ts';
 import type { Failure } from './failure.ts';
-import type { HeaderLines } from './headers.ts';
+import type { HeaderLines } from './header-lines.ts';
 import type { Reply } from './reply.ts';
 import type { Route } from './routes.ts';
 import type { ResponseSink } from './upstream/call.ts';
@@ -16,7 +16,7 @@ import type { ResponseHead } from './upstream/response-head.ts';
  * each for its caller alone; never those with credentials, cookies or `no-store`.
  */
 export interface Cache {
-  isFor(request: IncomingMessage, route: Route): boolean;
+  isFor(request: CallerRequest, route: Route): boolean;
   attend(visit: Visit): Promise<Attended>;
 }
 
@@ -25,7 +25,7 @@ export interface Visit {
   target: string;
   /** What goes to the forge; all of it tells callers apart, but for what says nothing about the answer. */
   headers: HeaderLines;
-  response: ServerResponse;
+  response: CallerResponse;
   reply: Reply;
 }
 

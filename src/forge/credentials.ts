@@ -1,7 +1,7 @@
 import { timingSafeEqual, createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import type { IncomingMessage } from 'node:http';
 import { reasonOf } from '../errors.ts';
+import type { CallerRequest } from './caller.ts';
 import type { Failure } from './failure.ts';
 
 /** A valid session of the panel; `token` is the one that guards it against requests forged by other sites. */
@@ -12,15 +12,15 @@ export interface PanelSession {
 export interface CredentialOptions {
   /** File with the device's own forge token; empty: there is none. */
   tokenFile: string;
-  session: (request: IncomingMessage) => Promise<PanelSession | undefined>;
+  session: (request: CallerRequest) => Promise<PanelSession | undefined>;
 }
 
 /** Lends the device's own forge token to the panel. */
 export interface Credentials {
   /** Whether a request might be lent the token: it brings no `Authorization` of its own. */
-  mayLend(request: IncomingMessage): boolean;
+  mayLend(request: CallerRequest): boolean;
   /** @returns the `Authorization` to send; undefined: none, as there is no valid session; or why the request is refused */
-  lend(request: IncomingMessage): Promise<string | undefined | Failure>;
+  lend(request: CallerRequest): Promise<string | undefined | Failure>;
 }
 
 export function createCredentials({ tokenFile, session }: CredentialOptions): Credentials {

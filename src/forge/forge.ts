@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
-import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Config } from '../config/config.ts';
 import type { Log } from '../log.ts';
 import { createCache } from './cache.ts';
+import type { CallerRequest, CallerResponse } from './caller.ts';
 import { createCredentials, type PanelSession } from './credentials.ts';
 import type { ForgeEvent } from './events.ts';
 import { answerFailure } from './failure.ts';
@@ -25,7 +25,7 @@ export interface ForgeOptions {
   /** Gets each of the four notifications, once, after the forge has confirmed it. */
   publish: (event: ForgeEvent) => void;
   /** The valid panel session of a request, if it has one; asked only where the device has a token to lend. */
-  session: (request: IncomingMessage) => Promise<PanelSession | undefined>;
+  session: (request: CallerRequest) => Promise<PanelSession | undefined>;
 }
 
 /** The forge behind the device: every documented operation of spec/code-hosting.md, passed on byte for byte. */
@@ -33,7 +33,7 @@ export interface Forge {
   /** Whether a raw request target belongs here; cheap, and safe on any text. */
   owns(rawTarget: string): boolean;
   /** Answers the request, whatever it is. Nothing else may have read from it or written to the response. */
-  handle(request: IncomingMessage, response: ServerResponse): void;
+  handle(request: CallerRequest, response: CallerResponse): void;
   /** What is known of the upstream, for /healthz. */
   health(): ForgeHealth;
   /** Lines of the Prometheus text format, for /metrics. */

@@ -1,8 +1,6 @@
+import type { HeaderLines } from './header-lines.ts';
 import { rewritePagingLinks } from './link.ts';
 import { withoutPanelParameters } from './target.ts';
-
-/** Header lines as Node's `rawHeaders` has them: name, value, name, value, … as sent, latin1. */
-export type HeaderLines = string[];
 
 /** Fields that end at each hop (RFC 9110, section 7.6.1), or that frame the message and are therefore written afresh. */
 const HOP_BY_HOP = new Set(['connection', 'keep-alive', 'te', 'trailer', 'transfer-encoding', 'upgrade', 'proxy-connection', 'proxy-authorization']);

@@ -68,6 +68,10 @@ test.each([
   expect(rewritePagingLinks(value, view())).toBe(expected);
 });
 
+test('an answer keeps the last byte of a value, though it looks like a space of another kind', () => {
+  expect(parseResponseHead('HTTP/1.1 200 OK\r\nX-Name: caf\xc3\xa0 \t', 'GET')).toMatchObject({ headers: ['X-Name', 'caf\xc3\xa0'] });
+});
+
 test.each([
   ['HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2', 'Content-Length'],
   ['HTTP/1.1 200 OK\r\nContent-Length: 1\r\nTransfer-Encoding: chunked', 'both'],

@@ -120,8 +120,8 @@ function run(state: State, ticket: Ticket, connection: Connection): void {
 function watch(state: State, ticket: Ticket): ResponseSink {
   const { sink } = ticket;
   return {
-    head: (head, hasMore) => sink.head(head, hasMore),
-    body: (piece, isLast, resume) => sink.body(piece, isLast, resume),
+    head: sink.head,
+    body: sink.body,
     end: () => {
       ticket.isOver = true;
       sink.end();
