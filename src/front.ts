@@ -11,6 +11,7 @@ import type { CallerRequest, CallerResponse } from './forge/caller.ts';
 import type { Forge } from './forge/forge.ts';
 import { openForge } from './forge/open-forge.ts';
 import type { PlainRequest } from './forge/shortcut/plain-request.ts';
+import { createYoungCollector } from './host/memory.ts';
 import { createApp } from './http/app.ts';
 import { checkHost, hostForm, type KnownHosts } from './http/guard.ts';
 import { refusal } from './http/respond.ts';
@@ -73,6 +74,7 @@ function openForgeBehind({ parts, config, paths, log }: FrontOptions): Promise<F
     base: config.main.base,
     cacheDir: join(paths.uploadDir, 'forge-cache'),
     log,
+    collector: createYoungCollector,
     publish: (event) => parts.events.publish({ event: event.event, data: event }),
     session: (request) => sessions.find(new Headers({ cookie: request.headers.cookie ?? '' })),
   });

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ForgeEvent } from '../../src/forge/events.ts';
 import { createForge, type Forge, type ForgeOptions } from '../../src/forge/forge.ts';
+import { createYoungCollector } from '../../src/host/memory.ts';
 import { putShortcutBefore, type ShortcutOptions } from '../../src/forge/shortcut/shortcut.ts';
 
 /** A device's forge half, served on a port of its own. */
@@ -35,6 +36,7 @@ export async function startDevice({ session, base, isLong, ...settings }: Device
     base: base ?? '/cgi-bin/panel',
     cacheDir,
     log: { level: 'debug', debug: write, info: write, warn: write, error: write },
+    collector: createYoungCollector,
     publish: (event) => events.push(event),
     session: session ?? (() => Promise.resolve(undefined)),
   });
