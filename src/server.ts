@@ -17,6 +17,8 @@ export interface Listeners {
 
 /** A client gets this long to send its request's headers. */
 const HEADERS_TIMEOUT_MS = 20_000;
+/** One that believes in the announced keep-alive time may just be sending. */
+const SENDING_MS = 1000;
 
 /** Who answers: the front of the configuration in force, or what stands in for it. */
 export type Door = Pick<Front, 'handle' | 'take'>;
@@ -66,7 +68,7 @@ async function openListener(text: string, { handle, take }: Door): Promise<Liste
   server.on('clientError', refuseClient);
   // Node's own answers to a missing Host and to an Expect it does not know have no body; the handler's have (RFC 9110, section 10.1.1).
   server.on('checkExpectation', handle);
-  const shortcut = putShortcutBefore(server, { take, firstRequestMs: HEADERS_TIMEOUT_MS });
+  const shortcut = putShortcutBefore(server, { take, firstRequestMs: HEADERS_TIMEOUT_MS, keepAliveMs: server.keepAliveTimeout + SENDING_MS });
   if (address.kind === 'unix') await removeStaleSocket(address.path);
   try {
     await listenOn(server, address);

@@ -50,7 +50,7 @@ export async function startDevice({ session, base, isLong, ...settings }: Device
     forge.handle(request, response);
     return true;
   };
-  if (!isLong) putShortcutBefore(server, { take, firstRequestMs: 20_000 });
+  if (!isLong) putShortcutBefore(server, { take, firstRequestMs: 20_000, keepAliveMs: 6000 });
   const port = await listen(server);
   const close = async (): Promise<void> => {
     await forge.close();

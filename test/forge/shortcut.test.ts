@@ -3,7 +3,7 @@ import { createServer as createHttpServer } from 'node:http';
 import { connect, createServer, Socket, type Server } from 'node:net';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { parsePlainRequest } from '../../src/forge/shortcut/plain-request.ts';
-import { putShortcutBefore } from '../../src/forge/shortcut/shortcut.ts';
+import { putShortcutBefore, type ShortcutOptions } from '../../src/forge/shortcut/shortcut.ts';
 import { askRaw, listen, startDevice, type Device } from './device.ts';
 
 const PATH = '/api/v1/repos/o/r/raw/';
@@ -171,6 +171,7 @@ test('a caller that sends nothing is let go in time; one under way is not', asyn
       return true;
     },
     firstRequestMs: 50,
+    keepAliveMs: 50,
   });
   const port = await listen(server);
   expect(await askRaw(port, '')).toBe('');
@@ -179,5 +180,27 @@ test('a caller that sends nothing is let go in time; one under way is not', asyn
   shortcut.closeIdle();
   finish();
   expect(await asked).toMatch(/ok$/);
+  server.close();
+});
+
+test('a caller that is slow to take the end of an answer gets it whole', async () => {
+  const server = createHttpServer();
+  const whole = 'x'.repeat(16 * 1024 ** 2);
+  const take: ShortcutOptions['take'] = (_, response) => {
+    response.writeHead(200, 'OK', ['Content-Length', `${whole.length}`]);
+    response.end(whole, 'latin1');
+    return true;
+  };
+  putShortcutBefore(server, { take, firstRequestMs: 20, keepAliveMs: 20 });
+  const socket = connect(await listen(server), '127.0.0.1').on('error', () => undefined);
+  socket.pause();
+  socket.write(get('/x', 'Connection: keep-alive'));
+  await once(socket, 'readable');
+  // Longer than both limits, and so long that nothing moves.
+  await new Promise((resolve) => setTimeout(resolve, 300));
+  let bytes = 0;
+  socket.on('data', (piece) => (bytes += piece.length));
+  await once(socket, 'close');
+  expect(bytes).toBeGreaterThan(whole.length);
   server.close();
 });

@@ -17,7 +17,7 @@ export interface DirectResponseOptions {
 }
 
 /** How long Node's own server keeps an idle connection, and says so. Seconds. */
-export const KEEP_ALIVE_SECONDS = 5;
+const KEEP_ALIVE_SECONDS = 5;
 
 /** Writes one answer to a GET, in the same bytes as Node's own server: a small one, head and body, at once. */
 export function createDirectResponse({ socket, isLast, over }: DirectResponseOptions): DirectResponse {

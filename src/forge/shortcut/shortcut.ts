@@ -1,7 +1,7 @@
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 import type { CallerResponse } from '../caller.ts';
-import { createDirectResponse, KEEP_ALIVE_SECONDS, type DirectResponse } from './direct-response.ts';
+import { createDirectResponse, type DirectResponse } from './direct-response.ts';
 import { parsePlainRequest, type PlainRequest } from './plain-request.ts';
 
 /**
@@ -23,10 +23,9 @@ export interface ShortcutOptions {
   take: (request: PlainRequest, response: CallerResponse) => boolean;
   /** For the first request of a connection, from its beginning. */
   firstRequestMs: number;
+  /** For the next request, from the end of an answer. */
+  keepAliveMs: number;
 }
-
-/** A caller that believes in the announced time may just be sending. Milliseconds. */
-const KEEP_ALIVE_MS = KEEP_ALIVE_SECONDS * 1000 + 1000;
 
 /** Lets it have each connection first. What the server does with a new one, its only listener so far, comes when it hands it over. */
 export function putShortcutBefore(server: Server, options: ShortcutOptions): Shortcut {
@@ -66,8 +65,9 @@ function attend(hall: Hall, socket: Socket): void {
   const { lines } = hall;
   const read = (bytes: Buffer): void => take(hall, line, bytes);
   const ended = (): void => (line.response === undefined ? socket.destroySoon() : void socket.destroy());
+  // What a caller has still to take, it may take as slowly as it likes.
   const timedOut = (): void => {
-    if (line.response === undefined) socket.destroy();
+    if (line.response === undefined && socket.writableLength === 0) socket.destroy();
   };
   const closed = (): void => {
     lines.delete(line);
@@ -92,7 +92,7 @@ function ignore(): void {
   // The connection's `close` follows.
 }
 
-function take({ take: takeRequest }: Hall, line: Line, bytes: Buffer): void {
+function take({ take: takeRequest, keepAliveMs }: Hall, line: Line, bytes: Buffer): void {
   const { socket } = line;
   if (line.response !== undefined) {
     socket.pause();
@@ -105,19 +105,19 @@ function take({ take: takeRequest }: Hall, line: Line, bytes: Buffer): void {
     return;
   }
   const isLast = request.headers.connection?.toLowerCase() === 'close';
-  line.response = createDirectResponse({ socket, isLast, over: () => over(line, isLast) });
+  line.response = createDirectResponse({ socket, isLast, over: () => over(line, isLast, keepAliveMs) });
   if (takeRequest(request, line.response)) return;
   line.response = undefined;
   line.handOver(bytes);
 }
 
-function over(line: Line, isLast: boolean): void {
+function over(line: Line, isLast: boolean, keepAliveMs: number): void {
   const { socket, early } = line;
   line.response = undefined;
   if (isLast) socket.destroySoon();
   else if (early !== undefined) line.handOver(early);
   else if (!line.hasServed) {
     line.hasServed = true;
-    socket.setTimeout(KEEP_ALIVE_MS);
+    socket.setTimeout(keepAliveMs);
   }
 }
