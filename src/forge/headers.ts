@@ -73,8 +73,9 @@ function withoutPanelCookies(value: string): string | undefined {
   return rest === '' ? undefined : rest;
 }
 
+/** A cookie without a name comes back as its value alone, which may then look like name and value (RFC 6265bis, section 5.8.3). */
 function isPanelCookie(part: string): boolean {
-  const name = part.split('=', 1)[0] ?? '';
+  const name = part.replace(/^[\s=]+/, '').split(/[=;]/, 1)[0] ?? '';
   return PANEL_COOKIE.test(name.trim());
 }
 

@@ -45,6 +45,10 @@ test('answers lose hop-by-hop fields and panel cookies only', () => {
   expect(responseHeaders(lines, { status: 200, view })).toEqual(['Set-Cookie', 'a=1', 'Set-Cookie', 'b=2']);
 });
 
+test.each(['=sysauth_http=evil', ' = sysauth=evil; Path=/', 'sysauth_http; Path=/'])('a cookie without a name cannot stand for the panel\'s: %s', (value) => {
+  expect(responseHeaders(['Set-Cookie', value], { status: 200, view })).toEqual([]);
+});
+
 test.each([
   ['text/html; charset=utf-8', 200, true],
   ['image/svg+xml', 206, true],
