@@ -132,7 +132,11 @@ async function sendThrough(cache: Cache, parts: ProxyParts, exchange: Exchange):
   const { target, headers, response, reply } = exchange;
   const attended = await cache.attend({ target: `${target.path}${target.query}`, headers, response, reply });
   if (isGone(response)) {
-    attended.drop();
+    attended?.drop();
+    return;
+  }
+  if (attended === undefined) {
+    send(parts, exchange, undefined);
     return;
   }
   exchange.headers = attended.headers;
