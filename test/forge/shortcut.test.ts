@@ -183,7 +183,7 @@ test('a caller that sends nothing is let go in time; one under way is not', asyn
   server.close();
 });
 
-test('a caller that is slow to take the end of an answer gets it whole', async () => {
+test('a caller that is slow to take the end of an answer gets it whole, also while the daemon stops', async () => {
   const server = createHttpServer();
   const whole = 'x'.repeat(16 * 1024 ** 2);
   const take: ShortcutOptions['take'] = (_, response) => {
@@ -191,13 +191,14 @@ test('a caller that is slow to take the end of an answer gets it whole', async (
     response.end(whole, 'latin1');
     return true;
   };
-  putShortcutBefore(server, { take, firstRequestMs: 20, keepAliveMs: 20 });
+  const shortcut = putShortcutBefore(server, { take, firstRequestMs: 20, keepAliveMs: 20 });
   const socket = connect(await listen(server), '127.0.0.1').on('error', () => undefined);
   socket.pause();
   socket.write(get('/x', 'Connection: keep-alive'));
   await once(socket, 'readable');
   // Longer than both limits, and so long that nothing moves.
   await new Promise((resolve) => setTimeout(resolve, 300));
+  shortcut.closeIdle();
   let bytes = 0;
   socket.on('data', (piece) => (bytes += piece.length));
   await once(socket, 'close');

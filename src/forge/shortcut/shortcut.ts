@@ -39,7 +39,7 @@ export function putShortcutBefore(server: Server, options: ShortcutOptions): Sho
     for (const line of lines) if (isIn(line)) line.socket.destroy();
   };
   return {
-    closeIdle: () => close(({ response }) => response === undefined),
+    closeIdle: () => close(isIdle),
     closeAll: () => close(() => true),
   };
 }
@@ -65,9 +65,8 @@ function attend(hall: Hall, socket: Socket): void {
   const { lines } = hall;
   const read = (bytes: Buffer): void => take(hall, line, bytes);
   const ended = (): void => (line.response === undefined ? socket.destroySoon() : void socket.destroy());
-  // What a caller has still to take, it may take as slowly as it likes.
   const timedOut = (): void => {
-    if (line.response === undefined && socket.writableLength === 0) socket.destroy();
+    if (isIdle(line)) socket.destroy();
   };
   const closed = (): void => {
     lines.delete(line);
@@ -86,6 +85,11 @@ function attend(hall: Hall, socket: Socket): void {
   lines.add(line);
   socket.setTimeout(hall.firstRequestMs);
   socket.on('data', read).on('end', ended).on('timeout', timedOut).on('close', closed).on('error', ignore);
+}
+
+/** What a caller has still to take, it may take as slowly as it likes. */
+function isIdle({ socket, response }: Line): boolean {
+  return response === undefined && socket.writableLength === 0;
 }
 
 function ignore(): void {
@@ -114,6 +118,7 @@ function take({ take: takeRequest, keepAliveMs }: Hall, line: Line, bytes: Buffe
 function over(line: Line, isLast: boolean, keepAliveMs: number): void {
   const { socket, early } = line;
   line.response = undefined;
+  if (socket.destroyed) return;
   if (isLast) socket.destroySoon();
   else if (early !== undefined) line.handOver(early);
   else if (!line.hasServed) {
