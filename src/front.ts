@@ -6,8 +6,11 @@ import { VERSION } from './config/environment.ts';
 import { parseListenAddress } from './config/listen-address.ts';
 import type { Paths } from './config/paths.ts';
 import { DepotError, reasonOf } from './errors.ts';
+import type { CallerRequest, CallerResponse } from './forge/caller.ts';
 import type { Forge } from './forge/forge.ts';
 import { openForge } from './forge/open-forge.ts';
+import type { PlainRequest } from './forge/shortcut/plain-request.ts';
+import { createYoungCollector } from './host/memory.ts';
 import { createApp } from './http/app.ts';
 import { checkHost, hostForm, type KnownHosts } from './http/guard.ts';
 import { calledAddress } from './http/peer.ts';
@@ -31,6 +34,8 @@ import { progressOf } from './store/operations.ts';
 /** What answers requests under one configuration; another configuration makes another. */
 export interface Front {
   handle: RequestListener;
+  /** Answers a plain request for the forge; for any other it returns false, and has done nothing. */
+  take: (request: PlainRequest, response: CallerResponse) => boolean;
   /** Ends the connections to the forge. */
   close: () => Promise<void>;
 }
@@ -56,6 +61,11 @@ export async function createFront(options: FrontOptions): Promise<Front> {
       if (!forge.owns(request.url ?? '')) app(request, response);
       else if (isForUs(options, { request, response, hosts })) forge.handle(request, response);
     },
+    take: (request, response) => {
+      if (!forge.owns(request.url) || problemOf(options, request, hosts) !== undefined) return false;
+      forge.handle(request, response);
+      return true;
+    },
     close: () => forge.close(),
   };
 }
@@ -67,6 +77,7 @@ function openForgeBehind({ parts, config, paths, log }: FrontOptions): Promise<F
     base: config.main.base,
     cacheDir: join(paths.uploadDir, 'forge-cache'),
     log,
+    collector: createYoungCollector,
     publish: (event) => parts.events.publish({ event: event.event, data: event }),
     session: (request) => sessions.find(new Headers({ cookie: request.headers.cookie ?? '' })),
   });
@@ -106,15 +117,20 @@ function sessionsInForce({ parts, config: { main }, authInForce }: FrontOptions)
   return { find, isOpen: async (headers) => authInForce() === main.auth && isOpen(headers) };
 }
 
+function isForUs(options: FrontOptions, { request, response, hosts }: { request: IncomingMessage; response: ServerResponse; hosts: KnownHosts }): boolean {
+  const problem = problemOf(options, request, hosts);
+  if (problem !== undefined) refuse(response, problem);
+  return problem === undefined;
+}
+
 /** The forge's requests, too, must name this device and find it working. */
-function isForUs({ stopping }: FrontOptions, { request, response, hosts }: { request: IncomingMessage; response: ServerResponse; hosts: KnownHosts }): boolean {
+function problemOf({ stopping }: FrontOptions, { headers, socket }: CallerRequest, hosts: KnownHosts): unknown {
   try {
     if (stopping.aborted) throw new DepotError('unavailable', 'cannot answer: the daemon is stopping');
-    checkHost(request.headers.host, hosts, calledAddress(request.socket, request.headers.forwarded));
-    return true;
+    checkHost(headers.host, hosts, calledAddress(socket, headers.forwarded));
+    return undefined;
   } catch (error) {
-    refuse(response, error);
-    return false;
+    return error;
   }
 }
 
