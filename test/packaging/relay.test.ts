@@ -127,8 +127,8 @@ test('event streams leave one slot free', async () => {
   expect(await refused.json()).toMatchObject({ code: 503, msg: expect.stringContaining('slot') as string });
   expect((await fetch(`${server.url}${daemon.base}/admin/store/token`, { headers: logIn() })).status).toBe(200);
   for (const stream of streams) stream.close();
-  const isFree = async (): Promise<boolean> => openEvents(address, undefined, logIn()).then((stream) => stream.close() === undefined, () => false);
-  await vi.waitUntil(isFree, 20_000);
+  const again = await vi.waitFor(() => openEvents(address, undefined, logIn()), 20_000);
+  again.close();
 });
 
 test('an event stream ends before uhttpd kills it', async () => {
