@@ -1,7 +1,6 @@
 import { access, constants } from 'node:fs/promises';
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { join } from 'node:path';
-import { getRequestListener } from '@hono/node-server';
 import type { Config } from './config/config.ts';
 import { VERSION } from './config/environment.ts';
 import { parseListenAddress } from './config/listen-address.ts';
@@ -11,6 +10,7 @@ import type { Forge } from './forge/forge.ts';
 import { openForge } from './forge/open-forge.ts';
 import { createApp } from './http/app.ts';
 import { checkHost, hostForm, type KnownHosts } from './http/guard.ts';
+import { calledAddress } from './http/peer.ts';
 import { refusal } from './http/respond.ts';
 import type { Route } from './http/route.ts';
 import { diskRoutes } from './http/routes/disks.ts';
@@ -47,7 +47,7 @@ export interface FrontOptions {
 export async function createFront(options: FrontOptions): Promise<Front> {
   const hosts = knownHosts(options.config);
   const forge = await openForgeBehind(options);
-  const app = createAppListener(options, { forge, hosts });
+  const app = await createAppListener(options, { forge, hosts });
   return {
     handle: (request, response) => {
       if (!forge.owns(request.url ?? '')) app(request, response);
@@ -71,7 +71,7 @@ function openForgeBehind({ parts, config, paths, log }: FrontOptions): Promise<F
 
 const MIB = 1024 ** 2;
 
-function createAppListener({ parts, config, paths, log, stopping }: FrontOptions, { forge, hosts }: { forge: Forge; hosts: KnownHosts }): RequestListener {
+async function createAppListener({ parts, config, paths, log, stopping }: FrontOptions, { forge, hosts }: { forge: Forge; hosts: KnownHosts }): Promise<RequestListener> {
   const { host, tools, entries, disks, uploads, queue, logs, events, identity, login, sessions } = parts;
   const { base, auth } = config.main;
   const ailments = (): Promise<string[]> => findAilments(paths, stopping);
@@ -90,7 +90,9 @@ function createAppListener({ parts, config, paths, log, stopping }: FrontOptions
   const app = createApp({ base, routes, hosts, sessions: sessions[auth], stopping, log });
   // What the adapter refuses before the app sees it: a Host or a target that makes no URL.
   const errorHandler = (error: unknown): Response => refusal(new DepotError('bad_request', `cannot read the request: ${reasonOf(error)}`), { isTask: false });
-  const answer = getRequestListener(app.fetch, { overrideGlobalObjects: false, errorHandler });
+  // Not before: it takes hold of the Fetch classes, which are deferred first.
+  const { getRequestListener } = await import('@hono/node-server');
+  const answer = getRequestListener(app.fetch, { errorHandler });
   return (request, response) => void answer(request, response);
 }
 
@@ -98,7 +100,7 @@ function createAppListener({ parts, config, paths, log, stopping }: FrontOptions
 function isForUs({ stopping }: FrontOptions, { request, response, hosts }: { request: IncomingMessage; response: ServerResponse; hosts: KnownHosts }): boolean {
   try {
     if (stopping.aborted) throw new DepotError('unavailable', 'cannot answer: the daemon is stopping');
-    checkHost(request.headers.host, hosts, request.socket.localAddress);
+    checkHost(request.headers.host, hosts, calledAddress(request.socket, request.headers.forwarded));
     return true;
   } catch (error) {
     refuse(response, error);

@@ -5,6 +5,7 @@ import { DEFAULT_CONFIG_FILE, readConfig, type ConfigSource } from './config/con
 import { VERSION } from './config/environment.ts';
 import { startDaemon, type Daemon } from './daemon.ts';
 import { DepotError, reasonOf } from './errors.ts';
+import { deferFetchClasses } from './http/fetch-classes.ts';
 
 const USAGE = `usage: depotd [--config FILE] [--set SECTION.OPTION=VALUE]… [--check] [--version]
 
@@ -25,6 +26,7 @@ const WORTH_BYTES = 3 * 1024 ** 2;
 
 // V8 doubles its nursery under load and keeps it; on a small device the memory is worth more than fewer, longer collections.
 setFlagsFromString('--semi-space-growth-factor=1');
+deferFetchClasses();
 await main();
 
 async function main(): Promise<void> {

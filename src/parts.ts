@@ -23,7 +23,7 @@ import { createDeviceId } from './store/device-id.ts';
 import { createDisks, type Disks } from './store/disks.ts';
 import { createEntries, type Entries } from './store/entries.ts';
 import { contradicts, planOf } from './store/operations.ts';
-import type { PackageTools } from './store/package-plans.ts';
+import type { PackageTools } from './store/package-tools.ts';
 import { createRunRecords } from './store/run-records.ts';
 import { createUploads, type Uploads } from './store/upload.ts';
 

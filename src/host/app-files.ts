@@ -1,7 +1,7 @@
 import { access, constants } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Paths } from '../config/paths.ts';
-import { runScript } from './exec.ts';
+import { run } from './exec.ts';
 import { fileVersion } from './file-version.ts';
 import type { AppFiles } from './goods.ts';
 
@@ -19,7 +19,7 @@ export function createAppFiles(paths: Paths, environment: Record<string, string>
       const file = entryScript(app);
       const isProgram = await access(file, constants.X_OK).then(() => true, () => false);
       const rest = [file, 'status', hostname] as const;
-      return runScript({ argv: isProgram ? [...rest] : ['/bin/sh', ...rest], environment: paths.isLive ? environment : { ...environment, IPKG_INSTROOT: paths.root }, cwd: '/' }, limits);
+      return run({ argv: isProgram ? [...rest] : ['/bin/sh', ...rest], environment: paths.isLive ? environment : { ...environment, IPKG_INSTROOT: paths.root }, cwd: '/' }, limits);
     },
   };
 }

@@ -3,7 +3,8 @@ import { readFile, realpath } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { DepotError } from '../errors.ts';
 import { BLOCK_INFO, blkidCommand, parseBlkid, parseBlockInfo, type Content } from './content-probe.ts';
-import { run, type CommandResult } from './exec.ts';
+import type { RunResult } from './command.ts';
+import { run } from './exec.ts';
 import type { BlockDevice, BlockDeviceHost } from './goods.ts';
 import { LSBLK, parseLsblk, type ListedDevice } from './lsblk.ts';
 import { parseMounts, type Mount } from './mounts.ts';
@@ -19,7 +20,7 @@ const MOST_PROBES = 4;
  * devices themselves.
  */
 export function createBlockDevices(environment: Record<string, string>): BlockDeviceHost {
-  const call = (argv: [string, ...string[]]): Promise<CommandResult> => run({ argv, environment, cwd: '/' }, LIMITS);
+  const call = (argv: [string, ...string[]]): Promise<RunResult> => run({ argv, environment, cwd: '/' }, LIMITS);
   return {
     fingerprint: readFingerprint,
     list: async () => {
@@ -32,7 +33,7 @@ export function createBlockDevices(environment: Record<string, string>): BlockDe
   };
 }
 
-type Call = (argv: [string, ...string[]]) => Promise<CommandResult>;
+type Call = (argv: [string, ...string[]]) => Promise<RunResult>;
 
 async function readText(file: string): Promise<string> {
   return readFile(file, 'utf8').catch(() => '');

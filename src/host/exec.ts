@@ -1,7 +1,6 @@
 import type { Readable } from 'node:stream';
 import type { Options } from 'execa';
-import type { ScriptLimits, ScriptResult } from './goods.ts';
-import type { Command } from './host.ts';
+import type { Command, RunLimits, RunResult } from './command.ts';
 
 /**
  * Runs programs: the one place that does. The library is loaded with the first command, since a daemon at rest needs none.
@@ -42,38 +41,16 @@ export async function startDetached(command: Command, outputDescriptor: number):
   return { pid: child.pid, finishInput: (text) => child.stdin.end(text), ended };
 }
 
-export interface CommandResult {
-  /** undefined where the program could not be started or was ended by a signal. */
-  exitCode: number | undefined;
-  stdout: string;
-  stderr: string;
-}
-
-/** Runs a short command to its end, its output kept. Never throws for a failing command. */
-export async function run(command: Command, limits: { timeoutMs: number; maxBytes: number }): Promise<CommandResult> {
-  const { execa } = await import('execa');
-  const [program, ...args] = command.argv;
-  const result = await execa(program, args, {
-    cwd: command.cwd,
-    env: command.environment,
-    extendEnv: false,
-    reject: false,
-    stdin: 'ignore',
-    stripFinalNewline: false,
-    timeout: limits.timeoutMs,
-    maxBuffer: limits.maxBytes,
-  });
-  return { exitCode: result.exitCode, stdout: result.stdout, stderr: result.stderr };
-}
-
-/** After its end a script's output is read for so long at most: something that left its process group may hold the pipe. */
+/** After its end a command's output is read for so long at most: something that left its process group may hold the pipe. */
 const LAST_OUTPUT_MS = 200;
+/** A process that the kernel holds (a disk that does not answer) outlives SIGKILL: nobody waits for it longer. */
+const AFTER_KILL_MS = 2000;
 
 /**
- * Runs a script in a process group of its own and ends the whole group with it, or when a limit is passed. Never throws for a failing
- * script. Unlike `run` it does not wait for what the script left behind with its output open.
+ * Runs a short command in a process group of its own to its end, its output kept, and ends the whole group with it, or when a limit is passed.
+ * Never throws for a failing command, and never outlasts its limits by more than AFTER_KILL_MS.
  */
-export async function runScript(command: Command, limits: ScriptLimits): Promise<ScriptResult> {
+export async function run(command: Command, limits: RunLimits): Promise<RunResult> {
   const { execa } = await import('execa');
   const [program, ...args] = command.argv;
   const options = { cwd: command.cwd, env: command.environment, extendEnv: false, detached: true, reject: false, buffer: false, stdin: 'ignore' } as const satisfies Options;
@@ -81,23 +58,40 @@ export async function runScript(command: Command, limits: ScriptLimits): Promise
   const { pid } = child;
   if (pid === undefined) return { exitCode: undefined, stdout: '', stderr: (await child).message ?? '' };
 
-  let cutShortBy: ScriptResult['cutShortBy'];
-  const cut = (limit: NonNullable<typeof cutShortBy>): void => {
-    cutShortBy ??= limit;
-    killGroup(pid);
-  };
-  const exited = new Promise<number | undefined>((resolve) => child.once('exit', (code) => resolve(code ?? undefined)));
-  const output = collect([child.stdout, child.stderr], limits.maxBytes, () => cut('output'));
-  const timer = setTimeout(() => cut('time'), limits.timeoutMs);
-  const onAbort = (): void => cut('stop');
-  limits.signal.addEventListener('abort', onAbort, { once: true });
-  if (limits.signal.aborted) onAbort();
-  const exitCode = await exited;
+  const ending = createEnding(pid);
+  child.once('exit', (code) => ending.settle(code ?? undefined));
+  const output = collect([child.stdout, child.stderr], limits.maxBytes, () => ending.cut('output'));
+  const timer = setTimeout(() => ending.cut('time'), limits.timeoutMs);
+  const onAbort = (): void => ending.cut('stop');
+  limits.signal?.addEventListener('abort', onAbort, { once: true });
+  if (limits.signal?.aborted === true) onAbort();
+  const exitCode = await ending.exited;
   clearTimeout(timer);
-  limits.signal.removeEventListener('abort', onAbort);
+  limits.signal?.removeEventListener('abort', onAbort);
   killGroup(pid);
   const [stdout, stderr] = await output.end(LAST_OUTPUT_MS);
-  return { exitCode, stdout, stderr, ...(cutShortBy === undefined ? {} : { cutShortBy }) };
+  return { exitCode, stdout, stderr, ...ending.reason() };
+}
+
+interface Ending {
+  exited: Promise<number | undefined>;
+  settle: (exitCode: number | undefined) => void;
+  /** Kills the group; the first reason counts. */
+  cut: (limit: NonNullable<RunResult['cutShortBy']>) => void;
+  reason: () => Pick<RunResult, 'cutShortBy'>;
+}
+
+function createEnding(pid: number): Ending {
+  let cutShortBy: RunResult['cutShortBy'];
+  let settle: Ending['settle'] = () => undefined;
+  const exited = new Promise<number | undefined>((resolve) => (settle = resolve));
+  const cut: Ending['cut'] = (limit) => {
+    if (cutShortBy !== undefined) return;
+    cutShortBy = limit;
+    killGroup(pid);
+    setTimeout(() => settle(undefined), AFTER_KILL_MS).unref();
+  };
+  return { exited, settle, cut, reason: () => (cutShortBy === undefined ? {} : { cutShortBy }) };
 }
 
 function killGroup(pid: number): void {

@@ -1,7 +1,7 @@
 /**
  * What the daemon may ask of the device beyond packages and processes: types only, like host.ts.
  */
-import type { Command } from './host.ts';
+import type { Command, RunLimits, RunResult } from './command.ts';
 
 /** What apps have beside their packages: their configuration, and the scripts that tell their state. */
 export interface AppFiles {
@@ -10,24 +10,7 @@ export interface AppFiles {
   /** The same for the scripts that the app's state comes from; undefined where it has no entry script. */
   scriptVersion: (app: string) => Promise<string | undefined>;
   /** Runs the app's entry script: `NAME.sh status HOSTNAME`. It and all that it started are gone when this settles. */
-  runEntryScript: (app: string, hostname: string, limits: ScriptLimits) => Promise<ScriptResult>;
-}
-
-export interface ScriptLimits {
-  timeoutMs: number;
-  /** Of both outputs together. */
-  maxBytes: number;
-  /** Ends the script at once. */
-  signal: AbortSignal;
-}
-
-export interface ScriptResult {
-  /** undefined where the program could not be started or did not end by itself. */
-  exitCode: number | undefined;
-  stdout: string;
-  stderr: string;
-  /** Which limit ended it, if one did. */
-  cutShortBy?: 'time' | 'output' | 'stop';
+  runEntryScript: (app: string, hostname: string, limits: RunLimits) => Promise<RunResult>;
 }
 
 /** One block device, as the kernel and its own first blocks tell it. Texts are empty where nothing is known. */

@@ -1,3 +1,4 @@
+import type { Command } from './command.ts';
 import type { AppFiles, BlockDeviceHost, SelfUpgradeHost, UploadFolder } from './goods.ts';
 
 /**
@@ -45,14 +46,6 @@ export interface Notes {
   /** undefined where there is none, or where it is no JSON. */
   read: (name: string) => Promise<unknown>;
   write: (name: string, value: unknown) => Promise<void>;
-}
-
-/** A program to run: an argument vector, never a shell string. The environment is the whole one that it gets. */
-export interface Command {
-  argv: [string, ...string[]];
-  environment: Record<string, string>;
-  /** Working folder. */
-  cwd: string;
 }
 
 /** Names a process for ever: a process id alone is used again, with its start time and the boot it is not. */

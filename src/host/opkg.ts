@@ -1,7 +1,8 @@
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Paths } from '../config/paths.ts';
-import type { Command, PackageHost } from './host.ts';
+import type { Command } from './command.ts';
+import type { PackageHost } from './host.ts';
 
 /**
  * opkg's argument vectors. `--` stands before names, since opkg permutes options and takes `-o/dir` as another root. With a root

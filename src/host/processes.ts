@@ -1,7 +1,8 @@
 import { closeSync, openSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { run, startDetached } from './exec.ts';
-import type { Command, HeldProcess, Processes, ProcessMark, StartOptions } from './host.ts';
+import type { Command } from './command.ts';
+import type { HeldProcess, Processes, ProcessMark, StartOptions } from './host.ts';
 import { descendantsOf, hasVariable, readProcess, readProcesses } from './process-table.ts';
 
 /**
@@ -54,7 +55,7 @@ async function bootId(): Promise<string> {
 /** Whether script(1) is util-linux's: others lack `-e`, which hands the exit code on. */
 async function canUseScript(environment: Record<string, string>): Promise<boolean> {
   const probe: Command = { argv: ['script', '-efqc', 'exit 7', '/dev/null'], environment: { ...environment, SHELL: '/bin/sh' }, cwd: '/' };
-  const { exitCode } = await run(probe, { timeoutMs: 5000, maxBytes: 4096 }).catch(() => ({ exitCode: undefined }));
+  const { exitCode } = await run(probe, { timeoutMs: 5000, maxBytes: 4096 });
   return exitCode === 7;
 }
 

@@ -1,6 +1,6 @@
 import type { Paths } from '../config/paths.ts';
 import type { UploadKind } from './goods.ts';
-import type { Command } from './host.ts';
+import type { Command } from './command.ts';
 
 /**
  * How an uploaded file is installed: a package by opkg, from its path; a program by running it, with no arguments and the clean environment of all

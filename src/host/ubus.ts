@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { DepotError } from '../errors.ts';
-import { run, type CommandResult } from './exec.ts';
+import type { RunResult } from './command.ts';
+import { run } from './exec.ts';
 import type { PanelBus, PanelLogin } from './host.ts';
 import { createTurns, type Turns } from './turns.ts';
 
@@ -36,7 +37,7 @@ export function createPanelBus({ environment }: { environment: Record<string, st
   };
 }
 
-function ask(id: string, environment: Record<string, string>): Promise<CommandResult> {
+function ask(id: string, environment: Record<string, string>): Promise<RunResult> {
   // Without -S a call that fails is repeated on stderr, session id and all.
   const argv: [string, ...string[]] = ['ubus', '-S', 'call', 'session', 'get', JSON.stringify({ ubus_rpc_session: id })];
   return run({ argv, environment, cwd: '/' }, { timeoutMs: TIMEOUT_MS, maxBytes: MOST_BYTES });
@@ -48,7 +49,7 @@ const NOT_FOUND = 4;
 const DENIED = 6;
 
 /** @throws DepotError unavailable where the answer does not tell whether there is such a session */
-function readAnswer({ exitCode, stdout }: CommandResult): PanelLogin | undefined {
+function readAnswer({ exitCode, stdout }: RunResult): PanelLogin | undefined {
   if (exitCode === NOT_FOUND || exitCode === DENIED) return undefined;
   if (exitCode !== 0) throw new DepotError('unavailable', `cannot ask the panel who this is: ubus ${exitCode === undefined ? 'did not run to its end' : `ended with ${exitCode}`}`);
   return parseSession(stdout);

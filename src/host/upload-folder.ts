@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { Paths } from '../config/paths.ts';
 import { DepotError, reasonOf, systemCode } from '../errors.ts';
 import type { UploadContent, UploadFile, UploadFolder, UploadKind } from './goods.ts';
-import type { Command } from './host.ts';
+import type { Command } from './command.ts';
 import { inspectIpk } from './ipk-file.ts';
 import { createYoungCollector } from './memory.ts';
 import { createInstaller } from './run-installer.ts';

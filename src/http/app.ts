@@ -1,8 +1,10 @@
-import { Hono, type Context } from 'hono';
+import type { IncomingMessage } from 'node:http';
+import { Hono, type Context as AnyContext } from 'hono';
 import { DepotError, reasonOf } from '../errors.ts';
 import type { Log } from '../log.ts';
 import { checkHost, checkOrigin, checkToken, type KnownHosts } from './guard.ts';
 import { checkParameters, readParameters, readQuery } from './parameters.ts';
+import { calledAddress } from './peer.ts';
 import { refusal } from './respond.ts';
 import type { Route, Session } from './route.ts';
 import type { Sessions } from './sessions.ts';
@@ -18,12 +20,13 @@ export interface AppOptions {
   log: Log;
 }
 
-/** The address of this end of the connection, from Node's own request; absent on a unix socket. */
+/** What the adapter to Node hands on beside the request. */
 export interface Bindings {
-  incoming?: { socket?: { localAddress?: string | undefined } };
+  incoming: IncomingMessage;
 }
 
 type App = Hono<{ Bindings: Bindings }>;
+type Context = AnyContext<{ Bindings: Bindings }>;
 
 /**
  * The whole interface. Each request passes: Host → path → method → origin → session → token → parameters → handler; whatever refuses it
@@ -33,7 +36,7 @@ export function createApp(options: AppOptions): App {
   const app: App = new Hono();
   app.use(async (context, next) => {
     if (options.stopping.aborted) throw new DepotError('unavailable', 'cannot answer: the daemon is stopping');
-    checkHost(context.req.header('host'), options.hosts, context.env.incoming?.socket?.localAddress);
+    checkHost(context.req.header('host'), options.hosts, calledAddress(context.env.incoming.socket, context.req.header('forwarded')));
     await next();
   });
   for (const [path, routes] of groupByPath(options)) app.all(path, (context) => answer(options, routes, context));
@@ -83,7 +86,7 @@ async function handle({ sessions }: AppOptions, route: Route, context: Context):
   const request = context.req.raw;
   if (route.method === 'POST') checkOrigin(request.headers);
   const session = await sessionFor(sessions, route, request.headers);
-  const values = route.takesUpload ? readQuery(request) : await readParameters(request);
+  const values = route.takesUpload ? readQuery(request) : await readParameters(request, context.env.incoming);
   if (route.needsToken || (route.takesUpload && values.has('token'))) checkToken(values.get('token'), session.token);
   const params = checkParameters(route.params, values);
   return route.handle({ params, context, session });

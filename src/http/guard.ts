@@ -15,14 +15,14 @@ export interface KnownHosts {
 
 /**
  * A page that makes its own name point to this device (DNS rebinding) still sends that name, so only names that are ours pass.
- * @param localAddress the address of this end of the connection; undefined on a unix socket
+ * @param calledAddress the address that the client called; undefined on a unix socket where nobody says it
  * @throws DepotError foreign_host
  */
-export function checkHost(host: string | undefined, known: KnownHosts, localAddress: string | undefined): void {
+export function checkHost(host: string | undefined, known: KnownHosts, calledAddress: string | undefined): void {
   const value = (host ?? '').toLowerCase();
   const name = value.replace(/:\d+$/, '');
   const isOurs =
-    name === 'localhost' || known.listening.has(name) || known.configured.includes(value) || known.configured.includes(name) || name === hostForm(localAddress);
+    name === 'localhost' || known.listening.has(name) || known.configured.includes(value) || known.configured.includes(name) || name === hostForm(calledAddress);
   if (!isOurs) throw new DepotError('foreign_host', `cannot answer for the host "${value.slice(0, 200)}": it is neither a listen address nor in main.hosts`);
 }
 

@@ -1,23 +1,21 @@
-import type { ReadableStreamDefaultReader } from 'node:stream/web';
+import type { IncomingMessage } from 'node:http';
 import * as v from 'valibot';
 import { DepotError } from '../errors.ts';
+import { readForm } from './form.ts';
 
-/** Largest form of parameters, in bytes; uploads do not come this way. */
-const MOST_FORM_BYTES = 64 * 1024;
-/** A form is small: it comes at once or from somebody who only wants to hold the connection. From when it is read. */
-const FORM_TIMEOUT_MS = 10_000;
 const FORM = 'application/x-www-form-urlencoded';
 
 /**
  * The parameters of a request: from the query, and of a POST from a form, where the query wins.
- * @throws DepotError too_large, too_slow, wrong_content_type
+ * @param incoming Node's own request, which has the body
+ * @throws DepotError too_large, too_slow, wrong_content_type, bad_request
  */
-export async function readParameters(request: Request): Promise<Map<string, string[]>> {
+export async function readParameters(request: Request, incoming: IncomingMessage): Promise<Map<string, string[]>> {
   const values = readQuery(request);
   if (request.method !== 'POST' || !hasBody(request)) return values;
   const type = (request.headers.get('content-type') ?? '').split(';')[0]?.trim().toLowerCase();
   if (type !== FORM) throw new DepotError('wrong_content_type', `cannot read a body of the type "${type ?? ''}": ${FORM} is expected`);
-  const form = collect(new URLSearchParams(await readText(request)));
+  const form = collect(new URLSearchParams(await readForm(incoming)));
   return new Map([...form, ...values]);
 }
 
@@ -25,7 +23,7 @@ export function readQuery(request: Request): Map<string, string[]> {
   return collect(new URL(request.url).searchParams);
 }
 
-/** From the headers alone (RFC 9112, section 6): to look at the body itself would make the whole of it a stream. */
+/** From the headers alone (RFC 9112, section 6). */
 function hasBody({ headers }: Request): boolean {
   return headers.get('transfer-encoding') !== null || Number(headers.get('content-length') ?? 0) > 0;
 }
@@ -34,30 +32,6 @@ function collect(search: URLSearchParams): Map<string, string[]> {
   const values = new Map<string, string[]>();
   for (const [name, value] of search) values.set(name, [...(values.get(name) ?? []), value]);
   return values;
-}
-
-async function readText({ headers, body }: Request): Promise<string> {
-  const tooLarge = new DepotError('too_large', `cannot read a form of more than ${MOST_FORM_BYTES} bytes`);
-  if (Number(headers.get('content-length') ?? 0) > MOST_FORM_BYTES) throw tooLarge;
-  const chunks: Uint8Array[] = [];
-  let bytes = 0;
-  const reader: ReadableStreamDefaultReader<Uint8Array> | undefined = body?.getReader();
-  const late = new AbortController();
-  const timer = setTimeout(() => {
-    late.abort();
-    void reader?.cancel();
-  }, FORM_TIMEOUT_MS);
-  try {
-    for (let piece = await reader?.read(); piece?.done === false; piece = await reader?.read()) {
-      bytes += piece.value.length;
-      if (bytes > MOST_FORM_BYTES) throw tooLarge;
-      chunks.push(piece.value);
-    }
-  } finally {
-    clearTimeout(timer);
-  }
-  if (late.signal.aborted) throw new DepotError('too_slow', `cannot read a form that takes more than ${FORM_TIMEOUT_MS / 1000} s`);
-  return Buffer.concat(chunks).toString('utf8');
 }
 
 /**

@@ -1,8 +1,12 @@
+import { isIP } from 'node:net';
 import type { Context } from 'hono';
 
 /** Who is at the other end of the connection. */
 export interface Peer {
-  /** Its address; `unix` on a unix socket, `unknown` where the connection has gone. */
+  /**
+   * Its address; `unix` on a unix socket, `unknown` where the connection has gone. Who hands requests on over a unix socket is believed whose they are: only
+   * this user and root can connect there.
+   */
   address: string;
   /** Whether it is on this host: connected over a unix socket or from a loopback address. */
   isLocal: boolean;
@@ -10,24 +14,54 @@ export interface Peer {
 
 /** What Node's own request tells of the connection. */
 interface Connection {
-  incoming?: {
-    socket?: {
-      remoteAddress?: string | undefined;
-      /** The listener that took the connection; its address is a path for a unix socket. */
-      server?: { address: () => unknown } | undefined;
-    };
-  };
+  incoming?: { socket?: Ends };
+}
+
+/** What Node tells of both ends. */
+export interface Ends {
+  remoteAddress?: string | undefined;
+  localAddress?: string | undefined;
+  /** The listener that took the connection; its address is a path for a unix socket. */
+  server?: { address: () => unknown } | undefined;
+}
+
+/** Told by the connection: what a header says, anybody can write who comes over TCP. */
+export function peerOf(context: Context): Peer {
+  const socket = (context.env as Connection | undefined)?.incoming?.socket;
+  const isLocal = isOnThisHost(socket);
+  if (isUnix(socket)) return { address: addressIn(context.req.header('x-forwarded-for')?.split(',').at(-1)) ?? 'unix', isLocal };
+  return { address: plain(socket?.remoteAddress) ?? 'unknown', isLocal };
 }
 
 /**
- * Told by the connection alone: what a header says, anybody can write. A connection that has gone has no address either, so a unix socket is recognised by its
- * listener, never by the lack of an address.
+ * The address that the client called: that of this end of the connection, or the one that a program on this host names when it hands a request on (RFC 7239,
+ * section 5.1). That it is an address makes it safe: other web sites can have their names point here, but not this host's addresses.
  */
-export function peerOf(context: Context): Peer {
-  const socket = (context.env as Connection | undefined)?.incoming?.socket;
-  if (typeof socket?.server?.address() === 'string') return { address: 'unix', isLocal: true };
-  const address = socket?.remoteAddress?.replace(/^::ffff:(?=\d+\.)/i, '');
-  return { address: address ?? 'unknown', isLocal: address !== undefined && /^(127(\.\d{1,3}){3}|::1)$/.test(address) };
+export function calledAddress(socket: Ends | undefined, forwarded: string | undefined): string | undefined {
+  const nearest = forwarded?.split(',').at(-1) ?? '';
+  const by = isOnThisHost(socket) ? addressIn(/(?:^|;)\s*by="?([^";]+)/i.exec(nearest)?.[1]) : undefined;
+  return by ?? socket?.localAddress;
+}
+
+/** A connection that has gone has no address either, so a unix socket is recognised by its listener, never by the lack of an address. */
+function isUnix(socket: Ends | undefined): boolean {
+  return typeof socket?.server?.address() === 'string';
+}
+
+function isOnThisHost(socket: Ends | undefined): boolean {
+  return isUnix(socket) || /^(127(\.\d{1,3}){3}|::1)$/.test(plain(socket?.remoteAddress) ?? '');
+}
+
+/** IPv4 that came through an IPv6 socket is IPv4. */
+function plain(address: string | undefined): string | undefined {
+  return address?.replace(/^::ffff:(?=\d+\.)/i, '');
+}
+
+/** An address as the headers of proxies write it: IPv6 in brackets or not, with a port or not. */
+function addressIn(text: string | undefined): string | undefined {
+  const value = text?.trim() ?? '';
+  const address = /^\[([^\]]+)\](?::\d+)?$/.exec(value)?.[1] ?? (isIP(value) === 6 ? value : value.replace(/:\d+$/, ''));
+  return isIP(address) === 0 ? undefined : plain(address);
 }
 
 /** Whether the browser came over TLS, as a reverse proxy on this host says. */

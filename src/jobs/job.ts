@@ -1,4 +1,5 @@
-import type { Command, ProcessMark } from '../host/host.ts';
+import type { Command } from '../host/command.ts';
+import type { ProcessMark } from '../host/host.ts';
 
 /**
  * `queued → running → done | failed | stopped`, and `interrupted` where the machine went down under it. A queued job may

@@ -44,6 +44,11 @@ export function createApi() {
       const response = await send(logAddress(id), { method: 'HEAD' });
       return response.ok ? Number(response.headers.get('content-length') ?? 0) : 0;
     },
+    /** Bytes of a task's log from an offset on; none where there are none yet. */
+    logFrom: async (id, offset) => {
+      const response = await send(`${logAddress(id)}&offset=${offset}`, {});
+      return new Uint8Array(response.status === 200 ? await response.arrayBuffer() : 0);
+    },
     /** Where to log in with depotd's own password; undefined where the device's panel does that. */
     loginPage: async () => ((await send('admin/login', { method: 'HEAD' })).ok ? 'admin/login' : undefined),
   };

@@ -2,7 +2,7 @@ import { Refused, Unreachable } from './api.js';
 import { byId, element, setText } from './dom.js';
 import { openStream } from './live.js';
 
-const WORDS = { loading: 'Connecting …', up: 'Live', down: 'Connecting again …', login: 'Log-in needed' };
+const WORDS = { loading: 'Connecting …', up: 'Live', asking: 'Looking now and then', down: 'Connecting again …', login: 'Log-in needed' };
 
 /**
  * Whether the daemon is there, and what it says of the whole device.
@@ -17,8 +17,8 @@ export function createConnection({ api, notices, onUp, onJob }) {
     light.dataset.state = state;
     setText(light, WORDS[state]);
   };
-  const up = () => {
-    show('up');
+  const up = (state = 'up') => {
+    show(state);
     notices.hide('connection');
     onUp();
   };
@@ -40,14 +40,14 @@ export function createConnection({ api, notices, onUp, onJob }) {
     else if (error instanceof Refused) notices.show({ topic: 'refused', tone: 'bad', text: error.message });
     else throw error;
   };
-  /** The stream does not tell why it broke; a question does. */
+  /** The stream does not tell why it broke; a question does. Where only the stream is refused, as by a web server with no room for one more, each attempt looks. */
   const findOut = () => {
     if (light.dataset.state === 'up') show('down');
-    api.get('admin/store/token').catch(report);
+    api.get('admin/store/token').then(() => up('asking'), report);
   };
   const open = () => {
     stream?.close();
-    stream = openStream(() => 'admin/system/events', { listeners: { job: onJob }, onUp: up, onDown: findOut });
+    stream = openStream(() => 'admin/system/events', { listeners: { job: onJob }, onUp: () => up(), onDown: findOut });
   };
 
   open();

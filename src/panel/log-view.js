@@ -6,30 +6,27 @@ import { createTerminalText } from './terminal-text.js';
 /** Of a longer log of an ended task only the end is shown; the rest is one click away. */
 const MOST_BYTES = 512 * 1024;
 const ONLY_THE_END = 'Only the end of this log is shown. Save keeps all of it.';
+/** What the status of a task that is no longer known says. */
+const FORGOTTEN = 404;
+const LINE_FEED = 10;
 /** This close to the end counts as there, in CSS pixels. */
 const NEAR_END = 24;
 
 /**
- * The live log of one task. What comes in is drawn once a frame. It keeps showing the end, unless somebody scrolled up to read.
+ * The live log of one task. It keeps showing the end, unless somebody scrolled up to read.
  * @param onStatus gets each state of the task that the stream brings
  */
 export function createLogView({ api, task, onStatus }) {
-  const terminal = createTerminalText();
   const screen = createScreen(task);
+  const drawing = createDrawing(screen);
   let offset = 0;
   let stream;
   let isOver = false;
   let isClosed = false;
-  let frame = 0;
 
-  const draw = () => {
-    frame = 0;
-    screen.draw(terminal.takeChanges());
-  };
   const take = (text, id) => {
     offset = Number(id);
-    terminal.write(text);
-    if (frame === 0) frame = requestAnimationFrame(draw);
+    drawing.write(text);
   };
   const finish = (status) => {
     isOver = true;
@@ -41,13 +38,20 @@ export function createLogView({ api, task, onStatus }) {
     stream?.close();
     stream = openStream(() => `admin/system/tasks/events?${new URLSearchParams({ task_id: task.id, offset })}`, {
       listeners: { log: take, status: onStatus, end: finish },
-      onDown: ({ hasGivenUp }) => hasGivenUp && void giveUpIfGone(),
+      onDown: ({ hasGivenUp }) => hasGivenUp && void lookOnce().catch(() => undefined),
     });
   };
-  const giveUpIfGone = async () => {
-    if (!(await isForgotten(api, task))) return;
-    stream.close();
-    screen.say('This log is no longer kept.');
+  /** The stream is refused where the log is no longer kept, and where the web server has no room for one more. Unreachable is told elsewhere. */
+  const lookOnce = async () => {
+    const from = offset;
+    const { status, text, size } = await readLog(api, { task, from });
+    if (isClosed || offset !== from) return;
+    if (size > 0) take(text, from + size);
+    if (status.exit_code === FORGOTTEN) {
+      stream.close();
+      screen.say('This log is no longer kept.');
+    } else if (status.running) onStatus(status);
+    else finish(status);
   };
   const begin = async () => {
     const size = task.running ? 0 : await api.logSize(task.id).catch(() => 0);
@@ -58,7 +62,7 @@ export function createLogView({ api, task, onStatus }) {
     if (!isClosed && !document.hidden) open();
   };
 
-  screen.onCopy(() => terminal.text());
+  screen.onCopy(() => drawing.text());
   void begin();
   return {
     element: screen.element,
@@ -70,15 +74,35 @@ export function createLogView({ api, task, onStatus }) {
     close: () => {
       isClosed = true;
       stream?.close();
-      cancelAnimationFrame(frame);
+      drawing.stop();
     },
   };
 }
 
-/** Old tasks go, and their logs with them. */
-async function isForgotten(api, { id }) {
-  const status = await api.get('admin/system/tasks/status', { task_id: id }).catch(() => undefined);
-  return status?.running === false && status.exit_code === 404;
+/** What comes in is drawn once a frame. */
+function createDrawing(screen) {
+  const terminal = createTerminalText();
+  let frame = 0;
+  const draw = () => {
+    frame = 0;
+    screen.draw(terminal.takeChanges());
+  };
+  return {
+    write: (text) => {
+      terminal.write(text);
+      if (frame === 0) frame = requestAnimationFrame(draw);
+    },
+    text: () => terminal.text(),
+    stop: () => cancelAnimationFrame(frame),
+  };
+}
+
+/** What there is of a log from an offset on: as whole lines while there are more to come, so that no character is cut. */
+async function readLog(api, { task, from }) {
+  const status = await api.get('admin/system/tasks/status', { task_id: task.id });
+  const bytes = await api.logFrom(task.id, from);
+  const size = status.running ? bytes.lastIndexOf(LINE_FEED) + 1 : bytes.length;
+  return { status, text: new TextDecoder().decode(bytes.subarray(0, size)), size };
 }
 
 function createScreen(task) {

@@ -1,26 +1,14 @@
-import * as v from 'valibot';
 import { DepotError } from '../errors.ts';
-import type { SelfUpgradeHost, UploadFolder } from '../host/goods.ts';
-import type { Command, PackageDatabase, PackageHost } from '../host/host.ts';
-import type { Act, CommandStep, Job, Plan, StepContext } from '../jobs/job.ts';
-import type { AutoInstalled } from './auto-installed.ts';
+import type { PackageDatabase } from '../host/host.ts';
+import type { Job, Plan, StepContext } from '../jobs/job.ts';
 import { autoconfStep } from './autoconf.ts';
-import { isPresent, type Catalog } from './catalog.ts';
+import { isPresent } from './catalog.ts';
 import { removalSet } from './dependencies.ts';
 import { isOn, isPackageName, metaPackageOf } from './names.ts';
-import { checkSpace, hasLostLock, mendStatus, prepareStep } from './opkg-steps.ts';
+import { checkSpace } from './opkg-steps.ts';
+import { opkgSteps, remember, type Chosen } from './opkg-work.ts';
+import type { PackageTools } from './package-tools.ts';
 import { repairSteps } from './repair.ts';
-import type { RunRecords } from './run-records.ts';
-
-/** What the plans of package jobs work with. */
-export interface PackageTools {
-  packages: PackageHost;
-  catalog: Catalog;
-  auto: AutoInstalled;
-  uploads: UploadFolder;
-  records: RunRecords;
-  selfUpgrade: SelfUpgradeHost;
-}
 
 /** install: choose, prepare, opkg, judge, and configure the app where that was asked for. */
 export function installPlan(tools: PackageTools, { subject, params }: Job): Plan {
@@ -69,64 +57,6 @@ export function upgradePlan(tools: PackageTools, { subject }: Job): Plan {
     return behind === undefined ? undefined : `cannot upgrade ${subject}: ${behind[0]} stays at ${after.get(behind[0])?.version ?? 'none'}, ${behind[1]} is offered`;
   };
   return { steps: opkgSteps(tools, { verb: 'upgrade', choose, judge }), repair: repairSteps(tools) };
-}
-
-const chosen = v.object({ names: v.array(v.string()), expected: v.optional(v.record(v.string(), v.string())) });
-
-/** What a plan decided to work on, kept in the job so that it is decided once. */
-export type Chosen = v.InferOutput<typeof chosen>;
-
-export function remember({ memory, show }: StepContext, verb: string, choice: Chosen): void {
-  Object.assign(memory, choice);
-  show(`opkg ${verb} ${choice.names.join(' ')}`);
-}
-
-export interface OpkgWork {
-  verb: 'install' | 'remove' | 'upgrade';
-  choose: (context: StepContext) => Promise<void>;
-  /** Default: opkg with the verb and the names chosen, if there are any. */
-  command?: (context: StepContext) => Promise<Command | undefined>;
-  /** @returns why the job failed, if it did, from the package database alone: opkg's exit code lies both ways */
-  judge: (after: PackageDatabase, choice: Chosen, work: Work) => string | undefined;
-  /** What is put on record once the job is judged well; safe to do again. */
-  record?: (after: PackageDatabase, work: Work) => Promise<void>;
-}
-
-interface Work {
-  job: Readonly<Job>;
-  /** The database as it was before the command. */
-  before: PackageDatabase;
-}
-
-export function opkgSteps(tools: PackageTools, { verb, choose, command, judge, record }: OpkgWork): (Act | CommandStep)[] {
-  const { packages, catalog, auto } = tools;
-  const commandFor = ({ memory }: StepContext): Command | undefined => {
-    const { names } = v.parse(chosen, memory);
-    return names.length === 0 ? undefined : packages.commands[verb](names);
-  };
-  return [
-    { name: 'choose', act: (context) => choose(context).then(() => undefined) },
-    prepareStep(packages),
-    { name: verb, mustSucceed: false, command: command ?? commandFor },
-    {
-      name: 'judge',
-      act: async (context) => {
-        if (await hasLostLock(context)) return { again: 'prepare' };
-        const damage = await mendStatus(packages, context);
-        const after = await packages.read();
-        const before = (await packages.statusCopy.read()) ?? after;
-        await auto.update(before, after);
-        await catalog.refresh();
-        const failure = damage ?? judge(after, v.parse(chosen, context.memory), { job: context.job, before });
-        if (failure !== undefined) throw new DepotError('command_failed', failure);
-        await record?.(after, { job: context.job, before });
-        context.memory.isDone = true;
-        // Should the file be damaged before the next job, it comes back with what this one did.
-        await packages.statusCopy.save();
-        return undefined;
-      },
-    },
-  ];
 }
 
 /** By its own name, or because another package stands for it. */

@@ -4,7 +4,7 @@ import type { Job, Step, StepContext } from '../jobs/job.ts';
 import { isPresent } from './catalog.ts';
 import { dependentsFirst } from './dependencies.ts';
 import { hasLostLock, mendStatus, prepareStep } from './opkg-steps.ts';
-import type { PackageTools } from './package-plans.ts';
+import type { PackageTools } from './package-tools.ts';
 
 /**
  * After a package job that failed, was stopped or was cut off: nothing stays half installed. What came with it goes again, whole or half;

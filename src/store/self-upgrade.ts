@@ -3,7 +3,7 @@ import type { PackageHost } from '../host/host.ts';
 import type { Plan } from '../jobs/job.ts';
 import { isPresent } from './catalog.ts';
 import { checkSpace, mendStatus, prepareStep } from './opkg-steps.ts';
-import type { PackageTools } from './package-plans.ts';
+import type { PackageTools } from './package-tools.ts';
 import { repairSteps } from './repair.ts';
 
 /** The package that this program comes in. */

@@ -3,7 +3,8 @@ import type { PackageDatabase } from '../host/host.ts';
 import type { Job, Plan, StepContext } from '../jobs/job.ts';
 import { isPresent } from './catalog.ts';
 import { dependentsFirst, isNeeded } from './dependencies.ts';
-import { opkgSteps, type PackageTools } from './package-plans.ts';
+import { opkgSteps } from './opkg-work.ts';
+import type { PackageTools } from './package-tools.ts';
 import { repairSteps } from './repair.ts';
 
 /**

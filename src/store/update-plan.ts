@@ -1,6 +1,6 @@
 import { DepotError } from '../errors.ts';
 import type { Plan } from '../jobs/job.ts';
-import type { PackageTools } from './package-plans.ts';
+import type { PackageTools } from './package-tools.ts';
 import { hasLostLock, prepareStep } from './opkg-steps.ts';
 
 /** update: the lists are kept aside, opkg fetches new ones, and each feed that sent no good one keeps its old list. */

@@ -4,7 +4,8 @@ import { unixNow, type Job, type Plan } from '../jobs/job.ts';
 import { isPresent } from './catalog.ts';
 import { dependentsFirst } from './dependencies.ts';
 import { checkSpace } from './opkg-steps.ts';
-import { opkgSteps, type OpkgWork, type PackageTools } from './package-plans.ts';
+import { opkgSteps, type OpkgWork } from './opkg-work.ts';
+import type { PackageTools } from './package-tools.ts';
 import { repairSteps } from './repair.ts';
 import type { ReceivedUpload } from './upload.ts';
 

@@ -12,7 +12,8 @@ export async function benchQueue(daemon: TestDaemon, count: number): Promise<voi
   };
   const { value: ids, ms: acceptedMs } = await timed(() => acceptAll(names, accept));
   const grown = residentMb(daemon.pid) - before;
-  const { ms: doneMs } = await timed(() => Promise.all(ids.map((id) => daemon.finished(id, 1_200_000))));
+  // One waits, for the last: a thousand who ask would cost the daemon more than the jobs do.
+  const { ms: doneMs } = await timed(() => daemon.finished(ids.at(-1) ?? '', 1_200_000));
   const all = (await (await daemon.get('admin/system/tasks/status')).json()) as Record<string, TaskStatus>;
   const wanted = new Set(ids);
   const states = Object.entries(all).filter(([id]) => wanted.has(id));

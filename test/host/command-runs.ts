@@ -4,7 +4,8 @@ import { join } from 'node:path';
 
 import { afterAll, beforeAll, expect } from 'vitest';
 
-import type { Command, HeldProcess, Processes } from '../../src/host/host.ts';
+import type { Command } from '../../src/host/command.ts';
+import type { HeldProcess, Processes } from '../../src/host/host.ts';
 import { createProcesses } from '../../src/host/processes.ts';
 
 /** Where commands run: with script(1) on the PATH, or with nothing but what they and the holder need. */

@@ -56,7 +56,7 @@ describe('a script that does wrong', () => {
 
 describe('what is kept', () => {
   test('hundred callers at once start one script, with update as without', async () => {
-    await on.script('fast', `echo run >>"$0.runs"; sleep 0.5; ${RUNNING}`);
+    await on.script('fast', `echo run >>"$0.runs"; sleep 2; ${RUNNING}`);
     await Promise.all(Array.from({ length: 100 }, () => on.entries({ package: 'fast', hostname: 'nas' })));
     expect(await on.runsOf('fast')).toBe(1);
     await Promise.all(Array.from({ length: 100 }, () => on.entries({ package: 'fast', hostname: 'nas', update: '1' })));

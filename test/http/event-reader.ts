@@ -14,9 +14,9 @@ export interface EventReader {
   readonly close: () => void;
 }
 
-export async function openEvents(url: string, lastEventId?: string): Promise<EventReader> {
+export async function openEvents(url: string, lastEventId?: string, headers: Record<string, string> = {}): Promise<EventReader> {
   const abort = new AbortController();
-  const answer = await fetch(url, { signal: abort.signal, headers: lastEventId === undefined ? {} : { 'Last-Event-ID': lastEventId } });
+  const answer = await fetch(url, { signal: abort.signal, headers: { ...headers, ...(lastEventId !== undefined && { 'Last-Event-ID': lastEventId }) } });
   if (answer.body === null || answer.headers.get('content-type') !== 'text/event-stream; charset=utf-8') throw new Error(`cannot follow ${url}: ${answer.status} ${await answer.text()}`);
   const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
   let text = '';

@@ -73,7 +73,8 @@ test('after ten wrong attempts at once the address waits, right password or not,
   expect(counts).toEqual([...Array<number>(10).fill(403), ...Array<number>(5).fill(429)]);
   const late = await owner.tryPassword('secret');
   expect(late.status).toBe(429);
-  expect(Number(late.headers['retry-after'])).toBeGreaterThan(50);
+  expect(Number(late.headers['retry-after'])).toBeGreaterThan(0);
+  expect(Number(late.headers['retry-after'])).toBeLessThanOrEqual(60);
   expect((await owner.tryPassword('secret', { localAddress: '127.0.0.2' })).status).toBe(204);
 });
 

@@ -1,7 +1,7 @@
 import { Hono } from 'hono';
 import { expect, test } from 'vitest';
 
-import { isBehindTls, isFirstHand, peerOf } from '../../src/http/peer.ts';
+import { calledAddress, isBehindTls, isFirstHand, peerOf } from '../../src/http/peer.ts';
 
 interface Told {
   address: string;
@@ -51,4 +51,32 @@ test('only a proxy on this host can say that the browser came over TLS', async (
 
   expect(await tell({ remoteAddress: '127.0.0.1', server: LISTENER }, headers)).toMatchObject({ isBehindTls: true, isFirstHand: false });
   expect(await tell({ remoteAddress: '192.0.2.1', server: LISTENER }, headers)).toMatchObject({ isBehindTls: false });
+});
+
+test.for([
+  [{ 'x-forwarded-for': '192.0.2.7' }, '192.0.2.7'],
+  [{ 'x-forwarded-for': '198.51.100.1, 2001:db8::7' }, '2001:db8::7'],
+  [{ 'x-forwarded-for': 'unknown' }, 'unix'],
+] as const)('who hands a request on over a unix socket is believed whose it is: %j', async ([headers, address]) => {
+  expect(await tell({ server: UNIX_LISTENER }, headers)).toMatchObject({ address, isLocal: true, isFirstHand: false });
+  expect(await tell({ remoteAddress: '127.0.0.1', server: LISTENER }, headers)).toMatchObject({ address: '127.0.0.1' });
+});
+
+test.for([
+  ['by="192.0.2.1"', '192.0.2.1'],
+  ['for=198.51.100.1;by=192.0.2.1:80;proto=http', '192.0.2.1'],
+  ['by="[2001:db8::1]:80"', '2001:db8::1'],
+  ['by="2001:db8::1"', '2001:db8::1'],
+  ['by="::ffff:192.0.2.1"', '192.0.2.1'],
+  ['by=198.51.100.1, for=198.51.100.2;by="192.0.2.1:80"', '192.0.2.1'],
+  ['by=198.51.100.1, for=198.51.100.2', '127.0.0.1'],
+  ['by=router.lan', '127.0.0.1'],
+  ['host=192.0.2.1', '127.0.0.1'],
+  [undefined, '127.0.0.1'],
+] as const)('a program on this host names the address that its client called: %s', ([forwarded, address]) => {
+  const [local, remote] = [{ server: LISTENER, localAddress: '127.0.0.1', remoteAddress: '127.0.0.1' }, { server: LISTENER, localAddress: '192.0.2.9', remoteAddress: '192.0.2.2' }];
+
+  expect(calledAddress(local, forwarded)).toBe(address);
+  expect(calledAddress({ server: UNIX_LISTENER }, forwarded)).toBe(address === '127.0.0.1' ? undefined : address);
+  expect(calledAddress(remote, forwarded)).toBe('192.0.2.9');
 });

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 
-import type { Command } from '../../src/host/host.ts';
+import type { Command } from '../../src/host/command.ts';
 import { createProcesses } from '../../src/host/processes.ts';
 import type { Job, Plan, Step } from '../../src/jobs/job.ts';
 import { openJournal, type Journal } from '../../src/jobs/journal.ts';

@@ -1,0 +1,24 @@
+/** A program to run: an argument vector, never a shell string. The environment is the whole one that it gets. */
+export interface Command {
+  argv: [string, ...string[]];
+  environment: Record<string, string>;
+  /** Working folder. */
+  cwd: string;
+}
+
+export interface RunLimits {
+  timeoutMs: number;
+  /** Of both outputs together. */
+  maxBytes: number;
+  /** Ends the command at once. */
+  signal?: AbortSignal;
+}
+
+export interface RunResult {
+  /** undefined where the program could not be started or did not end by itself. */
+  exitCode: number | undefined;
+  stdout: string;
+  stderr: string;
+  /** Which limit ended it, if one did. */
+  cutShortBy?: 'time' | 'output' | 'stop';
+}

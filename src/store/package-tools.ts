@@ -1,0 +1,15 @@
+import type { SelfUpgradeHost, UploadFolder } from '../host/goods.ts';
+import type { PackageHost } from '../host/host.ts';
+import type { AutoInstalled } from './auto-installed.ts';
+import type { Catalog } from './catalog.ts';
+import type { RunRecords } from './run-records.ts';
+
+/** What the plans of package jobs work with. */
+export interface PackageTools {
+  packages: PackageHost;
+  catalog: Catalog;
+  auto: AutoInstalled;
+  uploads: UploadFolder;
+  records: RunRecords;
+  selfUpgrade: SelfUpgradeHost;
+}

@@ -1,0 +1,114 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { connect, createServer, type AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+
+/** A web server of a panel, with what packaging/ has for it. */
+export interface WebServer {
+  /** `http://127.0.0.1:PORT` */
+  readonly url: string;
+  readonly pid: number;
+  readonly close: () => Promise<void>;
+}
+
+export interface UhttpdOptions {
+  /** Where the daemon listens. */
+  socket: string;
+  /** CGI programs at once. */
+  slots?: number;
+  /** A CGI program is killed after so long. */
+  scriptTimeoutS?: number;
+}
+
+const PACKAGING = join(import.meta.dirname, '../../packaging');
+const STAND_INS = join(import.meta.dirname, '../device');
+const START_LIMIT_MS = 10_000;
+
+/** uhttpd with the relay, each the real one where UHTTPD and UCODE name it, else the stand-in. Its arguments are those of OpenWrt's init script. */
+export async function startUhttpd({ socket, slots = 3, scriptTimeoutS = 60 }: UhttpdOptions, { UHTTPD, UCODE }: NodeJS.ProcessEnv = process.env): Promise<WebServer> {
+  const folder = await mkdtemp(join(tmpdir(), 'depotd-uhttpd-'));
+  const program = join(folder, 'cgi-bin/panel');
+  await mkdir(join(folder, 'cgi-bin'));
+  await writeFile(program, `#!/bin/sh\nexport DEPOTD_SOCKET=${socket}\nexec ${UCODE ?? `${process.execPath} ${STAND_INS}/bin-ucode/ucode`} ${PACKAGING}/uhttpd/panel\n`);
+  await chmod(program, 0o755);
+  const port = await freePort();
+  const limits = ['-T', '30', '-k', '20', '-A', '1', '-n', `${slots}`, '-N', '100', '-t', `${scriptTimeoutS}`];
+  return launch([UHTTPD ?? `${STAND_INS}/bin-uhttpd/uhttpd`, '-f', '-h', folder, '-x', '/cgi-bin', ...limits, '-p', `127.0.0.1:${port}`], { folder, port });
+}
+
+/** @param daemonUrl where the daemon listens on TCP */
+export async function startNginx(daemonUrl: string): Promise<WebServer> {
+  const folder = await mkdtemp(join(tmpdir(), 'depotd-nginx-'));
+  const port = await freePort();
+  const places = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map((name) => `${name}_temp_path ${folder}/${name};`).join(' ');
+  await writeFile(join(folder, 'depotd.conf'), await snippet('nginx', daemonUrl));
+  await writeFile(
+    join(folder, 'nginx.conf'),
+    `daemon off; pid ${folder}/pid; error_log ${folder}/error.log; events {} http { access_log off; ${places} server { listen 127.0.0.1:${port}; include ${folder}/depotd.conf; } }\n`,
+  );
+  return launch(['nginx', '-c', join(folder, 'nginx.conf'), '-e', join(folder, 'error.log')], { folder, port });
+}
+
+/** @param daemonUrl where the daemon listens on TCP */
+export async function startLighttpd(daemonUrl: string): Promise<WebServer> {
+  const folder = await mkdtemp(join(tmpdir(), 'depotd-lighttpd-'));
+  const port = await freePort();
+  const own = [`server.document-root = "${folder}"`, 'server.bind = "127.0.0.1"', `server.port = ${port}`, `server.upload-dirs = ( "${folder}" )`];
+  // Debian's settings, which the snippet has to undo.
+  const debian = ['server.http-parseopts = ( "url-path-2f-decode" => "enable", "url-path-dotseg-remove" => "enable" )', 'server.modules = ( "mod_access" )', 'url.access-deny = ( "~", ".inc" )'];
+  await writeFile(join(folder, 'lighttpd.conf'), [...debian, ...own, await snippet('lighttpd', daemonUrl)].join('\n'));
+  return launch(['lighttpd', '-D', '-f', join(folder, 'lighttpd.conf')], { folder, port });
+}
+
+async function snippet(server: string, daemonUrl: string): Promise<string> {
+  const text = await readFile(join(PACKAGING, server, 'depotd.conf'), 'utf8');
+  return text.replace(/127\.0\.0\.1:8728;/, `${new URL(daemonUrl).host};`).replace('"port" => 8728', `"port" => ${new URL(daemonUrl).port}`);
+}
+
+async function launch([program = '', ...args]: readonly string[], { folder, port }: { folder: string; port: number }): Promise<WebServer> {
+  const child = spawn(program, args, { stdio: ['ignore', 'ignore', 'inherit'], env: { PATH: process.env.PATH } });
+  const ended = new Promise((resolve) => child.on('exit', resolve).on('error', resolve));
+  await untilItListens(child, port);
+  return {
+    url: `http://127.0.0.1:${port}`,
+    pid: child.pid ?? 0,
+    close: async () => {
+      child.kill('SIGTERM');
+      await ended;
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+async function untilItListens(child: ChildProcess, port: number): Promise<void> {
+  const deadline = performance.now() + START_LIMIT_MS;
+  while (!(await answers(port))) {
+    await delay(20);
+    if (child.exitCode !== null || child.pid === undefined || performance.now() > deadline) throw new Error(`cannot start ${child.spawnfile} on port ${port}`);
+  }
+}
+
+function answers(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const probe = connect(port, '127.0.0.1', () => {
+      probe.destroy();
+      resolve(true);
+    });
+    probe.on('error', () => {
+      resolve(false);
+    });
+  });
+}
+
+/** None of these programs chooses a port itself. */
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}
