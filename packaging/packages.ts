@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { PackageContents } from './ipk.ts';
 import type { NodeBinary } from './node-binary.ts';
@@ -24,11 +24,11 @@ export function openwrtPackage({ version, modifiedAt }: Release): PackageContent
   const files: PackageFiles = {
     ...programs(),
     ...bundles(),
-    ...relay(),
     '/etc/config/depotd': { content: read('packaging/openwrt/depotd.config'), mode: 0o600 },
     '/etc/init.d/depotd': program('init/depotd.init'),
     '/etc/uci-defaults/80-depotd': program('packaging/openwrt/uci-defaults'),
     '/lib/upgrade/keep.d/depotd': read('packaging/openwrt/keep'),
+    '/www/cgi-bin/panel': program('packaging/uhttpd/panel'),
   };
   return {
     control: openwrtControl({
@@ -136,12 +136,6 @@ function programs(): PackageFiles {
 /** What `npm run build` made. */
 function bundles(): PackageFiles {
   return { '/usr/lib/depotd/depotctl.mjs': read('dist/depotctl.mjs'), '/usr/lib/depotd/depotd.mjs': read('dist/depotd.mjs') };
-}
-
-/** By which uhttpd reaches the daemon's socket. */
-function relay(): PackageFiles {
-  const path = 'packaging/uhttpd/panel';
-  return existsSync(`${REPOSITORY}${path}`) ? { '/www/cgi-bin/panel': program(path) } : {};
 }
 
 function program(path: string): PackageFile {

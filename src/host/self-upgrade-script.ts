@@ -3,7 +3,7 @@
  * replaced. It stands beside the kept package, so that it can be run again after a power cut: `sh watch.sh boot`, which an init script calls
  * while `pending` is there. Every value is read from the file `settings`, one a line: nothing is pasted into the text.
  * opkg writes its status file last: an upgrade cut off before that leaves the old version on record, with files of either version and its own list
- * of them gone or new. The old package then goes over whatever is there.
+ * of them gone or new. The old package then goes over whatever is there; its configuration is the owner's, as it was before.
  * A daemon counts as the new one when it has run for less time than the upgrade, and as healthy when it answers three times in a row.
  */
 export const WATCH_SCRIPT = `#!/bin/sh
@@ -36,7 +36,7 @@ if [ -z "$(version)" ] && cp "\${folder%/*}/opkg-status.before" "$status.new"; t
 if [ "$(version)" = "$old" ]; then
   if whole && healthy 0; then finish 3 "$package stays at $old"; fi
   echo "depotd: $package $old is not whole or does not answer: its files are put back"
-  opkg "$@" install --force-reinstall --force-overwrite -- "$folder/old.ipk"
+  opkg "$@" install --force-reinstall --force-overwrite --force-maintainer -- "$folder/old.ipk"
   if healthy 0; then finish 3 "$package stays at $old"; fi
   finish 5 "$package $old does not answer"
 fi
