@@ -5,6 +5,8 @@ export interface TarEntry {
   content?: Buffer;
   /** Where a symbolic link points. */
   target?: string;
+  /** tar(5)'s letter for what it is, where that does not follow from the rest. */
+  type?: string;
 }
 
 const BLOCK_BYTES = 512;
@@ -46,6 +48,7 @@ function createHeader(entry: TarEntry, sizeBytes: number, modifiedAt: number): B
 }
 
 function typeOf(entry: TarEntry): string {
+  if (entry.type !== undefined) return entry.type;
   if (entry.target !== undefined) return '2';
   return entry.name.endsWith('/') ? '5' : '0';
 }

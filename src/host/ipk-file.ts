@@ -85,13 +85,22 @@ function createPlaceCheck(): (member: TarMember) => boolean {
   return ({ name, type, target }) => {
     const parts = partsOf(name);
     if (parts.includes('..')) return false;
-    const above = parts.slice(0, -1).map((_, index) => parts.slice(0, index + 1).join('/'));
-    if (above.some((folder) => links.has(folder))) return false;
+    if (foldersAbove(parts).some((folder) => links.has(folder))) return false;
     // A file of the same name as a link before it would be written where the link points.
     if (links.has(parts.join('/')) && type !== '2') return false;
     if (type === '2') links.add(parts.join('/'));
-    return type !== '1' || !partsOf(target).includes('..');
+    return type !== '1' || isPlaceInside(target, links);
   };
+}
+
+/** A hard link's target is a place, too: one in the archive. */
+function isPlaceInside(target: string, links: ReadonlySet<string>): boolean {
+  const parts = partsOf(target);
+  return !target.startsWith('/') && !parts.includes('..') && ![...foldersAbove(parts), parts.join('/')].some((place) => links.has(place));
+}
+
+function foldersAbove(parts: readonly string[]): string[] {
+  return parts.slice(0, -1).map((_, index) => parts.slice(0, index + 1).join('/'));
 }
 
 function partsOf(path: string): string[] {

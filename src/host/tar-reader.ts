@@ -15,8 +15,9 @@ const BLOCK_BYTES = 512;
 const MOST_NAME_BYTES = 8192;
 
 /**
- * Reads a tar archive piece by piece, whatever its size: ustar, GNU's long names, and pax headers with `path` and `linkpath` (tar(5)).
- * @throws an Error where it is no tar archive or ends in the middle
+ * Reads a tar archive piece by piece, whatever its size: ustar, GNU's long names, and pax headers with `path` and `linkpath` (tar(5)). What
+ * else pax headers can say of names and sizes is refused: two readers could take it for two things.
+ * @throws an Error where it is no tar archive, not a plain one, or ends in the middle
  */
 export async function* readTar(source: AsyncIterable<Buffer>): AsyncGenerator<TarMember> {
   const reader = createByteReader(source);
@@ -26,7 +27,7 @@ export async function* readTar(source: AsyncIterable<Buffer>): AsyncGenerator<Ta
     const sizeBytes = numberIn(header, 124, 12);
     const type = header.toString('latin1', 156, 157);
     if (isNameOfNext(type)) {
-      long = { ...long, ...longNamesIn(type, await textOf(reader, sizeBytes)) };
+      long = { ...long, ...longNamesIn(type, await contentOfName(reader, sizeBytes)) };
       continue;
     }
     const rest = { left: isWithoutContent(type) ? 0 : sizeBytes };
@@ -43,16 +44,39 @@ interface LongNames {
 }
 
 function isNameOfNext(type: string): boolean {
-  return type === 'L' || type === 'K' || type === 'x';
+  return type === 'L' || type === 'K' || type === 'x' || type === 'g';
 }
 
-/** GNU's `L` and `K` hold the text itself, a pax header lines `LENGTH KEY=VALUE` (pax(1)). */
-function longNamesIn(type: string, text: string): LongNames {
-  const plain = text.replace(/\0.*$/s, '');
-  if (type === 'L') return { name: plain };
-  if (type === 'K') return { target: plain };
-  const values = Array.from(text.matchAll(/^\d+ (path|linkpath)=(.*)$/gm), ([, key, value = '']) => [key === 'path' ? 'name' : 'target', value]);
-  return Object.fromEntries(values) as LongNames;
+/** GNU's `L` and `K` hold the text itself, a pax header records (pax(1)). */
+function longNamesIn(type: string, content: Buffer): LongNames {
+  if (type === 'L' || type === 'K') {
+    const text = content.toString('utf8').replace(/\0.*$/s, '');
+    return type === 'L' ? { name: text } : { target: text };
+  }
+  const names: LongNames = {};
+  for (const [key, value] of paxRecords(content)) {
+    const isName = key === 'path' || key === 'linkpath';
+    if (key === 'size' || key.startsWith('GNU.sparse.') || (isName && type === 'g')) throw notPlain();
+    if (isName) names[key === 'path' ? 'name' : 'target'] = value;
+  }
+  return names;
+}
+
+/** `LENGTH KEY=VALUE` and a line break, by their lengths: a value may hold line breaks, and in them what looks like a record. */
+function* paxRecords(content: Buffer): Generator<[key: string, value: string]> {
+  for (let at = 0; at < content.length; ) {
+    const [, digits = ''] = /^(\d{1,7}) /.exec(content.toString('latin1', at, at + 8)) ?? [];
+    const end = at + Number(digits);
+    const record = content.toString('utf8', at + digits.length + 1, end);
+    const sign = record.indexOf('=');
+    if (digits === '' || end > content.length || sign < 1 || !record.endsWith('\n')) throw notPlain();
+    yield [record.slice(0, sign), record.slice(sign + 1, -1)];
+    at = end;
+  }
+}
+
+function notPlain(): Error {
+  return new Error('it is no plain tar archive');
 }
 
 function isEnd(header: Buffer): boolean {
@@ -72,11 +96,11 @@ async function* contentOf(reader: ByteReader, rest: { left: number }): AsyncGene
   }
 }
 
-async function textOf(reader: ByteReader, sizeBytes: number): Promise<string> {
+async function contentOfName(reader: ByteReader, sizeBytes: number): Promise<Buffer> {
   if (sizeBytes > MOST_NAME_BYTES) throw new Error(`a name of ${sizeBytes} bytes is too long`);
-  const text = (await reader.take(sizeBytes))?.toString('utf8') ?? '';
+  const content = (await reader.take(sizeBytes)) ?? Buffer.alloc(0);
   await reader.skip(paddingOf(sizeBytes));
-  return text;
+  return content;
 }
 
 function paddingOf(sizeBytes: number): number {

@@ -20,17 +20,18 @@ export async function openApiDocument({ base, version, routes }: { base: string;
   return { openapi: '3.1.0', info: { title: 'depotd', version }, paths, components: { schemas: SCHEMAS } };
 }
 
-function responsesOf({ isTask, access, needsToken, takesUpload }: Route): object {
+function responsesOf({ method, isTask, access, needsToken, takesUpload }: Route): object {
   const refusal = { $ref: `#/components/schemas/${isTask ? 'TaskRefusal' : 'Refusal'}` };
   const refused = (description: string): object => ({ description, content: { 'application/json': { schema: refusal } } });
+  const result = { description: 'accepted (code 0) or refused by the queue (code 1)', content: { 'application/json': { schema: { $ref: '#/components/schemas/TaskResult' } } } };
   return {
-    '200': isTask
-      ? { description: 'accepted (code 0) or refused by the queue (code 1)', content: { 'application/json': { schema: { $ref: '#/components/schemas/TaskResult' } } } }
-      : { description: 'the answer' },
+    ...(isTask ? { '200': result } : { '2XX': { description: 'the answer; 204 and 205 have no body' } }),
+    ...(method === 'GET' ? { '3XX': { description: '304 where If-None-Match names the newest answer; 302 leads to the page' } } : {}),
     '400': refused('a parameter is missing or bad; the message names it'),
     ...(access === 'session' || needsToken ? { '403': refused('no session, a wrong token, or a foreign page') } : {}),
     ...(takesUpload ? { '413': refused('the file is larger than main.upload_max_mb'), '415': refused('the body is no multipart/form-data'), '507': refused('the disk is full') } : {}),
     '421': refused('a Host that is not this device'),
+    default: refused('any other refusal: the status says what kind, the message why'),
   };
 }
 

@@ -25,14 +25,8 @@ export const uciName = v.pipe(
 export const devicePath = v.pipe(
   v.string(),
   v.maxLength(4096, 'at most 4096 characters are allowed'),
-  v.check(isNormalised, 'an absolute, normalised path is expected'),
+  v.regex(/^(?:\/|(?:\/(?!\.{1,2}(?:\/|$))[^/\0\n\r]+)+)$/, 'an absolute, normalised path is expected'),
 );
-
-function isNormalised(path: string): boolean {
-  if (path === '/') return true;
-  if (!path.startsWith('/') || /[\0\n\r]/.test(path)) return false;
-  return path.slice(1).split('/').every((part) => part !== '' && part !== '.' && part !== '..');
-}
 
 /** `1` and `true`, `0` and `false`. */
 export const flag = v.picklist(['0', '1', 'false', 'true'], '0, 1, false or true is expected');

@@ -9,7 +9,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { inspectIpk } from '../../src/host/ipk-file.ts';
 import { createIpk } from '../device/ipk.ts';
 import { simplePackage } from '../device/package-parts.ts';
-import { createTar } from '../device/tar.ts';
+import { createTar, type TarEntry } from '../device/tar.ts';
 
 const command = promisify(execFile);
 const MIB = 1024 ** 2;
@@ -45,6 +45,35 @@ test.each(['gnu', 'pax', 'ustar'])('a long name that leads upwards is seen in th
   await command('tar', ['-c', '-P', `--format=${format}`, `--transform=s,^evil$,${upwards},`, '-C', folder, '-zf', join(folder, 'data.tar.gz'), 'evil']);
   await command('tar', ['-C', folder, '-zcf', join(folder, 'a.ipk'), 'data.tar.gz']);
   await expect(inspectIpk(join(folder, 'a.ipk'), MIB)).rejects.toThrow('outside of its place');
+});
+
+const file = (name: string): TarEntry => ({ name, mode: 0o644, content: Buffer.from('x') });
+const header = (type: string, ...records: string[]): TarEntry => ({ name: 'header', mode: 0o644, type, content: Buffer.from(records.map(paxRecord).join('')) });
+/** `LENGTH KEY=VALUE` and a line break; the length counts itself. */
+const paxRecord = (text: string): string => {
+  const length = [2, 3].map((digits) => text.length + digits + 2).find((sum, index) => String(sum).length === index + 2) ?? 0;
+  return `${length} ${text}\n`;
+};
+
+test.each<[string, TarEntry[], string]>([
+  ['hidden behind the value of another pax record', [header('x', 'path=../../evil', 'comment=one\n11 path=ok'), file('ok')], 'outside of its place'],
+  ['in a pax header for all that follow', [header('g', 'path=../../evil'), file('ok')], 'it is no plain tar archive'],
+  ['by another size than its header says', [header('x', 'size=0'), file('ok')], 'it is no plain tar archive'],
+  ['in a pax header whose lengths do not add up', [{ name: 'header', mode: 0o644, type: 'x', content: Buffer.from('99 path=../evil\n') }, file('ok')], 'it is no plain tar archive'],
+  ['through a hard link to a place of the device', [{ name: 'hard', mode: 0o644, type: '1', target: '/etc/shadow' }], 'outside of its place'],
+  ['through a hard link behind a symbolic one', [{ name: 'etc', mode: 0o777, target: '/etc' }, { name: 'hard', mode: 0o644, type: '1', target: 'etc/shadow' }], 'outside of its place'],
+])('a way upwards %s is seen', async (_, entries, why) => {
+  const data = gzipSync(createTar(entries));
+  await writeFile(join(folder, 'a.ipk'), gzipSync(createTar([{ name: './data.tar.gz', mode: 0o644, content: data }])));
+
+  await expect(inspectIpk(join(folder, 'a.ipk'), MIB)).rejects.toThrow(why);
+});
+
+test('a hard link within the package is no way out of it', async () => {
+  const data = gzipSync(createTar([file('./usr/bin/one'), { name: './usr/bin/two', mode: 0o644, type: '1', target: './usr/bin/one' }]));
+  await writeFile(join(folder, 'a.ipk'), gzipSync(createTar([{ name: './data.tar.gz', mode: 0o644, content: data }])));
+
+  await expect(inspectIpk(join(folder, 'a.ipk'), MIB)).rejects.toThrow('it has no debian-binary');
 });
 
 test('archives made by tar(1) are read in each of its forms', async () => {

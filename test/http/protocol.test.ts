@@ -74,6 +74,33 @@ describe('paths and methods', () => {
   });
 });
 
+describe('the OpenAPI document', () => {
+  test('it has the status of every answer, under its own number, its hundred, or as a refusal', async () => {
+    const { paths } = (await (await daemon.get('openapi.json')).json()) as { paths: Record<string, Record<string, { responses: Record<string, object> }>> };
+    const task = await daemon.submit('update');
+    await daemon.finished(task);
+    const answers: [method: string, path: string, query: string][] = [
+      ['get', daemon.base, ''],
+      ['get', '/healthz', ''],
+      ['get', `${daemon.base}/admin/login`, ''],
+      ['get', `${daemon.base}/admin/store/check_self_upgrade`, ''],
+      ['get', `${daemon.base}/admin/system/tasks/log`, `?task_id=${task}&offset=100000`],
+      ['get', `${daemon.base}/admin/system/tasks/log`, '?task_id=absent'],
+      ['post', `${daemon.base}/admin/system/tasks/stop`, `?task_id=${task}&token=${token}`],
+      ['post', `${daemon.base}/admin/store/del_record`, `?id=${'0'.repeat(32)}&token=${token}`],
+    ];
+    const seen = new Set<number>();
+    for (const [method, path, query] of answers) {
+      const { status } = await send(at(`${path}${query}`), { method: method.toUpperCase() });
+      const documented = Object.keys(paths[path]?.[method]?.responses ?? {});
+      seen.add(status);
+
+      expect([path, status, documented.some((key) => key === String(status) || key === `${String(status)[0] ?? ''}XX` || (status >= 400 && key === 'default'))]).toEqual([path, status, true]);
+    }
+    expect([...seen].sort()).toEqual([200, 204, 205, 302, 404, 500]);
+  });
+});
+
 describe('bodies', () => {
   const types = ['application/json', 'text/plain', 'multipart/form-data; boundary=x', 'application/x-www-form-urlencoded2', ''];
   test.each(types)('one of the type "%s" is 415', async (type) => {
