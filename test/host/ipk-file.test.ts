@@ -9,7 +9,8 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { inspectIpk } from '../../src/host/ipk-file.ts';
 import { createIpk } from '../device/ipk.ts';
 import { simplePackage } from '../device/package-parts.ts';
-import { createTar, type TarEntry } from '../device/tar.ts';
+import type { TarEntry } from '../../packaging/tar.ts';
+import { createTar } from '../device/tar.ts';
 
 const command = promisify(execFile);
 const MIB = 1024 ** 2;
