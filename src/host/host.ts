@@ -1,3 +1,4 @@
+import type { ContainerHost } from './container-goods.ts';
 import type { AppFiles, BlockDeviceHost, SelfUpgradeHost, UploadFolder } from './goods.ts';
 
 /**
@@ -12,6 +13,7 @@ export interface Host {
   blockDevices: BlockDeviceHost;
   uploads: UploadFolder;
   selfUpgrade: SelfUpgradeHost;
+  container: ContainerHost;
   panel: PanelBus;
   password: Password;
 }

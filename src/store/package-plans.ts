@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import { DepotError } from '../errors.ts';
+import type { ContainerHost } from '../host/container-goods.ts';
 import type { SelfUpgradeHost, UploadFolder } from '../host/goods.ts';
 import type { Command, PackageDatabase, PackageHost } from '../host/host.ts';
 import type { Act, CommandStep, Job, Plan, StepContext } from '../jobs/job.ts';
@@ -12,7 +13,7 @@ import { checkSpace, hasLostLock, mendStatus, prepareStep } from './opkg-steps.t
 import { repairSteps } from './repair.ts';
 import type { RunRecords } from './run-records.ts';
 
-/** What the plans of package jobs work with. */
+/** What the plans of jobs work with. */
 export interface PackageTools {
   packages: PackageHost;
   catalog: Catalog;
@@ -20,6 +21,7 @@ export interface PackageTools {
   uploads: UploadFolder;
   records: RunRecords;
   selfUpgrade: SelfUpgradeHost;
+  container: ContainerHost;
 }
 
 /** install: choose, prepare, opkg, judge, and configure the app where that was asked for. */

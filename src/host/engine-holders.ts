@@ -1,0 +1,55 @@
+import { readdir, readFile, readlink, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+
+/** Files that an engine, or the containerd it started, keeps open and locked as long as it lives. */
+const DATABASES = ['volumes/metadata.db', 'network/files/local-kv.db', 'containerd/daemon/io.containerd.metadata.v1.bolt/meta.db'];
+
+/**
+ * Who works in a data root: a dockerd or containerd by the databases that they have open, containers by their control group or by the shim
+ * that looks after them. All of these but dockerd outlive a dockerd that was killed, and go on writing.
+ */
+export async function findHolders(dataRoot: string): Promise<string[]> {
+  const [databases, containers] = await Promise.all([databasesOf(dataRoot), containersOf(dataRoot)]);
+  const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
+  const found = await Promise.all(pids.map(async (pid) => ((await isOf(pid, containers)) || (await hasOpen(pid, databases)) ? [await describe(pid)] : [])));
+  return found.flat();
+}
+
+async function databasesOf(dataRoot: string): Promise<Set<string>> {
+  const names = await readdir(join(dataRoot, 'buildkit')).catch(() => []);
+  const files = [...DATABASES, ...names.filter((name) => name.endsWith('.db')).map((name) => join('buildkit', name))];
+  const known = await Promise.all(files.map((file) => identityOf(join(dataRoot, file))));
+  return new Set(known.filter((identity) => identity !== undefined));
+}
+
+async function containersOf(dataRoot: string): Promise<Set<string>> {
+  const names = await readdir(join(dataRoot, 'containers')).catch(() => []);
+  return new Set(names.filter((name) => /^[0-9a-f]{64}$/.test(name)));
+}
+
+async function isOf(pid: string, containers: ReadonlySet<string>): Promise<boolean> {
+  if (containers.size === 0) return false;
+  const [groups, words] = await Promise.all(['cgroup', 'cmdline'].map((name) => readFile(`/proc/${pid}/${name}`, 'latin1').catch(() => '')));
+  if ([...(groups ?? '').matchAll(/[0-9a-f]{64}/g)].some(([id]) => containers.has(id))) return true;
+  const line = words ?? '';
+  return line.includes('containerd-shim') && line.split('\0').some((word) => containers.has(word));
+}
+
+async function hasOpen(pid: string, databases: ReadonlySet<string>): Promise<boolean> {
+  if (databases.size === 0) return false;
+  const folder = `/proc/${pid}/fd`;
+  for (const name of await readdir(folder).catch(() => [])) {
+    const path = await readlink(join(folder, name)).catch(() => '');
+    if (path.endsWith('.db') && databases.has((await identityOf(join(folder, name))) ?? '')) return true;
+  }
+  return false;
+}
+
+async function identityOf(path: string): Promise<string | undefined> {
+  return stat(path).then(({ dev, ino }) => `${dev}:${ino}`, () => undefined);
+}
+
+async function describe(pid: string): Promise<string> {
+  const name = (await readFile(`/proc/${pid}/comm`, 'latin1').catch(() => '')).trim();
+  return `process ${pid} (${name})`;
+}

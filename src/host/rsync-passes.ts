@@ -1,0 +1,62 @@
+/**
+ * The passes of a copy, for any POSIX shell: PASS SOURCE COPY MARKER BYTES PROGRESS rsync OPTION…
+ *
+ *  - live: what is dirty in the source is written out first, so that pages that a container has mapped are marked clean and its next write to
+ *    them changes the file's time. What is copied is flushed all along, so that the last flush, with the engine stopped, is short.
+ *  - last: files that changed after the copy began are copied again whatever their size and time say; then all that differs.
+ *  - compare: lists what a pass would still do, while the copy is flushed to the disk.
+ *
+ * rsync writes a line of progress for every file: of those one a per cent reaches the log, and of messages and differences the first ones. It
+ * ends with rsync's exit code. A flusher whose shell was killed ends by itself.
+ */
+export const PASSES = String.raw`
+pass=$1 source=$2 copy=$3 marker=$4 total=$5 progress=$6; shift 6
+flush() { sync -f "$1" 2>/dev/null || sync; }
+case "$(awk -W version 2>/dev/null </dev/null)" in mawk*) interactive='-W interactive' ;; esac
+command -v stdbuf >/dev/null && unbuffered='stdbuf -oL'
+
+digest() {
+  $unbuffered tr '\r' '\n' | awk $interactive -v total="$total" -v pass="$pass" '
+    /^ *[0-9]+ +[0-9]+% / {
+      percent = total > 0 ? int($1 * 100 / total) : int($2)
+      if (percent > 99) percent = 99
+      if (percent > last) { last = percent; print "copied " percent " %"; fflush() }
+      next
+    }
+    /^[<>ch.][fdLDS][^ ]* / || /^\*deleting/ { differences++; if (differences <= 20) print; next }
+    /^Number of files:|^Total file size:/ { print; next }
+    /^(Number of|Total|Literal|Matched|File list|sent|total size)[ a-z]/ || /^$/ { next }
+    { messages++; if (messages <= 40) print }
+    END {
+      if (messages > 40) print "and " messages - 40 " messages more"
+      if (pass == "compare") print "differences: " differences + 0
+    }'
+}
+
+digested() {
+  exec 4>&1
+  code=$({ { "$@" 2>&1 3>&- 4>&-; echo "$?" >&3; } | digest >&4 3>&-; } 3>&1)
+  return "$code"
+}
+
+case $pass in
+live)
+  flush "$source"
+  while sleep 5 && kill -0 $$ 2>/dev/null; do flush "$copy"; done & flusher=$!
+  digested "$@" --delete --stats $progress "$source/" "$copy/"; code=$?
+  kill "$flusher" 2>/dev/null
+  ;;
+last)
+  if find "$marker" -newer "$marker" -print0 >/dev/null 2>&1; then
+    cd "$source" && find . -xdev -newer "$marker" ! -type d -print0 | "$@" --ignore-times --from0 --files-from=- ./ "$copy/" || exit $?
+  fi
+  digested "$@" --delete --stats $progress "$source/" "$copy/"; code=$?
+  ;;
+compare)
+  flush "$copy" & flusher=$!
+  digested "$@" --delete --stats --dry-run --itemize-changes "$source/" "$copy/"; code=$?
+  wait "$flusher"
+  ;;
+esac
+exit "$code"
+`;
