@@ -51,8 +51,16 @@ export interface ContainerEngine {
   /** Runs the keeper's command; what it prints is added to the file, 64 KiB of it at most. */
   start: (outputFile: string) => Promise<Launch>;
   stop: (outputFile: string) => Promise<Launch>;
-  /** Processes that still work in the data root: an engine, the part of it that outlives its crash, or containers. For messages. */
-  holders: (dataRoot: string) => Promise<string[]>;
+  /** Processes that work in the data root, whether or not the engine answers. */
+  holders: (dataRoot: string) => Promise<Holder[]>;
+}
+
+/** An engine, the part of it that outlives its crash, or a container. */
+export interface Holder {
+  /** `process 123 (dockerd)` */
+  text: string;
+  /** The container that it belongs to. */
+  container?: string;
 }
 
 /** Where the engine's data root is set. */

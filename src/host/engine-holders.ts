@@ -1,5 +1,6 @@
 import { readdir, readFile, readlink, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { Holder } from './container-goods.ts';
 
 /** Files that an engine, or the containerd it started, keeps open and locked as long as it lives. */
 const DATABASES = ['volumes/metadata.db', 'network/files/local-kv.db', 'containerd/daemon/io.containerd.metadata.v1.bolt/meta.db'];
@@ -8,11 +9,11 @@ const DATABASES = ['volumes/metadata.db', 'network/files/local-kv.db', 'containe
  * Who works in a data root: a dockerd or containerd by the databases that they have open, containers by their control group or by the shim
  * that looks after them. All of these but dockerd outlive a dockerd that was killed, and go on writing.
  */
-export async function findHolders(dataRoot: string): Promise<string[]> {
+export async function findHolders(dataRoot: string): Promise<Holder[]> {
   const [databases, containers] = await Promise.all([databasesOf(dataRoot), containersOf(dataRoot)]);
   const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
-  const found = await Promise.all(pids.map(async (pid) => ((await isOf(pid, containers)) || (await hasOpen(pid, databases)) ? [await describe(pid)] : [])));
-  return found.flat();
+  const found = await Promise.all(pids.map((pid) => asHolder(pid, { containers, databases })));
+  return found.filter((holder) => holder !== undefined);
 }
 
 async function databasesOf(dataRoot: string): Promise<Set<string>> {
@@ -27,12 +28,17 @@ async function containersOf(dataRoot: string): Promise<Set<string>> {
   return new Set(names.filter((name) => /^[0-9a-f]{64}$/.test(name)));
 }
 
-async function isOf(pid: string, containers: ReadonlySet<string>): Promise<boolean> {
-  if (containers.size === 0) return false;
-  const [groups, words] = await Promise.all(['cgroup', 'cmdline'].map((name) => readFile(`/proc/${pid}/${name}`, 'latin1').catch(() => '')));
-  if ([...(groups ?? '').matchAll(/[0-9a-f]{64}/g)].some(([id]) => containers.has(id))) return true;
-  const line = words ?? '';
-  return line.includes('containerd-shim') && line.split('\0').some((word) => containers.has(word));
+async function asHolder(pid: string, { containers, databases }: Record<'containers' | 'databases', ReadonlySet<string>>): Promise<Holder | undefined> {
+  const container = await containerOf(pid, containers);
+  if (container === undefined && !(await hasOpen(pid, databases))) return undefined;
+  return { text: await describe(pid), ...(container === undefined ? {} : { container }) };
+}
+
+async function containerOf(pid: string, containers: ReadonlySet<string>): Promise<string | undefined> {
+  if (containers.size === 0) return undefined;
+  const [groups = '', words = ''] = await Promise.all(['cgroup', 'cmdline'].map((name) => readFile(`/proc/${pid}/${name}`, 'latin1').catch(() => '')));
+  const group = [...groups.matchAll(/[0-9a-f]{64}/g)].map(([id]) => id).find((id) => containers.has(id));
+  return group ?? (words.includes('containerd-shim') ? words.split('\0').find((word) => containers.has(word)) : undefined);
 }
 
 async function hasOpen(pid: string, databases: ReadonlySet<string>): Promise<boolean> {

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { DepotError } from '../errors.ts';
-import type { ContainerHost, ContainerSummary, EngineState } from '../host/container-goods.ts';
+import type { ContainerHost, ContainerSummary, EngineState, Holder } from '../host/container-goods.ts';
 import type { StepContext } from '../jobs/job.ts';
 import { createLauncher } from './launcher.ts';
 
@@ -29,15 +29,19 @@ export async function stopEngine({ engine }: ContainerHost, dataRoot: string, { 
     const { kind } = await engine.state();
     const holders = kind === 'absent' ? await engine.holders(dataRoot) : [];
     if (kind === 'absent' && holders.length === 0) return;
-    if (performance.now() > deadline || stop.isGivenUp()) throw new DepotError('unavailable', `cannot stop the container engine: ${holders.join(', ') || 'it goes on answering'}`);
+    if (performance.now() > deadline || stop.isGivenUp()) throw new DepotError('unavailable', `cannot stop the container engine: ${textOf(holders) || 'it goes on answering'}`);
     orphanedSince = kind === 'absent' ? Math.min(orphanedSince, performance.now()) : Infinity;
     if (kind === 'answers') await stopContainers(engine, () => stop.need());
     if (performance.now() - orphanedSince > ORPHAN_MS && adopt.isFree()) {
-      await note(`${holders.join(', ')} outlived the engine; it is started to take them over`);
+      await note(`${textOf(holders)} outlived the engine; it is started to take them over`);
       await adopt.need();
     }
     await delay(POLL_MS);
   }
+}
+
+export function textOf(holders: readonly Holder[]): string {
+  return holders.map(({ text }) => text).join(', ');
 }
 
 /** One by one an engine would wait for each; and one that leaves its containers running when it ends (live-restore) must not. */
@@ -63,7 +67,7 @@ export interface EngineWanted {
  */
 export async function startEngine(host: ContainerHost, wanted: EngineWanted, { note, logFile }: Telling): Promise<void> {
   const { engine, places } = host;
-  const start = createLauncher({ launch: () => engine.start(logFile), most: 4 });
+  const start = createLauncher({ launch: () => engine.start(logFile), most: 3 });
   const deadline = performance.now() + START_LIMIT_MS;
   for (let state = await engine.state(); state.kind !== 'answers'; state = await engine.state()) {
     if (performance.now() > deadline || start.isGivenUp()) throw new DepotError('unavailable', `cannot start the container engine: it does not answer; the log says why`);
@@ -110,7 +114,11 @@ async function startContainers({ engine }: ContainerHost, wanted: EngineWanted, 
 async function bringUp(engine: ContainerHost['engine'], id: string, { since, mayLack }: { since: number; mayLack: boolean }): Promise<{ note: string } | { fault: string } | undefined> {
   const state = await engine.inspect(id);
   if (state?.isRunning === true) return undefined;
-  if (state === undefined) return mayLack ? { note: 'is not known there' } : { fault: 'is not known any more' };
+  if (state === undefined) {
+    if (mayLack) return { note: 'is not known there' };
+    // An engine knows all of its containers before it answers.
+    throw new DepotError('unavailable', `cannot get the containers running again: the engine no longer knows ${id.slice(0, 12)}`);
+  }
   if (state.startedAt >= since && state.exitCode === 0) return { note: 'ran, and has ended by itself' };
   const fault = await engine.startContainer(id);
   if (fault !== undefined) return { fault: `cannot be started: ${fault}` };

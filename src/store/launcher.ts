@@ -12,7 +12,7 @@ export interface Launcher {
 }
 
 /** From a command's end to its effect, such as the socket of an engine that it has put into the background. */
-const EFFECT_MS = 15_000;
+const EFFECT_MS = 10_000;
 const SEEN_EFFECT_MS = 3000;
 
 export function createLauncher({ launch, most }: { launch: () => Promise<Launch>; most: number }): Launcher {

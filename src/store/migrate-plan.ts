@@ -5,6 +5,7 @@ import { checkChange, checkMove, type MoveCheck } from './container-data.ts';
 import { passSteps } from './copy-steps.ts';
 import { sizeText } from './disks.ts';
 import { startEngine, stopEngine } from './engine-acts.ts';
+import { lookStep, needStopped, rememberStep } from './engine-record.ts';
 import { moveRepair } from './migrate-repair.ts';
 import { needRecord, remember } from './move-record.ts';
 
@@ -22,7 +23,8 @@ export function migratePlan({ container: host }: { container: ContainerHost }, {
 
 function moveSteps(host: ContainerHost, target: string, isOverwriting: boolean): Step[] {
   return [
-    { name: 'check', isRecorded: true, act: (context) => check(host, context, () => mayMove(host, target, { isOverwriting, isExact: true })) },
+    lookStep(host),
+    { name: 'check', isRecorded: true, act: (context) => check(context, () => mayMove(host, target, { isOverwriting, isExact: true })) },
     { name: 'prepare', isRecorded: true, act: (context) => prepare(host, context, target) },
     ...passSteps(host, { name: 'copy', pass: 'live', target }),
     rememberStep(host),
@@ -40,7 +42,8 @@ function moveSteps(host: ContainerHost, target: string, isOverwriting: boolean):
 
 function changeSteps(host: ContainerHost, target: string): Step[] {
   return [
-    { name: 'check', isRecorded: true, act: (context) => check(host, context, () => mayChange(host, target)) },
+    lookStep(host),
+    { name: 'check', isRecorded: true, act: (context) => check(context, () => mayChange(host, target)) },
     rememberStep(host),
     stopStep(host),
     switchStep(host, target),
@@ -68,22 +71,11 @@ function refusal(target: string, reasons: string[]): DepotError {
   return new DepotError('bad_request', `cannot move the container data to ${target}: ${reasons.join('; ')}`);
 }
 
-async function check(host: ContainerHost, { memory, note }: StepContext, may: () => Promise<MoveCheck>): Promise<undefined> {
-  const { facts: { setting, source, target, engine, need } } = await may();
-  const hasRun = engine.kind === 'answers';
-  const containers = hasRun ? await lasting(host, note) : [];
+async function check({ memory, note }: StepContext, may: () => Promise<MoveCheck>): Promise<undefined> {
+  const { facts: { source, target, need } } = await may();
   const bytes = need?.bytes ?? 0;
-  const { path, file, kind, text } = setting;
-  remember(memory, { setting: { path, file, kind, ...(text === undefined ? {} : { text }) }, source: source.real, bytes, hasRun, containers, device: target.mount.device });
-  if (bytes > 0) await note(`${sizeText(bytes)} to be copied from ${path}; ${sizeText(target.freeBytes)} are free`);
-}
-
-/** What runs and is to run again. */
-async function lasting({ engine }: ContainerHost, note: StepContext['note']): Promise<{ id: string; name: string }[]> {
-  const found = await Promise.all((await engine.running()).map(async (container) => ({ container, state: await engine.inspect(container.id) })));
-  const passing = found.filter(({ state }) => state?.isRemovedAtEnd === true);
-  for (const { container } of passing) await note(`${container.name} is one that the engine removes when it stops (--rm); it will not run again`);
-  return found.filter((entry) => !passing.includes(entry)).map(({ container }) => container);
+  remember(memory, { bytes, device: target.mount.device });
+  if (bytes > 0) await note(`${sizeText(bytes)} to be copied from ${source.path}; ${sizeText(target.freeBytes)} are free`);
 }
 
 async function prepare({ moves, places }: ContainerHost, { memory, job }: StepContext, target: string): Promise<undefined> {
@@ -100,21 +92,6 @@ function unmounted(target: string): DepotError {
   return new DepotError('unavailable', `cannot use ${target}: its disk is not mounted any more`);
 }
 
-/** On record before the engine is stopped: what it does not say any more afterwards. One that was killed in between has said it at the check. */
-function rememberStep(host: ContainerHost): Act {
-  return {
-    name: 'remember what runs',
-    isRecorded: true,
-    act: async ({ memory, note }) => {
-      const { hasRun } = needRecord(memory);
-      const answers = (await host.engine.state()).kind === 'answers';
-      const containers = answers ? await lasting(host, note).catch(() => undefined) : undefined;
-      remember(memory, { isStopping: true, hasRun: hasRun || answers, ...(containers === undefined ? {} : { containers }) });
-      return undefined;
-    },
-  };
-}
-
 function stopStep(host: ContainerHost): Act {
   return {
     name: 'stop the engine',
@@ -123,13 +100,6 @@ function stopStep(host: ContainerHost): Act {
       return undefined;
     },
   };
-}
-
-/** @throws DepotError unavailable where somebody has started it since it was stopped */
-async function needStopped({ engine }: ContainerHost, dataRoot: string): Promise<void> {
-  const state = await engine.state();
-  const holders = await engine.holders(dataRoot);
-  if (state.kind !== 'absent' || holders.length > 0) throw new DepotError('unavailable', `cannot trust the copy: somebody has started the container engine meanwhile${holders.length > 0 ? ` (${holders.join(', ')})` : ''}`);
 }
 
 async function placeCopy(host: ContainerHost, { memory, job }: StepContext, target: string): Promise<undefined> {

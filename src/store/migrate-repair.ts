@@ -26,7 +26,7 @@ export function moveRepair(host: ContainerHost, target: string, { isCopy }: { is
   return [
     undo('look where the engine runs', (context, record) => acceptNewPlace(host, context, { record, target, isCopy })),
     undo('stop the engine there', (context, record) => leaveNewPlace(host, context, { record, target })),
-    undo('put the configuration back', async (_context, { setting }) => host.settings.restore(setting, target)),
+    undo('put the configuration back', async (_context, record) => ((await isSwitched(host, record, target)) ? host.settings.restore(record.setting, target) : undefined)),
     undo('put the target back', async ({ job }) => (isCopy && (await host.moves.isThere(target, job.id)) ? host.moves.takeBack(target) : undefined)),
     undo('start the engine where it was', (context, record) => returnToOldPlace(host, context, record)),
     step('settle', async (_context, { isDone }) => (isCopy && isDone ? host.moves.settle(target).then(() => undefined) : undefined)),

@@ -14,13 +14,13 @@ const record = v.object({
   }),
   /** Where the old data is, without symbolic links. */
   source: v.string(),
-  /** Bytes to be copied. */
-  bytes: v.number(),
   /** Whether the engine answered when the move began, and what ran then; later, what ran when it was stopped. */
   hasRun: v.boolean(),
   containers: v.array(container),
-  /** The target's file system. */
-  device: v.string(),
+  /** The target's file system; empty until it was checked. */
+  device: v.optional(v.string(), ''),
+  /** Bytes to be copied. */
+  bytes: v.optional(v.number(), 0),
   /** The uppermost folder that was made for the target. */
   created: v.optional(v.string()),
   /** From here on the engine may be stopped, and be so because of this job. */
