@@ -23,6 +23,7 @@ export function createContainerEngine(options: KeeperOptions): ContainerEngine {
       const answer = needAnswer(await ask({ method: 'GET', path: '/containers/json', timeoutMs: START_MS }), 'list containers');
       return v.parse(containerList, answer.body).map(({ Id: id, Names: names }) => ({ id, name: (names?.[0] ?? id).replace(/^\//, '') }));
     },
+    mayTakeTime: async () => (await findKeeper(options)).kind !== 'procd',
     inspect: async (id) => {
       const answer = needAnswer(await ask({ method: 'GET', path: `/containers/${id}/json`, timeoutMs: START_MS }), `look at the container ${id}`);
       return answer.status === 200 ? containerState(v.parse(containerDetails, answer.body)) : undefined;
@@ -41,7 +42,7 @@ export function createContainerEngine(options: KeeperOptions): ContainerEngine {
   };
 }
 
-const info = v.object({ DockerRootDir: v.string(), Driver: v.optional(v.string(), '') });
+const info = v.object({ DockerRootDir: v.string(), Driver: v.optional(v.string(), ''), LiveRestoreEnabled: v.optional(v.boolean(), false) });
 const containerList = v.array(v.object({ Id: v.string(), Names: v.nullish(v.array(v.string())) }));
 const containerDetails = v.object({
   State: v.object({ Running: v.boolean(), ExitCode: v.optional(v.number(), 0), StartedAt: v.optional(v.string(), '') }),
@@ -52,7 +53,7 @@ function stateFrom(answer: EngineAnswer): EngineState {
   if (answer === 'absent') return { kind: 'absent' };
   if (answer === 'silent') return { kind: 'silent' };
   const parsed = v.safeParse(info, answer.body);
-  return parsed.success ? { kind: 'answers', dataRoot: parsed.output.DockerRootDir, driver: parsed.output.Driver } : { kind: 'silent' };
+  return parsed.success ? { kind: 'answers', dataRoot: parsed.output.DockerRootDir, driver: parsed.output.Driver, leavesContainers: parsed.output.LiveRestoreEnabled } : { kind: 'silent' };
 }
 
 function containerState({ State, HostConfig }: v.InferOutput<typeof containerDetails>): ContainerState {

@@ -11,8 +11,11 @@ export interface ContainerHost {
   moves: MoveFolders;
 }
 
-/** How the engine takes a question: `silent` where somebody has its socket and does not answer (yet), `absent` where nobody has it. */
-export type EngineState = { kind: 'answers'; dataRoot: string; driver: string } | { kind: 'silent' } | { kind: 'absent' };
+/**
+ * How the engine takes a question: `leavesContainers` where they go on when it stops (live-restore); `silent` where somebody has its socket and does not answer (yet), `absent` where
+ * nobody has it.
+ */
+export type EngineState = { kind: 'answers'; dataRoot: string; driver: string; leavesContainers: boolean } | { kind: 'silent' } | { kind: 'absent' };
 
 export interface ContainerSummary {
   id: string;
@@ -42,6 +45,8 @@ export interface ContainerEngine {
   keeper: () => Promise<string>;
   /** @throws DepotError unavailable, here and below, where the engine does not answer */
   running: () => Promise<ContainerSummary[]>;
+  /** Whether its keeper lets it take the time to end its containers: procd kills it after some seconds, and they go on alone. */
+  mayTakeTime: () => Promise<boolean>;
   /** undefined where the engine does not know it. */
   inspect: (id: string) => Promise<ContainerState | undefined>;
   /** Resolves when it has ended, by the time-out of its own. */
@@ -120,6 +125,7 @@ export interface Place {
 }
 
 export interface Places {
+  /** @throws DepotError bad_request where the path leads nowhere: through a circle of links, say */
   look: (path: string) => Promise<Place>;
   /** The mounts that hold `/` and `/overlay`. */
   system: () => Promise<MountEntry[]>;
@@ -181,6 +187,8 @@ export interface MoveFolders {
   /** @throws DepotError unavailable where it is not there: the disk is not mounted any more, or another one is */
   need: (target: string, job: string) => Promise<void>;
   isThere: (target: string, job: string) => Promise<boolean>;
+  /** Lets the copy's containers find in the target what they have in the data root: the engine writes down the whole paths of their volumes and logs. */
+  redirect: (target: string, sources: readonly string[]) => Promise<void>;
   /** Moves what the target holds aside and the copy in its place, with the source's owner and mode; safe to do again. */
   place: (target: string, source: string) => Promise<void>;
   /** Undoes `place`, wherever it was broken off; safe to do again. */

@@ -4,7 +4,7 @@ import * as v from 'valibot';
 import type { Paths } from '../config/paths.ts';
 import { DepotError, reasonOf, systemCode } from '../errors.ts';
 import type { DataRootSetting, DataRootSettings, KnownSetting } from './container-goods.ts';
-import { replaceFile, syncFolder } from './durable-file.ts';
+import { replaceFile, rewriteFile, syncFolder } from './durable-file.ts';
 import { readUciOption, setUciOption, type UciPlace } from './uci-edit.ts';
 
 const DEFAULT_ROOT = '/var/lib/docker';
@@ -83,14 +83,14 @@ async function readText(file: string): Promise<string | undefined> {
   });
 }
 
-/** A link stays one, and the mode stays. What a daemon that was killed here has left beside it goes. */
+/** A link stays one, and owner and mode stay. What a daemon that was killed here has left beside it goes. */
 async function replace(file: string, text: string): Promise<void> {
   const real = await realpath(file).catch(() => file);
-  const mode = await stat(real).then((entry) => entry.mode & 0o7777, () => 0o644);
   for (const name of await readdir(dirname(real)).catch(() => [])) {
     if (name.startsWith(`${basename(real)}.`) && /\.\d+\.new$/.test(name)) await rm(join(dirname(real), name), { force: true });
   }
-  await replaceFile(real, text, mode);
+  if (await stat(real).then(() => true, () => false)) await rewriteFile(real, text);
+  else await replaceFile(real, text, 0o644);
 }
 
 async function remove(file: string): Promise<void> {

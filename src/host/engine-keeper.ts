@@ -9,6 +9,7 @@ type Argv = [string, ...string[]];
 
 /** Who starts and stops the engine, and how. */
 export interface Keeper {
+  kind: 'procd' | 'systemd' | 'command';
   name: string;
   start: Argv;
   stop: Argv;
@@ -28,8 +29,8 @@ export async function findKeeper(options: KeeperOptions): Promise<Keeper> {
   const { paths, settings } = options;
   const { engine, start, stop } = settings();
   const initScript = paths.onDevice('/etc/init.d/dockerd');
-  if (engine === 'command') return { name: 'the configured commands', start: argvOf(start), stop: argvOf(stop) };
-  if (engine === 'procd' || (engine === 'auto' && (await isThere(initScript)))) return { name: initScript, start: [initScript, 'start'], stop: [initScript, 'stop'] };
+  if (engine === 'command') return { kind: 'command', name: 'the configured commands', start: argvOf(start), stop: argvOf(stop) };
+  if (engine === 'procd' || (engine === 'auto' && (await isThere(initScript)))) return { kind: 'procd', name: initScript, start: [initScript, 'start'], stop: [initScript, 'stop'] };
   if (engine === 'systemd' || (await hasUnit(paths))) return systemdKeeper(options);
   throw new DepotError('unavailable', `cannot tell who starts the container engine: there is neither ${initScript} nor a systemd unit docker; container.engine can name commands`);
 }
@@ -38,7 +39,7 @@ export async function findKeeper(options: KeeperOptions): Promise<Keeper> {
 async function systemdKeeper({ environment }: KeeperOptions): Promise<Keeper> {
   const probe = await run({ argv: ['systemctl', 'is-active', 'docker.socket'], environment, cwd: '/' }, { timeoutMs: 10_000, maxBytes: 4096 }).catch(() => undefined);
   const hasSocket = probe?.stdout.trim() === 'active';
-  return { name: 'systemd', start: ['systemctl', 'start', 'docker'], stop: hasSocket ? ['systemctl', 'stop', 'docker.socket', 'docker'] : ['systemctl', 'stop', 'docker'] };
+  return { kind: 'systemd', name: 'systemd', start: ['systemctl', 'start', 'docker'], stop: hasSocket ? ['systemctl', 'stop', 'docker.socket', 'docker'] : ['systemctl', 'stop', 'docker'] };
 }
 
 async function hasUnit(paths: Paths): Promise<boolean> {

@@ -1,7 +1,8 @@
-import { chmod, chown, mkdir, readdir, readFile, rename, rm, rmdir, stat, utimes } from 'node:fs/promises';
+import { chmod, chown, mkdir, readdir, readFile, realpath, rename, rm, rmdir, stat, utimes } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { DepotError, systemCode } from '../errors.ts';
 import type { MoveFolders } from './container-goods.ts';
+import { redirectContainers } from './container-paths.ts';
 import { replaceFile, syncFolder } from './durable-file.ts';
 import { ASIDE_NAME, ASIDE_PART_NAME, COPY_NAME, DONE_NAME, KEPT_OUT, MARKER_NAME, MOVE_NAME, OWNER_NAME } from './move-layout.ts';
 
@@ -38,6 +39,10 @@ export function createMoveFolders(): MoveFolders {
     isThere,
     need: async (target, job) => {
       if (!(await isThere(target, job))) throw new DepotError('unavailable', `cannot go on with ${target}: what was copied there is gone; is its disk still mounted?`);
+    },
+    redirect: async (target, sources) => {
+      const real = await realpath(target);
+      for (const root of [join(target, MOVE_NAME, COPY_NAME), target]) await redirectContainers(root, { from: sources, to: real });
     },
     place,
     takeBack,

@@ -1,4 +1,4 @@
-import { open, readFile, realpath, stat, statfs } from 'node:fs/promises';
+import { lstat, open, readFile, realpath, stat, statfs } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import { DepotError, systemCode } from '../errors.ts';
 import type { MountEntry, Place, Places } from './container-goods.ts';
@@ -58,7 +58,6 @@ async function look(path: string): Promise<Place> {
 /** File systems that do not compress: a copy of all they hold takes no more than they do. */
 const KEEPS_ITS_SIZE = ['ext2', 'ext3', 'ext4', 'xfs'];
 
-/** A link that leads nowhere is there, and in the way. */
 async function nearestOf(path: string): Promise<{ nearest: string; rest: string }> {
   let nearest = path;
   for (;;) {
@@ -66,7 +65,9 @@ async function nearestOf(path: string): Promise<{ nearest: string; rest: string 
       await stat(nearest);
       return { nearest, rest: relative(nearest, path) };
     } catch (error) {
-      if (!['ENOENT', 'ENOTDIR'].includes(systemCode(error) ?? '') || nearest === '/') throw new DepotError('internal', `cannot look at ${path}`, { cause: error });
+      const code = systemCode(error) ?? '';
+      const isLink = await lstat(nearest).then((entry) => entry.isSymbolicLink(), () => false);
+      if (isLink || !['ENOENT', 'ENOTDIR'].includes(code)) throw new DepotError('bad_request', `${nearest} ${isLink ? 'is a link that leads nowhere' : `cannot be looked at: ${code}`}`, { cause: error });
       nearest = dirname(nearest);
     }
   }

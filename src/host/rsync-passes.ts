@@ -1,16 +1,17 @@
 /**
- * The passes of a copy, for any POSIX shell: PASS SOURCE COPY MARKER BYTES PROGRESS rsync OPTION…
+ * The passes of a copy, for any POSIX shell: PASS SOURCE COPY MARKER BYTES PROGRESS NODE LISTER rsync OPTION…
  *
  *  - live: what is dirty in the source is written out first, so that pages that a container has mapped are marked clean and its next write to
  *    them changes the file's time. What is copied is flushed all along, so that the last flush, with the engine stopped, is short.
- *  - last: files that changed after the copy began are copied again whatever their size and time say; then all that differs.
+ *  - last: files that changed after the copy began are copied again whatever their size and time say (a program can set a file's time back, but
+ *    not the time of that); then all that differs.
  *  - compare: lists what a pass would still do, while the copy is flushed to the disk.
  *
  * rsync writes a line of progress for every file: of those one a per cent reaches the log, and of messages and differences the first ones. It
  * ends with rsync's exit code. A flusher whose shell was killed ends by itself.
  */
 export const PASSES = String.raw`
-pass=$1 source=$2 copy=$3 marker=$4 total=$5 progress=$6; shift 6
+pass=$1 source=$2 copy=$3 marker=$4 total=$5 progress=$6 node=$7 lister=$8; shift 8
 flush() { sync -f "$1" 2>/dev/null || sync; }
 case "$(awk -W version 2>/dev/null </dev/null)" in mawk*) interactive='-W interactive' ;; esac
 command -v stdbuf >/dev/null && unbuffered='stdbuf -oL'
@@ -39,6 +40,11 @@ digested() {
   return "$code"
 }
 
+changed() {
+  if find "$marker" -cnewer "$marker" -print0 >/dev/null 2>&1; then find . -xdev -cnewer "$marker" ! -type d -print0
+  else "$node" -e "$lister" "$marker"; fi
+}
+
 case $pass in
 live)
   flush "$source"
@@ -47,9 +53,7 @@ live)
   kill "$flusher" 2>/dev/null
   ;;
 last)
-  if find "$marker" -newer "$marker" -print0 >/dev/null 2>&1; then
-    cd "$source" && find . -xdev -newer "$marker" ! -type d -print0 | "$@" --ignore-times --from0 --files-from=- ./ "$copy/" || exit $?
-  fi
+  cd "$source" && changed | "$@" --ignore-times --from0 --files-from=- ./ "$copy/" || exit $?
   digested "$@" --delete --stats $progress "$source/" "$copy/"; code=$?
   ;;
 compare)
@@ -59,4 +63,20 @@ compare)
   ;;
 esac
 exit "$code"
+`;
+
+/** Where find cannot ask for the time of the last change of anything (busybox): lists what is newer than a file, below the working folder and on its disk. */
+export const LISTER = `'use strict';
+const { lstatSync, readdirSync, statSync, writeSync } = require('node:fs');
+const since = statSync(process.argv[1], { bigint: true }).mtimeNs;
+const { dev } = lstatSync('.', { bigint: true });
+const walk = (folder) => {
+  for (const name of readdirSync(folder, { encoding: 'buffer' })) {
+    const path = Buffer.concat([folder, Buffer.from('/'), name]);
+    const entry = lstatSync(path, { bigint: true });
+    if (entry.dev === dev && entry.isDirectory()) walk(path);
+    else if (entry.dev === dev && entry.ctimeNs > since) writeSync(1, Buffer.concat([path, Buffer.from([0])]));
+  }
+};
+walk(Buffer.from('.'));
 `;

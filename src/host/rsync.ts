@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Copier, CopyReport } from './container-goods.ts';
 import { run } from './exec.ts';
 import { COPY_NAME, KEPT_OUT, MARKER_NAME } from './move-layout.ts';
-import { PASSES } from './rsync-passes.ts';
+import { LISTER, PASSES } from './rsync-passes.ts';
 
 /** What an rsync can do, from what `rsync --version` prints. */
 export interface Abilities {
@@ -23,7 +23,7 @@ export function createCopier(environment: Record<string, string>): Copier {
     command: async (pass, { source, folder, totalBytes }) => {
       const { options, progress } = optionsFor((await abilities()) ?? OLDEST, await keepsNanoseconds(folder));
       const places = [source, join(folder, COPY_NAME), join(folder, MARKER_NAME)];
-      return { argv: ['/bin/sh', '-c', PASSES, 'sh', pass, ...places, String(totalBytes), progress, 'rsync', ...options], environment, cwd: '/' };
+      return { argv: ['/bin/sh', '-c', PASSES, 'sh', pass, ...places, String(totalBytes), progress, process.execPath, LISTER, 'rsync', ...options], environment, cwd: '/' };
     },
     removal: (folder) => ({ argv: ['rm', '-rf', '--', folder], environment, cwd: '/' }),
     percentIn: (tail) => {
@@ -57,7 +57,8 @@ function faultOf(abilities: Abilities | undefined): string | undefined {
 export function optionsFor({ version, hasAcls }: Abilities, areNanosecondsKept: boolean): { options: string[]; progress: string } {
   const isSince = (wanted: readonly number[]): boolean => (wanted.map((part, index) => (version[index] ?? 0) - part).find((difference) => difference !== 0) ?? 0) >= 0;
   const options = [`-a${hasAcls ? 'A' : ''}HXSx`, '--numeric-ids', ...KEPT_OUT.map((name) => `--exclude=/${name}`)];
-  if (isSince([3, 1, 0])) options.push('--no-human-readable');
+  // On xfs, ACLs show a second time, as attributes that the source does not have: deleting those would delete the ACLs.
+  if (isSince([3, 1, 0])) options.push('--no-human-readable', '--filter=-x trusted.SGI_ACL_*');
   if (isSince([3, 1, 3]) && areNanosecondsKept) options.push('--modify-window=-1');
   return { options, progress: isSince([3, 1, 0]) ? '--info=progress2' : '' };
 }

@@ -79,6 +79,8 @@ async function enter({ processes, logs, save }: RunnerOptions, job: Job): Promis
     logs.wake(job.id);
   } else {
     job.resumes += 1;
+    // The daemon before may have died between starting a command and recording it: that one's exit file must not be taken for the next one's.
+    if (job.process === undefined) job.runs += 1;
     if (job.bootId !== bootId) {
       const verdict: Verdict = { state: 'interrupted', error: 'the device went down while the job was running', exitCode: ENDED_WITHOUT_CODE };
       beginRepair(job, job.verdict ?? verdict);

@@ -1,14 +1,9 @@
-import { reasonOf } from '../errors.ts';
+import { DepotError, reasonOf } from '../errors.ts';
 import type { ContainerHost, EngineState, Place, TargetContent } from '../host/container-goods.ts';
 import { isOnSystem, reasonsAgainstChange, reasonsAgainstMove, SNAPSHOT_DRIVERS, type MoveFacts } from './move-reasons.ts';
 
 /** How a move to a target looks beforehand. */
-export interface MoveCheck {
-  result: 'good' | 'existed' | 'bad';
-  /** There where it is bad. */
-  reasons: string[];
-  facts: MoveFacts;
-}
+export type MoveCheck = { result: 'good' | 'existed'; facts: MoveFacts } | { result: 'bad'; reasons: string[] };
 
 /** Whether the container data is on the system disk: the mount that holds `/` or `/overlay`. */
 export async function isDataOnSystem({ settings, places }: ContainerHost): Promise<boolean> {
@@ -21,14 +16,18 @@ export async function isDataOnSystem({ settings, places }: ContainerHost): Promi
  * @param isExact whether the data is measured even where it fits for certain
  */
 export async function checkMove(host: ContainerHost, target: string, { isExact }: { isExact: boolean }): Promise<MoveCheck> {
-  const { facts, content } = await gather(host, target);
+  const gathered = await gather(host, target);
+  if ('fault' in gathered) return { result: 'bad', reasons: [gathered.fault] };
+  const { facts, content } = gathered;
   if (facts.source.kind === 'folder') facts.need = await measure(host, { facts, content, isExact });
   return verdict(reasonsAgainstMove(facts), facts, content);
 }
 
 /** The same for pointing the engine at the target and nothing else. */
 export async function checkChange(host: ContainerHost, target: string): Promise<MoveCheck> {
-  const { facts, content } = await gather(host, target);
+  const gathered = await gather(host, target);
+  if ('fault' in gathered) return { result: 'bad', reasons: [gathered.fault] };
+  const { facts, content } = gathered;
   const held = await Promise.all(DATA_ROOT_FOLDERS.map((name) => host.places.look(`${facts.target.real}/${name}`)));
   return verdict(reasonsAgainstChange(facts, { isDataRoot: held.every(({ kind }) => kind === 'folder') }), facts, content);
 }
@@ -37,16 +36,21 @@ export async function checkChange(host: ContainerHost, target: string): Promise<
 const DATA_ROOT_FOLDERS = ['containers', 'volumes'];
 
 function verdict(reasons: string[], facts: MoveFacts, content: TargetContent): MoveCheck {
-  if (reasons.length > 0) return { result: 'bad', reasons, facts };
-  return { result: content.isEmpty ? 'good' : 'existed', reasons, facts };
+  return reasons.length > 0 ? { result: 'bad', reasons } : { result: content.isEmpty ? 'good' : 'existed', facts };
 }
 
-async function gather({ engine, settings, places, copier, moves }: ContainerHost, path: string): Promise<{ facts: MoveFacts; content: TargetContent }> {
+type Gathered = { facts: MoveFacts; content: TargetContent } | { fault: string };
+
+async function gather({ engine, settings, places, copier, moves }: ContainerHost, path: string): Promise<Gathered> {
   const setting = await settings.read();
-  const [state, source, target, system, keeperFault, copierFault, content] = await Promise.all([
+  const target = await places.look(path).catch((error: unknown) => {
+    if (error instanceof DepotError && error.code === 'bad_request') return error.message;
+    throw error;
+  });
+  if (typeof target === 'string') return { fault: target };
+  const [state, source, system, keeperFault, copierFault, content] = await Promise.all([
     engine.state(),
     places.look(setting.path),
-    places.look(path),
     places.system(),
     engine.keeper().then(() => undefined, reasonOf),
     copier.fault(),
@@ -84,9 +88,8 @@ async function measure({ places, moves }: ContainerHost, { facts: { source, targ
   const { used } = source;
   const isSure = used !== undefined && used.bytes * 1.05 < target.freeBytes && used.inodes * 1.05 < (target.freeInodes ?? Infinity);
   if (isSure && !isExact) return undefined;
-  const need = await places.usage(source.real);
-  if (!content.hasMove) return need;
-  const copied = await places.usage(moves.folderIn(target.real));
-  return { bytes: Math.max(0, need.bytes - copied.bytes), inodes: Math.max(0, need.inodes - copied.inodes) };
+  const held = await places.usage(source.real);
+  const copied = content.hasMove ? await places.usage(moves.folderIn(target.real)) : { bytes: 0, inodes: 0 };
+  return { bytes: Math.max(0, held.bytes - copied.bytes), inodes: Math.max(0, held.inodes - copied.inodes), heldBytes: held.bytes };
 }
 

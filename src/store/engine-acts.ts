@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { DepotError } from '../errors.ts';
 import type { ContainerHost, ContainerSummary, EngineState, Holder } from '../host/container-goods.ts';
 import type { StepContext } from '../jobs/job.ts';
-import { createLauncher } from './launcher.ts';
+import { createLauncher, type Launcher } from './launcher.ts';
 
 const POLL_MS = 200;
 /** An engine ends its containers first, each with a time-out of its own. From when it is asked to stop. */
@@ -15,7 +15,7 @@ const START_LIMIT_MS = 5 * 60_000;
 type Telling = Pick<StepContext, 'note' | 'logFile'>;
 
 /**
- * Stops the engine, containers first, and comes back when nothing works in its data root any more. Where a killed engine has left containers
+ * Stops the engine and its containers, and comes back when nothing works in its data root any more. Where a killed engine has left containers
  * running, an engine is started to take them over, and stopped. Safe to do again. It is not broken off: an engine that is half stopped is
  * neither here nor there.
  * @throws DepotError unavailable
@@ -26,12 +26,12 @@ export async function stopEngine({ engine }: ContainerHost, dataRoot: string, { 
   const deadline = performance.now() + STOP_LIMIT_MS;
   let orphanedSince = Infinity;
   for (;;) {
-    const { kind } = await engine.state();
-    const holders = kind === 'absent' ? await engine.holders(dataRoot) : [];
-    if (kind === 'absent' && holders.length === 0) return;
+    const state = await engine.state();
+    const holders = state.kind === 'absent' ? await engine.holders(dataRoot) : [];
+    if (state.kind === 'absent' && holders.length === 0) return;
     if (performance.now() > deadline || stop.isGivenUp()) throw new DepotError('unavailable', `cannot stop the container engine: ${textOf(holders) || 'it goes on answering'}`);
-    orphanedSince = kind === 'absent' ? Math.min(orphanedSince, performance.now()) : Infinity;
-    if (kind === 'answers') await stopContainers(engine, () => stop.need());
+    orphanedSince = state.kind === 'absent' ? Math.min(orphanedSince, performance.now()) : Infinity;
+    if (state.kind === 'answers') await stopAnswering(engine, { stop, isAdopted: adopt.hasRun(), leavesContainers: state.leavesContainers });
     if (performance.now() - orphanedSince > ORPHAN_MS && adopt.isFree()) {
       await note(`${textOf(holders)} outlived the engine; it is started to take them over`);
       await adopt.need();
@@ -40,15 +40,25 @@ export async function stopEngine({ engine }: ContainerHost, dataRoot: string, { 
   }
 }
 
+interface Stopping {
+  stop: Launcher;
+  isAdopted: boolean;
+  leavesContainers: boolean;
+}
+
+/** An engine that ends its containers itself remembers that they ran; one by one is for those that would outlive it. */
+async function stopAnswering(engine: ContainerHost['engine'], { stop, isAdopted, leavesContainers }: Stopping): Promise<void> {
+  if (stop.isFree() && (leavesContainers || isAdopted || !(await engine.mayTakeTime()))) await stopContainers(engine);
+  await stop.need();
+}
+
 export function textOf(holders: readonly Holder[]): string {
   return holders.map(({ text }) => text).join(', ');
 }
 
-/** One by one an engine would wait for each; and one that leaves its containers running when it ends (live-restore) must not. */
-async function stopContainers(engine: ContainerHost['engine'], then: () => Promise<void>): Promise<void> {
+async function stopContainers(engine: ContainerHost['engine']): Promise<void> {
   const running = await engine.running().catch(() => []);
   await Promise.all(running.map(({ id }) => engine.stopContainer(id)));
-  await then();
 }
 
 export interface EngineWanted {

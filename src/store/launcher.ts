@@ -7,6 +7,7 @@ export interface Launcher {
   /** It shows effect: when that is gone again, the next run need not wait for it. */
   seen: () => void;
   isFree: () => boolean;
+  hasRun: () => boolean;
   /** Whether it has run as often as it may, without effect. */
   isGivenUp: () => boolean;
 }
@@ -33,6 +34,7 @@ export function createLauncher({ launch, most }: { launch: () => Promise<Launch>
     },
     seen: () => (quietUntil = Math.min(quietUntil, performance.now() + SEEN_EFFECT_MS)),
     isFree,
+    hasRun: () => count > 0,
     isGivenUp: () => count >= most && isFree(),
   };
 }

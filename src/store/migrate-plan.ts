@@ -1,12 +1,13 @@
 import { DepotError } from '../errors.ts';
 import type { ContainerHost } from '../host/container-goods.ts';
 import type { Act, Job, Plan, Step, StepContext } from '../jobs/job.ts';
-import { checkChange, checkMove, type MoveCheck } from './container-data.ts';
+import { checkChange, checkMove } from './container-data.ts';
 import { passSteps } from './copy-steps.ts';
 import { sizeText } from './disks.ts';
 import { startEngine, stopEngine } from './engine-acts.ts';
 import { lookStep, needStopped, rememberStep } from './engine-record.ts';
 import { moveRepair } from './migrate-repair.ts';
+import type { MoveFacts } from './move-reasons.ts';
 import { needRecord, remember } from './move-record.ts';
 
 /** How `overwrite` may be: `true` replaces what the target holds, `chdir` copies nothing and only points the engine there. */
@@ -36,6 +37,7 @@ function moveSteps(host: ContainerHost, target: string, isOverwriting: boolean):
     startStep(host, target, { isCopy: true }),
     { name: 'settle', act: () => host.moves.settle(target).then(() => undefined) },
     { name: 'clean up', mustSucceed: false, command: async () => host.copier.removal(await host.moves.settle(target)) },
+    lookAgainStep(host, target, { isCopy: true }),
     { name: 'tell', act: (context) => tell(host, context, target) },
   ];
 }
@@ -48,33 +50,34 @@ function changeSteps(host: ContainerHost, target: string): Step[] {
     stopStep(host),
     switchStep(host, target),
     startStep(host, target, { isCopy: false }),
+    lookAgainStep(host, target, { isCopy: false }),
     { name: 'tell', act: (context) => tell(host, context, target) },
   ];
 }
 
 /** @throws DepotError bad_request with every reason */
-export async function mayMove(host: ContainerHost, target: string, { isOverwriting, isExact }: { isOverwriting: boolean; isExact: boolean }): Promise<MoveCheck> {
+export async function mayMove(host: ContainerHost, target: string, { isOverwriting, isExact }: { isOverwriting: boolean; isExact: boolean }): Promise<MoveFacts> {
   const found = await checkMove(host, target, { isExact });
   if (found.result === 'bad') throw refusal(target, found.reasons);
   if (found.result === 'existed' && !isOverwriting) throw refusal(target, ['there is something already; overwrite=true replaces it, overwrite=chdir uses it as it is']);
-  return found;
+  return found.facts;
 }
 
 /** @throws DepotError bad_request with every reason */
-export async function mayChange(host: ContainerHost, target: string): Promise<MoveCheck> {
+export async function mayChange(host: ContainerHost, target: string): Promise<MoveFacts> {
   const found = await checkChange(host, target);
   if (found.result === 'bad') throw refusal(target, found.reasons);
-  return found;
+  return found.facts;
 }
 
 function refusal(target: string, reasons: string[]): DepotError {
   return new DepotError('bad_request', `cannot move the container data to ${target}: ${reasons.join('; ')}`);
 }
 
-async function check({ memory, note }: StepContext, may: () => Promise<MoveCheck>): Promise<undefined> {
-  const { facts: { source, target, need } } = await may();
+async function check({ memory, note }: StepContext, may: () => Promise<MoveFacts>): Promise<undefined> {
+  const { source, target, need } = await may();
   const bytes = need?.bytes ?? 0;
-  remember(memory, { bytes, device: target.mount.device });
+  remember(memory, { bytes, device: target.mount.device, ...(need === undefined ? {} : { heldBytes: need.heldBytes }) });
   if (bytes > 0) await note(`${sizeText(bytes)} to be copied from ${source.path}; ${sizeText(target.freeBytes)} are free`);
 }
 
@@ -103,9 +106,10 @@ function stopStep(host: ContainerHost): Act {
 }
 
 async function placeCopy(host: ContainerHost, { memory, job }: StepContext, target: string): Promise<undefined> {
-  const { source } = needRecord(memory);
+  const { setting, source } = needRecord(memory);
   await host.moves.need(target, job.id);
   await needStopped(host, source);
+  await host.moves.redirect(target, [setting.path, source]);
   await host.moves.place(target, source);
 }
 
@@ -138,9 +142,21 @@ function startStep(host: ContainerHost, target: string, { isCopy }: { isCopy: bo
   };
 }
 
+/** What has come up may have been killed while the rest was cleaned up. */
+function lookAgainStep(host: ContainerHost, target: string, { isCopy }: { isCopy: boolean }): Act {
+  return {
+    name: 'look again',
+    act: async (context) => {
+      const { containers } = needRecord(context.memory);
+      await startEngine(host, { dataRoot: target, containers, mayLack: !isCopy, signal: context.signal }, context);
+      return undefined;
+    },
+  };
+}
+
 async function tell({ places }: ContainerHost, { memory, note }: StepContext, target: string): Promise<undefined> {
-  const { setting, source } = needRecord(memory);
-  const { bytes } = await places.usage(source);
+  const { setting, source, heldBytes } = needRecord(memory);
+  const bytes = heldBytes ?? (await places.usage(source)).bytes;
   await note(`the engine works in ${target}, and the containers run`);
   await note(`the disk of ${target} must be mounted before the engine starts: without it the engine would begin anew on the disk below`);
   await note(`the old data is still in ${setting.path} and holds ${sizeText(bytes)}; remove it when you no longer want it`);

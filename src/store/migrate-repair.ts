@@ -38,6 +38,7 @@ export function moveRepair(host: ContainerHost, target: string, { isCopy }: { is
         return folder === undefined ? undefined : host.copier.removal(folder);
       },
     },
+    step('see that the engine runs', (context, record) => keepRunning(host, context, { record, target, isCopy })),
     step('tell', (context, record) => tell(host, context, { record, target, isCopy })),
   ];
 }
@@ -83,6 +84,17 @@ async function returnToOldPlace(host: ContainerHost, context: StepContext, { isS
   if (!isStopping && !isGone) return;
   await startEngine(host, { dataRoot: setting.path, containers }, context);
   await context.note(`the engine works in ${setting.path} as before`);
+}
+
+/** Whatever became of the engine while all this was done: where it ran, it runs. */
+async function keepRunning(host: ContainerHost, context: StepContext, { record: { isDone, hasRun, isStopping, containers, setting }, target, isCopy }: Move): Promise<void> {
+  if (!hasRun || (!isStopping && (await host.engine.state()).kind !== 'absent')) return;
+  try {
+    await startEngine(host, { dataRoot: isDone ? target : setting.path, containers, mayLack: isDone && !isCopy }, context);
+  } catch (error) {
+    await context.note(`the container engine is not as it was. It worked in ${setting.path} with ${containers.map(({ name }) => name).join(', ') || 'no container'} running; its configuration names ${(await host.settings.read()).path}`);
+    throw error;
+  }
 }
 
 async function toRemove(host: ContainerHost, { job, memory }: StepContext, target: string): Promise<string | undefined> {

@@ -19,8 +19,8 @@ export interface MoveFacts {
   subvolumes: readonly string[];
   /** Why nothing can be copied, if so. */
   copierFault: string | undefined;
-  /** What is still to be copied; undefined where it fits for certain, or where there is nothing. */
-  need: { bytes: number; inodes: number } | undefined;
+  /** What is still to be copied, and all that is there; undefined where it fits for certain, or where there is nothing. */
+  need: { bytes: number; inodes: number; heldBytes: number } | undefined;
 }
 
 type Reason = (facts: MoveFacts) => string | undefined;
@@ -66,7 +66,10 @@ const uncommitted: Reason = ({ setting: { uncommittedFile } }) => (uncommittedFi
 
 const noKeeper: Reason = ({ keeperFault }) => keeperFault;
 
-const ALWAYS: readonly Reason[] = [samePlace, notAFolder, unsuitable, readOnly, mountsBelowTarget, configuredElsewhere, runsElsewhere, uncommitted, noKeeper];
+/** Overlays are mounted with options in which these part one path from the next. */
+const badName: Reason = ({ target: { path, real } }) => (/[:,\\]/.test(path + real) ? `${path} has a colon, a comma or a backslash in it, with which the engine cannot mount its layers` : undefined);
+
+const ALWAYS: readonly Reason[] = [samePlace, badName, notAFolder, unsuitable, readOnly, mountsBelowTarget, configuredElsewhere, runsElsewhere, uncommitted, noKeeper];
 
 const nothingThere: Reason = ({ source }) => (source.kind === 'folder' ? undefined : `there is no container data at ${source.path}`);
 
@@ -106,11 +109,8 @@ const noCopier: Reason = ({ copierFault }) => copierFault;
 
 /** Whether a place is on a mount that holds the system. */
 export function isOnSystem({ mount }: Place, system: readonly MountEntry[]): boolean {
-  return SYSTEM_TYPES.includes(mount.type) || system.some(({ device }) => device === mount.device);
+  return system.some(({ device }) => device === mount.device);
 }
-
-/** File systems that only ever hold the system itself, or nothing that lasts. */
-const SYSTEM_TYPES = ['rootfs', 'squashfs', 'overlay', 'ramfs', 'tmpfs'];
 
 function isSame(one: Place, other: Place): boolean {
   return one.real === other.real || (one.location.device === other.location.device && one.location.path === other.location.path);

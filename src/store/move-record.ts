@@ -21,6 +21,8 @@ const record = v.object({
   device: v.optional(v.string(), ''),
   /** Bytes to be copied. */
   bytes: v.optional(v.number(), 0),
+  /** What the old place holds, where it was measured. */
+  heldBytes: v.optional(v.number()),
   /** The uppermost folder that was made for the target. */
   created: v.optional(v.string()),
   /** From here on the engine may be stopped, and be so because of this job. */

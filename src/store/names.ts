@@ -30,7 +30,8 @@ export const devicePath = v.pipe(
 
 function isNormalised(path: string): boolean {
   if (path === '/') return true;
-  if (!path.startsWith('/') || /[\0\n\r]/.test(path)) return false;
+  // U+FFFD stands for bytes that are no UTF-8: another path than the one that was meant.
+  if (!path.startsWith('/') || /[\0\n\r\ufffd]/.test(path)) return false;
   return path.slice(1).split('/').every((part) => part !== '' && part !== '.' && part !== '..');
 }
 

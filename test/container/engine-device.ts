@@ -43,9 +43,7 @@ export async function createEngineDevice(): Promise<EngineDevice> {
   const engine = createEngineApi(at('engine.sock'));
   // Into nothing, or this would wait for as long as the engine has its output.
   await command('sh', ['-c', 'exec sh "$1" start >"$1.log" 2>&1', 'sh', at('engine')]);
-  for (const deadline = performance.now() + 30_000; (await engine.dataRoot()) === undefined; await delay(50)) {
-    if (performance.now() > deadline) throw new Error(`the engine does not answer: ${await readFile(at('engine.log'), 'utf8')}`);
-  }
+  await until(async () => (await engine.dataRoot()) !== undefined, 'the engine answers');
   const set = ['container.engine=command', ...['start', 'stop'].flatMap((verb) => ['sh', at('engine'), verb].map((word) => `container.${verb}=${word}`)), `container.socket=${at('engine.sock')}`];
   const daemon = await startDaemon(device, { set });
   const migrate: EngineDevice['migrate'] = async (path, overwrite) =>
@@ -64,7 +62,7 @@ export async function createEngineDevice(): Promise<EngineDevice> {
     hold: async (verb) => {
       await writeFile(at(`before-${verb}`), `echo >'${at('held')}'; while [ -e '${at('held')}' ]; do sleep 0.05; done`);
       return {
-        reached: () => untilThere(at('held')),
+        reached: () => until(() => access(at('held')).then(() => true, () => false), `the engine is to ${verb}`),
         release: async () => {
           await writeFile(at(`before-${verb}`), '');
           await rm(at('held'));
@@ -82,9 +80,11 @@ export async function createEngineDevice(): Promise<EngineDevice> {
   };
 }
 
-async function untilThere(file: string): Promise<void> {
-  for (const deadline = performance.now() + END_MS; !(await access(file).then(() => true, () => false)); await delay(30)) {
-    if (performance.now() > deadline) throw new Error(`${file} has not come`);
+async function until(isSo: () => Promise<boolean>, what: string): Promise<void> {
+  const deadline = performance.now() + END_MS;
+  while (!(await isSo())) {
+    if (performance.now() > deadline) throw new Error(`it has not come to this: ${what}`);
+    await delay(30);
   }
 }
 

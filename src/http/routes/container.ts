@@ -44,8 +44,8 @@ async function checkResult(container: ContainerHost, path: string): Promise<Resp
     const error = checked.issues[0].message;
     return json({ code: 400, msg: `cannot use the parameter path: ${error}`, result: 'bad', error }, 400);
   }
-  const { result, reasons } = await checkMove(container, path, { isExact: false });
-  return json({ code: 200, result, ...(result === 'bad' ? { error: reasons.join('; ') } : {}) });
+  const found = await checkMove(container, path, { isExact: false });
+  return json({ code: 200, result: found.result, ...(found.result === 'bad' ? { error: found.reasons.join('; ') } : {}) });
 }
 
 /** What cannot be is said at once, unless a move is under way: it may change the answer. The job checks again, and measures. */
