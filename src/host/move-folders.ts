@@ -1,6 +1,6 @@
 import { chmod, chown, mkdir, readdir, readFile, realpath, rename, rm, rmdir, stat, utimes } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { DepotError, systemCode } from '../errors.ts';
+import { DepotError, reasonOf, systemCode } from '../errors.ts';
 import type { MoveFolders } from './container-goods.ts';
 import { redirectContainers } from './container-paths.ts';
 import { replaceFile, syncFolder } from './durable-file.ts';
@@ -17,6 +17,9 @@ const MARKER_AGE_S = 2;
  */
 export function createMoveFolders(): MoveFolders {
   const isThere = async (target: string, job: string): Promise<boolean> => (await readFile(join(target, MOVE_NAME, OWNER_NAME), 'latin1').catch(() => '')) === job;
+  const need = async (target: string, job: string): Promise<void> => {
+    if (!(await isThere(target, job))) throw new DepotError('unavailable', `cannot go on with ${target}: what was copied there is gone; is its disk still mounted?`);
+  };
   return {
     folderIn: (target) => join(target, MOVE_NAME),
     look: async (target) => {
@@ -26,26 +29,16 @@ export function createMoveFolders(): MoveFolders {
       const held = aside ?? [...(part ?? []), ...(here ?? [])];
       return { isEmpty: held.length === 0, hasMove: (await entriesOf(folder)) !== undefined };
     },
-    prepare: async (target, job) => {
-      const created = await mkdir(target, { recursive: true, mode: 0o755 });
-      const folder = join(target, MOVE_NAME);
-      await mkdir(folder, { recursive: true, mode: 0o700 });
-      await takeBack(target);
-      await mkdir(join(folder, COPY_NAME), { recursive: true, mode: 0o700 });
-      await makeMarker(join(folder, MARKER_NAME));
-      await replaceFile(join(folder, OWNER_NAME), job);
-      return { created };
-    },
+    prepare: (target, job) => inWords(target, () => prepare(target, job)),
     isThere,
-    need: async (target, job) => {
-      if (!(await isThere(target, job))) throw new DepotError('unavailable', `cannot go on with ${target}: what was copied there is gone; is its disk still mounted?`);
-    },
-    redirect: async (target, sources) => {
-      const real = await realpath(target);
-      for (const root of [join(target, MOVE_NAME, COPY_NAME), target]) await redirectContainers(root, { from: sources, to: real });
-    },
-    place,
-    takeBack,
+    need,
+    redirect: (target, sources) =>
+      inWords(target, async () => {
+        const real = await realpath(target);
+        for (const root of [join(target, MOVE_NAME, COPY_NAME), target]) await redirectContainers(root, { from: sources, to: real });
+      }),
+    place: (target, source) => inWords(target, () => place(target, source)),
+    takeBack: (target) => inWords(target, () => takeBack(target)),
     tidy: async (target, created) => {
       for (let folder = target; folder === created || folder.startsWith(`${created}/`); folder = dirname(folder)) {
         // Somebody else uses it by now, or it is gone.
@@ -65,6 +58,36 @@ export function createMoveFolders(): MoveFolders {
   };
 }
 
+/** What a full, a failing or an absent disk says, as everything else is said. */
+async function inWords<Result>(target: string, work: () => Promise<Result>): Promise<Result> {
+  try {
+    return await work();
+  } catch (error) {
+    const code = systemCode(error);
+    if (code === undefined) throw error;
+    if (code === 'ENOSPC' || code === 'EDQUOT') throw new DepotError('no_space', `cannot go on with ${target}: its file system is full`, { cause: error });
+    throw new DepotError('unavailable', `cannot go on with ${target}: ${reasonOf(error)}; is its disk still mounted?`, { cause: error });
+  }
+}
+
+async function prepare(target: string, job: string): Promise<{ created: string | undefined }> {
+  const created = await mkdir(target, { recursive: true, mode: 0o755 });
+  const folder = join(target, MOVE_NAME);
+  await makeFolder(folder);
+  await takeBack(target);
+  await makeFolder(join(folder, COPY_NAME));
+  await makeMarker(join(folder, MARKER_NAME));
+  await replaceFile(join(folder, OWNER_NAME), job);
+  return { created };
+}
+
+/** Where the folder above it has gone, so has the disk: nothing is made on the one below. */
+async function makeFolder(folder: string): Promise<void> {
+  await mkdir(folder, { mode: 0o700 }).catch((error: unknown) => {
+    if (systemCode(error) !== 'EEXIST') throw error;
+  });
+}
+
 /** The first one stays for as long as the copy does: whatever has changed since it was begun is newer. */
 async function makeMarker(file: string): Promise<void> {
   if (await stat(file).then(() => true, () => false)) return;
@@ -77,7 +100,7 @@ async function place(target: string, source: string): Promise<void> {
   const folder = join(target, MOVE_NAME);
   const [copy, aside, part] = [COPY_NAME, ASIDE_NAME, ASIDE_PART_NAME].map((name) => join(folder, name)) as [string, string, string];
   if (!(await isFolder(aside))) {
-    await mkdir(part, { recursive: true });
+    await makeFolder(part);
     await likeFolder(part, target);
     await moveEntries(target, part);
     await rename(part, aside);
@@ -92,7 +115,7 @@ async function takeBack(target: string): Promise<void> {
   const folder = join(target, MOVE_NAME);
   const [copy, aside, part] = [COPY_NAME, ASIDE_NAME, ASIDE_PART_NAME].map((name) => join(folder, name)) as [string, string, string];
   if (await isFolder(aside)) {
-    await mkdir(copy, { recursive: true, mode: 0o700 });
+    await makeFolder(copy);
     await moveEntries(target, copy);
     await rename(aside, part);
     await syncFolder(folder);

@@ -25,7 +25,7 @@ export function moveRepair(host: ContainerHost, target: string, { isCopy }: { is
   const undo = (name: string, work: (context: StepContext, record: MoveRecord) => Promise<void>): Act => step(name, async (context, record) => (record.isDone ? undefined : work(context, record)));
   return [
     undo('look where the engine runs', (context, record) => acceptNewPlace(host, context, { record, target, isCopy })),
-    undo('stop the engine there', (context, record) => leaveNewPlace(host, context, { record, target })),
+    undo('stop the engine there', (context, record) => leaveNewPlace(host, context, { record, target, isCopy })),
     undo('put the configuration back', async (_context, record) => ((await isSwitched(host, record, target)) ? host.settings.restore(record.setting, target) : undefined)),
     undo('put the target back', async ({ job }) => (isCopy && (await host.moves.isThere(target, job.id)) ? host.moves.takeBack(target) : undefined)),
     undo('start the engine where it was', (context, record) => returnToOldPlace(host, context, record)),
@@ -69,13 +69,16 @@ async function isSwitched({ settings }: ContainerHost, { setting }: MoveRecord, 
 }
 
 /** Where the engine cannot be made to leave the new place it is let be there: one engine at one place, and a configuration that says which. */
-async function leaveNewPlace(host: ContainerHost, context: StepContext, { record, target }: Omit<Move, 'isCopy'>): Promise<void> {
+async function leaveNewPlace(host: ContainerHost, context: StepContext, { record, target, isCopy }: Move): Promise<void> {
   if (!(await isSwitched(host, record, target))) return;
   const { real } = await host.places.look(target);
   await stopEngine(host, real, context).catch(async (error: unknown) => {
     context.memory.isStuck = true;
     await context.note(`${reasonOf(error)}; it stays at ${target}`);
   });
+  if (isCopy && !(await host.moves.isThere(target, context.job.id))) {
+    await context.note(`the disk of ${target} was gone when the engine started, so it made an empty data root on the disk below; that may be removed`);
+  }
 }
 
 async function returnToOldPlace(host: ContainerHost, context: StepContext, { isStopping, hasRun, containers, setting }: MoveRecord): Promise<void> {

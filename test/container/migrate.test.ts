@@ -197,6 +197,6 @@ chown 12345:23456 many/1 && chmod 4751 many/2 && touch -d @1234567890.123456789 
 
 /** All that can be compared, in one text. */
 async function listOf(folder: string): Promise<string> {
-  const find = `cd "$1" && find . ! -name .depotd-move -printf '%p %y %m %U %G %s %n %l %b %T@\\n' | sed '/^\\. /d' | sort; find . -type f -exec sha256sum {} + | sort; find . ! -path './.depotd-move*' -print0 | sort -z | xargs -0 getfattr -h -d -m -`;
+  const find = `cd "$1" && find . -mindepth 1 ! -name .depotd-move \\( -type d -printf '%p d %m %U %G %T@\\n' -o -printf '%p %y %m %U %G %s %n %l %b %T@\\n' \\) | sort; find . -type f -exec sha256sum {} + | sort; find . ! -path './.depotd-move*' -print0 | sort -z | xargs -0 -n 1 getfattr -h -d -m - | sort`;
   return (await command('sh', ['-c', find, 'sh', folder], { maxBuffer: 64 * 1024 ** 2, encoding: 'latin1' })).stdout;
 }
