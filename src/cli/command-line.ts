@@ -8,6 +8,7 @@ const COMMANDS = {
   remove: { form: 'remove NAME… [--detach]', meaning: 'remove them and what came with them', names: [1, Infinity], options: ['detach'] },
   upgrade: { form: 'upgrade NAME… [--detach]', meaning: 'upgrade them', names: [1, Infinity], options: ['detach'] },
   update: { form: 'update [--detach]', meaning: 'fetch the lists of what is available', names: [0, 0], options: ['detach'] },
+  migrate: { form: 'migrate FOLDER [--overwrite true|chdir] [--detach]', meaning: 'move the container data', names: [1, 1], options: ['overwrite', 'detach'] },
   list: { form: 'list', meaning: 'the installed apps', names: [0, 0], options: [] },
   status: { form: 'status NAME', meaning: 'one app or package', names: [1, 1], options: [] },
   jobs: { form: 'jobs', meaning: 'the tasks, newest first', names: [0, 0], options: [] },
@@ -20,7 +21,7 @@ const COMMANDS = {
 export type CommandName = keyof typeof COMMANDS;
 
 /** Options that only some commands take. */
-type OwnOption = 'autoconf' | 'path' | 'enable' | 'detach' | 'follow';
+type OwnOption = 'overwrite' | 'autoconf' | 'path' | 'enable' | 'detach' | 'follow';
 
 const DEFAULT_URL = 'http://127.0.0.1:8728';
 const DEFAULT_BASE = '/cgi-bin/panel';
@@ -32,6 +33,7 @@ const OPTIONS = {
   autoconf: { type: 'boolean' },
   path: { type: 'string' },
   enable: { type: 'string' },
+  overwrite: { type: 'string' },
   detach: { type: 'boolean' },
   follow: { type: 'boolean', short: 'f' },
   help: { type: 'boolean', short: 'h' },
@@ -96,15 +98,16 @@ function checkNames(command: CommandName, names: readonly string[]): void {
 
 function checkOptions(command: CommandName, values: Values): void {
   const allowed: readonly OwnOption[] = COMMANDS[command].options;
-  const own: OwnOption[] = ['autoconf', 'path', 'enable', 'detach', 'follow'];
+  const own: OwnOption[] = ['overwrite', 'autoconf', 'path', 'enable', 'detach', 'follow'];
   const foreign = own.find((name) => values[name] !== undefined && !allowed.includes(name));
   if (foreign !== undefined) throw new Error(`cannot use --${foreign} with ${command}: usage: depotctl ${COMMANDS[command].form}`);
   if (values.autoconf !== true && (values.path ?? values.enable) !== undefined) throw new Error('cannot use --path or --enable without --autoconf: they are for the configuration');
+  if (values.overwrite !== undefined && !['true', 'chdir'].includes(values.overwrite)) throw new Error(`cannot use --overwrite ${values.overwrite}: true or chdir is expected`);
   if (values.enable !== undefined && !['0', '1'].includes(values.enable)) throw new Error(`cannot use --enable ${values.enable}: 0 or 1 is expected`);
 }
 
-function parametersOf({ autoconf, path, enable }: Values): Record<string, string> {
-  return { ...(autoconf === true && { autoconf: '1' }), ...(path !== undefined && { path }), ...(enable !== undefined && { enable }) };
+function parametersOf({ overwrite, autoconf, path, enable }: Values): Record<string, string> {
+  return { ...(overwrite !== undefined && { overwrite }), ...(autoconf === true && { autoconf: '1' }), ...(path !== undefined && { path }), ...(enable !== undefined && { enable }) };
 }
 
 export function helpText(): string {
@@ -117,6 +120,7 @@ ${lines.join('\n')}
   --autoconf     configure the app after installing it
   --path FOLDER  … with its data in this folder
   --enable 0|1   … and do not start it, or do
+  --overwrite    true: replace what is in FOLDER; chdir: copy nothing, use what is there
   --detach       do not follow the log; print the task's id and end
   --url URL      the daemon: http://HOST[:PORT] or unix:/PATH (default ${DEFAULT_URL})
   --base PATH    root of its CGI path tree (default ${DEFAULT_BASE})

@@ -17,6 +17,7 @@ const RUN: Record<CommandName, (context: CommandContext) => Promise<number>> = {
   remove: submitJobs,
   upgrade: submitJobs,
   update: submitJobs,
+  migrate: submitJobs,
   list: listApps,
   status: showStatus,
   jobs: listJobs,

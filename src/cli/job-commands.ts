@@ -15,7 +15,7 @@ export interface CommandContext {
 /** As a shell tells the end by Ctrl-C. */
 const EXIT_INTERRUPTED = 130;
 
-/** install, remove, upgrade, update: the daemon gets all of them at once and does them in turn; then each is followed. */
+/** install, remove, upgrade, update, migrate: the daemon gets all of them at once and does them in turn; then each is followed. */
 export async function submitJobs(context: CommandContext): Promise<number> {
   const { command, names, isDetached } = context.invocation;
   const ids: string[] = [];
@@ -35,7 +35,8 @@ export async function submitJobs(context: CommandContext): Promise<number> {
 
 async function submit({ client, output, invocation }: CommandContext, name: string): Promise<string> {
   const { command, parameters, isDetached, isJson } = invocation;
-  const answer = await client.post(`admin/store/${command}`, { ...parameters, ...(name !== '' && { package: name }) });
+  const isMove = command === 'migrate';
+  const answer = await client.post(`admin/store/${isMove ? 'docker_migrate' : command}`, { ...parameters, ...(name !== '' && { [isMove ? 'path' : 'package']: name }) });
   const id = textIn(answer, 'task_id');
   if (id === '') throw new DepotError('command_failed', textIn(answer, 'stderr') || `cannot ${command} ${name}: the daemon did not take it`);
   if (isDetached) await output.print(isJson ? `${JSON.stringify(answer)}\n` : `${id}\n`);

@@ -64,7 +64,7 @@ async function inWords<Result>(target: string, work: () => Promise<Result>): Pro
     return await work();
   } catch (error) {
     const code = systemCode(error);
-    if (code === undefined) throw error;
+    if (error instanceof DepotError || code === undefined) throw error;
     if (code === 'ENOSPC' || code === 'EDQUOT') throw new DepotError('no_space', `cannot go on with ${target}: its file system is full`, { cause: error });
     throw new DepotError('unavailable', `cannot go on with ${target}: ${reasonOf(error)}; is its disk still mounted?`, { cause: error });
   }

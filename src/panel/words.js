@@ -28,6 +28,7 @@ const TITLES = {
   upgrade: (subject) => `Upgrade ${subject}`,
   autoconf: (subject) => `Set up ${subject}`,
   update: () => 'Update lists',
+  migrate: (subject) => `Move container data to ${subject}`,
 };
 
 /** What a task does; kinds that this page does not know show their command. */
