@@ -137,8 +137,8 @@ export interface Places {
   usage: (folder: string) => Promise<{ bytes: number; inodes: number }>;
 }
 
-/** A pass of the copy: while containers run, when they have stopped, and one that only looks for differences. */
-export type CopyPass = 'live' | 'last' | 'compare';
+/** A pass of the copy: while containers run; what changed since then; all that differs; and one that only looks for differences. */
+export type CopyPass = 'live' | 'changed' | 'differing' | 'compare';
 
 export interface CopyRequest {
   source: string;
@@ -150,9 +150,12 @@ export interface CopyRequest {
 
 /** What a pass has said of itself. */
 export interface CopyReport {
+  /** Of the source. */
   files: number;
   bytes: number;
-  /** Lines about things that a pass would still do. */
+  /** Things in the copy, counted there. */
+  copied: number;
+  /** Things that a pass would still change. */
   differences: number;
 }
 
@@ -163,7 +166,7 @@ export interface Copier {
   /** Removes a folder and all below it. */
   removal: (folder: string) => Command;
   percentIn: (tail: string) => number | undefined;
-  /** undefined where the output has no report. */
+  /** Of a comparison; undefined where the output has no report. */
   reportIn: (output: string) => CopyReport | undefined;
 }
 

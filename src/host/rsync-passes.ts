@@ -3,9 +3,10 @@
  *
  *  - live: what is dirty in the source is written out first, so that pages that a container has mapped are marked clean and its next write to
  *    them changes the file's time. What is copied is flushed all along, so that the last flush, with the engine stopped, is short.
- *  - last: files that changed after the copy began are copied again whatever their size and time say (a program can set a file's time back, but
- *    not the time of that); then all that differs.
- *  - compare: lists what a pass would still do, while the copy is flushed to the disk.
+ *  - changed: files that changed after the copy began are copied again whatever their size and time say (a program can set a file's time back, but
+ *    not the time of that), and folders that changed lose what is no longer in them. Nothing else is looked at: the engine is stopped.
+ *  - differing: all that differs, where a comparison has found something.
+ *  - compare: lists what a pass would still do, and counts the copy, while that is flushed to the disk.
  *
  * rsync writes a line of progress for every file: of those one a per cent reaches the log, and of messages and differences the first ones. It
  * ends with rsync's exit code. A flusher whose shell was killed ends by itself.
@@ -41,8 +42,9 @@ digested() {
 }
 
 changed() {
-  if find "$marker" -cnewer "$marker" -print0 >/dev/null 2>&1; then find . -xdev -cnewer "$marker" ! -type d -print0
-  else "$node" -e "$lister" "$marker"; fi
+  if ! find "$marker" -cnewer "$marker" -print0 >/dev/null 2>&1; then "$node" -e "$lister" "$marker" "$1"
+  elif [ "$1" = files ]; then find . -xdev -cnewer "$marker" ! -type d -print0
+  else find . -xdev -cnewer "$marker" -type d -exec sh -c 'printf "%s/\0" "$@"' sh {} +; fi
 }
 
 case $pass in
@@ -52,31 +54,39 @@ live)
   digested "$@" --delete --stats $progress "$source/" "$copy/"; code=$?
   kill "$flusher" 2>/dev/null
   ;;
-last)
-  cd "$source" && changed | "$@" --ignore-times --from0 --files-from=- ./ "$copy/" || exit $?
-  digested "$@" --delete --stats $progress "$source/" "$copy/"; code=$?
+changed)
+  cd "$source" && changed files | "$@" --ignore-times --from0 --files-from=- ./ "$copy/" || exit $?
+  changed folders | "$@" --delete --from0 --files-from=- ./ "$copy/"; code=$?
+  ;;
+differing)
+  digested "$@" --delete --stats "$source/" "$copy/"; code=$?
   ;;
 compare)
   flush "$copy" & flusher=$!
+  { find "$copy" -print0 | tr -dc '\0' | wc -c | sed 's/^ */copied things: /' >&5; } 5>&1 & counter=$!
   digested "$@" --delete --stats --dry-run --itemize-changes "$source/" "$copy/"; code=$?
-  wait "$flusher"
+  wait "$counter" "$flusher"
   ;;
 esac
 exit "$code"
 `;
 
-/** Where find cannot ask for the time of the last change of anything (busybox): lists what is newer than a file, below the working folder and on its disk. */
+/** Where find cannot ask for the time of the last change of anything (busybox): lists files or folders that are newer than a file, below the working folder and on its disk. */
 export const LISTER = `'use strict';
 const { lstatSync, readdirSync, statSync, writeSync } = require('node:fs');
-const since = statSync(process.argv[1], { bigint: true }).mtimeNs;
+const [, marker, kind] = process.argv;
+const since = statSync(marker, { bigint: true }).mtimeNs;
+const tell = (path, end) => writeSync(1, Buffer.concat([path, Buffer.from(end)]));
 const { dev } = lstatSync('.', { bigint: true });
 const walk = (folder) => {
   for (const name of readdirSync(folder, { encoding: 'buffer' })) {
     const path = Buffer.concat([folder, Buffer.from('/'), name]);
     const entry = lstatSync(path, { bigint: true });
-    if (entry.dev === dev && entry.isDirectory()) walk(path);
-    else if (entry.dev === dev && entry.ctimeNs > since) writeSync(1, Buffer.concat([path, Buffer.from([0])]));
+    if (entry.dev !== dev) continue;
+    if (entry.isDirectory()) walk(path);
+    else if (kind === 'files' && entry.ctimeNs > since) tell(path, '\\0');
   }
+  if (kind === 'folders' && lstatSync(folder, { bigint: true }).ctimeNs > since) tell(folder, '/\\0');
 };
 walk(Buffer.from('.'));
 `;

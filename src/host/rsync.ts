@@ -71,7 +71,8 @@ async function keepsNanoseconds(folder: string): Promise<boolean> {
 export function reportIn(output: string): CopyReport | undefined {
   const [, files] = /^Number of files: (\d+)/m.exec(output) ?? [];
   const [, bytes] = /^Total file size: (\d+) bytes/m.exec(output) ?? [];
-  const [, differences = '0'] = /^differences: (\d+)/m.exec(output) ?? [];
-  if (files === undefined || bytes === undefined) return undefined;
-  return { files: Number(files), bytes: Number(bytes), differences: Number(differences) };
+  const [, copied] = /^copied things: (\d+)/m.exec(output) ?? [];
+  const [, differences] = /^differences: (\d+)/m.exec(output) ?? [];
+  if (files === undefined || bytes === undefined || copied === undefined || differences === undefined) return undefined;
+  return { files: Number(files), bytes: Number(bytes), copied: Number(copied), differences: Number(differences) };
 }

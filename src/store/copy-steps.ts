@@ -8,10 +8,11 @@ export function passSteps(host: ContainerHost, { name, pass, target }: { name: s
   const { copier, moves } = host;
   const command: CommandStep['command'] = async ({ job, memory }) => {
     await moves.need(target, job.id);
-    const { source, bytes } = needRecord(memory);
+    const { source, bytes, isThorough } = needRecord(memory);
+    if (pass === 'differing' && !isThorough) return undefined;
     return copier.command(pass, { source, folder: moves.folderIn(target), totalBytes: pass === 'live' ? bytes : 0 });
   };
-  const judge = { live: judgeLive, last: judgeLast, compare: judgeCompare }[pass];
+  const judge = { live: judgeLive, changed: judgeExit, differing: judgeExit, compare: judgeCompare }[pass];
   return [
     { name, mustSucceed: false, command, ...(pass === 'live' ? { percentIn: copier.percentIn } : {}) },
     { name: `judge: ${name}`, isRecorded: true, act: (context) => judge(host, context, { name, target }) },
@@ -38,24 +39,29 @@ async function judgeLive(host: ContainerHost, context: StepContext, judging: Jud
   return isRetried ? undefined : { again: judging.name };
 }
 
-async function judgeLast(host: ContainerHost, context: StepContext, judging: Judging): Promise<undefined> {
-  const { files, bytes } = await reportOf(host, context, judging);
-  remember(context.memory, { copied: { files, bytes } });
+async function judgeExit(host: ContainerHost, context: StepContext, judging: Judging): Promise<undefined> {
+  if (context.job.lastExitCode !== 0) throw await failure(host, context, judging);
 }
 
-/** @throws DepotError internal where the copy is not what the source is */
-async function judgeCompare(host: ContainerHost, context: StepContext, judging: Judging): Promise<undefined> {
-  const { files, bytes, differences } = await reportOf(host, context, judging);
-  const { copied } = needRecord(context.memory);
-  if (differences > 0) throw new DepotError('internal', `cannot trust the copy: ${differences} things differ from the source; the log names the first`);
-  if (copied?.files !== files || copied.bytes !== bytes) {
-    throw new DepotError('internal', `cannot trust the copy: the source had ${copied?.files ?? 0} files of ${copied?.bytes ?? 0} bytes, and now has ${files} of ${bytes}: somebody works in it`);
+/**
+ * Where something differs after what changed was copied (a folder that was renamed has changed, what is in it has not), all is gone through once.
+ * @throws DepotError internal where the copy still is not what the source is
+ */
+async function judgeCompare(host: ContainerHost, context: StepContext, judging: Judging): Promise<{ again: string } | undefined> {
+  const { files, bytes, copied, differences } = await reportOf(host, context, judging);
+  if (differences === 0 && copied === files) {
+    await context.note(`${files} files of ${bytes} bytes are the same on both sides`);
+    return undefined;
   }
-  await context.note(`${files} files of ${bytes} bytes are the same on both sides`);
+  if (needRecord(context.memory).isThorough) throw new DepotError('internal', `cannot trust the copy: ${differences} things differ from the source, which has ${files}, the copy ${copied}; the log names the first`);
+  remember(context.memory, { isThorough: true });
+  return { again: COPY_DIFFERING };
 }
+
+export const COPY_DIFFERING = 'copy what differs';
 
 async function reportOf(host: ContainerHost, context: StepContext, judging: Judging): Promise<CopyReport> {
-  if (context.job.lastExitCode !== 0) throw await failure(host, context, judging);
+  await judgeExit(host, context, judging);
   const report = host.copier.reportIn(await context.printed(MOST_PRINTED));
   if (report === undefined) throw new DepotError('internal', `cannot ${judging.name}: rsync did not say what it did`);
   return report;

@@ -2,7 +2,7 @@ import { DepotError } from '../errors.ts';
 import type { ContainerHost } from '../host/container-goods.ts';
 import type { Act, Job, Plan, Step, StepContext } from '../jobs/job.ts';
 import { checkChange, checkMove } from './container-data.ts';
-import { passSteps } from './copy-steps.ts';
+import { COPY_DIFFERING, passSteps } from './copy-steps.ts';
 import { sizeText } from './disks.ts';
 import { startEngine, stopEngine } from './engine-acts.ts';
 import { lookStep, needStopped, rememberStep } from './engine-record.ts';
@@ -30,7 +30,8 @@ function moveSteps(host: ContainerHost, target: string, isOverwriting: boolean):
     ...passSteps(host, { name: 'copy', pass: 'live', target }),
     rememberStep(host),
     stopStep(host),
-    ...passSteps(host, { name: 'copy what has changed', pass: 'last', target }),
+    ...passSteps(host, { name: 'copy what has changed', pass: 'changed', target }),
+    ...passSteps(host, { name: COPY_DIFFERING, pass: 'differing', target }),
     ...passSteps(host, { name: 'compare', pass: 'compare', target }),
     { name: 'put in place', isRecorded: true, act: (context) => placeCopy(host, context, target) },
     switchStep(host, target),

@@ -27,8 +27,8 @@ const record = v.object({
   created: v.optional(v.string()),
   /** From here on the engine may be stopped, and be so because of this job. */
   isStopping: v.optional(v.boolean(), false),
-  /** What the last pass has copied. */
-  copied: v.optional(v.object({ files: v.number(), bytes: v.number() })),
+  /** What has changed was not all that differs. */
+  isThorough: v.optional(v.boolean(), false),
   isRetried: v.optional(v.boolean(), false),
   /** The engine runs at the new place: nothing is undone any more. */
   isDone: v.optional(v.boolean(), false),

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdir, mkdtemp, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
+import { chmod, link, mkdir, mkdtemp, readdir, readFile, rename, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -64,7 +64,7 @@ describe('the passes of a copy', () => {
 
     expect(output.length).toBeLessThan(4096);
     expect(copier.percentIn(output)).toBe(99);
-    expect(reportIn(output)).toMatchObject({ files: 2002, bytes: 100_000 });
+    expect(reportIn(await pass('compare'))).toEqual({ files: 2002, bytes: 100_000, copied: 2002, differences: 0 });
   });
 
   test('a change that a program has hidden, with the same size and the time set back, is copied all the same', async () => {
@@ -75,13 +75,48 @@ describe('the passes of a copy', () => {
     await writeFile(file, 'behind');
     await utimes(file, 1_000_000_000, 1_000_000_000);
 
-    await pass('last');
+    await pass('changed');
 
     expect(await copyOf('restored')).toBe('behind');
     expect(reportIn(await pass('compare'))).toMatchObject({ differences: 0 });
   });
 
-  test('comparing counts what differs, names it, and touches nothing', async () => {
+  test('what changed is brought over without a look at the rest: new, gone, linked, other modes, in folders of any name', async () => {
+    const odd = join(source, 'odd\nname ');
+    await mkdir(join(odd, 'gone/deep'), { recursive: true });
+    for (const name of ['linked', 'mode', 'gone/deep/file', 'same']) await writeFile(join(odd, name), name);
+    await pass('live');
+    await rm(join(odd, 'gone'), { recursive: true });
+    await mkdir(join(odd, 'new/deeper'), { recursive: true });
+    await writeFile(join(odd, 'new/deeper/file'), 'new');
+    await link(join(odd, 'linked'), join(source, 'sub/link'));
+    await chmod(join(odd, 'mode'), 0o4711);
+
+    await pass('changed');
+
+    expect(reportIn(await pass('compare'))).toMatchObject({ differences: 0 });
+    expect(await readdir(join(folder, 'new/odd\nname '))).toEqual(['linked', 'mode', 'new', 'same']);
+  });
+
+  test('a folder that was renamed is found by comparing, and brought over by a pass over all', async () => {
+    await mkdir(join(source, 'before'));
+    await writeFile(join(source, 'before/file'), '');
+    await pass('live');
+    const hour = new Date(Date.now() + 3_600_000);
+    await utimes(join(folder, 'began'), hour, hour);
+    await rename(join(source, 'before'), join(source, 'behind'));
+    await pass('changed');
+    expect(reportIn(await pass('compare'))?.differences).toBeGreaterThan(0);
+
+    await pass('differing');
+
+    expect(reportIn(await pass('compare'))).toMatchObject({ differences: 0 });
+  });
+
+});
+
+describe('what comparing says', () => {
+  test('what differs is counted and named, and nothing is touched', async () => {
     for (const name of ['one', 'two', 'gone']) await writeFile(join(source, name), name);
     await pass('live');
     await writeFile(join(source, 'one'), 'another length');
@@ -106,8 +141,10 @@ describe('the passes of a copy', () => {
     const marker = join(root, 'marker');
     await writeFile(marker, '');
     await expect.poll(async () => {
+      await rm(join(source, 'sub', 'new'), { force: true });
       await writeFile(join(source, 'sub', 'new'), '');
-      return (await run(process.execPath, ['-e', LISTER, marker], { cwd: source })).stdout;
+      return (await run(process.execPath, ['-e', LISTER, marker, 'files'], { cwd: source })).stdout;
     }).toBe('./sub/new\0');
+    expect((await run(process.execPath, ['-e', LISTER, marker, 'folders'], { cwd: source })).stdout).toBe('./sub/\0');
   });
 });
