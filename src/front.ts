@@ -16,6 +16,7 @@ import { checkHost, hostForm, type KnownHosts } from './http/guard.ts';
 import { calledAddress } from './http/peer.ts';
 import { refusal } from './http/respond.ts';
 import type { Route } from './http/route.ts';
+import { containerRoutes } from './http/routes/container.ts';
 import { diskRoutes } from './http/routes/disks.ts';
 import { entryRoutes } from './http/routes/entries.ts';
 import { identityRoutes } from './http/routes/identity.ts';
@@ -94,6 +95,7 @@ async function createAppListener(options: FrontOptions, { forge, hosts }: { forg
     ...storeRoutes({ catalog: tools.catalog, queue, logs }),
     ...entryRoutes({ files: host.apps, entries }),
     ...diskRoutes(disks),
+    ...containerRoutes({ container: host.container, queue }),
     ...uploadRoutes({ uploads, records: tools.records, queue, limitBytes: config.main.upload_max_mb * MIB, freeBytes: host.uploads.freeBytes }),
     ...selfUpgradeRoutes({ packages: tools.packages, queue }),
     ...identityRoutes(identity),

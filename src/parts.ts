@@ -57,11 +57,11 @@ export interface PartOptions {
 /** Builds host → jobs → store, each from those before it. */
 export async function createParts({ paths, log, config, stopping }: PartOptions): Promise<Parts> {
   const selfUpgrade = { limitSeconds: SELF_UPGRADE_LIMIT_S, healthAddress: () => localAddress(config().main.listen) };
-  const host = await createHost({ paths, environment: commandEnvironment(), selfUpgrade });
+  const host = await createHost({ paths, environment: commandEnvironment(), selfUpgrade, container: () => config().container });
   await host.claimState();
   const [journal, logs] = await Promise.all([openJournal(paths.stateDir), createTaskLogs(paths.logDir)]);
   const { packages } = host;
-  const tools: PackageTools = { packages, catalog: createCatalog({ packages, log }), auto: createAutoInstalled(host.notes), uploads: host.uploads, records: createRunRecords(host.notes), selfUpgrade: host.selfUpgrade };
+  const tools: PackageTools = { packages, catalog: createCatalog({ packages, log }), auto: createAutoInstalled(host.notes), uploads: host.uploads, records: createRunRecords(host.notes), selfUpgrade: host.selfUpgrade, container: host.container };
   const runner = createRunner({ processes: host.processes, logs, log, planOf: (job) => planOf(tools, job), save: journal.save });
   const limits = () => ({ jobs: config().main.keep_jobs, logBytes: config().main.keep_log_mb * MIB });
   const queue = createQueue({ journal, logs, log, runner, contradicts, limits });

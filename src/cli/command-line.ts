@@ -11,6 +11,7 @@ const OPTIONS = {
   autoconf: { type: 'boolean' },
   path: { type: 'string' },
   enable: { type: 'string' },
+  overwrite: { type: 'string' },
   detach: { type: 'boolean' },
   follow: { type: 'boolean', short: 'f' },
   check: { type: 'boolean' },
@@ -81,6 +82,7 @@ function checkOptions(command: CommandName, values: Values): void {
   const foreign = OWN_OPTIONS.find((name) => values[name] !== undefined && !allowed.includes(name));
   if (foreign !== undefined) throw new Error(`cannot use --${foreign} with ${command}: usage: depotctl ${COMMANDS[command].form}`);
   if (command === 'install' && values.autoconf !== true && (values.path ?? values.enable) !== undefined) throw new Error('cannot use --path or --enable without --autoconf: they are for the configuration');
+  if (values.overwrite !== undefined && !['true', 'chdir'].includes(values.overwrite)) throw new Error(`cannot use --overwrite ${values.overwrite}: true or chdir is expected`);
   if (values.enable !== undefined && !['0', '1'].includes(values.enable)) throw new Error(`cannot use --enable ${values.enable}: 0 or 1 is expected`);
 }
 
@@ -90,6 +92,6 @@ function checkSession(session: string | undefined): string | undefined {
   return session;
 }
 
-function parametersOf({ autoconf, path, enable }: Values): Record<string, string> {
-  return { ...(autoconf === true && { autoconf: '1' }), ...(path !== undefined && { path }), ...(enable !== undefined && { enable }) };
+function parametersOf({ overwrite, autoconf, path, enable }: Values): Record<string, string> {
+  return { ...(overwrite !== undefined && { overwrite }), ...(autoconf === true && { autoconf: '1' }), ...(path !== undefined && { path }), ...(enable !== undefined && { enable }) };
 }

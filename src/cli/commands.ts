@@ -8,6 +8,7 @@ export const COMMANDS = {
   upload: { form: 'upload FILE… [--detach]', meaning: 'send .ipk or .run files and install them', names: [1, Infinity], options: ['detach'] },
   uploads: { form: 'uploads', meaning: 'the files that were installed so', names: [0, 0], options: [] },
   undo: { form: 'undo UPLOAD… [--detach]', meaning: 'remove what they brought', names: [1, Infinity], options: ['detach'] },
+  migrate: { form: 'migrate FOLDER [--overwrite true|chdir] [--detach]', meaning: 'move the container data', names: [1, 1], options: ['overwrite', 'detach'] },
   list: { form: 'list', meaning: 'the installed apps', names: [0, 0], options: [] },
   status: { form: 'status NAME', meaning: 'one app or package', names: [1, 1], options: [] },
   disks: { form: 'disks', meaning: 'devices with a file system', names: [0, 0], options: [] },
@@ -24,7 +25,7 @@ export const COMMANDS = {
 export type CommandName = keyof typeof COMMANDS;
 
 /** Options that only some commands take. */
-export const OWN_OPTIONS = ['autoconf', 'path', 'enable', 'detach', 'follow', 'check'] as const;
+export const OWN_OPTIONS = ['overwrite', 'autoconf', 'path', 'enable', 'detach', 'follow', 'check'] as const;
 export type OwnOption = (typeof OWN_OPTIONS)[number];
 
 export const DEFAULT_URL = 'http://127.0.0.1:8728';
@@ -47,6 +48,8 @@ ${lines.join('\n')}
   --autoconf     configure the app after installing it
   --path FOLDER  … with its data in this folder
   --enable 0|1   … and do not start it, or do
+  --overwrite    true: replace what is in FOLDER; chdir: copy nothing, use
+                 what is there
   --check        only tell whether there is a newer version
   --detach       do not follow the log; print the task's id and end
   --url URL      the daemon: http://HOST[:PORT], https://… or unix:/PATH

@@ -24,6 +24,7 @@ const RUN: Record<CommandName, (context: LoginContext) => Promise<number>> = {
   upload: submitJobs,
   uploads: listUploads,
   undo: submitJobs,
+  migrate: submitJobs,
   list: listApps,
   status: showStatus,
   disks: listDisks,

@@ -52,6 +52,7 @@ async function submit(context: CommandContext, name: string): Promise<string> {
 async function request({ client, output, invocation: { command, parameters } }: CommandContext, name: string): Promise<unknown> {
   if (command === 'upload') return sendFile({ client, output }, name);
   if (command === 'undo') return client.post('admin/store/unrun', { id: await findUpload(client, name) });
+  if (command === 'migrate') return client.post('admin/store/docker_migrate', { ...parameters, path: name });
   if (command === 'self-upgrade') return client.post('admin/store/do_self_upgrade', {});
   return client.post(`admin/store/${command}`, { ...parameters, ...(name !== '' && { package: name }) });
 }

@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path';
 import type { Paths } from '../config/paths.ts';
 import { createAppFiles } from './app-files.ts';
 import { createBlockDevices } from './block-devices.ts';
+import { createContainerHost, type ContainerHostOptions } from './create-container-host.ts';
 import type { Host, PackageHost } from './host.ts';
 import { createListsKeeper } from './lists-keeper.ts';
 import { listMetaFiles } from './meta-files.ts';
@@ -27,6 +28,7 @@ export interface HostOptions {
   /** What the device's programs get. */
   environment: Record<string, string>;
   selfUpgrade: Pick<SelfUpgradeOptions, 'limitSeconds' | 'healthAddress'>;
+  container: ContainerHostOptions['settings'];
 }
 
 /** The real device below `paths`. */
@@ -44,6 +46,7 @@ export async function createHost(options: HostOptions): Promise<Host> {
     blockDevices: createBlockDevices(environment),
     uploads: createUploadFolder(paths, { install: packages.commands.install, environment }),
     selfUpgrade: createSelfUpgradeHost({ ...options.selfUpgrade, paths, environment, packages, destination, statusFile: statusFileOf(destination) }),
+    container: createContainerHost({ paths, environment, settings: options.container }),
     panel: createPanelBus({ environment }),
     password: createPassword(paths.stateDir),
   };

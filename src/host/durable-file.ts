@@ -1,15 +1,19 @@
-import { mkdir, open, rename } from 'node:fs/promises';
+import { mkdir, open, rename, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
 /**
  * Replaces a file so that after a power cut either the old or the new content is there, whole: a temporary file beside it, fsync,
  * rename, fsync of the folder (rename(2), fsync(2)).
  */
-export async function replaceFile(file: string, content: string | Uint8Array, mode = 0o600): Promise<void> {
+export async function replaceFile(file: string, content: string | Uint8Array, like: number | FileLook = 0o600): Promise<void> {
   await mkdir(dirname(file), { recursive: true });
   const temporary = `${file}.${process.pid}.new`;
-  const handle = await open(temporary, 'w', mode);
+  const handle = await open(temporary, 'w', typeof like === 'number' ? like : like.mode);
   try {
+    if (typeof like !== 'number') {
+      await handle.chown(like.uid, like.gid);
+      await handle.chmod(like.mode);
+    }
     await handle.writeFile(content);
     await handle.sync();
   } finally {
@@ -17,6 +21,19 @@ export async function replaceFile(file: string, content: string | Uint8Array, mo
   }
   await rename(temporary, file);
   await syncFolder(dirname(file));
+}
+
+/** Whose a file is, and who may do what with it. */
+export interface FileLook {
+  mode: number;
+  uid: number;
+  gid: number;
+}
+
+/** Replaces a file that is there by one of the same owner and mode. */
+export async function rewriteFile(file: string, content: string | Uint8Array): Promise<void> {
+  const { mode, uid, gid } = await stat(file);
+  await replaceFile(file, content, { mode: mode & 0o7777, uid, gid });
 }
 
 export async function syncFolder(folder: string): Promise<void> {

@@ -1,4 +1,5 @@
 import type { Command } from './command.ts';
+import type { ContainerHost } from './container-goods.ts';
 import type { AppFiles, BlockDeviceHost, SelfUpgradeHost, UploadFolder } from './goods.ts';
 
 /**
@@ -15,6 +16,7 @@ export interface Host {
   blockDevices: BlockDeviceHost;
   uploads: UploadFolder;
   selfUpgrade: SelfUpgradeHost;
+  container: ContainerHost;
   panel: PanelBus;
   password: Password;
 }

@@ -1,3 +1,5 @@
+import type { MountEntry } from './container-goods.ts';
+
 /** One mount of a device, from /proc/PID/mountinfo (proc(5)). */
 export interface Mount {
   /** MAJOR:MINOR of the mounted file system; btrfs has one of its own there, not its device's. */
@@ -8,13 +10,20 @@ export interface Mount {
   type: string;
 }
 
-/** `36 35 98:0 /mnt1 /mnt2 rw,noatime master:1 - ext3 /dev/root rw`: the mounts of block devices, oldest first. */
+/** The mounts of block devices, oldest first. */
 export function parseMounts(mountinfo: string): Mount[] {
+  return parseMountTable(mountinfo).flatMap(({ device, source, path, type }) => (source.startsWith('/dev/') ? [{ device, source, path, type }] : []));
+}
+
+/** `36 35 98:0 /mnt1 /mnt2 rw,noatime master:1 - ext3 /dev/root rw`: all mounts, oldest first. */
+export function parseMountTable(mountinfo: string): MountEntry[] {
   return mountinfo.split('\n').flatMap((line) => {
-    const [before = '', after = ''] = line.split(' - ');
-    const [, , device = '', , path = ''] = before.split(' ');
-    const [type = '', source = ''] = after.split(' ');
-    return source.startsWith('/dev/') ? [{ device, source: unescape(source), path: unescape(path), type }] : [];
+    const [before = '', after] = line.split(' - ');
+    if (after === undefined) return [];
+    const [id, , device = '', root = '', path = '', options = ''] = before.split(' ');
+    const [type = '', source = '', superOptions = ''] = after.split(' ');
+    const isReadOnly = [options, superOptions].some((list) => list.split(',').includes('ro'));
+    return [{ id: Number(id), device, root: unescape(root), path: unescape(path), isReadOnly, type, source: unescape(source) }];
   });
 }
 

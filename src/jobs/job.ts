@@ -46,6 +46,8 @@ export interface Job {
   /** Times a daemon took this job up again without a step getting done in between. */
   resumes: number;
   stopRequested?: boolean;
+  /** How much of the command under way is done, where it tells: 0 to 100. */
+  percent?: number;
   /** Size of its log when it ended, for keeping no more than the limit. */
   logBytes?: number;
   /** What its steps remember for those behind them. */
@@ -68,6 +70,8 @@ export interface StepContext {
   note: (line: string) => Promise<void>;
   /** The first bytes of what the job's last command printed, as text. */
   printed: (bytes: number) => Promise<string>;
+  /** The task log, for a program that is started outside of the job and writes to it. */
+  logFile: string;
   /** Shows another command to people from here on. */
   show: (command: string) => void;
 }
@@ -75,6 +79,8 @@ export interface StepContext {
 /** A step that the daemon does itself: small, and safe to do again after a crash. `again` names a step to go back to. */
 export interface Act {
   name: string;
+  /** Whether its end and its memory are on record before the next step begins: for what cannot be done or found out a second time. */
+  isRecorded?: boolean;
   act: (context: StepContext) => Promise<{ again: string } | undefined>;
 }
 
@@ -84,6 +90,8 @@ export interface CommandStep {
   command: (context: StepContext) => Promise<Command | undefined> | Command | undefined;
   /** Whether another exit code than 0 fails the job at once; else a later step judges. */
   mustSucceed: boolean;
+  /** Reads from the last part of its output how much of it is done: 0 to 100. */
+  percentIn?: (tail: string) => number | undefined;
 }
 
 export type Step = Act | CommandStep;

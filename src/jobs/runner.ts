@@ -4,6 +4,7 @@ import type { Log } from '../log.ts';
 import { waitForExit, type Exit } from './exit-file.ts';
 import { unixNow, type Act, type CommandStep, type Job, type Plan, type Step, type StepContext, type Verdict } from './job.ts';
 import type { TaskLogs } from './log.ts';
+import { watchPercent } from './percent.ts';
 import { endCommand } from './stopping.ts';
 
 /**
@@ -109,6 +110,7 @@ async function advance(run: Run): Promise<boolean> {
     const again = await takeStep(run, step);
     job.step = again === undefined ? job.step + 1 : plan[job.phase].findIndex(({ name }) => name === again);
     job.resumes = 0;
+    if ('act' in step && step.isRecorded === true) await run.save(job);
   } catch (error) {
     await fail(run, error);
   }
@@ -171,9 +173,10 @@ function stopped(): Stopped {
 }
 
 async function runCommand(run: Run, step: CommandStep, context: StepContext): Promise<void> {
-  const exit = await exitOf(run, step, context);
+  const { job, logs } = run;
+  const watch = watchPercent(step, { job, logs });
+  const exit = await exitOf(run, step, context).finally(watch.end);
   if (exit === undefined) return;
-  const { job } = run;
   if (exit === 'not-run') throw new DepotError('internal', `cannot start ${step.name}: the daemon went down before it was to run`);
   job.lastExitCode = exit.exitCode;
   if (run.job.phase === 'steps' && run.abort.signal.aborted && exit.exitCode !== 0) throw stopped();
@@ -232,6 +235,7 @@ function contextOf({ job, logs, abort }: Run): StepContext {
     signal: job.phase === 'steps' ? abort.signal : new AbortController().signal,
     note: (line) => logs.append(job.id, `depotd: ${line}\n`),
     printed: async (bytes) => (await logs.read(job.id, job.outputFrom ?? 0, bytes)).toString('utf8'),
+    logFile: logs.fileOf(job.id),
     show: (command) => (job.command = command),
   };
 }

@@ -56,5 +56,5 @@ export function stateWord(state) {
 /** The step that a running task is at; a waiting one says so already. */
 export function progressLine({ state, progress }) {
   if (state !== 'running' || progress === undefined) return '';
-  return `Step ${Math.min(progress.done + 1, progress.total)} of ${progress.total}: ${progress.label}`;
+  return `Step ${Math.min(progress.done + 1, progress.total)} of ${progress.total}: ${progress.label}${progress.percent === undefined ? '' : `, ${progress.percent} %`}`;
 }

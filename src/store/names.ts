@@ -25,7 +25,8 @@ export const uciName = v.pipe(
 export const devicePath = v.pipe(
   v.string(),
   v.maxLength(4096, 'at most 4096 characters are allowed'),
-  v.regex(/^(?:\/|(?:\/(?!\.{1,2}(?:\/|$))[^/\0\n\r]+)+)$/, 'an absolute, normalised path is expected'),
+  // U+FFFD stands for bytes that are no UTF-8: another path than the one that was meant.
+  v.regex(/^(?:\/|(?:\/(?!\.{1,2}(?:\/|$))[^/\0\n\r\ufffd]+)+)$/, 'an absolute, normalised path is expected'),
 );
 
 /** `1` and `true`, `0` and `false`. */

@@ -2,6 +2,7 @@ import { DepotError } from '../errors.ts';
 import type { Job, Lane, Plan } from '../jobs/job.ts';
 import type { JobRequest } from '../jobs/queue.ts';
 import { autoconfStep } from './autoconf.ts';
+import { migratePlan } from './migrate-plan.ts';
 import { installPlan, removePlan, upgradePlan } from './package-plans.ts';
 import type { PackageTools } from './package-tools.ts';
 import { selfUpgradePlan } from './self-upgrade.ts';
@@ -18,7 +19,7 @@ interface Operation {
   contradicts: readonly Kind[];
 }
 
-export type Kind = 'install' | 'remove' | 'upgrade' | 'autoconf' | 'update' | 'upload' | 'unrun' | 'self-upgrade';
+export type Kind = 'install' | 'remove' | 'upgrade' | 'autoconf' | 'update' | 'upload' | 'unrun' | 'self-upgrade' | 'migrate';
 
 const OPERATIONS: Record<Kind, Operation> = {
   install: { lane: 'package', title: (subject) => `install ${subject}`, plan: installPlan, contradicts: ['remove'] },
@@ -29,6 +30,7 @@ const OPERATIONS: Record<Kind, Operation> = {
   upload: { lane: 'package', title: (subject) => `install ${subject}`, plan: uploadPlan, contradicts: [] },
   'self-upgrade': { lane: 'package', title: (subject) => `upgrade ${subject}`, plan: selfUpgradePlan, contradicts: ['remove'] },
   unrun: { lane: 'package', title: (subject) => `undo ${subject}`, plan: unrunPlan, contradicts: [] },
+  migrate: { lane: 'container', title: (subject) => `move the container data to ${subject}`, plan: migratePlan, contradicts: [] },
 };
 
 /** What the queue is to be asked for. */
@@ -46,12 +48,20 @@ export function contradicts(kind: string, other: string): boolean {
   return operationOf(kind).contradicts.some((name) => name === other);
 }
 
+export interface Progress {
+  label: string;
+  done: number;
+  total: number;
+  /** How much of the step is done, where it can be told. */
+  percent?: number;
+}
+
 /** How far a job is: what it is at, and how many of its steps are done. */
-export function progressOf(tools: PackageTools, job: Job): { label: string; done: number; total: number } {
+export function progressOf(tools: PackageTools, job: Job): Progress {
   // A record of another version's kind is still shown.
   const steps = Object.hasOwn(OPERATIONS, job.kind) ? planOf(tools, job)[job.phase] : [];
   const isOver = job.stoppedAt !== undefined;
-  return { label: isOver ? job.state : (steps[job.step]?.name ?? 'end'), done: isOver && job.state === 'done' ? steps.length : job.step, total: steps.length };
+  return { label: isOver ? job.state : (steps[job.step]?.name ?? 'end'), done: isOver && job.state === 'done' ? steps.length : job.step, total: steps.length, ...(job.percent === undefined ? {} : { percent: job.percent }) };
 }
 
 function operationOf(kind: string): Operation {

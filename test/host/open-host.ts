@@ -7,7 +7,7 @@ import type { Device } from '../device/device.ts';
 /** The real host part of the daemon on a device in a folder. */
 export async function openHost(device: Device): Promise<Host> {
   const { config } = readConfig({ file: '/dev/null', overrides: [`main.root=${device.root}`] });
-  return createHost({ paths: createPaths(config), environment: environmentOf(device.env), selfUpgrade: { limitSeconds: 60, healthAddress: () => '' } });
+  return createHost({ paths: createPaths(config), environment: environmentOf(device.env), selfUpgrade: { limitSeconds: 60, healthAddress: () => '' }, container: () => config.container });
 }
 
 /** Those variables that have a value. */

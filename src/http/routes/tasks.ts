@@ -3,6 +3,7 @@ import { DepotError } from '../../errors.ts';
 import { isEnded, type Job } from '../../jobs/job.ts';
 import type { TaskLogs } from '../../jobs/log.ts';
 import type { Queue } from '../../jobs/queue.ts';
+import type { Progress } from '../../store/operations.ts';
 import { followTask } from '../follow-task.ts';
 import { eventStream } from '../event-stream.ts';
 import { json } from '../respond.ts';
@@ -11,7 +12,7 @@ import { get, post, type Route } from '../route.ts';
 export interface TaskTools {
   queue: Queue;
   logs: TaskLogs;
-  progressOf: (job: Job) => { label: string; done: number; total: number };
+  progressOf: (job: Job) => Progress;
   /** Aborts when the daemon stops: streams end then. */
   stopping: AbortSignal;
 }

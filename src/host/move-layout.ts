@@ -1,0 +1,17 @@
+/** The folder of a move that is under way, in its target. */
+export const MOVE_NAME = '.depotd-move';
+/** The same after the move has succeeded: what is in it is only to be removed. */
+export const DONE_NAME = '.depotd-done';
+
+/** In the folder of a move: the copy, until it is put in place. */
+export const COPY_NAME = 'new';
+/** … what the target held, whole; while it is being moved there it is called ASIDE_PART_NAME. */
+export const ASIDE_NAME = 'old';
+export const ASIDE_PART_NAME = 'old.part';
+/** … a file that is older than everything that changed after the copy began. */
+export const MARKER_NAME = 'began';
+/** … a file that names the job, and so this very disk. */
+export const OWNER_NAME = 'job';
+
+/** At the top of a data root, what is no part of it: mke2fs makes the first one on every new disk. */
+export const KEPT_OUT = ['lost+found', MOVE_NAME, DONE_NAME];
