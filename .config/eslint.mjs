@@ -14,8 +14,8 @@ const sizes = {
 
 /** Of the browser what the panel page uses. */
 const browserGlobals = [
-  'EventSource', 'Intl', 'TextDecoder', 'URL', 'URLSearchParams', 'cancelAnimationFrame', 'clearTimeout', 'document', 'fetch', 'getSelection', 'location',
-  'matchMedia', 'navigator', 'performance', 'requestAnimationFrame', 'setInterval', 'setTimeout',
+  'EventSource', 'FormData', 'Intl', 'Response', 'TextDecoder', 'URL', 'URLSearchParams', 'XMLHttpRequest', 'cancelAnimationFrame', 'clearTimeout',
+  'document', 'fetch', 'getSelection', 'location', 'matchMedia', 'navigator', 'requestAnimationFrame', 'setInterval', 'setTimeout',
 ];
 
 /** Text of packages and programs must never become markup. */

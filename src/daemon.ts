@@ -1,11 +1,10 @@
-import type { RequestListener } from 'node:http';
 import { loadConfig, type Config, type ConfigSource } from './config/config.ts';
 import { createPaths } from './config/paths.ts';
 import { DepotError, reasonOf } from './errors.ts';
 import { createFront, refuse, type Front } from './front.ts';
 import { createLog, type Log } from './log.ts';
 import { createParts } from './parts.ts';
-import { createListeners } from './server.ts';
+import { createListeners, type Door } from './server.ts';
 
 export interface Daemon {
   /** Reads the configuration again; one that is wrong is logged and the running one stays. */
@@ -24,10 +23,10 @@ export async function startDaemon(source: ConfigSource): Promise<Daemon> {
   const paths = createPaths(config);
   const stopping = new AbortController();
   const parts = await createParts({ paths, log, config: () => config, stopping: stopping.signal });
-  const frontFor = (wanted: Config): Promise<Front> => createFront({ parts, config: wanted, log, paths, stopping: stopping.signal });
+  const frontFor = (wanted: Config): Promise<Front> => createFront({ parts, config: wanted, log, paths, stopping: stopping.signal, authInForce: () => config.main.auth });
   let front = await frontFor(config);
-  let handle: RequestListener = front.handle;
-  const listeners = createListeners((request, response) => handle(request, response), log);
+  let door: Door = front;
+  const listeners = createListeners({ handle: (request, response) => door.handle(request, response), take: (request, response) => door.take(request, response) }, log);
   await listeners.listen(config.main.listen);
   parts.queue.resume();
   await parts.tools.catalog.watch();
@@ -35,28 +34,36 @@ export async function startDaemon(source: ConfigSource): Promise<Daemon> {
   const takeOver = async (next: Config): Promise<void> => {
     const nextFront = await frontFor(next);
     // Addresses and log-in do not change in one moment, and neither set of addresses may be met with the other's log-in.
-    if (next.main.auth !== config.main.auth) handle = refuseForNow;
-    await listeners.listen(next.main.listen);
+    if (next.main.auth !== config.main.auth) door = CLOSED_DOOR;
+    await listeners.listen(next.main.listen).catch(async (error: unknown) => {
+      await nextFront.close();
+      throw error;
+    });
     const before = front;
     config = next;
     front = nextFront;
-    handle = front.handle;
+    door = front;
     log.level = config.main.log_level;
     await before.close();
   };
 
+  const reload = async (): Promise<void> => {
+    if (stopping.signal.aborted) return;
+    try {
+      const next = loadConfig(source);
+      tellWhatWaits(config, next, log);
+      await takeOver({ ...next, main: { ...next.main, ...pick(config.main, NEEDS_RESTART) } });
+      log.info({}, 'configuration read again');
+    } catch (error) {
+      door = front;
+      log.error({ reason: reasonOf(error) }, 'configuration not taken over');
+    }
+  };
+  let lastReload: Promise<void> = Promise.resolve();
+
   return {
-    reload: async () => {
-      try {
-        const next = loadConfig(source);
-        tellWhatWaits(config, next, log);
-        await takeOver({ ...next, main: { ...next.main, ...pick(config.main, NEEDS_RESTART) } });
-        log.info({}, 'configuration read again');
-      } catch (error) {
-        handle = front.handle;
-        log.error({ reason: reasonOf(error) }, 'configuration not taken over');
-      }
-    },
+    // One after the other: two at once would open the same new address twice, and the second take that for a fault.
+    reload: () => (lastReload = lastReload.then(reload)),
     stop: async () => {
       stopping.abort();
       parts.queue.close();
@@ -68,7 +75,10 @@ export async function startDaemon(source: ConfigSource): Promise<Daemon> {
   };
 }
 
-const refuseForNow: RequestListener = (_request, response) => refuse(response, new DepotError('unavailable', 'cannot answer: the configuration is changing'));
+const CLOSED_DOOR: Door = {
+  handle: (_request, response) => refuse(response, new DepotError('unavailable', 'cannot answer: the configuration is changing')),
+  take: () => false,
+};
 
 /** What the parts were built with: it cannot change under running jobs. */
 const NEEDS_RESTART = ['root', 'state_dir', 'log_dir', 'upload_dir'] as const;

@@ -6,8 +6,11 @@ import { VERSION } from './config/environment.ts';
 import { parseListenAddress } from './config/listen-address.ts';
 import type { Paths } from './config/paths.ts';
 import { DepotError, reasonOf } from './errors.ts';
+import type { CallerRequest, CallerResponse } from './forge/caller.ts';
 import type { Forge } from './forge/forge.ts';
 import { openForge } from './forge/open-forge.ts';
+import type { PlainRequest } from './forge/shortcut/plain-request.ts';
+import { createYoungCollector } from './host/memory.ts';
 import { createApp } from './http/app.ts';
 import { checkHost, hostForm, type KnownHosts } from './http/guard.ts';
 import { calledAddress } from './http/peer.ts';
@@ -23,6 +26,7 @@ import { storeRoutes } from './http/routes/store.ts';
 import { systemRoutes } from './http/routes/system.ts';
 import { taskRoutes } from './http/routes/tasks.ts';
 import { uploadRoutes } from './http/routes/upload.ts';
+import type { Sessions } from './http/sessions.ts';
 import type { Log } from './log.ts';
 import type { Parts } from './parts.ts';
 import { progressOf } from './store/operations.ts';
@@ -30,6 +34,8 @@ import { progressOf } from './store/operations.ts';
 /** What answers requests under one configuration; another configuration makes another. */
 export interface Front {
   handle: RequestListener;
+  /** Answers a plain request for the forge; for any other it returns false, and has done nothing. */
+  take: (request: PlainRequest, response: CallerResponse) => boolean;
   /** Ends the connections to the forge. */
   close: () => Promise<void>;
 }
@@ -41,6 +47,8 @@ export interface FrontOptions {
   log: Log;
   /** Aborts when the daemon stops. */
   stopping: AbortSignal;
+  /** `main.auth` as it is when asked. */
+  authInForce: () => Config['main']['auth'];
 }
 
 /** A request is the forge's or the app's, by its raw target: the forge's is passed on as it stands, and never parsed. */
@@ -53,6 +61,11 @@ export async function createFront(options: FrontOptions): Promise<Front> {
       if (!forge.owns(request.url ?? '')) app(request, response);
       else if (isForUs(options, { request, response, hosts })) forge.handle(request, response);
     },
+    take: (request, response) => {
+      if (!forge.owns(request.url) || problemOf(options, request, hosts) !== undefined) return false;
+      forge.handle(request, response);
+      return true;
+    },
     close: () => forge.close(),
   };
 }
@@ -64,6 +77,7 @@ function openForgeBehind({ parts, config, paths, log }: FrontOptions): Promise<F
     base: config.main.base,
     cacheDir: join(paths.uploadDir, 'forge-cache'),
     log,
+    collector: createYoungCollector,
     publish: (event) => parts.events.publish({ event: event.event, data: event }),
     session: (request) => sessions.find(new Headers({ cookie: request.headers.cookie ?? '' })),
   });
@@ -71,8 +85,9 @@ function openForgeBehind({ parts, config, paths, log }: FrontOptions): Promise<F
 
 const MIB = 1024 ** 2;
 
-async function createAppListener({ parts, config, paths, log, stopping }: FrontOptions, { forge, hosts }: { forge: Forge; hosts: KnownHosts }): Promise<RequestListener> {
-  const { host, tools, entries, disks, uploads, queue, logs, events, identity, login, sessions } = parts;
+async function createAppListener(options: FrontOptions, { forge, hosts }: { forge: Forge; hosts: KnownHosts }): Promise<RequestListener> {
+  const { parts, config, paths, log, stopping } = options;
+  const { host, tools, entries, disks, uploads, queue, logs, events, identity, login } = parts;
   const { base, auth } = config.main;
   const ailments = (): Promise<string[]> => findAilments(paths, stopping);
   const routes: Route[] = [
@@ -85,9 +100,9 @@ async function createAppListener({ parts, config, paths, log, stopping }: FrontO
     ...loginRoutes({ ...login, auth, base }),
     ...taskRoutes({ queue, logs, progressOf: (job) => progressOf(tools, job), stopping }),
     ...systemRoutes({ queue, version: VERSION, ailments, forge, events, base, stopping, routes: () => routes }),
-    ...panelRoutes(base),
+    ...panelRoutes({ base, auth }),
   ];
-  const app = createApp({ base, routes, hosts, sessions: sessions[auth], stopping, log });
+  const app = createApp({ base, routes, hosts, sessions: sessionsInForce(options), stopping, log });
   // What the adapter refuses before the app sees it: a Host or a target that makes no URL.
   const errorHandler = (error: unknown): Response => refusal(new DepotError('bad_request', `cannot read the request: ${reasonOf(error)}`), { isTask: false });
   // Not before: it takes hold of the Fetch classes, which are deferred first.
@@ -96,15 +111,26 @@ async function createAppListener({ parts, config, paths, log, stopping }: FrontO
   return (request, response) => void answer(request, response);
 }
 
+/** What was opened under one log-in does not go on under another. */
+function sessionsInForce({ parts, config: { main }, authInForce }: FrontOptions): Sessions {
+  const { find, isOpen } = parts.sessions[main.auth];
+  return { find, isOpen: async (headers) => authInForce() === main.auth && isOpen(headers) };
+}
+
+function isForUs(options: FrontOptions, { request, response, hosts }: { request: IncomingMessage; response: ServerResponse; hosts: KnownHosts }): boolean {
+  const problem = problemOf(options, request, hosts);
+  if (problem !== undefined) refuse(response, problem);
+  return problem === undefined;
+}
+
 /** The forge's requests, too, must name this device and find it working. */
-function isForUs({ stopping }: FrontOptions, { request, response, hosts }: { request: IncomingMessage; response: ServerResponse; hosts: KnownHosts }): boolean {
+function problemOf({ stopping }: FrontOptions, { headers, socket }: CallerRequest, hosts: KnownHosts): unknown {
   try {
     if (stopping.aborted) throw new DepotError('unavailable', 'cannot answer: the daemon is stopping');
-    checkHost(request.headers.host, hosts, calledAddress(request.socket, request.headers.forwarded));
-    return true;
+    checkHost(headers.host, hosts, calledAddress(socket, headers.forwarded));
+    return undefined;
   } catch (error) {
-    refuse(response, error);
-    return false;
+    return error;
   }
 }
 

@@ -2,7 +2,6 @@ import type { Config } from './config/config.ts';
 import { commandEnvironment, SELF_UPGRADE_LIMIT_S, VERSION } from './config/environment.ts';
 import { localAddress } from './config/listen-address.ts';
 import type { Paths } from './config/paths.ts';
-import { claimFolder } from './host/claim-folder.ts';
 import { createHost } from './host/create-host.ts';
 import type { Host } from './host/host.ts';
 import { createAttemptLimit } from './http/attempt-limit.ts';
@@ -59,7 +58,7 @@ export interface PartOptions {
 export async function createParts({ paths, log, config, stopping }: PartOptions): Promise<Parts> {
   const selfUpgrade = { limitSeconds: SELF_UPGRADE_LIMIT_S, healthAddress: () => localAddress(config().main.listen) };
   const host = await createHost({ paths, environment: commandEnvironment(), selfUpgrade });
-  await claimFolder(paths.stateDir, host.processes);
+  await host.claimState();
   const [journal, logs] = await Promise.all([openJournal(paths.stateDir), createTaskLogs(paths.logDir)]);
   const { packages } = host;
   const tools: PackageTools = { packages, catalog: createCatalog({ packages, log }), auto: createAutoInstalled(host.notes), uploads: host.uploads, records: createRunRecords(host.notes), selfUpgrade: host.selfUpgrade };

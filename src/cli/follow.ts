@@ -1,65 +1,115 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { DepotError, reasonOf } from '../errors.ts';
+import { DepotError } from '../errors.ts';
 import type { Client } from './client.ts';
 import type { Output } from './output.ts';
 import { readTask, type Task } from './task.ts';
 
-/** A daemon that is started again is back by then; counted from the break. */
-const RECONNECT_MS = 30_000;
 const RETRY_MS = 300;
+/** A log that comes in no stream is asked for this often; so many times until a stream is tried again. */
+const POLL_MS = 1000;
+const POLLS = 10;
 
 export interface FollowOptions {
   client: Client;
   output: Output;
   id: string;
   /** Gets the log's text; resolves when more may come. */
-  write: (text: string) => Promise<void>;
+  write: (text: string | Buffer) => Promise<void>;
+  /** How long a daemon that is away is waited for; counted from the break. */
+  patienceMs: number;
 }
 
 /** Where a reader is. */
 interface Place {
   /** Bytes of the log that were handed on. */
-  offset: string;
+  offset: number;
   /** When the connection broke; undefined while it stands. */
   brokenAt: number | undefined;
 }
 
 /**
- * Hands on a task's log from its beginning to its end. Where the connection breaks it goes on at the byte where it was.
+ * Why there was no more to read. `cut`: after a while, as a server in front does to streams; `no room`: such a server has no room for one now; else what
+ * the break says.
+ */
+type Stop = 'end' | 'cut' | 'no room' | DepotError;
+
+/**
+ * Hands on a task's log from its beginning to its end. Where the connection breaks it goes on at the byte where it was; where there is no room for a
+ * stream it asks time and again.
  * @returns the task as it ended
- * @throws DepotError upstream_unreachable where the daemon stays away
+ * @throws DepotError upstream_unreachable where the daemon stays away; forbidden where the log-in ended
  */
 export async function followTask(options: FollowOptions): Promise<Task> {
-  const { client, output, id } = options;
-  const place: Place = { offset: '0', brokenAt: undefined };
+  const { client, output, id, patienceMs } = options;
+  const place: Place = { offset: 0, brokenAt: undefined };
   for (;;) {
-    const reason = await readOn(options, place);
-    if (reason === undefined) return readTask(id, await client.get('admin/system/tasks/status', { task_id: id }));
-    if (place.brokenAt === undefined) output.say(`${reason}; trying again for ${RECONNECT_MS / 1000} s, the task itself goes on …`);
-    place.brokenAt ??= performance.now();
-    if (performance.now() - place.brokenAt > RECONNECT_MS) throw new DepotError('upstream_unreachable', `cannot follow task ${id} any longer: ${reason}`);
+    const streamed = await readStream(options, place);
+    const stop = streamed === 'no room' ? await poll(options, place) : streamed;
+    if (stop === 'end') return readTask(id, await client.get('admin/system/tasks/status', { task_id: id }));
+    if (stop instanceof DepotError) {
+      if (place.brokenAt === undefined) output.say(`${stop.message}; trying again for ${patienceMs / 1000} s, the task itself goes on …`);
+      place.brokenAt ??= performance.now();
+      if (performance.now() - place.brokenAt > patienceMs) throw new DepotError('upstream_unreachable', `cannot follow task ${id} any longer: ${stop.message}`);
+    }
     await delay(RETRY_MS);
   }
 }
 
-/** @returns why there was no more to read; undefined at the end of the task */
-async function readOn({ client, output, id, write }: FollowOptions, place: Place): Promise<string | undefined> {
+function isConnected({ output }: FollowOptions, place: Place): void {
+  if (place.brokenAt !== undefined) output.say('connected again');
+  place.brokenAt = undefined;
+}
+
+async function readStream(options: FollowOptions, place: Place): Promise<Stop> {
+  const { client, id, write } = options;
+  let stop: Stop = new DepotError('upstream_unreachable', 'the daemon ended the connection');
   try {
-    for await (const { event, id: position, data } of client.events('admin/system/tasks/events', { task_id: id, offset: place.offset })) {
-      if (place.brokenAt !== undefined) output.say('connected again');
-      place.brokenAt = undefined;
-      if (event === 'end') return undefined;
+    for await (const { event, id: position, data } of client.events('admin/system/tasks/events', { task_id: id, offset: String(place.offset) })) {
+      isConnected(options, place);
+      if (event === 'end') return 'end';
+      stop = 'cut';
       if (event !== 'log' || typeof data !== 'string') continue;
-      place.offset = position;
+      place.offset = Number(position);
       await write(data);
     }
-    return 'the daemon ended the connection';
+    return stop;
   } catch (error) {
-    if (!isBreak(error)) throw error;
-    return reasonOf(error);
+    if (error instanceof DepotError && error.code === 'unavailable') return 'no room';
+    return breakOf(error);
   }
 }
 
-function isBreak(error: unknown): boolean {
-  return error instanceof DepotError && (error.code === 'upstream_unreachable' || error.code === 'unavailable');
+/** In a while a stream may find room again. */
+async function poll(options: FollowOptions, place: Place): Promise<Stop> {
+  try {
+    for (let round = 0; round < POLLS; round += 1) {
+      // In this order: a task that has ended writes nothing more, so what is read after that is all.
+      const { isRunning } = readTask(options.id, await options.client.get('admin/system/tasks/status', { task_id: options.id }));
+      isConnected(options, place);
+      await readMore(options, place);
+      if (!isRunning) return 'end';
+      await delay(POLL_MS);
+    }
+    return 'cut';
+  } catch (error) {
+    return breakOf(error);
+  }
+}
+
+async function readMore({ client, id, write }: FollowOptions, place: Place): Promise<void> {
+  try {
+    for await (const chunk of client.read('admin/system/tasks/log', { task_id: id, offset: String(place.offset) })) {
+      place.offset += chunk.length;
+      await write(chunk);
+    }
+  } catch (error) {
+    // A task that was dropped before it began has no log.
+    if (!(error instanceof DepotError) || error.code !== 'command_failed') throw error;
+  }
+}
+
+/** A refusal is no break: it goes to the caller. */
+function breakOf(error: unknown): DepotError {
+  if (error instanceof DepotError && (error.code === 'upstream_unreachable' || error.code === 'unavailable')) return error;
+  throw error;
 }

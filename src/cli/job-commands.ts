@@ -5,6 +5,8 @@ import { followTask } from './follow.ts';
 import type { Output } from './output.ts';
 import { formatSpan } from './table.ts';
 import { findTask, readTask, shortId, type Task } from './task.ts';
+import { findUpload } from './upload-records.ts';
+import { openUpload } from './upload-file.ts';
 
 export interface CommandContext {
   client: Client;
@@ -12,10 +14,15 @@ export interface CommandContext {
   invocation: Invocation;
 }
 
+/** A daemon that is started again is back by then. */
+const RECONNECT_MS = 30_000;
+/** And by then, if it is the old version that had to be put back. */
+const SELF_UPGRADE_MS = 300_000;
+
 /** As a shell tells the end by Ctrl-C. */
 const EXIT_INTERRUPTED = 130;
 
-/** install, remove, upgrade, update: the daemon gets all of them at once and does them in turn; then each is followed. */
+/** What begins tasks, such as install: the daemon gets all of them at once and does them in turn; then each is followed. */
 export async function submitJobs(context: CommandContext): Promise<number> {
   const { command, names, isDetached } = context.invocation;
   const ids: string[] = [];
@@ -24,7 +31,7 @@ export async function submitJobs(context: CommandContext): Promise<number> {
     try {
       ids.push(await submit(context, name));
     } catch (error) {
-      if (error instanceof DepotError && error.code === 'upstream_unreachable') throw error;
+      if (error instanceof DepotError && ['upstream_unreachable', 'forbidden'].includes(error.code)) throw error;
       context.output.say(names.length > 1 ? `${command} ${name}: ${reasonOf(error)}` : reasonOf(error));
       failures += 1;
     }
@@ -33,13 +40,34 @@ export async function submitJobs(context: CommandContext): Promise<number> {
   return failures === 0 ? 0 : 1;
 }
 
-async function submit({ client, output, invocation }: CommandContext, name: string): Promise<string> {
-  const { command, parameters, isDetached, isJson } = invocation;
-  const answer = await client.post(`admin/store/${command}`, { ...parameters, ...(name !== '' && { package: name }) });
+async function submit(context: CommandContext, name: string): Promise<string> {
+  const { output, invocation: { command, isDetached, isJson } } = context;
+  const answer = await request(context, name);
   const id = textIn(answer, 'task_id');
   if (id === '') throw new DepotError('command_failed', textIn(answer, 'stderr') || `cannot ${command} ${name}: the daemon did not take it`);
   if (isDetached) await output.print(isJson ? `${JSON.stringify(answer)}\n` : `${id}\n`);
   return id;
+}
+
+async function request({ client, output, invocation: { command, parameters } }: CommandContext, name: string): Promise<unknown> {
+  if (command === 'upload') return sendFile({ client, output }, name);
+  if (command === 'undo') return client.post('admin/store/unrun', { id: await findUpload(client, name) });
+  if (command === 'self-upgrade') return client.post('admin/store/do_self_upgrade', {});
+  return client.post(`admin/store/${command}`, { ...parameters, ...(name !== '' && { package: name }) });
+}
+
+async function sendFile({ client, output }: Pick<CommandContext, 'client' | 'output'>, path: string): Promise<unknown> {
+  let shown = -1;
+  const body = await openUpload(path, (sentBytes, sizeBytes) => {
+    const percent = Math.floor((100 * sentBytes) / sizeBytes);
+    if (percent !== shown) output.progress(`sending ${path}: ${percent} %`);
+    shown = percent;
+  });
+  try {
+    return await client.upload('admin/store/upload', body);
+  } finally {
+    output.progress('');
+  }
 }
 
 async function followAll(context: CommandContext, ids: readonly string[]): Promise<number> {
@@ -56,7 +84,12 @@ async function followAll(context: CommandContext, ids: readonly string[]): Promi
 
 /** @returns whether it was done */
 async function followToEnd({ client, output, invocation }: CommandContext, id: string): Promise<boolean> {
-  const task = await followTask({ client, output, id, write: invocation.isJson ? () => Promise.resolve() : output.print });
+  const write = invocation.isJson ? () => Promise.resolve() : output.print;
+  const patienceMs = invocation.command === 'self-upgrade' ? SELF_UPGRADE_MS : RECONNECT_MS;
+  const task = await followTask({ client, output, id, write, patienceMs }).catch((error: unknown) => {
+    if (error instanceof DepotError && error.code === 'forbidden') output.say(`the task goes on; to go on watching when you are logged in: ${invocation.self} log -f ${shortId(id)}`);
+    throw error;
+  });
   if (invocation.isJson) await output.print(`${JSON.stringify({ task_id: id, ...task.raw })}\n`);
   else output.say(verdictOf(task));
   return task.exitCode === 0;

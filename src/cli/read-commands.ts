@@ -3,6 +3,7 @@ import { tokenIn, textIn } from './client.ts';
 import type { CommandContext } from './job-commands.ts';
 import { formatSpan, formatTable, formatTime } from './table.ts';
 import { listTasks, shortId, type Task } from './task.ts';
+import { readUploads } from './upload-records.ts';
 
 /** The installed apps, by name. */
 export async function listApps({ client, output, invocation }: CommandContext): Promise<number> {
@@ -64,5 +65,24 @@ function taskRow({ id, state, startedAt, stoppedAt, command, isRunning, step, er
 export async function showToken({ client, output, invocation }: CommandContext): Promise<number> {
   const answer = await client.get('admin/store/token');
   await output.print(invocation.isJson ? `${JSON.stringify(answer)}\n` : `${tokenIn(answer)}\n`);
+  return 0;
+}
+
+/** Devices with a file system or a mount. */
+export async function listDisks({ client, output, invocation }: CommandContext): Promise<number> {
+  const { data } = (await client.get('admin/store/get_block_devices')) as { data: Record<string, unknown> };
+  const rows = Object.values(data).map((disk) => ['dev', 'type', 'size', 'label', 'mount'].map((name) => textIn(disk, name)));
+  if (invocation.isJson) await output.print(`${JSON.stringify(data)}\n`);
+  else if (rows.length === 0) output.say('no device has a file system');
+  else await output.print(formatTable(['DEVICE', 'TYPE', 'SIZE', 'LABEL', 'MOUNTED AT'], rows, process.stdout.columns));
+  return 0;
+}
+
+/** The files that were sent and installed. */
+export async function listUploads({ client, output, invocation }: CommandContext): Promise<number> {
+  const uploads = await readUploads(client);
+  if (invocation.isJson) await output.print(`${JSON.stringify(uploads)}\n`);
+  else if (uploads.length === 0) output.say('no uploaded file is installed');
+  else await output.print(formatTable(['UPLOAD', 'INSTALLED', 'FILE'], uploads.map(({ id, ts, file }) => [shortId(id), formatTime(ts), file]), process.stdout.columns));
   return 0;
 }

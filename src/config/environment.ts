@@ -19,3 +19,16 @@ export function commandEnvironment(): Record<string, string> {
   return { PATH: SYSTEM_PATH, HOME: '/root', LANG: 'C', TERM: 'xterm', COLUMNS: '80', LINES: '24', ...Object.fromEntries(handedOn) };
 }
 
+
+/** What depotctl takes from its caller's environment. */
+export interface ClientEnvironment {
+  /** A session of the device's panel. */
+  session: string | undefined;
+  /** Folder of this user alone that goes with the last log-in (XDG Base Directory Specification). */
+  runtimeDir: string | undefined;
+}
+
+export function clientEnvironment(): ClientEnvironment {
+  const { DEPOTCTL_SESSION: session, XDG_RUNTIME_DIR: runtimeDir } = process.env;
+  return { session: session === '' ? undefined : session, runtimeDir: runtimeDir?.startsWith('/') === true ? runtimeDir : undefined };
+}

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { createWriteStream, type WriteStream } from 'node:fs';
-import { mkdir, open, readdir, rename, rm, stat, writeFile, readFile, type FileHandle } from 'node:fs/promises';
+import { lstat, mkdir, open, readdir, rename, rm, stat, writeFile, readFile, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
-import { systemCode } from '../errors.ts';
-import type { HeaderLines } from './headers.ts';
+import { DepotError, systemCode } from '../errors.ts';
+import type { HeaderLines } from './header-lines.ts';
 
 /**
  * Answers on disk, bounded in bytes; the one used longest ago goes first. One file an answer: a line of JSON, the body, and the body's length.
@@ -16,6 +16,7 @@ export interface CacheStore {
   /** The key of this folder, for names that tell nothing to who sees them. */
   secret(): Promise<Buffer>;
   find(name: string): Promise<StoredAnswer | undefined>;
+  forget(name: string): Promise<void>;
   /** Begins a new answer; undefined where it would be too large. */
   write(name: string, about: AnswerHead): AnswerWriter;
 }
@@ -50,6 +51,10 @@ export function createCacheStore({ folder, maxBytes }: { folder: string; maxByte
   return {
     secret: async () => (await ready()).secret,
     find: async (name) => findAnswer(await ready(), name),
+    forget: async (name) => {
+      const { path, sizes } = await ready();
+      if (sizes.delete(name)) await rm(join(path, name), { force: true });
+    },
     write: (name, about) => writeAnswer({ ready, folder, maxBytes }, name, about),
   };
 }
@@ -68,6 +73,7 @@ const NAME = /^[0-9a-f]{64}$/;
 
 async function openFolder(path: string, maxBytes: number): Promise<Folder> {
   await mkdir(path, { recursive: true, mode: 0o700 });
+  await checkOwner(path);
   const files: { name: string; bytes: number; usedAt: number }[] = [];
   for (const name of await readdir(path)) {
     const about = await stat(join(path, name));
@@ -79,6 +85,12 @@ async function openFolder(path: string, maxBytes: number): Promise<Folder> {
   const folder: Folder = { path, secret: await readSecret(join(path, 'key')), maxBytes, sizes, lastKept: Promise.resolve() };
   await evict(folder, 0);
   return folder;
+}
+
+/** In a folder for everybody, such as /tmp, somebody may have made it first, with answers in it. */
+async function checkOwner(path: string): Promise<void> {
+  const about = await lstat(path);
+  if (!about.isDirectory() || about.uid !== process.getuid?.() || (about.mode & 0o077) !== 0) throw new DepotError('unavailable', `cannot keep answers in ${path}: it is not a folder of the daemon alone`);
 }
 
 async function readSecret(path: string): Promise<Buffer> {

@@ -1,10 +1,10 @@
 import { createHmac } from 'node:crypto';
-import type { IncomingMessage, ServerResponse } from 'node:http';
 import { reasonOf } from '../errors.ts';
 import type { Log } from '../log.ts';
+import type { CallerRequest, CallerResponse } from './caller.ts';
 import { createCacheStore, type AnswerWriter, type CacheStore, type StoredAnswer } from './cache-store.ts';
 import type { Failure } from './failure.ts';
-import type { HeaderLines } from './headers.ts';
+import type { HeaderLines } from './header-lines.ts';
 import type { Reply } from './reply.ts';
 import type { Route } from './routes.ts';
 import type { ResponseSink } from './upstream/call.ts';
@@ -16,8 +16,9 @@ import type { ResponseHead } from './upstream/response-head.ts';
  * each for its caller alone; never those with credentials, cookies or `no-store`.
  */
 export interface Cache {
-  isFor(request: IncomingMessage, route: Route): boolean;
-  attend(visit: Visit): Promise<Attended>;
+  isFor(request: CallerRequest, route: Route): boolean;
+  /** @returns undefined where the folder cannot be used, which is logged once */
+  attend(visit: Visit): Promise<Attended | undefined>;
 }
 
 export interface Visit {
@@ -25,7 +26,7 @@ export interface Visit {
   target: string;
   /** What goes to the forge; all of it tells callers apart, but for what says nothing about the answer. */
   headers: HeaderLines;
-  response: ServerResponse;
+  response: CallerResponse;
   reply: Reply;
 }
 
@@ -41,12 +42,19 @@ export interface Attended {
 
 export function createCache({ folder, maxBytes, log }: { folder: string; maxBytes: number; log: Log }): Cache {
   const store = createCacheStore({ folder, maxBytes });
+  let hasFailed = false;
   return {
     isFor: ({ method, headers }, { needs }) => method === 'GET' && needs === 'read' && headers.range === undefined && !isNoStore(headers['cache-control']),
     attend: async (visit) => {
-      const name = nameOf(visit, await store.secret());
-      const kept = await store.find(name);
-      return attend({ ...visit, name, kept, store, log });
+      try {
+        const name = nameOf(visit, await store.secret());
+        const kept = await store.find(name);
+        return attend({ ...visit, name, kept, store, log });
+      } catch (error) {
+        if (!hasFailed) log.warn({ reason: reasonOf(error) }, 'forge_cache_failed');
+        hasFailed = true;
+        return undefined;
+      }
     },
   };
 }
@@ -59,7 +67,7 @@ interface Attendance extends Visit {
 }
 
 /** Says nothing about what the answer is: who relays it, and questions about an answer that the caller has. */
-const NEUTRAL = /^(?:user-agent|referer|origin|priority|dnt|cache-control|pragma|if-none-match|if-modified-since|x-forwarded-for|sec-.*)$/i;
+const NEUTRAL = /^(?:user-agent|referer|priority|dnt|cache-control|pragma|if-none-match|if-modified-since|x-forwarded-for|sec-.*)$/i;
 
 /** The name of a caller's answer. Keyed with the folder's secret, so that no token can be guessed from it. */
 function nameOf({ target, headers }: Visit, secret: Buffer): string {
@@ -89,6 +97,7 @@ function attend(attendance: Attendance): Attended {
           return;
         }
         void kept?.close();
+        if (REFUSED.has(head.status)) void store.forget(name);
         if (isKeepable(head)) writer = store.write(name, { headers: head.headers, storedAt: Math.floor(Date.now() / 1000) });
         reply.head(head, hasMore);
       },
@@ -143,7 +152,12 @@ function hasQuestion(headers: HeaderLines): boolean {
   return headers.some((name, index) => index % 2 === 0 && /^if-/i.test(name));
 }
 
-function isKeepable({ status, headers }: ResponseHead): boolean {
+/** The caller may have it no longer, or it is gone. */
+const REFUSED = new Set([401, 403, 404, 410]);
+
+function isKeepable({ status, headers, framing }: ResponseHead): boolean {
+  // Nobody can tell such an answer from the half of one.
+  if (framing.kind === 'close') return false;
   const hasValidator = valueOf(headers, 'etag') !== undefined || valueOf(headers, 'last-modified') !== undefined;
   return status === 200 && hasValidator && valueOf(headers, 'set-cookie') === undefined && !isNoStore(valueOf(headers, 'cache-control')) && valueOf(headers, 'vary') !== '*';
 }

@@ -1,7 +1,7 @@
 import { timingSafeEqual, createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import type { IncomingMessage } from 'node:http';
 import { reasonOf } from '../errors.ts';
+import type { CallerRequest } from './caller.ts';
 import type { Failure } from './failure.ts';
 
 /** A valid session of the panel; `token` is the one that guards it against requests forged by other sites. */
@@ -12,22 +12,22 @@ export interface PanelSession {
 export interface CredentialOptions {
   /** File with the device's own forge token; empty: there is none. */
   tokenFile: string;
-  session: (request: IncomingMessage) => Promise<PanelSession | undefined>;
+  session: (request: CallerRequest) => Promise<PanelSession | undefined>;
 }
 
 /** Lends the device's own forge token to the panel. */
 export interface Credentials {
   /** Whether a request might be lent the token: it brings no `Authorization` of its own. */
-  mayLend(request: IncomingMessage): boolean;
-  /** @returns the `Authorization` to send; undefined: none, as there is no valid session; or why the request is refused */
-  lend(request: IncomingMessage): Promise<string | undefined | Failure>;
+  mayLend(request: CallerRequest): boolean;
+  /** @returns the `Authorization` to send; undefined: none, as there is no valid session of this origin; or why the request is refused */
+  lend(request: CallerRequest): Promise<string | undefined | Failure>;
 }
 
 export function createCredentials({ tokenFile, session }: CredentialOptions): Credentials {
   return {
     mayLend: (request) => tokenFile !== '' && request.headers.authorization === undefined,
     lend: async (request) => {
-      const found = await session(request);
+      const found = isForeign(request) ? undefined : await session(request);
       if (found === undefined) return undefined;
       if (!isReading(request.method) && !isSame(request.headers['x-csrf-token'], found.token)) {
         return { code: 'forbidden', message: "cannot change anything with the device's token: X-CSRF-Token is missing or wrong" };
@@ -35,6 +35,11 @@ export function createCredentials({ tokenFile, session }: CredentialOptions): Cr
       return readToken(tokenFile);
     },
   };
+}
+
+/** From a page of another origin: its browser sends the session along, and a forge may allow the page to read the answer (Fetch standard, CORS). */
+function isForeign({ headers: { origin, host = '' } }: CallerRequest): boolean {
+  return origin !== undefined && origin.replace(/^https?:\/\//i, '').toLowerCase() !== host.toLowerCase();
 }
 
 function isReading(method: string | undefined): boolean {

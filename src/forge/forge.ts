@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
-import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Config } from '../config/config.ts';
 import type { Log } from '../log.ts';
 import { createCache } from './cache.ts';
+import type { CallerRequest, CallerResponse } from './caller.ts';
 import { createCredentials, type PanelSession } from './credentials.ts';
 import type { ForgeEvent } from './events.ts';
 import { answerFailure } from './failure.ts';
@@ -14,6 +14,7 @@ import { createTargetReader, type TargetReader } from './target.ts';
 import { parseUpstream, type UpstreamAddress } from './upstream/address.ts';
 import { createSocketOpener } from './upstream/open-socket.ts';
 import { createPool, type Pool } from './upstream/pool.ts';
+import type { YoungCollector } from './upstream/upload.ts';
 
 export interface ForgeOptions {
   settings: Config['forge'];
@@ -22,10 +23,12 @@ export interface ForgeOptions {
   /** Folder for the cache on disk; made, and used, only where `cache_mb` is above 0. */
   cacheDir: string;
   log: Log;
+  /** Used while a large body passes through. */
+  collector: YoungCollector;
   /** Gets each of the four notifications, once, after the forge has confirmed it. */
   publish: (event: ForgeEvent) => void;
   /** The valid panel session of a request, if it has one; asked only where the device has a token to lend. */
-  session: (request: IncomingMessage) => Promise<PanelSession | undefined>;
+  session: (request: CallerRequest) => Promise<PanelSession | undefined>;
 }
 
 /** The forge behind the device: every documented operation of spec/code-hosting.md, passed on byte for byte. */
@@ -33,7 +36,7 @@ export interface Forge {
   /** Whether a raw request target belongs here; cheap, and safe on any text. */
   owns(rawTarget: string): boolean;
   /** Answers the request, whatever it is. Nothing else may have read from it or written to the response. */
-  handle(request: IncomingMessage, response: ServerResponse): void;
+  handle(request: CallerRequest, response: CallerResponse): void;
   /** What is known of the upstream, for /healthz. */
   health(): ForgeHealth;
   /** Lines of the Prometheus text format, for /metrics. */
@@ -47,7 +50,7 @@ export function createForge(options: ForgeOptions): Forge {
   const { settings, base } = options;
   const address = parseUpstream(settings.upstream);
   const parts: Parts = { targets: createTargetReader({ path: settings.path, base }), metrics: createMetrics(), health: createHealth(address !== undefined) };
-  const pool = address === undefined ? undefined : openPool(settings, address, parts.health);
+  const pool = address === undefined ? undefined : openPool(options, address, parts.health);
   const handle = address === undefined || pool === undefined ? refusing(parts.metrics) : proxyOf(options, parts, { address, pool });
   return {
     owns: (rawTarget) => parts.targets.owns(rawTarget),
@@ -67,14 +70,14 @@ interface Parts {
   health: HealthRecord;
 }
 
-function openPool(settings: Config['forge'], address: UpstreamAddress, health: HealthRecord): Pool {
+function openPool({ settings, collector }: ForgeOptions, address: UpstreamAddress, health: HealthRecord): Pool {
   const certificateAuthority = settings.ca_file === '' ? undefined : readFileSync(settings.ca_file, 'utf8');
   const timeouts = {
     connectMs: settings.connect_timeout_s * 1000,
     firstByteMs: settings.first_byte_timeout_s * 1000,
     idleMs: settings.idle_timeout_s * 1000,
   };
-  return createPool({ timeouts, open: createSocketOpener({ address, certificateAuthority }), connected: () => health.reached() });
+  return createPool({ timeouts, collector, open: createSocketOpener({ address, certificateAuthority }), connected: () => health.reached() });
 }
 
 function proxyOf({ settings, cacheDir, log, publish, session }: ForgeOptions, parts: Parts, { address, pool }: { address: UpstreamAddress; pool: Pool }): Forge['handle'] {

@@ -1,8 +1,6 @@
+import type { HeaderLines } from './header-lines.ts';
 import { rewritePagingLinks } from './link.ts';
 import { withoutPanelParameters } from './target.ts';
-
-/** Header lines as Node's `rawHeaders` has them: name, value, name, value, … as sent, latin1. */
-export type HeaderLines = string[];
 
 /** Fields that end at each hop (RFC 9110, section 7.6.1), or that frame the message and are therefore written afresh. */
 const HOP_BY_HOP = new Set(['connection', 'keep-alive', 'te', 'trailer', 'transfer-encoding', 'upgrade', 'proxy-connection', 'proxy-authorization']);
@@ -75,8 +73,9 @@ function withoutPanelCookies(value: string): string | undefined {
   return rest === '' ? undefined : rest;
 }
 
+/** A cookie without a name comes back as its value alone, which may then look like name and value (RFC 6265bis, section 5.8.3). */
 function isPanelCookie(part: string): boolean {
-  const name = part.split('=', 1)[0] ?? '';
+  const name = part.replace(/^[\s=]+/, '').split(/[=;]/, 1)[0] ?? '';
   return PANEL_COOKIE.test(name.trim());
 }
 

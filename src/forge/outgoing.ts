@@ -1,6 +1,7 @@
-import type { IncomingMessage } from 'node:http';
+import { Readable } from 'node:stream';
+import type { CallerRequest } from './caller.ts';
 import type { Failure } from './failure.ts';
-import type { HeaderLines } from './headers.ts';
+import type { HeaderLines } from './header-lines.ts';
 import type { RequestBody } from './upstream/call.ts';
 
 /** How the body of a request comes in (RFC 9112, section 6). */
@@ -11,7 +12,7 @@ export type BodyPlan = { kind: 'none' } | { kind: 'length'; length: string } | {
  * has served to smuggle requests.
  * @returns a failure where the message could be understood in two ways, or wants another protocol
  */
-export function planBody(request: IncomingMessage): BodyPlan | Failure {
+export function planBody(request: CallerRequest): BodyPlan | Failure {
   const { headers, method } = request;
   const coding = headers['transfer-encoding'];
   const length = headers['content-length'];
@@ -27,8 +28,8 @@ export function planBody(request: IncomingMessage): BodyPlan | Failure {
 }
 
 /** The body of a request with that plan; undefined where none goes on. */
-export function bodyOf(request: IncomingMessage, plan: BodyPlan, prefix?: Buffer): RequestBody | undefined {
-  if (plan.kind === 'none' || (plan.kind === 'length' && plan.length === '0')) return undefined;
+export function bodyOf(request: CallerRequest, plan: BodyPlan, prefix?: Buffer): RequestBody | undefined {
+  if (plan.kind === 'none' || (plan.kind === 'length' && plan.length === '0') || !(request instanceof Readable)) return undefined;
   return { prefix, source: request, isChunked: plan.kind === 'chunked', sentBytes: 0 };
 }
 

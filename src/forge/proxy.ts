@@ -1,12 +1,13 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import { Readable } from 'node:stream';
 import { reasonOf } from '../errors.ts';
 import type { Log } from '../log.ts';
 import type { Cache } from './cache.ts';
-import { callerView, forwardedHeaders } from './caller.ts';
+import { callerView, forwardedHeaders, type CallerRequest, type CallerResponse } from './caller.ts';
 import type { Credentials } from './credentials.ts';
 import { mayNotify, mayRetarget, watchForEvent, type ForgeEvent, type TargetChange } from './events.ts';
 import { answerFailure, type Failure } from './failure.ts';
-import { requestHeaders, type HeaderLines } from './headers.ts';
+import type { HeaderLines } from './header-lines.ts';
+import { requestHeaders } from './headers.ts';
 import type { HealthRecord } from './health.ts';
 import type { Metrics } from './metrics.ts';
 import { bodyOf, planBody, writeHead, type BodyPlan } from './outgoing.ts';
@@ -37,7 +38,7 @@ export interface ProxyParts {
  * Takes one request to the forge and its answer back. Nothing is waited for on the way of a request that needs no look into a session, a file
  * or a body. When the caller goes away the call upstream ends; when the forge breaks off, so does the connection to the caller.
  */
-export function createProxy(parts: ProxyParts): (request: IncomingMessage, response: ServerResponse) => void {
+export function createProxy(parts: ProxyParts): (request: CallerRequest, response: CallerResponse) => void {
   return (request, response) => {
     const exchange = begin(parts, request, response);
     if ('code' in exchange) {
@@ -54,8 +55,8 @@ export function createProxy(parts: ProxyParts): (request: IncomingMessage, respo
 
 /** One request on its way. */
 interface Exchange {
-  request: IncomingMessage;
-  response: ServerResponse;
+  request: CallerRequest;
+  response: CallerResponse;
   method: string;
   route: Route;
   target: ForgeTarget;
@@ -68,7 +69,7 @@ interface Exchange {
   hasFailed: boolean;
 }
 
-function begin(parts: ProxyParts, request: IncomingMessage, response: ServerResponse): Exchange | Failure {
+function begin(parts: ProxyParts, request: CallerRequest, response: CallerResponse): Exchange | Failure {
   const { method = '', url = '' } = request;
   const startedAt = performance.now();
   if (!parts.targets.owns(url)) return { code: 'not_found', message: 'cannot find this path: it is not below the API root' };
@@ -80,7 +81,10 @@ function begin(parts: ProxyParts, request: IncomingMessage, response: ServerResp
   if ('code' in plan) return plan;
   const headers = requestHeaders(request.rawHeaders);
   headers.push(...forwardedHeaders(request));
-  const reply = createReply(response, () => callerView(request, { apiRoot: parts.apiRoot, target }));
+  const reply = createReply(response, {
+    view: () => callerView(request, { apiRoot: parts.apiRoot, target }),
+    fail: (failure) => fail(parts, exchange, failure),
+  });
   const exchange: Exchange = { request, response, method, route, target, plan, headers, body: bodyOf(request, plan), reply, cancel: nothing, hasFailed: false };
   response.once('close', () => finish(parts, exchange, startedAt));
   return exchange;
@@ -93,9 +97,8 @@ function nothing(): void {
 /** Sends the request on. @param change of the target branch that it asks for */
 function send(parts: ProxyParts, exchange: Exchange, change: TargetChange | undefined): void {
   const { route, target, reply } = exchange;
-  const failing = { ...reply, fail: (failure: Failure) => fail(parts, exchange, failure) };
   const isWatched = change !== undefined || mayNotify(route);
-  const sink = isWatched ? watchForEvent(failing, { route, path: target.path, change, publish: parts.publish }) : failing;
+  const sink = isWatched ? watchForEvent(reply, { route, path: target.path, change, publish: parts.publish }) : reply;
   dispatch(parts, exchange, sink);
 }
 
@@ -129,7 +132,11 @@ async function sendThrough(cache: Cache, parts: ProxyParts, exchange: Exchange):
   const { target, headers, response, reply } = exchange;
   const attended = await cache.attend({ target: `${target.path}${target.query}`, headers, response, reply });
   if (isGone(response)) {
-    attended.drop();
+    attended?.drop();
+    return;
+  }
+  if (attended === undefined) {
+    send(parts, exchange, undefined);
     return;
   }
   exchange.headers = attended.headers;
@@ -145,14 +152,14 @@ async function sendThrough(cache: Cache, parts: ProxyParts, exchange: Exchange):
   };
 }
 
-function isGone(response: ServerResponse): boolean {
+function isGone(response: CallerResponse): boolean {
   return response.destroyed;
 }
 
 /** Looks into the body of a pull request's edit and, where it names a target branch, asks the forge which one there is now. */
 async function changeOf(parts: ProxyParts, exchange: Exchange): Promise<TargetChange | undefined> {
   const { request, plan, headers } = exchange;
-  if (plan.kind === 'none' || exchange.method !== 'PATCH') return undefined;
+  if (plan.kind === 'none' || exchange.method !== 'PATCH' || !(request instanceof Readable)) return undefined;
   const { bytes, isWhole } = await readAhead(request);
   exchange.body = bodyOf(request, plan, bytes);
   const to = isWhole ? requestedBase(bytes, request.headers['content-type']) : undefined;
@@ -189,5 +196,8 @@ function finish({ metrics, health, log }: ProxyParts, exchange: Exchange, starte
   if (status !== 0 && !exchange.hasFailed) health.reached();
   const finished = { route, method, status, seconds, requestBytes: body?.sentBytes ?? 0, responseBytes: reply.sentBytes() };
   metrics.record(finished);
-  log.debug({ ...finished, route: route.pattern }, 'forge_request');
+  if (DETAILED.has(log.level)) log.debug({ ...finished, route: route.pattern }, 'forge_request');
 }
+
+/** The levels that show each request. */
+const DETAILED = new Set(['debug', 'trace']);

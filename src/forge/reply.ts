@@ -1,5 +1,4 @@
-import type { ServerResponse } from 'node:http';
-import { answerFailure } from './failure.ts';
+import type { CallerResponse } from './caller.ts';
 import { responseHeaders, type CallerView } from './headers.ts';
 import type { ResponseSink } from './upstream/call.ts';
 
@@ -11,8 +10,14 @@ export interface Reply extends ResponseSink {
   sentBytes(): number;
 }
 
-/** Hands the forge's answer to the caller as it comes, no faster than the caller takes it. @param view computed only where it is needed */
-export function createReply(response: ServerResponse, view: () => CallerView): Reply {
+export interface ReplyOptions {
+  /** Computed only where it is needed. */
+  view: () => CallerView;
+  fail: Reply['fail'];
+}
+
+/** Hands the forge's answer to the caller as it comes, no faster than the caller takes it. */
+export function createReply(response: CallerResponse, { view, fail }: ReplyOptions): Reply {
   let sentBytes = 0;
   let hasEnded = false;
   return {
@@ -41,8 +46,8 @@ export function createReply(response: ServerResponse, view: () => CallerView): R
       return !isFull;
     },
     end: () => {
-      if (!hasEnded) response.end();
+      if (!hasEnded) response.end('', 'latin1');
     },
-    fail: (failure) => answerFailure(response, failure),
+    fail,
   };
 }

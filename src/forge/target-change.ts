@@ -1,4 +1,4 @@
-import type { IncomingMessage } from 'node:http';
+import type { Readable } from 'node:stream';
 import type { Call, ResponseSink } from './upstream/call.ts';
 import type { Pool } from './upstream/pool.ts';
 
@@ -12,7 +12,7 @@ export interface ReadAhead {
 }
 
 /** Reads a body up to the limit, or to its end. The request is left paused. It ends early, not whole, where the caller goes away. */
-export function readAhead(request: IncomingMessage): Promise<ReadAhead> {
+export function readAhead(request: Readable): Promise<ReadAhead> {
   return new Promise((resolve) => {
     const pieces: Buffer[] = [];
     let length = 0;

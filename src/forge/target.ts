@@ -18,8 +18,11 @@ export interface TargetReader {
 
 /** @param options `path`: the API root; `base`: the CGI tree, below which the API is reachable too */
 export function createTargetReader({ path: root, base }: { path: string; base: string }): TargetReader {
-  const mounts = ['', base];
-  const mountOf = (rawTarget: string): string | undefined => mounts.find((mount) => isBelow(rawTarget, mount + root));
+  const below = `${base}${root}`;
+  const mountOf = (rawTarget: string): string | undefined => {
+    if (isBelow(rawTarget, root)) return '';
+    return isBelow(rawTarget, below) ? base : undefined;
+  };
   return {
     owns: (rawTarget) => mountOf(rawTarget) !== undefined,
     read: (rawTarget) => {

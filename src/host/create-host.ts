@@ -12,11 +12,12 @@ import { createDatabaseReader } from './opkg-database.ts';
 import { findAvailable } from './opkg-lists.ts';
 import { readLockHolder } from './opkg-lock.ts';
 import { createOpkgCommands } from './opkg.ts';
-import { removeStrays } from './opkg-strays.ts';
+import { findStrays, removeStrays } from './opkg-strays.ts';
 import { compareVersions } from './opkg-version.ts';
 import { createPassword } from './password.ts';
 import { createProcesses } from './processes.ts';
 import { createSelfUpgradeHost, type SelfUpgradeOptions } from './self-upgrade.ts';
+import { claimState } from './sole-daemon.ts';
 import { createUploadFolder } from './upload-folder.ts';
 import { copyFileIn, createStatusCopy } from './status-copy.ts';
 import { createPanelBus } from './ubus.ts';
@@ -33,10 +34,12 @@ export async function createHost(options: HostOptions): Promise<Host> {
   const { paths, environment } = options;
   const packages = await createPackageHost(options);
   const [destination = paths.root] = (await readOpkgConfig(paths)).destinations;
+  const [processes, notes] = [createProcesses(), createNotes(paths.stateDir)];
   return {
-    processes: createProcesses(),
+    claimState: () => claimState(notes, processes),
+    processes,
     packages,
-    notes: createNotes(paths.stateDir),
+    notes,
     apps: createAppFiles(paths, environment),
     blockDevices: createBlockDevices(environment),
     uploads: createUploadFolder(paths, { install: packages.commands.install, environment }),
@@ -54,6 +57,7 @@ async function createPackageHost({ paths, environment }: { paths: Paths; environ
   const watchedFiles = await statusFiles();
   const [statusFile = statusFileOf(paths.root)] = watchedFiles;
   const destination = dirname(dirname(dirname(dirname(statusFile))));
+  const strayOptions = async (since: number) => ({ infoDir: join(dirname(statusFile), 'info'), destination, database: await database.read(), since });
   return {
     watchedFolders: [paths.opkg.metaDir, ...watchedFiles.map((file) => dirname(file))],
     metaFiles: () => listMetaFiles(paths.opkg.metaDir),
@@ -72,7 +76,8 @@ async function createPackageHost({ paths, environment }: { paths: Paths; environ
     statusCopy: createStatusCopy({ statusFile, copyFile: copyFileIn(paths.stateDir) }),
     lists: createListsKeeper(readConfig),
     hasControlFile: async (name) => stat(join(dirname(statusFile), 'info', `${name}.control`)).then(() => true, () => false),
-    removeStrays: async (since) => removeStrays({ infoDir: join(dirname(statusFile), 'info'), destination, database: await database.read(), since }),
+    findStrays: async (since) => findStrays(await strayOptions(since)),
+    removeStrays: async (since) => removeStrays(await strayOptions(since)),
   };
 }
 

@@ -6,6 +6,8 @@ import type { AppFiles, BlockDeviceHost, SelfUpgradeHost, UploadFolder } from '.
  * `create-host.ts` builds the real thing.
  */
 export interface Host {
+  /** Waits until no other daemon works with the state folder. @throws DepotError unavailable where one goes on */
+  claimState: () => Promise<void>;
   processes: Processes;
   packages: PackageHost;
   notes: Notes;
@@ -62,6 +64,8 @@ export interface ProcessMark {
 export interface HeldProcess {
   mark: ProcessMark;
   go: () => void;
+  /** Lets it end without the command. */
+  drop: () => void;
   /** Settles when the holder has ended while this daemon was its parent; a hint only, the exit file is the truth. */
   ended: Promise<void>;
 }
@@ -72,7 +76,10 @@ export interface StartOptions {
   command: Command;
   /** Output is appended here by the command itself: nothing passes through the daemon. */
   logFile: string;
-  /** Begins, once it is there (by rename, when the command has ended), with a line that holds the exit code in decimal or `not-run`. */
+  /**
+   * Begins, once it is there (by rename, when the command has ended), with a line that holds the exit code in decimal or `not-run`, and one that holds the
+   * holder's process id.
+   */
   exitFile: string;
 }
 
@@ -156,6 +163,8 @@ export interface PackageHost {
   lists: ListsKeeper;
   /** Whether opkg's folder still has the control file of a package: it has for every package but those that were removed. */
   hasControlFile: (name: string) => Promise<boolean>;
+  /** The packages whose files came after `since` (Unix seconds) and have no status entry: those of a killed opkg, or of one that runs. */
+  findStrays: (since: number) => Promise<string[]>;
   /** Removes the files of packages that came after `since` (Unix seconds) and have no status entry: what a killed opkg leaves. */
   removeStrays: (since: number) => Promise<string[]>;
 }

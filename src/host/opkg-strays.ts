@@ -7,16 +7,12 @@ import type { PackageDatabase } from './host.ts';
  * A file that another package lists stays. Only packages whose list was written after `since` are touched.
  * @returns the names of the packages whose files were removed
  */
-export async function removeStrays(options: { infoDir: string; destination: string; database: PackageDatabase; since: number }): Promise<string[]> {
-  const { infoDir, destination, database, since } = options;
+export async function removeStrays(options: StrayOptions): Promise<string[]> {
+  const { infoDir, destination } = options;
   const infoFiles = await readdir(infoDir).catch(() => []);
-  const listed = infoFiles.filter((file) => file.endsWith('.list')).map((file) => file.slice(0, -'.list'.length));
-  const strays: string[] = [];
-  for (const name of listed) {
-    if (!isKnown(database, name) && (await wasWrittenAfter(join(infoDir, `${name}.list`), since))) strays.push(name);
-  }
+  const strays = await findStrays(options);
   if (strays.length === 0) return [];
-  const owned = await filesOf(infoDir, listed.filter((name) => !strays.includes(name)));
+  const owned = await filesOf(infoDir, listedIn(infoFiles).filter((name) => !strays.includes(name)));
   for (const name of strays) {
     for (const file of await filesOf(infoDir, [name])) {
       if (!owned.has(file)) await rm(join(destination, file), { force: true });
@@ -26,6 +22,27 @@ export async function removeStrays(options: { infoDir: string; destination: stri
     }
   }
   return strays;
+}
+
+interface StrayOptions {
+  infoDir: string;
+  destination: string;
+  database: PackageDatabase;
+  /** Unix seconds. */
+  since: number;
+}
+
+/** The packages that have files and no status entry. While an opkg runs, its own are among them. */
+export async function findStrays({ infoDir, database, since }: StrayOptions): Promise<string[]> {
+  const strays: string[] = [];
+  for (const name of listedIn(await readdir(infoDir).catch(() => []))) {
+    if (!isKnown(database, name) && (await wasWrittenAfter(join(infoDir, `${name}.list`), since))) strays.push(name);
+  }
+  return strays;
+}
+
+function listedIn(infoFiles: readonly string[]): string[] {
+  return infoFiles.filter((file) => file.endsWith('.list')).map((file) => file.slice(0, -'.list'.length));
 }
 
 function isKnown(database: PackageDatabase, name: string): boolean {

@@ -11,13 +11,13 @@ import { descendantsOf, hasVariable, readProcess, readProcesses } from './proces
  *  - the command starts only after the daemon said go, which it says once the holder is on record; a daemon that died
  *    before closed the pipe, and the holder writes `not-run` instead;
  *  - the exit file appears whole (by rename) and its bytes are reserved before the command runs, so that a full disk
- *    loses no exit code;
+ *    loses no exit code; it names its holder, since a daemon that died before it put a holder on record leaves that one's file;
  *  - arguments reach the shell as variables, never as text.
  */
 const HOLDER = `
 trap : INT TERM HUP QUIT
 exit_file=$1; shift
-printf '...\\n' >"$exit_file.new"
+printf '................................\\n' >"$exit_file.new"
 if read -r go; then
   exec </dev/null
   "$@"
@@ -25,7 +25,7 @@ if read -r go; then
 else
   code=not-run
 fi
-printf '%s\\n' "$code" 1<>"$exit_file.new"
+printf '%s\\n%s\\n' "$code" $$ 1<>"$exit_file.new"
 mv -f "$exit_file.new" "$exit_file"
 `;
 
@@ -71,7 +71,7 @@ async function start({ jobId, command, logFile, exitFile }: StartOptions, isOnTe
     const { pid, finishInput, ended } = await startDetached(holder, descriptor);
     const entry = await readProcess(pid);
     const mark: ProcessMark = { pid, startTicks: entry?.startTicks ?? 0, bootId: await bootId(), isOnTerminal };
-    return { mark, go: () => finishInput('go\n'), ended };
+    return { mark, go: () => finishInput('go\n'), drop: () => finishInput(''), ended };
   } finally {
     closeSync(descriptor);
   }

@@ -89,7 +89,7 @@ async function handle({ sessions }: AppOptions, route: Route, context: Context):
   const values = route.takesUpload ? readQuery(request) : await readParameters(request, context.env.incoming);
   if (route.needsToken || (route.takesUpload && values.has('token'))) checkToken(values.get('token'), session.token);
   const params = checkParameters(route.params, values);
-  return route.handle({ params, context, session });
+  return route.handle({ params, context, session, isSessionOpen: () => sessions.isOpen(request.headers) });
 }
 
 async function sessionFor(sessions: Sessions, { access }: Route, headers: Headers): Promise<Session> {

@@ -70,15 +70,15 @@ export function createPanelSessions({ bus, log, now = () => performance.now() }:
     return entry.session;
   };
 
-  return {
-    find: async (headers) => {
-      for (const id of sessionIds(headers)) {
-        const session = await lookUp(id);
-        if (session !== undefined) return session;
-      }
-      return undefined;
-    },
+  const find = async (headers: Headers): Promise<Session | undefined> => {
+    for (const id of sessionIds(headers)) {
+      const session = await lookUp(id);
+      if (session !== undefined) return session;
+    }
+    return undefined;
   };
+  // An answer that goes on keeps the session from becoming idle, as an open page of the panel does that asks again and again.
+  return { find, isOpen: async (headers) => (await find(headers)) !== undefined };
 }
 
 function sessionIds(headers: Headers): string[] {

@@ -3,7 +3,7 @@ import { cookieValues } from './cookies.ts';
 import type { Session } from './route.ts';
 import type { Sessions } from './sessions.ts';
 
-/** The sessions of the daemon's own log-in. They end with the daemon. */
+/** The sessions of the daemon's own log-in. They end with the daemon. An answer that goes on is no use of its session. */
 export interface PasswordSessions extends Sessions {
   /** Starts a session. @returns its id, for the cookie; nothing else knows it */
   begin: () => string;
@@ -48,6 +48,10 @@ export function createPasswordSessions(now: () => number = () => performance.now
         if (entry !== undefined) return Promise.resolve(use(key, entry.session));
       }
       return Promise.resolve(undefined);
+    },
+    isOpen: (headers) => {
+      dropOld();
+      return Promise.resolve(keysIn(headers).some((key) => sessions.has(key)));
     },
     begin: () => {
       const id = randomSecret();

@@ -14,6 +14,8 @@ export interface ApiRequest<Params> {
   context: Context;
   /** There for every route whose access is `session`. */
   session: Session;
+  /** Whether the session is still there, for an answer that goes on. @throws DepotError unavailable where that cannot be told */
+  isSessionOpen: () => Promise<boolean>;
 }
 
 /** One entry of the interface. The table of all of them makes the server, the answer 405, the access matrix and the OpenAPI document. */

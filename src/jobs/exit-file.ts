@@ -11,11 +11,11 @@ const KILLED = 137;
 const LIVENESS_MS = 1000;
 
 /**
- * Waits until a command has ended, whoever started it. `isAlive` asks for the command's holder; `ended`, where there is one, hints that
- * it went.
+ * Waits until a command has ended, whoever started it. `isAlive` asks for the command's holder, whose process id is `pid`; `ended`, where
+ * there is one, hints that it went.
  */
-export async function waitForExit(options: { file: string; isAlive: () => Promise<boolean>; ended?: Promise<void> }): Promise<Exit> {
-  const { file, isAlive } = options;
+export async function waitForExit(options: { file: string; pid: number; isAlive: () => Promise<boolean>; ended?: Promise<void> }): Promise<Exit> {
+  const { file, pid, isAlive } = options;
   let wake: () => void = () => undefined;
   const watcher = watch(dirname(file), { persistent: false }, (_, name) => {
     if (name === basename(file)) wake();
@@ -25,9 +25,9 @@ export async function waitForExit(options: { file: string; isAlive: () => Promis
   try {
     for (;;) {
       const woken = new Promise<void>((resolve) => (wake = resolve));
-      const exit = await readExit(file);
+      const exit = await readExit(file, pid);
       if (exit !== undefined) return exit;
-      if (!(await isAlive())) return (await readExit(file)) ?? { exitCode: KILLED };
+      if (!(await isAlive())) return (await readExit(file, pid)) ?? { exitCode: KILLED };
       const timer = setTimeout(wake, LIVENESS_MS);
       await woken;
       clearTimeout(timer);
@@ -37,8 +37,11 @@ export async function waitForExit(options: { file: string; isAlive: () => Promis
   }
 }
 
-async function readExit(file: string): Promise<Exit | undefined> {
+/** A file that another holder wrote is what is left of one that never got its go: it tells nothing of this command. */
+async function readExit(file: string, pid: number): Promise<Exit | undefined> {
   const text = await readFile(file, 'latin1').catch(() => '');
   if (!text.endsWith('\n')) return undefined;
-  return text.startsWith('not-run') ? 'not-run' : { exitCode: Number.parseInt(text, 10) };
+  const [code = '', holder] = text.split('\n');
+  if (holder !== String(pid)) return undefined;
+  return code === 'not-run' ? 'not-run' : { exitCode: Number.parseInt(code, 10) };
 }

@@ -1,4 +1,5 @@
-import { mkdir, open, readFile, rename, type FileHandle } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { mkdir, open, readFile, rename, rm, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DepotError, reasonOf, systemCode } from '../errors.ts';
 import type { Job } from './job.ts';
@@ -7,8 +8,9 @@ import type { Job } from './job.ts';
  * The jobs on disk: one file of lines, each the newest record of a job (or its removal). Invariants:
  *  - `save` resolves when the line is on the medium (fdatasync); saves that come while one is being written share the next write;
  *  - a line cut off by a power cut is the last one and is dropped at the next start; it stood for nothing that was promised;
+ *  - a write that fails is taken back, so that no record stands behind half a line, and none of what was refused comes to be after all;
  *  - the file is rewritten to a temporary file, synced and renamed when it has grown to more lines than it has jobs worth of them,
- *    so that a crash leaves either the old or the new one.
+ *    so that a crash leaves either the old or the new one. Where there is no room for that, the long file goes on.
  */
 export interface Journal {
   /** The jobs that were on disk when the journal was opened, oldest first. */
@@ -36,13 +38,18 @@ export async function openJournal(folder: string): Promise<Journal> {
   const latest = new Map(jobs.map((job) => [job.id, JSON.stringify(job)]));
   try {
     await mkdir(folder, { recursive: true, mode: 0o700 });
-    const writer = createWriter({ folder, file, latest, handle: await rewrite(folder, file, latest) });
+    const handle = await rewrite(folder, file, latest).catch(() => continueFile(file));
+    const writer = createWriter({ folder, file, latest, handle });
     return {
       jobs,
-      save: (job) => {
+      save: async (job) => {
         const text = JSON.stringify(job);
+        const isNew = !latest.has(job.id);
         latest.set(job.id, text);
-        return writer.append(`${text}\n`);
+        await writer.append(`${text}\n`).catch((error: unknown) => {
+          if (isNew) latest.delete(job.id);
+          throw error;
+        });
       },
       forget: (id) => {
         latest.delete(id);
@@ -69,12 +76,15 @@ function createWriter({ folder, file, latest, handle: first }: JournalFile): { a
   let writing: Promise<void> | undefined;
 
   const write = async (batch: Waiting[]): Promise<void> => {
+    let size: number | undefined;
     try {
+      ({ size } = await handle.stat());
       await handle.appendFile(batch.map(({ line }) => line).join(''));
       await handle.datasync();
       lineCount += batch.length;
       for (const { resolve } of batch) resolve();
     } catch (error) {
+      if (size !== undefined) await handle.truncate(size).catch(() => undefined);
       const failure = asDepotError(folder, error);
       for (const { reject } of batch) reject(failure);
     }
@@ -82,7 +92,6 @@ function createWriter({ folder, file, latest, handle: first }: JournalFile): { a
 
   const compact = async (): Promise<void> => {
     const next = await rewrite(folder, file, latest).catch(() => undefined);
-    // Where there is no room for the copy, the long file goes on.
     if (next === undefined) return;
     await handle.close();
     handle = next;
@@ -145,12 +154,28 @@ function parseRecord(line: string): Job | { id: string; gone: true } | undefined
 
 async function rewrite(folder: string, file: string, latest: ReadonlyMap<string, string>): Promise<FileHandle> {
   const temporary = `${file}.new`;
-  const handle = await open(temporary, 'w', 0o600);
-  await handle.appendFile([...latest.values()].map((line) => `${line}\n`).join(''));
-  await handle.sync();
-  await rename(temporary, file);
-  const directory = await open(folder, 'r');
-  await directory.sync().finally(() => directory.close());
+  await rm(temporary, { force: true });
+  const handle = await open(temporary, APPEND | constants.O_CREAT | constants.O_EXCL, 0o600);
+  try {
+    await handle.appendFile([...latest.values()].map((line) => `${line}\n`).join(''));
+    await handle.sync();
+    await rename(temporary, file);
+    const directory = await open(folder, 'r');
+    await directory.sync().finally(() => directory.close());
+    return handle;
+  } catch (error) {
+    await handle.close();
+    await rm(temporary, { force: true });
+    throw error;
+  }
+}
+
+const APPEND = constants.O_WRONLY | constants.O_APPEND;
+
+/** Goes on with the file as it is, without the line that was cut off. */
+async function continueFile(file: string): Promise<FileHandle> {
+  const handle = await open(file, APPEND);
+  await handle.truncate((await readFile(file)).lastIndexOf('\n') + 1);
   return handle;
 }
 

@@ -1,6 +1,7 @@
 import { watch, type FSWatcher } from 'node:fs';
 import { appendFile, mkdir, open, readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { DepotError, reasonOf } from '../errors.ts';
 
 /**
  * Task logs: one append-only file a job, written by the job's commands themselves. Nothing stands between the program and the reader
@@ -15,6 +16,8 @@ export interface TaskLogs {
   size: (id: string) => Promise<number | undefined>;
   /** At most `most` bytes from `offset`. */
   read: (id: string, offset: number, most: number) => Promise<Buffer>;
+  /** Begins an empty log. */
+  create: (id: string) => Promise<void>;
   append: (id: string, text: string) => Promise<void>;
   /** Resolves when the log has grown beyond `offset`, `wake` was called for the job, the time is over or the signal aborts. */
   waitForMore: (id: string, options: { offset: number; timeoutMs: number; signal?: AbortSignal }) => Promise<void>;
@@ -27,11 +30,15 @@ export interface TaskLogs {
 }
 
 export async function createTaskLogs(folder: string): Promise<TaskLogs> {
-  await mkdir(folder, { recursive: true, mode: 0o700 });
   const waiters = new Map<string, Set<() => void>>();
   const fileOf = (id: string): string => join(folder, `${id}.log`);
   const exitFolder = join(folder, 'exits');
-  await mkdir(exitFolder, { recursive: true, mode: 0o700 });
+  const makeFolders = async (): Promise<void> => {
+    for (const path of [folder, exitFolder]) await mkdir(path, { recursive: true, mode: 0o700 });
+  };
+  await makeFolders().catch((error: unknown) => {
+    throw new DepotError('unavailable', `cannot write task logs to ${folder}: ${reasonOf(error)}`, { cause: error });
+  });
   const exitFileOf = (id: string, run: number): string => join(exitFolder, `${id}.${run}`);
   const size = async (id: string): Promise<number | undefined> => stat(fileOf(id)).then((entry) => entry.size, () => undefined);
 
@@ -41,6 +48,11 @@ export async function createTaskLogs(folder: string): Promise<TaskLogs> {
     exitFileOf,
     size,
     read: (id, offset, most) => readPart(fileOf(id), offset, most),
+    create: async (id) => {
+      // Somebody may have cleared all logs away.
+      await makeFolders();
+      await appendFile(fileOf(id), '', { mode: 0o600 });
+    },
     append: (id, text) => appendFile(fileOf(id), text, { mode: 0o600 }),
     waitForMore: async (id, options) => {
       const set = waitersOf(waiters, id);

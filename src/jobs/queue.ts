@@ -107,7 +107,10 @@ export function createQueue(options: QueueOptions): Queue {
     },
     resume: () => {
       for (const job of leftOvers(book.all())) lanes.add(job);
-      void logs.removeUnknown((id) => book.get(id) !== undefined).then(() => prune(options, book));
+      void logs
+        .removeUnknown((id) => book.get(id) !== undefined)
+        .catch((error: unknown) => options.log.error({ reason: reasonOf(error) }, 'old task logs not removed'))
+        .then(() => prune(options, book));
     },
     close: lanes.close,
     onChange: (listener) => (listeners.add(listener), () => listeners.delete(listener)),
@@ -125,18 +128,26 @@ function leftOvers(jobs: Iterable<Job>): Job[] {
   return [...left.filter(({ state }) => state === 'running'), ...left.filter(({ state }) => state === 'queued')];
 }
 
-/** A record that cannot be written must not stop the lane: the job has ended all the same. */
-async function save({ journal, log }: QueueOptions, job: Job): Promise<void> {
-  await journal.save(job).catch((error: unknown) => log.error({ task: job.id, reason: reasonOf(error) }, 'job record not written'));
+/** A record that cannot be written must not stop the lane: the job has ended all the same. @returns whether it was written */
+async function save({ journal, log }: QueueOptions, job: Job): Promise<boolean> {
+  return journal.save(job).then(
+    () => true,
+    (error: unknown) => {
+      log.error({ task: job.id, reason: reasonOf(error) }, 'job record not written');
+      return false;
+    },
+  );
 }
 
 /** Puts the end on record; only then may the exit files go, since a daemon that finds no end reads them again. */
 async function settle(options: QueueOptions, job: Job): Promise<void> {
+  const { logs, log } = options;
   const { id, kind, subject, state, exitCode, error } = job;
-  job.logBytes = (await options.logs.size(id)) ?? 0;
-  await save(options, job);
-  await options.logs.removeExitFiles(id, job.runs);
-  options.log.info({ task: id, kind, subject, state, exitCode, error }, 'job ended');
+  job.logBytes = (await logs.size(id)) ?? 0;
+  if (await save(options, job)) {
+    await logs.removeExitFiles(id, job.runs).catch((reason: unknown) => log.error({ task: id, reason: reasonOf(reason) }, 'exit files not removed'));
+  }
+  log.info({ task: id, kind, subject, state, exitCode, error }, 'job ended');
 }
 
 async function prune({ logs, log, limits }: QueueOptions, book: Book): Promise<void> {

@@ -12,7 +12,8 @@ import { endCommand } from './stopping.ts';
  *  - a job taken up again goes on at its step: a live command is waited for, a left exit code is read, an act is done again;
  *  - under another boot the job is `interrupted`, and only its repair runs;
  *  - a job that did not end well is repaired before it ends, and a repair that fails is told, not repeated;
- *  - a job taken up three times without a step getting done fails.
+ *  - a job taken up three times without a step getting done fails;
+ *  - where there is no room for records nothing new begins, but what runs is waited for, and repaired as far as it goes without.
  */
 export interface Runner {
   /** Runs or goes on running the job until it has ended; never throws. */
@@ -67,26 +68,33 @@ interface Run extends RunnerOptions {
 }
 
 /** Puts the start, or that the job is taken up again, on record. */
-async function enter({ processes, logs, save }: RunnerOptions, job: Job): Promise<void> {
+async function enter(options: RunnerOptions, job: Job): Promise<void> {
+  const { processes, logs, save } = options;
   const isNew = job.state === 'queued';
   // At once: from here on nobody may drop it as one that waits, and whoever is told of it finds it running.
   if (isNew) Object.assign(job, { state: 'running', startedAt: unixNow() });
   const bootId = await processes.bootId();
   if (isNew) {
     job.bootId = bootId;
-    await logs.append(job.id, '');
+    await logs.create(job.id);
     logs.wake(job.id);
-  } else {
-    job.resumes += 1;
-    if (job.bootId !== bootId) {
-      const verdict: Verdict = { state: 'interrupted', error: 'the device went down while the job was running', exitCode: ENDED_WITHOUT_CODE };
-      beginRepair(job, job.verdict ?? verdict);
-      job.bootId = bootId;
-    } else if (job.resumes >= MOST_RESUMES && job.phase === 'steps') {
-      beginRepair(job, { state: 'failed', error: `cannot get on: taken up ${job.resumes} times without a step getting done`, exitCode: 1 });
-    }
+    await save(job);
+    return;
   }
-  await save(job);
+  job.resumes += 1;
+  if (job.bootId !== bootId) {
+    const verdict: Verdict = { state: 'interrupted', error: 'the device went down while the job was running', exitCode: ENDED_WITHOUT_CODE };
+    beginRepair(job, job.verdict ?? verdict);
+    job.bootId = bootId;
+  } else if (job.resumes >= MOST_RESUMES && job.phase === 'steps') {
+    beginRepair(job, { state: 'failed', error: `cannot get on: taken up ${job.resumes} times without a step getting done`, exitCode: 1 });
+  }
+  await saveIfPossible(options, job);
+}
+
+/** For what goes on in any case. */
+async function saveIfPossible({ save, log }: RunnerOptions, job: Job): Promise<void> {
+  await save(job).catch((error: unknown) => log.error({ task: job.id, reason: reasonOf(error) }, 'job record not written'));
 }
 
 /** Does one step. @returns whether there is more to do */
@@ -127,7 +135,8 @@ async function takeAct(run: Run, step: Act, context: StepContext): Promise<strin
 }
 
 /** A failure of the plan begins the repair; one of the repair is told, and the repair goes on with its next step. */
-async function fail({ job, logs, save }: Run, error: unknown): Promise<void> {
+async function fail(run: Run, error: unknown): Promise<void> {
+  const { job, logs } = run;
   const reason = reasonOf(error);
   await logs.append(job.id, `depotd: ${reason}\n`).catch(() => undefined);
   if (job.phase === 'repair') {
@@ -137,7 +146,7 @@ async function fail({ job, logs, save }: Run, error: unknown): Promise<void> {
   const exitCode = job.lastExitCode === undefined || job.lastExitCode === 0 ? undefined : job.lastExitCode;
   if (error instanceof Stopped) beginRepair(job, { state: 'stopped', error: reason, exitCode: exitCode ?? ENDED_WITHOUT_CODE });
   else beginRepair(job, { state: 'failed', error: reason, exitCode: exitCode ?? 1 });
-  await save(job);
+  await saveIfPossible(run, job);
 }
 
 function beginRepair(job: Job, verdict: Verdict): void {
@@ -190,7 +199,10 @@ async function startAndWait(run: Run, step: CommandStep, context: StepContext): 
   job.outputFrom = (await logs.size(job.id)) ?? 0;
   const held = await processes.start({ jobId: job.id, command, logFile: logs.fileOf(job.id), exitFile: logs.exitFileOf(job.id, job.runs) });
   job.process = held.mark;
-  await save(job);
+  await save(job).catch((error: unknown) => {
+    held.drop();
+    throw error;
+  });
   held.go();
   return waitForCommand(run, held.ended);
 }
@@ -205,7 +217,7 @@ async function waitForCommand(run: Run, ended?: Promise<void>): Promise<Exit> {
   const limit = job.phase === 'repair' ? setTimeout(stop, REPAIR_LIMIT_MS) : undefined;
   try {
     const file = logs.exitFileOf(job.id, job.runs);
-    return await waitForExit({ file, isAlive: () => processes.isAlive(mark), ...(ended === undefined ? {} : { ended }) });
+    return await waitForExit({ file, pid: mark.pid, isAlive: () => processes.isAlive(mark), ...(ended === undefined ? {} : { ended }) });
   } finally {
     clearTimeout(limit);
     abort.signal.removeEventListener('abort', stop);

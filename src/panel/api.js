@@ -39,18 +39,19 @@ export function createApi() {
         return postOnce(path, parameters);
       }
     },
+    upload,
     /** Bytes of a task's log; 0 where there is none. */
     logSize: async (id) => {
       const response = await send(logAddress(id), { method: 'HEAD' });
       return response.ok ? Number(response.headers.get('content-length') ?? 0) : 0;
     },
-    /** Bytes of a task's log from an offset on; none where there are none yet. */
+    /** Bytes of a task's log behind an offset; none where nothing is new. */
     logFrom: async (id, offset) => {
       const response = await send(`${logAddress(id)}&offset=${offset}`, {});
       return new Uint8Array(response.status === 200 ? await response.arrayBuffer() : 0);
     },
-    /** Where to log in with depotd's own password; undefined where the device's panel does that. */
-    loginPage: async () => ((await send('admin/login', { method: 'HEAD' })).ok ? 'admin/login' : undefined),
+    /** Where to log in with depotd's own password; undefined where the device's panel logs people in, or nobody does. */
+    loginPage: document.documentElement.dataset.auth === 'password' ? 'admin/login' : undefined,
   };
 }
 
@@ -66,11 +67,33 @@ async function send(address, options) {
   }
 }
 
+/**
+ * Sends a file. fetch does not tell how far it is.
+ * @param onProgress gets the part that was sent, 0 to 1
+ * @returns `{ answer, cancel }`; a sending that was cancelled answers nothing
+ */
+function upload(file, onProgress) {
+  const request = new XMLHttpRequest();
+  const form = new FormData();
+  form.append('file', file);
+  request.upload.addEventListener('progress', ({ loaded, total }) => onProgress(loaded / total));
+  const sent = new Promise((resolve, reject) => {
+    request.addEventListener('load', () => {
+      const login = request.getResponseHeader('x-luci-login-required') ?? '';
+      resolve(new Response(request.response, { status: request.status, headers: { 'x-luci-login-required': login } }));
+    });
+    request.addEventListener('abort', () => resolve(undefined));
+    request.addEventListener('error', () => reject(new Refused('The connection broke while the file was sent. It may be larger than the device takes, or have changed.')));
+  });
+  request.open('POST', 'admin/store/upload');
+  request.send(form);
+  return { answer: sent.then((response) => response && read(response)), cancel: () => request.abort() };
+}
+
 async function read(response) {
   if (response.status === 204) return undefined;
   const body = await response.json().catch(() => undefined);
   if (body === undefined) throw new Unreachable(`The device's web server answers, but not the app service (HTTP ${response.status}).`);
   if (response.ok) return body;
-  const needsLogin = response.headers.get('x-luci-login-required') === 'yes';
-  throw new Refused(body.stderr || body.msg || `HTTP ${response.status}`, { status: response.status, needsLogin });
+  throw new Refused(body.stderr || body.msg || `HTTP ${response.status}`, { status: response.status, needsLogin: response.headers.get('x-luci-login-required') === 'yes' });
 }

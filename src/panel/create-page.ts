@@ -7,18 +7,20 @@ export interface Page {
 }
 
 export interface PageSources {
-  /** With an empty `style` element and an empty module `script`, each exactly once. */
+  /** With an empty `style` element, an empty module `script` and an empty `data-auth`, each exactly once. */
   html: string;
   css: string;
   script: string;
+  /** `main.auth`: the page shows what goes with it. */
+  auth: string;
 }
 
 /**
  * One document with style and script inside: one request, and never a script of one version with the markup of another. Their hashes in
  * the policy (CSP Level 3, section 8.4) bind the page to them, where `'self'` would also let a file run that the forge serves.
  */
-export function createPage({ html, css, script }: PageSources): Page {
-  const filled = fill(fill(html, '<style></style>', css), '<script type="module"></script>', script);
+export function createPage({ html, css, script, auth }: PageSources): Page {
+  const filled = fill(fill(html, '<style></style>', css), '<script type="module"></script>', script).replace('data-auth=""', `data-auth="${auth}"`);
   const policy = [
     "default-src 'none'",
     `script-src ${hashOf(script)}`,

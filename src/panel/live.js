@@ -1,47 +1,54 @@
 const FIRST_DELAY_MS = 1000;
-const LONGEST_DELAY_MS = 5000;
-/** A stream that was there for longer than this comes back after as little: a web server in front ends those that it has had for long. */
-const BRIEF_MS = 300;
+const LONGEST_DELAY_MS = 15_000;
+const POLL_MS = 2000;
 
 /**
- * An event stream that comes back where it was. The browser's own does not: it asks for the first address again and says where to go on in a header, which not
- * every web server hands on; and it gives up for good on any answer but 200, such as that of a web server in front while the daemon is away.
+ * An event stream that comes back. A server in front, such as a CGI relay, cuts streams after a while: then it is opened again at once. It may have no room
+ * for one: then, until it has, somebody asks in the stream's place. The two never overlap, so that what one brought the other goes on behind.
  * @param addressOf called for each attempt, so that it can name where to go on
  * @param listeners by event; each gets the data and the event's id
- * @param onDown called after each attempt that failed
+ * @param onCut called when a stream that was open is no more
+ * @param poll asks once; called time and again while there is no stream
  */
-export function openStream(addressOf, { listeners, onUp = ignore, onDown = ignore }) {
+export function openStream(addressOf, { listeners, onUp = ignore, onCut = ignore, poll }) {
   let source;
   let timer;
   let delayMs = FIRST_DELAY_MS;
+  let isClosed = false;
 
+  const wait = (ms) => new Promise((resolve) => (timer = setTimeout(resolve, ms)));
   const open = () => {
-    let upSince = Infinity;
+    if (isClosed) return;
+    let wasOpen = false;
     source = new EventSource(addressOf());
     source.addEventListener('open', () => {
-      upSince = performance.now();
+      wasOpen = true;
+      delayMs = FIRST_DELAY_MS;
       onUp();
     });
     source.addEventListener('error', () => {
-      const hasGivenUp = source.readyState === EventSource.CLOSED;
+      // The browser's own retry goes on behind the last event, not behind what was asked for since.
       source.close();
-      if (performance.now() - upSince > BRIEF_MS) {
-        delayMs = FIRST_DELAY_MS;
-        timer = setTimeout(open, BRIEF_MS);
-        return;
-      }
-      timer = setTimeout(open, delayMs);
-      delayMs = Math.min(2 * delayMs, LONGEST_DELAY_MS);
-      onDown({ hasGivenUp });
+      if (wasOpen) onCut();
+      void (wasOpen ? wait(FIRST_DELAY_MS).then(open) : askUntilNext());
     });
     for (const [name, listener] of Object.entries(listeners)) {
       source.addEventListener(name, (event) => listener(JSON.parse(event.data), event.lastEventId));
     }
   };
+  const askUntilNext = async () => {
+    delayMs = Math.min(2 * delayMs, LONGEST_DELAY_MS);
+    for (let leftMs = delayMs; leftMs > 0 && !isClosed; leftMs -= POLL_MS) {
+      await poll();
+      await wait(POLL_MS);
+    }
+    open();
+  };
 
   open();
   return {
     close: () => {
+      isClosed = true;
       clearTimeout(timer);
       source.close();
     },

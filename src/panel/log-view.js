@@ -2,13 +2,11 @@ import { logAddress } from './api.js';
 import { element, icon, iconButton, setText } from './dom.js';
 import { openStream } from './live.js';
 import { createTerminalText } from './terminal-text.js';
+import { wholeCharacters } from './whole-characters.js';
 
 /** Of a longer log of an ended task only the end is shown; the rest is one click away. */
 const MOST_BYTES = 512 * 1024;
 const ONLY_THE_END = 'Only the end of this log is shown. Save keeps all of it.';
-/** What the status of a task that is no longer known says. */
-const FORGOTTEN = 404;
-const LINE_FEED = 10;
 /** This close to the end counts as there, in CSS pixels. */
 const NEAR_END = 24;
 
@@ -17,8 +15,7 @@ const NEAR_END = 24;
  * @param onStatus gets each state of the task that the stream brings
  */
 export function createLogView({ api, task, onStatus }) {
-  const screen = createScreen(task);
-  const drawing = createDrawing(screen);
+  const screen = createTerminal(task);
   let offset = 0;
   let stream;
   let isOver = false;
@@ -26,7 +23,7 @@ export function createLogView({ api, task, onStatus }) {
 
   const take = (text, id) => {
     offset = Number(id);
-    drawing.write(text);
+    screen.write(text);
   };
   const finish = (status) => {
     isOver = true;
@@ -38,20 +35,19 @@ export function createLogView({ api, task, onStatus }) {
     stream?.close();
     stream = openStream(() => `admin/system/tasks/events?${new URLSearchParams({ task_id: task.id, offset })}`, {
       listeners: { log: take, status: onStatus, end: finish },
-      onDown: ({ hasGivenUp }) => hasGivenUp && void lookOnce().catch(() => undefined),
+      poll: () => ask().catch(() => undefined),
     });
   };
-  /** The stream is refused where the log is no longer kept, and where the web server has no room for one more. Unreachable is told elsewhere. */
-  const lookOnce = async () => {
-    const from = offset;
-    const { status, text, size } = await readLog(api, { task, from });
-    if (isClosed || offset !== from) return;
-    if (size > 0) take(text, from + size);
-    if (status.exit_code === FORGOTTEN) {
+  const ask = async () => {
+    const { status, text, end } = await readOn(api, task, offset);
+    if (isOver || isClosed) return;
+    if (text !== '') take(text, end);
+    if (status.running) onStatus(status);
+    else if (status.exit_code !== 404) finish(status);
+    else {
       stream.close();
       screen.say('This log is no longer kept.');
-    } else if (status.running) onStatus(status);
-    else finish(status);
+    }
   };
   const begin = async () => {
     const size = task.running ? 0 : await api.logSize(task.id).catch(() => 0);
@@ -62,7 +58,6 @@ export function createLogView({ api, task, onStatus }) {
     if (!isClosed && !document.hidden) open();
   };
 
-  screen.onCopy(() => drawing.text());
   void begin();
   return {
     element: screen.element,
@@ -74,35 +69,39 @@ export function createLogView({ api, task, onStatus }) {
     close: () => {
       isClosed = true;
       stream?.close();
-      drawing.stop();
+      screen.close();
     },
   };
 }
 
-/** What comes in is drawn once a frame. */
-function createDrawing(screen) {
+/** What is new in a log, where no stream brings it. In this order: a task that has ended writes nothing more, so what is read after that is all. */
+async function readOn(api, { id }, offset) {
+  const status = await api.get('admin/system/tasks/status', { task_id: id });
+  const bytes = await api.logFrom(id, offset);
+  const whole = status.running ? wholeCharacters(bytes) : bytes.length;
+  return { status, text: new TextDecoder().decode(bytes.subarray(0, whole)), end: offset + whole };
+}
+
+/** What is written is drawn once a frame. */
+function createTerminal(task) {
   const terminal = createTerminalText();
+  const screen = createScreen(task);
   let frame = 0;
+
   const draw = () => {
     frame = 0;
     screen.draw(terminal.takeChanges());
   };
+  screen.onCopy(() => terminal.text());
   return {
+    element: screen.element,
+    say: screen.say,
     write: (text) => {
       terminal.write(text);
       if (frame === 0) frame = requestAnimationFrame(draw);
     },
-    text: () => terminal.text(),
-    stop: () => cancelAnimationFrame(frame),
+    close: () => cancelAnimationFrame(frame),
   };
-}
-
-/** What there is of a log from an offset on: as whole lines while there are more to come, so that no character is cut. */
-async function readLog(api, { task, from }) {
-  const status = await api.get('admin/system/tasks/status', { task_id: task.id });
-  const bytes = await api.logFrom(task.id, from);
-  const size = status.running ? bytes.lastIndexOf(LINE_FEED) + 1 : bytes.length;
-  return { status, text: new TextDecoder().decode(bytes.subarray(0, size)), size };
 }
 
 function createScreen(task) {

@@ -34,10 +34,15 @@ const PAGE = `<!doctype html>
 `;
 
 const STYLE = `:root{color-scheme:light dark;font:1rem/1.5 system-ui,sans-serif}
-form{max-width:20rem;margin:15vh auto;padding:0 1rem;display:grid;gap:.75rem}
-h1{font-size:1.25rem;margin:0}
-input,button{font:inherit;padding:.5rem}
-p{margin:0;min-height:1.5em}`;
+body{margin:0;background:light-dark(#f3f5f8,#0e1116);color:light-dark(#191d24,#e7eaf0)}
+form{max-width:20rem;margin:15vh auto;padding:1.25rem;display:grid;gap:.75rem;background:light-dark(#fff,#171b22);border:1px solid light-dark(#dfe3ea,#2a313c);border-radius:.9rem}
+@media(max-width:22rem){form{margin:1rem}}
+h1{font-size:1.15rem;margin:0}
+input,button{font:inherit;padding:.5rem .8rem;border:1px solid light-dark(#dfe3ea,#2a313c);border-radius:.6rem;background:light-dark(#fff,#10141a);color:inherit}
+button{background:light-dark(#2b59d9,#86a8ff);color:light-dark(#fff,#0c1531);font-weight:550;cursor:pointer}
+:focus-visible{outline:2px solid light-dark(#2b59d9,#86a8ff);outline-offset:2px}
+p{margin:0;color:light-dark(#b3261e,#ff8f86)}
+p:empty{display:none}`;
 
 const SCRIPT = `const form = document.querySelector('form');
 const alertLine = form.querySelector('p');

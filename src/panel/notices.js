@@ -22,6 +22,8 @@ export function createNotices() {
       const box = element('div', { className: 'notice', role: tone === 'bad' ? 'alert' : 'status', dataset: { tone } }, [element('p', {}, [text]), ...extras]);
       shown.set(topic, { box, text });
       place.append(box);
+      // What is refused may have been asked for further down.
+      if (tone === 'bad') box.scrollIntoView({ block: 'nearest' });
     },
     hide,
     /** Says it to those who listen to the page. */

@@ -1,11 +1,16 @@
-import { createApi, Refused } from './api.js';
-import { createAppsView, titleOf as appTitleOf } from './apps-view.js';
-import { byId } from './dom.js';
-import { createInstallForm } from './install-form.js';
+import { createActions } from './actions.js';
+import { createApi } from './api.js';
+import { createAppsView } from './apps-view.js';
 import { createConnection } from './connection.js';
+import { byId, element } from './dom.js';
+import { createInstallForm } from './install-form.js';
 import { createNotices } from './notices.js';
+import { createRecordsView } from './records-view.js';
+import { createSelfUpgrade } from './self-upgrade.js';
+import { createStorageView } from './storage-view.js';
 import { createTaskList } from './task-list.js';
 import { createTasksView } from './tasks-view.js';
+import { createUploadForm } from './upload-form.js';
 import { stateWord, titleOf } from './words.js';
 
 /** While a task runs, its progress is asked for this often: device events tell of beginnings and ends. */
@@ -18,16 +23,19 @@ start();
 function start() {
   const api = createApi();
   const notices = createNotices();
-  const tasks = createTaskList(() => render());
+  const tasks = createTaskList({ onChange: () => render(), onEnd: takeEnd });
   let apps;
 
-  const connection = createConnection({ api, notices, onUp: () => void refresh(), onJob: takeJob });
+  const connection = createConnection({ api, notices, onUp: () => void refresh(), onJob: ({ task_id: id, ...task }) => tasks.merge(id, task), poll: loadTasks });
   const act = createActions({ api, notices, connection, tasks, onTask: async (id) => {
     await loadTasks();
     tasksView.open(id);
   } });
   const tasksView = createTasksView({ api, tasks, onStop: act.stop });
   const showApps = createAppsView({ tasks, onUpgrade: act.upgrade, onRemove: act.remove, onShowTask: (id) => tasksView.open(id) });
+  const records = createRecordsView({ api, report: connection.report, onUndo: act.undo });
+  const storage = createStorageView({ api, report: connection.report, onMove: act.move });
+  const self = createSelfUpgrade({ api, report: connection.report, onUpgrade: act.upgradeSelf });
 
   function render() {
     showApps(apps);
@@ -41,18 +49,19 @@ function start() {
     render();
   }
   async function refresh() {
-    await Promise.all([loadTasks(), loadApps()]).catch(connection.report);
+    await Promise.all([loadTasks(), loadApps(), self.showVersion(), records.load(), storage.load()]).catch(connection.report);
   }
-  function takeJob({ task_id: id, ...task }) {
-    const wasRunning = tasks.get(id)?.running ?? true;
-    tasks.merge(id, task);
-    if (task.running || !wasRunning) return;
+  function takeEnd(task) {
     notices.announce(`${titleOf(task)}: ${stateWord(task.state)}`);
-    void loadApps().catch(connection.report);
+    if (task.kind === 'self-upgrade' && task.state === 'done') offerReload(notices);
+    void Promise.all([loadApps(), records.load(), storage.load()]).catch(connection.report);
   }
 
   createInstallForm({ onInstall: act.install });
+  createUploadForm({ onSend: act.upload });
   byId('update').addEventListener('click', act.update);
+  byId('logout').hidden = api.loginPage === undefined;
+  byId('logout').addEventListener('click', act.logOut);
   byId('host').textContent = location.hostname;
   setInterval(() => {
     if (document.hidden || !tasks.isAnyRunning()) return;
@@ -65,36 +74,8 @@ function start() {
   });
 }
 
-/** What people can do. Each tells whether the daemon took it. */
-function createActions({ api, notices, connection, tasks, onTask }) {
-  const submit = async (operation, parameters = {}) => {
-    try {
-      const { code, stderr, task_id: id } = await api.post(`admin/store/${operation}`, parameters);
-      if (code !== 0) throw new Refused(stderr);
-      notices.hide('refused');
-      await onTask(id);
-      return true;
-    } catch (error) {
-      connection.report(error);
-      return false;
-    }
-  };
-  return {
-    install: (parameters) => submit('install', parameters),
-    upgrade: ({ name }) => submit('upgrade', { package: name }),
-    update: () => submit('update'),
-    remove: async (app) => {
-      if (await confirmRemoval(app)) await submit('remove', { package: app.name });
-    },
-    stop: (id) => api.post('admin/system/tasks/stop', { task_id: id }).then(() => tasks.merge(id, { isStopping: true }), connection.report),
-  };
-}
-
-function confirmRemoval(app) {
-  const dialog = byId('confirm');
-  byId('confirm-title').textContent = `Remove ${appTitleOf(app)}?`;
-  byId('confirm-text').textContent = 'The app goes, and with it the packages that came with it and that nothing else needs.';
-  dialog.returnValue = 'no';
-  dialog.showModal();
-  return new Promise((resolve) => dialog.addEventListener('close', () => resolve(dialog.returnValue === 'yes'), { once: true }));
+/** The page is the old version's until then. */
+function offerReload(notices) {
+  const action = element('button', { type: 'button', onclick: () => location.reload() }, ['Load it']);
+  notices.show({ topic: 'upgraded', tone: 'good', text: 'depotd was upgraded, and has a new page.', action });
 }

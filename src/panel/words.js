@@ -28,6 +28,10 @@ const TITLES = {
   upgrade: (subject) => `Upgrade ${subject}`,
   autoconf: (subject) => `Set up ${subject}`,
   update: () => 'Update lists',
+  upload: (subject) => `Install ${subject}`,
+  unrun: (subject) => `Remove what ${subject} brought`,
+  'self-upgrade': () => 'Upgrade depotd',
+  migrate: (subject) => `Move container data to ${subject}`,
 };
 
 /** What a task does; kinds that this page does not know show their command. */

@@ -3,7 +3,7 @@ import type { InstalledPackage, PackageDatabase } from '../host/host.ts';
 import type { Job, Step, StepContext } from '../jobs/job.ts';
 import { isPresent } from './catalog.ts';
 import { dependentsFirst } from './dependencies.ts';
-import { hasLostLock, mendStatus, prepareStep } from './opkg-steps.ts';
+import { hasLostLock, mendStatus, prepareStep, waitForLock } from './opkg-steps.ts';
 import type { PackageTools } from './package-tools.ts';
 
 /**
@@ -53,10 +53,14 @@ async function assess({ packages }: PackageTools, context: StepContext): Promise
   const damage = await mendStatus(packages, context);
   if (damage !== undefined) await note(damage);
   const before = await packages.statusCopy.read();
-  const strays = await packages.removeStrays(job.startedAt ?? job.createdAt);
-  if (strays.length > 0) await note(`files of ${strays.join(', ')} are removed: opkg did not get to record them`);
   const now = await packages.read();
+  // Before the wait below: what somebody else installs meanwhile did not come with this job.
   Object.assign(memory, compare(job, before ?? now, now));
+  const since = job.startedAt ?? job.createdAt;
+  // What somebody else's opkg unpacks at this moment looks like what a killed one left.
+  if ((await packages.findStrays(since)).length > 0) await waitForLock(packages, context);
+  const strays = await packages.removeStrays(since);
+  if (strays.length > 0) await note(`files of ${strays.join(', ')} are removed: opkg did not get to record them`);
 }
 
 function compare({ kind }: Readonly<Job>, before: PackageDatabase, now: PackageDatabase): { came: string[]; half: string[] } {

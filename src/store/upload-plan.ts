@@ -45,7 +45,11 @@ export function uploadPlan(tools: PackageTools, { subject, params }: Job): Plan 
     },
     command: () => uploads.installer(file.upload, file.type),
     judge,
-    record: (after, { job, before }) => records.put({ id: job.id, ts: job.startedAt ?? unixNow(), md5: file.md5, file: subject, packages: packagesThatCame(before, after) }),
+    record: async (after, { job, before }) => {
+      // Done again after a crash, it would find that nothing came: the copy of the status is of after the job by then.
+      if ((await records.find(job.id)) !== undefined) return;
+      await records.put({ id: job.id, ts: job.startedAt ?? unixNow(), md5: file.md5, file: subject, packages: packagesThatCame(before, after) });
+    },
   });
   return { steps, repair: repairSteps(tools) };
 }

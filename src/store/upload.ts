@@ -54,13 +54,18 @@ export function createUploads(folder: UploadFolder): Uploads {
     },
     remove: folder.remove,
     settle: ({ kind, state, params }) => {
-      if (kind === 'upload' && isEnded(state) && params.upload !== undefined) void folder.remove(params.upload);
+      if (kind === 'upload' && isEnded(state) && params.upload !== undefined) void removeNowOrLater(folder, params.upload);
     },
     sweep: async (jobs) => {
       const wanted = new Set(jobs.filter(({ state }) => !isEnded(state)).map(({ params }) => params.upload));
-      for (const id of await folder.list()) if (!wanted.has(id)) await folder.remove(id);
+      for (const id of await folder.list()) if (!wanted.has(id)) await removeNowOrLater(folder, id);
     },
   };
+}
+
+/** What cannot be removed now (a disk that has become read-only) is in the way of nobody: the next start tries again. */
+async function removeNowOrLater(folder: UploadFolder, id: string): Promise<void> {
+  await folder.remove(id).catch(() => undefined);
 }
 
 async function receive(folder: UploadFolder, { name, content, limitBytes }: IncomingFile): Promise<ReceivedUpload> {

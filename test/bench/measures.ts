@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { performance } from 'node:perf_hooks';
 
-/** Resident memory of a process in MiB (proc(5), VmRSS). */
-export function residentMb(pid: number): number {
-  const [, kilobytes = '0'] = /VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'latin1')) ?? [];
+/** Resident memory of a process in MiB (proc(5)): now, or at its peak. */
+export function residentMb(pid: number, which: 'VmRSS' | 'VmHWM' = 'VmRSS'): number {
+  const [, kilobytes = '0'] = new RegExp(`${which}:\\s+(\\d+) kB`).exec(readFileSync(`/proc/${pid}/status`, 'latin1')) ?? [];
   return Number(kilobytes) / 1024;
 }
 

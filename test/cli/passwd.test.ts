@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 
 import { passwd } from '../../src/cli/passwd.ts';
+import { readSecrets } from '../../src/cli/secrets.ts';
 import { DepotError } from '../../src/errors.ts';
 
 interface Outcome {
@@ -23,7 +24,7 @@ async function run(pieces: readonly string[], refusal?: string): Promise<Outcome
   async function* input(): AsyncGenerator<string> {
     yield* pieces;
   }
-  return { code: await passwd({ client, input: input(), say: (line) => said.push(line) }), sent, said };
+  return { code: await passwd({ client, secrets: readSecrets(input()), say: (line) => said.push(line) }), sent, said };
 }
 
 test('the first line is the new password, to the letter', async () => {

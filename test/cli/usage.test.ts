@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 
 import { expect, onTestFinished, test } from 'vitest';
 
+import { COMMANDS } from '../../src/cli/commands.ts';
 import { runDepotctl } from './start-depotctl.ts';
 
 test.each([
@@ -14,7 +15,10 @@ test.each([
   [['install', 'demo', '--path', '/mnt'], 'cannot use --path or --enable without --autoconf'],
   [['install', 'demo', '--autoconf', '--enable', 'yes'], 'cannot use --enable yes: 0 or 1 is expected'],
   [['install', 'demo', '--colour'], "'--colour'"],
-  [['--url', 'ftp://device', 'list'], 'cannot use --url ftp://device: http://HOST[:PORT] or unix:/PATH is expected'],
+  [['--url', 'ftp://device', 'list'], 'cannot use --url ftp://device: http://HOST[:PORT], https://… or unix:/PATH is expected'],
+  [['--session', 'abc', 'list'], 'cannot use the session: 32 hexadecimal digits are expected'],
+  [['upload'], 'cannot upload nothing: usage: depotctl upload FILE…'],
+  [['upgrade', 'demo', '--check'], 'cannot use --check with upgrade'],
   [['--base', 'panel', 'list'], 'cannot use --base panel: a path such as /cgi-bin/panel is expected'],
 ])('%j ends with 2 and says what is wrong', async (words, complaint) => {
   const { code, stdout, stderr } = await runDepotctl(...words);
@@ -29,7 +33,8 @@ test('--help names every command, --version the version', async () => {
   const version = await runDepotctl('--version');
 
   expect(help.code).toBe(0);
-  for (const command of ['install', 'remove', 'upgrade', 'update', 'list', 'status', 'jobs', 'log', 'stop', 'token']) expect(help.stdout).toContain(`\n  ${command}`);
+  for (const command of Object.keys(COMMANDS)) expect(help.stdout).toContain(`\n  ${command}`);
+  expect(help.stdout.split('\n').filter((line) => line.length > 80)).toEqual([]);
   expect(version.stdout).toMatch(/^depotctl \d+\.\d+\.\d+\n$/);
 });
 

@@ -22,12 +22,16 @@ export interface RunningCommand {
 export interface CommandOptions {
   env?: NodeJS.ProcessEnv;
   cwd?: string;
+  /** Standard input; empty unless given. */
+  input?: string;
 }
 
-/** Starts a program without a shell; its input is empty. */
-export function startCommand(words: readonly [string, ...string[]], options: CommandOptions = {}): RunningCommand {
+/** Starts a program without a shell. */
+export function startCommand(words: readonly [string, ...string[]], { input = '', ...options }: CommandOptions = {}): RunningCommand {
   const [program, ...args] = words;
-  const child = spawn(program, args, { ...options, stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn(program, args, { ...options, stdio: 'pipe' });
+  // A program that reads nothing may end before it was given all.
+  child.stdin.on('error', () => undefined).end(input);
   const watchers = new Set<() => void>();
   const text = { stdout: '', stderr: '' };
   for (const name of ['stdout', 'stderr'] as const) {

@@ -1,5 +1,5 @@
-import { readdir, readFile, stat, truncate, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { mkdir, readdir, readFile, stat, symlink, truncate, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { ask, startDevice, type Answer, type Device } from './device.ts';
@@ -19,6 +19,8 @@ beforeEach(async () => {
   upstream = await startUpstream((response, { headers, target }) => {
     if (mode === 'down') response.destroy();
     else if (headers['if-none-match'] === etag) response.writeHead(304, { ETag: etag, 'X-New': '1' }).end();
+    else if (extra['status'] !== undefined) response.writeHead(Number(extra['status'])).end('{}');
+    else if (target.includes('cut')) response.socket?.end(`HTTP/1.1 200 OK\r\nETag: ${etag}\r\n\r\nhalf of it`);
     else response.writeHead(200, { ETag: etag, 'Content-Type': 'text/plain', ...extra }).end(target.includes('big') ? Buffer.alloc(200_000, 'b') : `body ${etag}`);
   });
   device = await startDevice({ upstream: upstream.url, cache_mb: 1 });
@@ -99,6 +101,38 @@ test.each([
   await get(path, { ...MINE, ...asked });
   await new Promise((resolve) => setTimeout(resolve, 100));
   expect(await files()).toEqual([]);
+});
+
+test('never kept: an answer of which only the end of the connection says that it is whole', async () => {
+  expect((await get('/api/v1/repos/o/r/raw/cut')).body.toString()).toBe('half of it');
+  await get();
+  await kept(1);
+  mode = 'down';
+  expect((await get('/api/v1/repos/o/r/raw/cut')).status).toBe(502);
+});
+
+test.each([401, 403, 404, 410])('what the forge has refused its caller since, with %d, is kept no longer', async (status) => {
+  await get();
+  await kept(1);
+  [extra, etag] = [{ status: `${status}` }, '"2"'];
+  expect((await get()).status).toBe(status);
+  await kept(0);
+});
+
+test('an answer for pages of one origin is not given to another', async () => {
+  await get(RAW, { ...MINE, Origin: 'http://one' });
+  await kept(1);
+  mode = 'down';
+  expect((await get(RAW, { ...MINE, Origin: 'http://two' })).status).toBe(502);
+  expect((await get(RAW, { ...MINE, Origin: 'http://one' })).status).toBe(200);
+});
+
+test('a folder that cannot be used, or that somebody else may have filled, keeps nothing from passing', async () => {
+  await mkdir(dirname(device.cacheDir), { recursive: true });
+  await symlink(dirname(device.cacheDir), device.cacheDir);
+  expect(await get()).toMatchObject({ status: 200, body: Buffer.from('body "1"') });
+  expect(await get()).toMatchObject({ status: 200, body: Buffer.from('body "1"') });
+  expect(await readdir(dirname(device.cacheDir))).toEqual(['cache']);
 });
 
 test("a caller's own question passes as it is", async () => {

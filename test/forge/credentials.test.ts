@@ -55,6 +55,13 @@ test('section 9 "Hop-by-hop": Connection cannot remove what the proxy adds', asy
   expect(upstream.asked[0]?.headers['x-forwarded-for']).toBe('127.0.0.1');
 });
 
+test.each([['http://elsewhere'], ['null']])('the token is not lent to a page of another origin, which a forge might let read the answer: %s', async (origin) => {
+  await ask(device.port, CONTENTS, { headers: { ...SESSION, Host: 'nas', Origin: origin } });
+  expect(sent()).toBeUndefined();
+  await ask(device.port, CONTENTS, { headers: { ...SESSION, Host: 'nas', Origin: 'http://nas' } });
+  expect(sent()).toBe('token device-secret');
+});
+
 test.each([[undefined], ['wrong'], ['']])("section 7: a changing request with the device's token and X-CSRF-Token %j is 403, without traffic", async (token) => {
   const headers = { ...SESSION, ...(token === undefined ? {} : { 'X-CSRF-Token': token }) };
   const answer = await ask(device.port, `${CONTENTS}/x?token=csrf-secret`, { method: 'POST', headers, body: '{"a":1}' });

@@ -6,6 +6,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ForgeEvent } from '../../src/forge/events.ts';
 import { createForge, type Forge, type ForgeOptions } from '../../src/forge/forge.ts';
+import { createYoungCollector } from '../../src/host/memory.ts';
+import { putShortcutBefore, type ShortcutOptions } from '../../src/forge/shortcut/shortcut.ts';
 
 /** A device's forge half, served on a port of its own. */
 export interface Device {
@@ -14,15 +16,19 @@ export interface Device {
   events: ForgeEvent[];
   /** Every line of its log, as JSON. */
   log: string[];
+  /** The targets that took the shortcut. */
+  taken: string[];
   cacheDir: string;
   close: () => Promise<void>;
 }
 
-export type DeviceSettings = Partial<ForgeOptions['settings']> & { session?: ForgeOptions['session']; base?: string };
+/** `isLong`: every request goes the long way, through Node's own server. */
+export type DeviceSettings = Partial<ForgeOptions['settings']> & { session?: ForgeOptions['session']; base?: string; isLong?: boolean };
 
-export async function startDevice({ session, base, ...settings }: DeviceSettings): Promise<Device> {
+export async function startDevice({ session, base, isLong, ...settings }: DeviceSettings): Promise<Device> {
   const events: ForgeEvent[] = [];
   const log: string[] = [];
+  const taken: string[] = [];
   const write = (fields: object, event: string): number => log.push(JSON.stringify({ ...fields, event }));
   const cacheDir = join(await mkdtemp(join(tmpdir(), 'depotd-forge-')), 'cache');
   const forge = createForge({
@@ -30,6 +36,7 @@ export async function startDevice({ session, base, ...settings }: DeviceSettings
     base: base ?? '/cgi-bin/panel',
     cacheDir,
     log: { level: 'debug', debug: write, info: write, warn: write, error: write },
+    collector: createYoungCollector,
     publish: (event) => events.push(event),
     session: session ?? (() => Promise.resolve(undefined)),
   });
@@ -37,12 +44,19 @@ export async function startDevice({ session, base, ...settings }: DeviceSettings
     if (forge.owns(request.url ?? '')) forge.handle(request, response);
     else response.writeHead(418).end('not the forge half');
   });
+  const take: ShortcutOptions['take'] = (request, response) => {
+    if (!forge.owns(request.url)) return false;
+    taken.push(request.url);
+    forge.handle(request, response);
+    return true;
+  };
+  if (!isLong) putShortcutBefore(server, { take, firstRequestMs: 20_000, keepAliveMs: 6000 });
   const port = await listen(server);
   const close = async (): Promise<void> => {
     await forge.close();
     await stop(server);
   };
-  return { port, forge, events, log, cacheDir, close };
+  return { port, forge, events, log, taken, cacheDir, close };
 }
 
 export const DEFAULTS: ForgeOptions['settings'] = {

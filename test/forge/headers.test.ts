@@ -45,6 +45,10 @@ test('answers lose hop-by-hop fields and panel cookies only', () => {
   expect(responseHeaders(lines, { status: 200, view })).toEqual(['Set-Cookie', 'a=1', 'Set-Cookie', 'b=2']);
 });
 
+test.each(['=sysauth_http=evil', ' = sysauth=evil; Path=/', 'sysauth_http; Path=/'])('a cookie without a name cannot stand for the panel\'s: %s', (value) => {
+  expect(responseHeaders(['Set-Cookie', value], { status: 200, view })).toEqual([]);
+});
+
 test.each([
   ['text/html; charset=utf-8', 200, true],
   ['image/svg+xml', 206, true],
@@ -66,6 +70,10 @@ test.each([
   ['nonsense', 'nonsense'],
 ])('section 7, "Link rewritten to this host when it is paging": %s', (value, expected) => {
   expect(rewritePagingLinks(value, view())).toBe(expected);
+});
+
+test('an answer keeps the last byte of a value, though it looks like a space of another kind', () => {
+  expect(parseResponseHead('HTTP/1.1 200 OK\r\nX-Name: caf\xc3\xa0 \t', 'GET')).toMatchObject({ headers: ['X-Name', 'caf\xc3\xa0'] });
 });
 
 test.each([

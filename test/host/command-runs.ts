@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { mkdir, mkdtemp, readFile, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -46,7 +47,8 @@ export function prepareRuns(place: Place): Runs {
   const pathOf = (): string => (place === 'on a terminal' ? '/usr/bin:/bin' : join(folder, 'bin'));
   const hold: Runs['hold'] = async (argv, environment = {}) => {
     count += 1;
-    const jobId = String(count).padStart(32, place === 'on a terminal' ? 'a' : 'b');
+    // Processes are found by it in the whole machine's table, and another run of these tests may be in there.
+    const jobId = randomBytes(16).toString('hex');
     const files = { logFile: join(folder, `${count}.log`), exitFile: join(folder, `${count}.exit`) };
     const held = await processes.start({ jobId, command: { argv, environment: { PATH: pathOf(), ...environment }, cwd: folder }, ...files });
     return {

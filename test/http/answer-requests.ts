@@ -22,7 +22,7 @@ const params = { a: v.string() };
 const routes = [
   openGet({ path: '/json', summary: '', params, handle: (call) => json(call.params) }),
   openPost({ path: '/form', summary: '', params, handle: (call) => withCookies(json(call.params)) }),
-  openGet({ path: '/stream', summary: '', params: {}, handle: () => eventStream(tick, []) }),
+  openGet({ path: '/stream', summary: '', params: {}, handle: () => eventStream(tick, { signals: [], isSessionOpen: () => Promise.resolve(true) }) }),
 ];
 const app = createApp({ base: '', routes, hosts: { listening: new Set(['127.0.0.1']), configured: [] }, sessions: createOpenSessions(), stopping: new AbortController().signal, log: pino({ level: 'silent' }) });
 const server = createServer(getRequestListener(app.fetch) as RequestListener);

@@ -35,22 +35,24 @@ describe('a script that does wrong', () => {
 
     const began = performance.now();
     const hanging = on.entries({ package: 'fast,second', hostname: 'nas' });
+    let isOver = false;
+    void hanging.then(() => (isOver = true));
     expect((await on.entries({ package: 'second', hostname: 'nas' })).status).toHaveLength(1);
-    expect(performance.now() - began).toBeLessThan(5000);
+    expect(isOver).toBe(false);
 
     const { status, errors } = await hanging;
     expect(status.map(({ app }) => app)).toEqual(['second']);
     expect(errors).toMatchObject([{ app: 'fast', code: 500 }]);
     expect(performance.now() - began).toBeGreaterThan(9900);
-    expect(performance.now() - began).toBeLessThan(12_000);
+    expect(performance.now() - began).toBeLessThan(60_000);
     expect(await countOf('sleep', '97.31')).toBe(0);
   });
 
   test('a script that leaves a program of its own session with the output open is answered at once', async () => {
-    await on.script('fast', `setsid sleep 3 & ${RUNNING}`);
+    await on.script('fast', `setsid sleep 20 & ${RUNNING}`);
     const began = performance.now();
     expect((await on.entries({ package: 'fast', hostname: 'nas' })).status).toHaveLength(1);
-    expect(performance.now() - began).toBeLessThan(2500);
+    expect(performance.now() - began).toBeLessThan(15_000);
   });
 });
 

@@ -14,7 +14,7 @@ export interface EventReader {
   readonly close: () => void;
 }
 
-export async function openEvents(url: string, lastEventId?: string, headers: Record<string, string> = {}): Promise<EventReader> {
+export async function openEvents(url: string, { lastEventId, headers = {} }: { lastEventId?: string; headers?: Record<string, string> } = {}): Promise<EventReader> {
   const abort = new AbortController();
   const answer = await fetch(url, { signal: abort.signal, headers: { ...headers, ...(lastEventId !== undefined && { 'Last-Event-ID': lastEventId }) } });
   if (answer.body === null || answer.headers.get('content-type') !== 'text/event-stream; charset=utf-8') throw new Error(`cannot follow ${url}: ${answer.status} ${await answer.text()}`);

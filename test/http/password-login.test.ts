@@ -18,7 +18,7 @@ beforeEach(async () => {
   socketPath = join(device.root, 'depotd.sock');
   daemon = await startDaemon(device, { set: ['main.auth=password', `main.listen=unix:${socketPath}`] });
   owner = createOwner(daemon);
-  await vi.waitFor(() => stat(socketPath));
+  await vi.waitFor(() => stat(socketPath), { timeout: 20_000 });
 });
 
 afterEach(async () => {
@@ -189,12 +189,12 @@ test('many at once wait for their turn, and reads do not wait with them', async 
   await owner.setPassword('secret');
   const { cookie } = await owner.logIn('secret');
   const attempts = Array.from({ length: 60 }, (_, index) => owner.tryPassword('wrong', { localAddress: `127.0.1.${index + 1}` }));
-  const from = performance.now();
+  let answered = 0;
+  for (const attempt of attempts) void attempt.then(() => (answered += 1));
   expect(await tokenStatus(cookie)).toBe(200);
-  const waitedMs = performance.now() - from;
+  expect(answered).toBeLessThan(60);
   const answers = await Promise.all(attempts);
 
-  expect(waitedMs).toBeLessThan(1000);
   expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([403, 503]));
 });
 

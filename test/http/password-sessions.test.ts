@@ -21,6 +21,17 @@ test('a session ends an hour after it was last used, not after it began', async 
   expect(await sessions.find(cookie(id))).toBeUndefined();
 });
 
+test('looking whether a session is still there is no use of it', async () => {
+  let now = 0;
+  const sessions = createPasswordSessions(() => now);
+  const id = sessions.begin();
+
+  now += HOUR_MS - 1;
+  expect(await sessions.isOpen(cookie(id))).toBe(true);
+  now += 1;
+  expect(await sessions.isOpen(cookie(id))).toBe(false);
+});
+
 test('each session has an id and a token of its own', async () => {
   const sessions = createPasswordSessions();
   const ids = [sessions.begin(), sessions.begin()];

@@ -7,6 +7,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { DAEMON_PROGRAM } from '../device/daemon-process.ts';
 import { createDevice, type Device } from '../device/device.ts';
 import { ask } from './ask.ts';
+import { openEvents } from './event-reader.ts';
 
 let device: Device;
 let taken: Server;
@@ -79,6 +80,17 @@ test('an address of a configuration that is not taken over does not stay open wi
 
   await expect(ask(`http://127.0.0.1:${second}/healthz`)).rejects.toThrow('ECONNREFUSED');
   expect((await ask(`http://127.0.0.1:${first}/cgi-bin/panel/admin/store/token`)).status).toBe(200);
+});
+
+test('an event stream that was opened without log-in ends when the configuration asks for one', async () => {
+  const [port] = [await freePort()];
+  await configure('none', [port]);
+  await launch();
+  const stream = await openEvents(`http://127.0.0.1:${port}/cgi-bin/panel/admin/system/events`);
+  await configure('password', [port]);
+  await reload('configuration read again');
+
+  expect(await stream.rest()).toEqual([]);
 });
 
 test('a log-in that the configuration asks for from now on counts at once', async () => {

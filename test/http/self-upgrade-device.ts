@@ -13,6 +13,7 @@ export type Behaviour = 'good' | 'exits' | 'mute' | 'slow to install';
 /** A device on which the store is a package, started and restarted by its own postinst. */
 export interface StoreDevice {
   readonly device: Device;
+  readonly url: string;
   readonly version: () => Promise<string | undefined>;
   /** Offers another version, and lets the device know. */
   readonly offer: (version: string, behaviour: Behaviour) => Promise<void>;
@@ -32,7 +33,8 @@ const ASK_LIMIT_MS = 50_000;
 export async function createStoreDevice(): Promise<StoreDevice> {
   const device = await createDevice();
   const port = await freePort();
-  const base = `http://127.0.0.1:${port}/cgi-bin/panel/admin`;
+  const url = `http://127.0.0.1:${port}`;
+  const base = `${url}/cgi-bin/panel/admin`;
   const offer: StoreDevice['offer'] = async (version, behaviour) => {
     device.feed.publish([storePackage({ device, port, version, behaviour })]);
     await device.opkg('update');
@@ -44,6 +46,7 @@ export async function createStoreDevice(): Promise<StoreDevice> {
   const pidOf = async (): Promise<number> => Number(await device.read('tmp/depotd.pid'));
   return {
     device,
+    url,
     offer,
     get,
     version: async () => (await device.database()).get('depotd')?.version,

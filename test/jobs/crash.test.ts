@@ -37,6 +37,7 @@ const FAILED = { state: 'failed', exitCode: 7, error: 'cannot 1: exit code 7' } 
 const CRASHES: [string, Crash][] = [
   ['after the job was accepted', { point: 'accepted', steps: TWO_STEPS, ends: DONE, leaves: ['1', '2'] }],
   ['after its start was put on record', { point: 'started', steps: TWO_STEPS, ends: DONE, leaves: ['1', '2'] }],
+  ['between the begin of a command and its record', { point: 'begun, not recorded', steps: TWO_STEPS, isLate: true, ends: DONE, leaves: ['1', '2'] }],
   ['between the record of a command and its go', { point: 'held', steps: TWO_STEPS, ends: DONE, leaves: ['1', '2'] }],
   ['while a command runs', { point: 'none', steps: { ...TWO_STEPS, 1: `${KILL_DAEMON}; sleep 1.5; ${effect('1')}` }, ends: DONE, leaves: ['1', '2'] }],
   ['while a command runs that ends before the next daemon comes', { point: 'none', steps: { ...TWO_STEPS, 1: `${KILL_DAEMON}; ${effect('1')}` }, isLate: true, ends: DONE, leaves: ['1', '2'] }],

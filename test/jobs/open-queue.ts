@@ -18,6 +18,8 @@ export interface OpenQueue {
 
 export interface QueueSettings {
   limits?: KeepLimits;
+  /** Called before a record is written. */
+  onSaving?: (job: Job) => void;
   /** Called after a record was written, and before whatever waits for it goes on. */
   onSaved?: (job: Job) => void;
   /** Called when an act named `crash` is taken. */
@@ -28,7 +30,7 @@ export interface QueueSettings {
  * The real journal, runner and queue, with plans for tests: a parameter whose name begins with a digit is a step, one that begins with `r`
  * a step of the repair. Its value is a text for a shell, or `crash`, or `tell` for a note on whether the step is told to stop.
  */
-export async function openQueue(folder: string, { limits = { jobs: 1000, logBytes: 1024 ** 3 }, onSaved, onCrash }: QueueSettings = {}): Promise<OpenQueue> {
+export async function openQueue(folder: string, { limits = { jobs: 1000, logBytes: 1024 ** 3 }, onSaving, onSaved, onCrash }: QueueSettings = {}): Promise<OpenQueue> {
   const [journal, logs] = await Promise.all([openJournal(join(folder, 'state')), createTaskLogs(join(folder, 'logs'))]);
   const log = createLog('silent');
   const planOf = ({ params }: Job): Plan => ({ steps: stepsOf(params, /^\d/), repair: stepsOf(params, /^r/) });
@@ -45,6 +47,7 @@ export async function openQueue(folder: string, { limits = { jobs: 1000, logByte
     };
   };
   const save = async (job: Job): Promise<void> => {
+    onSaving?.(job);
     await journal.save(job);
     onSaved?.(job);
   };

@@ -20,6 +20,9 @@ const POINTS: Record<string, (job: Job) => boolean> = {
 
 await writeFile(join(folder, 'daemon.pid'), String(process.pid));
 const { queue } = await openQueue(folder, {
+  onSaving: ({ process: mark }) => {
+    if (point === 'begun, not recorded' && mark !== undefined) die();
+  },
   onSaved: (job) => {
     if (POINTS[point]?.(job) === true) die();
   },

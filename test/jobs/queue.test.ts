@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -36,6 +36,23 @@ test('jobs of a lane run one at a time in the order in which they came', async (
   for (const job of jobs) await ended(job);
 
   expect(await linesOf('order')).toEqual(['a', 'b', 'c'].flatMap((name) => [`begin ${name}`, `end ${name}`]));
+});
+
+test('a job runs, and its log is read, after somebody has cleared all logs away', async () => {
+  await rm(join(folder, 'logs'), { recursive: true });
+  const job = await submit(request('a', { 1: 'echo here' }));
+
+  expect((await ended(job)).state).toBe('done');
+  expect((await open.logs.read(job.id, 0, 100)).toString()).toMatch(/^here\r?\n$/);
+});
+
+test('what cannot be removed among the logs keeps nothing else from running', async () => {
+  await mkdir(join(folder, 'logs', `${'f'.repeat(32)}.log`));
+  await mkdir(join(folder, 'logs/exits', `${'f'.repeat(32)}.1`));
+
+  queue.resume();
+
+  expect((await ended(await submit(request('a', { 1: 'true' })))).state).toBe('done');
 });
 
 test('lanes run side by side', async () => {

@@ -114,7 +114,7 @@ test.each(NAMES)('%s: events arrive when they are sent, and the daemon hears tha
   await vi.waitUntil(() => {
     write(':\n\n');
     return closed.mock.calls.length > 0;
-  }, 10_000);
+  }, 20_000);
 });
 
 // lighttpd hears of it when there is something to send.
@@ -127,7 +127,7 @@ test.each(['uhttpd', 'nginx'] as const)('%s: an answer that nobody waits for any
   };
   await expect(fetch(at(name, '/x'), { signal: leaving.signal })).rejects.toThrow();
 
-  await vi.waitUntil(() => closed.mock.calls.length > 0, 10_000);
+  await vi.waitUntil(() => closed.mock.calls.length > 0, 20_000);
 });
 
 const FORMS = ['with a length', 'in chunks'];
@@ -151,7 +151,7 @@ test.each(NAMES)('%s: a body that breaks off never reaches the daemon as a whole
     response.on('close', closed);
   };
 
-  await vi.waitUntil(() => closed.mock.calls.length > 0, 10_000);
+  await vi.waitUntil(() => closed.mock.calls.length > 0, 20_000);
   expect(ended).not.toHaveBeenCalled();
 });
 

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 
 import { startDaemon, type TestDaemon } from '../device/daemon.ts';
 import { createDevice, type Device } from '../device/device.ts';
@@ -118,20 +118,33 @@ test('a daemon that is not there is 503, one that ends under a request 502, both
   expect(second).toMatchObject({ status: 502, body: '{"code":502,"msg":"cannot pass the answer on: depotd ended before it gave one"}' });
 });
 
-test('event streams leave one slot free, and end before uhttpd kills them', async () => {
-  const { url } = await openUhttpd({ socket: socketOf(device), scriptTimeoutS: 4 });
-  const address = `${url}${daemon.base}/admin/system/events`;
-  const open = (): Promise<Response> => fetch(address, { headers: logIn() });
-  const streams = await Promise.all([open(), open()]);
+test('event streams leave one slot free', async () => {
+  const address = `${server.url}${daemon.base}/admin/system/events`;
+  const streams = await Promise.all([openEvents(address, { headers: logIn() }), openEvents(address, { headers: logIn() })]);
 
-  const refused = await open();
-  expect([streams.map(({ status }) => status), refused.status, refused.headers.get('retry-after')]).toEqual([[200, 200], 503, '5']);
+  const refused = await fetch(address, { headers: logIn() });
+  expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '5']);
   expect(await refused.json()).toMatchObject({ code: 503, msg: expect.stringContaining('slot') as string });
-  expect((await fetch(`${url}${daemon.base}/admin/store/token`, { headers: logIn() })).status).toBe(200);
-  // A clean end: fetch() refuses one that is not.
-  expect(await Promise.all(streams.map((stream) => stream.text()))).toEqual([expect.stringContaining(':'), expect.stringContaining(':')]);
-  const again = await openEvents(address, undefined, logIn());
+  expect((await fetch(`${server.url}${daemon.base}/admin/store/token`, { headers: logIn() })).status).toBe(200);
+  for (const stream of streams) stream.close();
+  const again = await vi.waitFor(() => openEvents(address, { headers: logIn() }), 20_000);
   again.close();
+});
+
+test('an event stream ends before uhttpd kills it', async () => {
+  const { url } = await openUhttpd({ socket: socketOf(device), scriptTimeoutS: 8 });
+
+  // A clean end: of one that is not fetch() gives an error.
+  expect(await (await fetch(`${url}${daemon.base}/admin/system/events`, { headers: logIn() })).text()).toMatch(/^:/);
+});
+
+test('a browser that came over TLS is one for the daemon, too', async () => {
+  const odd = await startOddDaemon((request, response) => response.end(request.headers['x-forwarded-proto']));
+  onTestFinished(() => odd.close());
+  const env = { REQUEST_METHOD: 'GET', REQUEST_URI: '/x', HTTP_HOST: 'panel', SERVER_PROTOCOL: 'HTTP/1.1', DEPOTD_SOCKET: odd.socket };
+
+  expect(await runRelay({ ...env, HTTPS: 'on' })).toMatch(/\r\n\r\n(5\r\n)?https/);
+  expect(await runRelay(env)).toMatch(/\r\n\r\n(4\r\n)?http\b/);
 });
 
 const ATTACKS: [what: string, env: Record<string, string>][] = [

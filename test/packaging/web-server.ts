@@ -25,7 +25,7 @@ export interface UhttpdOptions {
 
 const PACKAGING = join(import.meta.dirname, '../../packaging');
 const STAND_INS = join(import.meta.dirname, '../device');
-const START_LIMIT_MS = 10_000;
+const START_LIMIT_MS = 20_000;
 
 /** uhttpd with the relay, each the real one where UHTTPD and UCODE name it, else the stand-in. Its arguments are those of OpenWrt's init script. */
 export async function startUhttpd({ socket, slots = 3, scriptTimeoutS = 60 }: UhttpdOptions, { UHTTPD, UCODE }: NodeJS.ProcessEnv = process.env): Promise<WebServer> {

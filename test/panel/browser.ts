@@ -44,7 +44,14 @@ export async function launchBrowser(program: string): Promise<Browser> {
   };
   const until = async (expression: string): Promise<void> => {
     const poll = `new Promise((done) => { const started = Date.now(); const look = () => (${expression}) ? done(true) : Date.now() - started > ${LIMIT_MS} ? done(false) : setTimeout(look, 30); look(); })`;
-    if ((await evaluate(poll)) !== true) throw new Error(`${expression} is not true after ${LIMIT_MS} ms; the page says: ${String(await evaluate('document.body.innerText'))}`);
+    const deadline = performance.now() + LIMIT_MS;
+    // A page that goes elsewhere takes the question with it.
+    const ask = (): Promise<unknown> =>
+      evaluate(poll).catch((error: unknown) => {
+        if (performance.now() > deadline || !/navigated|context/i.test(String(error))) throw error;
+        return ask();
+      });
+    if ((await ask()) !== true) throw new Error(`${expression} is not true after ${LIMIT_MS} ms; the page says: ${String(await evaluate('document.body.innerText'))}`);
   };
   return {
     open: async (url) => {

@@ -1,10 +1,9 @@
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 
 import { slowPackage } from '../device/awkward-packages.ts';
-import { findChromium, launchBrowser, type Browser } from './browser.ts';
+import { choose, click, install, LOG, openPanel } from './open-panel.ts';
 import { startPanel } from './start-panel.ts';
 
-const LOG = "(document.querySelector('.lines')?.textContent ?? '')";
 const CARDS = "document.querySelectorAll('.app').length";
 
 test('somebody installs an app, watches its log and removes it', async () => {
@@ -47,26 +46,72 @@ test('the page says why a task failed, stops one, and tells when the daemon is g
   await browser.until("document.querySelector('#link').dataset.state === 'down' && document.querySelectorAll('.notice').length === 1");
 });
 
-async function openPanel(url: string): Promise<Browser | undefined> {
-  const program = findChromium();
-  if (program === undefined) {
-    expect(await (await fetch(url)).text()).toContain('<h2 id="install-title">Install an app</h2>');
-    return undefined;
-  }
-  const browser = await launchBrowser(program);
-  onTestFinished(() => browser.close());
-  await browser.open(url);
-  await browser.until("document.querySelector('#link').dataset.state === 'up'");
-  return browser;
-}
+test('somebody sends a file, sees it run, and removes what it brought', async () => {
+  const daemon = await startPanel({}, { set: ['main.upload_max_mb=1'] });
+  const browser = await openPanel(`${daemon.url}${daemon.base}/`);
+  if (browser === undefined) return;
 
-async function install(browser: Browser, name: string): Promise<void> {
-  await browser.until("!document.querySelector('#install [type=submit]').disabled");
-  await browser.evaluate(`document.querySelector('#install-name').value = ${JSON.stringify(name)}`);
-  await click(browser, '#install [type=submit]');
-}
+  await choose(browser, 'notes.txt', "'hello'");
+  await browser.until("document.querySelector('#upload-problem').textContent.includes('.ipk or .run') && document.querySelector('#upload [type=submit]').disabled");
+  await choose(browser, 'hello.run', "'#!/bin/sh\\necho it runs\\n'");
+  await click(browser, '#upload [type=submit]');
+  await browser.until(`${LOG}.includes('it runs') && document.querySelector('.chip').textContent === 'Done'`);
+  expect(await browser.evaluate("document.querySelector('.task-title').textContent")).toBe('Install hello.run');
 
-async function click(browser: Browser, selector: string): Promise<void> {
-  await browser.until(`document.querySelector(${JSON.stringify(selector)})?.checkVisibility()`);
-  await browser.evaluate(`document.querySelector(${JSON.stringify(selector)}).click()`);
-}
+  await click(browser, '#records summary');
+  await click(browser, '[aria-label="Remove what hello.run brought"]');
+  await click(browser, '#confirm-yes');
+  await browser.until("document.querySelector('.task-title').textContent === 'Remove what hello.run brought' && document.querySelector('#records-state').textContent.startsWith('None.')");
+  expect(browser.complaints).toEqual([]);
+
+  await choose(browser, 'big.run', "'#!/bin/sh\\n' + 'x'.repeat(3e6)");
+  await click(browser, '#upload [type=submit]');
+  await browser.until("document.querySelector('#upload-problem').textContent.includes('it has more than 1048576 bytes')");
+});
+
+/** What the daemon answers about container data, by the folder asked for; and what it is sent. */
+const CONTAINER_ANSWERS = `{
+  window.moves = [];
+  const ask = window.fetch;
+  const answers = { '/mnt/bad': { result: 'bad', error: 'not enough space' }, '/mnt/old': { result: 'existed' }, '/mnt/new': { result: 'good' } };
+  window.fetch = (address, options) => {
+    const { pathname, searchParams } = new URL(address, location.href);
+    const answer = (body, status = 200) => Promise.resolve(new Response(JSON.stringify({ code: status, ...body }), { status }));
+    if (pathname.endsWith('docker_check_dir')) return window.hasContainers ? answer({ docker_on_system: true }) : answer({ msg: 'cannot tell' }, 500);
+    if (pathname.endsWith('docker_check_migrate')) return answer(answers[searchParams.get('path')]);
+    if (!pathname.endsWith('docker_migrate')) return ask(address, options);
+    options.body.delete('token');
+    window.moves.push(options.body.toString());
+    return answer({ code: 1, stdout: '', stderr: 'cannot take the request now' });
+  };
+}`;
+
+test('somebody checks where the container data may go, and moves it; nothing is replaced unasked', async () => {
+  const daemon = await startPanel();
+  const browser = await openPanel(`${daemon.url}${daemon.base}/`);
+  if (browser === undefined) return;
+  await browser.evaluate(CONTAINER_ANSWERS);
+  const check = async (path: string): Promise<void> => {
+    await browser.evaluate(`document.querySelector('#move-path').value = ${JSON.stringify(path)}`);
+    await click(browser, '#move [type=submit]');
+  };
+
+  await click(browser, '#storage summary');
+  await browser.until("!document.querySelector('#disks-state').textContent.startsWith('Loading')");
+  expect(await browser.evaluate("document.querySelector('#move').hidden")).toBe(true);
+  await browser.evaluate('window.hasContainers = true');
+  await click(browser, '#storage summary');
+  await click(browser, '#storage summary');
+  await check('/mnt/bad');
+  await browser.until("document.querySelector('#move-state.problem')?.textContent === 'not enough space'");
+  await check('/mnt/new');
+  await click(browser, '#move-buttons .primary');
+  await browser.until("document.querySelector('.notice')?.textContent === 'cannot take the request now'");
+  await check('/mnt/old');
+  await click(browser, '#move-buttons .danger');
+  await click(browser, '#confirm-no');
+  await check('/mnt/old');
+  await click(browser, '#move-buttons button');
+  await browser.until('window.moves.length === 2');
+  expect(await browser.evaluate('window.moves')).toEqual(['path=%2Fmnt%2Fnew', 'path=%2Fmnt%2Fold&overwrite=chdir']);
+});

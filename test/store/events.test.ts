@@ -25,7 +25,7 @@ afterAll(() => store.close());
 
 function follow(task: string, { offset, lastId }: { offset?: number; lastId?: string } = {}): Promise<EventReader> {
   const query = `task_id=${task}${offset === undefined ? '' : `&offset=${offset}`}`;
-  return openEvents(`${store.daemon.url}${store.daemon.base}/admin/system/tasks/events?${query}`, lastId);
+  return openEvents(`${store.daemon.url}${store.daemon.base}/admin/system/tasks/events?${query}`, lastId === undefined ? {} : { lastEventId: lastId });
 }
 
 const textOf = (events: readonly ReceivedEvent[]): string => events.filter(({ event }) => event === 'log').map(({ data }) => data).join('');

@@ -23,15 +23,15 @@ export interface RequestBody {
 /** Takes the answer. First `head`, then `body` any number of times, then `end`; or `fail` instead at any point, and nothing after it. */
 export interface ResponseSink {
   /** @param hasMore whether bytes of the body, or its end, follow at once; if not, the head should go out now */
-  head(head: ResponseHead, hasMore: boolean): void;
+  head: (head: ResponseHead, hasMore: boolean) => void;
   /**
    * @param piece lies in the connection's read buffer. Whoever keeps it must copy it, or return false and call `resume` when done with it: until
    * as many `resume` as false were seen, nothing more is read and the connection serves nobody else
    * @param isLast whether the announced length is reached
    */
-  body(piece: Buffer, isLast: boolean, resume: () => void): boolean;
-  end(): void;
-  fail(failure: CallFailure): void;
+  body: (piece: Buffer, isLast: boolean, resume: () => void) => boolean;
+  end: () => void;
+  fail: (failure: CallFailure) => void;
 }
 
 export interface CallFailure extends Failure {

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import type { Call, CallFailure, ResponseSink, Timeouts } from './call.ts';
 import { createResponseReader, type ResponseReader } from './response-reader.ts';
-import { createUpload, type Upload } from './upload.ts';
+import { createUpload, type Upload, type YoungCollector } from './upload.ts';
 
 /**
  * One connection to the forge. Invariants:
@@ -22,6 +22,7 @@ export interface Connection {
 
 export interface ConnectionOwner {
   timeouts: Timeouts;
+  collector: YoungCollector;
   /** Opens the socket; `take` gets each piece that is read and says whether to read on. */
   open: (take: (piece: Buffer) => boolean) => OpenSocket;
   /** It stands: the forge can be reached. */
@@ -110,7 +111,7 @@ function write(line: Line, current: Current): void {
   const moved = (): void => touch(line, current.hasBytes ? owner.timeouts.idleMs : owner.timeouts.firstByteMs);
   socket.cork();
   socket.write(head, 'latin1');
-  current.upload = createUpload({ body, socket, moved });
+  current.upload = createUpload({ body, socket, moved, collector: owner.collector });
   socket.uncork();
 }
 

@@ -1,5 +1,6 @@
 import type { Call, CallFailure, ResponseSink, Timeouts } from './call.ts';
 import { createConnection, type Connection, type ConnectionOwner } from './connection.ts';
+import type { YoungCollector } from './upload.ts';
 
 /**
  * Keep-alive connections to one forge, bounded in number. Invariants:
@@ -24,6 +25,7 @@ export interface PoolStats {
 
 export interface PoolOptions {
   timeouts: Timeouts;
+  collector: YoungCollector;
   open: ConnectionOwner['open'];
   /** A connection stands. */
   connected: () => void;
@@ -120,8 +122,8 @@ function run(state: State, ticket: Ticket, connection: Connection): void {
 function watch(state: State, ticket: Ticket): ResponseSink {
   const { sink } = ticket;
   return {
-    head: (head, hasMore) => sink.head(head, hasMore),
-    body: (piece, isLast, resume) => sink.body(piece, isLast, resume),
+    head: sink.head,
+    body: sink.body,
     end: () => {
       ticket.isOver = true;
       sink.end();

@@ -1,3 +1,5 @@
+import { parseHeaderLines, type HeaderLines } from '../header-lines.ts';
+
 /** How the end of a body is known (RFC 9112, section 6.3). */
 export type Framing = { kind: 'none' } | { kind: 'length'; bytes: number } | { kind: 'chunked' } | { kind: 'close' };
 
@@ -5,7 +7,7 @@ export type Framing = { kind: 'none' } | { kind: 'length'; bytes: number } | { k
 export interface ResponseHead {
   status: number;
   reason: string;
-  headers: string[];
+  headers: HeaderLines;
   framing: Framing;
   /** Whether the connection may carry another request after the body. */
   isPersistent: boolean;
@@ -20,9 +22,11 @@ export interface ResponseHead {
  * @returns the head, or what is wrong with it
  */
 export function parseResponseHead(text: string, method: string): ResponseHead | string {
-  const lines = text.split('\r\n');
-  const match = STATUS_LINE.exec(lines[0] ?? '');
+  const lineEnd = text.indexOf('\r\n');
+  const match = STATUS_LINE.exec(lineEnd === -1 ? text : text.slice(0, lineEnd));
   if (match === null) return 'its status line is not HTTP/1.1';
+  const lines = lineEnd === -1 ? [] : parseHeaderLines(`${text.slice(lineEnd + 2)}\r\n`);
+  if (lines === undefined) return 'it has a header line that is not "name: value"';
   const head: ResponseHead = {
     status: Number(match[2]),
     reason: match[3] ?? '',
@@ -32,12 +36,11 @@ export function parseResponseHead(text: string, method: string): ResponseHead | 
     keepAliveSeconds: undefined,
   };
   const notes: Notes = { length: undefined, coding: undefined, problem: undefined };
-  for (let index = 1; index < lines.length; index += 1) readLine(lines[index] ?? '', head, notes);
+  for (let index = 0; index + 1 < lines.length; index += 2) readLine({ name: lines[index] ?? '', value: lines[index + 1] ?? '' }, head, notes);
   return notes.problem ?? frame(head, notes, method);
 }
 
 const STATUS_LINE = /^HTTP\/1\.([01]) ([1-5]\d\d)(?: ([\t\x20-\x7e\x80-\xff]*))?$/;
-const HEADER_LINE = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):[\t ]*([\t\x20-\x7e\x80-\xff]*)$/;
 
 /** What the header lines said about the body. */
 interface Notes {
@@ -46,20 +49,13 @@ interface Notes {
   problem: string | undefined;
 }
 
-function readLine(line: string, head: ResponseHead, notes: Notes): void {
-  const match = HEADER_LINE.exec(line);
-  const name = match?.[1];
-  if (name === undefined) {
-    notes.problem = 'it has a header line that is not "name: value"';
-    return;
-  }
-  const value = (match?.[2] ?? '').trimEnd();
-  if (!takeNote({ name: name.toLowerCase(), value }, head, notes)) head.headers.push(name, value);
+function readLine(line: { name: string; value: string }, head: ResponseHead, notes: Notes): void {
+  if (!takeNote(line, head, notes)) head.headers.push(line.name, line.value);
 }
 
 /** @returns whether the line is to be left out: a length that is given twice */
 function takeNote({ name, value }: { name: string; value: string }, head: ResponseHead, notes: Notes): boolean {
-  switch (name) {
+  switch (name.toLowerCase()) {
     case 'content-length':
       if (notes.length === value) return true;
       if (notes.length !== undefined || !/^\d{1,15}$/.test(value)) notes.problem = 'its Content-Length is not one number';

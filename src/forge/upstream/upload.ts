@@ -9,8 +9,18 @@ export interface Upload {
   stop(): void;
 }
 
-/** @param options `moved`: called whenever bytes went on */
-export function createUpload({ body, socket, moved }: { body: RequestBody; socket: Socket; moved: () => void }): Upload {
+export interface UploadOptions {
+  body: RequestBody;
+  socket: Socket;
+  /** Called whenever bytes went on. */
+  moved: () => void;
+  collector: YoungCollector;
+}
+
+/** Returns what gives back the memory of short-lived objects, in about a millisecond. */
+export type YoungCollector = () => () => void;
+
+export function createUpload({ body, socket, moved, collector }: UploadOptions): Upload {
   const { source, prefix, isChunked } = body;
   let isDone = false;
 
@@ -47,7 +57,7 @@ export function createUpload({ body, socket, moved }: { body: RequestBody; socke
   if (source.readableEnded) ended();
   else {
     // It stays when the rest of the body is thrown away.
-    source.on('data', createSweep());
+    source.on('data', createSweep(collector));
     source.on('data', pass);
     source.on('end', ended);
     socket.on('drain', drained);
@@ -59,16 +69,18 @@ export function createUpload({ body, socket, moved }: { body: RequestBody; socke
 
 /**
  * Each piece that Node's parser gives is a buffer of its own, and its memory is given back only when the young generation is swept, which the
- * engine finds worth while after some 40 MB. Where the daemon may ask for it (`--expose-gc`), it is swept after so many bytes of a body.
+ * engine finds worth while after some 40 MB. So it is asked for after so many bytes of a body.
  */
 const SWEEP_BYTES = 4 * 1024 ** 2;
 
-function createSweep(): (piece: Buffer) => void {
+function createSweep(collector: YoungCollector): (piece: Buffer) => void {
   let unswept = 0;
+  let collect: (() => void) | undefined;
   return ({ length }) => {
     unswept += length;
     if (unswept < SWEEP_BYTES) return;
     unswept = 0;
-    globalThis.gc?.({ type: 'minor' });
+    collect ??= collector();
+    collect();
   };
 }

@@ -7,8 +7,8 @@ import { revalidated } from '../respond.ts';
 import { openGet, type Route } from '../route.ts';
 
 /** The built-in page: it talks to the same interface as everybody. */
-export function panelRoutes(base: string): Route[] {
-  const page = createPage({ html, css, script });
+export function panelRoutes({ base, auth }: { base: string; auth: string }): Route[] {
+  const page = createPage({ html, css, script, auth });
   const etag = etagOf(page.html);
   const headers = {
     'content-type': 'text/html; charset=utf-8',

@@ -24,7 +24,7 @@ export interface SystemTools {
 /** What tells of the daemon itself. */
 export function systemRoutes({ queue, version, ailments, forge, events, base, stopping, routes }: SystemTools): Route[] {
   return [
-    get({ path: 'admin/system/events', summary: 'What happens on the device (Server-Sent Events)', params: {}, handle: ({ context }) => eventStream((signal) => followDevice(events, signal), [context.req.raw.signal, stopping]) }),
+    get({ path: 'admin/system/events', summary: 'What happens on the device (Server-Sent Events)', params: {}, handle: ({ context, isSessionOpen }) => eventStream((signal) => followDevice(events, signal), { signals: [context.req.raw.signal, stopping], isSessionOpen }) }),
     openGet({
       path: 'openapi.json',
       summary: 'This interface as OpenAPI 3.1',

@@ -51,12 +51,12 @@ export function taskRoutes({ queue, logs, progressOf, stopping }: TaskTools): Ro
       path: 'admin/system/tasks/events',
       summary: "A task's log and state as they come (Server-Sent Events)",
       params: { task_id: taskId, offset },
-      handle: ({ params, context }) => {
+      handle: ({ params, context, isSessionOpen }) => {
         const job = need(params.task_id);
         const lastId = /^\d{1,15}$/.exec(context.req.header('last-event-id') ?? '')?.[0];
         const from = Number(lastId ?? params.offset ?? 0);
         const follow = (signal: AbortSignal) => followTask({ logs, statusOf: () => statusOf(job), hasEnded: () => isEnded(job.state), id: job.id, from, signal });
-        return eventStream(follow, [context.req.raw.signal, stopping]);
+        return eventStream(follow, { signals: [context.req.raw.signal, stopping], isSessionOpen });
       },
     }),
     post({

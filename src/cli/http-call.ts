@@ -1,0 +1,82 @@
+import { request as requestPlain, type IncomingMessage } from 'node:http';
+import { request as requestTls } from 'node:https';
+import type { Readable } from 'node:stream';
+import { DepotError, reasonOf, systemCode } from '../errors.ts';
+import type { Target } from './target.ts';
+
+export type Parameters = Record<string, string>;
+
+export interface Call {
+  target: Target;
+  method: 'GET' | 'HEAD' | 'POST';
+  path: string;
+  /** In the query of a read; in the body of a change, so that passwords and tokens stand in no server's log. */
+  parameters?: Parameters;
+  /** The session, as the header Cookie has it. */
+  cookie?: string | undefined;
+  /** In the place of parameters. */
+  body?: StreamedBody;
+}
+
+/** A body that comes piece by piece. */
+export interface StreamedBody {
+  type: string;
+  sizeBytes: number;
+  content: Readable;
+}
+
+/** How long an answer may take to begin; and how long a stream may be silent, in which the daemon gives a sign of life every 15 s. */
+const SILENCE_MS = 45_000;
+
+/**
+ * Makes one request on a connection of its own.
+ * @returns the answer, whatever its status, when its head is there
+ * @throws DepotError upstream_unreachable; and what the streamed body's source throws
+ */
+export function send({ target, method, path, parameters = {}, cookie, body }: Call): Promise<IncomingMessage> {
+  const form = new URLSearchParams(parameters).toString();
+  const query = method === 'POST' || form === '' ? '' : `?${form}`;
+  const sizeBytes = body?.sizeBytes ?? Buffer.byteLength(form);
+  const bodyHeaders = method === 'POST' ? { 'content-type': body?.type ?? 'application/x-www-form-urlencoded', 'content-length': sizeBytes } : {};
+  const headers = { ...bodyHeaders, ...(cookie !== undefined && { cookie }), ...(body !== undefined && { connection: 'keep-alive' }) };
+  const request = target.isTls ? requestTls : requestPlain;
+  return new Promise((resolve, reject) => {
+    const call = request({ ...target.connection, method, path: `${target.prefix}/${path}${query}`, headers, agent: false, timeout: SILENCE_MS });
+    call.on('response', resolve);
+    call.on('timeout', () => call.destroy(new Error(`no sign of life for ${SILENCE_MS / 1000} s`)));
+    call.on('error', (error) => reject(unreachable(target, error)));
+    if (body === undefined) {
+      call.end(method === 'POST' ? form : undefined);
+      return;
+    }
+    body.content.on('error', (error) => {
+      reject(error);
+      call.destroy();
+    });
+    // Who answers before the end wants no more of it.
+    call.on('response', () => body.content.destroy());
+    body.content.pipe(call);
+  });
+}
+
+export async function* chunksOf(target: Target, answer: IncomingMessage): AsyncGenerator<Buffer, void> {
+  try {
+    for await (const chunk of answer) yield chunk as Buffer;
+  } catch (error) {
+    throw unreachable(target, error);
+  }
+}
+
+const REASONS: Record<string, string> = {
+  ECONNREFUSED: 'nobody listens there; is depotd running?',
+  ENOENT: 'there is no such socket; is depotd running?',
+  EACCES: 'this user may not use the socket',
+  ENOTFOUND: 'the host name is not known',
+  ECONNRESET: 'the connection was broken',
+  DEPTH_ZERO_SELF_SIGNED_CERT: 'its certificate is its own work; the variable NODE_EXTRA_CA_CERTS may name a file with it',
+};
+
+function unreachable(target: Target, error: unknown): DepotError {
+  const reason = REASONS[systemCode(error) ?? ''] ?? reasonOf(error);
+  return new DepotError('upstream_unreachable', `cannot reach the daemon at ${target.url}: ${reason}`, { cause: error });
+}

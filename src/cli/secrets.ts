@@ -1,0 +1,79 @@
+import { createInterface } from 'node:readline';
+import { Writable } from 'node:stream';
+import { DepotError } from '../errors.ts';
+
+/** Passwords: typed at a terminal, where they are not shown, or the lines of standard input. */
+export interface Secrets {
+  /** Whether somebody is asked. */
+  isAsking: boolean;
+  /** @param prompt what a person reads; @returns the next line, empty where there is none */
+  next: (prompt: string) => Promise<string>;
+  close: () => void;
+}
+
+interface Streams {
+  input: NodeJS.ReadableStream & { isTTY?: boolean };
+  /** Where a person reads. */
+  output: NodeJS.WritableStream;
+}
+
+export function openSecrets({ input, output }: Streams): Secrets {
+  return input.isTTY === true ? askedSecrets({ input, output }) : readSecrets(input);
+}
+
+/** As a shell tells the end by Ctrl-C. */
+const EXIT_INTERRUPTED = 130;
+
+/** What is typed goes nowhere; only the prompts are written. */
+function askedSecrets({ input, output }: Streams): Secrets {
+  const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() });
+  const lines = createInterface({ input, output: nowhere, terminal: true, historySize: 0 });
+  lines.on('SIGINT', () => {
+    lines.close();
+    process.exit(EXIT_INTERRUPTED);
+  });
+  return {
+    isAsking: true,
+    next: (prompt) =>
+      new Promise((resolve, reject) => {
+        output.write(prompt);
+        const onClose = (): void => {
+          output.write('\n');
+          reject(new DepotError('command_failed', 'cannot go on without a password'));
+        };
+        lines.once('close', onClose);
+        lines.question('', (line) => {
+          lines.off('close', onClose);
+          output.write('\n');
+          resolve(line);
+        });
+      }),
+    close: () => lines.close(),
+  };
+}
+
+const MOST_BYTES = 16 * 1024;
+
+export function readSecrets(input: AsyncIterable<string | Uint8Array>): Secrets {
+  let rest: Promise<string[]> | undefined;
+  return {
+    isAsking: false,
+    next: async () => {
+      rest ??= readText(input).then((text) => text.split(/\r?\n/));
+      return (await rest).shift() ?? '';
+    },
+    close: () => undefined,
+  };
+}
+
+async function readText(input: AsyncIterable<string | Uint8Array>): Promise<string> {
+  const pieces: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const piece of input) {
+    const buffer = Buffer.from(piece);
+    pieces.push(buffer);
+    bytes += buffer.length;
+    if (bytes > MOST_BYTES) break;
+  }
+  return Buffer.concat(pieces).toString('utf8');
+}

@@ -1,0 +1,27 @@
+import { DepotError } from '../errors.ts';
+import type { Client } from './client.ts';
+
+/** A file that was sent and installed. */
+export interface UploadRecord {
+  id: string;
+  /** Unix time. */
+  ts: number;
+  md5: string;
+  file: string;
+}
+
+export async function readUploads(client: Client): Promise<UploadRecord[]> {
+  const { records } = (await client.get('admin/store/run_records')) as { records: UploadRecord[] };
+  return records;
+}
+
+/**
+ * @param start the beginning of an id
+ * @throws DepotError not_found; bad_request where several ids begin so
+ */
+export async function findUpload(client: Client, start: string): Promise<string> {
+  const [first, second] = (await readUploads(client)).filter(({ id }) => id.startsWith(start));
+  if (first === undefined) throw new DepotError('not_found', `cannot find the upload ${start}: "depotctl uploads" lists them`);
+  if (second !== undefined) throw new DepotError('bad_request', `cannot tell which upload ${start} is: ${first.id}, ${second.id}`);
+  return first.id;
+}

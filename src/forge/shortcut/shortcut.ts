@@ -1,0 +1,128 @@
+import type { Server } from 'node:http';
+import type { Socket } from 'node:net';
+import type { CallerResponse } from '../caller.ts';
+import { createDirectResponse, type DirectResponse } from './direct-response.ts';
+import { parsePlainRequest, type PlainRequest } from './plain-request.ts';
+
+/**
+ * The short way of a plain GET through the daemon: read from the connection and answered on it, without Node's HTTP server, which costs more
+ * than all the rest of the way. Invariants:
+ * - a connection is in one hand: here from its beginning, until something comes that is not a plain request for a taker; from then on, and with
+ *   that first byte, Node's server has it;
+ * - it carries one request at a time; what comes while one is answered is read by Node's server afterwards;
+ * - nothing is answered, or refused, here but what a taker took.
+ */
+export interface Shortcut {
+  /** Ends the connections that wait for a request. */
+  closeIdle(): void;
+  closeAll(): void;
+}
+
+export interface ShortcutOptions {
+  /** Answers the request, or returns false and has not touched the response. */
+  take: (request: PlainRequest, response: CallerResponse) => boolean;
+  /** For the first request of a connection, from its beginning. */
+  firstRequestMs: number;
+  /** For the next request, from the end of an answer. */
+  keepAliveMs: number;
+}
+
+/** Lets it have each connection first. What the server does with a new one, its only listener so far, comes when it hands it over. */
+export function putShortcutBefore(server: Server, options: ShortcutOptions): Shortcut {
+  const lines = new Set<Line>();
+  const listeners = server.listeners('connection');
+  const handOver = (socket: Socket): void => {
+    for (const listener of listeners) listener.call(server, socket);
+  };
+  server.removeAllListeners('connection').on('connection', (socket: Socket) => attend({ ...options, lines, handOver }, socket));
+  const close = (isIn: (line: Line) => boolean): void => {
+    for (const line of lines) if (isIn(line)) line.socket.destroy();
+  };
+  return {
+    closeIdle: () => close(isIdle),
+    closeAll: () => close(() => true),
+  };
+}
+
+/** A connection in this hand. */
+interface Line {
+  socket: Socket;
+  /** The answer under way. */
+  response: DirectResponse | undefined;
+  hasServed: boolean;
+  /** What came while an answer was under way. */
+  early: Buffer | undefined;
+  handOver: (first: Buffer) => void;
+}
+
+interface Hall extends ShortcutOptions {
+  lines: Set<Line>;
+  /** Gives a connection, of which nothing has been read, to Node's server. */
+  handOver: (socket: Socket) => void;
+}
+
+function attend(hall: Hall, socket: Socket): void {
+  const { lines } = hall;
+  const read = (bytes: Buffer): void => take(hall, line, bytes);
+  const ended = (): void => (line.response === undefined ? socket.destroySoon() : void socket.destroy());
+  const timedOut = (): void => {
+    if (isIdle(line)) socket.destroy();
+  };
+  const closed = (): void => {
+    lines.delete(line);
+    line.response?.closed();
+  };
+  const handOver = (first: Buffer): void => {
+    lines.delete(line);
+    socket.off('data', read).off('end', ended).off('timeout', timedOut).off('close', closed).off('error', ignore);
+    socket.setTimeout(0);
+    socket.pause();
+    socket.unshift(first);
+    hall.handOver(socket);
+    socket.resume();
+  };
+  const line: Line = { socket, response: undefined, hasServed: false, early: undefined, handOver };
+  lines.add(line);
+  socket.setTimeout(hall.firstRequestMs);
+  socket.on('data', read).on('end', ended).on('timeout', timedOut).on('close', closed).on('error', ignore);
+}
+
+/** What a caller has still to take, it may take as slowly as it likes. */
+function isIdle({ socket, response }: Line): boolean {
+  return response === undefined && socket.writableLength === 0;
+}
+
+function ignore(): void {
+  // The connection's `close` follows.
+}
+
+function take({ take: takeRequest, keepAliveMs }: Hall, line: Line, bytes: Buffer): void {
+  const { socket } = line;
+  if (line.response !== undefined) {
+    socket.pause();
+    line.early = bytes;
+    return;
+  }
+  const request = parsePlainRequest(bytes, socket);
+  if (request === undefined) {
+    line.handOver(bytes);
+    return;
+  }
+  const isLast = request.headers.connection?.toLowerCase() === 'close';
+  line.response = createDirectResponse({ socket, isLast, over: () => over(line, isLast, keepAliveMs) });
+  if (takeRequest(request, line.response)) return;
+  line.response = undefined;
+  line.handOver(bytes);
+}
+
+function over(line: Line, isLast: boolean, keepAliveMs: number): void {
+  const { socket, early } = line;
+  line.response = undefined;
+  if (socket.destroyed) return;
+  if (isLast) socket.destroySoon();
+  else if (early !== undefined) line.handOver(early);
+  else if (!line.hasServed) {
+    line.hasServed = true;
+    socket.setTimeout(keepAliveMs);
+  }
+}

@@ -1,0 +1,52 @@
+import { Refused } from './api.js';
+import { titleOf as appTitleOf } from './apps-view.js';
+import { confirm } from './confirm.js';
+
+/** What people can do. Each of those that begin a task tells whether the daemon took it. */
+export function createActions({ api, notices, connection, tasks, onTask }) {
+  const take = async ({ code, stderr, task_id: id }) => {
+    if (code !== 0) throw new Refused(stderr);
+    notices.hide('refused');
+    await onTask(id);
+  };
+  const submit = async (operation, parameters = {}) => {
+    try {
+      await take(await api.post(`admin/store/${operation}`, parameters));
+      return true;
+    } catch (error) {
+      connection.report(error);
+      return false;
+    }
+  };
+  return {
+    install: (parameters) => submit('install', parameters),
+    upgrade: ({ name }) => submit('upgrade', { package: name }),
+    update: () => submit('update'),
+    upgradeSelf: () => submit('do_self_upgrade'),
+    move: async (parameters) => {
+      const text = 'What is in this folder now is deleted.';
+      if (parameters.overwrite !== 'true' || (await confirm({ title: `Replace what is in ${parameters.path}?`, text, yes: 'Replace', no: 'Keep it', isDangerous: true }))) await submit('docker_migrate', parameters);
+    },
+    remove: async (app) => {
+      const text = 'The app goes, and with it the packages that came with it and that nothing else needs.';
+      if (await confirm({ title: `Remove ${appTitleOf(app)}?`, text, yes: 'Remove', no: 'Keep it', isDangerous: true })) await submit('remove', { package: app.name });
+    },
+    undo: async ({ id, file }) => {
+      const text = 'The packages that came with this file go, but for those that something else needs.';
+      if (await confirm({ title: `Remove what ${file} brought?`, text, yes: 'Remove', no: 'Keep it', isDangerous: true })) await submit('unrun', { id });
+    },
+    upload: (file, onProgress) => {
+      const { answer, cancel } = api.upload(file, onProgress);
+      return { answer: answer.then((body) => body && take(body).then(() => '')).catch((error) => tellProblem(connection, error)), cancel };
+    },
+    stop: (id) => api.post('admin/system/tasks/stop', { task_id: id }).then(() => tasks.merge(id, { isStopping: true }), connection.report),
+    logOut: () => api.post('admin/logout').then(() => location.replace(api.loginPage), connection.report),
+  };
+}
+
+/** @returns what to show beside the form; what concerns the whole page is shown at its head */
+function tellProblem(connection, error) {
+  if (error instanceof Refused && !error.needsLogin) return error.message;
+  connection.report(error);
+  return 'The file was not sent.';
+}

@@ -1,0 +1,44 @@
+import { confirm } from './confirm.js';
+import { byId, setText } from './dom.js';
+
+const NONE_NEWER = 304;
+
+/** depotd's own version, and a newer one. */
+export function createSelfUpgrade({ api, report, onUpgrade }) {
+  const state = byId('self-state');
+  const check = byId('self-check');
+  const upgrade = byId('self-upgrade');
+  let version = '';
+
+  const offer = (found) => {
+    version = found;
+    upgrade.hidden = found === '';
+  };
+  check.addEventListener('click', async () => {
+    check.disabled = true;
+    offer('');
+    setText(state, 'Looking …');
+    try {
+      const { code, msg } = await api.get('admin/store/check_self_upgrade');
+      setText(state, code === NONE_NEWER ? 'The lists have no newer version. “Update lists” fetches them.' : `Version ${msg} is there.`);
+      offer(code === NONE_NEWER ? '' : msg);
+    } catch (error) {
+      setText(state, error.status > 0 ? error.message : '');
+      if (!(error.status > 0) || error.needsLogin) report(error);
+    }
+    check.disabled = false;
+  });
+  upgrade.addEventListener('click', async () => {
+    const text = 'The app service starts again in between; this page waits and goes on by itself. If the new version does not answer, the old one is put back.';
+    if (!(await confirm({ title: `Upgrade depotd to ${version}?`, text, yes: 'Upgrade', no: 'Not now' }))) return;
+    offer('');
+    setText(state, '');
+    await onUpgrade();
+  });
+  return {
+    showVersion: async () => {
+      const { version: current, arch } = await api.get('admin/store/uid');
+      setText(byId('self-version'), `depotd ${current} · ${arch}`);
+    },
+  };
+}

@@ -1,0 +1,1 @@
+export function wholeCharacters(bytes: Uint8Array): number;

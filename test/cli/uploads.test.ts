@@ -1,0 +1,69 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+
+import { expect, test } from 'vitest';
+
+import { ipk } from '../http/upload-device.ts';
+import { startClientTest } from './start-depotctl.ts';
+
+test('upload sends files, installs them one after the other and shows their logs; undo removes what one brought', async () => {
+  const { depotctl, device } = await startClientTest();
+  const file = ipk('hello');
+  const paths = [join(device.root, file.name), join(device.root, 'two "names".run')];
+  await writeFile(paths[0] ?? '', file.content);
+  await writeFile(paths[1] ?? '', '#!/bin/sh\necho it runs\n');
+
+  const sent = await depotctl('upload', ...paths);
+
+  expect(sent.code).toBe(0);
+  expect(sent.stdout).toMatch(/Configuring hello\.[^]*it runs/);
+  expect(sent.stderr).toContain(`install ${file.name}: done`);
+  expect((await device.database()).has('hello')).toBe(true);
+  const rows = (await depotctl('uploads')).stdout.split('\n').map((line) => line.split(/\s{2,}/));
+  const [id = ''] = rows.find((row) => row[2] === file.name) ?? [];
+  expect((await depotctl('undo', id)).code).toBe(0);
+  expect((await device.database()).has('hello')).toBe(false);
+  expect((await depotctl('undo', id)).stderr).toContain(`cannot find the upload ${id}: "depotctl uploads" lists them`);
+});
+
+test('what cannot be sent or is refused is named with its reason, and the rest is done', async () => {
+  const { depotctl, device } = await startClientTest({ daemon: { set: ['main.upload_max_mb=1'] } });
+  const at = (name: string): string => join(device.root, name);
+  await writeFile(at('big.run'), Buffer.alloc(9_000_000, '#!/bin/sh\n'));
+  await writeFile(at('text.txt'), 'hello');
+  await writeFile(at('empty.run'), '');
+  await writeFile(at('good.run'), '#!/bin/sh\necho it runs\n');
+
+  const { code, stdout, stderr } = await depotctl('upload', at('absent.run'), device.root, at('big.run'), at('text.txt'), at('empty.run'), at('good.run'));
+
+  expect(code).toBe(1);
+  expect(stdout).toContain('it runs');
+  expect(stderr.split('\n').map((line) => line.replaceAll(`${device.root}/`, ''))).toEqual([
+    'depotctl: upload absent.run: cannot send absent.run: there is no such file',
+    expect.stringContaining('it is not a file'),
+    'depotctl: upload big.run: cannot take the upload: it has more than 1048576 bytes',
+    'depotctl: upload text.txt: cannot take the upload: the name of the file must end in .ipk or .run',
+    expect.stringContaining('depotctl: upload empty.run: cannot take the file'),
+    expect.stringContaining('install good.run: done'),
+    '',
+  ]);
+});
+
+test('disks lists devices as the daemon does', async () => {
+  const { depotctl, daemon } = await startClientTest();
+  const { data } = (await (await daemon.get('admin/store/get_block_devices')).json()) as { data: Record<string, unknown> };
+
+  const { code, stdout, stderr } = await depotctl('disks', '--json');
+
+  expect(JSON.parse(stdout)).toEqual(data);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+});
+
+test('autoconf configures an app that is installed', async () => {
+  const { depotctl } = await startClientTest();
+  await depotctl('install', 'demo');
+
+  const { code, stdout } = await depotctl('autoconf', 'demo', '--path', '/mnt/data');
+
+  expect([code, stdout.includes('ISTORE_CONF_DIR=/mnt/data/Configs')]).toEqual([0, true]);
+});

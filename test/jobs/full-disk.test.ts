@@ -1,0 +1,149 @@
+import { mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+
+import type { Job } from '../../src/jobs/job.ts';
+import { openJournal } from '../../src/jobs/journal.ts';
+import type { Queue } from '../../src/jobs/queue.ts';
+import { runCommand } from '../device/command.ts';
+import { openQueue, request, type OpenQueue } from './open-queue.ts';
+
+let folder: string;
+let filler: string;
+let open: OpenQueue;
+
+/** Takes all that is left, page by page. */
+const fill = (): Promise<void> => writeFile(filler, Buffer.alloc(1024 ** 2)).catch(() => undefined);
+const free = (): Promise<void> => rm(filler, { force: true });
+
+describe.skipIf(process.getuid?.() !== 0)('where the disk of the records is full', () => {
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'depotd-full-'));
+    filler = join(folder, 'filler');
+    expect(await runCommand(['mount', '-t', 'tmpfs', '-o', 'size=256k,mode=0700', 'tmpfs', folder])).toMatchObject({ code: 0 });
+  });
+
+  afterEach(async () => {
+    await runCommand(['umount', '-l', folder]);
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  test('a job is refused, and what is saved when there is room again is not lost behind the half of its record', async () => {
+    const journal = await openJournal(folder);
+    await journal.save(jobOf('a'));
+    await fill();
+
+    await expect(journal.save(jobOf('refused', 10_000))).rejects.toMatchObject({ code: 'no_space' });
+    await free();
+    await journal.save(jobOf('b'));
+
+    expect(await savedIn(folder)).toEqual(['a', 'b']);
+  });
+
+  test('a job that was refused does not come to be when the file is rewritten', async () => {
+    const journal = await openJournal(folder);
+    await fill();
+    await expect(journal.save(jobOf('refused', 10_000))).rejects.toMatchObject({ code: 'no_space' });
+    await free();
+
+    for (let step = 0; step < 300; step += 1) await journal.save({ ...jobOf('a'), step });
+
+    expect(await savedIn(folder)).toEqual(['a']);
+  });
+
+  test('a daemon starts all the same, knows its jobs, and takes new ones when there is room', async () => {
+    const first = await openJournal(folder);
+    await first.save(jobOf('a', 10_000));
+    await first.close();
+    await writeFile(join(folder, 'jobs.jsonl'), '{"id":"torn', { flag: 'a' });
+    await fill();
+
+    const journal = await openJournal(folder);
+
+    expect(journal.jobs.map(({ id }) => id)).toEqual(['a']);
+    await expect(stat(join(folder, 'jobs.jsonl.new'))).rejects.toThrow('ENOENT');
+    await free();
+    await journal.save(jobOf('b'));
+    expect(await savedIn(folder)).toEqual(['a', 'b']);
+  });
+});
+
+describe.skipIf(process.getuid?.() !== 0)('a job under which the disk of the records fills up', () => {
+  /** Longer than what is left in the file's last page. */
+  const LONG = { fill: 'x'.repeat(5000) };
+
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'depotd-full-'));
+    filler = join(folder, 'state/filler');
+    await mkdir(join(folder, 'state'));
+    expect(await runCommand(['mount', '-t', 'tmpfs', '-o', 'size=256k,mode=0700', 'tmpfs', join(folder, 'state')])).toMatchObject({ code: 0 });
+    open = await openQueue(folder);
+  });
+
+  afterEach(async () => {
+    open.queue.close();
+    await open.journal.close();
+    await runCommand(['umount', '-l', join(folder, 'state')]);
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  const FILL = 'head -c 1000000 /dev/zero >state/filler; true';
+
+  test('ends with the exit code that it had, for the next daemon too', async () => {
+    const job = await submit({ ...LONG, 1: FILL });
+    expect(await ended(open.queue, job)).toMatchObject({ state: 'done', exitCode: 0 });
+
+    expect(await ended(await reopen(), job)).toMatchObject({ state: 'done', exitCode: 0 });
+  });
+
+  test('begins no further command, and leaves nothing waiting for one', async () => {
+    const job = await submit({ ...LONG, 1: FILL, 2: 'echo ran >>effects' });
+
+    expect(await ended(open.queue, job)).toMatchObject({ state: 'failed', error: expect.stringContaining('cannot write job records') as unknown });
+    await expect.poll(() => readFile(join(folder, 'logs/exits', `${job.id}.2`), 'utf8').catch(() => '')).toMatch(/^not-run\n/);
+    await expect(readFile(join(folder, 'effects'))).rejects.toThrow('ENOENT');
+  });
+
+  test('is waited for by a daemon that comes while the disk is still full', async () => {
+    const job = await submit({ ...LONG, 1: `${FILL}; until [ -e go ]; do sleep 0.02; done; exit 7` });
+    await expect.poll(() => stat(filler).then(({ size }) => size, () => 0)).toBeGreaterThan(100_000);
+
+    const next = await reopen();
+    await expect.poll(() => next.get(job.id)?.resumes).toBe(1);
+    await writeFile(join(folder, 'go'), '');
+
+    expect(await ended(next, job)).toMatchObject({ state: 'failed', exitCode: 7 });
+  });
+});
+
+async function submit(params: Record<string, string>): Promise<Job> {
+  const submission = await open.queue.submit(request('demo', params));
+  if (!('job' in submission)) throw new Error('cannot submit: it contradicts another job');
+  return submission.job;
+}
+
+/** What the next daemon makes of the records. */
+async function reopen(): Promise<Queue> {
+  open.queue.close();
+  open = await openQueue(folder);
+  open.queue.resume();
+  return open.queue;
+}
+
+async function ended(queue: Queue, { id }: Job): Promise<Job | undefined> {
+  await expect.poll(() => queue.get(id)?.logBytes, { timeout: 20_000 }).toBeDefined();
+  return queue.get(id);
+}
+
+/** @param bytes that its record has at least */
+function jobOf(id: string, bytes = 0): Job {
+  return { id, kind: 'install', lane: 'package', subject: 'demo', params: { fill: 'x'.repeat(bytes) }, command: 'install demo', state: 'queued', createdAt: 1, phase: 'steps', step: 0, runs: 0, resumes: 0, memory: {} };
+}
+
+async function savedIn(place: string): Promise<string[]> {
+  const { jobs, close } = await openJournal(place);
+  await close();
+  return jobs.map(({ id }) => id);
+}
