@@ -194,8 +194,13 @@ export interface MoveFolders {
   redirect: (target: string, sources: readonly string[]) => Promise<void>;
   /** Moves what the target holds aside and the copy in its place, with the source's owner and mode; safe to do again. */
   place: (target: string, source: string) => Promise<void>;
-  /** Undoes `place`, wherever it was broken off; safe to do again. */
-  takeBack: (target: string) => Promise<void>;
+  /** Notes that an engine has worked with the copy: from now on there may be in it what is nowhere else. */
+  noteRun: (target: string) => Promise<void>;
+  /**
+   * Undoes `place`, wherever it was broken off; safe to do again.
+   * @returns where the copy is left for good, if an engine has worked with it; no later move touches it
+   */
+  takeBack: (target: string) => Promise<string | undefined>;
   /** Removes the folders that `prepare` made, as far as they are empty. */
   tidy: (target: string, created: string) => Promise<void>;
   /** After this the copy stays, and what was set aside is only to be removed. @returns the folder to remove */

@@ -4,7 +4,7 @@ import { DepotError, reasonOf, systemCode } from '../errors.ts';
 import type { MoveFolders } from './container-goods.ts';
 import { redirectContainers } from './container-paths.ts';
 import { replaceFile, syncFolder } from './durable-file.ts';
-import { ASIDE_NAME, ASIDE_PART_NAME, COPY_NAME, DONE_NAME, KEPT_OUT, MARKER_NAME, MOVE_NAME, OWNER_NAME } from './move-layout.ts';
+import { ASIDE_NAME, ASIDE_PART_NAME, COPY_NAME, DONE_NAME, KEPT_OUT, LEFT_PREFIX, MARKER_NAME, MOVE_NAME, OWNER_NAME, RAN_NAME } from './move-layout.ts';
 
 /** How much older than the copy its marker is, so that no change falls between two ticks of the clock. */
 const MARKER_AGE_S = 2;
@@ -38,6 +38,7 @@ export function createMoveFolders(): MoveFolders {
         for (const root of [join(target, MOVE_NAME, COPY_NAME), target]) await redirectContainers(root, { from: sources, to: real });
       }),
     place: (target, source) => inWords(target, () => place(target, source)),
+    noteRun: (target) => inWords(target, () => replaceFile(join(target, MOVE_NAME, RAN_NAME), '')),
     takeBack: (target) => inWords(target, () => takeBack(target)),
     tidy: async (target, created) => {
       for (let folder = target; folder === created || folder.startsWith(`${created}/`); folder = dirname(folder)) {
@@ -75,6 +76,7 @@ async function prepare(target: string, job: string): Promise<{ created: string |
   const folder = join(target, MOVE_NAME);
   await makeFolder(folder);
   await takeBack(target);
+  await makeFolder(folder);
   await makeFolder(join(folder, COPY_NAME));
   await makeMarker(join(folder, MARKER_NAME));
   await replaceFile(join(folder, OWNER_NAME), job);
@@ -90,7 +92,7 @@ async function makeFolder(folder: string): Promise<void> {
 
 /** The first one stays for as long as the copy does: whatever has changed since it was begun is newer. */
 async function makeMarker(file: string): Promise<void> {
-  if (await stat(file).then(() => true, () => false)) return;
+  if (await isThereAt(file)) return;
   await replaceFile(file, '');
   const time = Math.floor(Date.now() / 1000) - MARKER_AGE_S + 0.5;
   await utimes(file, time, time);
@@ -111,7 +113,8 @@ async function place(target: string, source: string): Promise<void> {
   await syncFolder(target);
 }
 
-async function takeBack(target: string): Promise<void> {
+/** @returns where the copy is left, if an engine has worked with it */
+async function takeBack(target: string): Promise<string | undefined> {
   const folder = join(target, MOVE_NAME);
   const [copy, aside, part] = [COPY_NAME, ASIDE_NAME, ASIDE_PART_NAME].map((name) => join(folder, name)) as [string, string, string];
   if (await isFolder(aside)) {
@@ -120,11 +123,17 @@ async function takeBack(target: string): Promise<void> {
     await rename(aside, part);
     await syncFolder(folder);
   }
-  if (!(await isFolder(part))) return;
-  await moveEntries(part, target);
-  await likeFolder(target, part);
-  await rmdir(part);
-  await syncFolder(folder);
+  if (await isFolder(part)) {
+    await moveEntries(part, target);
+    await likeFolder(target, part);
+    await rmdir(part);
+    await syncFolder(folder);
+  }
+  if (!(await isThereAt(join(folder, RAN_NAME)))) return undefined;
+  const left = join(target, `${LEFT_PREFIX}${Date.now()}`);
+  await rename(folder, left);
+  await syncFolder(target);
+  return left;
 }
 
 /** Gives a folder the owner and the mode of another one. */
@@ -144,11 +153,15 @@ async function moveEntries(from: string, to: string): Promise<void> {
 /** Without what is no part of a data root; undefined where there is no folder. */
 async function entriesOf(folder: string): Promise<string[] | undefined> {
   try {
-    return (await readdir(folder)).filter((name) => !KEPT_OUT.includes(name));
+    return (await readdir(folder)).filter((name) => !KEPT_OUT.includes(name) && !name.startsWith(LEFT_PREFIX));
   } catch (error) {
     if (['ENOENT', 'ENOTDIR'].includes(systemCode(error) ?? '')) return undefined;
     throw error;
   }
+}
+
+async function isThereAt(path: string): Promise<boolean> {
+  return stat(path).then(() => true, () => false);
 }
 
 async function isFolder(path: string): Promise<boolean> {

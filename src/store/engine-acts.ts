@@ -68,6 +68,8 @@ export interface EngineWanted {
   containers: readonly ContainerSummary[];
   /** Containers that it may not know: it works with other data than before. */
   mayLack?: boolean;
+  /** Called when it answers there, before any container is started here. */
+  onAnswer?: () => Promise<void>;
   signal?: AbortSignal;
 }
 
@@ -86,6 +88,7 @@ export async function startEngine(host: ContainerHost, wanted: EngineWanted, { n
     await delay(POLL_MS, undefined, signalOf(wanted));
   }
   await expectRoot(await engine.state(), wanted.dataRoot, places);
+  await wanted.onAnswer?.();
   await startContainers(host, wanted, note);
 }
 
@@ -99,14 +102,15 @@ async function expectRoot(state: EngineState, dataRoot: string, places: Containe
 
 /** The engine itself starts again what its restart policies say; the others are started here. */
 const CONTAINERS_LIMIT_MS = 2 * 60_000;
-/** Between two tries to start one. */
+/** Between two tries to start one, and how many there are: a reason that the engine gives so often stays, and the others are writing meanwhile. */
 const RETRY_MS = 500;
+const MOST_TRIES = 4;
 
 async function startContainers({ engine }: ContainerHost, wanted: EngineWanted, note: StepContext['note']): Promise<void> {
   const since = Date.now();
   const deadline = performance.now() + CONTAINERS_LIMIT_MS;
   const lacking = new Map(wanted.containers.map((container) => [container.id, container.name]));
-  for (;;) {
+  for (let tries = 1; ; tries += 1) {
     const reasons: string[] = [];
     for (const [id, name] of [...lacking]) {
       const reason = await bringUp(engine, id, { since, mayLack: wanted.mayLack === true });
@@ -115,7 +119,7 @@ async function startContainers({ engine }: ContainerHost, wanted: EngineWanted, 
       else reasons.push(`${name} ${reason.fault}`);
     }
     if (lacking.size === 0) return;
-    if (performance.now() > deadline) throw new DepotError('unavailable', `cannot get the containers running again: ${reasons.join('; ')}`);
+    if (tries >= MOST_TRIES || performance.now() > deadline) throw new DepotError('unavailable', `cannot get the containers running again: ${reasons.join('; ')}`);
     await delay(RETRY_MS, undefined, signalOf(wanted));
   }
 }

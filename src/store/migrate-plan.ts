@@ -136,7 +136,7 @@ function startStep(host: ContainerHost, target: string, { isCopy }: { isCopy: bo
       // An engine that finds no data root where it is told to work makes one: on the disk below, where the disk has gone.
       if (isCopy) await host.moves.need(target, context.job.id);
       else if ((await host.places.look(target)).mount.device !== device) throw unmounted(target);
-      await startEngine(host, { dataRoot: target, containers, mayLack: !isCopy, signal: context.signal }, context);
+      await startEngine(host, { dataRoot: target, containers, mayLack: !isCopy, signal: context.signal, ...(isCopy ? { onAnswer: () => host.moves.noteRun(target) } : {}) }, context);
       remember(context.memory, { isDone: true });
       return undefined;
     },

@@ -10,7 +10,8 @@ import { findRecord, remember, type MoveRecord } from './move-record.ts';
  *  - the engine runs at the new place where the move is done, or where it turns out that it was; else at the old one;
  *  - the configuration is put back before the copy is taken out of its place, and neither while an engine works there;
  *  - what the target held is back where it was;
- *  - the copy stays for the next try, but not where somebody stopped the move or the disk is full.
+ *  - a copy that an engine has worked with is left, and is not for the next try: what containers wrote in it is nowhere else;
+ *  - any other copy stays for the next try, but not where somebody stopped the move or the disk is full.
  */
 export function moveRepair(host: ContainerHost, target: string, { isCopy }: { isCopy: boolean }): Step[] {
   const step = (name: string, work: (context: StepContext, record: MoveRecord) => Promise<void>): Act => ({
@@ -27,7 +28,7 @@ export function moveRepair(host: ContainerHost, target: string, { isCopy }: { is
     undo('look where the engine runs', (context, record) => acceptNewPlace(host, context, { record, target, isCopy })),
     undo('stop the engine there', (context, record) => leaveNewPlace(host, context, { record, target, isCopy })),
     undo('put the configuration back', async (_context, record) => ((await isSwitched(host, record, target)) ? host.settings.restore(record.setting, target) : undefined)),
-    undo('put the target back', async ({ job }) => (isCopy && (await host.moves.isThere(target, job.id)) ? host.moves.takeBack(target) : undefined)),
+    undo('put the target back', (context) => (isCopy ? putTargetBack(host, context, target) : Promise.resolve())),
     undo('start the engine where it was', (context, record) => returnToOldPlace(host, context, record)),
     step('settle', async (_context, { isDone }) => (isCopy && isDone ? host.moves.settle(target).then(() => undefined) : undefined)),
     {
@@ -57,7 +58,7 @@ async function acceptNewPlace(host: ContainerHost, context: StepContext, { recor
   if (context.job.verdict?.state !== 'interrupted' || !(await isSwitched(host, record, target))) return;
   if (isCopy && !(await host.moves.isThere(target, context.job.id))) return;
   try {
-    await startEngine(host, { dataRoot: target, containers: record.containers, mayLack: !isCopy }, context);
+    await startEngine(host, { dataRoot: target, containers: record.containers, mayLack: !isCopy, ...(isCopy ? { onAnswer: () => host.moves.noteRun(target) } : {}) }, context);
     remember(context.memory, { isDone: true });
   } catch (error) {
     await context.note(reasonOf(error));
@@ -79,6 +80,12 @@ async function leaveNewPlace(host: ContainerHost, context: StepContext, { record
   if (isCopy && !(await host.moves.isThere(target, context.job.id))) {
     await context.note(`the disk of ${target} was gone when the engine started, so it made an empty data root on the disk below; that may be removed`);
   }
+}
+
+async function putTargetBack({ moves }: ContainerHost, { job, note }: StepContext, target: string): Promise<void> {
+  if (!(await moves.isThere(target, job.id))) return;
+  const left = await moves.takeBack(target);
+  if (left !== undefined) await note(`containers may have run at the new place for a while: what they wrote there is in ${left}, and nothing touches it; remove it when you do not need it`);
 }
 
 async function returnToOldPlace(host: ContainerHost, context: StepContext, { isStopping, hasRun, containers, setting }: MoveRecord): Promise<void> {
