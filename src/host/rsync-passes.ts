@@ -1,8 +1,9 @@
 /**
- * The passes of a copy, for any POSIX shell: PASS SOURCE COPY MARKER BYTES PROGRESS NODE LISTER rsync OPTION…
+ * The passes of a copy, for any POSIX shell: PASS SOURCE COPY MARKER BYTES PROGRESS INPLACE NODE LISTER rsync OPTION…
  *
  *  - live: what is dirty in the source is written out first, so that pages that a container has mapped are marked clean and its next write to
- *    them changes the file's time. What is copied is flushed all along, so that the last flush, with the engine stopped, is short.
+ *    them changes the file's time. Into an empty folder files are written under their own names: nobody reads them yet, none is linked to another
+ *    yet, and one that is cut off has the wrong time. What is copied is flushed all along, so that the last flush, with the engine stopped, is short.
  *  - changed: files that changed after the copy began are copied again whatever their size and time say (a program can set a file's time back, but
  *    not the time of that), and folders that changed lose what is no longer in them. Nothing else is looked at: the engine is stopped.
  *  - differing: all that differs, where a comparison has found something.
@@ -12,7 +13,7 @@
  * ends with rsync's exit code. A flusher whose shell was killed ends by itself.
  */
 export const PASSES = String.raw`
-pass=$1 source=$2 copy=$3 marker=$4 total=$5 progress=$6 node=$7 lister=$8; shift 8
+pass=$1 source=$2 copy=$3 marker=$4 total=$5 progress=$6 inplace=$7 node=$8 lister=$9; shift 9
 flush() { sync -f "$1" 2>/dev/null || sync; }
 case "$(awk -W version 2>/dev/null </dev/null)" in mawk*) interactive='-W interactive' ;; esac
 command -v stdbuf >/dev/null && unbuffered='stdbuf -oL'
@@ -50,8 +51,9 @@ changed() {
 case $pass in
 live)
   flush "$source"
+  [ -z "$(ls -A "$copy")" ] || inplace=
   while sleep 5 && kill -0 $$ 2>/dev/null; do flush "$copy"; done & flusher=$!
-  digested "$@" --delete --stats $progress "$source/" "$copy/"; code=$?
+  digested "$@" --delete --stats $progress $inplace "$source/" "$copy/"; code=$?
   kill "$flusher" 2>/dev/null
   ;;
 changed)

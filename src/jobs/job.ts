@@ -81,12 +81,16 @@ export interface Act {
   name: string;
   /** Whether its end and its memory are on record before the next step begins: for what cannot be done or found out a second time. */
   isRecorded?: boolean;
+  /** Whether a stop comes too late for it: what the job is for is done, and the rest is to be, too. */
+  isLate?: boolean;
   act: (context: StepContext) => Promise<{ again: string } | undefined>;
 }
 
 /** A step that is a command, run detached. `undefined` skips it. */
 export interface CommandStep {
   name: string;
+  /** Whether a stop comes too late for it: what the job is for is done, and the rest is to be, too. */
+  isLate?: boolean;
   command: (context: StepContext) => Promise<Command | undefined> | Command | undefined;
   /** Whether another exit code than 0 fails the job at once; else a later step judges. */
   mustSucceed: boolean;

@@ -119,8 +119,8 @@ async function advance(run: Run): Promise<boolean> {
 }
 
 async function takeStep(run: Run, step: Step): Promise<string | undefined> {
-  const context = contextOf(run);
-  if (run.job.phase === 'steps' && run.abort.signal.aborted && run.job.process === undefined) throw stopped();
+  const context = contextOf(run, step);
+  if (isToStop(run, step) && run.job.process === undefined) throw stopped();
   if ('act' in step) return takeAct(run, step, context);
   await runCommand(run, step, context);
   return undefined;
@@ -132,7 +132,7 @@ async function takeAct(run: Run, step: Act, context: StepContext): Promise<strin
     Object.assign(run.job.memory, context.memory);
     return next?.again;
   } catch (error) {
-    throw run.abort.signal.aborted && run.job.phase === 'steps' ? stopped() : error;
+    throw isToStop(run, step) ? stopped() : error;
   }
 }
 
@@ -165,6 +165,11 @@ function end(job: Job, verdict: Verdict | undefined): void {
   delete job.verdict;
 }
 
+/** The repair of a job that was stopped is not stopped. */
+function isToStop({ job, abort }: Run, { isLate }: Step): boolean {
+  return job.phase === 'steps' && isLate !== true && abort.signal.aborted;
+}
+
 /** Somebody asked for the stop, so it is no failure. */
 class Stopped extends Error {}
 
@@ -179,7 +184,7 @@ async function runCommand(run: Run, step: CommandStep, context: StepContext): Pr
   if (exit === undefined) return;
   if (exit === 'not-run') throw new DepotError('internal', `cannot start ${step.name}: the daemon went down before it was to run`);
   job.lastExitCode = exit.exitCode;
-  if (run.job.phase === 'steps' && run.abort.signal.aborted && exit.exitCode !== 0) throw stopped();
+  if (isToStop(run, step) && exit.exitCode !== 0) throw stopped();
   if (step.mustSucceed && exit.exitCode !== 0) throw new DepotError('command_failed', `cannot ${step.name}: exit code ${exit.exitCode}`);
 }
 
@@ -187,7 +192,7 @@ async function runCommand(run: Run, step: CommandStep, context: StepContext): Pr
 async function exitOf(run: Run, step: CommandStep, context: StepContext): Promise<Exit | undefined> {
   const { job } = run;
   if (job.process === undefined) return startAndWait(run, step, context);
-  const exit = await waitForCommand(run);
+  const exit = await waitForCommand(run, step);
   if (exit !== 'not-run') return exit;
   // The daemon that prepared it died before it said go, so nothing has happened yet.
   delete job.process;
@@ -207,16 +212,16 @@ async function startAndWait(run: Run, step: CommandStep, context: StepContext): 
     throw error;
   });
   held.go();
-  return waitForCommand(run, held.ended);
+  return waitForCommand(run, step, held.ended);
 }
 
-async function waitForCommand(run: Run, ended?: Promise<void>): Promise<Exit> {
+async function waitForCommand(run: Run, step: CommandStep, ended?: Promise<void>): Promise<Exit> {
   const { job, processes, logs, abort } = run;
   const mark = job.process;
   if (mark === undefined) return 'not-run';
   const stop = (): void => void endCommand(processes, { jobId: job.id, mark });
-  if (abort.signal.aborted && job.phase === 'steps') stop();
-  abort.signal.addEventListener('abort', stop, { once: true });
+  if (isToStop(run, step)) stop();
+  if (step.isLate !== true) abort.signal.addEventListener('abort', stop, { once: true });
   const limit = job.phase === 'repair' ? setTimeout(stop, REPAIR_LIMIT_MS) : undefined;
   try {
     const file = logs.exitFileOf(job.id, job.runs);
@@ -227,12 +232,11 @@ async function waitForCommand(run: Run, ended?: Promise<void>): Promise<Exit> {
   }
 }
 
-function contextOf({ job, logs, abort }: Run): StepContext {
+function contextOf({ job, logs, abort }: Run, step: Step): StepContext {
   return {
     job,
     memory: structuredClone(job.memory),
-    // The repair of a job that was stopped is not stopped.
-    signal: job.phase === 'steps' ? abort.signal : new AbortController().signal,
+    signal: job.phase === 'steps' && step.isLate !== true ? abort.signal : new AbortController().signal,
     note: (line) => logs.append(job.id, `depotd: ${line}\n`),
     printed: async (bytes) => (await logs.read(job.id, job.outputFrom ?? 0, bytes)).toString('utf8'),
     logFile: logs.fileOf(job.id),

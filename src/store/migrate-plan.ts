@@ -36,10 +36,10 @@ function moveSteps(host: ContainerHost, target: string, isOverwriting: boolean):
     { name: 'put in place', isRecorded: true, act: (context) => placeCopy(host, context, target) },
     switchStep(host, target),
     startStep(host, target, { isCopy: true }),
-    { name: 'settle', act: () => host.moves.settle(target).then(() => undefined) },
-    { name: 'clean up', mustSucceed: false, command: async () => host.copier.removal(await host.moves.settle(target)) },
+    { name: 'settle', isLate: true, act: () => host.moves.settle(target).then(() => undefined) },
+    { name: 'clean up', isLate: true, mustSucceed: false, command: async () => host.copier.removal(await host.moves.settle(target)) },
     lookAgainStep(host, target, { isCopy: true }),
-    { name: 'tell', act: (context) => tell(host, context, target) },
+    { name: 'tell', isLate: true, act: (context) => tell(host, context, target) },
   ];
 }
 
@@ -52,7 +52,7 @@ function changeSteps(host: ContainerHost, target: string): Step[] {
     switchStep(host, target),
     startStep(host, target, { isCopy: false }),
     lookAgainStep(host, target, { isCopy: false }),
-    { name: 'tell', act: (context) => tell(host, context, target) },
+    { name: 'tell', isLate: true, act: (context) => tell(host, context, target) },
   ];
 }
 
@@ -147,6 +147,7 @@ function startStep(host: ContainerHost, target: string, { isCopy }: { isCopy: bo
 function lookAgainStep(host: ContainerHost, target: string, { isCopy }: { isCopy: boolean }): Act {
   return {
     name: 'look again',
+    isLate: true,
     act: async (context) => {
       const { containers } = needRecord(context.memory);
       await startEngine(host, { dataRoot: target, containers, mayLack: !isCopy, signal: context.signal }, context);

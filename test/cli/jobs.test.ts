@@ -50,6 +50,16 @@ test('update, upgrade and remove do what they are called for', async () => {
   expect((await device.database()).has('demo-app')).toBe(false);
 });
 
+test('migrate asks for the folder, and tells why it cannot be', async () => {
+  const { depotctl } = await startClientTest();
+
+  const { code, stderr } = await depotctl('migrate', '/mnt/disk');
+
+  expect(code).toBe(1);
+  expect(stderr).toContain('cannot move the container data to /mnt/disk: ');
+  expect((await depotctl('migrate', '/mnt/disk', '--overwrite', 'yes')).code).toBe(2);
+});
+
 test('--autoconf, --path and --enable reach the script that configures the app', async () => {
   const { depotctl } = await startClientTest();
 

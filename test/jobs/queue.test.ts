@@ -125,6 +125,17 @@ test('a running job that is stopped ends its command, repairs, and has the exit 
   expect(job.state).toBe('stopped');
 });
 
+test('a stop that comes when the job has done what it is for lets it end well', async () => {
+  const job = await submit(request('a', { '1late': 'echo >begun; until [ -e go ]; do sleep 0.02; done', '2late': 'echo reached >>order' }));
+  await expect.poll(async () => (await readdir(folder)).includes('begun')).toBe(true);
+
+  await queue.stop(job.id);
+  await writeFile(join(folder, 'go'), '');
+
+  expect(await ended(job)).toMatchObject({ state: 'done', exitCode: 0 });
+  expect(await linesOf('order')).toEqual(['reached']);
+});
+
 test('a job that is stopped as soon as it is accepted never runs, and stays stopped', async () => {
   for (let count = 0; count < 20; count += 1) {
     const job = await submit(request(`s${count}`, { 1: 'echo ran >>order' }));
