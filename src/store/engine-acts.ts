@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { DepotError } from '../errors.ts';
-import type { ContainerHost, ContainerSummary, EngineState, Holder } from '../host/container-goods.ts';
+import type { ContainerHost, ContainerSummary, Holder } from '../host/container-goods.ts';
 import type { StepContext } from '../jobs/job.ts';
 import { createLauncher, type Launcher } from './launcher.ts';
 
@@ -11,6 +11,8 @@ const STOP_LIMIT_MS = 5 * 60_000;
 const ORPHAN_MS = 10_000;
 /** A large store on slow flash takes its time. From the first start. */
 const START_LIMIT_MS = 5 * 60_000;
+/** A start that is not wanted any more is waited for so long, until it shows whether it has one. */
+const SHOW_LIMIT_MS = 30_000;
 
 type Telling = Pick<StepContext, 'note' | 'logFile'>;
 
@@ -68,6 +70,8 @@ export interface EngineWanted {
   containers: readonly ContainerSummary[];
   /** Containers that it may not know: it works with other data than before. */
   mayLack?: boolean;
+  /** An engine that works elsewhere is stopped and started again: the configuration is right by now, and one that was started before it was comes up late. */
+  mayCorrect?: boolean;
   /** Called when it answers there, before any container is started here. */
   onAnswer?: () => Promise<void>;
   signal?: AbortSignal;
@@ -77,27 +81,45 @@ export interface EngineWanted {
  * Starts the engine, and comes back when it answers with that data root and those containers run. Safe to do again.
  * @throws DepotError unavailable, with the signal's reason where that aborts
  */
-export async function startEngine(host: ContainerHost, wanted: EngineWanted, { note, logFile }: Telling): Promise<void> {
-  const { engine, places } = host;
+export async function startEngine(host: ContainerHost, wanted: EngineWanted, telling: Telling): Promise<void> {
+  const actual = await bringEngineUp(host, wanted, telling);
+  if (await isSamePlace(host, actual, wanted.dataRoot)) {
+    await wanted.onAnswer?.();
+    await startContainers(host, wanted, telling.note);
+    return;
+  }
+  if (wanted.mayCorrect !== true) throw new DepotError('unavailable', `cannot have the container engine work in ${wanted.dataRoot}: it works in ${actual}`);
+  await telling.note(`the container engine came up in ${actual}: it is stopped and started again`);
+  await stopEngine(host, (await host.places.look(actual)).real, telling);
+  await startEngine(host, { ...wanted, mayCorrect: false }, telling);
+}
+
+/** @returns the data root that it says it works in */
+async function bringEngineUp({ engine }: ContainerHost, wanted: EngineWanted, { logFile }: Telling): Promise<string> {
   const start = createLauncher({ launch: () => engine.start(logFile), most: 3 });
   const deadline = performance.now() + START_LIMIT_MS;
-  for (let state = await engine.state(); state.kind !== 'answers'; state = await engine.state()) {
+  for (;;) {
+    const state = await engine.state();
+    if (state.kind === 'answers') return state.dataRoot;
     if (performance.now() > deadline || start.isGivenUp()) throw new DepotError('unavailable', `cannot start the container engine: it does not answer; the log says why`);
     if (state.kind === 'absent') await start.need();
     else start.seen();
-    await delay(POLL_MS, undefined, signalOf(wanted));
+    await delay(POLL_MS, undefined, signalOf(wanted)).catch(async (error: unknown) => {
+      await showEffect(engine, start);
+      throw error;
+    });
   }
-  await expectRoot(await engine.state(), wanted.dataRoot, places);
-  await wanted.onAnswer?.();
-  await startContainers(host, wanted, note);
 }
 
-async function expectRoot(state: EngineState, dataRoot: string, places: ContainerHost['places']): Promise<void> {
-  if (state.kind !== 'answers') throw new DepotError('unavailable', 'cannot keep the container engine running: it answered once and no more');
-  const [actual, expected] = await Promise.all([places.look(state.dataRoot), places.look(dataRoot)]);
-  if (actual.location.device !== expected.location.device || actual.location.path !== expected.location.path) {
-    throw new DepotError('unavailable', `cannot have the container engine work in ${dataRoot}: it works in ${state.dataRoot}`);
-  }
+/** What was started is on its way: whoever undoes the start would not see it yet, and it would come up behind them. */
+async function showEffect(engine: ContainerHost['engine'], start: Launcher): Promise<void> {
+  const deadline = performance.now() + SHOW_LIMIT_MS;
+  while (start.hasRun() && !start.isFree() && performance.now() < deadline && (await engine.state()).kind !== 'answers') await delay(POLL_MS);
+}
+
+async function isSamePlace({ places }: ContainerHost, one: string, other: string): Promise<boolean> {
+  const [a, b] = await Promise.all([places.look(one), places.look(other)]);
+  return a.location.device === b.location.device && a.location.path === b.location.path;
 }
 
 /** The engine itself starts again what its restart policies say; the others are started here. */

@@ -92,7 +92,7 @@ async function returnToOldPlace(host: ContainerHost, context: StepContext, { isS
   if (!hasRun) return;
   const isGone = (await host.engine.state()).kind === 'absent';
   if (!isStopping && !isGone) return;
-  await startEngine(host, { dataRoot: setting.path, containers }, context);
+  await startEngine(host, { dataRoot: setting.path, containers, mayCorrect: true }, context);
   await context.note(`the engine works in ${setting.path} as before`);
 }
 
@@ -100,7 +100,7 @@ async function returnToOldPlace(host: ContainerHost, context: StepContext, { isS
 async function keepRunning(host: ContainerHost, context: StepContext, { record: { isDone, hasRun, isStopping, containers, setting }, target, isCopy }: Move): Promise<void> {
   if (!hasRun || (!isStopping && (await host.engine.state()).kind !== 'absent')) return;
   try {
-    await startEngine(host, { dataRoot: isDone ? target : setting.path, containers, mayLack: isDone && !isCopy }, context);
+    await startEngine(host, { dataRoot: isDone ? target : setting.path, containers, mayLack: isDone && !isCopy, mayCorrect: true }, context);
   } catch (error) {
     await context.note(`the container engine is not as it was. It worked in ${setting.path} with ${containers.map(({ name }) => name).join(', ') || 'no container'} running; its configuration names ${(await host.settings.read()).path}`);
     throw error;
@@ -112,7 +112,9 @@ async function toRemove(host: ContainerHost, { job, memory }: StepContext, targe
   if (record === undefined || memory.isStuck === true) return undefined;
   if (record.isDone) return host.moves.settle(target);
   if (!(await host.moves.isThere(target, job.id))) return undefined;
-  return job.verdict?.state === 'stopped' || (await isFull(host, target)) ? host.moves.folderIn(target) : undefined;
+  const folder = host.moves.folderIn(target);
+  if ((await host.engine.holders(folder)).length > 0) return undefined;
+  return job.verdict?.state === 'stopped' || (await isFull(host, target)) ? folder : undefined;
 }
 
 async function tell(host: ContainerHost, { job, note }: StepContext, { record, target, isCopy }: Move): Promise<void> {

@@ -34,7 +34,11 @@ export function putShortcutBefore(server: Server, options: ShortcutOptions): Sho
   const handOver = (socket: Socket): void => {
     for (const listener of listeners) listener.call(server, socket);
   };
-  server.removeAllListeners('connection').on('connection', (socket: Socket) => attend({ ...options, lines, handOver }, socket));
+  const refuseLate = (socket: Socket): void => {
+    const isTold = server.emit('clientError', Object.assign(new Error('no request came'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' }), socket);
+    if (!isTold) socket.destroy();
+  };
+  server.removeAllListeners('connection').on('connection', (socket: Socket) => attend({ ...options, lines, handOver, refuseLate }, socket));
   const close = (isIn: (line: Line) => boolean): void => {
     for (const line of lines) if (isIn(line)) line.socket.destroy();
   };
@@ -59,6 +63,8 @@ interface Hall extends ShortcutOptions {
   lines: Set<Line>;
   /** Gives a connection, of which nothing has been read, to Node's server. */
   handOver: (socket: Socket) => void;
+  /** Tells a caller that its first request did not come in time, as Node's server would. */
+  refuseLate: (socket: Socket) => void;
 }
 
 function attend(hall: Hall, socket: Socket): void {
@@ -66,7 +72,9 @@ function attend(hall: Hall, socket: Socket): void {
   const read = (bytes: Buffer): void => take(hall, line, bytes);
   const ended = (): void => (line.response === undefined ? socket.destroySoon() : void socket.destroy());
   const timedOut = (): void => {
-    if (isIdle(line)) socket.destroy();
+    if (!isIdle(line)) return;
+    if (line.hasServed || socket.writableEnded) socket.destroy();
+    else hall.refuseLate(socket);
   };
   const closed = (): void => {
     lines.delete(line);
