@@ -11,8 +11,6 @@ const STOP_LIMIT_MS = 5 * 60_000;
 const ORPHAN_MS = 10_000;
 /** A large store on slow flash takes its time. From the first start. */
 const START_LIMIT_MS = 5 * 60_000;
-/** A start that is not wanted any more is waited for so long, until it shows whether it has one. */
-const SHOW_LIMIT_MS = 30_000;
 
 type Telling = Pick<StepContext, 'note' | 'logFile'>;
 
@@ -74,15 +72,15 @@ export interface EngineWanted {
   mayCorrect?: boolean;
   /** Called when it answers there, before any container is started here. */
   onAnswer?: () => Promise<void>;
-  signal?: AbortSignal;
 }
 
 /**
- * Starts the engine, and comes back when it answers with that data root and those containers run. Safe to do again.
- * @throws DepotError unavailable, with the signal's reason where that aborts
+ * Starts the engine, and comes back when it answers with that data root and those containers run. Safe to do again. It is not broken off: an engine
+ * that was launched and is not yet to be seen would come up behind whoever undoes the start.
+ * @throws DepotError unavailable
  */
 export async function startEngine(host: ContainerHost, wanted: EngineWanted, telling: Telling): Promise<void> {
-  const actual = await bringEngineUp(host, wanted, telling);
+  const actual = await bringEngineUp(host, telling);
   if (await isSamePlace(host, actual, wanted.dataRoot)) {
     await wanted.onAnswer?.();
     await startContainers(host, wanted, telling.note);
@@ -95,7 +93,7 @@ export async function startEngine(host: ContainerHost, wanted: EngineWanted, tel
 }
 
 /** @returns the data root that it says it works in */
-async function bringEngineUp({ engine }: ContainerHost, wanted: EngineWanted, { logFile }: Telling): Promise<string> {
+async function bringEngineUp({ engine }: ContainerHost, { logFile }: Telling): Promise<string> {
   const start = createLauncher({ launch: () => engine.start(logFile), most: 3 });
   const deadline = performance.now() + START_LIMIT_MS;
   for (;;) {
@@ -104,17 +102,8 @@ async function bringEngineUp({ engine }: ContainerHost, wanted: EngineWanted, { 
     if (performance.now() > deadline || start.isGivenUp()) throw new DepotError('unavailable', `cannot start the container engine: it does not answer; the log says why`);
     if (state.kind === 'absent') await start.need();
     else start.seen();
-    await delay(POLL_MS, undefined, signalOf(wanted)).catch(async (error: unknown) => {
-      await showEffect(engine, start);
-      throw error;
-    });
+    await delay(POLL_MS);
   }
-}
-
-/** What was started is on its way: whoever undoes the start would not see it yet, and it would come up behind them. */
-async function showEffect(engine: ContainerHost['engine'], start: Launcher): Promise<void> {
-  const deadline = performance.now() + SHOW_LIMIT_MS;
-  while (start.hasRun() && !start.isFree() && performance.now() < deadline && (await engine.state()).kind !== 'answers') await delay(POLL_MS);
 }
 
 async function isSamePlace({ places }: ContainerHost, one: string, other: string): Promise<boolean> {
@@ -142,7 +131,7 @@ async function startContainers({ engine }: ContainerHost, wanted: EngineWanted, 
     }
     if (lacking.size === 0) return;
     if (tries >= MOST_TRIES || performance.now() > deadline) throw new DepotError('unavailable', `cannot get the containers running again: ${reasons.join('; ')}`);
-    await delay(RETRY_MS, undefined, signalOf(wanted));
+    await delay(RETRY_MS);
   }
 }
 
@@ -160,8 +149,4 @@ async function bringUp(engine: ContainerHost['engine'], id: string, { since, may
   if (fault !== undefined) return { fault: `cannot be started: ${fault}` };
   const after = await engine.inspect(id);
   return after?.isRunning === true ? undefined : { fault: 'was started and runs no more' };
-}
-
-function signalOf({ signal }: EngineWanted): { signal?: AbortSignal } {
-  return signal === undefined ? {} : { signal };
 }

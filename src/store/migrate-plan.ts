@@ -131,12 +131,14 @@ function startStep(host: ContainerHost, target: string, { isCopy }: { isCopy: bo
   return {
     name: 'start the engine',
     isRecorded: true,
+    // What containers write there from now on is nowhere else.
+    isLate: true,
     act: async (context) => {
       const { containers, device } = needRecord(context.memory);
       // An engine that finds no data root where it is told to work makes one: on the disk below, where the disk has gone.
       if (isCopy) await host.moves.need(target, context.job.id);
       else if ((await host.places.look(target)).mount.device !== device) throw unmounted(target);
-      await startEngine(host, { dataRoot: target, containers, mayLack: !isCopy, signal: context.signal, ...(isCopy ? { onAnswer: () => host.moves.noteRun(target) } : {}) }, context);
+      await startEngine(host, { dataRoot: target, containers, mayLack: !isCopy, ...(isCopy ? { onAnswer: () => host.moves.noteRun(target) } : {}) }, context);
       remember(context.memory, { isDone: true });
       return undefined;
     },
@@ -150,7 +152,7 @@ function lookAgainStep(host: ContainerHost, target: string, { isCopy }: { isCopy
     isLate: true,
     act: async (context) => {
       const { containers } = needRecord(context.memory);
-      await startEngine(host, { dataRoot: target, containers, mayLack: !isCopy, signal: context.signal }, context);
+      await startEngine(host, { dataRoot: target, containers, mayLack: !isCopy }, context);
       return undefined;
     },
   };
