@@ -6,7 +6,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { startDaemon, type TaskStatus, type TestDaemon } from '../device/daemon.ts';
 import { createDevice, type Device } from '../device/device.ts';
 import { createEngineApi, type EngineApi } from './engine-api.ts';
-import { command, createLoopDisks, type LoopDisks } from './loop-disks.ts';
+import { command } from '../device/loop-disks.ts';
+import { createLoopDisks, type LoopDisks } from './loop-disks.ts';
 
 /** A device with a real container engine that works in a folder on a loop disk `one`; there is another disk `two`. */
 export interface EngineDevice {

@@ -1,12 +1,6 @@
-import { execFile } from 'node:child_process';
-import { mkdir, rm, truncate, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
-
-export const command = promisify(execFile);
-
-const MIB = 1024 ** 2;
+import { attach, command, emptyImage } from '../device/loop-disks.ts';
 
 /** Disks of their own for a test, each a file below a folder. */
 export interface LoopDisks {
@@ -33,10 +27,9 @@ export function createLoopDisks(folder: string): LoopDisks {
     make: async (name, { sizeMib, type = 'ext4' }) => {
       const file = join(folder, `${name}.img`);
       await mkdir(mountPoint(name), { recursive: true });
-      await writeFile(file, '');
-      await truncate(file, sizeMib * MIB);
+      await emptyImage(file, sizeMib);
       await command(`mkfs.${type}`, type === 'vfat' ? [file] : ['-q', file]);
-      devices.set(name, (await command('losetup', ['-f', '--show', file])).stdout.trim());
+      devices.set(name, await attach(file));
       await mount(name);
       return mountPoint(name);
     },
@@ -47,20 +40,4 @@ export function createLoopDisks(folder: string): LoopDisks {
       }
     },
   };
-}
-
-/** Loop disks are root's to make, and not in every container; a real engine needs root, too. */
-export async function canMove(): Promise<boolean> {
-  const file = join(tmpdir(), `depotd-loop-${process.pid}`);
-  try {
-    for (const tool of ['dockerd', 'rsync', 'busybox', 'mkfs.ext4', 'mkfs.btrfs', 'mkfs.vfat', 'setfattr']) await command('sh', ['-c', 'command -v "$1"', 'sh', tool]);
-    await writeFile(file, Buffer.alloc(MIB));
-    const { stdout } = await command('losetup', ['-f', '--show', file]);
-    await command('losetup', ['-d', stdout.trim()]);
-    return true;
-  } catch {
-    return false;
-  } finally {
-    await rm(file, { force: true });
-  }
 }

@@ -1,22 +1,19 @@
-import { execFile } from 'node:child_process';
-import { mkdir, mkdtemp, rm, truncate, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { startDaemon, type TestDaemon } from '../device/daemon.ts';
 import { createDevice, type Device } from '../device/device.ts';
+import { attach, canLoop, command, detach, emptyImage } from '../device/loop-disks.ts';
 
-const command = promisify(execFile);
-const MIB = 1024 ** 2;
-/** Loop disks are root's to make, not every container may, and not every host has all the tools. */
-const canLoop = await tryLoop();
+const isPossible = await canLoop(['mkfs.ext4', 'mkfs.btrfs', 'mkfs.xfs', 'mkfs.vfat', 'mkswap']);
 
 let device: Device;
 let daemon: TestDaemon;
 let folder: string;
-const loops: string[] = [];
+const loops = new Set<string>();
+let images = 0;
 const mounts: string[] = [];
 
 beforeAll(async () => {
@@ -44,7 +41,7 @@ test('get_block_devices answers 200 with an object of texts only', async () => {
   }
 });
 
-describe.skipIf(!canLoop)('real loop disks', () => {
+describe.skipIf(!isPossible)('real loop disks', () => {
   test.each([
     { type: 'ext4', label: 'data', make: ['mkfs.ext4', '-q', '-F', '-L', 'data'], version: '1.0', sizeMib: 16, size: '16.00 MB' },
     { type: 'ext4', label: '', make: ['mkfs.ext4', '-q', '-F'], version: '1.0', sizeMib: 17, size: '17.00 MB' },
@@ -59,7 +56,7 @@ describe.skipIf(!canLoop)('real loop disks', () => {
     await command(program, [...args, dev]);
     expect(await itemOf(dev)).toMatchObject({ dev, type, label, version, size, mount: '' });
     expect((await itemOf(dev))?.uuid).toMatch(/^[0-9A-Fa-f-]{9,36}$/);
-    await detach(dev);
+    await pull(dev);
     expect(await itemOf(dev)).toBeUndefined();
   });
 
@@ -76,12 +73,12 @@ describe.skipIf(!canLoop)('real loop disks', () => {
     expect((await itemOf(dev))?.mount).toBe(second);
     await command('umount', [second]);
     expect(await itemOf(dev)).toMatchObject({ mount: '', type });
-    await detach(dev);
+    await pull(dev);
   });
 
 });
 
-describe.skipIf(!canLoop)('loop disks that change', () => {
+describe.skipIf(!isPossible)('loop disks that change', () => {
   test('a disk without a file system is not listed until it has one', async () => {
     const dev = await loopDisk(16);
     expect(await itemOf(dev)).toBeUndefined();
@@ -91,26 +88,26 @@ describe.skipIf(!canLoop)('loop disks that change', () => {
     expect(await itemOf(dev)).toMatchObject({ label: 'new' });
     await command('mkfs.vfat', ['-I', dev]);
     expect(await itemOf(dev)).toMatchObject({ type: 'vfat', label: '' });
-    await detach(dev);
+    await pull(dev);
   });
 
   test('disks of one size that change places in one drive are told apart', async () => {
     const files = await Promise.all(['one', 'two'].map((label) => imageOf(label)));
-    const dev = await attach(files[0] ?? '');
+    const dev = await plugIn(files[0] ?? '');
     expect((await itemOf(dev))?.label).toBe('one');
-    await command('losetup', ['-d', dev]);
+    await pull(dev);
     await command('losetup', [dev, files[1] ?? '']);
     expect((await itemOf(dev))?.label).toBe('two');
-    await detach(dev);
+    await pull(dev);
   });
 
   test('disks that come and go all the time are right in each answer, to many callers at once', async () => {
     const file = await imageOf('busy');
     for (let round = 0; round < 10; round += 1) {
-      const dev = await attach(file);
+      const dev = await plugIn(file);
       const seen = await Promise.all(Array.from({ length: 8 }, () => itemOf(dev)));
       expect(seen.map((item) => item?.label)).toEqual(Array.from({ length: 8 }, () => 'busy'));
-      await detach(dev);
+      await pull(dev);
       expect(await itemOf(dev)).toBeUndefined();
     }
   });
@@ -119,7 +116,7 @@ describe.skipIf(!canLoop)('loop disks that change', () => {
     const dev = await loopDisk(16);
     await command('mkfs.ext4', ['-q', '-L', 'x\nID_FS_TYPE=z', dev]);
     expect(await itemOf(dev)).toMatchObject({ type: 'ext4', label: 'x\nID_FS_TYPE=z' });
-    await detach(dev);
+    await pull(dev);
   });
 });
 
@@ -134,51 +131,35 @@ async function itemOf(dev: string): Promise<Answer['data'][string] | undefined> 
   return body.data[dev.replace('/dev/', '')];
 }
 
-async function emptyImage(sizeMib: number): Promise<string> {
-  const file = join(folder, `${loops.length}-${Math.random()}.img`);
-  await writeFile(file, '');
-  await truncate(file, sizeMib * MIB);
+async function newImage(sizeMib: number): Promise<string> {
+  const file = join(folder, `${images++}.img`);
+  await emptyImage(file, sizeMib);
   return file;
 }
 
 async function imageOf(label: string): Promise<string> {
-  const file = await emptyImage(16);
+  const file = await newImage(16);
   await command('mkfs.ext4', ['-q', '-L', label, file]);
   return file;
 }
 
 async function loopDisk(sizeMib: number): Promise<string> {
-  return attach(await emptyImage(sizeMib));
+  return plugIn(await newImage(sizeMib));
 }
 
-async function attach(file: string): Promise<string> {
-  const dev = (await command('losetup', ['-f', '--show', file])).stdout.trim();
-  loops.push(dev);
+async function plugIn(file: string): Promise<string> {
+  const dev = await attach(file);
+  loops.add(dev);
   return dev;
 }
 
-async function detach(dev: string): Promise<void> {
-  await command('losetup', ['-d', dev]);
-  loops.splice(loops.indexOf(dev), 1);
+async function pull(dev: string): Promise<void> {
+  await detach(dev);
+  loops.delete(dev);
 }
 
 async function mount(dev: string, path: string): Promise<void> {
   await mkdir(path, { recursive: true });
   await command('mount', [dev, path]);
   mounts.push(path);
-}
-
-async function tryLoop(): Promise<boolean> {
-  const file = join(tmpdir(), `depotd-loop-${process.pid}`);
-  try {
-    for (const tool of ['mkfs.ext4', 'mkfs.btrfs', 'mkfs.xfs', 'mkfs.vfat', 'mkswap']) await command('sh', ['-c', 'command -v "$1"', 'sh', tool]);
-    await writeFile(file, Buffer.alloc(MIB));
-    const { stdout } = await command('losetup', ['-f', '--show', file]);
-    await command('losetup', ['-d', stdout.trim()]);
-    return true;
-  } catch {
-    return false;
-  } finally {
-    await rm(file, { force: true });
-  }
 }
