@@ -31,8 +31,10 @@ export type AppMeta = v.InferOutput<typeof metaFile>;
 /** @returns undefined where the text is no JSON object */
 export function parseAppMeta(json: string): AppMeta | undefined {
   try {
-    const result = v.safeParse(metaFile, JSON.parse(json));
-    return result.success ? result.output : undefined;
+    const content: unknown = JSON.parse(json);
+    // An array passes for an object without keys.
+    const result = v.safeParse(metaFile, content);
+    return result.success && !Array.isArray(content) ? result.output : undefined;
   } catch {
     // What is no JSON is as broken as what is no object.
     return undefined;

@@ -44,6 +44,9 @@ test('the entity tag changes with the list', async () => {
 
 test.each(['{', '', '[]', 'null', '"text"', '\0\0\0'])('an app whose meta file holds %j is listed as broken', async (content) => {
   await store.device.opkg('install', 'app-meta-demo');
+  await writeFile(join(metaFolder, 'demo.json'), '{"title":"Demo"}');
+  await expect.poll(async () => (await store.statusOf('demo')).title, SHOWN).toBe('Demo');
+
   await writeFile(join(metaFolder, 'demo.json'), content);
 
   await expect.poll(async () => (await store.statusOf('demo')).broken, SHOWN).toBe(true);
