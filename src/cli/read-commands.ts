@@ -53,13 +53,15 @@ export async function listJobs({ client, output, invocation }: CommandContext): 
   const tasks = await listTasks(client);
   if (invocation.isJson) for (const { id, raw } of tasks) await output.print(`${JSON.stringify({ task_id: id, ...raw })}\n`);
   else if (tasks.length === 0) output.say('there are no tasks yet');
-  else await output.print(formatTable(['TASK', 'STATE', 'STARTED', 'TOOK', 'COMMAND', ''], tasks.map(taskRow), process.stdout.columns));
+  else await output.print(formatTable(['TASK', 'STATE', 'STARTED', 'TOOK', 'COMMAND'], tasks.map(taskRow), process.stdout.columns));
   return 0;
 }
 
 function taskRow({ id, state, startedAt, stoppedAt, command, isRunning, step, error }: Task): string[] {
   const took = state === 'queued' ? '' : formatSpan((stoppedAt ?? Date.now() / 1000) - startedAt);
-  return [shortId(id), state, state === 'queued' ? '' : formatTime(startedAt), took, command, isRunning ? step : error];
+  const remark = isRunning ? step : error;
+  // Right behind its command: a narrow terminal cuts what a column of its own would push away.
+  return [shortId(id), state, state === 'queued' ? '' : formatTime(startedAt), took, remark === '' ? command : `${command}  ${remark}`];
 }
 
 export async function showToken({ client, output, invocation }: CommandContext): Promise<number> {

@@ -8,7 +8,7 @@ import type { Host, PackageHost } from './host.ts';
 import { createListsKeeper } from './lists-keeper.ts';
 import { listMetaFiles } from './meta-files.ts';
 import { createNotes } from './notes.ts';
-import { preferredArchitecture, readOpkgConfig, type OpkgConfig } from './opkg-config.ts';
+import { preferredArchitecture, readOpkgConfig, readReleaseArchitecture, type OpkgConfig } from './opkg-config.ts';
 import { createDatabaseReader } from './opkg-database.ts';
 import { findAvailable } from './opkg-lists.ts';
 import { readLockHolder } from './opkg-lock.ts';
@@ -65,7 +65,7 @@ async function createPackageHost({ paths, environment }: { paths: Paths; environ
     watchedFolders: [paths.opkg.metaDir, ...watchedFiles.map((file) => dirname(file))],
     metaFiles: () => listMetaFiles(paths.opkg.metaDir),
     readMetaFile: (name) => readFile(join(paths.opkg.metaDir, `${name}.json`), 'utf8'),
-    architecture: async () => preferredArchitecture(await readConfig()),
+    architecture: async () => preferredArchitecture(await readConfig()) || readReleaseArchitecture(paths),
     lockFile: paths.opkg.lockFile,
     read: database.read,
     available: async (names) => findAvailable(await readConfig(), names),

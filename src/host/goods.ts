@@ -76,6 +76,6 @@ export interface SelfUpgradeHost {
   keep: (name: string) => Promise<void>;
   /** Upgrades the package and waits for the new daemon's health; ends with one of SELF_UPGRADE_EXITS. */
   command: (name: string) => Command;
-  /** Removes the file that was kept. */
+  /** Removes what was kept, unless it waits for a watcher: after a power cut one is called at boot. */
   forget: () => Promise<void>;
 }

@@ -151,7 +151,7 @@ export interface PackageHost {
     /** Runs the script that configures an app after its installation; undefined where the app has none. */
     autoconf: (name: string, environment: Record<string, string>) => Promise<Command | undefined>;
   };
-  /** The architecture that opkg prefers, such as `x86_64`; empty where its configuration names none. */
+  /** The architecture that opkg prefers, such as `x86_64`; empty where neither its configuration nor the system's release names one. */
   architecture: () => Promise<string>;
   /** Where opkg keeps its lock, for messages. */
   lockFile: string;
@@ -184,6 +184,13 @@ export interface StatusCopy {
 /** The package lists, kept aside while opkg fetches new ones. */
 export interface ListsKeeper {
   keep: () => Promise<void>;
-  /** Checks each feed's new list; puts the old one back where the new one is bad; says which and why. */
-  settle: () => Promise<{ feed: Feed; reason: string }[]>;
+  /** Checks each feed's new list; puts the old one back where the new one is bad; says which and why. Done again, it says the same. */
+  settle: () => Promise<FailedFeed[]>;
+  /** Drops what was kept, once what `settle` said has been told. */
+  forget: () => Promise<void>;
+}
+
+export interface FailedFeed {
+  feed: Feed;
+  reason: string;
 }

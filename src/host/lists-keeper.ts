@@ -1,7 +1,8 @@
 import { cp, mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { reasonOf } from '../errors.ts';
-import type { Feed, ListsKeeper } from './host.ts';
+import { reasonOf, systemCode } from '../errors.ts';
+import { replaceFile } from './durable-file.ts';
+import type { FailedFeed, ListsKeeper } from './host.ts';
 import type { OpkgConfig } from './opkg-config.ts';
 import { readParagraphs } from './opkg-lists.ts';
 
@@ -24,24 +25,37 @@ export function createListsKeeper(readConfig: () => Promise<OpkgConfig>): ListsK
       const kept = keptFolder(config.listsDir);
       const isKept = await stat(join(kept, MARKER)).then(() => true, () => false);
       if (!isKept) return [];
-      const failed: { feed: Feed; reason: string }[] = [];
-      for (const feed of config.feeds) {
-        const reason = await faultOf(config, feed);
-        if (reason === undefined) continue;
-        failed.push({ feed, reason });
-        await putBack(kept, config.listsDir, feed.name);
-      }
-      await rm(kept, { recursive: true, force: true });
+      const failed = await verdictOn(config, kept);
+      for (const { feed } of failed) await putBack(kept, config.listsDir, feed.name);
       return failed;
+    },
+    forget: async () => {
+      const { listsDir } = await readConfig();
+      await rm(keptFolder(listsDir), { recursive: true, force: true });
     },
   };
 }
 
 /** Written last when the lists are kept: a list fetched afterwards changed after it. */
 const MARKER = '.kept-at';
+/** Written before the first list is put back: a list that was put back looks like a good new one. */
+const VERDICT = '.verdict';
 
 function keptFolder(listsDir: string): string {
   return `${listsDir.replace(/\/+$/, '')}.kept`;
+}
+
+async function verdictOn(config: OpkgConfig, kept: string): Promise<FailedFeed[]> {
+  const file = join(kept, VERDICT);
+  const written = await readFile(file, 'utf8').catch(() => undefined);
+  if (written !== undefined) return JSON.parse(written) as FailedFeed[];
+  const failed: FailedFeed[] = [];
+  for (const feed of config.feeds) {
+    const reason = await faultOf(config, feed);
+    if (reason !== undefined) failed.push({ feed, reason });
+  }
+  await replaceFile(file, JSON.stringify(failed));
+  return failed;
 }
 
 /** @returns why the feed's list is not good, if it is not */
@@ -74,7 +88,10 @@ async function faultInList(file: string): Promise<string | undefined> {
 async function putBack(kept: string, listsDir: string, name: string): Promise<void> {
   for (const file of [name, `${name}.sig`]) {
     const temporary = join(listsDir, `.${file}.new`);
-    const isKept = await cp(join(kept, file), temporary).then(() => true, () => false);
+    const isKept = await cp(join(kept, file), temporary).then(() => true, (error: unknown) => {
+      if (systemCode(error) === 'ENOENT') return false;
+      throw error;
+    });
     if (isKept) await rename(temporary, join(listsDir, file));
     else await rm(join(listsDir, file), { force: true });
   }

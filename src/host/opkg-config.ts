@@ -34,6 +34,12 @@ export function preferredArchitecture({ architectures }: OpkgConfig): string {
   return best?.[0] ?? '';
 }
 
+/** OpenWrt builds the architecture into its opkg, and no configuration file names it; this one does, in shell syntax. Empty where it does not. */
+export async function readReleaseArchitecture(paths: Paths): Promise<string> {
+  const text = await readFile(paths.onDevice('/etc/openwrt_release'), 'utf8').catch(() => '');
+  return /^DISTRIB_ARCH=(['"]?)([\w.+-]+)\1\s*$/m.exec(text)?.[2] ?? '';
+}
+
 const DEFAULT_LISTS_DIR = '/usr/lib/opkg/lists';
 
 async function configFiles({ opkg, isLive }: Paths): Promise<string[]> {

@@ -1,4 +1,4 @@
-import { mkdir, rm } from 'node:fs/promises';
+import { access, mkdir, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Paths } from '../config/paths.ts';
 import { replaceFile } from './durable-file.ts';
@@ -34,6 +34,9 @@ export function createSelfUpgradeHost({ paths, environment, packages, statusFile
       await replaceFile(join(folder, 'pending'), '');
     },
     command: () => ({ argv: ['/bin/sh', join(folder, 'watch.sh'), 'now'], environment: paths.isLive ? environment : { ...environment, IPKG_INSTROOT: paths.root }, cwd: '/' }),
-    forget: () => rm(folder, { recursive: true, force: true }),
+    forget: async () => {
+      const isPending = await access(join(folder, 'pending')).then(() => true, () => false);
+      if (!isPending) await rm(folder, { recursive: true, force: true });
+    },
   };
 }

@@ -85,6 +85,8 @@ async function enter(options: RunnerOptions, job: Job): Promise<void> {
   job.resumes += 1;
   if (job.bootId !== bootId) {
     const verdict: Verdict = { state: 'interrupted', error: 'the device went down while the job was running', exitCode: ENDED_WITHOUT_CODE };
+    // The log may have gone with a tmpfs; then this is all there is.
+    await logs.append(job.id, `depotd: ${verdict.error}\n`).catch(() => undefined);
     beginRepair(job, job.verdict ?? verdict);
     job.bootId = bootId;
   } else if (job.resumes >= MOST_RESUMES && job.phase === 'steps') {

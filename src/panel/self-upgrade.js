@@ -38,7 +38,7 @@ export function createSelfUpgrade({ api, report, onUpgrade }) {
   return {
     showVersion: async () => {
       const { version: current, arch } = await api.get('admin/store/uid');
-      setText(byId('self-version'), `depotd ${current} · ${arch}`);
+      setText(byId('self-version'), [`depotd ${current}`, arch].filter(Boolean).join(' · '));
     },
   };
 }

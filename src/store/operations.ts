@@ -1,5 +1,5 @@
 import { DepotError } from '../errors.ts';
-import type { Job, Lane, Plan } from '../jobs/job.ts';
+import type { Job, Lane, Plan, Step } from '../jobs/job.ts';
 import type { JobRequest } from '../jobs/queue.ts';
 import { autoconfStep } from './autoconf.ts';
 import { migratePlan } from './migrate-plan.ts';
@@ -58,10 +58,18 @@ export interface Progress {
 
 /** How far a job is: what it is at, and how many of its steps are done. */
 export function progressOf(tools: PackageTools, job: Job): Progress {
-  // A record of another version's kind is still shown.
-  const steps = Object.hasOwn(OPERATIONS, job.kind) ? planOf(tools, job)[job.phase] : [];
+  const steps = stepsOf(tools, job);
   const isOver = job.stoppedAt !== undefined;
   return { label: isOver ? job.state : (steps[job.step]?.name ?? 'end'), done: isOver && job.state === 'done' ? steps.length : job.step, total: steps.length, ...(job.percent === undefined ? {} : { percent: job.percent }) };
+}
+
+/** A record that this version cannot read, of another kind or with other parameters, is still shown, and so are those beside it. */
+function stepsOf(tools: PackageTools, job: Job): Step[] {
+  try {
+    return [...planOf(tools, job)[job.phase]];
+  } catch {
+    return [];
+  }
 }
 
 function operationOf(kind: string): Operation {

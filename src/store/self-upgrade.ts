@@ -1,6 +1,6 @@
 import { DepotError } from '../errors.ts';
 import type { PackageHost } from '../host/host.ts';
-import type { Plan } from '../jobs/job.ts';
+import type { Job, Plan } from '../jobs/job.ts';
 import { isPresent } from './catalog.ts';
 import { checkSpace, mendStatus, prepareStep } from './opkg-steps.ts';
 import type { PackageTools } from './package-tools.ts';
@@ -62,6 +62,11 @@ export function selfUpgradePlan(tools: PackageTools): Plan {
         },
       },
     ],
-    repair: repairSteps(tools),
+    repair: [{ name: 'forget the old version', act: ({ job }) => forgetUnused(tools, job).then(() => undefined) }, ...repairSteps(tools)],
   };
+}
+
+/** The watcher clears up behind itself; where it was never called nobody else does. */
+async function forgetUnused({ selfUpgrade }: PackageTools, { runs }: Readonly<Job>): Promise<void> {
+  if (runs === 0) await selfUpgrade.forget();
 }

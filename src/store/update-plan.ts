@@ -21,7 +21,17 @@ export function updatePlan({ packages }: PackageTools): Plan {
           return undefined;
         },
       },
+      { name: 'forget lists', act: () => packages.lists.forget().then(() => undefined) },
     ],
-    repair: [{ name: 'settle lists', act: () => packages.lists.settle().then(() => undefined) }],
+    repair: [
+      {
+        name: 'settle lists',
+        act: async () => {
+          await packages.lists.settle();
+          await packages.lists.forget();
+          return undefined;
+        },
+      },
+    ],
   };
 }

@@ -46,9 +46,18 @@ test('jobs lists the tasks, newest first, and log takes the beginning of an id',
   const { stdout: log } = await depotctl('log', first.slice(0, 8));
 
   expect(headings).toMatch(/^TASK +STATE +STARTED +TOOK +COMMAND$/);
-  expect(newest).toMatch(/^[0-9a-f]{8} {2}failed .* opkg install badpost +cannot install badpost/);
+  expect(newest).toMatch(/^[0-9a-f]{8} {2}failed .* opkg install badpost {2}cannot install badpost/);
   expect(oldest).toMatch(new RegExp(`^${first.slice(0, 8)} {2}done .* opkg install tiny-01$`));
   expect(log).toBe(await daemon.logOf(first));
+});
+
+test('why a task failed stands right behind its command, however long the commands of others are', async () => {
+  const { depotctl, daemon } = await startClientTest();
+  await daemon.finished(await daemon.submit('install', { package: `long-${'x'.repeat(60)}` }));
+  await daemon.finished(await daemon.submit('install', { package: 'badpost' }));
+
+  const [, newest = ''] = (await depotctl('jobs')).stdout.split('\n');
+  expect(newest).toContain('opkg install badpost  cannot install badpost');
 });
 
 test('token prints the token', async () => {

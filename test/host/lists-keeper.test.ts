@@ -1,7 +1,7 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 
 import type { Host } from '../../src/host/host.ts';
 import { createDevice, type Device } from '../device/device.ts';
@@ -74,13 +74,38 @@ describe.each([false, true])('where opkg checks signatures: %s', (isSigned) => {
     expect((await host.packages.available(['demo-app'])).get('demo-app')).toEqual([{ name: 'demo-app', version: '1.0-1' }]);
   });
 
-  test('settling twice, or without having kept anything, changes nothing', async () => {
+  test('settling without having kept anything changes nothing', async () => {
     const before = await contentOf(folder);
+    await host.packages.lists.forget();
 
     expect(await host.packages.lists.settle()).toEqual([]);
 
     expect(await contentOf(folder)).toEqual(before);
   });
+});
+
+test('a daemon that finds the lists settled by the one before it says the same of them', async () => {
+  const device = await createDevice();
+  onTestFinished(() => device.close());
+  const { lists } = (await openHost(device)).packages;
+  const folder = join(device.root, 'var/opkg-lists');
+  await device.opkg('update');
+  const before = await contentOf(folder);
+  device.feed.misbehave('Packages.gz', 'html');
+  await lists.keep();
+  await device.opkg('update');
+  const bad = await readFile(join(folder, 'lab'));
+  const failed = await lists.settle();
+  expect(failed.map(({ feed }) => feed.name)).toEqual(['lab']);
+  expect(await lists.settle()).toEqual(failed);
+
+  // It went down before the list was back in its place.
+  await writeFile(join(folder, 'lab'), bad);
+  expect(await lists.settle()).toEqual(failed);
+  expect(await contentOf(folder)).toEqual(before);
+
+  await lists.forget();
+  expect((await readdir(join(folder, '..'))).filter((name) => name.startsWith('opkg-lists'))).toEqual(['opkg-lists']);
 });
 
 async function contentOf(folder: string): Promise<Record<string, string>> {

@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import { readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -62,6 +62,20 @@ test('the page learns who the device is', async () => {
   expect(first).toEqual({ uid: expect.stringMatching(/^[0-9a-f]{32}$/) as string, arch: 'x86_64', version: expect.stringMatching(/^\d+\.\d+\.\d+$/) as string });
   expect(again).toEqual(first);
   expect(await readFile(join(device.root, 'etc/depotd/device-id.json'), 'utf8')).toBe(`"${first.uid ?? ''}"\n`);
+});
+
+test.each([
+  ["DISTRIB_ARCH='aarch64_cortex-a53'\n", 'aarch64_cortex-a53'],
+  ['DISTRIB_ID=OpenWrt\nDISTRIB_ARCH="mipsel_24kc"\n', 'mipsel_24kc'],
+  ['DISTRIB_ID=OpenWrt\n', ''],
+])('where no configuration of opkg names the architecture, the release does: %j', async (release, arch) => {
+  const file = join(device.root, 'etc/opkg/arch.conf');
+  await rename(file, `${file}.away`);
+  await writeFile(join(device.root, 'etc/openwrt_release'), release);
+
+  expect(JSON.parse((await page('GET', 'uid')).text)).toMatchObject({ arch });
+
+  await rename(`${file}.away`, file);
 });
 
 test("without a task the window's state says 404 and nothing is running", async () => {

@@ -1,3 +1,5 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 
 import { createUploadDevice, ipk, runFile, type UploadDevice } from './upload-device.ts';
@@ -71,6 +73,18 @@ test('records outlive the daemon', async () => {
   const before = await on.records();
   await on.daemon.restart();
   expect(await on.records()).toEqual(before);
+});
+
+test('a record that cannot be read does not take the others with it', async () => {
+  await on.install(ipk('hello'));
+  const before = await on.records();
+  const note = join(on.device.root, 'etc/depotd/run-records.json');
+  const written = JSON.parse(await readFile(note, 'utf8')) as object[];
+  await writeFile(note, JSON.stringify([{ id: 7, from: 'another version' }, null, ...written]));
+
+  expect(await on.records()).toEqual(before);
+  await on.install(ipk('other'));
+  expect((await on.records()).map(({ file }) => file)).toEqual([before[0]?.file, ipk('other').name]);
 });
 
 test.each(['unrun', 'del_record'])('%s wants a record that is there, and a token', async (operation) => {

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { rm, writeFile } from 'node:fs/promises';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 
@@ -45,6 +45,7 @@ test.each(['exits', 'mute'] as const)('a version that %s is replaced by the old 
   expect([await on.device.read('usr/share/depotd/1.0-1'), await on.device.read('usr/share/depotd/2.0-1')]).toEqual(['1.0-1', undefined]);
   expect(await on.device.read('etc/config/depotd')).toBe('# mine\n');
   expect(await on.logOf(id)).toContain('depotd 1.0-1 is back and answers');
+  expect(await exists(join(on.device.root, 'etc/depotd/self-upgrade'))).toBe(false);
 });
 
 test('after a power cut in between, the watcher that is called at boot puts the old version back', async () => {
@@ -57,7 +58,7 @@ test('after a power cut in between, the watcher that is called at boot puts the 
   expect(await exists(join(folder, 'pending'))).toBe(true);
   const { code, stdout } = await runCommand(['sh', join(folder, 'watch.sh'), 'boot'], { env: on.device.env });
   expect({ code, stdout }).toEqual({ code: 4, stdout: expect.stringContaining('depotd 1.0-1 is back and answers') as string });
-  expect(await exists(join(folder, 'pending'))).toBe(false);
+  expect(await exists(folder)).toBe(false);
   expect(await on.version()).toBe('1.0-1');
   expect((await on.finished(id)).state).toBe('failed');
 });
@@ -106,9 +107,11 @@ test('after a power cut in the midst of the status file, its copy and the old ve
   expect(await on.version()).toBe('1.0-1');
 });
 
-test('with nothing newer the job fails, and the daemon goes on', async () => {
+test('with nothing newer the job fails, the daemon goes on, and what an earlier one left on flash is gone', async () => {
+  await mkdir(join(on.device.root, 'etc/depotd/self-upgrade/old.ipk.work'), { recursive: true });
   const { task_id: id = '' } = await on.post('do_self_upgrade');
   expect(await on.finished(id)).toMatchObject({ state: 'failed', error: expect.stringContaining('no newer version') as string });
+  expect(await exists(join(on.device.root, 'etc/depotd/self-upgrade'))).toBe(false);
   expect(await on.version()).toBe('1.0-1');
 });
 

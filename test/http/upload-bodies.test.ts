@@ -2,10 +2,13 @@ import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, rm } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
+import { connect } from 'node:net';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { promisify } from 'node:util';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 
+import { residentMb } from '../bench/measures.ts';
 import { createUploadDevice, ipk, runFile, type UploadDevice } from './upload-device.ts';
 
 const command = promisify(execFile);
@@ -126,4 +129,18 @@ test('an upload does not keep the daemon from stopping', async () => {
 
 test('the place of uploads is below the device root', () => {
   expect(on.folder).toBe(join(on.device.root, 'tmp/depotd'));
+});
+
+test('a large file passes through little memory, also where its first bytes come together with the request', async () => {
+  const large = await createUploadDevice({}, { set: ['main.upload_max_mb=128'] });
+  onTestFinished(() => large.close());
+  const before = residentMb(large.daemon.pid);
+  const body = Buffer.concat([Buffer.from(`${HEAD}exit 0\n`), Buffer.alloc(96 * MIB), Buffer.from('\r\n--b--\r\n')]);
+  const head = `POST ${large.daemon.base}/admin/store/upload HTTP/1.1\r\nHost: localhost\r\nContent-Type: ${FORM['content-type']}\r\nContent-Length: ${body.length}\r\nConnection: close\r\n\r\n`;
+
+  const socket = connect(Number(new URL(large.daemon.url).port), '127.0.0.1');
+  socket.write(Buffer.concat([Buffer.from(head), body]));
+  expect(await text(socket)).toContain('"code":0');
+
+  expect(residentMb(large.daemon.pid, 'VmHWM') - before).toBeLessThan(32);
 });

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { appendFile, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
@@ -113,7 +114,7 @@ test('an opkg that was killed with the daemon leaves a failed task and nothing h
   await expectNothingOfIt();
 });
 
-test('after another boot the install is interrupted, and nothing of it is left', async () => {
+test('after another boot the install is interrupted, as its log says, and nothing of it is left', async () => {
   const task = await installHalf();
   await store.daemon.kill('SIGKILL');
   process.kill(await opkgPid(), 'SIGKILL');
@@ -123,6 +124,7 @@ test('after another boot the install is interrupted, and nothing of it is left',
   await store.daemon.restart();
 
   expect(await store.daemon.finished(task)).toMatchObject({ state: 'interrupted', exit_code: 143, error: 'the device went down while the job was running' });
+  expect(await store.daemon.logOf(task)).toContain('depotd: the device went down while the job was running');
   await expectNothingOfIt();
 });
 
@@ -144,15 +146,21 @@ test('jobs waiting in line when the daemon is killed run under the next one, in 
   await store.run('remove', { package: 'needvirt' });
 });
 
-test('a task of a kind that this version does not know does not hide the others', async () => {
+test.each<[string, object]>([
+  ['of a kind that this version does not know', { kind: 'frobnicate' }],
+  ['with other parameters than this version has', { kind: 'upload', params: {} }],
+  ['without parameters', { kind: 'upload', params: undefined }],
+  ['at a place that this version does not know', { phase: 'farewell' }],
+])('a task %s does not hide the others', async (_, change) => {
   await store.daemon.kill('SIGTERM');
   const [line = ''] = (await readFile(journalFile, 'utf8')).split('\n');
-  const id = 'f'.repeat(32);
-  await appendFile(journalFile, `${JSON.stringify({ ...(JSON.parse(line) as object), id, kind: 'frobnicate' })}\n`);
+  const id = randomBytes(16).toString('hex');
+  await appendFile(journalFile, `${JSON.stringify({ ...(JSON.parse(line) as object), id, ...change })}\n`);
 
   await store.daemon.restart();
 
   const all = await store.daemon.get('admin/system/tasks/status');
   expect(all.status).toBe(200);
   expect(Object.keys((await all.json()) as object)).toContain(id);
+  expect((await store.daemon.get(`admin/system/tasks/status?task_id=${id}`)).status).toBe(200);
 });

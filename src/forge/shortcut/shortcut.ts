@@ -87,7 +87,8 @@ function attend(hall: Hall, socket: Socket): void {
     socket.pause();
     socket.unshift(first);
     hall.handOver(socket);
-    socket.resume();
+    // Resumed within the event that brought the first bytes, it would flow on however often Node's server pauses it for a slow reader of a body.
+    process.nextTick(() => socket.resume());
   };
   const line: Line = { socket, response: undefined, hasServed: false, early: undefined, handOver };
   lines.add(line);
