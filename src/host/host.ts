@@ -151,7 +151,7 @@ export interface PackageHost {
     /** Runs the script that configures an app after its installation; undefined where the app has none. */
     autoconf: (name: string, environment: Record<string, string>) => Promise<Command | undefined>;
   };
-  /** The architecture that opkg prefers, such as `x86_64`; empty where its configuration names none. */
+  /** The architecture that opkg prefers, such as `x86_64`; empty where neither its configuration nor the release names one. */
   architecture: () => Promise<string>;
   /** Where opkg keeps its lock, for messages. */
   lockFile: string;
