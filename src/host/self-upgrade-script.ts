@@ -4,6 +4,7 @@
  * while `pending` is there. Every value is read from the file `settings`, one a line: nothing is pasted into the text.
  * opkg writes its status file last: an upgrade cut off before that leaves the old version on record, with files of either version and its own list
  * of them gone or new. The old package then goes over whatever is there; its configuration is the owner's, as it was before.
+ * The kept package stays only where the owner may have to help (exit code 5); it takes room on flash.
  * A daemon counts as the new one when it has run for less time than the upgrade, and as healthy when it answers three times in a row.
  */
 export const WATCH_SCRIPT = `#!/bin/sh
@@ -18,7 +19,7 @@ info=\${status%/*}/info
 now() { read -r up rest </proc/uptime; echo "\${up%%.*}"; }
 version() { awk -v name="$package" '$1 == "Package:" { is = ($2 == name) } is && $1 == "Version:" { print $2 }' "$status"; }
 whole() { [ -f "$info/$package.list" ] && grep -Fqx "Version: $old" "$info/$package.control"; }
-finish() { rm -f "$folder/pending"; echo "depotd: $2"; exit "$1"; }
+finish() { rm -f "$folder/pending"; [ "$1" = 5 ] || rm -f "$folder/old.ipk"; echo "depotd: $2"; exit "$1"; }
 
 healthy() {
   deadline=$(($(now) + limit)); good=0

@@ -45,6 +45,7 @@ test.each(['exits', 'mute'] as const)('a version that %s is replaced by the old 
   expect([await on.device.read('usr/share/depotd/1.0-1'), await on.device.read('usr/share/depotd/2.0-1')]).toEqual(['1.0-1', undefined]);
   expect(await on.device.read('etc/config/depotd')).toBe('# mine\n');
   expect(await on.logOf(id)).toContain('depotd 1.0-1 is back and answers');
+  expect(await exists(join(on.device.root, 'etc/depotd/self-upgrade/old.ipk'))).toBe(false);
 });
 
 test('after a power cut in between, the watcher that is called at boot puts the old version back', async () => {
