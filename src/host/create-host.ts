@@ -1,4 +1,5 @@
 import { mkdir, readFile, stat, statfs } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { Paths } from '../config/paths.ts';
 import { createAppFiles } from './app-files.ts';
@@ -13,7 +14,7 @@ import { createDatabaseReader } from './opkg-database.ts';
 import { findAvailable } from './opkg-lists.ts';
 import { readLockHolder } from './opkg-lock.ts';
 import { createOpkgCommands } from './opkg.ts';
-import { findStrays, removeStrays } from './opkg-strays.ts';
+import { findStrays, removeStrays, removeTemporaryFolders } from './opkg-strays.ts';
 import { compareVersions } from './opkg-version.ts';
 import { createPassword } from './password.ts';
 import { createProcesses } from './processes.ts';
@@ -80,7 +81,11 @@ async function createPackageHost({ paths, environment }: { paths: Paths; environ
     lists: createListsKeeper(readConfig),
     hasControlFile: async (name) => stat(join(dirname(statusFile), 'info', `${name}.control`)).then(() => true, () => false),
     findStrays: async (since) => findStrays(await strayOptions(since)),
-    removeStrays: async (since) => removeStrays(await strayOptions(since)),
+    removeStrays: async (since) => {
+      // With an offline root the folder is the host's, and so may be its opkg.
+      if (paths.isLive) await removeTemporaryFolders(tmpdir(), since, lockHolder);
+      return removeStrays(await strayOptions(since));
+    },
   };
 }
 

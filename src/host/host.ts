@@ -167,7 +167,7 @@ export interface PackageHost {
   hasControlFile: (name: string) => Promise<boolean>;
   /** The packages whose files came after `since` (Unix seconds) and have no status entry: those of a killed opkg, or of one that runs. */
   findStrays: (since: number) => Promise<string[]>;
-  /** Removes the files of packages that came after `since` (Unix seconds) and have no status entry: what a killed opkg leaves. */
+  /** Removes the files of packages that came after `since` (Unix seconds) and have no status entry: what a killed opkg leaves; on the device itself its folder in /tmp, too. */
   removeStrays: (since: number) => Promise<string[]>;
 }
 
