@@ -1,4 +1,5 @@
 import { mkdir, readFile, stat, statfs } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { Paths } from '../config/paths.ts';
 import { createAppFiles } from './app-files.ts';
@@ -8,12 +9,12 @@ import type { Host, PackageHost } from './host.ts';
 import { createListsKeeper } from './lists-keeper.ts';
 import { listMetaFiles } from './meta-files.ts';
 import { createNotes } from './notes.ts';
-import { preferredArchitecture, readOpkgConfig, readReleaseArchitecture, type OpkgConfig } from './opkg-config.ts';
+import { preferredArchitecture, readOpkgConfig, type OpkgConfig } from './opkg-config.ts';
 import { createDatabaseReader } from './opkg-database.ts';
 import { findAvailable } from './opkg-lists.ts';
 import { readLockHolder } from './opkg-lock.ts';
 import { createOpkgCommands } from './opkg.ts';
-import { findStrays, removeStrays } from './opkg-strays.ts';
+import { findStrays, removeStrays, removeTemporaryFolders } from './opkg-strays.ts';
 import { compareVersions } from './opkg-version.ts';
 import { createPassword } from './password.ts';
 import { createProcesses } from './processes.ts';
@@ -65,7 +66,7 @@ async function createPackageHost({ paths, environment }: { paths: Paths; environ
     watchedFolders: [paths.opkg.metaDir, ...watchedFiles.map((file) => dirname(file))],
     metaFiles: () => listMetaFiles(paths.opkg.metaDir),
     readMetaFile: (name) => readFile(join(paths.opkg.metaDir, `${name}.json`), 'utf8'),
-    architecture: async () => preferredArchitecture(await readConfig()) || readReleaseArchitecture(paths),
+    architecture: async () => preferredArchitecture(await readConfig()),
     lockFile: paths.opkg.lockFile,
     read: database.read,
     available: async (names) => findAvailable(await readConfig(), names),
@@ -80,7 +81,11 @@ async function createPackageHost({ paths, environment }: { paths: Paths; environ
     lists: createListsKeeper(readConfig),
     hasControlFile: async (name) => stat(join(dirname(statusFile), 'info', `${name}.control`)).then(() => true, () => false),
     findStrays: async (since) => findStrays(await strayOptions(since)),
-    removeStrays: async (since) => removeStrays(await strayOptions(since)),
+    removeStrays: async (since) => {
+      // With an offline root the folder is the host's, and so may be its opkg.
+      if (paths.isLive) await removeTemporaryFolders(tmpdir(), since, lockHolder);
+      return removeStrays(await strayOptions(since));
+    },
   };
 }
 

@@ -151,7 +151,7 @@ export interface PackageHost {
     /** Runs the script that configures an app after its installation; undefined where the app has none. */
     autoconf: (name: string, environment: Record<string, string>) => Promise<Command | undefined>;
   };
-  /** The architecture that opkg prefers, such as `x86_64`; empty where neither its configuration nor the system's release names one. */
+  /** The architecture that opkg prefers, such as `x86_64`; empty where neither its configuration nor the release names one. */
   architecture: () => Promise<string>;
   /** Where opkg keeps its lock, for messages. */
   lockFile: string;
@@ -167,7 +167,7 @@ export interface PackageHost {
   hasControlFile: (name: string) => Promise<boolean>;
   /** The packages whose files came after `since` (Unix seconds) and have no status entry: those of a killed opkg, or of one that runs. */
   findStrays: (since: number) => Promise<string[]>;
-  /** Removes the files of packages that came after `since` (Unix seconds) and have no status entry: what a killed opkg leaves. */
+  /** Removes the files of packages that came after `since` (Unix seconds) and have no status entry: what a killed opkg leaves; on the device itself its folder in /tmp, too. */
   removeStrays: (since: number) => Promise<string[]>;
 }
 

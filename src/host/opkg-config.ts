@@ -8,7 +8,7 @@ export interface OpkgConfig {
   /** Roots that packages can be installed to; the first is the default one. */
   destinations: string[];
   listsDir: string;
-  /** Architectures that may be installed, with their priority. */
+  /** Architectures that may be installed, with their priority; none where nothing tells. */
   architectures: Map<string, number>;
   feeds: (Feed & { isGzip: boolean })[];
   checksSignatures: boolean;
@@ -16,7 +16,8 @@ export interface OpkgConfig {
 
 /**
  * Reads `opkg.conf` and `opkg/*.conf` as opkg does: `dest NAME PATH`, `lists_dir NAME PATH`, `arch NAME PRIORITY`,
- * `src|src/gz NAME URL`, `option NAME [VALUE]`. With an offline root opkg reads only the folder.
+ * `src|src/gz NAME URL`, `option NAME [VALUE]`. With an offline root opkg reads only the folder. Where no line names an architecture, as on
+ * OpenWrt, opkg has the one that it was built for, and so has the release.
  */
 export async function readOpkgConfig(paths: Paths): Promise<OpkgConfig> {
   const config: OpkgConfig = { destinations: [], listsDir: paths.onDevice(DEFAULT_LISTS_DIR), architectures: new Map(), feeds: [], checksSignatures: false };
@@ -25,6 +26,7 @@ export async function readOpkgConfig(paths: Paths): Promise<OpkgConfig> {
     for (const line of text.split('\n')) addLine(config, paths, line);
   }
   if (config.destinations.length === 0) config.destinations.push(paths.onDevice('/'));
+  if (config.architectures.size === 0) config.architectures = await releaseArchitectures(paths);
   return config;
 }
 
@@ -34,10 +36,11 @@ export function preferredArchitecture({ architectures }: OpkgConfig): string {
   return best?.[0] ?? '';
 }
 
-/** OpenWrt builds the architecture into its opkg, and no configuration file names it; this one does, in shell syntax. Empty where it does not. */
-export async function readReleaseArchitecture(paths: Paths): Promise<string> {
+async function releaseArchitectures(paths: Paths): Promise<OpkgConfig['architectures']> {
   const text = await readFile(paths.onDevice('/etc/openwrt_release'), 'utf8').catch(() => '');
-  return /^DISTRIB_ARCH=(['"]?)([\w.+-]+)\1\s*$/m.exec(text)?.[2] ?? '';
+  const [, name] = /^DISTRIB_ARCH=['"]?([A-Za-z0-9_.+-]+)/m.exec(text) ?? [];
+  // Priorities as opkg's own.
+  return new Map(name === undefined ? [] : [['all', 1], ['noarch', 1], [name, 10]]);
 }
 
 const DEFAULT_LISTS_DIR = '/usr/lib/opkg/lists';

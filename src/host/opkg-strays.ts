@@ -1,4 +1,4 @@
-import { readdir, readFile, rm, stat } from 'node:fs/promises';
+import { lstat, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { PackageDatabase } from './host.ts';
 
@@ -22,6 +22,23 @@ export async function removeStrays(options: StrayOptions): Promise<string[]> {
     }
   }
   return strays;
+}
+
+/**
+ * Removes the folders of killed opkgs: each holds what was downloaded, in memory on most devices. An opkg makes its own when it has the lock,
+ * so where nobody holds it after they are listed, they are nobody's. Only those made by this user after `since` (Unix seconds) are touched.
+ */
+export async function removeTemporaryFolders(folder: string, since: number, lockHolder: () => Promise<number | undefined>): Promise<void> {
+  const names = (await readdir(folder).catch(() => [])).filter((name) => /^opkg-[A-Za-z0-9]{6}$/.test(name));
+  if (names.length === 0 || (await lockHolder()) !== undefined) return;
+  for (const path of names.map((name) => join(folder, name))) {
+    if ((await isMadeByMkdtemp(path)) && (await wasWrittenAfter(path, since))) await rm(path, { recursive: true, force: true });
+  }
+}
+
+async function isMadeByMkdtemp(path: string): Promise<boolean> {
+  const entry = await lstat(path).catch(() => undefined);
+  return entry?.isDirectory() === true && (entry.mode & 0o777) === 0o700 && entry.uid === process.getuid?.();
 }
 
 interface StrayOptions {

@@ -1,8 +1,8 @@
-import { readFile, writeFile } from 'node:fs/promises';
+import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
 
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 
 import type { Host } from '../../src/host/host.ts';
 import { createDevice, type Device } from '../device/device.ts';
@@ -32,6 +32,17 @@ test('the versions that the lists offer are found by name', async () => {
 
 test('a package for another kind of device is not offered', async () => {
   expect((await host.packages.available(['wrongarch'])).size).toBe(0);
+});
+
+test("a device whose opkg is told of no architecture has the release's, as OpenWrt's opkg is built for it", async () => {
+  const bare = await createDevice();
+  onTestFinished(() => bare.close());
+  await rm(join(bare.root, 'etc/opkg/arch.conf'));
+  await writeFile(join(bare.root, 'var/opkg-lists/other'), stanza('everywhere', '1') + stanza('elsewhere', '1').replace('Architecture: all', 'Architecture: mips_24kc'));
+  const { packages } = await openHost(bare);
+
+  expect(await packages.architecture()).toBe('x86_64');
+  expect([...(await packages.available(['everywhere', 'elsewhere'])).keys()]).toEqual(['everywhere']);
 });
 
 test('of several lists, packed and plain, the newest version comes first', async () => {

@@ -1,9 +1,11 @@
-import { stat, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 
 import type { Host } from '../../src/host/host.ts';
+import { removeTemporaryFolders } from '../../src/host/opkg-strays.ts';
 import { slowPackage } from '../device/awkward-packages.ts';
 import { createDevice, type Device } from '../device/device.ts';
 import { openHost } from './open-host.ts';
@@ -53,6 +55,23 @@ test('a file that another package lists stays', async () => {
   expect(await host.packages.removeStrays(Date.now() / 1000 - 60)).toEqual(['slow']);
 
   expect(await device.read('usr/bin/slow')).toBeDefined();
+});
+
+test('the folder of a killed opkg goes, once nobody has the lock; others stay', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'depotd-strays-'));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  const left = await mkdtemp(join(folder, 'opkg-'));
+  await writeFile(join(left, 'big.ipk'), 'downloaded');
+  await mkdir(join(folder, 'opkg-backup'));
+  await mkdir(join(folder, 'opkg-lists'), { mode: 0o700 });
+  const now = Date.now() / 1000;
+
+  await removeTemporaryFolders(folder, now - 60, () => Promise.resolve(4711));
+  await removeTemporaryFolders(folder, now + 60, () => Promise.resolve(undefined));
+  expect(await readdir(folder)).toHaveLength(3);
+
+  await removeTemporaryFolders(folder, now - 60, () => Promise.resolve(undefined));
+  expect(await readdir(folder)).toEqual(['opkg-backup', 'opkg-lists']);
 });
 
 test('a list that names a path outside of the device is not followed', async () => {

@@ -11,8 +11,8 @@ import { simplePackage } from '../device/package-parts.ts';
 
 const TOOLS = ['rsync', 'script-utils', 'lsblk', 'blkid'];
 const CONFIGURATION = 'etc/config/depotd';
-/** What a daemon that has run leaves. */
-const STATE = ['etc/depotd/jobs.jsonl', 'etc/depotd/password', 'tmp/log/depotd/1.log', 'tmp/depotd/upload.ipk'];
+/** What a daemon that has run leaves, and its relay. */
+const STATE = ['etc/depotd/jobs.jsonl', 'etc/depotd/password', 'tmp/log/depotd/1.log', 'tmp/depotd/upload.ipk', 'tmp/run/depotd.sock.stream1'];
 
 test('installing brings the programs, enables the service and runs the first configuration once', async () => {
   const device = await startDevice();
