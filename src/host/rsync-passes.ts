@@ -2,8 +2,9 @@
  * The passes of a copy, for any POSIX shell: PASS SOURCE COPY MARKER BYTES PROGRESS NODE LISTER rsync OPTION…
  *
  *  - live: what is dirty in the source is written out first, so that pages that a container has mapped are marked clean and its next write to
- *    them changes the file's time. rsync waits for the disk with every small file, so for the first copy two readers bring these into memory ahead of
- *    it, where memory holds everything. What is copied is flushed in one go, with the engine still running, so that the last flush is short.
+ *    them changes the file's time. rsync waits for the disk with every small file: before the first copy, where memory holds everything, these are
+ *    read ahead of it, by several readers where xargs knows how. What is copied is flushed in one go, with the engine still running, so that the
+ *    last flush is short.
  *  - changed: files that changed after the copy began are copied again whatever their size and time say (a program can set a file's time back, but
  *    not the time of that), and folders that changed lose what is no longer in them. Nothing else is looked at: the engine is stopped.
  *  - differing: all that differs, where a comparison has found something.
@@ -45,9 +46,8 @@ digested() {
 readAhead() {
   available=$(awk '/^MemAvailable:/ { kib = $2 } END { print kib + 0 }' /proc/meminfo)
   [ "$((total / 1024))" -lt "$((available / 2))" ] || return 0
-  for half in '' '!'; do
-    find "$source" -xdev -type f -size -256 $half -name '*[02468acegikmoqsuwy]' -exec cat {} + >/dev/null 2>&1 & readers="$readers $!"
-  done
+  xargs -P 4 true </dev/null 2>/dev/null && several='-P 4'
+  find "$source" -xdev -type f -size -256 -print0 2>/dev/null | xargs -0 -n 200 $several cat >/dev/null 2>&1 & readers=$!
 }
 
 changed() {
@@ -61,7 +61,7 @@ live)
   flush "$source"
   [ -n "$(ls -A "$copy")" ] || readAhead
   digested "$@" --delete --stats $progress "$source/" "$copy/"; code=$?
-  kill $readers 2>/dev/null
+  [ -z "$readers" ] || kill "$readers" 2>/dev/null
   flush "$copy"
   ;;
 changed)
