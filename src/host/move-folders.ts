@@ -72,7 +72,7 @@ async function inWords<Result>(target: string, work: () => Promise<Result>): Pro
 }
 
 async function prepare(target: string, job: string): Promise<{ created: string | undefined }> {
-  const created = await mkdir(target, { recursive: true, mode: 0o755 });
+  const created = await makeTarget(target);
   const folder = join(target, MOVE_NAME);
   await makeFolder(folder);
   await takeBack(target);
@@ -81,6 +81,17 @@ async function prepare(target: string, job: string): Promise<{ created: string |
   await makeMarker(join(folder, MARKER_NAME));
   await replaceFile(join(folder, OWNER_NAME), job);
   return { created };
+}
+
+/** @returns the uppermost folder that had to be made */
+async function makeTarget(target: string): Promise<string | undefined> {
+  try {
+    return await mkdir(target, { recursive: true, mode: 0o755 });
+  } catch {
+    // On a full disk Node says of a recursive one that the folder is not there; a plain one has the reason.
+    await mkdir(target, { mode: 0o755 });
+    return target;
+  }
 }
 
 /** Where the folder above it has gone, so has the disk: nothing is made on the one below. */

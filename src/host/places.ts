@@ -24,9 +24,10 @@ export function createPlaces(environment: Record<string, string>): Places {
     mountsBelow: async (folder) => (await readMounts()).filter(({ path }) => isBelow(path, folder)),
     subvolumesBelow: async (folder) => (await onFolder('find "$1" -xdev -type d -inum 256', folder)).split('\n').filter((path) => path !== '' && path !== folder),
     usage: async (folder) => {
-      // Files that go while du looks make it fail; what it counted stands.
-      const output = await onFolder('du -skx -- "$1" 2>/dev/null; find "$1" -xdev 2>/dev/null | wc -l', folder);
-      const [, kibibytes, inodes] = /^(\d+)\s.*\n\s*(\d+)\s*$/s.exec(output) ?? [];
+      // Files that go while du looks make it fail; what it counted stands. Either of the two waits for the disk: together they take half the time.
+      const output = await onFolder('find "$1" -xdev 2>/dev/null | wc -l & du -skx -- "$1" 2>/dev/null; wait', folder);
+      const [, kibibytes] = /^(\d+)\t/m.exec(output) ?? [];
+      const [, inodes] = /^ *(\d+)$/m.exec(output) ?? [];
       if (kibibytes === undefined || inodes === undefined) throw new DepotError('internal', `cannot tell how much ${folder} holds: ${output.slice(0, 200)}`);
       return { bytes: Number(kibibytes) * 1024, inodes: Number(inodes) };
     },

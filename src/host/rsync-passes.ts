@@ -1,19 +1,20 @@
 /**
- * The passes of a copy, for any POSIX shell: PASS SOURCE COPY MARKER BYTES PROGRESS INPLACE NODE LISTER rsync OPTION…
+ * The passes of a copy, for any POSIX shell: PASS SOURCE COPY MARKER BYTES PROGRESS NODE LISTER rsync OPTION…
  *
  *  - live: what is dirty in the source is written out first, so that pages that a container has mapped are marked clean and its next write to
- *    them changes the file's time. Into an empty folder files are written under their own names: nobody reads them yet, none is linked to another
- *    yet, and one that is cut off has the wrong time. What is copied is flushed all along, so that the last flush, with the engine stopped, is short.
+ *    them changes the file's time. rsync waits for the disk with every small file: before the first copy, where memory holds everything, these are
+ *    read ahead of it, by several readers where xargs knows how. What is copied is flushed in one go, with the engine still running, so that the
+ *    last flush is short.
  *  - changed: files that changed after the copy began are copied again whatever their size and time say (a program can set a file's time back, but
  *    not the time of that), and folders that changed lose what is no longer in them. Nothing else is looked at: the engine is stopped.
  *  - differing: all that differs, where a comparison has found something.
  *  - compare: lists what a pass would still do, and counts the copy, while that is flushed to the disk.
  *
  * rsync writes a line of progress for every file: of those one a per cent reaches the log, and of messages and differences the first ones. It
- * ends with rsync's exit code. A flusher whose shell was killed ends by itself.
+ * ends with rsync's exit code. What works beside it ends by itself where the shell was killed.
  */
 export const PASSES = String.raw`
-pass=$1 source=$2 copy=$3 marker=$4 total=$5 progress=$6 inplace=$7 node=$8 lister=$9; shift 9
+pass=$1 source=$2 copy=$3 marker=$4 total=$5 progress=$6 node=$7 lister=$8; shift 8
 flush() { sync -f "$1" 2>/dev/null || sync; }
 case "$(awk -W version 2>/dev/null </dev/null)" in mawk*) interactive='-W interactive' ;; esac
 command -v stdbuf >/dev/null && unbuffered='stdbuf -oL'
@@ -42,6 +43,13 @@ digested() {
   return "$code"
 }
 
+readAhead() {
+  available=$(awk '/^MemAvailable:/ { kib = $2 } END { print kib + 0 }' /proc/meminfo)
+  [ "$((total / 1024))" -lt "$((available / 2))" ] || return 0
+  xargs -P 4 true </dev/null 2>/dev/null && several='-P 4'
+  find "$source" -xdev -type f -size -256 -print0 2>/dev/null | xargs -0 -n 200 $several cat >/dev/null 2>&1 & readers=$!
+}
+
 changed() {
   if ! find "$marker" -cnewer "$marker" -print0 >/dev/null 2>&1; then "$node" -e "$lister" "$marker" "$1"
   elif [ "$1" = files ]; then find . -xdev -cnewer "$marker" ! -type d -print0
@@ -51,10 +59,10 @@ changed() {
 case $pass in
 live)
   flush "$source"
-  [ -z "$(ls -A "$copy")" ] || inplace=
-  while sleep 5 && kill -0 $$ 2>/dev/null; do flush "$copy"; done & flusher=$!
-  digested "$@" --delete --stats $progress $inplace "$source/" "$copy/"; code=$?
-  kill "$flusher" 2>/dev/null
+  [ -n "$(ls -A "$copy")" ] || readAhead
+  digested "$@" --delete --stats $progress "$source/" "$copy/"; code=$?
+  [ -z "$readers" ] || kill "$readers" 2>/dev/null
+  flush "$copy"
   ;;
 changed)
   cd "$source" && changed files | "$@" --ignore-times --from0 --files-from=- ./ "$copy/" || exit $?

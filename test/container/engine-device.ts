@@ -23,7 +23,7 @@ export interface EngineDevice {
   readonly migrate: (path: string, overwrite?: string) => Promise<{ code: number; stderr: string; task_id?: string }>;
   /** Moves, and waits for the end. */
   readonly move: (path: string, overwrite?: string) => Promise<TaskStatus & { log: string }>;
-  /** Shell text that is run before the engine is started or stopped; empty: none. */
+  /** Shell text that is run before the engine is started or stopped; empty: none. `$config` is the file that it will be started with. */
   readonly hook: (verb: 'start' | 'stop', text: string) => Promise<void>;
   /** Makes the next start or stop wait; resolves when it is there. @returns what lets it go on */
   readonly hold: (verb: 'start' | 'stop') => Promise<{ reached: () => Promise<void>; release: () => Promise<void> }>;
@@ -99,9 +99,10 @@ async function writeEngine(folder: string, root: string): Promise<void> {
   await mkdir(join(folder, 'mnt/one/docker'));
   await writeFile(configOf(root), `${JSON.stringify({ 'log-level': 'warn', 'data-root': join(folder, 'mnt/one/docker') }, null, 4)}\n`);
   await writeFile(join(folder, 'engine'), `cd '${folder}'
+config='${configOf(root)}'
 [ ! -e before-$1 ] || . ./before-$1
 case $1 in
-start) dockerd --config-file '${configOf(root)}' --iptables=false --ip-masq=false --bridge=none --exec-root '${folder}/exec' --pidfile '${folder}/engine.pid' --host 'unix://${folder}/engine.sock' & ;;
+start) dockerd --config-file "$config" --iptables=false --ip-masq=false --bridge=none --exec-root '${folder}/exec' --pidfile '${folder}/engine.pid' --host 'unix://${folder}/engine.sock' & ;;
 stop | end) pid=$(cat engine.pid) && kill $pid; while kill -0 $pid 2>/dev/null; do sleep 0.1; done ;;
 esac
 `);

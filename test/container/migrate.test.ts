@@ -87,6 +87,22 @@ describe.skipIf(!isPossible)('a move that comes to nothing', () => {
     expect(await listOf(target)).toBe(listing);
   });
 
+  test('an engine that comes up late at the place that was left again is stopped, and started where it was', async () => {
+    const target = there('late');
+    await on.hook('start', `echo >>starts
+case $(wc -l <starts) in
+1) cp "$config" late; rm -r '${target}/containers' ;;
+2) config=late ;;
+esac`);
+
+    const failed = await on.move(target).finally(() => on.hook('start', ''));
+
+    expect(failed).toMatchObject({ state: 'failed', error: expect.stringContaining('cannot get the containers running again') as string });
+    expect(failed.log).toContain(`the container engine came up in ${target}: it is stopped and started again`);
+    expect(failed.log).toContain(`the engine works in ${here} as before`);
+    await expectAllAt(here);
+  });
+
   test('a move that is stopped leaves everything as it was', async () => {
     const target = there('new/folder');
     const stop = await on.hold('stop');
