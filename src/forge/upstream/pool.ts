@@ -38,10 +38,10 @@ const SWEEP_MS = 250;
 const FRESH_MS = 1000;
 
 export function createPool(options: PoolOptions): Pool {
-  const state: State = { options, connections: new Set(), idle: [], waiting: [], isClosed: false, sweeper: undefined };
+  const state: State = { options, connections: new Set(), idle: [], resting: [], waiting: [], isClosed: false, sweeper: undefined };
   return {
     send: (call, sink) => send(state, { call, sink, connection: undefined, isOver: false, isRetry: false, waitsUntil: 0 }),
-    stats: () => ({ open: state.connections.size, idle: state.idle.length, waiting: state.waiting.length }),
+    stats: () => ({ open: state.connections.size, idle: state.idle.length + state.resting.length, waiting: state.waiting.length }),
     close: () => {
       state.isClosed = true;
       for (const ticket of state.waiting.splice(0)) ticket.sink.fail(STOPPING);
@@ -54,6 +54,8 @@ interface State {
   options: PoolOptions;
   connections: Set<Connection>;
   idle: Connection[];
+  /** Those that are idle from the next turn of the event loop on. */
+  resting: Connection[];
   waiting: Ticket[];
   isClosed: boolean;
   /** Runs while there are connections. */
@@ -107,7 +109,7 @@ function openNew(state: State): Connection | undefined {
   const { connections, idle, options } = state;
   if (connections.size >= MAX_CONNECTIONS) idle[0]?.destroy();
   if (connections.size >= MAX_CONNECTIONS) return undefined;
-  const connection = createConnection({ ...options, idle: (free) => takeBack(state, free), closed: (gone) => forget(state, gone) });
+  const connection = createConnection({ ...options, idle: (free) => rest(state, free), closed: (gone) => forget(state, gone) });
   connections.add(connection);
   state.sweeper ??= setInterval(() => sweep(state), SWEEP_MS).unref();
   return connection;
@@ -148,6 +150,16 @@ function isRepeatable({ method, body }: Call): boolean {
   return body === undefined && (method === 'GET' || method === 'HEAD' || method === 'OPTIONS');
 }
 
+/** One turn for all that come to rest in this one. */
+function rest(state: State, connection: Connection): void {
+  if (state.resting.length === 0) setImmediate(wake, state);
+  state.resting.push(connection);
+}
+
+function wake(state: State): void {
+  for (const connection of state.resting.splice(0)) if (state.connections.has(connection)) takeBack(state, connection);
+}
+
 function takeBack(state: State, connection: Connection): void {
   const next = state.waiting.shift();
   if (next === undefined) state.idle.push(connection);
@@ -155,15 +167,20 @@ function takeBack(state: State, connection: Connection): void {
 }
 
 function forget(state: State, connection: Connection): void {
-  const { connections, idle, waiting } = state;
+  const { connections, idle, resting, waiting } = state;
   connections.delete(connection);
-  const position = idle.indexOf(connection);
-  if (position !== -1) idle.splice(position, 1);
+  remove(idle, connection);
+  remove(resting, connection);
   const next = state.isClosed ? undefined : waiting.shift();
   if (next !== undefined) assign(state, next);
   if (connections.size > 0) return;
   clearInterval(state.sweeper);
   state.sweeper = undefined;
+}
+
+function remove(list: Connection[], connection: Connection): void {
+  const position = list.indexOf(connection);
+  if (position !== -1) list.splice(position, 1);
 }
 
 function sweep({ connections, waiting }: State): void {
