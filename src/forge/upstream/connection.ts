@@ -27,7 +27,7 @@ export interface ConnectionOwner {
   open: (take: (piece: Buffer) => boolean) => OpenSocket;
   /** It stands: the forge can be reached. */
   connected: () => void;
-  /** It may carry the next call, from the next turn of the event loop on: by then bytes, or an end, that the forge already sent have been seen. */
+  /** It may carry the next call once bytes, or an end, that the forge sent already have been seen. */
   idle: (connection: Connection) => void;
   closed: (connection: Connection) => void;
 }

@@ -54,7 +54,7 @@ interface State {
   options: PoolOptions;
   connections: Set<Connection>;
   idle: Connection[];
-  /** Those that are idle from the next turn of the event loop on. */
+  /** Those that came to rest in this turn of the event loop. */
   resting: Connection[];
   waiting: Ticket[];
   isClosed: boolean;
@@ -150,14 +150,14 @@ function isRepeatable({ method, body }: Call): boolean {
   return body === undefined && (method === 'GET' || method === 'HEAD' || method === 'OPTIONS');
 }
 
-/** One turn for all that come to rest in this one. */
+/** The first turn ends this one's reading, the second comes after all connections were looked at again; all that rest share them. */
 function rest(state: State, connection: Connection): void {
-  if (state.resting.length === 0) setImmediate(wake, state);
+  if (state.resting.length === 0) setImmediate(() => setImmediate(wake, state, state.resting.splice(0)));
   state.resting.push(connection);
 }
 
-function wake(state: State): void {
-  for (const connection of state.resting.splice(0)) if (state.connections.has(connection)) takeBack(state, connection);
+function wake(state: State, rested: Connection[]): void {
+  for (const connection of rested) if (state.connections.has(connection)) takeBack(state, connection);
 }
 
 function takeBack(state: State, connection: Connection): void {
@@ -167,20 +167,15 @@ function takeBack(state: State, connection: Connection): void {
 }
 
 function forget(state: State, connection: Connection): void {
-  const { connections, idle, resting, waiting } = state;
+  const { connections, idle, waiting } = state;
   connections.delete(connection);
-  remove(idle, connection);
-  remove(resting, connection);
+  const position = idle.indexOf(connection);
+  if (position !== -1) idle.splice(position, 1);
   const next = state.isClosed ? undefined : waiting.shift();
   if (next !== undefined) assign(state, next);
   if (connections.size > 0) return;
   clearInterval(state.sweeper);
   state.sweeper = undefined;
-}
-
-function remove(list: Connection[], connection: Connection): void {
-  const position = list.indexOf(connection);
-  if (position !== -1) list.splice(position, 1);
 }
 
 function sweep({ connections, waiting }: State): void {
