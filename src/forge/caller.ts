@@ -6,7 +6,13 @@ import type { CallerView } from './headers.ts';
 import type { ForgeTarget } from './target.ts';
 
 /** A caller's request, but for its body: only those that Node's own server read have one. */
-export type CallerRequest = Pick<IncomingMessage, 'method' | 'url' | 'rawHeaders' | 'headers' | 'socket'>;
+export type CallerRequest = Pick<IncomingMessage, 'method' | 'url' | 'rawHeaders' | 'headers' | 'socket'> & { common?: CommonPart };
+
+/** What requests of one connection with the very same headers have in common. */
+export interface CommonPart {
+  /** Header lines as they go to the forge, once they were needed. */
+  outgoing: string | undefined;
+}
 
 /** What answers a caller; Node's own response is one. */
 export interface CallerResponse {

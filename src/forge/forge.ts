@@ -4,6 +4,7 @@ import type { Log } from '../log.ts';
 import { createCache } from './cache.ts';
 import type { CallerRequest, CallerResponse } from './caller.ts';
 import { createCredentials, type PanelSession } from './credentials.ts';
+import { describeRoutes, type DescribedRoute } from './described-routes.ts';
 import type { ForgeEvent } from './events.ts';
 import { answerFailure } from './failure.ts';
 import { createHealth, type ForgeHealth, type HealthRecord } from './health.ts';
@@ -37,6 +38,8 @@ export interface Forge {
   owns(rawTarget: string): boolean;
   /** Answers the request, whatever it is. Nothing else may have read from it or written to the response. */
   handle(request: CallerRequest, response: CallerResponse): void;
+  /** The documented operations; none where no forge is configured. */
+  describe(): DescribedRoute[];
   /** What is known of the upstream, for /healthz. */
   health(): ForgeHealth;
   /** Lines of the Prometheus text format, for /metrics. */
@@ -55,6 +58,7 @@ export function createForge(options: ForgeOptions): Forge {
   return {
     owns: (rawTarget) => parts.targets.owns(rawTarget),
     handle,
+    describe: () => (address === undefined ? [] : describeRoutes(settings.path)),
     health: () => parts.health.report(),
     metrics: () => parts.metrics.lines(pool?.stats()),
     close: () => {

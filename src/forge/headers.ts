@@ -104,14 +104,21 @@ export function responseHeaders(lines: HeaderLines, { status, view }: { status: 
   for (let index = 0; index + 1 < lines.length; index += 2) {
     const name = lines[index] ?? '';
     const value = lines[index + 1] ?? '';
-    const lower = name.toLowerCase();
-    if (isHopByHop(lower, named) || isPanelSetCookie(lower, value)) continue;
+    const lower = attendedName(name, named);
+    if (lower !== '' && (isHopByHop(lower, named) || isPanelSetCookie(lower, value))) continue;
     isActive ||= lower === 'content-type' && ACTIVE_TYPE.test(value);
     kept.push(name, lower === 'link' ? rewritePagingLinks(value, view()) : value);
   }
   if (isActive && status < 400) kept.push('Content-Security-Policy', 'sandbox');
   return kept;
 }
+
+/** In lower case; empty for a name of a length that none has which matters in an answer: it passes as it is, which is quick to see. */
+function attendedName(name: string, named: Set<string> | undefined): string {
+  return named !== undefined || ATTENDED_LENGTHS.has(name.length) ? name.toLowerCase() : '';
+}
+
+const ATTENDED_LENGTHS = new Set([...HOP_BY_HOP, 'set-cookie', 'content-type', 'link'].map((name) => name.length));
 
 /** Types in which a browser runs script: HTML, SVG and XHTML. */
 const ACTIVE_TYPE = /^\s*(?:text\/html|image\/svg|application\/xhtml)/i;

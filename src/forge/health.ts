@@ -20,7 +20,10 @@ export function createHealth(isConfigured: boolean): HealthRecord {
   const health: ForgeHealth = { configured: isConfigured };
   const now = (): number => Math.floor(Date.now() / 1000);
   return {
-    reached: () => Object.assign(health, { reachable: true, reachedAt: now() }),
+    reached: () => {
+      health.reachable = true;
+      health.reachedAt = now();
+    },
     failed: ({ code, message }) => {
       if (code === 'upstream_unreachable' || code === 'upstream_timeout') Object.assign(health, { reachable: false, lastError: message, failedAt: now() });
     },

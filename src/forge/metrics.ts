@@ -25,6 +25,8 @@ export interface FinishedRequest {
 /** Upper bounds in seconds. Merges and archives take long. */
 const BUCKETS = [0.005, 0.02, 0.1, 0.5, 2, 10, 60];
 
+const STATUS_CLASSES = ['gone', '1xx', '2xx', '3xx', '4xx', '5xx'];
+
 interface Counts {
   labels: string;
   /** By class: `2xx`, or `gone`. */
@@ -54,9 +56,9 @@ export function createMetrics(): Metrics {
   return {
     record: ({ route, method, status, seconds, requestBytes, responseBytes }) => {
       const counts = countsOf(route, method);
-      add(counts.byStatus, status === 0 ? 'gone' : `${Math.floor(status / 100)}xx`);
-      const bucket = BUCKETS.findIndex((bound) => seconds <= bound);
-      if (bucket !== -1) counts.buckets[bucket] = (counts.buckets[bucket] ?? 0) + 1;
+      add(counts.byStatus, STATUS_CLASSES[Math.floor(status / 100)] ?? 'gone');
+      const bucket = bucketOf(seconds);
+      if (bucket < BUCKETS.length) counts.buckets[bucket] = (counts.buckets[bucket] ?? 0) + 1;
       counts.count += 1;
       counts.seconds += seconds;
       counts.requestBytes += requestBytes;
@@ -68,6 +70,13 @@ export function createMetrics(): Metrics {
       return [...requestLines(all), ...durationLines(all), ...byteLines(all), ...failureLines(failures), ...poolLines(pool)];
     },
   };
+}
+
+/** @returns the number of buckets where none is long enough */
+function bucketOf(seconds: number): number {
+  let bucket = 0;
+  while (seconds > (BUCKETS[bucket] ?? Number.POSITIVE_INFINITY)) bucket += 1;
+  return bucket;
 }
 
 function add<Key>(counts: Map<Key, number>, key: Key): void {

@@ -18,6 +18,7 @@ function createAbsentForge({ settings, base }: ForgeOptions): Forge {
   return {
     owns: (rawTarget) => targets.owns(rawTarget),
     handle: (_request, response) => answerFailure(response, { code: 'unavailable', message: 'cannot reach a forge: none is configured (forge.upstream)' }),
+    describe: () => [],
     health: () => ({ configured: false }),
     metrics: () => [],
     close: () => Promise.resolve(),

@@ -1,7 +1,8 @@
 import { Readable } from 'node:stream';
-import type { CallerRequest } from './caller.ts';
+import { forwardedHeaders, type CallerRequest } from './caller.ts';
 import type { Failure } from './failure.ts';
 import type { HeaderLines } from './header-lines.ts';
+import { requestHeaders } from './headers.ts';
 import type { RequestBody } from './upstream/call.ts';
 
 /** How the body of a request comes in (RFC 9112, section 6). */
@@ -39,20 +40,38 @@ export interface OutgoingHead {
   target: string;
   /** Value of `Host`. */
   host: string;
-  headers: HeaderLines;
+  /** Header lines as written, but for `Host` and the length. */
+  block: string;
   plan: BodyPlan;
 }
 
-/** Request line and headers as written to the forge, latin1. @throws never: a value with a line break is left out, though no parser lets one in */
-export function writeHead({ method, target, host, headers, plan }: OutgoingHead): string {
-  let head = `${method} ${target} HTTP/1.1\r\nHost: ${host}\r\n`;
+/** Request line and headers as written to the forge, latin1. */
+export function writeHead({ method, target, host, block, plan }: OutgoingHead): string {
+  const length = plan.kind === 'length' ? `Content-Length: ${plan.length}\r\n` : '';
+  const coding = plan.kind === 'chunked' ? 'Transfer-Encoding: chunked\r\n' : '';
+  return `${method} ${target} HTTP/1.1\r\nHost: ${host}\r\n${block}${length}${coding}\r\n`;
+}
+
+/** What goes to the forge in the headers, but for `Host` and the length. */
+export function outgoingHeaders(request: CallerRequest): HeaderLines {
+  return [...requestHeaders(request.rawHeaders), ...forwardedHeaders(request)];
+}
+
+/** The same as written; made once for requests that have it in common. */
+export function outgoingBlock(request: CallerRequest): string {
+  const { common } = request;
+  if (common === undefined) return writeLines(outgoingHeaders(request));
+  return (common.outgoing ??= writeLines(outgoingHeaders(request)));
+}
+
+/** Each line with its CRLF. @throws never: a value with a line break is left out, though no parser lets one in */
+export function writeLines(headers: HeaderLines): string {
+  const lines: string[] = [];
   for (let index = 0; index + 1 < headers.length; index += 2) {
     const line = `${headers[index] ?? ''}: ${headers[index + 1] ?? ''}`;
-    if (!LINE_BREAK.test(line)) head += `${line}\r\n`;
+    if (!LINE_BREAK.test(line)) lines.push(line, '\r\n');
   }
-  if (plan.kind === 'length') head += `Content-Length: ${plan.length}\r\n`;
-  else if (plan.kind === 'chunked') head += 'Transfer-Encoding: chunked\r\n';
-  return `${head}\r\n`;
+  return lines.join('');
 }
 
 const LINE_BREAK = /[\r\n\0]/;

@@ -2,15 +2,14 @@ import { Readable } from 'node:stream';
 import { reasonOf } from '../errors.ts';
 import type { Log } from '../log.ts';
 import type { Cache } from './cache.ts';
-import { callerView, forwardedHeaders, type CallerRequest, type CallerResponse } from './caller.ts';
+import { callerView, type CallerRequest, type CallerResponse } from './caller.ts';
 import type { Credentials } from './credentials.ts';
 import { mayNotify, mayRetarget, watchForEvent, type ForgeEvent, type TargetChange } from './events.ts';
 import { answerFailure, type Failure } from './failure.ts';
 import type { HeaderLines } from './header-lines.ts';
-import { requestHeaders } from './headers.ts';
 import type { HealthRecord } from './health.ts';
 import type { Metrics } from './metrics.ts';
-import { bodyOf, planBody, writeHead, type BodyPlan } from './outgoing.ts';
+import { bodyOf, outgoingBlock, outgoingHeaders, planBody, writeHead, writeLines, type BodyPlan } from './outgoing.ts';
 import { createReply, type Reply } from './reply.ts';
 import type { Route, RouteMatcher } from './routes.ts';
 import { currentBase, readAhead, requestedBase } from './target-change.ts';
@@ -48,7 +47,7 @@ export function createProxy(parts: ProxyParts): (request: CallerRequest, respons
     }
     const { route } = exchange;
     const isPlain = !parts.credentials.mayLend(request) && !mayRetarget(route) && parts.cache?.isFor(request, route) !== true;
-    if (isPlain) send(parts, exchange, undefined);
+    if (isPlain) sendPlain(parts, exchange);
     else sendPrepared(parts, exchange).catch((error: unknown) => fail(parts, exchange, { code: 'internal', message: `cannot pass the request: ${reasonOf(error)}` }));
   };
 }
@@ -61,8 +60,8 @@ interface Exchange {
   route: Route;
   target: ForgeTarget;
   plan: BodyPlan;
-  /** What goes out, but for `Host` and the length. */
-  headers: HeaderLines;
+  /** Header lines as they go out, but for `Host` and the length. */
+  block: string;
   body: RequestBody | undefined;
   reply: Reply;
   cancel: () => void;
@@ -79,19 +78,22 @@ function begin(parts: ProxyParts, request: CallerRequest, response: CallerRespon
   if (route === undefined) return { code: 'not_found', message: 'cannot find this operation: it is not one of the documented ones' };
   const plan = planBody(request);
   if ('code' in plan) return plan;
-  const headers = requestHeaders(request.rawHeaders);
-  headers.push(...forwardedHeaders(request));
   const reply = createReply(response, {
     view: () => callerView(request, { apiRoot: parts.apiRoot, target }),
     fail: (failure) => fail(parts, exchange, failure),
   });
-  const exchange: Exchange = { request, response, method, route, target, plan, headers, body: bodyOf(request, plan), reply, cancel: nothing, hasFailed: false };
+  const exchange: Exchange = { request, response, method, route, target, plan, block: '', body: bodyOf(request, plan), reply, cancel: nothing, hasFailed: false };
   response.once('close', () => finish(parts, exchange, startedAt));
   return exchange;
 }
 
 function nothing(): void {
   // There is no call yet.
+}
+
+function sendPlain(parts: ProxyParts, exchange: Exchange): void {
+  exchange.block = outgoingBlock(exchange.request);
+  send(parts, exchange, undefined);
 }
 
 /** Sends the request on. @param change of the target branch that it asks for */
@@ -106,14 +108,15 @@ function dispatch(parts: ProxyParts, exchange: Exchange, sink: ResponseSink): vo
   exchange.cancel = parts.pool.send(callOf(parts, exchange), sink);
 }
 
-function callOf({ address, apiRoot }: ProxyParts, { method, target, headers, plan, body }: Exchange): Call {
-  const head = writeHead({ method, target: `${address.prefix}${apiRoot}${target.path}${target.query}`, host: address.host, headers, plan });
+function callOf({ address, apiRoot }: ProxyParts, { method, target, block, plan, body }: Exchange): Call {
+  const head = writeHead({ method, target: `${address.prefix}${apiRoot}${target.path}${target.query}`, host: address.host, block, plan });
   return { method, head, body };
 }
 
 /** Sends the request on after what has to be looked up first. */
 async function sendPrepared(parts: ProxyParts, exchange: Exchange): Promise<void> {
-  const { request, response, route, headers } = exchange;
+  const { request, response, route } = exchange;
+  const headers = outgoingHeaders(request);
   if (parts.credentials.mayLend(request)) {
     const lent = await parts.credentials.lend(request);
     if (typeof lent === 'object') {
@@ -122,14 +125,15 @@ async function sendPrepared(parts: ProxyParts, exchange: Exchange): Promise<void
     }
     if (lent !== undefined) headers.push('Authorization', lent);
   }
-  const change = mayRetarget(route) ? await changeOf(parts, exchange) : undefined;
+  exchange.block = writeLines(headers);
+  const change = mayRetarget(route) ? await changeOf(parts, exchange, headers) : undefined;
   if (isGone(response)) return;
-  if (parts.cache?.isFor(request, route) === true) await sendThrough(parts.cache, parts, exchange);
+  if (parts.cache?.isFor(request, route) === true) await sendThrough(parts.cache, { parts, exchange, headers });
   else send(parts, exchange, change);
 }
 
-async function sendThrough(cache: Cache, parts: ProxyParts, exchange: Exchange): Promise<void> {
-  const { target, headers, response, reply } = exchange;
+async function sendThrough(cache: Cache, { parts, exchange, headers }: { parts: ProxyParts; exchange: Exchange; headers: HeaderLines }): Promise<void> {
+  const { target, response, reply } = exchange;
   const attended = await cache.attend({ target: `${target.path}${target.query}`, headers, response, reply });
   if (isGone(response)) {
     attended?.drop();
@@ -139,7 +143,7 @@ async function sendThrough(cache: Cache, parts: ProxyParts, exchange: Exchange):
     send(parts, exchange, undefined);
     return;
   }
-  exchange.headers = attended.headers;
+  exchange.block = writeLines(attended.headers);
   const failed = (failure: Failure): void => {
     if (attended.takeFailure(failure)) note(parts, exchange, failure);
     else fail(parts, exchange, failure);
@@ -157,14 +161,14 @@ function isGone(response: CallerResponse): boolean {
 }
 
 /** Looks into the body of a pull request's edit and, where it names a target branch, asks the forge which one there is now. */
-async function changeOf(parts: ProxyParts, exchange: Exchange): Promise<TargetChange | undefined> {
-  const { request, plan, headers } = exchange;
+async function changeOf(parts: ProxyParts, exchange: Exchange, headers: HeaderLines): Promise<TargetChange | undefined> {
+  const { request, plan } = exchange;
   if (plan.kind === 'none' || exchange.method !== 'PATCH' || !(request instanceof Readable)) return undefined;
   const { bytes, isWhole } = await readAhead(request);
   exchange.body = bodyOf(request, plan, bytes);
   const to = isWhole ? requestedBase(bytes, request.headers['content-type']) : undefined;
   if (to === undefined) return undefined;
-  const question = { ...exchange, method: 'GET', plan: { kind: 'none' } as const, body: undefined, headers: withoutBodyHeaders(headers) };
+  const question = { ...exchange, method: 'GET', plan: { kind: 'none' } as const, body: undefined, block: writeLines(withoutBodyHeaders(headers)) };
   return { from: await currentBase(parts.pool, callOf(parts, question)), to };
 }
 

@@ -19,7 +19,8 @@ export interface ReplyOptions {
 /** Hands the forge's answer to the caller as it comes, no faster than the caller takes it. */
 export function createReply(response: CallerResponse, { view, fail }: ReplyOptions): Reply {
   let sentBytes = 0;
-  let hasEnded = false;
+  /** The end of the body: as text it leaves together with the head in one write; latin1 gives back every byte. */
+  let last = '';
   return {
     sentBytes: () => sentBytes,
     head: ({ status, reason, headers }, hasMore) => {
@@ -33,9 +34,7 @@ export function createReply(response: CallerResponse, { view, fail }: ReplyOptio
         return false;
       }
       if (isLast) {
-        hasEnded = true;
-        // As text it leaves together with the head in one write; latin1 gives back every byte.
-        response.end(piece.toString('latin1'), 'latin1');
+        last = piece.toString('latin1');
         return true;
       }
       const copy = Buffer.from(piece);
@@ -45,9 +44,7 @@ export function createReply(response: CallerResponse, { view, fail }: ReplyOptio
       });
       return !isFull;
     },
-    end: () => {
-      if (!hasEnded) response.end('', 'latin1');
-    },
+    end: () => void response.end(last, 'latin1'),
     fail,
   };
 }

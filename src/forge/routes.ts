@@ -87,8 +87,10 @@ export function createRouteMatcher(expose: 'documented' | 'all'): RouteMatcher {
   }
   return (method, path) => {
     const segments = splitPath(path);
-    const found = groups.get(groupOf(segments))?.find(({ route, parts }) => isMethodOf(route, method) && matches(parts, segments));
-    return found?.route ?? (expose === 'all' && PASSED_METHODS.has(method) ? OTHER_ROUTE : undefined);
+    for (const { route, parts } of groups.get(groupOf(segments)) ?? []) {
+      if (isMethodOf(route, method) && matches(parts, segments)) return route;
+    }
+    return expose === 'all' && PASSED_METHODS.has(method) ? OTHER_ROUTE : undefined;
   };
 }
 
@@ -112,7 +114,11 @@ function compilePart(part: string): Part {
 function matches(parts: Part[], segments: string[]): boolean {
   const last = parts.at(-1)?.kind;
   if (last === 'rest' ? segments.length < parts.length : segments.length > parts.length) return false;
-  return parts.every((part, index) => fits(part, segments[index]));
+  for (let index = 0; index < parts.length; index += 1) {
+    const part = parts[index];
+    if (part === undefined || !fits(part, segments[index])) return false;
+  }
+  return true;
 }
 
 function fits(part: Part, segment: string | undefined): boolean {
@@ -133,8 +139,8 @@ function groupOf(segments: string[]): string {
 }
 
 function splitPath(path: string): string[] {
-  const segments = path.split('/');
-  return segments.includes('', 1) ? segments.filter((segment) => segment !== '') : segments.slice(1);
+  const segments = path.slice(1).split('/');
+  return segments.includes('') ? segments.filter((segment) => segment !== '') : segments;
 }
 
 function isMethodOf(route: Route, method: string): boolean {

@@ -1,10 +1,11 @@
+import type { DescribedRoute } from '../forge/described-routes.ts';
 import type { Route } from './route.ts';
 
 /**
- * The OpenAPI 3.1 document, made from the table of routes and the very schemas that check the requests. The converter is loaded with the
+ * The OpenAPI 3.1 document, made from the tables of routes and the very schemas that check the requests. The converter is loaded with the
  * first request for the document.
  */
-export async function openApiDocument({ base, version, routes }: { base: string; version: string; routes: readonly Route[] }): Promise<object> {
+export async function openApiDocument({ base, version, routes, forge }: DocumentedParts): Promise<object> {
   const { toJsonSchema } = await import('@valibot/to-json-schema');
   const paths: Record<string, Record<string, object>> = {};
   for (const route of routes) {
@@ -17,7 +18,25 @@ export async function openApiDocument({ base, version, routes }: { base: string;
     const token = route.needsToken || route.takesUpload ? [{ name: 'token', in: 'query', required: route.needsToken, schema: { type: 'string' } }] : [];
     paths[path] = { ...paths[path], [route.method.toLowerCase()]: { summary: route.summary, parameters: [...token, ...schemas], ...(route.takesUpload ? { requestBody: UPLOAD_BODY } : {}), responses: responsesOf(route) } };
   }
+  for (const route of forge) paths[route.path] = { ...paths[route.path], [route.method.toLowerCase()]: passedOn(route) };
   return { openapi: '3.1.0', info: { title: 'depotd', version }, paths, components: { schemas: SCHEMAS } };
+}
+
+interface DocumentedParts {
+  base: string;
+  version: string;
+  routes: readonly Route[];
+  /** What is passed to the forge. */
+  forge: readonly DescribedRoute[];
+}
+
+/** Its bodies are the forge's own; whatever the daemon answers itself has the header that says so. */
+function passedOn({ parameters }: DescribedRoute): object {
+  return {
+    summary: 'Passed to the code forge as it is, also below the CGI root',
+    parameters: parameters.map((name) => ({ name, in: 'path', required: true, schema: { type: 'string' } })),
+    responses: { default: { description: "the forge's answer; with the header X-Depotd-Error this device's own refusal" } },
+  };
 }
 
 function responsesOf({ method, isTask, access, needsToken, takesUpload }: Route): object {

@@ -38,9 +38,8 @@ export function peerOf(context: Context): Peer {
  * section 5.1). That it is an address makes it safe: other web sites can have their names point here, but not this host's addresses.
  */
 export function calledAddress(socket: Ends | undefined, forwarded: string | undefined): string | undefined {
-  const nearest = forwarded?.split(',').at(-1) ?? '';
-  const by = isOnThisHost(socket) ? addressIn(/(?:^|;)\s*by="?([^";]+)/i.exec(nearest)?.[1]) : undefined;
-  return by ?? socket?.localAddress;
+  const by = forwarded === undefined ? undefined : addressIn(/(?:^|;)\s*by="?([^";]+)/i.exec(forwarded.split(',').at(-1) ?? '')?.[1]);
+  return by !== undefined && isOnThisHost(socket) ? by : socket?.localAddress;
 }
 
 /** A connection that has gone has no address either, so a unix socket is recognised by its listener, never by the lack of an address. */

@@ -9,19 +9,32 @@ import { startBareDaemon } from './bare-daemon.ts';
 import { cpuSeconds, median } from './measures.ts';
 
 /**
- * The built daemon's forge half beside nginx as reverse proxy, both before the same upstream (another nginx), each on one core, the upstream and
- * the load on the other. Needs nginx, wrk, curl and taskset, and two cores. Prints requests a second and processor time a request for small JSON,
- * bytes a second and processor time for a 1 GiB archive, and the peak of resident memory over rest, in a fresh daemon each.
+ * The built daemon's forge half beside nginx as reverse proxy, twice: `tuned` keeps its connections to the upstream and writes no log, `plain` is
+ * Debian's nginx.conf with nothing but a proxy_pass. All stand before the same upstream (another nginx), each on one core, the upstream and the
+ * load on the other. Needs nginx, wrk, curl and taskset, and two cores. Prints requests a second and processor time a request for small JSON,
+ * bytes a second and processor time for a 1 GiB archive, and the peak of resident memory over rest, in a fresh daemon each. With FORGE_URL and
+ * FORGE_PATH (a GET, from the root of the host) the upstream is that forge, and only the small answer is measured. ROUNDS: 5.
  *
  *     npm run build && node --import tsx test/bench/forge.ts
  */
-const [UPSTREAM, NGINX] = [18_411, 18_412];
+const [UPSTREAM, TUNED, PLAIN] = [18_411, 18_412, 18_413];
+const { FORGE_URL, FORGE_PATH = '/api/v1/repos/root/hello/contents' } = process.env;
+const UPSTREAM_URL = FORGE_URL ?? `http://127.0.0.1:${UPSTREAM}`;
 const ROUNDS = Number(process.env['ROUNDS'] ?? 5);
 const MIB = 1024 ** 2;
-const JSON_PATH = '/api/v1/repos/o/r/pulls/1';
+const JSON_PATH = FORGE_URL === undefined ? '/api/v1/repos/o/r/pulls/1' : FORGE_PATH;
 const ARCHIVE_PATH = '/api/v1/repos/o/r/archive/main.tar.gz';
+const QUICK = 'access_log off; keepalive_requests 1000000;';
 const UPLOAD_PATH = '/api/v1/repos/o/r/contents/up';
 const run = promisify(execFile);
+
+/** A proxy under test. */
+interface Proxy {
+  url: string;
+  pid: number;
+}
+
+type Name = 'tuned' | 'plain' | 'forge';
 
 interface Measured {
   requests: number;
@@ -38,21 +51,20 @@ async function measure(): Promise<void> {
   // nginx gives up its rights and must still read the files.
   await chmod(folder, 0o755);
   await layOut(folder);
-  const children = [spawnNginx(folder, 'upstream'), spawnNginx(folder, 'proxy')];
+  const children = ['upstream', 'tuned', 'plain'].map((name) => spawnNginx(folder, name));
   try {
-    const daemon = await startBareDaemon(`http://127.0.0.1:${UPSTREAM}`);
-    const nginxPid = await workerOf(folder, 'proxy');
+    const daemon = await startBareDaemon(UPSTREAM_URL);
+    const tuned = { url: `http://127.0.0.1:${TUNED}`, pid: await workerOf(folder, 'tuned') };
+    const plain = { url: `http://127.0.0.1:${PLAIN}`, pid: await workerOf(folder, 'plain') };
     await run('taskset', ['-cp', '1', `${await workerOf(folder, 'upstream')}`]);
-    await run('taskset', ['-acp', '0', `${daemon.pid}`]);
-    await run('taskset', ['-cp', '0', `${nginxPid}`]);
-    const rounds: { nginx: Measured; forge: Measured }[] = [];
-    for (let round = 0; round < ROUNDS; round += 1) {
-      const nginx = await oneRound(`http://127.0.0.1:${NGINX}`, nginxPid);
-      rounds.push({ nginx, forge: await oneRound(daemon.url, daemon.pid) });
-    }
-    report(rounds);
+    for (const { pid } of [tuned, plain, daemon]) await run('taskset', ['-acp', '0', `${pid}`]);
+    const rounds: Record<Name, Measured>[] = [];
+    // The first round, in which the engine still compiles, does not count.
+    for (let round = 0; round <= ROUNDS; round += 1) rounds.push({ tuned: await oneRound(tuned), plain: await oneRound(plain), forge: await oneRound(daemon) });
+    report(rounds.slice(1), 'tuned');
+    report(rounds.slice(1), 'plain');
     await daemon.close();
-    await reportMemory();
+    if (FORGE_URL === undefined) await reportMemory();
   } finally {
     for (const child of children) child.kill('SIGTERM');
     await rm(folder, { recursive: true, maxRetries: 20, retryDelay: 100 });
@@ -69,17 +81,20 @@ async function layOut(folder: string): Promise<void> {
   await once(archive, 'finish');
   const headers = 'add_header X-Total-Count 12; add_header Cache-Control "max-age=0, private, must-revalidate, no-transform"; add_header X-Content-Type-Options nosniff;';
   const site = `default_type application/json; root ${folder}/www; client_max_body_size 0; ${headers} location ${UPLOAD_PATH} { return 200 "{}"; } location ${JSON_PATH} { return 200 '${small}'; }`;
-  await writeFile(join(folder, 'upstream.conf'), configuration(folder, 'upstream', `server { listen 127.0.0.1:${UPSTREAM}; ${site} }`));
-  const pool = `upstream forge { server 127.0.0.1:${UPSTREAM}; keepalive 64; keepalive_requests 1000000; }`;
+  await writeFile(join(folder, 'upstream.conf'), configuration(folder, 'upstream', `${QUICK} server { listen 127.0.0.1:${UPSTREAM}; ${site} }`));
+  const pool = `upstream forge { server ${new URL(UPSTREAM_URL).host}; keepalive 64; keepalive_requests 1000000; }`;
   const forwarded = 'proxy_set_header X-Forwarded-For $remote_addr; proxy_set_header X-Forwarded-Proto $scheme; proxy_set_header X-Forwarded-Host $host;';
   const pass = `location / { proxy_pass http://forge; proxy_http_version 1.1; proxy_set_header Connection ""; ${forwarded} }`;
-  await writeFile(join(folder, 'proxy.conf'), configuration(folder, 'proxy', `${pool} server { listen 127.0.0.1:${NGINX}; ${pass} }`));
+  await writeFile(join(folder, 'tuned.conf'), configuration(folder, 'tuned', `${QUICK} ${pool} server { listen 127.0.0.1:${TUNED}; ${pass} }`));
+  const log = `access_log ${folder}/access.log; tcp_nopush on; types_hash_max_size 2048; gzip on;`;
+  const bare = `server { listen 127.0.0.1:${PLAIN}; location / { proxy_pass ${UPSTREAM_URL}; } }`;
+  await writeFile(join(folder, 'plain.conf'), configuration(folder, 'plain', `${log} ${bare}`));
 }
 
 function configuration(folder: string, name: string, servers: string): string {
   const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map((kind) => `${kind}_temp_path ${folder}/${name}-${kind};`).join(' ');
   return `worker_processes 1; daemon off; pid ${folder}/${name}.pid; error_log ${folder}/${name}.log; events { worker_connections 1024; }
-http { access_log off; sendfile on; keepalive_requests 1000000; ${temporary} ${servers} }`;
+http { sendfile on; ${temporary} ${servers} }`;
 }
 
 function spawnNginx(folder: string, name: string): ChildProcess {
@@ -93,11 +108,12 @@ async function workerOf(folder: string, name: string): Promise<number> {
   return Number(children.trim().split(' ')[0]);
 }
 
-async function oneRound(url: string, pid: number): Promise<Measured> {
+async function oneRound({ url, pid }: Proxy): Promise<Measured> {
   const begin = cpuSeconds(pid);
-  const { stdout } = await run('taskset', ['-c', '1', 'wrk', '-t1', '-c32', '-d3s', url + JSON_PATH]);
+  const { stdout } = await run('taskset', ['-c', '1', 'wrk', '-t1', '-c32', '-d3s', '--timeout', '20s', url + JSON_PATH]);
+  if (/Non-2xx|Socket errors/.test(stdout)) throw new Error(`cannot measure ${url}: ${stdout}`);
   const before = cpuSeconds(pid);
-  const download = await run('taskset', ['-c', '1', 'curl', '-sf', '-o', '/dev/null', '-w', '%{speed_download}', url + ARCHIVE_PATH]);
+  const download = FORGE_URL !== undefined ? { stdout: '' } : await run('taskset', ['-c', '1', 'curl', '-sf', '-o', '/dev/null', '-w', '%{speed_download}', url + ARCHIVE_PATH]);
   const count = Number(/(\d+) requests in/.exec(stdout)?.[1]);
   return {
     requests: Number(/Requests\/sec:\s*([\d.]+)/.exec(stdout)?.[1]),
@@ -107,14 +123,15 @@ async function oneRound(url: string, pid: number): Promise<Measured> {
   };
 }
 
-function report(rounds: { nginx: Measured; forge: Measured }[]): void {
+function report(rounds: Record<Name, Measured>[], other: Name): void {
   const line = (what: string, unit: string, value: (measured: Measured) => number): void => {
-    const [nginx, forge] = [median(rounds.map((one) => value(one.nginx))), median(rounds.map((one) => value(one.forge)))];
-    const ratio = median(rounds.map((one) => value(one.forge) / value(one.nginx)));
-    process.stdout.write(`${what}: nginx ${nginx.toFixed(2)}, forge ${forge.toFixed(2)} ${unit}; ratio ${ratio.toFixed(2)}\n`);
+    const [nginx, forge] = [median(rounds.map((one) => value(one[other]))), median(rounds.map((one) => value(one.forge)))];
+    const ratio = median(rounds.map((one) => value(one.forge) / value(one[other])));
+    process.stdout.write(`${what}: ${other} nginx ${nginx.toFixed(2)}, forge ${forge.toFixed(2)} ${unit}; ratio ${ratio.toFixed(2)}\n`);
   };
   line('small JSON', 'requests/s', ({ requests }) => requests);
   line('small JSON', 'CPU µs a request', ({ requestCpu }) => requestCpu);
+  if (FORGE_URL !== undefined) return;
   line('1 GiB archive', 'MiB/s', ({ archive }) => archive);
   line('1 GiB archive', 'CPU s', ({ archiveCpu }) => archiveCpu);
 }
@@ -129,7 +146,7 @@ async function reportMemory(): Promise<void> {
     ['20 MiB/s up, 100 MiB', (url) => `head -c 104857600 /dev/zero | ${upload} --limit-rate 20M ${url}${UPLOAD_PATH}`],
   ];
   for (const [what, command] of bodies) {
-    const daemon = await startBareDaemon(`http://127.0.0.1:${UPSTREAM}`);
+    const daemon = await startBareDaemon(UPSTREAM_URL);
     await (await fetch(daemon.url + JSON_PATH)).arrayBuffer();
     const rest = await daemon.settled();
     await run('sh', ['-c', command(daemon.url)]);

@@ -31,10 +31,6 @@ export function createDirectResponse({ socket, isLast, over }: DirectResponseOpt
     isOver = true;
     listener?.();
   };
-  const ended = (): void => {
-    finish();
-    over();
-  };
   const response: DirectResponse = {
     headersSent: false,
     statusCode: 0,
@@ -44,7 +40,7 @@ export function createDirectResponse({ socket, isLast, over }: DirectResponseOpt
       response.headersSent = true;
       response.statusCode = status;
       isChunked = status !== 204 && status !== 304 && !hasName(lines, 'content-length');
-      waiting = headOf({ status, reason, lines, isLast, isChunked });
+      waiting = `HTTP/1.1 ${status} ${reason}\r\n${linesOf(lines)}${isLast ? CLOSE : KEEP_ALIVE}${isChunked ? 'Transfer-Encoding: chunked\r\n\r\n' : '\r\n'}`;
     },
     flushHeaders: () => {
       if (waiting !== '') socket.write(waiting, 'latin1');
@@ -63,8 +59,8 @@ export function createDirectResponse({ socket, isLast, over }: DirectResponseOpt
       const last = isChunked ? chunksOf(text) : text;
       if (waiting !== '' || last !== '') socket.write(waiting + last, 'latin1');
       waiting = '';
-      // The call to the forge is over when this turn is.
-      process.nextTick(ended);
+      finish();
+      over();
     },
     destroy: () => socket.destroy(),
     once: (_event, given) => {
@@ -78,12 +74,14 @@ export function createDirectResponse({ socket, isLast, over }: DirectResponseOpt
   return response;
 }
 
-function headOf({ status, reason, lines, isLast, isChunked }: { status: number; reason: string; lines: HeaderLines; isLast: boolean; isChunked: boolean }): string {
-  let head = `HTTP/1.1 ${status} ${reason}\r\n`;
-  for (let index = 0; index + 1 < lines.length; index += 2) head += `${lines[index] ?? ''}: ${lines[index + 1] ?? ''}\r\n`;
-  if (!hasName(lines, 'date')) head += `Date: ${new Date().toUTCString()}\r\n`;
-  head += isLast ? 'Connection: close\r\n' : `Connection: keep-alive\r\nKeep-Alive: timeout=${KEEP_ALIVE_SECONDS}\r\n`;
-  return isChunked ? `${head}Transfer-Encoding: chunked\r\n\r\n` : `${head}\r\n`;
+const CLOSE = 'Connection: close\r\n';
+const KEEP_ALIVE = `Connection: keep-alive\r\nKeep-Alive: timeout=${KEEP_ALIVE_SECONDS}\r\n`;
+
+/** Each with its CRLF, and the date where there is none. */
+function linesOf(lines: HeaderLines): string {
+  let text = '';
+  for (let index = 0; index + 1 < lines.length; index += 2) text += `${lines[index] ?? ''}: ${lines[index + 1] ?? ''}\r\n`;
+  return hasName(lines, 'date') ? text : `${text}Date: ${new Date().toUTCString()}\r\n`;
 }
 
 function hasName(lines: HeaderLines, name: string): boolean {

@@ -2,7 +2,7 @@ import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 import type { CallerResponse } from '../caller.ts';
 import { createDirectResponse, type DirectResponse } from './direct-response.ts';
-import { parsePlainRequest, type PlainRequest } from './plain-request.ts';
+import { parsePlainRequest, type PlainHeaders, type PlainRequest } from './plain-request.ts';
 
 /**
  * The short way of a plain GET through the daemon: read from the connection and answered on it, without Node's HTTP server, which costs more
@@ -38,7 +38,8 @@ export function putShortcutBefore(server: Server, options: ShortcutOptions): Sho
     const isTold = server.emit('clientError', Object.assign(new Error('no request came'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' }), socket);
     if (!isTold) socket.destroy();
   };
-  server.removeAllListeners('connection').on('connection', (socket: Socket) => attend({ ...options, lines, handOver, refuseLate }, socket));
+  const hall: Hall = { ...options, lines, handOver, refuseLate, sweeper: undefined };
+  server.removeAllListeners('connection').on('connection', (socket: Socket) => attend(hall, socket));
   const close = (isIn: (line: Line) => boolean): void => {
     for (const line of lines) if (isIn(line)) line.socket.destroy();
   };
@@ -54,6 +55,10 @@ interface Line {
   /** The answer under way. */
   response: DirectResponse | undefined;
   hasServed: boolean;
+  /** When its next request must be there, in milliseconds of `Date.now()`. */
+  deadlineAt: number;
+  /** The headers of the last request, if they are not too long. */
+  known: PlainHeaders | undefined;
   /** What came while an answer was under way. */
   early: Buffer | undefined;
   handOver: (first: Buffer) => void;
@@ -65,35 +70,53 @@ interface Hall extends ShortcutOptions {
   handOver: (socket: Socket) => void;
   /** Tells a caller that its first request did not come in time, as Node's server would. */
   refuseLate: (socket: Socket) => void;
+  /** Runs while there are connections: one timer for all costs less than one each, set anew with each byte. */
+  sweeper: NodeJS.Timeout | undefined;
 }
+
+/** How late a deadline may be noticed, in milliseconds; less where the limits are shorter. */
+const SWEEP_MS = 500;
+/** What is remembered of each connection for its next request, in bytes. */
+const MAX_KNOWN_BYTES = 2048;
 
 function attend(hall: Hall, socket: Socket): void {
   const { lines } = hall;
   const read = (bytes: Buffer): void => take(hall, line, bytes);
   const ended = (): void => (line.response === undefined ? socket.destroySoon() : void socket.destroy());
-  const timedOut = (): void => {
-    if (!isIdle(line)) return;
-    if (line.hasServed || socket.writableEnded) socket.destroy();
-    else hall.refuseLate(socket);
-  };
   const closed = (): void => {
-    lines.delete(line);
+    leave(hall, line);
     line.response?.closed();
   };
   const handOver = (first: Buffer): void => {
-    lines.delete(line);
-    socket.off('data', read).off('end', ended).off('timeout', timedOut).off('close', closed).off('error', ignore);
-    socket.setTimeout(0);
+    leave(hall, line);
+    socket.off('data', read).off('end', ended).off('close', closed).off('error', ignore);
     socket.pause();
     socket.unshift(first);
     hall.handOver(socket);
     // Resumed within the event that brought the first bytes, it would flow on however often Node's server pauses it for a slow reader of a body.
     process.nextTick(() => socket.resume());
   };
-  const line: Line = { socket, response: undefined, hasServed: false, early: undefined, handOver };
+  const line: Line = { socket, response: undefined, hasServed: false, deadlineAt: Date.now() + hall.firstRequestMs, known: undefined, early: undefined, handOver };
   lines.add(line);
-  socket.setTimeout(hall.firstRequestMs);
-  socket.on('data', read).on('end', ended).on('timeout', timedOut).on('close', closed).on('error', ignore);
+  hall.sweeper ??= setInterval(() => sweep(hall), Math.min(SWEEP_MS, hall.firstRequestMs, hall.keepAliveMs)).unref();
+  socket.on('data', read).on('end', ended).on('close', closed).on('error', ignore);
+}
+
+function leave(hall: Hall, line: Line): void {
+  hall.lines.delete(line);
+  if (hall.lines.size > 0) return;
+  clearInterval(hall.sweeper);
+  hall.sweeper = undefined;
+}
+
+function sweep({ lines, keepAliveMs, refuseLate }: Hall): void {
+  const now = Date.now();
+  for (const line of lines) {
+    if (!isIdle(line)) line.deadlineAt = now + keepAliveMs;
+    else if (line.deadlineAt >= now) continue;
+    else if (line.hasServed || line.socket.writableEnded) line.socket.destroy();
+    else refuseLate(line.socket);
+  }
 }
 
 /** What a caller has still to take, it may take as slowly as it likes. */
@@ -112,12 +135,13 @@ function take({ take: takeRequest, keepAliveMs }: Hall, line: Line, bytes: Buffe
     line.early = bytes;
     return;
   }
-  const request = parsePlainRequest(bytes, socket);
+  const request = parsePlainRequest(bytes, socket, line.known);
   if (request === undefined) {
     line.handOver(bytes);
     return;
   }
-  const isLast = request.headers.connection?.toLowerCase() === 'close';
+  const { isLast, block } = request.common;
+  if (block.length <= MAX_KNOWN_BYTES) line.known = request.common;
   line.response = createDirectResponse({ socket, isLast, over: () => over(line, isLast, keepAliveMs) });
   if (takeRequest(request, line.response)) return;
   line.response = undefined;
@@ -130,8 +154,8 @@ function over(line: Line, isLast: boolean, keepAliveMs: number): void {
   if (socket.destroyed) return;
   if (isLast) socket.destroySoon();
   else if (early !== undefined) line.handOver(early);
-  else if (!line.hasServed) {
+  else {
     line.hasServed = true;
-    socket.setTimeout(keepAliveMs);
+    line.deadlineAt = Date.now() + keepAliveMs;
   }
 }

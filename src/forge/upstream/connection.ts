@@ -27,7 +27,7 @@ export interface ConnectionOwner {
   open: (take: (piece: Buffer) => boolean) => OpenSocket;
   /** It stands: the forge can be reached. */
   connected: () => void;
-  /** It may carry the next call. */
+  /** It may carry the next call once bytes, or an end, that the forge sent already have been seen. */
   idle: (connection: Connection) => void;
   closed: (connection: Connection) => void;
 }
@@ -170,10 +170,7 @@ function release(line: Line): void {
   connection.idleSince = Date.now();
   connection.deadlineAt = connection.idleSince + Math.min(IDLE_KEEP_MS, reader.keepAliveMs());
   line.socket.resume();
-  // The turn of the event loop in between lets bytes, or an end, that the forge already sent be seen before the next call is written.
-  setImmediate(() => {
-    if (isOpen(line)) owner.idle(connection);
-  });
+  owner.idle(connection);
 }
 
 function expiryOf({ state, held, current, owner: { timeouts } }: Line): CallFailure {

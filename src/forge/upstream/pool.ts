@@ -38,10 +38,10 @@ const SWEEP_MS = 250;
 const FRESH_MS = 1000;
 
 export function createPool(options: PoolOptions): Pool {
-  const state: State = { options, connections: new Set(), idle: [], waiting: [], isClosed: false, sweeper: undefined };
+  const state: State = { options, connections: new Set(), idle: [], resting: [], waiting: [], isClosed: false, sweeper: undefined };
   return {
     send: (call, sink) => send(state, { call, sink, connection: undefined, isOver: false, isRetry: false, waitsUntil: 0 }),
-    stats: () => ({ open: state.connections.size, idle: state.idle.length, waiting: state.waiting.length }),
+    stats: () => ({ open: state.connections.size, idle: state.idle.length + state.resting.length, waiting: state.waiting.length }),
     close: () => {
       state.isClosed = true;
       for (const ticket of state.waiting.splice(0)) ticket.sink.fail(STOPPING);
@@ -54,6 +54,8 @@ interface State {
   options: PoolOptions;
   connections: Set<Connection>;
   idle: Connection[];
+  /** Those that came to rest in this turn of the event loop. */
+  resting: Connection[];
   waiting: Ticket[];
   isClosed: boolean;
   /** Runs while there are connections. */
@@ -107,7 +109,7 @@ function openNew(state: State): Connection | undefined {
   const { connections, idle, options } = state;
   if (connections.size >= MAX_CONNECTIONS) idle[0]?.destroy();
   if (connections.size >= MAX_CONNECTIONS) return undefined;
-  const connection = createConnection({ ...options, idle: (free) => takeBack(state, free), closed: (gone) => forget(state, gone) });
+  const connection = createConnection({ ...options, idle: (free) => rest(state, free), closed: (gone) => forget(state, gone) });
   connections.add(connection);
   state.sweeper ??= setInterval(() => sweep(state), SWEEP_MS).unref();
   return connection;
@@ -146,6 +148,16 @@ function mayRetry({ call, isRetry, isOver }: Ticket, { isStale }: CallFailure): 
 
 function isRepeatable({ method, body }: Call): boolean {
   return body === undefined && (method === 'GET' || method === 'HEAD' || method === 'OPTIONS');
+}
+
+/** The first turn ends this one's reading, the second comes after all connections were looked at again; all that rest share them. */
+function rest(state: State, connection: Connection): void {
+  if (state.resting.length === 0) setImmediate(() => setImmediate(wake, state, state.resting.splice(0)));
+  state.resting.push(connection);
+}
+
+function wake(state: State, rested: Connection[]): void {
+  for (const connection of rested) if (state.connections.has(connection)) takeBack(state, connection);
 }
 
 function takeBack(state: State, connection: Connection): void {

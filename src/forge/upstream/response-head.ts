@@ -18,61 +18,66 @@ export interface ResponseHead {
 /**
  * Reads the head of an answer strictly: what two programs could understand in two ways (both lengths, folded lines, blanks before the colon) is
  * refused rather than guessed, for the next answer on the connection may belong to somebody else.
- * @param text latin1, without the empty line at its end; @param method of the request: HEAD has no body
+ * @param text latin1, up to the CRLF of the last line before the empty one; @param method of the request: HEAD has no body
  * @returns the head, or what is wrong with it
  */
 export function parseResponseHead(text: string, method: string): ResponseHead | string {
   const lineEnd = text.indexOf('\r\n');
-  const match = STATUS_LINE.exec(lineEnd === -1 ? text : text.slice(0, lineEnd));
-  if (match === null) return 'its status line is not HTTP/1.1';
-  const lines = lineEnd === -1 ? [] : parseHeaderLines(`${text.slice(lineEnd + 2)}\r\n`);
+  const line = text.slice(0, lineEnd);
+  if (!STATUS_LINE.test(line)) return 'its status line is not HTTP/1.1';
+  const lines = parseHeaderLines(text.slice(lineEnd + 2));
   if (lines === undefined) return 'it has a header line that is not "name: value"';
   const head: ResponseHead = {
-    status: Number(match[2]),
-    reason: match[3] ?? '',
-    headers: [],
+    status: Number(line.slice(9, 12)),
+    reason: line.slice(13),
+    headers: lines,
     framing: { kind: 'close' },
-    isPersistent: match[1] === '1',
+    isPersistent: line.charAt(7) === '1',
     keepAliveSeconds: undefined,
   };
-  const notes: Notes = { length: undefined, coding: undefined, problem: undefined };
-  for (let index = 0; index + 1 < lines.length; index += 2) readLine({ name: lines[index] ?? '', value: lines[index + 1] ?? '' }, head, notes);
+  const notes: Notes = { length: undefined, repeatedAt: [], coding: undefined, problem: undefined };
+  for (let index = 0; index + 1 < lines.length; index += 2) takeNote(index, head, notes);
+  for (const index of notes.repeatedAt.reverse()) lines.splice(index, 2);
   return notes.problem ?? frame(head, notes, method);
 }
 
-const STATUS_LINE = /^HTTP\/1\.([01]) ([1-5]\d\d)(?: ([\t\x20-\x7e\x80-\xff]*))?$/;
+/** With the version at 7, the status at 9 and the reason at 13. */
+const STATUS_LINE = /^HTTP\/1\.[01] [1-5]\d\d(?: [\t\x20-\x7e\x80-\xff]*)?$/;
 
 /** What the header lines said about the body. */
 interface Notes {
   length: string | undefined;
+  /** Where the same length is given again: it is left out there. */
+  repeatedAt: number[];
   coding: string | undefined;
   problem: string | undefined;
 }
 
-function readLine(line: { name: string; value: string }, head: ResponseHead, notes: Notes): void {
-  if (!takeNote(line, head, notes)) head.headers.push(line.name, line.value);
-}
-
-/** @returns whether the line is to be left out: a length that is given twice */
-function takeNote({ name, value }: { name: string; value: string }, head: ResponseHead, notes: Notes): boolean {
+function takeNote(index: number, head: ResponseHead, notes: Notes): void {
+  const name = head.headers[index] ?? '';
+  // As long as one of these names; most are not, which is quick to see.
+  if (name.length !== 10 && name.length !== 14 && name.length !== 17) return;
+  const value = head.headers[index + 1] ?? '';
   switch (name.toLowerCase()) {
     case 'content-length':
-      if (notes.length === value) return true;
-      if (notes.length !== undefined || !/^\d{1,15}$/.test(value)) notes.problem = 'its Content-Length is not one number';
-      notes.length = value;
-      return false;
+      noteLength(index, value, notes);
+      return;
     case 'transfer-encoding':
       notes.coding = notes.coding === undefined ? value : `${notes.coding}, ${value}`;
-      return false;
+      return;
     case 'connection':
-      if (/(?:^|,)\s*close\s*(?:,|$)/i.test(value)) head.isPersistent = false;
-      return false;
+      head.isPersistent &&= !/(?:^|,)\s*close\s*(?:,|$)/i.test(value);
+      return;
     case 'keep-alive':
       head.keepAliveSeconds = secondsOf(value);
-      return false;
-    default:
-      return false;
+      return;
   }
+}
+
+function noteLength(index: number, value: string, notes: Notes): void {
+  if (notes.length === value) notes.repeatedAt.push(index);
+  else if (notes.length !== undefined || !/^\d{1,15}$/.test(value)) notes.problem = 'its Content-Length is not one number';
+  notes.length = value;
 }
 
 function secondsOf(value: string): number | undefined {

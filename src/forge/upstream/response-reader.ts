@@ -65,7 +65,7 @@ function takeHead(reading: Reading, bytes: Buffer): string | undefined {
   // A copy: the read buffer is used again.
   reading.partial = end === -1 ? Buffer.from(whole) : undefined;
   if (end === -1) return undefined;
-  const head = parseResponseHead(whole.toString('latin1', 0, end), reading.method);
+  const head = parseResponseHead(whole.toString('latin1', 0, end + 2), reading.method);
   if (typeof head === 'string') return head;
   if (head.status === 101) return 'it changes the protocol';
   const rest = whole.subarray(end + HEAD_END.length);

@@ -1,3 +1,4 @@
+import type { Forge } from '../../forge/forge.ts';
 import { isEnded, type Job } from '../../jobs/job.ts';
 import type { Queue } from '../../jobs/queue.ts';
 import { eventStream } from '../event-stream.ts';
@@ -11,8 +12,8 @@ export interface SystemTools {
   version: string;
   /** What keeps the daemon from doing its work; empty when nothing does. */
   ailments: () => Promise<string[]>;
-  /** The forge behind the device: what is known of it, and its figures. Its failing keeps nothing else from working. */
-  forge: { health: () => object; metrics: () => string[] };
+  /** The forge behind the device: its operations, what is known of it, and its figures. Its failing keeps nothing else from working. */
+  forge: Pick<Forge, 'describe' | 'health' | 'metrics'>;
   events: DeviceEvents;
   base: string;
   /** Aborts when the daemon stops: streams end then. */
@@ -29,7 +30,7 @@ export function systemRoutes({ queue, version, ailments, forge, events, base, st
       path: 'openapi.json',
       summary: 'This interface as OpenAPI 3.1',
       params: {},
-      handle: async ({ context }) => revalidated(context.req.raw, JSON.stringify(await openApiDocument({ base, version, routes: routes() }))),
+      handle: async ({ context }) => revalidated(context.req.raw, JSON.stringify(await openApiDocument({ base, version, routes: routes(), forge: forge.describe() }))),
     }),
     openGet({
       path: '/healthz',
