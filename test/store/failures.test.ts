@@ -50,6 +50,7 @@ test('install fails where a package that came with it cannot be configured, and 
 
   expect({ state, error }).toEqual({ state: 'failed', error: 'cannot install needbadpost: badpost is not fully installed; the log says why' });
   expect(log).toContain('opkg_configure: badpost.postinst returned 3.');
+  expect(log.match(/[^\r]\n/)).toBeNull();
   expect(await store.packages()).toEqual(before);
   expect(await halfInstalled(store.device)).toEqual([]);
 });
