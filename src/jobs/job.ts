@@ -46,6 +46,8 @@ export interface Job {
   /** Times a daemon took this job up again without a step getting done in between. */
   resumes: number;
   stopRequested?: boolean;
+  /** Whether somebody has seen its end and closed its window. */
+  isDismissed?: boolean;
   /** How much of the command under way is done, where it tells: 0 to 100. */
   percent?: number;
   /** Size of its log when it ended, for keeping no more than the limit. */

@@ -76,6 +76,11 @@ export async function createTaskLogs(folder: string): Promise<TaskLogs> {
   };
 }
 
+/** A line of the daemon's own for a task log. It ends as those that a terminal writes: a terminal that shows it would go on below its end. */
+export function ownLine(text: string): string {
+  return `depotd: ${text}\r\n`;
+}
+
 function waitersOf(waiters: Map<string, Set<() => void>>, id: string): Set<() => void> {
   const known = waiters.get(id) ?? new Set();
   waiters.set(id, known);

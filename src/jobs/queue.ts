@@ -25,6 +25,8 @@ export interface Queue {
   newest: (lane: Lane) => Job | undefined;
   /** Drops a queued job, stops a running one; false where there is no such job. */
   stop: (id: string) => Promise<boolean>;
+  /** Puts on record that the end of a job has been seen; one that has not ended is let be. */
+  dismiss: (id: string) => Promise<void>;
   /** Takes up what a daemon before this one left. */
   resume: () => void;
   /** No job begins any more; those under way are left alone. */
@@ -105,6 +107,7 @@ export function createQueue(options: QueueOptions): Queue {
       announce(job);
       return true;
     },
+    dismiss: (id) => dismiss(options, book.get(id)),
     resume: () => {
       for (const job of leftOvers(book.all())) lanes.add(job);
       void logs
@@ -165,6 +168,12 @@ function drop({ lanes, book }: { lanes: Lanes; book: Book }, job: Job): void {
   Object.assign(job, { state: 'stopped', exitCode: ENDED_WITHOUT_CODE, error: 'stopped on request, before it began', stoppedAt: unixNow() });
   lanes.remove(job);
   book.close(job);
+}
+
+async function dismiss(options: QueueOptions, job: Job | undefined): Promise<void> {
+  if (job === undefined || !isEnded(job.state)) return;
+  job.isDismissed = true;
+  await save(options, job);
 }
 
 function isSame(job: Job, { kind, params }: JobRequest): boolean {

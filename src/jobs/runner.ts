@@ -3,7 +3,7 @@ import type { Processes } from '../host/host.ts';
 import type { Log } from '../log.ts';
 import { waitForExit, type Exit } from './exit-file.ts';
 import { unixNow, type Act, type CommandStep, type Job, type Plan, type Step, type StepContext, type Verdict } from './job.ts';
-import type { TaskLogs } from './log.ts';
+import { ownLine, type TaskLogs } from './log.ts';
 import { watchPercent } from './percent.ts';
 import { endCommand } from './stopping.ts';
 
@@ -86,7 +86,7 @@ async function enter(options: RunnerOptions, job: Job): Promise<void> {
   if (job.bootId !== bootId) {
     const verdict: Verdict = { state: 'interrupted', error: 'the device went down while the job was running', exitCode: ENDED_WITHOUT_CODE };
     // The log may have gone with a tmpfs; then this is all there is.
-    await logs.append(job.id, `depotd: ${verdict.error}\n`).catch(() => undefined);
+    await logs.append(job.id, ownLine(verdict.error)).catch(() => undefined);
     beginRepair(job, job.verdict ?? verdict);
     job.bootId = bootId;
   } else if (job.resumes >= MOST_RESUMES && job.phase === 'steps') {
@@ -142,7 +142,7 @@ async function takeAct(run: Run, step: Act, context: StepContext): Promise<strin
 async function fail(run: Run, error: unknown): Promise<void> {
   const { job, logs } = run;
   const reason = reasonOf(error);
-  await logs.append(job.id, `depotd: ${reason}\n`).catch(() => undefined);
+  await logs.append(job.id, ownLine(reason)).catch(() => undefined);
   if (job.phase === 'repair') {
     job.step += 1;
     return;
@@ -239,7 +239,7 @@ function contextOf({ job, logs, abort }: Run, step: Step): StepContext {
     job,
     memory: structuredClone(job.memory),
     signal: job.phase === 'steps' && step.isLate !== true ? abort.signal : new AbortController().signal,
-    note: (line) => logs.append(job.id, `depotd: ${line}\n`),
+    note: (line) => logs.append(job.id, ownLine(line)),
     printed: async (bytes) => (await logs.read(job.id, job.outputFrom ?? 0, bytes)).toString('utf8'),
     logFile: logs.fileOf(job.id),
     show: (command) => (job.command = command),

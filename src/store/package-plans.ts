@@ -4,9 +4,10 @@ import type { Job, Plan, StepContext } from '../jobs/job.ts';
 import { autoconfStep } from './autoconf.ts';
 import { isPresent } from './catalog.ts';
 import { removalSet } from './dependencies.ts';
+import { leftHalf } from './left-half.ts';
 import { isOn, isPackageName, metaPackageOf } from './names.ts';
 import { checkSpace } from './opkg-steps.ts';
-import { opkgSteps, remember, type Chosen } from './opkg-work.ts';
+import { opkgSteps, remember, type Chosen, type OpkgWork } from './opkg-work.ts';
 import type { PackageTools } from './package-tools.ts';
 import { repairSteps } from './repair.ts';
 
@@ -16,9 +17,12 @@ export function installPlan(tools: PackageTools, { subject, params }: Job): Plan
     await checkSpace(tools.packages, `install ${subject}`);
     remember(context, 'install', { names: [await knownPackage(tools, subject)] });
   };
-  const judge = (after: PackageDatabase, { names }: Chosen): string | undefined => {
+  const judge: OpkgWork['judge'] = (after, { names }, { before }) => {
     const absent = names.find((name) => !isInstalled(after, name));
-    return absent === undefined ? undefined : `cannot install ${subject}: ${absent} is not installed; the log says why`;
+    if (absent !== undefined) return `cannot install ${subject}: ${absent} is not installed; the log says why`;
+    // opkg configures a package all the same when one that it needs could not be.
+    const [half] = leftHalf(before, after);
+    return half === undefined ? undefined : `cannot install ${subject}: ${half.name} is not fully installed; the log says why`;
   };
   const steps = opkgSteps(tools, { verb: 'install', choose, judge });
   return { steps: isOn(params.autoconf) ? [...steps, autoconfStep(tools.packages)] : steps, repair: repairSteps(tools) };
@@ -50,8 +54,8 @@ export function upgradePlan(tools: PackageTools, { subject }: Job): Plan {
     const expected = Object.fromEntries([...offers].flatMap(([name, [best]]) => (best === undefined ? [] : [[name, best.version]])));
     remember(context, 'upgrade', { names, expected });
   };
-  const judge = (after: PackageDatabase, { names, expected = {} }: Chosen): string | undefined => {
-    const unfinished = names.find((name) => !isInstalled(after, name));
+  const judge: OpkgWork['judge'] = (after, { names, expected = {} }, { before }) => {
+    const unfinished = names.find((name) => !isInstalled(after, name)) ?? leftHalf(before, after)[0]?.name;
     if (unfinished !== undefined) return `cannot upgrade ${subject}: ${unfinished} is not fully installed; the log says why`;
     const behind = Object.entries(expected).find(([name, version]) => tools.packages.compareVersions(after.get(name)?.version ?? '', version) < 0);
     return behind === undefined ? undefined : `cannot upgrade ${subject}: ${behind[0]} stays at ${after.get(behind[0])?.version ?? 'none'}, ${behind[1]} is offered`;

@@ -1,8 +1,9 @@
 import * as v from 'valibot';
-import type { InstalledPackage, PackageDatabase } from '../host/host.ts';
+import type { PackageDatabase } from '../host/host.ts';
 import type { Job, Step, StepContext } from '../jobs/job.ts';
 import { isPresent } from './catalog.ts';
 import { dependentsFirst } from './dependencies.ts';
+import { leftHalf } from './left-half.ts';
 import { hasLostLock, mendStatus, prepareStep, waitForLock } from './opkg-steps.ts';
 import type { PackageTools } from './package-tools.ts';
 
@@ -66,12 +67,8 @@ async function assess({ packages }: PackageTools, context: StepContext): Promise
 function compare({ kind }: Readonly<Job>, before: PackageDatabase, now: PackageDatabase): { came: string[]; half: string[] } {
   const present = [...now.values()].filter(isPresent);
   const came = kind === 'install' || kind === 'upload' ? present.filter(({ name }) => !isPresent(before.get(name))) : [];
-  const half = present.filter((entry) => isNewlyHalf(entry, before.get(entry.name)) && !came.includes(entry));
+  const half = leftHalf(before, now).filter((entry) => !came.includes(entry));
   return { came: dependentsFirst(now, came.map(({ name }) => name)), half: half.map(({ name }) => name) };
-}
-
-function isNewlyHalf(entry: InstalledPackage, before: InstalledPackage | undefined): boolean {
-  return entry.state !== 'installed' && (before?.state === 'installed' || before?.version !== entry.version);
 }
 
 async function tell({ packages }: PackageTools, { memory, note }: StepContext): Promise<void> {

@@ -7,6 +7,7 @@ import { simplePackage } from './package-parts.ts';
 export function awkwardPackages(): FeedPackage[] {
   return [
     simplePackage('badpost', { fields: { Depends: 'libc' }, scripts: { postinst: script('echo "badpost: postinst starts"\necho "badpost: cannot do it" >&2\nexit 3') } }),
+    simplePackage('needbadpost', { fields: { Depends: 'badpost' } }),
     simplePackage('badpre', { scripts: { preinst: script('echo "badpre: preinst says no" >&2\nexit 1') } }),
     simplePackage('badprerm', { scripts: { prerm: script('echo "badprerm: prerm says no" >&2\nexit 1') } }),
     simplePackage('badpostrm', { scripts: { postrm: script('echo "badpostrm: postrm says no" >&2\nexit 1') } }),

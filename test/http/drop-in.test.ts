@@ -21,7 +21,7 @@ let login: PanelLogin;
 beforeAll(async () => {
   [device, panel] = await Promise.all([createDevice(), createPanel()]);
   await device.opkg('update');
-  daemon = await startDaemon(device, { set: ['main.auth=panel', 'main.base=/cgi-bin/luci'], env: { PATH: `${panel.bin}:${device.path}` } });
+  daemon = await start();
   login = await panel.logIn();
 });
 
@@ -29,6 +29,10 @@ afterAll(async () => {
   await daemon.close();
   await Promise.all([panel.close(), device.close()]);
 });
+
+function start(): Promise<TestDaemon> {
+  return startDaemon(device, { set: ['main.auth=panel', 'main.base=/cgi-bin/luci'], env: { PATH: `${panel.bin}:${device.path}` } });
+}
 
 /** The store page: everything in the query, the token and the time with each call, a POST without body. */
 function page(method: 'GET' | 'POST', operation: string, params: Record<string, string> = {}): Promise<Answer> {
@@ -41,6 +45,10 @@ function page(method: 'GET' | 'POST', operation: string, params: Record<string, 
 function taskWindow(call: string, form?: { token: string }): Promise<Answer> {
   const headers = { cookie: `sysauth_http=${login.id}` };
   return ask(`${daemon.url}/cgi-bin/luci/admin/system/tasks/${call}`, form === undefined ? { headers } : { method: 'POST', headers, form });
+}
+
+async function peerStatus(): Promise<unknown> {
+  return JSON.parse((await taskWindow('status?task_id=istore')).text);
 }
 
 /** As the window does: the state, then the log until both are at their end. */
@@ -103,10 +111,30 @@ test('the page installs with its quick settings', async () => {
 });
 
 test('the window closes a task that has ended with the token in a form', async () => {
+  expect((await taskWindow('stop?task_id=istore', { token: 'wrong' })).status).toBe(403);
+  expect(await peerStatus()).toMatchObject({ running: false, exit_code: 0 });
+
   const answer = await taskWindow('stop?task_id=istore', { token: login.token });
 
   expect([answer.status, answer.text]).toEqual([204, '']);
-  expect((await taskWindow('stop?task_id=istore', { token: 'wrong' })).status).toBe(403);
+});
+
+test('a window that was closed stays closed: the page finds no task, closing it twice is no mistake, and the task is known by its id', async () => {
+  expect(await peerStatus()).toEqual({ running: false, exit_code: 404 });
+  expect((await taskWindow('log?task_id=istore&offset=0')).status).toBe(404);
+  expect((await taskWindow('stop?task_id=istore', { token: login.token })).status).toBe(204);
+  expect(JSON.parse((await taskWindow('status?task_id=latest')).text)).toMatchObject({ state: 'done', kind: 'install' });
+});
+
+test('a window that was closed stays closed under the next daemon, and the next task opens it again', async () => {
+  await daemon.close();
+  daemon = await start();
+  expect(await peerStatus()).toEqual({ running: false, exit_code: 404 });
+
+  await page('POST', 'install', { package: 'tiny-01' });
+
+  expect(await peerStatus()).toMatchObject({ package: 'tiny-01' });
+  expect(await watchTask()).toMatchObject({ exitCode: 0 });
 });
 
 test('a client that sends everything in a form is understood', async () => {

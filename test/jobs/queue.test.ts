@@ -164,7 +164,7 @@ test('the repair of a job that was stopped is not told to stop', async () => {
   await queue.stop(job.id);
   await ended(job);
 
-  expect(await readFile(open.logs.fileOf(job.id), 'utf8')).toContain('depotd: r1 is told to stop: false\n');
+  expect(await readFile(open.logs.fileOf(job.id), 'utf8')).toContain('depotd: r1 is told to stop: false\r\n');
 });
 
 test('exit files do not stay once the end is on record', async () => {
@@ -189,7 +189,7 @@ test('a repair that fails is told in the log and goes on with its next step', as
 
   expect(await ended(job)).toMatchObject({ state: 'failed', exitCode: 7 });
   expect(await linesOf('order')).toEqual(['repaired']);
-  expect(await readFile(open.logs.fileOf(job.id), 'utf8')).toBe('depotd: cannot 1: exit code 7\ndepotd: cannot r1: exit code 9\n');
+  expect(await readFile(open.logs.fileOf(job.id), 'utf8')).toBe('depotd: cannot 1: exit code 7\r\ndepotd: cannot r1: exit code 9\r\n');
 });
 
 test('a closed queue takes no job and begins none, and the next one goes on with what is left', async () => {

@@ -43,6 +43,18 @@ test.each(BAD)('install of %s fails with what opkg said in its log, and leaves n
   expect(await store.device.read(`usr/lib/opkg/info/${name}.control`)).toBeUndefined();
 });
 
+test('install fails where a package that came with it cannot be configured, and takes back both', async () => {
+  const before = await store.packages();
+
+  const { state, error, log } = await store.run('install', { package: 'needbadpost' });
+
+  expect({ state, error }).toEqual({ state: 'failed', error: 'cannot install needbadpost: badpost is not fully installed; the log says why' });
+  expect(log).toContain('opkg_configure: badpost.postinst returned 3.');
+  expect(log.match(/[^\r]\n/)).toBeNull();
+  expect(await store.packages()).toEqual(before);
+  expect(await halfInstalled(store.device)).toEqual([]);
+});
+
 test('one failed install does not spoil the next', async () => {
   await store.run('install', { package: 'badpost' });
 

@@ -23,7 +23,10 @@ const offset = v.optional(v.pipe(v.string(), v.regex(/^\d{1,15}$/, 'a number of 
 /** The task-log facility, below `admin/system/tasks/`. */
 export function taskRoutes({ queue, logs, progressOf, stopping }: TaskTools): Route[] {
   /** `istore` and `latest` name the newest package task; anything else is an id or nothing. */
-  const find = (id: string): Job | undefined => (id === 'istore' || id === 'latest' ? queue.newest('package') : queue.get(id));
+  const find = (id: string): Job | undefined => {
+    if (id === PEER_TASK) return peerTask(queue);
+    return id === 'latest' ? queue.newest('package') : queue.get(id);
+  };
   const statusOf = (job: Job): object => ({ ...describeTask(job), progress: progressOf(job) });
   const need = (id: string): Job => {
     const job = find(id);
@@ -64,12 +67,31 @@ export function taskRoutes({ queue, logs, progressOf, stopping }: TaskTools): Ro
       path: 'admin/system/tasks/stop',
       summary: 'Drop a queued task, stop a running one',
       params: { task_id: taskId },
-      handle: async ({ params }) => {
-        await queue.stop(need(params.task_id).id);
+      handle: async ({ params: { task_id: id } }) => {
+        if (id === PEER_TASK) await stopPeerTask(queue);
+        else await queue.stop(need(id).id);
         return new Response(null, { status: 204 });
       },
     }),
   ];
+}
+
+/** The one task that the peer's page and its task window know. */
+const PEER_TASK = 'istore';
+
+/** The newest package task. Once its window has been closed: one that is still under way, or none, or the page would open the window again. */
+function peerTask(queue: Queue): Job | undefined {
+  const newest = queue.newest('package');
+  if (newest?.isDismissed !== true) return newest;
+  return queue.all().findLast(({ lane, state }) => lane === 'package' && !isEnded(state));
+}
+
+/** The window closes a task that has ended by stopping it; closing one that is gone is no mistake. */
+async function stopPeerTask(queue: Queue): Promise<void> {
+  const job = peerTask(queue);
+  if (job === undefined) return;
+  if (isEnded(job.state)) await queue.dismiss(job.id);
+  else await queue.stop(job.id);
 }
 
 /** What contract.md shows of a task. One that waits for its turn counts as running: its clients wait until it is not. */
