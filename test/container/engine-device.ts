@@ -33,12 +33,13 @@ export interface EngineDevice {
 
 const END_MS = 55_000;
 
-export async function createEngineDevice(): Promise<EngineDevice> {
+/** @param sizeMib of each disk */
+export async function createEngineDevice(sizeMib = 160): Promise<EngineDevice> {
   const folder = await mkdtemp(join(tmpdir(), 'depotd-engine-'));
   const at = (path: string): string => join(folder, path);
   const disks = createLoopDisks(folder);
-  await disks.make('one', { sizeMib: 160 });
-  await disks.make('two', { sizeMib: 160 });
+  await disks.make('one', { sizeMib });
+  await disks.make('two', { sizeMib });
   const device = await createDevice({ directory: at('device') });
   await writeEngine(folder, device.root);
   const engine = createEngineApi(at('engine.sock'));
