@@ -84,17 +84,17 @@ async function listFromKernel(): Promise<ListedDevice[]> {
 async function probe(devices: readonly ListedDevice[], call: Call): Promise<Map<string, Content>> {
   const contents = new Map<string, Content>();
   const waiting = devices.map(({ path }) => path);
-  const refused = new Set<string>();
+  let refusals = 0;
   const work = async (): Promise<void> => {
     for (let path = waiting.shift(); path !== undefined; path = waiting.shift()) {
       const { exitCode, stdout } = await call(blkidCommand(path));
       if (exitCode === 0) contents.set(path, parseBlkid(stdout));
       // 2 is "nothing found"; anything else beside 0 and 8 (ambivalent) means that this blkid does not probe, or that this device has gone.
-      else if (exitCode !== 2 && exitCode !== 8) refused.add(path);
+      else if (exitCode !== 2 && exitCode !== 8) refusals += 1;
     }
   };
   await Promise.all(Array.from({ length: MOST_PROBES }, work));
-  return refused.size > 0 && contents.size === 0 ? parseBlockInfo((await call(BLOCK_INFO)).stdout) : contents;
+  return refusals > 0 && contents.size === 0 ? parseBlockInfo((await call(BLOCK_INFO)).stdout) : contents;
 }
 
 function describe(device: ListedDevice, content: Content | undefined, mounts: readonly Mount[]): BlockDevice {
