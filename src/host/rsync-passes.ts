@@ -1,28 +1,31 @@
+import { KEPT_OUT, STAGED_NAME } from './move-layout.ts';
+
 /**
- * The passes of a copy, for any POSIX shell: PASS SOURCE COPY MARKER BYTES PROGRESS NODE LISTER rsync OPTION…
+ * The passes of a copy, for any POSIX shell: PASS SOURCE COPY MARKER BYTES NODE LISTER rsync OPTION…
  *
  *  - live: what is dirty in the source is written out first, so that pages that a container has mapped are marked clean and its next write to
- *    them changes the file's time. rsync waits for the disk with every small file: before the first copy, where memory holds everything, these are
- *    read ahead of it, by several readers where xargs knows how. What is copied is flushed in one go, with the engine still running, so that the
- *    last flush is short.
+ *    them changes the file's time. A first copy begins with the large files, past the page cache: rsync hands each byte of them from process to process, and
+ *    the cache holds the device's own programs. rsync links them in where they are still what the source has; those with holes are its own to copy.
+ *    Where there are no GNU tools for that, small files are read ahead instead: rsync waits for the disk with each of them. All that is copied is
+ *    flushed with the engine still running, so that the last flush is short.
  *  - changed: files that changed after the copy began are copied again whatever their size and time say (a program can set a file's time back, but
  *    not the time of that), and folders that changed lose what is no longer in them. Nothing else is looked at: the engine is stopped.
  *  - differing: all that differs, where a comparison has found something.
  *  - compare: lists what a pass would still do, and counts the copy, while that is flushed to the disk.
  *
- * rsync writes a line of progress for every file: of those one a per cent reaches the log, and of messages and differences the first ones. It
- * ends with rsync's exit code. What works beside it ends by itself where the shell was killed.
+ * How far the first copy is comes from what its file system holds: rsync itself would tell it with every file, at a tenth of its time. Of messages
+ * and differences the first ones reach the log. It ends with rsync's exit code. What works beside it ends by itself where the shell was killed.
  */
 export const PASSES = String.raw`
-pass=$1 source=$2 copy=$3 marker=$4 total=$5 progress=$6 node=$7 lister=$8; shift 8
+pass=$1 source=$2 copy=$3 marker=$4 total=$5 node=$6 lister=$7; shift 7
+staged=$(dirname "$copy")/${STAGED_NAME}
 flush() { sync -f "$1" 2>/dev/null || sync; }
 case "$(awk -W version 2>/dev/null </dev/null)" in mawk*) interactive='-W interactive' ;; esac
-command -v stdbuf >/dev/null && unbuffered='stdbuf -oL'
 
 digest() {
-  $unbuffered tr '\r' '\n' | awk $interactive -v total="$total" -v pass="$pass" '
-    /^ *[0-9]+ +[0-9]+% / {
-      percent = total > 0 ? int($1 * 100 / total) : int($2)
+  awk $interactive -v total="$total" -v pass="$pass" '
+    /^held -?[0-9]+$/ {
+      percent = total > 0 ? int($2 * 102400 / total) : 0
       if (percent > 99) percent = 99
       if (percent > last) { last = percent; print "copied " percent " %"; fflush() }
       next
@@ -43,11 +46,52 @@ digested() {
   return "$code"
 }
 
+held() { df -kP "$copy" | awk 'NR == 2 { print $3 }'; }
+tellHeld() { echo "held $(($(held) - before))"; }
+
 readAhead() {
   available=$(awk '/^MemAvailable:/ { kib = $2 } END { print kib + 0 }' /proc/meminfo)
   [ "$((total / 1024))" -lt "$((available / 2))" ] || return 0
   xargs -P 4 true </dev/null 2>/dev/null && several='-P 4'
   find "$source" -xdev -type f -size -256 -print0 2>/dev/null | xargs -0 -n 200 $several cat >/dev/null 2>&1 & readers=$!
+}
+
+# To a folder of its own, where there is no link: nothing that a container puts in the way meanwhile leads out of it.
+stageLarge() {
+  cp --version 2>/dev/null | grep -q coreutils || return
+  rm -rf "$staged"
+  mkdir "$staged" || return
+  xargs -P 2 true </dev/null 2>/dev/null && several='-P 2'
+  (
+    cd "$source" || exit
+    find . -xdev \( ${KEPT_OUT.map((name) => `-path './${name}'`).join(' -o ')} \) -prune -o -type f -links 1 -size +4096 -print0 >"$staged.list"
+    setAttributes() { xargs -0 cp -L --preserve=all --attributes-only --parents -t "$staged" -- <"$staged.list"; }
+    setAttributes
+    xargs -0 -n 1 $several sh -c '
+      set -- "$1" "$2" $(stat -c "%s %b" "$2")
+      [ "$(($4 * 512))" -ge "$3" ] || exit 0
+      mib=1
+      [ "$3" -lt 67108864 ] || mib=8
+      blocks=$(($3 / mib / 1048576))
+      dd if="$2" of="$1/$2" bs="$mib"M count="$blocks" iflag=direct,nofollow oflag=direct,nofollow conv=notrunc,nocreat &&
+      dd if="$2" of="$1/$2" bs="$mib"M skip="$blocks" seek="$blocks" iflag=nofollow oflag=nofollow conv=notrunc,nocreat
+    ' sh "$staged" <"$staged.list"
+    setAttributes
+  ) >/dev/null 2>&1
+  flush "$staged" & flusher=$!
+}
+
+copyAll() {
+  before=$(held)
+  while sleep 1 >/dev/null && kill -0 "$$"; do tellHeld; done 2>/dev/null & teller=$!
+  [ -n "$(ls -A "$copy")" ] || stageLarge || readAhead
+  [ ! -d "$staged" ] || set -- "$@" --link-dest="$staged"
+  "$@" --delete --stats "$source/" "$copy/"; code=$?
+  kill "$teller" $readers 2>/dev/null
+  rm -rf "$staged" "$staged.list"
+  [ -z "$flusher" ] || wait "$flusher"
+  tellHeld
+  return "$code"
 }
 
 changed() {
@@ -59,9 +103,7 @@ changed() {
 case $pass in
 live)
   flush "$source"
-  [ -n "$(ls -A "$copy")" ] || readAhead
-  digested "$@" --delete --stats $progress "$source/" "$copy/"; code=$?
-  [ -z "$readers" ] || kill "$readers" 2>/dev/null
+  digested copyAll "$@"; code=$?
   flush "$copy"
   ;;
 changed)

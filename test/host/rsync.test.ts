@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { chmod, link, mkdir, mkdtemp, readdir, readFile, rename, rm, utimes, writeFile } from 'node:fs/promises';
+import { chmod, link, mkdir, mkdtemp, readdir, readFile, rename, rm, stat, symlink, truncate, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -24,11 +24,10 @@ describe('what an rsync can do', () => {
 
   test('it is asked for nothing that it does not know', () => {
     const old = { version: [3, 0, 9] as [number, number, number], hasAcls: false, hasXattrs: true, hasHardLinks: true };
-    expect(optionsFor(old, true)).toEqual({ options: ['-aHXSx', '--numeric-ids', '--exclude=/lost+found', '--exclude=/.depotd-move', '--exclude=/.depotd-done', '--exclude=/.depotd-left-*'], progress: '' });
-    const { options, progress } = optionsFor({ ...old, version: [3, 10, 0], hasAcls: true }, true);
+    expect(optionsFor(old, true)).toEqual(['-aHXSx', '--numeric-ids', '--exclude=/lost+found', '--exclude=/.depotd-move', '--exclude=/.depotd-done', '--exclude=/.depotd-left-*']);
+    const options = optionsFor({ ...old, version: [3, 10, 0], hasAcls: true }, true);
     expect(options).toEqual(expect.arrayContaining(['-aAHXSx', '--modify-window=-1']));
-    expect(progress).toBe('--info=progress2');
-    expect(optionsFor({ ...old, version: [3, 2, 0] }, false).options).not.toContain('--modify-window=-1');
+    expect(optionsFor({ ...old, version: [3, 2, 0] }, false)).not.toContain('--modify-window=-1');
   });
 });
 
@@ -47,9 +46,9 @@ beforeEach(async () => {
 });
 afterEach(() => rm(root, { recursive: true }));
 
-async function pass(kind: CopyPass, totalBytes = 0): Promise<string> {
+async function pass(kind: CopyPass, totalBytes = 0, programs = ''): Promise<string> {
   const { argv: [program, ...args], environment, cwd } = await copier.command(kind, { source, folder, totalBytes });
-  return (await run(program, args, { env: environment, cwd })).stdout;
+  return (await run(program, args, { env: { ...environment, PATH: `${programs}:${environment.PATH}` }, cwd })).stdout;
 }
 
 function copyOf(name: string): Promise<string> {
@@ -113,6 +112,58 @@ describe('the passes of a copy', () => {
     expect(reportIn(await pass('compare'))).toMatchObject({ differences: 0 });
   });
 
+});
+
+const MIB = 1024 ** 2;
+
+describe('large files, which cp copies beside rsync', () => {
+  test.each(['coreutils', 'busybox'])('they come over as they are with the cp of %s: holes, modes, times, links; what an earlier move has left does not', async (whose) => {
+    const programs = join(root, 'programs');
+    await mkdir(programs);
+    if (whose === 'busybox') await symlink('/bin/busybox', join(programs, 'cp'));
+    const names = ['one', 'sub/odd\nname ', 'twice', 'holes'];
+    for (const [n, name] of names.entries()) await writeFile(join(source, name), Buffer.alloc(3 * MIB + n, 65 + n));
+    await link(join(source, 'twice'), join(source, 'sub/twice'));
+    await truncate(join(source, 'holes'), 100 * MIB);
+    await chmod(join(source, 'one'), 0o4711);
+    await utimes(join(source, 'one'), 1_000_000_000.25, 1_000_000_000.25);
+    await mkdir(join(source, '.depotd-left-1'));
+    await writeFile(join(source, '.depotd-left-1/large'), Buffer.alloc(2 * MIB));
+
+    await pass('live', 110 * MIB, programs);
+
+    for (const name of names) expect((await readFile(join(folder, 'new', name))).equals(await readFile(join(source, name)))).toBe(true);
+    const [one, twice, again, holes] = await Promise.all(['one', 'twice', 'sub/twice', 'holes'].map((name) => stat(join(folder, 'new', name))));
+    expect(one).toMatchObject({ mode: 0o104711, mtimeMs: 1_000_000_000_250, nlink: 1 });
+    expect(twice?.ino).toBe(again?.ino);
+    expect((holes?.blocks ?? Infinity) * 512).toBeLessThan(4 * MIB);
+    expect(reportIn(await pass('compare'))).toMatchObject({ differences: 0, files: 7, copied: 7 });
+    expect((await readdir(folder)).sort()).toEqual(['began', 'job', 'new']);
+  });
+
+  test.each([
+    ['folder', 'sub', ''],
+    ['file', 'sub/file', 'file'],
+  ])('a %s that a container swaps for a link meanwhile leads out of neither side', async (_what, swapped, linked) => {
+    const [programs, outside] = [join(root, 'programs'), join(root, 'outside')];
+    await mkdir(programs);
+    await mkdir(outside);
+    await writeFile(join(outside, 'file'), "the host's own");
+    await writeFile(join(source, 'sub/file'), Buffer.alloc(3 * MIB, 65));
+    // A link when the copy of the file is made, and the file again when it is filled.
+    await writeFile(join(programs, 'cp'), `#!/bin/sh
+[ "$1" != --version ] && [ ! -e '${root}/swapped' ] || exec /bin/cp "$@"
+mv '${source}/${swapped}' '${root}/swapped' && ln -s '${outside}/${linked}' '${source}/${swapped}'
+/bin/cp "$@"
+rm '${source}/${swapped}' && mv '${root}/swapped' '${source}/${swapped}' && mkdir '${root}/swapped'
+`, { mode: 0o755 });
+
+    await pass('live', 0, programs);
+
+    expect(await readFile(join(outside, 'file'), 'utf8')).toBe("the host's own");
+    expect((await readFile(join(folder, 'new/sub/file'))).equals(Buffer.alloc(3 * MIB, 65))).toBe(true);
+    expect(reportIn(await pass('compare'))).toMatchObject({ differences: 0 });
+  });
 });
 
 describe('what comparing says', () => {
