@@ -76,11 +76,11 @@ export function createDatabaseReader(options: { statusFiles: () => Promise<strin
 
 /**
  * An empty file is what truncation leaves, and what opkg writes for a destination without packages; the device's own root has some.
- * @returns undefined where the file is being written or is damaged
+ * @returns undefined where the file is being written, replaced or is damaged
  */
 async function takeReading(file: string, { version, mayBeEmpty }: { version: string; mayBeEmpty: boolean }): Promise<Reading | undefined> {
-  if (version === ABSENT) return { version, packages: new Map() };
-  const text = await readFile(file, 'utf8').catch(() => undefined);
+  // One that is absent holds no more than an empty one: somebody may be putting another in its place.
+  const text = version === ABSENT ? '' : await readFile(file, 'utf8').catch(() => undefined);
   const isGood = text === '' ? mayBeEmpty : text !== undefined && endsWell(text);
   if (text === undefined || !isGood || (await versionOf(file)).text !== version) return undefined;
   return { version, packages: parseStatus(text) };

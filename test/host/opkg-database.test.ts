@@ -70,6 +70,17 @@ test('a file put in place by rename counts as changed, though its size and time 
   expect([...(await reader.read()).keys()]).toEqual(['b-1', 'b-2']);
 });
 
+test('a file that is gone is not believed: somebody may be putting another in its place', async () => {
+  await writeFile(status, stanzas(3));
+  const good = [...(await reader.read())];
+
+  await rm(status);
+  expect([...(await reader.read())]).toEqual(good);
+
+  await writeFile(status, stanzas(4));
+  expect((await reader.read()).size).toBe(4);
+});
+
 /** What an interrupted write leaves; each is the beginning of a file of three packages. */
 const CUTS: [string, (text: string) => string][] = [
   ['nothing', () => ''],
