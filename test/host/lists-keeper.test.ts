@@ -88,6 +88,7 @@ describe.each([false, true])('where opkg checks signatures: %s', (isSigned) => {
 const CUTS: [string, RegExp | undefined, string][] = [
   ['nothing', undefined, 'its list is damaged (nothing is left of it)'],
   ['a package without its file', /Filename:/, 'its list is damaged (a package without a file)'],
+  ['half of the last file name', /(?<=Filename: .{4}).*(?![^]*Filename:)/, 'its list is damaged (the last package is cut off)'],
   ['half of a checksum', /(?<=SHA256sum: .{20})/, 'its list is damaged (a checksum that is cut off)'],
 ];
 
