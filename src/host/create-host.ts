@@ -57,7 +57,8 @@ async function createPackageHost({ paths, environment }: { paths: Paths; environ
   const readConfig = (): Promise<OpkgConfig> => readOpkgConfig(paths);
   const statusFiles = async (): Promise<string[]> => (await readConfig()).destinations.map(statusFileOf);
   const lockHolder = (): Promise<number | undefined> => readLockHolder(paths.opkg.lockFile);
-  const database = createDatabaseReader({ statusFiles, isLocked: async () => (await lockHolder()) !== undefined });
+  const hasControl = (status: string, name: string): Promise<boolean> => stat(join(dirname(status), 'info', `${name}.control`)).then(() => true, () => false);
+  const database = createDatabaseReader({ statusFiles, isLocked: async () => (await lockHolder()) !== undefined, hasControl });
   const watchedFiles = await statusFiles();
   const [statusFile = statusFileOf(paths.root)] = watchedFiles;
   const destination = dirname(dirname(dirname(dirname(statusFile))));
@@ -79,7 +80,7 @@ async function createPackageHost({ paths, environment }: { paths: Paths; environ
     freeBytes: () => freeBytesOf(paths),
     statusCopy: createStatusCopy({ statusFile, copyFile: copyFileIn(paths.stateDir) }),
     lists: createListsKeeper(readConfig),
-    hasControlFile: async (name) => stat(join(dirname(statusFile), 'info', `${name}.control`)).then(() => true, () => false),
+    hasControlFile: (name) => hasControl(statusFile, name),
     findStrays: async (since) => findStrays(await strayOptions(since)),
     removeStrays: async (since) => {
       // With an offline root the folder is the host's, and so may be its opkg.

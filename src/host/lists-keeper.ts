@@ -65,6 +65,8 @@ async function faultOf(config: OpkgConfig, feed: OpkgConfig['feeds'][number]): P
   if (list === undefined) return config.checksSignatures ? 'its signature is bad or missing' : 'its list was not fetched';
   const marker = await stat(join(keptFolder(config.listsDir), MARKER)).catch(() => undefined);
   if (marker !== undefined && list.ctimeMs < marker.ctimeMs) return 'its list could not be fetched';
+  const before = await stat(join(keptFolder(config.listsDir), feed.name)).catch(() => undefined);
+  if (list.size === 0 && before !== undefined && before.size > 0) return 'its list is damaged (nothing is left of it)';
   return feed.isGzip && !(await isPackedOrEmpty(file)) ? 'what it sent is not a package list' : faultInList(file);
 }
 
@@ -74,16 +76,25 @@ async function isPackedOrEmpty(file: string): Promise<boolean> {
 }
 
 async function faultInList(file: string): Promise<string | undefined> {
+  let [previous, last] = ['', ''];
   try {
     for await (const paragraph of readParagraphs(file, () => true)) {
       if (paragraph.trim() === '') continue;
+      [previous, last] = [last, paragraph];
       if (!/^Package:[ \t]*\S/m.test(paragraph) || !/^Version:[ \t]*\S/m.test(paragraph)) return 'what it sent is not a package list';
+      // opkg could not fetch such a package: the list was cut off within a paragraph.
+      if (!/^Filename:[ \t]*\S/m.test(paragraph)) return 'its list is damaged (a package without a file)';
+      if (/^SHA256sum:(?![ \t]*[0-9a-f]{64}[ \t\r]*$)/im.test(paragraph)) return 'its list is damaged (a checksum that is cut off)';
     }
-    return undefined;
+    const absent = LAST_FIELDS.find((field) => field.test(previous) && !field.test(last));
+    return absent === undefined ? undefined : 'its list is damaged (the last package is cut off)';
   } catch (error) {
     return `its list is damaged (${reasonOf(error)})`;
   }
 }
+
+/** What follows a package's file in a list, as far as the feed gives it. */
+const LAST_FIELDS = [/^Size:/m, /^SHA256sum:/m, /^MD5Sum:/m];
 
 async function putBack(kept: string, listsDir: string, name: string): Promise<void> {
   for (const file of [name, `${name}.sig`]) {

@@ -9,10 +9,18 @@ import { parseDepends, parseNames, parseStanzas, type Stanza } from './opkg-stan
  *  - a reader never takes opkg's lock and never waits for a running opkg;
  *  - opkg rewrites the file in place, so a reading counts only when the file ended well, did not change while it was read, and,
  *    while somebody holds the lock, has lost nothing that the last good reading had; else the last good reading is the answer;
+ *  - a package is not believed to be gone while its control file is there, which opkg removes first: not everybody takes the lock;
  *  - a file that is not touched is not parsed again.
  */
 export interface DatabaseReader {
   read: () => Promise<PackageDatabase>;
+}
+
+export interface DatabaseOptions {
+  statusFiles: () => Promise<string[]>;
+  isLocked: () => Promise<boolean>;
+  /** Whether the package's control file lies beside the status file. */
+  hasControl: (statusFile: string, name: string) => Promise<boolean>;
 }
 
 interface Reading {
@@ -26,7 +34,7 @@ const SETTLE_PAUSE_MS = 25;
 /** A file that nobody has touched for so long is not being written: opkg writes its status within milliseconds. */
 const AT_REST_MS = 1000;
 
-export function createDatabaseReader(options: { statusFiles: () => Promise<string[]>; isLocked: () => Promise<boolean> }): DatabaseReader {
+export function createDatabaseReader(options: DatabaseOptions): DatabaseReader {
   const readings = new Map<string, Reading>();
   const given = new Map<string, string>();
   let last: Promise<unknown> = Promise.resolve();
@@ -38,7 +46,7 @@ export function createDatabaseReader(options: { statusFiles: () => Promise<strin
       if (known !== undefined && (version.text === known.version || version.text === given.get(file))) return known.packages;
       const mayBeEmpty = !isDefault || known === undefined || known.packages.size === 0;
       const next = await takeReading(file, { version: version.text, mayBeEmpty });
-      const isSafe = next !== undefined && (keepsAll(known, next) || isAtRest(version.modifiedAt) || (await isFinished(file, version.text)));
+      const isSafe = next !== undefined && (keepsAll(known, next) || isAtRest(version.modifiedAt) || (await isFinished(file, version.text, lostOf(known, next))));
       if (isSafe) {
         readings.set(file, next);
         return next.packages;
@@ -49,7 +57,10 @@ export function createDatabaseReader(options: { statusFiles: () => Promise<strin
   };
 
   /** A writer may have finished, and let go of the lock, since the file was read: only one that is still the same counts. */
-  const isFinished = async (file: string, version: string): Promise<boolean> => !(await options.isLocked()) && (await versionOf(file)).text === version;
+  const isFinished = async (file: string, version: string, lost: string[]): Promise<boolean> => {
+    for (const name of lost) if (await options.hasControl(file, name)) return false;
+    return !(await options.isLocked()) && (await versionOf(file)).text === version;
+  };
 
   /** The file stays damaged: it is not tried again until it changes, and the last good reading goes on. */
   const giveUp = async (file: string): Promise<Map<string, InstalledPackage>> => {
@@ -76,11 +87,11 @@ export function createDatabaseReader(options: { statusFiles: () => Promise<strin
 
 /**
  * An empty file is what truncation leaves, and what opkg writes for a destination without packages; the device's own root has some.
- * @returns undefined where the file is being written or is damaged
+ * @returns undefined where the file is being written, replaced or is damaged
  */
 async function takeReading(file: string, { version, mayBeEmpty }: { version: string; mayBeEmpty: boolean }): Promise<Reading | undefined> {
-  if (version === ABSENT) return { version, packages: new Map() };
-  const text = await readFile(file, 'utf8').catch(() => undefined);
+  // One that is absent holds no more than an empty one: somebody may be putting another in its place.
+  const text = version === ABSENT ? '' : await readFile(file, 'utf8').catch(() => undefined);
   const isGood = text === '' ? mayBeEmpty : text !== undefined && endsWell(text);
   if (text === undefined || !isGood || (await versionOf(file)).text !== version) return undefined;
   return { version, packages: parseStatus(text) };
@@ -89,6 +100,11 @@ async function takeReading(file: string, { version, mayBeEmpty }: { version: str
 /** Whether the new reading has everything that the last one had. */
 function keepsAll(known: Reading | undefined, next: Reading): boolean {
   return known !== undefined && [...known.packages.keys()].every((name) => next.packages.has(name));
+}
+
+/** The packages on the device that the new reading lacks. */
+function lostOf(known: Reading | undefined, next: Reading): string[] {
+  return [...(known?.packages.values() ?? [])].filter(({ name, state }) => state !== 'not-installed' && !next.packages.has(name)).map(({ name }) => name);
 }
 
 function isAtRest(modifiedAt: number): boolean {

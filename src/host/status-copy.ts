@@ -1,6 +1,6 @@
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { StatusCopy } from './host.ts';
+import type { PackageDatabase, StatusCopy } from './host.ts';
 import { replaceFile } from './durable-file.ts';
 import { endsWell, parseStatus } from './opkg-database.ts';
 
@@ -12,6 +12,8 @@ import { endsWell, parseStatus } from './opkg-database.ts';
 export function createStatusCopy(options: { statusFile: string; copyFile: string }): StatusCopy {
   const { statusFile, copyFile } = options;
   const readCopy = (): Promise<string | undefined> => readFile(copyFile, 'utf8').catch(() => undefined);
+  /** A job asks twice for what was before it. */
+  let parsed: { text: string; packages: PackageDatabase } | undefined;
   return {
     save: async () => {
       const text = await readFile(statusFile, 'utf8').catch(() => '');
@@ -20,7 +22,9 @@ export function createStatusCopy(options: { statusFile: string; copyFile: string
     },
     read: async () => {
       const text = await readCopy();
-      return text === undefined ? undefined : parseStatus(text);
+      if (text === undefined) return undefined;
+      if (parsed?.text !== text) parsed = { text, packages: parseStatus(text) };
+      return parsed.packages;
     },
     isIntact: async () => {
       const text = await readFile(statusFile, 'utf8').catch(() => '');

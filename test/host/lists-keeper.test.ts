@@ -84,6 +84,30 @@ describe.each([false, true])('where opkg checks signatures: %s', (isSigned) => {
   });
 });
 
+/** Where a plain list, which no checksum holds together, breaks off. */
+const CUTS: [string, RegExp | undefined, string][] = [
+  ['nothing', undefined, 'its list is damaged (nothing is left of it)'],
+  ['a package without its file', /Filename:/, 'its list is damaged (a package without a file)'],
+  ['half of the last file name', /(?<=Filename: .{4}).*(?![^]*Filename:)/, 'its list is damaged (the last package is cut off)'],
+  ['half of a checksum', /(?<=SHA256sum: .{20})/, 'its list is damaged (a checksum that is cut off)'],
+];
+
+test.each(CUTS)('a plain list that breaks off with %s keeps the old one', async (_, cut, reason) => {
+  const device = await createDevice();
+  onTestFinished(() => device.close());
+  const { lists } = (await openHost(device)).packages;
+  await writeFile(join(device.root, 'etc/opkg/distfeeds.conf'), `src lab ${device.feed.url}\n`);
+  await device.opkg('update');
+  const list = join(device.root, 'var/opkg-lists/lab');
+  const before = await readFile(list, 'utf8');
+
+  await lists.keep();
+  await writeFile(list, before.slice(0, cut === undefined ? 0 : before.search(cut)));
+  expect((await lists.settle()).map((failed) => failed.reason)).toEqual([reason]);
+
+  expect(await readFile(list, 'utf8')).toBe(before);
+});
+
 test('a daemon that finds the lists settled by the one before it says the same of them', async () => {
   const device = await createDevice();
   onTestFinished(() => device.close());

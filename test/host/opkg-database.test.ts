@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rename, rm, utimes, writeFile } from 'node:fs/promises';
+import { access, mkdtemp, readFile, rename, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -17,7 +17,11 @@ beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'depotd-database-'));
   status = join(folder, 'status');
   lock = join(folder, 'lock');
-  reader = createDatabaseReader({ statusFiles: async () => [status], isLocked: async () => (await readLockHolder(lock)) !== undefined });
+  reader = createDatabaseReader({
+    statusFiles: async () => [status],
+    isLocked: async () => (await readLockHolder(lock)) !== undefined,
+    hasControl: (_, name) => access(join(folder, `${name}.control`)).then(() => true, () => false),
+  });
 });
 
 afterEach(() => rm(folder, { recursive: true, force: true }));
@@ -70,6 +74,17 @@ test('a file put in place by rename counts as changed, though its size and time 
   expect([...(await reader.read()).keys()]).toEqual(['b-1', 'b-2']);
 });
 
+test('a file that is gone is not believed: somebody may be putting another in its place', async () => {
+  await writeFile(status, stanzas(3));
+  const good = [...(await reader.read())];
+
+  await rm(status);
+  expect([...(await reader.read())]).toEqual(good);
+
+  await writeFile(status, stanzas(4));
+  expect((await reader.read()).size).toBe(4);
+});
+
 /** What an interrupted write leaves; each is the beginning of a file of three packages. */
 const CUTS: [string, (text: string) => string][] = [
   ['nothing', () => ''],
@@ -108,6 +123,17 @@ test('while somebody holds the lock, a file that ends well but has lost packages
   const releasedAt = performance.now();
   expect((await reader.read()).size).toBe(1);
   expect(performance.now() - releasedAt).toBeLessThan(900);
+});
+
+test('without the lock, too, a package whose control file is there is believed gone only when the file has been at rest', async () => {
+  await writeFile(status, stanzas(3));
+  await writeFile(join(folder, 'p-3.control'), 'Package: p-3\n');
+  await reader.read();
+
+  await writeFile(status, stanzas(2));
+  const writtenAt = performance.now();
+  expect((await reader.read()).size).toBe(2);
+  expect(performance.now() - writtenAt).toBeGreaterThan(900);
 });
 
 test('while somebody rewrites the file in place over and over, no reading is ever short', { timeout: 60_000 }, async () => {
