@@ -4,10 +4,10 @@ import { KEPT_OUT, STAGED_NAME } from './move-layout.ts';
  * The passes of a copy, for any POSIX shell: PASS SOURCE COPY MARKER BYTES NODE LISTER rsync OPTION…
  *
  *  - live: what is dirty in the source is written out first, so that pages that a container has mapped are marked clean and its next write to
- *    them changes the file's time. A first copy begins with the large files, past the page cache: rsync hands each byte of them from process to process, and
- *    the cache holds the device's own programs. rsync links them in where they are still what the source has; those with holes are its own to copy.
- *    Where there are no GNU tools for that, small files are read ahead instead: rsync waits for the disk with each of them. All that is copied is
- *    flushed with the engine still running, so that the last flush is short.
+ *    them changes the file's time. A first copy begins with the large files, past the page cache: rsync hands each byte of them from process to
+ *    process, and the cache holds the device's own programs. rsync links them in where they are still what the source has; those with holes are
+ *    its own to copy. Where there are no GNU tools for that, small files are read ahead instead: rsync waits for the disk with each of them. All
+ *    that is copied is flushed with the engine still running, so that the last flush is short.
  *  - changed: files that changed after the copy began are copied again whatever their size and time say (a program can set a file's time back, but
  *    not the time of that), and folders that changed lose what is no longer in them. Nothing else is looked at: the engine is stopped.
  *  - differing: all that differs, where a comparison has found something.

@@ -116,7 +116,7 @@ describe('the passes of a copy', () => {
 
 const MIB = 1024 ** 2;
 
-describe('large files, which cp copies beside rsync', () => {
+describe('large files, which are copied before rsync takes them', () => {
   test.each(['coreutils', 'busybox'])('they come over as they are with the cp of %s: holes, modes, times, links; what an earlier move has left does not', async (whose) => {
     const programs = join(root, 'programs');
     await mkdir(programs);
@@ -141,10 +141,31 @@ describe('large files, which cp copies beside rsync', () => {
     expect((await readdir(folder)).sort()).toEqual(['began', 'job', 'new']);
   });
 
+  test('rsync does not copy them again, but one that has changed meanwhile', async () => {
+    const [programs, inodes] = [join(root, 'programs'), join(root, 'inodes')];
+    await mkdir(programs);
+    for (const name of ['same', 'changed']) await writeFile(join(source, name), Buffer.alloc(3 * MIB, 65));
+    // As rsync is to begin.
+    await writeFile(join(programs, 'rsync'), `#!/bin/sh
+stat -c %i '${folder}/staged/same' '${folder}/staged/changed' >'${inodes}'
+echo more >>'${source}/changed'
+exec /usr/bin/rsync "$@"
+`, { mode: 0o755 });
+
+    await pass('live', 0, programs);
+
+    const [same, changed] = (await readFile(inodes, 'utf8')).split('\n').map(Number);
+    expect((await stat(join(folder, 'new/same'))).ino).toBe(same);
+    expect((await stat(join(folder, 'new/changed'))).ino).not.toBe(changed);
+    expect(reportIn(await pass('compare'))).toMatchObject({ differences: 0 });
+  });
+});
+
+describe('what a container does while large files are copied', () => {
   test.each([
     ['folder', 'sub', ''],
     ['file', 'sub/file', 'file'],
-  ])('a %s that a container swaps for a link meanwhile leads out of neither side', async (_what, swapped, linked) => {
+  ])('a %s that it swaps for a link leads out of neither side', async (_what, swapped, linked) => {
     const [programs, outside] = [join(root, 'programs'), join(root, 'outside')];
     await mkdir(programs);
     await mkdir(outside);
