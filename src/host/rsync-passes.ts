@@ -1,12 +1,31 @@
-import { KEPT_OUT, STAGED_NAME } from './move-layout.ts';
+import { KEPT_OUT, LIST_NAME } from './move-layout.ts';
+
+/**
+ * One large file, past the page cache: COPY SOURCE ./NAME, for any POSIX shell and within single quotes. Content and time are those of one plain
+ * file in one folder, which is where its name says. Whoever puts another file, a link or a device in its place changes the time of its last
+ * change, and it is copied again; a folder that is swapped for another one leaves no file with the content of one and the time of the other.
+ */
+const COPY_ONE = `
+to=$1/$3 path=$2/\${3#./}
+folder=\${path%/*} name=./\${path##*/}
+cd "$folder" && [ "$(pwd -P)" = "$folder" ] && [ -f "$name" ] && [ ! -L "$name" ] || exit 0
+set -- $(stat -c "%s %b" "$name")
+[ "$(($2 * 512))" -ge "$1" ] || exit 0
+mib=1
+[ "$1" -lt 67108864 ] || mib=8
+blocks=$(($1 / mib / 1048576))
+dd if="$name" of="$to" bs="$mib"M count="$blocks" iflag=direct,nofollow,nonblock oflag=direct,nofollow conv=notrunc,nocreat &&
+dd if="$name" of="$to" bs="$mib"M count=1 skip="$blocks" seek="$blocks" iflag=nofollow,nonblock oflag=nofollow conv=notrunc,nocreat &&
+cp -L --preserve=all --attributes-only "$name" "$to"
+`;
 
 /**
  * The passes of a copy, for any POSIX shell: PASS SOURCE COPY MARKER BYTES NODE LISTER rsync OPTION…
  *
  *  - live: what is dirty in the source is written out first, so that pages that a container has mapped are marked clean and its next write to
  *    them changes the file's time. A first copy begins with the large files, past the page cache: rsync hands each byte of them from process to
- *    process, and the cache holds the device's own programs. rsync links them in where they are still what the source has; those with holes are
- *    its own to copy. Where there are no GNU tools for that, small files are read ahead instead: rsync waits for the disk with each of them. All
+ *    process, and the cache holds the device's own programs. rsync then finds them as the source has them, or copies them again; those with holes
+ *    are its own to copy. Where there are no GNU tools for that, small files are read ahead instead: rsync waits for the disk with each of them. All
  *    that is copied is flushed with the engine still running, so that the last flush is short.
  *  - changed: files that changed after the copy began are copied again whatever their size and time say (a program can set a file's time back, but
  *    not the time of that), and folders that changed lose what is no longer in them. Nothing else is looked at: the engine is stopped.
@@ -18,7 +37,6 @@ import { KEPT_OUT, STAGED_NAME } from './move-layout.ts';
  */
 export const PASSES = String.raw`
 pass=$1 source=$2 copy=$3 marker=$4 total=$5 node=$6 lister=$7; shift 7
-staged=$(dirname "$copy")/${STAGED_NAME}
 flush() { sync -f "$1" 2>/dev/null || sync; }
 case "$(awk -W version 2>/dev/null </dev/null)" in mawk*) interactive='-W interactive' ;; esac
 
@@ -56,39 +74,27 @@ readAhead() {
   find "$source" -xdev -type f -size -256 -print0 2>/dev/null | xargs -0 -n 200 $several cat >/dev/null 2>&1 & readers=$!
 }
 
-# To a folder of its own, where there is no link: nothing that a container puts in the way meanwhile leads out of it.
-stageLarge() {
+# Into an empty copy, where there is no link yet: nothing that a container puts in the way meanwhile leads out of it.
+copyLarge() {
   cp --version 2>/dev/null | grep -q coreutils || return
-  rm -rf "$staged"
-  mkdir "$staged" || return
   xargs -P 2 true </dev/null 2>/dev/null && several='-P 2'
+  list=$(dirname "$copy")/${LIST_NAME}
   (
     cd "$source" || exit
-    find . -xdev \( ${KEPT_OUT.map((name) => `-path './${name}'`).join(' -o ')} \) -prune -o -type f -links 1 -size +4096 -print0 >"$staged.list"
-    setAttributes() { xargs -0 cp -L --preserve=all --attributes-only --parents -t "$staged" -- <"$staged.list"; }
-    setAttributes
-    xargs -0 -n 1 $several sh -c '
-      set -- "$1" "$2" $(stat -c "%s %b" "$2")
-      [ "$(($4 * 512))" -ge "$3" ] || exit 0
-      mib=1
-      [ "$3" -lt 67108864 ] || mib=8
-      blocks=$(($3 / mib / 1048576))
-      dd if="$2" of="$1/$2" bs="$mib"M count="$blocks" iflag=direct,nofollow oflag=direct,nofollow conv=notrunc,nocreat &&
-      dd if="$2" of="$1/$2" bs="$mib"M skip="$blocks" seek="$blocks" iflag=nofollow oflag=nofollow conv=notrunc,nocreat
-    ' sh "$staged" <"$staged.list"
-    setAttributes
+    find . -xdev \( ${KEPT_OUT.map((name) => `-path './${name}'`).join(' -o ')} \) -prune -o -type f -links 1 -size +4096 -print0 >"$list"
+    xargs -0 cp -L --preserve=all --attributes-only --parents -t "$copy" -- <"$list"
+    xargs -0 -n 1 $several sh -c '${COPY_ONE}' sh "$copy" "$(pwd -P)" <"$list"
   ) >/dev/null 2>&1
-  flush "$staged" & flusher=$!
+  rm -f "$list"
+  flush "$copy" & flusher=$!
 }
 
 copyAll() {
   before=$(held)
   while sleep 1 >/dev/null && kill -0 "$$"; do tellHeld; done 2>/dev/null & teller=$!
-  [ -n "$(ls -A "$copy")" ] || stageLarge || readAhead
-  [ ! -d "$staged" ] || set -- "$@" --link-dest="$staged"
+  [ -n "$(ls -A "$copy")" ] || copyLarge || readAhead
   "$@" --delete --stats "$source/" "$copy/"; code=$?
   kill "$teller" $readers 2>/dev/null
-  rm -rf "$staged" "$staged.list"
   [ -z "$flusher" ] || wait "$flusher"
   tellHeld
   return "$code"

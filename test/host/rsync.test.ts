@@ -34,11 +34,14 @@ describe('what an rsync can do', () => {
 let root: string;
 let source: string;
 let folder: string;
+let programs: string;
 const copier = createCopier({ PATH: process.env.PATH ?? '/usr/bin:/bin' });
 
 beforeEach(async () => {
   root = await mkdtemp(join(tmpdir(), 'depotd-copy-'));
   source = join(root, 'source');
+  programs = join(root, 'programs');
+  await mkdir(programs);
   await mkdir(join(source, 'sub'), { recursive: true });
   const moves = createMoveFolders();
   await moves.prepare(join(root, 'target'), 'job');
@@ -46,7 +49,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(root, { recursive: true }));
 
-async function pass(kind: CopyPass, totalBytes = 0, programs = ''): Promise<string> {
+async function pass(kind: CopyPass, totalBytes = 0): Promise<string> {
   const { argv: [program, ...args], environment, cwd } = await copier.command(kind, { source, folder, totalBytes });
   return (await run(program, args, { env: { ...environment, PATH: `${programs}:${environment.PATH}` }, cwd })).stdout;
 }
@@ -111,15 +114,18 @@ describe('the passes of a copy', () => {
 
     expect(reportIn(await pass('compare'))).toMatchObject({ differences: 0 });
   });
-
 });
 
 const MIB = 1024 ** 2;
 
+/** Has a program run a shell text first. */
+async function wrap(name: string, text: string): Promise<void> {
+  const { stdout } = await run('sh', ['-c', 'command -v "$1"', 'sh', name]);
+  await writeFile(join(programs, name), `#!/bin/sh\n${text}\nexec ${stdout.trim()} "$@"\n`, { mode: 0o755 });
+}
+
 describe('large files, which are copied before rsync takes them', () => {
   test.each(['coreutils', 'busybox'])('they come over as they are with the cp of %s: holes, modes, times, links; what an earlier move has left does not', async (whose) => {
-    const programs = join(root, 'programs');
-    await mkdir(programs);
     if (whose === 'busybox') await symlink('/bin/busybox', join(programs, 'cp'));
     const names = ['one', 'sub/odd\nname ', 'twice', 'holes'];
     for (const [n, name] of names.entries()) await writeFile(join(source, name), Buffer.alloc(3 * MIB + n, 65 + n));
@@ -130,7 +136,7 @@ describe('large files, which are copied before rsync takes them', () => {
     await mkdir(join(source, '.depotd-left-1'));
     await writeFile(join(source, '.depotd-left-1/large'), Buffer.alloc(2 * MIB));
 
-    await pass('live', 110 * MIB, programs);
+    await pass('live', 110 * MIB);
 
     for (const name of names) expect((await readFile(join(folder, 'new', name))).equals(await readFile(join(source, name)))).toBe(true);
     const [one, twice, again, holes] = await Promise.all(['one', 'twice', 'sub/twice', 'holes'].map((name) => stat(join(folder, 'new', name))));
@@ -142,49 +148,71 @@ describe('large files, which are copied before rsync takes them', () => {
   });
 
   test('rsync does not copy them again, but one that has changed meanwhile', async () => {
-    const [programs, inodes] = [join(root, 'programs'), join(root, 'inodes')];
-    await mkdir(programs);
     for (const name of ['same', 'changed']) await writeFile(join(source, name), Buffer.alloc(3 * MIB, 65));
-    // As rsync is to begin.
-    await writeFile(join(programs, 'rsync'), `#!/bin/sh
-stat -c %i '${folder}/staged/same' '${folder}/staged/changed' >'${inodes}'
-echo more >>'${source}/changed'
-exec /usr/bin/rsync "$@"
-`, { mode: 0o755 });
+    const inodes = join(root, 'inodes');
+    await wrap('rsync', `rm "$0"; stat -c %i '${folder}/new/same' '${folder}/new/changed' >'${inodes}'; echo more >>'${source}/changed'`);
 
-    await pass('live', 0, programs);
+    await pass('live');
 
     const [same, changed] = (await readFile(inodes, 'utf8')).split('\n').map(Number);
     expect((await stat(join(folder, 'new/same'))).ino).toBe(same);
     expect((await stat(join(folder, 'new/changed'))).ino).not.toBe(changed);
     expect(reportIn(await pass('compare'))).toMatchObject({ differences: 0 });
   });
+
+  test('two folders that are swapped meanwhile do not get the content of one with the time of the other', async () => {
+    for (const [n, name] of ['sub', 'other'].entries()) {
+      await mkdir(join(source, name), { recursive: true });
+      await writeFile(join(source, name, 'file'), Buffer.alloc(3 * MIB, 65 + n));
+      await utimes(join(source, name, 'file'), 1_000_000_000 + n, 1_000_000_000 + n);
+    }
+    await wrap('dd', `/bin/dd "$@" && mkdir '${root}/swapped' 2>/dev/null && cd '${source}' && mv sub between && mv other sub && mv between other; exit 0`);
+
+    await pass('live');
+
+    for (const name of ['sub/file', 'other/file']) expect((await readFile(join(folder, 'new', name))).equals(await readFile(join(source, name)))).toBe(true);
+  });
 });
 
 describe('what a container does while large files are copied', () => {
-  test.each([
-    ['folder', 'sub', ''],
-    ['file', 'sub/file', 'file'],
-  ])('a %s that it swaps for a link leads out of neither side', async (_what, swapped, linked) => {
-    const [programs, outside] = [join(root, 'programs'), join(root, 'outside')];
-    await mkdir(programs);
-    await mkdir(outside);
-    await writeFile(join(outside, 'file'), "the host's own");
-    await writeFile(join(source, 'sub/file'), Buffer.alloc(3 * MIB, 65));
-    // A link when the copy of the file is made, and the file again when it is filled.
-    await writeFile(join(programs, 'cp'), `#!/bin/sh
-[ "$1" != --version ] && [ ! -e '${root}/swapped' ] || exec /bin/cp "$@"
-mv '${source}/${swapped}' '${root}/swapped' && ln -s '${outside}/${linked}' '${source}/${swapped}'
-/bin/cp "$@"
-rm '${source}/${swapped}' && mv '${root}/swapped' '${source}/${swapped}' && mkdir '${root}/swapped'
-`, { mode: 0o755 });
-
-    await pass('live', 0, programs);
-
-    expect(await readFile(join(outside, 'file'), 'utf8')).toBe("the host's own");
-    expect((await readFile(join(folder, 'new/sub/file'))).equals(Buffer.alloc(3 * MIB, 65))).toBe(true);
-    expect(reportIn(await pass('compare'))).toMatchObject({ differences: 0 });
+  const contents = Buffer.alloc(3 * MIB, 65);
+  beforeEach(async () => {
+    await mkdir(join(root, 'outside'));
+    // It knows the size and the time of a file of the host's.
+    for (const [file, content] of [[join(root, 'outside/file'), Buffer.alloc(3 * MIB, 66)], [join(source, 'sub/file'), contents]] as const) {
+      await writeFile(file, content);
+      await utimes(file, 1_000_000_000, 1_000_000_000);
+    }
   });
+
+  const swap = (swapped: string, linked: string): string => `mv '${source}/${swapped}' '${root}/swapped' && ln -s '${root}/outside/${linked}' '${source}/${swapped}'`;
+  const swapBack = (swapped: string): string => `rm '${source}/${swapped}' && mv '${root}/swapped' '${source}/${swapped}'`;
+  const links = [['folder', 'sub', ''], ['file', 'sub/file', 'file']] as const;
+
+  test.each(links)('a %s that it swaps for a link before they are written leads to nothing of the host', async (_what, swapped, linked) => {
+    await wrap('cp', `[ "$1" = --version ] || { ${swap(swapped, linked)}; }`);
+    await wrap('dd', `[ ! -e '${root}/swapped' ] || { ${swapBack(swapped)}; }`);
+    await wrap('rsync', `[ ! -e '${root}/swapped' ] || { ${swapBack(swapped)}; }`);
+
+    await pass('live');
+
+    await expectOwn();
+  });
+
+  test.each(links)('a %s that it swaps for a link before they are read brings nothing of the host over', async (_what, swapped, linked) => {
+    await wrap('cp', `[ "$1" = --version ] || { /bin/cp "$@"; ${swap(swapped, linked)}; exit; }`);
+    await wrap('rsync', `rm "$0"; ${swapBack(swapped)}`);
+
+    await pass('live');
+
+    await expectOwn();
+  });
+
+  async function expectOwn(): Promise<void> {
+    expect((await readFile(join(root, 'outside/file'))).equals(Buffer.alloc(3 * MIB, 66))).toBe(true);
+    expect((await readFile(join(folder, 'new/sub/file'))).equals(contents)).toBe(true);
+    expect(reportIn(await pass('compare'))).toMatchObject({ differences: 0 });
+  }
 });
 
 describe('what comparing says', () => {
