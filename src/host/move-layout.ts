@@ -5,8 +5,10 @@ export const DONE_NAME = '.depotd-done';
 
 /** In the folder of a move: the copy, until it is put in place. */
 export const COPY_NAME = 'new';
-/** … the names of the large files that are copied first, while they are. */
-export const LIST_NAME = 'large';
+/** … copies of large files, until they are linked into the copy. */
+export const STAGED_NAME = 'staged';
+/** … the names of what is being copied. */
+export const LIST_NAME = 'list';
 /** … what the target held, whole; while it is being moved there it is called ASIDE_PART_NAME. */
 export const ASIDE_NAME = 'old';
 export const ASIDE_PART_NAME = 'old.part';

@@ -1,42 +1,53 @@
-import { KEPT_OUT, LIST_NAME } from './move-layout.ts';
+import { KEPT_OUT, LIST_NAME, STAGED_NAME } from './move-layout.ts';
 
 /**
- * One large file, past the page cache: COPY SOURCE ./NAME, for any POSIX shell and within single quotes. Content and time are those of one plain
- * file in one folder, which is where its name says. Whoever puts another file, a link or a device in its place changes the time of its last
- * change, and it is copied again; a folder that is swapped for another one leaves no file with the content of one and the time of the other.
+ * One large file, past the page cache: STAGED SOURCE LIST SHELL ./NAME, for any POSIX shell and within single quotes. Content and time are those of
+ * one plain file in one folder, which is where its name says. Whoever puts another file, a link or a device in its place changes the time of its
+ * last change, and it is copied again; a folder that is swapped for another one leaves no file with the content of one and the time of the other.
+ * Files with holes or several names are for rsync. It gives up where the list is gone, or the shell that waits for it.
  */
-const COPY_ONE = `
-to=$1/$3 path=$2/\${3#./}
+const STAGE_ONE = `
+to=$1/$5 path=$2/\${5#./} list=$3 shell=$4
 folder=\${path%/*} name=./\${path##*/}
 cd "$folder" && [ "$(pwd -P)" = "$folder" ] && [ -f "$name" ] && [ ! -L "$name" ] || exit 0
-set -- $(stat -c "%s %b" "$name")
-[ "$(($2 * 512))" -ge "$1" ] || exit 0
+set -- $(stat -c "%s %b %h" "$name")
+[ "$(($2 * 512))" -ge "$1" ] && [ "$3" -eq 1 ] || exit 0
 mib=1
 [ "$1" -lt 67108864 ] || mib=8
-blocks=$(($1 / mib / 1048576))
-dd if="$name" of="$to" bs="$mib"M count="$blocks" iflag=direct,nofollow,nonblock oflag=direct,nofollow conv=notrunc,nocreat &&
-dd if="$name" of="$to" bs="$mib"M count=1 skip="$blocks" seek="$blocks" iflag=nofollow,nonblock oflag=nofollow conv=notrunc,nocreat &&
-cp -L --preserve=all --attributes-only "$name" "$to"
+blocks=$(($1 / mib / 1048576)) copied=0
+copy() { dd if="$name" of="$to" bs="$mib"M skip="$copied" seek="$copied" count="$1" iflag="$2"nofollow,nonblock oflag="$2"nofollow conv=notrunc,nocreat; }
+while [ "$copied" -lt "$blocks" ]; do
+  [ -e "$list" ] && kill -0 "$shell" || exit 255
+  count=$((blocks - copied))
+  [ "$count" -le 64 ] || count=64
+  copy "$count" direct, || exit 0
+  copied=$((copied + count))
+done
+copy 1 "" && cp -L --preserve=all --attributes-only "$name" "$to"
 `;
 
 /**
- * The passes of a copy, for any POSIX shell: PASS SOURCE COPY MARKER BYTES NODE LISTER rsync OPTION…
+ * The passes of a copy, for any POSIX shell: PASS SOURCE COPY MARKER BYTES NODE LISTER ATTRIBUTES rsync OPTION…; ATTRIBUTES are the options that bring
+ * ACLs and extended attributes over, with spaces between them.
  *
  *  - live: what is dirty in the source is written out first, so that pages that a container has mapped are marked clean and its next write to
- *    them changes the file's time. A first copy begins with the large files, past the page cache: rsync hands each byte of them from process to
- *    process, and the cache holds the device's own programs. rsync then finds them as the source has them, or copies them again; those with holes
- *    are its own to copy. Where there are no GNU tools for that, small files are read ahead instead: rsync waits for the disk with each of them. All
- *    that is copied is flushed with the engine still running, so that the last flush is short.
+ *    them changes the file's time. In a first copy large files go past the page cache, while rsync copies the small ones: rsync hands each byte from
+ *    process to process, and the cache holds the device's own programs. rsync then links the large ones in where they are still what the source has,
+ *    and copies the others. Where there are no GNU tools for that, small files are read ahead instead: rsync waits for the disk with each of them.
+ *    While all that is flushed, everything is gone through a second time, so that the engine is stopped for as little as possible.
  *  - changed: files that changed after the copy began are copied again whatever their size and time say (a program can set a file's time back, but
  *    not the time of that), and folders that changed lose what is no longer in them. Nothing else is looked at: the engine is stopped.
  *  - differing: all that differs, where a comparison has found something.
- *  - compare: lists what a pass would still do, and counts the copy, while that is flushed to the disk.
+ *  - compare: lists what a pass would still do, and counts the copy, while that is flushed to the disk. It asks for no attributes, which take it half
+ *    of its time: one that changes gives its file a new time of change, and so was copied before; the others were gone through in the live pass.
  *
  * How far the first copy is comes from what its file system holds: rsync itself would tell it with every file, at a tenth of its time. Of messages
  * and differences the first ones reach the log. It ends with rsync's exit code. What works beside it ends by itself where the shell was killed.
  */
 export const PASSES = String.raw`
-pass=$1 source=$2 copy=$3 marker=$4 total=$5 node=$6 lister=$7; shift 7
+pass=$1 source=$2 copy=$3 marker=$4 total=$5 node=$6 lister=$7 attributes=$8; shift 8
+[ "$pass" = compare ] || set -- "$@" $attributes
+staged=$(dirname "$copy")/${STAGED_NAME} list=$(dirname "$copy")/${LIST_NAME}
 flush() { sync -f "$1" 2>/dev/null || sync; }
 case "$(awk -W version 2>/dev/null </dev/null)" in mawk*) interactive='-W interactive' ;; esac
 
@@ -74,47 +85,67 @@ readAhead() {
   find "$source" -xdev -type f -size -256 -print0 2>/dev/null | xargs -0 -n 200 $several cat >/dev/null 2>&1 & readers=$!
 }
 
-# Into an empty copy, where there is no link yet: nothing that a container puts in the way meanwhile leads out of it.
-copyLarge() {
-  cp --version 2>/dev/null | grep -q coreutils || return
-  xargs -P 2 true </dev/null 2>/dev/null && several='-P 2'
-  list=$(dirname "$copy")/${LIST_NAME}
-  (
-    cd "$source" || exit
-    find . -xdev \( ${KEPT_OUT.map((name) => `-path './${name}'`).join(' -o ')} \) -prune -o -type f -links 1 -size +4096 -print0 >"$list"
-    xargs -0 cp -L --preserve=all --attributes-only --parents -t "$copy" -- <"$list"
-    xargs -0 -n 1 $several sh -c '${COPY_ONE}' sh "$copy" "$(pwd -P)" <"$list"
-  ) >/dev/null 2>&1
-  rm -f "$list"
-  flush "$copy" & flusher=$!
+stage() (
+  cd "$source" || exit
+  find . -xdev \( ${KEPT_OUT.map((name) => `-path './${name}'`).join(' -o ')} \) -prune -o -type f -size +4096 -print0 >"$list"
+  xargs -0 cp -L --preserve=all --attributes-only --parents -t "$staged" -- <"$list"
+  xargs -0 -n 1 sh -c '${STAGE_ONE}' sh "$staged" "$(pwd -P)" "$list" "$$" <"$list"
+)
+
+# Where large files are put first there is no link: nothing that a container puts in the way meanwhile leads out of it.
+copyFirst() {
+  mkdir "$staged" || return
+  {
+    copyWhole "$@" --max-size=2M; code=$?
+    case $code in 0 | 23 | 24) ;; *) rm -f "$list" ;; esac
+    exit "$code"
+  } & small=$!
+  stage >/dev/null 2>&1
+  flush "$staged" & flusher=$!
+  wait "$small"; code=$?
+  [ ! -e "$list" ] || "$@" --link-dest="$staged" --from0 --files-from="$list" "$source/" "$copy/" || code=$?
+  rm -rf "$staged" "$list"
+  wait "$flusher"
+  return "$code"
 }
+
+copyWhole() { "$@" --delete --stats "$source/" "$copy/"; }
+
+lookAgain() { "$@" --delete "$source/" "$copy/"; }
 
 copyAll() {
   before=$(held)
   while sleep 1 >/dev/null && kill -0 "$$"; do tellHeld; done 2>/dev/null & teller=$!
-  [ -n "$(ls -A "$copy")" ] || copyLarge || readAhead
-  "$@" --delete --stats "$source/" "$copy/"; code=$?
+  rm -rf "$staged" "$list"
+  if [ -n "$(ls -A "$copy")" ]; then copyWhole "$@"
+  elif cp --version 2>/dev/null | grep -q coreutils; then copyFirst "$@"
+  else readAhead; copyWhole "$@"; fi
+  code=$?
   kill "$teller" $readers 2>/dev/null
-  [ -z "$flusher" ] || wait "$flusher"
   tellHeld
   return "$code"
 }
 
 changed() {
-  if ! find "$marker" -cnewer "$marker" -print0 >/dev/null 2>&1; then "$node" -e "$lister" "$marker" "$1"
-  elif [ "$1" = files ]; then find . -xdev -cnewer "$marker" ! -type d -print0
-  else find . -xdev -cnewer "$marker" -type d -exec sh -c 'printf "%s/\0" "$@"' sh {} +; fi
+  if find "$marker" -cnewer "$marker" -print0 >/dev/null 2>&1; then find . -xdev -cnewer "$marker" -print0
+  else "$node" -e "$lister" "$marker"; fi
 }
+
+# What is in a folder is looked at where its name ends with a stroke.
+folders() { xargs -0 sh -c 'for name; do [ ! -d "$name" ] || [ -L "$name" ] || printf "%s/\0" "$name"; done' sh; }
 
 case $pass in
 live)
   flush "$source"
   digested copyAll "$@"; code=$?
-  flush "$copy"
+  flush "$copy" & flusher=$!
+  case $code in 0 | 23 | 24) digested lookAgain "$@"; code=$? ;; esac
+  wait "$flusher"
   ;;
 changed)
-  cd "$source" && changed files | "$@" --ignore-times --from0 --files-from=- ./ "$copy/" || exit $?
-  changed folders | "$@" --delete --from0 --files-from=- ./ "$copy/"; code=$?
+  cd "$source" && { changed >"$list"; "$@" --ignore-times --from0 --files-from="$list" ./ "$copy/"; } || exit $?
+  folders <"$list" | "$@" --delete --from0 --files-from=- ./ "$copy/"; code=$?
+  rm -f "$list"
   ;;
 differing)
   digested "$@" --delete --stats "$source/" "$copy/"; code=$?
@@ -129,22 +160,22 @@ esac
 exit "$code"
 `;
 
-/** Where find cannot ask for the time of the last change of anything (busybox): lists files or folders that are newer than a file, below the working folder and on its disk. */
+/** Where find cannot ask for the time of the last change of anything (busybox): lists what is newer than a file, from the working folder down and on its disk. */
 export const LISTER = `'use strict';
 const { lstatSync, readdirSync, statSync, writeSync } = require('node:fs');
-const [, marker, kind] = process.argv;
+const [, marker] = process.argv;
 const since = statSync(marker, { bigint: true }).mtimeNs;
-const tell = (path, end) => writeSync(1, Buffer.concat([path, Buffer.from(end)]));
-const { dev } = lstatSync('.', { bigint: true });
+const tell = (path) => writeSync(1, Buffer.concat([path, Buffer.from('\\0')]));
+const { dev, ctimeNs } = lstatSync('.', { bigint: true });
+if (ctimeNs > since) tell(Buffer.from('.'));
 const walk = (folder) => {
   for (const name of readdirSync(folder, { encoding: 'buffer' })) {
     const path = Buffer.concat([folder, Buffer.from('/'), name]);
     const entry = lstatSync(path, { bigint: true });
     if (entry.dev !== dev) continue;
+    if (entry.ctimeNs > since) tell(path);
     if (entry.isDirectory()) walk(path);
-    else if (kind === 'files' && entry.ctimeNs > since) tell(path, '\\0');
   }
-  if (kind === 'folders' && lstatSync(folder, { bigint: true }).ctimeNs > since) tell(folder, '/\\0');
 };
 walk(Buffer.from('.'));
 `;

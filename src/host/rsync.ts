@@ -21,9 +21,9 @@ export function createCopier(environment: Record<string, string>): Copier {
   return {
     fault: async () => faultOf(await abilities()),
     command: async (pass, { source, folder, totalBytes }) => {
-      const options = optionsFor((await abilities()) ?? OLDEST, await keepsNanoseconds(folder));
+      const { options, attributes } = optionsFor((await abilities()) ?? OLDEST, await keepsNanoseconds(folder));
       const places = [source, join(folder, COPY_NAME), join(folder, MARKER_NAME)];
-      return { argv: ['/bin/sh', '-c', PASSES, 'sh', pass, ...places, String(totalBytes), process.execPath, LISTER, 'rsync', ...options], environment, cwd: '/' };
+      return { argv: ['/bin/sh', '-c', PASSES, 'sh', pass, ...places, String(totalBytes), process.execPath, LISTER, attributes.join(' '), 'rsync', ...options], environment, cwd: '/' };
     },
     removal: (folder) => ({ argv: ['rm', '-rf', '--', folder], environment, cwd: '/' }),
     percentIn: (tail) => {
@@ -51,16 +51,18 @@ function faultOf(abilities: Abilities | undefined): string | undefined {
 }
 
 /**
- * The options of every pass. -x, since the mounts of running containers below the data root show what is copied from elsewhere already.
+ * The options of every pass, and those that bring attributes over. -x, since the mounts of running containers below the data root show what is copied from elsewhere already.
  * Times are compared to the nanosecond where both sides keep them: by itself rsync looks at whole seconds, and containers write more often.
  */
-export function optionsFor({ version, hasAcls }: Abilities, areNanosecondsKept: boolean): string[] {
+export function optionsFor({ version, hasAcls }: Abilities, areNanosecondsKept: boolean): { options: string[]; attributes: string[] } {
   const isSince = (wanted: readonly number[]): boolean => (wanted.map((part, index) => (version[index] ?? 0) - part).find((difference) => difference !== 0) ?? 0) >= 0;
-  const options = [`-a${hasAcls ? 'A' : ''}HXSx`, '--numeric-ids', ...KEPT_OUT.map((name) => `--exclude=/${name}`)];
+  const attributes = [hasAcls ? '-AX' : '-X'];
+  const options = ['-aHSx', '--numeric-ids', ...KEPT_OUT.map((name) => `--exclude=/${name}`)];
+  if (isSince([3, 1, 0])) options.push('--no-human-readable', '--ignore-missing-args');
   // On xfs, ACLs show a second time, as attributes that the source does not have: deleting those would delete the ACLs.
-  if (isSince([3, 1, 0])) options.push('--no-human-readable', '--filter=-x trusted.SGI_ACL_*');
+  if (isSince([3, 1, 0])) attributes.push('--filter=-x_trusted.SGI_ACL_*');
   if (isSince([3, 1, 3]) && areNanosecondsKept) options.push('--modify-window=-1');
-  return options;
+  return { options, attributes };
 }
 
 /** The marker was given a time with a fraction: a file system that keeps whole seconds has lost it. */

@@ -4,7 +4,7 @@ import type { ContainerHost, ContainerSummary, Holder } from '../host/container-
 import type { StepContext } from '../jobs/job.ts';
 import { createLauncher, type Launcher } from './launcher.ts';
 
-const POLL_MS = 200;
+const POLL_MS = 50;
 /** An engine ends its containers first, each with a time-out of its own. From when it is asked to stop. */
 const STOP_LIMIT_MS = 5 * 60_000;
 /** What outlives an engine that was killed: how long it is waited for before an engine is started to take it over. */

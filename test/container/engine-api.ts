@@ -13,6 +13,8 @@ export interface ContainerOptions {
 export interface EngineApi {
   /** Where it works; undefined where it does not answer. */
   readonly dataRoot: () => Promise<string | undefined>;
+  /** Whether it answers; costs it next to nothing. */
+  readonly answers: () => Promise<boolean>;
   /** Names of the containers that run, sorted. */
   readonly running: () => Promise<string[]>;
   /** Makes an image of a tar archive. */
@@ -32,6 +34,7 @@ export function createEngineApi(socketPath: string): EngineApi {
       const answer = await ask('GET', '/info').catch(() => undefined);
       return (answer?.body as { DockerRootDir?: string } | undefined)?.DockerRootDir;
     },
+    answers: () => ask('GET', '/_ping').then(({ status }) => status === 200, () => false),
     running: async () => {
       const answer = await ask('GET', '/containers/json').catch(() => ({ body: [] }));
       return (answer.body as { Names: string[] }[]).map(({ Names: [name = ''] }) => name.slice(1)).sort();
