@@ -13,15 +13,16 @@ import { report, timed } from './measures.ts';
 const FILES = Number(process.env['FILES'] ?? 100_000);
 const MIB = Number(process.env['MIB'] ?? 2048);
 const LOOK_MS = 50;
-const sizeMib = MIB * 2 + 600;
+const sizeMib = MIB * 2 + FILES / 50 + 600;
 
-/** As many small files, 500 a folder, and large ones that fill up to the size. */
+/** As many small files of up to 16 KiB, 500 a folder, and large ones that fill up to the size. */
 const FILL = `cd "$1" && mkdir small large
 awk -v files="$2" 'BEGIN {
+  for (text = "a line of a small file, as there are many in an image"; length(text) < 440; ) text = text ", " text
   for (n = 0; n < files; n++) {
     if (n % 500 == 0) { folder = "small/" n / 500; system("mkdir " folder) }
     file = folder "/" n
-    for (line = 0; line <= n % 37; line++) print n, line, "a line of a small file, as there are many" >file
+    for (line = 0; line <= n % 37; line++) print n, line, text >file
     close(file)
   }
 }'
