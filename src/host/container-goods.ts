@@ -184,9 +184,9 @@ export interface MoveFolders {
   folderIn: (target: string) => string;
   /**
    * Makes it, the target too; one that an earlier move has left is taken over, whatever it had put in place being taken back first.
-   * @returns the uppermost folder that had to be made for the target
+   * @returns the uppermost folder that had to be made for the target, and what `takeBack` returns
    */
-  prepare: (target: string, job: string) => Promise<{ created: string | undefined }>;
+  prepare: (target: string, job: string) => Promise<{ created: string | undefined; left: string | undefined }>;
   /** @throws DepotError unavailable where it is not there: the disk is not mounted any more, or another one is */
   need: (target: string, job: string) => Promise<void>;
   isThere: (target: string, job: string) => Promise<boolean>;
@@ -194,8 +194,10 @@ export interface MoveFolders {
   redirect: (target: string, sources: readonly string[]) => Promise<void>;
   /** Moves what the target holds aside and the copy in its place, with the source's owner and mode; safe to do again. */
   place: (target: string, source: string) => Promise<void>;
-  /** Notes that an engine has worked with the copy: from now on there may be in it what is nowhere else. */
-  noteRun: (target: string) => Promise<void>;
+  /** Notes how the copy in its place looks before an engine can work with it. */
+  noteSwitch: (target: string) => Promise<void>;
+  /** Notes that an engine has worked with the copy: from now on there may be in it what is nowhere else. @throws DepotError unavailable, like `need` */
+  noteRun: (target: string, job: string) => Promise<void>;
   /**
    * Undoes `place`, wherever it was broken off; safe to do again.
    * @returns where the copy is left for good, if an engine has worked with it; no later move touches it

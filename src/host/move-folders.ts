@@ -5,6 +5,7 @@ import type { MoveFolders } from './container-goods.ts';
 import { redirectContainers } from './container-paths.ts';
 import { replaceFile, syncFolder } from './durable-file.ts';
 import { ASIDE_NAME, ASIDE_PART_NAME, COPY_NAME, DONE_NAME, KEPT_OUT, LEFT_PREFIX, MARKER_NAME, MOVE_NAME, OWNER_NAME, RAN_NAME } from './move-layout.ts';
+import { runTraceOf } from './run-trace.ts';
 
 /** How much older than the copy its marker is, so that no change falls between two ticks of the clock. */
 const MARKER_AGE_S = 2;
@@ -38,7 +39,12 @@ export function createMoveFolders(): MoveFolders {
         for (const root of [join(target, MOVE_NAME, COPY_NAME), target]) await redirectContainers(root, { from: sources, to: real });
       }),
     place: (target, source) => inWords(target, () => place(target, source)),
-    noteRun: (target) => inWords(target, () => replaceFile(join(target, MOVE_NAME, RAN_NAME), '')),
+    noteSwitch: (target) => inWords(target, async () => replaceFile(join(target, MOVE_NAME, RAN_NAME), await runTraceOf(target))),
+    noteRun: (target, job) =>
+      inWords(target, async () => {
+        await need(target, job);
+        await replaceFile(join(target, MOVE_NAME, RAN_NAME), ANSWERED);
+      }),
     takeBack: (target) => inWords(target, () => takeBack(target)),
     tidy: async (target, created) => {
       for (let folder = target; folder === created || folder.startsWith(`${created}/`); folder = dirname(folder)) {
@@ -71,16 +77,16 @@ async function inWords<Result>(target: string, work: () => Promise<Result>): Pro
   }
 }
 
-async function prepare(target: string, job: string): Promise<{ created: string | undefined }> {
+async function prepare(target: string, job: string): Promise<{ created: string | undefined; left: string | undefined }> {
   const created = await makeTarget(target);
   const folder = join(target, MOVE_NAME);
   await makeFolder(folder);
-  await takeBack(target);
+  const left = await takeBack(target);
   await makeFolder(folder);
   await makeFolder(join(folder, COPY_NAME));
   await makeMarker(join(folder, MARKER_NAME));
   await replaceFile(join(folder, OWNER_NAME), job);
-  return { created };
+  return { created, left };
 }
 
 /** @returns the uppermost folder that had to be made */
@@ -140,11 +146,19 @@ async function takeBack(target: string): Promise<string | undefined> {
     await rmdir(part);
     await syncFolder(folder);
   }
-  if (!(await isThereAt(join(folder, RAN_NAME)))) return undefined;
+  if (!(await hasRun(join(folder, RAN_NAME), copy))) return undefined;
   const left = join(target, `${LEFT_PREFIX}${Date.now()}`);
   await rename(folder, left);
   await syncFolder(target);
   return left;
+}
+
+const ANSWERED = '';
+
+/** An engine that answered has run. One that did not may have started containers all the same: that is the first thing it does. */
+async function hasRun(file: string, copy: string): Promise<boolean> {
+  const noted = await readFile(file, 'latin1').catch(() => undefined);
+  return noted !== undefined && (noted === ANSWERED || noted !== (await runTraceOf(copy)));
 }
 
 /** Gives a folder the owner and the mode of another one. */

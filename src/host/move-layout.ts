@@ -17,7 +17,7 @@ export const MARKER_NAME = 'began';
 /** … a file that names the job, and so this very disk. */
 export const OWNER_NAME = 'job';
 
-/** … a file that is there once an engine has worked with the copy in place. */
+/** … a file that is there once an engine can have worked with the copy in place: how its containers looked before, or nothing once it has. */
 export const RAN_NAME = 'ran';
 /** Begins the name of a copy that an engine has worked with before the move was undone: what containers wrote there is nowhere else. */
 export const LEFT_PREFIX = '.depotd-left-';

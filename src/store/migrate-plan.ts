@@ -6,7 +6,7 @@ import { COPY_DIFFERING, passSteps } from './copy-steps.ts';
 import { sizeText } from './disks.ts';
 import { startEngine, stopEngine } from './engine-acts.ts';
 import { lookStep, needStopped, rememberStep } from './engine-record.ts';
-import { moveRepair } from './migrate-repair.ts';
+import { leftText, moveRepair } from './migrate-repair.ts';
 import type { MoveFacts } from './move-reasons.ts';
 import { needRecord, remember } from './move-record.ts';
 
@@ -34,7 +34,7 @@ function moveSteps(host: ContainerHost, target: string, isOverwriting: boolean):
     ...passSteps(host, { name: COPY_DIFFERING, pass: 'differing', target }),
     ...passSteps(host, { name: 'compare', pass: 'compare', target }),
     { name: 'put in place', isRecorded: true, act: (context) => placeCopy(host, context, target) },
-    switchStep(host, target),
+    switchStep(host, target, { isCopy: true }),
     startStep(host, target, { isCopy: true }),
     { name: 'settle', isLate: true, act: () => host.moves.settle(target).then(() => undefined) },
     { name: 'clean up', isLate: true, mustSucceed: false, command: async () => host.copier.removal(await host.moves.settle(target)) },
@@ -49,7 +49,7 @@ function changeSteps(host: ContainerHost, target: string): Step[] {
     { name: 'check', isRecorded: true, act: (context) => check(context, () => mayChange(host, target)) },
     rememberStep(host),
     stopStep(host),
-    switchStep(host, target),
+    switchStep(host, target, { isCopy: false }),
     startStep(host, target, { isCopy: false }),
     lookAgainStep(host, target, { isCopy: false }),
     { name: 'tell', isLate: true, act: (context) => tell(host, context, target) },
@@ -82,12 +82,13 @@ async function check({ memory, note }: StepContext, may: () => Promise<MoveFacts
   if (bytes > 0) await note(`${sizeText(bytes)} to be copied from ${source.path}; ${sizeText(target.freeBytes)} are free`);
 }
 
-async function prepare({ moves, places }: ContainerHost, { memory, job }: StepContext, target: string): Promise<undefined> {
+async function prepare({ moves, places }: ContainerHost, { memory, job, note }: StepContext, target: string): Promise<undefined> {
   const { device } = needRecord(memory);
   const isStillThere = async (): Promise<boolean> => (await places.look(target)).mount.device === device;
   // Looked at before, so that nothing is made on the disk below, and after, so that nothing is copied to it.
   if (!(await isStillThere())) throw unmounted(target);
-  const { created } = await moves.prepare(target, job.id);
+  const { created, left } = await moves.prepare(target, job.id);
+  if (left !== undefined) await note(leftText(left));
   if (created !== undefined) remember(memory, { created });
   if (!(await isStillThere())) throw unmounted(target);
 }
@@ -114,13 +115,14 @@ async function placeCopy(host: ContainerHost, { memory, job }: StepContext, targ
   await host.moves.place(target, source);
 }
 
-function switchStep(host: ContainerHost, target: string): Act {
+function switchStep(host: ContainerHost, target: string, { isCopy }: { isCopy: boolean }): Act {
   return {
     name: 'point the engine there',
     isRecorded: true,
     act: async ({ memory }) => {
       const { setting, source } = needRecord(memory);
       await needStopped(host, source);
+      if (isCopy) await host.moves.noteSwitch(target);
       await host.settings.write(setting, target);
       return undefined;
     },
@@ -138,7 +140,7 @@ function startStep(host: ContainerHost, target: string, { isCopy }: { isCopy: bo
       // An engine that finds no data root where it is told to work makes one: on the disk below, where the disk has gone.
       if (isCopy) await host.moves.need(target, context.job.id);
       else if ((await host.places.look(target)).mount.device !== device) throw unmounted(target);
-      await startEngine(host, { dataRoot: target, containers, mayLack: !isCopy, ...(isCopy ? { onAnswer: () => host.moves.noteRun(target) } : {}) }, context);
+      await startEngine(host, { dataRoot: target, containers, mayLack: !isCopy, ...(isCopy ? { onAnswer: () => host.moves.noteRun(target, context.job.id) } : {}) }, context);
       remember(context.memory, { isDone: true });
       return undefined;
     },

@@ -58,7 +58,7 @@ async function acceptNewPlace(host: ContainerHost, context: StepContext, { recor
   if (context.job.verdict?.state !== 'interrupted' || !(await isSwitched(host, record, target))) return;
   if (isCopy && !(await host.moves.isThere(target, context.job.id))) return;
   try {
-    await startEngine(host, { dataRoot: target, containers: record.containers, mayLack: !isCopy, ...(isCopy ? { onAnswer: () => host.moves.noteRun(target) } : {}) }, context);
+    await startEngine(host, { dataRoot: target, containers: record.containers, mayLack: !isCopy, ...(isCopy ? { onAnswer: () => host.moves.noteRun(target, context.job.id) } : {}) }, context);
     remember(context.memory, { isDone: true });
   } catch (error) {
     await context.note(reasonOf(error));
@@ -77,15 +77,24 @@ async function leaveNewPlace(host: ContainerHost, context: StepContext, { record
     context.memory.isStuck = true;
     await context.note(`${reasonOf(error)}; it stays at ${target}`);
   });
-  if (isCopy && !(await host.moves.isThere(target, context.job.id))) {
-    await context.note(`the disk of ${target} was gone when the engine started, so it made an empty data root on the disk below; that may be removed`);
-  }
+  if (isCopy && !(await host.moves.isThere(target, context.job.id))) await context.note(await goneText(host, target));
+}
+
+/** Containers may have written to that disk before it went. And an engine that is started without it begins anew on the disk below. */
+async function goneText({ moves }: ContainerHost, target: string): Promise<string> {
+  const { isEmpty } = await moves.look(target);
+  const below = isEmpty ? '' : `. Without it the engine began anew in ${target} on the disk below: what it made there may be removed, but only while the other disk is not mounted`;
+  return `the disk of ${target} went when the engine was to work there. What is on it stays; if containers have written to it, the next move says where that is${below}`;
 }
 
 async function putTargetBack({ moves }: ContainerHost, { job, note }: StepContext, target: string): Promise<void> {
   if (!(await moves.isThere(target, job.id))) return;
   const left = await moves.takeBack(target);
-  if (left !== undefined) await note(`containers may have run at the new place for a while: what they wrote there is in ${left}, and nothing touches it; remove it when you do not need it`);
+  if (left !== undefined) await note(leftText(left));
+}
+
+export function leftText(left: string): string {
+  return `containers may have run at the new place for a while: what they wrote there is in ${left}, and nothing touches it; remove it when you do not need it`;
 }
 
 async function returnToOldPlace(host: ContainerHost, context: StepContext, { isStopping, hasRun, containers, setting }: MoveRecord): Promise<void> {

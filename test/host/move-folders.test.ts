@@ -1,4 +1,4 @@
-import { chmod, mkdir, mkdtemp, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -75,6 +75,36 @@ describe.each(BREAKS)('when %s', (_, before) => {
   });
 });
 
+describe('a copy that an engine was pointed at', () => {
+  const record = (...parts: string[]): string => join(...parts, 'containers/abc/config.v2.json');
+  const others = async (): Promise<string[]> => (await readdir(target)).filter((name) => name.startsWith('.depotd-left-'));
+
+  beforeEach(async () => {
+    await rm(inMove('new/containers'));
+    await mkdir(inMove('new/containers/abc'), { recursive: true });
+    await writeFile(record(inMove('new')), 'stopped');
+    await moves.place(target, source);
+    await moves.noteSwitch(target);
+  });
+
+  test('is for the next move where no container was started', async () => {
+    expect(await moves.prepare(target, JOB)).toMatchObject({ left: undefined });
+    expect(await readFile(record(inMove('new')), 'utf8')).toBe('stopped');
+    expect(await others()).toEqual([]);
+  });
+
+  test.each([
+    ['one was, whatever the engine said', () => writeFile(record(target), 'started')],
+    ['the engine had answered', () => moves.noteRun(target, JOB)],
+  ])('is set apart and told where %s', async (_, work) => {
+    await work();
+    const { left = '' } = await moves.prepare(target, JOB);
+    expect([left]).toEqual((await others()).map((name) => join(target, name)));
+    expect((await readdir(join(left, 'new'))).sort()).toEqual(['containers', 'image', 'volumes']);
+    expect(await readdir(inMove('new'))).toEqual([]);
+  });
+});
+
 test('a new disk with nothing but what mke2fs makes is empty, also when a move that broke off has put its copy there', async () => {
   await rm(join(target, 'mine'));
   await rm(join(target, 'containers'));
@@ -87,6 +117,7 @@ test('without its disk nothing is made, and it is said', async () => {
   await rename(join(root, 'disk'), join(root, 'pulled'));
   await mkdir(target, { recursive: true });
   await expect(moves.need(target, JOB)).rejects.toThrow('is its disk still mounted?');
+  await expect(moves.noteRun(target, JOB)).rejects.toThrow('is its disk still mounted?');
   await expect(moves.place(target, source)).rejects.toThrow('is its disk still mounted?');
   expect(await readdir(target)).toEqual([]);
 });

@@ -36,12 +36,14 @@ afterEach(() => on.close());
 
 describe('the passes of a copy', () => {
   test('thousands of files leave some lines of progress in the log, and a report', async () => {
+    // The file system of the copy is everybody's here; it is to hold 1000 KiB more when it is asked again.
+    await on.wrap('df', `cd '${on.root}'; printf 'Filesystem\\ndisk 1 %s 1 1 /\\n' "$(cat held 2>/dev/null || echo 7000)"; echo 8000 >held; exit`);
     for (let n = 0; n < 2000; n += 1) await writeFile(join(on.source, 'sub', String(n)), 'x'.repeat(50));
 
-    const output = await on.pass('live', 100_000);
+    const output = await on.pass('live', 1040 * 1024);
 
     expect(output.length).toBeLessThan(4096);
-    expect(on.copier.percentIn(output)).toBe(99);
+    expect(on.copier.percentIn(output)).toBe(96);
     expect(reportIn(await on.pass('compare'))).toEqual({ files: 2002, bytes: 100_000, copied: 2002, differences: 0 });
   });
 
