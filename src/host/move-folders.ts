@@ -146,7 +146,11 @@ async function takeBack(target: string): Promise<string | undefined> {
     await rmdir(part);
     await syncFolder(folder);
   }
-  if (!(await hasRun(join(folder, RAN_NAME), copy))) return undefined;
+  if (!(await hasRun(join(folder, RAN_NAME), copy))) {
+    // The next try changes the copy, and that is nobody's run.
+    await rm(join(folder, RAN_NAME), { force: true });
+    return undefined;
+  }
   const left = join(target, `${LEFT_PREFIX}${Date.now()}`);
   await rename(folder, left);
   await syncFolder(target);

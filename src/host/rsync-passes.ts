@@ -11,11 +11,11 @@ to=$1/$5 path=$2/\${5#./} list=$3 shell=$4
 folder=\${path%/*} name=./\${path##*/}
 cd "$folder" && [ "$(pwd -P)" = "$folder" ] && [ -f "$name" ] && [ ! -L "$name" ] || exit 0
 set -- $(stat -c "%s %b %h" "$name")
-[ "$(($2 * 512))" -ge "$1" ] && [ "$3" -eq 1 ] || exit 0
+[ "$(($2 * 512))" -ge "$1" ] && [ "$3" -eq 1 ] && mkdir -p "\${to%/*}" || exit 0
 mib=1
 [ "$1" -lt 67108864 ] || mib=8
 blocks=$(($1 / mib / 1048576)) copied=0
-copy() { dd if="$name" of="$to" bs="$mib"M skip="$copied" seek="$copied" count="$1" iflag="$2"nofollow,nonblock oflag="$2"nofollow conv=notrunc,nocreat; }
+copy() { dd if="$name" of="$to" bs="$mib"M skip="$copied" seek="$copied" count="$1" iflag="$2"nofollow,nonblock oflag="$2"nofollow conv=notrunc; }
 while [ "$copied" -lt "$blocks" ]; do
   [ -e "$list" ] && kill -0 "$shell" || exit 255
   count=$((blocks - copied))
@@ -88,7 +88,6 @@ readAhead() {
 stage() (
   cd "$source" || exit
   find . -xdev \( ${KEPT_OUT.map((name) => `-path './${name}'`).join(' -o ')} \) -prune -o -type f -size +4096 -print0 >"$list"
-  xargs -0 cp -L --preserve=all --attributes-only --parents -t "$staged" -- <"$list"
   xargs -0 -n 1 sh -c '${STAGE_ONE}' sh "$staged" "$(pwd -P)" "$list" "$$" <"$list"
 )
 

@@ -90,6 +90,8 @@ describe('a copy that an engine was pointed at', () => {
   test('is for the next move where no container was started', async () => {
     expect(await moves.prepare(target, JOB)).toMatchObject({ left: undefined });
     expect(await readFile(record(inMove('new')), 'utf8')).toBe('stopped');
+    await writeFile(record(inMove('new')), 'copied again');
+    expect(await moves.takeBack(target)).toBe(undefined);
     expect(await others()).toEqual([]);
   });
 
