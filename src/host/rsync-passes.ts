@@ -4,14 +4,14 @@ import { KEPT_OUT, LIST_NAME, STAGED_NAME } from './move-layout.ts';
  * One large file, past the page cache: STAGED SOURCE LIST SHELL ./NAME, for any POSIX shell and within single quotes. Content and time are those of
  * one plain file in one folder, which is where its name says. Whoever puts another file, a link or a device in its place changes the time of its
  * last change, and it is copied again; a folder that is swapped for another one leaves no file with the content of one and the time of the other.
- * Files with holes or several names are for rsync. It gives up where the list is gone, or the shell that waits for it.
+ * Files with holes or several names are for rsync. Where the target's disk has gone nothing is made on the one below. It gives up where the list is gone, or the shell that waits for it.
  */
 const STAGE_ONE = `
-to=$1/$5 path=$2/\${5#./} list=$3 shell=$4
+to=$1/$5 staged=$1 within=\${5%/*} path=$2/\${5#./} list=$3 shell=$4
 folder=\${path%/*} name=./\${path##*/}
 cd "$folder" && [ "$(pwd -P)" = "$folder" ] && [ -f "$name" ] && [ ! -L "$name" ] || exit 0
 set -- $(stat -c "%s %b %h" "$name")
-[ "$(($2 * 512))" -ge "$1" ] && [ "$3" -eq 1 ] && mkdir -p "\${to%/*}" || exit 0
+[ "$(($2 * 512))" -ge "$1" ] && [ "$3" -eq 1 ] && (cd "$staged" && mkdir -p "$within") || exit 0
 mib=1
 [ "$1" -lt 67108864 ] || mib=8
 blocks=$(($1 / mib / 1048576)) copied=0

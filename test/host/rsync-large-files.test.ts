@@ -50,6 +50,16 @@ describe('large files, which are copied before rsync takes them', () => {
     expect(reportIn(await on.pass('compare'))).toMatchObject({ differences: 0 });
   });
 
+  test('a target whose disk goes meanwhile gets nothing on the disk below', async () => {
+    await mkdir(join(on.source, 'sub/deep'));
+    await writeFile(join(on.source, 'sub/deep/file'), Buffer.alloc(3 * MIB, 65));
+    await on.wrap('xargs', `mv '${on.folder}' '${on.root}/gone'`);
+
+    await expect(on.pass('live')).rejects.toThrow();
+
+    expect(await readdir(join(on.folder, '..'))).toEqual([]);
+  });
+
   test('two folders that are swapped meanwhile do not get the content of one with the time of the other', async () => {
     for (const [n, name] of ['sub', 'other'].entries()) {
       await mkdir(join(on.source, name), { recursive: true });
