@@ -108,9 +108,7 @@ copyFirst() {
   return "$code"
 }
 
-copyWhole() { "$@" --delete --stats "$source/" "$copy/"; }
-
-lookAgain() { "$@" --delete "$source/" "$copy/"; }
+copyWhole() { "$@" --delete "$source/" "$copy/"; }
 
 copyAll() {
   before=$(held)
@@ -138,7 +136,7 @@ live)
   flush "$source"
   digested copyAll "$@"; code=$?
   flush "$copy" & flusher=$!
-  case $code in 0 | 23 | 24) digested lookAgain "$@"; code=$? ;; esac
+  case $code in 0 | 23 | 24) digested copyWhole "$@"; code=$? ;; esac
   wait "$flusher"
   ;;
 changed)
@@ -147,12 +145,12 @@ changed)
   rm -f "$list"
   ;;
 differing)
-  digested "$@" --delete --stats "$source/" "$copy/"; code=$?
+  digested copyWhole "$@"; code=$?
   ;;
 compare)
   flush "$copy" & flusher=$!
   { find "$copy" -print0 | tr -dc '\0' | wc -c | sed 's/^ */copied things: /' >&5; } 5>&1 & counter=$!
-  digested "$@" --delete --stats --dry-run --itemize-changes "$source/" "$copy/"; code=$?
+  digested copyWhole "$@" --stats --dry-run --itemize-changes; code=$?
   wait "$counter" "$flusher"
   ;;
 esac
