@@ -7,22 +7,34 @@ const root = new URL('..', import.meta.url);
 const { version } = JSON.parse(readFileSync(new URL('package.json', root), 'utf8'));
 
 // CommonJS packages inside an ES module bundle still call require() for Node's own modules.
-const requireForBundled = "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);";
+const requireForBundled =
+  "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);";
 
-/** A `.client.js` file runs in the browser: to the daemon it is text, bundled with the modules that it imports. */
+/**
+ * A `.client.js` file runs in the browser: to the daemon it is text, bundled with the modules that
+ * it imports.
+ */
 const browserScripts = {
   name: 'browser-scripts',
   setup: ({ onLoad }) => {
     onLoad({ filter: /\.client\.js$/ }, async ({ path }) => {
-      const { outputFiles } = await build({ entryPoints: [path], bundle: true, format: 'esm', target: 'es2022', minify: true, write: false });
+      const { outputFiles } = await build({
+        entryPoints: [path],
+        bundle: true,
+        format: 'esm',
+        target: 'es2022',
+        minify: true,
+        write: false,
+      });
       return { contents: outputFiles[0].text.trim(), loader: 'text' };
     });
   },
 };
 
 /**
- * Packages that are imported when they are first needed, with the names that the sources take from them. They are bundled as text and
- * compiled then: V8 parses the whole of a file when it starts, and these are two fifths of it.
+ * Packages that are imported when they are first needed, with the names that the sources take from
+ * them. They are bundled as text and compiled then: V8 parses the whole of a file when it starts,
+ * and these are two fifths of it.
  */
 const DEFERRED = {
   '@valibot/to-json-schema': ['toJsonSchema'],
@@ -34,17 +46,33 @@ const DEFERRED = {
 const deferredPackages = {
   name: 'deferred-packages',
   setup: ({ onResolve, onLoad }) => {
-    onResolve({ filter: /^[^./]/ }, ({ path, kind }) => (kind === 'dynamic-import' && Object.hasOwn(DEFERRED, path) ? { path, namespace: 'deferred' } : undefined));
+    onResolve({ filter: /^[^./]/ }, ({ path, kind }) =>
+      kind === 'dynamic-import' && Object.hasOwn(DEFERRED, path)
+        ? { path, namespace: 'deferred' }
+        : undefined,
+    );
     onLoad({ filter: /.*/, namespace: 'deferred' }, async ({ path }) => {
       const contents = `export { ${DEFERRED[path].join(', ')} } from ${JSON.stringify(path)};`;
-      const { outputFiles } = await build({ ...options, stdin: { contents, resolveDir: options.absWorkingDir }, format: 'cjs', write: false });
-      return { contents: compileLater(path, outputFiles[0].text), resolveDir: options.absWorkingDir };
+      const { outputFiles } = await build({
+        ...options,
+        stdin: { contents, resolveDir: options.absWorkingDir },
+        format: 'cjs',
+        write: false,
+      });
+      return {
+        contents: compileLater(path, outputFiles[0].text),
+        resolveDir: options.absWorkingDir,
+      };
     });
   },
 };
 
 function compileLater(name, text) {
-  const exported = DEFERRED[name].map((name) => (name === 'default' ? 'export default module.exports.default;' : `export const ${name} = module.exports.${name};`));
+  const exported = DEFERRED[name].map((name) =>
+    name === 'default'
+      ? 'export default module.exports.default;'
+      : `export const ${name} = module.exports.${name};`,
+  );
   return `import { compileFunction } from 'node:vm';
 const module = { exports: {} };
 compileFunction(${JSON.stringify(text)}, ['module', 'exports', 'require'], { filename: ${JSON.stringify(name)} })(module, module.exports, require);

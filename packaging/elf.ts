@@ -26,11 +26,15 @@ interface Segment {
 
 /** @throws Error with what is wrong, in words that go behind "cannot use PATH: " */
 export function readElf(bytes: Buffer): ElfHeaders {
-  if (bytes.length < 64 || bytes.readUInt32BE(0) !== 0x7f454c46) throw new Error('it is no ELF file');
+  if (bytes.length < 64 || bytes.readUInt32BE(0) !== 0x7f454c46) {
+    throw new Error('it is no ELF file');
+  }
   try {
     return readHeaders(bytes);
   } catch (error) {
-    throw error instanceof RangeError ? new Error('it is cut off or damaged', { cause: error }) : error;
+    throw error instanceof RangeError
+      ? new Error('it is cut off or damaged', { cause: error })
+      : error;
   }
 }
 
@@ -63,8 +67,10 @@ interface Reader {
 function createReader(bytes: Buffer): Reader {
   const bits = bytes[4] === 2 ? 64 : 32;
   const isLittleEndian = bytes[5] !== 2;
-  const int = (at: number): number => (isLittleEndian ? bytes.readUInt32LE(at) : bytes.readUInt32BE(at));
-  const long = (at: number): number => Number(isLittleEndian ? bytes.readBigUInt64LE(at) : bytes.readBigUInt64BE(at));
+  const int = (at: number): number =>
+    isLittleEndian ? bytes.readUInt32LE(at) : bytes.readUInt32BE(at);
+  const long = (at: number): number =>
+    Number(isLittleEndian ? bytes.readBigUInt64LE(at) : bytes.readBigUInt64BE(at));
   return {
     bits,
     isLittleEndian,
@@ -82,10 +88,14 @@ function createReader(bytes: Buffer): Reader {
 
 function readSegments(reader: Reader): Segment[] {
   const { bits, half, int, word } = reader;
-  const [table, entryBytes, count] = bits === 64 ? [word(32), half(54), half(56)] : [word(28), half(42), half(44)];
+  const [table, entryBytes, count] =
+    bits === 64 ? [word(32), half(54), half(56)] : [word(28), half(42), half(44)];
   return Array.from({ length: Math.min(count, MOST_SEGMENTS) }, (_, index) => {
     const at = table + index * entryBytes;
-    const [offset, address, sizeBytes] = bits === 64 ? [word(at + 8), word(at + 16), word(at + 32)] : [word(at + 4), word(at + 8), word(at + 16)];
+    const [offset, address, sizeBytes] =
+      bits === 64
+        ? [word(at + 8), word(at + 16), word(at + 32)]
+        : [word(at + 4), word(at + 8), word(at + 16)];
     return { type: int(at), offset, address, sizeBytes };
   });
 }
@@ -95,7 +105,11 @@ function readNeeded(reader: Reader, segments: readonly Segment[]): string[] {
   const table = segments.find(({ type }) => type === SEGMENT.dynamic);
   if (table === undefined) return [];
   const entries: { tag: number; value: number }[] = [];
-  for (let index = 0; index < Math.min(table.sizeBytes / (2 * wordBytes), MOST_ENTRIES); index += 1) {
+  for (
+    let index = 0;
+    index < Math.min(table.sizeBytes / (2 * wordBytes), MOST_ENTRIES);
+    index += 1
+  ) {
     const at = table.offset + index * 2 * wordBytes;
     const entry = { tag: word(at), value: word(at + wordBytes) };
     if (entry.tag === DYNAMIC.end) break;
@@ -109,7 +123,12 @@ function readNeeded(reader: Reader, segments: readonly Segment[]): string[] {
 
 /** Where in the file an address of the loaded program comes from. */
 function offsetOf(address: number, segments: readonly Segment[]): number {
-  const segment = segments.find((candidate) => candidate.type === SEGMENT.load && address >= candidate.address && address < candidate.address + candidate.sizeBytes);
+  const segment = segments.find(
+    (candidate) =>
+      candidate.type === SEGMENT.load &&
+      address >= candidate.address &&
+      address < candidate.address + candidate.sizeBytes,
+  );
   if (segment === undefined) throw new RangeError('address outside of the file');
   return address - segment.address + segment.offset;
 }

@@ -9,7 +9,9 @@ export interface PackageContents {
   files: PackageFiles;
   /** Absolute paths of files that their owner may change. */
   conffiles?: readonly string[];
-  /** preinst, postinst, prerm, postrm (executable) and postinst-pkg and the like (sourced by those). */
+  /**
+   * preinst, postinst, prerm, postrm (executable) and postinst-pkg and the like (sourced by those).
+   */
   scripts?: Readonly<Record<string, string>>;
   /** The time of every entry, in Unix seconds. */
   modifiedAt: number;
@@ -20,9 +22,16 @@ export interface PackOptions {
   compression?: number;
 }
 
-/** An OpenWrt package: a compressed tar of three files, in the order of OpenWrt's builder. The same contents always give the same bytes. */
-export function createIpk(contents: PackageContents, { compression = 9 }: PackOptions = {}): Buffer {
-  const pack = (files: PackageFiles): Buffer => gzipSync(createTar(toEntries(files), contents.modifiedAt), { level: compression });
+/**
+ * An OpenWrt package: a compressed tar of three files, in the order of OpenWrt's builder. The same
+ * contents always give the same bytes.
+ */
+export function createIpk(
+  contents: PackageContents,
+  { compression = 9 }: PackOptions = {},
+): Buffer {
+  const pack = (files: PackageFiles): Buffer =>
+    gzipSync(createTar(toEntries(files), contents.modifiedAt), { level: compression });
   const members = [
     { name: './debian-binary', mode: 0o644, content: Buffer.from('2.0\n') },
     { name: './data.tar.gz', mode: 0o644, content: pack(contents.files) },
@@ -34,7 +43,10 @@ export function createIpk(contents: PackageContents, { compression = 9 }: PackOp
 /** What an installed package's folder of control files gets. */
 export function controlFiles({ control, conffiles, scripts = {} }: PackageContents): PackageFiles {
   const isSourced = (name: string): boolean => name.includes('-');
-  const executables = Object.entries(scripts).map(([name, content]): [string, PackageFile] => [`/${name}`, { content, mode: isSourced(name) ? 0o644 : 0o755 }]);
+  const executables = Object.entries(scripts).map(([name, content]): [string, PackageFile] => [
+    `/${name}`,
+    { content, mode: isSourced(name) ? 0o644 : 0o755 },
+  ]);
   return {
     '/control': controlText(control),
     ...(conffiles === undefined ? {} : { '/conffiles': lines(conffiles) }),

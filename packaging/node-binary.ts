@@ -25,14 +25,47 @@ interface Machine {
 
 /** By e_machine: what OpenWrt has and Node is built for. All are little-endian. */
 const MACHINES: Readonly<Record<number, Machine>> = {
-  3: { name: 'i386', bits: 32, loader: '/lib/ld-musl-i386.so.1', prefix: 'i386_', example: 'i386_pentium4' },
-  40: { name: 'arm', bits: 32, loader: '/lib/ld-musl-armhf.so.1', prefix: 'arm_', example: 'arm_cortex-a7_neon-vfpv4' },
-  62: { name: 'x86_64', bits: 64, loader: '/lib/ld-musl-x86_64.so.1', prefix: 'x86_64', example: 'x86_64' },
-  183: { name: 'aarch64', bits: 64, loader: '/lib/ld-musl-aarch64.so.1', prefix: 'aarch64_', example: 'aarch64_cortex-a53' },
-  243: { name: 'riscv64', bits: 64, loader: '/lib/ld-musl-riscv64.so.1', prefix: 'riscv64_', example: 'riscv64_generic' },
+  3: {
+    name: 'i386',
+    bits: 32,
+    loader: '/lib/ld-musl-i386.so.1',
+    prefix: 'i386_',
+    example: 'i386_pentium4',
+  },
+  40: {
+    name: 'arm',
+    bits: 32,
+    loader: '/lib/ld-musl-armhf.so.1',
+    prefix: 'arm_',
+    example: 'arm_cortex-a7_neon-vfpv4',
+  },
+  62: {
+    name: 'x86_64',
+    bits: 64,
+    loader: '/lib/ld-musl-x86_64.so.1',
+    prefix: 'x86_64',
+    example: 'x86_64',
+  },
+  183: {
+    name: 'aarch64',
+    bits: 64,
+    loader: '/lib/ld-musl-aarch64.so.1',
+    prefix: 'aarch64_',
+    example: 'aarch64_cortex-a53',
+  },
+  243: {
+    name: 'riscv64',
+    bits: 64,
+    loader: '/lib/ld-musl-riscv64.so.1',
+    prefix: 'riscv64_',
+    example: 'riscv64_generic',
+  },
 };
 
-/** OpenWrt's packages by the beginning of a library's file name. Their names without a version are provided by the ones with it. */
+/**
+ * OpenWrt's packages by the beginning of a library's file name. Their names without a version are
+ * provided by the ones with it.
+ */
 const LIBRARIES: readonly (readonly [string, string])[] = [
   ['libc.musl-', 'libc'],
   ['libc.so', 'libc'],
@@ -49,7 +82,8 @@ const LIBRARIES: readonly (readonly [string, string])[] = [
 ];
 
 /**
- * Looks whether a file is a Node that a private runtime can be made of, from its bytes alone: it may be for another machine than this.
+ * Looks whether a file is a Node that a private runtime can be made of, from its bytes alone: it
+ * may be for another machine than this.
  * @param wanted OpenWrt's name of the architecture; needed where the file fits several
  * @throws Error that says what is wrong
  */
@@ -61,7 +95,11 @@ export function inspectNode(path: string, wanted?: string): NodeBinary {
     const bytes = readFileSync(path);
     const headers = readElf(bytes);
     const machine = checkMachine(headers);
-    return { version: checkVersion(bytes), architecture: chooseArchitecture(machine, wanted), depends: ['libc', ...packagesOf(headers)].filter(isFirst) };
+    return {
+      version: checkVersion(bytes),
+      architecture: chooseArchitecture(machine, wanted),
+      depends: ['libc', ...packagesOf(headers)].filter(isFirst),
+    };
   } catch (error) {
     return refuse(error instanceof Error ? error.message : String(error));
   }
@@ -71,32 +109,61 @@ function checkMachine({ machine: number, bits, isLittleEndian, interpreter }: El
   const machine = MACHINES[number];
   if (machine?.bits !== bits || !isLittleEndian) {
     const known = Object.values(MACHINES).map(({ name }) => name);
-    throw new Error(`it is for ELF machine ${number} (${bits} bits, ${isLittleEndian ? 'little' : 'big'}-endian); ${known.join(', ')} are known`);
+    throw new Error(
+      `it is for ELF machine ${number} (${bits} bits, ${isLittleEndian ? 'little' : 'big'}-endian); ${known.join(', ')} are known`,
+    );
   }
-  if (interpreter === undefined) throw new Error('it is linked statically, so that nothing tells which libc it was made for');
-  if (interpreter !== machine.loader) throw new Error(`it was made for another libc: it asks for ${interpreter}, and OpenWrt's musl is ${machine.loader}`);
+  if (interpreter === undefined) {
+    throw new Error('it is linked statically, so that nothing tells which libc it was made for');
+  }
+  if (interpreter !== machine.loader) {
+    throw new Error(
+      `it was made for another libc: it asks for ${interpreter}, and OpenWrt's musl is ${machine.loader}`,
+    );
+  }
   return machine;
 }
 
-function chooseArchitecture({ name, prefix, example }: Machine, wanted: string | undefined): string {
+function chooseArchitecture(
+  { name, prefix, example }: Machine,
+  wanted: string | undefined,
+): string {
   if (wanted === undefined && prefix === example) return prefix;
-  if (wanted === undefined) throw new Error(`it is for ${name}, of which OpenWrt has several kinds: give --arch, such as ${example} (\`opkg print-architecture\` on the device)`);
-  const fits = prefix === example ? wanted === prefix : wanted.startsWith(prefix) && /^[a-z0-9_.+-]+$/.test(wanted);
+  if (wanted === undefined) {
+    throw new Error(
+      `it is for ${name}, of which OpenWrt has several kinds: give --arch, such as ${example} (\`opkg print-architecture\` on the device)`,
+    );
+  }
+  const fits =
+    prefix === example
+      ? wanted === prefix
+      : wanted.startsWith(prefix) && /^[a-z0-9_.+-]+$/.test(wanted);
   if (!fits) throw new Error(`it is for ${name}, not for ${wanted}`);
   return wanted;
 }
 
-/** Texts in every Node, in front of its version: where the inspector names itself, and where its sources are. */
+/**
+ * Texts in every Node, in front of its version: where the inspector names itself, and where its
+ * sources are.
+ */
 const VERSION_MARKS = ['node.js/v', 'nodejs.org/download/release/v'];
 
 function checkVersion(bytes: Buffer): string {
   for (const mark of VERSION_MARKS) {
     const at = bytes.indexOf(mark, 0, 'latin1');
-    const [, version, major, minor] = at === -1 ? [] : (/^((\d+)\.(\d+)\.\d+)/.exec(bytes.toString('latin1', at + mark.length, at + mark.length + 32)) ?? []);
+    const [, version, major, minor] =
+      at === -1
+        ? []
+        : (/^((\d+)\.(\d+)\.\d+)/.exec(
+            bytes.toString('latin1', at + mark.length, at + mark.length + 32),
+          ) ?? []);
     if (version === undefined) continue;
     const [leastMajor, leastMinor] = LEAST_VERSION;
-    const isNewEnough = Number(major) > leastMajor || (Number(major) === leastMajor && Number(minor) >= leastMinor);
-    if (!isNewEnough) throw new Error(`it is Node ${version}; ${LEAST_VERSION.join('.')} or newer is needed`);
+    const isNewEnough =
+      Number(major) > leastMajor || (Number(major) === leastMajor && Number(minor) >= leastMinor);
+    if (!isNewEnough) {
+      throw new Error(`it is Node ${version}; ${LEAST_VERSION.join('.')} or newer is needed`);
+    }
     return version;
   }
   throw new Error('it does not look like Node: no version is found in it');
@@ -105,7 +172,11 @@ function checkVersion(bytes: Buffer): string {
 function packagesOf({ needed }: ElfHeaders): string[] {
   return needed.map((library) => {
     const known = LIBRARIES.find(([beginning]) => library.startsWith(beginning));
-    if (known === undefined) throw new Error(`it is linked with ${library}, which no package of OpenWrt is known to bring`);
+    if (known === undefined) {
+      throw new Error(
+        `it is linked with ${library}, which no package of OpenWrt is known to bring`,
+      );
+    }
     return known[1];
   });
 }

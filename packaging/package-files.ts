@@ -1,6 +1,9 @@
 import type { TarEntry } from './tar.ts';
 
-/** A file that a package brings: its text alone, or with a mode (0644 by default), or a symbolic link. */
+/**
+ * A file that a package brings: its text alone, or with a mode (0644 by default), or a symbolic
+ * link.
+ */
 export type PackageFile = string | { content: string | Buffer; mode?: number } | { target: string };
 
 /** Files by their absolute path on the device. */
@@ -9,7 +12,10 @@ export type PackageFiles = Readonly<Record<string, PackageFile>>;
 /** The files with the folders that they lie in, in the order of their names. */
 export function toEntries(files: PackageFiles): TarEntry[] {
   const folders = new Set(['./', ...Object.keys(files).flatMap(parentsOf)]);
-  const entries = [...[...folders].map(folder), ...Object.entries(files).map(([path, file]) => toEntry(`.${path}`, file))];
+  const entries = [
+    ...[...folders].map(folder),
+    ...Object.entries(files).map(([path, file]) => toEntry(`.${path}`, file)),
+  ];
   return entries.sort((left, right) => (left.name < right.name ? -1 : 1));
 }
 

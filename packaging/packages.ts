@@ -18,7 +18,8 @@ export interface Release {
 /** Counts packages of one version, in the way that OpenWrt writes for opkg and apk alike. */
 const RELEASE = 'r1';
 
-const DESCRIPTION = "Agent of a router or NAS for its admin panel: packages with live task logs, disks, container data, the code forge's API.";
+const DESCRIPTION =
+  "Agent of a router or NAS for its admin panel: packages with live task logs, disks, container data, the code forge's API.";
 
 export function openwrtPackage({ version, modifiedAt }: Release): PackageContents {
   const files: PackageFiles = {
@@ -53,12 +54,33 @@ export function openwrtPackage({ version, modifiedAt }: Release): PackageContent
   };
 }
 
-/** Node for depotd alone, where the device's feed has none: it stands for the package that depotd asks for. */
-export function nodePackage({ version, architecture, depends, content }: NodeBinary & { content: Buffer }, { modifiedAt }: Pick<Release, 'modifiedAt'>): PackageContents {
+/**
+ * Node for depotd alone, where the device's feed has none: it stands for the package that depotd
+ * asks for.
+ */
+export function nodePackage(
+  { version, architecture, depends, content }: NodeBinary & { content: Buffer },
+  { modifiedAt }: Pick<Release, 'modifiedAt'>,
+): PackageContents {
   const files: PackageFiles = { '/usr/lib/depotd/node': { content, mode: 0o755 } };
-  const description = 'Node.js for depotd, which prefers it to the one of the feed. Nothing else finds it.';
-  const control = openwrtControl({ name: 'depotd-node', version, depends: depends.join(', '), modifiedAt, architecture, description, files, provides: 'node' });
-  return { control, files, scripts: { postrm: '#!/bin/sh\nrmdir "$IPKG_INSTROOT/usr/lib/depotd" 2>/dev/null\nexit 0\n' }, modifiedAt };
+  const description =
+    'Node.js for depotd, which prefers it to the one of the feed. Nothing else finds it.';
+  const control = openwrtControl({
+    name: 'depotd-node',
+    version,
+    depends: depends.join(', '),
+    modifiedAt,
+    architecture,
+    description,
+    files,
+    provides: 'node',
+  });
+  return {
+    control,
+    files,
+    scripts: { postrm: '#!/bin/sh\nrmdir "$IPKG_INSTROOT/usr/lib/depotd" 2>/dev/null\nexit 0\n' },
+    modifiedAt,
+  };
 }
 
 /** For Debian and what comes from it, with systemd or without. */
@@ -86,7 +108,11 @@ export function debianPackage({ version, modifiedAt }: Release): PackageContents
     },
     files,
     conffiles: ['/etc/config/depotd', '/etc/init.d/depotd'],
-    scripts: { postinst: read('packaging/debian/postinst'), prerm: read('packaging/debian/prerm'), postrm: read('packaging/debian/postrm') },
+    scripts: {
+      postinst: read('packaging/debian/postinst'),
+      prerm: read('packaging/debian/prerm'),
+      postrm: read('packaging/debian/postrm'),
+    },
     modifiedAt,
   };
 }
@@ -103,7 +129,16 @@ interface OpenwrtFields {
 }
 
 /** The fields that OpenWrt's builder writes, in its order. */
-function openwrtControl({ name, version, depends, provides, modifiedAt, architecture, files, description }: OpenwrtFields): Record<string, string> {
+function openwrtControl({
+  name,
+  version,
+  depends,
+  provides,
+  modifiedAt,
+  architecture,
+  files,
+  description,
+}: OpenwrtFields): Record<string, string> {
   return {
     Package: name,
     Version: `${version}-${RELEASE}`,
@@ -118,7 +153,10 @@ function openwrtControl({ name, version, depends, provides, modifiedAt, architec
   };
 }
 
-/** What OpenWrt's builder makes of every package: its functions enable, start and stop the init script, and run the package's own part. */
+/**
+ * What OpenWrt's builder makes of every package: its functions enable, start and stop the init
+ * script, and run the package's own part.
+ */
 function defaultScript(kind: 'postinst' | 'prerm', first = ''): string {
   return `#!/bin/sh\n${first}[ -s "\${IPKG_INSTROOT}/lib/functions.sh" ] || exit 0\n. "\${IPKG_INSTROOT}/lib/functions.sh"\ndefault_${kind} "$0" "$@"\n`;
 }
@@ -135,7 +173,10 @@ function programs(): PackageFiles {
 
 /** What `npm run build` made. */
 function bundles(): PackageFiles {
-  return { '/usr/lib/depotd/depotctl.mjs': read('dist/depotctl.mjs'), '/usr/lib/depotd/depotd.mjs': read('dist/depotd.mjs') };
+  return {
+    '/usr/lib/depotd/depotctl.mjs': read('dist/depotctl.mjs'),
+    '/usr/lib/depotd/depotd.mjs': read('dist/depotd.mjs'),
+  };
 }
 
 function program(path: string): PackageFile {

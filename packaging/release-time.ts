@@ -4,15 +4,22 @@ import { spawnSync } from 'node:child_process';
 const UNKNOWN = 1_700_000_000;
 
 /**
- * The time that every file of a package gets, so that the same sources give the same bytes, whenever and wherever they are packed.
- * @returns Unix seconds: SOURCE_DATE_EPOCH (reproducible-builds.org), else that of the newest commit
+ * The time that every file of a package gets, so that the same sources give the same bytes,
+ * whenever and wherever they are packed.
+ * @returns Unix seconds: SOURCE_DATE_EPOCH (reproducible-builds.org), else that of the newest
+ *   commit
  */
 export function releaseTime(repository: string): number {
   const given = process.env.SOURCE_DATE_EPOCH;
   if (given !== undefined) {
-    if (!/^\d{1,11}$/.test(given)) throw new Error(`cannot use SOURCE_DATE_EPOCH ${given}: Unix seconds are expected`);
+    if (!/^\d{1,11}$/.test(given)) {
+      throw new Error(`cannot use SOURCE_DATE_EPOCH ${given}: Unix seconds are expected`);
+    }
     return Number(given);
   }
-  const { status, stdout } = spawnSync('git', ['log', '-1', '--format=%ct'], { cwd: repository, encoding: 'utf8' });
+  const { status, stdout } = spawnSync('git', ['log', '-1', '--format=%ct'], {
+    cwd: repository,
+    encoding: 'utf8',
+  });
   return status === 0 && /^\d+\n$/.test(stdout) ? Number(stdout) : UNKNOWN;
 }

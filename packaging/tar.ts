@@ -1,4 +1,6 @@
-/** One thing in an archive. Folders end in "/", as opkg expects; nothing is made that is not named. */
+/**
+ * One thing in an archive. Folders end in "/", as opkg expects; nothing is made that is not named.
+ */
 export interface TarEntry {
   name: string;
   mode: number;
@@ -13,7 +15,8 @@ const BLOCK_BYTES = 512;
 const MAX_NAME_BYTES = 100;
 
 /**
- * A tar archive in GNU's format, owned by root, as OpenWrt's builders write it. The same entries and time always give the same bytes.
+ * A tar archive in GNU's format, owned by root, as OpenWrt's builders write it. The same entries
+ * and time always give the same bytes.
  * @param modifiedAt of every entry, in Unix seconds
  */
 export function createTar(entries: readonly TarEntry[], modifiedAt: number): Buffer {

@@ -16,24 +16,42 @@ export interface Daemon {
 /** How long answers under way may take when the daemon stops. */
 const STOP_GRACE_MS = 5000;
 
-/** Composition root: config → parts (host → jobs → store) → front (http, forge); then it listens. @throws DepotError with what keeps it from starting */
+/**
+ * Composition root: config → parts (host → jobs → store) → front (http, forge); then it listens.
+ * @throws DepotError with what keeps it from starting
+ */
 export async function startDaemon(source: ConfigSource): Promise<Daemon> {
   let config = loadConfig(source);
   const log = createLog(config.main.log_level);
   const paths = createPaths(config);
   const stopping = new AbortController();
   const parts = await createParts({ paths, log, config: () => config, stopping: stopping.signal });
-  const frontFor = (wanted: Config): Promise<Front> => createFront({ parts, config: wanted, log, paths, stopping: stopping.signal, authInForce: () => config.main.auth });
+  const frontFor = (wanted: Config): Promise<Front> =>
+    createFront({
+      parts,
+      config: wanted,
+      log,
+      paths,
+      stopping: stopping.signal,
+      authInForce: () => config.main.auth,
+    });
   let front = await frontFor(config);
   let door: Door = front;
-  const listeners = createListeners({ handle: (request, response) => door.handle(request, response), take: (request, response) => door.take(request, response) }, log);
+  const listeners = createListeners(
+    {
+      handle: (request, response) => door.handle(request, response),
+      take: (request, response) => door.take(request, response),
+    },
+    log,
+  );
   await listeners.listen(config.main.listen);
   parts.queue.resume();
   await parts.tools.catalog.watch();
 
   const takeOver = async (next: Config): Promise<void> => {
     const nextFront = await frontFor(next);
-    // Addresses and log-in do not change in one moment, and neither set of addresses may be met with the other's log-in.
+    // Addresses and log-in do not change in one moment, and neither set of addresses may be met
+    // with the other's log-in.
     if (next.main.auth !== config.main.auth) door = CLOSED_DOOR;
     await listeners.listen(next.main.listen).catch(async (error: unknown) => {
       await nextFront.close();
@@ -62,7 +80,8 @@ export async function startDaemon(source: ConfigSource): Promise<Daemon> {
   let lastReload: Promise<void> = Promise.resolve();
 
   return {
-    // One after the other: two at once would open the same new address twice, and the second take that for a fault.
+    // One after the other: two at once would open the same new address twice, and the second take
+    // that for a fault.
     reload: () => (lastReload = lastReload.then(reload)),
     stop: async () => {
       stopping.abort();
@@ -76,7 +95,8 @@ export async function startDaemon(source: ConfigSource): Promise<Daemon> {
 }
 
 const CLOSED_DOOR: Door = {
-  handle: (_request, response) => refuse(response, new DepotError('unavailable', 'cannot answer: the configuration is changing')),
+  handle: (_request, response) =>
+    refuse(response, new DepotError('unavailable', 'cannot answer: the configuration is changing')),
   take: () => false,
 };
 
@@ -84,10 +104,15 @@ const CLOSED_DOOR: Door = {
 const NEEDS_RESTART = ['root', 'state_dir', 'log_dir', 'upload_dir'] as const;
 
 function tellWhatWaits({ main }: Config, next: Config, log: Log): void {
-  const waiting = NEEDS_RESTART.filter((name) => main[name] !== next.main[name]).map((name) => `main.${name}`);
+  const waiting = NEEDS_RESTART.filter((name) => main[name] !== next.main[name]).map(
+    (name) => `main.${name}`,
+  );
   if (waiting.length > 0) log.warn({ options: waiting }, 'options that apply after a restart only');
 }
 
-function pick<Value extends object, Name extends keyof Value>(value: Value, names: readonly Name[]): Pick<Value, Name> {
+function pick<Value extends object, Name extends keyof Value>(
+  value: Value,
+  names: readonly Name[],
+): Pick<Value, Name> {
   return Object.fromEntries(names.map((name) => [name, value[name]])) as Pick<Value, Name>;
 }

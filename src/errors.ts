@@ -1,4 +1,6 @@
-/** Every failure that a caller may branch on. The code is the contract; the message is for people. */
+/**
+ * Every failure that a caller may branch on. The code is the contract; the message is for people.
+ */
 export const ERROR_STATUS = {
   bad_request: 400,
   forbidden: 403,
@@ -21,7 +23,10 @@ export const ERROR_STATUS = {
 export type ErrorCode = keyof typeof ERROR_STATUS;
 export type ErrorStatus = (typeof ERROR_STATUS)[ErrorCode];
 
-/** The one exception that crosses a border between rooms. Its message is lower case and starts with "cannot …". */
+/**
+ * The one exception that crosses a border between rooms. Its message is lower case and starts with
+ * "cannot …".
+ */
 export class DepotError extends Error {
   readonly code: ErrorCode;
   readonly status: ErrorStatus;
@@ -34,9 +39,13 @@ export class DepotError extends Error {
   }
 }
 
-/** The code that Node gives a failed system call, such as `ENOENT`; undefined for any other error. */
+/**
+ * The code that Node gives a failed system call, such as `ENOENT`; undefined for any other error.
+ */
 export function systemCode(error: unknown): string | undefined {
-  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
+  return error instanceof Error && 'code' in error && typeof error.code === 'string'
+    ? error.code
+    : undefined;
 }
 
 /** What an unknown thrown value says, in one line. */

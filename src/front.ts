@@ -35,7 +35,9 @@ import { progressOf } from './store/operations.ts';
 /** What answers requests under one configuration; another configuration makes another. */
 export interface Front {
   handle: RequestListener;
-  /** Answers a plain request for the forge; for any other it returns false, and has done nothing. */
+  /**
+   * Answers a plain request for the forge; for any other it returns false, and has done nothing.
+   */
   take: (request: PlainRequest, response: CallerResponse) => boolean;
   /** Ends the connections to the forge. */
   close: () => Promise<void>;
@@ -52,7 +54,10 @@ export interface FrontOptions {
   authInForce: () => Config['main']['auth'];
 }
 
-/** A request is the forge's or the app's, by its raw target: the forge's is passed on as it stands, and never parsed. */
+/**
+ * A request is the forge's or the app's, by its raw target: the forge's is passed on as it stands,
+ * and never parsed.
+ */
 export async function createFront(options: FrontOptions): Promise<Front> {
   const hosts = knownHosts(options.config);
   const forge = await openForgeBehind(options);
@@ -63,7 +68,9 @@ export async function createFront(options: FrontOptions): Promise<Front> {
       else if (isForUs(options, { request, response, hosts })) forge.handle(request, response);
     },
     take: (request, response) => {
-      if (!forge.owns(request.url) || problemOf(options, request, hosts) !== undefined) return false;
+      if (!forge.owns(request.url) || problemOf(options, request, hosts) !== undefined) {
+        return false;
+      }
       forge.handle(request, response);
       return true;
     },
@@ -86,7 +93,10 @@ function openForgeBehind({ parts, config, paths, log }: FrontOptions): Promise<F
 
 const MIB = 1024 ** 2;
 
-async function createAppListener(options: FrontOptions, { forge, hosts }: { forge: Forge; hosts: KnownHosts }): Promise<RequestListener> {
+async function createAppListener(
+  options: FrontOptions,
+  { forge, hosts }: { forge: Forge; hosts: KnownHosts },
+): Promise<RequestListener> {
   const { parts, config, paths, log, stopping } = options;
   const { host, tools, entries, disks, uploads, queue, logs, events, identity, login } = parts;
   const { base, auth } = config.main;
@@ -96,17 +106,35 @@ async function createAppListener(options: FrontOptions, { forge, hosts }: { forg
     ...entryRoutes({ files: host.apps, entries }),
     ...diskRoutes(disks),
     ...containerRoutes({ container: host.container, queue }),
-    ...uploadRoutes({ uploads, records: tools.records, queue, limitBytes: config.main.upload_max_mb * MIB, freeBytes: host.uploads.freeBytes }),
+    ...uploadRoutes({
+      uploads,
+      records: tools.records,
+      queue,
+      limitBytes: config.main.upload_max_mb * MIB,
+      freeBytes: host.uploads.freeBytes,
+    }),
     ...selfUpgradeRoutes({ packages: tools.packages, queue }),
     ...identityRoutes(identity),
     ...loginRoutes({ ...login, auth, base }),
     ...taskRoutes({ queue, logs, progressOf: (job) => progressOf(tools, job), stopping }),
-    ...systemRoutes({ queue, version: VERSION, ailments, forge, events, base, stopping, routes: () => routes }),
+    ...systemRoutes({
+      queue,
+      version: VERSION,
+      ailments,
+      forge,
+      events,
+      base,
+      stopping,
+      routes: () => routes,
+    }),
     ...panelRoutes({ base, auth }),
   ];
   const app = createApp({ base, routes, hosts, sessions: sessionsInForce(options), stopping, log });
   // What the adapter refuses before the app sees it: a Host or a target that makes no URL.
-  const errorHandler = (error: unknown): Response => refusal(new DepotError('bad_request', `cannot read the request: ${reasonOf(error)}`), { isTask: false });
+  const errorHandler = (error: unknown): Response =>
+    refusal(new DepotError('bad_request', `cannot read the request: ${reasonOf(error)}`), {
+      isTask: false,
+    });
   // Not before: it takes hold of the Fetch classes, which are deferred first.
   const { getRequestListener } = await import('@hono/node-server');
   const answer = getRequestListener(app.fetch, { errorHandler });
@@ -119,16 +147,29 @@ function sessionsInForce({ parts, config: { main }, authInForce }: FrontOptions)
   return { find, isOpen: async (headers) => authInForce() === main.auth && isOpen(headers) };
 }
 
-function isForUs(options: FrontOptions, { request, response, hosts }: { request: IncomingMessage; response: ServerResponse; hosts: KnownHosts }): boolean {
+function isForUs(
+  options: FrontOptions,
+  {
+    request,
+    response,
+    hosts,
+  }: { request: IncomingMessage; response: ServerResponse; hosts: KnownHosts },
+): boolean {
   const problem = problemOf(options, request, hosts);
   if (problem !== undefined) refuse(response, problem);
   return problem === undefined;
 }
 
 /** The forge's requests, too, must name this device and find it working. */
-function problemOf({ stopping }: FrontOptions, { headers, socket }: CallerRequest, hosts: KnownHosts): unknown {
+function problemOf(
+  { stopping }: FrontOptions,
+  { headers, socket }: CallerRequest,
+  hosts: KnownHosts,
+): unknown {
   try {
-    if (stopping.aborted) throw new DepotError('unavailable', 'cannot answer: the daemon is stopping');
+    if (stopping.aborted) {
+      throw new DepotError('unavailable', 'cannot answer: the daemon is stopping');
+    }
     checkHost(headers.host, hosts, calledAddress(socket, headers.forwarded));
     return undefined;
   } catch (error) {
@@ -138,20 +179,27 @@ function problemOf({ stopping }: FrontOptions, { headers, socket }: CallerReques
 
 /** Answers outside of the app, in the same shape. */
 export function refuse(response: ServerResponse, error: unknown): void {
-  const { status, message } = error instanceof DepotError ? error : new DepotError('internal', reasonOf(error));
-  response.writeHead(status, { 'content-type': 'application/json; charset=utf-8', connection: 'close' }).end(JSON.stringify({ code: status, msg: message }));
+  const { status, message } =
+    error instanceof DepotError ? error : new DepotError('internal', reasonOf(error));
+  response
+    .writeHead(status, { 'content-type': 'application/json; charset=utf-8', connection: 'close' })
+    .end(JSON.stringify({ code: status, msg: message }));
 }
 
 function knownHosts({ main }: Config): KnownHosts {
   const addresses = main.listen.map(parseListenAddress);
-  const names = addresses.flatMap((address) => (address.kind === 'tcp' ? [hostForm(address.host) ?? ''] : []));
+  const names = addresses.flatMap((address) =>
+    address.kind === 'tcp' ? [hostForm(address.host) ?? ''] : [],
+  );
   return { listening: new Set(names), configured: main.hosts };
 }
 
 async function findAilments({ stateDir, logDir }: Paths, stopping: AbortSignal): Promise<string[]> {
   const ailments = stopping.aborted ? ['the daemon is stopping'] : [];
   for (const folder of [stateDir, logDir]) {
-    await access(folder, constants.W_OK).catch((error: unknown) => ailments.push(`cannot write to ${folder}: ${reasonOf(error)}`));
+    await access(folder, constants.W_OK).catch((error: unknown) =>
+      ailments.push(`cannot write to ${folder}: ${reasonOf(error)}`),
+    );
   }
   return ailments;
 }

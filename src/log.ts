@@ -9,7 +9,10 @@ export interface Log {
   error(fields: object, event: string): void;
 }
 
-/** @param level the least level that is written, one of pino's; it can be changed later by assigning `level` */
+/**
+ * @param level the least level that is written, one of pino's; it can be changed later by assigning
+ *   `level`
+ */
 export function createLog(level: string): Log {
   return pino({ level, base: null, messageKey: 'event' }, destination({ fd: 2, sync: true }));
 }

@@ -18,16 +18,23 @@ const USAGE = `usage: depotd [--config FILE] [--set SECTION.OPTION=VALUE]… [--
 /** Exit code for a bad command line or configuration. */
 const EXIT_USAGE = 2;
 
-/** When the garbage of the start is given back, and how often the daemon looks whether there is more. */
+/**
+ * When the garbage of the start is given back, and how often the daemon looks whether there is
+ * more.
+ */
 const SETTLED_MS = 1000;
 const LOOK_MS = 2000;
-/** Growth of the heap over its last clean-up that is worth another: below it a collection would find little. */
+/**
+ * Growth of the heap over its last clean-up that is worth another: below it a collection would find
+ * little.
+ */
 const WORTH_BYTES = 3 * 1024 ** 2;
 
-// V8 doubles its nursery under load and keeps it; on a small device the memory is worth more than fewer, longer collections.
+// V8 doubles its nursery under load and keeps it; on a small device the memory is worth more than
+// fewer, longer collections.
 setFlagsFromString('--semi-space-growth-factor=1');
-// And it lets the heap double before it cleans up, and keeps half-empty pages, though what a busy daemon adds (package databases read
-// anew) is nearly all garbage.
+// And it lets the heap double before it cleans up, and keeps half-empty pages, though what a busy
+// daemon adds (package databases read anew) is nearly all garbage.
 setFlagsFromString('--heap-growing-percent=20');
 setFlagsFromString('--optimize-for-size');
 deferFetchClasses();
@@ -51,7 +58,13 @@ async function main(): Promise<void> {
 function readCommandLine(): ConfigSource {
   try {
     const { values } = parseArgs({
-      options: { config: { type: 'string' }, set: { type: 'string', multiple: true }, check: { type: 'boolean' }, version: { type: 'boolean' }, help: { type: 'boolean', short: 'h' } },
+      options: {
+        config: { type: 'string' },
+        set: { type: 'string', multiple: true },
+        check: { type: 'boolean' },
+        version: { type: 'boolean' },
+        help: { type: 'boolean', short: 'h' },
+      },
     });
     if (values.help === true) end(USAGE);
     if (values.version === true) end(`depotd ${VERSION}\n`);
@@ -75,20 +88,38 @@ function check(source: ConfigSource): never {
   process.exit(problems.length === 0 ? 0 : EXIT_USAGE);
 }
 
-/** From the start on: a signal that comes before the daemon is up waits for it. A start that fails ends the process by itself. */
+/**
+ * From the start on: a signal that comes before the daemon is up waits for it. A start that fails
+ * ends the process by itself.
+ */
 function obeySignals(starting: Promise<Daemon>): void {
   let isStopping = false;
   const stop = (): void => {
     if (isStopping) return;
     isStopping = true;
-    void starting.then((daemon) => daemon.stop()).then(() => process.exit(0), () => undefined);
+    void starting
+      .then((daemon) => daemon.stop())
+      .then(
+        () => process.exit(0),
+        () => undefined,
+      );
   };
   process.on('SIGTERM', stop);
   process.on('SIGINT', stop);
-  process.on('SIGHUP', () => void starting.then((daemon) => daemon.reload(), () => undefined));
+  process.on(
+    'SIGHUP',
+    () =>
+      void starting.then(
+        (daemon) => daemon.reload(),
+        () => undefined,
+      ),
+  );
 }
 
-/** Gives back what the start or a burst of work took: V8 by itself collects when it must, not when there is time. */
+/**
+ * Gives back what the start or a burst of work took: V8 by itself collects when it must, not when
+ * there is time.
+ */
 function giveBackMemory(): void {
   let clean = Infinity;
   const collect = (): void => {

@@ -56,20 +56,63 @@ export interface PartOptions {
 
 /** Builds host → jobs → store, each from those before it. */
 export async function createParts({ paths, log, config, stopping }: PartOptions): Promise<Parts> {
-  const selfUpgrade = { limitSeconds: SELF_UPGRADE_LIMIT_S, healthAddress: () => localAddress(config().main.listen) };
-  const host = await createHost({ paths, environment: commandEnvironment(), selfUpgrade, container: () => config().container });
+  const selfUpgrade = {
+    limitSeconds: SELF_UPGRADE_LIMIT_S,
+    healthAddress: () => localAddress(config().main.listen),
+  };
+  const host = await createHost({
+    paths,
+    environment: commandEnvironment(),
+    selfUpgrade,
+    container: () => config().container,
+  });
   await host.claimState();
-  const [journal, logs] = await Promise.all([openJournal(paths.stateDir), createTaskLogs(paths.logDir)]);
+  const [journal, logs] = await Promise.all([
+    openJournal(paths.stateDir),
+    createTaskLogs(paths.logDir),
+  ]);
   const { packages } = host;
-  const tools: PackageTools = { packages, catalog: createCatalog({ packages, log }), auto: createAutoInstalled(host.notes), uploads: host.uploads, records: createRunRecords(host.notes), selfUpgrade: host.selfUpgrade, container: host.container };
-  const runner = createRunner({ processes: host.processes, logs, log, planOf: (job) => planOf(tools, job), save: journal.save });
-  const limits = () => ({ jobs: config().main.keep_jobs, logBytes: config().main.keep_log_mb * MIB });
+  const tools: PackageTools = {
+    packages,
+    catalog: createCatalog({ packages, log }),
+    auto: createAutoInstalled(host.notes),
+    uploads: host.uploads,
+    records: createRunRecords(host.notes),
+    selfUpgrade: host.selfUpgrade,
+    container: host.container,
+  };
+  const runner = createRunner({
+    processes: host.processes,
+    logs,
+    log,
+    planOf: (job) => planOf(tools, job),
+    save: journal.save,
+  });
+  const limits = () => ({
+    jobs: config().main.keep_jobs,
+    logBytes: config().main.keep_log_mb * MIB,
+  });
   const queue = createQueue({ journal, logs, log, runner, contradicts, limits });
   const events = createDeviceEvents();
-  queue.onChange((job) => events.publish({ event: 'job', key: job.id, data: { task_id: job.id, ...describeTask(job) } }));
-  const login = { sessions: createPasswordSessions(), password: host.password, limit: createAttemptLimit(), log };
-  const sessions = { panel: createPanelSessions({ bus: host.panel, log }), password: login.sessions, none: createOpenSessions() };
-  const identity = { deviceId: createDeviceId(host.notes), architecture: packages.architecture, version: VERSION };
+  queue.onChange((job) =>
+    events.publish({ event: 'job', key: job.id, data: { task_id: job.id, ...describeTask(job) } }),
+  );
+  const login = {
+    sessions: createPasswordSessions(),
+    password: host.password,
+    limit: createAttemptLimit(),
+    log,
+  };
+  const sessions = {
+    panel: createPanelSessions({ bus: host.panel, log }),
+    password: login.sessions,
+    none: createOpenSessions(),
+  };
+  const identity = {
+    deviceId: createDeviceId(host.notes),
+    architecture: packages.architecture,
+    version: VERSION,
+  };
   const entries = createEntries({ files: host.apps, catalog: tools.catalog, stopping });
   const disks = createDisks({ host: host.blockDevices, log });
   const uploads = createUploads(host.uploads);

@@ -7,7 +7,10 @@ import ts from 'typescript';
 export interface Import {
   /** The file that imports, below the repository's folder. */
   from: string;
-  /** A file below the repository's folder, or the name of a package or of a part of Node (`node:fs`). */
+  /**
+   * A file below the repository's folder, or the name of a package or of a part of Node
+   * (`node:fs`).
+   */
   to: string;
   isFile: boolean;
   /** Whether only types come with it, so that it is gone when the program runs. */
@@ -16,10 +19,14 @@ export interface Import {
 
 export const REPOSITORY = join(import.meta.dirname, '..');
 
-/** Files below a folder of the repository, as paths from it. What is installed or built is left out. */
+/**
+ * Files below a folder of the repository, as paths from it. What is installed or built is left out.
+ */
 export function filesBelow(folder: string): string[] {
   const entries = readdirSync(join(REPOSITORY, folder), { withFileTypes: true });
-  const kept = entries.filter(({ name }) => !['node_modules', 'dist', 'demo', '.git'].includes(name));
+  const kept = entries.filter(
+    ({ name }) => !['node_modules', 'dist', 'demo', '.git'].includes(name),
+  );
   return kept.flatMap((entry) => {
     const path = join(folder, entry.name);
     return entry.isDirectory() ? filesBelow(path) : [path];
@@ -39,13 +46,22 @@ export function importsOf(path: string): Import[] {
   const add = (specifier: ts.Node | undefined, isType: boolean): void => {
     if (specifier === undefined || !ts.isStringLiteralLike(specifier)) return;
     const isFile = specifier.text.startsWith('.');
-    imports.push({ from: path, to: isFile ? normalize(join(dirname(path), specifier.text)) : packageIn(specifier.text), isFile, isType });
+    imports.push({
+      from: path,
+      to: isFile ? normalize(join(dirname(path), specifier.text)) : packageIn(specifier.text),
+      isFile,
+      isType,
+    });
   };
   visit(parseSource(path), (node) => {
     if (ts.isImportDeclaration(node)) add(node.moduleSpecifier, isTypeImport(node));
     if (ts.isExportDeclaration(node)) add(node.moduleSpecifier, node.isTypeOnly);
-    if (ts.isImportTypeNode(node) && ts.isLiteralTypeNode(node.argument)) add(node.argument.literal, true);
-    if (ts.isCallExpression(node) && node.expression.kind === ts.SyntaxKind.ImportKeyword) add(node.arguments[0], false);
+    if (ts.isImportTypeNode(node) && ts.isLiteralTypeNode(node.argument)) {
+      add(node.argument.literal, true);
+    }
+    if (ts.isCallExpression(node) && node.expression.kind === ts.SyntaxKind.ImportKeyword) {
+      add(node.arguments[0], false);
+    }
   });
   return imports;
 }
@@ -54,13 +70,21 @@ function isTypeImport({ importClause }: ts.ImportDeclaration): boolean {
   if (importClause === undefined) return false;
   const { phaseModifier, name, namedBindings } = importClause;
   if (phaseModifier === ts.SyntaxKind.TypeKeyword) return true;
-  if (name !== undefined || namedBindings === undefined || ts.isNamespaceImport(namedBindings)) return false;
-  return namedBindings.elements.length > 0 && namedBindings.elements.every(({ isTypeOnly }) => isTypeOnly);
+  if (name !== undefined || namedBindings === undefined || ts.isNamespaceImport(namedBindings)) {
+    return false;
+  }
+  return (
+    namedBindings.elements.length > 0 &&
+    namedBindings.elements.every(({ isTypeOnly }) => isTypeOnly)
+  );
 }
 
 function packageIn(specifier: string): string {
   if (specifier.startsWith('node:')) return specifier;
-  return specifier.split('/').slice(0, specifier.startsWith('@') ? 2 : 1).join('/');
+  return specifier
+    .split('/')
+    .slice(0, specifier.startsWith('@') ? 2 : 1)
+    .join('/');
 }
 
 export function visit(node: ts.Node, look: (node: ts.Node) => void): void {
@@ -68,14 +92,20 @@ export function visit(node: ts.Node, look: (node: ts.Node) => void): void {
   ts.forEachChild(node, (child) => visit(child, look));
 }
 
-/** Every function of a file, by where it begins, with its lines; those that hold nothing but a comment do not count. */
+/**
+ * Every function of a file, by where it begins, with its lines; those that hold nothing but a
+ * comment do not count.
+ */
 export function functionsOf(path: string): { where: string; lineCount: number }[] {
   const source = parseSource(path);
   const functions: { where: string; lineCount: number }[] = [];
   visit(source, (node) => {
     if (!ts.isFunctionLike(node)) return;
     const first = source.getLineAndCharacterOfPosition(node.getStart(source)).line;
-    const lines = node.getText(source).split('\n').filter((line) => !/^\s*(\/\/|\/?\*)/.test(line));
+    const lines = node
+      .getText(source)
+      .split('\n')
+      .filter((line) => !/^\s*(\/\/|\/?\*)/.test(line));
     functions.push({ where: `${path}:${first + 1}`, lineCount: lines.length });
   });
   return functions;

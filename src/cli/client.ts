@@ -5,9 +5,10 @@ import { parseEvents, type ServerEvent } from './server-events.ts';
 import type { Target } from './target.ts';
 
 /**
- * The daemon's interface. Every failure is a DepotError: `upstream_unreachable` where nobody answers, or somebody who is not the daemon;
- * `unavailable` while it stops, or where a server in front of it has no room; `forbidden` where a log-in is needed; `command_failed` for
- * everything else that it refuses, in its own words.
+ * The daemon's interface. Every failure is a DepotError: `upstream_unreachable` where nobody
+ * answers, or somebody who is not the daemon; `unavailable` while it stops, or where a server in
+ * front of it has no room; `forbidden` where a log-in is needed; `command_failed` for everything
+ * else that it refuses, in its own words.
  */
 export interface Client {
   get: (path: string, parameters?: Parameters) => Promise<unknown>;
@@ -27,8 +28,13 @@ export interface Client {
 
 /** @param cookie the session to ask with; undefined where nobody is logged in */
 export function createClient(target: Target, cookie?: string): Client {
-  const call = (method: Call['method'], path: string, more: Pick<Call, 'parameters' | 'body'> = {}): Promise<IncomingMessage> => send({ target, method, path, cookie, ...more });
-  const get = async (path: string, parameters: Parameters = {}): Promise<unknown> => readJson(target, await call('GET', path, { parameters }));
+  const call = (
+    method: Call['method'],
+    path: string,
+    more: Pick<Call, 'parameters' | 'body'> = {},
+  ): Promise<IncomingMessage> => send({ target, method, path, cookie, ...more });
+  const get = async (path: string, parameters: Parameters = {}): Promise<unknown> =>
+    readJson(target, await call('GET', path, { parameters }));
   const open = async (path: string, parameters: Parameters): Promise<IncomingMessage> => {
     const answer = await call('GET', path, { parameters });
     if ((answer.statusCode ?? 0) >= 400) await readJson(target, answer);
@@ -40,7 +46,8 @@ export function createClient(target: Target, cookie?: string): Client {
       const token = tokenIn(await get('admin/store/token'));
       return readJson(target, await call('POST', path, { parameters: { ...parameters, token } }));
     },
-    postForm: async (path, form) => readJson(target, await call('POST', path, { parameters: form })),
+    postForm: async (path, form) =>
+      readJson(target, await call('POST', path, { parameters: form })),
     upload: async (path, body) => readJson(target, await call('POST', path, { body })),
     read: async function* (path, parameters) {
       yield* chunksOf(target, await open(path, parameters));
@@ -52,7 +59,9 @@ export function createClient(target: Target, cookie?: string): Client {
       const answer = await call('POST', 'admin/login', { parameters: { password } });
       await readJson(target, answer);
       const [session] = answer.headers['set-cookie']?.[0]?.split(';') ?? [];
-      if (session === undefined) throw new DepotError('command_failed', 'cannot log in: the daemon gave no session');
+      if (session === undefined) {
+        throw new DepotError('command_failed', 'cannot log in: the daemon gave no session');
+      }
       return session;
     },
     hasLogin: async () => {
@@ -69,15 +78,25 @@ async function readJson(target: Target, answer: IncomingMessage): Promise<unknow
   const { statusCode: status = 0, headers } = answer;
   if (status === 204) return undefined;
   const body = parseJson(Buffer.concat(chunks).toString('utf8'));
-  if (body === undefined) throw new DepotError('upstream_unreachable', `cannot use the answer of ${target.url}${target.prefix}: it is not depotd's (HTTP ${status}, ${headers['content-type'] ?? 'no type'}); see --url and --base`);
+  if (body === undefined) {
+    throw new DepotError(
+      'upstream_unreachable',
+      `cannot use the answer of ${target.url}${target.prefix}: it is not depotd's (HTTP ${status}, ${headers['content-type'] ?? 'no type'}); see --url and --base`,
+    );
+  }
   if (status < 400) return body;
   const text = textIn(body, 'stderr') || textIn(body, 'msg') || `the daemon answers HTTP ${status}`;
   throw new DepotError(codeOf(answer), text);
 }
 
-function codeOf({ statusCode, headers }: IncomingMessage): 'unavailable' | 'forbidden' | 'command_failed' {
+function codeOf({
+  statusCode,
+  headers,
+}: IncomingMessage): 'unavailable' | 'forbidden' | 'command_failed' {
   if (statusCode === 503) return 'unavailable';
-  return statusCode === 403 && headers['x-luci-login-required'] === 'yes' ? 'forbidden' : 'command_failed';
+  return statusCode === 403 && headers['x-luci-login-required'] === 'yes'
+    ? 'forbidden'
+    : 'command_failed';
 }
 
 function parseJson(text: string): unknown {
@@ -91,7 +110,8 @@ function parseJson(text: string): unknown {
 
 /** A text field of an answer; empty where there is none. */
 export function textIn(body: unknown, name: string): string {
-  const value: unknown = typeof body === 'object' && body !== null ? (body as Record<string, unknown>)[name] : undefined;
+  const value: unknown =
+    typeof body === 'object' && body !== null ? (body as Record<string, unknown>)[name] : undefined;
   return typeof value === 'string' ? value : '';
 }
 

@@ -1,31 +1,110 @@
-/** What each command takes. The text for --help and every complaint about usage come from this table. */
+/**
+ * What each command takes. The text for --help and every complaint about usage come from this
+ * table.
+ */
 export const COMMANDS = {
-  install: { form: 'install NAME… [--autoconf [--path FOLDER] [--enable 0|1]] [--detach]', meaning: 'install apps or packages', names: [1, Infinity], options: ['autoconf', 'path', 'enable', 'detach'] },
-  remove: { form: 'remove NAME… [--detach]', meaning: 'remove them and what came with them', names: [1, Infinity], options: ['detach'] },
-  upgrade: { form: 'upgrade NAME… [--detach]', meaning: 'upgrade them', names: [1, Infinity], options: ['detach'] },
-  autoconf: { form: 'autoconf NAME… [--path FOLDER] [--enable 0|1] [--detach]', meaning: 'configure apps that are installed', names: [1, Infinity], options: ['path', 'enable', 'detach'] },
-  update: { form: 'update [--detach]', meaning: 'fetch the lists of what is available', names: [0, 0], options: ['detach'] },
-  upload: { form: 'upload FILE… [--detach]', meaning: 'send .ipk or .run files and install them', names: [1, Infinity], options: ['detach'] },
-  uploads: { form: 'uploads', meaning: 'the files that were installed so', names: [0, 0], options: [] },
-  undo: { form: 'undo UPLOAD… [--detach]', meaning: 'remove what they brought', names: [1, Infinity], options: ['detach'] },
-  migrate: { form: 'migrate FOLDER [--overwrite true|chdir] [--detach]', meaning: 'move the container data', names: [1, 1], options: ['overwrite', 'detach'] },
+  install: {
+    form: 'install NAME… [--autoconf [--path FOLDER] [--enable 0|1]] [--detach]',
+    meaning: 'install apps or packages',
+    names: [1, Infinity],
+    options: ['autoconf', 'path', 'enable', 'detach'],
+  },
+  remove: {
+    form: 'remove NAME… [--detach]',
+    meaning: 'remove them and what came with them',
+    names: [1, Infinity],
+    options: ['detach'],
+  },
+  upgrade: {
+    form: 'upgrade NAME… [--detach]',
+    meaning: 'upgrade them',
+    names: [1, Infinity],
+    options: ['detach'],
+  },
+  autoconf: {
+    form: 'autoconf NAME… [--path FOLDER] [--enable 0|1] [--detach]',
+    meaning: 'configure apps that are installed',
+    names: [1, Infinity],
+    options: ['path', 'enable', 'detach'],
+  },
+  update: {
+    form: 'update [--detach]',
+    meaning: 'fetch the lists of what is available',
+    names: [0, 0],
+    options: ['detach'],
+  },
+  upload: {
+    form: 'upload FILE… [--detach]',
+    meaning: 'send .ipk or .run files and install them',
+    names: [1, Infinity],
+    options: ['detach'],
+  },
+  uploads: {
+    form: 'uploads',
+    meaning: 'the files that were installed so',
+    names: [0, 0],
+    options: [],
+  },
+  undo: {
+    form: 'undo UPLOAD… [--detach]',
+    meaning: 'remove what they brought',
+    names: [1, Infinity],
+    options: ['detach'],
+  },
+  migrate: {
+    form: 'migrate FOLDER [--overwrite true|chdir] [--detach]',
+    meaning: 'move the container data',
+    names: [1, 1],
+    options: ['overwrite', 'detach'],
+  },
   list: { form: 'list', meaning: 'the installed apps', names: [0, 0], options: [] },
   status: { form: 'status NAME', meaning: 'one app or package', names: [1, 1], options: [] },
   disks: { form: 'disks', meaning: 'devices with a file system', names: [0, 0], options: [] },
   jobs: { form: 'jobs', meaning: 'the tasks, newest first', names: [0, 0], options: [] },
-  log: { form: 'log [-f] [TASK]', meaning: 'a log, the newest by default; -f: follow', names: [0, 1], options: ['follow'] },
-  stop: { form: 'stop TASK', meaning: 'drop a waiting task, stop a running one', names: [1, 1], options: [] },
-  'self-upgrade': { form: 'self-upgrade [--check] [--detach]', meaning: 'upgrade depotd itself', names: [0, 0], options: ['check', 'detach'] },
+  log: {
+    form: 'log [-f] [TASK]',
+    meaning: 'a log, the newest by default; -f: follow',
+    names: [0, 1],
+    options: ['follow'],
+  },
+  stop: {
+    form: 'stop TASK',
+    meaning: 'drop a waiting task, stop a running one',
+    names: [1, 1],
+    options: [],
+  },
+  'self-upgrade': {
+    form: 'self-upgrade [--check] [--detach]',
+    meaning: 'upgrade depotd itself',
+    names: [0, 0],
+    options: ['check', 'detach'],
+  },
   login: { form: 'login', meaning: 'log in with the password', names: [0, 0], options: [] },
   logout: { form: 'logout', meaning: 'end the session', names: [0, 0], options: [] },
   passwd: { form: 'passwd', meaning: 'set the password', names: [0, 0], options: [] },
-  token: { form: 'token', meaning: 'the token that changing requests carry', names: [0, 0], options: [] },
-} as const satisfies Record<string, { form: string; meaning: string; names: readonly [number, number]; options: readonly OwnOption[] }>;
+  token: {
+    form: 'token',
+    meaning: 'the token that changing requests carry',
+    names: [0, 0],
+    options: [],
+  },
+} as const satisfies Record<
+  string,
+  { form: string; meaning: string; names: readonly [number, number]; options: readonly OwnOption[] }
+>;
 
 export type CommandName = keyof typeof COMMANDS;
 
 /** Options that only some commands take. */
-export const OWN_OPTIONS = ['overwrite', 'autoconf', 'path', 'enable', 'detach', 'follow', 'check'] as const;
+export const OWN_OPTIONS = [
+  'overwrite',
+  'autoconf',
+  'path',
+  'enable',
+  'detach',
+  'follow',
+  'check',
+] as const;
 export type OwnOption = (typeof OWN_OPTIONS)[number];
 
 export const DEFAULT_URL = 'http://127.0.0.1:8728';
@@ -39,8 +118,16 @@ export function isCommand(word: string): word is CommandName {
 const MOST_FORM_COLUMNS = 40;
 
 export function helpText(): string {
-  const width = Math.max(...Object.values(COMMANDS).map(({ form }) => (form.length > MOST_FORM_COLUMNS ? 0 : form.length)));
-  const lines = Object.values(COMMANDS).map(({ form, meaning }) => (form.length > width ? `  ${form}\n  ${' '.repeat(width)}  ${meaning}` : `  ${form.padEnd(width)}  ${meaning}`));
+  const width = Math.max(
+    ...Object.values(COMMANDS).map(({ form }) =>
+      form.length > MOST_FORM_COLUMNS ? 0 : form.length,
+    ),
+  );
+  const lines = Object.values(COMMANDS).map(({ form, meaning }) =>
+    form.length > width
+      ? `  ${form}\n  ${' '.repeat(width)}  ${meaning}`
+      : `  ${form.padEnd(width)}  ${meaning}`,
+  );
   return `usage: depotctl [--url URL] [--base PATH] [--session ID] [--json] COMMAND
 
 ${lines.join('\n')}

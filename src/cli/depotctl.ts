@@ -6,7 +6,14 @@ import { helpText, type CommandName } from './commands.ts';
 import { showLog, stopTask, submitJobs } from './job-commands.ts';
 import { howToLogIn, logIn, logOut, setPassword, type LoginContext } from './login-commands.ts';
 import { createOutput, type Output } from './output.ts';
-import { listApps, listDisks, listJobs, listUploads, showStatus, showToken } from './read-commands.ts';
+import {
+  listApps,
+  listDisks,
+  listJobs,
+  listUploads,
+  showStatus,
+  showToken,
+} from './read-commands.ts';
 import { createSavedLogins } from './saved-logins.ts';
 import { upgradeSelf } from './self-upgrade.ts';
 
@@ -52,15 +59,26 @@ async function main(words: string[], output: Output): Promise<number> {
   return 0;
 }
 
-async function run(invocation: Invocation, output: Output, runtimeDir: string | undefined): Promise<number> {
+async function run(
+  invocation: Invocation,
+  output: Output,
+  runtimeDir: string | undefined,
+): Promise<number> {
   const logins = createSavedLogins(runtimeDir);
   const { target, session } = invocation;
-  const client = createClient(target, session === undefined ? await logins.load(target) : `sysauth=${session}`);
+  const client = createClient(
+    target,
+    session === undefined ? await logins.load(target) : `sysauth=${session}`,
+  );
   try {
     return await RUN[invocation.command]({ client, output, invocation, logins });
   } catch (error) {
     output.say(reasonOf(error));
-    if (error instanceof DepotError && error.code === 'forbidden') output.say(await howToLogIn({ client, invocation }));
-    return error instanceof DepotError && error.code === 'upstream_unreachable' ? EXIT_UNREACHABLE : EXIT_FAILED;
+    if (error instanceof DepotError && error.code === 'forbidden') {
+      output.say(await howToLogIn({ client, invocation }));
+    }
+    return error instanceof DepotError && error.code === 'upstream_unreachable'
+      ? EXIT_UNREACHABLE
+      : EXIT_FAILED;
   }
 }

@@ -5,7 +5,10 @@ import type { Output } from './output.ts';
 import { readTask, type Task } from './task.ts';
 
 const RETRY_MS = 300;
-/** A log that comes in no stream is asked for this often; so many times until a stream is tried again. */
+/**
+ * A log that comes in no stream is asked for this often; so many times until a stream is tried
+ * again.
+ */
 const POLL_MS = 1000;
 const POLLS = 10;
 
@@ -28,16 +31,17 @@ interface Place {
 }
 
 /**
- * Why there was no more to read. `cut`: after a while, as a server in front does to streams; `no room`: such a server has no room for one now; else what
- * the break says.
+ * Why there was no more to read. `cut`: after a while, as a server in front does to streams; `no
+ * room`: such a server has no room for one now; else what the break says.
  */
 type Stop = 'end' | 'cut' | 'no room' | DepotError;
 
 /**
- * Hands on a task's log from its beginning to its end. Where the connection breaks it goes on at the byte where it was; where there is no room for a
- * stream it asks time and again.
+ * Hands on a task's log from its beginning to its end. Where the connection breaks it goes on at
+ * the byte where it was; where there is no room for a stream it asks time and again.
  * @returns the task as it ended
- * @throws DepotError upstream_unreachable where the daemon stays away; forbidden where the log-in ended
+ * @throws DepotError upstream_unreachable where the daemon stays away; forbidden where the log-in
+ *   ended
  */
 export async function followTask(options: FollowOptions): Promise<Task> {
   const { client, output, id, patienceMs } = options;
@@ -45,11 +49,22 @@ export async function followTask(options: FollowOptions): Promise<Task> {
   for (;;) {
     const streamed = await readStream(options, place);
     const stop = streamed === 'no room' ? await poll(options, place) : streamed;
-    if (stop === 'end') return readTask(id, await client.get('admin/system/tasks/status', { task_id: id }));
+    if (stop === 'end') {
+      return readTask(id, await client.get('admin/system/tasks/status', { task_id: id }));
+    }
     if (stop instanceof DepotError) {
-      if (place.brokenAt === undefined) output.say(`${stop.message}; trying again for ${patienceMs / 1000} s, the task itself goes on …`);
+      if (place.brokenAt === undefined) {
+        output.say(
+          `${stop.message}; trying again for ${patienceMs / 1000} s, the task itself goes on …`,
+        );
+      }
       place.brokenAt ??= performance.now();
-      if (performance.now() - place.brokenAt > patienceMs) throw new DepotError('upstream_unreachable', `cannot follow task ${id} any longer: ${stop.message}`);
+      if (performance.now() - place.brokenAt > patienceMs) {
+        throw new DepotError(
+          'upstream_unreachable',
+          `cannot follow task ${id} any longer: ${stop.message}`,
+        );
+      }
     }
     await delay(RETRY_MS);
   }
@@ -64,7 +79,10 @@ async function readStream(options: FollowOptions, place: Place): Promise<Stop> {
   const { client, id, write } = options;
   let stop: Stop = new DepotError('upstream_unreachable', 'the daemon ended the connection');
   try {
-    for await (const { event, id: position, data } of client.events('admin/system/tasks/events', { task_id: id, offset: String(place.offset) })) {
+    for await (const { event, id: position, data } of client.events('admin/system/tasks/events', {
+      task_id: id,
+      offset: String(place.offset),
+    })) {
       isConnected(options, place);
       if (event === 'end') return 'end';
       stop = 'cut';
@@ -83,8 +101,12 @@ async function readStream(options: FollowOptions, place: Place): Promise<Stop> {
 async function poll(options: FollowOptions, place: Place): Promise<Stop> {
   try {
     for (let round = 0; round < POLLS; round += 1) {
-      // In this order: a task that has ended writes nothing more, so what is read after that is all.
-      const { isRunning } = readTask(options.id, await options.client.get('admin/system/tasks/status', { task_id: options.id }));
+      // In this order: a task that has ended writes nothing more, so what is read after that is
+      // all.
+      const { isRunning } = readTask(
+        options.id,
+        await options.client.get('admin/system/tasks/status', { task_id: options.id }),
+      );
       isConnected(options, place);
       await readMore(options, place);
       if (!isRunning) return 'end';
@@ -98,7 +120,10 @@ async function poll(options: FollowOptions, place: Place): Promise<Stop> {
 
 async function readMore({ client, id, write }: FollowOptions, place: Place): Promise<void> {
   try {
-    for await (const chunk of client.read('admin/system/tasks/log', { task_id: id, offset: String(place.offset) })) {
+    for await (const chunk of client.read('admin/system/tasks/log', {
+      task_id: id,
+      offset: String(place.offset),
+    })) {
       place.offset += chunk.length;
       await write(chunk);
     }
@@ -110,6 +135,11 @@ async function readMore({ client, id, write }: FollowOptions, place: Place): Pro
 
 /** A refusal is no break: it goes to the caller. */
 function breakOf(error: unknown): DepotError {
-  if (error instanceof DepotError && (error.code === 'upstream_unreachable' || error.code === 'unavailable')) return error;
+  if (
+    error instanceof DepotError &&
+    (error.code === 'upstream_unreachable' || error.code === 'unavailable')
+  ) {
+    return error;
+  }
   throw error;
 }

@@ -10,7 +10,10 @@ export interface Call {
   target: Target;
   method: 'GET' | 'HEAD' | 'POST';
   path: string;
-  /** In the query of a read; in the body of a change, so that passwords and tokens stand in no server's log. */
+  /**
+   * In the query of a read; in the body of a change, so that passwords and tokens stand in no
+   * server's log.
+   */
   parameters?: Parameters;
   /** The session, as the header Cookie has it. */
   cookie?: string | undefined;
@@ -25,7 +28,10 @@ export interface StreamedBody {
   content: Readable;
 }
 
-/** How long an answer may take to begin; and how long a stream may be silent, in which the daemon gives a sign of life every 15 s. */
+/**
+ * How long an answer may take to begin; and how long a stream may be silent, in which the daemon
+ * gives a sign of life every 15 s.
+ */
 const SILENCE_MS = 45_000;
 
 /**
@@ -33,15 +39,39 @@ const SILENCE_MS = 45_000;
  * @returns the answer, whatever its status, when its head is there
  * @throws DepotError upstream_unreachable; and what the streamed body's source throws
  */
-export function send({ target, method, path, parameters = {}, cookie, body }: Call): Promise<IncomingMessage> {
+export function send({
+  target,
+  method,
+  path,
+  parameters = {},
+  cookie,
+  body,
+}: Call): Promise<IncomingMessage> {
   const form = new URLSearchParams(parameters).toString();
   const query = method === 'POST' || form === '' ? '' : `?${form}`;
   const sizeBytes = body?.sizeBytes ?? Buffer.byteLength(form);
-  const bodyHeaders = method === 'POST' ? { 'content-type': body?.type ?? 'application/x-www-form-urlencoded', 'content-length': sizeBytes } : {};
-  const headers = { ...bodyHeaders, ...(cookie !== undefined && { cookie }), ...(body !== undefined && { connection: 'keep-alive' }) };
+  const bodyHeaders =
+    method === 'POST'
+      ? {
+          'content-type': body?.type ?? 'application/x-www-form-urlencoded',
+          'content-length': sizeBytes,
+        }
+      : {};
+  const headers = {
+    ...bodyHeaders,
+    ...(cookie !== undefined && { cookie }),
+    ...(body !== undefined && { connection: 'keep-alive' }),
+  };
   const request = target.isTls ? requestTls : requestPlain;
   return new Promise((resolve, reject) => {
-    const call = request({ ...target.connection, method, path: `${target.prefix}/${path}${query}`, headers, agent: false, timeout: SILENCE_MS });
+    const call = request({
+      ...target.connection,
+      method,
+      path: `${target.prefix}/${path}${query}`,
+      headers,
+      agent: false,
+      timeout: SILENCE_MS,
+    });
     call.on('response', resolve);
     call.on('timeout', () => call.destroy(new Error(`no sign of life for ${SILENCE_MS / 1000} s`)));
     call.on('error', (error) => reject(unreachable(target, error)));
@@ -59,7 +89,10 @@ export function send({ target, method, path, parameters = {}, cookie, body }: Ca
   });
 }
 
-export async function* chunksOf(target: Target, answer: IncomingMessage): AsyncGenerator<Buffer, void> {
+export async function* chunksOf(
+  target: Target,
+  answer: IncomingMessage,
+): AsyncGenerator<Buffer, void> {
   try {
     for await (const chunk of answer) yield chunk as Buffer;
   } catch (error) {
@@ -73,10 +106,15 @@ const REASONS: Record<string, string> = {
   EACCES: 'this user may not use the socket',
   ENOTFOUND: 'the host name is not known',
   ECONNRESET: 'the connection was broken',
-  DEPTH_ZERO_SELF_SIGNED_CERT: 'its certificate is its own work; the variable NODE_EXTRA_CA_CERTS may name a file with it',
+  DEPTH_ZERO_SELF_SIGNED_CERT:
+    'its certificate is its own work; the variable NODE_EXTRA_CA_CERTS may name a file with it',
 };
 
 function unreachable(target: Target, error: unknown): DepotError {
   const reason = REASONS[systemCode(error) ?? ''] ?? reasonOf(error);
-  return new DepotError('upstream_unreachable', `cannot reach the daemon at ${target.url}: ${reason}`, { cause: error });
+  return new DepotError(
+    'upstream_unreachable',
+    `cannot reach the daemon at ${target.url}: ${reason}`,
+    { cause: error },
+  );
 }

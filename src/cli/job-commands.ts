@@ -22,7 +22,10 @@ const SELF_UPGRADE_MS = 300_000;
 /** As a shell tells the end by Ctrl-C. */
 const EXIT_INTERRUPTED = 130;
 
-/** What begins tasks, such as install: the daemon gets all of them at once and does them in turn; then each is followed. */
+/**
+ * What begins tasks, such as install: the daemon gets all of them at once and does them in turn;
+ * then each is followed.
+ */
 export async function submitJobs(context: CommandContext): Promise<number> {
   const { command, names, isDetached } = context.invocation;
   const ids: string[] = [];
@@ -31,8 +34,15 @@ export async function submitJobs(context: CommandContext): Promise<number> {
     try {
       ids.push(await submit(context, name));
     } catch (error) {
-      if (error instanceof DepotError && ['upstream_unreachable', 'forbidden'].includes(error.code)) throw error;
-      context.output.say(names.length > 1 ? `${command} ${name}: ${reasonOf(error)}` : reasonOf(error));
+      if (
+        error instanceof DepotError &&
+        ['upstream_unreachable', 'forbidden'].includes(error.code)
+      ) {
+        throw error;
+      }
+      context.output.say(
+        names.length > 1 ? `${command} ${name}: ${reasonOf(error)}` : reasonOf(error),
+      );
       failures += 1;
     }
   }
@@ -41,23 +51,44 @@ export async function submitJobs(context: CommandContext): Promise<number> {
 }
 
 async function submit(context: CommandContext, name: string): Promise<string> {
-  const { output, invocation: { command, isDetached, isJson } } = context;
+  const {
+    output,
+    invocation: { command, isDetached, isJson },
+  } = context;
   const answer = await request(context, name);
   const id = textIn(answer, 'task_id');
-  if (id === '') throw new DepotError('command_failed', textIn(answer, 'stderr') || `cannot ${command} ${name}: the daemon did not take it`);
+  if (id === '') {
+    throw new DepotError(
+      'command_failed',
+      textIn(answer, 'stderr') || `cannot ${command} ${name}: the daemon did not take it`,
+    );
+  }
   if (isDetached) await output.print(isJson ? `${JSON.stringify(answer)}\n` : `${id}\n`);
   return id;
 }
 
-async function request({ client, output, invocation: { command, parameters } }: CommandContext, name: string): Promise<unknown> {
+async function request(
+  { client, output, invocation: { command, parameters } }: CommandContext,
+  name: string,
+): Promise<unknown> {
   if (command === 'upload') return sendFile({ client, output }, name);
-  if (command === 'undo') return client.post('admin/store/unrun', { id: await findUpload(client, name) });
-  if (command === 'migrate') return client.post('admin/store/docker_migrate', { ...parameters, path: name });
+  if (command === 'undo') {
+    return client.post('admin/store/unrun', { id: await findUpload(client, name) });
+  }
+  if (command === 'migrate') {
+    return client.post('admin/store/docker_migrate', { ...parameters, path: name });
+  }
   if (command === 'self-upgrade') return client.post('admin/store/do_self_upgrade', {});
-  return client.post(`admin/store/${command}`, { ...parameters, ...(name !== '' && { package: name }) });
+  return client.post(`admin/store/${command}`, {
+    ...parameters,
+    ...(name !== '' && { package: name }),
+  });
 }
 
-async function sendFile({ client, output }: Pick<CommandContext, 'client' | 'output'>, path: string): Promise<unknown> {
+async function sendFile(
+  { client, output }: Pick<CommandContext, 'client' | 'output'>,
+  path: string,
+): Promise<unknown> {
   let shown = -1;
   const body = await openUpload(path, (sentBytes, sizeBytes) => {
     const percent = Math.floor((100 * sentBytes) / sizeBytes);
@@ -84,13 +115,22 @@ async function followAll(context: CommandContext, ids: readonly string[]): Promi
 }
 
 /** @returns whether it was done */
-async function followToEnd({ client, output, invocation }: CommandContext, id: string): Promise<boolean> {
+async function followToEnd(
+  { client, output, invocation }: CommandContext,
+  id: string,
+): Promise<boolean> {
   const write = invocation.isJson ? () => Promise.resolve() : output.print;
   const patienceMs = invocation.command === 'self-upgrade' ? SELF_UPGRADE_MS : RECONNECT_MS;
-  const task = await followTask({ client, output, id, write, patienceMs }).catch((error: unknown) => {
-    if (error instanceof DepotError && error.code === 'forbidden') output.say(`the task goes on; to go on watching when you are logged in: ${invocation.self} log -f ${shortId(id)}`);
-    throw error;
-  });
+  const task = await followTask({ client, output, id, write, patienceMs }).catch(
+    (error: unknown) => {
+      if (error instanceof DepotError && error.code === 'forbidden') {
+        output.say(
+          `the task goes on; to go on watching when you are logged in: ${invocation.self} log -f ${shortId(id)}`,
+        );
+      }
+      throw error;
+    },
+  );
   if (invocation.isJson) await output.print(`${JSON.stringify({ task_id: id, ...task.raw })}\n`);
   else output.say(verdictOf(task));
   return task.exitCode === 0;
@@ -119,7 +159,9 @@ export async function showLog(context: CommandContext): Promise<number> {
   const { client, output, invocation } = context;
   const { id } = await findTask(client, invocation.names[0]);
   if (invocation.isFollowing) return (await followAll(context, [id])) === 0 ? 0 : 1;
-  for await (const chunk of client.read('admin/system/tasks/log', { task_id: id, offset: '0' })) await output.print(chunk);
+  for await (const chunk of client.read('admin/system/tasks/log', { task_id: id, offset: '0' })) {
+    await output.print(chunk);
+  }
   return 0;
 }
 
@@ -130,7 +172,14 @@ export async function stopTask({ client, output, invocation }: CommandContext): 
     return 0;
   }
   await client.post('admin/system/tasks/stop', { task_id: task.id });
-  const { state } = readTask(task.id, await client.get('admin/system/tasks/status', { task_id: task.id }));
-  output.say(state === 'stopped' ? `task ${shortId(task.id)} (${task.command}) is stopped` : `task ${shortId(task.id)} (${task.command}) was asked to stop`);
+  const { state } = readTask(
+    task.id,
+    await client.get('admin/system/tasks/status', { task_id: task.id }),
+  );
+  output.say(
+    state === 'stopped'
+      ? `task ${shortId(task.id)} (${task.command}) is stopped`
+      : `task ${shortId(task.id)} (${task.command}) was asked to stop`,
+  );
   return 0;
 }

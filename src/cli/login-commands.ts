@@ -13,17 +13,28 @@ export async function logIn({ client, output, invocation, logins }: LoginContext
   return withSecrets(async (secrets) => {
     const password = await secrets.next(`Password of ${invocation.target.url}: `);
     if (password === '') {
-      output.say(secrets.isAsking ? 'cannot log in without a password' : 'cannot log in: standard input has no password');
+      output.say(
+        secrets.isAsking
+          ? 'cannot log in without a password'
+          : 'cannot log in: standard input has no password',
+      );
       return EXIT_USAGE;
     }
     await logins.save(invocation.target, await client.logIn(password));
-    output.say('logged in; the session ends with logout, after an hour without a command, or with the daemon');
+    output.say(
+      'logged in; the session ends with logout, after an hour without a command, or with the daemon',
+    );
     return 0;
   });
 }
 
 /** Ends the session that was kept, here and at the daemon. */
-export async function logOut({ client, output, invocation, logins }: LoginContext): Promise<number> {
+export async function logOut({
+  client,
+  output,
+  invocation,
+  logins,
+}: LoginContext): Promise<number> {
   const cookie = await logins.load(invocation.target);
   await logins.forget(invocation.target);
   if (cookie === undefined) {
@@ -54,12 +65,16 @@ async function withSecrets(use: (secrets: Secrets) => Promise<number>): Promise<
 }
 
 /** What somebody who was refused can do, by who it is that logs people in. */
-export async function howToLogIn({ client, invocation: { self, session } }: Pick<CommandContext, 'client' | 'invocation'>): Promise<string> {
+export async function howToLogIn({
+  client,
+  invocation: { self, session },
+}: Pick<CommandContext, 'client' | 'invocation'>): Promise<string> {
   try {
     if (await client.hasLogin()) return `log in with: ${self} login`;
   } catch (error) {
     return reasonOf(error);
   }
-  const given = session === undefined ? '' : 'the session that was given is not valid or has ended; ';
+  const given =
+    session === undefined ? '' : 'the session that was given is not valid or has ended; ';
   return `${given}the device's panel logs people in: give its session, the cookie sysauth_http, with --session or in the variable DEPOTCTL_SESSION`;
 }

@@ -8,10 +8,23 @@ import { readUploads } from './upload-records.ts';
 /** The installed apps, by name. */
 export async function listApps({ client, output, invocation }: CommandContext): Promise<number> {
   const apps = await client.get('admin/store/installed');
-  if (!Array.isArray(apps)) throw new DepotError('command_failed', 'cannot list the apps: the daemon did not answer with a list');
+  if (!Array.isArray(apps)) {
+    throw new DepotError(
+      'command_failed',
+      'cannot list the apps: the daemon did not answer with a list',
+    );
+  }
   if (invocation.isJson) await output.print(`${JSON.stringify(apps)}\n`);
   else if (apps.length === 0) output.say('no apps are installed');
-  else await output.print(formatTable(['NAME', 'VERSION', 'INSTALLED', 'TITLE'], apps.map(appRow).sort(byFirst), process.stdout.columns));
+  else {
+    await output.print(
+      formatTable(
+        ['NAME', 'VERSION', 'INSTALLED', 'TITLE'],
+        apps.map(appRow).sort(byFirst),
+        process.stdout.columns,
+      ),
+    );
+  }
   return 0;
 }
 
@@ -34,10 +47,17 @@ export async function showStatus({ client, output, invocation }: CommandContext)
     await output.print(`${JSON.stringify(status)}\n`);
     return 0;
   }
-  const { time, ...fields } = { name, ...(status as Record<string, unknown>) } as Record<string, unknown>;
+  const { time, ...fields } = { name, ...(status as Record<string, unknown>) } as Record<
+    string,
+    unknown
+  >;
   const rows = Object.entries(fields).map(([key, value]) => [key, showValue(value)]);
   const installedAt = typeof time === 'number' ? [['time', formatTime(time)]] : [];
-  await output.print([...rows, ...installedAt].map(([key = '', value = '']) => `${key.padEnd(16)}${value}\n`).join(''));
+  await output.print(
+    [...rows, ...installedAt]
+      .map(([key = '', value = '']) => `${key.padEnd(16)}${value}\n`)
+      .join(''),
+  );
   return 0;
 }
 
@@ -51,17 +71,43 @@ function showValue(value: unknown): string {
 /** The tasks, newest first. */
 export async function listJobs({ client, output, invocation }: CommandContext): Promise<number> {
   const tasks = await listTasks(client);
-  if (invocation.isJson) for (const { id, raw } of tasks) await output.print(`${JSON.stringify({ task_id: id, ...raw })}\n`);
-  else if (tasks.length === 0) output.say('there are no tasks yet');
-  else await output.print(formatTable(['TASK', 'STATE', 'STARTED', 'TOOK', 'COMMAND'], tasks.map(taskRow), process.stdout.columns));
+  if (invocation.isJson) {
+    for (const { id, raw } of tasks) {
+      await output.print(`${JSON.stringify({ task_id: id, ...raw })}\n`);
+    }
+  } else if (tasks.length === 0) output.say('there are no tasks yet');
+  else {
+    await output.print(
+      formatTable(
+        ['TASK', 'STATE', 'STARTED', 'TOOK', 'COMMAND'],
+        tasks.map(taskRow),
+        process.stdout.columns,
+      ),
+    );
+  }
   return 0;
 }
 
-function taskRow({ id, state, startedAt, stoppedAt, command, isRunning, step, error }: Task): string[] {
+function taskRow({
+  id,
+  state,
+  startedAt,
+  stoppedAt,
+  command,
+  isRunning,
+  step,
+  error,
+}: Task): string[] {
   const took = state === 'queued' ? '' : formatSpan((stoppedAt ?? Date.now() / 1000) - startedAt);
   const remark = isRunning ? step : error;
   // Right behind its command: a narrow terminal cuts what a column of its own would push away.
-  return [shortId(id), state, state === 'queued' ? '' : formatTime(startedAt), took, remark === '' ? command : `${command}  ${remark}`];
+  return [
+    shortId(id),
+    state,
+    state === 'queued' ? '' : formatTime(startedAt),
+    took,
+    remark === '' ? command : `${command}  ${remark}`,
+  ];
 }
 
 export async function showToken({ client, output, invocation }: CommandContext): Promise<number> {
@@ -72,11 +118,19 @@ export async function showToken({ client, output, invocation }: CommandContext):
 
 /** Devices with a file system or a mount. */
 export async function listDisks({ client, output, invocation }: CommandContext): Promise<number> {
-  const { data } = (await client.get('admin/store/get_block_devices')) as { data: Record<string, unknown> };
-  const rows = Object.values(data).map((disk) => ['dev', 'type', 'size', 'label', 'mount'].map((name) => textIn(disk, name)));
+  const { data } = (await client.get('admin/store/get_block_devices')) as {
+    data: Record<string, unknown>;
+  };
+  const rows = Object.values(data).map((disk) =>
+    ['dev', 'type', 'size', 'label', 'mount'].map((name) => textIn(disk, name)),
+  );
   if (invocation.isJson) await output.print(`${JSON.stringify(data)}\n`);
   else if (rows.length === 0) output.say('no device has a file system');
-  else await output.print(formatTable(['DEVICE', 'TYPE', 'SIZE', 'LABEL', 'MOUNTED AT'], rows, process.stdout.columns));
+  else {
+    await output.print(
+      formatTable(['DEVICE', 'TYPE', 'SIZE', 'LABEL', 'MOUNTED AT'], rows, process.stdout.columns),
+    );
+  }
   return 0;
 }
 
@@ -85,6 +139,14 @@ export async function listUploads({ client, output, invocation }: CommandContext
   const uploads = await readUploads(client);
   if (invocation.isJson) await output.print(`${JSON.stringify(uploads)}\n`);
   else if (uploads.length === 0) output.say('no uploaded file is installed');
-  else await output.print(formatTable(['UPLOAD', 'INSTALLED', 'FILE'], uploads.map(({ id, ts, file }) => [shortId(id), formatTime(ts), file]), process.stdout.columns));
+  else {
+    await output.print(
+      formatTable(
+        ['UPLOAD', 'INSTALLED', 'FILE'],
+        uploads.map(({ id, ts, file }) => [shortId(id), formatTime(ts), file]),
+        process.stdout.columns,
+      ),
+    );
+  }
   return 0;
 }

@@ -6,7 +6,10 @@ import { join } from 'node:path';
 import { DepotError, reasonOf } from '../errors.ts';
 import { addressOf, type Target } from './target.ts';
 
-/** Sessions that depotctl keeps between two calls, one an address. What is in no folder of this user alone is as good as not there. */
+/**
+ * Sessions that depotctl keeps between two calls, one an address. What is in no folder of this user
+ * alone is as good as not there.
+ */
 export interface SavedLogins {
   /** @returns the session's cookie; undefined where none is kept */
   load: (target: Target) => Promise<string | undefined>;
@@ -18,11 +21,16 @@ export interface SavedLogins {
 /** A cookie is short; what is longer is none. */
 const MOST_BYTES = 4096;
 
-/** @param runtimeDir a folder of this user alone; undefined: there is none, and one is made below the folder for temporary files */
+/**
+ * @param runtimeDir a folder of this user alone; undefined: there is none, and one is made below
+ *   the folder for temporary files
+ */
 export function createSavedLogins(runtimeDir: string | undefined): SavedLogins {
   const user = process.getuid?.() ?? 0;
-  const folder = runtimeDir === undefined ? join(tmpdir(), `depotctl-${user}`) : join(runtimeDir, 'depotctl');
-  const fileOf = (target: Target): string => join(folder, createHash('sha256').update(addressOf(target)).digest('hex').slice(0, 32));
+  const folder =
+    runtimeDir === undefined ? join(tmpdir(), `depotctl-${user}`) : join(runtimeDir, 'depotctl');
+  const fileOf = (target: Target): string =>
+    join(folder, createHash('sha256').update(addressOf(target)).digest('hex').slice(0, 32));
   return {
     load: async (target) => ((await isOurs(folder, user)) ? readCookie(fileOf(target)) : undefined),
     save: async (target, cookie) => {
@@ -31,7 +39,11 @@ export function createSavedLogins(runtimeDir: string | undefined): SavedLogins {
         if (!(await isOurs(folder, user))) throw new Error('it is not a folder of this user alone');
         await writeCookie(fileOf(target), cookie);
       } catch (error) {
-        throw new DepotError('command_failed', `cannot keep the session in ${folder}: ${reasonOf(error)}`, { cause: error });
+        throw new DepotError(
+          'command_failed',
+          `cannot keep the session in ${folder}: ${reasonOf(error)}`,
+          { cause: error },
+        );
       }
     },
     forget: async (target) => {
@@ -40,7 +52,10 @@ export function createSavedLogins(runtimeDir: string | undefined): SavedLogins {
   };
 }
 
-/** In the folder for temporary files anybody may make a folder of this name first, or a link: neither is used. */
+/**
+ * In the folder for temporary files anybody may make a folder of this name first, or a link:
+ * neither is used.
+ */
 async function isOurs(folder: string, user: number): Promise<boolean> {
   const stat = await lstat(folder).catch(() => undefined);
   return stat?.isDirectory() === true && stat.uid === user && (stat.mode & 0o077) === 0;

@@ -1,14 +1,22 @@
 import { textIn } from './client.ts';
 import { submitJobs, type CommandContext } from './job-commands.ts';
 
-/** Upgrades depotd, where there is something newer, and follows that over the daemon's end and start. */
+/**
+ * Upgrades depotd, where there is something newer, and follows that over the daemon's end and
+ * start.
+ */
 export async function upgradeSelf(context: CommandContext): Promise<number> {
-  const { client, output, invocation: { isCheckOnly, isJson, self } } = context;
+  const {
+    client,
+    output,
+    invocation: { isCheckOnly, isJson, self },
+  } = context;
   const answer = (await client.get('admin/store/check_self_upgrade')) as { code: number };
   const version = textIn(answer, 'msg');
   if (isCheckOnly && isJson) await output.print(`${JSON.stringify(answer)}\n`);
-  else if (answer.code !== 200) output.say(`the lists offer no newer version of depotd; to fetch them: ${self} update`);
-  else if (isCheckOnly) await output.print(`${version}\n`);
+  else if (answer.code !== 200) {
+    output.say(`the lists offer no newer version of depotd; to fetch them: ${self} update`);
+  } else if (isCheckOnly) await output.print(`${version}\n`);
   if (isCheckOnly || answer.code !== 200) return 0;
   output.say(`upgrading depotd to ${version}; the daemon starts again in between`);
   return submitJobs(context);

@@ -5,18 +5,34 @@ export interface ServerEvent {
   data: unknown;
 }
 
-/** Reads an event stream (HTML standard, "Server-sent events") whose data is JSON. Comments are dropped, and an event without its end. */
-export async function* parseEvents(chunks: AsyncIterable<Buffer>): AsyncGenerator<ServerEvent, void> {
+/**
+ * Reads an event stream (HTML standard, "Server-sent events") whose data is JSON. Comments are
+ * dropped, and an event without its end.
+ */
+export async function* parseEvents(
+  chunks: AsyncIterable<Buffer>,
+): AsyncGenerator<ServerEvent, void> {
   let fields = new Map<string, string>();
   for await (const line of linesOf(chunks)) {
     if (line === '') {
       const data = fields.get('data');
-      if (data !== undefined) yield { event: fields.get('event') ?? 'message', id: fields.get('id') ?? '', data: JSON.parse(data) as unknown };
+      if (data !== undefined) {
+        yield {
+          event: fields.get('event') ?? 'message',
+          id: fields.get('id') ?? '',
+          data: JSON.parse(data) as unknown,
+        };
+      }
       fields = new Map();
       continue;
     }
     const [, name, value = ''] = /^([^:]+)(?:: ?(.*))?$/s.exec(line) ?? [];
-    if (name !== undefined) fields.set(name, name === 'data' && fields.has('data') ? `${fields.get('data') ?? ''}\n${value}` : value);
+    if (name !== undefined) {
+      fields.set(
+        name,
+        name === 'data' && fields.has('data') ? `${fields.get('data') ?? ''}\n${value}` : value,
+      );
+    }
   }
 }
 

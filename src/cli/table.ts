@@ -1,12 +1,27 @@
 /**
  * Rows below their headings, in columns as wide as their content.
- * @param columns width of the terminal: longer lines are cut; undefined where the output is no terminal
+ * @param columns width of the terminal: longer lines are cut; undefined where the output is no
+ *   terminal
  */
-export function formatTable(headings: readonly string[], rows: readonly (readonly string[])[], columns?: number): string {
+export function formatTable(
+  headings: readonly string[],
+  rows: readonly (readonly string[])[],
+  columns?: number,
+): string {
   const all = [headings, ...rows].map((row) => row.map(oneLine));
   const widths = headings.map((_, at) => Math.max(...all.map((row) => (row[at] ?? '').length)));
-  const lines = all.map((row) => row.map((cell, at) => cell.padEnd(widths[at] ?? 0)).join('  ').trimEnd());
-  return lines.map((line) => `${columns !== undefined && line.length > columns ? `${line.slice(0, columns - 1)}…` : line}\n`).join('');
+  const lines = all.map((row) =>
+    row
+      .map((cell, at) => cell.padEnd(widths[at] ?? 0))
+      .join('  ')
+      .trimEnd(),
+  );
+  return lines
+    .map(
+      (line) =>
+        `${columns !== undefined && line.length > columns ? `${line.slice(0, columns - 1)}…` : line}\n`,
+    )
+    .join('');
 }
 
 /** Control characters in what others wrote must not reach the terminal. */

@@ -19,7 +19,8 @@ export interface Task {
 
 export function readTask(id: string, body: unknown): Task {
   const raw = typeof body === 'object' && body !== null ? (body as Record<string, unknown>) : {};
-  const numberIn = (name: string): number | undefined => (typeof raw[name] === 'number' ? raw[name] : undefined);
+  const numberIn = (name: string): number | undefined =>
+    typeof raw[name] === 'number' ? raw[name] : undefined;
   return {
     id,
     state: textIn(raw, 'state'),
@@ -37,7 +38,9 @@ export function readTask(id: string, body: unknown): Task {
 /** All tasks, newest first: the daemon lists them in the order in which it took them. */
 export async function listTasks(client: Client): Promise<Task[]> {
   const body = await client.get('admin/system/tasks/status');
-  return Object.entries(body as Record<string, unknown>).map(([id, task]) => readTask(id, task)).reverse();
+  return Object.entries(body as Record<string, unknown>)
+    .map(([id, task]) => readTask(id, task))
+    .reverse();
 }
 
 /**
@@ -46,10 +49,23 @@ export async function listTasks(client: Client): Promise<Task[]> {
  */
 export async function findTask(client: Client, name = 'latest'): Promise<Task> {
   const tasks = await listTasks(client);
-  const found = name === 'latest' ? tasks.slice(0, 1) : tasks.filter(({ id }) => id.startsWith(name));
+  const found =
+    name === 'latest' ? tasks.slice(0, 1) : tasks.filter(({ id }) => id.startsWith(name));
   const [task, second] = found;
-  if (task === undefined) throw new DepotError('not_found', tasks.length === 0 ? 'cannot find a task: there are none yet' : `cannot find the task ${name}: "depotctl jobs" lists them`);
-  if (second !== undefined) throw new DepotError('bad_request', `cannot tell which task ${name} is: ${found.map(({ id }) => id).join(', ')}`);
+  if (task === undefined) {
+    throw new DepotError(
+      'not_found',
+      tasks.length === 0
+        ? 'cannot find a task: there are none yet'
+        : `cannot find the task ${name}: "depotctl jobs" lists them`,
+    );
+  }
+  if (second !== undefined) {
+    throw new DepotError(
+      'bad_request',
+      `cannot tell which task ${name} is: ${found.map(({ id }) => id).join(', ')}`,
+    );
+  }
   return task;
 }
 

@@ -5,18 +5,29 @@ import { Readable } from 'node:stream';
 import { DepotError, reasonOf, systemCode } from '../errors.ts';
 import type { StreamedBody } from './http-call.ts';
 
-const REASONS: Record<string, string> = { ENOENT: 'there is no such file', EACCES: 'this user may not read it', EISDIR: 'it is a folder' };
+const REASONS: Record<string, string> = {
+  ENOENT: 'there is no such file',
+  EACCES: 'this user may not read it',
+  EISDIR: 'it is a folder',
+};
 
 /**
  * A form with one file in it (RFC 7578), read piece by piece while it is sent.
  * @param onSent gets the bytes of the file that were handed on, and how many it has
  * @throws DepotError bad_request where there is no such file, here or from the body
  */
-export async function openUpload(path: string, onSent: (sentBytes: number, sizeBytes: number) => void): Promise<StreamedBody> {
+export async function openUpload(
+  path: string,
+  onSent: (sentBytes: number, sizeBytes: number) => void,
+): Promise<StreamedBody> {
   const boundary = `depotctl-${randomBytes(16).toString('hex')}`;
-  const head = Buffer.from(`--${boundary}\r\nContent-Disposition: form-data; name="file"; filename="${quotedName(path)}"\r\nContent-Type: application/octet-stream\r\n\r\n`);
+  const head = Buffer.from(
+    `--${boundary}\r\nContent-Disposition: form-data; name="file"; filename="${quotedName(path)}"\r\nContent-Type: application/octet-stream\r\n\r\n`,
+  );
   const tail = Buffer.from(`\r\n--${boundary}--\r\n`);
-  const file = await open(path, 'r').catch((error: unknown) => Promise.reject(unreadable(path, error)));
+  const file = await open(path, 'r').catch((error: unknown) =>
+    Promise.reject(unreadable(path, error)),
+  );
   const stat = await file.stat();
   if (!stat.isFile()) {
     await file.close();
@@ -35,14 +46,24 @@ export async function openUpload(path: string, onSent: (sentBytes: number, sizeB
     } catch (error) {
       throw unreadable(path, error);
     }
-    if (sentBytes !== sizeBytes) throw new DepotError('bad_request', `cannot send ${path}: it changed while it was read`);
+    if (sentBytes !== sizeBytes) {
+      throw new DepotError('bad_request', `cannot send ${path}: it changed while it was read`);
+    }
     yield tail;
   }
-  return { type: `multipart/form-data; boundary=${boundary}`, sizeBytes: head.length + sizeBytes + tail.length, content: Readable.from(pieces(), { objectMode: false }) };
+  return {
+    type: `multipart/form-data; boundary=${boundary}`,
+    sizeBytes: head.length + sizeBytes + tail.length,
+    content: Readable.from(pieces(), { objectMode: false }),
+  };
 }
 
 function unreadable(path: string, error: unknown): DepotError {
-  return new DepotError('bad_request', `cannot send ${path}: ${REASONS[systemCode(error) ?? ''] ?? reasonOf(error)}`, { cause: error });
+  return new DepotError(
+    'bad_request',
+    `cannot send ${path}: ${REASONS[systemCode(error) ?? ''] ?? reasonOf(error)}`,
+    { cause: error },
+  );
 }
 
 /** What would end the name is written as browsers do (HTML standard, "Multipart form data"). */

@@ -21,7 +21,17 @@ export async function readUploads(client: Client): Promise<UploadRecord[]> {
  */
 export async function findUpload(client: Client, start: string): Promise<string> {
   const [first, second] = (await readUploads(client)).filter(({ id }) => id.startsWith(start));
-  if (first === undefined) throw new DepotError('not_found', `cannot find the upload ${start}: "depotctl uploads" lists them`);
-  if (second !== undefined) throw new DepotError('bad_request', `cannot tell which upload ${start} is: ${first.id}, ${second.id}`);
+  if (first === undefined) {
+    throw new DepotError(
+      'not_found',
+      `cannot find the upload ${start}: "depotctl uploads" lists them`,
+    );
+  }
+  if (second !== undefined) {
+    throw new DepotError(
+      'bad_request',
+      `cannot tell which upload ${start} is: ${first.id}, ${second.id}`,
+    );
+  }
   return first.id;
 }

@@ -10,8 +10,12 @@ type Table = typeof OPTIONS;
 type SectionName = keyof Table;
 type ValueOf<Entry> = Entry extends Option<infer Value> ? Value : never;
 
-/** The configuration as the daemon uses it: `config.main.keep_jobs` and so on, checked and complete. */
-export type Config = { [Section in SectionName]: { [Name in keyof Table[Section]]: ValueOf<Table[Section][Name]> } };
+/**
+ * The configuration as the daemon uses it: `config.main.keep_jobs` and so on, checked and complete.
+ */
+export type Config = {
+  [Section in SectionName]: { [Name in keyof Table[Section]]: ValueOf<Table[Section][Name]> };
+};
 
 /** One value as somebody wrote it, and where, for messages: `FILE:LINE` or `--set`. */
 interface Setting {
@@ -24,24 +28,33 @@ interface Setting {
 export interface ConfigSource {
   /** The file to read; undefined: the default file, which need not be there. */
   file: string | undefined;
-  /** `SECTION.OPTION=VALUE`, which override the file; a list option given twice gets both values. */
+  /**
+   * `SECTION.OPTION=VALUE`, which override the file; a list option given twice gets both values.
+   */
   overrides: string[];
 }
 
 /**
  * Reads and checks the whole configuration.
- * @returns the configuration, or every problem found, each one sentence that names file and line (or `--set`) and the option
+ * @returns the configuration, or every problem found, each one sentence that names file and line
+ *   (or `--set`) and the option
  */
 export function readConfig(source: ConfigSource): { config: Config; problems: string[] } {
   const problems: string[] = [];
-  const settings = [...readFile(source.file, problems), ...readOverrides(source.overrides, problems)];
+  const settings = [
+    ...readFile(source.file, problems),
+    ...readOverrides(source.overrides, problems),
+  ];
   const config = defaults();
   for (const setting of settings) apply(config, setting, problems);
   if (problems.length === 0) problems.push(...contradictions(config));
   return { config, problems };
 }
 
-/** Like readConfig, for callers that go on only with a good one. @throws DepotError bad_request with all problems */
+/**
+ * Like readConfig, for callers that go on only with a good one. @throws DepotError bad_request with
+ * all problems
+ */
 export function loadConfig(source: ConfigSource): Config {
   const { config, problems } = readConfig(source);
   if (problems.length > 0) throw new DepotError('bad_request', problems.join('\n'));
@@ -67,21 +80,34 @@ function settingsOf(text: string, path: string, problems: string[]): Setting[] {
   const settings = new Map<string, Setting>();
   for (const section of uci.sections) {
     const name = section.name ?? section.type;
-    if (!isSection(name)) problems.push(`${path}:${section.line}: cannot use the section ${name}: ${Object.keys(OPTIONS).join(', ')} are known`);
-    else for (const option of section.options) addOption({ settings, section: name, path, problems }, option);
+    if (!isSection(name)) {
+      problems.push(
+        `${path}:${section.line}: cannot use the section ${name}: ${Object.keys(OPTIONS).join(', ')} are known`,
+      );
+    } else {
+      for (const option of section.options) {
+        addOption({ settings, section: name, path, problems }, option);
+      }
+    }
   }
   return [...settings.values()];
 }
 
 function addOption(
-  { settings, section, path, problems }: { settings: Map<string, Setting>; section: string; path: string; problems: string[] },
+  {
+    settings,
+    section,
+    path,
+    problems,
+  }: { settings: Map<string, Setting>; section: string; path: string; problems: string[] },
   { name, value, isList, line }: { name: string; value: string; isList: boolean; line: number },
 ): void {
   const key = `${section}.${name}`;
   const known = settings.get(key);
   const where = `${path}:${line}`;
-  if (optionOf(section, name)?.isList === false && isList) problems.push(`${where}: cannot use list for ${key}: it takes one value (option)`);
-  else if (isList && known !== undefined) known.values.push(value);
+  if (optionOf(section, name)?.isList === false && isList) {
+    problems.push(`${where}: cannot use list for ${key}: it takes one value (option)`);
+  } else if (isList && known !== undefined) known.values.push(value);
   else settings.set(key, { section, name, values: [value], where });
 }
 
@@ -103,35 +129,56 @@ function readOverrides(overrides: string[], problems: string[]): Setting[] {
 
 function defaults(): Config {
   const entries = Object.entries(OPTIONS).map(([section, options]) => {
-    const values = Object.entries(options).map(([name, option]): [string, unknown] => [name, (option as Option<unknown>).fallback]);
+    const values = Object.entries(options).map(([name, option]): [string, unknown] => [
+      name,
+      (option as Option<unknown>).fallback,
+    ]);
     return [section, Object.fromEntries(values)] as const;
   });
   return Object.fromEntries(entries) as Config;
 }
 
-function apply(config: Config, { section, name, values, where }: Setting, problems: string[]): void {
+function apply(
+  config: Config,
+  { section, name, values, where }: Setting,
+  problems: string[],
+): void {
   const option = optionOf(section, name);
   if (option === undefined) {
-    const known = isSection(section) ? `${section} has ${Object.keys(OPTIONS[section]).join(', ')}` : `${Object.keys(OPTIONS).join(', ')} are the sections`;
+    const known = isSection(section)
+      ? `${section} has ${Object.keys(OPTIONS[section]).join(', ')}`
+      : `${Object.keys(OPTIONS).join(', ')} are the sections`;
     problems.push(`${where}: cannot use ${section}.${name}: no such option; ${known}`);
     return;
   }
   try {
-    (config as Record<string, Record<string, unknown>>)[section] = { ...config[section as SectionName], [name]: option.parse(values) };
+    (config as Record<string, Record<string, unknown>>)[section] = {
+      ...config[section as SectionName],
+      [name]: option.parse(values),
+    };
   } catch (error) {
-    problems.push(`${where}: cannot use ${section}.${name} "${values.join(' ')}": ${reasonOf(error)}`);
+    problems.push(
+      `${where}: cannot use ${section}.${name} "${values.join(' ')}": ${reasonOf(error)}`,
+    );
   }
 }
 
 /** What is wrong with values that are fine one by one. */
 function contradictions({ main, container }: Config): string[] {
   const problems: string[] = [];
-  if (main.listen.length === 0) problems.push('cannot use main.listen: at least one address is needed');
+  if (main.listen.length === 0) {
+    problems.push('cannot use main.listen: at least one address is needed');
+  }
   const open = main.listen.find((address) => !isLocal(parseListenAddress(address)));
   if (main.auth === 'none' && open !== undefined) {
-    problems.push(`cannot use main.auth none with main.listen ${open}: only loopback and unix addresses may go without log-in`);
+    problems.push(
+      `cannot use main.auth none with main.listen ${open}: only loopback and unix addresses may go without log-in`,
+    );
   }
-  if (container.engine === 'command' && (container.start.length === 0 || container.stop.length === 0)) {
+  if (
+    container.engine === 'command' &&
+    (container.start.length === 0 || container.stop.length === 0)
+  ) {
     problems.push('cannot use container.engine command without container.start and container.stop');
   }
   return problems;

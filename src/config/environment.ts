@@ -3,11 +3,29 @@
 /** Put in by the build; another value means that the sources run as they are. */
 export const VERSION = process.env.DEPOTD_VERSION ?? '0.0.0-development';
 
-/** How long a new version may take until /healthz answers before the old one is put back, in seconds; for tests. */
+/**
+ * How long a new version may take until /healthz answers before the old one is put back, in
+ * seconds; for tests.
+ */
 export const SELF_UPGRADE_LIMIT_S = Number(process.env.DEPOTD_SELF_UPGRADE_LIMIT_S ?? 60);
 
-/** What the daemon's own environment hands on to the programs it runs: where programs are and how the network is reached. */
-const HANDED_ON = ['PATH', 'TMPDIR', 'http_proxy', 'https_proxy', 'ftp_proxy', 'no_proxy', 'HTTP_PROXY', 'HTTPS_PROXY', 'NO_PROXY', 'SSL_CERT_FILE', 'SSL_CERT_DIR'];
+/**
+ * What the daemon's own environment hands on to the programs it runs: where programs are and how
+ * the network is reached.
+ */
+const HANDED_ON = [
+  'PATH',
+  'TMPDIR',
+  'http_proxy',
+  'https_proxy',
+  'ftp_proxy',
+  'no_proxy',
+  'HTTP_PROXY',
+  'HTTPS_PROXY',
+  'NO_PROXY',
+  'SSL_CERT_FILE',
+  'SSL_CERT_DIR',
+];
 const SYSTEM_PATH = '/usr/sbin:/usr/bin:/sbin:/bin';
 
 /** A clean environment for host programs, with a terminal of 80 by 24 and English messages. */
@@ -16,19 +34,31 @@ export function commandEnvironment(): Record<string, string> {
     const value = process.env[name];
     return value === undefined ? [] : [[name, value] as const];
   });
-  return { PATH: SYSTEM_PATH, HOME: '/root', LANG: 'C', TERM: 'xterm', COLUMNS: '80', LINES: '24', ...Object.fromEntries(handedOn) };
+  return {
+    PATH: SYSTEM_PATH,
+    HOME: '/root',
+    LANG: 'C',
+    TERM: 'xterm',
+    COLUMNS: '80',
+    LINES: '24',
+    ...Object.fromEntries(handedOn),
+  };
 }
-
 
 /** What depotctl takes from its caller's environment. */
 export interface ClientEnvironment {
   /** A session of the device's panel. */
   session: string | undefined;
-  /** Folder of this user alone that goes with the last log-in (XDG Base Directory Specification). */
+  /**
+   * Folder of this user alone that goes with the last log-in (XDG Base Directory Specification).
+   */
   runtimeDir: string | undefined;
 }
 
 export function clientEnvironment(): ClientEnvironment {
   const { DEPOTCTL_SESSION: session, XDG_RUNTIME_DIR: runtimeDir } = process.env;
-  return { session: session === '' ? undefined : session, runtimeDir: runtimeDir?.startsWith('/') === true ? runtimeDir : undefined };
+  return {
+    session: session === '' ? undefined : session,
+    runtimeDir: runtimeDir?.startsWith('/') === true ? runtimeDir : undefined,
+  };
 }

@@ -1,5 +1,6 @@
 /** Where the daemon listens: a TCP address or a unix socket. Port 0 lets the system choose one. */
-export type ListenAddress = { kind: 'tcp'; host: string; port: number } | { kind: 'unix'; path: string };
+export type ListenAddress =
+  { kind: 'tcp'; host: string; port: number } | { kind: 'unix'; path: string };
 
 /**
  * @param value `HOST:PORT`, `[V6]:PORT` or `unix:PATH`
@@ -9,26 +10,42 @@ export function parseListenAddress(value: string): ListenAddress {
   if (value.startsWith('unix:')) {
     const path = value.slice('unix:'.length);
     // The limit is that of sockaddr_un: 108 bytes with the closing NUL (unix(7)).
-    if (!path.startsWith('/') || Buffer.byteLength(path) > 107) throw new Error('unix: and an absolute path of at most 107 bytes is expected');
+    if (!path.startsWith('/') || Buffer.byteLength(path) > 107) {
+      throw new Error('unix: and an absolute path of at most 107 bytes is expected');
+    }
     return { kind: 'unix', path };
   }
   const match = /^(?:\[([0-9A-Fa-f:.]+)\]|([A-Za-z0-9._-]+)):(\d{1,5})$/.exec(value);
   const host = match?.[1] ?? match?.[2];
   const port = Number(match?.[3]);
-  if (host === undefined || !(port <= 65_535)) throw new Error('HOST:PORT, [V6]:PORT or unix:PATH is expected');
+  if (host === undefined || !(port <= 65_535)) {
+    throw new Error('HOST:PORT, [V6]:PORT or unix:PATH is expected');
+  }
   return { kind: 'tcp', host, port };
 }
 
-/** Whether only this host can reach the address: a unix socket or a loopback address (RFC 1122, RFC 4291). */
+/**
+ * Whether only this host can reach the address: a unix socket or a loopback address (RFC 1122, RFC
+ * 4291).
+ */
 export function isLocal(address: ListenAddress): boolean {
   if (address.kind === 'unix') return true;
-  return address.host === 'localhost' || address.host === '::1' || /^127(\.\d{1,3}){3}$/.test(address.host);
+  return (
+    address.host === 'localhost' ||
+    address.host === '::1' ||
+    /^127(\.\d{1,3}){3}$/.test(address.host)
+  );
 }
 
-/** Where this host reaches a daemon that listens so: `HOST PORT` or `unix PATH`. An address of every interface is reached over loopback. */
+/**
+ * Where this host reaches a daemon that listens so: `HOST PORT` or `unix PATH`. An address of every
+ * interface is reached over loopback.
+ */
 export function localAddress(listen: readonly string[]): string {
   const addresses = listen.map(parseListenAddress);
-  const address = addresses.find((candidate) => candidate.kind === 'unix' || candidate.port !== 0) ?? addresses[0];
+  const address =
+    addresses.find((candidate) => candidate.kind === 'unix' || candidate.port !== 0) ??
+    addresses[0];
   if (address === undefined) return '';
   if (address.kind === 'unix') return `unix ${address.path}`;
   const everywhere: Record<string, string> = { '0.0.0.0': '127.0.0.1', '::': '::1' };

@@ -25,10 +25,11 @@ export interface UciFile {
 }
 
 /**
- * Turns UCI syntax into data: `package`, `config TYPE ['NAME']`, `option NAME 'VALUE'`, `list NAME 'VALUE'`; words bare, in
- * single quotes (taken as they are) or in double quotes (backslash escapes); comments from `#` to the end of the line; a
- * backslash at the end of a line continues it. A line that is wrong becomes a problem and the rest is still read.
- * Source: OpenWrt's UCI documentation and the behaviour of uci(1).
+ * Turns UCI syntax into data: `package`, `config TYPE ['NAME']`, `option NAME 'VALUE'`, `list NAME
+ * 'VALUE'`; words bare, in single quotes (taken as they are) or in double quotes (backslash
+ * escapes); comments from `#` to the end of the line; a backslash at the end of a line continues
+ * it. A line that is wrong becomes a problem and the rest is still read. Source: OpenWrt's UCI
+ * documentation and the behaviour of uci(1).
  */
 export function parseUciFile(text: string): UciFile {
   const file: UciFile = { sections: [], problems: [] };
@@ -43,7 +44,9 @@ export function parseUciFile(text: string): UciFile {
 function addStatement({ sections }: UciFile, words: string[], line: number): string | undefined {
   const [keyword = '', first, second] = words;
   if (keyword === 'package') return undefined;
-  if (words.length > 3 || first === undefined) return `cannot read "${words.join(' ')}": ${EXPECTED[keyword] ?? ANY_STATEMENT}`;
+  if (words.length > 3 || first === undefined) {
+    return `cannot read "${words.join(' ')}": ${EXPECTED[keyword] ?? ANY_STATEMENT}`;
+  }
   if (keyword === 'config') {
     sections.push({ type: first, name: second, line, options: [] });
     return undefined;
@@ -60,11 +63,20 @@ const ANY_STATEMENT = 'config, option or list is expected';
 
 function addOption(
   section: UciSection | undefined,
-  { keyword, name, value, line }: { keyword: string; name: string; value: string | undefined; line: number },
+  {
+    keyword,
+    name,
+    value,
+    line,
+  }: { keyword: string; name: string; value: string | undefined; line: number },
 ): string | undefined {
-  if (keyword !== 'option' && keyword !== 'list') return `cannot read "${keyword}": ${ANY_STATEMENT}`;
+  if (keyword !== 'option' && keyword !== 'list') {
+    return `cannot read "${keyword}": ${ANY_STATEMENT}`;
+  }
   if (section === undefined) return `cannot place "${keyword} ${name}" before the first section`;
-  if (value === undefined) return `cannot read ${keyword} ${name}: "${keyword} NAME VALUE" is expected`;
+  if (value === undefined) {
+    return `cannot read ${keyword} ${name}: "${keyword} NAME VALUE" is expected`;
+  }
   section.options.push({ name, value, isList: keyword === 'list', line });
   return undefined;
 }
@@ -136,5 +148,11 @@ function readPart(text: string, start: number): { value: string; end: number } |
   const match = pattern.exec(text);
   if (match === null) return quote === '\\' ? { value: '', end: start + 1 } : undefined;
   const raw = match[1] ?? match[0];
-  return { value: quote === "'" ? raw : raw.replace(/\\([\s\S])/g, (_, escaped: string) => (escaped === '\n' ? '' : escaped)), end: pattern.lastIndex };
+  return {
+    value:
+      quote === "'"
+        ? raw
+        : raw.replace(/\\([\s\S])/g, (_, escaped: string) => (escaped === '\n' ? '' : escaped)),
+    end: pattern.lastIndex,
+  };
 }

@@ -1,16 +1,29 @@
 import { randomBytes } from 'node:crypto';
 import { createWriteStream, type WriteStream } from 'node:fs';
-import { lstat, mkdir, open, readdir, rename, rm, stat, writeFile, readFile, type FileHandle } from 'node:fs/promises';
+import {
+  lstat,
+  mkdir,
+  open,
+  readdir,
+  rename,
+  rm,
+  stat,
+  writeFile,
+  readFile,
+  type FileHandle,
+} from 'node:fs/promises';
 import { join } from 'node:path';
 import { DepotError, systemCode } from '../errors.ts';
 import type { HeaderLines } from './header-lines.ts';
 
 /**
- * Answers on disk, bounded in bytes; the one used longest ago goes first. One file an answer: a line of JSON, the body, and the body's length.
- * Invariants:
+ * Answers on disk, bounded in bytes; the one used longest ago goes first. One file an answer: a
+ * line of JSON, the body, and the body's length. Invariants:
  * - a file under its final name is whole: it is written under another name and renamed;
- * - a file that does not end with the length of its body, as after a loss of power, is not used, and removed;
- * - the sum of all files stays at or below `maxBytes`, but for those being written, of which each is at most a quarter of it.
+ * - a file that does not end with the length of its body, as after a loss of power, is not used,
+ *   and removed;
+ * - the sum of all files stays at or below `maxBytes`, but for those being written, of which each
+ *   is at most a quarter of it.
  */
 export interface CacheStore {
   /** The key of this folder, for names that tell nothing to who sees them. */
@@ -34,18 +47,29 @@ export interface StoredAnswer extends AnswerHead {
 }
 
 export interface AnswerWriter {
-  /** Copies the piece. Where the disk cannot keep up, or the answer is too large, it is given up. */
+  /**
+   * Copies the piece. Where the disk cannot keep up, or the answer is too large, it is given up.
+   */
   write(piece: Buffer): void;
   commit(): void;
   drop(): void;
 }
 
-/** What may wait for the disk, in bytes, before an answer is given up: memory is scarcer than a cached answer is worth. */
+/**
+ * What may wait for the disk, in bytes, before an answer is given up: memory is scarcer than a
+ * cached answer is worth.
+ */
 const MAX_BEHIND_BYTES = 1_048_576;
 /** Longest first line, in bytes: the headers of an answer are at most 64 KiB. */
 const MAX_HEAD_BYTES = 131_072;
 
-export function createCacheStore({ folder, maxBytes }: { folder: string; maxBytes: number }): CacheStore {
+export function createCacheStore({
+  folder,
+  maxBytes,
+}: {
+  folder: string;
+  maxBytes: number;
+}): CacheStore {
   let opened: Promise<Folder> | undefined;
   const ready = (): Promise<Folder> => (opened ??= openFolder(folder, maxBytes));
   return {
@@ -82,7 +106,13 @@ async function openFolder(path: string, maxBytes: number): Promise<Folder> {
   }
   files.sort((one, other) => one.usedAt - other.usedAt);
   const sizes = new Map(files.map(({ name, bytes }) => [name, bytes]));
-  const folder: Folder = { path, secret: await readSecret(join(path, 'key')), maxBytes, sizes, lastKept: Promise.resolve() };
+  const folder: Folder = {
+    path,
+    secret: await readSecret(join(path, 'key')),
+    maxBytes,
+    sizes,
+    lastKept: Promise.resolve(),
+  };
   await evict(folder, 0);
   return folder;
 }
@@ -90,7 +120,12 @@ async function openFolder(path: string, maxBytes: number): Promise<Folder> {
 /** In a folder for everybody, such as /tmp, somebody may have made it first, with answers in it. */
 async function checkOwner(path: string): Promise<void> {
   const about = await lstat(path);
-  if (!about.isDirectory() || about.uid !== process.getuid?.() || (about.mode & 0o077) !== 0) throw new DepotError('unavailable', `cannot keep answers in ${path}: it is not a folder of the daemon alone`);
+  if (!about.isDirectory() || about.uid !== process.getuid?.() || (about.mode & 0o077) !== 0) {
+    throw new DepotError(
+      'unavailable',
+      `cannot keep answers in ${path}: it is not a folder of the daemon alone`,
+    );
+  }
 }
 
 async function readSecret(path: string): Promise<Buffer> {
@@ -104,7 +139,10 @@ async function readSecret(path: string): Promise<Buffer> {
   }
 }
 
-async function findAnswer({ path, sizes }: Folder, name: string): Promise<StoredAnswer | undefined> {
+async function findAnswer(
+  { path, sizes }: Folder,
+  name: string,
+): Promise<StoredAnswer | undefined> {
   const bytes = sizes.get(name);
   if (bytes === undefined) return undefined;
   sizes.delete(name);
@@ -126,7 +164,12 @@ async function findAnswer({ path, sizes }: Folder, name: string): Promise<Stored
 const FOOTER_BYTES = 16;
 
 async function readAnswer(file: FileHandle, bytes: number): Promise<StoredAnswer> {
-  const { buffer, bytesRead } = await file.read(Buffer.alloc(Math.min(bytes, MAX_HEAD_BYTES)), 0, null, 0);
+  const { buffer, bytesRead } = await file.read(
+    Buffer.alloc(Math.min(bytes, MAX_HEAD_BYTES)),
+    0,
+    null,
+    0,
+  );
   const footer = await file.read(Buffer.alloc(FOOTER_BYTES), 0, FOOTER_BYTES, bytes - FOOTER_BYTES);
   const start = buffer.subarray(0, bytesRead).indexOf(0x0a) + 1;
   const head = JSON.parse(buffer.toString('utf8', 0, start)) as AnswerHead;
@@ -138,13 +181,26 @@ async function readAnswer(file: FileHandle, bytes: number): Promise<StoredAnswer
     isClosed = true;
     await file.close();
   };
-  return { headers: head.headers, storedAt: head.storedAt, body: () => piecesOf(file, { start, length, close }), close };
+  return {
+    headers: head.headers,
+    storedAt: head.storedAt,
+    body: () => piecesOf(file, { start, length, close }),
+    close,
+  };
 }
 
-async function* piecesOf(file: FileHandle, { start, length, close }: { start: number; length: number; close: () => Promise<void> }): AsyncGenerator<Buffer> {
+async function* piecesOf(
+  file: FileHandle,
+  { start, length, close }: { start: number; length: number; close: () => Promise<void> },
+): AsyncGenerator<Buffer> {
   try {
-    for (let position = start; position < start + length; ) {
-      const { buffer, bytesRead } = await file.read(Buffer.allocUnsafe(65_536), 0, Math.min(65_536, start + length - position), position);
+    for (let position = start; position < start + length;) {
+      const { buffer, bytesRead } = await file.read(
+        Buffer.allocUnsafe(65_536),
+        0,
+        Math.min(65_536, start + length - position),
+        position,
+      );
       if (bytesRead === 0) throw new Error('cannot read a kept answer: its file became shorter');
       position += bytesRead;
       yield buffer.subarray(0, bytesRead);
@@ -154,7 +210,11 @@ async function* piecesOf(file: FileHandle, { start, length, close }: { start: nu
   }
 }
 
-function writeAnswer({ ready, folder, maxBytes }: { ready: () => Promise<Folder>; folder: string; maxBytes: number }, name: string, about: AnswerHead): AnswerWriter {
+function writeAnswer(
+  { ready, folder, maxBytes }: { ready: () => Promise<Folder>; folder: string; maxBytes: number },
+  name: string,
+  about: AnswerHead,
+): AnswerWriter {
   const part = join(folder, `${name}.${randomBytes(6).toString('hex')}.part`);
   let file: WriteStream | undefined = createWriteStream(part, { mode: 0o600 });
   let bytes = 0;
@@ -188,13 +248,19 @@ function writeAnswer({ ready, folder, maxBytes }: { ready: () => Promise<Folder>
 }
 
 /** One after the other: each makes room only for itself. */
-function keepInTurn(folder: Folder, answer: { part: string; name: string; bytes: number }): Promise<void> {
+function keepInTurn(
+  folder: Folder,
+  answer: { part: string; name: string; bytes: number },
+): Promise<void> {
   const kept = folder.lastKept.then(() => keep(folder, answer));
   folder.lastKept = kept.catch(() => undefined);
   return kept;
 }
 
-async function keep(folder: Folder, { part, name, bytes }: { part: string; name: string; bytes: number }): Promise<void> {
+async function keep(
+  folder: Folder,
+  { part, name, bytes }: { part: string; name: string; bytes: number },
+): Promise<void> {
   folder.sizes.delete(name);
   await evict(folder, bytes);
   await rename(part, join(folder.path, name));

@@ -2,7 +2,12 @@ import { createHmac } from 'node:crypto';
 import { reasonOf } from '../errors.ts';
 import type { Log } from '../log.ts';
 import type { CallerRequest, CallerResponse } from './caller.ts';
-import { createCacheStore, type AnswerWriter, type CacheStore, type StoredAnswer } from './cache-store.ts';
+import {
+  createCacheStore,
+  type AnswerWriter,
+  type CacheStore,
+  type StoredAnswer,
+} from './cache-store.ts';
 import type { Failure } from './failure.ts';
 import type { HeaderLines } from './header-lines.ts';
 import type { Reply } from './reply.ts';
@@ -11,9 +16,10 @@ import type { ResponseSink } from './upstream/call.ts';
 import type { ResponseHead } from './upstream/response-head.ts';
 
 /**
- * Keeps answers for a weak line. Every use is confirmed by the forge first (a 304 saves the body's way); where it cannot be reached the kept
- * answer is given with a `Warning` (RFC 7234, section 5.5.2) and its `Age`. Kept are answers 200 to GET that carry an ETag or a Last-Modified,
- * each for its caller alone; never those with credentials, cookies or `no-store`.
+ * Keeps answers for a weak line. Every use is confirmed by the forge first (a 304 saves the body's
+ * way); where it cannot be reached the kept answer is given with a `Warning` (RFC 7234, section
+ * 5.5.2) and its `Age`. Kept are answers 200 to GET that carry an ETag or a Last-Modified, each for
+ * its caller alone; never those with credentials, cookies or `no-store`.
  */
 export interface Cache {
   isFor(request: CallerRequest, route: Route): boolean;
@@ -24,7 +30,10 @@ export interface Cache {
 export interface Visit {
   /** Path and query below the API root. */
   target: string;
-  /** What goes to the forge; all of it tells callers apart, but for what says nothing about the answer. */
+  /**
+   * What goes to the forge; all of it tells callers apart, but for what says nothing about the
+   * answer.
+   */
   headers: HeaderLines;
   response: CallerResponse;
   reply: Reply;
@@ -40,11 +49,23 @@ export interface Attended {
   drop: () => void;
 }
 
-export function createCache({ folder, maxBytes, log }: { folder: string; maxBytes: number; log: Log }): Cache {
+export function createCache({
+  folder,
+  maxBytes,
+  log,
+}: {
+  folder: string;
+  maxBytes: number;
+  log: Log;
+}): Cache {
   const store = createCacheStore({ folder, maxBytes });
   let hasFailed = false;
   return {
-    isFor: ({ method, headers }, { needs }) => method === 'GET' && needs === 'read' && headers.range === undefined && !isNoStore(headers['cache-control']),
+    isFor: ({ method, headers }, { needs }) =>
+      method === 'GET' &&
+      needs === 'read' &&
+      headers.range === undefined &&
+      !isNoStore(headers['cache-control']),
     attend: async (visit) => {
       try {
         const name = nameOf(visit, await store.secret());
@@ -66,13 +87,22 @@ interface Attendance extends Visit {
   log: Log;
 }
 
-/** Says nothing about what the answer is: who relays it, and questions about an answer that the caller has. */
-const NEUTRAL = /^(?:user-agent|referer|priority|dnt|cache-control|pragma|if-none-match|if-modified-since|x-forwarded-for|sec-.*)$/i;
+/**
+ * Says nothing about what the answer is: who relays it, and questions about an answer that the
+ * caller has.
+ */
+const NEUTRAL =
+  /^(?:user-agent|referer|priority|dnt|cache-control|pragma|if-none-match|if-modified-since|x-forwarded-for|sec-.*)$/i;
 
-/** The name of a caller's answer. Keyed with the folder's secret, so that no token can be guessed from it. */
+/**
+ * The name of a caller's answer. Keyed with the folder's secret, so that no token can be guessed
+ * from it.
+ */
 function nameOf({ target, headers }: Visit, secret: Buffer): string {
   const telling = headers.filter((_, index) => !NEUTRAL.test(headers[index - (index % 2)] ?? ''));
-  return createHmac('sha256', secret).update(JSON.stringify([target, telling])).digest('hex');
+  return createHmac('sha256', secret)
+    .update(JSON.stringify([target, telling]))
+    .digest('hex');
 }
 
 function attend(attendance: Attendance): Attended {
@@ -93,12 +123,22 @@ function attend(attendance: Attendance): Attended {
         isBegun = true;
         if (head.status === 304 && questions.length > 0 && kept !== undefined) {
           isKeptUsed = true;
-          void give(attendance, kept, { ...head, status: 200, reason: 'OK', headers: freshened(kept.headers, head.headers) });
+          void give(attendance, kept, {
+            ...head,
+            status: 200,
+            reason: 'OK',
+            headers: freshened(kept.headers, head.headers),
+          });
           return;
         }
         void kept?.close();
         if (REFUSED.has(head.status)) void store.forget(name);
-        if (isKeepable(head)) writer = store.write(name, { headers: head.headers, storedAt: Math.floor(Date.now() / 1000) });
+        if (isKeepable(head)) {
+          writer = store.write(name, {
+            headers: head.headers,
+            storedAt: Math.floor(Date.now() / 1000),
+          });
+        }
         reply.head(head, hasMore);
       },
       body: (piece, isLast, resume) => {
@@ -112,13 +152,23 @@ function attend(attendance: Attendance): Attended {
     },
     takeFailure: (failure) => {
       writer?.drop();
-      if (isBegun || kept === undefined || (failure.code !== 'upstream_unreachable' && failure.code !== 'upstream_timeout')) {
+      if (
+        isBegun ||
+        kept === undefined ||
+        (failure.code !== 'upstream_unreachable' && failure.code !== 'upstream_timeout')
+      ) {
         if (!isBegun) drop();
         return false;
       }
       isKeptUsed = true;
       const age = Math.max(0, Math.floor(Date.now() / 1000) - kept.storedAt);
-      const headers = [...kept.headers, 'Age', `${age}`, 'Warning', '111 depotd "Revalidation Failed"'];
+      const headers = [
+        ...kept.headers,
+        'Age',
+        `${age}`,
+        'Warning',
+        '111 depotd "Revalidation Failed"',
+      ];
       void give(attendance, kept, { status: 200, reason: 'OK', headers });
       return true;
     },
@@ -126,9 +176,16 @@ function attend(attendance: Attendance): Attended {
 }
 
 /** Hands a kept answer to the caller, no faster than it takes it. */
-async function give({ reply, response, log }: Attendance, kept: StoredAnswer, head: Pick<ResponseHead, 'status' | 'reason' | 'headers'>): Promise<void> {
+async function give(
+  { reply, response, log }: Attendance,
+  kept: StoredAnswer,
+  head: Pick<ResponseHead, 'status' | 'reason' | 'headers'>,
+): Promise<void> {
   try {
-    reply.head({ ...head, framing: { kind: 'close' }, isPersistent: false, keepAliveSeconds: undefined }, true);
+    reply.head(
+      { ...head, framing: { kind: 'close' }, isPersistent: false, keepAliveSeconds: undefined },
+      true,
+    );
     for await (const piece of kept.body()) {
       if (response.destroyed) return;
       await new Promise<void>((resume) => {
@@ -145,7 +202,10 @@ async function give({ reply, response, log }: Attendance, kept: StoredAnswer, he
 function questionsFor({ headers }: StoredAnswer): HeaderLines {
   const etag = valueOf(headers, 'etag');
   const modified = valueOf(headers, 'last-modified');
-  return [...(etag === undefined ? [] : ['If-None-Match', etag]), ...(modified === undefined ? [] : ['If-Modified-Since', modified])];
+  return [
+    ...(etag === undefined ? [] : ['If-None-Match', etag]),
+    ...(modified === undefined ? [] : ['If-Modified-Since', modified]),
+  ];
 }
 
 function hasQuestion(headers: HeaderLines): boolean {
@@ -158,22 +218,44 @@ const REFUSED = new Set([401, 403, 404, 410]);
 function isKeepable({ status, headers, framing }: ResponseHead): boolean {
   // Nobody can tell such an answer from the half of one.
   if (framing.kind === 'close') return false;
-  const hasValidator = valueOf(headers, 'etag') !== undefined || valueOf(headers, 'last-modified') !== undefined;
-  return status === 200 && hasValidator && valueOf(headers, 'set-cookie') === undefined && !isNoStore(valueOf(headers, 'cache-control')) && valueOf(headers, 'vary') !== '*';
+  const hasValidator =
+    valueOf(headers, 'etag') !== undefined || valueOf(headers, 'last-modified') !== undefined;
+  return (
+    status === 200 &&
+    hasValidator &&
+    valueOf(headers, 'set-cookie') === undefined &&
+    !isNoStore(valueOf(headers, 'cache-control')) &&
+    valueOf(headers, 'vary') !== '*'
+  );
 }
 
 function isNoStore(cacheControl: string | undefined): boolean {
   return cacheControl !== undefined && /(?:^|[,\s])no-store(?:$|[,\s])/i.test(cacheControl);
 }
 
-/** The kept headers with those of a 304 in their place, but for what describes the body (RFC 9111, section 3.2). */
+/**
+ * The kept headers with those of a 304 in their place, but for what describes the body (RFC 9111,
+ * section 3.2).
+ */
 function freshened(kept: HeaderLines, update: HeaderLines): HeaderLines {
-  const news = update.filter((_, index) => !/^(?:content-.*|transfer-encoding|connection|keep-alive|etag)$/i.test(update[index - (index % 2)] ?? ''));
-  const names = new Set(news.filter((_, index) => index % 2 === 0).map((name) => name.toLowerCase()));
-  return [...kept.filter((_, index) => !names.has((kept[index - (index % 2)] ?? '').toLowerCase())), ...news];
+  const news = update.filter(
+    (_, index) =>
+      !/^(?:content-.*|transfer-encoding|connection|keep-alive|etag)$/i.test(
+        update[index - (index % 2)] ?? '',
+      ),
+  );
+  const names = new Set(
+    news.filter((_, index) => index % 2 === 0).map((name) => name.toLowerCase()),
+  );
+  return [
+    ...kept.filter((_, index) => !names.has((kept[index - (index % 2)] ?? '').toLowerCase())),
+    ...news,
+  ];
 }
 
 function valueOf(headers: HeaderLines, name: string): string | undefined {
-  const index = headers.findIndex((candidate, position) => position % 2 === 0 && candidate.toLowerCase() === name);
+  const index = headers.findIndex(
+    (candidate, position) => position % 2 === 0 && candidate.toLowerCase() === name,
+  );
   return index === -1 ? undefined : headers[index + 1];
 }

@@ -6,7 +6,10 @@ import type { CallerView } from './headers.ts';
 import type { ForgeTarget } from './target.ts';
 
 /** A caller's request, but for its body: only those that Node's own server read have one. */
-export type CallerRequest = Pick<IncomingMessage, 'method' | 'url' | 'rawHeaders' | 'headers' | 'socket'> & { common?: CommonPart };
+export type CallerRequest = Pick<
+  IncomingMessage,
+  'method' | 'url' | 'rawHeaders' | 'headers' | 'socket'
+> & { common?: CommonPart };
 
 /** What requests of one connection with the very same headers have in common. */
 export interface CommonPart {
@@ -34,8 +37,8 @@ export interface CallerResponse {
 }
 
 /**
- * What the forge is told about the caller, set afresh from the connection: whoever could send these fields could be anybody (facts/forge.md,
- * section 5.2). A caller on a unix socket has no address.
+ * What the forge is told about the caller, set afresh from the connection: whoever could send these
+ * fields could be anybody (facts/forge.md, section 5.2). A caller on a unix socket has no address.
  */
 export function forwardedHeaders(request: CallerRequest): HeaderLines {
   const { socket, headers } = request;
@@ -47,14 +50,25 @@ export function forwardedHeaders(request: CallerRequest): HeaderLines {
 }
 
 /** Where paging links must lead: the address that the caller used. */
-export function callerView(request: CallerRequest, { apiRoot, target }: { apiRoot: string; target: ForgeTarget }): CallerView {
-  return { apiRoot, origin: `${schemeOf(request)}://${request.headers.host ?? 'localhost'}${target.mount}` };
+export function callerView(
+  request: CallerRequest,
+  { apiRoot, target }: { apiRoot: string; target: ForgeTarget },
+): CallerView {
+  return {
+    apiRoot,
+    origin: `${schemeOf(request)}://${request.headers.host ?? 'localhost'}${target.mount}`,
+  };
 }
 
-/** A web server on this host ends TLS for us and says so; it alone may, and only for the links that go back to the same caller. */
+/**
+ * A web server on this host ends TLS for us and says so; it alone may, and only for the links that
+ * go back to the same caller.
+ */
 function schemeOf({ socket, headers }: CallerRequest): 'http' | 'https' {
   if (socket instanceof TLSSocket) return 'https';
-  return isSameHost(socket.remoteAddress) && headers['x-forwarded-proto'] === 'https' ? 'https' : 'http';
+  return isSameHost(socket.remoteAddress) && headers['x-forwarded-proto'] === 'https'
+    ? 'https'
+    : 'http';
 }
 
 function isSameHost(address: string | undefined): boolean {

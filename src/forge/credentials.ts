@@ -4,7 +4,10 @@ import { reasonOf } from '../errors.ts';
 import type { CallerRequest } from './caller.ts';
 import type { Failure } from './failure.ts';
 
-/** A valid session of the panel; `token` is the one that guards it against requests forged by other sites. */
+/**
+ * A valid session of the panel; `token` is the one that guards it against requests forged by other
+ * sites.
+ */
 export interface PanelSession {
   token: string;
 }
@@ -19,7 +22,10 @@ export interface CredentialOptions {
 export interface Credentials {
   /** Whether a request might be lent the token: it brings no `Authorization` of its own. */
   mayLend(request: CallerRequest): boolean;
-  /** @returns the `Authorization` to send; undefined: none, as there is no valid session of this origin; or why the request is refused */
+  /**
+   * @returns the `Authorization` to send; undefined: none, as there is no valid session of this
+   *   origin; or why the request is refused
+   */
   lend(request: CallerRequest): Promise<string | undefined | Failure>;
 }
 
@@ -30,16 +36,25 @@ export function createCredentials({ tokenFile, session }: CredentialOptions): Cr
       const found = isForeign(request) ? undefined : await session(request);
       if (found === undefined) return undefined;
       if (!isReading(request.method) && !isSame(request.headers['x-csrf-token'], found.token)) {
-        return { code: 'forbidden', message: "cannot change anything with the device's token: X-CSRF-Token is missing or wrong" };
+        return {
+          code: 'forbidden',
+          message:
+            "cannot change anything with the device's token: X-CSRF-Token is missing or wrong",
+        };
       }
       return readToken(tokenFile);
     },
   };
 }
 
-/** From a page of another origin: its browser sends the session along, and a forge may allow the page to read the answer (Fetch standard, CORS). */
+/**
+ * From a page of another origin: its browser sends the session along, and a forge may allow the
+ * page to read the answer (Fetch standard, CORS).
+ */
 function isForeign({ headers: { origin, host = '' } }: CallerRequest): boolean {
-  return origin !== undefined && origin.replace(/^https?:\/\//i, '').toLowerCase() !== host.toLowerCase();
+  return (
+    origin !== undefined && origin.replace(/^https?:\/\//i, '').toLowerCase() !== host.toLowerCase()
+  );
 }
 
 function isReading(method: string | undefined): boolean {
@@ -53,12 +68,18 @@ function isSame(given: string | string[] | undefined, expected: string): boolean
   return timingSafeEqual(digest(given), digest(expected));
 }
 
-/** Read each time, so that a new token counts at once. `token` is the scheme that every forge of this family knows. */
+/**
+ * Read each time, so that a new token counts at once. `token` is the scheme that every forge of
+ * this family knows.
+ */
 async function readToken(file: string): Promise<string | Failure> {
   try {
     const token = (await readFile(file, 'latin1')).trim();
     if (/^[\x21-\x7e]{1,4096}$/.test(token)) return `token ${token}`;
-    return { code: 'unavailable', message: 'cannot use forge.token_file: it does not hold one token' };
+    return {
+      code: 'unavailable',
+      message: 'cannot use forge.token_file: it does not hold one token',
+    };
   } catch (error) {
     return { code: 'unavailable', message: `cannot read forge.token_file: ${reasonOf(error)}` };
   }

@@ -9,12 +9,19 @@ export interface DescribedRoute {
   parameters: string[];
 }
 
-/** The documented operations, below the API root; one whose last parameter may be left out is two paths. */
+/**
+ * The documented operations, below the API root; one whose last parameter may be left out is two
+ * paths.
+ */
 export function describeRoutes(apiRoot: string): DescribedRoute[] {
   return ROUTES.flatMap(({ method, pattern }) => {
     const short = pattern.replace(/\/\{\w+\?\}$/, '');
     const whole = pattern.replace(/\{(\w+)(?:\.\.\.|\?)\}/g, '{$1}');
     const paths = short === pattern ? [whole] : [short, whole];
-    return paths.map((path) => ({ method, path: `${apiRoot}${path}`, parameters: [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name) }));
+    return paths.map((path) => ({
+      method,
+      path: `${apiRoot}${path}`,
+      parameters: [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name),
+    }));
   });
 }

@@ -1,12 +1,30 @@
 import type { Route } from './routes.ts';
 import type { ResponseSink } from './upstream/call.ts';
 
-/** What happened at the forge through this device, after the forge confirmed it. Names are decoded. */
+/**
+ * What happened at the forge through this device, after the forge confirmed it. Names are decoded.
+ */
 export type ForgeEvent =
-  | { event: 'wiki.page.created' | 'wiki.page.edited' | 'wiki.page.deleted'; owner: string; repo: string; page?: string; title?: string }
-  | { event: 'pull_request.target_branch.changed'; owner: string; repo: string; index: number; from?: string; to: string };
+  | {
+      event: 'wiki.page.created' | 'wiki.page.edited' | 'wiki.page.deleted';
+      owner: string;
+      repo: string;
+      page?: string;
+      title?: string;
+    }
+  | {
+      event: 'pull_request.target_branch.changed';
+      owner: string;
+      repo: string;
+      index: number;
+      from?: string;
+      to: string;
+    };
 
-/** A change of the target branch that a request asks for; `from` is the branch before, where it could be learnt. */
+/**
+ * A change of the target branch that a request asks for; `from` is the branch before, where it
+ * could be learnt.
+ */
 export interface TargetChange {
   from: string | undefined;
   to: string;
@@ -31,16 +49,24 @@ export function mayRetarget({ method, pattern }: Route): boolean {
 }
 
 const WIKI = '/repos/{owner}/{repo}/wiki';
-const WIKI_EVENTS = new Map<string, 'wiki.page.created' | 'wiki.page.edited' | 'wiki.page.deleted'>([
-  [`POST ${WIKI}/new`, 'wiki.page.created'],
-  [`PATCH ${WIKI}/page/{pageName}`, 'wiki.page.edited'],
-  [`DELETE ${WIKI}/page/{pageName}`, 'wiki.page.deleted'],
-]);
+const WIKI_EVENTS = new Map<string, 'wiki.page.created' | 'wiki.page.edited' | 'wiki.page.deleted'>(
+  [
+    [`POST ${WIKI}/new`, 'wiki.page.created'],
+    [`PATCH ${WIKI}/page/{pageName}`, 'wiki.page.edited'],
+    [`DELETE ${WIKI}/page/{pageName}`, 'wiki.page.deleted'],
+  ],
+);
 
-/** The beginning of an answer holds a wiki page's title and name; its content, which may be large, follows. Bytes. */
+/**
+ * The beginning of an answer holds a wiki page's title and name; its content, which may be large,
+ * follows. Bytes.
+ */
 const LOOKED_AT_BYTES = 16_384;
 
-/** Passes an answer on and publishes the event when it is over, or broken off, and the forge had said that it was done. */
+/**
+ * Passes an answer on and publishes the event when it is over, or broken off, and the forge had
+ * said that it was done.
+ */
 export function watchForEvent(sink: ResponseSink, watch: EventWatch): ResponseSink {
   let isConfirmed = false;
   let beginning = '';
@@ -55,7 +81,9 @@ export function watchForEvent(sink: ResponseSink, watch: EventWatch): ResponseSi
       sink.head(head, hasMore);
     },
     body: (piece, isLast, resume) => {
-      if (isConfirmed && beginning.length < LOOKED_AT_BYTES) beginning += piece.toString('latin1', 0, LOOKED_AT_BYTES - beginning.length);
+      if (isConfirmed && beginning.length < LOOKED_AT_BYTES) {
+        beginning += piece.toString('latin1', 0, LOOKED_AT_BYTES - beginning.length);
+      }
       return sink.body(piece, isLast, resume);
     },
     end: () => {
@@ -70,19 +98,39 @@ export function watchForEvent(sink: ResponseSink, watch: EventWatch): ResponseSi
 }
 
 function eventOf({ route, path, change }: EventWatch, beginning: string): ForgeEvent | undefined {
-  const [owner = '', repo = '', , where = '', name] = path.split('/').filter((part) => part !== '').slice(1).map(decoded);
+  const [owner = '', repo = '', , where = '', name] = path
+    .split('/')
+    .filter((part) => part !== '')
+    .slice(1)
+    .map(decoded);
   const wiki = WIKI_EVENTS.get(`${route.method} ${route.pattern}`);
   if (wiki !== undefined) {
     const page = textAt(beginning, 'sub_url') ?? (where === 'page' ? name : undefined);
     const title = textAt(beginning, 'title');
-    return { event: wiki, owner, repo, ...(page === undefined ? {} : { page: decoded(page) }), ...(title === undefined ? {} : { title }) };
+    return {
+      event: wiki,
+      owner,
+      repo,
+      ...(page === undefined ? {} : { page: decoded(page) }),
+      ...(title === undefined ? {} : { title }),
+    };
   }
   if (change === undefined || change.from === change.to) return undefined;
   const from = change.from === undefined ? {} : { from: change.from };
-  return { event: 'pull_request.target_branch.changed', owner, repo, index: Number(where), ...from, to: change.to };
+  return {
+    event: 'pull_request.target_branch.changed',
+    owner,
+    repo,
+    index: Number(where),
+    ...from,
+    to: change.to,
+  };
 }
 
-/** The first text of that name in the beginning of a JSON object; the forge writes a page's own before those within. */
+/**
+ * The first text of that name in the beginning of a JSON object; the forge writes a page's own
+ * before those within.
+ */
 function textAt(beginning: string, key: 'title' | 'sub_url'): string | undefined {
   const match = new RegExp(`"${key}":\\s*("(?:[^"\\\\]|\\\\.)*")`).exec(beginning);
   if (match?.[1] === undefined) return undefined;

@@ -28,15 +28,24 @@ export interface ForgeOptions {
   collector: YoungCollector;
   /** Gets each of the four notifications, once, after the forge has confirmed it. */
   publish: (event: ForgeEvent) => void;
-  /** The valid panel session of a request, if it has one; asked only where the device has a token to lend. */
+  /**
+   * The valid panel session of a request, if it has one; asked only where the device has a token to
+   * lend.
+   */
   session: (request: CallerRequest) => Promise<PanelSession | undefined>;
 }
 
-/** The forge behind the device: every documented operation of spec/code-hosting.md, passed on byte for byte. */
+/**
+ * The forge behind the device: every documented operation of spec/code-hosting.md, passed on byte
+ * for byte.
+ */
 export interface Forge {
   /** Whether a raw request target belongs here; cheap, and safe on any text. */
   owns(rawTarget: string): boolean;
-  /** Answers the request, whatever it is. Nothing else may have read from it or written to the response. */
+  /**
+   * Answers the request, whatever it is. Nothing else may have read from it or written to the
+   * response.
+   */
   handle(request: CallerRequest, response: CallerResponse): void;
   /** The documented operations; none where no forge is configured. */
   describe(): DescribedRoute[];
@@ -52,9 +61,16 @@ export interface Forge {
 export function createForge(options: ForgeOptions): Forge {
   const { settings, base } = options;
   const address = parseUpstream(settings.upstream);
-  const parts: Parts = { targets: createTargetReader({ path: settings.path, base }), metrics: createMetrics(), health: createHealth(address !== undefined) };
+  const parts: Parts = {
+    targets: createTargetReader({ path: settings.path, base }),
+    metrics: createMetrics(),
+    health: createHealth(address !== undefined),
+  };
   const pool = address === undefined ? undefined : openPool(options, address, parts.health);
-  const handle = address === undefined || pool === undefined ? refusing(parts.metrics) : proxyOf(options, parts, { address, pool });
+  const handle =
+    address === undefined || pool === undefined
+      ? refusing(parts.metrics)
+      : proxyOf(options, parts, { address, pool });
   return {
     owns: (rawTarget) => parts.targets.owns(rawTarget),
     handle,
@@ -74,17 +90,31 @@ interface Parts {
   health: HealthRecord;
 }
 
-function openPool({ settings, collector }: ForgeOptions, address: UpstreamAddress, health: HealthRecord): Pool {
-  const certificateAuthority = settings.ca_file === '' ? undefined : readFileSync(settings.ca_file, 'utf8');
+function openPool(
+  { settings, collector }: ForgeOptions,
+  address: UpstreamAddress,
+  health: HealthRecord,
+): Pool {
+  const certificateAuthority =
+    settings.ca_file === '' ? undefined : readFileSync(settings.ca_file, 'utf8');
   const timeouts = {
     connectMs: settings.connect_timeout_s * 1000,
     firstByteMs: settings.first_byte_timeout_s * 1000,
     idleMs: settings.idle_timeout_s * 1000,
   };
-  return createPool({ timeouts, collector, open: createSocketOpener({ address, certificateAuthority }), connected: () => health.reached() });
+  return createPool({
+    timeouts,
+    collector,
+    open: createSocketOpener({ address, certificateAuthority }),
+    connected: () => health.reached(),
+  });
 }
 
-function proxyOf({ settings, cacheDir, log, publish, session }: ForgeOptions, parts: Parts, { address, pool }: { address: UpstreamAddress; pool: Pool }): Forge['handle'] {
+function proxyOf(
+  { settings, cacheDir, log, publish, session }: ForgeOptions,
+  parts: Parts,
+  { address, pool }: { address: UpstreamAddress; pool: Pool },
+): Forge['handle'] {
   return createProxy({
     ...parts,
     address,
@@ -92,7 +122,10 @@ function proxyOf({ settings, cacheDir, log, publish, session }: ForgeOptions, pa
     apiRoot: settings.path,
     matchRoute: createRouteMatcher(settings.expose),
     credentials: createCredentials({ tokenFile: settings.token_file, session }),
-    cache: settings.cache_mb === 0 ? undefined : createCache({ folder: cacheDir, maxBytes: settings.cache_mb * 1024 ** 2, log }),
+    cache:
+      settings.cache_mb === 0
+        ? undefined
+        : createCache({ folder: cacheDir, maxBytes: settings.cache_mb * 1024 ** 2, log }),
     log,
     publish: (event) => {
       log.info(event, 'forge_event');
@@ -104,6 +137,9 @@ function proxyOf({ settings, cacheDir, log, publish, session }: ForgeOptions, pa
 function refusing(metrics: Metrics): Forge['handle'] {
   return (_request, response) => {
     metrics.recordFailure('unavailable');
-    answerFailure(response, { code: 'unavailable', message: 'cannot reach a forge: none is configured (forge.upstream)' });
+    answerFailure(response, {
+      code: 'unavailable',
+      message: 'cannot reach a forge: none is configured (forge.upstream)',
+    });
   };
 }

@@ -1,14 +1,17 @@
 /** Header lines as Node's `rawHeaders` has them: name, value, name, value, … as sent, latin1. */
 export type HeaderLines = string[];
 
-/** Nothing but lines `name: value` that end with CRLF: no blank before the colon, nothing folded, no bare CR or LF (RFC 9112, section 5). */
+/**
+ * Nothing but lines `name: value` that end with CRLF: no blank before the colon, nothing folded, no
+ * bare CR or LF (RFC 9112, section 5).
+ */
 const HEADER_BLOCK = /^(?:[!#$%&'*+.^_`|~0-9A-Za-z-]+:[\t\x20-\x7e\x80-\xff]*\r\n)*$/;
 
 /** @param block latin1; @returns undefined where a line could be understood in two ways */
 export function parseHeaderLines(block: string): HeaderLines | undefined {
   if (!HEADER_BLOCK.test(block)) return undefined;
   const lines: HeaderLines = [];
-  for (let start = 0; start < block.length; ) {
+  for (let start = 0; start < block.length;) {
     const end = block.indexOf('\r\n', start);
     const colon = block.indexOf(':', start);
     lines.push(block.slice(start, colon), withoutBlanks(block, colon + 1, end));

@@ -2,17 +2,42 @@ import type { HeaderLines } from './header-lines.ts';
 import { rewritePagingLinks } from './link.ts';
 import { withoutPanelParameters } from './target.ts';
 
-/** Fields that end at each hop (RFC 9110, section 7.6.1), or that frame the message and are therefore written afresh. */
-const HOP_BY_HOP = new Set(['connection', 'keep-alive', 'te', 'trailer', 'transfer-encoding', 'upgrade', 'proxy-connection', 'proxy-authorization']);
+/**
+ * Fields that end at each hop (RFC 9110, section 7.6.1), or that frame the message and are
+ * therefore written afresh.
+ */
+const HOP_BY_HOP = new Set([
+  'connection',
+  'keep-alive',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+  'proxy-connection',
+  'proxy-authorization',
+]);
 
-/** What never goes upstream beside those: framing and `Host` are the proxy's own, identity may be claimed by nobody, the token is the panel's. */
-const NOT_UPSTREAM = new Set(['host', 'content-length', 'expect', 'http2-settings', 'forwarded', 'x-real-ip', 'x-csrf-token', 'proxy-authenticate']);
+/**
+ * What never goes upstream beside those: framing and `Host` are the proxy's own, identity may be
+ * claimed by nobody, the token is the panel's.
+ */
+const NOT_UPSTREAM = new Set([
+  'host',
+  'content-length',
+  'expect',
+  'http2-settings',
+  'forwarded',
+  'x-real-ip',
+  'x-csrf-token',
+  'proxy-authenticate',
+]);
 const NOT_UPSTREAM_PREFIXES = ['x-forwarded-', 'x-webauth-'];
 
 /**
- * The end-to-end headers of a request, each byte as sent, in their order. Left out: hop-by-hop fields and those that `Connection` names,
- * identity headers, and the panel's cookies and token. A name with `_` is read as one with `-` by CGI-like programs, so it is left out
- * wherever that name is one of ours or one that the request has too.
+ * The end-to-end headers of a request, each byte as sent, in their order. Left out: hop-by-hop
+ * fields and those that `Connection` names, identity headers, and the panel's cookies and token. A
+ * name with `_` is read as one with `-` by CGI-like programs, so it is left out wherever that name
+ * is one of ours or one that the request has too.
  */
 export function requestHeaders(lines: HeaderLines): HeaderLines {
   const named = namedByConnection(lines);
@@ -29,7 +54,9 @@ export function requestHeaders(lines: HeaderLines): HeaderLines {
 
 function isDropped(name: string, named: Set<string> | undefined): boolean {
   if (isHopByHop(name, named) || NOT_UPSTREAM.has(name)) return true;
-  return name.charCodeAt(0) === 0x78 && NOT_UPSTREAM_PREFIXES.some((prefix) => name.startsWith(prefix));
+  return (
+    name.charCodeAt(0) === 0x78 && NOT_UPSTREAM_PREFIXES.some((prefix) => name.startsWith(prefix))
+  );
 }
 
 function isHopByHop(name: string, named: Set<string> | undefined): boolean {
@@ -40,7 +67,11 @@ const SECRET_NAMES = new Set(['authorization', 'cookie', 'sudo', 'referer']);
 
 function isDisguise(name: string, lines: HeaderLines): boolean {
   const plain = name.replaceAll('_', '-');
-  return isDropped(plain, undefined) || SECRET_NAMES.has(plain) || lines.some((line, index) => index % 2 === 0 && line.toLowerCase() === plain);
+  return (
+    isDropped(plain, undefined) ||
+    SECRET_NAMES.has(plain) ||
+    lines.some((line, index) => index % 2 === 0 && line.toLowerCase() === plain)
+  );
 }
 
 /** @returns undefined where nothing is left of the header */
@@ -62,7 +93,9 @@ function namedByConnection(lines: HeaderLines): Set<string> | undefined {
   return named;
 }
 
-/** The panel's session cookies: `sysauth`, `sysauth_http`, `sysauth_https`, and the daemon's own. */
+/**
+ * The panel's session cookies: `sysauth`, `sysauth_http`, `sysauth_https`, and the daemon's own.
+ */
 const PANEL_COOKIE = /^(?:sysauth\w*|depotd_session)$/i;
 
 function withoutPanelCookies(value: string): string | undefined {
@@ -73,13 +106,19 @@ function withoutPanelCookies(value: string): string | undefined {
   return rest === '' ? undefined : rest;
 }
 
-/** A cookie without a name comes back as its value alone, which may then look like name and value (RFC 6265bis, section 5.8.3). */
+/**
+ * A cookie without a name comes back as its value alone, which may then look like name and value
+ * (RFC 6265bis, section 5.8.3).
+ */
 function isPanelCookie(part: string): boolean {
   const name = part.replace(/^[\s=]+/, '').split(/[=;]/, 1)[0] ?? '';
   return PANEL_COOKIE.test(name.trim());
 }
 
-/** A page of the panel has the token in its address: as a parameter, or as `;stok=…` in the path of older panels. */
+/**
+ * A page of the panel has the token in its address: as a parameter, or as `;stok=…` in the path of
+ * older panels.
+ */
 function withoutPanelToken(referer: string): string {
   const plain = referer.replace(/;stok=[^/?#;]*/gi, '');
   const mark = plain.indexOf('?');
@@ -94,10 +133,14 @@ export interface CallerView {
 }
 
 /**
- * The headers of an answer, each byte as it came and in its order. Left out: hop-by-hop fields, and cookies that would take the place of the
- * panel's. Paging links lead to this host. A page or picture that could run script gets a sandbox: it is shown from the panel's own origin.
+ * The headers of an answer, each byte as it came and in its order. Left out: hop-by-hop fields, and
+ * cookies that would take the place of the panel's. Paging links lead to this host. A page or
+ * picture that could run script gets a sandbox: it is shown from the panel's own origin.
  */
-export function responseHeaders(lines: HeaderLines, { status, view }: { status: number; view: () => CallerView }): HeaderLines {
+export function responseHeaders(
+  lines: HeaderLines,
+  { status, view }: { status: number; view: () => CallerView },
+): HeaderLines {
   const named = namedByConnection(lines);
   const kept: HeaderLines = [];
   let isActive = false;
@@ -113,12 +156,17 @@ export function responseHeaders(lines: HeaderLines, { status, view }: { status: 
   return kept;
 }
 
-/** In lower case; empty for a name of a length that none has which matters in an answer: it passes as it is, which is quick to see. */
+/**
+ * In lower case; empty for a name of a length that none has which matters in an answer: it passes
+ * as it is, which is quick to see.
+ */
 function attendedName(name: string, named: Set<string> | undefined): string {
   return named !== undefined || ATTENDED_LENGTHS.has(name.length) ? name.toLowerCase() : '';
 }
 
-const ATTENDED_LENGTHS = new Set([...HOP_BY_HOP, 'set-cookie', 'content-type', 'link'].map((name) => name.length));
+const ATTENDED_LENGTHS = new Set(
+  [...HOP_BY_HOP, 'set-cookie', 'content-type', 'link'].map((name) => name.length),
+);
 
 /** Types in which a browser runs script: HTML, SVG and XHTML. */
 const ACTIVE_TYPE = /^\s*(?:text\/html|image\/svg|application\/xhtml)/i;

@@ -1,6 +1,9 @@
 import type { Failure } from './failure.ts';
 
-/** What is known of the forge from the requests that went to it; nothing is asked for this. Times in Unix seconds. */
+/**
+ * What is known of the forge from the requests that went to it; nothing is asked for this. Times in
+ * Unix seconds.
+ */
 export interface ForgeHealth {
   configured: boolean;
   /** Missing until the first request. */
@@ -25,7 +28,9 @@ export function createHealth(isConfigured: boolean): HealthRecord {
       health.reachedAt = now();
     },
     failed: ({ code, message }) => {
-      if (code === 'upstream_unreachable' || code === 'upstream_timeout') Object.assign(health, { reachable: false, lastError: message, failedAt: now() });
+      if (code === 'upstream_unreachable' || code === 'upstream_timeout') {
+        Object.assign(health, { reachable: false, lastError: message, failedAt: now() });
+      }
     },
     report: () => ({ ...health }),
   };

@@ -1,14 +1,25 @@
-/** One link of a `Link` header: `<URI>` and its parameters up to the comma before the next `<` (RFC 8288, section 3). */
+/**
+ * One link of a `Link` header: `<URI>` and its parameters up to the comma before the next `<` (RFC
+ * 8288, section 3).
+ */
 const LINK = /<([^>]*)>([^<]*)/g;
-/** The relations of paging; anything else, such as `immutable` on an archive, names a resource of its own and stays. */
+/**
+ * The relations of paging; anything else, such as `immutable` on an archive, names a resource of
+ * its own and stays.
+ */
 const PAGING = /;\s*rel\s*=\s*"?(?:next|prev|first|last)"?\s*(?:[;,]|$)/i;
 
 /**
- * Points the paging links of a `Link` header at this host; every other byte stays. The forge writes them from its own ROOT_URL, which may name
- * another host, and another prefix, than the one it is reached by, so everything before the API root is replaced.
- * @param options `apiRoot`: such as `/api/v1`; `origin`: scheme, host and mount that the caller used, such as `http://nas/cgi-bin/panel`
+ * Points the paging links of a `Link` header at this host; every other byte stays. The forge writes
+ * them from its own ROOT_URL, which may name another host, and another prefix, than the one it is
+ * reached by, so everything before the API root is replaced.
+ * @param options `apiRoot`: such as `/api/v1`; `origin`: scheme, host and mount that the caller
+ *   used, such as `http://nas/cgi-bin/panel`
  */
-export function rewritePagingLinks(value: string, { apiRoot, origin }: { apiRoot: string; origin: string }): string {
+export function rewritePagingLinks(
+  value: string,
+  { apiRoot, origin }: { apiRoot: string; origin: string },
+): string {
   return value.replace(LINK, (whole, uri: string, parameters: string) => {
     if (!PAGING.test(parameters)) return whole;
     const below = belowRoot(uri, apiRoot);
@@ -16,7 +27,10 @@ export function rewritePagingLinks(value: string, { apiRoot, origin }: { apiRoot
   });
 }
 
-/** What follows the API root in an absolute URI or an absolute path; undefined where it does not hold the root. */
+/**
+ * What follows the API root in an absolute URI or an absolute path; undefined where it does not
+ * hold the root.
+ */
 function belowRoot(uri: string, apiRoot: string): string | undefined {
   const authority = /^(?:https?:)?\/\/[^/?#]*/i.exec(uri)?.[0] ?? '';
   const mark = uri.search(/[?#]/);

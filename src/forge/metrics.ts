@@ -2,7 +2,10 @@ import type { ErrorCode } from '../errors.ts';
 import type { Route } from './routes.ts';
 import type { PoolStats } from './upstream/pool.ts';
 
-/** Counts by operation. The labels come from the table of routes, never from a request, so their number is bounded. */
+/**
+ * Counts by operation. The labels come from the table of routes, never from a request, so their
+ * number is bounded.
+ */
 export interface Metrics {
   /** A request that an operation was found for, when it is over. */
   record(request: FinishedRequest): void;
@@ -48,7 +51,15 @@ export function createMetrics(): Metrics {
     const known = byMethod.get(method);
     if (known !== undefined) return known;
     const labels = `method="${method}",route="${route.pattern}"`;
-    const counts = { labels, byStatus: new Map(), buckets: BUCKETS.map(() => 0), count: 0, seconds: 0, requestBytes: 0, responseBytes: 0 };
+    const counts = {
+      labels,
+      byStatus: new Map(),
+      buckets: BUCKETS.map(() => 0),
+      count: 0,
+      seconds: 0,
+      requestBytes: 0,
+      responseBytes: 0,
+    };
     byMethod.set(method, counts);
     return counts;
   };
@@ -67,7 +78,13 @@ export function createMetrics(): Metrics {
     recordFailure: (code) => add(failures, code),
     lines: (pool) => {
       const all = [...byRoute.values()].flatMap((byMethod) => [...byMethod.values()]);
-      return [...requestLines(all), ...durationLines(all), ...byteLines(all), ...failureLines(failures), ...poolLines(pool)];
+      return [
+        ...requestLines(all),
+        ...durationLines(all),
+        ...byteLines(all),
+        ...failureLines(failures),
+        ...poolLines(pool),
+      ];
     },
   };
 }
@@ -85,24 +102,44 @@ function add<Key>(counts: Map<Key, number>, key: Key): void {
 
 function requestLines(all: Counts[]): string[] {
   const name = 'depotd_forge_requests_total';
-  const lines = all.flatMap(({ labels, byStatus }) => [...byStatus].map(([status, count]) => `${name}{${labels},status="${status}"} ${count}`));
-  return [`# HELP ${name} Requests to the forge by operation and class of status.`, `# TYPE ${name} counter`, ...lines];
+  const lines = all.flatMap(({ labels, byStatus }) =>
+    [...byStatus].map(([status, count]) => `${name}{${labels},status="${status}"} ${count}`),
+  );
+  return [
+    `# HELP ${name} Requests to the forge by operation and class of status.`,
+    `# TYPE ${name} counter`,
+    ...lines,
+  ];
 }
 
 function durationLines(all: Counts[]): string[] {
   const name = 'depotd_forge_request_duration_seconds';
   const lines = all.flatMap(({ labels, buckets, count, seconds }) => {
     let total = 0;
-    const below = BUCKETS.map((bound, index) => `${name}_bucket{${labels},le="${bound}"} ${(total += buckets[index] ?? 0)}`);
-    return [...below, `${name}_bucket{${labels},le="+Inf"} ${count}`, `${name}_sum{${labels}} ${seconds.toFixed(6)}`, `${name}_count{${labels}} ${count}`];
+    const below = BUCKETS.map(
+      (bound, index) => `${name}_bucket{${labels},le="${bound}"} ${(total += buckets[index] ?? 0)}`,
+    );
+    return [
+      ...below,
+      `${name}_bucket{${labels},le="+Inf"} ${count}`,
+      `${name}_sum{${labels}} ${seconds.toFixed(6)}`,
+      `${name}_count{${labels}} ${count}`,
+    ];
   });
-  return [`# HELP ${name} Time from the request to the end of its answer.`, `# TYPE ${name} histogram`, ...lines];
+  return [
+    `# HELP ${name} Time from the request to the end of its answer.`,
+    `# TYPE ${name} histogram`,
+    ...lines,
+  ];
 }
 
 function byteLines(all: Counts[]): string[] {
   return (['request', 'response'] as const).flatMap((side) => {
     const name = `depotd_forge_${side}_bytes_total`;
-    const lines = all.map((counts) => `${name}{${counts.labels}} ${side === 'request' ? counts.requestBytes : counts.responseBytes}`);
+    const lines = all.map(
+      (counts) =>
+        `${name}{${counts.labels}} ${side === 'request' ? counts.requestBytes : counts.responseBytes}`,
+    );
     return [`# HELP ${name} Bytes of ${side} bodies.`, `# TYPE ${name} counter`, ...lines];
   });
 }
@@ -110,12 +147,24 @@ function byteLines(all: Counts[]): string[] {
 function failureLines(failures: Map<ErrorCode, number>): string[] {
   const name = 'depotd_forge_failures_total';
   const lines = [...failures].map(([code, count]) => `${name}{error="${code}"} ${count}`);
-  return [`# HELP ${name} Requests that the proxy itself refused or failed.`, `# TYPE ${name} counter`, ...lines];
+  return [
+    `# HELP ${name} Requests that the proxy itself refused or failed.`,
+    `# TYPE ${name} counter`,
+    ...lines,
+  ];
 }
 
 function poolLines(pool: PoolStats | undefined): string[] {
   const name = 'depotd_forge_connections';
   const { open, idle, waiting } = pool ?? { open: 0, idle: 0, waiting: 0 };
-  const lines = [`${name}{state="busy"} ${open - idle}`, `${name}{state="idle"} ${idle}`, `${name}{state="waiting"} ${waiting}`];
-  return [`# HELP ${name} Connections to the forge, and requests that wait for one.`, `# TYPE ${name} gauge`, ...lines];
+  const lines = [
+    `${name}{state="busy"} ${open - idle}`,
+    `${name}{state="idle"} ${idle}`,
+    `${name}{state="waiting"} ${waiting}`,
+  ];
+  return [
+    `# HELP ${name} Connections to the forge, and requests that wait for one.`,
+    `# TYPE ${name} gauge`,
+    ...lines,
+  ];
 }

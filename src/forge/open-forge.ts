@@ -3,8 +3,8 @@ import type { Forge, ForgeOptions } from './forge.ts';
 import { createTargetReader } from './target.ts';
 
 /**
- * The forge that is configured, or one that answers 503 where none is. The proxy is loaded only for a device that has a forge, since
- * others need its memory.
+ * The forge that is configured, or one that answers 503 where none is. The proxy is loaded only for
+ * a device that has a forge, since others need its memory.
  * @throws Error where `ca_file` cannot be read
  */
 export async function openForge(options: ForgeOptions): Promise<Forge> {
@@ -17,7 +17,11 @@ function createAbsentForge({ settings, base }: ForgeOptions): Forge {
   const targets = createTargetReader({ path: settings.path, base });
   return {
     owns: (rawTarget) => targets.owns(rawTarget),
-    handle: (_request, response) => answerFailure(response, { code: 'unavailable', message: 'cannot reach a forge: none is configured (forge.upstream)' }),
+    handle: (_request, response) =>
+      answerFailure(response, {
+        code: 'unavailable',
+        message: 'cannot reach a forge: none is configured (forge.upstream)',
+      }),
     describe: () => [],
     health: () => ({ configured: false }),
     metrics: () => [],

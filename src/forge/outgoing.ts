@@ -9,8 +9,8 @@ import type { RequestBody } from './upstream/call.ts';
 export type BodyPlan = { kind: 'none' } | { kind: 'length'; length: string } | { kind: 'chunked' };
 
 /**
- * Decides how the body goes on: with its length where it is known, else chunked. A body on GET or HEAD is not sent on: it means nothing, and
- * has served to smuggle requests.
+ * Decides how the body goes on: with its length where it is known, else chunked. A body on GET or
+ * HEAD is not sent on: it means nothing, and has served to smuggle requests.
  * @returns a failure where the message could be understood in two ways, or wants another protocol
  */
 export function planBody(request: CallerRequest): BodyPlan | Failure {
@@ -18,10 +18,16 @@ export function planBody(request: CallerRequest): BodyPlan | Failure {
   const coding = headers['transfer-encoding'];
   const length = headers['content-length'];
   if (coding !== undefined && (length !== undefined || coding.trim().toLowerCase() !== 'chunked')) {
-    return { code: 'bad_request', message: 'cannot pass the request: the length of its body is not clear' };
+    return {
+      code: 'bad_request',
+      message: 'cannot pass the request: the length of its body is not clear',
+    };
   }
   if (headers.upgrade !== undefined && headers.upgrade.toLowerCase() !== 'h2c') {
-    return { code: 'bad_request', message: 'cannot change the protocol: the forge interface is plain HTTP' };
+    return {
+      code: 'bad_request',
+      message: 'cannot change the protocol: the forge interface is plain HTTP',
+    };
   }
   if (method === 'GET' || method === 'HEAD') return { kind: 'none' };
   if (coding !== undefined) return { kind: 'chunked' };
@@ -29,8 +35,18 @@ export function planBody(request: CallerRequest): BodyPlan | Failure {
 }
 
 /** The body of a request with that plan; undefined where none goes on. */
-export function bodyOf(request: CallerRequest, plan: BodyPlan, prefix?: Buffer): RequestBody | undefined {
-  if (plan.kind === 'none' || (plan.kind === 'length' && plan.length === '0') || !(request instanceof Readable)) return undefined;
+export function bodyOf(
+  request: CallerRequest,
+  plan: BodyPlan,
+  prefix?: Buffer,
+): RequestBody | undefined {
+  if (
+    plan.kind === 'none' ||
+    (plan.kind === 'length' && plan.length === '0') ||
+    !(request instanceof Readable)
+  ) {
+    return undefined;
+  }
   return { prefix, source: request, isChunked: plan.kind === 'chunked', sentBytes: 0 };
 }
 
@@ -64,7 +80,10 @@ export function outgoingBlock(request: CallerRequest): string {
   return (common.outgoing ??= writeLines(outgoingHeaders(request)));
 }
 
-/** Each line with its CRLF. @throws never: a value with a line break is left out, though no parser lets one in */
+/**
+ * Each line with its CRLF. @throws never: a value with a line break is left out, though no parser
+ * lets one in
+ */
 export function writeLines(headers: HeaderLines): string {
   const lines: string[] = [];
   for (let index = 0; index + 1 < headers.length; index += 2) {

@@ -4,12 +4,26 @@ import type { Log } from '../log.ts';
 import type { Cache } from './cache.ts';
 import { callerView, type CallerRequest, type CallerResponse } from './caller.ts';
 import type { Credentials } from './credentials.ts';
-import { mayNotify, mayRetarget, watchForEvent, type ForgeEvent, type TargetChange } from './events.ts';
+import {
+  mayNotify,
+  mayRetarget,
+  watchForEvent,
+  type ForgeEvent,
+  type TargetChange,
+} from './events.ts';
 import { answerFailure, type Failure } from './failure.ts';
 import type { HeaderLines } from './header-lines.ts';
 import type { HealthRecord } from './health.ts';
 import type { Metrics } from './metrics.ts';
-import { bodyOf, outgoingBlock, outgoingHeaders, planBody, writeHead, writeLines, type BodyPlan } from './outgoing.ts';
+import {
+  bodyOf,
+  outgoingBlock,
+  outgoingHeaders,
+  planBody,
+  writeHead,
+  writeLines,
+  type BodyPlan,
+} from './outgoing.ts';
 import { createReply, type Reply } from './reply.ts';
 import type { Route, RouteMatcher } from './routes.ts';
 import { currentBase, readAhead, requestedBase } from './target-change.ts';
@@ -34,10 +48,13 @@ export interface ProxyParts {
 }
 
 /**
- * Takes one request to the forge and its answer back. Nothing is waited for on the way of a request that needs no look into a session, a file
- * or a body. When the caller goes away the call upstream ends; when the forge breaks off, so does the connection to the caller.
+ * Takes one request to the forge and its answer back. Nothing is waited for on the way of a request
+ * that needs no look into a session, a file or a body. When the caller goes away the call upstream
+ * ends; when the forge breaks off, so does the connection to the caller.
  */
-export function createProxy(parts: ProxyParts): (request: CallerRequest, response: CallerResponse) => void {
+export function createProxy(
+  parts: ProxyParts,
+): (request: CallerRequest, response: CallerResponse) => void {
   return (request, response) => {
     const exchange = begin(parts, request, response);
     if ('code' in exchange) {
@@ -46,9 +63,19 @@ export function createProxy(parts: ProxyParts): (request: CallerRequest, respons
       return;
     }
     const { route } = exchange;
-    const isPlain = !parts.credentials.mayLend(request) && !mayRetarget(route) && parts.cache?.isFor(request, route) !== true;
+    const isPlain =
+      !parts.credentials.mayLend(request) &&
+      !mayRetarget(route) &&
+      parts.cache?.isFor(request, route) !== true;
     if (isPlain) sendPlain(parts, exchange);
-    else sendPrepared(parts, exchange).catch((error: unknown) => fail(parts, exchange, { code: 'internal', message: `cannot pass the request: ${reasonOf(error)}` }));
+    else {
+      sendPrepared(parts, exchange).catch((error: unknown) =>
+        fail(parts, exchange, {
+          code: 'internal',
+          message: `cannot pass the request: ${reasonOf(error)}`,
+        }),
+      );
+    }
   };
 }
 
@@ -68,21 +95,44 @@ interface Exchange {
   hasFailed: boolean;
 }
 
-function begin(parts: ProxyParts, request: CallerRequest, response: CallerResponse): Exchange | Failure {
+function begin(
+  parts: ProxyParts,
+  request: CallerRequest,
+  response: CallerResponse,
+): Exchange | Failure {
   const { method = '', url = '' } = request;
   const startedAt = performance.now();
-  if (!parts.targets.owns(url)) return { code: 'not_found', message: 'cannot find this path: it is not below the API root' };
+  if (!parts.targets.owns(url)) {
+    return { code: 'not_found', message: 'cannot find this path: it is not below the API root' };
+  }
   const target = parts.targets.read(url);
   if (typeof target === 'string') return { code: 'bad_request', message: target };
   const route = parts.matchRoute(method, target.path);
-  if (route === undefined) return { code: 'not_found', message: 'cannot find this operation: it is not one of the documented ones' };
+  if (route === undefined) {
+    return {
+      code: 'not_found',
+      message: 'cannot find this operation: it is not one of the documented ones',
+    };
+  }
   const plan = planBody(request);
   if ('code' in plan) return plan;
   const reply = createReply(response, {
     view: () => callerView(request, { apiRoot: parts.apiRoot, target }),
     fail: (failure) => fail(parts, exchange, failure),
   });
-  const exchange: Exchange = { request, response, method, route, target, plan, block: '', body: bodyOf(request, plan), reply, cancel: nothing, hasFailed: false };
+  const exchange: Exchange = {
+    request,
+    response,
+    method,
+    route,
+    target,
+    plan,
+    block: '',
+    body: bodyOf(request, plan),
+    reply,
+    cancel: nothing,
+    hasFailed: false,
+  };
   response.once('close', () => finish(parts, exchange, startedAt));
   return exchange;
 }
@@ -100,7 +150,9 @@ function sendPlain(parts: ProxyParts, exchange: Exchange): void {
 function send(parts: ProxyParts, exchange: Exchange, change: TargetChange | undefined): void {
   const { route, target, reply } = exchange;
   const isWatched = change !== undefined || mayNotify(route);
-  const sink = isWatched ? watchForEvent(reply, { route, path: target.path, change, publish: parts.publish }) : reply;
+  const sink = isWatched
+    ? watchForEvent(reply, { route, path: target.path, change, publish: parts.publish })
+    : reply;
   dispatch(parts, exchange, sink);
 }
 
@@ -108,8 +160,17 @@ function dispatch(parts: ProxyParts, exchange: Exchange, sink: ResponseSink): vo
   exchange.cancel = parts.pool.send(callOf(parts, exchange), sink);
 }
 
-function callOf({ address, apiRoot }: ProxyParts, { method, target, block, plan, body }: Exchange): Call {
-  const head = writeHead({ method, target: `${address.prefix}${apiRoot}${target.path}${target.query}`, host: address.host, block, plan });
+function callOf(
+  { address, apiRoot }: ProxyParts,
+  { method, target, block, plan, body }: Exchange,
+): Call {
+  const head = writeHead({
+    method,
+    target: `${address.prefix}${apiRoot}${target.path}${target.query}`,
+    host: address.host,
+    block,
+    plan,
+  });
   return { method, head, body };
 }
 
@@ -128,13 +189,22 @@ async function sendPrepared(parts: ProxyParts, exchange: Exchange): Promise<void
   exchange.block = writeLines(headers);
   const change = mayRetarget(route) ? await changeOf(parts, exchange, headers) : undefined;
   if (isGone(response)) return;
-  if (parts.cache?.isFor(request, route) === true) await sendThrough(parts.cache, { parts, exchange, headers });
-  else send(parts, exchange, change);
+  if (parts.cache?.isFor(request, route) === true) {
+    await sendThrough(parts.cache, { parts, exchange, headers });
+  } else send(parts, exchange, change);
 }
 
-async function sendThrough(cache: Cache, { parts, exchange, headers }: { parts: ProxyParts; exchange: Exchange; headers: HeaderLines }): Promise<void> {
+async function sendThrough(
+  cache: Cache,
+  { parts, exchange, headers }: { parts: ProxyParts; exchange: Exchange; headers: HeaderLines },
+): Promise<void> {
   const { target, response, reply } = exchange;
-  const attended = await cache.attend({ target: `${target.path}${target.query}`, headers, response, reply });
+  const attended = await cache.attend({
+    target: `${target.path}${target.query}`,
+    headers,
+    response,
+    reply,
+  });
   if (isGone(response)) {
     attended?.drop();
     return;
@@ -160,15 +230,30 @@ function isGone(response: CallerResponse): boolean {
   return response.destroyed;
 }
 
-/** Looks into the body of a pull request's edit and, where it names a target branch, asks the forge which one there is now. */
-async function changeOf(parts: ProxyParts, exchange: Exchange, headers: HeaderLines): Promise<TargetChange | undefined> {
+/**
+ * Looks into the body of a pull request's edit and, where it names a target branch, asks the forge
+ * which one there is now.
+ */
+async function changeOf(
+  parts: ProxyParts,
+  exchange: Exchange,
+  headers: HeaderLines,
+): Promise<TargetChange | undefined> {
   const { request, plan } = exchange;
-  if (plan.kind === 'none' || exchange.method !== 'PATCH' || !(request instanceof Readable)) return undefined;
+  if (plan.kind === 'none' || exchange.method !== 'PATCH' || !(request instanceof Readable)) {
+    return undefined;
+  }
   const { bytes, isWhole } = await readAhead(request);
   exchange.body = bodyOf(request, plan, bytes);
   const to = isWhole ? requestedBase(bytes, request.headers['content-type']) : undefined;
   if (to === undefined) return undefined;
-  const question = { ...exchange, method: 'GET', plan: { kind: 'none' } as const, body: undefined, block: writeLines(withoutBodyHeaders(headers)) };
+  const question = {
+    ...exchange,
+    method: 'GET',
+    plan: { kind: 'none' } as const,
+    body: undefined,
+    block: writeLines(withoutBodyHeaders(headers)),
+  };
   return { from: await currentBase(parts.pool, callOf(parts, question)), to };
 }
 
@@ -183,13 +268,19 @@ function fail(parts: ProxyParts, exchange: Exchange, failure: Failure): void {
   answerFailure(exchange.response, failure);
 }
 
-/** Tells log, metrics and health of a failure; the operation's pattern stands for its path, which may hold names. */
+/**
+ * Tells log, metrics and health of a failure; the operation's pattern stands for its path, which
+ * may hold names.
+ */
 function note({ metrics, health, log }: ProxyParts, exchange: Exchange, failure: Failure): void {
   const { method, route } = exchange;
   exchange.hasFailed = true;
   metrics.recordFailure(failure.code);
   health.failed(failure);
-  log.warn({ method, route: route.pattern, code: failure.code, reason: failure.message }, 'forge_request_failed');
+  log.warn(
+    { method, route: route.pattern, code: failure.code, reason: failure.message },
+    'forge_request_failed',
+  );
 }
 
 function finish({ metrics, health, log }: ProxyParts, exchange: Exchange, startedAt: number): void {
@@ -198,7 +289,14 @@ function finish({ metrics, health, log }: ProxyParts, exchange: Exchange, starte
   const seconds = (performance.now() - startedAt) / 1000;
   const status = response.headersSent ? response.statusCode : 0;
   if (status !== 0 && !exchange.hasFailed) health.reached();
-  const finished = { route, method, status, seconds, requestBytes: body?.sentBytes ?? 0, responseBytes: reply.sentBytes() };
+  const finished = {
+    route,
+    method,
+    status,
+    seconds,
+    requestBytes: body?.sentBytes ?? 0,
+    responseBytes: reply.sentBytes(),
+  };
   metrics.record(finished);
   if (DETAILED.has(log.level)) log.debug({ ...finished, route: route.pattern }, 'forge_request');
 }

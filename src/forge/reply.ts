@@ -2,7 +2,9 @@ import type { CallerResponse } from './caller.ts';
 import { responseHeaders, type CallerView } from './headers.ts';
 import type { ResponseSink } from './upstream/call.ts';
 
-/** Pieces up to this length are copied, which is cheaper than waiting until they are written. Bytes. */
+/**
+ * Pieces up to this length are copied, which is cheaper than waiting until they are written. Bytes.
+ */
 const COPY_BYTES = 16_384;
 
 export interface Reply extends ResponseSink {
@@ -19,7 +21,10 @@ export interface ReplyOptions {
 /** Hands the forge's answer to the caller as it comes, no faster than the caller takes it. */
 export function createReply(response: CallerResponse, { view, fail }: ReplyOptions): Reply {
   let sentBytes = 0;
-  /** The end of the body: as text it leaves together with the head in one write; latin1 gives back every byte. */
+  /**
+   * The end of the body: as text it leaves together with the head in one write; latin1 gives back
+   * every byte.
+   */
   let last = '';
   return {
     sentBytes: () => sentBytes,

@@ -1,15 +1,24 @@
-/** What an operation touches: `read` changes nothing, `write` does, `credentials` carries secrets in its answers and is never stored. */
+/**
+ * What an operation touches: `read` changes nothing, `write` does, `credentials` carries secrets in
+ * its answers and is never stored.
+ */
 export type Need = 'read' | 'write' | 'credentials';
 
 /** One operation of the documented interface. */
 export interface Route {
   method: string;
-  /** Below the API root: `{name}` is one segment, `{name...}` the rest with its slashes, `{name?}` may be left out. Also the label in metrics and logs. */
+  /**
+   * Below the API root: `{name}` is one segment, `{name...}` the rest with its slashes, `{name?}`
+   * may be left out. Also the label in metrics and logs.
+   */
   pattern: string;
   needs: Need;
 }
 
-/** Every path below the API root that the documented table does not name; reached only with `forge.expose all`. */
+/**
+ * Every path below the API root that the documented table does not name; reached only with
+ * `forge.expose all`.
+ */
 export const OTHER_ROUTE: Route = { method: '*', pattern: 'other', needs: 'credentials' };
 
 const REPO = '/repos/{owner}/{repo}';
@@ -57,7 +66,8 @@ export const ROUTES: readonly Route[] = [
   write('POST', `${PULL}/requested_reviewers`),
   write('DELETE', `${PULL}/requested_reviewers`),
 
-  // The head is a branch, `owner:branch` or `owner/repo:branch`: the last so that the fixed words under a number win.
+  // The head is a branch, `owner:branch` or `owner/repo:branch`: the last so that the fixed words
+  // under a number win.
   read(`${REPO}/pulls/{base}/{head...}`),
 
   credentials('GET', '/users/{username}/tokens'),
@@ -74,8 +84,9 @@ export const ROUTES: readonly Route[] = [
 export type RouteMatcher = (method: string, path: string) => Route | undefined;
 
 /**
- * Builds the matcher. It works on the path as sent, so that `%2F`, `%252F`, `+`, `;` and `:` stay within their segment. Repeated slashes and one
- * at the end count as the forge counts them (facts/forge.md, section 1); what is sent on keeps them. HEAD goes where GET may go, and OPTIONS
+ * Builds the matcher. It works on the path as sent, so that `%2F`, `%252F`, `+`, `;` and `:` stay
+ * within their segment. Repeated slashes and one at the end count as the forge counts them
+ * (facts/forge.md, section 1); what is sent on keeps them. HEAD goes where GET may go, and OPTIONS
  * (a CORS preflight) wherever any method may.
  */
 export function createRouteMatcher(expose: 'documented' | 'all'): RouteMatcher {
@@ -94,7 +105,10 @@ export function createRouteMatcher(expose: 'documented' | 'all'): RouteMatcher {
   };
 }
 
-/** CONNECT and TRACE never pass: the one makes a tunnel, the other would show the device's token to the caller. */
+/**
+ * CONNECT and TRACE never pass: the one makes a tunnel, the other would show the device's token to
+ * the caller.
+ */
 const PASSED_METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 
 interface CompiledRoute {
@@ -113,7 +127,9 @@ function compilePart(part: string): Part {
 
 function matches(parts: Part[], segments: string[]): boolean {
   const last = parts.at(-1)?.kind;
-  if (last === 'rest' ? segments.length < parts.length : segments.length > parts.length) return false;
+  if (last === 'rest' ? segments.length < parts.length : segments.length > parts.length) {
+    return false;
+  }
   for (let index = 0; index < parts.length; index += 1) {
     const part = parts[index];
     if (part === undefined || !fits(part, segments[index])) return false;
@@ -128,12 +144,18 @@ function fits(part: Part, segment: string | undefined): boolean {
   return part.kind === 'rest' || !isDot(segment);
 }
 
-/** A `.` segment vanishes where somebody on the way normalises, and the rest would then mean another operation. */
+/**
+ * A `.` segment vanishes where somebody on the way normalises, and the rest would then mean another
+ * operation.
+ */
 function isDot(segment: string): boolean {
   return segment === '.' || /^%2e$/i.test(segment);
 }
 
-/** The first word that tells operations apart: all below /repos/{owner}/{repo} by the word behind it. */
+/**
+ * The first word that tells operations apart: all below /repos/{owner}/{repo} by the word behind
+ * it.
+ */
 function groupOf(segments: string[]): string {
   return (segments[0] === 'repos' ? segments[3] : segments[0]) ?? '';
 }
@@ -144,7 +166,9 @@ function splitPath(path: string): string[] {
 }
 
 function isMethodOf(route: Route, method: string): boolean {
-  return route.method === method || method === 'OPTIONS' || (method === 'HEAD' && route.method === 'GET');
+  return (
+    route.method === method || method === 'OPTIONS' || (method === 'HEAD' && route.method === 'GET')
+  );
 }
 
 function read(pattern: string): Route {

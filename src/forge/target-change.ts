@@ -2,7 +2,10 @@ import type { Readable } from 'node:stream';
 import type { Call, ResponseSink } from './upstream/call.ts';
 import type { Pool } from './upstream/pool.ts';
 
-/** Longer bodies are not looked into: they pass as a stream, and the change of a target branch in them goes unnoticed. Bytes. */
+/**
+ * Longer bodies are not looked into: they pass as a stream, and the change of a target branch in
+ * them goes unnoticed. Bytes.
+ */
 const MAX_READ_AHEAD_BYTES = 1_048_576;
 
 /** What was read of a request's body, and whether that is all of it. */
@@ -11,7 +14,10 @@ export interface ReadAhead {
   isWhole: boolean;
 }
 
-/** Reads a body up to the limit, or to its end. The request is left paused. It ends early, not whole, where the caller goes away. */
+/**
+ * Reads a body up to the limit, or to its end. The request is left paused. It ends early, not
+ * whole, where the caller goes away.
+ */
 export function readAhead(request: Readable): Promise<ReadAhead> {
   return new Promise((resolve) => {
     const pieces: Buffer[] = [];
@@ -34,12 +40,15 @@ export function readAhead(request: Readable): Promise<ReadAhead> {
 }
 
 /**
- * The target branch that the body of a pull request's edit asks for. The forge matches names without regard to case and takes forms too
- * (facts/forge.md, section 2).
+ * The target branch that the body of a pull request's edit asks for. The forge matches names
+ * without regard to case and takes forms too (facts/forge.md, section 2).
  */
 export function requestedBase(body: Buffer, contentType: string | undefined): string | undefined {
   const text = body.toString('utf8');
-  const entries = contentType?.startsWith('application/x-www-form-urlencoded') === true ? [...new URLSearchParams(text)] : entriesOf(text);
+  const entries =
+    contentType?.startsWith('application/x-www-form-urlencoded') === true
+      ? [...new URLSearchParams(text)]
+      : entriesOf(text);
   const base = entries.findLast(([name]) => name.toLowerCase() === 'base')?.[1];
   return typeof base === 'string' && base !== '' ? base : undefined;
 }
@@ -57,7 +66,10 @@ function entriesOf(text: string): [string, unknown][] {
 /** An answer to a question of our own is read up to this many bytes. */
 const MAX_ANSWER_BYTES = 4_194_304;
 
-/** The target branch that a pull request has now; undefined where the forge does not say so. @param call GET of the pull request */
+/**
+ * The target branch that a pull request has now; undefined where the forge does not say so. @param
+ * call GET of the pull request
+ */
 export function currentBase(pool: Pool, call: Call): Promise<string | undefined> {
   return new Promise((resolve) => {
     const pieces: Buffer[] = [];
@@ -72,7 +84,12 @@ export function currentBase(pool: Pool, call: Call): Promise<string | undefined>
         if (length <= MAX_ANSWER_BYTES) pieces.push(Buffer.from(piece));
         return true;
       },
-      end: () => resolve(isFound && length <= MAX_ANSWER_BYTES ? baseIn(Buffer.concat(pieces).toString('utf8')) : undefined),
+      end: () =>
+        resolve(
+          isFound && length <= MAX_ANSWER_BYTES
+            ? baseIn(Buffer.concat(pieces).toString('utf8'))
+            : undefined,
+        ),
       fail: () => resolve(undefined),
     };
     pool.send(call, sink);

@@ -16,8 +16,16 @@ export interface TargetReader {
   read(rawTarget: string): ForgeTarget | string;
 }
 
-/** @param options `path`: the API root; `base`: the CGI tree, below which the API is reachable too */
-export function createTargetReader({ path: root, base }: { path: string; base: string }): TargetReader {
+/**
+ * @param options `path`: the API root; `base`: the CGI tree, below which the API is reachable too
+ */
+export function createTargetReader({
+  path: root,
+  base,
+}: {
+  path: string;
+  base: string;
+}): TargetReader {
   const below = `${base}${root}`;
   const mountOf = (rawTarget: string): string | undefined => {
     if (isBelow(rawTarget, root)) return '';
@@ -29,7 +37,11 @@ export function createTargetReader({ path: root, base }: { path: string; base: s
       const mount = mountOf(rawTarget);
       if (mount === undefined) return 'cannot serve a target outside the API root';
       const [path, query] = splitQuery(rawTarget.slice(mount.length + root.length));
-      const problem = problemOfPath(path) ?? (UNSAFE_IN_QUERY.test(query) ? 'cannot pass the query: it has a character that no URL may have' : undefined);
+      const problem =
+        problemOfPath(path) ??
+        (UNSAFE_IN_QUERY.test(query)
+          ? 'cannot pass the query: it has a character that no URL may have'
+          : undefined);
       return problem ?? { mount, path, query: withoutPanelParameters(query) };
     },
   };
@@ -46,7 +58,10 @@ function splitQuery(text: string): [string, string] {
   return mark === -1 ? [text, ''] : [text.slice(0, mark), text.slice(mark)];
 }
 
-/** Everything but visible ASCII and the bytes above it; `#` begins a fragment, which is never sent (RFC 9110, section 4.2.5). */
+/**
+ * Everything but visible ASCII and the bytes above it; `#` begins a fragment, which is never sent
+ * (RFC 9110, section 4.2.5).
+ */
 const UNSAFE_IN_QUERY = /[^\x21-\x7e\x80-\xff]|#/;
 /** A raw backslash is a slash to some programs on the way and none to others. */
 const UNSAFE_IN_PATH = /[^\x21-\x7e\x80-\xff]|[#\\]/;
@@ -57,14 +72,19 @@ const ESCAPE = /%([0-9A-Fa-f]{2})/g;
 const MAX_ESCAPE_LEVELS = 8;
 
 /**
- * The forge decodes a path once; somebody between here and there may decode it again. So the path is looked at on every level of escaping,
- * and refused where one of them climbs or holds a NUL. A name such as `a%2Fb`, sent as `a%252Fb`, passes.
+ * The forge decodes a path once; somebody between here and there may decode it again. So the path
+ * is looked at on every level of escaping, and refused where one of them climbs or holds a NUL. A
+ * name such as `a%2Fb`, sent as `a%252Fb`, passes.
  */
 function problemOfPath(path: string): string | undefined {
-  if (UNSAFE_IN_PATH.test(path)) return 'cannot pass the path: it has a character that no URL path may have';
+  if (UNSAFE_IN_PATH.test(path)) {
+    return 'cannot pass the path: it has a character that no URL path may have';
+  }
   let text = path;
   for (let level = 0; level <= MAX_ESCAPE_LEVELS; level += 1) {
-    if (text.includes('..') && CLIMBS.test(text)) return 'cannot pass the path: it climbs with ".."';
+    if (text.includes('..') && CLIMBS.test(text)) {
+      return 'cannot pass the path: it climbs with ".."';
+    }
     if (text.includes('\0')) return 'cannot pass the path: it has a NUL';
     if (!text.includes('%')) return undefined;
     const decoded = decodeOnce(text);
@@ -79,9 +99,10 @@ function decodeOnce(text: string): string {
 }
 
 /**
- * Cuts the panel's `token` and `_t` out of a query and leaves every other byte as it is. The forge reads `?token=` before `Authorization`,
- * so a panel token there would turn a good request into a 401 and stand in the forge's log (facts/forge.md, section 9). `;` is a separator to
- * older forges, and a second `?` comes from pages that append the token to an address which has a query already.
+ * Cuts the panel's `token` and `_t` out of a query and leaves every other byte as it is. The forge
+ * reads `?token=` before `Authorization`, so a panel token there would turn a good request into a
+ * 401 and stand in the forge's log (facts/forge.md, section 9). `;` is a separator to older forges,
+ * and a second `?` comes from pages that append the token to an address which has a query already.
  * @param query with its question mark, or empty
  */
 export function withoutPanelParameters(query: string): string {
@@ -97,7 +118,9 @@ function withoutPanelParts(text: string, [separator, ...finer]: string[]): strin
   if (separator === undefined) return isPanelParameter(text) ? '' : text;
   if (!text.includes(separator)) return withoutPanelParts(text, finer);
   const parts = text.split(separator);
-  const kept = parts.map((part) => withoutPanelParts(part, finer)).filter((part, index) => part !== '' || parts[index] === '');
+  const kept = parts
+    .map((part) => withoutPanelParts(part, finer))
+    .filter((part, index) => part !== '' || parts[index] === '');
   return kept.join(separator);
 }
 

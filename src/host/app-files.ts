@@ -13,13 +13,25 @@ export function createAppFiles(paths: Paths, environment: Record<string, string>
     scriptVersion: async (app) => {
       const entry = await fileVersion(entryScript(app));
       // The entry script of a container app asks the app's container script.
-      return entry === undefined ? undefined : `${entry} ${(await fileVersion(join(paths.containerScriptDir, `${app}.sh`))) ?? ''}`;
+      return entry === undefined
+        ? undefined
+        : `${entry} ${(await fileVersion(join(paths.containerScriptDir, `${app}.sh`))) ?? ''}`;
     },
     runEntryScript: async (app, hostname, limits) => {
       const file = entryScript(app);
-      const isProgram = await access(file, constants.X_OK).then(() => true, () => false);
+      const isProgram = await access(file, constants.X_OK).then(
+        () => true,
+        () => false,
+      );
       const rest = [file, 'status', hostname] as const;
-      return run({ argv: isProgram ? [...rest] : ['/bin/sh', ...rest], environment: paths.isLive ? environment : { ...environment, IPKG_INSTROOT: paths.root }, cwd: '/' }, limits);
+      return run(
+        {
+          argv: isProgram ? [...rest] : ['/bin/sh', ...rest],
+          environment: paths.isLive ? environment : { ...environment, IPKG_INSTROOT: paths.root },
+          cwd: '/',
+        },
+        limits,
+      );
     },
   };
 }

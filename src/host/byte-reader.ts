@@ -1,8 +1,13 @@
 /** Takes bytes from a stream in the pieces that a format has. */
 export interface ByteReader {
-  /** Exactly so many bytes; undefined at the end of the stream. @throws an Error where it ends in between */
+  /**
+   * Exactly so many bytes; undefined at the end of the stream. @throws an Error where it ends in
+   * between
+   */
   take: (count: number) => Promise<Buffer | undefined>;
-  /** At least one byte and at most so many, as they come. @throws an Error at the end of the stream */
+  /**
+   * At least one byte and at most so many, as they come. @throws an Error at the end of the stream
+   */
   takeSome: (most: number) => Promise<Buffer>;
   /** @throws an Error where the stream ends before */
   skip: (count: number) => Promise<void>;
@@ -30,11 +35,13 @@ export function createByteReader(source: AsyncIterable<Buffer>): ByteReader {
     take: async (count) => {
       if (count > 0 && !(await fill())) return undefined;
       const taken: Buffer[] = [];
-      for (let left = count; left > 0; left -= taken.at(-1)?.length ?? 0) taken.push(await takeSome(left));
+      for (let left = count; left > 0; left -= taken.at(-1)?.length ?? 0) {
+        taken.push(await takeSome(left));
+      }
       return Buffer.concat(taken);
     },
     skip: async (count) => {
-      for (let left = count; left > 0; ) left -= (await takeSome(left)).length;
+      for (let left = count; left > 0;) left -= (await takeSome(left)).length;
     },
   };
 }

@@ -12,10 +12,14 @@ export interface ContainerHost {
 }
 
 /**
- * How the engine takes a question: `leavesContainers` where they go on when it stops (live-restore); `silent` where somebody has its socket and does not answer (yet), `absent` where
+ * How the engine takes a question: `leavesContainers` where they go on when it stops
+ * (live-restore); `silent` where somebody has its socket and does not answer (yet), `absent` where
  * nobody has it.
  */
-export type EngineState = { kind: 'answers'; dataRoot: string; driver: string; leavesContainers: boolean } | { kind: 'silent' } | { kind: 'absent' };
+export type EngineState =
+  | { kind: 'answers'; dataRoot: string; driver: string; leavesContainers: boolean }
+  | { kind: 'silent' }
+  | { kind: 'absent' };
 
 export interface ContainerSummary {
   id: string;
@@ -32,9 +36,14 @@ export interface ContainerState {
   startedAt: number;
 }
 
-/** A program that was started outside of the job: it goes on whatever becomes of the job or the daemon. */
+/**
+ * A program that was started outside of the job: it goes on whatever becomes of the job or the
+ * daemon.
+ */
 export interface Launch {
-  /** Settles when it, and whatever has its output open, has ended while this daemon was its parent. */
+  /**
+   * Settles when it, and whatever has its output open, has ended while this daemon was its parent.
+   */
   ended: Promise<void>;
 }
 
@@ -45,7 +54,10 @@ export interface ContainerEngine {
   keeper: () => Promise<string>;
   /** @throws DepotError unavailable, here and below, where the engine does not answer */
   running: () => Promise<ContainerSummary[]>;
-  /** Whether its keeper lets it take the time to end its containers: procd kills it after some seconds, and they go on alone. */
+  /**
+   * Whether its keeper lets it take the time to end its containers: procd kills it after some
+   * seconds, and they go on alone.
+   */
   mayTakeTime: () => Promise<boolean>;
   /** undefined where the engine does not know it. */
   inspect: (id: string) => Promise<ContainerState | undefined>;
@@ -80,7 +92,10 @@ export interface DataRootSetting {
 
 /** … and what there is to know of it. */
 export interface KnownSetting extends DataRootSetting {
-  /** A file of the administrator's own that takes the place of these settings: `dockerd.globals.alt_config_file`. */
+  /**
+   * A file of the administrator's own that takes the place of these settings:
+   * `dockerd.globals.alt_config_file`.
+   */
   elsewhere: string | undefined;
   /** Where UCI has changes to it that are not committed, and so would come back. */
   uncommittedFile: string | undefined;
@@ -89,9 +104,14 @@ export interface KnownSetting extends DataRootSetting {
 export interface DataRootSettings {
   /** @throws DepotError internal where a file is there and cannot be read */
   read: () => Promise<KnownSetting>;
-  /** Sets another path where the setting was read, and leaves all else in the file alone; on the medium when it resolves. */
+  /**
+   * Sets another path where the setting was read, and leaves all else in the file alone; on the
+   * medium when it resolves.
+   */
   write: (setting: DataRootSetting, path: string) => Promise<void>;
-  /** Undoes `write`: the file is what it was, but for what somebody else has changed in it since. */
+  /**
+   * Undoes `write`: the file is what it was, but for what somebody else has changed in it since.
+   */
   restore: (setting: DataRootSetting, written: string) => Promise<void>;
 }
 
@@ -120,7 +140,9 @@ export interface Place {
   freeBytes: number;
   /** undefined where the file system makes them as needed. */
   freeInodes: number | undefined;
-  /** What all files of the file system take; undefined where that says nothing about a copy of them. */
+  /**
+   * What all files of the file system take; undefined where that says nothing about a copy of them.
+   */
   used: { bytes: number; inodes: number } | undefined;
 }
 
@@ -133,16 +155,25 @@ export interface Places {
   mountsBelow: (folder: string) => Promise<MountEntry[]>;
   /** btrfs subvolumes below a folder on one file system. */
   subvolumesBelow: (folder: string) => Promise<string[]>;
-  /** What the files below a folder take on its file system. Walks all of it. @throws DepotError internal */
+  /**
+   * What the files below a folder take on its file system. Walks all of it. @throws DepotError
+   * internal
+   */
   usage: (folder: string) => Promise<{ bytes: number; inodes: number }>;
 }
 
-/** A pass of the copy: while containers run; what changed since then; all that differs; and one that only looks for differences. */
+/**
+ * A pass of the copy: while containers run; what changed since then; all that differs; and one that
+ * only looks for differences.
+ */
 export type CopyPass = 'live' | 'changed' | 'differing' | 'compare';
 
 export interface CopyRequest {
   source: string;
-  /** Folder of the move at the target; what it holds and the source has not is deleted, and nothing else is. */
+  /**
+   * Folder of the move at the target; what it holds and the source has not is deleted, and nothing
+   * else is.
+   */
   folder: string;
   /** What there is to copy, for the percentage; 0 where it is not known. */
   totalBytes: number;
@@ -183,28 +214,48 @@ export interface MoveFolders {
   /** Where it lies in a target. */
   folderIn: (target: string) => string;
   /**
-   * Makes it, the target too; one that an earlier move has left is taken over, whatever it had put in place being taken back first.
+   * Makes it, the target too; one that an earlier move has left is taken over, whatever it had put
+   * in place being taken back first.
    * @returns the uppermost folder that had to be made for the target, and what `takeBack` returns
    */
-  prepare: (target: string, job: string) => Promise<{ created: string | undefined; left: string | undefined }>;
-  /** @throws DepotError unavailable where it is not there: the disk is not mounted any more, or another one is */
+  prepare: (
+    target: string,
+    job: string,
+  ) => Promise<{ created: string | undefined; left: string | undefined }>;
+  /**
+   * @throws DepotError unavailable where it is not there: the disk is not mounted any more, or
+   *   another one is
+   */
   need: (target: string, job: string) => Promise<void>;
   isThere: (target: string, job: string) => Promise<boolean>;
-  /** Lets the copy's containers find in the target what they have in the data root: the engine writes down the whole paths of their volumes and logs. */
+  /**
+   * Lets the copy's containers find in the target what they have in the data root: the engine
+   * writes down the whole paths of their volumes and logs.
+   */
   redirect: (target: string, sources: readonly string[]) => Promise<void>;
-  /** Moves what the target holds aside and the copy in its place, with the source's owner and mode; safe to do again. */
+  /**
+   * Moves what the target holds aside and the copy in its place, with the source's owner and mode;
+   * safe to do again.
+   */
   place: (target: string, source: string) => Promise<void>;
   /** Notes how the copy in its place looks before an engine can work with it. */
   noteSwitch: (target: string) => Promise<void>;
-  /** Notes that an engine has worked with the copy: from now on there may be in it what is nowhere else. @throws DepotError unavailable, like `need` */
+  /**
+   * Notes that an engine has worked with the copy: from now on there may be in it what is nowhere
+   * else. @throws DepotError unavailable, like `need`
+   */
   noteRun: (target: string, job: string) => Promise<void>;
   /**
    * Undoes `place`, wherever it was broken off; safe to do again.
-   * @returns where the copy is left for good, if an engine has worked with it; no later move touches it
+   * @returns where the copy is left for good, if an engine has worked with it; no later move
+   *   touches it
    */
   takeBack: (target: string) => Promise<string | undefined>;
   /** Removes the folders that `prepare` made, as far as they are empty. */
   tidy: (target: string, created: string) => Promise<void>;
-  /** After this the copy stays, and what was set aside is only to be removed. @returns the folder to remove */
+  /**
+   * After this the copy stays, and what was set aside is only to be removed. @returns the folder to
+   * remove
+   */
   settle: (target: string) => Promise<string>;
 }

@@ -46,23 +46,50 @@ export async function createHost(options: HostOptions): Promise<Host> {
     apps: createAppFiles(paths, environment),
     blockDevices: createBlockDevices(environment),
     uploads: createUploadFolder(paths, { install: packages.commands.install, environment }),
-    selfUpgrade: createSelfUpgradeHost({ ...options.selfUpgrade, paths, environment, packages, destination, statusFile: statusFileOf(destination) }),
+    selfUpgrade: createSelfUpgradeHost({
+      ...options.selfUpgrade,
+      paths,
+      environment,
+      packages,
+      destination,
+      statusFile: statusFileOf(destination),
+    }),
     container: createContainerHost({ paths, environment, settings: options.container }),
     panel: createPanelBus({ environment }),
     password: createPassword(paths.stateDir),
   };
 }
 
-async function createPackageHost({ paths, environment }: { paths: Paths; environment: Record<string, string> }): Promise<PackageHost> {
+async function createPackageHost({
+  paths,
+  environment,
+}: {
+  paths: Paths;
+  environment: Record<string, string>;
+}): Promise<PackageHost> {
   const readConfig = (): Promise<OpkgConfig> => readOpkgConfig(paths);
-  const statusFiles = async (): Promise<string[]> => (await readConfig()).destinations.map(statusFileOf);
+  const statusFiles = async (): Promise<string[]> =>
+    (await readConfig()).destinations.map(statusFileOf);
   const lockHolder = (): Promise<number | undefined> => readLockHolder(paths.opkg.lockFile);
-  const hasControl = (status: string, name: string): Promise<boolean> => stat(join(dirname(status), 'info', `${name}.control`)).then(() => true, () => false);
-  const database = createDatabaseReader({ statusFiles, isLocked: async () => (await lockHolder()) !== undefined, hasControl });
+  const hasControl = (status: string, name: string): Promise<boolean> =>
+    stat(join(dirname(status), 'info', `${name}.control`)).then(
+      () => true,
+      () => false,
+    );
+  const database = createDatabaseReader({
+    statusFiles,
+    isLocked: async () => (await lockHolder()) !== undefined,
+    hasControl,
+  });
   const watchedFiles = await statusFiles();
   const [statusFile = statusFileOf(paths.root)] = watchedFiles;
   const destination = dirname(dirname(dirname(dirname(statusFile))));
-  const strayOptions = async (since: number) => ({ infoDir: join(dirname(statusFile), 'info'), destination, database: await database.read(), since });
+  const strayOptions = async (since: number) => ({
+    infoDir: join(dirname(statusFile), 'info'),
+    destination,
+    database: await database.read(),
+    since,
+  });
   return {
     watchedFolders: [paths.opkg.metaDir, ...watchedFiles.map((file) => dirname(file))],
     metaFiles: () => listMetaFiles(paths.opkg.metaDir),

@@ -15,7 +15,8 @@ const ALT_CONFIG_FILE: UciPlace = { ...DATA_ROOT, option: 'alt_config_file' };
 export function createDataRootSettings(paths: Paths): DataRootSettings {
   return {
     read: () => read(paths),
-    write: async (setting, path) => replace(setting.file, edit(setting.kind, (await readText(setting.file)) ?? '', path)),
+    write: async (setting, path) =>
+      replace(setting.file, edit(setting.kind, (await readText(setting.file)) ?? '', path)),
     restore: async ({ file, kind, text, path }, written) => {
       const now = await readText(file);
       if (now === text) return;
@@ -30,15 +31,22 @@ export function createDataRootSettings(paths: Paths): DataRootSettings {
 async function read(paths: Paths): Promise<KnownSetting> {
   const uciFile = join(paths.uciDir, 'dockerd');
   const jsonFile = paths.onDevice('/etc/docker/daemon.json');
-  const [uci, json, uncommittedFile] = await Promise.all([readText(uciFile), readText(jsonFile), findChanges(paths)]);
-  const optionOf = (place: UciPlace): string | undefined => emptyAsNone(uci === undefined ? undefined : readUciOption(uci, place));
+  const [uci, json, uncommittedFile] = await Promise.all([
+    readText(uciFile),
+    readText(jsonFile),
+    findChanges(paths),
+  ]);
+  const optionOf = (place: UciPlace): string | undefined =>
+    emptyAsNone(uci === undefined ? undefined : readUciOption(uci, place));
   const known = { elsewhere: optionOf(ALT_CONFIG_FILE), uncommittedFile };
   const fromUci = optionOf(DATA_ROOT);
   const fromJson = json === undefined ? undefined : dataRootIn(json, jsonFile);
   const path = withoutSlash(fromUci ?? fromJson ?? DEFAULT_ROOT);
   // Where neither names it, the one is set that the init script reads.
   const isUci = fromUci !== undefined || (fromJson === undefined && uci !== undefined);
-  return isUci ? { path, file: uciFile, kind: 'uci', text: uci, ...known } : { path, file: jsonFile, kind: 'json', text: json, ...known };
+  return isUci
+    ? { path, file: uciFile, kind: 'uci', text: uci, ...known }
+    : { path, file: jsonFile, kind: 'json', text: json, ...known };
 }
 
 /** Where uci(1) keeps changes until they are committed. */
@@ -83,14 +91,25 @@ async function readText(file: string): Promise<string | undefined> {
   });
 }
 
-/** A link stays one, and owner and mode stay. What a daemon that was killed here has left beside it goes. */
+/**
+ * A link stays one, and owner and mode stay. What a daemon that was killed here has left beside it
+ * goes.
+ */
 async function replace(file: string, text: string): Promise<void> {
   const real = await realpath(file).catch(() => file);
   for (const name of await readdir(dirname(real)).catch(() => [])) {
-    if (name.startsWith(`${basename(real)}.`) && /\.\d+\.new$/.test(name)) await rm(join(dirname(real), name), { force: true });
+    if (name.startsWith(`${basename(real)}.`) && /\.\d+\.new$/.test(name)) {
+      await rm(join(dirname(real), name), { force: true });
+    }
   }
-  if (await stat(real).then(() => true, () => false)) await rewriteFile(real, text);
-  else await replaceFile(real, text, 0o644);
+  if (
+    await stat(real).then(
+      () => true,
+      () => false,
+    )
+  ) {
+    await rewriteFile(real, text);
+  } else await replaceFile(real, text, 0o644);
 }
 
 async function remove(file: string): Promise<void> {

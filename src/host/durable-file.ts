@@ -2,10 +2,14 @@ import { mkdir, open, rename, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
 /**
- * Replaces a file so that after a power cut either the old or the new content is there, whole: a temporary file beside it, fsync,
- * rename, fsync of the folder (rename(2), fsync(2)).
+ * Replaces a file so that after a power cut either the old or the new content is there, whole: a
+ * temporary file beside it, fsync, rename, fsync of the folder (rename(2), fsync(2)).
  */
-export async function replaceFile(file: string, content: string | Uint8Array, like: number | FileLook = 0o600): Promise<void> {
+export async function replaceFile(
+  file: string,
+  content: string | Uint8Array,
+  like: number | FileLook = 0o600,
+): Promise<void> {
   await mkdir(dirname(file), { recursive: true });
   const temporary = `${file}.${process.pid}.new`;
   const handle = await open(temporary, 'w', typeof like === 'number' ? like : like.mode);

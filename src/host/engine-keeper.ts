@@ -22,33 +22,73 @@ export interface KeeperOptions {
   settings: () => Config['container'];
 }
 
-const UNIT_FOLDERS = ['/etc/systemd/system', '/run/systemd/system', '/usr/lib/systemd/system', '/lib/systemd/system'];
+const UNIT_FOLDERS = [
+  '/etc/systemd/system',
+  '/run/systemd/system',
+  '/usr/lib/systemd/system',
+  '/lib/systemd/system',
+];
 
 /** @throws DepotError unavailable where nobody is there */
 export async function findKeeper(options: KeeperOptions): Promise<Keeper> {
   const { paths, settings } = options;
   const { engine, start, stop } = settings();
   const initScript = paths.onDevice('/etc/init.d/dockerd');
-  if (engine === 'command') return { kind: 'command', name: 'the configured commands', start: argvOf(start), stop: argvOf(stop) };
-  if (engine === 'procd' || (engine === 'auto' && (await isThere(initScript)))) return { kind: 'procd', name: initScript, start: [initScript, 'start'], stop: [initScript, 'stop'] };
+  if (engine === 'command') {
+    return {
+      kind: 'command',
+      name: 'the configured commands',
+      start: argvOf(start),
+      stop: argvOf(stop),
+    };
+  }
+  if (engine === 'procd' || (engine === 'auto' && (await isThere(initScript)))) {
+    return {
+      kind: 'procd',
+      name: initScript,
+      start: [initScript, 'start'],
+      stop: [initScript, 'stop'],
+    };
+  }
   if (engine === 'systemd' || (await hasUnit(paths))) return systemdKeeper(options);
-  throw new DepotError('unavailable', `cannot tell who starts the container engine: there is neither ${initScript} nor a systemd unit docker; container.engine can name commands`);
+  throw new DepotError(
+    'unavailable',
+    `cannot tell who starts the container engine: there is neither ${initScript} nor a systemd unit docker; container.engine can name commands`,
+  );
 }
 
-/** A unit docker.socket would start the engine again with the first question, so it is stopped with it. */
+/**
+ * A unit docker.socket would start the engine again with the first question, so it is stopped with
+ * it.
+ */
 async function systemdKeeper({ environment }: KeeperOptions): Promise<Keeper> {
-  const probe = await run({ argv: ['systemctl', 'is-active', 'docker.socket'], environment, cwd: '/' }, { timeoutMs: 10_000, maxBytes: 4096 }).catch(() => undefined);
+  const probe = await run(
+    { argv: ['systemctl', 'is-active', 'docker.socket'], environment, cwd: '/' },
+    { timeoutMs: 10_000, maxBytes: 4096 },
+  ).catch(() => undefined);
   const hasSocket = probe?.stdout.trim() === 'active';
-  return { kind: 'systemd', name: 'systemd', start: ['systemctl', 'start', 'docker'], stop: hasSocket ? ['systemctl', 'stop', 'docker.socket', 'docker'] : ['systemctl', 'stop', 'docker'] };
+  return {
+    kind: 'systemd',
+    name: 'systemd',
+    start: ['systemctl', 'start', 'docker'],
+    stop: hasSocket
+      ? ['systemctl', 'stop', 'docker.socket', 'docker']
+      : ['systemctl', 'stop', 'docker'],
+  };
 }
 
 async function hasUnit(paths: Paths): Promise<boolean> {
-  const found = await Promise.all(UNIT_FOLDERS.map((folder) => isThere(paths.onDevice(join(folder, 'docker.service')))));
+  const found = await Promise.all(
+    UNIT_FOLDERS.map((folder) => isThere(paths.onDevice(join(folder, 'docker.service')))),
+  );
   return found.includes(true);
 }
 
 function isThere(path: string): Promise<boolean> {
-  return access(path).then(() => true, () => false);
+  return access(path).then(
+    () => true,
+    () => false,
+  );
 }
 
 function argvOf([program = '', ...args]: readonly string[]): Argv {

@@ -3,10 +3,14 @@ import type { Options } from 'execa';
 import type { Command, RunLimits, RunResult } from './command.ts';
 
 /**
- * Runs programs: the one place that does. The library is loaded with the first command, since a daemon at rest needs none.
+ * Runs programs: the one place that does. The library is loaded with the first command, since a
+ * daemon at rest needs none.
  */
 
-/** A detached process that outlives the daemon. `input` is its standard input; output goes to the descriptor given. */
+/**
+ * A detached process that outlives the daemon. `input` is its standard input; output goes to the
+ * descriptor given.
+ */
 export interface Detached {
   pid: number;
   /** Writes the text to the process's standard input and closes it. */
@@ -41,22 +45,39 @@ export async function startDetached(command: Command, outputDescriptor: number):
   return { pid: child.pid, finishInput: (text) => child.stdin.end(text), ended };
 }
 
-/** After its end a command's output is read for so long at most: something that left its process group may hold the pipe. */
+/**
+ * After its end a command's output is read for so long at most: something that left its process
+ * group may hold the pipe.
+ */
 const LAST_OUTPUT_MS = 200;
-/** A process that the kernel holds (a disk that does not answer) outlives SIGKILL: nobody waits for it longer. */
+/**
+ * A process that the kernel holds (a disk that does not answer) outlives SIGKILL: nobody waits for
+ * it longer.
+ */
 const AFTER_KILL_MS = 2000;
 
 /**
- * Runs a short command in a process group of its own to its end, its output kept, and ends the whole group with it, or when a limit is passed.
- * Never throws for a failing command, and never outlasts its limits by more than AFTER_KILL_MS.
+ * Runs a short command in a process group of its own to its end, its output kept, and ends the
+ * whole group with it, or when a limit is passed. Never throws for a failing command, and never
+ * outlasts its limits by more than AFTER_KILL_MS.
  */
 export async function run(command: Command, limits: RunLimits): Promise<RunResult> {
   const { execa } = await import('execa');
   const [program, ...args] = command.argv;
-  const options = { cwd: command.cwd, env: command.environment, extendEnv: false, detached: true, reject: false, buffer: false, stdin: 'ignore' } as const satisfies Options;
+  const options = {
+    cwd: command.cwd,
+    env: command.environment,
+    extendEnv: false,
+    detached: true,
+    reject: false,
+    buffer: false,
+    stdin: 'ignore',
+  } as const satisfies Options;
   const child = execa(program, args, options);
   const { pid } = child;
-  if (pid === undefined) return { exitCode: undefined, stdout: '', stderr: (await child).message ?? '' };
+  if (pid === undefined) {
+    return { exitCode: undefined, stdout: '', stderr: (await child).message ?? '' };
+  }
 
   const ending = createEnding(pid);
   child.once('exit', (code) => ending.settle(code ?? undefined));
@@ -102,8 +123,14 @@ function killGroup(pid: number): void {
   }
 }
 
-/** Keeps what the streams bring, `most` bytes together; `onTooMuch` is called when that is passed. */
-function collect(streams: readonly [Readable, Readable], most: number, onTooMuch: () => void): { end: (graceMs: number) => Promise<[string, string]> } {
+/**
+ * Keeps what the streams bring, `most` bytes together; `onTooMuch` is called when that is passed.
+ */
+function collect(
+  streams: readonly [Readable, Readable],
+  most: number,
+  onTooMuch: () => void,
+): { end: (graceMs: number) => Promise<[string, string]> } {
   const pieces: [Buffer[], Buffer[]] = [[], []];
   let bytes = 0;
   const closed = streams.map((stream, index) => {
@@ -112,12 +139,17 @@ function collect(streams: readonly [Readable, Readable], most: number, onTooMuch
       if (bytes > most) onTooMuch();
       else pieces[index === 0 ? 0 : 1].push(piece);
     });
-    return new Promise<void>((resolve) => stream.once('close', resolve).on('error', () => resolve()));
+    return new Promise<void>((resolve) =>
+      stream.once('close', resolve).on('error', () => resolve()),
+    );
   });
   return {
     end: async (graceMs) => {
       let timer: NodeJS.Timeout | undefined;
-      await Promise.race([Promise.all(closed), new Promise((resolve) => (timer = setTimeout(resolve, graceMs)))]);
+      await Promise.race([
+        Promise.all(closed),
+        new Promise((resolve) => (timer = setTimeout(resolve, graceMs))),
+      ]);
       clearTimeout(timer);
       for (const stream of streams) stream.destroy();
       return [Buffer.concat(pieces[0]).toString('utf8'), Buffer.concat(pieces[1]).toString('utf8')];

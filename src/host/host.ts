@@ -3,11 +3,14 @@ import type { ContainerHost } from './container-goods.ts';
 import type { AppFiles, BlockDeviceHost, SelfUpgradeHost, UploadFolder } from './goods.ts';
 
 /**
- * What the daemon may ask of the device it runs on: types only. The rooms above import these and never a tool's flags;
- * `create-host.ts` builds the real thing.
+ * What the daemon may ask of the device it runs on: types only. The rooms above import these and
+ * never a tool's flags; `create-host.ts` builds the real thing.
  */
 export interface Host {
-  /** Waits until no other daemon works with the state folder. @throws DepotError unavailable where one goes on */
+  /**
+   * Waits until no other daemon works with the state folder. @throws DepotError unavailable where
+   * one goes on
+   */
   claimState: () => Promise<void>;
   processes: Processes;
   packages: PackageHost;
@@ -24,7 +27,8 @@ export interface Host {
 /** The log-in sessions of the device's admin panel. */
 export interface PanelBus {
   /**
-   * Renews the session's idle time. `isKnown` says that it was valid a moment ago: then it does not stand behind those who may be anybody.
+   * Renews the session's idle time. `isKnown` says that it was valid a moment ago: then it does not
+   * stand behind those who may be anybody.
    * @returns undefined where the panel knows no such session, or nobody has logged in to it
    * @throws DepotError unavailable where the panel cannot be asked
    */
@@ -37,7 +41,10 @@ export interface PanelLogin {
   token: string;
 }
 
-/** The password of the daemon's own log-in. @throws DepotError unavailable where its record cannot be read */
+/**
+ * The password of the daemon's own log-in. @throws DepotError unavailable where its record cannot
+ * be read
+ */
 export interface Password {
   isSet: () => Promise<boolean>;
   /** false where none is set. Takes a good part of a second. */
@@ -45,14 +52,20 @@ export interface Password {
   set: (text: string) => Promise<void>;
 }
 
-/** Small records that outlive the daemon and the boot: one JSON document a name, replaced as a whole. */
+/**
+ * Small records that outlive the daemon and the boot: one JSON document a name, replaced as a
+ * whole.
+ */
 export interface Notes {
   /** undefined where there is none, or where it is no JSON. */
   read: (name: string) => Promise<unknown>;
   write: (name: string, value: unknown) => Promise<void>;
 }
 
-/** Names a process for ever: a process id alone is used again, with its start time and the boot it is not. */
+/**
+ * Names a process for ever: a process id alone is used again, with its start time and the boot it
+ * is not.
+ */
 export interface ProcessMark {
   pid: number;
   /** Start time in clock ticks after boot: field 22 of /proc/PID/stat (proc(5)). */
@@ -62,13 +75,19 @@ export interface ProcessMark {
   isOnTerminal: boolean;
 }
 
-/** A command that is prepared and on hold until `go`. If the daemon dies before, the command never runs. */
+/**
+ * A command that is prepared and on hold until `go`. If the daemon dies before, the command never
+ * runs.
+ */
 export interface HeldProcess {
   mark: ProcessMark;
   go: () => void;
   /** Lets it end without the command. */
   drop: () => void;
-  /** Settles when the holder has ended while this daemon was its parent; a hint only, the exit file is the truth. */
+  /**
+   * Settles when the holder has ended while this daemon was its parent; a hint only, the exit file
+   * is the truth.
+   */
   ended: Promise<void>;
 }
 
@@ -79,8 +98,8 @@ export interface StartOptions {
   /** Output is appended here by the command itself: nothing passes through the daemon. */
   logFile: string;
   /**
-   * Begins, once it is there (by rename, when the command has ended), with a line that holds the exit code in decimal or `not-run`, and one that holds the
-   * holder's process id.
+   * Begins, once it is there (by rename, when the command has ended), with a line that holds the
+   * exit code in decimal or `not-run`, and one that holds the holder's process id.
    */
   exitFile: string;
 }
@@ -88,10 +107,16 @@ export interface StartOptions {
 export interface Processes {
   /** Identifies the time since the machine was started: /proc/sys/kernel/random/boot_id. */
   bootId: () => Promise<string>;
-  /** Starts a command detached from the daemon, on a pseudo-terminal where script(1) is there, and holds it. */
+  /**
+   * Starts a command detached from the daemon, on a pseudo-terminal where script(1) is there, and
+   * holds it.
+   */
   start: (options: StartOptions) => Promise<HeldProcess>;
   isAlive: (mark: ProcessMark) => Promise<boolean>;
-  /** Sends a signal to every process of the job but those that hold it (so that the exit code is still written); returns how many there were. */
+  /**
+   * Sends a signal to every process of the job but those that hold it (so that the exit code is
+   * still written); returns how many there were.
+   */
   signal: (job: { jobId: string; mark: ProcessMark }, signal: NodeJS.Signals) => Promise<number>;
   /** How many processes of the job there are, without those that hold it. */
   count: (job: { jobId: string; mark: ProcessMark }) => Promise<number>;
@@ -138,7 +163,10 @@ export interface PackageHost {
   readMetaFile: (name: string) => Promise<string>;
   /** The database as of now; while opkg rewrites the file, the last good reading. */
   read: () => Promise<PackageDatabase>;
-  /** The versions that the lists offer for these names, best first. Names that no list has are absent. */
+  /**
+   * The versions that the lists offer for these names, best first. Names that no list has are
+   * absent.
+   */
   available: (names: readonly string[]) => Promise<Map<string, AvailablePackage[]>>;
   /** Compares as opkg does: negative, zero or positive. */
   compareVersions: (a: string, b: string) => number;
@@ -148,14 +176,23 @@ export interface PackageHost {
     remove: (names: string[]) => Command;
     configure: (names: string[]) => Command;
     update: () => Command;
-    /** Runs the script that configures an app after its installation; undefined where the app has none. */
+    /**
+     * Runs the script that configures an app after its installation; undefined where the app has
+     * none.
+     */
     autoconf: (name: string, environment: Record<string, string>) => Promise<Command | undefined>;
   };
-  /** The architecture that opkg prefers, such as `x86_64`; empty where neither its configuration nor the release names one. */
+  /**
+   * The architecture that opkg prefers, such as `x86_64`; empty where neither its configuration nor
+   * the release names one.
+   */
   architecture: () => Promise<string>;
   /** Where opkg keeps its lock, for messages. */
   lockFile: string;
-  /** Who holds opkg's lock: a process id, 0 where the system does not tell, undefined where nobody does. */
+  /**
+   * Who holds opkg's lock: a process id, 0 where the system does not tell, undefined where nobody
+   * does.
+   */
   lockHolder: () => Promise<number | undefined>;
   /** Makes what opkg needs to start (the folder of its lock). */
   prepare: () => Promise<void>;
@@ -163,11 +200,20 @@ export interface PackageHost {
   freeBytes: () => Promise<number>;
   statusCopy: StatusCopy;
   lists: ListsKeeper;
-  /** Whether opkg's folder still has the control file of a package: it has for every package but those that were removed. */
+  /**
+   * Whether opkg's folder still has the control file of a package: it has for every package but
+   * those that were removed.
+   */
   hasControlFile: (name: string) => Promise<boolean>;
-  /** The packages whose files came after `since` (Unix seconds) and have no status entry: those of a killed opkg, or of one that runs. */
+  /**
+   * The packages whose files came after `since` (Unix seconds) and have no status entry: those of a
+   * killed opkg, or of one that runs.
+   */
   findStrays: (since: number) => Promise<string[]>;
-  /** Removes the files of packages that came after `since` (Unix seconds) and have no status entry: what a killed opkg leaves; on the device itself its folder in /tmp, too. */
+  /**
+   * Removes the files of packages that came after `since` (Unix seconds) and have no status entry:
+   * what a killed opkg leaves; on the device itself its folder in /tmp, too.
+   */
   removeStrays: (since: number) => Promise<string[]>;
 }
 
@@ -184,7 +230,10 @@ export interface StatusCopy {
 /** The package lists, kept aside while opkg fetches new ones. */
 export interface ListsKeeper {
   keep: () => Promise<void>;
-  /** Checks each feed's new list; puts the old one back where the new one is bad; says which and why. Done again, it says the same. */
+  /**
+   * Checks each feed's new list; puts the old one back where the new one is bad; says which and
+   * why. Done again, it says the same.
+   */
   settle: () => Promise<FailedFeed[]>;
   /** Drops what was kept, once what `settle` said has been told. */
   forget: () => Promise<void>;

@@ -7,12 +7,16 @@ import { parseStanza } from './opkg-stanza.ts';
 import { readTar, type TarMember } from './tar-reader.ts';
 
 /**
- * Judges a package file by its content: a gzip of a tar with `debian-binary`, `control.tar.gz` and `data.tar.gz`, none of which unpacks to
- * a place outside of where it is unpacked to. It is read as a stream; `mostBytes` bounds what it may unpack to, since it could not be
- * installed anyway, and a small file can unpack to a thousand times its size.
+ * Judges a package file by its content: a gzip of a tar with `debian-binary`, `control.tar.gz` and
+ * `data.tar.gz`, none of which unpacks to a place outside of where it is unpacked to. It is read as
+ * a stream; `mostBytes` bounds what it may unpack to, since it could not be installed anyway, and a
+ * small file can unpack to a thousand times its size.
  * @throws DepotError bad_request
  */
-export async function inspectIpk(file: string, mostBytes: number): Promise<Required<UploadContent>> {
+export async function inspectIpk(
+  file: string,
+  mostBytes: number,
+): Promise<Required<UploadContent>> {
   const budget = { left: mostBytes };
   const found = new Map<string, string>();
   try {
@@ -25,12 +29,16 @@ export async function inspectIpk(file: string, mostBytes: number): Promise<Requi
   } catch (error) {
     throw refused(reasonOf(error), error);
   }
-  const missing = ['debian-binary', 'control.tar.gz', 'data.tar.gz'].find((name) => !found.has(name));
+  const missing = ['debian-binary', 'control.tar.gz', 'data.tar.gz'].find(
+    (name) => !found.has(name),
+  );
   if (missing !== undefined) throw refused(`it has no ${missing}`);
   const control = parseStanza(found.get('control.tar.gz') ?? '');
   const name = control.get('Package') ?? '';
   const version = control.get('Version') ?? '';
-  if (name === '' || version === '') throw refused('its control file names no package or no version');
+  if (name === '' || version === '') {
+    throw refused('its control file names no package or no version');
+  }
   return { package: { name, version } };
 }
 
@@ -38,7 +46,10 @@ function refused(why: string, cause?: unknown): DepotError {
   return new DepotError('bad_request', `cannot take the file as a package: ${why}`, { cause });
 }
 
-async function* gunzip(source: AsyncIterable<Buffer>, budget: { left: number }): AsyncGenerator<Buffer> {
+async function* gunzip(
+  source: AsyncIterable<Buffer>,
+  budget: { left: number },
+): AsyncGenerator<Buffer> {
   const packed = source instanceof Readable ? source : Readable.from(source, { objectMode: false });
   const unpacked = createGunzip();
   packed.on('error', (error) => unpacked.destroy(error));
@@ -61,7 +72,9 @@ async function readControl(archive: TarMember, budget: { left: number }): Promis
   let text: string | undefined;
   const isInside = createPlaceCheck();
   for await (const member of readTar(gunzip(archive.content, budget))) {
-    if (!isInside(member)) throw new Error(`its control archive has the name "${member.name.slice(0, 200)}"`);
+    if (!isInside(member)) {
+      throw new Error(`its control archive has the name "${member.name.slice(0, 200)}"`);
+    }
     if (member.name.replace(/^\.\//, '') !== 'control') continue;
     if (member.sizeBytes > MOST_CONTROL_BYTES) throw new Error('its control file is too large');
     text = '';
@@ -74,12 +87,17 @@ async function readControl(archive: TarMember, budget: { left: number }): Promis
 async function checkData(archive: TarMember, budget: { left: number }): Promise<string> {
   const isInside = createPlaceCheck();
   for await (const member of readTar(gunzip(archive.content, budget))) {
-    if (!isInside(member)) throw new Error(`it would unpack "${member.name.slice(0, 200)}" outside of its place`);
+    if (!isInside(member)) {
+      throw new Error(`it would unpack "${member.name.slice(0, 200)}" outside of its place`);
+    }
   }
   return '';
 }
 
-/** Tells whether a member stays below the folder that its archive is unpacked to: no `..`, and nothing through a link of the archive's own. */
+/**
+ * Tells whether a member stays below the folder that its archive is unpacked to: no `..`, and
+ * nothing through a link of the archive's own.
+ */
 function createPlaceCheck(): (member: TarMember) => boolean {
   const links = new Set<string>();
   return ({ name, type, target }) => {
@@ -96,7 +114,11 @@ function createPlaceCheck(): (member: TarMember) => boolean {
 /** A hard link's target is a place, too: one in the archive. */
 function isPlaceInside(target: string, links: ReadonlySet<string>): boolean {
   const parts = partsOf(target);
-  return !target.startsWith('/') && !parts.includes('..') && ![...foldersAbove(parts), parts.join('/')].some((place) => links.has(place));
+  return (
+    !target.startsWith('/') &&
+    !parts.includes('..') &&
+    ![...foldersAbove(parts), parts.join('/')].some((place) => links.has(place))
+  );
 }
 
 function foldersAbove(parts: readonly string[]): string[] {

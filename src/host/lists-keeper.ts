@@ -7,8 +7,9 @@ import type { OpkgConfig } from './opkg-config.ts';
 import { readParagraphs } from './opkg-lists.ts';
 
 /**
- * Keeps the package lists over an `opkg update`, which takes a captive portal's page for a list, deletes a list whose signature is
- * bad, and says so with exit code 0. A feed whose new list is good gets it; every other keeps the list that was there.
+ * Keeps the package lists over an `opkg update`, which takes a captive portal's page for a list,
+ * deletes a list whose signature is bad, and says so with exit code 0. A feed whose new list is
+ * good gets it; every other keeps the list that was there.
  */
 export function createListsKeeper(readConfig: () => Promise<OpkgConfig>): ListsKeeper {
   return {
@@ -23,7 +24,10 @@ export function createListsKeeper(readConfig: () => Promise<OpkgConfig>): ListsK
     settle: async () => {
       const config = await readConfig();
       const kept = keptFolder(config.listsDir);
-      const isKept = await stat(join(kept, MARKER)).then(() => true, () => false);
+      const isKept = await stat(join(kept, MARKER)).then(
+        () => true,
+        () => false,
+      );
       if (!isKept) return [];
       const failed = await verdictOn(config, kept);
       for (const { feed } of failed) await putBack(kept, config.listsDir, feed.name);
@@ -38,7 +42,9 @@ export function createListsKeeper(readConfig: () => Promise<OpkgConfig>): ListsK
 
 /** Written last when the lists are kept: a list fetched afterwards changed after it. */
 const MARKER = '.kept-at';
-/** Written before the first list is put back: a list that was put back looks like a good new one. */
+/**
+ * Written before the first list is put back: a list that was put back looks like a good new one.
+ */
 const VERDICT = '.verdict';
 
 function keptFolder(listsDir: string): string {
@@ -59,15 +65,24 @@ async function verdictOn(config: OpkgConfig, kept: string): Promise<FailedFeed[]
 }
 
 /** @returns why the feed's list is not good, if it is not */
-async function faultOf(config: OpkgConfig, feed: OpkgConfig['feeds'][number]): Promise<string | undefined> {
+async function faultOf(
+  config: OpkgConfig,
+  feed: OpkgConfig['feeds'][number],
+): Promise<string | undefined> {
   const file = join(config.listsDir, feed.name);
   const list = await stat(file).catch(() => undefined);
-  if (list === undefined) return config.checksSignatures ? 'its signature is bad or missing' : 'its list was not fetched';
+  if (list === undefined) {
+    return config.checksSignatures ? 'its signature is bad or missing' : 'its list was not fetched';
+  }
   const marker = await stat(join(keptFolder(config.listsDir), MARKER)).catch(() => undefined);
   if (marker !== undefined && list.ctimeMs < marker.ctimeMs) return 'its list could not be fetched';
   const before = await stat(join(keptFolder(config.listsDir), feed.name)).catch(() => undefined);
-  if (list.size === 0 && before !== undefined && before.size > 0) return 'its list is damaged (nothing is left of it)';
-  return feed.isGzip && !(await isPackedOrEmpty(file)) ? 'what it sent is not a package list' : faultInList(file);
+  if (list.size === 0 && before !== undefined && before.size > 0) {
+    return 'its list is damaged (nothing is left of it)';
+  }
+  return feed.isGzip && !(await isPackedOrEmpty(file))
+    ? 'what it sent is not a package list'
+    : faultInList(file);
 }
 
 async function isPackedOrEmpty(file: string): Promise<boolean> {
@@ -81,10 +96,16 @@ async function faultInList(file: string): Promise<string | undefined> {
     for await (const paragraph of readParagraphs(file, () => true)) {
       if (paragraph.trim() === '') continue;
       [previous, last] = [last, paragraph];
-      if (!/^Package:[ \t]*\S/m.test(paragraph) || !/^Version:[ \t]*\S/m.test(paragraph)) return 'what it sent is not a package list';
+      if (!/^Package:[ \t]*\S/m.test(paragraph) || !/^Version:[ \t]*\S/m.test(paragraph)) {
+        return 'what it sent is not a package list';
+      }
       // opkg could not fetch such a package: the list was cut off within a paragraph.
-      if (!/^Filename:[ \t]*\S/m.test(paragraph)) return 'its list is damaged (a package without a file)';
-      if (/^SHA256sum:(?![ \t]*[0-9a-f]{64}[ \t\r]*$)/im.test(paragraph)) return 'its list is damaged (a checksum that is cut off)';
+      if (!/^Filename:[ \t]*\S/m.test(paragraph)) {
+        return 'its list is damaged (a package without a file)';
+      }
+      if (/^SHA256sum:(?![ \t]*[0-9a-f]{64}[ \t\r]*$)/im.test(paragraph)) {
+        return 'its list is damaged (a checksum that is cut off)';
+      }
     }
     const absent = LAST_FIELDS.find((field) => field.test(previous) && !field.test(last));
     return absent === undefined ? undefined : 'its list is damaged (the last package is cut off)';
@@ -99,10 +120,13 @@ const LAST_FIELDS = [/^Size:/m, /^SHA256sum:/m, /^MD5Sum:/m];
 async function putBack(kept: string, listsDir: string, name: string): Promise<void> {
   for (const file of [name, `${name}.sig`]) {
     const temporary = join(listsDir, `.${file}.new`);
-    const isKept = await cp(join(kept, file), temporary).then(() => true, (error: unknown) => {
-      if (systemCode(error) === 'ENOENT') return false;
-      throw error;
-    });
+    const isKept = await cp(join(kept, file), temporary).then(
+      () => true,
+      (error: unknown) => {
+        if (systemCode(error) === 'ENOENT') return false;
+        throw error;
+      },
+    );
     if (isKept) await rename(temporary, join(listsDir, file));
     else await rm(join(listsDir, file), { force: true });
   }

@@ -1,6 +1,9 @@
 import * as v from 'valibot';
 
-/** A device before its mounts are known. `isWhole` marks a disk with partitions, which holds no file system itself. */
+/**
+ * A device before its mounts are known. `isWhole` marks a disk with partitions, which holds no file
+ * system itself.
+ */
 export interface ListedDevice {
   name: string;
   path: string;
@@ -15,7 +18,13 @@ export interface ListedDevice {
 }
 
 /** RAM disks and devices without medium are left out by lsblk itself. */
-export const LSBLK: [string, ...string[]] = ['lsblk', '--json', '--bytes', '--output', 'NAME,KNAME,PATH,MAJ:MIN,TYPE,SIZE,FSTYPE,FSVER,LABEL,UUID'];
+export const LSBLK: [string, ...string[]] = [
+  'lsblk',
+  '--json',
+  '--bytes',
+  '--output',
+  'NAME,KNAME,PATH,MAJ:MIN,TYPE,SIZE,FSTYPE,FSVER,LABEL,UUID',
+];
 
 const text = v.fallback(v.nullish(v.string(), ''), '');
 
@@ -53,9 +62,29 @@ export function parseLsblk(json: string): ListedDevice[] | undefined {
   const result = v.safeParse(listing, parse(json));
   if (!result.success) return undefined;
   const devices = new Map<string, ListedDevice>();
-  const add = ({ kname, path, size, fstype, fsver, label, uuid, children, ...rest }: Node): void => {
+  const add = ({
+    kname,
+    path,
+    size,
+    fstype,
+    fsver,
+    label,
+    uuid,
+    children,
+    ...rest
+  }: Node): void => {
     const isWhole = children.some((child) => isPartOf(child.kname, kname));
-    devices.set(kname, { name: kname, path: path === '' ? `/dev/${kname}` : path, device: rest['maj:min'].trim(), sizeBytes: size, type: fstype, version: fsver, label, uuid, isWhole });
+    devices.set(kname, {
+      name: kname,
+      path: path === '' ? `/dev/${kname}` : path,
+      device: rest['maj:min'].trim(),
+      sizeBytes: size,
+      type: fstype,
+      version: fsver,
+      label,
+      uuid,
+      isWhole,
+    });
     children.forEach(add);
   };
   result.output.blockdevices.forEach(add);

@@ -4,8 +4,9 @@ import { runInNewContext } from 'node:vm';
 type Collect = (options: { type: 'minor' }) => void;
 
 /**
- * Gives back what short-lived objects held, in about a millisecond. V8 counts a buffer's bytes late: left alone, it lets some 32 MB of
- * buffers that nobody uses any more pile up while a stream passes through, a good part of a small device's memory.
+ * Gives back what short-lived objects held, in about a millisecond. V8 counts a buffer's bytes
+ * late: left alone, it lets some 32 MB of buffers that nobody uses any more pile up while a stream
+ * passes through, a good part of a small device's memory.
  */
 export function createYoungCollector(): () => void {
   setFlagsFromString('--expose-gc');

@@ -12,7 +12,9 @@ export interface Mount {
 
 /** The mounts of block devices, oldest first. */
 export function parseMounts(mountinfo: string): Mount[] {
-  return parseMountTable(mountinfo).flatMap(({ device, source, path, type }) => (source.startsWith('/dev/') ? [{ device, source, path, type }] : []));
+  return parseMountTable(mountinfo).flatMap(({ device, source, path, type }) =>
+    source.startsWith('/dev/') ? [{ device, source, path, type }] : [],
+  );
 }
 
 /** `36 35 98:0 /mnt1 /mnt2 rw,noatime master:1 - ext3 /dev/root rw`: all mounts, oldest first. */
@@ -23,11 +25,28 @@ export function parseMountTable(mountinfo: string): MountEntry[] {
     const [id, , device = '', root = '', path = '', options = ''] = before.split(' ');
     const [type = '', source = '', superOptions = ''] = after.split(' ');
     const isReadOnly = [options, superOptions].some((list) => list.split(',').includes('ro'));
-    return [{ id: Number(id), device, root: unescape(root), path: unescape(path), isReadOnly, type, source: unescape(source) }];
+    return [
+      {
+        id: Number(id),
+        device,
+        root: unescape(root),
+        path: unescape(path),
+        isReadOnly,
+        type,
+        source: unescape(source),
+      },
+    ];
   });
 }
 
 /** Blanks, line breaks and backslashes are written as octal numbers: `\040`. */
 function unescape(text: string): string {
-  return text.replace(/(?:\\[0-7]{3})+/g, (octal) => Buffer.from(octal.slice(1).split('\\').map((digits) => Number.parseInt(digits, 8))).toString('utf8'));
+  return text.replace(/(?:\\[0-7]{3})+/g, (octal) =>
+    Buffer.from(
+      octal
+        .slice(1)
+        .split('\\')
+        .map((digits) => Number.parseInt(digits, 8)),
+    ).toString('utf8'),
+  );
 }

@@ -1,31 +1,67 @@
-import { chmod, chown, mkdir, readdir, readFile, realpath, rename, rm, rmdir, stat, utimes } from 'node:fs/promises';
+import {
+  chmod,
+  chown,
+  mkdir,
+  readdir,
+  readFile,
+  realpath,
+  rename,
+  rm,
+  rmdir,
+  stat,
+  utimes,
+} from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { DepotError, reasonOf, systemCode } from '../errors.ts';
 import type { MoveFolders } from './container-goods.ts';
 import { redirectContainers } from './container-paths.ts';
 import { replaceFile, syncFolder } from './durable-file.ts';
-import { ASIDE_NAME, ASIDE_PART_NAME, COPY_NAME, DONE_NAME, KEPT_OUT, LEFT_PREFIX, MARKER_NAME, MOVE_NAME, OWNER_NAME, RAN_NAME } from './move-layout.ts';
+import {
+  ASIDE_NAME,
+  ASIDE_PART_NAME,
+  COPY_NAME,
+  DONE_NAME,
+  KEPT_OUT,
+  LEFT_PREFIX,
+  MARKER_NAME,
+  MOVE_NAME,
+  OWNER_NAME,
+  RAN_NAME,
+} from './move-layout.ts';
 import { runTraceOf } from './run-trace.ts';
 
-/** How much older than the copy its marker is, so that no change falls between two ticks of the clock. */
+/**
+ * How much older than the copy its marker is, so that no change falls between two ticks of the
+ * clock.
+ */
 const MARKER_AGE_S = 2;
 
 /**
- * A move's own folder lies in the target, on the target's disk: where the disk is not mounted there is no such folder, and nothing can be
- * copied to the disk below. Invariants:
- *  - only what is below that folder is ever deleted; what the target held is moved aside whole, and back;
- *  - each rename can be the last one before a crash: whether ASIDE_NAME is there tells how far it went, and doing it again goes on from there.
+ * A move's own folder lies in the target, on the target's disk: where the disk is not mounted there
+ * is no such folder, and nothing can be copied to the disk below. Invariants:
+ *  - only what is below that folder is ever deleted; what the target held is moved aside whole, and
+ *    back;
+ *  - each rename can be the last one before a crash: whether ASIDE_NAME is there tells how far it
+ *    went, and doing it again goes on from there.
  */
 export function createMoveFolders(): MoveFolders {
-  const isThere = async (target: string, job: string): Promise<boolean> => (await readFile(join(target, MOVE_NAME, OWNER_NAME), 'latin1').catch(() => '')) === job;
+  const isThere = async (target: string, job: string): Promise<boolean> =>
+    (await readFile(join(target, MOVE_NAME, OWNER_NAME), 'latin1').catch(() => '')) === job;
   const need = async (target: string, job: string): Promise<void> => {
-    if (!(await isThere(target, job))) throw new DepotError('unavailable', `cannot go on with ${target}: what was copied there is gone; is its disk still mounted?`);
+    if (!(await isThere(target, job))) {
+      throw new DepotError(
+        'unavailable',
+        `cannot go on with ${target}: what was copied there is gone; is its disk still mounted?`,
+      );
+    }
   };
   return {
     folderIn: (target) => join(target, MOVE_NAME),
     look: async (target) => {
       const folder = join(target, MOVE_NAME);
-      const [aside, part, here] = await Promise.all([join(folder, ASIDE_NAME), join(folder, ASIDE_PART_NAME), target].map(entriesOf));
+      const [aside, part, here] = await Promise.all(
+        [join(folder, ASIDE_NAME), join(folder, ASIDE_PART_NAME), target].map(entriesOf),
+      );
       // What an earlier move had put in place stands there for what it had moved aside.
       const held = aside ?? [...(part ?? []), ...(here ?? [])];
       return { isEmpty: held.length === 0, hasMove: (await entriesOf(folder)) !== undefined };
@@ -36,10 +72,15 @@ export function createMoveFolders(): MoveFolders {
     redirect: (target, sources) =>
       inWords(target, async () => {
         const real = await realpath(target);
-        for (const root of [join(target, MOVE_NAME, COPY_NAME), target]) await redirectContainers(root, { from: sources, to: real });
+        for (const root of [join(target, MOVE_NAME, COPY_NAME), target]) {
+          await redirectContainers(root, { from: sources, to: real });
+        }
       }),
     place: (target, source) => inWords(target, () => place(target, source)),
-    noteSwitch: (target) => inWords(target, async () => replaceFile(join(target, MOVE_NAME, RAN_NAME), await runTraceOf(target))),
+    noteSwitch: (target) =>
+      inWords(target, async () =>
+        replaceFile(join(target, MOVE_NAME, RAN_NAME), await runTraceOf(target)),
+      ),
     noteRun: (target, job) =>
       inWords(target, async () => {
         await need(target, job);
@@ -47,9 +88,20 @@ export function createMoveFolders(): MoveFolders {
       }),
     takeBack: (target) => inWords(target, () => takeBack(target)),
     tidy: async (target, created) => {
-      for (let folder = target; folder === created || folder.startsWith(`${created}/`); folder = dirname(folder)) {
+      for (
+        let folder = target;
+        folder === created || folder.startsWith(`${created}/`);
+        folder = dirname(folder)
+      ) {
         // Somebody else uses it by now, or it is gone.
-        if (await rmdir(folder).then(() => false, () => true)) return;
+        if (
+          await rmdir(folder).then(
+            () => false,
+            () => true,
+          )
+        ) {
+          return;
+        }
       }
     },
     settle: async (target) => {
@@ -72,12 +124,23 @@ async function inWords<Result>(target: string, work: () => Promise<Result>): Pro
   } catch (error) {
     const code = systemCode(error);
     if (error instanceof DepotError || code === undefined) throw error;
-    if (code === 'ENOSPC' || code === 'EDQUOT') throw new DepotError('no_space', `cannot go on with ${target}: its file system is full`, { cause: error });
-    throw new DepotError('unavailable', `cannot go on with ${target}: ${reasonOf(error)}; is its disk still mounted?`, { cause: error });
+    if (code === 'ENOSPC' || code === 'EDQUOT') {
+      throw new DepotError('no_space', `cannot go on with ${target}: its file system is full`, {
+        cause: error,
+      });
+    }
+    throw new DepotError(
+      'unavailable',
+      `cannot go on with ${target}: ${reasonOf(error)}; is its disk still mounted?`,
+      { cause: error },
+    );
   }
 }
 
-async function prepare(target: string, job: string): Promise<{ created: string | undefined; left: string | undefined }> {
+async function prepare(
+  target: string,
+  job: string,
+): Promise<{ created: string | undefined; left: string | undefined }> {
   const created = await makeTarget(target);
   const folder = join(target, MOVE_NAME);
   await makeFolder(folder);
@@ -94,7 +157,8 @@ async function makeTarget(target: string): Promise<string | undefined> {
   try {
     return await mkdir(target, { recursive: true, mode: 0o755 });
   } catch {
-    // On a full disk Node says of a recursive one that the folder is not there; a plain one has the reason.
+    // On a full disk Node says of a recursive one that the folder is not there; a plain one has the
+    // reason.
     await mkdir(target, { mode: 0o755 });
     return target;
   }
@@ -107,7 +171,10 @@ async function makeFolder(folder: string): Promise<void> {
   });
 }
 
-/** The first one stays for as long as the copy does: whatever has changed since it was begun is newer. */
+/**
+ * The first one stays for as long as the copy does: whatever has changed since it was begun is
+ * newer.
+ */
 async function makeMarker(file: string): Promise<void> {
   if (await isThereAt(file)) return;
   await replaceFile(file, '');
@@ -117,7 +184,9 @@ async function makeMarker(file: string): Promise<void> {
 
 async function place(target: string, source: string): Promise<void> {
   const folder = join(target, MOVE_NAME);
-  const [copy, aside, part] = [COPY_NAME, ASIDE_NAME, ASIDE_PART_NAME].map((name) => join(folder, name)) as [string, string, string];
+  const [copy, aside, part] = [COPY_NAME, ASIDE_NAME, ASIDE_PART_NAME].map((name) =>
+    join(folder, name),
+  ) as [string, string, string];
   if (!(await isFolder(aside))) {
     await makeFolder(part);
     await likeFolder(part, target);
@@ -133,7 +202,9 @@ async function place(target: string, source: string): Promise<void> {
 /** @returns where the copy is left, if an engine has worked with it */
 async function takeBack(target: string): Promise<string | undefined> {
   const folder = join(target, MOVE_NAME);
-  const [copy, aside, part] = [COPY_NAME, ASIDE_NAME, ASIDE_PART_NAME].map((name) => join(folder, name)) as [string, string, string];
+  const [copy, aside, part] = [COPY_NAME, ASIDE_NAME, ASIDE_PART_NAME].map((name) =>
+    join(folder, name),
+  ) as [string, string, string];
   if (await isFolder(aside)) {
     await makeFolder(copy);
     await moveEntries(target, copy);
@@ -159,7 +230,10 @@ async function takeBack(target: string): Promise<string | undefined> {
 
 const ANSWERED = '';
 
-/** An engine that answered has run. One that did not may have started containers all the same: that is the first thing it does. */
+/**
+ * An engine that answered has run. One that did not may have started containers all the same: that
+ * is the first thing it does.
+ */
 async function hasRun(file: string, copy: string): Promise<boolean> {
   const noted = await readFile(file, 'latin1').catch(() => undefined);
   return noted !== undefined && (noted === ANSWERED || noted !== (await runTraceOf(copy)));
@@ -172,7 +246,10 @@ async function likeFolder(folder: string, other: string): Promise<void> {
   await chmod(folder, mode & 0o7777);
 }
 
-/** Moves all that is in a folder into another one of the same file system; both are on the medium when it resolves. */
+/**
+ * Moves all that is in a folder into another one of the same file system; both are on the medium
+ * when it resolves.
+ */
 async function moveEntries(from: string, to: string): Promise<void> {
   for (const name of (await entriesOf(from)) ?? []) await rename(join(from, name), join(to, name));
   await syncFolder(to);
@@ -182,7 +259,9 @@ async function moveEntries(from: string, to: string): Promise<void> {
 /** Without what is no part of a data root; undefined where there is no folder. */
 async function entriesOf(folder: string): Promise<string[] | undefined> {
   try {
-    return (await readdir(folder)).filter((name) => !KEPT_OUT.includes(name) && !name.startsWith(LEFT_PREFIX));
+    return (await readdir(folder)).filter(
+      (name) => !KEPT_OUT.includes(name) && !name.startsWith(LEFT_PREFIX),
+    );
   } catch (error) {
     if (['ENOENT', 'ENOTDIR'].includes(systemCode(error) ?? '')) return undefined;
     throw error;
@@ -190,9 +269,15 @@ async function entriesOf(folder: string): Promise<string[] | undefined> {
 }
 
 async function isThereAt(path: string): Promise<boolean> {
-  return stat(path).then(() => true, () => false);
+  return stat(path).then(
+    () => true,
+    () => false,
+  );
 }
 
 async function isFolder(path: string): Promise<boolean> {
-  return stat(path).then((entry) => entry.isDirectory(), () => false);
+  return stat(path).then(
+    (entry) => entry.isDirectory(),
+    () => false,
+  );
 }

@@ -17,10 +17,18 @@ export const MARKER_NAME = 'began';
 /** … a file that names the job, and so this very disk. */
 export const OWNER_NAME = 'job';
 
-/** … a file that is there once an engine can have worked with the copy in place: how its containers looked before, or nothing once it has. */
+/**
+ * … a file that is there once an engine can have worked with the copy in place: how its containers
+ * looked before, or nothing once it has.
+ */
 export const RAN_NAME = 'ran';
-/** Begins the name of a copy that an engine has worked with before the move was undone: what containers wrote there is nowhere else. */
+/**
+ * Begins the name of a copy that an engine has worked with before the move was undone: what
+ * containers wrote there is nowhere else.
+ */
 export const LEFT_PREFIX = '.depotd-left-';
 
-/** At the top of a data root, what is no part of it: mke2fs makes the first one on every new disk. */
+/**
+ * At the top of a data root, what is no part of it: mke2fs makes the first one on every new disk.
+ */
 export const KEPT_OUT = ['lost+found', MOVE_NAME, DONE_NAME, `${LEFT_PREFIX}*`];

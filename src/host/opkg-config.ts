@@ -3,7 +3,10 @@ import { join } from 'node:path';
 import type { Paths } from '../config/paths.ts';
 import type { Feed } from './host.ts';
 
-/** What of opkg's configuration matters to readers of its database. Paths are where they are to be found, root included. */
+/**
+ * What of opkg's configuration matters to readers of its database. Paths are where they are to be
+ * found, root included.
+ */
 export interface OpkgConfig {
   /** Roots that packages can be installed to; the first is the default one. */
   destinations: string[];
@@ -15,12 +18,19 @@ export interface OpkgConfig {
 }
 
 /**
- * Reads `opkg.conf` and `opkg/*.conf` as opkg does: `dest NAME PATH`, `lists_dir NAME PATH`, `arch NAME PRIORITY`,
- * `src|src/gz NAME URL`, `option NAME [VALUE]`. With an offline root opkg reads only the folder. Where no line names an architecture, as on
- * OpenWrt, opkg has the one that it was built for, and so has the release.
+ * Reads `opkg.conf` and `opkg/*.conf` as opkg does: `dest NAME PATH`, `lists_dir NAME PATH`, `arch
+ * NAME PRIORITY`, `src|src/gz NAME URL`, `option NAME [VALUE]`. With an offline root opkg reads
+ * only the folder. Where no line names an architecture, as on OpenWrt, opkg has the one that it was
+ * built for, and so has the release.
  */
 export async function readOpkgConfig(paths: Paths): Promise<OpkgConfig> {
-  const config: OpkgConfig = { destinations: [], listsDir: paths.onDevice(DEFAULT_LISTS_DIR), architectures: new Map(), feeds: [], checksSignatures: false };
+  const config: OpkgConfig = {
+    destinations: [],
+    listsDir: paths.onDevice(DEFAULT_LISTS_DIR),
+    architectures: new Map(),
+    feeds: [],
+    checksSignatures: false,
+  };
   for (const file of await configFiles(paths)) {
     const text = await readFile(file, 'utf8').catch(() => '');
     for (const line of text.split('\n')) addLine(config, paths, line);
@@ -30,7 +40,10 @@ export async function readOpkgConfig(paths: Paths): Promise<OpkgConfig> {
   return config;
 }
 
-/** The architecture of the highest priority: the device's own, where `all` and `noarch` have the lowest. */
+/**
+ * The architecture of the highest priority: the device's own, where `all` and `noarch` have the
+ * lowest.
+ */
 export function preferredArchitecture({ architectures }: OpkgConfig): string {
   const [best] = [...architectures].sort(([, a], [, b]) => b - a);
   return best?.[0] ?? '';
@@ -40,14 +53,25 @@ async function releaseArchitectures(paths: Paths): Promise<OpkgConfig['architect
   const text = await readFile(paths.onDevice('/etc/openwrt_release'), 'utf8').catch(() => '');
   const [, name] = /^DISTRIB_ARCH=['"]?([A-Za-z0-9_.+-]+)/m.exec(text) ?? [];
   // Priorities as opkg's own.
-  return new Map(name === undefined ? [] : [['all', 1], ['noarch', 1], [name, 10]]);
+  return new Map(
+    name === undefined
+      ? []
+      : [
+          ['all', 1],
+          ['noarch', 1],
+          [name, 10],
+        ],
+  );
 }
 
 const DEFAULT_LISTS_DIR = '/usr/lib/opkg/lists';
 
 async function configFiles({ opkg, isLive }: Paths): Promise<string[]> {
   const names = await readdir(opkg.configDir).catch(() => []);
-  const files = names.filter((name) => name.endsWith('.conf') && !name.startsWith('.')).sort().map((name) => join(opkg.configDir, name));
+  const files = names
+    .filter((name) => name.endsWith('.conf') && !name.startsWith('.'))
+    .sort()
+    .map((name) => join(opkg.configDir, name));
   return isLive ? [opkg.configFile, ...files] : files;
 }
 
@@ -59,13 +83,22 @@ function addLine(config: OpkgConfig, paths: Paths, line: string): void {
   else if (value !== undefined) addPlace(config, paths, { type, name, value });
 }
 
-function addPlace(config: OpkgConfig, paths: Paths, { type, name, value }: { type: string; name: string; value: string }): void {
+function addPlace(
+  config: OpkgConfig,
+  paths: Paths,
+  { type, name, value }: { type: string; name: string; value: string },
+): void {
   if (type === 'dest') config.destinations.push(paths.onDevice(value));
   if (type === 'lists_dir') config.listsDir = paths.onDevice(value);
-  if (type === 'src' || type === 'src/gz') config.feeds.push({ name, url: value, isGzip: type === 'src/gz' });
+  if (type === 'src' || type === 'src/gz') {
+    config.feeds.push({ name, url: value, isGzip: type === 'src/gz' });
+  }
 }
 
-/** Words are split at white space, or held together by double quotes; `#` starts a comment at the head of a line. */
+/**
+ * Words are split at white space, or held together by double quotes; `#` starts a comment at the
+ * head of a line.
+ */
 function wordsOf(line: string): string[] {
   if (line.trimStart().startsWith('#')) return [];
   return Array.from(line.matchAll(/"([^"]*)"|(\S+)/g), ([, quoted, bare]) => quoted ?? bare ?? '');

@@ -7,9 +7,11 @@ import { parseDepends, parseNames, parseStanzas, type Stanza } from './opkg-stan
 /**
  * Reads opkg's status file without opkg. Invariants:
  *  - a reader never takes opkg's lock and never waits for a running opkg;
- *  - opkg rewrites the file in place, so a reading counts only when the file ended well, did not change while it was read, and,
- *    while somebody holds the lock, has lost nothing that the last good reading had; else the last good reading is the answer;
- *  - a package is not believed to be gone while its control file is there, which opkg removes first: not everybody takes the lock;
+ *  - opkg rewrites the file in place, so a reading counts only when the file ended well, did not
+ *    change while it was read, and, while somebody holds the lock, has lost nothing that the last
+ *    good reading had; else the last good reading is the answer;
+ *  - a package is not believed to be gone while its control file is there, which opkg removes
+ *    first: not everybody takes the lock;
  *  - a file that is not touched is not parsed again.
  */
 export interface DatabaseReader {
@@ -28,10 +30,16 @@ interface Reading {
   packages: Map<string, InstalledPackage>;
 }
 
-/** How often, and how far apart, a file that is being written is tried before the last good reading is the answer. */
+/**
+ * How often, and how far apart, a file that is being written is tried before the last good reading
+ * is the answer.
+ */
 const SETTLE_TRIES = 60;
 const SETTLE_PAUSE_MS = 25;
-/** A file that nobody has touched for so long is not being written: opkg writes its status within milliseconds. */
+/**
+ * A file that nobody has touched for so long is not being written: opkg writes its status within
+ * milliseconds.
+ */
 const AT_REST_MS = 1000;
 
 export function createDatabaseReader(options: DatabaseOptions): DatabaseReader {
@@ -39,14 +47,26 @@ export function createDatabaseReader(options: DatabaseOptions): DatabaseReader {
   const given = new Map<string, string>();
   let last: Promise<unknown> = Promise.resolve();
 
-  const readOne = async (file: string, isDefault: boolean): Promise<Map<string, InstalledPackage>> => {
+  const readOne = async (
+    file: string,
+    isDefault: boolean,
+  ): Promise<Map<string, InstalledPackage>> => {
     for (let tries = 0; tries < SETTLE_TRIES; tries += 1) {
       const known = readings.get(file);
       const version = await versionOf(file);
-      if (known !== undefined && (version.text === known.version || version.text === given.get(file))) return known.packages;
+      if (
+        known !== undefined &&
+        (version.text === known.version || version.text === given.get(file))
+      ) {
+        return known.packages;
+      }
       const mayBeEmpty = !isDefault || known === undefined || known.packages.size === 0;
       const next = await takeReading(file, { version: version.text, mayBeEmpty });
-      const isSafe = next !== undefined && (keepsAll(known, next) || isAtRest(version.modifiedAt) || (await isFinished(file, version.text, lostOf(known, next))));
+      const isSafe =
+        next !== undefined &&
+        (keepsAll(known, next) ||
+          isAtRest(version.modifiedAt) ||
+          (await isFinished(file, version.text, lostOf(known, next))));
       if (isSafe) {
         readings.set(file, next);
         return next.packages;
@@ -56,23 +76,36 @@ export function createDatabaseReader(options: DatabaseOptions): DatabaseReader {
     return giveUp(file);
   };
 
-  /** A writer may have finished, and let go of the lock, since the file was read: only one that is still the same counts. */
+  /**
+   * A writer may have finished, and let go of the lock, since the file was read: only one that is
+   * still the same counts.
+   */
   const isFinished = async (file: string, version: string, lost: string[]): Promise<boolean> => {
     for (const name of lost) if (await options.hasControl(file, name)) return false;
     return !(await options.isLocked()) && (await versionOf(file)).text === version;
   };
 
-  /** The file stays damaged: it is not tried again until it changes, and the last good reading goes on. */
+  /**
+   * The file stays damaged: it is not tried again until it changes, and the last good reading goes
+   * on.
+   */
   const giveUp = async (file: string): Promise<Map<string, InstalledPackage>> => {
     given.set(file, (await versionOf(file)).text);
-    const known = readings.get(file) ?? { version: '', packages: parseStatus(await readFile(file, 'utf8').catch(() => '')) };
+    const known = readings.get(file) ?? {
+      version: '',
+      packages: parseStatus(await readFile(file, 'utf8').catch(() => '')),
+    };
     readings.set(file, known);
     return known.packages;
   };
 
   const readAll = async (): Promise<PackageDatabase> => {
-    const parts = await Promise.all((await options.statusFiles()).map((file, index) => readOne(file, index === 0)));
-    return parts.length === 1 && parts[0] !== undefined ? parts[0] : new Map(parts.reverse().flatMap((part) => [...part]));
+    const parts = await Promise.all(
+      (await options.statusFiles()).map((file, index) => readOne(file, index === 0)),
+    );
+    return parts.length === 1 && parts[0] !== undefined
+      ? parts[0]
+      : new Map(parts.reverse().flatMap((part) => [...part]));
   };
 
   return {
@@ -86,11 +119,16 @@ export function createDatabaseReader(options: DatabaseOptions): DatabaseReader {
 }
 
 /**
- * An empty file is what truncation leaves, and what opkg writes for a destination without packages; the device's own root has some.
+ * An empty file is what truncation leaves, and what opkg writes for a destination without packages;
+ * the device's own root has some.
  * @returns undefined where the file is being written, replaced or is damaged
  */
-async function takeReading(file: string, { version, mayBeEmpty }: { version: string; mayBeEmpty: boolean }): Promise<Reading | undefined> {
-  // One that is absent holds no more than an empty one: somebody may be putting another in its place.
+async function takeReading(
+  file: string,
+  { version, mayBeEmpty }: { version: string; mayBeEmpty: boolean },
+): Promise<Reading | undefined> {
+  // One that is absent holds no more than an empty one: somebody may be putting another in its
+  // place.
   const text = version === ABSENT ? '' : await readFile(file, 'utf8').catch(() => undefined);
   const isGood = text === '' ? mayBeEmpty : text !== undefined && endsWell(text);
   if (text === undefined || !isGood || (await versionOf(file)).text !== version) return undefined;
@@ -104,7 +142,9 @@ function keepsAll(known: Reading | undefined, next: Reading): boolean {
 
 /** The packages on the device that the new reading lacks. */
 function lostOf(known: Reading | undefined, next: Reading): string[] {
-  return [...(known?.packages.values() ?? [])].filter(({ name, state }) => state !== 'not-installed' && !next.packages.has(name)).map(({ name }) => name);
+  return [...(known?.packages.values() ?? [])]
+    .filter(({ name, state }) => state !== 'not-installed' && !next.packages.has(name))
+    .map(({ name }) => name);
 }
 
 function isAtRest(modifiedAt: number): boolean {

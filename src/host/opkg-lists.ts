@@ -9,10 +9,14 @@ import { parseStanza } from './opkg-stanza.ts';
 import { compareVersions } from './opkg-version.ts';
 
 /**
- * The versions that the package lists offer for some names, newest first. Lists are read as a stream, gzip or plain, and only the
- * paragraphs asked for are kept, since a list unpacked can be larger than the daemon.
+ * The versions that the package lists offer for some names, newest first. Lists are read as a
+ * stream, gzip or plain, and only the paragraphs asked for are kept, since a list unpacked can be
+ * larger than the daemon.
  */
-export async function findAvailable(config: OpkgConfig, names: readonly string[]): Promise<Map<string, AvailablePackage[]>> {
+export async function findAvailable(
+  config: OpkgConfig,
+  names: readonly string[],
+): Promise<Map<string, AvailablePackage[]>> {
   const wanted = new Set(names);
   const found = new Map<string, AvailablePackage[]>();
   for (const file of await listFiles(config.listsDir)) {
@@ -21,7 +25,9 @@ export async function findAvailable(config: OpkgConfig, names: readonly string[]
       found.set(name, [...(found.get(name) ?? []), { name, version }]);
     }
   }
-  for (const versions of found.values()) versions.sort((a, b) => compareVersions(b.version, a.version));
+  for (const versions of found.values()) {
+    versions.sort((a, b) => compareVersions(b.version, a.version));
+  }
   return found;
 }
 
@@ -41,7 +47,11 @@ async function* readList(file: string, wanted: ReadonlySet<string>): AsyncGenera
   try {
     for await (const paragraph of readParagraphs(file, (name) => wanted.has(name))) {
       const stanza = parseStanza(paragraph);
-      yield { name: stanza.get('Package') ?? '', version: stanza.get('Version') ?? '', architecture: stanza.get('Architecture') ?? '' };
+      yield {
+        name: stanza.get('Package') ?? '',
+        version: stanza.get('Version') ?? '',
+        architecture: stanza.get('Architecture') ?? '',
+      };
     }
   } catch {
     // The list is damaged: opkg, too, goes on with what it could read.
@@ -52,7 +62,10 @@ async function* readList(file: string, wanted: ReadonlySet<string>): AsyncGenera
  * Paragraphs of a list whose `Package` the caller wants.
  * @throws an Error where the file cannot be read or unpacked
  */
-export async function* readParagraphs(file: string, isWanted: (name: string) => boolean): AsyncGenerator<string> {
+export async function* readParagraphs(
+  file: string,
+  isWanted: (name: string) => boolean,
+): AsyncGenerator<string> {
   const source = createReadStream(file);
   const stream = (await isGzip(file)) ? pipeline(source, createGunzip(), () => undefined) : source;
   stream.setEncoding('utf8');

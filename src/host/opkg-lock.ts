@@ -2,9 +2,10 @@ import { readFile, stat } from 'node:fs/promises';
 import { systemCode } from '../errors.ts';
 
 /**
- * Who holds a POSIX lock on a file. Node cannot ask fcntl(2), so the kernel's own table is read: /proc/locks (proc(5)) names
- * device and inode of each lock and the process that holds it.
- * @returns the process id (0 where it lives outside of what this process can see), or undefined where the file is not locked
+ * Who holds a POSIX lock on a file. Node cannot ask fcntl(2), so the kernel's own table is read:
+ * /proc/locks (proc(5)) names device and inode of each lock and the process that holds it.
+ * @returns the process id (0 where it lives outside of what this process can see), or undefined
+ *   where the file is not locked
  */
 export async function readLockHolder(file: string): Promise<number | undefined> {
   let inode: string;
@@ -25,7 +26,10 @@ function isHeldLock(line: string, inode: string): boolean {
   return fields[1] === 'POSIX' && fields[3] === 'WRITE' && fields[5] === inode;
 }
 
-/** Device and inode as /proc/locks writes them: MAJOR:MINOR in two hexadecimal digits each, INODE in decimal. */
+/**
+ * Device and inode as /proc/locks writes them: MAJOR:MINOR in two hexadecimal digits each, INODE in
+ * decimal.
+ */
 async function inodeOf(file: string): Promise<string> {
   const { dev, ino } = await stat(file, { bigint: true });
   const major = ((dev >> 8n) & 0xfffn) | ((dev >> 32n) & ~0xfffn);

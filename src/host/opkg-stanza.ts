@@ -1,7 +1,13 @@
-/** One paragraph of a control file: field names as they stand, continuation lines joined by line breaks. */
+/**
+ * One paragraph of a control file: field names as they stand, continuation lines joined by line
+ * breaks.
+ */
 export type Stanza = ReadonlyMap<string, string>;
 
-/** Splits a control file, a status file or a package list into its paragraphs (Debian policy, section 5.1). */
+/**
+ * Splits a control file, a status file or a package list into its paragraphs (Debian policy,
+ * section 5.1).
+ */
 export function* parseStanzas(text: string): Generator<Stanza> {
   for (const paragraph of text.split(/\n(?:[ \t]*\n)+/)) {
     const stanza = parseStanza(paragraph);
@@ -14,7 +20,9 @@ export function parseStanza(paragraph: string): Stanza {
   let current: string | undefined;
   for (const line of paragraph.split('\n')) {
     if (/^[ \t]/.test(line)) {
-      if (current !== undefined) fields.set(current, `${fields.get(current) ?? ''}\n${line.trim()}`);
+      if (current !== undefined) {
+        fields.set(current, `${fields.get(current) ?? ''}\n${line.trim()}`);
+      }
       continue;
     }
     const colon = line.indexOf(':');
@@ -24,9 +32,17 @@ export function parseStanza(paragraph: string): Stanza {
   return fields;
 }
 
-/** `a (>= 1), b | c` → `[['a'], ['b', 'c']]`: the names that would do for each dependency, without versions. */
+/**
+ * `a (>= 1), b | c` → `[['a'], ['b', 'c']]`: the names that would do for each dependency, without
+ * versions.
+ */
 export function parseDepends(text: string | undefined): string[][] {
-  return splitList(text).map((entry) => entry.split('|').map(nameOf).filter((name) => name !== ''));
+  return splitList(text).map((entry) =>
+    entry
+      .split('|')
+      .map(nameOf)
+      .filter((name) => name !== ''),
+  );
 }
 
 /** `a, b (= 1)` → `['a', 'b']`. */
@@ -35,7 +51,10 @@ export function parseNames(text: string | undefined): string[] {
 }
 
 function splitList(text: string | undefined): string[] {
-  return (text ?? '').split(',').map((entry) => entry.trim()).filter((entry) => entry !== '');
+  return (text ?? '')
+    .split(',')
+    .map((entry) => entry.trim())
+    .filter((entry) => entry !== '');
 }
 
 function nameOf(entry: string): string {

@@ -1,13 +1,18 @@
 /**
- * Compares two versions as opkg does: epoch, then upstream version, then revision (what stands behind the last hyphen), each by
- * Debian's rule: runs of non-digits by character, with `~` before the end and letters before other characters; runs of
- * digits as numbers. Source: Debian policy, section 5.6.12, and `opkg compare-versions`.
+ * Compares two versions as opkg does: epoch, then upstream version, then revision (what stands
+ * behind the last hyphen), each by Debian's rule: runs of non-digits by character, with `~` before
+ * the end and letters before other characters; runs of digits as numbers. Source: Debian policy,
+ * section 5.6.12, and `opkg compare-versions`.
  * @returns negative where a is older, zero where they are the same, positive where a is newer
  */
 export function compareVersions(a: string, b: string): number {
   const left = splitVersion(a);
   const right = splitVersion(b);
-  return left.epoch - right.epoch || compareParts(left.upstream, right.upstream) || compareParts(left.revision, right.revision);
+  return (
+    left.epoch - right.epoch ||
+    compareParts(left.upstream, right.upstream) ||
+    compareParts(left.revision, right.revision)
+  );
 }
 
 function splitVersion(version: string): { epoch: number; upstream: string; revision: string } {
@@ -40,7 +45,9 @@ interface Token {
 
 const END: Token = { text: '', digits: '' };
 
-/** Splits into pairs of a run of non-digits and the run of digits behind it, leading zeros dropped. */
+/**
+ * Splits into pairs of a run of non-digits and the run of digits behind it, leading zeros dropped.
+ */
 function tokensOf(part: string): Token[] {
   const tokens: Token[] = [];
   for (const [whole, text = '', digits = ''] of part.matchAll(/(\D*)0*(\d*)/g)) {

@@ -5,13 +5,21 @@ import type { Command } from './command.ts';
 import type { PackageHost } from './host.ts';
 
 /**
- * opkg's argument vectors. `--` stands before names, since opkg permutes options and takes `-o/dir` as another root. With a root
- * other than `/`, opkg works on it as an offline root, whose maintainer scripts run only when forced and want to be told the root.
+ * opkg's argument vectors. `--` stands before names, since opkg permutes options and takes `-o/dir`
+ * as another root. With a root other than `/`, opkg works on it as an offline root, whose
+ * maintainer scripts run only when forced and want to be told the root.
  */
-export function createOpkgCommands(paths: Paths, base: Record<string, string>): PackageHost['commands'] {
+export function createOpkgCommands(
+  paths: Paths,
+  base: Record<string, string>,
+): PackageHost['commands'] {
   const rootOptions = paths.isLive ? [] : ['--offline-root', paths.root, '--force-postinstall'];
   const environment = paths.isLive ? base : { ...base, IPKG_INSTROOT: paths.root };
-  const opkg = (...rest: string[]): Command => ({ argv: ['opkg', ...rootOptions, ...rest], environment, cwd: '/' });
+  const opkg = (...rest: string[]): Command => ({
+    argv: ['opkg', ...rootOptions, ...rest],
+    environment,
+    cwd: '/',
+  });
   return {
     install: (names) => opkg('install', '--', ...names),
     upgrade: (names) => opkg('upgrade', '--', ...names),
@@ -20,8 +28,13 @@ export function createOpkgCommands(paths: Paths, base: Record<string, string>): 
     update: () => opkg('update'),
     autoconf: async (name, variables) => {
       const file = join(paths.autoconfDir, `${name}.sh`);
-      const isThere = await stat(file).then((entry) => entry.isFile(), () => false);
-      return isThere ? { argv: ['/bin/sh', file], environment: { ...environment, ...variables }, cwd: '/' } : undefined;
+      const isThere = await stat(file).then(
+        (entry) => entry.isFile(),
+        () => false,
+      );
+      return isThere
+        ? { argv: ['/bin/sh', file], environment: { ...environment, ...variables }, cwd: '/' }
+        : undefined;
     },
   };
 }

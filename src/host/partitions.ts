@@ -8,9 +8,12 @@ export interface Partition {
 
 /** Sizes stand there in KiB. */
 export function parsePartitions(text: string): Partition[] {
-  return Array.from(text.matchAll(/^\s*(\d+)\s+(\d+)\s+(\d+)\s+(\S+)$/gm), ([, major = '', minor = '', kib = '', name = '']) => ({
-    device: `${major}:${minor}`,
-    name: name.replaceAll('!', '/'),
-    sizeBytes: Number(kib) * 1024,
-  }));
+  return Array.from(
+    text.matchAll(/^\s*(\d+)\s+(\d+)\s+(\d+)\s+(\S+)$/gm),
+    ([, major = '', minor = '', kib = '', name = '']) => ({
+      device: `${major}:${minor}`,
+      name: name.replaceAll('!', '/'),
+      sizeBytes: Number(kib) * 1024,
+    }),
+  );
 }

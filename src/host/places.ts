@@ -11,24 +11,44 @@ const WALK_LIMITS = { timeoutMs: 30 * 60_000, maxBytes: 1024 ** 2 };
 export function createPlaces(environment: Record<string, string>): Places {
   /** Runs a fixed shell text on one folder. */
   const onFolder = async (text: string, folder: string): Promise<string> => {
-    const { exitCode, stdout, stderr } = await run({ argv: ['/bin/sh', '-c', text, 'sh', folder], environment, cwd: '/' }, WALK_LIMITS);
-    if (exitCode === undefined) throw new DepotError('internal', `cannot walk ${folder}: ${stderr.trim()}`);
+    const { exitCode, stdout, stderr } = await run(
+      { argv: ['/bin/sh', '-c', text, 'sh', folder], environment, cwd: '/' },
+      WALK_LIMITS,
+    );
+    if (exitCode === undefined) {
+      throw new DepotError('internal', `cannot walk ${folder}: ${stderr.trim()}`);
+    }
     return stdout;
   };
   return {
     look,
     system: async () => {
       const mounts = await readMounts();
-      return [await mountOf('/', mounts), mounts.findLast(({ path }) => path === '/overlay')].filter((mount) => mount !== undefined);
+      return [
+        await mountOf('/', mounts),
+        mounts.findLast(({ path }) => path === '/overlay'),
+      ].filter((mount) => mount !== undefined);
     },
     mountsBelow: async (folder) => (await readMounts()).filter(({ path }) => isBelow(path, folder)),
-    subvolumesBelow: async (folder) => (await onFolder('find "$1" -xdev -type d -inum 256', folder)).split('\n').filter((path) => path !== '' && path !== folder),
+    subvolumesBelow: async (folder) =>
+      (await onFolder('find "$1" -xdev -type d -inum 256', folder))
+        .split('\n')
+        .filter((path) => path !== '' && path !== folder),
     usage: async (folder) => {
-      // Files that go while du looks make it fail; what it counted stands. Either of the two waits for the disk: together they take half the time.
-      const output = await onFolder('find "$1" -xdev 2>/dev/null | wc -l & du -skx -- "$1" 2>/dev/null; wait', folder);
+      // Files that go while du looks make it fail; what it counted stands. Either of the two waits
+      // for the disk: together they take half the time.
+      const output = await onFolder(
+        'find "$1" -xdev 2>/dev/null | wc -l & du -skx -- "$1" 2>/dev/null; wait',
+        folder,
+      );
       const [, kibibytes] = /^(\d+)\t/m.exec(output) ?? [];
       const [, inodes] = /^ *(\d+)$/m.exec(output) ?? [];
-      if (kibibytes === undefined || inodes === undefined) throw new DepotError('internal', `cannot tell how much ${folder} holds: ${output.slice(0, 200)}`);
+      if (kibibytes === undefined || inodes === undefined) {
+        throw new DepotError(
+          'internal',
+          `cannot tell how much ${folder} holds: ${output.slice(0, 200)}`,
+        );
+      }
       return { bytes: Number(kibibytes) * 1024, inodes: Number(inodes) };
     },
   };
@@ -40,7 +60,12 @@ async function readMounts(): Promise<MountEntry[]> {
 
 async function look(path: string): Promise<Place> {
   const { nearest, rest } = await nearestOf(path);
-  const [real, entry, room, mount] = await Promise.all([realpath(nearest), stat(nearest), statfs(nearest), mountOf(nearest, await readMounts())]);
+  const [real, entry, room, mount] = await Promise.all([
+    realpath(nearest),
+    stat(nearest),
+    statfs(nearest),
+    mountOf(nearest, await readMounts()),
+  ]);
   const inside = join(mount.root, relative(mount.path, real), rest);
   const isThere = rest === '';
   const foundKind = entry.isDirectory() ? 'folder' : 'file';
@@ -52,7 +77,9 @@ async function look(path: string): Promise<Place> {
     location: { device: mount.device, path: inside },
     freeBytes: room.bavail * room.bsize,
     freeInodes: room.files > 0 ? room.ffree : undefined,
-    used: KEEPS_ITS_SIZE.includes(mount.type) ? { bytes: (room.blocks - room.bfree) * room.bsize, inodes: room.files - room.ffree } : undefined,
+    used: KEEPS_ITS_SIZE.includes(mount.type)
+      ? { bytes: (room.blocks - room.bfree) * room.bsize, inodes: room.files - room.ffree }
+      : undefined,
   };
 }
 
@@ -67,14 +94,26 @@ async function nearestOf(path: string): Promise<{ nearest: string; rest: string 
       return { nearest, rest: relative(nearest, path) };
     } catch (error) {
       const code = systemCode(error) ?? '';
-      const isLink = await lstat(nearest).then((entry) => entry.isSymbolicLink(), () => false);
-      if (isLink || !['ENOENT', 'ENOTDIR'].includes(code)) throw new DepotError('bad_request', `${nearest} ${isLink ? 'is a link that leads nowhere' : `cannot be looked at: ${code}`}`, { cause: error });
+      const isLink = await lstat(nearest).then(
+        (entry) => entry.isSymbolicLink(),
+        () => false,
+      );
+      if (isLink || !['ENOENT', 'ENOTDIR'].includes(code)) {
+        throw new DepotError(
+          'bad_request',
+          `${nearest} ${isLink ? 'is a link that leads nowhere' : `cannot be looked at: ${code}`}`,
+          { cause: error },
+        );
+      }
       nearest = dirname(nearest);
     }
   }
 }
 
-/** The kernel itself names the mount that an open file lies on (`mnt_id` of /proc/PID/fdinfo, proc(5)): no path needs to be compared. */
+/**
+ * The kernel itself names the mount that an open file lies on (`mnt_id` of /proc/PID/fdinfo,
+ * proc(5)): no path needs to be compared.
+ */
 async function mountOf(path: string, mounts: readonly MountEntry[]): Promise<MountEntry> {
   const entry = await stat(path);
   const handle = await open(entry.isDirectory() ? path : dirname(path), 'r');
@@ -82,7 +121,9 @@ async function mountOf(path: string, mounts: readonly MountEntry[]): Promise<Mou
     const info = await readFile(`/proc/self/fdinfo/${handle.fd}`, 'latin1');
     const id = Number(/^mnt_id:\s*(\d+)$/m.exec(info)?.[1]);
     const mount = mounts.find((candidate) => candidate.id === id);
-    if (mount === undefined) throw new DepotError('internal', `cannot tell which mount holds ${path}`);
+    if (mount === undefined) {
+      throw new DepotError('internal', `cannot tell which mount holds ${path}`);
+    }
     return mount;
   } finally {
     await handle.close();

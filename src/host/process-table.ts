@@ -14,20 +14,32 @@ export async function readProcess(pid: number): Promise<ProcessEntry | undefined
   return stat === undefined ? undefined : parseStat(pid, stat);
 }
 
-/** The command's name, in parentheses, may hold anything: the fields are counted from its last one. */
+/**
+ * The command's name, in parentheses, may hold anything: the fields are counted from its last one.
+ */
 function parseStat(pid: number, stat: string): ProcessEntry {
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-  return { pid, parent: Number(fields[1]), startTicks: Number(fields[19]), isZombie: fields[0] === 'Z' || fields[0] === 'X' };
+  return {
+    pid,
+    parent: Number(fields[1]),
+    startTicks: Number(fields[19]),
+    isZombie: fields[0] === 'Z' || fields[0] === 'X',
+  };
 }
 
 /** Every process alive, or only gone by a moment. */
 export async function readProcesses(): Promise<ProcessEntry[]> {
   const names = await readdir('/proc');
-  const entries = await Promise.all(names.filter((name) => /^\d+$/.test(name)).map((name) => readProcess(Number(name))));
+  const entries = await Promise.all(
+    names.filter((name) => /^\d+$/.test(name)).map((name) => readProcess(Number(name))),
+  );
   return entries.filter((entry): entry is ProcessEntry => entry?.isZombie === false);
 }
 
-/** Whether the process was started with this variable in its environment; false where that cannot be read. */
+/**
+ * Whether the process was started with this variable in its environment; false where that cannot be
+ * read.
+ */
 export async function hasVariable(pid: number, variable: string): Promise<boolean> {
   const environment = await readFile(`/proc/${pid}/environ`, 'latin1').catch(() => '');
   return environment.split('\0').includes(variable);

@@ -7,11 +7,13 @@ import { descendantsOf, hasVariable, readProcess, readProcesses } from './proces
 
 /**
  * Runs a job's commands so that they need no daemon. Invariants:
- *  - the holder (a shell with a fixed text) is a session of its own; the daemon's end, however sudden, does not reach it;
- *  - the command starts only after the daemon said go, which it says once the holder is on record; a daemon that died
- *    before closed the pipe, and the holder writes `not-run` instead;
- *  - the exit file appears whole (by rename) and its bytes are reserved before the command runs, so that a full disk
- *    loses no exit code; it names its holder, since a daemon that died before it put a holder on record leaves that one's file;
+ *  - the holder (a shell with a fixed text) is a session of its own; the daemon's end, however
+ *    sudden, does not reach it;
+ *  - the command starts only after the daemon said go, which it says once the holder is on record;
+ *    a daemon that died before closed the pipe, and the holder writes `not-run` instead;
+ *  - the exit file appears whole (by rename) and its bytes are reserved before the command runs, so
+ *    that a full disk loses no exit code; it names its holder, since a daemon that died before it
+ *    put a holder on record leaves that one's file;
  *  - arguments reach the shell as variables, never as text.
  */
 const HOLDER = `
@@ -31,7 +33,8 @@ mv -f "$exit_file.new" "$exit_file"
 
 export function createProcesses(): Processes {
   let terminal: Promise<boolean> | undefined;
-  const hasTerminal = (environment: Record<string, string>): Promise<boolean> => (terminal ??= canUseScript(environment));
+  const hasTerminal = (environment: Record<string, string>): Promise<boolean> =>
+    (terminal ??= canUseScript(environment));
   return {
     bootId,
     isAlive,
@@ -54,12 +57,19 @@ async function bootId(): Promise<string> {
 
 /** Whether script(1) is util-linux's: others lack `-e`, which hands the exit code on. */
 async function canUseScript(environment: Record<string, string>): Promise<boolean> {
-  const probe: Command = { argv: ['script', '-efqc', 'exit 7', '/dev/null'], environment: { ...environment, SHELL: '/bin/sh' }, cwd: '/' };
+  const probe: Command = {
+    argv: ['script', '-efqc', 'exit 7', '/dev/null'],
+    environment: { ...environment, SHELL: '/bin/sh' },
+    cwd: '/',
+  };
   const { exitCode } = await run(probe, { timeoutMs: 5000, maxBytes: 4096 });
   return exitCode === 7;
 }
 
-async function start({ jobId, command, logFile, exitFile }: StartOptions, isOnTerminal: boolean): Promise<HeldProcess> {
+async function start(
+  { jobId, command, logFile, exitFile }: StartOptions,
+  isOnTerminal: boolean,
+): Promise<HeldProcess> {
   const { argv, environment } = isOnTerminal ? onTerminal(command) : command;
   const descriptor = openSync(logFile, 'a', 0o600);
   try {
@@ -70,7 +80,12 @@ async function start({ jobId, command, logFile, exitFile }: StartOptions, isOnTe
     };
     const { pid, finishInput, ended } = await startDetached(holder, descriptor);
     const entry = await readProcess(pid);
-    const mark: ProcessMark = { pid, startTicks: entry?.startTicks ?? 0, bootId: await bootId(), isOnTerminal };
+    const mark: ProcessMark = {
+      pid,
+      startTicks: entry?.startTicks ?? 0,
+      bootId: await bootId(),
+      isOnTerminal,
+    };
     return { mark, go: () => finishInput('go\n'), drop: () => finishInput(''), ended };
   } finally {
     closeSync(descriptor);
@@ -79,12 +94,21 @@ async function start({ jobId, command, logFile, exitFile }: StartOptions, isOnTe
 
 const JOB_VARIABLE = 'DEPOTD_JOB';
 
-/** script(1) takes a shell text, so the text is made of the arguments' number alone and reads them from variables. */
+/**
+ * script(1) takes a shell text, so the text is made of the arguments' number alone and reads them
+ * from variables.
+ */
 function onTerminal(command: Command): Command {
   const names = command.argv.map((_, index) => `DEPOTD_ARG_${index}`);
   const text = `set -- ${names.map((name) => `"$${name}"`).join(' ')}; unset ${names.join(' ')}; exec "$@"`;
-  const variables = Object.fromEntries(names.map((name, index) => [name, command.argv[index] ?? '']));
-  return { ...command, argv: ['script', '-efqc', text, '/dev/null'], environment: { ...command.environment, ...variables, SHELL: '/bin/sh' } };
+  const variables = Object.fromEntries(
+    names.map((name, index) => [name, command.argv[index] ?? '']),
+  );
+  return {
+    ...command,
+    argv: ['script', '-efqc', text, '/dev/null'],
+    environment: { ...command.environment, ...variables, SHELL: '/bin/sh' },
+  };
 }
 
 async function isAlive(mark: ProcessMark): Promise<boolean> {
@@ -93,17 +117,32 @@ async function isAlive(mark: ProcessMark): Promise<boolean> {
   return (await bootId()) === mark.bootId;
 }
 
-/** The job's processes: those below the holder, and those that left it but carry the job's variable. */
+/**
+ * The job's processes: those below the holder, and those that left it but carry the job's variable.
+ */
 async function membersOf(jobId: string, mark: ProcessMark): Promise<number[]> {
   const entries = await readProcesses();
   // Where the holder has gone, its number may be somebody else's by now.
-  const isHolderThere = entries.some(({ pid, startTicks }) => pid === mark.pid && startTicks === mark.startTicks);
+  const isHolderThere = entries.some(
+    ({ pid, startTicks }) => pid === mark.pid && startTicks === mark.startTicks,
+  );
   const members = isHolderThere ? descendantsOf(mark.pid, entries) : new Set<number>();
   for (const { pid } of entries) {
-    if (pid !== mark.pid && pid !== process.pid && !members.has(pid) && (await hasVariable(pid, `${JOB_VARIABLE}=${jobId}`))) members.add(pid);
+    if (
+      pid !== mark.pid &&
+      pid !== process.pid &&
+      !members.has(pid) &&
+      (await hasVariable(pid, `${JOB_VARIABLE}=${jobId}`))
+    ) {
+      members.add(pid);
+    }
   }
-  // script(1) answers a signal by killing the command without its clean-up, so it is left alone: it ends with the command.
-  const holders = mark.isOnTerminal && isHolderThere ? entries.filter(({ parent }) => parent === mark.pid).map(({ pid }) => pid) : [];
+  // script(1) answers a signal by killing the command without its clean-up, so it is left alone: it
+  // ends with the command.
+  const holders =
+    mark.isOnTerminal && isHolderThere
+      ? entries.filter(({ parent }) => parent === mark.pid).map(({ pid }) => pid)
+      : [];
   return [...members].filter((pid) => !holders.includes(pid));
 }
 

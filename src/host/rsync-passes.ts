@@ -1,10 +1,13 @@
 import { KEPT_OUT, LIST_NAME, STAGED_NAME } from './move-layout.ts';
 
 /**
- * One large file, past the page cache: STAGED SOURCE LIST SHELL ./NAME, for any POSIX shell and within single quotes. Content and time are those of
- * one plain file in one folder, which is where its name says. Whoever puts another file, a link or a device in its place changes the time of its
- * last change, and it is copied again; a folder that is swapped for another one leaves no file with the content of one and the time of the other.
- * Files with holes or several names are for rsync. Where the target's disk has gone nothing is made on the one below. It gives up where the list is gone, or the shell that waits for it.
+ * One large file, past the page cache: STAGED SOURCE LIST SHELL ./NAME, for any POSIX shell and
+ * within single quotes. Content and time are those of one plain file in one folder, which is where
+ * its name says. Whoever puts another file, a link or a device in its place changes the time of its
+ * last change, and it is copied again; a folder that is swapped for another one leaves no file with
+ * the content of one and the time of the other. Files with holes or several names are for rsync.
+ * Where the target's disk has gone nothing is made on the one below. It gives up where the list is
+ * gone, or the shell that waits for it.
  */
 const STAGE_ONE = `
 to=$1/$5 staged=$1 within=\${5%/*} path=$2/\${5#./} list=$3 shell=$4
@@ -27,22 +30,30 @@ copy 1 "" && cp -L --preserve=all --attributes-only "$name" "$to"
 `;
 
 /**
- * The passes of a copy, for any POSIX shell: PASS SOURCE COPY MARKER BYTES NODE LISTER ATTRIBUTES rsync OPTION…; ATTRIBUTES are the options that bring
- * ACLs and extended attributes over, with spaces between them.
+ * The passes of a copy, for any POSIX shell: PASS SOURCE COPY MARKER BYTES NODE LISTER ATTRIBUTES
+ * rsync OPTION…; ATTRIBUTES are the options that bring ACLs and extended attributes over, with
+ * spaces between them.
  *
- *  - live: what is dirty in the source is written out first, so that pages that a container has mapped are marked clean and its next write to
- *    them changes the file's time. In a first copy large files go past the page cache, while rsync copies the small ones: rsync hands each byte from
- *    process to process, and the cache holds the device's own programs. rsync then links the large ones in where they are still what the source has,
- *    and copies the others. Where there are no GNU tools for that, small files are read ahead instead: rsync waits for the disk with each of them.
- *    While all that is flushed, everything is gone through a second time, so that the engine is stopped for as little as possible.
- *  - changed: files that changed after the copy began are copied again whatever their size and time say (a program can set a file's time back, but
- *    not the time of that), and folders that changed lose what is no longer in them. Nothing else is looked at: the engine is stopped.
+ *  - live: what is dirty in the source is written out first, so that pages that a container has
+ *    mapped are marked clean and its next write to them changes the file's time. In a first copy
+ *    large files go past the page cache, while rsync copies the small ones: rsync hands each byte
+ *    from process to process, and the cache holds the device's own programs. rsync then links the
+ *    large ones in where they are still what the source has, and copies the others. Where there are
+ *    no GNU tools for that, small files are read ahead instead: rsync waits for the disk with each
+ *    of them. While all that is flushed, everything is gone through a second time, so that the
+ *    engine is stopped for as little as possible.
+ *  - changed: files that changed after the copy began are copied again whatever their size and time
+ *    say (a program can set a file's time back, but not the time of that), and folders that changed
+ *    lose what is no longer in them. Nothing else is looked at: the engine is stopped.
  *  - differing: all that differs, where a comparison has found something.
- *  - compare: lists what a pass would still do, and counts the copy, while that is flushed to the disk. It asks for no attributes, which take it half
- *    of its time: one that changes gives its file a new time of change, and so was copied before; the others were gone through in the live pass.
+ *  - compare: lists what a pass would still do, and counts the copy, while that is flushed to the
+ *    disk. It asks for no attributes, which take it half of its time: one that changes gives its
+ *    file a new time of change, and so was copied before; the others were gone through in the live
+ *    pass.
  *
- * How far the first copy is comes from what its file system holds: rsync itself would tell it with every file, at a tenth of its time. Of messages
- * and differences the first ones reach the log. It ends with rsync's exit code. What works beside it ends by itself where the shell was killed.
+ * How far the first copy is comes from what its file system holds: rsync itself would tell it with
+ * every file, at a tenth of its time. Of messages and differences the first ones reach the log. It
+ * ends with rsync's exit code. What works beside it ends by itself where the shell was killed.
  */
 export const PASSES = String.raw`
 pass=$1 source=$2 copy=$3 marker=$4 total=$5 node=$6 lister=$7 attributes=$8; shift 8
@@ -157,7 +168,10 @@ esac
 exit "$code"
 `;
 
-/** Where find cannot ask for the time of the last change of anything (busybox): lists what is newer than a file, from the working folder down and on its disk. */
+/**
+ * Where find cannot ask for the time of the last change of anything (busybox): lists what is newer
+ * than a file, from the working folder down and on its disk.
+ */
 export const LISTER = `'use strict';
 const { lstatSync, readdirSync, statSync, writeSync } = require('node:fs');
 const [, marker] = process.argv;

@@ -15,15 +15,38 @@ export interface Abilities {
 
 export function createCopier(environment: Record<string, string>): Copier {
   const abilities = async (): Promise<Abilities | undefined> => {
-    const result = await run({ argv: ['rsync', '--version'], environment, cwd: '/' }, { timeoutMs: 10_000, maxBytes: 64 * 1024 }).catch(() => undefined);
+    const result = await run(
+      { argv: ['rsync', '--version'], environment, cwd: '/' },
+      { timeoutMs: 10_000, maxBytes: 64 * 1024 },
+    ).catch(() => undefined);
     return result?.exitCode === 0 ? parseAbilities(result.stdout) : undefined;
   };
   return {
     fault: async () => faultOf(await abilities()),
     command: async (pass, { source, folder, totalBytes }) => {
-      const { options, attributes } = optionsFor((await abilities()) ?? OLDEST, await keepsNanoseconds(folder));
+      const { options, attributes } = optionsFor(
+        (await abilities()) ?? OLDEST,
+        await keepsNanoseconds(folder),
+      );
       const places = [source, join(folder, COPY_NAME), join(folder, MARKER_NAME)];
-      return { argv: ['/bin/sh', '-c', PASSES, 'sh', pass, ...places, String(totalBytes), process.execPath, LISTER, attributes.join(' '), 'rsync', ...options], environment, cwd: '/' };
+      return {
+        argv: [
+          '/bin/sh',
+          '-c',
+          PASSES,
+          'sh',
+          pass,
+          ...places,
+          String(totalBytes),
+          process.execPath,
+          LISTER,
+          attributes.join(' '),
+          'rsync',
+          ...options,
+        ],
+        environment,
+        cwd: '/',
+      };
     },
     removal: (folder) => ({ argv: ['rm', '-rf', '--', folder], environment, cwd: '/' }),
     percentIn: (tail) => {
@@ -34,40 +57,73 @@ export function createCopier(environment: Record<string, string>): Copier {
   };
 }
 
-const OLDEST: Abilities = { version: [3, 0, 0], hasAcls: false, hasXattrs: true, hasHardLinks: true };
+const OLDEST: Abilities = {
+  version: [3, 0, 0],
+  hasAcls: false,
+  hasXattrs: true,
+  hasHardLinks: true,
+};
 
-/** `rsync  version 3.2.7  protocol version 31`, and the capabilities, those it lacks with a `no` before them. */
+/**
+ * `rsync  version 3.2.7  protocol version 31`, and the capabilities, those it lacks with a `no`
+ * before them.
+ */
 export function parseAbilities(output: string): Abilities | undefined {
   const [, major, minor, patch] = /^rsync\s+version\s+v?(\d+)\.(\d+)\.(\d+)/.exec(output) ?? [];
   if (major === undefined) return undefined;
-  const has = (name: string): boolean => new RegExp(`\\b${name}\\b`).test(output) && !new RegExp(`\\bno ${name}\\b`).test(output);
-  return { version: [Number(major), Number(minor), Number(patch)], hasAcls: has('ACLs'), hasXattrs: has('xattrs'), hasHardLinks: has('hardlinks') };
+  const has = (name: string): boolean =>
+    new RegExp(`\\b${name}\\b`).test(output) && !new RegExp(`\\bno ${name}\\b`).test(output);
+  return {
+    version: [Number(major), Number(minor), Number(patch)],
+    hasAcls: has('ACLs'),
+    hasXattrs: has('xattrs'),
+    hasHardLinks: has('hardlinks'),
+  };
 }
 
 function faultOf(abilities: Abilities | undefined): string | undefined {
   if (abilities === undefined) return 'there is no rsync on this device';
-  const missing = [abilities.hasXattrs ? '' : 'extended attributes', abilities.hasHardLinks ? '' : 'hard links'].filter((name) => name !== '');
-  return missing.length === 0 ? undefined : `the rsync of this device cannot keep ${missing.join(' and ')}`;
+  const missing = [
+    abilities.hasXattrs ? '' : 'extended attributes',
+    abilities.hasHardLinks ? '' : 'hard links',
+  ].filter((name) => name !== '');
+  return missing.length === 0
+    ? undefined
+    : `the rsync of this device cannot keep ${missing.join(' and ')}`;
 }
 
 /**
- * The options of every pass, and those that bring attributes over. -x, since the mounts of running containers below the data root show what is copied from elsewhere already.
- * Times are compared to the nanosecond where both sides keep them: by itself rsync looks at whole seconds, and containers write more often.
+ * The options of every pass, and those that bring attributes over. -x, since the mounts of running
+ * containers below the data root show what is copied from elsewhere already. Times are compared to
+ * the nanosecond where both sides keep them: by itself rsync looks at whole seconds, and containers
+ * write more often.
  */
-export function optionsFor({ version, hasAcls }: Abilities, areNanosecondsKept: boolean): { options: string[]; attributes: string[] } {
-  const isSince = (wanted: readonly number[]): boolean => (wanted.map((part, index) => (version[index] ?? 0) - part).find((difference) => difference !== 0) ?? 0) >= 0;
+export function optionsFor(
+  { version, hasAcls }: Abilities,
+  areNanosecondsKept: boolean,
+): { options: string[]; attributes: string[] } {
+  const isSince = (wanted: readonly number[]): boolean =>
+    (wanted
+      .map((part, index) => (version[index] ?? 0) - part)
+      .find((difference) => difference !== 0) ?? 0) >= 0;
   const attributes = [hasAcls ? '-AX' : '-X'];
   const options = ['-aHSx', '--numeric-ids', ...KEPT_OUT.map((name) => `--exclude=/${name}`)];
   if (isSince([3, 1, 0])) options.push('--no-human-readable', '--ignore-missing-args');
-  // On xfs, ACLs show a second time, as attributes that the source does not have: deleting those would delete the ACLs.
+  // On xfs, ACLs show a second time, as attributes that the source does not have: deleting those
+  // would delete the ACLs.
   if (isSince([3, 1, 0])) attributes.push('--filter=-x_trusted.SGI_ACL_*');
   if (isSince([3, 1, 3]) && areNanosecondsKept) options.push('--modify-window=-1');
   return { options, attributes };
 }
 
-/** The marker was given a time with a fraction: a file system that keeps whole seconds has lost it. */
+/**
+ * The marker was given a time with a fraction: a file system that keeps whole seconds has lost it.
+ */
 async function keepsNanoseconds(folder: string): Promise<boolean> {
-  return stat(join(folder, MARKER_NAME), { bigint: true }).then(({ mtimeNs }) => mtimeNs % 1_000_000_000n !== 0n, () => false);
+  return stat(join(folder, MARKER_NAME), { bigint: true }).then(
+    ({ mtimeNs }) => mtimeNs % 1_000_000_000n !== 0n,
+    () => false,
+  );
 }
 
 export function reportIn(output: string): CopyReport | undefined {
@@ -75,6 +131,18 @@ export function reportIn(output: string): CopyReport | undefined {
   const [, bytes] = /^Total file size: (\d+) bytes/m.exec(output) ?? [];
   const [, copied] = /^copied things: (\d+)/m.exec(output) ?? [];
   const [, differences] = /^differences: (\d+)/m.exec(output) ?? [];
-  if (files === undefined || bytes === undefined || copied === undefined || differences === undefined) return undefined;
-  return { files: Number(files), bytes: Number(bytes), copied: Number(copied), differences: Number(differences) };
+  if (
+    files === undefined ||
+    bytes === undefined ||
+    copied === undefined ||
+    differences === undefined
+  ) {
+    return undefined;
+  }
+  return {
+    files: Number(files),
+    bytes: Number(bytes),
+    copied: Number(copied),
+    differences: Number(differences),
+  };
 }

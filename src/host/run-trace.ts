@@ -3,8 +3,9 @@ import { lstat, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 
 /**
- * Tells apart a data root in which an engine has started containers from one in which none has: before it starts one, dockerd writes to that
- * container's folder (its record, its host name, its log). Clocks do not matter, only that a file's time of change is another one.
+ * Tells apart a data root in which an engine has started containers from one in which none has:
+ * before it starts one, dockerd writes to that container's folder (its record, its host name, its
+ * log). Clocks do not matter, only that a file's time of change is another one.
  * @returns a short text that changes with any file of any container's folder
  */
 export async function runTraceOf(dataRoot: string): Promise<string> {
@@ -13,7 +14,12 @@ export async function runTraceOf(dataRoot: string): Promise<string> {
   for (const container of await namesIn(folder)) {
     for (const name of ['.', ...(await namesIn(join(folder, container)))]) {
       const path = join(folder, container, name);
-      lines.push(await lstat(path, { bigint: true }).then(({ ino, ctimeNs }) => `${container}/${name} ${ino} ${ctimeNs}`, () => path));
+      lines.push(
+        await lstat(path, { bigint: true }).then(
+          ({ ino, ctimeNs }) => `${container}/${name} ${ino} ${ctimeNs}`,
+          () => path,
+        ),
+      );
     }
   }
   return createHash('sha256').update(lines.join('\n')).digest('hex');

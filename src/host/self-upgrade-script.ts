@@ -1,11 +1,14 @@
 /**
- * The text that takes the daemon's package from one version to the next and watches over it, in a shell of its own, since the daemon is what is
- * replaced. It stands beside the kept package, so that it can be run again after a power cut: `sh watch.sh boot`, which an init script calls
- * while `pending` is there. Every value is read from the file `settings`, one a line: nothing is pasted into the text.
- * opkg writes its status file last: an upgrade cut off before that leaves the old version on record, with files of either version and its own list
- * of them gone or new. The old package then goes over whatever is there; its configuration is the owner's, as it was before.
- * Where one of them answers in the end nothing is left of the folder; else the old package stays for its owner.
- * A daemon counts as the new one when it has run for less time than the upgrade, and as healthy when it answers three times in a row.
+ * The text that takes the daemon's package from one version to the next and watches over it, in a
+ * shell of its own, since the daemon is what is replaced. It stands beside the kept package, so
+ * that it can be run again after a power cut: `sh watch.sh boot`, which an init script calls while
+ * `pending` is there. Every value is read from the file `settings`, one a line: nothing is pasted
+ * into the text. opkg writes its status file last: an upgrade cut off before that leaves the old
+ * version on record, with files of either version and its own list of them gone or new. The old
+ * package then goes over whatever is there; its configuration is the owner's, as it was before.
+ * Where one of them answers in the end nothing is left of the folder; else the old package stays
+ * for its owner. A daemon counts as the new one when it has run for less time than the upgrade, and
+ * as healthy when it answers three times in a row.
  */
 export const WATCH_SCRIPT = `#!/bin/sh
 trap : INT TERM HUP
@@ -50,7 +53,10 @@ if healthy "$began"; then finish 4 "$package $old is back and answers"; fi
 finish 5 "$package $old is back, but does not answer either"
 `;
 
-/** Asks ADDRESS (\`HOST PORT\` or \`unix PATH\`) for /healthz: 0 where a daemon that has run for MOST seconds at most says that it is well. */
+/**
+ * Asks ADDRESS (\`HOST PORT\` or \`unix PATH\`) for /healthz: 0 where a daemon that has run for
+ * MOST seconds at most says that it is well.
+ */
 export const PROBE_SCRIPT = `'use strict';
 const [address, most] = process.argv.slice(2);
 const at = address.indexOf(' ');

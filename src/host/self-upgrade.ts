@@ -20,22 +20,51 @@ export interface SelfUpgradeOptions {
   healthAddress: () => string;
 }
 
-export function createSelfUpgradeHost({ paths, environment, packages, statusFile, destination, limitSeconds, healthAddress }: SelfUpgradeOptions): SelfUpgradeHost {
+export function createSelfUpgradeHost({
+  paths,
+  environment,
+  packages,
+  statusFile,
+  destination,
+  limitSeconds,
+  healthAddress,
+}: SelfUpgradeOptions): SelfUpgradeHost {
   const folder = join(paths.stateDir, 'self-upgrade');
   return {
     keep: async (name) => {
       const version = (await packages.read()).get(name)?.version ?? '';
       await mkdir(folder, { recursive: true, mode: 0o700 });
-      await packInstalled({ name, infoDir: join(dirname(statusFile), 'info'), destination, target: join(folder, 'old.ipk'), environment });
-      const settings = [name, version, statusFile, limitSeconds, process.execPath, healthAddress(), paths.isLive ? '' : paths.root];
+      await packInstalled({
+        name,
+        infoDir: join(dirname(statusFile), 'info'),
+        destination,
+        target: join(folder, 'old.ipk'),
+        environment,
+      });
+      const settings = [
+        name,
+        version,
+        statusFile,
+        limitSeconds,
+        process.execPath,
+        healthAddress(),
+        paths.isLive ? '' : paths.root,
+      ];
       await replaceFile(join(folder, 'settings'), `${settings.join('\n')}\n`);
       await replaceFile(join(folder, 'watch.sh'), WATCH_SCRIPT);
       await replaceFile(join(folder, 'probe.cjs'), PROBE_SCRIPT);
       await replaceFile(join(folder, 'pending'), '');
     },
-    command: () => ({ argv: ['/bin/sh', join(folder, 'watch.sh'), 'now'], environment: paths.isLive ? environment : { ...environment, IPKG_INSTROOT: paths.root }, cwd: '/' }),
+    command: () => ({
+      argv: ['/bin/sh', join(folder, 'watch.sh'), 'now'],
+      environment: paths.isLive ? environment : { ...environment, IPKG_INSTROOT: paths.root },
+      cwd: '/',
+    }),
     forget: async () => {
-      const isPending = await access(join(folder, 'pending')).then(() => true, () => false);
+      const isPending = await access(join(folder, 'pending')).then(
+        () => true,
+        () => false,
+      );
       if (!isPending) await rm(folder, { recursive: true, force: true });
     },
   };

@@ -15,14 +15,19 @@ const BLOCK_BYTES = 512;
 const MOST_NAME_BYTES = 8192;
 
 /**
- * Reads a tar archive piece by piece, whatever its size: ustar, GNU's long names, and pax headers with `path` and `linkpath` (tar(5)). What
- * else pax headers can say of names and sizes is refused: two readers could take it for two things.
+ * Reads a tar archive piece by piece, whatever its size: ustar, GNU's long names, and pax headers
+ * with `path` and `linkpath` (tar(5)). What else pax headers can say of names and sizes is refused:
+ * two readers could take it for two things.
  * @throws an Error where it is no tar archive, not a plain one, or ends in the middle
  */
 export async function* readTar(source: AsyncIterable<Buffer>): AsyncGenerator<TarMember> {
   const reader = createByteReader(source);
   let long: LongNames = {};
-  for (let header = await reader.take(BLOCK_BYTES); header !== undefined && !isEnd(header); header = await reader.take(BLOCK_BYTES)) {
+  for (
+    let header = await reader.take(BLOCK_BYTES);
+    header !== undefined && !isEnd(header);
+    header = await reader.take(BLOCK_BYTES)
+  ) {
     checkSum(header);
     const sizeBytes = numberIn(header, 124, 12);
     const type = header.toString('latin1', 156, 157);
@@ -32,7 +37,13 @@ export async function* readTar(source: AsyncIterable<Buffer>): AsyncGenerator<Ta
     }
     const rest = { left: isWithoutContent(type) ? 0 : sizeBytes };
     const padding = paddingOf(rest.left);
-    yield { name: long.name ?? nameIn(header), type, target: long.target ?? textIn(header, 157, 100), sizeBytes: rest.left, content: contentOf(reader, rest) };
+    yield {
+      name: long.name ?? nameIn(header),
+      type,
+      target: long.target ?? textIn(header, 157, 100),
+      sizeBytes: rest.left,
+      content: contentOf(reader, rest),
+    };
     long = {};
     await reader.skip(rest.left + padding);
   }
@@ -56,20 +67,27 @@ function longNamesIn(type: string, content: Buffer): LongNames {
   const names: LongNames = {};
   for (const [key, value] of paxRecords(content)) {
     const isName = key === 'path' || key === 'linkpath';
-    if (key === 'size' || key.startsWith('GNU.sparse.') || (isName && type === 'g')) throw notPlain();
+    if (key === 'size' || key.startsWith('GNU.sparse.') || (isName && type === 'g')) {
+      throw notPlain();
+    }
     if (isName) names[key === 'path' ? 'name' : 'target'] = value;
   }
   return names;
 }
 
-/** `LENGTH KEY=VALUE` and a line break, by their lengths: a value may hold line breaks, and in them what looks like a record. */
+/**
+ * `LENGTH KEY=VALUE` and a line break, by their lengths: a value may hold line breaks, and in them
+ * what looks like a record.
+ */
 function* paxRecords(content: Buffer): Generator<[key: string, value: string]> {
-  for (let at = 0; at < content.length; ) {
+  for (let at = 0; at < content.length;) {
     const [, digits = ''] = /^(\d{1,7}) /.exec(content.toString('latin1', at, at + 8)) ?? [];
     const end = at + Number(digits);
     const record = content.toString('utf8', at + digits.length + 1, end);
     const sign = record.indexOf('=');
-    if (digits === '' || end > content.length || sign < 1 || !record.endsWith('\n')) throw notPlain();
+    if (digits === '' || end > content.length || sign < 1 || !record.endsWith('\n')) {
+      throw notPlain();
+    }
     yield [record.slice(0, sign), record.slice(sign + 1, -1)];
     at = end;
   }
@@ -118,13 +136,21 @@ function textIn(header: Buffer, from: number, length: number): string {
 }
 
 function numberIn(header: Buffer, from: number, length: number): number {
-  const digits = header.toString('latin1', from, from + length).replace(/[\0 ]+$/, '').trim();
-  if (!/^[0-7]{0,11}$/.test(digits)) throw new Error('it is no tar archive, or a member is too large');
+  const digits = header
+    .toString('latin1', from, from + length)
+    .replace(/[\0 ]+$/, '')
+    .trim();
+  if (!/^[0-7]{0,11}$/.test(digits)) {
+    throw new Error('it is no tar archive, or a member is too large');
+  }
   return Number.parseInt(digits || '0', 8);
 }
 
 function checkSum(header: Buffer): void {
   const blank = 8 * 32;
-  const sum = header.reduce((total, byte, index) => (index >= 148 && index < 156 ? total : total + byte), blank);
+  const sum = header.reduce(
+    (total, byte, index) => (index >= 148 && index < 156 ? total : total + byte),
+    blank,
+  );
   if (sum !== numberIn(header, 148, 8)) throw new Error('it is no tar archive');
 }

@@ -29,20 +29,37 @@ type App = Hono<{ Bindings: Bindings }>;
 type Context = AnyContext<{ Bindings: Bindings }>;
 
 /**
- * The whole interface. Each request passes: Host → path → method → origin → session → token → parameters → handler; whatever refuses it
- * answers, and nothing behind it runs.
+ * The whole interface. Each request passes: Host → path → method → origin → session → token →
+ * parameters → handler; whatever refuses it answers, and nothing behind it runs.
  */
 export function createApp(options: AppOptions): App {
   const app: App = new Hono();
   app.use(async (context, next) => {
-    if (options.stopping.aborted) throw new DepotError('unavailable', 'cannot answer: the daemon is stopping');
-    checkHost(context.req.header('host'), options.hosts, calledAddress(context.env.incoming.socket, context.req.header('forwarded')));
+    if (options.stopping.aborted) {
+      throw new DepotError('unavailable', 'cannot answer: the daemon is stopping');
+    }
+    checkHost(
+      context.req.header('host'),
+      options.hosts,
+      calledAddress(context.env.incoming.socket, context.req.header('forwarded')),
+    );
     await next();
   });
-  for (const [path, routes] of groupByPath(options)) app.all(path, (context) => answer(options, routes, context));
-  app.notFound((context) => refusal(new DepotError('not_found', `cannot find ${context.req.path.slice(0, 200)}`), { isTask: false }));
+  for (const [path, routes] of groupByPath(options)) {
+    app.all(path, (context) => answer(options, routes, context));
+  }
+  app.notFound((context) =>
+    refusal(new DepotError('not_found', `cannot find ${context.req.path.slice(0, 200)}`), {
+      isTask: false,
+    }),
+  );
   app.onError((error, context) => {
-    if (!(error instanceof DepotError)) options.log.error({ path: context.req.path, reason: reasonOf(error), stack: error.stack }, 'request failed');
+    if (!(error instanceof DepotError)) {
+      options.log.error(
+        { path: context.req.path, reason: reasonOf(error), stack: error.stack },
+        'request failed',
+      );
+    }
     return refusal(error, { isTask: false });
   });
   return app;
@@ -61,23 +78,45 @@ function groupByPath({ base, routes }: AppOptions): Map<string, Route[]> {
   return groups;
 }
 
-async function answer(options: AppOptions, routes: readonly Route[], context: Context): Promise<Response> {
+async function answer(
+  options: AppOptions,
+  routes: readonly Route[],
+  context: Context,
+): Promise<Response> {
   const method = context.req.raw.method === 'HEAD' ? 'GET' : context.req.raw.method;
   const route = routes.find((candidate) => candidate.method === method);
   if (route === undefined) return wrongMethod(routes, context);
   try {
     return await handle(options, route, context);
   } catch (error) {
-    if (!(error instanceof DepotError)) options.log.error({ path: context.req.path, reason: reasonOf(error), stack: error instanceof Error ? error.stack : undefined }, 'request failed');
+    if (!(error instanceof DepotError)) {
+      options.log.error(
+        {
+          path: context.req.path,
+          reason: reasonOf(error),
+          stack: error instanceof Error ? error.stack : undefined,
+        },
+        'request failed',
+      );
+    }
     const needsLogin = error instanceof NoSession;
-    return refusal(error, { isTask: route.isTask, ...(needsLogin ? { headers: { 'X-LuCI-Login-Required': 'yes' } } : {}) });
+    return refusal(error, {
+      isTask: route.isTask,
+      ...(needsLogin ? { headers: { 'X-LuCI-Login-Required': 'yes' } } : {}),
+    });
   }
 }
 
 function wrongMethod(routes: readonly Route[], { req }: Context): Response {
   const allowed = routes.map(({ method }) => (method === 'GET' ? 'GET, HEAD' : method)).join(', ');
-  const error = new DepotError('method_not_allowed', `cannot ${req.raw.method} ${req.path}: it takes ${allowed}`);
-  return refusal(error, { isTask: routes.some(({ isTask }) => isTask), headers: { Allow: allowed } });
+  const error = new DepotError(
+    'method_not_allowed',
+    `cannot ${req.raw.method} ${req.path}: it takes ${allowed}`,
+  );
+  return refusal(error, {
+    isTask: routes.some(({ isTask }) => isTask),
+    headers: { Allow: allowed },
+  });
 }
 
 class NoSession extends DepotError {}
@@ -86,13 +125,26 @@ async function handle({ sessions }: AppOptions, route: Route, context: Context):
   const request = context.req.raw;
   if (route.method === 'POST') checkOrigin(request.headers);
   const session = await sessionFor(sessions, route, request.headers);
-  const values = route.takesUpload ? readQuery(request) : await readParameters(request, context.env.incoming);
-  if (route.needsToken || (route.takesUpload && values.has('token'))) checkToken(values.get('token'), session.token);
+  const values = route.takesUpload
+    ? readQuery(request)
+    : await readParameters(request, context.env.incoming);
+  if (route.needsToken || (route.takesUpload && values.has('token'))) {
+    checkToken(values.get('token'), session.token);
+  }
   const params = checkParameters(route.params, values);
-  return route.handle({ params, context, session, isSessionOpen: () => sessions.isOpen(request.headers) });
+  return route.handle({
+    params,
+    context,
+    session,
+    isSessionOpen: () => sessions.isOpen(request.headers),
+  });
 }
 
-async function sessionFor(sessions: Sessions, { access }: Route, headers: Headers): Promise<Session> {
+async function sessionFor(
+  sessions: Sessions,
+  { access }: Route,
+  headers: Headers,
+): Promise<Session> {
   if (access === 'open') return { token: '' };
   const session = await sessions.find(headers);
   if (session === undefined) throw new NoSession('forbidden', 'cannot answer without a log-in');

@@ -1,8 +1,10 @@
 /** Counts wrong attempts by address, in a window that slides. */
 export interface AttemptLimit {
   /**
-   * Counts an attempt as wrong from its start, so that many at once do not all pass before the first of them fails.
-   * @returns 0 where the attempt may go on, else how many seconds the address has to wait; that attempt is not counted
+   * Counts an attempt as wrong from its start, so that many at once do not all pass before the
+   * first of them fails.
+   * @returns 0 where the attempt may go on, else how many seconds the address has to wait; that
+   *   attempt is not counted
    */
   begin: (address: string) => number;
   /** The newest attempt of the address was right after all. */
@@ -17,7 +19,8 @@ const MOST_ADDRESSES = 4096;
 /** @param now milliseconds of a clock that is never set back */
 export function createAttemptLimit(now: () => number = () => performance.now()): AttemptLimit {
   const attempts = new Map<string, number[]>();
-  const recent = (key: string): number[] => (attempts.get(key) ?? []).filter((at) => now() - at < WINDOW_MS);
+  const recent = (key: string): number[] =>
+    (attempts.get(key) ?? []).filter((at) => now() - at < WINDOW_MS);
   /** Keeps the addresses in the order in which they were last heard of. */
   const keep = (key: string, times: number[]): void => {
     attempts.delete(key);
@@ -30,7 +33,9 @@ export function createAttemptLimit(now: () => number = () => performance.now()):
       const key = networkOf(address);
       const times = recent(key);
       const [oldest] = times;
-      if (oldest !== undefined && times.length >= MOST_WRONG) return Math.ceil((oldest + WINDOW_MS - now()) / 1000);
+      if (oldest !== undefined && times.length >= MOST_WRONG) {
+        return Math.ceil((oldest + WINDOW_MS - now()) / 1000);
+      }
       keep(key, [...times, now()]);
       return 0;
     },
@@ -41,7 +46,9 @@ export function createAttemptLimit(now: () => number = () => performance.now()):
   };
 }
 
-/** An IPv6 host may have every address of its /64 (RFC 4291, section 2.5.4), so those count as one. */
+/**
+ * An IPv6 host may have every address of its /64 (RFC 4291, section 2.5.4), so those count as one.
+ */
 export function networkOf(address: string): string {
   if (!address.includes(':')) return address;
   const [head = '', tail] = address.replace(/%.*$/, '').toLowerCase().split('::');
@@ -49,5 +56,8 @@ export function networkOf(address: string): string {
   const back = tail === undefined || tail === '' ? [] : tail.split(':');
   const zeros = Array<string>(Math.max(0, 8 - front.length - back.length)).fill('0');
   const groups = [...front, ...(tail === undefined ? [] : zeros), ...back];
-  return `${groups.slice(0, 4).map((group) => group.replace(/^0+(?=.)/, '')).join(':')}::/64`;
+  return `${groups
+    .slice(0, 4)
+    .map((group) => group.replace(/^0+(?=.)/, ''))
+    .join(':')}::/64`;
 }

@@ -1,4 +1,6 @@
-/** One event of a stream (HTML standard, "Server-sent events"). `data` is sent as JSON on one line. */
+/**
+ * One event of a stream (HTML standard, "Server-sent events"). `data` is sent as JSON on one line.
+ */
 export interface StreamEvent {
   event: string;
   id?: string;
@@ -18,15 +20,22 @@ interface StreamOptions {
 }
 
 /**
- * Answers with events as the source gives them. The source is asked for the next event only when the client has taken the last one, so
- * a slow client costs no memory; `undefined` from it sends a comment. When the client goes, one of `signals` aborts, or the session has
- * ended or cannot be asked for, so does the source's.
+ * Answers with events as the source gives them. The source is asked for the next event only when
+ * the client has taken the last one, so a slow client costs no memory; `undefined` from it sends a
+ * comment. When the client goes, one of `signals` aborts, or the session has ended or cannot be
+ * asked for, so does the source's.
  */
-export function eventStream(source: (signal: AbortSignal) => AsyncGenerator<StreamEvent | undefined, void>, { signals, isSessionOpen }: StreamOptions): Response {
+export function eventStream(
+  source: (signal: AbortSignal) => AsyncGenerator<StreamEvent | undefined, void>,
+  { signals, isSessionOpen }: StreamOptions,
+): Response {
   const abort = new AbortController();
   let timer: NodeJS.Timeout | undefined;
   const look = (): void => {
-    isSessionOpen().then((isOpen) => isOpen || abort.abort(), () => abort.abort());
+    isSessionOpen().then(
+      (isOpen) => isOpen || abort.abort(),
+      () => abort.abort(),
+    );
   };
   const encoder = new TextEncoder();
   const events = source(AbortSignal.any([abort.signal, ...signals]));
@@ -39,7 +48,9 @@ export function eventStream(source: (signal: AbortSignal) => AsyncGenerator<Stre
       if (next.done === true) {
         clearInterval(timer);
         controller.close();
-      } else controller.enqueue(encoder.encode(next.value === undefined ? ':\n\n' : format(next.value)));
+      } else {
+        controller.enqueue(encoder.encode(next.value === undefined ? ':\n\n' : format(next.value)));
+      }
     },
     cancel: async () => {
       clearInterval(timer);
@@ -47,7 +58,12 @@ export function eventStream(source: (signal: AbortSignal) => AsyncGenerator<Stre
       await events.return(undefined);
     },
   });
-  const headers = { 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-store', 'x-accel-buffering': 'no', 'x-content-type-options': 'nosniff' };
+  const headers = {
+    'content-type': 'text/event-stream; charset=utf-8',
+    'cache-control': 'no-store',
+    'x-accel-buffering': 'no',
+    'x-content-type-options': 'nosniff',
+  };
   return new Response(body, { headers });
 }
 

@@ -1,15 +1,23 @@
 /**
- * Node loads the whole of its HTTP client with the first touch of `Headers`, `Request`, `Response` or `CloseEvent`: 9 MB of resident
- * memory on Node 20, a fifth of a bare server, for a daemon that asks nobody by it. The adapter to Node touches all four when it is
- * imported, as what its own light classes stand on. So these take their place before that: `Headers` whole, since answers carry them; the
- * others as a door to Node's own, which opens for whoever really makes one.
+ * Node loads the whole of its HTTP client with the first touch of `Headers`, `Request`, `Response`
+ * or `CloseEvent`: 9 MB of resident memory on Node 20, a fifth of a bare server, for a daemon that
+ * asks nobody by it. The adapter to Node touches all four when it is imported, as what its own
+ * light classes stand on. So these take their place before that: `Headers` whole, since answers
+ * carry them; the others as a door to Node's own, which opens for whoever really makes one.
  */
 export function deferFetchClasses(): void {
   for (const [name, build] of Object.entries(STANDING_IN)) {
     const native = Object.getOwnPropertyDescriptor(globalThis, name);
     if (native === undefined || (native.get === undefined && native.value === undefined)) continue;
-    const value = build(() => (native.get === undefined ? native.value : native.get.call(globalThis)) as Constructor);
-    Object.defineProperty(globalThis, name, { value, writable: true, configurable: true, enumerable: false });
+    const value = build(
+      () => (native.get === undefined ? native.value : native.get.call(globalThis)) as Constructor,
+    );
+    Object.defineProperty(globalThis, name, {
+      value,
+      writable: true,
+      configurable: true,
+      enumerable: false,
+    });
   }
 }
 
@@ -32,19 +40,26 @@ function doorTo(native: () => Constructor): Constructor {
 
 type Source = Iterable<[string, string]> | Record<string, string> | null | undefined;
 
-/** The header list of the Fetch standard (section 2.2.2), without its guards: Node's `http` refuses bad names and values when they are sent. */
+/**
+ * The header list of the Fetch standard (section 2.2.2), without its guards: Node's `http` refuses
+ * bad names and values when they are sent.
+ */
 export class LightHeaders implements Iterable<[string, string]> {
   /** By lower-case name: every value, in the order of their coming. */
   readonly #values = new Map<string, string[]>();
 
   constructor(source?: Source) {
     if (source === null || source === undefined) return;
-    const entries = Symbol.iterator in source ? (source as Iterable<[string, string]>) : Object.entries(source);
+    const entries =
+      Symbol.iterator in source ? (source as Iterable<[string, string]>) : Object.entries(source);
     for (const [name, value] of entries) this.append(name, value);
   }
 
   append(name: string, value: string): void {
-    this.#values.set(name.toLowerCase(), [...(this.#values.get(name.toLowerCase()) ?? []), trimmed(value)]);
+    this.#values.set(name.toLowerCase(), [
+      ...(this.#values.get(name.toLowerCase()) ?? []),
+      trimmed(value),
+    ]);
   }
 
   set(name: string, value: string): void {
@@ -68,7 +83,10 @@ export class LightHeaders implements Iterable<[string, string]> {
     return [...(this.#values.get('set-cookie') ?? [])];
   }
 
-  forEach(callback: (value: string, name: string, headers: LightHeaders) => void, self?: unknown): void {
+  forEach(
+    callback: (value: string, name: string, headers: LightHeaders) => void,
+    self?: unknown,
+  ): void {
     for (const [name, value] of this) callback.call(self, value, name, this);
   }
 

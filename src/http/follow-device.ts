@@ -27,10 +27,16 @@ export function createDeviceEvents(): DeviceEvents {
   };
 }
 
-/** Events without a key that a follower may be behind; older ones are dropped, so that nobody fills the daemon's memory. */
+/**
+ * Events without a key that a follower may be behind; older ones are dropped, so that nobody fills
+ * the daemon's memory.
+ */
 const MOST_BEHIND = 1000;
 
-export async function* followDevice(events: DeviceEvents, signal: AbortSignal): AsyncGenerator<StreamEvent | undefined, void> {
+export async function* followDevice(
+  events: DeviceEvents,
+  signal: AbortSignal,
+): AsyncGenerator<StreamEvent | undefined, void> {
   const waiting = new Map<string, DeviceEvent>();
   let wake: () => void = () => undefined;
   let count = 0;
@@ -55,7 +61,9 @@ export async function* followDevice(events: DeviceEvents, signal: AbortSignal): 
       }
       const woken = new Promise<'woken'>((resolve) => (wake = () => resolve('woken')));
       let timer: NodeJS.Timeout | undefined;
-      const pause = new Promise<'pause'>((resolve) => (timer = setTimeout(resolve, PING_MS, 'pause')));
+      const pause = new Promise<'pause'>(
+        (resolve) => (timer = setTimeout(resolve, PING_MS, 'pause')),
+      );
       if ((await Promise.race([woken, pause])) === 'pause') yield undefined;
       clearTimeout(timer);
     }

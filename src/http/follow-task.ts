@@ -14,11 +14,18 @@ interface FollowOptions {
 const PIECE_BYTES = 64 * 1024;
 
 /**
- * The events of one task: `status` when it changes, `log` with text whose id is the byte offset behind it, and `end` with the last status.
- * Text is cut between characters, so that a reader who comes back with an id misses none and sees none twice. `undefined` stands for a
- * sign of life.
+ * The events of one task: `status` when it changes, `log` with text whose id is the byte offset
+ * behind it, and `end` with the last status. Text is cut between characters, so that a reader who
+ * comes back with an id misses none and sees none twice. `undefined` stands for a sign of life.
  */
-export async function* followTask({ logs, id, from, statusOf, hasEnded, signal }: FollowOptions): AsyncGenerator<StreamEvent | undefined, void> {
+export async function* followTask({
+  logs,
+  id,
+  from,
+  statusOf,
+  hasEnded,
+  signal,
+}: FollowOptions): AsyncGenerator<StreamEvent | undefined, void> {
   let offset = from;
   let lastStatus = '';
   while (!signal.aborted) {
@@ -51,7 +58,10 @@ interface Piece {
   waitFrom: number;
 }
 
-async function readCharacters(logs: TaskLogs, { id, offset, isOver }: { id: string; offset: number; isOver: boolean }): Promise<Piece> {
+async function readCharacters(
+  logs: TaskLogs,
+  { id, offset, isOver }: { id: string; offset: number; isOver: boolean },
+): Promise<Piece> {
   const size = (await logs.size(id)) ?? 0;
   if (size <= offset) return { text: '', bytes: 0, waitFrom: offset };
   const buffer = await logs.read(id, offset, PIECE_BYTES);
@@ -60,7 +70,9 @@ async function readCharacters(logs: TaskLogs, { id, offset, isOver }: { id: stri
   return { text: buffer.toString('utf8', 0, bytes), bytes, waitFrom: offset + buffer.length };
 }
 
-/** Bytes before a UTF-8 character that begins in the last three bytes and is not whole (RFC 3629). */
+/**
+ * Bytes before a UTF-8 character that begins in the last three bytes and is not whole (RFC 3629).
+ */
 export function wholeCharacters(buffer: Buffer): number {
   for (let back = 1; back <= Math.min(3, buffer.length); back += 1) {
     const byte = buffer[buffer.length - back] ?? 0;

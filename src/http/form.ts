@@ -3,15 +3,22 @@ import { DepotError } from '../errors.ts';
 
 /** Largest form of parameters, in bytes; uploads do not come this way. */
 const MOST_FORM_BYTES = 64 * 1024;
-/** A form is small: it comes at once or from somebody who only wants to hold the connection. From when it is read. */
+/**
+ * A form is small: it comes at once or from somebody who only wants to hold the connection. From
+ * when it is read.
+ */
 const FORM_TIMEOUT_MS = 10_000;
 
 /**
- * Reads a small body as text, from Node's own request: the Fetch class would make a stream of it, and load Node's HTTP client for that.
- * @throws DepotError too_large, too_slow, bad_request where the client went away; what is left of the body stays unread
+ * Reads a small body as text, from Node's own request: the Fetch class would make a stream of it,
+ * and load Node's HTTP client for that.
+ * @throws DepotError too_large, too_slow, bad_request where the client went away; what is left of
+ *   the body stays unread
  */
 export function readForm(incoming: IncomingMessage): Promise<string> {
-  if (Number(incoming.headers['content-length'] ?? 0) > MOST_FORM_BYTES) return Promise.reject(tooLarge());
+  if (Number(incoming.headers['content-length'] ?? 0) > MOST_FORM_BYTES) {
+    return Promise.reject(tooLarge());
+  }
   return new Promise((resolve, reject) => {
     const pieces: Buffer[] = [];
     let bytes = 0;
@@ -27,8 +34,18 @@ export function readForm(incoming: IncomingMessage): Promise<string> {
       else pieces.push(piece);
     };
     const done = (): void => finish(() => resolve(Buffer.concat(pieces).toString('utf8')));
-    const broken = (): void => refuse(new DepotError('bad_request', 'cannot read the form: the client went away'));
-    const timer = setTimeout(() => refuse(new DepotError('too_slow', `cannot read a form that takes more than ${FORM_TIMEOUT_MS / 1000} s`)), FORM_TIMEOUT_MS);
+    const broken = (): void =>
+      refuse(new DepotError('bad_request', 'cannot read the form: the client went away'));
+    const timer = setTimeout(
+      () =>
+        refuse(
+          new DepotError(
+            'too_slow',
+            `cannot read a form that takes more than ${FORM_TIMEOUT_MS / 1000} s`,
+          ),
+        ),
+      FORM_TIMEOUT_MS,
+    );
     incoming.on('data', take).on('end', done).on('close', broken).on('error', broken);
   });
 }

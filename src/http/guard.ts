@@ -14,35 +14,67 @@ export interface KnownHosts {
 }
 
 /**
- * A page that makes its own name point to this device (DNS rebinding) still sends that name, so only names that are ours pass.
- * @param calledAddress the address that the client called; undefined on a unix socket where nobody says it
+ * A page that makes its own name point to this device (DNS rebinding) still sends that name, so
+ * only names that are ours pass.
+ * @param calledAddress the address that the client called; undefined on a unix socket where nobody
+ *   says it
  * @throws DepotError foreign_host
  */
-export function checkHost(host: string | undefined, known: KnownHosts, calledAddress: string | undefined): void {
+export function checkHost(
+  host: string | undefined,
+  known: KnownHosts,
+  calledAddress: string | undefined,
+): void {
   const value = (host ?? '').toLowerCase();
   const name = value.replace(/:\d+$/, '');
   const isOurs =
-    name === 'localhost' || known.listening.has(name) || known.configured.includes(value) || known.configured.includes(name) || name === hostForm(calledAddress);
-  if (!isOurs) throw new DepotError('foreign_host', `cannot answer for the host "${value.slice(0, 200)}": it is neither a listen address nor in main.hosts`);
+    name === 'localhost' ||
+    known.listening.has(name) ||
+    known.configured.includes(value) ||
+    known.configured.includes(name) ||
+    name === hostForm(calledAddress);
+  if (!isOurs) {
+    throw new DepotError(
+      'foreign_host',
+      `cannot answer for the host "${value.slice(0, 200)}": it is neither a listen address nor in main.hosts`,
+    );
+  }
 }
 
-/** An address as a Host header writes it (RFC 3986, section 3.2.2); IPv4 that came through an IPv6 socket is IPv4. */
+/**
+ * An address as a Host header writes it (RFC 3986, section 3.2.2); IPv4 that came through an IPv6
+ * socket is IPv4.
+ */
 export function hostForm(address: string | undefined): string | undefined {
   if (address === undefined) return undefined;
-  const plain = address.toLowerCase().replace(/^::ffff:(?=\d+\.\d+\.)/, '').replace(/%.*$/, '');
+  const plain = address
+    .toLowerCase()
+    .replace(/^::ffff:(?=\d+\.\d+\.)/, '')
+    .replace(/%.*$/, '');
   return plain.includes(':') ? `[${plain}]` : plain;
 }
 
 /**
- * A change must come from this host's own pages, or from no page at all (Fetch standard, Origin and Sec-Fetch-Site).
+ * A change must come from this host's own pages, or from no page at all (Fetch standard, Origin and
+ * Sec-Fetch-Site).
  * @throws DepotError forbidden
  */
 export function checkOrigin(headers: Headers): void {
   const origin = headers.get('origin');
   const host = (headers.get('host') ?? '').toLowerCase();
-  if (origin !== null && hostOf(origin) !== host) throw new DepotError('forbidden', `cannot take a change from the origin "${origin.slice(0, 200)}"`);
+  if (origin !== null && hostOf(origin) !== host) {
+    throw new DepotError(
+      'forbidden',
+      `cannot take a change from the origin "${origin.slice(0, 200)}"`,
+    );
+  }
   const site = headers.get('sec-fetch-site');
-  if (site === 'cross-site' || site === 'same-site') throw new DepotError('forbidden', `cannot take a change from another site (Sec-Fetch-Site: ${site})`);
+  if (site === 'cross-site' || site === 'same-site') {
+    throw new DepotError(
+      'forbidden',
+      `cannot take a change from another site (Sec-Fetch-Site: ${site})`,
+    );
+  }
 }
 
 function hostOf(origin: string): string | undefined {
@@ -55,10 +87,17 @@ function hostOf(origin: string): string | undefined {
  */
 export function checkToken(given: readonly string[] | undefined, token: string): void {
   const [value, second] = given ?? [];
-  if (value === undefined) throw new DepotError('forbidden', 'cannot take a change without the parameter token');
-  if (second !== undefined || !isEqual(value, token)) throw new DepotError('forbidden', 'cannot take a change: the token is wrong');
+  if (value === undefined) {
+    throw new DepotError('forbidden', 'cannot take a change without the parameter token');
+  }
+  if (second !== undefined || !isEqual(value, token)) {
+    throw new DepotError('forbidden', 'cannot take a change: the token is wrong');
+  }
 }
 
 function isEqual(a: string, b: string): boolean {
-  return timingSafeEqual(createHash('sha256').update(a).digest(), createHash('sha256').update(b).digest());
+  return timingSafeEqual(
+    createHash('sha256').update(a).digest(),
+    createHash('sha256').update(b).digest(),
+  );
 }

@@ -20,10 +20,15 @@ export interface ReceiveOptions<Result> {
 }
 
 /**
- * Receives a form with one file in it, whatever its field is called (RFC 7578). The body is read piece by piece, no faster than the file is taken.
- * @throws DepotError wrong_content_type, bad_request, and what `take` throws; then nothing of the file is left
+ * Receives a form with one file in it, whatever its field is called (RFC 7578). The body is read
+ * piece by piece, no faster than the file is taken.
+ * @throws DepotError wrong_content_type, bad_request, and what `take` throws; then nothing of the
+ *   file is left
  */
-export async function receiveFile<Result>(incoming: IncomingMessage, { take, drop, idleMs }: ReceiveOptions<Result>): Promise<Result> {
+export async function receiveFile<Result>(
+  incoming: IncomingMessage,
+  { take, drop, idleMs }: ReceiveOptions<Result>,
+): Promise<Result> {
   const parser = await createParser(incoming);
   let taken: Promise<Result> | undefined;
   try {
@@ -35,7 +40,9 @@ export async function receiveFile<Result>(incoming: IncomingMessage, { take, dro
         taken ??= take({ name: filename, content: content as AsyncIterable<Uint8Array> });
         taken.catch(reject);
       });
-      for (const limit of ['filesLimit', 'fieldsLimit', 'partsLimit'] as const) parser.on(limit, () => reject(bad('it has too many parts')));
+      for (const limit of ['filesLimit', 'fieldsLimit', 'partsLimit'] as const) {
+        parser.on(limit, () => reject(bad('it has too many parts')));
+      }
       parser.on('error', (error) => reject(bad(reasonOf(error))));
       parser.on('close', resolve);
       feed(incoming, parser, { idleMs, onBroken: reject });
@@ -56,18 +63,38 @@ function bad(why: string): DepotError {
 
 async function createParser({ headers }: IncomingMessage): Promise<Busboy> {
   const type = headers['content-type'] ?? '';
-  if (!/^multipart\/form-data\s*(;|$)/i.test(type)) throw new DepotError('wrong_content_type', `cannot read a body of the type "${type.slice(0, 100)}": multipart/form-data is expected`);
+  if (!/^multipart\/form-data\s*(;|$)/i.test(type)) {
+    throw new DepotError(
+      'wrong_content_type',
+      `cannot read a body of the type "${type.slice(0, 100)}": multipart/form-data is expected`,
+    );
+  }
   const { default: busboy } = await import('busboy');
   try {
     // One file more than is taken, so that a second one is noticed; fields beside it are read over.
-    return busboy({ headers, defParamCharset: 'utf8', limits: { files: 2, fields: 16, parts: 18, fieldSize: 4096, fieldNameSize: 1024, headerPairs: 20 } });
+    return busboy({
+      headers,
+      defParamCharset: 'utf8',
+      limits: {
+        files: 2,
+        fields: 16,
+        parts: 18,
+        fieldSize: 4096,
+        fieldNameSize: 1024,
+        headerPairs: 20,
+      },
+    });
   } catch (error) {
     throw bad(reasonOf(error));
   }
 }
 
 /** Pipes the request in, and tells when its sender goes away or falls silent. */
-function feed(incoming: IncomingMessage & Readable, parser: Writable, { idleMs, onBroken }: { idleMs: number; onBroken: (error: DepotError) => void }): void {
+function feed(
+  incoming: IncomingMessage & Readable,
+  parser: Writable,
+  { idleMs, onBroken }: { idleMs: number; onBroken: (error: DepotError) => void },
+): void {
   const timer = setTimeout(() => {
     // The disk is what is slow while the request is held back.
     if (incoming.isPaused()) timer.refresh();

@@ -2,10 +2,15 @@ import type { DescribedRoute } from '../forge/described-routes.ts';
 import type { Route } from './route.ts';
 
 /**
- * The OpenAPI 3.1 document, made from the tables of routes and the very schemas that check the requests. The converter is loaded with the
- * first request for the document.
+ * The OpenAPI 3.1 document, made from the tables of routes and the very schemas that check the
+ * requests. The converter is loaded with the first request for the document.
  */
-export async function openApiDocument({ base, version, routes, forge }: DocumentedParts): Promise<object> {
+export async function openApiDocument({
+  base,
+  version,
+  routes,
+  forge,
+}: DocumentedParts): Promise<object> {
   const { toJsonSchema } = await import('@valibot/to-json-schema');
   const paths: Record<string, Record<string, object>> = {};
   for (const route of routes) {
@@ -15,11 +20,29 @@ export async function openApiDocument({ base, version, routes, forge }: Document
       delete converted.$schema;
       return { name, in: 'query', required: schema.type !== 'optional', schema: converted };
     });
-    const token = route.needsToken || route.takesUpload ? [{ name: 'token', in: 'query', required: route.needsToken, schema: { type: 'string' } }] : [];
-    paths[path] = { ...paths[path], [route.method.toLowerCase()]: { summary: route.summary, parameters: [...token, ...schemas], ...(route.takesUpload ? { requestBody: UPLOAD_BODY } : {}), responses: responsesOf(route) } };
+    const token =
+      route.needsToken || route.takesUpload
+        ? [{ name: 'token', in: 'query', required: route.needsToken, schema: { type: 'string' } }]
+        : [];
+    paths[path] = {
+      ...paths[path],
+      [route.method.toLowerCase()]: {
+        summary: route.summary,
+        parameters: [...token, ...schemas],
+        ...(route.takesUpload ? { requestBody: UPLOAD_BODY } : {}),
+        responses: responsesOf(route),
+      },
+    };
   }
-  for (const route of forge) paths[route.path] = { ...paths[route.path], [route.method.toLowerCase()]: passedOn(route) };
-  return { openapi: '3.1.0', info: { title: 'depotd', version }, paths, components: { schemas: SCHEMAS } };
+  for (const route of forge) {
+    paths[route.path] = { ...paths[route.path], [route.method.toLowerCase()]: passedOn(route) };
+  }
+  return {
+    openapi: '3.1.0',
+    info: { title: 'depotd', version },
+    paths,
+    components: { schemas: SCHEMAS },
+  };
 }
 
 interface DocumentedParts {
@@ -30,37 +53,89 @@ interface DocumentedParts {
   forge: readonly DescribedRoute[];
 }
 
-/** Its bodies are the forge's own; whatever the daemon answers itself has the header that says so. */
+/**
+ * Its bodies are the forge's own; whatever the daemon answers itself has the header that says so.
+ */
 function passedOn({ parameters }: DescribedRoute): object {
   return {
     summary: 'Passed to the code forge as it is, also below the CGI root',
-    parameters: parameters.map((name) => ({ name, in: 'path', required: true, schema: { type: 'string' } })),
-    responses: { default: { description: "the forge's answer; with the header X-Depotd-Error this device's own refusal" } },
+    parameters: parameters.map((name) => ({
+      name,
+      in: 'path',
+      required: true,
+      schema: { type: 'string' },
+    })),
+    responses: {
+      default: {
+        description: "the forge's answer; with the header X-Depotd-Error this device's own refusal",
+      },
+    },
   };
 }
 
 function responsesOf({ method, isTask, access, needsToken, takesUpload }: Route): object {
   const refusal = { $ref: `#/components/schemas/${isTask ? 'TaskRefusal' : 'Refusal'}` };
-  const refused = (description: string): object => ({ description, content: { 'application/json': { schema: refusal } } });
-  const result = { description: 'accepted (code 0) or refused by the queue (code 1)', content: { 'application/json': { schema: { $ref: '#/components/schemas/TaskResult' } } } };
+  const refused = (description: string): object => ({
+    description,
+    content: { 'application/json': { schema: refusal } },
+  });
+  const result = {
+    description: 'accepted (code 0) or refused by the queue (code 1)',
+    content: { 'application/json': { schema: { $ref: '#/components/schemas/TaskResult' } } },
+  };
   return {
-    ...(isTask ? { '200': result } : { '2XX': { description: 'the answer; 204 and 205 have no body' } }),
-    ...(method === 'GET' ? { '3XX': { description: '304 where If-None-Match names the newest answer; 302 leads to the page' } } : {}),
+    ...(isTask
+      ? { '200': result }
+      : { '2XX': { description: 'the answer; 204 and 205 have no body' } }),
+    ...(method === 'GET'
+      ? {
+          '3XX': {
+            description: '304 where If-None-Match names the newest answer; 302 leads to the page',
+          },
+        }
+      : {}),
     '400': refused('a parameter is missing or bad; the message names it'),
-    ...(access === 'session' || needsToken ? { '403': refused('no session, a wrong token, or a foreign page') } : {}),
-    ...(takesUpload ? { '413': refused('the file is larger than main.upload_max_mb'), '415': refused('the body is no multipart/form-data'), '507': refused('the disk is full') } : {}),
+    ...(access === 'session' || needsToken
+      ? { '403': refused('no session, a wrong token, or a foreign page') }
+      : {}),
+    ...(takesUpload
+      ? {
+          '413': refused('the file is larger than main.upload_max_mb'),
+          '415': refused('the body is no multipart/form-data'),
+          '507': refused('the disk is full'),
+        }
+      : {}),
     '421': refused('a Host that is not this device'),
     default: refused('any other refusal: the status says what kind, the message why'),
   };
 }
 
-const UPLOAD_BODY = { required: true, content: { 'multipart/form-data': { schema: { type: 'object', properties: { file: { type: 'string', format: 'binary' } } } } } };
+const UPLOAD_BODY = {
+  required: true,
+  content: {
+    'multipart/form-data': {
+      schema: { type: 'object', properties: { file: { type: 'string', format: 'binary' } } },
+    },
+  },
+};
 
 const refusalFields = { code: { type: 'integer' }, msg: { type: 'string' } };
-const taskFields = { code: { type: 'integer' }, stdout: { type: 'string' }, stderr: { type: 'string' } };
+const taskFields = {
+  code: { type: 'integer' },
+  stdout: { type: 'string' },
+  stderr: { type: 'string' },
+};
 
 const SCHEMAS = {
-  TaskResult: { type: 'object', properties: { ...taskFields, task_id: { type: 'string' } }, required: ['code', 'stdout', 'stderr'] },
+  TaskResult: {
+    type: 'object',
+    properties: { ...taskFields, task_id: { type: 'string' } },
+    required: ['code', 'stdout', 'stderr'],
+  },
   Refusal: { type: 'object', properties: refusalFields, required: ['code', 'msg'] },
-  TaskRefusal: { type: 'object', properties: { ...refusalFields, ...taskFields }, required: ['code', 'msg', 'stdout', 'stderr'] },
+  TaskRefusal: {
+    type: 'object',
+    properties: { ...refusalFields, ...taskFields },
+    required: ['code', 'msg', 'stdout', 'stderr'],
+  },
 };

@@ -14,9 +14,15 @@ const MOST_CANDIDATES = 4;
 
 /** After so long a log-out counts. From when rpcd was asked. */
 const KEPT_MS = 2000;
-/** An answer older than this is renewed behind the request that it still serves, so that one who asks all the time never waits. */
+/**
+ * An answer older than this is renewed behind the request that it still serves, so that one who
+ * asks all the time never waits.
+ */
 const RENEWED_MS = 1000;
-/** So long a session that was valid is asked about before strangers are: a flood of made-up ids does not shut its owner out. */
+/**
+ * So long a session that was valid is asked about before strangers are: a flood of made-up ids does
+ * not shut its owner out.
+ */
 const KNOWN_MS = 300_000;
 
 interface PanelSessionsOptions {
@@ -28,18 +34,27 @@ interface PanelSessionsOptions {
 
 /**
  * `main.auth panel`: who is logged in to the panel is logged in here. Invariants:
- *  - an answer serves at most KEPT_MS from when it was asked for; that there is no such session is not kept at all, for it may come to be;
- *  - at most one question about a session is under way; all who want to know meanwhile get its answer;
- *  - where the panel cannot be asked, the request fails as `unavailable`: no door opens, and nobody is told to log in again.
+ *  - an answer serves at most KEPT_MS from when it was asked for; that there is no such session is
+ *    not kept at all, for it may come to be;
+ *  - at most one question about a session is under way; all who want to know meanwhile get its
+ *    answer;
+ *  - where the panel cannot be asked, the request fails as `unavailable`: no door opens, and nobody
+ *    is told to log in again.
  */
-export function createPanelSessions({ bus, log, now = () => performance.now() }: PanelSessionsOptions): Sessions {
+export function createPanelSessions({
+  bus,
+  log,
+  now = () => performance.now(),
+}: PanelSessionsOptions): Sessions {
   const known = new Map<string, { session: Session; askedAt: number }>();
   const underWay = new Map<string, Promise<Session | undefined>>();
   const tellReachable = createReachability(log);
 
   const ask = async (id: string): Promise<Session | undefined> => {
     const askedAt = now();
-    for (const [other, entry] of known) if (askedAt - entry.askedAt >= KNOWN_MS) known.delete(other);
+    for (const [other, entry] of known) {
+      if (askedAt - entry.askedAt >= KNOWN_MS) known.delete(other);
+    }
     try {
       const login = await bus.findLogin({ id, isKnown: known.has(id) });
       tellReachable(undefined);
@@ -77,7 +92,8 @@ export function createPanelSessions({ bus, log, now = () => performance.now() }:
     }
     return undefined;
   };
-  // An answer that goes on keeps the session from becoming idle, as an open page of the panel does that asks again and again.
+  // An answer that goes on keeps the session from becoming idle, as an open page of the panel does
+  // that asks again and again.
   return { find, isOpen: async (headers) => (await find(headers)) !== undefined };
 }
 
@@ -91,7 +107,9 @@ function createReachability(log: Log): (failure: string | undefined) => void {
   let isReachable = true;
   return (failure) => {
     if (failure === undefined && !isReachable) log.info({}, 'panel answers again');
-    if (failure !== undefined && isReachable) log.error({ reason: failure }, 'panel cannot be asked');
+    if (failure !== undefined && isReachable) {
+      log.error({ reason: failure }, 'panel cannot be asked');
+    }
     isReachable = failure === undefined;
   };
 }

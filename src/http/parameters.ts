@@ -10,11 +10,19 @@ const FORM = 'application/x-www-form-urlencoded';
  * @param incoming Node's own request, which has the body
  * @throws DepotError too_large, too_slow, wrong_content_type, bad_request
  */
-export async function readParameters(request: Request, incoming: IncomingMessage): Promise<Map<string, string[]>> {
+export async function readParameters(
+  request: Request,
+  incoming: IncomingMessage,
+): Promise<Map<string, string[]>> {
   const values = readQuery(request);
   if (request.method !== 'POST' || !hasBody(request)) return values;
   const type = (request.headers.get('content-type') ?? '').split(';')[0]?.trim().toLowerCase();
-  if (type !== FORM) throw new DepotError('wrong_content_type', `cannot read a body of the type "${type ?? ''}": ${FORM} is expected`);
+  if (type !== FORM) {
+    throw new DepotError(
+      'wrong_content_type',
+      `cannot read a body of the type "${type ?? ''}": ${FORM} is expected`,
+    );
+  }
   const form = collect(new URLSearchParams(await readForm(incoming)));
   return new Map([...form, ...values]);
 }
@@ -25,7 +33,9 @@ export function readQuery(request: Request): Map<string, string[]> {
 
 /** From the headers alone (RFC 9112, section 6). */
 function hasBody({ headers }: Request): boolean {
-  return headers.get('transfer-encoding') !== null || Number(headers.get('content-length') ?? 0) > 0;
+  return (
+    headers.get('transfer-encoding') !== null || Number(headers.get('content-length') ?? 0) > 0
+  );
 }
 
 function collect(search: URLSearchParams): Map<string, string[]> {
@@ -38,15 +48,31 @@ function collect(search: URLSearchParams): Map<string, string[]> {
  * Checks the parameters that a route declares; others, such as the panel's `_t`, are let be.
  * @throws DepotError bad_request that names the parameter
  */
-export function checkParameters(entries: v.ObjectEntries, values: ReadonlyMap<string, string[]>): Record<string, string | undefined> {
+export function checkParameters(
+  entries: v.ObjectEntries,
+  values: ReadonlyMap<string, string[]>,
+): Record<string, string | undefined> {
   const checked: Record<string, string | undefined> = {};
   for (const [name, schema] of Object.entries(entries)) {
     const given = values.get(name) ?? [];
-    if (given.length > 1) throw new DepotError('bad_request', `cannot use the parameter ${name}: it is given ${given.length} times`);
+    if (given.length > 1) {
+      throw new DepotError(
+        'bad_request',
+        `cannot use the parameter ${name}: it is given ${given.length} times`,
+      );
+    }
     // A form sends an empty field for what nobody filled in.
     const value = given[0] === '' && schema.type === 'optional' ? undefined : given[0];
-    const result = v.safeParse(schema as v.GenericSchema<string | undefined, string | undefined>, value);
-    if (!result.success) throw new DepotError('bad_request', `cannot use the parameter ${name}: ${given.length === 0 ? 'it is missing' : result.issues[0].message}`);
+    const result = v.safeParse(
+      schema as v.GenericSchema<string | undefined, string | undefined>,
+      value,
+    );
+    if (!result.success) {
+      throw new DepotError(
+        'bad_request',
+        `cannot use the parameter ${name}: ${given.length === 0 ? 'it is missing' : result.issues[0].message}`,
+      );
+    }
     if (result.output !== undefined) checked[name] = result.output;
   }
   return checked;

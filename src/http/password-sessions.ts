@@ -3,7 +3,10 @@ import { cookieValues } from './cookies.ts';
 import type { Session } from './route.ts';
 import type { Sessions } from './sessions.ts';
 
-/** The sessions of the daemon's own log-in. They end with the daemon. An answer that goes on is no use of its session. */
+/**
+ * The sessions of the daemon's own log-in. They end with the daemon. An answer that goes on is no
+ * use of its session.
+ */
 export interface PasswordSessions extends Sessions {
   /** Starts a session. @returns its id, for the cookie; nothing else knows it */
   begin: () => string;
@@ -23,10 +26,14 @@ const SECRET_BYTES = 32;
 const MOST_CANDIDATES = 4;
 
 /**
- * `main.auth password`. An id is made here and nowhere else: one that a request brings is only ever looked up, so that nobody can plant it.
- * @param now milliseconds of a clock that is never set back: a router's jumps by decades when it learns the time
+ * `main.auth password`. An id is made here and nowhere else: one that a request brings is only ever
+ * looked up, so that nobody can plant it.
+ * @param now milliseconds of a clock that is never set back: a router's jumps by decades when it
+ *   learns the time
  */
-export function createPasswordSessions(now: () => number = () => performance.now()): PasswordSessions {
+export function createPasswordSessions(
+  now: () => number = () => performance.now(),
+): PasswordSessions {
   /** By the hash of their id, in the order in which they were last used. */
   const sessions = new Map<string, { session: Session; usedAt: number }>();
   const use = (key: string, session: Session): Session => {

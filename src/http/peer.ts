@@ -4,8 +4,9 @@ import type { Context } from 'hono';
 /** Who is at the other end of the connection. */
 export interface Peer {
   /**
-   * Its address; `unix` on a unix socket, `unknown` where the connection has gone. Who hands requests on over a unix socket is believed whose they are: only
-   * this user and root can connect there.
+   * Its address; `unix` on a unix socket, `unknown` where the connection has gone. Who hands
+   * requests on over a unix socket is believed whose they are: only this user and root can connect
+   * there.
    */
   address: string;
   /** Whether it is on this host: connected over a unix socket or from a loopback address. */
@@ -29,20 +30,35 @@ export interface Ends {
 export function peerOf(context: Context): Peer {
   const socket = (context.env as Connection | undefined)?.incoming?.socket;
   const isLocal = isOnThisHost(socket);
-  if (isUnix(socket)) return { address: addressIn(context.req.header('x-forwarded-for')?.split(',').at(-1)) ?? 'unix', isLocal };
+  if (isUnix(socket)) {
+    return {
+      address: addressIn(context.req.header('x-forwarded-for')?.split(',').at(-1)) ?? 'unix',
+      isLocal,
+    };
+  }
   return { address: plain(socket?.remoteAddress) ?? 'unknown', isLocal };
 }
 
 /**
- * The address that the client called: that of this end of the connection, or the one that a program on this host names when it hands a request on (RFC 7239,
- * section 5.1). That it is an address makes it safe: other web sites can have their names point here, but not this host's addresses.
+ * The address that the client called: that of this end of the connection, or the one that a program
+ * on this host names when it hands a request on (RFC 7239, section 5.1). That it is an address
+ * makes it safe: other web sites can have their names point here, but not this host's addresses.
  */
-export function calledAddress(socket: Ends | undefined, forwarded: string | undefined): string | undefined {
-  const by = forwarded === undefined ? undefined : addressIn(/(?:^|;)\s*by="?([^";]+)/i.exec(forwarded.split(',').at(-1) ?? '')?.[1]);
+export function calledAddress(
+  socket: Ends | undefined,
+  forwarded: string | undefined,
+): string | undefined {
+  const by =
+    forwarded === undefined
+      ? undefined
+      : addressIn(/(?:^|;)\s*by="?([^";]+)/i.exec(forwarded.split(',').at(-1) ?? '')?.[1]);
   return by !== undefined && isOnThisHost(socket) ? by : socket?.localAddress;
 }
 
-/** A connection that has gone has no address either, so a unix socket is recognised by its listener, never by the lack of an address. */
+/**
+ * A connection that has gone has no address either, so a unix socket is recognised by its listener,
+ * never by the lack of an address.
+ */
 function isUnix(socket: Ends | undefined): boolean {
   return typeof socket?.server?.address() === 'string';
 }
@@ -59,19 +75,33 @@ function plain(address: string | undefined): string | undefined {
 /** An address as the headers of proxies write it: IPv6 in brackets or not, with a port or not. */
 function addressIn(text: string | undefined): string | undefined {
   const value = text?.trim() ?? '';
-  const address = /^\[([^\]]+)\](?::\d+)?$/.exec(value)?.[1] ?? (isIP(value) === 6 ? value : value.replace(/:\d+$/, ''));
+  const address =
+    /^\[([^\]]+)\](?::\d+)?$/.exec(value)?.[1] ??
+    (isIP(value) === 6 ? value : value.replace(/:\d+$/, ''));
   return isIP(address) === 0 ? undefined : plain(address);
 }
 
 /** Whether the browser came over TLS, as a reverse proxy on this host says. */
 export function isBehindTls(context: Context): boolean {
-  return peerOf(context).isLocal && context.req.header('x-forwarded-proto')?.toLowerCase() === 'https';
+  return (
+    peerOf(context).isLocal && context.req.header('x-forwarded-proto')?.toLowerCase() === 'https'
+  );
 }
 
 /** What reverse proxies add: with one of these, a request from this host began somewhere else. */
-const FORWARDING_HEADERS = ['forwarded', 'via', 'x-forwarded-for', 'x-forwarded-host', 'x-forwarded-proto', 'x-real-ip'];
+const FORWARDING_HEADERS = [
+  'forwarded',
+  'via',
+  'x-forwarded-for',
+  'x-forwarded-host',
+  'x-forwarded-proto',
+  'x-real-ip',
+];
 
 /** Whether the request was made on this host, and not handed on by a reverse proxy that says so. */
 export function isFirstHand(context: Context): boolean {
-  return peerOf(context).isLocal && FORWARDING_HEADERS.every((name) => context.req.header(name) === undefined);
+  return (
+    peerOf(context).isLocal &&
+    FORWARDING_HEADERS.every((name) => context.req.header(name) === undefined)
+  );
 }

@@ -1,7 +1,11 @@
 import { DepotError, ERROR_STATUS, type ErrorStatus } from '../errors.ts';
 import { etagOf } from './etag.ts';
 
-const JSON_HEADERS = { 'content-type': 'application/json; charset=utf-8', 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' };
+const JSON_HEADERS = {
+  'content-type': 'application/json; charset=utf-8',
+  'cache-control': 'no-store',
+  'x-content-type-options': 'nosniff',
+};
 
 export function json(body: unknown, status = 200, headers: Record<string, string> = {}): Response {
   return new Response(JSON.stringify(body), { status, headers: { ...JSON_HEADERS, ...headers } });
@@ -16,19 +20,36 @@ export interface TaskResult {
 }
 
 /**
- * An answer that may be kept by the client and asked for again: 304 where it still has the newest (RFC 9110, section 13.1.2).
+ * An answer that may be kept by the client and asked for again: 304 where it still has the newest
+ * (RFC 9110, section 13.1.2).
  */
 export function revalidated(request: Request, body: string, etag = etagOf(body)): Response {
   const headers = { ...JSON_HEADERS, 'cache-control': 'no-cache', etag };
   const known = request.headers.get('if-none-match');
-  const isKnown = known !== null && (known.trim() === '*' || known.split(',').some((tag) => tag.trim().replace(/^W\//, '') === etag));
-  return isKnown ? new Response(null, { status: 304, headers }) : new Response(body, { status: 200, headers });
+  const isKnown =
+    known !== null &&
+    (known.trim() === '*' ||
+      known.split(',').some((tag) => tag.trim().replace(/^W\//, '') === etag));
+  return isKnown
+    ? new Response(null, { status: 304, headers })
+    : new Response(body, { status: 200, headers });
 }
 
-/** A refusal: always JSON, never a stack trace. Whatever is not ours is told as an internal error, without its text. */
-export function refusal(error: unknown, options: { isTask: boolean; headers?: Record<string, string> }): Response {
+/**
+ * A refusal: always JSON, never a stack trace. Whatever is not ours is told as an internal error,
+ * without its text.
+ */
+export function refusal(
+  error: unknown,
+  options: { isTask: boolean; headers?: Record<string, string> },
+): Response {
   const status: ErrorStatus = error instanceof DepotError ? error.status : ERROR_STATUS.internal;
-  const msg = error instanceof DepotError ? error.message : 'cannot answer: an unexpected fault; the daemon log has it';
-  const body = options.isTask ? { code: status, msg, stdout: '', stderr: msg } : { code: status, msg };
+  const msg =
+    error instanceof DepotError
+      ? error.message
+      : 'cannot answer: an unexpected fault; the daemon log has it';
+  const body = options.isTask
+    ? { code: status, msg, stdout: '', stderr: msg }
+    : { code: status, msg };
   return json(body, status, options.headers ?? {});
 }

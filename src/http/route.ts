@@ -14,11 +14,17 @@ export interface ApiRequest<Params> {
   context: Context;
   /** There for every route whose access is `session`. */
   session: Session;
-  /** Whether the session is still there, for an answer that goes on. @throws DepotError unavailable where that cannot be told */
+  /**
+   * Whether the session is still there, for an answer that goes on. @throws DepotError unavailable
+   * where that cannot be told
+   */
   isSessionOpen: () => Promise<boolean>;
 }
 
-/** One entry of the interface. The table of all of them makes the server, the answer 405, the access matrix and the OpenAPI document. */
+/**
+ * One entry of the interface. The table of all of them makes the server, the answer 405, the access
+ * matrix and the OpenAPI document.
+ */
 export interface Route {
   method: 'GET' | 'POST';
   /** Below the panel's base where it begins with `admin/`, else from the root. */
@@ -27,7 +33,10 @@ export interface Route {
   access: Access;
   /** Whether the request must carry the session's token. */
   needsToken: boolean;
-  /** Whether the handler reads the body itself: then parameters come from the query alone, and the token may be left out but not be wrong. */
+  /**
+   * Whether the handler reads the body itself: then parameters come from the query alone, and the
+   * token may be left out but not be wrong.
+   */
   takesUpload: boolean;
   /** Whether failures, too, have the shape of a task result. */
   isTask: boolean;
@@ -39,7 +48,9 @@ interface RouteOptions<Entries extends v.ObjectEntries> {
   path: string;
   summary: string;
   params: Entries;
-  handle: (request: ApiRequest<v.InferOutput<v.ObjectSchema<Entries, undefined>>>) => Response | Promise<Response>;
+  handle: (
+    request: ApiRequest<v.InferOutput<v.ObjectSchema<Entries, undefined>>>,
+  ) => Response | Promise<Response>;
 }
 
 /** A read: needs a session, no token. */
@@ -48,12 +59,16 @@ export function get<const Entries extends v.ObjectEntries>(options: RouteOptions
 }
 
 /** A read that answers without log-in. */
-export function openGet<const Entries extends v.ObjectEntries>(options: RouteOptions<Entries>): Route {
+export function openGet<const Entries extends v.ObjectEntries>(
+  options: RouteOptions<Entries>,
+): Route {
   return route('GET', options, { access: 'open' });
 }
 
 /** A change that has a proof of its own in its parameters, and needs no session: a log-in. */
-export function openPost<const Entries extends v.ObjectEntries>(options: RouteOptions<Entries>): Route {
+export function openPost<const Entries extends v.ObjectEntries>(
+  options: RouteOptions<Entries>,
+): Route {
   return route('POST', options, { access: 'open' });
 }
 
@@ -63,17 +78,34 @@ export function post<const Entries extends v.ObjectEntries>(options: RouteOption
 }
 
 /** A change whose answer, and whose every refusal, is a task result. */
-export function postTask<const Entries extends v.ObjectEntries>(options: RouteOptions<Entries>): Route {
+export function postTask<const Entries extends v.ObjectEntries>(
+  options: RouteOptions<Entries>,
+): Route {
   return route('POST', options, { needsToken: true, isTask: true });
 }
 
 /** A task whose request is a file: the handler reads the body itself, and the token is optional. */
-export function postUpload<const Entries extends v.ObjectEntries>(options: RouteOptions<Entries>): Route {
+export function postUpload<const Entries extends v.ObjectEntries>(
+  options: RouteOptions<Entries>,
+): Route {
   return route('POST', options, { takesUpload: true, isTask: true });
 }
 
-function route<Entries extends v.ObjectEntries>(method: Route['method'], options: RouteOptions<Entries>, flags: Partial<Route>): Route {
+function route<Entries extends v.ObjectEntries>(
+  method: Route['method'],
+  options: RouteOptions<Entries>,
+  flags: Partial<Route>,
+): Route {
   // The guard hands over only what these very schemas let through.
   const handle = options.handle as Route['handle'];
-  return { access: 'session', needsToken: false, takesUpload: false, isTask: false, ...options, method, handle, ...flags };
+  return {
+    access: 'session',
+    needsToken: false,
+    takesUpload: false,
+    isTask: false,
+    ...options,
+    method,
+    handle,
+    ...flags,
+  };
 }

@@ -9,7 +9,9 @@ export interface Sessions {
   isOpen: (headers: Headers) => Promise<boolean>;
 }
 
-/** `main.auth none`: whoever reaches the daemon is the owner; the token is that of the daemon's run. */
+/**
+ * `main.auth none`: whoever reaches the daemon is the owner; the token is that of the daemon's run.
+ */
 export function createOpenSessions(): Sessions {
   const session: Session = { token: randomBytes(24).toString('base64url') };
   return { find: () => Promise.resolve(session), isOpen: () => Promise.resolve(true) };

@@ -5,16 +5,24 @@ import { basename, dirname } from 'node:path';
 /** How a command ended: its exit code, or that it never started. */
 export type Exit = { exitCode: number } | 'not-run';
 
-/** A command that went without leaving a code was killed together with its holder: 128 + SIGKILL, as a shell says it. */
+/**
+ * A command that went without leaving a code was killed together with its holder: 128 + SIGKILL, as
+ * a shell says it.
+ */
 const KILLED = 137;
 /** The watch is what tells; this is for a holder that was killed and leaves nothing to watch. */
 const LIVENESS_MS = 1000;
 
 /**
- * Waits until a command has ended, whoever started it. `isAlive` asks for the command's holder, whose process id is `pid`; `ended`, where
- * there is one, hints that it went.
+ * Waits until a command has ended, whoever started it. `isAlive` asks for the command's holder,
+ * whose process id is `pid`; `ended`, where there is one, hints that it went.
  */
-export async function waitForExit(options: { file: string; pid: number; isAlive: () => Promise<boolean>; ended?: Promise<void> }): Promise<Exit> {
+export async function waitForExit(options: {
+  file: string;
+  pid: number;
+  isAlive: () => Promise<boolean>;
+  ended?: Promise<void>;
+}): Promise<Exit> {
   const { file, pid, isAlive } = options;
   let wake: () => void = () => undefined;
   const watcher = watch(dirname(file), { persistent: false }, (_, name) => {
@@ -37,7 +45,10 @@ export async function waitForExit(options: { file: string; pid: number; isAlive:
   }
 }
 
-/** A file that another holder wrote is what is left of one that never got its go: it tells nothing of this command. */
+/**
+ * A file that another holder wrote is what is left of one that never got its go: it tells nothing
+ * of this command.
+ */
 async function readExit(file: string, pid: number): Promise<Exit | undefined> {
   const text = await readFile(file, 'latin1').catch(() => '');
   if (!text.endsWith('\n')) return undefined;

@@ -2,8 +2,8 @@ import type { Command } from '../host/command.ts';
 import type { ProcessMark } from '../host/host.ts';
 
 /**
- * `queued → running → done | failed | stopped`, and `interrupted` where the machine went down under it. A queued job may
- * also become `stopped` at once. Nothing leaves an ended state.
+ * `queued → running → done | failed | stopped`, and `interrupted` where the machine went down under
+ * it. A queued job may also become `stopped` at once. Nothing leaves an ended state.
  */
 export type JobState = 'queued' | 'running' | 'done' | 'failed' | 'stopped' | 'interrupted';
 
@@ -78,12 +78,20 @@ export interface StepContext {
   show: (command: string) => void;
 }
 
-/** A step that the daemon does itself: small, and safe to do again after a crash. `again` names a step to go back to. */
+/**
+ * A step that the daemon does itself: small, and safe to do again after a crash. `again` names a
+ * step to go back to.
+ */
 export interface Act {
   name: string;
-  /** Whether its end and its memory are on record before the next step begins: for what cannot be done or found out a second time. */
+  /**
+   * Whether its end and its memory are on record before the next step begins: for what cannot be
+   * done or found out a second time.
+   */
   isRecorded?: boolean;
-  /** Whether a stop comes too late for it: what the job is for is done, and the rest is to be, too. */
+  /**
+   * Whether a stop comes too late for it: what the job is for is done, and the rest is to be, too.
+   */
   isLate?: boolean;
   act: (context: StepContext) => Promise<{ again: string } | undefined>;
 }
@@ -91,7 +99,9 @@ export interface Act {
 /** A step that is a command, run detached. `undefined` skips it. */
 export interface CommandStep {
   name: string;
-  /** Whether a stop comes too late for it: what the job is for is done, and the rest is to be, too. */
+  /**
+   * Whether a stop comes too late for it: what the job is for is done, and the rest is to be, too.
+   */
   isLate?: boolean;
   command: (context: StepContext) => Promise<Command | undefined> | Command | undefined;
   /** Whether another exit code than 0 fails the job at once; else a later step judges. */
@@ -103,8 +113,8 @@ export interface CommandStep {
 export type Step = Act | CommandStep;
 
 /**
- * The steps of a job: a pure function of its kind and parameters. `repair` runs when the job failed, was stopped or was interrupted, so
- * that nothing stays half done.
+ * The steps of a job: a pure function of its kind and parameters. `repair` runs when the job
+ * failed, was stopped or was interrupted, so that nothing stays half done.
  */
 export interface Plan {
   steps: Step[];

@@ -5,12 +5,17 @@ import { DepotError, reasonOf, systemCode } from '../errors.ts';
 import type { Job } from './job.ts';
 
 /**
- * The jobs on disk: one file of lines, each the newest record of a job (or its removal). Invariants:
- *  - `save` resolves when the line is on the medium (fdatasync); saves that come while one is being written share the next write;
- *  - a line cut off by a power cut is the last one and is dropped at the next start; it stood for nothing that was promised;
- *  - a write that fails is taken back, so that no record stands behind half a line, and none of what was refused comes to be after all;
- *  - the file is rewritten to a temporary file, synced and renamed when it has grown to more lines than it has jobs worth of them,
- *    so that a crash leaves either the old or the new one. Where there is no room for that, the long file goes on.
+ * The jobs on disk: one file of lines, each the newest record of a job (or its removal).
+ * Invariants:
+ *  - `save` resolves when the line is on the medium (fdatasync); saves that come while one is being
+ *    written share the next write;
+ *  - a line cut off by a power cut is the last one and is dropped at the next start; it stood for
+ *    nothing that was promised;
+ *  - a write that fails is taken back, so that no record stands behind half a line, and none of
+ *    what was refused comes to be after all;
+ *  - the file is rewritten to a temporary file, synced and renamed when it has grown to more lines
+ *    than it has jobs worth of them, so that a crash leaves either the old or the new one. Where
+ *    there is no room for that, the long file goes on.
  */
 export interface Journal {
   /** The jobs that were on disk when the journal was opened, oldest first. */
@@ -33,7 +38,11 @@ interface Waiting {
 export async function openJournal(folder: string): Promise<Journal> {
   const file = join(folder, 'jobs.jsonl');
   const jobs = await readRecords(file).catch((error: unknown) => {
-    throw new DepotError('unavailable', `cannot read job records from ${folder}: ${reasonOf(error)}`, { cause: error });
+    throw new DepotError(
+      'unavailable',
+      `cannot read job records from ${folder}: ${reasonOf(error)}`,
+      { cause: error },
+    );
   });
   const latest = new Map(jobs.map((job) => [job.id, JSON.stringify(job)]));
   try {
@@ -58,7 +67,11 @@ export async function openJournal(folder: string): Promise<Journal> {
       close: writer.close,
     };
   } catch (error) {
-    throw new DepotError('unavailable', `cannot write job records to ${folder}: ${reasonOf(error)}`, { cause: error });
+    throw new DepotError(
+      'unavailable',
+      `cannot write job records to ${folder}: ${reasonOf(error)}`,
+      { cause: error },
+    );
   }
 }
 
@@ -69,7 +82,10 @@ interface JournalFile {
   handle: FileHandle;
 }
 
-function createWriter({ folder, file, latest, handle: first }: JournalFile): { append: (line: string) => Promise<void>; close: () => Promise<void> } {
+function createWriter({ folder, file, latest, handle: first }: JournalFile): {
+  append: (line: string) => Promise<void>;
+  close: () => Promise<void>;
+} {
   let handle = first;
   let lineCount = latest.size;
   let waiting: Waiting[] = [];
@@ -107,7 +123,8 @@ function createWriter({ folder, file, latest, handle: first }: JournalFile): { a
         if (lineCount > 2 * latest.size + SPARE_LINES) await compact();
       }
     } finally {
-      // In the same turn as the last look at the line, or a record that comes in between would wait for the next one.
+      // In the same turn as the last look at the line, or a record that comes in between would wait
+      // for the next one.
       writing = undefined;
     }
   };
@@ -125,7 +142,10 @@ function createWriter({ folder, file, latest, handle: first }: JournalFile): { a
   };
 }
 
-/** Reads the lines that are whole; the newest of each job counts, at the place of its first one: that is the order of the queue. */
+/**
+ * Reads the lines that are whole; the newest of each job counts, at the place of its first one:
+ * that is the order of the queue.
+ */
 async function readRecords(file: string): Promise<Job[]> {
   const text = await readFile(file, 'utf8').catch((error: unknown) => {
     // A file that is there and cannot be read must not be taken for none: it would be written over.
@@ -145,14 +165,20 @@ async function readRecords(file: string): Promise<Job[]> {
 function parseRecord(line: string): Job | { id: string; gone: true } | undefined {
   try {
     const value: unknown = JSON.parse(line);
-    return typeof value === 'object' && value !== null && 'id' in value ? (value as Job) : undefined;
+    return typeof value === 'object' && value !== null && 'id' in value
+      ? (value as Job)
+      : undefined;
   } catch {
     // A line that a power cut left torn.
     return undefined;
   }
 }
 
-async function rewrite(folder: string, file: string, latest: ReadonlyMap<string, string>): Promise<FileHandle> {
+async function rewrite(
+  folder: string,
+  file: string,
+  latest: ReadonlyMap<string, string>,
+): Promise<FileHandle> {
   const temporary = `${file}.new`;
   await rm(temporary, { force: true });
   const handle = await open(temporary, APPEND | constants.O_CREAT | constants.O_EXCL, 0o600);
@@ -181,5 +207,9 @@ async function continueFile(file: string): Promise<FileHandle> {
 
 function asDepotError(folder: string, error: unknown): DepotError {
   const isFull = systemCode(error) === 'ENOSPC' || systemCode(error) === 'EDQUOT';
-  return new DepotError(isFull ? 'no_space' : 'internal', `cannot write job records to ${folder}: ${reasonOf(error)}`, { cause: error });
+  return new DepotError(
+    isFull ? 'no_space' : 'internal',
+    `cannot write job records to ${folder}: ${reasonOf(error)}`,
+    { cause: error },
+  );
 }

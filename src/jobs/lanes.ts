@@ -36,7 +36,10 @@ export function createLanes(run: (job: Job) => Promise<void>): Lanes {
       void drain(job.lane);
     },
     remove: (job) => {
-      lines.set(job.lane, (lines.get(job.lane) ?? []).filter((other) => other !== job));
+      lines.set(
+        job.lane,
+        (lines.get(job.lane) ?? []).filter((other) => other !== job),
+      );
     },
     close: () => (isClosed = true),
     isClosed: () => isClosed,

@@ -4,23 +4,35 @@ import { join } from 'node:path';
 import { DepotError, reasonOf } from '../errors.ts';
 
 /**
- * Task logs: one append-only file a job, written by the job's commands themselves. Nothing stands between the program and the reader
- * but the file; readers name an offset and may wait for more.
+ * Task logs: one append-only file a job, written by the job's commands themselves. Nothing stands
+ * between the program and the reader but the file; readers name an offset and may wait for more.
  */
 export interface TaskLogs {
   folder: string;
   fileOf: (id: string) => string;
-  /** Gets the exit code of a job's n-th command. In a folder of its own, so that a watch on it is not woken by output. */
+  /**
+   * Gets the exit code of a job's n-th command. In a folder of its own, so that a watch on it is
+   * not woken by output.
+   */
   exitFileOf: (id: string, run: number) => string;
-  /** Bytes written so far; undefined where there is no log (not started yet, pruned, or lost with a tmpfs). */
+  /**
+   * Bytes written so far; undefined where there is no log (not started yet, pruned, or lost with a
+   * tmpfs).
+   */
   size: (id: string) => Promise<number | undefined>;
   /** At most `most` bytes from `offset`. */
   read: (id: string, offset: number, most: number) => Promise<Buffer>;
   /** Begins an empty log. */
   create: (id: string) => Promise<void>;
   append: (id: string, text: string) => Promise<void>;
-  /** Resolves when the log has grown beyond `offset`, `wake` was called for the job, the time is over or the signal aborts. */
-  waitForMore: (id: string, options: { offset: number; timeoutMs: number; signal?: AbortSignal }) => Promise<void>;
+  /**
+   * Resolves when the log has grown beyond `offset`, `wake` was called for the job, the time is
+   * over or the signal aborts.
+   */
+  waitForMore: (
+    id: string,
+    options: { offset: number; timeoutMs: number; signal?: AbortSignal },
+  ) => Promise<void>;
   /** Lets those go who wait for the job: its state has changed. */
   wake: (id: string) => void;
   remove: (id: string) => Promise<void>;
@@ -37,10 +49,16 @@ export async function createTaskLogs(folder: string): Promise<TaskLogs> {
     for (const path of [folder, exitFolder]) await mkdir(path, { recursive: true, mode: 0o700 });
   };
   await makeFolders().catch((error: unknown) => {
-    throw new DepotError('unavailable', `cannot write task logs to ${folder}: ${reasonOf(error)}`, { cause: error });
+    throw new DepotError('unavailable', `cannot write task logs to ${folder}: ${reasonOf(error)}`, {
+      cause: error,
+    });
   });
   const exitFileOf = (id: string, run: number): string => join(exitFolder, `${id}.${run}`);
-  const size = async (id: string): Promise<number | undefined> => stat(fileOf(id)).then((entry) => entry.size, () => undefined);
+  const size = async (id: string): Promise<number | undefined> =>
+    stat(fileOf(id)).then(
+      (entry) => entry.size,
+      () => undefined,
+    );
 
   return {
     folder,
@@ -68,7 +86,10 @@ export async function createTaskLogs(folder: string): Promise<TaskLogs> {
       for (let run = 1; run <= runs; run += 1) await rm(exitFileOf(id, run), { force: true });
     },
     removeUnknown: async (isKnown) => {
-      for (const name of [...(await readdir(folder)), ...(await readdir(exitFolder)).map((file) => join('exits', file))]) {
+      for (const name of [
+        ...(await readdir(folder)),
+        ...(await readdir(exitFolder)).map((file) => join('exits', file)),
+      ]) {
         const id = /(?:^|\/)([0-9a-f]{32})\./.exec(name)?.[1];
         if (id !== undefined && !isKnown(id)) await rm(join(folder, name), { force: true });
       }
@@ -76,7 +97,10 @@ export async function createTaskLogs(folder: string): Promise<TaskLogs> {
   };
 }
 
-/** A line of the daemon's own for a task log. It ends as those that a terminal writes: a terminal that shows it would go on below its end. */
+/**
+ * A line of the daemon's own for a task log. It ends as those that a terminal writes: a terminal
+ * that shows it would go on below its end.
+ */
 export function ownLine(text: string): string {
   return `depotd: ${text}\r\n`;
 }
@@ -107,7 +131,14 @@ interface GrowthOptions {
 }
 
 /** The watch is set before the size is looked at, so that no write falls between the two. */
-async function waitForGrowth({ file, offset, timeoutMs, signal, waiters, size }: GrowthOptions): Promise<void> {
+async function waitForGrowth({
+  file,
+  offset,
+  timeoutMs,
+  signal,
+  waiters,
+  size,
+}: GrowthOptions): Promise<void> {
   let watcher: FSWatcher | undefined;
   let timer: NodeJS.Timeout | undefined;
   let wake: () => void = () => undefined;
@@ -127,7 +158,10 @@ async function waitForGrowth({ file, offset, timeoutMs, signal, waiters, size }:
   }
 }
 
-/** A file that is not there yet (`wake` is called when its job starts) or a system out of watches is no fault: the time-out still holds. */
+/**
+ * A file that is not there yet (`wake` is called when its job starts) or a system out of watches is
+ * no fault: the time-out still holds.
+ */
 function watchQuietly(path: string, onChange: () => void): FSWatcher | undefined {
   try {
     return watch(path, { persistent: false }, onChange).on('error', onChange);

@@ -5,15 +5,24 @@ const LOOK_MS = 1000;
 /** The end of the log that is looked at. */
 const TAIL_BYTES = 4096;
 
-/** Keeps `job.percent` as the command's output has it, until `end`. A command that another daemon started is read as well. */
-export function watchPercent({ percentIn }: CommandStep, { job, logs }: { job: Job; logs: TaskLogs }): { end: () => void } {
+/**
+ * Keeps `job.percent` as the command's output has it, until `end`. A command that another daemon
+ * started is read as well.
+ */
+export function watchPercent(
+  { percentIn }: CommandStep,
+  { job, logs }: { job: Job; logs: TaskLogs },
+): { end: () => void } {
   if (percentIn === undefined) return { end: () => undefined };
   let hasEnded = false;
   const look = async (): Promise<void> => {
     const size = (await logs.size(job.id)) ?? 0;
     const from = Math.max(job.outputFrom ?? 0, size - TAIL_BYTES);
     // A log that is gone, with its tmpfs say, tells nothing.
-    const tail = size > from ? (await logs.read(job.id, from, size - from).catch(() => Buffer.alloc(0))).toString('utf8') : '';
+    const tail =
+      size > from
+        ? (await logs.read(job.id, from, size - from).catch(() => Buffer.alloc(0))).toString('utf8')
+        : '';
     const percent = percentIn(tail);
     if (!hasEnded && percent !== undefined) job.percent = percent;
   };

@@ -7,11 +7,15 @@ export interface KeepLimits {
 }
 
 /**
- * The ended jobs to forget, so that at most `jobs` of them and `logBytes` of their logs are left: the newest stay. The newest one of all
- * stays whatever its size, since somebody is about to read it.
+ * The ended jobs to forget, so that at most `jobs` of them and `logBytes` of their logs are left:
+ * the newest stay. The newest one of all stays whatever its size, since somebody is about to read
+ * it.
  */
 export function jobsToForget(all: Iterable<Job>, limits: KeepLimits): string[] {
-  const ended = [...all].filter(({ state }) => isEnded(state)).reverse().sort((a, b) => (b.stoppedAt ?? 0) - (a.stoppedAt ?? 0));
+  const ended = [...all]
+    .filter(({ state }) => isEnded(state))
+    .reverse()
+    .sort((a, b) => (b.stoppedAt ?? 0) - (a.stoppedAt ?? 0));
   let bytes = 0;
   return ended
     .filter(({ logBytes = 0 }, index) => {

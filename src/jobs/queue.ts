@@ -13,7 +13,8 @@ import { ENDED_WITHOUT_CODE, type Runner } from './runner.ts';
  * The lanes of jobs. Invariants:
  *  - a lane runs at most one job, and takes its jobs in the order in which they were accepted;
  *  - an accepted job is on record before its id is given away, and no id is given twice;
- *  - of two jobs on the same subject the later one decides: it is the one that a new request is compared with;
+ *  - of two jobs on the same subject the later one decides: it is the one that a new request is
+ *    compared with;
  *  - a job that has not ended is never forgotten.
  */
 export interface Queue {
@@ -87,9 +88,13 @@ export function createQueue(options: QueueOptions): Queue {
 
   return {
     submit: async (request) => {
-      if (lanes.isClosed()) throw new DepotError('unavailable', 'cannot take a job: the daemon is stopping');
+      if (lanes.isClosed()) {
+        throw new DepotError('unavailable', 'cannot take a job: the daemon is stopping');
+      }
       const last = book.newestOn(request);
-      if (last?.state === 'queued' && options.contradicts(last.kind, request.kind)) return { conflict: last };
+      if (last?.state === 'queued' && options.contradicts(last.kind, request.kind)) {
+        return { conflict: last };
+      }
       if (last === undefined || !isSame(last, request)) return accept(request);
       await book.recorded(last.id);
       return { job: last, isNew: false };
@@ -112,7 +117,9 @@ export function createQueue(options: QueueOptions): Queue {
       for (const job of leftOvers(book.all())) lanes.add(job);
       void logs
         .removeUnknown((id) => book.get(id) !== undefined)
-        .catch((error: unknown) => options.log.error({ reason: reasonOf(error) }, 'old task logs not removed'))
+        .catch((error: unknown) =>
+          options.log.error({ reason: reasonOf(error) }, 'old task logs not removed'),
+        )
         .then(() => prune(options, book));
     },
     close: lanes.close,
@@ -122,16 +129,32 @@ export function createQueue(options: QueueOptions): Queue {
 
 function newJob(request: JobRequest): Job {
   const id = randomBytes(16).toString('hex');
-  return { ...request, id, state: 'queued', createdAt: unixNow(), phase: 'steps', step: 0, runs: 0, resumes: 0, memory: {} };
+  return {
+    ...request,
+    id,
+    state: 'queued',
+    createdAt: unixNow(),
+    phase: 'steps',
+    step: 0,
+    runs: 0,
+    resumes: 0,
+    memory: {},
+  };
 }
 
 /** What a daemon before this one did not get done: first what it was at, then what waited. */
 function leftOvers(jobs: Iterable<Job>): Job[] {
   const left = [...jobs].filter(({ state }) => !isEnded(state));
-  return [...left.filter(({ state }) => state === 'running'), ...left.filter(({ state }) => state === 'queued')];
+  return [
+    ...left.filter(({ state }) => state === 'running'),
+    ...left.filter(({ state }) => state === 'queued'),
+  ];
 }
 
-/** A record that cannot be written must not stop the lane: the job has ended all the same. @returns whether it was written */
+/**
+ * A record that cannot be written must not stop the lane: the job has ended all the same. @returns
+ * whether it was written
+ */
 async function save({ journal, log }: QueueOptions, job: Job): Promise<boolean> {
   return journal.save(job).then(
     () => true,
@@ -142,13 +165,20 @@ async function save({ journal, log }: QueueOptions, job: Job): Promise<boolean> 
   );
 }
 
-/** Puts the end on record; only then may the exit files go, since a daemon that finds no end reads them again. */
+/**
+ * Puts the end on record; only then may the exit files go, since a daemon that finds no end reads
+ * them again.
+ */
 async function settle(options: QueueOptions, job: Job): Promise<void> {
   const { logs, log } = options;
   const { id, kind, subject, state, exitCode, error } = job;
   job.logBytes = (await logs.size(id)) ?? 0;
   if (await save(options, job)) {
-    await logs.removeExitFiles(id, job.runs).catch((reason: unknown) => log.error({ task: id, reason: reasonOf(reason) }, 'exit files not removed'));
+    await logs
+      .removeExitFiles(id, job.runs)
+      .catch((reason: unknown) =>
+        log.error({ task: id, reason: reasonOf(reason) }, 'exit files not removed'),
+      );
   }
   log.info({ task: id, kind, subject, state, exitCode, error }, 'job ended');
 }
@@ -165,7 +195,12 @@ async function prune({ logs, log, limits }: QueueOptions, book: Book): Promise<v
 }
 
 function drop({ lanes, book }: { lanes: Lanes; book: Book }, job: Job): void {
-  Object.assign(job, { state: 'stopped', exitCode: ENDED_WITHOUT_CODE, error: 'stopped on request, before it began', stoppedAt: unixNow() });
+  Object.assign(job, {
+    state: 'stopped',
+    exitCode: ENDED_WITHOUT_CODE,
+    error: 'stopped on request, before it began',
+    stoppedAt: unixNow(),
+  });
   lanes.remove(job);
   book.close(job);
 }
@@ -178,5 +213,9 @@ async function dismiss(options: QueueOptions, job: Job | undefined): Promise<voi
 
 function isSame(job: Job, { kind, params }: JobRequest): boolean {
   const names = new Set([...Object.keys(job.params), ...Object.keys(params)]);
-  return job.kind === kind && job.stopRequested !== true && [...names].every((name) => job.params[name] === params[name]);
+  return (
+    job.kind === kind &&
+    job.stopRequested !== true &&
+    [...names].every((name) => job.params[name] === params[name])
+  );
 }

@@ -2,19 +2,32 @@ import { DepotError, reasonOf } from '../errors.ts';
 import type { Processes } from '../host/host.ts';
 import type { Log } from '../log.ts';
 import { waitForExit, type Exit } from './exit-file.ts';
-import { unixNow, type Act, type CommandStep, type Job, type Plan, type Step, type StepContext, type Verdict } from './job.ts';
+import {
+  unixNow,
+  type Act,
+  type CommandStep,
+  type Job,
+  type Plan,
+  type Step,
+  type StepContext,
+  type Verdict,
+} from './job.ts';
 import { ownLine, type TaskLogs } from './log.ts';
 import { watchPercent } from './percent.ts';
 import { endCommand } from './stopping.ts';
 
 /**
  * Takes one job through its plan. Invariants:
- *  - what is about to happen is on record before it happens: the state before the first step, a command's holder before the command;
- *  - a job taken up again goes on at its step: a live command is waited for, a left exit code is read, an act is done again;
+ *  - what is about to happen is on record before it happens: the state before the first step, a
+ *    command's holder before the command;
+ *  - a job taken up again goes on at its step: a live command is waited for, a left exit code is
+ *    read, an act is done again;
  *  - under another boot the job is `interrupted`, and only its repair runs;
- *  - a job that did not end well is repaired before it ends, and a repair that fails is told, not repeated;
+ *  - a job that did not end well is repaired before it ends, and a repair that fails is told, not
+ *    repeated;
  *  - a job taken up three times without a step getting done fails;
- *  - where there is no room for records nothing new begins, but what runs is waited for, and repaired as far as it goes without.
+ *  - where there is no room for records nothing new begins, but what runs is waited for, and
+ *    repaired as far as it goes without.
  */
 export interface Runner {
   /** Runs or goes on running the job until it has ended; never throws. */
@@ -32,7 +45,10 @@ export interface RunnerOptions {
 }
 
 const MOST_RESUMES = 3;
-/** A repair undoes; a command of it that hangs (a script that stops a service, say) must not hold the lane for ever. */
+/**
+ * A repair undoes; a command of it that hangs (a script that stops a service, say) must not hold
+ * the lane for ever.
+ */
 const REPAIR_LIMIT_MS = 5 * 60_000;
 /** Exit code of a job that ended without one of its own: 128 + SIGTERM, as its readers know it. */
 export const ENDED_WITHOUT_CODE = 143;
@@ -72,7 +88,8 @@ interface Run extends RunnerOptions {
 async function enter(options: RunnerOptions, job: Job): Promise<void> {
   const { processes, logs, save } = options;
   const isNew = job.state === 'queued';
-  // At once: from here on nobody may drop it as one that waits, and whoever is told of it finds it running.
+  // At once: from here on nobody may drop it as one that waits, and whoever is told of it finds it
+  // running.
   if (isNew) Object.assign(job, { state: 'running', startedAt: unixNow() });
   const bootId = await processes.bootId();
   if (isNew) {
@@ -84,20 +101,30 @@ async function enter(options: RunnerOptions, job: Job): Promise<void> {
   }
   job.resumes += 1;
   if (job.bootId !== bootId) {
-    const verdict: Verdict = { state: 'interrupted', error: 'the device went down while the job was running', exitCode: ENDED_WITHOUT_CODE };
+    const verdict: Verdict = {
+      state: 'interrupted',
+      error: 'the device went down while the job was running',
+      exitCode: ENDED_WITHOUT_CODE,
+    };
     // The log may have gone with a tmpfs; then this is all there is.
     await logs.append(job.id, ownLine(verdict.error)).catch(() => undefined);
     beginRepair(job, job.verdict ?? verdict);
     job.bootId = bootId;
   } else if (job.resumes >= MOST_RESUMES && job.phase === 'steps') {
-    beginRepair(job, { state: 'failed', error: `cannot get on: taken up ${job.resumes} times without a step getting done`, exitCode: 1 });
+    beginRepair(job, {
+      state: 'failed',
+      error: `cannot get on: taken up ${job.resumes} times without a step getting done`,
+      exitCode: 1,
+    });
   }
   await saveIfPossible(options, job);
 }
 
 /** For what goes on in any case. */
 async function saveIfPossible({ save, log }: RunnerOptions, job: Job): Promise<void> {
-  await save(job).catch((error: unknown) => log.error({ task: job.id, reason: reasonOf(error) }, 'job record not written'));
+  await save(job).catch((error: unknown) =>
+    log.error({ task: job.id, reason: reasonOf(error) }, 'job record not written'),
+  );
 }
 
 /** Does one step. @returns whether there is more to do */
@@ -110,7 +137,8 @@ async function advance(run: Run): Promise<boolean> {
   }
   try {
     const again = await takeStep(run, step);
-    job.step = again === undefined ? job.step + 1 : plan[job.phase].findIndex(({ name }) => name === again);
+    job.step =
+      again === undefined ? job.step + 1 : plan[job.phase].findIndex(({ name }) => name === again);
     job.resumes = 0;
     if ('act' in step && step.isRecorded === true) await run.save(job);
   } catch (error) {
@@ -138,7 +166,10 @@ async function takeAct(run: Run, step: Act, context: StepContext): Promise<strin
   }
 }
 
-/** A failure of the plan begins the repair; one of the repair is told, and the repair goes on with its next step. */
+/**
+ * A failure of the plan begins the repair; one of the repair is told, and the repair goes on with
+ * its next step.
+ */
 async function fail(run: Run, error: unknown): Promise<void> {
   const { job, logs } = run;
   const reason = reasonOf(error);
@@ -147,9 +178,11 @@ async function fail(run: Run, error: unknown): Promise<void> {
     job.step += 1;
     return;
   }
-  const exitCode = job.lastExitCode === undefined || job.lastExitCode === 0 ? undefined : job.lastExitCode;
-  if (error instanceof Stopped) beginRepair(job, { state: 'stopped', error: reason, exitCode: exitCode ?? ENDED_WITHOUT_CODE });
-  else beginRepair(job, { state: 'failed', error: reason, exitCode: exitCode ?? 1 });
+  const exitCode =
+    job.lastExitCode === undefined || job.lastExitCode === 0 ? undefined : job.lastExitCode;
+  if (error instanceof Stopped) {
+    beginRepair(job, { state: 'stopped', error: reason, exitCode: exitCode ?? ENDED_WITHOUT_CODE });
+  } else beginRepair(job, { state: 'failed', error: reason, exitCode: exitCode ?? 1 });
   await saveIfPossible(run, job);
 }
 
@@ -161,7 +194,11 @@ function beginRepair(job: Job, verdict: Verdict): void {
 }
 
 function end(job: Job, verdict: Verdict | undefined): void {
-  Object.assign(job, { state: verdict?.state ?? 'done', exitCode: verdict?.exitCode ?? 0, stoppedAt: unixNow() });
+  Object.assign(job, {
+    state: verdict?.state ?? 'done',
+    exitCode: verdict?.exitCode ?? 0,
+    stoppedAt: unixNow(),
+  });
   if (verdict !== undefined) job.error = verdict.error;
   delete job.process;
   delete job.verdict;
@@ -184,14 +221,25 @@ async function runCommand(run: Run, step: CommandStep, context: StepContext): Pr
   const watch = watchPercent(step, { job, logs });
   const exit = await exitOf(run, step, context).finally(watch.end);
   if (exit === undefined) return;
-  if (exit === 'not-run') throw new DepotError('internal', `cannot start ${step.name}: the daemon went down before it was to run`);
+  if (exit === 'not-run') {
+    throw new DepotError(
+      'internal',
+      `cannot start ${step.name}: the daemon went down before it was to run`,
+    );
+  }
   job.lastExitCode = exit.exitCode;
   if (isToStop(run, step) && exit.exitCode !== 0) throw stopped();
-  if (step.mustSucceed && exit.exitCode !== 0) throw new DepotError('command_failed', `cannot ${step.name}: exit code ${exit.exitCode}`);
+  if (step.mustSucceed && exit.exitCode !== 0) {
+    throw new DepotError('command_failed', `cannot ${step.name}: exit code ${exit.exitCode}`);
+  }
 }
 
 /** @returns undefined where the step has nothing to run */
-async function exitOf(run: Run, step: CommandStep, context: StepContext): Promise<Exit | undefined> {
+async function exitOf(
+  run: Run,
+  step: CommandStep,
+  context: StepContext,
+): Promise<Exit | undefined> {
   const { job } = run;
   if (job.process === undefined) return startAndWait(run, step, context);
   const exit = await waitForCommand(run, step);
@@ -201,13 +249,22 @@ async function exitOf(run: Run, step: CommandStep, context: StepContext): Promis
   return startAndWait(run, step, context);
 }
 
-async function startAndWait(run: Run, step: CommandStep, context: StepContext): Promise<Exit | undefined> {
+async function startAndWait(
+  run: Run,
+  step: CommandStep,
+  context: StepContext,
+): Promise<Exit | undefined> {
   const { job, processes, logs, save } = run;
   const command = await step.command(context);
   if (command === undefined) return undefined;
   job.runs += 1;
   job.outputFrom = (await logs.size(job.id)) ?? 0;
-  const held = await processes.start({ jobId: job.id, command, logFile: logs.fileOf(job.id), exitFile: logs.exitFileOf(job.id, job.runs) });
+  const held = await processes.start({
+    jobId: job.id,
+    command,
+    logFile: logs.fileOf(job.id),
+    exitFile: logs.exitFileOf(job.id, job.runs),
+  });
   job.process = held.mark;
   await save(job).catch((error: unknown) => {
     held.drop();
@@ -227,7 +284,12 @@ async function waitForCommand(run: Run, step: CommandStep, ended?: Promise<void>
   const limit = job.phase === 'repair' ? setTimeout(stop, REPAIR_LIMIT_MS) : undefined;
   try {
     const file = logs.exitFileOf(job.id, job.runs);
-    return await waitForExit({ file, pid: mark.pid, isAlive: () => processes.isAlive(mark), ...(ended === undefined ? {} : { ended }) });
+    return await waitForExit({
+      file,
+      pid: mark.pid,
+      isAlive: () => processes.isAlive(mark),
+      ...(ended === undefined ? {} : { ended }),
+    });
   } finally {
     clearTimeout(limit);
     abort.signal.removeEventListener('abort', stop);
@@ -238,9 +300,11 @@ function contextOf({ job, logs, abort }: Run, step: Step): StepContext {
   return {
     job,
     memory: structuredClone(job.memory),
-    signal: job.phase === 'steps' && step.isLate !== true ? abort.signal : new AbortController().signal,
+    signal:
+      job.phase === 'steps' && step.isLate !== true ? abort.signal : new AbortController().signal,
     note: (line) => logs.append(job.id, ownLine(line)),
-    printed: async (bytes) => (await logs.read(job.id, job.outputFrom ?? 0, bytes)).toString('utf8'),
+    printed: async (bytes) =>
+      (await logs.read(job.id, job.outputFrom ?? 0, bytes)).toString('utf8'),
     logFile: logs.fileOf(job.id),
     show: (command) => (job.command = command),
   };

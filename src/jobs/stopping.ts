@@ -1,7 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Processes, ProcessMark } from '../host/host.ts';
 
-/** From polite to final, and how long each may take to have an effect. SIGINT first: it lets opkg write its status. */
+/**
+ * From polite to final, and how long each may take to have an effect. SIGINT first: it lets opkg
+ * write its status.
+ */
 const ESCALATION = [
   { signal: 'SIGINT', graceMs: 10_000 },
   { signal: 'SIGTERM', graceMs: 10_000 },
@@ -9,8 +12,14 @@ const ESCALATION = [
 ] as const;
 const POLL_MS = 100;
 
-/** Ends a job's command and everything it started; resolves when nothing of it is left, or the holder itself was killed. */
-export async function endCommand(processes: Processes, job: { jobId: string; mark: ProcessMark }): Promise<void> {
+/**
+ * Ends a job's command and everything it started; resolves when nothing of it is left, or the
+ * holder itself was killed.
+ */
+export async function endCommand(
+  processes: Processes,
+  job: { jobId: string; mark: ProcessMark },
+): Promise<void> {
   for (const { signal, graceMs } of ESCALATION) {
     await processes.signal(job, signal);
     if (await hasEnded(processes, job, graceMs)) return;
@@ -18,7 +27,11 @@ export async function endCommand(processes: Processes, job: { jobId: string; mar
   await processes.killHolder(job.mark);
 }
 
-async function hasEnded(processes: Processes, job: { jobId: string; mark: ProcessMark }, graceMs: number): Promise<boolean> {
+async function hasEnded(
+  processes: Processes,
+  job: { jobId: string; mark: ProcessMark },
+  graceMs: number,
+): Promise<boolean> {
   const deadline = performance.now() + graceMs;
   while (performance.now() < deadline) {
     if ((await processes.count(job)) === 0) return true;

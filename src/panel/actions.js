@@ -25,22 +25,64 @@ export function createActions({ api, notices, connection, tasks, onTask }) {
     upgradeSelf: () => submit('do_self_upgrade'),
     move: async (parameters) => {
       const text = 'What is in this folder now is deleted.';
-      if (parameters.overwrite !== 'true' || (await confirm({ title: `Replace what is in ${parameters.path}?`, text, yes: 'Replace', no: 'Keep it', isDangerous: true }))) await submit('docker_migrate', parameters);
+      if (
+        parameters.overwrite !== 'true' ||
+        (await confirm({
+          title: `Replace what is in ${parameters.path}?`,
+          text,
+          yes: 'Replace',
+          no: 'Keep it',
+          isDangerous: true,
+        }))
+      ) {
+        await submit('docker_migrate', parameters);
+      }
     },
     remove: async (app) => {
-      const text = 'The app goes, and with it the packages that came with it and that nothing else needs.';
-      if (await confirm({ title: `Remove ${appTitleOf(app)}?`, text, yes: 'Remove', no: 'Keep it', isDangerous: true })) await submit('remove', { package: app.name });
+      const text =
+        'The app goes, and with it the packages that came with it and that nothing else needs.';
+      if (
+        await confirm({
+          title: `Remove ${appTitleOf(app)}?`,
+          text,
+          yes: 'Remove',
+          no: 'Keep it',
+          isDangerous: true,
+        })
+      ) {
+        await submit('remove', { package: app.name });
+      }
     },
     undo: async ({ id, file }) => {
-      const text = 'The packages that came with this file go, but for those that something else needs.';
-      if (await confirm({ title: `Remove what ${file} brought?`, text, yes: 'Remove', no: 'Keep it', isDangerous: true })) await submit('unrun', { id });
+      const text =
+        'The packages that came with this file go, but for those that something else needs.';
+      if (
+        await confirm({
+          title: `Remove what ${file} brought?`,
+          text,
+          yes: 'Remove',
+          no: 'Keep it',
+          isDangerous: true,
+        })
+      ) {
+        await submit('unrun', { id });
+      }
     },
     upload: (file, onProgress) => {
       const { answer, cancel } = api.upload(file, onProgress);
-      return { answer: answer.then((body) => body && take(body).then(() => '')).catch((error) => tellProblem(connection, error)), cancel };
+      return {
+        answer: answer
+          .then((body) => body && take(body).then(() => ''))
+          .catch((error) => tellProblem(connection, error)),
+        cancel,
+      };
     },
-    stop: (id) => api.post('admin/system/tasks/stop', { task_id: id }).then(() => tasks.merge(id, { isStopping: true }), connection.report),
-    logOut: () => api.post('admin/logout').then(() => location.replace(api.loginPage), connection.report),
+    stop: (id) =>
+      api
+        .post('admin/system/tasks/stop', { task_id: id })
+        .then(() => tasks.merge(id, { isStopping: true }), connection.report),
+    logOut: () =>
+      api.post('admin/logout').then(() => location.replace(api.loginPage), connection.report),
   };
 }
 

@@ -23,7 +23,9 @@ export function createApi() {
 
   const postOnce = async (path, parameters) => {
     token ??= (await get('admin/store/token')).token;
-    return read(await send(path, { method: 'POST', body: new URLSearchParams({ ...parameters, token }) }));
+    return read(
+      await send(path, { method: 'POST', body: new URLSearchParams({ ...parameters, token }) }),
+    );
   };
 
   return {
@@ -50,7 +52,10 @@ export function createApi() {
       const response = await send(`${logAddress(id)}&offset=${offset}`, {});
       return new Uint8Array(response.status === 200 ? await response.arrayBuffer() : 0);
     },
-    /** Where to log in with depotd's own password; undefined where the device's panel logs people in, or nobody does. */
+    /**
+     * Where to log in with depotd's own password; undefined where the device's panel logs people
+     * in, or nobody does.
+     */
     loginPage: document.documentElement.dataset.auth === 'password' ? 'admin/login' : undefined,
   };
 }
@@ -80,20 +85,41 @@ function upload(file, onProgress) {
   const sent = new Promise((resolve, reject) => {
     request.addEventListener('load', () => {
       const login = request.getResponseHeader('x-luci-login-required') ?? '';
-      resolve(new Response(request.response, { status: request.status, headers: { 'x-luci-login-required': login } }));
+      resolve(
+        new Response(request.response, {
+          status: request.status,
+          headers: { 'x-luci-login-required': login },
+        }),
+      );
     });
     request.addEventListener('abort', () => resolve(undefined));
-    request.addEventListener('error', () => reject(new Refused('The connection broke while the file was sent. It may be larger than the device takes, or have changed.')));
+    request.addEventListener('error', () =>
+      reject(
+        new Refused(
+          'The connection broke while the file was sent. It may be larger than the device takes, or have changed.',
+        ),
+      ),
+    );
   });
   request.open('POST', 'admin/store/upload');
   request.send(form);
-  return { answer: sent.then((response) => response && read(response)), cancel: () => request.abort() };
+  return {
+    answer: sent.then((response) => response && read(response)),
+    cancel: () => request.abort(),
+  };
 }
 
 async function read(response) {
   if (response.status === 204) return undefined;
   const body = await response.json().catch(() => undefined);
-  if (body === undefined) throw new Unreachable(`The device's web server answers, but not the app service (HTTP ${response.status}).`);
+  if (body === undefined) {
+    throw new Unreachable(
+      `The device's web server answers, but not the app service (HTTP ${response.status}).`,
+    );
+  }
   if (response.ok) return body;
-  throw new Refused(body.stderr || body.msg || `HTTP ${response.status}`, { status: response.status, needsLogin: response.headers.get('x-luci-login-required') === 'yes' });
+  throw new Refused(body.stderr || body.msg || `HTTP ${response.status}`, {
+    status: response.status,
+    needsLogin: response.headers.get('x-luci-login-required') === 'yes',
+  });
 }

@@ -6,13 +6,21 @@ export function createAppsView({ tasks, onUpgrade, onRemove, onShowTask }) {
   const state = byId('apps-state');
   const count = byId('apps-count');
   const list = byId('apps-list');
-  const show = createRows(list, { keyOf: ({ name }) => name, create: (app) => createCard(app, { onUpgrade, onRemove, onShowTask }) });
+  const show = createRows(list, {
+    keyOf: ({ name }) => name,
+    create: (app) => createCard(app, { onUpgrade, onRemove, onShowTask }),
+  });
   return (apps) => {
-    const sorted = [...(apps ?? [])].sort((one, other) => titleOf(one).localeCompare(titleOf(other)));
+    const sorted = [...(apps ?? [])].sort((one, other) =>
+      titleOf(one).localeCompare(titleOf(other)),
+    );
     show(sorted.map((app) => ({ ...app, task: tasks.busyWith(app.name) })));
     setText(count, apps?.length > 0 ? String(apps.length) : '');
     state.hidden = apps?.length > 0;
-    setText(state, apps === undefined ? 'Loading …' : 'No apps yet. Type the name of one above to install it.');
+    setText(
+      state,
+      apps === undefined ? 'Loading …' : 'No apps yet. Type the name of one above to install it.',
+    );
   };
 }
 
@@ -20,25 +28,57 @@ const COLOURS = 6;
 
 function createCard(app, { onUpgrade, onRemove, onShowTask }) {
   let shown = app;
-  const letter = element('span', { className: 'letter', 'aria-hidden': 'true', dataset: { colour: String(colourOf(app.name)) } });
+  const letter = element('span', {
+    className: 'letter',
+    'aria-hidden': 'true',
+    dataset: { colour: String(colourOf(app.name)) },
+  });
   const title = element('h3');
   const version = element('p', { className: 'version' });
   const description = element('p', { className: 'description' });
   const tags = element('ul', { className: 'tags', 'aria-label': 'Tags' });
-  const open = element('a', { className: 'button primary', target: '_blank', rel: 'noopener' }, [icon('open'), 'Open']);
+  const open = element('a', { className: 'button primary', target: '_blank', rel: 'noopener' }, [
+    icon('open'),
+    'Open',
+  ]);
   const upgrade = iconButton({ symbol: 'up', text: 'Upgrade', onclick: () => onUpgrade(shown) });
-  const remove = iconButton({ symbol: 'bin', text: '', label: 'Remove', className: 'danger-text only-icon', onclick: () => onRemove(shown) });
-  const busy = element('button', { type: 'button', className: 'busy', onclick: () => onShowTask(shown.task.id) });
+  const remove = iconButton({
+    symbol: 'bin',
+    text: '',
+    label: 'Remove',
+    className: 'danger-text only-icon',
+    onclick: () => onRemove(shown),
+  });
+  const busy = element('button', {
+    type: 'button',
+    className: 'busy',
+    onclick: () => onShowTask(shown.task.id),
+  });
   const buttons = element('div', { className: 'buttons' }, [open, upgrade, remove, busy]);
-  const card = element('li', { className: 'app card' }, [letter, element('div', { className: 'about' }, [title, version]), description, tags, buttons]);
+  const card = element('li', { className: 'app card' }, [
+    letter,
+    element('div', { className: 'about' }, [title, version]),
+    description,
+    tags,
+    buttons,
+  ]);
 
-  const verbs = [[open, 'Open'], [upgrade, 'Upgrade'], [remove, 'Remove']];
+  const verbs = [
+    [open, 'Open'],
+    [upgrade, 'Upgrade'],
+    [remove, 'Remove'],
+  ];
   const update = (item) => {
     shown = item;
     setText(letter, titleOf(item).slice(0, 1).toUpperCase());
     setText(title, titleOf(item));
     setText(version, [versionOf(item), installedWord(item)].filter(Boolean).join(' · '));
-    setText(description, item.broken === true ? 'The description of this app cannot be read. Removing and installing it again may help.' : descriptionOf(item));
+    setText(
+      description,
+      item.broken === true
+        ? 'The description of this app cannot be read. Removing and installing it again may help.'
+        : descriptionOf(item),
+    );
     showTags(tags, item);
     const address = entryOf(item);
     open.hidden = address === undefined;
@@ -68,7 +108,9 @@ function versionOf({ version, release }) {
 }
 
 function descriptionOf({ description, description_en: english }) {
-  return (navigator.language.startsWith('en') ? english || description : description || english) ?? '';
+  return (
+    (navigator.language.startsWith('en') ? english || description : description || english) ?? ''
+  );
 }
 
 function showTags(target, { tags = [], broken }) {
@@ -88,5 +130,7 @@ function entryOf({ entry }) {
 
 /** Always the same for the same name. */
 function colourOf(name) {
-  return [...name].reduce((sum, character) => (sum * 31 + character.charCodeAt(0)) % 997, 7) % COLOURS;
+  return (
+    [...name].reduce((sum, character) => (sum * 31 + character.charCodeAt(0)) % 997, 7) % COLOURS
+  );
 }

@@ -10,5 +10,7 @@ export function confirm({ title, text, yes, no, isDangerous = false }) {
   byId('confirm-no').textContent = no;
   dialog.returnValue = 'no';
   dialog.showModal();
-  return new Promise((resolve) => dialog.addEventListener('close', () => resolve(dialog.returnValue === 'yes'), { once: true }));
+  return new Promise((resolve) =>
+    dialog.addEventListener('close', () => resolve(dialog.returnValue === 'yes'), { once: true }),
+  );
 }

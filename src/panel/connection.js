@@ -2,7 +2,13 @@ import { Refused, Unreachable } from './api.js';
 import { byId, element, setText } from './dom.js';
 import { openStream } from './live.js';
 
-const WORDS = { loading: 'Connecting …', up: 'Live', polling: 'Connected', down: 'Connecting again …', login: 'Log-in needed' };
+const WORDS = {
+  loading: 'Connecting …',
+  up: 'Live',
+  polling: 'Connected',
+  down: 'Connecting again …',
+  login: 'Log-in needed',
+};
 
 /**
  * Whether the daemon is there, and what it says of the whole device.
@@ -29,26 +35,41 @@ export function createConnection({ api, notices, onUp, onJob, poll }) {
     // A stream may not have noticed yet; a new one tells when the daemon is back.
     if (light.dataset.state === 'up') open();
     show('down');
-    notices.show({ topic: 'connection', tone: 'warn', text: `${text} What you see may be old; this page goes on by itself when it is back. Tasks that were running go on.`, isLasting: true });
+    notices.show({
+      topic: 'connection',
+      tone: 'warn',
+      text: `${text} What you see may be old; this page goes on by itself when it is back. Tasks that were running go on.`,
+      isLasting: true,
+    });
   };
   const askToLogIn = () => {
     // Who has just come has nothing here that could be lost.
     if (!wasUp && api.loginPage !== undefined) location.replace(api.loginPage);
     show('login');
     const action = element('a', { className: 'button', href: api.loginPage ?? '/' }, ['Log in']);
-    const text = api.loginPage === undefined ? 'You are not logged in. Log in to the device’s admin panel, then come back to this page.' : 'You are not logged in any more.';
+    const text =
+      api.loginPage === undefined
+        ? 'You are not logged in. Log in to the device’s admin panel, then come back to this page.'
+        : 'You are not logged in any more.';
     notices.show({ topic: 'connection', tone: 'warn', text, action, isLasting: true });
   };
   /** Shows what went wrong, each kind in its way. */
   const report = (error) => {
     if (error instanceof Unreachable) gone(error.message);
     else if (error instanceof Refused && error.needsLogin) askToLogIn();
-    else if (error instanceof Refused) notices.show({ topic: 'refused', tone: 'bad', text: error.message });
-    else throw error;
+    else if (error instanceof Refused) {
+      notices.show({ topic: 'refused', tone: 'bad', text: error.message });
+    } else throw error;
   };
   /** A refusal of what anybody may ask: the daemon is on its way down, or up. */
-  const lost = (error) => (error instanceof Refused && !error.needsLogin ? gone(`The app service does not answer: ${error.message}.`) : report(error));
-  /** A stream does not tell why it was cut; a question does. One that is opened again at once is no news. */
+  const lost = (error) =>
+    error instanceof Refused && !error.needsLogin
+      ? gone(`The app service does not answer: ${error.message}.`)
+      : report(error);
+  /**
+   * A stream does not tell why it was cut; a question does. One that is opened again at once is no
+   * news.
+   */
   const findOut = () => api.get('admin/store/token').catch(lost);
   const ask = async () => {
     try {
@@ -60,7 +81,12 @@ export function createConnection({ api, notices, onUp, onJob, poll }) {
   };
   const open = () => {
     stream?.close();
-    stream = openStream(() => 'admin/system/events', { listeners: { job: onJob }, onUp: () => up('up'), onCut: findOut, poll: ask });
+    stream = openStream(() => 'admin/system/events', {
+      listeners: { job: onJob },
+      onUp: () => up('up'),
+      onCut: findOut,
+      poll: ask,
+    });
   };
 
   open();

@@ -2,12 +2,18 @@ import { createHash } from 'node:crypto';
 
 export interface Page {
   html: string;
-  /** Value of the header Content-Security-Policy that lets this very script and style run, and nothing else. */
+  /**
+   * Value of the header Content-Security-Policy that lets this very script and style run, and
+   * nothing else.
+   */
   policy: string;
 }
 
 export interface PageSources {
-  /** With an empty `style` element, an empty module `script` and an empty `data-auth`, each exactly once. */
+  /**
+   * With an empty `style` element, an empty module `script` and an empty `data-auth`, each exactly
+   * once.
+   */
   html: string;
   css: string;
   script: string;
@@ -16,11 +22,16 @@ export interface PageSources {
 }
 
 /**
- * One document with style and script inside: one request, and never a script of one version with the markup of another. Their hashes in
- * the policy (CSP Level 3, section 8.4) bind the page to them, where `'self'` would also let a file run that the forge serves.
+ * One document with style and script inside: one request, and never a script of one version with
+ * the markup of another. Their hashes in the policy (CSP Level 3, section 8.4) bind the page to
+ * them, where `'self'` would also let a file run that the forge serves.
  */
 export function createPage({ html, css, script, auth }: PageSources): Page {
-  const filled = fill(fill(html, '<style></style>', css), '<script type="module"></script>', script).replace('data-auth=""', `data-auth="${auth}"`);
+  const filled = fill(
+    fill(html, '<style></style>', css),
+    '<script type="module"></script>',
+    script,
+  ).replace('data-auth=""', `data-auth="${auth}"`);
   const policy = [
     "default-src 'none'",
     `script-src ${hashOf(script)}`,
@@ -37,7 +48,9 @@ export function createPage({ html, css, script, auth }: PageSources): Page {
 function fill(html: string, element: string, content: string): string {
   const at = html.indexOf(element) + element.indexOf('</');
   if (!html.includes(element)) throw new Error(`cannot find ${element} in the page`);
-  if (/<\/(?:script|style)/i.test(content)) throw new Error(`cannot put a closing tag into ${element}`);
+  if (/<\/(?:script|style)/i.test(content)) {
+    throw new Error(`cannot put a closing tag into ${element}`);
+  }
   return html.slice(0, at) + content + html.slice(at);
 }
 

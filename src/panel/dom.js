@@ -4,8 +4,9 @@ export function byId(id) {
 }
 
 /**
- * Makes an element. Children are elements or text; text never becomes markup. Of the properties those that begin with `on` are listeners,
- * `dataset` is an object, those with a dash or named `role` are attributes, the others properties of the element.
+ * Makes an element. Children are elements or text; text never becomes markup. Of the properties
+ * those that begin with `on` are listeners, `dataset` is an object, those with a dash or named
+ * `role` are attributes, the others properties of the element.
  */
 export function element(tag, properties = {}, children = []) {
   const made = document.createElement(tag);
@@ -36,16 +37,23 @@ export function icon(name) {
 
 /** A button with a symbol; the label says more to those who cannot see what it stands beside. */
 export function iconButton({ symbol, text, label = text, onclick, className = '' }) {
-  return element('button', { type: 'button', className, 'aria-label': label, onclick }, [icon(symbol), text]);
+  return element('button', { type: 'button', className, 'aria-label': label, onclick }, [
+    icon(symbol),
+    text,
+  ]);
 }
 
-/** Writes text only where it differs: what is the same is not read out again, and a selection in it stays. */
+/**
+ * Writes text only where it differs: what is the same is not read out again, and a selection in it
+ * stays.
+ */
 export function setText(target, text) {
   if (target.textContent !== text) target.textContent = text;
 }
 
 /**
- * Keeps a list's rows: a row stays the same element for as long as its key is there, so that focus and what is open in it stay, too.
+ * Keeps a list's rows: a row stays the same element for as long as its key is there, so that focus
+ * and what is open in it stay, too.
  * @param create makes `{ element, update(item), close?() }` for an item
  */
 export function createRows(list, { keyOf, create }) {

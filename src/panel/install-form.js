@@ -14,14 +14,23 @@ export function createInstallForm({ onInstall }) {
 
   const complain = (field, text) => {
     problem.textContent = text;
-    for (const each of [name, path]) each.setAttribute('aria-invalid', String(each === field && text !== ''));
+    for (const each of [name, path]) {
+      each.setAttribute('aria-invalid', String(each === field && text !== ''));
+    }
     if (text !== '') field.focus();
     return text === '';
   };
   const isFine = () => {
     if (name.value.trim() === '') return complain(name, 'Type the name of an app first.');
-    if (!PACKAGE_NAME.test(name.value.trim())) return complain(name, 'A name is letters, digits and . + _ - and begins with a letter or digit.');
-    if (autoconf.checked && path.value.trim() !== '' && !path.value.trim().startsWith('/')) return complain(path, 'The folder begins with a slash, such as /mnt/data.');
+    if (!PACKAGE_NAME.test(name.value.trim())) {
+      return complain(
+        name,
+        'A name is letters, digits and . + _ - and begins with a letter or digit.',
+      );
+    }
+    if (autoconf.checked && path.value.trim() !== '' && !path.value.trim().startsWith('/')) {
+      return complain(path, 'The folder begins with a slash, such as /mnt/data.');
+    }
     return complain(name, '');
   };
 

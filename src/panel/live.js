@@ -3,8 +3,10 @@ const LONGEST_DELAY_MS = 15_000;
 const POLL_MS = 2000;
 
 /**
- * An event stream that comes back. A server in front, such as a CGI relay, cuts streams after a while: then it is opened again at once. It may have no room
- * for one: then, until it has, somebody asks in the stream's place. The two never overlap, so that what one brought the other goes on behind.
+ * An event stream that comes back. A server in front, such as a CGI relay, cuts streams after a
+ * while: then it is opened again at once. It may have no room for one: then, until it has, somebody
+ * asks in the stream's place. The two never overlap, so that what one brought the other goes on
+ * behind.
  * @param addressOf called for each attempt, so that it can name where to go on
  * @param listeners by event; each gets the data and the event's id
  * @param onCut called when a stream that was open is no more

@@ -33,10 +33,13 @@ export function createLogView({ api, task, onStatus }) {
   };
   const open = () => {
     stream?.close();
-    stream = openStream(() => `admin/system/tasks/events?${new URLSearchParams({ task_id: task.id, offset })}`, {
-      listeners: { log: take, status: onStatus, end: finish },
-      poll: () => ask().catch(() => undefined),
-    });
+    stream = openStream(
+      () => `admin/system/tasks/events?${new URLSearchParams({ task_id: task.id, offset })}`,
+      {
+        listeners: { log: take, status: onStatus, end: finish },
+        poll: () => ask().catch(() => undefined),
+      },
+    );
   };
   const ask = async () => {
     const { status, text, end } = await readOn(api, task, offset);
@@ -61,7 +64,10 @@ export function createLogView({ api, task, onStatus }) {
   void begin();
   return {
     element: screen.element,
-    /** A page that nobody sees holds no connection: browsers have few of them, and so have small web servers. */
+    /**
+     * A page that nobody sees holds no connection: browsers have few of them, and so have small web
+     * servers.
+     */
     pause: () => stream?.close(),
     resume: () => {
       if (!isOver && !isClosed) open();
@@ -74,7 +80,10 @@ export function createLogView({ api, task, onStatus }) {
   };
 }
 
-/** What is new in a log, where no stream brings it. In this order: a task that has ended writes nothing more, so what is read after that is all. */
+/**
+ * What is new in a log, where no stream brings it. In this order: a task that has ended writes
+ * nothing more, so what is read after that is all.
+ */
 async function readOn(api, { id }, offset) {
   const status = await api.get('admin/system/tasks/status', { task_id: id });
   const bytes = await api.logFrom(id, offset);
@@ -107,11 +116,35 @@ function createTerminal(task) {
 function createScreen(task) {
   const lines = element('div', { className: 'lines' });
   const remark = element('p', { className: 'remark', hidden: true });
-  const pane = element('div', { className: 'pane', role: 'region', tabIndex: 0, 'aria-label': `Log of ${task.command}` }, [remark, lines]);
-  const toEnd = iconButton({ symbol: 'down', text: 'Newest', label: 'Scroll to the newest line', className: 'to-end', onclick: () => scrollToEnd() });
+  const pane = element(
+    'div',
+    { className: 'pane', role: 'region', tabIndex: 0, 'aria-label': `Log of ${task.command}` },
+    [remark, lines],
+  );
+  const toEnd = iconButton({
+    symbol: 'down',
+    text: 'Newest',
+    label: 'Scroll to the newest line',
+    className: 'to-end',
+    onclick: () => scrollToEnd(),
+  });
   const copy = element('button', { type: 'button', className: 'quiet' }, ['Copy']);
-  const whole = element('a', { className: 'button quiet', href: logAddress(task.id), target: '_blank', rel: 'noopener', download: `${task.id}.log` }, [icon('down'), 'Save']);
-  const box = element('div', { className: 'log' }, [pane, toEnd, element('div', { className: 'log-tools' }, [copy, whole])]);
+  const whole = element(
+    'a',
+    {
+      className: 'button quiet',
+      href: logAddress(task.id),
+      target: '_blank',
+      rel: 'noopener',
+      download: `${task.id}.log`,
+    },
+    [icon('down'), 'Save'],
+  );
+  const box = element('div', { className: 'log' }, [
+    pane,
+    toEnd,
+    element('div', { className: 'log-tools' }, [copy, whole]),
+  ]);
   let firstLine = 0;
   let isAtEnd = true;
 
@@ -138,23 +171,44 @@ function createScreen(task) {
       if (isAtEnd) scrollToEnd();
     },
     say,
-    onCopy: (textOf) => copy.addEventListener('click', () => void copyText(textOf(), { button: copy, lines })),
+    onCopy: (textOf) =>
+      copy.addEventListener('click', () => void copyText(textOf(), { button: copy, lines })),
   };
 }
 
-/** Drops the lines that are forgotten and those that changed, and puts the changed and the new ones at the end. */
+/**
+ * Drops the lines that are forgotten and those that changed, and puts the changed and the new ones
+ * at the end.
+ */
 function replaceLines(target, shownFrom, { firstLine, from, lines }) {
-  for (let dropped = Math.min(firstLine - shownFrom, target.childElementCount); dropped > 0; dropped -= 1) target.firstElementChild.remove();
+  for (
+    let dropped = Math.min(firstLine - shownFrom, target.childElementCount);
+    dropped > 0;
+    dropped -= 1
+  ) {
+    target.firstElementChild.remove();
+  }
   while (target.childElementCount > from - firstLine) target.lastElementChild.remove();
   target.append(...lines.map(lineElement));
   return firstLine;
 }
 
 function lineElement(runs) {
-  return element('div', {}, runs.map(({ text, colour, isBold }) => (colour === 0 && !isBold ? text : element('span', { className: `ink-${colour}${isBold ? ' bold' : ''}` }, [text]))));
+  return element(
+    'div',
+    {},
+    runs.map(({ text, colour, isBold }) =>
+      colour === 0 && !isBold
+        ? text
+        : element('span', { className: `ink-${colour}${isBold ? ' bold' : ''}` }, [text]),
+    ),
+  );
 }
 
-/** The clipboard is there on secure pages only, and a router's is mostly none: then the log is selected, ready for the keys. */
+/**
+ * The clipboard is there on secure pages only, and a router's is mostly none: then the log is
+ * selected, ready for the keys.
+ */
 async function copyText(text, { button, lines }) {
   try {
     await navigator.clipboard.writeText(text);

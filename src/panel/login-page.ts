@@ -1,15 +1,24 @@
 import { createHash } from 'node:crypto';
 
 /**
- * The log-in page. It needs nothing from elsewhere, and a browser that keeps to its policy (CSP level 3) lets it load, send and be framed by nothing
- * but what stands here.
+ * The log-in page. It needs nothing from elsewhere, and a browser that keeps to its policy (CSP
+ * level 3) lets it load, send and be framed by nothing but what stands here.
  * @param next where to go after the log-in: a path on this host, which `main.base` has checked
  */
 export function loginPage(next: string): Response {
   const script = SCRIPT.replace('NEXT', JSON.stringify(next));
   const policy = `default-src 'none'; script-src '${hashOf(script)}'; style-src '${hashOf(STYLE)}'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'`;
-  const headers = { 'content-type': 'text/html; charset=utf-8', 'cache-control': 'no-store', 'content-security-policy': policy, 'x-content-type-options': 'nosniff', 'referrer-policy': 'no-referrer' };
-  return new Response(PAGE.replace('SCRIPT', () => script).replace('STYLE', () => STYLE), { headers });
+  const headers = {
+    'content-type': 'text/html; charset=utf-8',
+    'cache-control': 'no-store',
+    'content-security-policy': policy,
+    'x-content-type-options': 'nosniff',
+    'referrer-policy': 'no-referrer',
+  };
+  return new Response(
+    PAGE.replace('SCRIPT', () => script).replace('STYLE', () => STYLE),
+    { headers },
+  );
 }
 
 function hashOf(text: string): string {

@@ -2,7 +2,8 @@ import { byId, element, iconButton } from './dom.js';
 
 /**
  * Messages at the head of the page. One of each topic at most; a new one takes the old one's place.
- * @returns `{ show({ topic, tone, text, action? }), hide(topic), announce(text) }`, where `action` is an element such as a link
+ * @returns `{ show({ topic, tone, text, action? }), hide(topic), announce(text) }`, where `action`
+ *   is an element such as a link
  */
 export function createNotices() {
   const place = byId('notices');
@@ -17,9 +18,19 @@ export function createNotices() {
     show: ({ topic, tone, text, action, isLasting = false }) => {
       if (shown.get(topic)?.text === text) return;
       hide(topic);
-      const close = iconButton({ symbol: 'close', text: '', label: 'Close this message', className: 'quiet', onclick: () => hide(topic) });
+      const close = iconButton({
+        symbol: 'close',
+        text: '',
+        label: 'Close this message',
+        className: 'quiet',
+        onclick: () => hide(topic),
+      });
       const extras = [...(action === undefined ? [] : [action]), ...(isLasting ? [] : [close])];
-      const box = element('div', { className: 'notice', role: tone === 'bad' ? 'alert' : 'status', dataset: { tone } }, [element('p', {}, [text]), ...extras]);
+      const box = element(
+        'div',
+        { className: 'notice', role: tone === 'bad' ? 'alert' : 'status', dataset: { tone } },
+        [element('p', {}, [text]), ...extras],
+      );
       shown.set(topic, { box, text });
       place.append(box);
       // What is refused may have been asked for further down.

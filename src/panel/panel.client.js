@@ -13,7 +13,10 @@ import { createTasksView } from './tasks-view.js';
 import { createUploadForm } from './upload-form.js';
 import { stateWord, titleOf } from './words.js';
 
-/** While a task runs, its progress is asked for this often: device events tell of beginnings and ends. */
+/**
+ * While a task runs, its progress is asked for this often: device events tell of beginnings and
+ * ends.
+ */
 const PROGRESS_MS = 2000;
 /** And this often the words for times are made new. */
 const CLOCK_MS = 30_000;
@@ -26,13 +29,30 @@ function start() {
   const tasks = createTaskList({ onChange: () => render(), onEnd: takeEnd });
   let apps;
 
-  const connection = createConnection({ api, notices, onUp: () => void refresh(), onJob: ({ task_id: id, ...task }) => tasks.merge(id, task), poll: loadTasks });
-  const act = createActions({ api, notices, connection, tasks, onTask: async (id) => {
-    await loadTasks();
-    tasksView.open(id);
-  } });
+  const connection = createConnection({
+    api,
+    notices,
+    onUp: () => void refresh(),
+    onJob: ({ task_id: id, ...task }) => tasks.merge(id, task),
+    poll: loadTasks,
+  });
+  const act = createActions({
+    api,
+    notices,
+    connection,
+    tasks,
+    onTask: async (id) => {
+      await loadTasks();
+      tasksView.open(id);
+    },
+  });
   const tasksView = createTasksView({ api, tasks, onStop: act.stop });
-  const showApps = createAppsView({ tasks, onUpgrade: act.upgrade, onRemove: act.remove, onShowTask: (id) => tasksView.open(id) });
+  const showApps = createAppsView({
+    tasks,
+    onUpgrade: act.upgrade,
+    onRemove: act.remove,
+    onShowTask: (id) => tasksView.open(id),
+  });
   const records = createRecordsView({ api, report: connection.report, onUndo: act.undo });
   const storage = createStorageView({ api, report: connection.report, onMove: act.move });
   const self = createSelfUpgrade({ api, report: connection.report, onUpgrade: act.upgradeSelf });
@@ -49,7 +69,13 @@ function start() {
     render();
   }
   async function refresh() {
-    await Promise.all([loadTasks(), loadApps(), self.showVersion(), records.load(), storage.load()]).catch(connection.report);
+    await Promise.all([
+      loadTasks(),
+      loadApps(),
+      self.showVersion(),
+      records.load(),
+      storage.load(),
+    ]).catch(connection.report);
   }
   function takeEnd(task) {
     notices.announce(`${titleOf(task)}: ${stateWord(task.state)}`);
@@ -76,6 +102,13 @@ function start() {
 
 /** The page is the old version's until then. */
 function offerReload(notices) {
-  const action = element('button', { type: 'button', onclick: () => location.reload() }, ['Load it']);
-  notices.show({ topic: 'upgraded', tone: 'good', text: 'depotd was upgraded, and has a new page.', action });
+  const action = element('button', { type: 'button', onclick: () => location.reload() }, [
+    'Load it',
+  ]);
+  notices.show({
+    topic: 'upgraded',
+    tone: 'good',
+    text: 'depotd was upgraded, and has a new page.',
+    action,
+  });
 }

@@ -11,7 +11,11 @@ export function createRecordsView({ api, report, onUndo }) {
     if (!box.open) return;
     try {
       const { records } = await api.get('admin/store/run_records');
-      list.replaceChildren(...[...records].sort((one, other) => other.ts - one.ts).map((record) => createRow(record, onUndo)));
+      list.replaceChildren(
+        ...[...records]
+          .sort((one, other) => other.ts - one.ts)
+          .map((record) => createRow(record, onUndo)),
+      );
       state.hidden = records.length > 0;
       setText(state, 'None. What uploaded files bring is noted here, and can be removed again.');
     } catch (error) {
@@ -24,6 +28,21 @@ export function createRecordsView({ api, report, onUndo }) {
 
 function createRow(record, onUndo) {
   const { file, ts } = record;
-  const undo = element('button', { type: 'button', className: 'danger-text', 'aria-label': `Remove what ${file} brought`, onclick: () => onUndo(record) }, ['Remove']);
-  return element('li', {}, [element('div', { className: 'grow' }, [element('p', {}, [file]), element('p', { className: 'note' }, [ago(ts)])]), undo]);
+  const undo = element(
+    'button',
+    {
+      type: 'button',
+      className: 'danger-text',
+      'aria-label': `Remove what ${file} brought`,
+      onclick: () => onUndo(record),
+    },
+    ['Remove'],
+  );
+  return element('li', {}, [
+    element('div', { className: 'grow' }, [
+      element('p', {}, [file]),
+      element('p', { className: 'note' }, [ago(ts)]),
+    ]),
+    undo,
+  ]);
 }

@@ -20,7 +20,12 @@ export function createSelfUpgrade({ api, report, onUpgrade }) {
     setText(state, 'Looking …');
     try {
       const { code, msg } = await api.get('admin/store/check_self_upgrade');
-      setText(state, code === NONE_NEWER ? 'The lists have no newer version. “Update lists” fetches them.' : `Version ${msg} is there.`);
+      setText(
+        state,
+        code === NONE_NEWER
+          ? 'The lists have no newer version. “Update lists” fetches them.'
+          : `Version ${msg} is there.`,
+      );
       offer(code === NONE_NEWER ? '' : msg);
     } catch (error) {
       setText(state, error.status > 0 ? error.message : '');
@@ -29,8 +34,18 @@ export function createSelfUpgrade({ api, report, onUpgrade }) {
     check.disabled = false;
   });
   upgrade.addEventListener('click', async () => {
-    const text = 'The app service starts again in between; this page waits and goes on by itself. If the new version does not answer, the old one is put back.';
-    if (!(await confirm({ title: `Upgrade depotd to ${version}?`, text, yes: 'Upgrade', no: 'Not now' }))) return;
+    const text =
+      'The app service starts again in between; this page waits and goes on by itself. If the new version does not answer, the old one is put back.';
+    if (
+      !(await confirm({
+        title: `Upgrade depotd to ${version}?`,
+        text,
+        yes: 'Upgrade',
+        no: 'Not now',
+      }))
+    ) {
+      return;
+    }
     offer('');
     setText(state, '');
     await onUpgrade();

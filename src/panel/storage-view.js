@@ -25,11 +25,22 @@ export function createStorageView({ api, report, onMove }) {
 }
 
 function createRow({ dev, label, type, size, mount }) {
-  const facts = [type, label, mount === '' ? 'not mounted' : `at ${mount}`].filter(Boolean).join(' · ');
-  return element('li', {}, [element('div', { className: 'grow' }, [element('p', {}, [dev]), element('p', { className: 'note' }, [facts])]), element('span', {}, [size])]);
+  const facts = [type, label, mount === '' ? 'not mounted' : `at ${mount}`]
+    .filter(Boolean)
+    .join(' · ');
+  return element('li', {}, [
+    element('div', { className: 'grow' }, [
+      element('p', {}, [dev]),
+      element('p', { className: 'note' }, [facts]),
+    ]),
+    element('span', {}, [size]),
+  ]);
 }
 
-/** Moving the container data: a folder is checked first, and what may be done with it then depends on what is there. */
+/**
+ * Moving the container data: a folder is checked first, and what may be done with it then depends
+ * on what is there.
+ */
 function createMoveForm({ api, onMove }) {
   const form = byId('move');
   const path = byId('move-path');
@@ -43,7 +54,11 @@ function createMoveForm({ api, onMove }) {
   };
   const offer = (...actions) =>
     buttons.replaceChildren(
-      ...actions.map(({ text, overwrite, className = '' }) => element('button', { type: 'button', className, onclick: () => void start(overwrite) }, [text])),
+      ...actions.map(({ text, overwrite, className = '' }) =>
+        element('button', { type: 'button', className, onclick: () => void start(overwrite) }, [
+          text,
+        ]),
+      ),
     );
   const start = async (overwrite) => {
     offer();
@@ -51,16 +66,25 @@ function createMoveForm({ api, onMove }) {
     await onMove({ path: path.value.trim(), ...(overwrite !== undefined && { overwrite }) });
   };
   const check = async () => {
-    if (!path.value.trim().startsWith('/')) return say('The folder begins with a slash, such as /mnt/data/docker.', true);
+    if (!path.value.trim().startsWith('/')) {
+      return say('The folder begins with a slash, such as /mnt/data/docker.', true);
+    }
     say('Looking …');
-    const { result, error } = await api.get('admin/store/docker_check_migrate', { path: path.value.trim() });
+    const { result, error } = await api.get('admin/store/docker_check_migrate', {
+      path: path.value.trim(),
+    });
     if (result === 'bad') return say(error, true);
     if (result === 'good') {
       offer({ text: 'Move the data', className: 'primary' });
       return say('The data can go there. Containers stop for as long as it is copied.');
     }
-    offer({ text: 'Use what is there', overwrite: 'chdir' }, { text: 'Replace what is there', overwrite: 'true', className: 'danger' });
-    return say('There is something in this folder. Use it as it is, without copying anything, or replace it with the data that is in use now.');
+    offer(
+      { text: 'Use what is there', overwrite: 'chdir' },
+      { text: 'Replace what is there', overwrite: 'true', className: 'danger' },
+    );
+    return say(
+      'There is something in this folder. Use it as it is, without copying anything, or replace it with the data that is in use now.',
+    );
   };
 
   path.addEventListener('input', () => {
@@ -77,7 +101,12 @@ function createMoveForm({ api, onMove }) {
     load: async () => {
       const answer = await api.get('admin/store/docker_check_dir').catch(() => undefined);
       form.hidden = answer?.code !== 200;
-      setText(byId('move-place'), answer?.docker_on_system ? 'It is on the system disk, which is small and wears out. It can move to another one.' : 'It is not on the system disk. It can move to another folder.');
+      setText(
+        byId('move-place'),
+        answer?.docker_on_system
+          ? 'It is on the system disk, which is small and wears out. It can move to another one.'
+          : 'It is not on the system disk. It can move to another folder.',
+      );
     },
   };
 }

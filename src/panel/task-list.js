@@ -1,6 +1,7 @@
 /**
- * What the page knows of the device's tasks, in the order in which the daemon took them. It is told of all of them at once, or of one that
- * changed; that one may lack what was known before, such as its progress.
+ * What the page knows of the device's tasks, in the order in which the daemon took them. It is told
+ * of all of them at once, or of one that changed; that one may lack what was known before, such as
+ * its progress.
  * @param onEnd gets each task that was known to run, or not known, and has ended
  */
 export function createTaskList({ onChange, onEnd }) {
@@ -13,7 +14,12 @@ export function createTaskList({ onChange, onEnd }) {
   return {
     replace: (byId) => {
       const before = tasks;
-      tasks = new Map(Object.entries(byId).map(([id, task]) => [id, { ...task, id, isStopping: before.get(id)?.isStopping }]));
+      tasks = new Map(
+        Object.entries(byId).map(([id, task]) => [
+          id,
+          { ...task, id, isStopping: before.get(id)?.isStopping },
+        ]),
+      );
       onChange();
       // The first list is history.
       if (isLoaded) for (const task of tasks.values()) tellEnd(task, before.get(task.id));

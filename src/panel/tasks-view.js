@@ -17,16 +17,35 @@ export function createTasksView({ api, tasks, onStop }) {
   const open = (id) => {
     log?.close();
     openId = id;
-    log = id === undefined ? undefined : createLogView({ api, task: tasks.get(id), onStatus: (status) => tasks.merge(id, status) });
+    log =
+      id === undefined
+        ? undefined
+        : createLogView({
+            api,
+            task: tasks.get(id),
+            onStatus: (status) => tasks.merge(id, status),
+          });
     render();
   };
   const toggle = (id) => open(id === openId ? undefined : id);
-  const show = createRows(list, { keyOf: ({ id }) => id, create: (task) => createRow(task, { toggle, onStop }) });
+  const show = createRows(list, {
+    keyOf: ({ id }) => id,
+    create: (task) => createRow(task, { toggle, onStop }),
+  });
   const render = () => {
     const all = tasks.newestFirst();
-    show(all.slice(0, most).map((task) => ({ ...task, log: task.id === openId ? log.element : undefined })));
+    show(
+      all
+        .slice(0, most)
+        .map((task) => ({ ...task, log: task.id === openId ? log.element : undefined })),
+    );
     state.hidden = all.length > 0;
-    setText(state, !tasks.isLoaded() ? 'Loading …' : 'Nothing has been done yet. What you install, upgrade or remove shows up here.');
+    setText(
+      state,
+      !tasks.isLoaded()
+        ? 'Loading …'
+        : 'Nothing has been done yet. What you install, upgrade or remove shows up here.',
+    );
     more.hidden = all.length <= most;
     setText(more, `Show all ${all.length}`);
   };
@@ -53,13 +72,25 @@ function createRow({ id }, { toggle, onStop }) {
   const title = element('span', { className: 'task-title' });
   const when = element('span', { className: 'task-when' });
   const chip = element('span', { className: 'chip' });
-  const head = element('button', { type: 'button', className: 'task-head', onclick: () => toggle(id) }, [icon('turn'), title, chip, when]);
-  const stop = iconButton({ symbol: 'stop', text: 'Stop', className: 'stop', onclick: () => onStop(id) });
+  const head = element(
+    'button',
+    { type: 'button', className: 'task-head', onclick: () => toggle(id) },
+    [icon('turn'), title, chip, when],
+  );
+  const stop = iconButton({
+    symbol: 'stop',
+    text: 'Stop',
+    className: 'stop',
+    onclick: () => onStop(id),
+  });
   const progress = element('p', { className: 'progress' });
   const bar = element('progress', { max: 1 });
   const problem = element('p', { className: 'problem' });
   const slot = element('div', { className: 'slot' });
-  const doing = element('div', { className: 'doing' }, [element('div', { className: 'grow' }, [progress, bar]), stop]);
+  const doing = element('div', { className: 'doing' }, [
+    element('div', { className: 'grow' }, [progress, bar]),
+    stop,
+  ]);
   const row = element('li', { className: 'task card' }, [head, doing, problem, slot]);
 
   const update = (task) => {
@@ -72,20 +103,29 @@ function createRow({ id }, { toggle, onStop }) {
     chip.dataset.state = task.state;
     setText(when, whenOf(task));
     doing.hidden = !task.running;
-    setText(progress, task.isStopping === true ? 'Stopping …' : progressLine(task) || 'Its turn comes after the tasks before it');
+    setText(
+      progress,
+      task.isStopping === true
+        ? 'Stopping …'
+        : progressLine(task) || 'Its turn comes after the tasks before it',
+    );
     setProgress(bar, task);
     stop.setAttribute('aria-label', `Stop: ${titleOf(task)}`);
     stop.disabled = task.isStopping === true;
     problem.hidden = task.running || task.error === undefined;
     setText(problem, task.error ?? '');
-    if (slot.firstElementChild !== (task.log ?? null)) slot.replaceChildren(...(isOpen ? [task.log] : []));
+    if (slot.firstElementChild !== (task.log ?? null)) {
+      slot.replaceChildren(...(isOpen ? [task.log] : []));
+    }
   };
   return { element: row, update };
 }
 
 function whenOf({ running, state, start, stop }) {
   if (running) return state === 'running' ? `for ${span(Date.now() / 1000 - start)}` : '';
-  return [ago(stop ?? start), stop > start ? `took ${span(stop - start)}` : ''].filter(Boolean).join(' · ');
+  return [ago(stop ?? start), stop > start ? `took ${span(stop - start)}` : '']
+    .filter(Boolean)
+    .join(' · ');
 }
 
 /** Without a value the bar says only that something goes on. */

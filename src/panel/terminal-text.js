@@ -1,9 +1,18 @@
 /**
- * What a terminal would show of a program's output: colours, carriage returns, and the moves within the last lines with which progress
- * bars are drawn (ECMA-48). Lines are numbered from the first one ever written; the oldest are forgotten.
+ * What a terminal would show of a program's output: colours, carriage returns, and the moves within
+ * the last lines with which progress bars are drawn (ECMA-48). Lines are numbered from the first
+ * one ever written; the oldest are forgotten.
  */
 export function createTerminalText({ mostLines = 4000 } = {}) {
-  const screen = { lines: [blankLine()], firstLine: 0, row: 0, column: 0, ink: PLAIN, changedFrom: 0, mostLines };
+  const screen = {
+    lines: [blankLine()],
+    firstLine: 0,
+    row: 0,
+    column: 0,
+    ink: PLAIN,
+    changedFrom: 0,
+    mostLines,
+  };
   let rest = '';
 
   return {
@@ -13,7 +22,10 @@ export function createTerminalText({ mostLines = 4000 } = {}) {
       rest = all.slice(end);
       for (const [piece] of all.slice(0, end).matchAll(PIECES)) apply(screen, piece);
     },
-    /** The lines that differ since the last call: `{ firstLine, from, lines }`, where `from` is the number of the first of `lines`. */
+    /**
+     * The lines that differ since the last call: `{ firstLine, from, lines }`, where `from` is the
+     * number of the first of `lines`.
+     */
     takeChanges: () => {
       const from = Math.max(screen.changedFrom, screen.firstLine);
       const lines = screen.lines.slice(from - screen.firstLine).map(runsOf);
@@ -28,12 +40,16 @@ export function createTerminalText({ mostLines = 4000 } = {}) {
 const MOST_COLUMNS = 2000;
 /** How far a program may go back up: the height of the terminal that the daemon gives it. */
 const SCREEN_ROWS = 24;
-/** Ink is one character a cell: colour 0 is none, 1 to 16 are the terminal's, and bold is counted on top. */
+/**
+ * Ink is one character a cell: colour 0 is none, 1 to 16 are the terminal's, and bold is counted on
+ * top.
+ */
 const PLAIN = String.fromCharCode(0);
 const BOLD = 32;
 
 const CSI = /^\x1b\[([0-9;:?<=>]*)[ -/]*([@-~])$/;
-const PIECES = /\x1b\[[0-?]*[ -/]*[@-~]|\x1b[\]PX^_][^\x07\x1b]*(?:\x07|\x1b\\)?|\x1b[ -/]*[0-~]|[\x00-\x1f\x7f]|[^\x00-\x1f\x7f]+/g;
+const PIECES =
+  /\x1b\[[0-?]*[ -/]*[@-~]|\x1b[\]PX^_][^\x07\x1b]*(?:\x07|\x1b\\)?|\x1b[ -/]*[0-~]|[\x00-\x1f\x7f]|[^\x00-\x1f\x7f]+/g;
 /** A sequence that began at the end of the text and may go on in the next. */
 const UNFINISHED = /^\x1b(?:\[[0-?]*[ -/]*|[\]PX^_][^\x07\x1b]*\x1b?|[ -/]*)$/;
 
@@ -42,7 +58,9 @@ const MOST_SEQUENCE = 256;
 
 function wholeUntil(text) {
   const at = text.lastIndexOf('\x1b');
-  return at >= 0 && text.length - at < MOST_SEQUENCE && UNFINISHED.test(text.slice(at)) ? at : text.length;
+  return at >= 0 && text.length - at < MOST_SEQUENCE && UNFINISHED.test(text.slice(at))
+    ? at
+    : text.length;
 }
 
 function blankLine() {
@@ -52,7 +70,9 @@ function blankLine() {
 function apply(screen, piece) {
   if (piece.startsWith('\x1b')) {
     const [, parameters, final] = CSI.exec(piece) ?? [];
-    if (final !== undefined) MOVES[final]?.(screen, parameters.split(/[;:]/).map(Number), parameters);
+    if (final !== undefined) {
+      MOVES[final]?.(screen, parameters.split(/[;:]/).map(Number), parameters);
+    }
     return;
   }
   if (piece >= ' ' && piece !== '\x7f') print(screen, piece);
@@ -66,13 +86,16 @@ const CONTROLS = {
   },
   '\r': (screen) => (screen.column = 0),
   '\b': (screen) => (screen.column = Math.max(0, screen.column - 1)),
-  '\t': (screen) => (screen.column = Math.min(MOST_COLUMNS - 1, (Math.floor(screen.column / 8) + 1) * 8)),
+  '\t': (screen) =>
+    (screen.column = Math.min(MOST_COLUMNS - 1, (Math.floor(screen.column / 8) + 1) * 8)),
 };
 
 const MOVES = {
   A: (screen, [count]) => goToRow(screen, screen.row - (count || 1)),
-  B: (screen, [count]) => goToRow(screen, Math.min(screen.row + (count || 1), screen.lines.length - 1)),
-  C: (screen, [count]) => (screen.column = Math.min(MOST_COLUMNS - 1, screen.column + (count || 1))),
+  B: (screen, [count]) =>
+    goToRow(screen, Math.min(screen.row + (count || 1), screen.lines.length - 1)),
+  C: (screen, [count]) =>
+    (screen.column = Math.min(MOST_COLUMNS - 1, screen.column + (count || 1))),
   D: (screen, [count]) => (screen.column = Math.max(0, screen.column - (count || 1))),
   G: (screen, [column]) => (screen.column = Math.min(MOST_COLUMNS, Math.max(1, column)) - 1),
   J: (screen, [part]) => {
@@ -116,8 +139,12 @@ function print(screen, text) {
 function overwrite(screen, part) {
   const line = screen.lines[screen.row];
   const { column, ink } = screen;
-  line.text = line.text.slice(0, column).padEnd(column) + part + line.text.slice(column + part.length);
-  line.ink = line.ink.slice(0, column).padEnd(column, PLAIN) + ink.repeat(part.length) + line.ink.slice(column + part.length);
+  line.text =
+    line.text.slice(0, column).padEnd(column) + part + line.text.slice(column + part.length);
+  line.ink =
+    line.ink.slice(0, column).padEnd(column, PLAIN) +
+    ink.repeat(part.length) +
+    line.ink.slice(column + part.length);
   screen.column += part.length;
   touch(screen, screen.row);
 }
@@ -125,19 +152,36 @@ function overwrite(screen, part) {
 /** 0: from the cursor to the end, 1: from the start to the cursor, 2: all of it. */
 function eraseInLine(screen, part) {
   const line = screen.lines[screen.row];
-  if (part === 0) Object.assign(line, { text: line.text.slice(0, screen.column), ink: line.ink.slice(0, screen.column) });
-  else if (part === 2) Object.assign(line, blankLine());
-  else if (part === 1) Object.assign(line, { text: ' '.repeat(screen.column) + line.text.slice(screen.column), ink: PLAIN.repeat(screen.column) + line.ink.slice(screen.column) });
+  if (part === 0) {
+    Object.assign(line, {
+      text: line.text.slice(0, screen.column),
+      ink: line.ink.slice(0, screen.column),
+    });
+  } else if (part === 2) Object.assign(line, blankLine());
+  else if (part === 1) {
+    Object.assign(line, {
+      text: ' '.repeat(screen.column) + line.text.slice(screen.column),
+      ink: PLAIN.repeat(screen.column) + line.ink.slice(screen.column),
+    });
+  }
   touch(screen, screen.row);
 }
 
-/** Select Graphic Rendition: bold and the sixteen colours; of the 256 colours the first sixteen; others count as none. */
+/**
+ * Select Graphic Rendition: bold and the sixteen colours; of the 256 colours the first sixteen;
+ * others count as none.
+ */
 function inkAfter(ink, codes) {
   let value = ink.charCodeAt(0);
   for (let at = 0; at < codes.length; at += 1) {
     const code = codes[at];
     if (code === 38 || code === 48) {
-      if (code === 38) value = withColour(value, codes[at + 1] === 5 && codes[at + 2] < 16 ? codes[at + 2] + 1 : 0);
+      if (code === 38) {
+        value = withColour(
+          value,
+          codes[at + 1] === 5 && codes[at + 2] < 16 ? codes[at + 2] + 1 : 0,
+        );
+      }
       at += codes[at + 1] === 5 ? 2 : 4;
     } else value = inkWith(value, code);
   }
@@ -165,7 +209,11 @@ function runsOf({ text, ink }) {
     let end = begin + 1;
     while (end < text.length && ink[end] === ink[begin]) end += 1;
     const value = ink.charCodeAt(begin);
-    runs.push({ text: text.slice(begin, end), colour: value & ~BOLD, isBold: (value & BOLD) !== 0 });
+    runs.push({
+      text: text.slice(begin, end),
+      colour: value & ~BOLD,
+      isBold: (value & BOLD) !== 0,
+    });
     begin = end;
   }
   return runs;

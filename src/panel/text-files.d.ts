@@ -1,4 +1,6 @@
-/** The build turns these files into text: the page's own sources are part of the daemon's one file. */
+/**
+ * The build turns these files into text: the page's own sources are part of the daemon's one file.
+ */
 declare module '*.html' {
   const text: string;
   export default text;

@@ -1,6 +1,9 @@
 import { byId, setText } from './dom.js';
 
-/** @param onSend gets the file and what to tell of its progress; returns `{ answer, cancel }`, whose answer is an error's text, empty where it was taken, or undefined where it was cancelled */
+/**
+ * @param onSend gets the file and what to tell of its progress; returns `{ answer, cancel }`, whose
+ *   answer is an error's text, empty where it was taken, or undefined where it was cancelled
+ */
 export function createUploadForm({ onSend }) {
   const form = byId('upload');
   const input = byId('upload-file');
@@ -17,7 +20,10 @@ export function createUploadForm({ onSend }) {
   const showProgress = (name, part) => {
     bar.value = part;
     // When all is sent the device looks into the file.
-    setText(byId('upload-progress'), part < 1 ? `Sending ${name}: ${Math.floor(part * 100)} %` : `The device checks ${name} …`);
+    setText(
+      byId('upload-progress'),
+      part < 1 ? `Sending ${name}: ${Math.floor(part * 100)} %` : `The device checks ${name} …`,
+    );
   };
   const setSending = (isSending) => {
     doing.hidden = !isSending;
@@ -27,7 +33,11 @@ export function createUploadForm({ onSend }) {
 
   input.addEventListener('change', () => {
     const [file] = input.files;
-    complain(file === undefined || /\.(ipk|run)$/i.test(file.name) ? '' : 'The name of the file must end in .ipk or .run.');
+    complain(
+      file === undefined || /\.(ipk|run)$/i.test(file.name)
+        ? ''
+        : 'The name of the file must end in .ipk or .run.',
+    );
     button.disabled = file === undefined || problem.textContent !== '';
   });
   byId('upload-cancel').addEventListener('click', () => cancel());

@@ -39,7 +39,12 @@ export function titleOf({ kind, package: subject, command }) {
   return Object.hasOwn(TITLES, kind) ? TITLES[kind](subject) : command;
 }
 
-const BUSY = { install: 'Installing', remove: 'Removing', upgrade: 'Upgrading', autoconf: 'Setting up' };
+const BUSY = {
+  install: 'Installing',
+  remove: 'Removing',
+  upgrade: 'Upgrading',
+  autoconf: 'Setting up',
+};
 
 /** What is being done to an app while a task on it has not ended. */
 export function busyWord({ kind, state }) {
@@ -47,7 +52,14 @@ export function busyWord({ kind, state }) {
   return Object.hasOwn(BUSY, kind) ? BUSY[kind] : 'Working';
 }
 
-const STATES = { queued: 'Waiting', running: 'Running', done: 'Done', failed: 'Failed', stopped: 'Stopped', interrupted: 'Interrupted' };
+const STATES = {
+  queued: 'Waiting',
+  running: 'Running',
+  done: 'Done',
+  failed: 'Failed',
+  stopped: 'Stopped',
+  interrupted: 'Interrupted',
+};
 
 export function stateWord(state) {
   return Object.hasOwn(STATES, state) ? STATES[state] : state;

@@ -3,7 +3,10 @@ import * as v from 'valibot';
 const text = v.string();
 const texts = v.array(v.string());
 
-/** What spec/ knows of an app's meta file; every other key passes through. A key of another type is left out. */
+/**
+ * What spec/ knows of an app's meta file; every other key passes through. A key of another type is
+ * left out.
+ */
 const metaFile = v.looseObject({
   title: optional(text),
   entry: optional(text),
@@ -22,7 +25,9 @@ const metaFile = v.looseObject({
   autoconf: optional(texts),
 });
 
-function optional<const Schema extends v.GenericSchema>(schema: Schema): v.SchemaWithFallback<v.OptionalSchema<Schema, undefined>, undefined> {
+function optional<const Schema extends v.GenericSchema>(
+  schema: Schema,
+): v.SchemaWithFallback<v.OptionalSchema<Schema, undefined>, undefined> {
   return v.fallback(v.optional(schema), undefined);
 }
 
@@ -44,8 +49,20 @@ export function parseAppMeta(json: string): AppMeta | undefined {
 /** One entry of the list of installed apps, as spec/package-store.md has it. */
 export type AppItem = AppMeta & { name: string; time: number };
 
-/** @param meta undefined for a meta file that cannot be read: the app is listed all the same, marked as broken */
+/**
+ * @param meta undefined for a meta file that cannot be read: the app is listed all the same, marked
+ *   as broken
+ */
 export function appItem(name: string, meta: AppMeta | undefined, installedAt: number): AppItem {
-  if (meta === undefined) return { name, title: name, version: '0.0.0', tags: ['broken'], broken: true, time: installedAt };
+  if (meta === undefined) {
+    return {
+      name,
+      title: name,
+      version: '0.0.0',
+      tags: ['broken'],
+      broken: true,
+      time: installedAt,
+    };
+  }
   return { ...meta, name, time: installedAt };
 }

@@ -3,9 +3,10 @@ import type { InstalledPackage, Notes, PackageDatabase } from '../host/host.ts';
 import { isPresent } from './catalog.ts';
 
 /**
- * Remembers which packages came as dependencies. opkg drops its own mark (`Auto-Installed`) when a package is upgraded by name, and
- * then would never clean the package up. A package counts while its Installed-Time is the one that was noted: whoever installs
- * it by hand afterwards wants to keep it.
+ * Remembers which packages came as dependencies. opkg drops its own mark (`Auto-Installed`) when a
+ * package is upgraded by name, and then would never clean the package up. A package counts while
+ * its Installed-Time is the one that was noted: whoever installs it by hand afterwards wants to
+ * keep it.
  */
 export interface AutoInstalled {
   /** Tells of each package whether it came as a dependency. */
@@ -22,7 +23,8 @@ export function createAutoInstalled(notes: Notes): AutoInstalled {
     const result = v.safeParse(noted, await notes.read(NOTE));
     return result.success ? result.output : {};
   };
-  const isMarked = (known: Record<string, number>, entry: InstalledPackage): boolean => entry.isAuto || known[entry.name] === entry.installedAt;
+  const isMarked = (known: Record<string, number>, entry: InstalledPackage): boolean =>
+    entry.isAuto || known[entry.name] === entry.installedAt;
   return {
     marks: async () => {
       const known = await read();
@@ -33,7 +35,8 @@ export function createAutoInstalled(notes: Notes): AutoInstalled {
       const next: Record<string, number> = {};
       for (const entry of after.values()) {
         const previous = before.get(entry.name);
-        const wasMarked = previous !== undefined && isPresent(previous) && isMarked(known, previous);
+        const wasMarked =
+          previous !== undefined && isPresent(previous) && isMarked(known, previous);
         // What opkg marks itself needs no note until it loses the mark.
         if (isPresent(entry) && !entry.isAuto && wasMarked) next[entry.name] = entry.installedAt;
       }

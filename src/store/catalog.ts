@@ -26,7 +26,10 @@ export interface Catalog {
   close: () => Promise<void>;
 }
 
-export type AppStatus = (AppItem & { installed: boolean }) | { name: string; version: string; installed: true } | { installed: false };
+export type AppStatus =
+  | (AppItem & { installed: boolean })
+  | { name: string; version: string; installed: true }
+  | { installed: false };
 
 interface View {
   database: PackageDatabase;
@@ -36,7 +39,10 @@ interface View {
 
 /** Events come in bursts; this long after the first of one the catalogue is made anew. */
 const BURST_MS = 30;
-/** And once more when it has been quiet for so long, should the first look have come in the middle of a write. */
+/**
+ * And once more when it has been quiet for so long, should the first look have come in the middle
+ * of a write.
+ */
 const REST_MS = 300;
 /** Where the system has no watches left, this is how often the files are looked at instead. */
 const POLL_MS = 1000;
@@ -49,9 +55,14 @@ export function createCatalog({ packages, log }: { packages: PackageHost; log: L
 
   const refresh = async (): Promise<void> => {
     const next = last.then(() => buildView(packages, metas));
-    last = next.catch((error: unknown) => log.error({ reason: reasonOf(error) }, 'package database not read'));
+    last = next.catch((error: unknown) =>
+      log.error({ reason: reasonOf(error) }, 'package database not read'),
+    );
     view ??= next;
-    await next.then(() => (view = next), () => undefined);
+    await next.then(
+      () => (view = next),
+      () => undefined,
+    );
   };
   const current = async (): Promise<View> => {
     if (view === undefined) await refresh();
@@ -65,7 +76,10 @@ export function createCatalog({ packages, log }: { packages: PackageHost; log: L
     apps: async () => [...(await current()).apps].map(([name, { meta }]) => ({ name, meta })),
     refresh,
     watch: async () => {
-      stopWatching = await watchFolders(packages.watchedFolders, { onChange: () => void refresh(), log });
+      stopWatching = await watchFolders(packages.watchedFolders, {
+        onChange: () => void refresh(),
+        log,
+      });
       await refresh();
     },
     close: () => stopWatching(),
@@ -81,7 +95,9 @@ function statusOf({ apps, database }: View, name: PackageName): AppStatus {
   const app = apps.get(name);
   if (app !== undefined) return { ...app.item, installed: true };
   const entry = database.get(name);
-  return isPresent(entry) ? { name, version: entry.version, installed: true } : { installed: false };
+  return isPresent(entry)
+    ? { name, version: entry.version, installed: true }
+    : { installed: false };
 }
 
 async function buildView(packages: PackageHost, metas: MetaReader): Promise<View> {
@@ -95,14 +111,16 @@ async function buildView(packages: PackageHost, metas: MetaReader): Promise<View
   return { database, apps, body };
 }
 
-
 interface MetaReader {
   read: () => Promise<Map<PackageName, AppMeta | undefined>>;
 }
 
 function createMetaReader(packages: PackageHost, log: Log): MetaReader {
   let known = new Map<string, { version: string; meta: AppMeta | undefined }>();
-  const readOne = async (name: string, version: string): Promise<{ version: string; meta: AppMeta | undefined }> => {
+  const readOne = async (
+    name: string,
+    version: string,
+  ): Promise<{ version: string; meta: AppMeta | undefined }> => {
     const before = known.get(name);
     if (before?.version === version) return before;
     const meta = parseAppMeta(await packages.readMetaFile(name).catch(() => ''));
@@ -111,8 +129,12 @@ function createMetaReader(packages: PackageHost, log: Log): MetaReader {
   };
   return {
     read: async () => {
-      const files = (await packages.metaFiles()).flatMap(({ name, version }) => (isPackageName(name) ? [{ name, version }] : []));
-      const entries = await Promise.all(files.map(async ({ name, version }) => [name, await readOne(name, version)] as const));
+      const files = (await packages.metaFiles()).flatMap(({ name, version }) =>
+        isPackageName(name) ? [{ name, version }] : [],
+      );
+      const entries = await Promise.all(
+        files.map(async ({ name, version }) => [name, await readOne(name, version)] as const),
+      );
       known = new Map(entries);
       return new Map(entries.map(([name, { meta }]) => [name, meta]));
     },
@@ -120,7 +142,10 @@ function createMetaReader(packages: PackageHost, log: Log): MetaReader {
 }
 
 /** Loaded with the first watch, since the daemon can answer before it watches. */
-async function watchFolders(folders: string[], { onChange, log }: { onChange: () => void; log: Log }): Promise<() => Promise<void>> {
+async function watchFolders(
+  folders: string[],
+  { onChange, log }: { onChange: () => void; log: Log },
+): Promise<() => Promise<void>> {
   const { watch } = await import('chokidar');
   for (const folder of folders) await mkdir(folder, { recursive: true }).catch(() => undefined);
   let burst: NodeJS.Timeout | undefined;
@@ -136,7 +161,10 @@ async function watchFolders(folders: string[], { onChange, log }: { onChange: ()
     rest = setTimeout(onChange, REST_MS);
   });
   watcher.on('error', (error) => {
-    log.warn({ reason: reasonOf(error) }, 'cannot watch the package database: looking at it every second instead');
+    log.warn(
+      { reason: reasonOf(error) },
+      'cannot watch the package database: looking at it every second instead',
+    );
     poll ??= setInterval(onChange, POLL_MS);
   });
   await new Promise<void>((resolve) => watcher.once('ready', resolve));

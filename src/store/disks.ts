@@ -4,13 +4,17 @@ import type { Log } from '../log.ts';
 
 /**
  * The block devices, ready in memory. Invariants:
- *  - an answer is given again only while the kernel's tables are those it was made under and nobody has written to a device since; else the
- *    asker waits for a new one;
+ *  - an answer is given again only while the kernel's tables are those it was made under and nobody
+ *    has written to a device since; else the asker waits for a new one;
  *  - one listing runs at a time, and one that began before a change never stands for one after it;
- *  - what no table tells (a label set through a mounted file system) is seen 30 s later at most, by whoever asks then.
+ *  - what no table tells (a label set through a mounted file system) is seen 30 s later at most, by
+ *    whoever asks then.
  */
 export interface Disks {
-  /** The data of get_block_devices, by kernel name. @throws DepotError internal where the system does not tell */
+  /**
+   * The data of get_block_devices, by kernel name. @throws DepotError internal where the system
+   * does not tell
+   */
   all: () => Promise<Record<string, DiskItem>>;
   close: () => void;
 }
@@ -57,7 +61,10 @@ export function createDisks({ host, log }: { host: BlockDeviceHost; log: Log }):
     const devices = await host.list();
     // First the new watch, then the old one's end: an event on its way to the old one is not lost.
     const stopFirst = stopWatching;
-    stopWatching = host.onceWritten(devices.map(({ path }) => path), () => (isWritten = true));
+    stopWatching = host.onceWritten(
+      devices.map(({ path }) => path),
+      () => (isWritten = true),
+    );
     stopFirst();
     answer = { fingerprint, items: itemsOf(devices), madeAt: performance.now() };
     return answer;
@@ -76,7 +83,9 @@ export function createDisks({ host, log }: { host: BlockDeviceHost; log: Log }):
       timer = undefined;
       return;
     }
-    current().catch((error: unknown) => log.warn({ reason: reasonOf(error) }, 'block devices not read'));
+    current().catch((error: unknown) =>
+      log.warn({ reason: reasonOf(error) }, 'block devices not read'),
+    );
   };
 
   return {
@@ -84,7 +93,11 @@ export function createDisks({ host, log }: { host: BlockDeviceHost; log: Log }):
       askedAt = performance.now();
       timer ??= setInterval(look, LOOK_MS).unref();
       const { items, madeAt } = await current();
-      if (performance.now() - madeAt > OLD_MS) renew().catch((error: unknown) => log.warn({ reason: reasonOf(error) }, 'block devices not read'));
+      if (performance.now() - madeAt > OLD_MS) {
+        renew().catch((error: unknown) =>
+          log.warn({ reason: reasonOf(error) }, 'block devices not read'),
+        );
+      }
       return items;
     },
     close: () => {
@@ -95,13 +108,21 @@ export function createDisks({ host, log }: { host: BlockDeviceHost; log: Log }):
 }
 
 function itemsOf(devices: readonly BlockDevice[]): Record<string, DiskItem> {
-  const shown = devices.filter(({ type, mounts }) => mounts.length > 0 || (type !== '' && !isPartOfMore(type)));
+  const shown = devices.filter(
+    ({ type, mounts }) => mounts.length > 0 || (type !== '' && !isPartOfMore(type)),
+  );
   return Object.fromEntries(
-    shown.map(({ name, path, uuid, version, label, mounts, type, sizeBytes }) => [name, { dev: path, uuid, version, label, mount: mounts[0] ?? '', type, size: sizeText(sizeBytes) }]),
+    shown.map(({ name, path, uuid, version, label, mounts, type, sizeBytes }) => [
+      name,
+      { dev: path, uuid, version, label, mount: mounts[0] ?? '', type, size: sizeText(sizeBytes) },
+    ]),
   );
 }
 
-/** Members of a RAID or a volume group, and locked containers, hold no file system of their own (libblkid's "raid" and "crypto"). */
+/**
+ * Members of a RAID or a volume group, and locked containers, hold no file system of their own
+ * (libblkid's "raid" and "crypto").
+ */
 function isPartOfMore(type: string): boolean {
   return type.endsWith('_member') || type.startsWith('crypto_') || type === 'bcache';
 }
@@ -110,6 +131,7 @@ const UNITS = ['B', 'KB', 'MB', 'GB', 'TB', 'PB', 'EB'];
 
 /** `238.46 GB`: units of 1024, two decimals, as the peer writes it. */
 export function sizeText(bytes: number): string {
-  const step = bytes < 1 ? 0 : Math.min(UNITS.length - 1, Math.floor(Math.log(bytes) / Math.log(1024)));
+  const step =
+    bytes < 1 ? 0 : Math.min(UNITS.length - 1, Math.floor(Math.log(bytes) / Math.log(1024)));
   return `${(bytes / 1024 ** step).toFixed(2)} ${UNITS[step] ?? ''}`;
 }

@@ -2,7 +2,12 @@ import * as v from 'valibot';
 import type { AppFiles } from '../host/goods.ts';
 import type { AppMeta } from './app-meta.ts';
 import type { Catalog } from './catalog.ts';
-import { readEntryStatus, type EntryError, type EntryResult, type EntryStatus } from './entry-status.ts';
+import {
+  readEntryStatus,
+  type EntryError,
+  type EntryResult,
+  type EntryStatus,
+} from './entry-status.ts';
 import type { Hostname } from './hostname.ts';
 import { createKeptStatuses } from './kept-statuses.ts';
 import { createLimiter } from './limiter.ts';
@@ -10,9 +15,11 @@ import { isPackageName, uciName, type PackageName } from './names.ts';
 
 /**
  * The run state and addresses of apps, asked from their own scripts. Invariants:
- *  - of one app, host name and version one script runs at a time: whoever asks meanwhile gets what that one says;
- *  - a status is given again only while the app's configuration, its scripts and its installed version are those it was asked under, and for
- *    30 s at most; one that failed is never given again;
+ *  - of one app, host name and version one script runs at a time: whoever asks meanwhile gets what
+ *    that one says;
+ *  - a status is given again only while the app's configuration, its scripts and its installed
+ *    version are those it was asked under, and for 30 s at most; one that failed is never given
+ *    again;
  *  - a script has 10 s and 256 KiB, and nothing that it started is left when it is over;
  *  - at most eight scripts run at a time, whoever asks.
  */
@@ -47,33 +54,61 @@ const TIMEOUT_MS = 10_000;
 const MOST_OUTPUT_BYTES = 256 * 1024;
 const MOST_SCRIPTS = 8;
 
-export function createEntries({ files, catalog, stopping, timeoutMs = TIMEOUT_MS }: EntryOptions): Entries {
+export function createEntries({
+  files,
+  catalog,
+  stopping,
+  timeoutMs = TIMEOUT_MS,
+}: EntryOptions): Entries {
   const kept = createKeptStatuses();
   const running = new Map<string, Promise<EntryResult>>();
   const limited = createLimiter(MOST_SCRIPTS);
   const limits = { timeoutMs, maxBytes: MOST_OUTPUT_BYTES };
 
-  const ask = async (app: PackageName, hostname: Hostname, version: string): Promise<EntryResult> => {
-    const [askedAt, output] = await limited(async () => [performance.now(), await files.runEntryScript(app, hostname, { ...limits, signal: stopping })]);
+  const ask = async (
+    app: PackageName,
+    hostname: Hostname,
+    version: string,
+  ): Promise<EntryResult> => {
+    const [askedAt, output] = await limited(async () => [
+      performance.now(),
+      await files.runEntryScript(app, hostname, { ...limits, signal: stopping }),
+    ]);
     const result = readEntryStatus(app, output, limits);
-    if ('status' in result) kept.put(`${app} ${hostname}`, { version, status: result.status, askedAt });
+    if ('status' in result) {
+      kept.put(`${app} ${hostname}`, { version, status: result.status, askedAt });
+    }
     return result;
   };
 
-  const one = async (app: PackageName, { hostname, isForced }: EntryRequest): Promise<EntryResult> => {
+  const one = async (
+    app: PackageName,
+    { hostname, isForced }: EntryRequest,
+  ): Promise<EntryResult> => {
     const version = await versionOf({ files, catalog }, app);
-    if (version === undefined) return { error: { app, code: 404, msg: `cannot tell the status of ${app}: entrysh of this package not found` } };
+    if (version === undefined) {
+      return {
+        error: {
+          app,
+          code: 404,
+          msg: `cannot tell the status of ${app}: entrysh of this package not found`,
+        },
+      };
+    }
     const known = isForced ? undefined : kept.get(`${app} ${hostname}`, version);
     if (known !== undefined) return { status: known };
     const key = `${app} ${hostname} ${version}`;
-    const asked = running.get(key) ?? ask(app, hostname, version).finally(() => running.delete(key));
+    const asked =
+      running.get(key) ?? ask(app, hostname, version).finally(() => running.delete(key));
     running.set(key, asked);
     return asked;
   };
 
   return {
     status: async (request) => {
-      const apps = request.apps ?? (await catalog.apps()).filter(({ meta }) => hasEntry(meta)).map(({ name }) => name);
+      const apps =
+        request.apps ??
+        (await catalog.apps()).filter(({ meta }) => hasEntry(meta)).map(({ name }) => name);
       const results = await Promise.all([...new Set(apps)].map((app) => one(app, request)));
       return {
         status: results.flatMap((result) => ('status' in result ? [result.status] : [])),
@@ -88,13 +123,20 @@ function hasEntry(meta: AppMeta | undefined): boolean {
 }
 
 /** What a status depends on, as one text; undefined where the app has no entry to ask. */
-async function versionOf({ files, catalog }: Pick<EntryOptions, 'files' | 'catalog'>, app: PackageName): Promise<string | undefined> {
+async function versionOf(
+  { files, catalog }: Pick<EntryOptions, 'files' | 'catalog'>,
+  app: PackageName,
+): Promise<string | undefined> {
   const meta = await catalog.meta(app);
   if (meta === undefined || !hasEntry(meta)) return undefined;
   const scripts = await files.scriptVersion(app);
   if (scripts === undefined) return undefined;
   const config = v.is(uciName, meta.uci) ? await files.configVersion(meta.uci) : undefined;
-  const parts = await Promise.all([app, ...(meta.depends ?? []).filter(isPackageName)].map((name) => catalog.status(name)));
-  const versions = parts.map((part) => ('version' in part ? [part.version, 'time' in part ? part.time : 0] : []));
+  const parts = await Promise.all(
+    [app, ...(meta.depends ?? []).filter(isPackageName)].map((name) => catalog.status(name)),
+  );
+  const versions = parts.map((part) =>
+    'version' in part ? [part.version, 'time' in part ? part.time : 0] : [],
+  );
   return JSON.stringify([scripts, config, versions]);
 }

@@ -1,7 +1,10 @@
 import * as v from 'valibot';
 import type { RunResult } from '../host/command.ts';
 
-/** What an entry script prints: a JSON object. Keys beside these differ from app to app and pass through. */
+/**
+ * What an entry script prints: a JSON object. Keys beside these differ from app to app and pass
+ * through.
+ */
 const scriptOutput = v.looseObject({
   running: v.boolean(),
   docker: v.optional(v.boolean(), false),
@@ -21,11 +24,22 @@ export interface EntryError {
 
 export type EntryResult = { status: EntryStatus } | { error: EntryError };
 
-/** Judges what a script did. Its output may hold secrets (an RPC token, a password), so none of it goes into the message. */
-export function readEntryStatus(app: string, result: RunResult, limits: { timeoutMs: number; maxBytes: number }): EntryResult {
-  const failed = (why: string): EntryResult => ({ error: { app, code: 500, msg: `cannot tell the status of ${app}: its entry script ${why}` } });
+/**
+ * Judges what a script did. Its output may hold secrets (an RPC token, a password), so none of it
+ * goes into the message.
+ */
+export function readEntryStatus(
+  app: string,
+  result: RunResult,
+  limits: { timeoutMs: number; maxBytes: number },
+): EntryResult {
+  const failed = (why: string): EntryResult => ({
+    error: { app, code: 500, msg: `cannot tell the status of ${app}: its entry script ${why}` },
+  });
   if (result.cutShortBy === 'time') return failed(`took longer than ${limits.timeoutMs / 1000} s`);
-  if (result.cutShortBy === 'output') return failed(`printed more than ${limits.maxBytes / 1024} KiB`);
+  if (result.cutShortBy === 'output') {
+    return failed(`printed more than ${limits.maxBytes / 1024} KiB`);
+  }
   if (result.cutShortBy === 'stop') return failed('was ended: the daemon is stopping');
   if (result.exitCode === undefined) return failed('could not be run');
   if (result.exitCode !== 0) return failed(`ended with exit code ${result.exitCode}`);

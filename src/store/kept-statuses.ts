@@ -1,6 +1,9 @@
 import type { EntryStatus } from './entry-status.ts';
 
-/** Statuses that may be given again: of each name only the newest, and that under the version that it was asked under. */
+/**
+ * Statuses that may be given again: of each name only the newest, and that under the version that
+ * it was asked under.
+ */
 export interface KeptStatuses {
   get: (name: string, version: string) => EntryStatus | undefined;
   put: (name: string, kept: { version: string; status: EntryStatus; askedAt: number }) => void;
@@ -10,9 +13,15 @@ const KEPT_MS = 30_000;
 /** Characters of all that is kept, so that many host names fill no memory. */
 const MOST_CHARACTERS = 2 * 1024 ** 2;
 
-/** What is too old, or too much, goes from the front, where the oldest are. An age counts from when the script began (`performance.now()`). */
+/**
+ * What is too old, or too much, goes from the front, where the oldest are. An age counts from when
+ * the script began (`performance.now()`).
+ */
 export function createKeptStatuses(): KeptStatuses {
-  const entries = new Map<string, { version: string; status: EntryStatus; until: number; size: number }>();
+  const entries = new Map<
+    string,
+    { version: string; status: EntryStatus; until: number; size: number }
+  >();
   let total = 0;
   const drop = (name: string): void => {
     total -= entries.get(name)?.size ?? 0;

@@ -12,11 +12,20 @@ export interface Launcher {
   isGivenUp: () => boolean;
 }
 
-/** From a command's end to its effect, such as the socket of an engine that it has put into the background. */
+/**
+ * From a command's end to its effect, such as the socket of an engine that it has put into the
+ * background.
+ */
 const EFFECT_MS = 10_000;
 const SEEN_EFFECT_MS = 3000;
 
-export function createLauncher({ launch, most }: { launch: () => Promise<Launch>; most: number }): Launcher {
+export function createLauncher({
+  launch,
+  most,
+}: {
+  launch: () => Promise<Launch>;
+  most: number;
+}): Launcher {
   let count = 0;
   let isRunning = false;
   let quietUntil = 0;

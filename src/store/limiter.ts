@@ -1,5 +1,7 @@
 /** Runs tasks side by side, at most `most` at a time, in the order in which they came. */
-export function createLimiter(most: number): <Result>(task: () => Promise<Result>) => Promise<Result> {
+export function createLimiter(
+  most: number,
+): <Result>(task: () => Promise<Result>) => Promise<Result> {
   const waiting: (() => void)[] = [];
   let free = most;
   return async (task) => {

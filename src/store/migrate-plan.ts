@@ -10,22 +10,37 @@ import { leftText, moveRepair } from './migrate-repair.ts';
 import type { MoveFacts } from './move-reasons.ts';
 import { needRecord, remember } from './move-record.ts';
 
-/** How `overwrite` may be: `true` replaces what the target holds, `chdir` copies nothing and only points the engine there. */
+/**
+ * How `overwrite` may be: `true` replaces what the target holds, `chdir` copies nothing and only
+ * points the engine there.
+ */
 export type Overwrite = 'true' | 'chdir' | undefined;
 
 /**
- * migrate: copies while containers run, stops the engine for the rest, compares, and points the engine at the copy. Until that is on disk nothing
- * of the old place or of what the target held is changed; the old data is never.
+ * migrate: copies while containers run, stops the engine for the rest, compares, and points the
+ * engine at the copy. Until that is on disk nothing of the old place or of what the target held is
+ * changed; the old data is never.
  */
-export function migratePlan({ container: host }: { container: ContainerHost }, { subject: target, params }: Job): Plan {
-  const steps = params.overwrite === 'chdir' ? changeSteps(host, target) : moveSteps(host, target, params.overwrite === 'true');
+export function migratePlan(
+  { container: host }: { container: ContainerHost },
+  { subject: target, params }: Job,
+): Plan {
+  const steps =
+    params.overwrite === 'chdir'
+      ? changeSteps(host, target)
+      : moveSteps(host, target, params.overwrite === 'true');
   return { steps, repair: moveRepair(host, target, { isCopy: params.overwrite !== 'chdir' }) };
 }
 
 function moveSteps(host: ContainerHost, target: string, isOverwriting: boolean): Step[] {
   return [
     lookStep(host),
-    { name: 'check', isRecorded: true, act: (context) => check(context, () => mayMove(host, target, { isOverwriting, isExact: true })) },
+    {
+      name: 'check',
+      isRecorded: true,
+      act: (context) =>
+        check(context, () => mayMove(host, target, { isOverwriting, isExact: true })),
+    },
     { name: 'prepare', isRecorded: true, act: (context) => prepare(host, context, target) },
     ...passSteps(host, { name: 'copy', pass: 'live', target }),
     rememberStep(host),
@@ -37,7 +52,12 @@ function moveSteps(host: ContainerHost, target: string, isOverwriting: boolean):
     switchStep(host, target, { isCopy: true }),
     startStep(host, target, { isCopy: true }),
     { name: 'settle', isLate: true, act: () => host.moves.settle(target).then(() => undefined) },
-    { name: 'clean up', isLate: true, mustSucceed: false, command: async () => host.copier.removal(await host.moves.settle(target)) },
+    {
+      name: 'clean up',
+      isLate: true,
+      mustSucceed: false,
+      command: async () => host.copier.removal(await host.moves.settle(target)),
+    },
     lookAgainStep(host, target, { isCopy: true }),
     { name: 'tell', isLate: true, act: (context) => tell(host, context, target) },
   ];
@@ -46,7 +66,11 @@ function moveSteps(host: ContainerHost, target: string, isOverwriting: boolean):
 function changeSteps(host: ContainerHost, target: string): Step[] {
   return [
     lookStep(host),
-    { name: 'check', isRecorded: true, act: (context) => check(context, () => mayChange(host, target)) },
+    {
+      name: 'check',
+      isRecorded: true,
+      act: (context) => check(context, () => mayChange(host, target)),
+    },
     rememberStep(host),
     stopStep(host),
     switchStep(host, target, { isCopy: false }),
@@ -57,10 +81,18 @@ function changeSteps(host: ContainerHost, target: string): Step[] {
 }
 
 /** @throws DepotError bad_request with every reason */
-export async function mayMove(host: ContainerHost, target: string, { isOverwriting, isExact }: { isOverwriting: boolean; isExact: boolean }): Promise<MoveFacts> {
+export async function mayMove(
+  host: ContainerHost,
+  target: string,
+  { isOverwriting, isExact }: { isOverwriting: boolean; isExact: boolean },
+): Promise<MoveFacts> {
   const found = await checkMove(host, target, { isExact });
   if (found.result === 'bad') throw refusal(target, found.reasons);
-  if (found.result === 'existed' && !isOverwriting) throw refusal(target, ['there is something already; overwrite=true replaces it, overwrite=chdir uses it as it is']);
+  if (found.result === 'existed' && !isOverwriting) {
+    throw refusal(target, [
+      'there is something already; overwrite=true replaces it, overwrite=chdir uses it as it is',
+    ]);
+  }
   return found.facts;
 }
 
@@ -72,20 +104,40 @@ export async function mayChange(host: ContainerHost, target: string): Promise<Mo
 }
 
 function refusal(target: string, reasons: string[]): DepotError {
-  return new DepotError('bad_request', `cannot move the container data to ${target}: ${reasons.join('; ')}`);
+  return new DepotError(
+    'bad_request',
+    `cannot move the container data to ${target}: ${reasons.join('; ')}`,
+  );
 }
 
-async function check({ memory, note }: StepContext, may: () => Promise<MoveFacts>): Promise<undefined> {
+async function check(
+  { memory, note }: StepContext,
+  may: () => Promise<MoveFacts>,
+): Promise<undefined> {
   const { source, target, need } = await may();
   const bytes = need?.bytes ?? 0;
-  remember(memory, { bytes, device: target.mount.device, ...(need === undefined ? {} : { heldBytes: need.heldBytes }) });
-  if (bytes > 0) await note(`${sizeText(bytes)} to be copied from ${source.path}; ${sizeText(target.freeBytes)} are free`);
+  remember(memory, {
+    bytes,
+    device: target.mount.device,
+    ...(need === undefined ? {} : { heldBytes: need.heldBytes }),
+  });
+  if (bytes > 0) {
+    await note(
+      `${sizeText(bytes)} to be copied from ${source.path}; ${sizeText(target.freeBytes)} are free`,
+    );
+  }
 }
 
-async function prepare({ moves, places }: ContainerHost, { memory, job, note }: StepContext, target: string): Promise<undefined> {
+async function prepare(
+  { moves, places }: ContainerHost,
+  { memory, job, note }: StepContext,
+  target: string,
+): Promise<undefined> {
   const { device } = needRecord(memory);
-  const isStillThere = async (): Promise<boolean> => (await places.look(target)).mount.device === device;
-  // Looked at before, so that nothing is made on the disk below, and after, so that nothing is copied to it.
+  const isStillThere = async (): Promise<boolean> =>
+    (await places.look(target)).mount.device === device;
+  // Looked at before, so that nothing is made on the disk below, and after, so that nothing is
+  // copied to it.
   if (!(await isStillThere())) throw unmounted(target);
   const { created, left } = await moves.prepare(target, job.id);
   if (left !== undefined) await note(leftText(left));
@@ -107,7 +159,11 @@ function stopStep(host: ContainerHost): Act {
   };
 }
 
-async function placeCopy(host: ContainerHost, { memory, job }: StepContext, target: string): Promise<undefined> {
+async function placeCopy(
+  host: ContainerHost,
+  { memory, job }: StepContext,
+  target: string,
+): Promise<undefined> {
   const { setting, source } = needRecord(memory);
   await host.moves.need(target, job.id);
   await needStopped(host, source);
@@ -137,10 +193,20 @@ function startStep(host: ContainerHost, target: string, { isCopy }: { isCopy: bo
     isLate: true,
     act: async (context) => {
       const { containers, device } = needRecord(context.memory);
-      // An engine that finds no data root where it is told to work makes one: on the disk below, where the disk has gone.
+      // An engine that finds no data root where it is told to work makes one: on the disk below,
+      // where the disk has gone.
       if (isCopy) await host.moves.need(target, context.job.id);
       else if ((await host.places.look(target)).mount.device !== device) throw unmounted(target);
-      await startEngine(host, { dataRoot: target, containers, mayLack: !isCopy, ...(isCopy ? { onAnswer: () => host.moves.noteRun(target, context.job.id) } : {}) }, context);
+      await startEngine(
+        host,
+        {
+          dataRoot: target,
+          containers,
+          mayLack: !isCopy,
+          ...(isCopy ? { onAnswer: () => host.moves.noteRun(target, context.job.id) } : {}),
+        },
+        context,
+      );
       remember(context.memory, { isDone: true });
       return undefined;
     },
@@ -160,10 +226,18 @@ function lookAgainStep(host: ContainerHost, target: string, { isCopy }: { isCopy
   };
 }
 
-async function tell({ places }: ContainerHost, { memory, note }: StepContext, target: string): Promise<undefined> {
+async function tell(
+  { places }: ContainerHost,
+  { memory, note }: StepContext,
+  target: string,
+): Promise<undefined> {
   const { setting, source, heldBytes } = needRecord(memory);
   const bytes = heldBytes ?? (await places.usage(source)).bytes;
   await note(`the engine works in ${target}, and the containers run`);
-  await note(`the disk of ${target} must be mounted before the engine starts: without it the engine would begin anew on the disk below`);
-  await note(`the old data is still in ${setting.path} and holds ${sizeText(bytes)}; remove it when you no longer want it`);
+  await note(
+    `the disk of ${target} must be mounted before the engine starts: without it the engine would begin anew on the disk below`,
+  );
+  await note(
+    `the old data is still in ${setting.path} and holds ${sizeText(bytes)}; remove it when you no longer want it`,
+  );
 }

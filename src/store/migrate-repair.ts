@@ -7,14 +7,25 @@ import { findRecord, remember, type MoveRecord } from './move-record.ts';
 
 /**
  * After a move that was stopped, failed or interrupted. Invariants:
- *  - the engine runs at the new place where the move is done, or where it turns out that it was; else at the old one;
- *  - the configuration is put back before the copy is taken out of its place, and neither while an engine works there;
+ *  - the engine runs at the new place where the move is done, or where it turns out that it was;
+ *    else at the old one;
+ *  - the configuration is put back before the copy is taken out of its place, and neither while an
+ *    engine works there;
  *  - what the target held is back where it was;
- *  - a copy that an engine has worked with is left, and is not for the next try: what containers wrote in it is nowhere else;
- *  - any other copy stays for the next try, but not where somebody stopped the move or the disk is full.
+ *  - a copy that an engine has worked with is left, and is not for the next try: what containers
+ *    wrote in it is nowhere else;
+ *  - any other copy stays for the next try, but not where somebody stopped the move or the disk is
+ *    full.
  */
-export function moveRepair(host: ContainerHost, target: string, { isCopy }: { isCopy: boolean }): Step[] {
-  const step = (name: string, work: (context: StepContext, record: MoveRecord) => Promise<void>): Act => ({
+export function moveRepair(
+  host: ContainerHost,
+  target: string,
+  { isCopy }: { isCopy: boolean },
+): Step[] {
+  const step = (
+    name: string,
+    work: (context: StepContext, record: MoveRecord) => Promise<void>,
+  ): Act => ({
     name,
     isRecorded: true,
     act: async (context) => {
@@ -23,14 +34,32 @@ export function moveRepair(host: ContainerHost, target: string, { isCopy }: { is
       return undefined;
     },
   });
-  const undo = (name: string, work: (context: StepContext, record: MoveRecord) => Promise<void>): Act => step(name, async (context, record) => (record.isDone ? undefined : work(context, record)));
+  const undo = (
+    name: string,
+    work: (context: StepContext, record: MoveRecord) => Promise<void>,
+  ): Act =>
+    step(name, async (context, record) => (record.isDone ? undefined : work(context, record)));
   return [
-    undo('look where the engine runs', (context, record) => acceptNewPlace(host, context, { record, target, isCopy })),
-    undo('stop the engine there', (context, record) => leaveNewPlace(host, context, { record, target, isCopy })),
-    undo('put the configuration back', async (_context, record) => ((await isSwitched(host, record, target)) ? host.settings.restore(record.setting, target) : undefined)),
-    undo('put the target back', (context) => (isCopy ? putTargetBack(host, context, target) : Promise.resolve())),
-    undo('start the engine where it was', (context, record) => returnToOldPlace(host, context, record)),
-    step('settle', async (_context, { isDone }) => (isCopy && isDone ? host.moves.settle(target).then(() => undefined) : undefined)),
+    undo('look where the engine runs', (context, record) =>
+      acceptNewPlace(host, context, { record, target, isCopy }),
+    ),
+    undo('stop the engine there', (context, record) =>
+      leaveNewPlace(host, context, { record, target, isCopy }),
+    ),
+    undo('put the configuration back', async (_context, record) =>
+      (await isSwitched(host, record, target))
+        ? host.settings.restore(record.setting, target)
+        : undefined,
+    ),
+    undo('put the target back', (context) =>
+      isCopy ? putTargetBack(host, context, target) : Promise.resolve(),
+    ),
+    undo('start the engine where it was', (context, record) =>
+      returnToOldPlace(host, context, record),
+    ),
+    step('settle', async (_context, { isDone }) =>
+      isCopy && isDone ? host.moves.settle(target).then(() => undefined) : undefined,
+    ),
     {
       name: 'remove the copy',
       mustSucceed: false,
@@ -39,7 +68,9 @@ export function moveRepair(host: ContainerHost, target: string, { isCopy }: { is
         return folder === undefined ? undefined : host.copier.removal(folder);
       },
     },
-    step('see that the engine runs', (context, record) => keepRunning(host, context, { record, target, isCopy })),
+    step('see that the engine runs', (context, record) =>
+      keepRunning(host, context, { record, target, isCopy }),
+    ),
     step('tell', (context, record) => tell(host, context, { record, target, isCopy })),
   ];
 }
@@ -51,43 +82,81 @@ interface Move {
 }
 
 /**
- * The device went down after the switch: the engine has come up with it, at the new place, and its containers have been writing there since. Going
- * back would lose that; where all is well the move is done.
+ * The device went down after the switch: the engine has come up with it, at the new place, and its
+ * containers have been writing there since. Going back would lose that; where all is well the move
+ * is done.
  */
-async function acceptNewPlace(host: ContainerHost, context: StepContext, { record, target, isCopy }: Move): Promise<void> {
-  if (context.job.verdict?.state !== 'interrupted' || !(await isSwitched(host, record, target))) return;
+async function acceptNewPlace(
+  host: ContainerHost,
+  context: StepContext,
+  { record, target, isCopy }: Move,
+): Promise<void> {
+  if (context.job.verdict?.state !== 'interrupted' || !(await isSwitched(host, record, target))) {
+    return;
+  }
   if (isCopy && !(await host.moves.isThere(target, context.job.id))) return;
   try {
-    await startEngine(host, { dataRoot: target, containers: record.containers, mayLack: !isCopy, ...(isCopy ? { onAnswer: () => host.moves.noteRun(target, context.job.id) } : {}) }, context);
+    await startEngine(
+      host,
+      {
+        dataRoot: target,
+        containers: record.containers,
+        mayLack: !isCopy,
+        ...(isCopy ? { onAnswer: () => host.moves.noteRun(target, context.job.id) } : {}),
+      },
+      context,
+    );
     remember(context.memory, { isDone: true });
   } catch (error) {
     await context.note(reasonOf(error));
   }
 }
 
-async function isSwitched({ settings }: ContainerHost, { setting }: MoveRecord, target: string): Promise<boolean> {
+async function isSwitched(
+  { settings }: ContainerHost,
+  { setting }: MoveRecord,
+  target: string,
+): Promise<boolean> {
   return setting.path !== target && (await settings.read()).path === target;
 }
 
-/** Where the engine cannot be made to leave the new place it is let be there: one engine at one place, and a configuration that says which. */
-async function leaveNewPlace(host: ContainerHost, context: StepContext, { record, target, isCopy }: Move): Promise<void> {
+/**
+ * Where the engine cannot be made to leave the new place it is let be there: one engine at one
+ * place, and a configuration that says which.
+ */
+async function leaveNewPlace(
+  host: ContainerHost,
+  context: StepContext,
+  { record, target, isCopy }: Move,
+): Promise<void> {
   if (!(await isSwitched(host, record, target))) return;
   const { real } = await host.places.look(target);
   await stopEngine(host, real, context).catch(async (error: unknown) => {
     context.memory.isStuck = true;
     await context.note(`${reasonOf(error)}; it stays at ${target}`);
   });
-  if (isCopy && !(await host.moves.isThere(target, context.job.id))) await context.note(await goneText(host, target));
+  if (isCopy && !(await host.moves.isThere(target, context.job.id))) {
+    await context.note(await goneText(host, target));
+  }
 }
 
-/** Containers may have written to that disk before it went. And an engine that is started without it begins anew on the disk below. */
+/**
+ * Containers may have written to that disk before it went. And an engine that is started without it
+ * begins anew on the disk below.
+ */
 async function goneText({ moves }: ContainerHost, target: string): Promise<string> {
   const { isEmpty } = await moves.look(target);
-  const below = isEmpty ? '' : `. Without it the engine began anew in ${target} on the disk below: what it made there may be removed, but only while the other disk is not mounted`;
+  const below = isEmpty
+    ? ''
+    : `. Without it the engine began anew in ${target} on the disk below: what it made there may be removed, but only while the other disk is not mounted`;
   return `the disk of ${target} went when the engine was to work there. What is on it stays; if containers have written to it, the next move says where that is${below}`;
 }
 
-async function putTargetBack({ moves }: ContainerHost, { job, note }: StepContext, target: string): Promise<void> {
+async function putTargetBack(
+  { moves }: ContainerHost,
+  { job, note }: StepContext,
+  target: string,
+): Promise<void> {
   if (!(await moves.isThere(target, job.id))) return;
   const left = await moves.takeBack(target);
   if (left !== undefined) await note(leftText(left));
@@ -97,7 +166,11 @@ export function leftText(left: string): string {
   return `containers may have run at the new place for a while: what they wrote there is in ${left}, and nothing touches it; remove it when you do not need it`;
 }
 
-async function returnToOldPlace(host: ContainerHost, context: StepContext, { isStopping, hasRun, containers, setting }: MoveRecord): Promise<void> {
+async function returnToOldPlace(
+  host: ContainerHost,
+  context: StepContext,
+  { isStopping, hasRun, containers, setting }: MoveRecord,
+): Promise<void> {
   if (!hasRun) return;
   const isGone = (await host.engine.state()).kind === 'absent';
   if (!isStopping && !isGone) return;
@@ -106,17 +179,36 @@ async function returnToOldPlace(host: ContainerHost, context: StepContext, { isS
 }
 
 /** Whatever became of the engine while all this was done: where it ran, it runs. */
-async function keepRunning(host: ContainerHost, context: StepContext, { record: { isDone, hasRun, isStopping, containers, setting }, target, isCopy }: Move): Promise<void> {
+async function keepRunning(
+  host: ContainerHost,
+  context: StepContext,
+  { record: { isDone, hasRun, isStopping, containers, setting }, target, isCopy }: Move,
+): Promise<void> {
   if (!hasRun || (!isStopping && (await host.engine.state()).kind !== 'absent')) return;
   try {
-    await startEngine(host, { dataRoot: isDone ? target : setting.path, containers, mayLack: isDone && !isCopy, mayCorrect: true }, context);
+    await startEngine(
+      host,
+      {
+        dataRoot: isDone ? target : setting.path,
+        containers,
+        mayLack: isDone && !isCopy,
+        mayCorrect: true,
+      },
+      context,
+    );
   } catch (error) {
-    await context.note(`the container engine is not as it was. It worked in ${setting.path} with ${containers.map(({ name }) => name).join(', ') || 'no container'} running; its configuration names ${(await host.settings.read()).path}`);
+    await context.note(
+      `the container engine is not as it was. It worked in ${setting.path} with ${containers.map(({ name }) => name).join(', ') || 'no container'} running; its configuration names ${(await host.settings.read()).path}`,
+    );
     throw error;
   }
 }
 
-async function toRemove(host: ContainerHost, { job, memory }: StepContext, target: string): Promise<string | undefined> {
+async function toRemove(
+  host: ContainerHost,
+  { job, memory }: StepContext,
+  target: string,
+): Promise<string | undefined> {
   const record = findRecord(memory);
   if (record === undefined || memory.isStuck === true) return undefined;
   if (record.isDone) return host.moves.settle(target);
@@ -126,11 +218,17 @@ async function toRemove(host: ContainerHost, { job, memory }: StepContext, targe
   return job.verdict?.state === 'stopped' || (await isFull(host, target)) ? folder : undefined;
 }
 
-async function tell(host: ContainerHost, { job, note }: StepContext, { record, target, isCopy }: Move): Promise<void> {
+async function tell(
+  host: ContainerHost,
+  { job, note }: StepContext,
+  { record, target, isCopy }: Move,
+): Promise<void> {
   if (record.isDone) {
     await note(`the engine works in ${target}; the old data is still in ${record.setting.path}`);
   } else if (isCopy && (await host.moves.isThere(target, job.id))) {
-    await note(`what was copied stays in ${host.moves.folderIn(target)} for the next try; it may be removed`);
+    await note(
+      `what was copied stays in ${host.moves.folderIn(target)} for the next try; it may be removed`,
+    );
   } else if (record.created !== undefined) {
     await host.moves.tidy(target, record.created);
   }

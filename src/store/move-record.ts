@@ -14,7 +14,10 @@ const record = v.object({
   }),
   /** Where the old data is, without symbolic links. */
   source: v.string(),
-  /** Whether the engine answered when the move began, and what ran then; later, what ran when it was stopped. */
+  /**
+   * Whether the engine answered when the move began, and what ran then; later, what ran when it was
+   * stopped.
+   */
   hasRun: v.boolean(),
   containers: v.array(container),
   /** The target's file system; empty until it was checked. */
@@ -44,7 +47,9 @@ export function findRecord(memory: Record<string, unknown>): MoveRecord | undefi
 
 export function needRecord(memory: Record<string, unknown>): MoveRecord {
   const found = findRecord(memory);
-  if (found === undefined) throw new DepotError('internal', 'cannot go on: the record of the move is damaged');
+  if (found === undefined) {
+    throw new DepotError('internal', 'cannot go on: the record of the move is damaged');
+  }
   return found;
 }
 

@@ -1,12 +1,18 @@
 import * as v from 'valibot';
 
-/** Text that was checked: safe in an argument vector behind `--`, in a path below a folder, and free of opkg's wildcards. */
+/**
+ * Text that was checked: safe in an argument vector behind `--`, in a path below a folder, and free
+ * of opkg's wildcards.
+ */
 const PACKAGE_NAME = /^[A-Za-z0-9][A-Za-z0-9.+_-]*$/;
 
 export const packageName = v.pipe(
   v.string(),
   v.maxLength(128, 'at most 128 characters are allowed'),
-  v.regex(PACKAGE_NAME, 'a package name is letters, digits and . + _ -, beginning with a letter or digit'),
+  v.regex(
+    PACKAGE_NAME,
+    'a package name is letters, digits and . + _ -, beginning with a letter or digit',
+  ),
   v.brand('PackageName'),
 );
 export type PackageName = v.InferOutput<typeof packageName>;
@@ -26,7 +32,10 @@ export const devicePath = v.pipe(
   v.string(),
   v.maxLength(4096, 'at most 4096 characters are allowed'),
   // U+FFFD stands for bytes that are no UTF-8: another path than the one that was meant.
-  v.regex(/^(?:\/|(?:\/(?!\.{1,2}(?:\/|$))[^/\0\n\r\ufffd]+)+)$/, 'an absolute, normalised path is expected'),
+  v.regex(
+    /^(?:\/|(?:\/(?!\.{1,2}(?:\/|$))[^/\0\n\r\ufffd]+)+)$/,
+    'an absolute, normalised path is expected',
+  ),
 );
 
 /** `1` and `true`, `0` and `false`. */
@@ -40,7 +49,10 @@ export function isOff(value: string | undefined): boolean {
   return value === '0' || value === 'false';
 }
 
-/** The package that carries an app's meta file: https://github.com/linkease/openwrt-app-meta calls it so. */
+/**
+ * The package that carries an app's meta file: https://github.com/linkease/openwrt-app-meta calls
+ * it so.
+ */
 export function metaPackageOf(app: string): string {
   return `app-meta-${app}`;
 }

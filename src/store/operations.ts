@@ -10,7 +10,10 @@ import { unrunPlan } from './unrun-plan.ts';
 import { updatePlan } from './update-plan.ts';
 import { uploadPlan } from './upload-plan.ts';
 
-/** One kind of job: its lane, how it is called, and its steps. Adding a kind is adding an entry here. */
+/**
+ * One kind of job: its lane, how it is called, and its steps. Adding a kind is adding an entry
+ * here.
+ */
 interface Operation {
   lane: Lane;
   title: (subject: string) => string;
@@ -19,22 +22,75 @@ interface Operation {
   contradicts: readonly Kind[];
 }
 
-export type Kind = 'install' | 'remove' | 'upgrade' | 'autoconf' | 'update' | 'upload' | 'unrun' | 'self-upgrade' | 'migrate';
+export type Kind =
+  | 'install'
+  | 'remove'
+  | 'upgrade'
+  | 'autoconf'
+  | 'update'
+  | 'upload'
+  | 'unrun'
+  | 'self-upgrade'
+  | 'migrate';
 
 const OPERATIONS: Record<Kind, Operation> = {
-  install: { lane: 'package', title: (subject) => `install ${subject}`, plan: installPlan, contradicts: ['remove'] },
-  remove: { lane: 'package', title: (subject) => `remove ${subject}`, plan: removePlan, contradicts: ['install', 'upgrade', 'autoconf', 'self-upgrade'] },
-  upgrade: { lane: 'package', title: (subject) => `upgrade ${subject}`, plan: upgradePlan, contradicts: ['remove'] },
-  autoconf: { lane: 'package', title: (subject) => `configure ${subject}`, plan: ({ packages }) => ({ steps: [autoconfStep(packages)], repair: [] }), contradicts: ['remove'] },
+  install: {
+    lane: 'package',
+    title: (subject) => `install ${subject}`,
+    plan: installPlan,
+    contradicts: ['remove'],
+  },
+  remove: {
+    lane: 'package',
+    title: (subject) => `remove ${subject}`,
+    plan: removePlan,
+    contradicts: ['install', 'upgrade', 'autoconf', 'self-upgrade'],
+  },
+  upgrade: {
+    lane: 'package',
+    title: (subject) => `upgrade ${subject}`,
+    plan: upgradePlan,
+    contradicts: ['remove'],
+  },
+  autoconf: {
+    lane: 'package',
+    title: (subject) => `configure ${subject}`,
+    plan: ({ packages }) => ({ steps: [autoconfStep(packages)], repair: [] }),
+    contradicts: ['remove'],
+  },
   update: { lane: 'package', title: () => 'opkg update', plan: updatePlan, contradicts: [] },
-  upload: { lane: 'package', title: (subject) => `install ${subject}`, plan: uploadPlan, contradicts: [] },
-  'self-upgrade': { lane: 'package', title: (subject) => `upgrade ${subject}`, plan: selfUpgradePlan, contradicts: ['remove'] },
-  unrun: { lane: 'package', title: (subject) => `undo ${subject}`, plan: unrunPlan, contradicts: [] },
-  migrate: { lane: 'container', title: (subject) => `move the container data to ${subject}`, plan: migratePlan, contradicts: [] },
+  upload: {
+    lane: 'package',
+    title: (subject) => `install ${subject}`,
+    plan: uploadPlan,
+    contradicts: [],
+  },
+  'self-upgrade': {
+    lane: 'package',
+    title: (subject) => `upgrade ${subject}`,
+    plan: selfUpgradePlan,
+    contradicts: ['remove'],
+  },
+  unrun: {
+    lane: 'package',
+    title: (subject) => `undo ${subject}`,
+    plan: unrunPlan,
+    contradicts: [],
+  },
+  migrate: {
+    lane: 'container',
+    title: (subject) => `move the container data to ${subject}`,
+    plan: migratePlan,
+    contradicts: [],
+  },
 };
 
 /** What the queue is to be asked for. */
-export function requestFor(kind: Kind, subject: string, params: Record<string, string>): JobRequest {
+export function requestFor(
+  kind: Kind,
+  subject: string,
+  params: Record<string, string>,
+): JobRequest {
   const { lane, title } = OPERATIONS[kind];
   return { kind, lane, subject, params, command: title(subject) };
 }
@@ -60,10 +116,18 @@ export interface Progress {
 export function progressOf(tools: PackageTools, job: Job): Progress {
   const steps = stepsOf(tools, job);
   const isOver = job.stoppedAt !== undefined;
-  return { label: isOver ? job.state : (steps[job.step]?.name ?? 'end'), done: isOver && job.state === 'done' ? steps.length : job.step, total: steps.length, ...(job.percent === undefined ? {} : { percent: job.percent }) };
+  return {
+    label: isOver ? job.state : (steps[job.step]?.name ?? 'end'),
+    done: isOver && job.state === 'done' ? steps.length : job.step,
+    total: steps.length,
+    ...(job.percent === undefined ? {} : { percent: job.percent }),
+  };
 }
 
-/** A record that this version cannot read, of another kind or with other parameters, is still shown, and so are those beside it. */
+/**
+ * A record that this version cannot read, of another kind or with other parameters, is still shown,
+ * and so are those beside it.
+ */
 function stepsOf(tools: PackageTools, job: Job): Step[] {
   try {
     return [...planOf(tools, job)[job.phase]];
@@ -73,6 +137,11 @@ function stepsOf(tools: PackageTools, job: Job): Step[] {
 }
 
 function operationOf(kind: string): Operation {
-  if (!Object.hasOwn(OPERATIONS, kind)) throw new DepotError('internal', `cannot go on with a job of the kind "${kind}": this version does not know it`);
+  if (!Object.hasOwn(OPERATIONS, kind)) {
+    throw new DepotError(
+      'internal',
+      `cannot go on with a job of the kind "${kind}": this version does not know it`,
+    );
+  }
   return OPERATIONS[kind as Kind];
 }

@@ -6,8 +6,14 @@ import type { Act, CommandStep, Job, StepContext } from '../jobs/job.ts';
 import { hasLostLock, mendStatus, prepareStep } from './opkg-steps.ts';
 import type { PackageTools } from './package-tools.ts';
 
-/** The road of every job that opkg does the work of: choose, prepare, run opkg, judge by the package database. */
-export function opkgSteps(tools: PackageTools, { verb, choose, command, judge, record }: OpkgWork): (Act | CommandStep)[] {
+/**
+ * The road of every job that opkg does the work of: choose, prepare, run opkg, judge by the package
+ * database.
+ */
+export function opkgSteps(
+  tools: PackageTools,
+  { verb, choose, command, judge, record }: OpkgWork,
+): (Act | CommandStep)[] {
   const { packages, catalog, auto } = tools;
   const commandFor = ({ memory }: StepContext): Command | undefined => {
     const { names } = v.parse(chosen, memory);
@@ -26,7 +32,8 @@ export function opkgSteps(tools: PackageTools, { verb, choose, command, judge, r
         const before = (await packages.statusCopy.read()) ?? after;
         await auto.update(before, after);
         await catalog.refresh();
-        const failure = damage ?? judge(after, v.parse(chosen, context.memory), { job: context.job, before });
+        const failure =
+          damage ?? judge(after, v.parse(chosen, context.memory), { job: context.job, before });
         if (failure !== undefined) throw new DepotError('command_failed', failure);
         await record?.(after, { job: context.job, before });
         context.memory.isDone = true;
@@ -44,7 +51,10 @@ export interface OpkgWork {
   choose: (context: StepContext) => Promise<void>;
   /** Default: opkg with the verb and the names chosen, if there are any. */
   command?: (context: StepContext) => Promise<Command | undefined>;
-  /** @returns why the job failed, if it did, from the package database alone: opkg's exit code lies both ways */
+  /**
+   * @returns why the job failed, if it did, from the package database alone: opkg's exit code lies
+   *   both ways
+   */
   judge: (after: PackageDatabase, choice: Chosen, work: Work) => string | undefined;
   /** What is put on record once the job is judged well; safe to do again. */
   record?: (after: PackageDatabase, work: Work) => Promise<void>;
@@ -56,7 +66,10 @@ interface Work {
   before: PackageDatabase;
 }
 
-const chosen = v.object({ names: v.array(v.string()), expected: v.optional(v.record(v.string(), v.string())) });
+const chosen = v.object({
+  names: v.array(v.string()),
+  expected: v.optional(v.record(v.string(), v.string())),
+});
 
 /** What a plan decided to work on, kept in the job so that it is decided once. */
 export type Chosen = v.InferOutput<typeof chosen>;

@@ -8,23 +8,41 @@ import { hasLostLock, mendStatus, prepareStep, waitForLock } from './opkg-steps.
 import type { PackageTools } from './package-tools.ts';
 
 /**
- * After a package job that failed, was stopped or was cut off: nothing stays half installed. What came with it goes again, whole or half;
- * what was there before and is half upgraded is configured once more; files that a killed opkg left without a status entry go.
- * A job that had done its main work (an app is installed, its configuration failed) keeps that.
+ * After a package job that failed, was stopped or was cut off: nothing stays half installed. What
+ * came with it goes again, whole or half; what was there before and is half upgraded is configured
+ * once more; files that a killed opkg left without a status entry go. A job that had done its main
+ * work (an app is installed, its configuration failed) keeps that.
  */
 export function repairSteps(tools: PackageTools): Step[] {
   const { packages, catalog } = tools;
-  const prepare = prepareStep({ ...packages, statusCopy: { ...packages.statusCopy, save: () => Promise.resolve() } });
+  const prepare = prepareStep({
+    ...packages,
+    statusCopy: { ...packages.statusCopy, save: () => Promise.resolve() },
+  });
   return [
     { name: 'assess', act: async (context) => assess(tools, context).then(() => undefined) },
     // Where there is nothing to put right, nobody waits for a lock that somebody else holds.
-    { name: 'prepare repair', act: async (context) => (isNothing(readFindings(context.memory)) ? undefined : prepare.act(context)) },
-    { name: 'undo', mustSucceed: false, command: ({ memory }) => commandFor(readFindings(memory).came, packages.commands.remove) },
-    { name: 'configure', mustSucceed: false, command: ({ memory }) => commandFor(readFindings(memory).half, packages.commands.configure) },
+    {
+      name: 'prepare repair',
+      act: async (context) =>
+        isNothing(readFindings(context.memory)) ? undefined : prepare.act(context),
+    },
+    {
+      name: 'undo',
+      mustSucceed: false,
+      command: ({ memory }) => commandFor(readFindings(memory).came, packages.commands.remove),
+    },
+    {
+      name: 'configure',
+      mustSucceed: false,
+      command: ({ memory }) => commandFor(readFindings(memory).half, packages.commands.configure),
+    },
     {
       name: 'settle',
       act: async (context) => {
-        if (!isNothing(readFindings(context.memory)) && (await hasLostLock(context))) return { again: 'prepare repair' };
+        if (!isNothing(readFindings(context.memory)) && (await hasLostLock(context))) {
+          return { again: 'prepare repair' };
+        }
         await catalog.refresh();
         await tell(tools, context);
         return undefined;
@@ -33,7 +51,10 @@ export function repairSteps(tools: PackageTools): Step[] {
   ];
 }
 
-function commandFor<Command>(names: string[], build: (names: string[]) => Command): Command | undefined {
+function commandFor<Command>(
+  names: string[],
+  build: (names: string[]) => Command,
+): Command | undefined {
   return names.length === 0 ? undefined : build(names);
 }
 
@@ -41,7 +62,10 @@ function isNothing({ came, half }: v.InferOutput<typeof findings>): boolean {
   return came.length + half.length === 0;
 }
 
-const findings = v.object({ came: v.optional(v.array(v.string()), []), half: v.optional(v.array(v.string()), []) });
+const findings = v.object({
+  came: v.optional(v.array(v.string()), []),
+  half: v.optional(v.array(v.string()), []),
+});
 
 function readFindings(memory: Record<string, unknown>): v.InferOutput<typeof findings> {
   return v.parse(findings, memory);
@@ -61,20 +85,41 @@ async function assess({ packages }: PackageTools, context: StepContext): Promise
   // What somebody else's opkg unpacks at this moment looks like what a killed one left.
   if ((await packages.findStrays(since)).length > 0) await waitForLock(packages, context);
   const strays = await packages.removeStrays(since);
-  if (strays.length > 0) await note(`files of ${strays.join(', ')} are removed: opkg did not get to record them`);
+  if (strays.length > 0) {
+    await note(`files of ${strays.join(', ')} are removed: opkg did not get to record them`);
+  }
 }
 
-function compare({ kind }: Readonly<Job>, before: PackageDatabase, now: PackageDatabase): { came: string[]; half: string[] } {
+function compare(
+  { kind }: Readonly<Job>,
+  before: PackageDatabase,
+  now: PackageDatabase,
+): { came: string[]; half: string[] } {
   const present = [...now.values()].filter(isPresent);
-  const came = kind === 'install' || kind === 'upload' ? present.filter(({ name }) => !isPresent(before.get(name))) : [];
+  const came =
+    kind === 'install' || kind === 'upload'
+      ? present.filter(({ name }) => !isPresent(before.get(name)))
+      : [];
   const half = leftHalf(before, now).filter((entry) => !came.includes(entry));
-  return { came: dependentsFirst(now, came.map(({ name }) => name)), half: half.map(({ name }) => name) };
+  return {
+    came: dependentsFirst(
+      now,
+      came.map(({ name }) => name),
+    ),
+    half: half.map(({ name }) => name),
+  };
 }
 
 async function tell({ packages }: PackageTools, { memory, note }: StepContext): Promise<void> {
   const { came, half } = readFindings(memory);
   const now = await packages.read();
-  const stuck = [...came.filter((name) => isPresent(now.get(name))), ...half.filter((name) => now.get(name)?.state !== 'installed')];
-  if (stuck.length > 0) await note(`${stuck.join(', ')} could not be put right and stays as opkg left it`);
-  else if (came.length > 0) await note(`${came.join(', ')} is removed again: nothing stays half installed`);
+  const stuck = [
+    ...came.filter((name) => isPresent(now.get(name))),
+    ...half.filter((name) => now.get(name)?.state !== 'installed'),
+  ];
+  if (stuck.length > 0) {
+    await note(`${stuck.join(', ')} could not be put right and stays as opkg left it`);
+  } else if (came.length > 0) {
+    await note(`${came.join(', ')} is removed again: nothing stays half installed`);
+  }
 }

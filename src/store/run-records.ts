@@ -51,8 +51,13 @@ export function createRunRecords(notes: Notes): RunRecords {
     all: read,
     find: async (id) => (await read()).find((entry) => entry.id === id),
     put: async (entry) => {
-      await change((records) => [...records.filter(({ id }) => id !== entry.id), entry].slice(-MOST_RECORDS));
+      await change((records) =>
+        [...records.filter(({ id }) => id !== entry.id), entry].slice(-MOST_RECORDS),
+      );
     },
-    remove: async (id) => (await change((records) => records.filter((entry) => entry.id !== id))).some((entry) => entry.id === id),
+    remove: async (id) =>
+      (await change((records) => records.filter((entry) => entry.id !== id))).some(
+        (entry) => entry.id === id,
+      ),
   };
 }

@@ -15,9 +15,16 @@ export const STORE_PACKAGE = 'depotd';
  */
 export async function findSelfUpgrade(packages: PackageHost): Promise<string | undefined> {
   const installed = (await packages.read()).get(STORE_PACKAGE);
-  if (!isPresent(installed)) throw new DepotError('internal', `cannot tell of an upgrade: ${STORE_PACKAGE} is not installed as a package`);
+  if (!isPresent(installed)) {
+    throw new DepotError(
+      'internal',
+      `cannot tell of an upgrade: ${STORE_PACKAGE} is not installed as a package`,
+    );
+  }
   const offered = (await packages.available([STORE_PACKAGE])).get(STORE_PACKAGE)?.[0]?.version;
-  return offered !== undefined && packages.compareVersions(offered, installed.version) > 0 ? offered : undefined;
+  return offered !== undefined && packages.compareVersions(offered, installed.version) > 0
+    ? offered
+    : undefined;
 }
 
 /** What the watcher's exit code says (host/self-upgrade-script.ts). */
@@ -28,8 +35,9 @@ const FAILURES: Record<number, string> = {
 };
 
 /**
- * self-upgrade: keeps the package that runs as a file, and hands over to a watcher that needs no daemon. The daemon that finds the watcher's exit
- * code judges; it is the new one, or the old one put back.
+ * self-upgrade: keeps the package that runs as a file, and hands over to a watcher that needs no
+ * daemon. The daemon that finds the watcher's exit code judges; it is the new one, or the old one
+ * put back.
  */
 export function selfUpgradePlan(tools: PackageTools): Plan {
   const { packages, selfUpgrade, catalog } = tools;
@@ -40,14 +48,22 @@ export function selfUpgradePlan(tools: PackageTools): Plan {
         act: async ({ memory, show }) => {
           await checkSpace(packages, `upgrade ${STORE_PACKAGE}`);
           const offered = await findSelfUpgrade(packages);
-          if (offered === undefined) throw new DepotError('not_found', `cannot upgrade ${STORE_PACKAGE}: the lists offer no newer version`);
+          if (offered === undefined) {
+            throw new DepotError(
+              'not_found',
+              `cannot upgrade ${STORE_PACKAGE}: the lists offer no newer version`,
+            );
+          }
           memory.version = offered;
           show(`opkg upgrade ${STORE_PACKAGE}`);
           return undefined;
         },
       },
       prepareStep(packages),
-      { name: 'keep the old version', act: () => selfUpgrade.keep(STORE_PACKAGE).then(() => undefined) },
+      {
+        name: 'keep the old version',
+        act: () => selfUpgrade.keep(STORE_PACKAGE).then(() => undefined),
+      },
       { name: 'upgrade', mustSucceed: false, command: () => selfUpgrade.command(STORE_PACKAGE) },
       {
         name: 'judge',
@@ -55,14 +71,26 @@ export function selfUpgradePlan(tools: PackageTools): Plan {
           const damage = await mendStatus(packages, context);
           await catalog.refresh();
           const { lastExitCode = 1 } = context.job;
-          const failure = damage ?? (lastExitCode === 0 ? undefined : (FAILURES[lastExitCode] ?? `the watcher ended with exit code ${lastExitCode}`));
-          if (failure !== undefined) throw new DepotError('command_failed', `cannot upgrade ${STORE_PACKAGE}: ${failure}`);
+          const failure =
+            damage ??
+            (lastExitCode === 0
+              ? undefined
+              : (FAILURES[lastExitCode] ?? `the watcher ended with exit code ${lastExitCode}`));
+          if (failure !== undefined) {
+            throw new DepotError('command_failed', `cannot upgrade ${STORE_PACKAGE}: ${failure}`);
+          }
           await selfUpgrade.forget();
           return undefined;
         },
       },
     ],
-    repair: [{ name: 'forget the old version', act: ({ job }) => forgetUnused(tools, job).then(() => undefined) }, ...repairSteps(tools)],
+    repair: [
+      {
+        name: 'forget the old version',
+        act: ({ job }) => forgetUnused(tools, job).then(() => undefined),
+      },
+      ...repairSteps(tools),
+    ],
   };
 }
 

@@ -8,27 +8,34 @@ import type { PackageTools } from './package-tools.ts';
 import { repairSteps } from './repair.ts';
 
 /**
- * unrun: removes the packages that came with an upload and are still there, but none that is essential or that another package needs, and then
- * drops the record. What a program did beside packages nobody knows, so that it stays.
+ * unrun: removes the packages that came with an upload and are still there, but none that is
+ * essential or that another package needs, and then drops the record. What a program did beside
+ * packages nobody knows, so that it stays.
  */
 export function unrunPlan(tools: PackageTools, { params }: Job): Plan {
   const { packages, records } = tools;
   const id = params.id ?? '';
   const choose = async ({ memory, note, show }: StepContext): Promise<void> => {
     const record = await records.find(id);
-    if (record === undefined) throw new DepotError('not_found', `cannot undo ${id}: there is no such record`);
+    if (record === undefined) {
+      throw new DepotError('not_found', `cannot undo ${id}: there is no such record`);
+    }
     const database = await packages.read();
     const there = record.packages.filter((name) => isPresent(database.get(name)));
     const names = removable(database, there);
     const kept = there.filter((name) => !names.includes(name));
     if (kept.length > 0) await note(`${kept.join(', ')} stays: other packages need it`);
-    if (names.length === 0) await note(`nothing that came with ${record.file} is left to be removed`);
+    if (names.length === 0) {
+      await note(`nothing that came with ${record.file} is left to be removed`);
+    }
     memory.names = names;
     show(`opkg remove ${names.join(' ')}`);
   };
   const judge = (after: PackageDatabase, { names }: { names: string[] }): string | undefined => {
     const left = names.filter((name) => isPresent(after.get(name)));
-    return left.length === 0 ? undefined : `cannot undo ${id}: ${left.join(', ')} is still there; the log says why`;
+    return left.length === 0
+      ? undefined
+      : `cannot undo ${id}: ${left.join(', ')} is still there; the log says why`;
   };
   const steps = opkgSteps(tools, {
     verb: 'remove',
@@ -51,7 +58,11 @@ function removable(database: PackageDatabase, names: readonly string[]): string[
   }
 }
 
-function isNeededByOthers(database: PackageDatabase, name: string, gone: ReadonlySet<string>): boolean {
+function isNeededByOthers(
+  database: PackageDatabase,
+  name: string,
+  gone: ReadonlySet<string>,
+): boolean {
   const entry = database.get(name);
   return entry !== undefined && isNeeded(database, entry, gone);
 }

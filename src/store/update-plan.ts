@@ -3,7 +3,10 @@ import type { Plan } from '../jobs/job.ts';
 import type { PackageTools } from './package-tools.ts';
 import { hasLostLock, prepareStep } from './opkg-steps.ts';
 
-/** update: the lists are kept aside, opkg fetches new ones, and each feed that sent no good one keeps its old list. */
+/**
+ * update: the lists are kept aside, opkg fetches new ones, and each feed that sent no good one
+ * keeps its old list.
+ */
 export function updatePlan({ packages }: PackageTools): Plan {
   return {
     steps: [
@@ -15,9 +18,19 @@ export function updatePlan({ packages }: PackageTools): Plan {
         act: async (context) => {
           if (await hasLostLock(context)) return { again: 'prepare' };
           const failed = await packages.lists.settle();
-          if (failed.length > 0) throw new DepotError('command_failed', `cannot update: ${failed.map(({ feed, reason }) => `${feed.name} (${feed.url}): ${reason}`).join('; ')}`);
+          if (failed.length > 0) {
+            throw new DepotError(
+              'command_failed',
+              `cannot update: ${failed.map(({ feed, reason }) => `${feed.name} (${feed.url}): ${reason}`).join('; ')}`,
+            );
+          }
           const { lastExitCode = 0 } = context.job;
-          if (lastExitCode !== 0) throw new DepotError('command_failed', `cannot update: opkg ended with exit code ${lastExitCode}; the log says why`);
+          if (lastExitCode !== 0) {
+            throw new DepotError(
+              'command_failed',
+              `cannot update: opkg ended with exit code ${lastExitCode}; the log says why`,
+            );
+          }
           return undefined;
         },
       },

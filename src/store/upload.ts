@@ -23,12 +23,16 @@ export interface IncomingFile {
 
 /**
  * Takes files in. Invariants:
- *  - a file is in the folder under a random name, or it is not there: whatever refuses it removes it first;
+ *  - a file is in the folder under a random name, or it is not there: whatever refuses it removes
+ *    it first;
  *  - one piece of it is in memory at a time;
  *  - it stays until its job has ended.
  */
 export interface Uploads {
-  /** @throws DepotError bad_request, too_large, no_space, unavailable; and whatever the content's source throws */
+  /**
+   * @throws DepotError bad_request, too_large, no_space, unavailable; and whatever the content's
+   *   source throws
+   */
   receive: (file: IncomingFile) => Promise<ReceivedUpload>;
   remove: (id: string) => Promise<void>;
   /** Removes the job's file once the job has ended. */
@@ -44,7 +48,12 @@ export function createUploads(folder: UploadFolder): Uploads {
   let underWay = 0;
   return {
     receive: async (file) => {
-      if (underWay >= MOST_AT_A_TIME) throw new DepotError('unavailable', `cannot take the upload: ${MOST_AT_A_TIME} others are under way`);
+      if (underWay >= MOST_AT_A_TIME) {
+        throw new DepotError(
+          'unavailable',
+          `cannot take the upload: ${MOST_AT_A_TIME} others are under way`,
+        );
+      }
       underWay += 1;
       try {
         return await receive(folder, file);
@@ -54,21 +63,31 @@ export function createUploads(folder: UploadFolder): Uploads {
     },
     remove: folder.remove,
     settle: ({ kind, state, params }) => {
-      if (kind === 'upload' && isEnded(state) && params.upload !== undefined) void removeNowOrLater(folder, params.upload);
+      if (kind === 'upload' && isEnded(state) && params.upload !== undefined) {
+        void removeNowOrLater(folder, params.upload);
+      }
     },
     sweep: async (jobs) => {
-      const wanted = new Set(jobs.filter(({ state }) => !isEnded(state)).map(({ params }) => params.upload));
+      const wanted = new Set(
+        jobs.filter(({ state }) => !isEnded(state)).map(({ params }) => params.upload),
+      );
       for (const id of await folder.list()) if (!wanted.has(id)) await removeNowOrLater(folder, id);
     },
   };
 }
 
-/** What cannot be removed now (a disk that has become read-only) is in the way of nobody: the next start tries again. */
+/**
+ * What cannot be removed now (a disk that has become read-only) is in the way of nobody: the next
+ * start tries again.
+ */
 async function removeNowOrLater(folder: UploadFolder, id: string): Promise<void> {
   await folder.remove(id).catch(() => undefined);
 }
 
-async function receive(folder: UploadFolder, { name, content, limitBytes }: IncomingFile): Promise<ReceivedUpload> {
+async function receive(
+  folder: UploadFolder,
+  { name, content, limitBytes }: IncomingFile,
+): Promise<ReceivedUpload> {
   const kind = kindOf(name);
   const file = await folder.create(kind);
   try {
@@ -85,7 +104,12 @@ async function receive(folder: UploadFolder, { name, content, limitBytes }: Inco
       await file.finish();
     }
     const found = await folder.inspect(file.id, kind);
-    if (found.package !== undefined && !isPackageName(found.package.name)) throw new DepotError('bad_request', 'cannot take the package: its name is not one that opkg could be given');
+    if (found.package !== undefined && !isPackageName(found.package.name)) {
+      throw new DepotError(
+        'bad_request',
+        'cannot take the package: its name is not one that opkg could be given',
+      );
+    }
     return { ...found, id: file.id, kind, shownName: shownName(name), md5: hash.digest('hex') };
   } catch (error) {
     await folder.remove(file.id);
@@ -94,13 +118,19 @@ async function receive(folder: UploadFolder, { name, content, limitBytes }: Inco
 }
 
 export function tooLarge(limitBytes: number): DepotError {
-  return new DepotError('too_large', `cannot take the upload: it has more than ${limitBytes} bytes`);
+  return new DepotError(
+    'too_large',
+    `cannot take the upload: it has more than ${limitBytes} bytes`,
+  );
 }
 
 function kindOf(name: string | undefined): UploadKind {
   const ending = /\.(ipk|run)$/i.exec(name ?? '')?.[1]?.toLowerCase();
   if (ending === 'ipk' || ending === 'run') return ending;
-  throw new DepotError('bad_request', 'cannot take the upload: the name of the file must end in .ipk or .run');
+  throw new DepotError(
+    'bad_request',
+    'cannot take the upload: the name of the file must end in .ipk or .run',
+  );
 }
 
 const MOST_SHOWN_CHARACTERS = 128;

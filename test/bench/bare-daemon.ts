@@ -22,11 +22,22 @@ const SETTLING_MS = 4000;
 
 export async function startBareDaemon(upstream: string): Promise<BareDaemon> {
   const root = await mkdtemp(join(tmpdir(), 'depotd-bench-'));
-  const options = [`main.root=${root}`, 'main.auth=none', 'main.listen=127.0.0.1:0', `forge.upstream=${upstream}`];
+  const options = [
+    `main.root=${root}`,
+    'main.auth=none',
+    'main.listen=127.0.0.1:0',
+    `forge.upstream=${upstream}`,
+  ];
   const program = fileURLToPath(new URL('../../dist/depotd.mjs', import.meta.url));
-  const daemon = spawn(process.execPath, [program, '--config', '/dev/null', ...options.flatMap((option) => ['--set', option])], { stdio: ['ignore', 'ignore', 'pipe'] });
+  const daemon = spawn(
+    process.execPath,
+    [program, '--config', '/dev/null', ...options.flatMap((option) => ['--set', option])],
+    { stdio: ['ignore', 'ignore', 'pipe'] },
+  );
   let log = '';
-  while (!/"port":\d+/.test(log)) log += String(await Promise.race([once(daemon.stderr, 'data'), once(daemon, 'exit')]));
+  while (!/"port":\d+/.test(log)) {
+    log += String(await Promise.race([once(daemon.stderr, 'data'), once(daemon, 'exit')]));
+  }
   // What fails under strain is logged; nobody reads it here.
   daemon.stderr.resume();
   const pid = daemon.pid ?? 0;

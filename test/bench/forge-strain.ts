@@ -5,8 +5,9 @@ import { startBareDaemon, type BareDaemon } from './bare-daemon.ts';
 import { median, report, residentMb, timed } from './measures.ts';
 
 /**
- * How fast the store half answers while the forge half has 500 callers that take nothing, and a forge that stalls, resets, lies about lengths and
- * sends 10 MB of headers. Rest and strain take turns in one run; forge and callers are another process than the one that measures.
+ * How fast the store half answers while the forge half has 500 callers that take nothing, and a
+ * forge that stalls, resets, lies about lengths and sends 10 MB of headers. Rest and strain take
+ * turns in one run; forge and callers are another process than the one that measures.
  *
  *     npm run build && node --import tsx test/bench/forge-strain.ts
  */
@@ -72,7 +73,7 @@ function answer(socket: Socket): void {
         socket.write(`HTTP/1.1 200 OK\r\nX-Long: ${'x'.repeat(10 * MIB)}\r\n\r\n`);
         return;
       default:
-        // It stalls.
+      // It stalls.
     }
   });
 }
@@ -91,15 +92,27 @@ async function compare({ url, pid }: BareDaemon, other: ChildProcess): Promise<v
     report('under strain', { 'resident MB': residentMb(pid) });
     await tell('end');
   }
-  const at = (values: number[], share: number): number => values.toSorted((one, next) => one - next)[Math.floor(values.length * share)] ?? Number.NaN;
-  report('installed, at rest', { 'median ms': median(rest), 'p90 ms': at(rest, 0.9), 'p99 ms': at(rest, 0.99) });
-  report('installed, under strain', { 'median ms': median(strained), 'p90 ms': at(strained, 0.9), 'p99 ms': at(strained, 0.99), 'ratio of medians': median(strained) / median(rest) });
+  const at = (values: number[], share: number): number =>
+    values.toSorted((one, next) => one - next)[Math.floor(values.length * share)] ?? Number.NaN;
+  report('installed, at rest', {
+    'median ms': median(rest),
+    'p90 ms': at(rest, 0.9),
+    'p99 ms': at(rest, 0.99),
+  });
+  report('installed, under strain', {
+    'median ms': median(strained),
+    'p90 ms': at(strained, 0.9),
+    'p99 ms': at(strained, 0.99),
+    'ratio of medians': median(strained) / median(rest),
+  });
 }
 
 /** Milliseconds of one `installed` after the other. */
 async function samples(url: string): Promise<number[]> {
   const all: number[] = [];
-  for (let count = 0; count < SAMPLES; count += 1) all.push((await timed(async () => (await fetch(url + INSTALLED)).text())).ms);
+  for (let count = 0; count < SAMPLES; count += 1) {
+    all.push((await timed(async () => (await fetch(url + INSTALLED)).text())).ms);
+  }
   return all;
 }
 

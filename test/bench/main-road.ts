@@ -1,4 +1,5 @@
-// `npm run bench`: figures for the main road, each taken in one run on one machine. They are printed, not judged: machines differ.
+// `npm run bench`: figures for the main road, each taken in one run on one machine. They are
+// printed, not judged: machines differ.
 import { createDevice } from '../device/device.ts';
 import { chattyPackage, slowPackage, tinyPackages } from '../device/awkward-packages.ts';
 import { startDaemon } from '../device/daemon.ts';
@@ -11,8 +12,10 @@ import { benchStart } from './start.ts';
 const QUEUED = Number(process.env.BENCH_QUEUED ?? 1000);
 const LINES = 1_000_000;
 
-if (!process.argv.includes("--no-start")) await benchStart();
-const device = await createDevice({ packages: [...tinyPackages(QUEUED), chattyPackage(LINES), slowPackage(3)] });
+if (!process.argv.includes('--no-start')) await benchStart();
+const device = await createDevice({
+  packages: [...tinyPackages(QUEUED), chattyPackage(LINES), slowPackage(3)],
+});
 await device.opkg('update');
 const daemon = await startDaemon(device, { set: ['main.keep_jobs=2000', 'main.keep_log_mb=256'] });
 try {

@@ -4,9 +4,10 @@ import { command } from '../device/loop-disks.ts';
 import { report, timed } from './measures.ts';
 
 /**
- * A whole move of the container data beside a plain rsync of the same data to a disk of the same kind, before and after it, all from cold
- * caches. A plain copy is not on the disk yet when rsync ends, the moved one is: so its flush is told, too. Needs root, dockerd, rsync, and
- * room for four times the data.
+ * A whole move of the container data beside a plain rsync of the same data to a disk of the same
+ * kind, before and after it, all from cold caches. A plain copy is not on the disk yet when rsync
+ * ends, the moved one is: so its flush is told, too. Needs root, dockerd, rsync, and room for four
+ * times the data.
  *
  *     npm run build && node --import tsx test/bench/migrate.ts
  */
@@ -39,8 +40,17 @@ async function measure(): Promise<void> {
     const after = await plainCopy(on, 'four');
     const plain = (before.ms + after.ms) / 2;
     const flushed = plain + (before.flushMs + after.flushMs) / 2;
-    report('plain rsync', { 's before': before.ms / 1000, 's after': after.ms / 1000, 's of flush': (flushed - plain) / 1000 });
-    report('whole move', { s: move.ms / 1000, 'of plain': move.ms / plain, 'of plain and its flush': move.ms / flushed, 'engine stopped, share': move.stoppedMs / move.ms });
+    report('plain rsync', {
+      's before': before.ms / 1000,
+      's after': after.ms / 1000,
+      's of flush': (flushed - plain) / 1000,
+    });
+    report('whole move', {
+      s: move.ms / 1000,
+      'of plain': move.ms / plain,
+      'of plain and its flush': move.ms / flushed,
+      'engine stopped, share': move.stoppedMs / move.ms,
+    });
   } finally {
     await on.close();
   }
@@ -48,23 +58,49 @@ async function measure(): Promise<void> {
 
 async function fill({ engine, folder, at }: EngineDevice): Promise<void> {
   await engine.importImage(await shellImage(folder), 'shell');
-  for (const name of ['one', 'two', 'three']) await engine.run('shell', { name, script: 'trap exit TERM; while :; do sleep 0.1; done', binds: ['files:/files'] });
-  await command('sh', ['-c', FILL, 'sh', at('mnt/one/docker/volumes/files/_data'), String(FILES), String(MIB)]);
+  for (const name of ['one', 'two', 'three']) {
+    await engine.run('shell', {
+      name,
+      script: 'trap exit TERM; while :; do sleep 0.1; done',
+      binds: ['files:/files'],
+    });
+  }
+  await command('sh', [
+    '-c',
+    FILL,
+    'sh',
+    at('mnt/one/docker/volumes/files/_data'),
+    String(FILES),
+    String(MIB),
+  ]);
 }
 
-async function plainCopy({ disks, at }: EngineDevice, name: string): Promise<{ ms: number; flushMs: number }> {
+async function plainCopy(
+  { disks, at }: EngineDevice,
+  name: string,
+): Promise<{ ms: number; flushMs: number }> {
   const disk = await disks.make(name, { sizeMib });
   await coolDown();
-  const { ms } = await timed(() => command('rsync', ['-aHAXSx', `${at('mnt/one/docker')}/`, `${disk}/docker/`]));
+  const { ms } = await timed(() =>
+    command('rsync', ['-aHAXSx', `${at('mnt/one/docker')}/`, `${disk}/docker/`]),
+  );
   const flush = await timed(() => command('sync', ['-f', disk]));
   await disks.unmount(name);
   return { ms, flushMs: flush.ms };
 }
 
-async function wholeMove({ daemon, engine, migrate, at }: EngineDevice): Promise<{ ms: number; stoppedMs: number }> {
+async function wholeMove({
+  daemon,
+  engine,
+  migrate,
+  at,
+}: EngineDevice): Promise<{ ms: number; stoppedMs: number }> {
   await coolDown();
   let stoppedMs = 0;
-  const looking = setInterval(() => void engine.answers().then((isUp) => (stoppedMs += isUp ? 0 : LOOK_MS)), LOOK_MS);
+  const looking = setInterval(
+    () => void engine.answers().then((isUp) => (stoppedMs += isUp ? 0 : LOOK_MS)),
+    LOOK_MS,
+  );
   const { value, ms } = await timed(async () => {
     const { task_id: id = '' } = await migrate(at('mnt/two/docker'));
     // Waits for the stream's end: asking again and again would take from what is measured.
@@ -72,7 +108,9 @@ async function wholeMove({ daemon, engine, migrate, at }: EngineDevice): Promise
     return daemon.status(id);
   });
   clearInterval(looking);
-  if (value.state !== 'done') throw new Error(`cannot measure a move that ended ${value.state}: ${value.error ?? ''}`);
+  if (value.state !== 'done') {
+    throw new Error(`cannot measure a move that ended ${value.state}: ${value.error ?? ''}`);
+  }
   return { ms, stoppedMs };
 }
 

@@ -4,7 +4,10 @@ import { median, report, timed } from './measures.ts';
 const REQUESTS = 200;
 const AT_ONCE = 8;
 
-/** `status` asked 200 times, 8 at a time, while an install runs: right answers and how long each took. */
+/**
+ * `status` asked 200 times, 8 at a time, while an install runs: right answers and how long each
+ * took.
+ */
 export async function benchReads(daemon: TestDaemon): Promise<void> {
   const task = await daemon.submit('install', { package: 'slow' });
   const times: number[] = [];
@@ -13,12 +16,19 @@ export async function benchReads(daemon: TestDaemon): Promise<void> {
   const ask = async (): Promise<void> => {
     while (left > 0) {
       left -= 1;
-      const { value, ms } = await timed(async () => (await daemon.get('admin/store/status?package=libc')).json());
+      const { value, ms } = await timed(async () =>
+        (await daemon.get('admin/store/status?package=libc')).json(),
+      );
       times.push(ms);
       if ((value as { installed: boolean }).installed) right += 1;
     }
   };
   await Promise.all(Array.from({ length: AT_ONCE }, ask));
-  report('status under install', { right, of: REQUESTS, 'median ms': median(times), 'slowest ms': Math.max(...times) });
+  report('status under install', {
+    right,
+    of: REQUESTS,
+    'median ms': median(times),
+    'slowest ms': Math.max(...times),
+  });
   await daemon.finished(task);
 }

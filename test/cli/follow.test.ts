@@ -41,7 +41,14 @@ test('a reader who has seen enough ends it without a word', async () => {
   await depotctl('install', 'chatty', '--json');
 
   const script = '{ "$0" "$1" --url "$2" log; echo "ended with $?" >&2; } | head -n 1';
-  const { stdout, stderr } = await runCommand(['sh', '-c', script, process.execPath, DEPOTCTL, socketUrl]);
+  const { stdout, stderr } = await runCommand([
+    'sh',
+    '-c',
+    script,
+    process.execPath,
+    DEPOTCTL,
+    socketUrl,
+  ]);
 
   expect(stdout).toBe('Installing chatty (1.0-1) to root...\r\n');
   expect(stderr).toBe('ended with 141\n');

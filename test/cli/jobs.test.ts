@@ -41,7 +41,9 @@ test('update, upgrade and remove do what they are called for', async () => {
   await depotctl('install', 'demo');
   device.publish(2);
 
-  const codes = [await depotctl('update'), await depotctl('upgrade', 'demo')].map(({ code }) => code);
+  const codes = [await depotctl('update'), await depotctl('upgrade', 'demo')].map(
+    ({ code }) => code,
+  );
   const upgraded = (await device.database()).get('demo-app')?.version;
   codes.push((await depotctl('remove', 'demo')).code);
 
@@ -63,7 +65,15 @@ test('migrate asks for the folder, and tells why it cannot be', async () => {
 test('--autoconf, --path and --enable reach the script that configures the app', async () => {
   const { depotctl } = await startClientTest();
 
-  const { stdout } = await depotctl('install', 'demo', '--autoconf', '--path', '/mnt/data', '--enable', '0');
+  const { stdout } = await depotctl(
+    'install',
+    'demo',
+    '--autoconf',
+    '--path',
+    '/mnt/data',
+    '--enable',
+    '0',
+  );
 
   expect(stdout).toContain('ISTORE_CONF_DIR=/mnt/data/Configs');
   expect(stdout).toContain('ISTORE_DONT_START=1');
@@ -84,9 +94,15 @@ test('--json prints how each job ended, and no log', async () => {
 
   const { code, stdout } = await depotctl('--json', 'install', 'badpost', 'tiny-01');
 
-  const ends = stdout.trimEnd().split('\n').map((line) => JSON.parse(line) as TaskStatus);
+  const ends = stdout
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line) as TaskStatus);
   expect(code).toBe(1);
-  expect(ends.map(({ package: name, state }) => `${name} ${state}`)).toEqual(['badpost failed', 'tiny-01 done']);
+  expect(ends.map(({ package: name, state }) => `${name} ${state}`)).toEqual([
+    'badpost failed',
+    'tiny-01 done',
+  ]);
 });
 
 test('stop stops a running job; the one who follows it ends with 1', async () => {

@@ -10,7 +10,9 @@ import { createPanel } from '../http/panel.ts';
 import { slowPackage } from '../device/awkward-packages.ts';
 import { DEPOTCTL, startClientTest, type ClientTest } from './start-depotctl.ts';
 
-async function startWithPassword(options: Parameters<typeof startClientTest>[0] = {}): Promise<ClientTest> {
+async function startWithPassword(
+  options: Parameters<typeof startClientTest>[0] = {},
+): Promise<ClientTest> {
   const started = await startClientTest({ daemon: { set: ['main.auth=password'] }, ...options });
   expect(await started.withInput('secret\n', 'passwd')).toMatchObject({ code: 0 });
   return started;
@@ -20,8 +22,14 @@ test('with a password every command says how to log in, and works after it', asy
   const { depotctl, withInput, daemon } = await startWithPassword();
 
   const refused = await depotctl('install', 'demo', 'tiny-01');
-  expect(refused).toEqual({ code: 1, stdout: '', stderr: `depotctl: cannot answer without a log-in\ndepotctl: log in with: depotctl --url ${daemon.url} login\n` });
-  expect((await withInput('wrong\n', 'login')).stderr).toBe('depotctl: cannot log in: the password is wrong\n');
+  expect(refused).toEqual({
+    code: 1,
+    stdout: '',
+    stderr: `depotctl: cannot answer without a log-in\ndepotctl: log in with: depotctl --url ${daemon.url} login\n`,
+  });
+  expect((await withInput('wrong\n', 'login')).stderr).toBe(
+    'depotctl: cannot log in: the password is wrong\n',
+  );
   expect((await withInput('secret\n', 'login')).code).toBe(0);
 
   const installed = await depotctl('install', 'demo');
@@ -39,43 +47,65 @@ test('the session is in a file of this user alone, one an address, and logging o
   const [file = '', ...others] = await readdir(folder);
 
   expect(others).toEqual([]);
-  expect([(await stat(folder)).mode & 0o777, (await stat(join(folder, file))).mode & 0o777]).toEqual([0o700, 0o600]);
+  expect([
+    (await stat(folder)).mode & 0o777,
+    (await stat(join(folder, file))).mode & 0o777,
+  ]).toEqual([0o700, 0o600]);
   expect((await start('list').outcome).stderr).toContain('cannot answer without a log-in');
 
   expect(await depotctl('logout')).toMatchObject({ code: 0, stderr: 'depotctl: logged out\n' });
   expect(await readdir(folder)).toEqual([]);
   expect((await depotctl('list')).code).toBe(1);
-  expect(await depotctl('logout')).toMatchObject({ code: 0, stderr: 'depotctl: nobody was logged in\n' });
+  expect(await depotctl('logout')).toMatchObject({
+    code: 0,
+    stderr: 'depotctl: nobody was logged in\n',
+  });
 });
 
-test.each(['a link', 'a folder that others may look into'])('%s where sessions belong is not used', async (planted) => {
-  const { withInput, depotctl, env } = await startWithPassword();
-  const folder = join(env.XDG_RUNTIME_DIR ?? '', 'depotctl');
-  const elsewhere = await mkdtemp(join(tmpdir(), 'depotctl-elsewhere-'));
-  onTestFinished(() => rm(elsewhere, { recursive: true }));
-  if (planted === 'a link') await symlink(elsewhere, folder);
-  else await mkdir(folder).then(() => chmod(folder, 0o755));
+test.each(['a link', 'a folder that others may look into'])(
+  '%s where sessions belong is not used',
+  async (planted) => {
+    const { withInput, depotctl, env } = await startWithPassword();
+    const folder = join(env.XDG_RUNTIME_DIR ?? '', 'depotctl');
+    const elsewhere = await mkdtemp(join(tmpdir(), 'depotctl-elsewhere-'));
+    onTestFinished(() => rm(elsewhere, { recursive: true }));
+    if (planted === 'a link') await symlink(elsewhere, folder);
+    else await mkdir(folder).then(() => chmod(folder, 0o755));
 
-  const { code, stderr } = await withInput('secret\n', 'login');
+    const { code, stderr } = await withInput('secret\n', 'login');
 
-  expect({ code, stderr }).toEqual({ code: 1, stderr: `depotctl: cannot keep the session in ${folder}: it is not a folder of this user alone\n` });
-  expect([await readdir(elsewhere), await readdir(folder)]).toEqual([[], []]);
-  expect((await depotctl('list')).code).toBe(1);
-});
+    expect({ code, stderr }).toEqual({
+      code: 1,
+      stderr: `depotctl: cannot keep the session in ${folder}: it is not a folder of this user alone\n`,
+    });
+    expect([await readdir(elsewhere), await readdir(folder)]).toEqual([[], []]);
+    expect((await depotctl('list')).code).toBe(1);
+  },
+);
 
 test('without a folder that goes with the log-in, one for temporary files is used', async () => {
   const { daemon, device, env } = await startWithPassword();
-  const run = (input: string, ...words: string[]) => runCommand([process.execPath, DEPOTCTL, '--url', daemon.url, ...words], { env: { ...env, XDG_RUNTIME_DIR: '', TMPDIR: join(device.root, 'tmp') }, input });
+  const run = (input: string, ...words: string[]) =>
+    runCommand([process.execPath, DEPOTCTL, '--url', daemon.url, ...words], {
+      env: { ...env, XDG_RUNTIME_DIR: '', TMPDIR: join(device.root, 'tmp') },
+      input,
+    });
 
   await run('secret\n', 'login');
 
   expect((await run('', 'token')).code).toBe(0);
-  expect(await readdir(join(device.root, `tmp/depotctl-${process.getuid?.() ?? 0}`))).toHaveLength(1);
+  expect(await readdir(join(device.root, `tmp/depotctl-${process.getuid?.() ?? 0}`))).toHaveLength(
+    1,
+  );
 });
 
 test('at a terminal the password is asked for and not shown', async () => {
   const { daemon, env } = await startWithPassword();
-  const terminal = spawn('script', ['-qec', `${process.execPath} ${DEPOTCTL} --url ${daemon.url} login`, '/dev/null'], { env: { ...env, TERM: 'xterm' }, stdio: ['pipe', 'pipe', 'inherit'] });
+  const terminal = spawn(
+    'script',
+    ['-qec', `${process.execPath} ${DEPOTCTL} --url ${daemon.url} login`, '/dev/null'],
+    { env: { ...env, TERM: 'xterm' }, stdio: ['pipe', 'pipe', 'inherit'] },
+  );
   let shown = '';
   terminal.stdout.setEncoding('utf8').on('data', (text: string) => {
     shown += text;
@@ -86,12 +116,18 @@ test('at a terminal the password is asked for and not shown', async () => {
 
   expect(shown).toContain(`Password of ${daemon.url}: `);
   expect(shown).not.toContain('secret');
-  expect({ code, shown }).toMatchObject({ code: 0, shown: expect.stringContaining('logged in') as string });
+  expect({ code, shown }).toMatchObject({
+    code: 0,
+    shown: expect.stringContaining('logged in') as string,
+  });
 });
 
 test('who follows a task while the log-in ends is told how to go on', async () => {
   const { start, socketUrl, env, daemon } = await startWithPassword({ packages: [slowPackage(5)] });
-  await runCommand([process.execPath, DEPOTCTL, '--url', socketUrl, 'login'], { env, input: 'secret\n' });
+  await runCommand([process.execPath, DEPOTCTL, '--url', socketUrl, 'login'], {
+    env,
+    input: 'secret\n',
+  });
   const install = start('install', 'slow');
   await install.printed('slow: postinst begin');
 
@@ -99,30 +135,50 @@ test('who follows a task while the log-in ends is told how to go on', async () =
 
   const { code, stderr } = await install.outcome;
   expect(code).toBe(1);
-  expect(stderr).toMatch(/the task goes on; to go on watching when you are logged in: depotctl --url \S+ log -f \w{8}\n/);
+  expect(stderr).toMatch(
+    /the task goes on; to go on watching when you are logged in: depotctl --url \S+ log -f \w{8}\n/,
+  );
   expect(stderr).toContain(`log in with: depotctl --url ${socketUrl} login`);
 });
 
 test('where the panel logs people in, its session is taken from the option or the variable', async () => {
   const panel = await createPanel();
   onTestFinished(() => panel.close());
-  const { depotctl, daemon, env } = await startClientTest({ daemon: { set: ['main.auth=panel'], env: { PATH: [panel.bin, join(import.meta.dirname, '../device/bin'), process.env.PATH].join(':') } } });
+  const { depotctl, daemon, env } = await startClientTest({
+    daemon: {
+      set: ['main.auth=panel'],
+      env: {
+        PATH: [panel.bin, join(import.meta.dirname, '../device/bin'), process.env.PATH].join(':'),
+      },
+    },
+  });
   const { id } = await panel.logIn();
 
   expect(await depotctl('list')).toEqual({
     code: 1,
     stdout: '',
-    stderr: "depotctl: cannot answer without a log-in\ndepotctl: the device's panel logs people in: give its session, the cookie sysauth_http, with --session or in the variable DEPOTCTL_SESSION\n",
+    stderr:
+      "depotctl: cannot answer without a log-in\ndepotctl: the device's panel logs people in: give its session, the cookie sysauth_http, with --session or in the variable DEPOTCTL_SESSION\n",
   });
-  expect((await depotctl('--session', '0'.repeat(32), 'list')).stderr).toContain('the session that was given is not valid or has ended');
-  expect((await depotctl('login')).stderr).toContain('cannot log in: standard input has no password');
+  expect((await depotctl('--session', '0'.repeat(32), 'list')).stderr).toContain(
+    'the session that was given is not valid or has ended',
+  );
+  expect((await depotctl('login')).stderr).toContain(
+    'cannot log in: standard input has no password',
+  );
   expect((await depotctl('--session', id, 'install', 'demo')).code).toBe(0);
-  const fromVariable = await runCommand([process.execPath, DEPOTCTL, '--url', daemon.url, 'list'], { env: { ...env, DEPOTCTL_SESSION: id } });
+  const fromVariable = await runCommand([process.execPath, DEPOTCTL, '--url', daemon.url, 'list'], {
+    env: { ...env, DEPOTCTL_SESSION: id },
+  });
   expect(fromVariable.stdout).toContain('demo');
 });
 
 test('where nobody logs in, login says so', async () => {
   const { withInput } = await startClientTest();
 
-  expect(await withInput('secret\n', 'login')).toEqual({ code: 1, stdout: '', stderr: 'depotctl: cannot log in or out here: main.auth is none\n' });
+  expect(await withInput('secret\n', 'login')).toEqual({
+    code: 1,
+    stdout: '',
+    stderr: 'depotctl: cannot log in or out here: main.auth is none\n',
+  });
 });

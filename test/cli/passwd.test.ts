@@ -10,7 +10,9 @@ interface Outcome {
   said: string[];
 }
 
-/** Runs it on what standard input has, against a daemon that takes it or refuses it in these words. */
+/**
+ * Runs it on what standard input has, against a daemon that takes it or refuses it in these words.
+ */
 async function run(pieces: readonly string[], refusal?: string): Promise<Outcome> {
   const sent: Outcome['sent'] = [];
   const said: string[] = [];
@@ -24,15 +26,25 @@ async function run(pieces: readonly string[], refusal?: string): Promise<Outcome
   async function* input(): AsyncGenerator<string> {
     yield* pieces;
   }
-  return { code: await passwd({ client, secrets: readSecrets(input()), say: (line) => said.push(line) }), sent, said };
+  return {
+    code: await passwd({ client, secrets: readSecrets(input()), say: (line) => said.push(line) }),
+    sent,
+    said,
+  };
 }
 
 test('the first line is the new password, to the letter', async () => {
-  expect(await run(['  a b', ' $c \n'])).toEqual({ code: 0, sent: [{ path: 'admin/passwd', form: { password: '  a b $c ' } }], said: [] });
+  expect(await run(['  a b', ' $c \n'])).toEqual({
+    code: 0,
+    sent: [{ path: 'admin/passwd', form: { password: '  a b $c ' } }],
+    said: [],
+  });
 });
 
 test('the second line is the old one', async () => {
-  expect((await run(['new\nold\n'])).sent).toEqual([{ path: 'admin/passwd', form: { password: 'new', old: 'old' } }]);
+  expect((await run(['new\nold\n'])).sent).toEqual([
+    { path: 'admin/passwd', form: { password: 'new', old: 'old' } },
+  ]);
 });
 
 test.for([[], [''], ['\nold\n']])('without a new password nothing is sent (%j)', async (pieces) => {
@@ -42,6 +54,10 @@ test.for([[], [''], ['\nold\n']])('without a new password nothing is sent (%j)',
 test('a refusal is told, and where the old password may be what is missing, how to give it', async () => {
   const missing = 'cannot set the password without the parameter old: one is set already';
 
-  await expect(run(['new\n'], missing)).rejects.toThrow(`${missing} (where a password is set already, the second line of standard input is the old one)`);
-  await expect(run(['new\nold\n'], 'cannot log in: the password is wrong')).rejects.toThrow(/^cannot log in: the password is wrong$/);
+  await expect(run(['new\n'], missing)).rejects.toThrow(
+    `${missing} (where a password is set already, the second line of standard input is the old one)`,
+  );
+  await expect(run(['new\nold\n'], 'cannot log in: the password is wrong')).rejects.toThrow(
+    /^cannot log in: the password is wrong$/,
+  );
 });

@@ -15,15 +15,29 @@ test('list shows the installed apps in columns, and with --json as the daemon an
     ['notes', '1.0-1', expect.anything(), 'Notes'],
     [''],
   ]);
-  expect(JSON.parse((await depotctl('list', '--json')).stdout)).toEqual(await (await daemon.get('admin/store/installed')).json());
+  expect(JSON.parse((await depotctl('list', '--json')).stdout)).toEqual(
+    await (await daemon.get('admin/store/installed')).json(),
+  );
 });
 
 test('nothing installed and no tasks are said on standard error', async () => {
   const { depotctl } = await startClientTest();
 
-  expect(await depotctl('list')).toEqual({ code: 0, stdout: '', stderr: 'depotctl: no apps are installed\n' });
-  expect(await depotctl('jobs')).toEqual({ code: 0, stdout: '', stderr: 'depotctl: there are no tasks yet\n' });
-  expect(await depotctl('log')).toEqual({ code: 1, stdout: '', stderr: 'depotctl: cannot find a task: there are none yet\n' });
+  expect(await depotctl('list')).toEqual({
+    code: 0,
+    stdout: '',
+    stderr: 'depotctl: no apps are installed\n',
+  });
+  expect(await depotctl('jobs')).toEqual({
+    code: 0,
+    stdout: '',
+    stderr: 'depotctl: there are no tasks yet\n',
+  });
+  expect(await depotctl('log')).toEqual({
+    code: 1,
+    stdout: '',
+    stderr: 'depotctl: cannot find a task: there are none yet\n',
+  });
 });
 
 test('status shows the fields of an app, of a package and of what is not there', async () => {
@@ -31,9 +45,13 @@ test('status shows the fields of an app, of a package and of what is not there',
   await depotctl('install', 'demo');
 
   expect((await depotctl('status', 'demo')).stdout).toMatch(/^name +demo\n[^]*\ninstalled +yes\n/);
-  expect((await depotctl('status', 'libdemo')).stdout).toMatch(/^name +libdemo\nversion +1\.0-1\ninstalled +yes\n$/);
+  expect((await depotctl('status', 'libdemo')).stdout).toMatch(
+    /^name +libdemo\nversion +1\.0-1\ninstalled +yes\n$/,
+  );
   expect((await depotctl('status', 'absent')).stdout).toMatch(/^name +absent\ninstalled +no\n$/);
-  expect(JSON.parse((await depotctl('status', 'absent', '--json')).stdout)).toEqual({ installed: false });
+  expect(JSON.parse((await depotctl('status', 'absent', '--json')).stdout)).toEqual({
+    installed: false,
+  });
 });
 
 test('jobs lists the tasks, newest first, and log takes the beginning of an id', async () => {
@@ -46,7 +64,9 @@ test('jobs lists the tasks, newest first, and log takes the beginning of an id',
   const { stdout: log } = await depotctl('log', first.slice(0, 8));
 
   expect(headings).toMatch(/^TASK +STATE +STARTED +TOOK +COMMAND$/);
-  expect(newest).toMatch(/^[0-9a-f]{8} {2}failed .* opkg install badpost {2}cannot install badpost/);
+  expect(newest).toMatch(
+    /^[0-9a-f]{8} {2}failed .* opkg install badpost {2}cannot install badpost/,
+  );
   expect(oldest).toMatch(new RegExp(`^${first.slice(0, 8)} {2}done .* opkg install tiny-01$`));
   expect(log).toBe(await daemon.logOf(first));
 });
@@ -70,5 +90,9 @@ test('another base and a unix socket lead to the daemon as well', async () => {
   const { socketUrl, daemon } = await startClientTest();
 
   expect((await runDepotctl('--url', socketUrl, 'token')).stdout).toBe(`${await daemon.token()}\n`);
-  expect(await runDepotctl('--url', daemon.url, '--base', '/elsewhere', 'list')).toEqual({ code: 1, stdout: '', stderr: 'depotctl: cannot find /elsewhere/admin/store/installed\n' });
+  expect(await runDepotctl('--url', daemon.url, '--base', '/elsewhere', 'list')).toEqual({
+    code: 1,
+    stdout: '',
+    stderr: 'depotctl: cannot find /elsewhere/admin/store/installed\n',
+  });
 });

@@ -29,16 +29,29 @@ export interface ClientTest {
   env: NodeJS.ProcessEnv;
 }
 
-/** A device whose lists were fetched, a daemon on it and the client, which has a folder of its own for sessions. All go away with the test. */
-export async function startClientTest({ daemon: { set = [], ...daemonOptions } = {}, ...options }: ClientTestOptions = {}): Promise<ClientTest> {
+/**
+ * A device whose lists were fetched, a daemon on it and the client, which has a folder of its own
+ * for sessions. All go away with the test.
+ */
+export async function startClientTest({
+  daemon: { set = [], ...daemonOptions } = {},
+  ...options
+}: ClientTestOptions = {}): Promise<ClientTest> {
   const device = await createDevice(options);
   onTestFinished(() => device.close());
   await device.opkg('update');
   const socketUrl = `unix:${join(device.root, 'tmp/depotd.sock')}`;
-  const daemon = await startDaemon(device, { set: [`main.listen=${socketUrl}`, ...set], ...daemonOptions });
+  const daemon = await startDaemon(device, {
+    set: [`main.listen=${socketUrl}`, ...set],
+    ...daemonOptions,
+  });
   onTestFinished(() => daemon.close());
   const env = { ...process.env, XDG_RUNTIME_DIR: join(device.root, 'tmp'), DEPOTCTL_SESSION: '' };
-  const run = (words: readonly string[], input?: string): Promise<Outcome> => runCommand([process.execPath, DEPOTCTL, '--url', daemon.url, ...words], { env, ...(input !== undefined && { input }) });
+  const run = (words: readonly string[], input?: string): Promise<Outcome> =>
+    runCommand([process.execPath, DEPOTCTL, '--url', daemon.url, ...words], {
+      env,
+      ...(input !== undefined && { input }),
+    });
   return {
     device,
     daemon,
@@ -46,7 +59,8 @@ export async function startClientTest({ daemon: { set = [], ...daemonOptions } =
     env,
     depotctl: (...words) => run(words),
     withInput: (input, ...words) => run(words, input),
-    start: (...words) => startCommand([process.execPath, DEPOTCTL, '--url', socketUrl, ...words], { env }),
+    start: (...words) =>
+      startCommand([process.execPath, DEPOTCTL, '--url', socketUrl, ...words], { env }),
   };
 }
 

@@ -23,7 +23,9 @@ test('upload sends files, installs them one after the other and shows their logs
   const [id = ''] = rows.find((row) => row[2] === file.name) ?? [];
   expect((await depotctl('undo', id)).code).toBe(0);
   expect((await device.database()).has('hello')).toBe(false);
-  expect((await depotctl('undo', id)).stderr).toContain(`cannot find the upload ${id}: "depotctl uploads" lists them`);
+  expect((await depotctl('undo', id)).stderr).toContain(
+    `cannot find the upload ${id}: "depotctl uploads" lists them`,
+  );
 });
 
 test('what cannot be sent or is refused is named with its reason, and the rest is done', async () => {
@@ -34,7 +36,15 @@ test('what cannot be sent or is refused is named with its reason, and the rest i
   await writeFile(at('empty.run'), '');
   await writeFile(at('good.run'), '#!/bin/sh\necho it runs\n');
 
-  const { code, stdout, stderr } = await depotctl('upload', at('absent.run'), device.root, at('big.run'), at('text.txt'), at('empty.run'), at('good.run'));
+  const { code, stdout, stderr } = await depotctl(
+    'upload',
+    at('absent.run'),
+    device.root,
+    at('big.run'),
+    at('text.txt'),
+    at('empty.run'),
+    at('good.run'),
+  );
 
   expect(code).toBe(1);
   expect(stdout).toContain('it runs');
@@ -51,7 +61,9 @@ test('what cannot be sent or is refused is named with its reason, and the rest i
 
 test('disks lists devices as the daemon does', async () => {
   const { depotctl, daemon } = await startClientTest();
-  const { data } = (await (await daemon.get('admin/store/get_block_devices')).json()) as { data: Record<string, unknown> };
+  const { data } = (await (await daemon.get('admin/store/get_block_devices')).json()) as {
+    data: Record<string, unknown>;
+  };
 
   const { code, stdout, stderr } = await depotctl('disks', '--json');
 

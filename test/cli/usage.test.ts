@@ -13,13 +13,22 @@ test.each([
   [['list', 'demo'], 'cannot use "demo": usage: depotctl list'],
   [['list', '--path', '/mnt'], 'cannot use --path with list'],
   [['install', 'demo', '--path', '/mnt'], 'cannot use --path or --enable without --autoconf'],
-  [['install', 'demo', '--autoconf', '--enable', 'yes'], 'cannot use --enable yes: 0 or 1 is expected'],
+  [
+    ['install', 'demo', '--autoconf', '--enable', 'yes'],
+    'cannot use --enable yes: 0 or 1 is expected',
+  ],
   [['install', 'demo', '--colour'], "'--colour'"],
-  [['--url', 'ftp://device', 'list'], 'cannot use --url ftp://device: http://HOST[:PORT], https://… or unix:/PATH is expected'],
+  [
+    ['--url', 'ftp://device', 'list'],
+    'cannot use --url ftp://device: http://HOST[:PORT], https://… or unix:/PATH is expected',
+  ],
   [['--session', 'abc', 'list'], 'cannot use the session: 32 hexadecimal digits are expected'],
   [['upload'], 'cannot upload nothing: usage: depotctl upload FILE…'],
   [['upgrade', 'demo', '--check'], 'cannot use --check with upgrade'],
-  [['--base', 'panel', 'list'], 'cannot use --base panel: a path such as /cgi-bin/panel is expected'],
+  [
+    ['--base', 'panel', 'list'],
+    'cannot use --base panel: a path such as /cgi-bin/panel is expected',
+  ],
 ])('%j ends with 2 and says what is wrong', async (words, complaint) => {
   const { code, stdout, stderr } = await runDepotctl(...words);
 
@@ -45,15 +54,23 @@ test.each([
   const { code, stderr } = await runDepotctl('--url', url, 'list');
 
   expect(code).toBe(3);
-  expect(stderr).toBe(`depotctl: cannot reach the daemon at ${url}: ${reason}; is depotd running?\n`);
+  expect(stderr).toBe(
+    `depotctl: cannot reach the daemon at ${url}: ${reason}; is depotd running?\n`,
+  );
 });
 
 test('another server at the address ends it with 3 and is told as such', async () => {
-  const server = createServer((_, response) => response.writeHead(200, { 'content-type': 'text/html' }).end('<h1>router</h1>'));
+  const server = createServer((_, response) =>
+    response.writeHead(200, { 'content-type': 'text/html' }).end('<h1>router</h1>'),
+  );
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   onTestFinished(() => void server.close());
 
-  const { code, stderr } = await runDepotctl('--url', `http://127.0.0.1:${(server.address() as AddressInfo).port}`, 'list');
+  const { code, stderr } = await runDepotctl(
+    '--url',
+    `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    'list',
+  );
 
   expect(code).toBe(3);
   expect(stderr).toContain("it is not depotd's (HTTP 200, text/html); see --url and --base");

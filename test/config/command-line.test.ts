@@ -30,7 +30,13 @@ test('--check of a good configuration says nothing and exits with 0', async () =
 test('--check of a bad one names each mistake on a line of its own and exits with 2', async () => {
   await writeFile(file, "config depotd 'main'\n\toption auth nobody\n\toption colour red\n");
 
-  const { code, stdout, stderr } = await depotd('--check', '--config', file, '--set', 'main.root=x');
+  const { code, stdout, stderr } = await depotd(
+    '--check',
+    '--config',
+    file,
+    '--set',
+    'main.root=x',
+  );
 
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
   const lines = stderr.trimEnd().split('\n').sort();
@@ -43,10 +49,22 @@ test('--check of a bad one names each mistake on a line of its own and exits wit
 
 /** Arguments with which the daemon must not start, and what it says. */
 const REFUSED: [string, string[], string][] = [
-  ['a --config file that is not there', ['--config', '/does/not/exist'], 'cannot read the configuration /does/not/exist'],
+  [
+    'a --config file that is not there',
+    ['--config', '/does/not/exist'],
+    'cannot read the configuration /does/not/exist',
+  ],
   ['a --config that is a folder', ['--config', tmpdir()], 'cannot read the configuration'],
-  ['an open listener without log-in', ['--config', '/dev/null', '--set', 'main.auth=none', '--set', 'main.listen=0.0.0.0:0'], 'cannot use main.auth none with main.listen 0.0.0.0:0'],
-  ['an unknown option', ['--config', '/dev/null', '--set', 'main.colour=red'], 'cannot use main.colour'],
+  [
+    'an open listener without log-in',
+    ['--config', '/dev/null', '--set', 'main.auth=none', '--set', 'main.listen=0.0.0.0:0'],
+    'cannot use main.auth none with main.listen 0.0.0.0:0',
+  ],
+  [
+    'an unknown option',
+    ['--config', '/dev/null', '--set', 'main.colour=red'],
+    'cannot use main.colour',
+  ],
   ['an unknown argument', ['--colour'], 'usage: depotd'],
   ['a word too much', ['start'], 'usage: depotd'],
   ['--config without a file', ['--config'], 'usage: depotd'],
@@ -63,7 +81,16 @@ test.each(REFUSED)('%s ends with 2, whether checked or started', async (_, args,
 });
 
 test('an address that cannot be listened on ends with 1 and is named', async () => {
-  const args = ['--config', '/dev/null', '--set', `main.root=${folder}`, '--set', 'main.auth=none', '--set', `main.listen=unix:${folder}/absent/socket`];
+  const args = [
+    '--config',
+    '/dev/null',
+    '--set',
+    `main.root=${folder}`,
+    '--set',
+    'main.auth=none',
+    '--set',
+    `main.listen=unix:${folder}/absent/socket`,
+  ];
 
   const { code, stderr } = await depotd(...args);
 
@@ -72,6 +99,13 @@ test('an address that cannot be listened on ends with 1 and is named', async () 
 });
 
 test('--version and --help are answered without a configuration', async () => {
-  expect(await depotd('--version')).toEqual({ code: 0, stdout: expect.stringMatching(/^depotd \d+\.\d+\.\d+\n$/) as string, stderr: '' });
-  expect(await depotd('--help', '--config', '/does/not/exist')).toMatchObject({ code: 0, stdout: expect.stringContaining('usage: depotd') as string });
+  expect(await depotd('--version')).toEqual({
+    code: 0,
+    stdout: expect.stringMatching(/^depotd \d+\.\d+\.\d+\n$/) as string,
+    stderr: '',
+  });
+  expect(await depotd('--help', '--config', '/does/not/exist')).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining('usage: depotd') as string,
+  });
 });

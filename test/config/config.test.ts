@@ -16,13 +16,22 @@ beforeAll(async () => {
 
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-/** One wrong line in a file, after the line `config depotd 'main'`, and what the message must say after file and line. */
+/**
+ * One wrong line in a file, after the line `config depotd 'main'`, and what the message must say
+ * after file and line.
+ */
 const MISTAKES: [string, string][] = [
   ['\toption colour red', 'cannot use main.colour: no such option; main has listen,'],
   ['\toption __proto__ red', 'cannot use main.__proto__: no such option'],
   ['\toption constructor red', 'cannot use main.constructor: no such option'],
-  ['\toption keep_jobs 0', 'cannot use main.keep_jobs "0": a whole number from 1 to 100000 is expected'],
-  ['\toption listen 8728', 'cannot use main.listen "8728": HOST:PORT, [V6]:PORT or unix:PATH is expected'],
+  [
+    '\toption keep_jobs 0',
+    'cannot use main.keep_jobs "0": a whole number from 1 to 100000 is expected',
+  ],
+  [
+    '\toption listen 8728',
+    'cannot use main.listen "8728": HOST:PORT, [V6]:PORT or unix:PATH is expected',
+  ],
   ['\tlist base /x', 'cannot use list for main.base: it takes one value (option)'],
   ['config depotd paint', 'cannot use the section paint: main, container, forge are known'],
   ['config constructor', 'cannot use the section constructor: '],
@@ -48,7 +57,10 @@ test('all mistakes are told at once', async () => {
 });
 
 test('a section may go by its type or by its name, and a later option wins', async () => {
-  await writeFile(file, "config main\n\toption keep_jobs 5\n\toption keep_jobs 6\nconfig depotd 'forge'\n\toption expose all\n");
+  await writeFile(
+    file,
+    "config main\n\toption keep_jobs 5\n\toption keep_jobs 6\nconfig depotd 'forge'\n\toption expose all\n",
+  );
 
   const { config, problems } = readConfig({ file, overrides: [] });
 
@@ -58,10 +70,19 @@ test('a section may go by its type or by its name, and a later option wins', asy
 });
 
 test('lists add up in the file, and --set replaces all of it', async () => {
-  await writeFile(file, "config depotd 'main'\n\tlist listen 127.0.0.1:1\n\tlist listen 127.0.0.1:2\n\tlist hosts a.lan\n");
+  await writeFile(
+    file,
+    "config depotd 'main'\n\tlist listen 127.0.0.1:1\n\tlist listen 127.0.0.1:2\n\tlist hosts a.lan\n",
+  );
 
-  expect(readConfig({ file, overrides: [] }).config.main.listen).toEqual(['127.0.0.1:1', '127.0.0.1:2']);
-  const { main } = readConfig({ file, overrides: ['main.listen=127.0.0.1:3', 'main.listen=unix:/run/d'] }).config;
+  expect(readConfig({ file, overrides: [] }).config.main.listen).toEqual([
+    '127.0.0.1:1',
+    '127.0.0.1:2',
+  ]);
+  const { main } = readConfig({
+    file,
+    overrides: ['main.listen=127.0.0.1:3', 'main.listen=unix:/run/d'],
+  }).config;
   expect(main.listen).toEqual(['127.0.0.1:3', 'unix:/run/d']);
   expect(main.hosts).toEqual(['a.lan']);
 });
@@ -69,36 +90,77 @@ test('lists add up in the file, and --set replaces all of it', async () => {
 test('--set of a single value wins over the file, and the last one over those before', async () => {
   await writeFile(file, "config depotd 'main'\n\toption keep_jobs 5\n");
 
-  expect(readConfig({ file, overrides: ['main.keep_jobs=7', 'main.keep_jobs=8'] }).config.main.keep_jobs).toBe(8);
+  expect(
+    readConfig({ file, overrides: ['main.keep_jobs=7', 'main.keep_jobs=8'] }).config.main.keep_jobs,
+  ).toBe(8);
 });
 
 test('a value given with --set may hold an equals sign', () => {
-  expect(readConfig({ file: '/dev/null', overrides: ['container.start=--name=value'] }).config.container.start).toEqual(['--name=value']);
+  expect(
+    readConfig({ file: '/dev/null', overrides: ['container.start=--name=value'] }).config.container
+      .start,
+  ).toEqual(['--name=value']);
 });
 
-test.each(['', 'main', 'main.auth', '=', '.=x', 'main=x', '.auth=none', 'auth=none'])('--set %j cannot be read', (override) => {
-  expect(readConfig({ file: '/dev/null', overrides: [override] }).problems).toEqual([expect.stringContaining('SECTION.OPTION=VALUE is expected')]);
-});
+test.each(['', 'main', 'main.auth', '=', '.=x', 'main=x', '.auth=none', 'auth=none'])(
+  '--set %j cannot be read',
+  (override) => {
+    expect(readConfig({ file: '/dev/null', overrides: [override] }).problems).toEqual([
+      expect.stringContaining('SECTION.OPTION=VALUE is expected'),
+    ]);
+  },
+);
 
-test.each(['paint.colour=red', 'main.colour=red', '__proto__.polluted=yes', 'main.__proto__=yes', 'constructor.prototype=x'])('--set %j names no option', (override) => {
-  expect(readConfig({ file: '/dev/null', overrides: [override] }).problems).toEqual([expect.stringContaining('no such option')]);
+test.each([
+  'paint.colour=red',
+  'main.colour=red',
+  '__proto__.polluted=yes',
+  'main.__proto__=yes',
+  'constructor.prototype=x',
+])('--set %j names no option', (override) => {
+  expect(readConfig({ file: '/dev/null', overrides: [override] }).problems).toEqual([
+    expect.stringContaining('no such option'),
+  ]);
 });
 
 /** Values that are fine one by one. */
 const CONTRADICTIONS: [string, string[]][] = [
   ['main.auth none with main.listen 0.0.0.0:8728', ['main.auth=none', 'main.listen=0.0.0.0:8728']],
-  ['main.auth none with main.listen [::]:8728', ['main.auth=none', 'main.listen=127.0.0.1:1', 'main.listen=[::]:8728']],
-  ['main.auth none with main.listen 192.168.1.1:80', ['main.auth=none', 'main.listen=192.168.1.1:80']],
-  ['main.auth none with main.listen 127.0.0.1.example.org:80', ['main.auth=none', 'main.listen=127.0.0.1.example.org:80']],
+  [
+    'main.auth none with main.listen [::]:8728',
+    ['main.auth=none', 'main.listen=127.0.0.1:1', 'main.listen=[::]:8728'],
+  ],
+  [
+    'main.auth none with main.listen 192.168.1.1:80',
+    ['main.auth=none', 'main.listen=192.168.1.1:80'],
+  ],
+  [
+    'main.auth none with main.listen 127.0.0.1.example.org:80',
+    ['main.auth=none', 'main.listen=127.0.0.1.example.org:80'],
+  ],
   ['main.auth none with main.listen router:80', ['main.auth=none', 'main.listen=router:80']],
-  ['container.engine command without container.start and container.stop', ['container.engine=command']],
-  ['container.engine command without container.start and container.stop', ['container.engine=command', 'container.start=x']],
+  [
+    'container.engine command without container.start and container.stop',
+    ['container.engine=command'],
+  ],
+  [
+    'container.engine command without container.start and container.stop',
+    ['container.engine=command', 'container.start=x'],
+  ],
 ];
 
 test.each(CONTRADICTIONS)('cannot use %s', (message, overrides) => {
-  expect(readConfig({ file: '/dev/null', overrides }).problems).toEqual([expect.stringContaining(`cannot use ${message}`)]);
+  expect(readConfig({ file: '/dev/null', overrides }).problems).toEqual([
+    expect.stringContaining(`cannot use ${message}`),
+  ]);
 });
 
-test.each(['127.0.0.1:1', '127.255.0.9:1', 'localhost:1', '[::1]:1', 'unix:/run/depotd.sock'])('main.auth none goes with main.listen %s', (address) => {
-  expect(readConfig({ file: '/dev/null', overrides: ['main.auth=none', `main.listen=${address}`] }).problems).toEqual([]);
-});
+test.each(['127.0.0.1:1', '127.255.0.9:1', 'localhost:1', '[::1]:1', 'unix:/run/depotd.sock'])(
+  'main.auth none goes with main.listen %s',
+  (address) => {
+    expect(
+      readConfig({ file: '/dev/null', overrides: ['main.auth=none', `main.listen=${address}`] })
+        .problems,
+    ).toEqual([]);
+  },
+);

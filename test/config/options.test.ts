@@ -8,13 +8,36 @@ interface Values {
   bad: string[];
 }
 
-const PATHS: Values = { good: ['/', '/etc/depotd', '/mnt/sda1/a b', '/ünï'], bad: ['', 'etc', './etc', '/etc/', '//etc', '/etc/../x', '/etc/.', '/a\nb', '/a\0b'] };
-const OPTIONAL_PATHS: Values = { good: ['', ...PATHS.good], bad: PATHS.bad.filter((value) => value !== '') };
-const URL_PATHS: Values = { good: ['/cgi-bin/panel', '/a', '/a.b/~c-d_e'], bad: ['', '/', 'a', '/a/', '/a//b', '/../a', '/a/./b', '/a b', '/a?b', '/a#b', '/a%41', '/ä'] };
+const PATHS: Values = {
+  good: ['/', '/etc/depotd', '/mnt/sda1/a b', '/ünï'],
+  bad: ['', 'etc', './etc', '/etc/', '//etc', '/etc/../x', '/etc/.', '/a\nb', '/a\0b'],
+};
+const OPTIONAL_PATHS: Values = {
+  good: ['', ...PATHS.good],
+  bad: PATHS.bad.filter((value) => value !== ''),
+};
+const URL_PATHS: Values = {
+  good: ['/cgi-bin/panel', '/a', '/a.b/~c-d_e'],
+  bad: ['', '/', 'a', '/a/', '/a//b', '/../a', '/a/./b', '/a b', '/a?b', '/a#b', '/a%41', '/ä'],
+};
 const TEXTS: Values = { good: ['', 'start', '--option=a b', '$(id)'], bad: [] };
 
 function numbers(least: number, most: number): Values {
-  return { good: [String(least), String(most)], bad: [String(least - 1), String(most + 1), '', '-1', '1.5', '1e2', ' 1', '0x10', 'many', '99999999999'] };
+  return {
+    good: [String(least), String(most)],
+    bad: [
+      String(least - 1),
+      String(most + 1),
+      '',
+      '-1',
+      '1.5',
+      '1e2',
+      ' 1',
+      '0x10',
+      'many',
+      '99999999999',
+    ],
+  };
 }
 
 function choices(...good: string[]): Values {
@@ -23,12 +46,37 @@ function choices(...good: string[]): Values {
 
 const VALUES: Record<string, Values> = {
   'main.listen': {
-    good: ['127.0.0.1:0', '127.0.0.1:65535', 'localhost:8728', '[::1]:8728', 'unix:/run/depotd.sock', `unix:/${'a'.repeat(106)}`],
-    bad: ['', '127.0.0.1', ':80', '127.0.0.1:65536', '127.0.0.1:-1', '127.0.0.1:http', '::1:80', '[::1]', '[::1:80', 'unix:', 'unix:run', `unix:/${'a'.repeat(107)}`, 'http://127.0.0.1:80', 'a b:80'],
+    good: [
+      '127.0.0.1:0',
+      '127.0.0.1:65535',
+      'localhost:8728',
+      '[::1]:8728',
+      'unix:/run/depotd.sock',
+      `unix:/${'a'.repeat(106)}`,
+    ],
+    bad: [
+      '',
+      '127.0.0.1',
+      ':80',
+      '127.0.0.1:65536',
+      '127.0.0.1:-1',
+      '127.0.0.1:http',
+      '::1:80',
+      '[::1]',
+      '[::1:80',
+      'unix:',
+      'unix:run',
+      `unix:/${'a'.repeat(107)}`,
+      'http://127.0.0.1:80',
+      'a b:80',
+    ],
   },
   'main.base': URL_PATHS,
   'main.auth': choices('panel', 'password', 'none'),
-  'main.hosts': { good: ['router.lan', 'Router.lan:8080', '10.0.0.1', '[fe80::1]', '[fe80::1]:80'], bad: ['', '*', 'a b', 'http://router.lan', 'router.lan/', 'router:port', 'fe80::1'] },
+  'main.hosts': {
+    good: ['router.lan', 'Router.lan:8080', '10.0.0.1', '[fe80::1]', '[fe80::1]:80'],
+    bad: ['', '*', 'a b', 'http://router.lan', 'router.lan/', 'router:port', 'fe80::1'],
+  },
   'main.root': PATHS,
   'main.state_dir': PATHS,
   'main.log_dir': PATHS,
@@ -42,8 +90,23 @@ const VALUES: Record<string, Values> = {
   'container.stop': TEXTS,
   'container.socket': PATHS,
   'forge.upstream': {
-    good: ['', 'https://forge.example', 'https://forge.example:3000', 'http://10.0.0.1:3000/git', 'https://[fe80::1]/git'],
-    bad: ['forge.example', '//forge.example', 'ftp://forge.example', 'https://user:word@forge.example', 'https://forge.example?a', 'https://forge.example/#a', 'https://', 'javascript:1'],
+    good: [
+      '',
+      'https://forge.example',
+      'https://forge.example:3000',
+      'http://10.0.0.1:3000/git',
+      'https://[fe80::1]/git',
+    ],
+    bad: [
+      'forge.example',
+      '//forge.example',
+      'ftp://forge.example',
+      'https://user:word@forge.example',
+      'https://forge.example?a',
+      'https://forge.example/#a',
+      'https://',
+      'javascript:1',
+    ],
   },
   'forge.path': URL_PATHS,
   'forge.expose': choices('documented', 'all'),
@@ -56,7 +119,9 @@ const VALUES: Record<string, Values> = {
 };
 
 test('every option has its good and bad values here', () => {
-  const names = Object.entries(OPTIONS).flatMap(([section, options]) => Object.keys(options).map((name) => `${section}.${name}`));
+  const names = Object.entries(OPTIONS).flatMap(([section, options]) =>
+    Object.keys(options).map((name) => `${section}.${name}`),
+  );
   expect(Object.keys(VALUES).sort()).toEqual(names.sort());
 });
 
@@ -66,7 +131,9 @@ describe.each(Object.entries(VALUES))('%s', (option, { good, bad }) => {
   });
 
   test.each([...new Set(bad)])('refuses %j and says so', (value) => {
-    expect(problemsOf(`${option}=${value}`)).toEqual([expect.stringMatching(new RegExp(`^--set: cannot use ${option} ".*": .+`, 's'))]);
+    expect(problemsOf(`${option}=${value}`)).toEqual([
+      expect.stringMatching(new RegExp(`^--set: cannot use ${option} ".*": .+`, 's')),
+    ]);
   });
 });
 
@@ -89,7 +156,17 @@ test('without any setting every option has its default', () => {
         log_level: 'info',
       },
       container: { engine: 'auto', start: [], stop: [], socket: '/var/run/docker.sock' },
-      forge: { upstream: '', path: '/api/v1', expose: 'documented', token_file: '', ca_file: '', connect_timeout_s: 10, first_byte_timeout_s: 120, idle_timeout_s: 60, cache_mb: 0 },
+      forge: {
+        upstream: '',
+        path: '/api/v1',
+        expose: 'documented',
+        token_file: '',
+        ca_file: '',
+        connect_timeout_s: 10,
+        first_byte_timeout_s: 120,
+        idle_timeout_s: 60,
+        cache_mb: 0,
+      },
     },
   });
 });

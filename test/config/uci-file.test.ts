@@ -25,14 +25,29 @@ const VALUES: [string, string][] = [
 ];
 
 test.each(VALUES)('the value %j means %j', (written, meant) => {
-  const { sections, problems } = parseUciFile(`config depotd 'main'\n\toption base ${written}\n\toption root after\n`);
+  const { sections, problems } = parseUciFile(
+    `config depotd 'main'\n\toption base ${written}\n\toption root after\n`,
+  );
 
   expect(problems).toEqual([]);
-  expect(sections[0]?.options.map(({ name, value }) => [name, value])).toEqual([['base', meant], ['root', 'after']]);
+  expect(sections[0]?.options.map(({ name, value }) => [name, value])).toEqual([
+    ['base', meant],
+    ['root', 'after'],
+  ]);
 });
 
 test('sections, options and lists keep their order and the line they stand in', () => {
-  const text = ['package depotd', '', "config depotd 'main'  # the daemon", '\toption auth none', '\tlist listen 127.0.0.1:1', '# a comment', "\tlist listen '127.0.0.1:2'", 'config forge', '\toption path /api'].join('\n');
+  const text = [
+    'package depotd',
+    '',
+    "config depotd 'main'  # the daemon",
+    '\toption auth none',
+    '\tlist listen 127.0.0.1:1',
+    '# a comment',
+    "\tlist listen '127.0.0.1:2'",
+    'config forge',
+    '\toption path /api',
+  ].join('\n');
 
   expect(parseUciFile(text)).toEqual({
     problems: [],
@@ -47,16 +62,26 @@ test('sections, options and lists keep their order and the line they stand in', 
           { name: 'listen', value: '127.0.0.1:2', isList: true, line: 7 },
         ],
       },
-      { type: 'forge', name: undefined, line: 8, options: [{ name: 'path', value: '/api', isList: false, line: 9 }] },
+      {
+        type: 'forge',
+        name: undefined,
+        line: 8,
+        options: [{ name: 'path', value: '/api', isList: false, line: 9 }],
+      },
     ],
   });
 });
 
 test.each(['\n', '\r\n', ' \t\n', ';'])('statements may end with %j', (end) => {
-  const { sections, problems } = parseUciFile(['config depotd main', 'option auth none', 'option base /x', ''].join(end));
+  const { sections, problems } = parseUciFile(
+    ['config depotd main', 'option auth none', 'option base /x', ''].join(end),
+  );
 
   expect(problems).toEqual([]);
-  expect(sections[0]?.options.map(({ name, value }) => `${name}=${value}`)).toEqual(['auth=none', 'base=/x']);
+  expect(sections[0]?.options.map(({ name, value }) => `${name}=${value}`)).toEqual([
+    'auth=none',
+    'base=/x',
+  ]);
 });
 
 test('the line of an option counts the line breaks in quotes before it', () => {
@@ -79,23 +104,37 @@ const MISTAKES: [string, string][] = [
 ];
 
 test.each(MISTAKES)('the line %j is told with its number, and the rest is read', (line, named) => {
-  const { sections, problems } = parseUciFile(`config depotd main\noption auth none\n${line}\noption root /r\n`);
+  const { sections, problems } = parseUciFile(
+    `config depotd main\noption auth none\n${line}\noption root /r\n`,
+  );
 
   expect(problems.map((problem) => problem.line)).toEqual([3]);
   expect(problems[0]?.message).toContain(named);
-  expect(sections.flatMap(({ options }) => options).map(({ value }) => value)).toEqual(['none', '/r']);
+  expect(sections.flatMap(({ options }) => options).map(({ value }) => value)).toEqual([
+    'none',
+    '/r',
+  ]);
 });
 
 test.each(['option auth none', 'list listen a'])('%j before the first section is told', (line) => {
-  expect(parseUciFile(`${line}\n`).problems).toEqual([{ line: 1, message: expect.stringContaining('before the first section') as string }]);
+  expect(parseUciFile(`${line}\n`).problems).toEqual([
+    { line: 1, message: expect.stringContaining('before the first section') as string },
+  ]);
 });
 
 test.each(["'", '"'])('a quote %s that does not end is told with the line it opens in', (quote) => {
-  const { problems } = parseUciFile(`config depotd main\n\n\toption base ${quote}/x\n\toption root /\n`);
+  const { problems } = parseUciFile(
+    `config depotd main\n\n\toption base ${quote}/x\n\toption root /\n`,
+  );
 
-  expect(problems).toEqual([{ line: 3, message: expect.stringContaining(`quote that opens with ${quote}`) as string }]);
+  expect(problems).toEqual([
+    { line: 3, message: expect.stringContaining(`quote that opens with ${quote}`) as string },
+  ]);
 });
 
-test.each(['', '\n\n', '# only a comment', '\\', '   '])('a file that holds %j has no section and no problem', (text) => {
-  expect(parseUciFile(text).sections).toEqual([]);
-});
+test.each(['', '\n\n', '# only a comment', '\\', '   '])(
+  'a file that holds %j has no section and no problem',
+  (text) => {
+    expect(parseUciFile(text).sections).toEqual([]);
+  },
+);

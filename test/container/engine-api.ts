@@ -23,10 +23,16 @@ export interface EngineApi {
 }
 
 export function createEngineApi(socketPath: string): EngineApi {
-  const ask = (method: string, path: string, body?: Buffer): Promise<{ status: number; body: unknown }> => askSocket(socketPath, { method, path, body });
+  const ask = (
+    method: string,
+    path: string,
+    body?: Buffer,
+  ): Promise<{ status: number; body: unknown }> => askSocket(socketPath, { method, path, body });
   const need = async (method: string, path: string, body?: Buffer): Promise<unknown> => {
     const answer = await ask(method, path, body);
-    if (answer.status >= 300) throw new Error(`${method} ${path}: ${answer.status} ${JSON.stringify(answer.body)}`);
+    if (answer.status >= 300) {
+      throw new Error(`${method} ${path}: ${answer.status} ${JSON.stringify(answer.body)}`);
+    }
     return answer.body;
   };
   return {
@@ -34,31 +40,59 @@ export function createEngineApi(socketPath: string): EngineApi {
       const answer = await ask('GET', '/info').catch(() => undefined);
       return (answer?.body as { DockerRootDir?: string } | undefined)?.DockerRootDir;
     },
-    answers: () => ask('GET', '/_ping').then(({ status }) => status === 200, () => false),
+    answers: () =>
+      ask('GET', '/_ping').then(
+        ({ status }) => status === 200,
+        () => false,
+      ),
     running: async () => {
       const answer = await ask('GET', '/containers/json').catch(() => ({ body: [] }));
-      return (answer.body as { Names: string[] }[]).map(({ Names: [name = ''] }) => name.slice(1)).sort();
+      return (answer.body as { Names: string[] }[])
+        .map(({ Names: [name = ''] }) => name.slice(1))
+        .sort();
     },
     importImage: async (tar, name) => {
       await need('POST', `/images/create?fromSrc=-&repo=${name}`, tar);
     },
     run: async (image, { name, script, binds = [], restart = 'no' }) => {
-      const settings = { Image: image, Cmd: ['/bin/sh', '-c', script], HostConfig: { Binds: binds, NetworkMode: 'none', RestartPolicy: { Name: restart } } };
-      const { Id: id } = (await need('POST', `/containers/create?name=${name}`, Buffer.from(JSON.stringify(settings)))) as { Id: string };
+      const settings = {
+        Image: image,
+        Cmd: ['/bin/sh', '-c', script],
+        HostConfig: { Binds: binds, NetworkMode: 'none', RestartPolicy: { Name: restart } },
+      };
+      const { Id: id } = (await need(
+        'POST',
+        `/containers/create?name=${name}`,
+        Buffer.from(JSON.stringify(settings)),
+      )) as { Id: string };
       await need('POST', `/containers/${id}/start`);
     },
   };
 }
 
-function askSocket(socketPath: string, { method, path, body }: { method: string; path: string; body: Buffer | undefined }): Promise<{ status: number; body: unknown }> {
+function askSocket(
+  socketPath: string,
+  { method, path, body }: { method: string; path: string; body: Buffer | undefined },
+): Promise<{ status: number; body: unknown }> {
   return new Promise((resolve, reject) => {
-    const headers = { 'content-type': path.startsWith('/images') ? 'application/x-tar' : 'application/json', ...(body === undefined ? {} : { 'content-length': body.length }) };
-    const asked = request({ socketPath, method, path, headers, agent: false, signal: AbortSignal.timeout(20_000) }, (response) => {
-      const pieces: Buffer[] = [];
-      response.on('data', (piece: Buffer) => pieces.push(piece));
-      response.on('end', () => resolve({ status: response.statusCode ?? 0, body: read(Buffer.concat(pieces).toString('utf8')) }));
-      response.on('error', reject);
-    });
+    const headers = {
+      'content-type': path.startsWith('/images') ? 'application/x-tar' : 'application/json',
+      ...(body === undefined ? {} : { 'content-length': body.length }),
+    };
+    const asked = request(
+      { socketPath, method, path, headers, agent: false, signal: AbortSignal.timeout(20_000) },
+      (response) => {
+        const pieces: Buffer[] = [];
+        response.on('data', (piece: Buffer) => pieces.push(piece));
+        response.on('end', () =>
+          resolve({
+            status: response.statusCode ?? 0,
+            body: read(Buffer.concat(pieces).toString('utf8')),
+          }),
+        );
+        response.on('error', reject);
+      },
+    );
     asked.on('error', reject);
     asked.end(body);
   });

@@ -9,7 +9,10 @@ import { createEngineApi, type EngineApi } from './engine-api.ts';
 import { command } from '../device/loop-disks.ts';
 import { createLoopDisks, type LoopDisks } from './loop-disks.ts';
 
-/** A device with a real container engine that works in a folder on a loop disk `one`; there is another disk `two`. */
+/**
+ * A device with a real container engine that works in a folder on a loop disk `one`; there is
+ * another disk `two`.
+ */
 export interface EngineDevice {
   readonly device: Device;
   readonly daemon: TestDaemon;
@@ -20,13 +23,21 @@ export interface EngineDevice {
   /** What the engine's configuration says. */
   readonly configured: () => Promise<string>;
   readonly check: (path: string) => Promise<{ code: number; result: string; error?: string }>;
-  readonly migrate: (path: string, overwrite?: string) => Promise<{ code: number; stderr: string; task_id?: string }>;
+  readonly migrate: (
+    path: string,
+    overwrite?: string,
+  ) => Promise<{ code: number; stderr: string; task_id?: string }>;
   /** Moves, and waits for the end. */
   readonly move: (path: string, overwrite?: string) => Promise<TaskStatus & { log: string }>;
-  /** Shell text that is run before the engine is started or stopped; empty: none. `$config` is the file that it will be started with. */
+  /**
+   * Shell text that is run before the engine is started or stopped; empty: none. `$config` is the
+   * file that it will be started with.
+   */
   readonly hook: (verb: 'start' | 'stop', text: string) => Promise<void>;
   /** Makes the next start or stop wait; resolves when it is there. @returns what lets it go on */
-  readonly hold: (verb: 'start' | 'stop') => Promise<{ reached: () => Promise<void>; release: () => Promise<void> }>;
+  readonly hold: (
+    verb: 'start' | 'stop',
+  ) => Promise<{ reached: () => Promise<void>; release: () => Promise<void> }>;
   readonly enginePid: () => Promise<number>;
   readonly close: () => Promise<void>;
 }
@@ -46,14 +57,37 @@ export async function createEngineDevice(sizeMib = 160): Promise<EngineDevice> {
   // Into nothing, or this would wait for as long as the engine has its output.
   await command('sh', ['-c', 'exec sh "$1" start >"$1.log" 2>&1', 'sh', at('engine')]);
   await until(async () => (await engine.dataRoot()) !== undefined, 'the engine answers');
-  const set = ['container.engine=command', ...['start', 'stop'].flatMap((verb) => ['sh', at('engine'), verb].map((word) => `container.${verb}=${word}`)), `container.socket=${at('engine.sock')}`];
+  const set = [
+    'container.engine=command',
+    ...['start', 'stop'].flatMap((verb) =>
+      ['sh', at('engine'), verb].map((word) => `container.${verb}=${word}`),
+    ),
+    `container.socket=${at('engine.sock')}`,
+  ];
   const daemon = await startDaemon(device, { set });
   const migrate: EngineDevice['migrate'] = async (path, overwrite) =>
-    (await (await daemon.post('admin/store/docker_migrate', { path, ...(overwrite === undefined ? {} : { overwrite }) })).json()) as { code: number; stderr: string };
+    (await (
+      await daemon.post('admin/store/docker_migrate', {
+        path,
+        ...(overwrite === undefined ? {} : { overwrite }),
+      })
+    ).json()) as { code: number; stderr: string };
   return {
-    device, daemon, engine, disks, folder, at, migrate,
-    configured: async () => (JSON.parse(await readFile(configOf(device.root), 'utf8')) as { 'data-root': string })['data-root'],
-    check: async (path) => (await (await daemon.get(`admin/store/docker_check_migrate?path=${encodeURIComponent(path)}`)).json()) as { code: number; result: string },
+    device,
+    daemon,
+    engine,
+    disks,
+    folder,
+    at,
+    migrate,
+    configured: async () =>
+      (JSON.parse(await readFile(configOf(device.root), 'utf8')) as { 'data-root': string })[
+        'data-root'
+      ],
+    check: async (path) =>
+      (await (
+        await daemon.get(`admin/store/docker_check_migrate?path=${encodeURIComponent(path)}`)
+      ).json()) as { code: number; result: string },
     move: async (path, overwrite) => {
       const { task_id: id, stderr } = await migrate(path, overwrite);
       if (id === undefined) throw new Error(stderr);
@@ -62,9 +96,20 @@ export async function createEngineDevice(sizeMib = 160): Promise<EngineDevice> {
     },
     hook: (verb, text) => writeFile(at(`before-${verb}`), text),
     hold: async (verb) => {
-      await writeFile(at(`before-${verb}`), `echo >'${at('held')}'; while [ -e '${at('held')}' ]; do sleep 0.05; done`);
+      await writeFile(
+        at(`before-${verb}`),
+        `echo >'${at('held')}'; while [ -e '${at('held')}' ]; do sleep 0.05; done`,
+      );
       return {
-        reached: () => until(() => access(at('held')).then(() => true, () => false), `the engine is to ${verb}`),
+        reached: () =>
+          until(
+            () =>
+              access(at('held')).then(
+                () => true,
+                () => false,
+              ),
+            `the engine is to ${verb}`,
+          ),
         release: async () => {
           await writeFile(at(`before-${verb}`), '');
           await rm(at('held'));
@@ -98,21 +143,32 @@ function configOf(root: string): string {
 async function writeEngine(folder: string, root: string): Promise<void> {
   await mkdir(join(root, 'etc/docker'), { recursive: true });
   await mkdir(join(folder, 'mnt/one/docker'));
-  await writeFile(configOf(root), `${JSON.stringify({ 'log-level': 'warn', 'data-root': join(folder, 'mnt/one/docker') }, null, 4)}\n`);
-  await writeFile(join(folder, 'engine'), `cd '${folder}'
+  await writeFile(
+    configOf(root),
+    `${JSON.stringify({ 'log-level': 'warn', 'data-root': join(folder, 'mnt/one/docker') }, null, 4)}\n`,
+  );
+  await writeFile(
+    join(folder, 'engine'),
+    `cd '${folder}'
 config='${configOf(root)}'
 [ ! -e before-$1 ] || . ./before-$1
 case $1 in
 start) dockerd --config-file "$config" --iptables=false --ip-masq=false --bridge=none --exec-root '${folder}/exec' --pidfile '${folder}/engine.pid' --host 'unix://${folder}/engine.sock' & ;;
 stop | end) pid=$(cat engine.pid) && kill $pid; while kill -0 $pid 2>/dev/null; do sleep 0.1; done ;;
 esac
-`);
+`,
+  );
 }
 
 /** A tar archive of a root with a shell in it. */
 export async function shellImage(folder: string): Promise<Buffer> {
   const root = join(folder, 'image');
   await mkdir(join(root, 'bin'), { recursive: true });
-  const { stdout } = await command('sh', ['-c', 'cp "$(command -v busybox)" "$1/bin/busybox" && for name in sh sleep mv; do ln -s busybox "$1/bin/$name"; done && tar -C "$1" -c . >"$1.tar" && echo "$1.tar"', 'sh', root]);
+  const { stdout } = await command('sh', [
+    '-c',
+    'cp "$(command -v busybox)" "$1/bin/busybox" && for name in sh sleep mv; do ln -s busybox "$1/bin/$name"; done && tar -C "$1" -c . >"$1.tar" && echo "$1.tar"',
+    'sh',
+    root,
+  ]);
   return readFile(stdout.trim());
 }

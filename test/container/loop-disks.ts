@@ -5,7 +5,10 @@ import { attach, command, emptyImage } from '../device/loop-disks.ts';
 /** Disks of their own for a test, each a file below a folder. */
 export interface LoopDisks {
   /** Makes a disk with a file system, and mounts it. @returns the mount point, `FOLDER/mnt/NAME` */
-  readonly make: (name: string, options: { sizeMib: number; type?: 'ext4' | 'btrfs' | 'xfs' | 'vfat' }) => Promise<string>;
+  readonly make: (
+    name: string,
+    options: { sizeMib: number; type?: 'ext4' | 'btrfs' | 'xfs' | 'vfat' },
+  ) => Promise<string>;
   /** Takes the mount away at once, as when the disk is pulled. */
   readonly unmount: (name: string) => Promise<void>;
   readonly mount: (name: string) => Promise<void>;

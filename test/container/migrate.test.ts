@@ -5,7 +5,15 @@ import { createEngineDevice, shellImage, type EngineDevice } from './engine-devi
 import { canLoop, command } from '../device/loop-disks.ts';
 
 /** A real engine is root's to start, too. */
-const isPossible = await canLoop(['dockerd', 'rsync', 'busybox', 'mkfs.ext4', 'mkfs.btrfs', 'mkfs.vfat', 'setfattr']);
+const isPossible = await canLoop([
+  'dockerd',
+  'rsync',
+  'busybox',
+  'mkfs.ext4',
+  'mkfs.btrfs',
+  'mkfs.vfat',
+  'setfattr',
+]);
 let on: EngineDevice;
 /** Moves go from one disk to the other and back. */
 let here = '';
@@ -18,7 +26,12 @@ beforeAll(async () => {
   const waiting = 'trap exit TERM; while :; do sleep 0.1; done';
   await on.engine.run('shell', { name: 'quiet', script: waiting, binds: ['files:/files'] });
   await on.engine.run('shell', { name: 'kept', script: waiting, restart: 'unless-stopped' });
-  await on.engine.run('shell', { name: 'writer', script: WRITER, binds: ['written:/written', `${on.folder}:/outside`], restart: 'always' });
+  await on.engine.run('shell', {
+    name: 'writer',
+    script: WRITER,
+    binds: ['written:/written', `${on.folder}:/outside`],
+    restart: 'always',
+  });
   await command('sh', ['-c', FILES, 'sh', filesIn(here)]);
 });
 
@@ -40,10 +53,12 @@ describe.skipIf(!isPossible)('moving the data of a real engine', () => {
     expect(await listOf(filesIn(old))).toBe(listing);
     expect((await readdir(target)).filter((name) => name.startsWith('.'))).toEqual([]);
     await command('rm', ['-r', old]);
-    expect(moved.log.trimEnd().split('\n').at(-1)).toMatch(new RegExp(`the old data is still in ${old} and holds \\d+\\.\\d\\d MB`));
+    expect(moved.log.trimEnd().split('\n').at(-1)).toMatch(
+      new RegExp(`the old data is still in ${old} and holds \\d+\\.\\d\\d MB`),
+    );
   });
 
-  test('the engine is nobody\'s job: it outlives the task and a daemon that is killed', async () => {
+  test("the engine is nobody's job: it outlives the task and a daemon that is killed", async () => {
     const pid = await on.enginePid();
     const environment = await readFile(`/proc/${pid}/environ`, 'latin1');
     expect(environment).not.toContain('DEPOTD');
@@ -59,29 +74,44 @@ describe.skipIf(!isPossible)('moving the data of a real engine', () => {
     const target = there('docker');
     await command('sh', ['-c', 'mkdir -p "$1/sub" && echo old >"$1/sub/file"', 'sh', target]);
     expect(await on.check(target)).toEqual({ code: 200, result: 'existed' });
-    expect(await on.migrate(target)).toMatchObject({ code: 1, stderr: expect.stringContaining('there is something already; overwrite=true replaces it') as string });
+    expect(await on.migrate(target)).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining(
+        'there is something already; overwrite=true replaces it',
+      ) as string,
+    });
 
     expect(await on.move(target, 'true')).toMatchObject({ state: 'done' });
 
     await expectAllAt(target);
-    expect((await readdir(target)).filter((name) => name.startsWith('.') || name === 'sub')).toEqual([]);
+    expect(
+      (await readdir(target)).filter((name) => name.startsWith('.') || name === 'sub'),
+    ).toEqual([]);
   });
-
 });
 
 describe.skipIf(!isPossible)('a move that comes to nothing', () => {
   test('where the containers do not run at the new place they go on at the old one, and the target is as it was', async () => {
     const target = there('taken');
-    await command('sh', ['-c', 'mkdir -p "$1/sub" && echo mine >"$1/sub/file" && chmod 751 "$1"', 'sh', target]);
+    await command('sh', [
+      '-c',
+      'mkdir -p "$1/sub" && echo mine >"$1/sub/file" && chmod 751 "$1"',
+      'sh',
+      target,
+    ]);
     const listing = await listOf(target);
     await on.hook('start', `rm -r '${target}/containers'`);
 
     const failed = await on.move(target, 'true').finally(() => on.hook('start', ''));
 
-    expect(failed).toMatchObject({ state: 'failed', error: expect.stringContaining('cannot get the containers running again') as string });
+    expect(failed).toMatchObject({
+      state: 'failed',
+      error: expect.stringContaining('cannot get the containers running again') as string,
+    });
     expect(failed.log).toContain(`the engine works in ${here} as before`);
     await expectAllAt(here);
-    const left = /in (\S+\/\.depotd-left-\d+), and nothing touches it/.exec(failed.log)?.[1] ?? 'not told';
+    const left =
+      /in (\S+\/\.depotd-left-\d+), and nothing touches it/.exec(failed.log)?.[1] ?? 'not told';
     expect(await readdir(`${left}/new`)).toContain('volumes');
     await command('rm', ['-r', left]);
     expect(await listOf(target)).toBe(listing);
@@ -89,16 +119,24 @@ describe.skipIf(!isPossible)('a move that comes to nothing', () => {
 
   test('an engine that comes up late at the place that was left again is stopped, and started where it was', async () => {
     const target = there('late');
-    await on.hook('start', `echo >>starts
+    await on.hook(
+      'start',
+      `echo >>starts
 case $(wc -l <starts) in
 1) cp "$config" late; rm -r '${target}/containers' ;;
 2) config=late ;;
-esac`);
+esac`,
+    );
 
     const failed = await on.move(target).finally(() => on.hook('start', ''));
 
-    expect(failed).toMatchObject({ state: 'failed', error: expect.stringContaining('cannot get the containers running again') as string });
-    expect(failed.log).toContain(`the container engine came up in ${target}: it is stopped and started again`);
+    expect(failed).toMatchObject({
+      state: 'failed',
+      error: expect.stringContaining('cannot get the containers running again') as string,
+    });
+    expect(failed.log).toContain(
+      `the container engine came up in ${target}: it is stopped and started again`,
+    );
     expect(failed.log).toContain(`the engine works in ${here} as before`);
     await expectAllAt(here);
   });
@@ -116,23 +154,25 @@ esac`);
     await expectAllAt(here);
     expect(await readdir(there(''))).not.toContain('new');
   });
-
 });
 
 describe.skipIf(!isPossible)('a move that is disturbed', () => {
-  test.each(['stop', 'start'] as const)('a daemon that is killed at the %s of the engine: the next one brings the move to its end', async (verb) => {
-    const target = there(`after-${verb}`);
-    const held = await on.hold(verb);
-    const { task_id: id = '' } = await on.migrate(target);
-    await held.reached();
+  test.each(['stop', 'start'] as const)(
+    'a daemon that is killed at the %s of the engine: the next one brings the move to its end',
+    async (verb) => {
+      const target = there(`after-${verb}`);
+      const held = await on.hold(verb);
+      const { task_id: id = '' } = await on.migrate(target);
+      await held.reached();
 
-    await on.daemon.kill('SIGKILL');
-    await held.release();
-    await on.daemon.restart();
+      await on.daemon.kill('SIGKILL');
+      await held.release();
+      await on.daemon.restart();
 
-    expect(await on.daemon.finished(id)).toMatchObject({ state: 'done' });
-    await expectAllAt(target);
-  });
+      expect(await on.daemon.finished(id)).toMatchObject({ state: 'done' });
+      await expectAllAt(target);
+    },
+  );
 
   test('a target that is unmounted in the middle gets nothing on the disk below, and the next try succeeds', async () => {
     const target = there('unmounted');
@@ -141,7 +181,10 @@ describe.skipIf(!isPossible)('a move that is disturbed', () => {
 
     const failed = await on.move(target).finally(() => on.hook('stop', ''));
 
-    expect(failed).toMatchObject({ state: 'failed', error: expect.stringContaining('is its disk still mounted?') as string });
+    expect(failed).toMatchObject({
+      state: 'failed',
+      error: expect.stringContaining('is its disk still mounted?') as string,
+    });
     expect(await readdir(there(''))).toEqual([]);
     await on.disks.mount(disk);
     await expectAllAt(here);
@@ -152,11 +195,17 @@ describe.skipIf(!isPossible)('a move that is disturbed', () => {
   test('a target that gets full is told, and given back what the move took; the next try succeeds', async () => {
     const target = there('full');
     const filler = there('filler');
-    await on.hook('stop', `dd if=/dev/zero of='${filler}' bs=64k 2>/dev/null; dd if=/dev/zero of='${filler}2' bs=512 2>/dev/null`);
+    await on.hook(
+      'stop',
+      `dd if=/dev/zero of='${filler}' bs=64k 2>/dev/null; dd if=/dev/zero of='${filler}2' bs=512 2>/dev/null`,
+    );
 
     const failed = await on.move(target).finally(() => on.hook('stop', ''));
 
-    expect(failed).toMatchObject({ state: 'failed', error: expect.stringContaining('is full') as string });
+    expect(failed).toMatchObject({
+      state: 'failed',
+      error: expect.stringContaining('is full') as string,
+    });
     await expectAllAt(here);
     expect(await readdir(there(''))).not.toContain('full');
     await command('rm', [filler, `${filler}2`]);
@@ -182,19 +231,28 @@ function filesIn(root: string): string {
   return `${root}/volumes/files/_data`;
 }
 
-/** The engine works there, with all containers, and what was acknowledged outside is in its data. */
+/**
+ * The engine works there, with all containers, and what was acknowledged outside is in its data.
+ */
 async function expectAllAt(root: string): Promise<void> {
   expect(await on.configured()).toBe(root);
   expect(await on.engine.dataRoot()).toBe(root);
   expect(await on.engine.running()).toEqual(['kept', 'quiet', 'writer']);
   const before = Number(await readFile(on.at('acknowledged'), 'utf8'));
-  await expect.poll(async () => Number(await readFile(on.at('acknowledged'), 'utf8')), { timeout: 10_000 }).toBeGreaterThan(before);
-  expect(Number(await readFile(`${root}/volumes/written/_data/number`, 'utf8'))).toBeGreaterThanOrEqual(before);
+  await expect
+    .poll(async () => Number(await readFile(on.at('acknowledged'), 'utf8')), { timeout: 10_000 })
+    .toBeGreaterThan(before);
+  expect(
+    Number(await readFile(`${root}/volumes/written/_data/number`, 'utf8')),
+  ).toBeGreaterThanOrEqual(before);
   expect(await readFile(on.at('lost'), 'utf8').catch(() => 'none')).toBe('none');
   here = root;
 }
 
-/** Writes a number in its volume, and then, outside, that it has; at its start it looks whether what it had acknowledged is still there. */
+/**
+ * Writes a number in its volume, and then, outside, that it has; at its start it looks whether what
+ * it had acknowledged is still there.
+ */
 const WRITER = `trap exit TERM
 number=0 acknowledged=0
 [ ! -e /written/number ] || read -r number </written/number
@@ -217,5 +275,10 @@ chown 12345:23456 many/1 && chmod 4751 many/2 && touch -d @1234567890.123456789 
 /** All that can be compared, in one text. */
 async function listOf(folder: string): Promise<string> {
   const find = `cd "$1" && find . -mindepth 1 \\( -type d -printf '%p d %m %U %G %T@\\n' -o -printf '%p %y %m %U %G %s %n %l %b %T@\\n' \\) | sort; find . -type f -exec sha256sum {} + | sort; find . -print0 | sort -z | xargs -0 -n 1 getfattr -h -d -m - | sort`;
-  return (await command('sh', ['-c', find, 'sh', folder], { maxBuffer: 64 * 1024 ** 2, encoding: 'latin1' })).stdout;
+  return (
+    await command('sh', ['-c', find, 'sh', folder], {
+      maxBuffer: 64 * 1024 ** 2,
+      encoding: 'latin1',
+    })
+  ).stdout;
 }

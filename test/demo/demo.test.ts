@@ -13,7 +13,10 @@ test('the demo starts, its three lines do what they say, and Ctrl-C leaves nothi
   const place = await createPlace();
   for (const round of ['on a new folder', 'on what the one before left']) {
     const demo = await startDemo(place);
-    const lines = demo.printed().split('\n').filter((line) => line.startsWith('  curl '));
+    const lines = demo
+      .printed()
+      .split('\n')
+      .filter((line) => line.startsWith('  curl '));
 
     const [installed = '', followed = '', listed = ''] = await paste(lines);
     demo.signal('SIGINT');
@@ -31,8 +34,14 @@ test('the demo starts, its three lines do what they say, and Ctrl-C leaves nothi
 test('what is running on the device ends with the demo', async () => {
   const place = await createPlace();
   const demo = await startDemo(place);
-  const [install = ''] = demo.printed().split('\n').filter((line) => line.startsWith('  curl '));
-  await paste([install.replace('package=demo', 'package=slow'), install.replace('package=demo', 'package=notes')]);
+  const [install = ''] = demo
+    .printed()
+    .split('\n')
+    .filter((line) => line.startsWith('  curl '));
+  await paste([
+    install.replace('package=demo', 'package=slow'),
+    install.replace('package=demo', 'package=notes'),
+  ]);
 
   demo.signal('SIGTERM');
 
@@ -47,7 +56,9 @@ test('a second demo on the same folder says where the first one is and how to en
   const second = await startDemo(place);
 
   expect(await second.ended).toBe(1);
-  expect(second.printed()).toMatch(/cannot start the demo: one runs in \S+ already, at http:\/\/127\.0\.0\.1:\d+; end it with Ctrl-C where it was started, or: kill \d+\n$/);
+  expect(second.printed()).toMatch(
+    /cannot start the demo: one runs in \S+ already, at http:\/\/127\.0\.0\.1:\d+; end it with Ctrl-C where it was started, or: kill \d+\n$/,
+  );
   demo.signal('SIGINT');
   expect(await demo.ended).toBe(0);
 });
@@ -60,7 +71,9 @@ test("a folder that is not a demo's is not touched", async () => {
   const demo = await startDemo(place);
 
   expect(await demo.ended).toBe(1);
-  expect(demo.printed()).toContain('holds something else; remove it, or name another: npm run demo -- FOLDER');
+  expect(demo.printed()).toContain(
+    'holds something else; remove it, or name another: npm run demo -- FOLDER',
+  );
   expect(await readdir(place.folder)).toEqual(['letter.txt']);
 });
 
@@ -85,11 +98,24 @@ interface RunningDemo {
   signal: (name: 'SIGINT' | 'SIGTERM') => void;
 }
 
-/** Starts what the script in package.json starts; settles when it has printed its lines or has ended. */
+/**
+ * Starts what the script in package.json starts; settles when it has printed its lines or has
+ * ended.
+ */
 async function startDemo({ folder, elsewhere }: Place): Promise<RunningDemo> {
-  const { scripts } = JSON.parse(await readFile(join(REPOSITORY, 'package.json'), 'utf8')) as { scripts: { demo: string } };
-  const start = (scripts.demo.split('&&').at(-1) ?? '').trim().replace('test/device', join(REPOSITORY, 'test/device')).replace('tsx ', `${join(REPOSITORY, 'node_modules/tsx/dist/loader.mjs')} `);
-  const child = spawn('sh', ['-c', `exec env ${start} "$0"`, folder], { cwd: elsewhere, detached: true, env: { ...process.env, HOME: elsewhere, TMPDIR: elsewhere }, stdio: ['ignore', 'pipe', 'pipe'] });
+  const { scripts } = JSON.parse(await readFile(join(REPOSITORY, 'package.json'), 'utf8')) as {
+    scripts: { demo: string };
+  };
+  const start = (scripts.demo.split('&&').at(-1) ?? '')
+    .trim()
+    .replace('test/device', join(REPOSITORY, 'test/device'))
+    .replace('tsx ', `${join(REPOSITORY, 'node_modules/tsx/dist/loader.mjs')} `);
+  const child = spawn('sh', ['-c', `exec env ${start} "$0"`, folder], {
+    cwd: elsewhere,
+    detached: true,
+    env: { ...process.env, HOME: elsewhere, TMPDIR: elsewhere },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
   let text = '';
   const ended = new Promise<number | null>((resolve) => child.on('close', resolve));
   const ready = new Promise<void>((resolve) => {

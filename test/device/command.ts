@@ -10,7 +10,10 @@ export interface Outcome {
 
 export interface RunningCommand {
   readonly pid: number;
-  /** The exit code, when the program itself has ended. What it started may still hold its output open. */
+  /**
+   * The exit code, when the program itself has ended. What it started may still hold its output
+   * open.
+   */
   readonly exit: Promise<number>;
   /** Settles when the program has ended and nobody can write to its output any more. */
   readonly outcome: Promise<Outcome>;
@@ -27,7 +30,10 @@ export interface CommandOptions {
 }
 
 /** Starts a program without a shell. */
-export function startCommand(words: readonly [string, ...string[]], { input = '', ...options }: CommandOptions = {}): RunningCommand {
+export function startCommand(
+  words: readonly [string, ...string[]],
+  { input = '', ...options }: CommandOptions = {},
+): RunningCommand {
   const [program, ...args] = words;
   const child = spawn(program, args, { ...options, stdio: 'pipe' });
   // A program that reads nothing may end before it was given all.
@@ -42,7 +48,9 @@ export function startCommand(words: readonly [string, ...string[]], { input = ''
   }
   const exit = new Promise<number>((resolve, reject) => {
     child.on('error', reject);
-    child.on('exit', (code, signal) => resolve(signal === null ? (code ?? 0) : 128 + constants.signals[signal]));
+    child.on('exit', (code, signal) =>
+      resolve(signal === null ? (code ?? 0) : 128 + constants.signals[signal]),
+    );
   });
   const closed = new Promise((resolve) => child.on('close', resolve));
   const outcome = exit.then(async (code) => {
@@ -56,11 +64,20 @@ export function startCommand(words: readonly [string, ...string[]], { input = ''
       };
       watchers.add(check);
       check();
-      void closed.then(() => reject(new Error(`cannot find "${wanted}" in what ${program} printed: ${text.stdout}${text.stderr}`)));
+      void closed.then(() =>
+        reject(
+          new Error(
+            `cannot find "${wanted}" in what ${program} printed: ${text.stdout}${text.stderr}`,
+          ),
+        ),
+      );
     });
   return { pid: child.pid ?? 0, exit, outcome, printed, signal: (name) => void child.kill(name) };
 }
 
-export function runCommand(words: readonly [string, ...string[]], options: CommandOptions = {}): Promise<Outcome> {
+export function runCommand(
+  words: readonly [string, ...string[]],
+  options: CommandOptions = {},
+): Promise<Outcome> {
   return startCommand(words, options).outcome;
 }

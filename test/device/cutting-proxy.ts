@@ -15,8 +15,14 @@ export interface CuttingOptions {
   mostStreams: number;
 }
 
-/** A server in front of the daemon that treats event streams as a CGI relay does: each ends after a while, and there is room for few of them, or none. */
-export async function startCuttingProxy(daemonUrl: () => string, { streamMs, mostStreams }: CuttingOptions): Promise<CuttingProxy> {
+/**
+ * A server in front of the daemon that treats event streams as a CGI relay does: each ends after a
+ * while, and there is room for few of them, or none.
+ */
+export async function startCuttingProxy(
+  daemonUrl: () => string,
+  { streamMs, mostStreams }: CuttingOptions,
+): Promise<CuttingProxy> {
   const count = { begun: 0, refused: 0 };
   let open = 0;
   const passStream = (answer: IncomingMessage, response: ServerResponse): void => {
@@ -42,12 +48,22 @@ export async function startCuttingProxy(daemonUrl: () => string, { streamMs, mos
   };
   const server = createServer((incoming, response) => {
     const { hostname, port } = new URL(daemonUrl());
-    const call = request({ hostname, port, method: incoming.method, path: incoming.url, headers: incoming.headers, agent: false });
-    call.on('response', (answer) => {
-      if (answer.headers['content-type']?.startsWith('text/event-stream') === true) passStream(answer, response);
-      else answer.pipe(response.writeHead(answer.statusCode ?? 502, answer.headers));
+    const call = request({
+      hostname,
+      port,
+      method: incoming.method,
+      path: incoming.url,
+      headers: incoming.headers,
+      agent: false,
     });
-    call.on('error', () => (response.headersSent ? response.destroy() : refuse(response, 'cannot reach depotd')));
+    call.on('response', (answer) => {
+      if (answer.headers['content-type']?.startsWith('text/event-stream') === true) {
+        passStream(answer, response);
+      } else answer.pipe(response.writeHead(answer.statusCode ?? 502, answer.headers));
+    });
+    call.on('error', () =>
+      response.headersSent ? response.destroy() : refuse(response, 'cannot reach depotd'),
+    );
     incoming.pipe(call);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -63,5 +79,7 @@ export async function startCuttingProxy(daemonUrl: () => string, { streamMs, mos
 }
 
 function refuse(response: ServerResponse, msg: string): void {
-  response.writeHead(503, { 'content-type': 'application/json', 'retry-after': '5' }).end(JSON.stringify({ code: 503, msg }));
+  response
+    .writeHead(503, { 'content-type': 'application/json', 'retry-after': '5' })
+    .end(JSON.stringify({ code: 503, msg }));
 }

@@ -22,7 +22,10 @@ export interface Ended {
 export interface LaunchedDaemon {
   readonly url: string;
   readonly pid: number;
-  /** Sends the signal unless the process has ended, and waits until it has. One that does not end is killed. */
+  /**
+   * Sends the signal unless the process has ended, and waits until it has. One that does not end is
+   * killed.
+   */
   readonly kill: (signal: EndingSignal) => Promise<Ended>;
 }
 
@@ -33,15 +36,30 @@ export const DAEMON_PROGRAM = join(import.meta.dirname, '../../dist/depotd.mjs')
 const END_LIMIT_MS = 15_000;
 
 /** Settles when the daemon listens. Each line that it logs is added to `log`. */
-export async function launchDaemon(device: Device, { set = [], config = '/dev/null', env = {} }: DaemonOptions, log: string[]): Promise<LaunchedDaemon> {
-  const settings = [`main.root=${device.root}`, 'main.auth=none', 'main.listen=127.0.0.1:0', ...set].flatMap((setting) => ['--set', setting]);
+export async function launchDaemon(
+  device: Device,
+  { set = [], config = '/dev/null', env = {} }: DaemonOptions,
+  log: string[],
+): Promise<LaunchedDaemon> {
+  const settings = [
+    `main.root=${device.root}`,
+    'main.auth=none',
+    'main.listen=127.0.0.1:0',
+    ...set,
+  ].flatMap((setting) => ['--set', setting]);
   const child = spawn(process.execPath, [DAEMON_PROGRAM, '--config', config, ...settings], {
     env: { ...device.env, ...env },
     stdio: ['ignore', 'inherit', 'pipe'],
   });
-  const ended = new Promise<Ended>((resolve) => child.on('exit', (code, signal) => resolve({ code, signal })));
+  const ended = new Promise<Ended>((resolve) =>
+    child.on('exit', (code, signal) => resolve({ code, signal })),
+  );
   const port = await waitForPort(child, log);
-  return { url: `http://127.0.0.1:${port}`, pid: child.pid ?? 0, kill: (signal) => endProcess(child, ended, signal) };
+  return {
+    url: `http://127.0.0.1:${port}`,
+    pid: child.pid ?? 0,
+    kill: (signal) => endProcess(child, ended, signal),
+  };
 }
 
 function waitForPort(child: ChildProcess, log: string[]): Promise<number> {
@@ -54,7 +72,9 @@ function waitForPort(child: ChildProcess, log: string[]): Promise<number> {
       const port = portIn(line);
       if (port !== undefined) resolve(port);
     });
-    lines.on('close', () => reject(new Error(`cannot start the daemon: ${log.slice(first).join('\n')}`)));
+    lines.on('close', () =>
+      reject(new Error(`cannot start the daemon: ${log.slice(first).join('\n')}`)),
+    );
     child.on('error', reject);
   });
 }
@@ -65,7 +85,11 @@ function portIn(line: string): number | undefined {
   return event === 'listening' ? port : undefined;
 }
 
-async function endProcess(child: ChildProcess, ended: Promise<Ended>, signal: EndingSignal): Promise<Ended> {
+async function endProcess(
+  child: ChildProcess,
+  ended: Promise<Ended>,
+  signal: EndingSignal,
+): Promise<Ended> {
   if (child.exitCode !== null || child.signalCode !== null) return ended;
   child.kill(signal);
   const timer = setTimeout(() => child.kill('SIGKILL'), END_LIMIT_MS);

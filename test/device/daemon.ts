@@ -1,7 +1,13 @@
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 
-import { launchDaemon, type DaemonOptions, type Ended, type EndingSignal, type LaunchedDaemon } from './daemon-process.ts';
+import {
+  launchDaemon,
+  type DaemonOptions,
+  type Ended,
+  type EndingSignal,
+  type LaunchedDaemon,
+} from './daemon-process.ts';
 import type { Device } from './device.ts';
 
 /** What `admin/system/tasks/status` tells of one task. */
@@ -54,7 +60,10 @@ export interface TestDaemon {
 const FINISHED_LIMIT_MS = 40_000;
 const POLL_MS = 30;
 
-export async function startDaemon(device: Device, options: DaemonOptions = {}): Promise<TestDaemon> {
+export async function startDaemon(
+  device: Device,
+  options: DaemonOptions = {},
+): Promise<TestDaemon> {
   const log: string[] = [];
   let daemon: LaunchedDaemon = await launchDaemon(device, options, log);
   const client = createClient({ url: () => daemon.url, base: baseOf(options) });
@@ -82,18 +91,30 @@ export async function startDaemon(device: Device, options: DaemonOptions = {}): 
 }
 
 function baseOf({ set = [] }: DaemonOptions): string {
-  return set.findLast((entry) => entry.startsWith('main.base='))?.slice('main.base='.length) ?? '/cgi-bin/panel';
+  return (
+    set.findLast((entry) => entry.startsWith('main.base='))?.slice('main.base='.length) ??
+    '/cgi-bin/panel'
+  );
 }
 
-async function waitForEvent(log: readonly string[], event: string): Promise<Record<string, unknown>> {
+async function waitForEvent(
+  log: readonly string[],
+  event: string,
+): Promise<Record<string, unknown>> {
   return poll(async () => {
-    const entries = log.filter((line) => line.startsWith('{')).map((line) => JSON.parse(line) as Record<string, unknown>);
+    const entries = log
+      .filter((line) => line.startsWith('{'))
+      .map((line) => JSON.parse(line) as Record<string, unknown>);
     return entries.find((entry) => entry.event === event);
   }, `the daemon's log has no event "${event}"`);
 }
 
 /** Asks until there is an answer. */
-async function poll<Answer>(ask: () => Promise<Answer | undefined>, complaint: string, limitMs = FINISHED_LIMIT_MS): Promise<Answer> {
+async function poll<Answer>(
+  ask: () => Promise<Answer | undefined>,
+  complaint: string,
+  limitMs = FINISHED_LIMIT_MS,
+): Promise<Answer> {
   const deadline = performance.now() + limitMs;
   for (;;) {
     const answer = await ask();
@@ -103,17 +124,26 @@ async function poll<Answer>(ask: () => Promise<Answer | undefined>, complaint: s
   }
 }
 
-type Client = Pick<TestDaemon, 'token' | 'get' | 'post' | 'submit' | 'status' | 'finished' | 'logOf'>;
+type Client = Pick<
+  TestDaemon,
+  'token' | 'get' | 'post' | 'submit' | 'status' | 'finished' | 'logOf'
+>;
 
 function createClient({ url, base }: { url: () => string; base: string }): Client {
-  const locate = (path: string): string => `${url()}${path.startsWith('/') ? path : join(base, path)}`;
+  const locate = (path: string): string =>
+    `${url()}${path.startsWith('/') ? path : join(base, path)}`;
   const get: Client['get'] = (path, headers = {}) => fetch(locate(path), { headers });
-  const token = async (): Promise<string> => ((await (await get('admin/store/token')).json()) as { token: string }).token;
+  const token = async (): Promise<string> =>
+    ((await (await get('admin/store/token')).json()) as { token: string }).token;
   const post: Client['post'] = async (path, params = {}) => {
-    const query = new URLSearchParams({ ...params, ...('token' in params ? {} : { token: await token() }) });
+    const query = new URLSearchParams({
+      ...params,
+      ...('token' in params ? {} : { token: await token() }),
+    });
     return fetch(`${locate(path)}?${query.toString()}`, { method: 'POST' });
   };
-  const status: Client['status'] = async (taskId) => (await (await get(`admin/system/tasks/status?task_id=${taskId}`)).json()) as TaskStatus;
+  const status: Client['status'] = async (taskId) =>
+    (await (await get(`admin/system/tasks/status?task_id=${taskId}`)).json()) as TaskStatus;
   return {
     token,
     get,
@@ -122,14 +152,20 @@ function createClient({ url, base }: { url: () => string; base: string }): Clien
     submit: async (operation, params) => {
       const answer = await post(`admin/store/${operation}`, params);
       const body = (await answer.json()) as { code: number; task_id?: string };
-      if (answer.status !== 200 || body.code !== 0 || body.task_id === undefined) throw new Error(`cannot ${operation}: ${answer.status} ${JSON.stringify(body)}`);
+      if (answer.status !== 200 || body.code !== 0 || body.task_id === undefined) {
+        throw new Error(`cannot ${operation}: ${answer.status} ${JSON.stringify(body)}`);
+      }
       return body.task_id;
     },
     finished: (taskId, limitMs) =>
-      poll(async () => {
-        const current = await status(taskId);
-        return current.running ? undefined : current;
-      }, `task ${taskId} has not ended`, limitMs),
+      poll(
+        async () => {
+          const current = await status(taskId);
+          return current.running ? undefined : current;
+        },
+        `task ${taskId} has not ended`,
+        limitMs,
+      ),
     logOf: async (taskId) => (await get(`admin/system/tasks/log?task_id=${taskId}`)).text(),
   };
 }

@@ -22,19 +22,38 @@ export interface Demo {
 /** Tells that the folder is a demo's, so that no other is ever written to or emptied. */
 const MARK = 'depotd-demo.json';
 
-/** Starts everything on what the folder holds, or on a new device. @throws Error that says what to do */
+/**
+ * Starts everything on what the folder holds, or on a new device. @throws Error that says what to
+ * do
+ */
 export async function startDemo(folder: string): Promise<Demo> {
   await takeFolder(folder);
   const root = join(folder, 'root');
-  const environment = { ...process.env, PATH: [join(import.meta.dirname, 'bin'), process.env.PATH ?? ''].join(delimiter), TMPDIR: join(folder, 'tmp') };
+  const environment = {
+    ...process.env,
+    PATH: [join(import.meta.dirname, 'bin'), process.env.PATH ?? ''].join(delimiter),
+    TMPDIR: join(folder, 'tmp'),
+  };
   await mkdir(environment.TMPDIR, { recursive: true });
   const feed = await createFeed([...appPackages(1), ...awkwardPackages(), ...tinyPackages()]);
   try {
     await layOut(root, feed);
     await updateLists(root, environment);
-    const daemon = await startDemoDaemon({ root, logFile: join(folder, 'daemon.log'), environment });
-    await writeFile(join(folder, MARK), JSON.stringify({ url: daemon.url, daemonPid: daemon.pid, demoPid: process.pid }));
-    return { folder, api: daemon.api, daemonEnded: daemon.ended, close: () => closeAll(daemon, feed) };
+    const daemon = await startDemoDaemon({
+      root,
+      logFile: join(folder, 'daemon.log'),
+      environment,
+    });
+    await writeFile(
+      join(folder, MARK),
+      JSON.stringify({ url: daemon.url, daemonPid: daemon.pid, demoPid: process.pid }),
+    );
+    return {
+      folder,
+      api: daemon.api,
+      daemonEnded: daemon.ended,
+      close: () => closeAll(daemon, feed),
+    };
   } catch (error) {
     await feed.close();
     throw error;
@@ -45,24 +64,41 @@ async function takeFolder(folder: string): Promise<void> {
   const mark = await readFile(join(folder, MARK), 'utf8').catch(() => undefined);
   if (mark === undefined) {
     const names = await readdir(folder).catch(() => []);
-    if (names.length > 0) throw new Error(`the folder ${folder} holds something else; remove it, or name another: npm run demo -- FOLDER`);
+    if (names.length > 0) {
+      throw new Error(
+        `the folder ${folder} holds something else; remove it, or name another: npm run demo -- FOLDER`,
+      );
+    }
   } else await refuseSecond(folder, mark);
   try {
     await mkdir(folder, { recursive: true });
     await writeFile(join(folder, MARK), '{}');
   } catch (error) {
-    throw new Error(`the folder ${folder} cannot be written (${String(error)}); name another: npm run demo -- FOLDER`, { cause: error });
+    throw new Error(
+      `the folder ${folder} cannot be written (${String(error)}); name another: npm run demo -- FOLDER`,
+      { cause: error },
+    );
   }
 }
 
-/** One daemon works on a device. What does not answer has ended, whoever has its process id today. */
+/**
+ * One daemon works on a device. What does not answer has ended, whoever has its process id today.
+ */
 async function refuseSecond(folder: string, mark: string): Promise<void> {
-  const { url, daemonPid, demoPid } = JSON.parse(mark === '' ? '{}' : mark) as { url?: string; daemonPid?: number; demoPid?: number };
+  const { url, daemonPid, demoPid } = JSON.parse(mark === '' ? '{}' : mark) as {
+    url?: string;
+    daemonPid?: number;
+    demoPid?: number;
+  };
   if (url === undefined) return;
-  const answer = await fetch(`${url}/healthz`, { signal: AbortSignal.timeout(2000) }).catch(() => undefined);
+  const answer = await fetch(`${url}/healthz`, { signal: AbortSignal.timeout(2000) }).catch(
+    () => undefined,
+  );
   if (answer === undefined || !(await runsOn(daemonPid, folder))) return;
   const pids = (await runsOn(demoPid, 'demo.ts')) ? `${demoPid ?? ''}` : `${daemonPid ?? ''}`;
-  throw new Error(`one runs in ${folder} already, at ${url}; end it with Ctrl-C where it was started, or: kill ${pids}`);
+  throw new Error(
+    `one runs in ${folder} already, at ${url}; end it with Ctrl-C where it was started, or: kill ${pids}`,
+  );
 }
 
 async function runsOn(pid: number | undefined, word: string): Promise<boolean> {
@@ -70,10 +106,16 @@ async function runsOn(pid: number | undefined, word: string): Promise<boolean> {
   return commandLine.includes(word);
 }
 
-/** A device that was being laid out when the demo was killed is begun anew; one that is whole is kept and learns the feed's new address. */
+/**
+ * A device that was being laid out when the demo was killed is begun anew; one that is whole is
+ * kept and learns the feed's new address.
+ */
 async function layOut(root: string, feed: Feed): Promise<void> {
   const ready = `${root}.ready`;
-  const isReady = await access(ready).then(() => true, () => false);
+  const isReady = await access(ready).then(
+    () => true,
+    () => false,
+  );
   if (isReady) {
     await writeFile(join(root, 'etc/opkg/distfeeds.conf'), `src/gz lab ${feed.url}\n`);
     return;
@@ -84,8 +126,15 @@ async function layOut(root: string, feed: Feed): Promise<void> {
 }
 
 async function updateLists(root: string, env: NodeJS.ProcessEnv): Promise<void> {
-  const { code, stdout, stderr } = await runCommand(['opkg', '-o', root, 'update'], { env, cwd: root }).catch((error: unknown) => ({ code: 127, stdout: '', stderr: String(error) }));
-  if (code !== 0) throw new Error(`the stand-in for opkg cannot fetch the package lists:\n${stdout}${stderr}\nIt needs perl: on Debian, apt-get install perl`);
+  const { code, stdout, stderr } = await runCommand(['opkg', '-o', root, 'update'], {
+    env,
+    cwd: root,
+  }).catch((error: unknown) => ({ code: 127, stdout: '', stderr: String(error) }));
+  if (code !== 0) {
+    throw new Error(
+      `the stand-in for opkg cannot fetch the package lists:\n${stdout}${stderr}\nIt needs perl: on Debian, apt-get install perl`,
+    );
+  }
 }
 
 async function closeAll(daemon: DemoDaemon, feed: Feed): Promise<void> {
@@ -107,7 +156,10 @@ async function stopTasks(api: string): Promise<void> {
     const { token } = (await (await fetch(`${api}/admin/store/token`)).json()) as { token: string };
     for (const id of running.filter((each) => !asked.has(each))) {
       asked.add(id);
-      await fetch(`${api}/admin/system/tasks/stop`, { method: 'POST', body: new URLSearchParams({ task_id: id, token }) });
+      await fetch(`${api}/admin/system/tasks/stop`, {
+        method: 'POST',
+        body: new URLSearchParams({ task_id: id, token }),
+      });
     }
     await delay(100);
   }
@@ -119,5 +171,7 @@ async function runningTasks(api: string): Promise<string[]> {
   if (answer?.ok !== true) return [];
   const tasks = (await answer.json()) as Record<string, { running: boolean }>;
   // The waiting ones first: else each would begin when the one before it is stopped.
-  return Object.keys(tasks).filter((id) => tasks[id]?.running === true).reverse();
+  return Object.keys(tasks)
+    .filter((id) => tasks[id]?.running === true)
+    .reverse();
 }

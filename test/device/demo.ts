@@ -3,8 +3,9 @@ import { join, relative, resolve } from 'node:path';
 import { startDemo, type Demo } from './demo-parts.ts';
 
 /**
- * `npm run demo [FOLDER]`: a feed, a device in a folder (./demo unless said otherwise) and the daemon, until Ctrl-C. Nothing is written
- * outside of the folder, and what is in it is found again by the next start.
+ * `npm run demo [FOLDER]`: a feed, a device in a folder (./demo unless said otherwise) and the
+ * daemon, until Ctrl-C. Nothing is written outside of the folder, and what is in it is found again
+ * by the next start.
  */
 const REPOSITORY = join(import.meta.dirname, '../..');
 const CURL = 'curl --silent --show-error';
@@ -14,7 +15,9 @@ try {
   process.stdout.write(welcome(demo));
   endOnSignal(demo);
 } catch (error) {
-  process.stderr.write(`cannot start the demo: ${error instanceof Error ? error.message : String(error)}\n`);
+  process.stderr.write(
+    `cannot start the demo: ${error instanceof Error ? error.message : String(error)}\n`,
+  );
   process.exit(1);
 }
 

@@ -28,7 +28,9 @@ export interface Device {
   readonly feed: Feed;
   /** A value for PATH in which opkg is found first. */
   readonly path: string;
-  /** This process's environment with that PATH, and what scripts in an offline root have to be told. */
+  /**
+   * This process's environment with that PATH, and what scripts in an offline root have to be told.
+   */
   readonly env: NodeJS.ProcessEnv;
   readonly opkg: (...args: readonly string[]) => Promise<Outcome>;
   /** The same, to be signalled or watched while it runs. */
@@ -52,7 +54,13 @@ export async function createDevice(options: DeviceOptions = {}): Promise<Device>
   await createRoot(root, { feedUrl: feed.url, isSigned });
   const path = await createPath(directory, options.opkg ?? process.env.OPKG);
   const env = { ...process.env, PATH: path, IPKG_INSTROOT: root, TMPDIR: join(root, 'tmp') };
-  const opkgWords = (args: readonly string[]): [string, ...string[]] => ['opkg', '-o', root, '--force-postinstall', ...args];
+  const opkgWords = (args: readonly string[]): [string, ...string[]] => [
+    'opkg',
+    '-o',
+    root,
+    '--force-postinstall',
+    ...args,
+  ];
 
   return {
     root,
@@ -62,7 +70,8 @@ export async function createDevice(options: DeviceOptions = {}): Promise<Device>
     opkg: (...args) => runCommand(opkgWords(args), { env, cwd: root }),
     startOpkg: (...args) => startCommand(opkgWords(args), { env, cwd: root }),
     publish: (version) => feed.publish(feedPackages(version, packages)),
-    database: async () => parseStatusFile(await readFile(join(root, 'usr/lib/opkg/status'), 'utf8')),
+    database: async () =>
+      parseStatusFile(await readFile(join(root, 'usr/lib/opkg/status'), 'utf8')),
     read: (file) => readFile(join(root, file), 'utf8').catch(() => undefined),
     close: async () => {
       await feed.close();

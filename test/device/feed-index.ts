@@ -10,7 +10,10 @@ export interface FeedPackage extends PackageSource {
   installedSizeBytes?: number;
 }
 
-/** The files of a feed by name: the index, packed and plain, what stands for its signature, and the packages. */
+/**
+ * The files of a feed by name: the index, packed and plain, what stands for its signature, and the
+ * packages.
+ */
 export function createFeedFiles(packages: readonly FeedPackage[]): Map<string, Buffer> {
   const ipks = packages.map((source) => ({ source, ipk: createIpk(source) }));
   const index = Buffer.from(ipks.map(({ source, ipk }) => `${stanzaOf(source, ipk)}\n`).join(''));

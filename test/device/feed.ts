@@ -6,14 +6,17 @@ import { join } from 'node:path';
 import { createFeedFiles, type FeedPackage } from './feed-index.ts';
 
 /**
- * html: a login page with 200, as a captive portal sends it. truncated: the first half, as if it were all. missing: 404.
- * stalled: headers, then silence. closed: the connection ends without an answer. bad-signature: a signature of something
- * else.
+ * html: a login page with 200, as a captive portal sends it. truncated: the first half, as if it
+ * were all. missing: 404. stalled: headers, then silence. closed: the connection ends without an
+ * answer. bad-signature: a signature of something else.
  */
 export type Fault = 'html' | 'truncated' | 'missing' | 'stalled' | 'closed' | 'bad-signature';
 
 export interface Feed {
-  /** Without a slash at the end, as it stands in a src/gz line. It stays the same while the feed lives. */
+  /**
+   * Without a slash at the end, as it stands in a src/gz line. It stays the same while the feed
+   * lives.
+   */
   readonly url: string;
   /** Serves these packages from now on. */
   readonly publish: (packages: readonly FeedPackage[]) => void;
@@ -62,7 +65,8 @@ export async function createFeed(packages: readonly FeedPackage[]): Promise<Feed
     behave: () => faults.clear(),
     refuse,
     listen,
-    requests: (fileName) => asked.filter((name) => fileName === undefined || name === fileName).length,
+    requests: (fileName) =>
+      asked.filter((name) => fileName === undefined || name === fileName).length,
     writeTo: (directory) => writeFiles(directory, files),
     close: refuse,
   };
@@ -73,7 +77,11 @@ function fileNameOf(request: IncomingMessage): string {
   return path.startsWith(FOLDER) ? path.slice(FOLDER.length) : path;
 }
 
-function answer(response: ServerResponse, content: Buffer | undefined, fault: Fault | undefined): void {
+function answer(
+  response: ServerResponse,
+  content: Buffer | undefined,
+  fault: Fault | undefined,
+): void {
   if (content === undefined || fault === 'missing') {
     response.writeHead(404).end();
     return;

@@ -11,7 +11,9 @@ import { createIpk, type Ipk } from './ipk.ts';
 import { appPackages } from './packages.ts';
 
 test('the same source gives the same bytes', () => {
-  const [first, second] = [1, 2].map(() => appPackages(1).map((source) => createIpk(source).sha256));
+  const [first, second] = [1, 2].map(() =>
+    appPackages(1).map((source) => createIpk(source).sha256),
+  );
 
   expect(first).toEqual(second);
 });
@@ -19,12 +21,22 @@ test('the same source gives the same bytes', () => {
 test("a package holds what OpenWrt's builder puts into one, in its order", async () => {
   const ipk = await unpack(findIpk('demo-app'));
 
-  expect(await ipk('-tzf', 'package.ipk')).toEqual(['./debian-binary', './data.tar.gz', './control.tar.gz']);
+  expect(await ipk('-tzf', 'package.ipk')).toEqual([
+    './debian-binary',
+    './data.tar.gz',
+    './control.tar.gz',
+  ]);
   await ipk('-xzf', 'package.ipk');
   expect(await ipk('-tzf', 'control.tar.gz')).toEqual(
-    ['', 'conffiles', 'control', 'postinst', 'postinst-pkg', 'postrm', 'prerm'].map((name) => `./${name}`),
+    ['', 'conffiles', 'control', 'postinst', 'postinst-pkg', 'postrm', 'prerm'].map(
+      (name) => `./${name}`,
+    ),
   );
-  expect((await ipk('--numeric-owner', '-tvzf', 'data.tar.gz')).map((line) => line.replace(/ +\d+ \d{4}-.* /, ' '))).toEqual([
+  expect(
+    (await ipk('--numeric-owner', '-tvzf', 'data.tar.gz')).map((line) =>
+      line.replace(/ +\d+ \d{4}-.* /, ' '),
+    ),
+  ).toEqual([
     'drwxr-xr-x 0/0 ./',
     'drwxr-xr-x 0/0 ./etc/',
     'drwxr-xr-x 0/0 ./etc/config/',
@@ -47,15 +59,21 @@ test('the index names every package with its file, size and checksum', () => {
   for (const source of packages.filter(({ listing }) => listing === undefined)) {
     const { fileName, bytes, sha256 } = createIpk(source);
     const stanza = stanzas.find((text) => text.startsWith(`Package: ${source.name}\n`));
-    expect(stanza).toContain(`\nFilename: ${fileName}\nSize: ${bytes.length}\nSHA256sum: ${sha256}\n`);
+    expect(stanza).toContain(
+      `\nFilename: ${fileName}\nSize: ${bytes.length}\nSHA256sum: ${sha256}\n`,
+    );
     expect(files.get(fileName)?.equals(bytes)).toBe(true);
   }
 });
 
 test('no maintainer script names a path outside of the root', () => {
-  const scripts = [1, 2].flatMap((version) => [...appPackages(version as 1 | 2), ...awkwardPackages()]).flatMap((source) => Object.values(source.scripts ?? {}));
+  const scripts = [1, 2]
+    .flatMap((version) => [...appPackages(version as 1 | 2), ...awkwardPackages()])
+    .flatMap((source) => Object.values(source.scripts ?? {}));
 
-  const paths = scripts.flatMap((script) => script.match(/(?<![\w}])\/(?!bin\/sh\b|dev\/null\b)[\w./]+/g) ?? []);
+  const paths = scripts.flatMap(
+    (script) => script.match(/(?<![\w}])\/(?!bin\/sh\b|dev\/null\b)[\w./]+/g) ?? [],
+  );
 
   expect(paths).toEqual([]);
 });
@@ -71,5 +89,6 @@ async function unpack(ipk: Ipk): Promise<(...args: string[]) => Promise<string[]
   const cwd = await mkdtemp(join(tmpdir(), 'depotd-ipk-'));
   onTestFinished(() => rm(cwd, { recursive: true }));
   await writeFile(join(cwd, 'package.ipk'), ipk.bytes);
-  return async (...args) => (await runCommand(['tar', ...args], { cwd })).stdout.split('\n').filter((line) => line !== '');
+  return async (...args) =>
+    (await runCommand(['tar', ...args], { cwd })).stdout.split('\n').filter((line) => line !== '');
 }

@@ -13,7 +13,9 @@ export interface PackageSource {
   /** Absolute paths on the device. */
   files?: Readonly<Record<string, PackageFile>>;
   conffiles?: readonly string[];
-  /** preinst, postinst, prerm, postrm (executable) and postinst-pkg and the like (sourced by those). */
+  /**
+   * preinst, postinst, prerm, postrm (executable) and postinst-pkg and the like (sourced by those).
+   */
   scripts?: Readonly<Record<string, string>>;
 }
 
@@ -30,18 +32,32 @@ const COMPRESSED_BELOW_BYTES = 1024 ** 2;
 /** The same source always gives the same bytes. */
 export function createIpk(source: PackageSource): Ipk {
   const { files = {}, conffiles, scripts } = source;
-  const contents = { control: controlFields(source), files, modifiedAt: MODIFIED_AT, ...(conffiles && { conffiles }), ...(scripts && { scripts }) };
-  const bytes = packIpk(contents, { compression: installedBytes(files) < COMPRESSED_BELOW_BYTES ? 6 : 0 });
+  const contents = {
+    control: controlFields(source),
+    files,
+    modifiedAt: MODIFIED_AT,
+    ...(conffiles && { conffiles }),
+    ...(scripts && { scripts }),
+  };
+  const bytes = packIpk(contents, {
+    compression: installedBytes(files) < COMPRESSED_BELOW_BYTES ? 6 : 0,
+  });
   const fileName = `${source.name}_${source.version}_${source.architecture}.ipk`;
   return { source, fileName, bytes, sha256: createHash('sha256').update(bytes).digest('hex') };
 }
 
 /** The control file, as the package carries it and, with further fields, as an index lists it. */
-export function controlText(source: PackageSource, further: Readonly<Record<string, string>> = {}): string {
+export function controlText(
+  source: PackageSource,
+  further: Readonly<Record<string, string>> = {},
+): string {
   return fieldsText(controlFields(source, further));
 }
 
-function controlFields(source: PackageSource, further: Readonly<Record<string, string>> = {}): Record<string, string> {
+function controlFields(
+  source: PackageSource,
+  further: Readonly<Record<string, string>> = {},
+): Record<string, string> {
   const { Description: description, ...fields } = source.fields ?? {};
   return {
     Package: source.name,

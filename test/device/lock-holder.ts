@@ -20,7 +20,13 @@ sleep 1 while 1;
 
 /** Settles when the lock is held; fails where somebody else has it. */
 export async function startLockHolder(device: Device): Promise<LockHolder> {
-  const holder = startCommand(['perl', `-I${import.meta.dirname}`, '-e', HOLD, join(device.root, 'var/lock/opkg.lock')]);
+  const holder = startCommand([
+    'perl',
+    `-I${import.meta.dirname}`,
+    '-e',
+    HOLD,
+    join(device.root, 'var/lock/opkg.lock'),
+  ]);
   await holder.printed('held');
   return {
     pid: holder.pid,

@@ -10,7 +10,10 @@ export const command = promisify(execFile);
 export const MIB = 1024 ** 2;
 const LOOK_MS = 20;
 
-/** Whether this machine lets us make loop disks (root's to make, and not in every container) and has the programs named. */
+/**
+ * Whether this machine lets us make loop disks (root's to make, and not in every container) and has
+ * the programs named.
+ */
 export async function canLoop(programs: readonly string[]): Promise<boolean> {
   const file = join(tmpdir(), `depotd-loop-${process.pid}`);
   try {
@@ -35,7 +38,10 @@ export async function attach(file: string): Promise<string> {
   return (await command('losetup', ['-f', '--show', file])).stdout.trim();
 }
 
-/** Resolves when the kernel has let go: it waits for the last program that has the device open (loop(4)), which may be another test's blkid. */
+/**
+ * Resolves when the kernel has let go: it waits for the last program that has the device open
+ * (loop(4)), which may be another test's blkid.
+ */
 export async function detach(device: string): Promise<void> {
   const attribute = `/sys/block/${basename(device)}/loop/backing_file`;
   const backingFile = (): Promise<string> => readFile(attribute, 'utf8').catch(() => '');

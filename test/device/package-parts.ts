@@ -2,8 +2,9 @@ import type { FeedPackage } from './feed-index.ts';
 import type { PackageFile } from '../../packaging/package-files.ts';
 
 /**
- * The maintainer scripts that OpenWrt's build puts into every package. With an offline root scripts run on the host:
- * nothing in them, nor in any script of these feeds, may touch a path that is not below IPKG_INSTROOT.
+ * The maintainer scripts that OpenWrt's build puts into every package. With an offline root scripts
+ * run on the host: nothing in them, nor in any script of these feeds, may touch a path that is not
+ * below IPKG_INSTROOT.
  */
 export const DEFAULT_POSTINST = `#!/bin/sh
 [ "\${IPKG_NO_SCRIPT}" = "1" ] && exit 0
@@ -46,5 +47,11 @@ export function libraryPackage(name: string, version: string): FeedPackage {
 
 /** A package with one program and, if wanted, further fields, scripts and files. */
 export function simplePackage(name: string, more: Partial<FeedPackage> = {}): FeedPackage {
-  return { name, version: '1.0-1', architecture: 'all', ...more, files: { [`/usr/bin/${name}`]: program(name, '1.0-1'), ...more.files } };
+  return {
+    name,
+    version: '1.0-1',
+    architecture: 'all',
+    ...more,
+    files: { [`/usr/bin/${name}`]: program(name, '1.0-1'), ...more.files },
+  };
 }

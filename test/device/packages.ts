@@ -1,5 +1,11 @@
 import type { FeedPackage } from './feed-index.ts';
-import { DEFAULT_POSTINST, DEFAULT_PRERM, initScript, libraryPackage, program } from './package-parts.ts';
+import {
+  DEFAULT_POSTINST,
+  DEFAULT_PRERM,
+  initScript,
+  libraryPackage,
+  program,
+} from './package-parts.ts';
 
 export type FeedVersion = 1 | 2;
 
@@ -8,7 +14,12 @@ export const ARCHITECTURE = 'x86_64';
 
 /** Two apps and what they need. Version 2 of the feed has a later version of each. */
 export function appPackages(feedVersion: FeedVersion): FeedPackage[] {
-  return [libdemo(feedVersion), ...demo(feedVersion), ...notes(feedVersion), libraryPackage('libonce', '1.0-1')];
+  return [
+    libdemo(feedVersion),
+    ...demo(feedVersion),
+    ...notes(feedVersion),
+    libraryPackage('libonce', '1.0-1'),
+  ];
 }
 
 function libdemo(feedVersion: FeedVersion): FeedPackage {
@@ -21,7 +32,12 @@ function demo(feedVersion: FeedVersion): FeedPackage[] {
     name: 'demo-app',
     version,
     architecture: 'all',
-    fields: { Depends: 'libc, libdemo', Source: 'feeds/lab/demo-app', License: 'MIT', Section: 'utils' },
+    fields: {
+      Depends: 'libc, libdemo',
+      Source: 'feeds/lab/demo-app',
+      License: 'MIT',
+      Section: 'utils',
+    },
     files: {
       '/etc/config/demo-app': `config demo 'main'\n\toption enabled '1'\n\toption ver '${version}'\n`,
       '/etc/init.d/demo-app': { mode: 0o755, content: initScript('/usr/bin/demo-app') },
@@ -36,18 +52,29 @@ function demo(feedVersion: FeedVersion): FeedPackage[] {
       postrm: '#!/bin/sh\necho "demo-app postrm: args=[$*] PKG_UPGRADE=[$PKG_UPGRADE]"\n',
     },
   };
-  const meta = metaPackage({ app: 'demo', version, depends: ['demo-app'], uci: 'demo-app', autoconf: ['path', 'enable'] });
+  const meta = metaPackage({
+    app: 'demo',
+    version,
+    depends: ['demo-app'],
+    uci: 'demo-app',
+    autoconf: ['path', 'enable'],
+  });
   return [app, meta];
 }
 
-/** Shares libdemo with the other app. Its version 2 leaves out a file and no longer needs libonce. */
+/**
+ * Shares libdemo with the other app. Its version 2 leaves out a file and no longer needs libonce.
+ */
 function notes(feedVersion: FeedVersion): FeedPackage[] {
   const version = feedVersion === 1 ? '1.0-1' : '1.1-1';
   const app: FeedPackage = {
     name: 'notes-app',
     version,
     architecture: 'all',
-    fields: { Depends: feedVersion === 1 ? 'libc, libdemo, libonce' : 'libc, libdemo', Section: 'utils' },
+    fields: {
+      Depends: feedVersion === 1 ? 'libc, libdemo, libonce' : 'libc, libdemo',
+      Section: 'utils',
+    },
     files: {
       '/usr/bin/notes-app': program('notes-app', version),
       ...(feedVersion === 1 && { '/usr/share/notes-app/first.txt': 'only in version 1\n' }),
@@ -65,7 +92,10 @@ interface Meta {
   autoconf?: readonly string[];
 }
 
-/** A meta package describes an app, as linkease/openwrt-app-meta's meta.mk writes it. One with autoconf brings both scripts. */
+/**
+ * A meta package describes an app, as linkease/openwrt-app-meta's meta.mk writes it. One with
+ * autoconf brings both scripts.
+ */
 function metaPackage({ app, version, depends, uci, autoconf }: Meta): FeedPackage {
   const [upstreamVersion, release] = version.split('-');
   const meta = {
@@ -88,7 +118,12 @@ function metaPackage({ app, version, depends, uci, autoconf }: Meta): FeedPackag
     name: `app-meta-${app}`,
     version,
     architecture: 'all',
-    fields: { Depends: ['libc', ...depends].join(', '), Source: `feeds/lab/app-meta-${app}`, License: 'MIT', Section: 'utils' },
+    fields: {
+      Depends: ['libc', ...depends].join(', '),
+      Source: `feeds/lab/app-meta-${app}`,
+      License: 'MIT',
+      Section: 'utils',
+    },
     files: {
       [`/usr/lib/opkg/meta/${app}.json`]: `${JSON.stringify(meta)}\n`,
       [`/www/luci-static/resources/app-icons/${app}.png`]: { content: ICON },
@@ -110,7 +145,16 @@ done
 `;
 
 function entryScript(app: string): string {
-  const status = { app, docker: false, running: true, deployed: true, web: ':8085', href: '', protocol: 'http', port: '8085' };
+  const status = {
+    app,
+    docker: false,
+    running: true,
+    deployed: true,
+    web: ':8085',
+    href: '',
+    protocol: 'http',
+    port: '8085',
+  };
   return `#!/bin/sh
 case "$1" in
 	status) echo '${JSON.stringify(status)}' ;;

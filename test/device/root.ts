@@ -9,22 +9,48 @@ export interface RootOptions {
   isSigned: boolean;
 }
 
-/** Lays out a folder as the root of an OpenWrt device on which libc is installed and one feed is set up. */
+/**
+ * Lays out a folder as the root of an OpenWrt device on which libc is installed and one feed is set
+ * up.
+ */
 export async function createRoot(root: string, options: RootOptions): Promise<void> {
   for (const folder of FOLDERS) await mkdir(join(root, folder), { recursive: true });
   await symlink('tmp', join(root, 'var'));
-  await Promise.all(Object.entries(filesOf(root, options)).map(([path, content]) => writeRootFile(join(root, path), content)));
+  await Promise.all(
+    Object.entries(filesOf(root, options)).map(([path, content]) =>
+      writeRootFile(join(root, path), content),
+    ),
+  );
 }
 
 const FOLDERS = [
-  'bin', 'etc/config', 'etc/init.d', 'etc/opkg/keys', 'etc/rc.d', 'etc/uci-defaults', 'lib', 'mnt', 'overlay', 'root', 'sbin',
-  'tmp/lock', 'tmp/log', 'tmp/opkg-lists', 'tmp/run', 'usr/bin', 'usr/lib/opkg/info', 'usr/libexec', 'usr/sbin', 'usr/share',
+  'bin',
+  'etc/config',
+  'etc/init.d',
+  'etc/opkg/keys',
+  'etc/rc.d',
+  'etc/uci-defaults',
+  'lib',
+  'mnt',
+  'overlay',
+  'root',
+  'sbin',
+  'tmp/lock',
+  'tmp/log',
+  'tmp/opkg-lists',
+  'tmp/run',
+  'usr/bin',
+  'usr/lib/opkg/info',
+  'usr/libexec',
+  'usr/sbin',
+  'usr/share',
   'www/luci-static/resources',
 ];
 
 function filesOf(root: string, { feedUrl, isSigned }: RootOptions): Record<string, string> {
   return {
-    // opkg reads this one on the device itself; told of an offline root, it reads only etc/opkg/*.conf.
+    // opkg reads this one on the device itself; told of an offline root, it reads only
+    // etc/opkg/*.conf.
     'etc/opkg.conf': SETTINGS,
     'etc/opkg/arch.conf': `arch all 1\narch noarch 1\narch ${ARCHITECTURE} 10\n`,
     'etc/opkg/customfeeds.conf': '# add your custom package feeds here\n',
@@ -39,7 +65,8 @@ function filesOf(root: string, { feedUrl, isSigned }: RootOptions): Record<strin
   };
 }
 
-const SETTINGS = 'dest root /\ndest ram /tmp\nlists_dir ext /var/opkg-lists\noption overlay_root /overlay\n';
+const SETTINGS =
+  'dest root /\ndest ram /tmp\nlists_dir ext /var/opkg-lists\noption overlay_root /overlay\n';
 
 function signatureSettings(root: string): string {
   return `option check_signature\noption verify_program ${join(root, 'usr/sbin/opkg-key')}\n`;
@@ -47,7 +74,10 @@ function signatureSettings(root: string): string {
 
 const LIBC = `Package: libc\nVersion: 1.2.3-4\nArchitecture: ${ARCHITECTURE}\n`;
 
-/** Of OpenWrt's functions those that default maintainer scripts call, in as much as they touch files. */
+/**
+ * Of OpenWrt's functions those that default maintainer scripts call, in as much as they touch
+ * files.
+ */
 const FUNCTIONS = `run_package_part() {
 	[ ! -f "$IPKG_INSTROOT/usr/lib/opkg/info/$package.$part" ] || . "$IPKG_INSTROOT/usr/lib/opkg/info/$package.$part"
 }

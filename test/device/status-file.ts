@@ -20,9 +20,12 @@ export function parseStatusFile(text: string): Map<string, PackageRecord> {
 }
 
 function toRecord(stanza: string): [string, PackageRecord] {
-  const field = (name: string): string => new RegExp(`^${name}: (.*)$`, 'm').exec(stanza)?.[1] ?? '';
+  const field = (name: string): string =>
+    new RegExp(`^${name}: (.*)$`, 'm').exec(stanza)?.[1] ?? '';
   const [want = '', flags = '', state = ''] = field('Status').split(' ');
-  const conffiles = [...stanza.matchAll(/^ (\S+) (\S+)$/gm)].map(([, path = '', sum = '']) => [path, sum] as const);
+  const conffiles = [...stanza.matchAll(/^ (\S+) (\S+)$/gm)].map(
+    ([, path = '', sum = '']) => [path, sum] as const,
+  );
   return [
     field('Package'),
     {
@@ -32,7 +35,9 @@ function toRecord(stanza: string): [string, PackageRecord] {
       state,
       isAutoInstalled: field('Auto-Installed') === 'yes',
       isEssential: field('Essential') === 'yes',
-      depends: field('Depends').split(', ').filter((name) => name !== ''),
+      depends: field('Depends')
+        .split(', ')
+        .filter((name) => name !== ''),
       conffiles: new Map(conffiles),
       installedAt: Number(field('Installed-Time')),
     },

@@ -18,10 +18,16 @@ beforeEach(async () => {
   [etag, mode, extra] = ['"1"', 'up', {}];
   upstream = await startUpstream((response, { headers, target }) => {
     if (mode === 'down') response.destroy();
-    else if (headers['if-none-match'] === etag) response.writeHead(304, { ETag: etag, 'X-New': '1' }).end();
-    else if (extra['status'] !== undefined) response.writeHead(Number(extra['status'])).end('{}');
-    else if (target.includes('cut')) response.socket?.end(`HTTP/1.1 200 OK\r\nETag: ${etag}\r\n\r\nhalf of it`);
-    else response.writeHead(200, { ETag: etag, 'Content-Type': 'text/plain', ...extra }).end(target.includes('big') ? Buffer.alloc(200_000, 'b') : `body ${etag}`);
+    else if (headers['if-none-match'] === etag) {
+      response.writeHead(304, { ETag: etag, 'X-New': '1' }).end();
+    } else if (extra['status'] !== undefined) response.writeHead(Number(extra['status'])).end('{}');
+    else if (target.includes('cut')) {
+      response.socket?.end(`HTTP/1.1 200 OK\r\nETag: ${etag}\r\n\r\nhalf of it`);
+    } else {
+      response
+        .writeHead(200, { ETag: etag, 'Content-Type': 'text/plain', ...extra })
+        .end(target.includes('big') ? Buffer.alloc(200_000, 'b') : `body ${etag}`);
+    }
   });
   device = await startDevice({ upstream: upstream.url, cache_mb: 1 });
 });
@@ -31,8 +37,12 @@ afterEach(async () => {
   await upstream.close();
 });
 
-const get = (path = RAW, headers: Record<string, string> = MINE): Promise<Answer> => ask(device.port, path, { headers });
-const files = async (): Promise<string[]> => (await readdir(device.cacheDir).catch(() => [])).filter((name) => name !== 'key' && !name.endsWith('.part'));
+const get = (path = RAW, headers: Record<string, string> = MINE): Promise<Answer> =>
+  ask(device.port, path, { headers });
+const files = async (): Promise<string[]> =>
+  (await readdir(device.cacheDir).catch(() => [])).filter(
+    (name) => name !== 'key' && !name.endsWith('.part'),
+  );
 
 /** An answer is kept a moment after it was given. */
 async function kept(count: number): Promise<void> {
@@ -84,7 +94,9 @@ test('no secret of the caller is on disk, and nobody else may read what is', asy
   await get(`${RAW}?access_token=SECRET`, { Authorization: 'token SECRET' });
   await kept(1);
   for (const name of await readdir(device.cacheDir)) {
-    expect(`${name}${await readFile(join(device.cacheDir, name), 'latin1')}`).not.toContain('SECRET');
+    expect(`${name}${await readFile(join(device.cacheDir, name), 'latin1')}`).not.toContain(
+      'SECRET',
+    );
     expect((await stat(join(device.cacheDir, name))).mode & 0o077).toBe(0);
   }
   expect((await stat(device.cacheDir)).mode & 0o077).toBe(0);
@@ -111,13 +123,16 @@ test('never kept: an answer of which only the end of the connection says that it
   expect((await get('/api/v1/repos/o/r/raw/cut')).status).toBe(502);
 });
 
-test.each([401, 403, 404, 410])('what the forge has refused its caller since, with %d, is kept no longer', async (status) => {
-  await get();
-  await kept(1);
-  [extra, etag] = [{ status: `${status}` }, '"2"'];
-  expect((await get()).status).toBe(status);
-  await kept(0);
-});
+test.each([401, 403, 404, 410])(
+  'what the forge has refused its caller since, with %d, is kept no longer',
+  async (status) => {
+    await get();
+    await kept(1);
+    [extra, etag] = [{ status: `${status}` }, '"2"'];
+    expect((await get()).status).toBe(status);
+    await kept(0);
+  },
+);
 
 test('an answer for pages of one origin is not given to another', async () => {
   await get(RAW, { ...MINE, Origin: 'http://one' });
@@ -148,7 +163,9 @@ test('the cache stays within its limit, the answer used longest ago going first'
     await kept(Math.min(count + 1, 5));
   }
   mode = 'down';
-  await expect.poll(async () => (await get('/api/v1/repos/o/r/raw/big7')).body.length, { timeout: 10_000 }).toBe(200_000);
+  await expect
+    .poll(async () => (await get('/api/v1/repos/o/r/raw/big7')).body.length, { timeout: 10_000 })
+    .toBe(200_000);
   expect((await get('/api/v1/repos/o/r/raw/big0')).status).toBe(502);
 });
 

@@ -17,7 +17,10 @@ afterEach(async () => {
   for (const one of toClose.splice(0).toReversed()) await one.close();
 });
 
-async function before(play: Parameters<typeof startRawUpstream>[0], settings: DeviceSettings = {}): Promise<{ device: Device; upstream: RawUpstream }> {
+async function before(
+  play: Parameters<typeof startRawUpstream>[0],
+  settings: DeviceSettings = {},
+): Promise<{ device: Device; upstream: RawUpstream }> {
   const upstream = await startRawUpstream(play);
   const device = await startDevice({ upstream: upstream.url, ...settings });
   toClose.push(upstream, device);
@@ -29,7 +32,11 @@ test('section 9 "Time-outs": no first byte in time is 504', async () => {
   const answer = await ask(device.port, CONTENTS);
   expect(answer.status).toBe(504);
   expect(answer.header('x-depotd-error')).toBe('upstream_timeout');
-  expect(device.forge.health()).toMatchObject({ configured: true, reachable: false, lastError: 'cannot get an answer: the forge sent nothing within 1 s' });
+  expect(device.forge.health()).toMatchObject({
+    configured: true,
+    reachable: false,
+    lastError: 'cannot get an answer: the forge sent nothing within 1 s',
+  });
 });
 
 test('section 9 "Time-outs": a stall in the middle breaks the connection; no limit on the whole', async () => {
@@ -44,21 +51,28 @@ test('section 9 "Time-outs": a stall in the middle breaks the connection; no lim
     { idle_timeout_s: 1 },
   );
   expect(await ask(device.port, CONTENTS)).toMatchObject({ status: 200, isBroken: true });
-  expect(await ask(device.port, CONTENTS)).toMatchObject({ status: 200, isBroken: false, body: Buffer.from('xxxxx') });
+  expect(await ask(device.port, CONTENTS)).toMatchObject({
+    status: 200,
+    isBroken: false,
+    body: Buffer.from('xxxxx'),
+  });
 });
 
 test('section 9 "Time-outs": an upstream that takes no connection is 504, one that refuses it 502', async () => {
   // A listener whose queue is full answers no SYN: the nearest thing to a host that is gone.
   const full = createTcpServer();
   full.listen({ port: 0, host: '127.0.0.1', backlog: 1 });
-  const port = await new Promise<number>((resolve) => full.once('listening', () => resolve((full.address() as { port: number }).port)));
+  const port = await new Promise<number>((resolve) =>
+    full.once('listening', () => resolve((full.address() as { port: number }).port)),
+  );
   full.close();
   const device = await startDevice({ upstream: `http://127.0.0.1:${port}`, connect_timeout_s: 1 });
   toClose.push(device);
   const refused = await ask(device.port, CONTENTS);
   expect(refused.status).toBe(502);
   expect(refused.body.toString()).toContain('ECONNREFUSED');
-  // 192.0.2.0/24 is for documentation (RFC 5737): nobody answers, or the net says at once that there is no way.
+  // 192.0.2.0/24 is for documentation (RFC 5737): nobody answers, or the net says at once that
+  // there is no way.
   const gone = await startDevice({ upstream: 'http://192.0.2.1:9', connect_timeout_s: 1 });
   toClose.push(gone);
   expect([502, 504]).toContain((await ask(gone.port, CONTENTS)).status);
@@ -68,13 +82,17 @@ test('section 9 "Connection pool": connections are kept and used again, and ende
   const { device, upstream } = await before((socket) => socket.write(OK));
   for (let count = 0; count < 5; count += 1) await ask(device.port, CONTENTS);
   expect(upstream.received).toHaveLength(1);
-  const closing = await before((socket) => socket.write(OK.replace('\r\n\r\n', '\r\nConnection: close\r\n\r\n')));
+  const closing = await before((socket) =>
+    socket.write(OK.replace('\r\n\r\n', '\r\nConnection: close\r\n\r\n')),
+  );
   for (let count = 0; count < 3; count += 1) await ask(closing.device.port, CONTENTS);
   expect(closing.upstream.received).toHaveLength(3);
 });
 
 test('section 9 "Retry": a GET on a kept connection that the forge closes is sent once more', async () => {
-  const { device, upstream } = await before((socket, count) => (count === 2 ? socket.destroy() : socket.write(OK)));
+  const { device, upstream } = await before((socket, count) =>
+    count === 2 ? socket.destroy() : socket.write(OK),
+  );
   await ask(device.port, CONTENTS);
   expect(await ask(device.port, CONTENTS)).toMatchObject({ status: 200, body: Buffer.from('ok') });
   expect(upstream.received).toHaveLength(2);
@@ -85,9 +103,13 @@ test.each([
   ['POST', '/api/v1/repos/o/r/pulls/1/reviews/1/undismissals', undefined],
   ['DELETE', '/api/v1/repos/o/r/pulls/1/merge', undefined],
 ])('section 9 "Retry": %s is never sent twice', async (method, path, body) => {
-  const { device, upstream } = await before((socket, count) => (count >= 2 ? socket.destroy() : socket.write(OK)));
+  const { device, upstream } = await before((socket, count) =>
+    count >= 2 ? socket.destroy() : socket.write(OK),
+  );
   await ask(device.port, CONTENTS);
-  expect((await ask(device.port, path, { method, ...(body === undefined ? {} : { body }) })).status).toBe(502);
+  expect(
+    (await ask(device.port, path, { method, ...(body === undefined ? {} : { body }) })).status,
+  ).toBe(502);
   expect(upstream.received.join('').match(new RegExp(`^${method} `, 'gm'))).toHaveLength(1);
 });
 
@@ -95,11 +117,15 @@ test('section 9 "Retry": not on a new connection, not after a byte of the answer
   const fresh = await before((socket) => socket.destroy());
   expect((await ask(fresh.device.port, CONTENTS)).status).toBe(502);
   expect(fresh.upstream.received).toHaveLength(1);
-  const begun = await before((socket, count) => (count === 1 ? socket.write(OK) : socket.end('HTTP/1.1 2')));
+  const begun = await before((socket, count) =>
+    count === 1 ? socket.write(OK) : socket.end('HTTP/1.1 2'),
+  );
   await ask(begun.device.port, CONTENTS);
   expect((await ask(begun.device.port, CONTENTS)).status).toBe(502);
   expect(begun.upstream.received).toHaveLength(1);
-  const always = await before((socket, count) => (count === 1 ? socket.write(OK) : socket.destroy()));
+  const always = await before((socket, count) =>
+    count === 1 ? socket.write(OK) : socket.destroy(),
+  );
   await ask(always.device.port, CONTENTS);
   expect((await ask(always.device.port, CONTENTS)).status).toBe(502);
   expect(always.upstream.received).toHaveLength(2);
@@ -107,11 +133,15 @@ test('section 9 "Retry": not on a new connection, not after a byte of the answer
 
 test('500 callers that take nothing hinder neither each other nor those who do', async () => {
   const big = Buffer.alloc(4 * 1024 ** 2);
-  const upstream = await startUpstream((response, { target }) => response.end(target.includes('big') ? big : 'ok'));
+  const upstream = await startUpstream((response, { target }) =>
+    response.end(target.includes('big') ? big : 'ok'),
+  );
   const device = await startDevice({ upstream: upstream.url });
   toClose.push(upstream, device);
   const sockets = Array.from({ length: 500 }, () => {
-    const socket = connect(device.port, '127.0.0.1').pause().on('error', () => undefined);
+    const socket = connect(device.port, '127.0.0.1')
+      .pause()
+      .on('error', () => undefined);
     socket.write('GET /api/v1/repos/o/r/raw/big HTTP/1.1\r\nHost: nas\r\n\r\n');
     return socket;
   });
@@ -124,12 +154,32 @@ test('section 9 "TLS to upstream": verified, with a further authority where one 
   const folder = await mkdtemp(join(tmpdir(), 'depotd-tls-'));
   const [key, certificate] = [join(folder, 'key.pem'), join(folder, 'certificate.pem')];
   const subject = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost'];
-  await promisify(execFile)('openssl', ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '2', ...subject, '-keyout', key, '-out', certificate]);
-  const server = createTlsServer({ key: await readFile(key), cert: await readFile(certificate) }, (request, response) => response.end(`hello ${request.headers.host ?? ''}${'x'.repeat(300_000)}`));
+  await promisify(execFile)('openssl', [
+    'req',
+    '-x509',
+    '-newkey',
+    'rsa:2048',
+    '-nodes',
+    '-days',
+    '2',
+    ...subject,
+    '-keyout',
+    key,
+    '-out',
+    certificate,
+  ]);
+  const server = createTlsServer(
+    { key: await readFile(key), cert: await readFile(certificate) },
+    (request, response) =>
+      response.end(`hello ${request.headers.host ?? ''}${'x'.repeat(300_000)}`),
+  );
   const port = await listen(server);
   toClose.push({ close: () => stop(server) });
   const strict = await startDevice({ upstream: `https://localhost:${port}` });
-  const trusting = await startDevice({ upstream: `https://localhost:${port}`, ca_file: certificate });
+  const trusting = await startDevice({
+    upstream: `https://localhost:${port}`,
+    ca_file: certificate,
+  });
   const other = await startDevice({ upstream: `https://127.0.0.1:${port}`, ca_file: certificate });
   toClose.push(strict, trusting, other);
   const refused = await ask(strict.port, CONTENTS);
@@ -138,11 +188,15 @@ test('section 9 "TLS to upstream": verified, with a further authority where one 
   const answer = await ask(trusting.port, CONTENTS);
   expect(answer).toMatchObject({ status: 200, isBroken: false });
   expect(answer.body.toString()).toBe(`hello localhost:${port}${'x'.repeat(300_000)}`);
-  expect((await ask(other.port, CONTENTS)).body.toString()).toContain('ERR_TLS_CERT_ALTNAME_INVALID');
+  expect((await ask(other.port, CONTENTS)).body.toString()).toContain(
+    'ERR_TLS_CERT_ALTNAME_INVALID',
+  );
 });
 
 test('health recovers with the next answer, also on a connection that was there before', async () => {
-  const { device } = await before((socket, count) => count !== 2 && socket.write(OK), { first_byte_timeout_s: 1 });
+  const { device } = await before((socket, count) => count !== 2 && socket.write(OK), {
+    first_byte_timeout_s: 1,
+  });
   const [first, second] = [ask(device.port, CONTENTS), ask(device.port, CONTENTS)];
   expect([(await first).status, (await second).status].toSorted()).toEqual([200, 504]);
   expect(device.forge.health().reachable).toBe(false);

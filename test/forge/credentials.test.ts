@@ -18,7 +18,8 @@ beforeAll(async () => {
   device = await startDevice({
     upstream: upstream.url,
     token_file: tokenFile,
-    session: ({ headers }) => Promise.resolve(headers.cookie === SESSION.Cookie ? { token: 'csrf-secret' } : undefined),
+    session: ({ headers }) =>
+      Promise.resolve(headers.cookie === SESSION.Cookie ? { token: 'csrf-secret' } : undefined),
   });
 });
 
@@ -45,34 +46,60 @@ test("the caller's own Authorization always wins, and without a session nothing 
   expect(sent()).toBe('Bearer mine');
   await ask(device.port, CONTENTS, { headers: { Cookie: 'sysauth_http=stale' } });
   expect(sent()).toBeUndefined();
-  await ask(device.port, `${CONTENTS}/x`, { method: 'POST', headers: { Authorization: 'token mine' }, body: '{}' });
+  await ask(device.port, `${CONTENTS}/x`, {
+    method: 'POST',
+    headers: { Authorization: 'token mine' },
+    body: '{}',
+  });
   expect(sent()).toBe('token mine');
 });
 
 test('section 9 "Hop-by-hop": Connection cannot remove what the proxy adds', async () => {
-  await ask(device.port, CONTENTS, { headers: { ...SESSION, Connection: 'Authorization, X-Forwarded-For' } });
+  await ask(device.port, CONTENTS, {
+    headers: { ...SESSION, Connection: 'Authorization, X-Forwarded-For' },
+  });
   expect(sent()).toBe('token device-secret');
   expect(upstream.asked[0]?.headers['x-forwarded-for']).toBe('127.0.0.1');
 });
 
-test.each([['http://elsewhere'], ['null']])('the token is not lent to a page of another origin, which a forge might let read the answer: %s', async (origin) => {
-  await ask(device.port, CONTENTS, { headers: { ...SESSION, Host: 'nas', Origin: origin } });
-  expect(sent()).toBeUndefined();
-  await ask(device.port, CONTENTS, { headers: { ...SESSION, Host: 'nas', Origin: 'http://nas' } });
-  expect(sent()).toBe('token device-secret');
-});
+test.each([['http://elsewhere'], ['null']])(
+  'the token is not lent to a page of another origin, which a forge might let read the answer: %s',
+  async (origin) => {
+    await ask(device.port, CONTENTS, { headers: { ...SESSION, Host: 'nas', Origin: origin } });
+    expect(sent()).toBeUndefined();
+    await ask(device.port, CONTENTS, {
+      headers: { ...SESSION, Host: 'nas', Origin: 'http://nas' },
+    });
+    expect(sent()).toBe('token device-secret');
+  },
+);
 
-test.each([[undefined], ['wrong'], ['']])("section 7: a changing request with the device's token and X-CSRF-Token %j is 403, without traffic", async (token) => {
-  const headers = { ...SESSION, ...(token === undefined ? {} : { 'X-CSRF-Token': token }) };
-  const answer = await ask(device.port, `${CONTENTS}/x?token=csrf-secret`, { method: 'POST', headers, body: '{"a":1}' });
-  expect(answer.status).toBe(403);
-  expect(answer.header('x-depotd-error')).toBe('forbidden');
-  expect(upstream.asked).toEqual([]);
-});
+test.each([[undefined], ['wrong'], ['']])(
+  "section 7: a changing request with the device's token and X-CSRF-Token %j is 403, without traffic",
+  async (token) => {
+    const headers = { ...SESSION, ...(token === undefined ? {} : { 'X-CSRF-Token': token }) };
+    const answer = await ask(device.port, `${CONTENTS}/x?token=csrf-secret`, {
+      method: 'POST',
+      headers,
+      body: '{"a":1}',
+    });
+    expect(answer.status).toBe(403);
+    expect(answer.header('x-depotd-error')).toBe('forbidden');
+    expect(upstream.asked).toEqual([]);
+  },
+);
 
 test('section 7: with the right X-CSRF-Token it passes, body and all, and the token stays here', async () => {
-  await ask(device.port, `${CONTENTS}/x?token=csrf-secret&_t=1`, { method: 'PUT', headers: { ...SESSION, 'X-CSRF-Token': 'csrf-secret' }, body: '{"a":1}' });
-  expect(upstream.asked[0]).toMatchObject({ target: `${CONTENTS}/x`, body: '{"a":1}', headers: { authorization: 'token device-secret' } });
+  await ask(device.port, `${CONTENTS}/x?token=csrf-secret&_t=1`, {
+    method: 'PUT',
+    headers: { ...SESSION, 'X-CSRF-Token': 'csrf-secret' },
+    body: '{"a":1}',
+  });
+  expect(upstream.asked[0]).toMatchObject({
+    target: `${CONTENTS}/x`,
+    body: '{"a":1}',
+    headers: { authorization: 'token device-secret' },
+  });
   expect(JSON.stringify(upstream.asked)).not.toContain('csrf-secret');
 });
 
@@ -85,15 +112,25 @@ test('the token is read each time; a file that is missing or holds no token is 5
     expect((await ask(device.port, CONTENTS, { headers: SESSION })).status).toBe(503);
   }
   await rm(tokenFile);
-  expect((await ask(device.port, CONTENTS, { headers: SESSION })).header('x-depotd-error')).toBe('unavailable');
+  expect((await ask(device.port, CONTENTS, { headers: SESSION })).header('x-depotd-error')).toBe(
+    'unavailable',
+  );
 });
 
 test('section 9 "Logs": no secret, query, body or path is written, and the route is a pattern', async () => {
   const secret = 'S3cr3t';
   const headers = { ...SESSION, 'X-CSRF-Token': 'csrf-secret', 'X-Gitea-OTP': secret };
-  await ask(device.port, `/api/v1/users/${secret}/tokens?access_token=${secret}`, { method: 'POST', headers, body: `{"name":"${secret}"}` });
-  await ask(device.port, `/api/v1/repos/${secret}/${secret}/raw/${secret}?x=${secret}`, { headers: { Authorization: `token ${secret}` } });
+  await ask(device.port, `/api/v1/users/${secret}/tokens?access_token=${secret}`, {
+    method: 'POST',
+    headers,
+    body: `{"name":"${secret}"}`,
+  });
+  await ask(device.port, `/api/v1/repos/${secret}/${secret}/raw/${secret}?x=${secret}`, {
+    headers: { Authorization: `token ${secret}` },
+  });
   const text = [...device.log, ...device.forge.metrics()].join('\n');
   expect(text).toContain('/users/{username}/tokens');
-  for (const hidden of [secret, 'csrf-secret', 'device-secret', 'sysauth']) expect(text).not.toContain(hidden);
+  for (const hidden of [secret, 'csrf-secret', 'device-secret', 'sysauth']) {
+    expect(text).not.toContain(hidden);
+  }
 });

@@ -23,13 +23,23 @@ export interface Device {
 }
 
 /** `isLong`: every request goes the long way, through Node's own server. */
-export type DeviceSettings = Partial<ForgeOptions['settings']> & { session?: ForgeOptions['session']; base?: string; isLong?: boolean };
+export type DeviceSettings = Partial<ForgeOptions['settings']> & {
+  session?: ForgeOptions['session'];
+  base?: string;
+  isLong?: boolean;
+};
 
-export async function startDevice({ session, base, isLong, ...settings }: DeviceSettings): Promise<Device> {
+export async function startDevice({
+  session,
+  base,
+  isLong,
+  ...settings
+}: DeviceSettings): Promise<Device> {
   const events: ForgeEvent[] = [];
   const log: string[] = [];
   const taken: string[] = [];
-  const write = (fields: object, event: string): number => log.push(JSON.stringify({ ...fields, event }));
+  const write = (fields: object, event: string): number =>
+    log.push(JSON.stringify({ ...fields, event }));
   const cacheDir = join(await mkdtemp(join(tmpdir(), 'depotd-forge-')), 'cache');
   const forge = createForge({
     settings: { ...DEFAULTS, ...settings },
@@ -71,7 +81,12 @@ export const DEFAULTS: ForgeOptions['settings'] = {
   cache_mb: 0,
 };
 
-export async function listen(server: { listen: (port: number, host: string) => unknown; address: () => string | AddressInfo | null } & NodeJS.EventEmitter): Promise<number> {
+export async function listen(
+  server: {
+    listen: (port: number, host: string) => unknown;
+    address: () => string | AddressInfo | null;
+  } & NodeJS.EventEmitter,
+): Promise<number> {
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const address = server.address();
@@ -103,7 +118,11 @@ export interface Asking {
 }
 
 /** One request by Node's own client, on a connection of its own. */
-export async function ask(port: number, path: string, { method = 'GET', headers = {}, body }: Asking = {}): Promise<Answer> {
+export async function ask(
+  port: number,
+  path: string,
+  { method = 'GET', headers = {}, body }: Asking = {},
+): Promise<Answer> {
   const request = httpRequest({ host: '127.0.0.1', port, path, method, headers, agent: false });
   request.end(body);
   const [response] = (await once(request, 'response')) as [IncomingMessage];
@@ -120,12 +139,21 @@ export async function collect(response: IncomingMessage): Promise<Answer> {
     isBroken = true;
   }
   const { statusCode = 0, statusMessage = '', rawHeaders } = response;
-  return { status: statusCode, reason: statusMessage, lines: rawHeaders, header: (name) => valueOf(rawHeaders, name), body: Buffer.concat(pieces), isBroken };
+  return {
+    status: statusCode,
+    reason: statusMessage,
+    lines: rawHeaders,
+    header: (name) => valueOf(rawHeaders, name),
+    body: Buffer.concat(pieces),
+    isBroken,
+  };
 }
 
 /** All values of a header, joined with `, `. */
 export function valueOf(lines: string[], name: string): string | undefined {
-  const values = lines.filter((_, index) => index % 2 === 1 && lines[index - 1]?.toLowerCase() === name.toLowerCase());
+  const values = lines.filter(
+    (_, index) => index % 2 === 1 && lines[index - 1]?.toLowerCase() === name.toLowerCase(),
+  );
   return values.length === 0 ? undefined : values.join(', ');
 }
 

@@ -30,11 +30,18 @@ function ask(pool: Pool, ended: () => void): Promise<string> {
 }
 
 test('what the forge sends behind a whole answer answers no other call, though the next one is already there', async () => {
-  const upstream = await startRawUpstream((socket, count) => socket.write(answerOf(`answer ${count}`)));
+  const upstream = await startRawUpstream((socket, count) =>
+    socket.write(answerOf(`answer ${count}`)),
+  );
   const address = parseUpstream(upstream.url);
   if (address === undefined) throw new Error('cannot test without an address');
   const timeouts = { connectMs: 5000, firstByteMs: 5000, idleMs: 5000 };
-  const pool = createPool({ timeouts, collector: () => () => undefined, open: createSocketOpener({ address, certificateAuthority: undefined }), connected: () => undefined });
+  const pool = createPool({
+    timeouts,
+    collector: () => () => undefined,
+    open: createSocketOpener({ address, certificateAuthority: undefined }),
+    connected: () => undefined,
+  });
 
   const second = new Promise<string>((resolve, reject) => {
     ask(pool, () => {

@@ -7,21 +7,24 @@ import { startReplay, type Recorded } from './replay.ts';
 import { parseMessage, startTap, type Tap } from './tap.ts';
 
 /**
- * All 44 operations through the device, compared with the bytes on the wire in front of the forge. By default the forge is a replay of what
- * Gitea 1.25.4 answered to the same walk; with FORGE_URL and FORGE_TOKEN (of the administrator `root`, password adminadmin1) it is that forge,
- * and FORGE_RECORD names a file to keep its answers in.
+ * All 44 operations through the device, compared with the bytes on the wire in front of the forge.
+ * By default the forge is a replay of what Gitea 1.25.4 answered to the same walk; with FORGE_URL
+ * and FORGE_TOKEN (of the administrator `root`, password adminadmin1) it is that forge, and
+ * FORGE_RECORD names a file to keep its answers in.
  */
 const { FORGE_URL, FORGE_TOKEN = 'recorded', FORGE_RECORD } = process.env;
 const RECORDING = new URL('recorded/gitea-1.25.4.json', import.meta.url);
-const repo = FORGE_URL === undefined || FORGE_RECORD !== undefined ? 'recorded' : `walk-${Date.now()}`;
+const repo =
+  FORGE_URL === undefined || FORGE_RECORD !== undefined ? 'recorded' : `walk-${Date.now()}`;
 
 let tap: Tap;
 let device: Device;
 let replay: Awaited<ReturnType<typeof startReplay>> | undefined;
 
 beforeAll(async () => {
-  if (FORGE_URL === undefined) replay = await startReplay(JSON.parse(await readFile(RECORDING, 'utf8')) as Recorded[]);
-  else await prepare(FORGE_URL);
+  if (FORGE_URL === undefined) {
+    replay = await startReplay(JSON.parse(await readFile(RECORDING, 'utf8')) as Recorded[]);
+  } else await prepare(FORGE_URL);
   tap = await startTap(FORGE_URL ?? replay?.url ?? '');
   device = await startDevice({ upstream: tap.url, first_byte_timeout_s: 60 });
 });
@@ -48,7 +51,9 @@ test('every operation, good and bad, passes byte for byte both ways, and every d
 
   expect(ROUTES.filter((route) => !taken.has(route))).toEqual([]);
   expect(replay?.left() ?? 0).toBe(0);
-  if (FORGE_RECORD !== undefined) await writeFile(FORGE_RECORD, JSON.stringify(record, undefined, 1));
+  if (FORGE_RECORD !== undefined) {
+    await writeFile(FORGE_RECORD, JSON.stringify(record, undefined, 1));
+  }
 });
 
 test('the walk published what the forge confirmed', () => {
@@ -56,7 +61,9 @@ test('the walk published what the forge confirmed', () => {
   expect(events.filter((event) => event === 'wiki.page.created')).toHaveLength(2);
   expect(events.filter((event) => event === 'wiki.page.edited')).toHaveLength(1);
   expect(events.filter((event) => event === 'wiki.page.deleted')).toHaveLength(1);
-  expect(device.events.filter(({ event }) => event === 'pull_request.target_branch.changed')).toMatchObject([
+  expect(
+    device.events.filter(({ event }) => event === 'pull_request.target_branch.changed'),
+  ).toMatchObject([
     { from: 'main', to: 'target' },
     { from: 'target', to: 'main' },
   ]);
@@ -64,9 +71,19 @@ test('the walk published what the forge confirmed', () => {
 
 async function compare(step: Step): Promise<{ answer: Answer; recorded: Recorded }> {
   const body = step.body === undefined ? undefined : JSON.stringify(step.body);
-  const headers = { ...step.headers, ...authorization(step), ...(body === undefined ? {} : { 'Content-Type': 'application/json', 'Content-Length': `${Buffer.byteLength(body)}` }) };
+  const headers = {
+    ...step.headers,
+    ...authorization(step),
+    ...(body === undefined
+      ? {}
+      : { 'Content-Type': 'application/json', 'Content-Length': `${Buffer.byteLength(body)}` }),
+  };
   tap.take();
-  const answer = await ask(device.port, `/api/v1${step.path}`, { method: step.method, headers, ...(body === undefined ? {} : { body }) });
+  const answer = await ask(device.port, `/api/v1${step.path}`, {
+    method: step.method,
+    headers,
+    ...(body === undefined ? {} : { body }),
+  });
   const wire = tap.take();
   const response = lastMessage(wire.response);
   const request = lastMessage(wire.request);
@@ -76,24 +93,52 @@ async function compare(step: Step): Promise<{ answer: Answer; recorded: Recorded
   expect(`HTTP/1.1 ${answer.status} ${answer.reason}`, name).toBe(response.firstLine);
   expect(answer.isBroken, name).toBe(false);
   expect(answer.body.equals(response.body), name).toBe(true);
-  expect(endToEnd(answer.lines, `http://127.0.0.1:${device.port}`), name).toEqual(endToEnd(response.lines, origins(response.lines)));
-  const recorded = { method: step.method, target: `/api/v1${step.path}`, head: [response.firstLine, ...response.lines], body: response.body.toString('base64') };
+  expect(endToEnd(answer.lines, `http://127.0.0.1:${device.port}`), name).toEqual(
+    endToEnd(response.lines, origins(response.lines)),
+  );
+  const recorded = {
+    method: step.method,
+    target: `/api/v1${step.path}`,
+    head: [response.firstLine, ...response.lines],
+    body: response.body.toString('base64'),
+  };
   return { answer, recorded };
 }
 
-/** A pull request's edit that names a branch asks for the pull request first: the message of the step itself is the last. */
+/**
+ * A pull request's edit that names a branch asks for the pull request first: the message of the
+ * step itself is the last.
+ */
 function lastMessage(bytes: Buffer): ReturnType<typeof parseMessage> {
-  const marks = [...bytes.toString('latin1').matchAll(/(?:^|[^\n]|\n)(?=HTTP\/1\.1 [2-5]|(?:GET|PATCH) \/api\/v1\S* HTTP\/1\.1\r\n)/g)];
+  const marks = [
+    ...bytes
+      .toString('latin1')
+      .matchAll(/(?:^|[^\n]|\n)(?=HTTP\/1\.1 [2-5]|(?:GET|PATCH) \/api\/v1\S* HTTP\/1\.1\r\n)/g),
+  ];
   const last = marks.at(-1);
   return parseMessage(last === undefined ? bytes : bytes.subarray(last.index + last[0].length));
 }
 
-/** What is contracted to differ: hop-by-hop fields, a date that the forge did not send, and where paging links point. */
+/**
+ * What is contracted to differ: hop-by-hop fields, a date that the forge did not send, and where
+ * paging links point.
+ */
 function endToEnd(lines: string[], origin: string): string[] {
-  const kept = lines.flatMap((value, index) => (index % 2 === 1 ? [`${lines[index - 1] ?? ''}: ${value}`] : []));
+  const kept = lines.flatMap((value, index) =>
+    index % 2 === 1 ? [`${lines[index - 1] ?? ''}: ${value}`] : [],
+  );
   return kept
-    .filter((line) => !/^(?:connection|keep-alive|transfer-encoding):|^content-security-policy: sandbox$/i.test(line))
-    .map((line) => (/^link:.*rel="(?:next|prev|last|first)"/i.test(line) ? line.replaceAll(`${origin}/api/v1`, 'ORIGIN/api/v1') : line));
+    .filter(
+      (line) =>
+        !/^(?:connection|keep-alive|transfer-encoding):|^content-security-policy: sandbox$/i.test(
+          line,
+        ),
+    )
+    .map((line) =>
+      /^link:.*rel="(?:next|prev|last|first)"/i.test(line)
+        ? line.replaceAll(`${origin}/api/v1`, 'ORIGIN/api/v1')
+        : line,
+    );
 }
 
 function origins(lines: string[]): string {
@@ -102,7 +147,8 @@ function origins(lines: string[]): string {
 }
 
 function authorization({ as = 'owner' }: Step): Record<string, string> {
-  const basic = (user: string): string => `Basic ${Buffer.from(`${user}:${PASSWORD}`).toString('base64')}`;
+  const basic = (user: string): string =>
+    `Basic ${Buffer.from(`${user}:${PASSWORD}`).toString('base64')}`;
   if (as === 'nobody') return {};
   if (as === 'owner') return { Authorization: `token ${FORGE_TOKEN}` };
   return { Authorization: basic(as === 'password' ? 'root' : 'reviewer') };
@@ -121,10 +167,19 @@ function jsonOf({ body }: Answer): Record<string, unknown> | undefined {
 async function prepare(url: string): Promise<void> {
   const call = async (method: string, path: string, body: object): Promise<void> => {
     const headers = { Authorization: `token ${FORGE_TOKEN}`, 'Content-Type': 'application/json' };
-    const answer = await fetch(new URL(`/api/v1${path}`, url), { method, headers, body: JSON.stringify(body) });
+    const answer = await fetch(new URL(`/api/v1${path}`, url), {
+      method,
+      headers,
+      body: JSON.stringify(body),
+    });
     await answer.arrayBuffer();
   };
-  await call('POST', '/admin/users', { username: 'reviewer', email: 'reviewer@example.invalid', password: PASSWORD, must_change_password: false });
+  await call('POST', '/admin/users', {
+    username: 'reviewer',
+    email: 'reviewer@example.invalid',
+    password: PASSWORD,
+    must_change_password: false,
+  });
   await call('POST', '/user/repos', { name: repo, auto_init: true, default_branch: 'main' });
   await call('PUT', `/repos/root/${repo}/collaborators/reviewer`, { permission: 'write' });
 }

@@ -7,7 +7,9 @@ let device: Device;
 let open: Device;
 
 beforeAll(async () => {
-  upstream = await startUpstream((response) => response.writeHead(200, { 'Content-Type': 'application/json;charset=utf-8' }).end('{}'));
+  upstream = await startUpstream((response) =>
+    response.writeHead(200, { 'Content-Type': 'application/json;charset=utf-8' }).end('{}'),
+  );
   device = await startDevice({ upstream: `${upstream.url}/git` });
   open = await startDevice({ upstream: upstream.url, expose: 'all', path: '/api/v3' });
 });
@@ -28,13 +30,19 @@ const last = (): Asked | undefined => upstream.asked.at(-1);
 test.each([
   [`${CONTENTS}/a%2Fb%2fc%252F+;:.%20`, `/git${CONTENTS}/a%2Fb%2fc%252F+;:.%20`],
   [`${CONTENTS}//x///`, `/git${CONTENTS}//x///`],
-  [`/cgi-bin/panel${CONTENTS}?ref=a+b%20c&labels=1&labels=2`, `/git${CONTENTS}?ref=a+b%20c&labels=1&labels=2`],
+  [
+    `/cgi-bin/panel${CONTENTS}?ref=a+b%20c&labels=1&labels=2`,
+    `/git${CONTENTS}?ref=a+b%20c&labels=1&labels=2`,
+  ],
   [`${CONTENTS}?token=SECRET&ref=x&_t=17`, `/git${CONTENTS}?ref=x`],
   [`${CONTENTS}?%zz`, `/git${CONTENTS}?%zz`],
-])('section 9 "Request target", "Prefix", "Query", "Panel token": %s goes as %s', async (sent, expected) => {
-  expect((await ask(device.port, sent)).status).toBe(200);
-  expect(last()?.target).toBe(expected);
-});
+])(
+  'section 9 "Request target", "Prefix", "Query", "Panel token": %s goes as %s',
+  async (sent, expected) => {
+    expect((await ask(device.port, sent)).status).toBe(200);
+    expect(last()?.target).toBe(expected);
+  },
+);
 
 test.each([
   ['GET /api/v1/repos/../../admin HTTP/1.1', 400],
@@ -45,16 +53,22 @@ test.each([
   ['GET //elsewhere/api/v1/repos/o/r/contents HTTP/1.1', 418],
   ['GET /api/v1/version HTTP/1.1', 404],
   ['DELETE /api/v1/repos/o/r HTTP/1.1', 404],
-])('section 9 "SSRF", issue "Routes": "%s" gets %d without any traffic upstream', async (line, status) => {
-  const answer = await askRaw(device.port, `${line}\r\nHost: nas\r\nConnection: close\r\n\r\n`);
-  expect(answer).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
-  expect(upstream.asked).toEqual([]);
-});
+])(
+  'section 9 "SSRF", issue "Routes": "%s" gets %d without any traffic upstream',
+  async (line, status) => {
+    const answer = await askRaw(device.port, `${line}\r\nHost: nas\r\nConnection: close\r\n\r\n`);
+    expect(answer).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
+    expect(upstream.asked).toEqual([]);
+  },
+);
 
 test("the proxy's own refusals have the forge's shape and a header of their own", async () => {
   const answer = await ask(device.port, '/api/v1/version');
   expect(answer.header('X-Depotd-Error')).toBe('not_found');
-  expect(JSON.parse(answer.body.toString())).toEqual({ message: 'cannot find this operation: it is not one of the documented ones', url: '' });
+  expect(JSON.parse(answer.body.toString())).toEqual({
+    message: 'cannot find this operation: it is not one of the documented ones',
+    url: '',
+  });
 });
 
 test('forge.expose all opens every path below another API root', async () => {
@@ -64,23 +78,75 @@ test('forge.expose all opens every path below another API root', async () => {
 });
 
 test('section 9 "Host", "Identity headers", "Cookies", "Hop-by-hop": what the upstream is told is set afresh', async () => {
-  const headers = ['Host', 'nas.lan:81', 'X-Forwarded-For', '6.6.6.6', 'x-forwarded-proto', 'https', 'X-Forwarded-Host', 'evil', 'X-WEBAUTH-USER', 'root', 'Cookie', 'sysauth_http=S; a=1', 'X-CSRF-Token', 'T', 'Connection', 'X-Hop', 'X-Hop', '1', 'Authorization', 'token mine', 'Sudo', 'u'];
+  const headers = [
+    'Host',
+    'nas.lan:81',
+    'X-Forwarded-For',
+    '6.6.6.6',
+    'x-forwarded-proto',
+    'https',
+    'X-Forwarded-Host',
+    'evil',
+    'X-WEBAUTH-USER',
+    'root',
+    'Cookie',
+    'sysauth_http=S; a=1',
+    'X-CSRF-Token',
+    'T',
+    'Connection',
+    'X-Hop',
+    'X-Hop',
+    '1',
+    'Authorization',
+    'token mine',
+    'Sudo',
+    'u',
+  ];
   await ask(device.port, CONTENTS, { headers });
   const asked = last();
-  expect(asked?.lines).toEqual(['Host', upstream.url.slice(7), 'Cookie', 'a=1', 'Authorization', 'token mine', 'Sudo', 'u', 'X-Forwarded-For', '127.0.0.1', 'X-Forwarded-Proto', 'http', 'X-Forwarded-Host', 'nas.lan:81']);
+  expect(asked?.lines).toEqual([
+    'Host',
+    upstream.url.slice(7),
+    'Cookie',
+    'a=1',
+    'Authorization',
+    'token mine',
+    'Sudo',
+    'u',
+    'X-Forwarded-For',
+    '127.0.0.1',
+    'X-Forwarded-Proto',
+    'http',
+    'X-Forwarded-Host',
+    'nas.lan:81',
+  ]);
 });
 
-test.each(['POST', 'PUT', 'DELETE'])('section 9 "Body": %s passes its body with its length', async (method) => {
-  await ask(device.port, `${CONTENTS}/x`, { method, headers: { 'Content-Length': '9' }, body: '{"sha":1}' });
-  expect(last()).toMatchObject({ method, body: '{"sha":1}', headers: { 'content-length': '9' } });
-});
+test.each(['POST', 'PUT', 'DELETE'])(
+  'section 9 "Body": %s passes its body with its length',
+  async (method) => {
+    await ask(device.port, `${CONTENTS}/x`, {
+      method,
+      headers: { 'Content-Length': '9' },
+      body: '{"sha":1}',
+    });
+    expect(last()).toMatchObject({ method, body: '{"sha":1}', headers: { 'content-length': '9' } });
+  },
+);
 
 test('section 9 "Body": a chunked body passes chunked, an empty one with length 0, and none as none', async () => {
-  await ask(device.port, `${CONTENTS}/x`, { method: 'DELETE', headers: { 'Transfer-Encoding': 'chunked' }, body: 'abc' });
+  await ask(device.port, `${CONTENTS}/x`, {
+    method: 'DELETE',
+    headers: { 'Transfer-Encoding': 'chunked' },
+    body: 'abc',
+  });
   expect(last()).toMatchObject({ body: 'abc', headers: { 'transfer-encoding': 'chunked' } });
   await ask(device.port, `${CONTENTS}/x`, { method: 'POST', headers: { 'Content-Length': '0' } });
   expect(last()?.headers['content-length']).toBe('0');
-  await askRaw(device.port, `DELETE ${CONTENTS}/x HTTP/1.1\r\nHost: nas\r\nConnection: close\r\n\r\n`);
+  await askRaw(
+    device.port,
+    `DELETE ${CONTENTS}/x HTTP/1.1\r\nHost: nas\r\nConnection: close\r\n\r\n`,
+  );
   expect(last()?.lines.join()).not.toMatch(/content-length|transfer-encoding/i);
 });
 
@@ -91,27 +157,43 @@ test('section 9 "Body": a body on GET is not sent on', async () => {
 });
 
 test('section 9 "Body": Content-Length beside Transfer-Encoding, or an unknown coding, is 400', async () => {
-  for (const framing of ['Content-Length: 3\r\nTransfer-Encoding: chunked', 'Transfer-Encoding: gzip, chunked', 'Content-Length: 3\r\nContent-Length: 4']) {
-    const answer = await askRaw(device.port, `POST ${CONTENTS}/x HTTP/1.1\r\nHost: nas\r\nConnection: close\r\n${framing}\r\n\r\n3\r\nabc\r\n0\r\n\r\n`);
+  for (const framing of [
+    'Content-Length: 3\r\nTransfer-Encoding: chunked',
+    'Transfer-Encoding: gzip, chunked',
+    'Content-Length: 3\r\nContent-Length: 4',
+  ]) {
+    const answer = await askRaw(
+      device.port,
+      `POST ${CONTENTS}/x HTTP/1.1\r\nHost: nas\r\nConnection: close\r\n${framing}\r\n\r\n3\r\nabc\r\n0\r\n\r\n`,
+    );
     expect(answer).toMatch(/^HTTP\/1.1 400 /);
   }
   expect(upstream.asked).toEqual([]);
 });
 
 test('section 9 "Body": Expect: 100-continue is answered here and the body passes', async () => {
-  const answer = await askRaw(device.port, `POST ${CONTENTS}/x HTTP/1.1\r\nHost: nas\r\nConnection: close\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n{}`);
+  const answer = await askRaw(
+    device.port,
+    `POST ${CONTENTS}/x HTTP/1.1\r\nHost: nas\r\nConnection: close\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n{}`,
+  );
   expect(answer).toMatch(/^HTTP\/1.1 100 Continue\r\n\r\nHTTP\/1.1 200 /);
   expect(last()).toMatchObject({ body: '{}' });
 });
 
 test('section 9 "WebSocket/Upgrade": another protocol is refused', async () => {
-  const answer = await askRaw(device.port, `GET ${CONTENTS} HTTP/1.1\r\nHost: nas\r\nConnection: close, Upgrade\r\nUpgrade: websocket\r\n\r\n`);
+  const answer = await askRaw(
+    device.port,
+    `GET ${CONTENTS} HTTP/1.1\r\nHost: nas\r\nConnection: close, Upgrade\r\nUpgrade: websocket\r\n\r\n`,
+  );
   expect(answer).toMatch(/^HTTP\/1.1 400 /);
   expect(upstream.asked).toEqual([]);
 });
 
 test('section 9 "CORS": a preflight passes through', async () => {
-  expect((await ask(device.port, CONTENTS, { method: 'OPTIONS', headers: { Origin: 'http://x' } })).status).toBe(200);
+  expect(
+    (await ask(device.port, CONTENTS, { method: 'OPTIONS', headers: { Origin: 'http://x' } }))
+      .status,
+  ).toBe(200);
   expect(last()).toMatchObject({ method: 'OPTIONS', headers: { origin: 'http://x' } });
 });
 

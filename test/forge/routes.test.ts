@@ -8,10 +8,17 @@ test('the table holds the 44 operations of spec/code-hosting.md', () => {
   expect(new Set(ROUTES.map(({ method, pattern }) => `${method} ${pattern}`)).size).toBe(44);
 });
 
-test.each(ROUTES.map((route) => [route.method, route.pattern, route] as const))('%s %s is found by a path of its form', (method, pattern, route) => {
-  const path = pattern.replace('{index}.{diffType}', '7.diff').replace(/\{(?:index|id)\}/g, '7').replace(/\{\w+\.\.\.\}/, 'a/b').replace(/\{\w+\??\}/g, 'x');
-  expect(match(method, path)).toBe(route);
-});
+test.each(ROUTES.map((route) => [route.method, route.pattern, route] as const))(
+  '%s %s is found by a path of its form',
+  (method, pattern, route) => {
+    const path = pattern
+      .replace('{index}.{diffType}', '7.diff')
+      .replace(/\{(?:index|id)\}/g, '7')
+      .replace(/\{\w+\.\.\.\}/, 'a/b')
+      .replace(/\{\w+\??\}/g, 'x');
+    expect(match(method, path)).toBe(route);
+  },
+);
 
 test.each([
   ['GET', '/repos/o/r/raw/a%2Fb', '/repos/{owner}/{repo}/raw/{filepath...}'],

@@ -7,10 +7,23 @@ import { expect, test } from 'vitest';
 import { startDevice, type DeviceSettings } from './device.ts';
 import { startUpstream, type Asked } from './upstream.ts';
 
-const BLOCKS = ['X-A: 1\r\n', 'X-A: 1\r\n', 'X-A: 2\r\n', 'X-A: 2\r\nCookie: sysauth=secret; b=1\r\n', 'X-A: 1\r\n', 'X-A: 1\r\nConnection: close\r\n'];
+const BLOCKS = [
+  'X-A: 1\r\n',
+  'X-A: 1\r\n',
+  'X-A: 2\r\n',
+  'X-A: 2\r\nCookie: sysauth=secret; b=1\r\n',
+  'X-A: 1\r\n',
+  'X-A: 1\r\nConnection: close\r\n',
+];
 
-/** Sends GETs with these header blocks on one connection, each after the answer before, and returns what the forge was asked. */
-async function askOnOne(settings: DeviceSettings, blocks: string[]): Promise<{ asked: Asked[]; taken: number }> {
+/**
+ * Sends GETs with these header blocks on one connection, each after the answer before, and returns
+ * what the forge was asked.
+ */
+async function askOnOne(
+  settings: DeviceSettings,
+  blocks: string[],
+): Promise<{ asked: Asked[]; taken: number }> {
   const upstream = await startUpstream((response) => response.end('ok'));
   const device = await startDevice({ upstream: upstream.url, ...settings });
   const socket = connect(device.port, '127.0.0.1');
@@ -28,7 +41,11 @@ test('requests of one connection reach the forge with their own headers, whether
   const short = await askOnOne({}, BLOCKS);
   const long = await askOnOne({ isLong: true }, BLOCKS);
 
-  const told = ({ asked }: typeof short): unknown => asked.map(({ target, lines }) => [target, lines.filter((_, index) => lines[index - (index % 2)] !== 'Host')]);
+  const told = ({ asked }: typeof short): unknown =>
+    asked.map(({ target, lines }) => [
+      target,
+      lines.filter((_, index) => lines[index - (index % 2)] !== 'Host'),
+    ]);
   expect(told(short)).toEqual(told(long));
   expect([short.taken, long.taken]).toEqual([BLOCKS.length, 0]);
 });
@@ -37,9 +54,18 @@ test("a request that repeats the headers before does not get the device's token 
   const file = join(await mkdtemp(join(tmpdir(), 'depotd-token-')), 'token');
   await writeFile(file, 'lent');
   let asked = 0;
-  const session: DeviceSettings['session'] = () => Promise.resolve((asked += 1) === 1 ? { token: 'x' } : undefined);
+  const session: DeviceSettings['session'] = () =>
+    Promise.resolve((asked += 1) === 1 ? { token: 'x' } : undefined);
 
-  const { asked: calls } = await askOnOne({ token_file: file, session }, ['X-A: 1\r\n', 'X-A: 1\r\n', 'X-A: 1\r\n']);
+  const { asked: calls } = await askOnOne({ token_file: file, session }, [
+    'X-A: 1\r\n',
+    'X-A: 1\r\n',
+    'X-A: 1\r\n',
+  ]);
 
-  expect(calls.map(({ headers }) => headers.authorization)).toEqual(['token lent', undefined, undefined]);
+  expect(calls.map(({ headers }) => headers.authorization)).toEqual([
+    'token lent',
+    undefined,
+    undefined,
+  ]);
 });

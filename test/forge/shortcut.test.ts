@@ -30,7 +30,9 @@ let long: Device;
 beforeAll(async () => {
   upstream = createServer((socket) => {
     socket.on('error', () => undefined);
-    socket.on('data', (piece) => socket.write(ANSWERS[/raw\/(\w+)/.exec(piece.toString('latin1'))?.[1] ?? ''] ?? '', 'latin1'));
+    socket.on('data', (piece) =>
+      socket.write(ANSWERS[/raw\/(\w+)/.exec(piece.toString('latin1'))?.[1] ?? ''] ?? '', 'latin1'),
+    );
   });
   const url = `http://127.0.0.1:${await listen(upstream)}`;
   short = await startDevice({ upstream: url });
@@ -47,7 +49,10 @@ afterAll(async () => {
   upstream.close();
 });
 
-/** Writes each text when the answers so far are as many as the texts before it, and returns all that came when the connection ended. */
+/**
+ * Writes each text when the answers so far are as many as the texts before it, and returns all that
+ * came when the connection ended.
+ */
 async function converse(port: number, texts: string[]): Promise<string> {
   const socket = connect(port, '127.0.0.1').on('error', () => undefined);
   let received = '';
@@ -57,7 +62,9 @@ async function converse(port: number, texts: string[]): Promise<string> {
   for (const text of texts) {
     const before = received.length;
     socket.write(text, 'latin1');
-    while (!socket.destroyed && !isWhole(received.slice(before))) await Promise.race([once(socket, 'data'), once(socket, 'close')]);
+    while (!socket.destroyed && !isWhole(received.slice(before))) {
+      await Promise.race([once(socket, 'data'), once(socket, 'close')]);
+    }
   }
   if (!socket.destroyed) await once(socket, 'close');
   return received;
@@ -75,41 +82,83 @@ function get(path: string, ...headers: string[]): string {
   return `GET ${path} HTTP/1.1\r\n${['Host: nas', ...headers].join('\r\n')}\r\n\r\n`;
 }
 
-test.each(Object.keys(ANSWERS))('an answer is the same byte for byte on the short way as through the whole server: %s', async (kind) => {
-  const texts = [get(PATH + kind), get(PATH + kind, 'Connection: keep-alive'), get(PATH + kind, 'connection: Close')];
-  const [direct, whole] = await Promise.all([converse(short.port, texts), converse(long.port, texts)]);
-  const own = ['bytes', 'wrong'].includes(kind) ? /Date: [^\r]*/g : /$^/;
-  expect(direct.replace(own, '')).toBe(whole.replace(own, ''));
-  expect(direct).toMatch(/^HTTP\/1\.1 \d+ /);
-  expect(short.taken).toHaveLength(3);
-  expect(long.taken).toHaveLength(0);
-});
+test.each(Object.keys(ANSWERS))(
+  'an answer is the same byte for byte on the short way as through the whole server: %s',
+  async (kind) => {
+    const texts = [
+      get(PATH + kind),
+      get(PATH + kind, 'Connection: keep-alive'),
+      get(PATH + kind, 'connection: Close'),
+    ];
+    const [direct, whole] = await Promise.all([
+      converse(short.port, texts),
+      converse(long.port, texts),
+    ]);
+    const own = ['bytes', 'wrong'].includes(kind) ? /Date: [^\r]*/g : /$^/;
+    expect(direct.replace(own, '')).toBe(whole.replace(own, ''));
+    expect(direct).toMatch(/^HTTP\/1\.1 \d+ /);
+    expect(short.taken).toHaveLength(3);
+    expect(long.taken).toHaveLength(0);
+  },
+);
 
 test.each([
-  ['two requests at once', get(`${PATH}small`) + get(`${PATH}small`, 'Connection: close'), [200, 200]],
-  ['a body', `GET ${PATH}small HTTP/1.1\r\nHost: nas\r\nConnection: close\r\nContent-Length: 3\r\n\r\nabc`, [200]],
-  ['a header that comes twice', get(`${PATH}small`, 'X-A: 1', 'x-a: 2', 'Connection: close'), [200]],
-  ['a header folded over two lines', get(`${PATH}small`, 'X-A: 1\r\n 2', 'Connection: close'), [400]],
+  [
+    'two requests at once',
+    get(`${PATH}small`) + get(`${PATH}small`, 'Connection: close'),
+    [200, 200],
+  ],
+  [
+    'a body',
+    `GET ${PATH}small HTTP/1.1\r\nHost: nas\r\nConnection: close\r\nContent-Length: 3\r\n\r\nabc`,
+    [200],
+  ],
+  [
+    'a header that comes twice',
+    get(`${PATH}small`, 'X-A: 1', 'x-a: 2', 'Connection: close'),
+    [200],
+  ],
+  [
+    'a header folded over two lines',
+    get(`${PATH}small`, 'X-A: 1\r\n 2', 'Connection: close'),
+    [400],
+  ],
   ['HTTP/1.0', `GET ${PATH}small HTTP/1.0\r\nHost: nas\r\n\r\n`, [200]],
   ['a trailer announced', get(`${PATH}small`, 'TE: trailers', 'Connection: close, TE'), [200]],
 ])('%s goes the long way, and is answered there', async (_, text, statuses) => {
   const answers = await askRaw(short.port, text);
-  expect([...answers.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => Number(status))).toEqual(statuses);
+  expect([...answers.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => Number(status))).toEqual(
+    statuses,
+  );
   expect(short.taken).toEqual([]);
 });
 
 test('a head that comes byte by byte is answered', async () => {
   const socket = connect({ port: short.port, host: '127.0.0.1', noDelay: true });
-  const answer = new Promise<string>((resolve) => socket.once('data', (piece) => resolve(piece.toString('latin1'))));
-  for (const byte of get(`${PATH}small`)) await new Promise((resolve) => socket.write(byte, resolve));
+  const answer = new Promise<string>((resolve) =>
+    socket.once('data', (piece) => resolve(piece.toString('latin1'))),
+  );
+  for (const byte of get(`${PATH}small`)) {
+    await new Promise((resolve) => socket.write(byte, resolve));
+  }
   expect(await answer).toMatch(/^HTTP\/1\.1 200 OK\r\n/);
   socket.destroy();
 });
 
 test('a connection goes from the short way to the long one with any request, and all are answered in order', async () => {
   const post = `POST /api/v1/repos/o/r/contents/raw/small HTTP/1.1\r\nHost: nas\r\nContent-Length: 2\r\n\r\n{}`;
-  const answers = await converse(short.port, [get(`${PATH}small`), post, get(`${PATH}missing`), get('/elsewhere', 'Connection: close')]);
-  expect(answers.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 200', 'HTTP/1.1 200', 'HTTP/1.1 404', 'HTTP/1.1 418']);
+  const answers = await converse(short.port, [
+    get(`${PATH}small`),
+    post,
+    get(`${PATH}missing`),
+    get('/elsewhere', 'Connection: close'),
+  ]);
+  expect(answers.match(/HTTP\/1\.1 \d+/g)).toEqual([
+    'HTTP/1.1 200',
+    'HTTP/1.1 200',
+    'HTTP/1.1 404',
+    'HTTP/1.1 418',
+  ]);
   expect(short.taken).toEqual([`${PATH}small`]);
 });
 
@@ -122,7 +171,11 @@ test('what comes while an answer is under way is answered after it', async () =>
   socket.write(get(`${PATH}missing`));
   socket.write(get(`${PATH}small`, 'Connection: close'));
   await once(socket, 'close');
-  expect(Buffer.concat(pieces).toString('latin1').match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 200', 'HTTP/1.1 404', 'HTTP/1.1 200']);
+  expect(
+    Buffer.concat(pieces)
+      .toString('latin1')
+      .match(/HTTP\/1\.1 \d+/g),
+  ).toEqual(['HTTP/1.1 200', 'HTTP/1.1 404', 'HTTP/1.1 200']);
 });
 
 test.each([
@@ -139,7 +192,10 @@ test.each([
   ['a coding', 'GET /x HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n'],
   ['another protocol', 'GET /x HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\n'],
   ['an expectation', 'GET /x HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\n\r\n'],
-  ['headers named by Connection', 'GET /x HTTP/1.1\r\nHost: a\r\nConnection: close, Authorization\r\n\r\n'],
+  [
+    'headers named by Connection',
+    'GET /x HTTP/1.1\r\nHost: a\r\nConnection: close, Authorization\r\n\r\n',
+  ],
   ['absolute form', 'GET http://x/ HTTP/1.1\r\nHost: a\r\n\r\n'],
   ['a blank in the target', 'GET /x y HTTP/1.1\r\nHost: a\r\n\r\n'],
   ['a byte above ASCII in the target', 'GET /\xe4 HTTP/1.1\r\nHost: a\r\n\r\n'],
@@ -155,8 +211,18 @@ test.each([
 });
 
 test('a plain request is read as Node reads it, each byte of it', () => {
-  const request = parsePlainRequest(Buffer.from('GET /a%2Fb?c HTTP/1.1\r\nHOST:nas\r\nX-A: \t\xc3\xa0 \t\r\nX_b:\r\n\r\n', 'latin1'), new Socket());
-  expect(request).toMatchObject({ url: '/a%2Fb?c', rawHeaders: ['HOST', 'nas', 'X-A', '\xc3\xa0', 'X_b', ''], headers: { host: 'nas', 'x-a': '\xc3\xa0' } });
+  const request = parsePlainRequest(
+    Buffer.from(
+      'GET /a%2Fb?c HTTP/1.1\r\nHOST:nas\r\nX-A: \t\xc3\xa0 \t\r\nX_b:\r\n\r\n',
+      'latin1',
+    ),
+    new Socket(),
+  );
+  expect(request).toMatchObject({
+    url: '/a%2Fb?c',
+    rawHeaders: ['HOST', 'nas', 'X-A', '\xc3\xa0', 'X_b', ''],
+    headers: { host: 'nas', 'x-a': '\xc3\xa0' },
+  });
 });
 
 test('a caller that sends nothing is let go in time; one under way is not', async () => {

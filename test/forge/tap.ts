@@ -21,8 +21,14 @@ export async function startTap(forgeUrl: string): Promise<Tap> {
       near.destroy();
       far.destroy();
     };
-    near.on('data', (piece: Buffer) => requests.push(piece) && far.write(piece)).on('close', end).on('error', end);
-    far.on('data', (piece: Buffer) => responses.push(piece) && near.write(piece)).on('close', end).on('error', end);
+    near
+      .on('data', (piece: Buffer) => requests.push(piece) && far.write(piece))
+      .on('close', end)
+      .on('error', end);
+    far
+      .on('data', (piece: Buffer) => responses.push(piece) && near.write(piece))
+      .on('close', end)
+      .on('error', end);
   });
   const port = await listen(server);
   return {
@@ -51,14 +57,26 @@ export function parseMessage(bytes: Buffer): Message {
   const end = bytes.indexOf('\r\n\r\n');
   const [firstLine = '', ...rest] = bytes.toString('latin1', 0, end).split('\r\n');
   if (/^HTTP\/1\.1 1\d\d /.test(firstLine)) return parseMessage(bytes.subarray(end + 4));
-  const lines = rest.flatMap((line) => [line.slice(0, line.indexOf(':')), line.slice(line.indexOf(':') + 1).trim()]);
+  const lines = rest.flatMap((line) => [
+    line.slice(0, line.indexOf(':')),
+    line.slice(line.indexOf(':') + 1).trim(),
+  ]);
   const body = bytes.subarray(end + 4);
-  return { firstLine, lines, body: /\nTransfer-Encoding: *chunked/i.test(bytes.toString('latin1', 0, end)) ? unchunk(body) : body };
+  return {
+    firstLine,
+    lines,
+    body: /\nTransfer-Encoding: *chunked/i.test(bytes.toString('latin1', 0, end))
+      ? unchunk(body)
+      : body,
+  };
 }
 
 function unchunk(bytes: Buffer): Buffer {
   const end = bytes.indexOf('\r\n');
   const size = Number.parseInt(bytes.toString('latin1', 0, end), 16);
   if (!(size > 0)) return Buffer.alloc(0);
-  return Buffer.concat([bytes.subarray(end + 2, end + 2 + size), unchunk(bytes.subarray(end + 2 + size + 2))]);
+  return Buffer.concat([
+    bytes.subarray(end + 2, end + 2 + size),
+    unchunk(bytes.subarray(end + 2 + size + 2)),
+  ]);
 }

@@ -20,7 +20,9 @@ export interface Asked {
 }
 
 /** Answers through Node's own server. */
-export async function startUpstream(answer: (response: ServerResponse, asked: Asked) => void): Promise<Upstream> {
+export async function startUpstream(
+  answer: (response: ServerResponse, asked: Asked) => void,
+): Promise<Upstream> {
   const asked: Asked[] = [];
   let connections = 0;
   const server = createServer((request, response) => {
@@ -28,14 +30,25 @@ export async function startUpstream(answer: (response: ServerResponse, asked: As
     request.on('data', (piece: Buffer) => pieces.push(piece));
     request.on('end', () => {
       const { method = '', url = '', rawHeaders, headers } = request;
-      const one = { method, target: url, lines: rawHeaders, headers, body: Buffer.concat(pieces).toString('latin1') };
+      const one = {
+        method,
+        target: url,
+        lines: rawHeaders,
+        headers,
+        body: Buffer.concat(pieces).toString('latin1'),
+      };
       asked.push(one);
       answer(response, one);
     });
   });
   server.on('connection', () => (connections += 1));
   const port = await listen(server);
-  return { url: `http://127.0.0.1:${port}`, asked, connections: () => connections, close: () => stop(server) };
+  return {
+    url: `http://127.0.0.1:${port}`,
+    asked,
+    connections: () => connections,
+    close: () => stop(server),
+  };
 }
 
 export interface RawUpstream {
@@ -46,8 +59,13 @@ export interface RawUpstream {
   close: () => Promise<void>;
 }
 
-/** Answers each request head with whatever bytes the test wants. @param play called once a request, when its head has come */
-export async function startRawUpstream(play: (socket: Socket, count: number) => void): Promise<RawUpstream> {
+/**
+ * Answers each request head with whatever bytes the test wants. @param play called once a request,
+ * when its head has come
+ */
+export async function startRawUpstream(
+  play: (socket: Socket, count: number) => void,
+): Promise<RawUpstream> {
   const received: string[] = [];
   const sockets = new Set<Socket>();
   let count = 0;

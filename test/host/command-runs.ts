@@ -9,7 +9,10 @@ import type { Command } from '../../src/host/command.ts';
 import type { HeldProcess, Processes } from '../../src/host/host.ts';
 import { createProcesses } from '../../src/host/processes.ts';
 
-/** Where commands run: with script(1) on the PATH, or with nothing but what they and the holder need. */
+/**
+ * Where commands run: with script(1) on the PATH, or with nothing but what they and the holder
+ * need.
+ */
 export const PLACES = ['on a terminal', 'where script(1) is missing'] as const;
 export type Place = (typeof PLACES)[number];
 
@@ -32,7 +35,10 @@ export interface Runs {
   readonly run: (argv: Command['argv'], environment?: Record<string, string>) => Promise<Run>;
 }
 
-/** For the tests of one `describe`: a folder that goes away with them, and commands that leave their output there. */
+/**
+ * For the tests of one `describe`: a folder that goes away with them, and commands that leave their
+ * output there.
+ */
 export function prepareRuns(place: Place): Runs {
   const processes = createProcesses();
   let folder = '';
@@ -47,10 +53,18 @@ export function prepareRuns(place: Place): Runs {
   const pathOf = (): string => (place === 'on a terminal' ? '/usr/bin:/bin' : join(folder, 'bin'));
   const hold: Runs['hold'] = async (argv, environment = {}) => {
     count += 1;
-    // Processes are found by it in the whole machine's table, and another run of these tests may be in there.
+    // Processes are found by it in the whole machine's table, and another run of these tests may be
+    // in there.
     const jobId = randomBytes(16).toString('hex');
-    const files = { logFile: join(folder, `${count}.log`), exitFile: join(folder, `${count}.exit`) };
-    const held = await processes.start({ jobId, command: { argv, environment: { PATH: pathOf(), ...environment }, cwd: folder }, ...files });
+    const files = {
+      logFile: join(folder, `${count}.log`),
+      exitFile: join(folder, `${count}.exit`),
+    };
+    const held = await processes.start({
+      jobId,
+      command: { argv, environment: { PATH: pathOf(), ...environment }, cwd: folder },
+      ...files,
+    });
     return {
       ...held,
       ...files,

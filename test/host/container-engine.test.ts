@@ -18,8 +18,15 @@ beforeEach(async () => {
 afterEach(() => rm(root, { recursive: true }));
 
 function engineWith(...overrides: string[]): ContainerEngine {
-  const config = loadConfig({ file: '/dev/null', overrides: [`main.root=${root}`, `container.socket=${at('socket')}`, ...overrides] });
-  return createContainerEngine({ paths: createPaths(config), environment: { PATH: `${at('bin')}:/usr/bin:/bin` }, settings: () => config.container });
+  const config = loadConfig({
+    file: '/dev/null',
+    overrides: [`main.root=${root}`, `container.socket=${at('socket')}`, ...overrides],
+  });
+  return createContainerEngine({
+    paths: createPaths(config),
+    environment: { PATH: `${at('bin')}:/usr/bin:/bin` },
+    settings: () => config.container,
+  });
 }
 
 async function program(path: string, text: string): Promise<void> {
@@ -30,7 +37,9 @@ async function program(path: string, text: string): Promise<void> {
 
 /** Runs the command to its end, and gives what it has printed. */
 async function printed(engine: ContainerEngine, verb: 'start' | 'stop'): Promise<string> {
-  await (await engine[verb](at('log'))).ended;
+  await (
+    await engine[verb](at('log'))
+  ).ended;
   return readFile(at('log'), 'utf8');
 }
 
@@ -47,7 +56,10 @@ describe('who starts and stops the engine', () => {
     ['active', 'stop docker.socket docker'],
     ['inactive', 'stop docker'],
   ])('systemd, where the unit docker.socket is %s', async (state, expected) => {
-    await program('bin/systemctl', `case "$*" in 'is-active docker.socket') echo ${state}; [ ${state} = active ] ;; 'start docker' | 'stop docker' | 'stop docker.socket docker') echo "$@" ;; *) exit 64 ;; esac`);
+    await program(
+      'bin/systemctl',
+      `case "$*" in 'is-active docker.socket') echo ${state}; [ ${state} = active ] ;; 'start docker' | 'stop docker' | 'stop docker.socket docker') echo "$@" ;; *) exit 64 ;; esac`,
+    );
     await mkdir(at('lib/systemd/system'), { recursive: true });
     await writeFile(at('lib/systemd/system/docker.service'), '');
     const engine = engineWith();
@@ -57,7 +69,14 @@ describe('who starts and stops the engine', () => {
   });
 
   test('the configured commands, argument by argument', async () => {
-    const engine = engineWith('container.engine=command', 'container.start=printf', 'container.start=<%s>', "container.start=it's $HOME", 'container.start=', 'container.stop=false');
+    const engine = engineWith(
+      'container.engine=command',
+      'container.start=printf',
+      'container.start=<%s>',
+      "container.start=it's $HOME",
+      'container.start=',
+      'container.stop=false',
+    );
     expect(await printed(engine, 'start')).toBe("<it's $HOME><>");
     expect(await printed(engine, 'stop')).toContain('false ended with exit code 1');
   });
@@ -68,13 +87,23 @@ describe('who starts and stops the engine', () => {
 });
 
 test('what is started stands on its own: no job, no terminal, no pipe that could break, and a log that does not grow for ever', async () => {
-  await program('engine', `tr '\\0' '\\n' </proc/$$/environ >'${at('environment')}'; cut -d' ' -f5-7 /proc/$$/stat >'${at('session')}'; head -c 1000000 /dev/zero | tr '\\0' x; echo >'${at('wrote')}'`);
-  const engine = engineWith('container.engine=command', `container.start=${at('engine')}`, 'container.stop=true');
+  await program(
+    'engine',
+    `tr '\\0' '\\n' </proc/$$/environ >'${at('environment')}'; cut -d' ' -f5-7 /proc/$$/stat >'${at('session')}'; head -c 1000000 /dev/zero | tr '\\0' x; echo >'${at('wrote')}'`,
+  );
+  const engine = engineWith(
+    'container.engine=command',
+    `container.start=${at('engine')}`,
+    'container.stop=true',
+  );
 
   await printed(engine, 'start');
 
   expect(await readFile(at('environment'), 'utf8')).not.toContain('DEPOTD');
-  const [, session, terminal] = (await readFile(at('session'), 'utf8')).trim().split(' ').map(Number);
+  const [, session, terminal] = (await readFile(at('session'), 'utf8'))
+    .trim()
+    .split(' ')
+    .map(Number);
   const own = (await readFile('/proc/self/stat', 'utf8')).split(' ')[5];
   expect(session).not.toBe(Number(own));
   expect(terminal).toBe(0);
@@ -86,7 +115,9 @@ describe('the engine on its socket', () => {
   let server: Server | undefined;
   afterEach(async () => {
     server?.closeAllConnections();
-    await new Promise((resolve) => (server === undefined ? resolve(undefined) : server.close(resolve)));
+    await new Promise((resolve) =>
+      server === undefined ? resolve(undefined) : server.close(resolve),
+    );
     server = undefined;
   });
   const listen = async (answer: RequestListener): Promise<void> => {
@@ -102,9 +133,23 @@ describe('the engine on its socket', () => {
   });
 
   test('one that works', async () => {
-    await listen((request, response) => response.end(request.url === '/info' ? '{"DockerRootDir":"/d","Driver":"overlay2","LiveRestoreEnabled":true}' : '[{"Id":"1","Names":["/web"]},{"Id":"2","Names":null}]'));
-    expect(await engineWith().state()).toEqual({ kind: 'answers', dataRoot: '/d', driver: 'overlay2', leavesContainers: true });
-    expect(await engineWith().running()).toEqual([{ id: '1', name: 'web' }, { id: '2', name: '2' }]);
+    await listen((request, response) =>
+      response.end(
+        request.url === '/info'
+          ? '{"DockerRootDir":"/d","Driver":"overlay2","LiveRestoreEnabled":true}'
+          : '[{"Id":"1","Names":["/web"]},{"Id":"2","Names":null}]',
+      ),
+    );
+    expect(await engineWith().state()).toEqual({
+      kind: 'answers',
+      dataRoot: '/d',
+      driver: 'overlay2',
+      leavesContainers: true,
+    });
+    expect(await engineWith().running()).toEqual([
+      { id: '1', name: 'web' },
+      { id: '2', name: '2' },
+    ]);
   });
 
   test.each<[string, RequestListener]>([
@@ -116,7 +161,9 @@ describe('the engine on its socket', () => {
   });
 
   test('what it says of a container that cannot be started is handed on', async () => {
-    await listen((_request, response) => void response.writeHead(500).end('{"message":"no such shim"}'));
+    await listen(
+      (_request, response) => void response.writeHead(500).end('{"message":"no such shim"}'),
+    );
     expect(await engineWith().startContainer('1')).toBe('no such shim');
   });
 });

@@ -29,7 +29,9 @@ export interface CopyPlace {
 
 export async function createCopyPlace(): Promise<CopyPlace> {
   const root = await mkdtemp(join(tmpdir(), 'depotd-copy-'));
-  const [source, programs, target] = ['source', 'programs', 'target'].map((name) => join(root, name)) as [string, string, string];
+  const [source, programs, target] = ['source', 'programs', 'target'].map((name) =>
+    join(root, name),
+  ) as [string, string, string];
   await mkdir(programs);
   await mkdir(join(source, 'sub'), { recursive: true });
   const moves = createMoveFolders();
@@ -37,15 +39,30 @@ export async function createCopyPlace(): Promise<CopyPlace> {
   const folder = moves.folderIn(target);
   const copier = createCopier({ PATH: process.env.PATH ?? '/usr/bin:/bin' });
   return {
-    root, source, folder, copier, programs,
+    root,
+    source,
+    folder,
+    copier,
+    programs,
     pass: async (kind, totalBytes = 0) => {
-      const { argv: [program, ...args], environment, cwd } = await copier.command(kind, { source, folder, totalBytes });
-      return (await run(program, args, { env: { ...environment, PATH: `${programs}:${environment.PATH}` }, cwd })).stdout;
+      const {
+        argv: [program, ...args],
+        environment,
+        cwd,
+      } = await copier.command(kind, { source, folder, totalBytes });
+      return (
+        await run(program, args, {
+          env: { ...environment, PATH: `${programs}:${environment.PATH}` },
+          cwd,
+        })
+      ).stdout;
     },
     copyOf: (name) => readFile(join(folder, 'new', name), 'utf8'),
     wrap: async (name, text) => {
       const { stdout } = await run('sh', ['-c', 'command -v "$1"', 'sh', name]);
-      await writeFile(join(programs, name), `#!/bin/sh\n${text}\nexec ${stdout.trim()} "$@"\n`, { mode: 0o755 });
+      await writeFile(join(programs, name), `#!/bin/sh\n${text}\nexec ${stdout.trim()} "$@"\n`, {
+        mode: 0o755,
+      });
     },
     close: () => rm(root, { recursive: true }),
   };

@@ -12,32 +12,62 @@ let root: string;
 let settings: DataRootSettings;
 const uci = (): string => join(root, 'etc/config/dockerd');
 const json = (): string => join(root, 'etc/docker/daemon.json');
-const text = (file: string): Promise<string | undefined> => readFile(file, 'utf8').catch(() => undefined);
+const text = (file: string): Promise<string | undefined> =>
+  readFile(file, 'utf8').catch(() => undefined);
 
 beforeEach(async () => {
   root = await mkdtemp(join(tmpdir(), 'depotd-settings-'));
-  for (const folder of ['etc/config', 'etc/docker', 'tmp/.uci']) await mkdir(join(root, folder), { recursive: true });
-  settings = createDataRootSettings(createPaths(loadConfig({ file: '/dev/null', overrides: [`main.root=${root}`] })));
+  for (const folder of ['etc/config', 'etc/docker', 'tmp/.uci']) {
+    await mkdir(join(root, folder), { recursive: true });
+  }
+  settings = createDataRootSettings(
+    createPaths(loadConfig({ file: '/dev/null', overrides: [`main.root=${root}`] })),
+  );
 });
 afterEach(() => rm(root, { recursive: true }));
 
 describe('where the data root is set', () => {
   test.each([
-    { where: 'UCI', uciText: "config globals 'globals'\n\toption data_root '/a/'\n", jsonText: '{"data-root":"/b"}', expected: { path: '/a', kind: 'uci' } },
-    { where: 'daemon.json where UCI does not say', uciText: "config globals 'globals'\n", jsonText: '{"data-root":"/b"}', expected: { path: '/b', kind: 'json' } },
-    { where: 'UCI, to be written, where neither says', uciText: "config globals 'globals'\n", jsonText: '{}', expected: { path: '/var/lib/docker', kind: 'uci' } },
-    { where: 'daemon.json where there is no UCI', jsonText: '{"data-root":"/b/"}', expected: { path: '/b', kind: 'json' } },
-    { where: 'the default where there is nothing', expected: { path: '/var/lib/docker', kind: 'json', text: undefined } },
+    {
+      where: 'UCI',
+      uciText: "config globals 'globals'\n\toption data_root '/a/'\n",
+      jsonText: '{"data-root":"/b"}',
+      expected: { path: '/a', kind: 'uci' },
+    },
+    {
+      where: 'daemon.json where UCI does not say',
+      uciText: "config globals 'globals'\n",
+      jsonText: '{"data-root":"/b"}',
+      expected: { path: '/b', kind: 'json' },
+    },
+    {
+      where: 'UCI, to be written, where neither says',
+      uciText: "config globals 'globals'\n",
+      jsonText: '{}',
+      expected: { path: '/var/lib/docker', kind: 'uci' },
+    },
+    {
+      where: 'daemon.json where there is no UCI',
+      jsonText: '{"data-root":"/b/"}',
+      expected: { path: '/b', kind: 'json' },
+    },
+    {
+      where: 'the default where there is nothing',
+      expected: { path: '/var/lib/docker', kind: 'json', text: undefined },
+    },
   ])('$where', async ({ uciText, jsonText, expected }) => {
     if (uciText !== undefined) await writeFile(uci(), uciText);
     if (jsonText !== undefined) await writeFile(json(), jsonText);
     expect(await settings.read()).toMatchObject(expected);
   });
 
-  test('a configuration of the administrator\'s own, and uncommitted changes, are seen', async () => {
+  test("a configuration of the administrator's own, and uncommitted changes, are seen", async () => {
     await writeFile(uci(), "config globals 'globals'\n\toption alt_config_file '/etc/my.json'\n");
     await writeFile(join(root, 'tmp/.uci/dockerd'), "dockerd.globals.data_root='/c'\n");
-    expect(await settings.read()).toMatchObject({ elsewhere: '/etc/my.json', uncommittedFile: join(root, 'tmp/.uci/dockerd') });
+    expect(await settings.read()).toMatchObject({
+      elsewhere: '/etc/my.json',
+      uncommittedFile: join(root, 'tmp/.uci/dockerd'),
+    });
   });
 
   test('a damaged daemon.json is not taken for none', async () => {
@@ -56,7 +86,9 @@ describe('switching', () => {
 
     await settings.write(setting, '/mnt/b');
 
-    expect(await text(json())).toBe('{\n\t"data-root": "/mnt/b",\n\t"log-opts": {\n\t\t"max-size": "1m"\n\t},\n\t"n": 1\n}\n');
+    expect(await text(json())).toBe(
+      '{\n\t"data-root": "/mnt/b",\n\t"log-opts": {\n\t\t"max-size": "1m"\n\t},\n\t"n": 1\n}\n',
+    );
     expect((await stat(json())).mode & 0o777).toBe(0o640);
     expect(await readdir(join(root, 'etc/docker'))).toEqual(['daemon.json']);
     await settings.restore(setting, '/mnt/b');

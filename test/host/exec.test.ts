@@ -4,11 +4,19 @@ import { describe, expect, test } from 'vitest';
 import { run } from '../../src/host/exec.ts';
 
 const LIMITS = { timeoutMs: 20_000, maxBytes: 65_536 };
-const shell = (text: string): Parameters<typeof run>[0] => ({ argv: ['/bin/sh', '-c', text], environment: { PATH: process.env.PATH ?? '' }, cwd: '/' });
+const shell = (text: string): Parameters<typeof run>[0] => ({
+  argv: ['/bin/sh', '-c', text],
+  environment: { PATH: process.env.PATH ?? '' },
+  cwd: '/',
+});
 
 describe('a short command', () => {
   test('gives its exit code and both outputs as they came', async () => {
-    await expect(run(shell('echo out; echo err >&2; exit 3'), LIMITS)).resolves.toEqual({ exitCode: 3, stdout: 'out\n', stderr: 'err\n' });
+    await expect(run(shell('echo out; echo err >&2; exit 3'), LIMITS)).resolves.toEqual({
+      exitCode: 3,
+      stdout: 'out\n',
+      stderr: 'err\n',
+    });
   });
 
   test('is answered for when it has ended, though something that it left behind holds its output open', async () => {
@@ -35,7 +43,10 @@ describe('a short command', () => {
   });
 
   test('ends at once when its caller goes away', async () => {
-    const result = await run(shell('exec sleep 62'), { ...LIMITS, signal: AbortSignal.timeout(50) });
+    const result = await run(shell('exec sleep 62'), {
+      ...LIMITS,
+      signal: AbortSignal.timeout(50),
+    });
     expect(result).toMatchObject({ exitCode: undefined, cutShortBy: 'stop' });
   });
 });

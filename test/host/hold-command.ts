@@ -1,6 +1,9 @@
 import { createProcesses } from '../../src/host/processes.ts';
 
-/** A daemon that holds a command and does not come to say go: PATH, the exit file, and the text for a shell. */
+/**
+ * A daemon that holds a command and does not come to say go: PATH, the exit file, and the text for
+ * a shell.
+ */
 const [path = '', exitFile = '', text = ''] = process.argv.slice(2);
 await createProcesses().start({
   jobId: 'f'.repeat(32),

@@ -40,17 +40,25 @@ describe.each([false, true])('where opkg checks signatures: %s', (isSigned) => {
   afterEach(() => device.feed.behave());
   afterAll(() => device.close());
 
-  test.each(FAULTS.filter((entry) => entry.isSigned === isSigned))('a $file that is $fault keeps the old list, byte for byte', async ({ file, fault, reason }) => {
-    const before = await contentOf(folder);
-    device.feed.misbehave(file, fault);
+  test.each(FAULTS.filter((entry) => entry.isSigned === isSigned))(
+    'a $file that is $fault keeps the old list, byte for byte',
+    async ({ file, fault, reason }) => {
+      const before = await contentOf(folder);
+      device.feed.misbehave(file, fault);
 
-    await host.packages.lists.keep();
-    await device.opkg('update');
-    const failed = await host.packages.lists.settle();
+      await host.packages.lists.keep();
+      await device.opkg('update');
+      const failed = await host.packages.lists.settle();
 
-    expect(failed).toEqual([{ feed: expect.objectContaining({ name: 'lab', url: device.feed.url }) as unknown, reason: expect.stringContaining(reason) as unknown }]);
-    expect(await contentOf(folder)).toEqual(before);
-  });
+      expect(failed).toEqual([
+        {
+          feed: expect.objectContaining({ name: 'lab', url: device.feed.url }) as unknown,
+          reason: expect.stringContaining(reason) as unknown,
+        },
+      ]);
+      expect(await contentOf(folder)).toEqual(before);
+    },
+  );
 
   test('a good new list is taken', async () => {
     device.publish(2);
@@ -59,11 +67,16 @@ describe.each([false, true])('where opkg checks signatures: %s', (isSigned) => {
 
     expect(await host.packages.lists.settle()).toEqual([]);
 
-    expect((await host.packages.available(['demo-app'])).get('demo-app')).toEqual([{ name: 'demo-app', version: '1.1-1' }]);
+    expect((await host.packages.available(['demo-app'])).get('demo-app')).toEqual([
+      { name: 'demo-app', version: '1.1-1' },
+    ]);
   });
 
   test('of two feeds only the one that went wrong keeps its old list', async () => {
-    await writeFile(join(device.root, 'etc/opkg/other.conf'), `src/gz gone ${device.feed.url}/gone\n`);
+    await writeFile(
+      join(device.root, 'etc/opkg/other.conf'),
+      `src/gz gone ${device.feed.url}/gone\n`,
+    );
     device.publish(1);
     await host.packages.lists.keep();
     await device.opkg('update');
@@ -71,7 +84,9 @@ describe.each([false, true])('where opkg checks signatures: %s', (isSigned) => {
     const failed = await host.packages.lists.settle();
 
     expect(failed.map(({ feed }) => feed.name)).toEqual(['gone']);
-    expect((await host.packages.available(['demo-app'])).get('demo-app')).toEqual([{ name: 'demo-app', version: '1.0-1' }]);
+    expect((await host.packages.available(['demo-app'])).get('demo-app')).toEqual([
+      { name: 'demo-app', version: '1.0-1' },
+    ]);
   });
 
   test('settling without having kept anything changes nothing', async () => {
@@ -88,25 +103,36 @@ describe.each([false, true])('where opkg checks signatures: %s', (isSigned) => {
 const CUTS: [string, RegExp | undefined, string][] = [
   ['nothing', undefined, 'its list is damaged (nothing is left of it)'],
   ['a package without its file', /Filename:/, 'its list is damaged (a package without a file)'],
-  ['half of the last file name', /(?<=Filename: .{4}).*(?![^]*Filename:)/, 'its list is damaged (the last package is cut off)'],
-  ['half of a checksum', /(?<=SHA256sum: .{20})/, 'its list is damaged (a checksum that is cut off)'],
+  [
+    'half of the last file name',
+    /(?<=Filename: .{4}).*(?![^]*Filename:)/,
+    'its list is damaged (the last package is cut off)',
+  ],
+  [
+    'half of a checksum',
+    /(?<=SHA256sum: .{20})/,
+    'its list is damaged (a checksum that is cut off)',
+  ],
 ];
 
-test.each(CUTS)('a plain list that breaks off with %s keeps the old one', async (_, cut, reason) => {
-  const device = await createDevice();
-  onTestFinished(() => device.close());
-  const { lists } = (await openHost(device)).packages;
-  await writeFile(join(device.root, 'etc/opkg/distfeeds.conf'), `src lab ${device.feed.url}\n`);
-  await device.opkg('update');
-  const list = join(device.root, 'var/opkg-lists/lab');
-  const before = await readFile(list, 'utf8');
+test.each(CUTS)(
+  'a plain list that breaks off with %s keeps the old one',
+  async (_, cut, reason) => {
+    const device = await createDevice();
+    onTestFinished(() => device.close());
+    const { lists } = (await openHost(device)).packages;
+    await writeFile(join(device.root, 'etc/opkg/distfeeds.conf'), `src lab ${device.feed.url}\n`);
+    await device.opkg('update');
+    const list = join(device.root, 'var/opkg-lists/lab');
+    const before = await readFile(list, 'utf8');
 
-  await lists.keep();
-  await writeFile(list, before.slice(0, cut === undefined ? 0 : before.search(cut)));
-  expect((await lists.settle()).map((failed) => failed.reason)).toEqual([reason]);
+    await lists.keep();
+    await writeFile(list, before.slice(0, cut === undefined ? 0 : before.search(cut)));
+    expect((await lists.settle()).map((failed) => failed.reason)).toEqual([reason]);
 
-  expect(await readFile(list, 'utf8')).toBe(before);
-});
+    expect(await readFile(list, 'utf8')).toBe(before);
+  },
+);
 
 test('a daemon that finds the lists settled by the one before it says the same of them', async () => {
   const device = await createDevice();
@@ -129,10 +155,18 @@ test('a daemon that finds the lists settled by the one before it says the same o
   expect(await contentOf(folder)).toEqual(before);
 
   await lists.forget();
-  expect((await readdir(join(folder, '..'))).filter((name) => name.startsWith('opkg-lists'))).toEqual(['opkg-lists']);
+  expect(
+    (await readdir(join(folder, '..'))).filter((name) => name.startsWith('opkg-lists')),
+  ).toEqual(['opkg-lists']);
 });
 
 async function contentOf(folder: string): Promise<Record<string, string>> {
   const names = (await readdir(folder)).sort();
-  return Object.fromEntries(await Promise.all(names.map(async (name) => [name, (await readFile(join(folder, name))).toString('base64')] as const)));
+  return Object.fromEntries(
+    await Promise.all(
+      names.map(
+        async (name) => [name, (await readFile(join(folder, name))).toString('base64')] as const,
+      ),
+    ),
+  );
 }

@@ -1,4 +1,14 @@
-import { chmod, mkdir, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import {
+  chmod,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  stat,
+  writeFile,
+} from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -19,7 +29,9 @@ beforeEach(async () => {
   await chmod(target, 0o775);
   for (const name of ['mine', 'containers']) await writeFile(join(target, name), 'held before');
   await moves.prepare(target, JOB);
-  for (const name of ['containers', 'volumes', 'image']) await writeFile(inMove('new', name), 'copied');
+  for (const name of ['containers', 'volumes', 'image']) {
+    await writeFile(inMove('new', name), 'copied');
+  }
 });
 afterEach(() => rm(root, { recursive: true }));
 
@@ -27,26 +39,36 @@ function inMove(...parts: string[]): string {
   return join(target, '.depotd-move', ...parts);
 }
 
-const visible = async (): Promise<string[]> => (await readdir(target)).filter((name) => !name.startsWith('.')).sort();
+const visible = async (): Promise<string[]> =>
+  (await readdir(target)).filter((name) => !name.startsWith('.')).sort();
 const modeOf = async (): Promise<number> => (await stat(target)).mode & 0o777;
 
 /** What a crash can leave, from the first rename to the last one. */
 const BREAKS: [string, () => Promise<void>][] = [
   ['nothing was done', async () => undefined],
-  ['some of the old is aside', async () => {
-    await mkdir(inMove('old.part'), { mode: 0o775 });
-    await chmod(inMove('old.part'), 0o775);
-    await rename(join(target, 'mine'), inMove('old.part', 'mine'));
-  }],
-  ['all of the old is aside', async () => {
-    await BREAKS[1]?.[1]();
-    await rename(join(target, 'containers'), inMove('old.part', 'containers'));
-    await rename(inMove('old.part'), inMove('old'));
-  }],
-  ['some of the copy is in place', async () => {
-    await BREAKS[2]?.[1]();
-    await rename(inMove('new', 'volumes'), join(target, 'volumes'));
-  }],
+  [
+    'some of the old is aside',
+    async () => {
+      await mkdir(inMove('old.part'), { mode: 0o775 });
+      await chmod(inMove('old.part'), 0o775);
+      await rename(join(target, 'mine'), inMove('old.part', 'mine'));
+    },
+  ],
+  [
+    'all of the old is aside',
+    async () => {
+      await BREAKS[1]?.[1]();
+      await rename(join(target, 'containers'), inMove('old.part', 'containers'));
+      await rename(inMove('old.part'), inMove('old'));
+    },
+  ],
+  [
+    'some of the copy is in place',
+    async () => {
+      await BREAKS[2]?.[1]();
+      await rename(inMove('new', 'volumes'), join(target, 'volumes'));
+    },
+  ],
   ['all of it is', () => moves.place(target, source)],
 ];
 
@@ -77,7 +99,8 @@ describe.each(BREAKS)('when %s', (_, before) => {
 
 describe('a copy that an engine was pointed at', () => {
   const record = (...parts: string[]): string => join(...parts, 'containers/abc/config.v2.json');
-  const others = async (): Promise<string[]> => (await readdir(target)).filter((name) => name.startsWith('.depotd-left-'));
+  const others = async (): Promise<string[]> =>
+    (await readdir(target)).filter((name) => name.startsWith('.depotd-left-'));
 
   beforeEach(async () => {
     await rm(inMove('new/containers'));

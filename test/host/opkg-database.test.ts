@@ -20,7 +20,11 @@ beforeEach(async () => {
   reader = createDatabaseReader({
     statusFiles: async () => [status],
     isLocked: async () => (await readLockHolder(lock)) !== undefined,
-    hasControl: (_, name) => access(join(folder, `${name}.control`)).then(() => true, () => false),
+    hasControl: (_, name) =>
+      access(join(folder, `${name}.control`)).then(
+        () => true,
+        () => false,
+      ),
   });
 });
 
@@ -46,7 +50,15 @@ test('every field that matters is read', async () => {
     provides: ['virtual', 'other'],
     installedAt: 1_700_000_000,
   });
-  expect(database.get('bare')).toMatchObject({ version: '', state: 'not-installed', isAuto: false, isEssential: false, depends: [], provides: [], installedAt: 0 });
+  expect(database.get('bare')).toMatchObject({
+    version: '',
+    state: 'not-installed',
+    isAuto: false,
+    isEssential: false,
+    depends: [],
+    provides: [],
+    installedAt: 0,
+  });
 });
 
 test('a device without a status file has no packages', async () => {
@@ -95,16 +107,19 @@ const CUTS: [string, (text: string) => string][] = [
   ['a package name alone', (text) => `${text}Package: cut\n\n`],
 ];
 
-test.each(CUTS)('a file that holds %s is not believed: the last good reading goes on', async (_, cut) => {
-  await writeFile(status, stanzas(3));
-  const good = [...(await reader.read())];
+test.each(CUTS)(
+  'a file that holds %s is not believed: the last good reading goes on',
+  async (_, cut) => {
+    await writeFile(status, stanzas(3));
+    const good = [...(await reader.read())];
 
-  await writeFile(status, cut(stanzas(3)));
-  expect([...(await reader.read())]).toEqual(good);
+    await writeFile(status, cut(stanzas(3)));
+    expect([...(await reader.read())]).toEqual(good);
 
-  await writeFile(status, stanzas(4));
-  expect((await reader.read()).size).toBe(4);
-});
+    await writeFile(status, stanzas(4));
+    expect((await reader.read()).size).toBe(4);
+  },
+);
 
 test('while somebody holds the lock, a file that ends well but has lost packages is believed only when it has been at rest', async () => {
   await writeFile(status, stanzas(3));
@@ -136,35 +151,46 @@ test('without the lock, too, a package whose control file is there is believed g
   expect(performance.now() - writtenAt).toBeGreaterThan(900);
 });
 
-test('while somebody rewrites the file in place over and over, no reading is ever short', { timeout: 60_000 }, async () => {
-  await writeFile(status, stanzas(COUNT, 'p'));
-  await reader.read();
-  const writer = startWriter({ rounds: ROUNDS });
-  await writer.printed('locked');
-  const state = { isWriting: true };
-  void writer.exit.then(() => (state.isWriting = false));
+test(
+  'while somebody rewrites the file in place over and over, no reading is ever short',
+  { timeout: 60_000 },
+  async () => {
+    await writeFile(status, stanzas(COUNT, 'p'));
+    await reader.read();
+    const writer = startWriter({ rounds: ROUNDS });
+    await writer.printed('locked');
+    const state = { isWriting: true };
+    void writer.exit.then(() => (state.isWriting = false));
 
-  const sizes = new Set<number>();
-  const raw = new Set<boolean>();
-  while (state.isWriting) {
-    raw.add((await readFile(status, 'latin1')).split('Package:').length - 1 === COUNT);
-    sizes.add((await reader.read()).size);
-  }
+    const sizes = new Set<number>();
+    const raw = new Set<boolean>();
+    while (state.isWriting) {
+      raw.add((await readFile(status, 'latin1')).split('Package:').length - 1 === COUNT);
+      sizes.add((await reader.read()).size);
+    }
 
-  expect([...sizes]).toEqual([COUNT]);
-  // The file itself was seen short, or the test would say nothing.
-  expect(raw).toContain(false);
-  expect((await reader.read()).get('p-1')?.version).toBe(String(ROUNDS));
-});
+    expect([...sizes]).toEqual([COUNT]);
+    // The file itself was seen short, or the test would say nothing.
+    expect(raw).toContain(false);
+    expect((await reader.read()).get('p-1')?.version).toBe(String(ROUNDS));
+  },
+);
 
 const COUNT = 200;
 const ROUNDS = 100;
 
 function stanzas(count: number, prefix = 'p', version = '1'): string {
-  return Array.from({ length: count }, (_, index) => `Package: ${prefix}-${index + 1}\nVersion: ${version}\nStatus: install user installed\nInstalled-Time: 1700000000\n\n`).join('');
+  return Array.from(
+    { length: count },
+    (_, index) =>
+      `Package: ${prefix}-${index + 1}\nVersion: ${version}\nStatus: install user installed\nInstalled-Time: 1700000000\n\n`,
+  ).join('');
 }
 
-/** Rewrites the status file as opkg does: under its lock, truncated in place, written in pieces. With no rounds it only holds the lock. */
+/**
+ * Rewrites the status file as opkg does: under its lock, truncated in place, written in pieces.
+ * With no rounds it only holds the lock.
+ */
 const WRITER = `
 use opkg::lock;
 use IO::Handle;
@@ -187,5 +213,14 @@ for my $round (1 .. $rounds || 1) {
 
 function startWriter({ rounds }: { rounds: number }): RunningCommand {
   const library = join(import.meta.dirname, '../device');
-  return startCommand(['perl', `-I${library}`, '-e', WRITER, status, lock, String(rounds), String(COUNT)]);
+  return startCommand([
+    'perl',
+    `-I${library}`,
+    '-e',
+    WRITER,
+    status,
+    lock,
+    String(rounds),
+    String(COUNT),
+  ]);
 }

@@ -38,25 +38,41 @@ test("a device whose opkg is told of no architecture has the release's, as OpenW
   const bare = await createDevice();
   onTestFinished(() => bare.close());
   await rm(join(bare.root, 'etc/opkg/arch.conf'));
-  await writeFile(join(bare.root, 'var/opkg-lists/other'), stanza('everywhere', '1') + stanza('elsewhere', '1').replace('Architecture: all', 'Architecture: mips_24kc'));
+  await writeFile(
+    join(bare.root, 'var/opkg-lists/other'),
+    stanza('everywhere', '1') +
+      stanza('elsewhere', '1').replace('Architecture: all', 'Architecture: mips_24kc'),
+  );
   const { packages } = await openHost(bare);
 
   expect(await packages.architecture()).toBe('x86_64');
-  expect([...(await packages.available(['everywhere', 'elsewhere'])).keys()]).toEqual(['everywhere']);
+  expect([...(await packages.available(['everywhere', 'elsewhere'])).keys()]).toEqual([
+    'everywhere',
+  ]);
 });
 
 test('of several lists, packed and plain, the newest version comes first', async () => {
-  await writeFile(join(folder, 'plain'), stanza('demo-app', '1.0-9') + stanza('demo-app', '1.0-10'));
+  await writeFile(
+    join(folder, 'plain'),
+    stanza('demo-app', '1.0-9') + stanza('demo-app', '1.0-10'),
+  );
   await writeFile(join(folder, 'packed'), gzipSync(stanza('demo-app', '1.0~rc1')));
   await writeFile(join(folder, 'plain.sig'), stanza('demo-app', '9'));
 
   const found = await host.packages.available(['demo-app']);
 
-  expect(found.get('demo-app')?.map(({ version }) => version)).toEqual(['1.0-10', '1.0-9', '1.0-1', '1.0~rc1']);
+  expect(found.get('demo-app')?.map(({ version }) => version)).toEqual([
+    '1.0-10',
+    '1.0-9',
+    '1.0-1',
+    '1.0~rc1',
+  ]);
 });
 
 test('of a list cut off in the middle, what stands before the cut is offered', async () => {
-  const whole = Array.from({ length: 3000 }, (_, index) => stanza(`cut-${index}`, String(Math.sin(index)))).join('');
+  const whole = Array.from({ length: 3000 }, (_, index) =>
+    stanza(`cut-${index}`, String(Math.sin(index))),
+  ).join('');
   const packed = gzipSync(whole);
   await writeFile(join(folder, 'cut'), packed.subarray(0, packed.length / 2));
 
@@ -66,15 +82,24 @@ test('of a list cut off in the middle, what stands before the cut is offered', a
 });
 
 test('a name or version that stands in another field is not taken for one', async () => {
-  await writeFile(join(folder, 'odd'), `${stanza('odd', '1')}Package: other\nVersion: 1\nArchitecture: all\nDescription: text\n Package: hidden\n Version: 2\n\n`);
+  await writeFile(
+    join(folder, 'odd'),
+    `${stanza('odd', '1')}Package: other\nVersion: 1\nArchitecture: all\nDescription: text\n Package: hidden\n Version: 2\n\n`,
+  );
 
   expect((await host.packages.available(['hidden'])).size).toBe(0);
 });
 
 test('paragraphs may be parted by several empty lines, and the last one may lack its end', async () => {
-  await writeFile(join(folder, 'loose'), `\n\n${stanza('loose-a', '1')}\n \n\n${stanza('loose-b', '2').trimEnd()}`);
+  await writeFile(
+    join(folder, 'loose'),
+    `\n\n${stanza('loose-a', '1')}\n \n\n${stanza('loose-b', '2').trimEnd()}`,
+  );
 
-  expect([...(await host.packages.available(['loose-a', 'loose-b'])).keys()].sort()).toEqual(['loose-a', 'loose-b']);
+  expect([...(await host.packages.available(['loose-a', 'loose-b'])).keys()].sort()).toEqual([
+    'loose-a',
+    'loose-b',
+  ]);
 });
 
 test('a list much longer than one piece of reading is read as a whole', async () => {
@@ -85,7 +110,9 @@ test('a list much longer than one piece of reading is read as a whole', async ()
 });
 
 test('the feed itself is a packed list', async () => {
-  expect(gunzipSync(await readFile(join(folder, 'lab'))).toString()).toContain('Package: demo-app\n');
+  expect(gunzipSync(await readFile(join(folder, 'lab'))).toString()).toContain(
+    'Package: demo-app\n',
+  );
 });
 
 function stanza(name: string, version: string): string {

@@ -66,4 +66,5 @@ test('a lock of another kind, which opkg does not heed, is not heeded either', a
 });
 
 /** flock(2), which does not exclude the lock that opkg takes by fcntl(2). */
-const FLOCK = 'use Fcntl ":flock"; open my $file, ">>", shift; flock $file, LOCK_EX or exit 1; $| = 1; print "locked\\n"; sleep;';
+const FLOCK =
+  'use Fcntl ":flock"; open my $file, ">>", shift; flock $file, LOCK_EX or exit 1; $| = 1; print "locked\\n"; sleep;';

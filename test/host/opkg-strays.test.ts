@@ -77,7 +77,10 @@ test('the folder of a killed opkg goes, once nobody has the lock; others stay', 
 test('a list that names a path outside of the device is not followed', async () => {
   const victim = join(device.root, '..', 'victim');
   await writeFile(victim, 'keep me');
-  await writeFile(join(device.root, 'usr/lib/opkg/info/evil.list'), '/../victim\n../victim\n/usr/../../victim\n');
+  await writeFile(
+    join(device.root, 'usr/lib/opkg/info/evil.list'),
+    '/../victim\n../victim\n/usr/../../victim\n',
+  );
 
   expect(await host.packages.removeStrays(0)).toEqual(['evil']);
 

@@ -79,6 +79,7 @@ function randomPairs(count: number): [string, string][] {
     return (state >>> 8) % limit;
   };
   const signs = ['0', '1', '9', '10', 'a', 'B', '~', '+', '.', '-', ':'];
-  const version = (): string => Array.from({ length: 1 + below(5) }, () => signs[below(signs.length)]).join('');
+  const version = (): string =>
+    Array.from({ length: 1 + below(5) }, () => signs[below(signs.length)]).join('');
   return Array.from({ length: count }, () => [`1${version()}`, `1${version()}`]);
 }

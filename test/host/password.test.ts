@@ -17,7 +17,11 @@ test('only the password that was set matches', async () => {
   const password = createPassword(folder);
   await password.set('correct horse');
 
-  expect([await password.matches('correct horse'), await password.matches('correct horse '), await password.matches('')]).toEqual([true, false, false]);
+  expect([
+    await password.matches('correct horse'),
+    await password.matches('correct horse '),
+    await password.matches(''),
+  ]).toEqual([true, false, false]);
 });
 
 test('nothing matches while none is set', async () => {
@@ -50,7 +54,13 @@ test('one password typed in two ways of Unicode is one password', async () => {
   expect(await password.matches('cafe\u0301')).toBe(true);
 });
 
-test.for(['', '\n', 'plain text', 'scrypt$16384$8$5$$', 'scrypt$9999999999$8$5$aaaaaaaaaaaaaaaaaaaaaa$bbbb'])('a damaged file (%j) is no password that was never set', async (text) => {
+test.for([
+  '',
+  '\n',
+  'plain text',
+  'scrypt$16384$8$5$$',
+  'scrypt$9999999999$8$5$aaaaaaaaaaaaaaaaaaaaaa$bbbb',
+])('a damaged file (%j) is no password that was never set', async (text) => {
   await writeFile(join(folder, 'password'), text);
   const password = createPassword(folder);
 

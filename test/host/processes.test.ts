@@ -20,7 +20,9 @@ describe.each(PLACES)('how a command starts, %s', (place) => {
   test('a command runs only after go', async () => {
     const held = await runs.hold(['sh', '-c', 'echo it runs']);
     await expect.poll(() => stateOf(held.mark.pid)).toBe('S');
-    await expect.poll(() => readFile(`${held.exitFile}.new`, 'utf8').catch(() => undefined)).toBeDefined();
+    await expect
+      .poll(() => readFile(`${held.exitFile}.new`, 'utf8').catch(() => undefined))
+      .toBeDefined();
     expect(await held.output()).toBe('');
     expect(await runs.processes.count(held.job)).toBe(0);
 
@@ -32,7 +34,15 @@ describe.each(PLACES)('how a command starts, %s', (place) => {
 
   test('if the daemon dies before go, the command never runs', async () => {
     const exitFile = join(runs.folder, 'orphan');
-    const daemon = startCommand(['node', '--import', 'tsx', join(import.meta.dirname, 'hold-command.ts'), runs.path, exitFile, 'echo it ran']);
+    const daemon = startCommand([
+      'node',
+      '--import',
+      'tsx',
+      join(import.meta.dirname, 'hold-command.ts'),
+      runs.path,
+      exitFile,
+      'echo it ran',
+    ]);
     await daemon.printed('held');
 
     daemon.signal('SIGKILL');
@@ -42,11 +52,18 @@ describe.each(PLACES)('how a command starts, %s', (place) => {
   });
 
   test('a command finds only the variables it was given, and nothing on its input', async () => {
-    const held = await runs.run(['sh', '-c', `cat; tr '\\0' '\\n' </proc/$$/environ 2>/dev/null || cat /proc/$$/environ`], { GREETING: 'hello world' });
+    const held = await runs.run(
+      ['sh', '-c', `cat; tr '\\0' '\\n' </proc/$$/environ 2>/dev/null || cat /proc/$$/environ`],
+      { GREETING: 'hello world' },
+    );
 
     await held.exited();
-    const names = [...(await held.output()).matchAll(/(?:^|\n|\0)([A-Z_0-9a-z]+)=/g)].map(([, name]) => name).sort();
-    expect(names.filter((name) => !['PWD', 'OLDPWD', 'SHLVL', '_', 'SHELL'].includes(name ?? ''))).toEqual(['DEPOTD_JOB', 'GREETING', 'PATH']);
+    const names = [...(await held.output()).matchAll(/(?:^|\n|\0)([A-Z_0-9a-z]+)=/g)]
+      .map(([, name]) => name)
+      .sort();
+    expect(
+      names.filter((name) => !['PWD', 'OLDPWD', 'SHLVL', '_', 'SHELL'].includes(name ?? '')),
+    ).toEqual(['DEPOTD_JOB', 'GREETING', 'PATH']);
   });
 });
 
@@ -54,12 +71,41 @@ describe.each(PLACES)('how a command ends, %s', (place) => {
   const runs = prepareRuns(place);
 
   test('arguments arrive as they are, whatever a shell would make of them', async () => {
-    const awkward = ['', ' ', "it's", '"two"', '$(touch hacked)', '`touch hacked`', '$HOME', 'a\nb', '; touch hacked', '-n', '--', '*', '\\', '\\n', '~', 'ünï', '%s', '|', '&', "'; touch hacked; '"];
+    const awkward = [
+      '',
+      ' ',
+      "it's",
+      '"two"',
+      '$(touch hacked)',
+      '`touch hacked`',
+      '$HOME',
+      'a\nb',
+      '; touch hacked',
+      '-n',
+      '--',
+      '*',
+      '\\',
+      '\\n',
+      '~',
+      'ünï',
+      '%s',
+      '|',
+      '&',
+      "'; touch hacked; '",
+    ];
 
-    const held = await runs.run(['sh', '-c', 'for word; do printf "<%s>" "$word"; done >arguments', 'sh', ...awkward]);
+    const held = await runs.run([
+      'sh',
+      '-c',
+      'for word; do printf "<%s>" "$word"; done >arguments',
+      'sh',
+      ...awkward,
+    ]);
 
     expect(await held.exited()).toBe('0');
-    expect(await readFile(join(runs.folder, 'arguments'), 'utf8')).toBe(awkward.map((word) => `<${word}>`).join(''));
+    expect(await readFile(join(runs.folder, 'arguments'), 'utf8')).toBe(
+      awkward.map((word) => `<${word}>`).join(''),
+    );
     await expect(readFile(join(runs.folder, 'hacked'))).rejects.toThrow('ENOENT');
   });
 
@@ -90,7 +136,11 @@ describe.each(PLACES)('signals, %s', (place) => {
   const runs = prepareRuns(place);
 
   test('a signal reaches everything that the command started, but the exit code is still written', async () => {
-    const held = await runs.run(['sh', '-c', 'sleep 61 & setsid sleep 62 & echo started; wait; wait']);
+    const held = await runs.run([
+      'sh',
+      '-c',
+      'sleep 61 & setsid sleep 62 & echo started; wait; wait',
+    ]);
     await expect.poll(() => held.output()).toBe('started\n');
     await expect.poll(() => runs.processes.count(held.job)).toBe(3);
 
@@ -101,7 +151,11 @@ describe.each(PLACES)('signals, %s', (place) => {
   });
 
   test('what left the command behind is still counted and reached', async () => {
-    const held = await runs.run(['sh', '-c', 'setsid sh -c "echo >left; exec sleep 63" >/dev/null 2>&1 & until [ -e left ]; do sleep 0.01; done']);
+    const held = await runs.run([
+      'sh',
+      '-c',
+      'setsid sh -c "echo >left; exec sleep 63" >/dev/null 2>&1 & until [ -e left ]; do sleep 0.01; done',
+    ]);
     expect(await held.exited()).toBe('0');
     expect(await runs.processes.count(held.job)).toBe(1);
 
@@ -124,7 +178,11 @@ describe.each(PLACES)('signals, %s', (place) => {
   });
 
   test('a program that heeds SIGINT ends with the code of its own', async () => {
-    const held = await runs.run(['sh', '-c', 'trap "echo cleaning; exit 5" INT; echo ready; while :; do sleep 0.05; done']);
+    const held = await runs.run([
+      'sh',
+      '-c',
+      'trap "echo cleaning; exit 5" INT; echo ready; while :; do sleep 0.05; done',
+    ]);
     await expect.poll(() => held.output()).toBe('ready\n');
 
     await runs.processes.signal(held.job, 'SIGINT');
@@ -137,20 +195,25 @@ describe.each(PLACES)('signals, %s', (place) => {
 describe.each(PLACES)('the holder, %s', (place) => {
   const runs = prepareRuns(place);
 
-  test.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)('%s to the holder itself costs no exit code', async (signal) => {
-    const held = await runs.run(['sh', '-c', 'echo ready; sleep 0.3; exit 4']);
-    await expect.poll(() => held.output()).toBe('ready\n');
+  test.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)(
+    '%s to the holder itself costs no exit code',
+    async (signal) => {
+      const held = await runs.run(['sh', '-c', 'echo ready; sleep 0.3; exit 4']);
+      await expect.poll(() => held.output()).toBe('ready\n');
 
-    process.kill(held.mark.pid, signal);
+      process.kill(held.mark.pid, signal);
 
-    expect(await held.exited()).toBe('4');
-  });
+      expect(await held.exited()).toBe('4');
+    },
+  );
 
   test('a holder lives as long as its command, and a number used again is not taken for it', async () => {
     const held = await runs.run(['sleep', '66']);
     await expect.poll(() => runs.processes.count(held.job)).toBe(1);
     expect(await runs.processes.isAlive(held.mark)).toBe(true);
-    expect(await runs.processes.isAlive({ ...held.mark, startTicks: held.mark.startTicks + 1 })).toBe(false);
+    expect(
+      await runs.processes.isAlive({ ...held.mark, startTicks: held.mark.startTicks + 1 }),
+    ).toBe(false);
     expect(await runs.processes.isAlive({ ...held.mark, bootId: 'another boot' })).toBe(false);
 
     await runs.processes.signal(held.job, 'SIGKILL');

@@ -13,20 +13,43 @@ const run = promisify(execFile);
 describe('what an rsync can do', () => {
   // First lines of `rsync --version`: Debian 12, OpenWrt 22.03 built without ACLs, macOS.
   test.each([
-    ['rsync  version 3.2.7  protocol version 31\nCapabilities:\n    hardlinks, ACLs, xattrs, no crtimes', { version: [3, 2, 7], hasAcls: true, hasXattrs: true, hasHardLinks: true }],
-    ['rsync  version v3.1.0  protocol version 31\n    hardlinks, no ACLs, no xattrs, iconv', { version: [3, 1, 0], hasAcls: false, hasXattrs: false, hasHardLinks: true }],
+    [
+      'rsync  version 3.2.7  protocol version 31\nCapabilities:\n    hardlinks, ACLs, xattrs, no crtimes',
+      { version: [3, 2, 7], hasAcls: true, hasXattrs: true, hasHardLinks: true },
+    ],
+    [
+      'rsync  version v3.1.0  protocol version 31\n    hardlinks, no ACLs, no xattrs, iconv',
+      { version: [3, 1, 0], hasAcls: false, hasXattrs: false, hasHardLinks: true },
+    ],
     ['openrsync: protocol version 29\nrsync version 2.6.9 compatible', undefined],
   ])('%s', (output, expected) => {
     expect(parseAbilities(output)).toEqual(expected);
   });
 
   test('it is asked for nothing that it does not know', () => {
-    const old = { version: [3, 0, 9] as [number, number, number], hasAcls: false, hasXattrs: true, hasHardLinks: true };
-    expect(optionsFor(old, true)).toEqual({ options: ['-aHSx', '--numeric-ids', '--exclude=/lost+found', '--exclude=/.depotd-move', '--exclude=/.depotd-done', '--exclude=/.depotd-left-*'], attributes: ['-X'] });
+    const old = {
+      version: [3, 0, 9] as [number, number, number],
+      hasAcls: false,
+      hasXattrs: true,
+      hasHardLinks: true,
+    };
+    expect(optionsFor(old, true)).toEqual({
+      options: [
+        '-aHSx',
+        '--numeric-ids',
+        '--exclude=/lost+found',
+        '--exclude=/.depotd-move',
+        '--exclude=/.depotd-done',
+        '--exclude=/.depotd-left-*',
+      ],
+      attributes: ['-X'],
+    });
     const newer = optionsFor({ ...old, version: [3, 10, 0], hasAcls: true }, true);
     expect(newer.options).toContain('--modify-window=-1');
     expect(newer.attributes).toContain('-AX');
-    expect(optionsFor({ ...old, version: [3, 2, 0] }, false).options).not.toContain('--modify-window=-1');
+    expect(optionsFor({ ...old, version: [3, 2, 0] }, false).options).not.toContain(
+      '--modify-window=-1',
+    );
   });
 });
 
@@ -36,15 +59,26 @@ afterEach(() => on.close());
 
 describe('the passes of a copy', () => {
   test('thousands of files leave some lines of progress in the log, and a report', async () => {
-    // The file system of the copy is everybody's here; it is to hold 1000 KiB more when it is asked again.
-    await on.wrap('df', `cd '${on.root}'; printf 'Filesystem\\ndisk 1 %s 1 1 /\\n' "$(cat held 2>/dev/null || echo 7000)"; echo 8000 >held; exit`);
-    for (let n = 0; n < 2000; n += 1) await writeFile(join(on.source, 'sub', String(n)), 'x'.repeat(50));
+    // The file system of the copy is everybody's here; it is to hold 1000 KiB more when it is asked
+    // again.
+    await on.wrap(
+      'df',
+      `cd '${on.root}'; printf 'Filesystem\\ndisk 1 %s 1 1 /\\n' "$(cat held 2>/dev/null || echo 7000)"; echo 8000 >held; exit`,
+    );
+    for (let n = 0; n < 2000; n += 1) {
+      await writeFile(join(on.source, 'sub', String(n)), 'x'.repeat(50));
+    }
 
     const output = await on.pass('live', 1040 * 1024);
 
     expect(output.length).toBeLessThan(4096);
     expect(on.copier.percentIn(output)).toBe(96);
-    expect(reportIn(await on.pass('compare'))).toEqual({ files: 2002, bytes: 100_000, copied: 2002, differences: 0 });
+    expect(reportIn(await on.pass('compare'))).toEqual({
+      files: 2002,
+      bytes: 100_000,
+      copied: 2002,
+      differences: 0,
+    });
   });
 
   test('a change that a program has hidden, with the same size and the time set back, is copied all the same', async () => {
@@ -64,7 +98,9 @@ describe('the passes of a copy', () => {
   test('what changed is brought over without a look at the rest: new, gone, linked, other modes, in folders of any name', async () => {
     const odd = join(on.source, 'odd\nname ');
     await mkdir(join(odd, 'gone/deep'), { recursive: true });
-    for (const name of ['linked', 'mode', 'gone/deep/file', 'same']) await writeFile(join(odd, name), name);
+    for (const name of ['linked', 'mode', 'gone/deep/file', 'same']) {
+      await writeFile(join(odd, name), name);
+    }
     await on.pass('live');
     await rm(join(odd, 'gone'), { recursive: true });
     await mkdir(join(odd, 'new/deeper'), { recursive: true });
@@ -75,7 +111,12 @@ describe('the passes of a copy', () => {
     await on.pass('changed');
 
     expect(reportIn(await on.pass('compare'))).toMatchObject({ differences: 0 });
-    expect(await readdir(join(on.folder, 'new/odd\nname '))).toEqual(['linked', 'mode', 'new', 'same']);
+    expect(await readdir(join(on.folder, 'new/odd\nname '))).toEqual([
+      'linked',
+      'mode',
+      'new',
+      'same',
+    ]);
   });
 
   test('a folder that was renamed is found by comparing, and brought over by a pass over all', async () => {
@@ -119,10 +160,12 @@ describe('what comparing says', () => {
     await writeFile(join(on.source, 'old'), '');
     const marker = join(on.root, 'marker');
     await writeFile(marker, '');
-    await expect.poll(async () => {
-      await rm(join(on.source, 'sub', 'new'), { force: true });
-      await writeFile(join(on.source, 'sub', 'new'), '');
-      return (await run(process.execPath, ['-e', LISTER, marker], { cwd: on.source })).stdout;
-    }).toBe('./sub\0./sub/new\0');
+    await expect
+      .poll(async () => {
+        await rm(join(on.source, 'sub', 'new'), { force: true });
+        await writeFile(join(on.source, 'sub', 'new'), '');
+        return (await run(process.execPath, ['-e', LISTER, marker], { cwd: on.source })).stdout;
+      })
+      .toBe('./sub\0./sub/new\0');
   });
 });

@@ -19,24 +19,53 @@ config firewall 'firewall'
 
 describe('setting one option in a UCI file', () => {
   test('every other character stays', () => {
-    expect(setUciOption(DOCKERD, PLACE, '/mnt/a')).toBe(DOCKERD.replace("'/opt/docker/'", "'/mnt/a'"));
+    expect(setUciOption(DOCKERD, PLACE, '/mnt/a')).toBe(
+      DOCKERD.replace("'/opt/docker/'", "'/mnt/a'"),
+    );
   });
 
   test.each([
-    ['bare', "config globals 'globals'\n\toption data_root /opt\n", "config globals 'globals'\n\toption data_root '/new'\n"],
-    ['in double quotes', "config globals 'globals'\n  option 'data_root'  \"/o\\\"pt\"\n", "config globals 'globals'\n  option 'data_root'  '/new'\n"],
-    ['in parts', "config globals 'globals'\n  option data_root '/o'\\''pt'\n", "config globals 'globals'\n\toption data_root '/new'\n"],
-    ['given twice', "config globals 'globals'\n\toption data_root /a\n\toption data_root /b\n", "config globals 'globals'\n\toption data_root /a\n\toption data_root '/new'\n"],
-    ['not there', "config globals 'globals'\n\toption x y\n", "config globals 'globals'\n\toption data_root '/new'\n\toption x y\n"],
-    ['without its section', "config other 'o'", "config other 'o'\n\nconfig globals 'globals'\n\toption data_root '/new'\n"],
+    [
+      'bare',
+      "config globals 'globals'\n\toption data_root /opt\n",
+      "config globals 'globals'\n\toption data_root '/new'\n",
+    ],
+    [
+      'in double quotes',
+      "config globals 'globals'\n  option 'data_root'  \"/o\\\"pt\"\n",
+      "config globals 'globals'\n  option 'data_root'  '/new'\n",
+    ],
+    [
+      'in parts',
+      "config globals 'globals'\n  option data_root '/o'\\''pt'\n",
+      "config globals 'globals'\n\toption data_root '/new'\n",
+    ],
+    [
+      'given twice',
+      "config globals 'globals'\n\toption data_root /a\n\toption data_root /b\n",
+      "config globals 'globals'\n\toption data_root /a\n\toption data_root '/new'\n",
+    ],
+    [
+      'not there',
+      "config globals 'globals'\n\toption x y\n",
+      "config globals 'globals'\n\toption data_root '/new'\n\toption x y\n",
+    ],
+    [
+      'without its section',
+      "config other 'o'",
+      "config other 'o'\n\nconfig globals 'globals'\n\toption data_root '/new'\n",
+    ],
     ['in an empty file', '', "\nconfig globals 'globals'\n\toption data_root '/new'\n"],
   ])('a value %s', (_, text, expected) => {
     expect(setUciOption(text, PLACE, '/new')).toBe(expected);
   });
 
-  test.each(["/mnt/it's", '/mnt/a b', '/mnt/#1', '/mnt/"q"', '/mnt/$(x)', '/mnt/ü'])('%s is read back as it is', (path) => {
-    expect(readUciOption(setUciOption(DOCKERD, PLACE, path), PLACE)).toBe(path);
-  });
+  test.each(["/mnt/it's", '/mnt/a b', '/mnt/#1', '/mnt/"q"', '/mnt/$(x)', '/mnt/ü'])(
+    '%s is read back as it is',
+    (path) => {
+      expect(readUciOption(setUciOption(DOCKERD, PLACE, path), PLACE)).toBe(path);
+    },
+  );
 
   test.each([
     ['two statements on a line', "config globals 'globals'; option data_root /a; option x y\n"],

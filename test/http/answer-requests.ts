@@ -1,4 +1,5 @@
-// Serves and asks for one answer of each sort, and prints them with whether Node's HTTP client was loaded for it.
+// Serves and asks for one answer of each sort, and prints them with whether Node's HTTP client was
+// loaded for it.
 import { createServer, request, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { pino } from 'pino';
@@ -21,10 +22,27 @@ async function* tick(): AsyncGenerator<StreamEvent, void> {
 const params = { a: v.string() };
 const routes = [
   openGet({ path: '/json', summary: '', params, handle: (call) => json(call.params) }),
-  openPost({ path: '/form', summary: '', params, handle: (call) => withCookies(json(call.params)) }),
-  openGet({ path: '/stream', summary: '', params: {}, handle: () => eventStream(tick, { signals: [], isSessionOpen: () => Promise.resolve(true) }) }),
+  openPost({
+    path: '/form',
+    summary: '',
+    params,
+    handle: (call) => withCookies(json(call.params)),
+  }),
+  openGet({
+    path: '/stream',
+    summary: '',
+    params: {},
+    handle: () => eventStream(tick, { signals: [], isSessionOpen: () => Promise.resolve(true) }),
+  }),
 ];
-const app = createApp({ base: '', routes, hosts: { listening: new Set(['127.0.0.1']), configured: [] }, sessions: createOpenSessions(), stopping: new AbortController().signal, log: pino({ level: 'silent' }) });
+const app = createApp({
+  base: '',
+  routes,
+  hosts: { listening: new Set(['127.0.0.1']), configured: [] },
+  sessions: createOpenSessions(),
+  stopping: new AbortController().signal,
+  log: pino({ level: 'silent' }),
+});
 const server = createServer(getRequestListener(app.fetch) as RequestListener);
 await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
 
@@ -49,17 +67,31 @@ function withCookies(answer: Response): Response {
 }
 
 function isLoaded(): boolean {
-  return (process as unknown as { moduleLoadList: string[] }).moduleLoadList.includes('NativeModule internal/deps/undici/undici');
+  return (process as unknown as { moduleLoadList: string[] }).moduleLoadList.includes(
+    'NativeModule internal/deps/undici/undici',
+  );
 }
 
-function ask([method, path]: [string, string], header: string, form?: string): Promise<[number | undefined, string | undefined, string]> {
+function ask(
+  [method, path]: [string, string],
+  header: string,
+  form?: string,
+): Promise<[number | undefined, string | undefined, string]> {
   return new Promise((resolve, reject) => {
-    const headers = form === undefined ? {} : { 'content-type': 'application/x-www-form-urlencoded', 'content-length': form.length };
-    const asked = request({ host: '127.0.0.1', port: (server.address() as AddressInfo).port, method, path, headers }, (response) => {
-      let body = '';
-      response.setEncoding('utf8').on('data', (piece: string) => (body += piece));
-      response.on('end', () => resolve([response.statusCode, [response.headers[header] ?? []].flat().join(', '), body]));
-    });
+    const headers =
+      form === undefined
+        ? {}
+        : { 'content-type': 'application/x-www-form-urlencoded', 'content-length': form.length };
+    const asked = request(
+      { host: '127.0.0.1', port: (server.address() as AddressInfo).port, method, path, headers },
+      (response) => {
+        let body = '';
+        response.setEncoding('utf8').on('data', (piece: string) => (body += piece));
+        response.on('end', () =>
+          resolve([response.statusCode, [response.headers[header] ?? []].flat().join(', '), body]),
+        );
+      },
+    );
     asked.on('error', reject).end(form);
   });
 }

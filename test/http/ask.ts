@@ -19,23 +19,40 @@ export interface Answer {
 }
 
 /** One request, on a connection of its own, with exactly these headers. */
-export function ask(url: string, { method = 'GET', headers = {}, form, socketPath, localAddress }: Question = {}): Promise<Answer> {
+export function ask(
+  url: string,
+  { method = 'GET', headers = {}, form, socketPath, localAddress }: Question = {},
+): Promise<Answer> {
   const body = form === undefined ? '' : new URLSearchParams(form).toString();
-  const bodyHeaders = form === undefined ? {} : { 'content-type': 'application/x-www-form-urlencoded', 'content-length': String(Buffer.byteLength(body)) };
-  const where: RequestOptions = { ...(socketPath === undefined ? {} : { socketPath }), ...(localAddress === undefined ? {} : { localAddress }) };
+  const bodyHeaders =
+    form === undefined
+      ? {}
+      : {
+          'content-type': 'application/x-www-form-urlencoded',
+          'content-length': String(Buffer.byteLength(body)),
+        };
+  const where: RequestOptions = {
+    ...(socketPath === undefined ? {} : { socketPath }),
+    ...(localAddress === undefined ? {} : { localAddress }),
+  };
   return new Promise((resolve, reject) => {
-    const sent = request(url, { method, agent: false, headers: { ...bodyHeaders, ...headers }, ...where }, (response) => {
-      const answer = (text: string): void => resolve({ status: response.statusCode ?? 0, headers: response.headers, text });
-      if (response.headers['content-type']?.startsWith('text/event-stream') === true) {
-        answer('');
-        sent.destroy();
-        return;
-      }
-      const pieces: Buffer[] = [];
-      response.on('data', (piece: Buffer) => pieces.push(piece));
-      response.on('end', () => answer(Buffer.concat(pieces).toString('utf8')));
-      response.on('error', reject);
-    });
+    const sent = request(
+      url,
+      { method, agent: false, headers: { ...bodyHeaders, ...headers }, ...where },
+      (response) => {
+        const answer = (text: string): void =>
+          resolve({ status: response.statusCode ?? 0, headers: response.headers, text });
+        if (response.headers['content-type']?.startsWith('text/event-stream') === true) {
+          answer('');
+          sent.destroy();
+          return;
+        }
+        const pieces: Buffer[] = [];
+        response.on('data', (piece: Buffer) => pieces.push(piece));
+        response.on('end', () => answer(Buffer.concat(pieces).toString('utf8')));
+        response.on('error', reject);
+      },
+    );
     sent.on('error', reject);
     sent.end(body);
   });

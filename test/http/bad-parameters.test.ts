@@ -16,7 +16,9 @@ let token: string;
 /** In place of opkg stands a program that notes how it was called. */
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'depotd-recorder-'));
-  await writeFile(join(folder, 'recorder'), `#!/bin/sh\nprintf '%s\\n' "$*" >>${folder}/calls\n`, { mode: 0o755 });
+  await writeFile(join(folder, 'recorder'), `#!/bin/sh\nprintf '%s\\n' "$*" >>${folder}/calls\n`, {
+    mode: 0o755,
+  });
   device = await createDevice({ opkg: join(folder, 'recorder') });
   daemon = await startDaemon(device);
   token = await daemon.token();
@@ -62,21 +64,34 @@ const NAMES: Record<string, string> = {
   'a list': 'package[]=demo',
 };
 
-test.each(Object.entries(NAMES))('%s as a package is 400 for every operation, and no command runs', async (_, query) => {
-  for (const operation of OPERATIONS) expectRefusal(await post(operation, query), true);
-  expectRefusal(await send(`${daemon.url}${daemon.base}/admin/store/status?${query}`), false);
+test.each(Object.entries(NAMES))(
+  '%s as a package is 400 for every operation, and no command runs',
+  async (_, query) => {
+    for (const operation of OPERATIONS) expectRefusal(await post(operation, query), true);
+    expectRefusal(await send(`${daemon.url}${daemon.base}/admin/store/status?${query}`), false);
 
-  expect(await tasks()).toEqual({});
-  expect(await calls()).toBe('');
-});
+    expect(await tasks()).toEqual({});
+    expect(await calls()).toBe('');
+  },
+);
 
-test.each(Object.entries(NAMES).filter(([, query]) => query.startsWith('package=')))('%s is refused in a form, too', async (_, query) => {
-  for (const operation of OPERATIONS) {
-    const headers = { 'Content-Type': 'application/x-www-form-urlencoded' };
-    expectRefusal(await send(`${daemon.url}${daemon.base}/admin/store/${operation}`, { method: 'POST', headers, body: `token=${token}&${query}` }), true);
-  }
-  expect(await tasks()).toEqual({});
-});
+test.each(Object.entries(NAMES).filter(([, query]) => query.startsWith('package=')))(
+  '%s is refused in a form, too',
+  async (_, query) => {
+    for (const operation of OPERATIONS) {
+      const headers = { 'Content-Type': 'application/x-www-form-urlencoded' };
+      expectRefusal(
+        await send(`${daemon.url}${daemon.base}/admin/store/${operation}`, {
+          method: 'POST',
+          headers,
+          body: `token=${token}&${query}`,
+        }),
+        true,
+      );
+    }
+    expect(await tasks()).toEqual({});
+  },
+);
 
 const OTHERS: [string, string][] = [
   ['autoconf', 'path=relative'],
@@ -99,7 +114,13 @@ test.each(OTHERS)('%s with %s is 400 and names the parameter', async (operation,
   expect(await tasks()).toEqual({});
 });
 
-test.each(['task_id=x&offset=-1', 'task_id=x&offset=1e3', 'task_id=x&offset=1234567890123456', 'offset=0', `task_id=${'x'.repeat(65)}`])('a log with %s is 400', async (query) => {
+test.each([
+  'task_id=x&offset=-1',
+  'task_id=x&offset=1e3',
+  'task_id=x&offset=1234567890123456',
+  'offset=0',
+  `task_id=${'x'.repeat(65)}`,
+])('a log with %s is 400', async (query) => {
   expectRefusal(await send(`${daemon.url}${daemon.base}/admin/system/tasks/log?${query}`), false);
 });
 
@@ -115,7 +136,9 @@ test('a good name of 128 letters does reach the command', async () => {
 });
 
 function post(operation: string, query: string): Promise<RawAnswer> {
-  return send(`${daemon.url}${daemon.base}/admin/store/${operation}?token=${token}&${query}`, { method: 'POST' });
+  return send(`${daemon.url}${daemon.base}/admin/store/${operation}?token=${token}&${query}`, {
+    method: 'POST',
+  });
 }
 
 async function tasks(): Promise<unknown> {
@@ -127,6 +150,8 @@ function expectRefusal(answer: RawAnswer, isTask: boolean): string {
   const msg = messageOf(answer);
   expect(msg).toMatch(/^cannot use the parameter \w+: /);
   expect(msg.length).toBeLessThan(300);
-  expect(JSON.parse(answer.body)).toEqual(isTask ? { code: 400, msg, stdout: '', stderr: msg } : { code: 400, msg });
+  expect(JSON.parse(answer.body)).toEqual(
+    isTask ? { code: 400, msg, stdout: '', stderr: msg } : { code: 400, msg },
+  );
   return msg;
 }

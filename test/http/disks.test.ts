@@ -36,46 +36,115 @@ test('get_block_devices answers 200 with an object of texts only', async () => {
   expect(answer.status).toBe(200);
   expect({ code: body.code, msg: body.msg }).toEqual({ code: 200, msg: '' });
   for (const item of Object.values(body.data)) {
-    expect(Object.keys(item).sort()).toEqual(['dev', 'label', 'mount', 'size', 'type', 'uuid', 'version']);
+    expect(Object.keys(item).sort()).toEqual([
+      'dev',
+      'label',
+      'mount',
+      'size',
+      'type',
+      'uuid',
+      'version',
+    ]);
     expect(Object.values(item).every((value) => typeof value === 'string')).toBe(true);
   }
 });
 
 describe.skipIf(!isPossible)('real loop disks', () => {
   test.each([
-    { type: 'ext4', label: 'data', make: ['mkfs.ext4', '-q', '-F', '-L', 'data'], version: '1.0', sizeMib: 16, size: '16.00 MB' },
-    { type: 'ext4', label: '', make: ['mkfs.ext4', '-q', '-F'], version: '1.0', sizeMib: 17, size: '17.00 MB' },
-    { type: 'ext4', label: 'my "d"é\\', make: ['mkfs.ext4', '-q', '-F', '-L', 'my "d"é\\'], version: '1.0', sizeMib: 16, size: '16.00 MB' },
-    { type: 'btrfs', label: 'pool', make: ['mkfs.btrfs', '-q', '-f', '-L', 'pool'], version: '', sizeMib: 128, size: '128.00 MB' },
-    { type: 'xfs', label: 'big', make: ['mkfs.xfs', '-q', '-f', '-L', 'big'], version: '', sizeMib: 320, size: '320.00 MB' },
-    { type: 'vfat', label: 'STICK', make: ['mkfs.vfat', '-F', '32', '-n', 'STICK'], version: 'FAT32', sizeMib: 64, size: '64.00 MB' },
-    { type: 'vfat', label: '', make: ['mkfs.vfat', '-F', '16'], version: 'FAT16', sizeMib: 16, size: '16.00 MB' },
-    { type: 'swap', label: 'sw', make: ['mkswap', '-q', '-L', 'sw'], version: '1', sizeMib: 16, size: '16.00 MB' },
-  ])('$type labelled "$label", unmounted', async ({ type, label, make: [program = '', ...args], version, sizeMib, size }) => {
-    const dev = await loopDisk(sizeMib);
-    await command(program, [...args, dev]);
-    expect(await itemOf(dev)).toMatchObject({ dev, type, label, version, size, mount: '' });
-    expect((await itemOf(dev))?.uuid).toMatch(/^[0-9A-Fa-f-]{9,36}$/);
-    await pull(dev);
-    expect(await itemOf(dev)).toBeUndefined();
-  });
+    {
+      type: 'ext4',
+      label: 'data',
+      make: ['mkfs.ext4', '-q', '-F', '-L', 'data'],
+      version: '1.0',
+      sizeMib: 16,
+      size: '16.00 MB',
+    },
+    {
+      type: 'ext4',
+      label: '',
+      make: ['mkfs.ext4', '-q', '-F'],
+      version: '1.0',
+      sizeMib: 17,
+      size: '17.00 MB',
+    },
+    {
+      type: 'ext4',
+      label: 'my "d"é\\',
+      make: ['mkfs.ext4', '-q', '-F', '-L', 'my "d"é\\'],
+      version: '1.0',
+      sizeMib: 16,
+      size: '16.00 MB',
+    },
+    {
+      type: 'btrfs',
+      label: 'pool',
+      make: ['mkfs.btrfs', '-q', '-f', '-L', 'pool'],
+      version: '',
+      sizeMib: 128,
+      size: '128.00 MB',
+    },
+    {
+      type: 'xfs',
+      label: 'big',
+      make: ['mkfs.xfs', '-q', '-f', '-L', 'big'],
+      version: '',
+      sizeMib: 320,
+      size: '320.00 MB',
+    },
+    {
+      type: 'vfat',
+      label: 'STICK',
+      make: ['mkfs.vfat', '-F', '32', '-n', 'STICK'],
+      version: 'FAT32',
+      sizeMib: 64,
+      size: '64.00 MB',
+    },
+    {
+      type: 'vfat',
+      label: '',
+      make: ['mkfs.vfat', '-F', '16'],
+      version: 'FAT16',
+      sizeMib: 16,
+      size: '16.00 MB',
+    },
+    {
+      type: 'swap',
+      label: 'sw',
+      make: ['mkswap', '-q', '-L', 'sw'],
+      version: '1',
+      sizeMib: 16,
+      size: '16.00 MB',
+    },
+  ])(
+    '$type labelled "$label", unmounted',
+    async ({ type, label, make: [program = '', ...args], version, sizeMib, size }) => {
+      const dev = await loopDisk(sizeMib);
+      await command(program, [...args, dev]);
+      expect(await itemOf(dev)).toMatchObject({ dev, type, label, version, size, mount: '' });
+      expect((await itemOf(dev))?.uuid).toMatch(/^[0-9A-Fa-f-]{9,36}$/);
+      await pull(dev);
+      expect(await itemOf(dev)).toBeUndefined();
+    },
+  );
 
-  test.each(['ext4', 'btrfs', 'xfs'])('a mounted %s shows where it was mounted first, at once, and no longer when it is not', async (type) => {
-    const dev = await loopDisk(320);
-    await command(`mkfs.${type}`, ['-q', dev]);
-    const first = join(folder, `${type} first`);
-    const second = join(folder, `${type}-second`);
-    await mount(dev, first);
-    expect((await itemOf(dev))?.mount).toBe(first);
-    await mount(dev, second);
-    expect((await itemOf(dev))?.mount).toBe(first);
-    await command('umount', [first]);
-    expect((await itemOf(dev))?.mount).toBe(second);
-    await command('umount', [second]);
-    expect(await itemOf(dev)).toMatchObject({ mount: '', type });
-    await pull(dev);
-  });
-
+  test.each(['ext4', 'btrfs', 'xfs'])(
+    'a mounted %s shows where it was mounted first, at once, and no longer when it is not',
+    async (type) => {
+      const dev = await loopDisk(320);
+      await command(`mkfs.${type}`, ['-q', dev]);
+      const first = join(folder, `${type} first`);
+      const second = join(folder, `${type}-second`);
+      await mount(dev, first);
+      expect((await itemOf(dev))?.mount).toBe(first);
+      await mount(dev, second);
+      expect((await itemOf(dev))?.mount).toBe(first);
+      await command('umount', [first]);
+      expect((await itemOf(dev))?.mount).toBe(second);
+      await command('umount', [second]);
+      expect(await itemOf(dev)).toMatchObject({ mount: '', type });
+      await pull(dev);
+    },
+  );
 });
 
 describe.skipIf(!isPossible)('loop disks that change', () => {
@@ -123,7 +192,18 @@ describe.skipIf(!isPossible)('loop disks that change', () => {
 interface Answer {
   code: number;
   msg: string;
-  data: Record<string, { dev: string; uuid: string; version: string; label: string; mount: string; type: string; size: string }>;
+  data: Record<
+    string,
+    {
+      dev: string;
+      uuid: string;
+      version: string;
+      label: string;
+      mount: string;
+      type: string;
+      size: string;
+    }
+  >;
 }
 
 async function itemOf(dev: string): Promise<Answer['data'][string] | undefined> {

@@ -17,7 +17,9 @@ export interface EntryAnswer {
 
 type Parameters = Readonly<Record<string, string>>;
 
-/** A device with five apps; each but `plain` says that it can be asked, and none has a script yet. */
+/**
+ * A device with five apps; each but `plain` says that it can be asked, and none has a script yet.
+ */
 export interface EntryDevice {
   readonly device: Device;
   readonly daemon: TestDaemon;
@@ -32,7 +34,9 @@ export interface EntryDevice {
 
 export async function createEntryDevice(): Promise<EntryDevice> {
   const apps = ['fast', 'second', 'plain', 'lost', 'rich'];
-  const device = await createDevice({ packages: [...apps.map((app) => metaPackage(app)), tool('1.0-1')] });
+  const device = await createDevice({
+    packages: [...apps.map((app) => metaPackage(app)), tool('1.0-1')],
+  });
   await device.opkg('update');
   await device.opkg('install', ...apps.map((app) => `app-meta-${app}`));
   const daemon = await startDaemon(device);
@@ -47,7 +51,8 @@ export async function createEntryDevice(): Promise<EntryDevice> {
     scriptFile,
     entries: async (params) => (await (await post(params)).json()) as EntryAnswer,
     script: (app, body) => writeFile(scriptFile(app), `#!/bin/sh\n${body}\n`, { mode: 0o755 }),
-    runsOf: async (app) => (await readFile(`${scriptFile(app)}.runs`, 'utf8').catch(() => '')).split('\n').length - 1,
+    runsOf: async (app) =>
+      (await readFile(`${scriptFile(app)}.runs`, 'utf8').catch(() => '')).split('\n').length - 1,
     close: async () => {
       await daemon.close();
       await device.close();
@@ -64,13 +69,30 @@ export async function publishTool(device: Device, version: string): Promise<void
 /** How many processes run this very command. */
 export async function countOf(...argv: readonly string[]): Promise<number> {
   const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
-  const lines = await Promise.all(pids.map((pid) => readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')));
+  const lines = await Promise.all(
+    pids.map((pid) => readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')),
+  );
   return lines.filter((line) => line === `${argv.join('\0')}\0`).length;
 }
 
 function metaPackage(app: string): FeedPackage {
-  const meta = { name: app, title: app, version: '1.0', release: 1, arch: ['x86_64'], tags: [], depends: ['tool'], ...(app === 'plain' ? {} : { flags: ['entrysh'], uci: app }) };
-  return { name: `app-meta-${app}`, version: '1.0-1', architecture: 'all', fields: { Depends: 'tool' }, files: { [`/usr/lib/opkg/meta/${app}.json`]: JSON.stringify(meta) } };
+  const meta = {
+    name: app,
+    title: app,
+    version: '1.0',
+    release: 1,
+    arch: ['x86_64'],
+    tags: [],
+    depends: ['tool'],
+    ...(app === 'plain' ? {} : { flags: ['entrysh'], uci: app }),
+  };
+  return {
+    name: `app-meta-${app}`,
+    version: '1.0-1',
+    architecture: 'all',
+    fields: { Depends: 'tool' },
+    files: { [`/usr/lib/opkg/meta/${app}.json`]: JSON.stringify(meta) },
+  };
 }
 
 function tool(version: string): FeedPackage {

@@ -2,7 +2,14 @@ import { rm, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 
-import { COUNTING, countOf, createEntryDevice, publishTool, RUNNING, type EntryDevice } from './entry-device.ts';
+import {
+  COUNTING,
+  countOf,
+  createEntryDevice,
+  publishTool,
+  RUNNING,
+  type EntryDevice,
+} from './entry-device.ts';
 
 let on: EntryDevice;
 
@@ -20,14 +27,17 @@ describe('a script that does wrong', () => {
     ['prints a list', 'echo "[]"', 'printed no status'],
     ['does not say whether it runs', 'echo "{}"', 'printed no status'],
     ['prints without end', 'yes geheim', 'more than 256 KiB'],
-  ])('a script that %s is an error item with 500 that gives away nothing of what it printed', async (_, body, why) => {
-    await on.script('fast', body);
-    const { status, errors } = await on.entries({ package: 'fast', hostname: 'nas' });
-    expect(status).toEqual([]);
-    expect(errors).toMatchObject([{ app: 'fast', code: 500 }]);
-    expect(errors[0]?.msg).toContain(why);
-    expect(errors[0]?.msg).not.toContain('geheim');
-  });
+  ])(
+    'a script that %s is an error item with 500 that gives away nothing of what it printed',
+    async (_, body, why) => {
+      await on.script('fast', body);
+      const { status, errors } = await on.entries({ package: 'fast', hostname: 'nas' });
+      expect(status).toEqual([]);
+      expect(errors).toMatchObject([{ app: 'fast', code: 500 }]);
+      expect(errors[0]?.msg).toContain(why);
+      expect(errors[0]?.msg).not.toContain('geheim');
+    },
+  );
 
   test('a script that hangs is ended after ten seconds with all that it started, and holds up no other app', async () => {
     await on.script('fast', `sleep 97.31 & (trap '' TERM; sleep 97.31) & wait`);
@@ -59,9 +69,15 @@ describe('a script that does wrong', () => {
 describe('what is kept', () => {
   test('hundred callers at once start one script, with update as without', async () => {
     await on.script('fast', `echo run >>"$0.runs"; sleep 2; ${RUNNING}`);
-    await Promise.all(Array.from({ length: 100 }, () => on.entries({ package: 'fast', hostname: 'nas' })));
+    await Promise.all(
+      Array.from({ length: 100 }, () => on.entries({ package: 'fast', hostname: 'nas' })),
+    );
     expect(await on.runsOf('fast')).toBe(1);
-    await Promise.all(Array.from({ length: 100 }, () => on.entries({ package: 'fast', hostname: 'nas', update: '1' })));
+    await Promise.all(
+      Array.from({ length: 100 }, () =>
+        on.entries({ package: 'fast', hostname: 'nas', update: '1' }),
+      ),
+    );
     expect(await on.runsOf('fast')).toBe(2);
   });
 
@@ -86,7 +102,9 @@ describe('what is kept', () => {
     expect([await ask(), await ask()]).toEqual([6, 6]);
 
     await publishTool(on.device, '1.0-2');
-    expect((await on.daemon.finished(await on.daemon.submit('upgrade', { package: 'fast' }))).state).toBe('done');
+    expect(
+      (await on.daemon.finished(await on.daemon.submit('upgrade', { package: 'fast' }))).state,
+    ).toBe('done');
     expect([await ask(), await ask()]).toEqual([7, 7]);
   });
 

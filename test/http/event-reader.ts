@@ -14,10 +14,21 @@ export interface EventReader {
   readonly close: () => void;
 }
 
-export async function openEvents(url: string, { lastEventId, headers = {} }: { lastEventId?: string; headers?: Record<string, string> } = {}): Promise<EventReader> {
+export async function openEvents(
+  url: string,
+  { lastEventId, headers = {} }: { lastEventId?: string; headers?: Record<string, string> } = {},
+): Promise<EventReader> {
   const abort = new AbortController();
-  const answer = await fetch(url, { signal: abort.signal, headers: { ...headers, ...(lastEventId !== undefined && { 'Last-Event-ID': lastEventId }) } });
-  if (answer.body === null || answer.headers.get('content-type') !== 'text/event-stream; charset=utf-8') throw new Error(`cannot follow ${url}: ${answer.status} ${await answer.text()}`);
+  const answer = await fetch(url, {
+    signal: abort.signal,
+    headers: { ...headers, ...(lastEventId !== undefined && { 'Last-Event-ID': lastEventId }) },
+  });
+  if (
+    answer.body === null ||
+    answer.headers.get('content-type') !== 'text/event-stream; charset=utf-8'
+  ) {
+    throw new Error(`cannot follow ${url}: ${answer.status} ${await answer.text()}`);
+  }
   const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
   let text = '';
   const next = async (): Promise<ReceivedEvent | undefined> => {
@@ -44,7 +55,23 @@ export async function openEvents(url: string, { lastEventId, headers = {} }: { l
 
 /** @returns undefined for a comment */
 function parseEvent(text: string): ReceivedEvent | undefined {
-  const fields = new Map(text.split('\n').map((line) => [line.slice(0, line.indexOf(':')), line.slice(line.indexOf(':') + 1).replace(/^ /, '')] as const));
+  const fields = new Map(
+    text
+      .split('\n')
+      .map(
+        (line) =>
+          [
+            line.slice(0, line.indexOf(':')),
+            line.slice(line.indexOf(':') + 1).replace(/^ /, ''),
+          ] as const,
+      ),
+  );
   const data = fields.get('data');
-  return data === undefined ? undefined : { event: fields.get('event') ?? 'message', id: fields.get('id'), data: JSON.parse(data) as unknown };
+  return data === undefined
+    ? undefined
+    : {
+        event: fields.get('event') ?? 'message',
+        id: fields.get('id'),
+        data: JSON.parse(data) as unknown,
+      };
 }

@@ -15,9 +15,19 @@ let withPassword: TestDaemon;
 let owner: Owner;
 
 beforeAll(async () => {
-  [device, panel] = await Promise.all([createDevice({ packages: [slowPackage(50)] }), createPanel()]);
+  [device, panel] = await Promise.all([
+    createDevice({ packages: [slowPackage(50)] }),
+    createPanel(),
+  ]);
   const start = (mode: string): Promise<TestDaemon> =>
-    startDaemon(device, { set: [`main.auth=${mode}`, `main.state_dir=/etc/depotd-${mode}`, `main.log_dir=/var/log/depotd-${mode}`], env: { PATH: `${panel.bin}:${device.path}` } });
+    startDaemon(device, {
+      set: [
+        `main.auth=${mode}`,
+        `main.state_dir=/etc/depotd-${mode}`,
+        `main.log_dir=/var/log/depotd-${mode}`,
+      ],
+      env: { PATH: `${panel.bin}:${device.path}` },
+    });
   [withPanel, withPassword] = await Promise.all([start('panel'), start('password')]);
   owner = createOwner(withPassword);
   await owner.setPassword('secret');
@@ -28,12 +38,21 @@ afterAll(async () => {
   await Promise.all([panel.close(), device.close()]);
 });
 
-const follow = ({ url, base }: TestDaemon, cookie: string, path = 'events'): Promise<EventReader> => openEvents(`${url}${base}/admin/system/${path}`, { headers: { cookie } });
-const logOut = (cookie: string, token: string): Promise<unknown> => ask(`${withPassword.url}${withPassword.base}/admin/logout`, { method: 'POST', headers: { cookie }, form: { token } });
+const follow = ({ url, base }: TestDaemon, cookie: string, path = 'events'): Promise<EventReader> =>
+  openEvents(`${url}${base}/admin/system/${path}`, { headers: { cookie } });
+const logOut = (cookie: string, token: string): Promise<unknown> =>
+  ask(`${withPassword.url}${withPassword.base}/admin/logout`, {
+    method: 'POST',
+    headers: { cookie },
+    form: { token },
+  });
 
 test('an event stream ends after its log-out, and that of another session goes on', async () => {
   const [mine, theirs] = [await owner.logIn('secret'), await owner.logIn('secret')];
-  const [stream, other] = [await follow(withPassword, mine.cookie), await follow(withPassword, theirs.cookie)];
+  const [stream, other] = [
+    await follow(withPassword, mine.cookie),
+    await follow(withPassword, theirs.cookie),
+  ];
 
   await logOut(mine.cookie, mine.token);
 
@@ -56,8 +75,14 @@ test("a task's events end after the log-out while the task runs on", async () =>
   expect((await stream.rest()).map(({ event }) => event)).not.toContain('end');
   const later = await owner.logIn('secret');
   expect((await taskStatus(later.cookie, slow)).running).toBe(true);
-  await ask(`${withPassword.url}${withPassword.base}/admin/system/tasks/stop`, { method: 'POST', headers: { cookie: later.cookie }, form: { token: later.token, task_id: slow } });
-  await expect.poll(async () => (await taskStatus(later.cookie, slow)).running, { timeout: 40_000 }).toBe(false);
+  await ask(`${withPassword.url}${withPassword.base}/admin/system/tasks/stop`, {
+    method: 'POST',
+    headers: { cookie: later.cookie },
+    form: { token: later.token, task_id: slow },
+  });
+  await expect
+    .poll(async () => (await taskStatus(later.cookie, slow)).running, { timeout: 40_000 })
+    .toBe(false);
 });
 
 test('all event streams end when the password is set anew', async () => {
@@ -83,9 +108,17 @@ test('an event stream keeps the session of the panel from becoming idle', async 
   const stream = await follow(withPanel, `sysauth_http=${id}`);
   const before = (await panel.calls()).length;
 
-  await expect.poll(async () => (await panel.calls()).length - before, { timeout: 30_000 }).toBeGreaterThan(5);
+  await expect
+    .poll(async () => (await panel.calls()).length - before, { timeout: 30_000 })
+    .toBeGreaterThan(5);
 
-  expect((await ask(`${withPanel.url}${withPanel.base}/admin/store/token`, { headers: { cookie: `sysauth_http=${id}` } })).status).toBe(200);
+  expect(
+    (
+      await ask(`${withPanel.url}${withPanel.base}/admin/store/token`, {
+        headers: { cookie: `sysauth_http=${id}` },
+      })
+    ).status,
+  ).toBe(200);
   stream.close();
 });
 
@@ -104,8 +137,16 @@ interface LoggedIn {
   token: string;
 }
 
-async function submit({ cookie, token }: LoggedIn, operation: string, params: Readonly<Record<string, string>> = {}): Promise<string> {
-  const answer = await ask(`${withPassword.url}${withPassword.base}/admin/store/${operation}`, { method: 'POST', headers: { cookie }, form: { token, ...params } });
+async function submit(
+  { cookie, token }: LoggedIn,
+  operation: string,
+  params: Readonly<Record<string, string>> = {},
+): Promise<string> {
+  const answer = await ask(`${withPassword.url}${withPassword.base}/admin/store/${operation}`, {
+    method: 'POST',
+    headers: { cookie },
+    form: { token, ...params },
+  });
   return (JSON.parse(answer.text) as { task_id: string }).task_id;
 }
 
@@ -114,6 +155,9 @@ function submitUpdate(session: LoggedIn): Promise<string> {
 }
 
 async function taskStatus(cookie: string, task: string): Promise<{ running: boolean }> {
-  const answer = await ask(`${withPassword.url}${withPassword.base}/admin/system/tasks/status?task_id=${task}`, { headers: { cookie } });
+  const answer = await ask(
+    `${withPassword.url}${withPassword.base}/admin/system/tasks/status?task_id=${task}`,
+    { headers: { cookie } },
+  );
   return JSON.parse(answer.text) as { running: boolean };
 }

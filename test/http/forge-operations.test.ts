@@ -21,9 +21,14 @@ test('the OpenAPI document names every operation of the forge, and each under a 
   const matchRoute = createRouteMatcher('documented');
   const taken = new Set<Route | undefined>();
 
-  for (const [path, methods] of Object.entries(paths).filter(([name]) => name.startsWith('/git/api/'))) {
+  for (const [path, methods] of Object.entries(paths).filter(([name]) =>
+    name.startsWith('/git/api/'),
+  )) {
     for (const [method, { parameters }] of Object.entries(methods)) {
-      const filled = parameters.reduce((text, { name }) => text.replace(`{${name}}`, name === 'diffType' ? 'diff' : '7'), path.slice('/git/api'.length));
+      const filled = parameters.reduce(
+        (text, { name }) => text.replace(`{${name}}`, name === 'diffType' ? 'diff' : '7'),
+        path.slice('/git/api'.length),
+      );
       const route = matchRoute(method.toUpperCase(), filled);
       expect([filled, route?.method]).toEqual([filled, method.toUpperCase()]);
       taken.add(route);

@@ -20,29 +20,72 @@ afterAll(async () => {
 });
 
 const store = (operation: string): string => `${daemon.url}${daemon.base}/admin/store/${operation}`;
-const update = (headers: Record<string, string>): Promise<RawAnswer> => send(`${store('update')}?token=${token}`, { method: 'POST', headers: { Host: 'localhost', ...headers } });
+const update = (headers: Record<string, string>): Promise<RawAnswer> =>
+  send(`${store('update')}?token=${token}`, {
+    method: 'POST',
+    headers: { Host: 'localhost', ...headers },
+  });
 
 describe('Host', () => {
-  const known = ['localhost', 'localhost:1', 'LOCALHOST', '127.0.0.1', '127.0.0.1:8728', 'router.lan', 'router.lan:80', 'Router.LAN', 'nas.lan:8080'];
+  const known = [
+    'localhost',
+    'localhost:1',
+    'LOCALHOST',
+    '127.0.0.1',
+    '127.0.0.1:8728',
+    'router.lan',
+    'router.lan:80',
+    'Router.LAN',
+    'nas.lan:8080',
+  ];
   test.each(known)('%s is answered', async (host) => {
     expect((await send(store('installed'), { headers: { Host: host } })).status).toBe(200);
   });
 
-  const foreign = ['evil.example', 'evil.example:8728', 'localhost.evil.example', '127.0.0.1.evil.example', '127.0.0.2', 'nas.lan', 'nas.lan:8081', 'xrouter.lan', '[::1]', '0.0.0.0'];
+  const foreign = [
+    'evil.example',
+    'evil.example:8728',
+    'localhost.evil.example',
+    '127.0.0.1.evil.example',
+    '127.0.0.2',
+    'nas.lan',
+    'nas.lan:8081',
+    'xrouter.lan',
+    '[::1]',
+    '0.0.0.0',
+  ];
   test.each(foreign)('%s gets 421, whatever it asks for', async (host) => {
-    for (const path of [store('installed'), `${daemon.url}/healthz`, `${daemon.url}/nowhere`, `${daemon.url}${daemon.base}/`]) {
+    for (const path of [
+      store('installed'),
+      `${daemon.url}/healthz`,
+      `${daemon.url}/nowhere`,
+      `${daemon.url}${daemon.base}/`,
+    ]) {
       const answer = await send(path, { headers: { Host: host } });
 
       expect(answer.status).toBe(421);
       expect(messageOf(answer)).toContain(host.toLowerCase());
     }
-    expect((await send(`${store('update')}?token=${token}`, { method: 'POST', headers: { Host: host } })).status).toBe(421);
+    expect(
+      (await send(`${store('update')}?token=${token}`, { method: 'POST', headers: { Host: host } }))
+        .status,
+    ).toBe(421);
   });
 
   /** As they stand in the request, and what it answers: 400 where it is no host at all. */
-  const odd = ['Host: \r\n', 'Host: a b\r\n', 'Host: localhost/x\r\n', 'Host: user@localhost\r\n', 'Host: evil.example\r\nX-Forwarded-Host: localhost\r\n', ''];
+  const odd = [
+    'Host: \r\n',
+    'Host: a b\r\n',
+    'Host: localhost/x\r\n',
+    'Host: user@localhost\r\n',
+    'Host: evil.example\r\nX-Forwarded-Host: localhost\r\n',
+    '',
+  ];
   test.each(odd)('a request with %j is refused in JSON', async (line) => {
-    const answer = await sendBytes(daemon.url, `GET ${daemon.base}/admin/store/installed HTTP/1.1\r\n${line}Connection: close\r\n\r\n`);
+    const answer = await sendBytes(
+      daemon.url,
+      `GET ${daemon.base}/admin/store/installed HTTP/1.1\r\n${line}Connection: close\r\n\r\n`,
+    );
 
     expect([400, 421]).toContain(answer.status);
     messageOf(answer);
@@ -88,56 +131,134 @@ describe('Origin and Sec-Fetch-Site of a change', () => {
   });
 
   test('reading is not a change', async () => {
-    expect((await send(store('installed'), { headers: { Host: 'localhost', Origin: 'http://evil.example', 'Sec-Fetch-Site': 'cross-site' } })).status).toBe(200);
+    expect(
+      (
+        await send(store('installed'), {
+          headers: {
+            Host: 'localhost',
+            Origin: 'http://evil.example',
+            'Sec-Fetch-Site': 'cross-site',
+          },
+        })
+      ).status,
+    ).toBe(200);
   });
 });
 
 describe('token', () => {
   const operations = ['install', 'autoconf', 'remove', 'upgrade', 'update'];
 
-  test('it is the same for the daemon\'s run, and another one after it', async () => {
+  test("it is the same for the daemon's run, and another one after it", async () => {
     expect(await daemon.token()).toBe(token);
     await daemon.restart();
     expect(await daemon.token()).not.toBe(token);
     token = await daemon.token();
   });
 
-  test.each(operations)('%s is refused without, with a wrong, a shortened or a doubled one', async (operation) => {
-    const queries = ['', 'token=', 'token=wrong', `token=${token.slice(1)}`, `token=${token}x`, `token=${token}&token=${token}`, `token=wrong&token=${token}`, `Token=${token}`];
-    for (const query of queries) {
-      const answer = await send(`${store(operation)}?package=demo&${query}`, { method: 'POST', headers: { Host: 'localhost' } });
+  test.each(operations)(
+    '%s is refused without, with a wrong, a shortened or a doubled one',
+    async (operation) => {
+      const queries = [
+        '',
+        'token=',
+        'token=wrong',
+        `token=${token.slice(1)}`,
+        `token=${token}x`,
+        `token=${token}&token=${token}`,
+        `token=wrong&token=${token}`,
+        `Token=${token}`,
+      ];
+      for (const query of queries) {
+        const answer = await send(`${store(operation)}?package=demo&${query}`, {
+          method: 'POST',
+          headers: { Host: 'localhost' },
+        });
 
-      expect([query, answer.status]).toEqual([query, 403]);
-      expect(JSON.parse(answer.body)).toEqual({ code: 403, msg: messageOf(answer), stdout: '', stderr: messageOf(answer) });
-    }
-  });
+        expect([query, answer.status]).toEqual([query, 403]);
+        expect(JSON.parse(answer.body)).toEqual({
+          code: 403,
+          msg: messageOf(answer),
+          stdout: '',
+          stderr: messageOf(answer),
+        });
+      }
+    },
+  );
 
   test('stopping a task needs one, too', async () => {
-    expect((await send(`${daemon.url}${daemon.base}/admin/system/tasks/stop?task_id=x`, { method: 'POST', headers: { Host: 'localhost' } })).status).toBe(403);
+    expect(
+      (
+        await send(`${daemon.url}${daemon.base}/admin/system/tasks/stop?task_id=x`, {
+          method: 'POST',
+          headers: { Host: 'localhost' },
+        })
+      ).status,
+    ).toBe(403);
   });
 
   test('it may come in a form; the query wins', async () => {
     const headers = { Host: 'localhost', 'Content-Type': 'application/x-www-form-urlencoded' };
 
-    expect((await send(store('update'), { method: 'POST', headers, body: `token=${token}` })).status).toBe(200);
-    expect((await send(`${store('update')}?token=wrong`, { method: 'POST', headers, body: `token=${token}` })).status).toBe(403);
-    expect((await send(`${store('update')}?token=${token}`, { method: 'POST', headers, body: 'token=wrong' })).status).toBe(200);
+    expect(
+      (await send(store('update'), { method: 'POST', headers, body: `token=${token}` })).status,
+    ).toBe(200);
+    expect(
+      (
+        await send(`${store('update')}?token=wrong`, {
+          method: 'POST',
+          headers,
+          body: `token=${token}`,
+        })
+      ).status,
+    ).toBe(403);
+    expect(
+      (
+        await send(`${store('update')}?token=${token}`, {
+          method: 'POST',
+          headers,
+          body: 'token=wrong',
+        })
+      ).status,
+    ).toBe(200);
   });
 
   test('it is not a cookie nor a header', async () => {
-    expect((await send(store('update'), { method: 'POST', headers: { Host: 'localhost', Cookie: `token=${token}`, 'X-CSRF-Token': token } })).status).toBe(403);
+    expect(
+      (
+        await send(store('update'), {
+          method: 'POST',
+          headers: { Host: 'localhost', Cookie: `token=${token}`, 'X-CSRF-Token': token },
+        })
+      ).status,
+    ).toBe(403);
   });
 });
 
 test('without a log-in, whatever needs one is refused, and the panel is told to log in', async () => {
-  const closed = await startDaemon(device, { set: ['main.auth=panel', 'main.state_dir=/etc/closed', 'main.log_dir=/tmp/log/closed'] });
-  for (const path of ['admin/store/installed', 'admin/store/token', 'admin/system/tasks/status', 'admin/system/events']) {
+  const closed = await startDaemon(device, {
+    set: ['main.auth=panel', 'main.state_dir=/etc/closed', 'main.log_dir=/tmp/log/closed'],
+  });
+  for (const path of [
+    'admin/store/installed',
+    'admin/store/token',
+    'admin/system/tasks/status',
+    'admin/system/events',
+  ]) {
     const answer = await send(`${closed.url}${closed.base}/${path}`);
 
-    expect([path, answer.status, answer.headers['x-luci-login-required']]).toEqual([path, 403, 'yes']);
+    expect([path, answer.status, answer.headers['x-luci-login-required']]).toEqual([
+      path,
+      403,
+      'yes',
+    ]);
     messageOf(answer);
   }
-  expect((await send(`${closed.url}${closed.base}/admin/store/update?token=x`, { method: 'POST' })).status).toBe(403);
-  for (const path of ['/healthz', '/metrics']) expect((await send(`${closed.url}${path}`)).status).toBe(200);
+  expect(
+    (await send(`${closed.url}${closed.base}/admin/store/update?token=x`, { method: 'POST' }))
+      .status,
+  ).toBe(403);
+  for (const path of ['/healthz', '/metrics']) {
+    expect((await send(`${closed.url}${path}`)).status).toBe(200);
+  }
   await closed.close();
 });

@@ -12,15 +12,23 @@ export interface Owner {
 
 export function createOwner(daemon: TestDaemon): Owner {
   const at = (path: string): string => `${daemon.url}${daemon.base}/admin/${path}`;
-  const tryPassword: Owner['tryPassword'] = (password, question) => ask(at('login'), { method: 'POST', form: { password }, ...question });
+  const tryPassword: Owner['tryPassword'] = (password, question) =>
+    ask(at('login'), { method: 'POST', form: { password }, ...question });
   return {
     tryPassword,
-    setPassword: (password, old, question) => ask(at('passwd'), { method: 'POST', form: { password, ...(old === undefined ? {} : { old }) }, ...question }),
+    setPassword: (password, old, question) =>
+      ask(at('passwd'), {
+        method: 'POST',
+        form: { password, ...(old === undefined ? {} : { old }) },
+        ...question,
+      }),
     logIn: async (password) => {
       const answer = await tryPassword(password);
       if (answer.status !== 204) throw new Error(`cannot log in: ${answer.status} ${answer.text}`);
       const cookie = answer.headers['set-cookie']?.[0]?.split(';')[0] ?? '';
-      const { token } = JSON.parse((await ask(at('store/token'), { headers: { cookie } })).text) as { token: string };
+      const { token } = JSON.parse(
+        (await ask(at('store/token'), { headers: { cookie } })).text,
+      ) as { token: string };
       return { cookie, token };
     },
   };

@@ -12,7 +12,10 @@ let daemon: TestDaemon;
 
 beforeAll(async () => {
   [device, panel] = await Promise.all([createDevice(), createPanel()]);
-  daemon = await startDaemon(device, { set: ['main.auth=panel'], env: { PATH: `${panel.bin}:${device.path}` } });
+  daemon = await startDaemon(device, {
+    set: ['main.auth=panel'],
+    env: { PATH: `${panel.bin}:${device.path}` },
+  });
 });
 
 afterAll(async () => {
@@ -23,16 +26,21 @@ afterAll(async () => {
 afterEach(() => panel.fail('good'));
 
 function token(cookie?: string): Promise<Answer> {
-  return ask(`${daemon.url}${daemon.base}/admin/store/token`, { headers: cookie === undefined ? {} : { cookie } });
+  return ask(`${daemon.url}${daemon.base}/admin/store/token`, {
+    headers: cookie === undefined ? {} : { cookie },
+  });
 }
 
-test.for(['sysauth_http', 'sysauth_https', 'sysauth'])("a session in the cookie %s gives the panel's token", async (name) => {
-  const login = await panel.logIn();
+test.for(['sysauth_http', 'sysauth_https', 'sysauth'])(
+  "a session in the cookie %s gives the panel's token",
+  async (name) => {
+    const login = await panel.logIn();
 
-  const answer = await token(`lang=en; ${name}=${login.id}; other=1`);
+    const answer = await token(`lang=en; ${name}=${login.id}; other=1`);
 
-  expect([answer.status, answer.text]).toEqual([200, JSON.stringify({ token: login.token })]);
-});
+    expect([answer.status, answer.text]).toEqual([200, JSON.stringify({ token: login.token })]);
+  },
+);
 
 test('no cookie gets 403, the log-in header and a JSON body', async () => {
   const answer = await token();
@@ -43,7 +51,12 @@ test('no cookie gets 403, the log-in header and a JSON body', async () => {
 });
 
 test('sessions that nobody is logged in to get 403', async () => {
-  const ids = ['0'.repeat(32), await panel.create(), await panel.logInWithoutToken(), '0123456789abcdef0123456789abcdef'];
+  const ids = [
+    '0'.repeat(32),
+    await panel.create(),
+    await panel.logInWithoutToken(),
+    '0123456789abcdef0123456789abcdef',
+  ];
 
   const answers = await Promise.all(ids.map((id) => token(`sysauth_http=${id}`)));
 
@@ -82,7 +95,12 @@ test('a cookie in quotes, twice, or beside a stale one is found', async () => {
   const { id } = await panel.logIn();
   const stale = 'f'.repeat(32);
 
-  const cookies = [`sysauth_http="${id}"`, `sysauth_http=${stale}; sysauth_http=${id}`, `sysauth_https=${stale};sysauth_http=${id}`, `=; ;;sysauth_http = ${id};`];
+  const cookies = [
+    `sysauth_http="${id}"`,
+    `sysauth_http=${stale}; sysauth_http=${id}`,
+    `sysauth_https=${stale};sysauth_http=${id}`,
+    `=; ;;sysauth_http = ${id};`,
+  ];
   const answers = await Promise.all(cookies.map((cookie) => token(cookie)));
 
   expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
@@ -91,7 +109,10 @@ test('a cookie in quotes, twice, or beside a stale one is found', async () => {
 test('one request with many foreign cookies asks ubus four times at most', async () => {
   const before = (await panel.calls()).length;
 
-  const cookies = Array.from({ length: 200 }, (_, index) => `sysauth=${String(index).padStart(32, '0').replace(/^0/, 'e')}`);
+  const cookies = Array.from(
+    { length: 200 },
+    (_, index) => `sysauth=${String(index).padStart(32, '0').replace(/^0/, 'e')}`,
+  );
   const answer = await token(cookies.join('; '));
 
   expect(answer.status).toBe(403);
@@ -104,7 +125,9 @@ test('a log-out counts after two seconds at most, however often one asks', async
   await token(cookie);
   await panel.logOut(id);
   const from = performance.now();
-  for (let askedAt = from; (await token(cookie)).status === 200; askedAt = performance.now()) expect(askedAt - from).toBeLessThan(2000);
+  for (let askedAt = from; (await token(cookie)).status === 200; askedAt = performance.now()) {
+    expect(askedAt - from).toBeLessThan(2000);
+  }
 
   expect((await token(cookie)).status).toBe(403);
 });
@@ -149,19 +172,22 @@ test('asking keeps a session alive that would end of idleness', async () => {
   expect((await token(`sysauth_http=${id}`)).status).toBe(403);
 });
 
-test.for(['gone', 'garbled', 'huge', 'killed', 'stuck'] as const)('with ubus %s the answer is 503, without waiting for its end, and no door opens', async (mode) => {
-  const { id } = await panel.logIn();
-  await panel.fail(mode);
-  const from = performance.now();
+test.for(['gone', 'garbled', 'huge', 'killed', 'stuck'] as const)(
+  'with ubus %s the answer is 503, without waiting for its end, and no door opens',
+  async (mode) => {
+    const { id } = await panel.logIn();
+    await panel.fail(mode);
+    const from = performance.now();
 
-  const answer = await token(`sysauth_http=${id}`);
+    const answer = await token(`sysauth_http=${id}`);
 
-  expect([answer.status, answer.headers['x-luci-login-required']]).toEqual([503, undefined]);
-  expect(answer.text).not.toContain(id);
-  expect(performance.now() - from).toBeLessThan(15_000);
-  await panel.fail('good');
-  expect((await token(`sysauth_http=${id}`)).status).toBe(200);
-});
+    expect([answer.status, answer.headers['x-luci-login-required']]).toEqual([503, undefined]);
+    expect(answer.text).not.toContain(id);
+    expect(performance.now() - from).toBeLessThan(15_000);
+    await panel.fail('good');
+    expect((await token(`sysauth_http=${id}`)).status).toBe(200);
+  },
+);
 
 test('with ubusd gone, no cookie still gets 403 and open paths answer', async () => {
   await panel.fail('gone');
@@ -178,5 +204,7 @@ test('no session id and no token reaches the log', async () => {
   await daemon.logged('panel cannot be asked');
 
   const log = daemon.log.join('\n');
-  expect([log.includes(login.id), log.includes('b'.repeat(32)), log.includes(login.token)]).toEqual([false, false, false]);
+  expect([log.includes(login.id), log.includes('b'.repeat(32)), log.includes(login.token)]).toEqual(
+    [false, false, false],
+  );
 });

@@ -10,14 +10,23 @@ export interface PanelLogin {
   token: string;
 }
 
-/** How ubus answers from now on: as it should, with ubusd gone, or in one of the ways in which a program can fail. */
+/**
+ * How ubus answers from now on: as it should, with ubusd gone, or in one of the ways in which a
+ * program can fail.
+ */
 export type PanelMode = 'good' | 'gone' | 'slow' | 'stuck' | 'garbled' | 'huge' | 'killed';
 
-/** The panel's sessions: those of the real rpcd where UBUS and UBUS_SOCKET say where it is, else those of the stand-in. */
+/**
+ * The panel's sessions: those of the real rpcd where UBUS and UBUS_SOCKET say where it is, else
+ * those of the stand-in.
+ */
 export interface Panel {
   /** A folder to put at the head of PATH. */
   bin: string;
-  /** Logs in as the panel does: a session, then its token. @param timeoutS how long the session may be idle */
+  /**
+   * Logs in as the panel does: a session, then its token. @param timeoutS how long the session may
+   * be idle
+   */
   logIn: (timeoutS?: number) => Promise<PanelLogin>;
   /** A session to which somebody has logged in, but the panel has not given a token yet. */
   logInWithoutToken: () => Promise<string>;
@@ -33,7 +42,9 @@ export interface Panel {
 const STAND_IN = join(import.meta.dirname, '../device/bin-ubus/ubus');
 const NO_SOCKET = '/nonexistent/ubus.sock';
 
-export async function createPanel({ UBUS, UBUS_SOCKET = '' }: NodeJS.ProcessEnv = process.env): Promise<Panel> {
+export async function createPanel(
+  { UBUS, UBUS_SOCKET = '' }: NodeJS.ProcessEnv = process.env,
+): Promise<Panel> {
   const folder = await mkdtemp(join(tmpdir(), 'depotd-panel-'));
   await mkdir(join(folder, 'sessions'));
   const files = { calls: join(folder, 'calls'), mode: join(folder, 'mode') };
@@ -47,16 +58,28 @@ export async function createPanel({ UBUS, UBUS_SOCKET = '' }: NodeJS.ProcessEnv 
   await Promise.all([chmod(join(folder, 'good'), 0o755), chmod(join(folder, 'bin/ubus'), 0o755)]);
 
   const call = async (method: string, message: object): Promise<Record<string, string>> => {
-    const { code, stdout, stderr } = await runCommand([join(folder, 'good'), '-S', 'call', 'session', method, JSON.stringify(message)]);
+    const { code, stdout, stderr } = await runCommand([
+      join(folder, 'good'),
+      '-S',
+      'call',
+      'session',
+      method,
+      JSON.stringify(message),
+    ]);
     if (code !== 0) throw new Error(`cannot call session ${method}: ${code} ${stderr}`);
     return stdout === '' ? {} : (JSON.parse(stdout) as Record<string, string>);
   };
-  const begin = async (method: string, message: object): Promise<string> => (await call(method, message)).ubus_rpc_session ?? '';
-  const logInWithoutToken = (timeoutS = 300): Promise<string> => begin('login', { username: 'root', password: 'labpass', timeout: timeoutS });
+  const begin = async (method: string, message: object): Promise<string> =>
+    (await call(method, message)).ubus_rpc_session ?? '';
+  const logInWithoutToken = (timeoutS = 300): Promise<string> =>
+    begin('login', { username: 'root', password: 'labpass', timeout: timeoutS });
   return {
     bin: join(folder, 'bin'),
     logIn: async (timeoutS) => {
-      const login = { id: await logInWithoutToken(timeoutS), token: randomBytes(16).toString('hex') };
+      const login = {
+        id: await logInWithoutToken(timeoutS),
+        token: randomBytes(16).toString('hex'),
+      };
       await call('set', { ubus_rpc_session: login.id, values: { token: login.token } });
       return login;
     },
@@ -65,13 +88,24 @@ export async function createPanel({ UBUS, UBUS_SOCKET = '' }: NodeJS.ProcessEnv 
     logOut: async (id) => {
       await call('destroy', { ubus_rpc_session: id });
     },
-    calls: async () => (await readFile(files.calls, 'utf8').catch(() => '')).split('\n').filter(Boolean),
+    calls: async () =>
+      (await readFile(files.calls, 'utf8').catch(() => '')).split('\n').filter(Boolean),
     fail: (mode) => writeFile(files.mode, mode),
     close: () => rm(folder, { recursive: true, force: true }),
   };
 }
 
-function wrapper({ calls, mode, good, gone }: { calls: string; mode: string; good: string; gone: string }): string {
+function wrapper({
+  calls,
+  mode,
+  good,
+  gone,
+}: {
+  calls: string;
+  mode: string;
+  good: string;
+  gone: string;
+}): string {
   return `#!/bin/sh
 printf '%s\\n' "$*" >> ${calls}
 case $(cat ${mode} 2>/dev/null) in

@@ -62,7 +62,10 @@ test('the end of a session ends it, and only it', async () => {
   const [first, second] = [sessions.begin(), sessions.begin()];
   sessions.end(cookie(first));
 
-  expect([await sessions.find(cookie(first)), (await sessions.find(cookie(second))) === undefined]).toEqual([undefined, false]);
+  expect([
+    await sessions.find(cookie(first)),
+    (await sessions.find(cookie(second))) === undefined,
+  ]).toEqual([undefined, false]);
   sessions.endAll();
   expect(await sessions.find(cookie(second))).toBeUndefined();
 });

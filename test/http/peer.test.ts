@@ -14,9 +14,18 @@ const LISTENER = { address: (): object => ({ address: '0.0.0.0', port: 8728, fam
 const UNIX_LISTENER = { address: () => '/run/depotd.sock' };
 
 /** What is told of a request that came over such a connection. */
-async function tell(socket: object | undefined, headers: Record<string, string> = {}): Promise<Told> {
+async function tell(
+  socket: object | undefined,
+  headers: Record<string, string> = {},
+): Promise<Told> {
   const app = new Hono();
-  app.get('/', (context) => context.json({ ...peerOf(context), isBehindTls: isBehindTls(context), isFirstHand: isFirstHand(context) }));
+  app.get('/', (context) =>
+    context.json({
+      ...peerOf(context),
+      isBehindTls: isBehindTls(context),
+      isFirstHand: isFirstHand(context),
+    }),
+  );
   return (await (await app.request('/', { headers }, { incoming: { socket } })).json()) as Told;
 }
 
@@ -29,12 +38,23 @@ test.for([
   ['192.0.2.127', '192.0.2.127', false],
   ['2001:db8::1', '2001:db8::1', false],
   ['fe80::1%lo', 'fe80::1%lo', false],
-] as const)('a connection from %s is told by that address', async ([remoteAddress, address, isLocal]) => {
-  expect(await tell({ remoteAddress, server: LISTENER })).toMatchObject({ address, isLocal, isFirstHand: isLocal });
-});
+] as const)(
+  'a connection from %s is told by that address',
+  async ([remoteAddress, address, isLocal]) => {
+    expect(await tell({ remoteAddress, server: LISTENER })).toMatchObject({
+      address,
+      isLocal,
+      isFirstHand: isLocal,
+    });
+  },
+);
 
 test('a unix socket is told by its listener', async () => {
-  expect(await tell({ server: UNIX_LISTENER })).toMatchObject({ address: 'unix', isLocal: true, isFirstHand: true });
+  expect(await tell({ server: UNIX_LISTENER })).toMatchObject({
+    address: 'unix',
+    isLocal: true,
+    isFirstHand: true,
+  });
 });
 
 test.for([
@@ -43,24 +63,43 @@ test.for([
   ['a connection without listener', {}],
   ['no connection', undefined],
 ] as const)('%s is not on this host', async ([, socket]) => {
-  expect(await tell(socket, { 'x-forwarded-proto': 'https' })).toEqual({ address: 'unknown', isLocal: false, isBehindTls: false, isFirstHand: false });
+  expect(await tell(socket, { 'x-forwarded-proto': 'https' })).toEqual({
+    address: 'unknown',
+    isLocal: false,
+    isBehindTls: false,
+    isFirstHand: false,
+  });
 });
 
 test('only a proxy on this host can say that the browser came over TLS', async () => {
   const headers = { 'x-forwarded-proto': 'https' };
 
-  expect(await tell({ remoteAddress: '127.0.0.1', server: LISTENER }, headers)).toMatchObject({ isBehindTls: true, isFirstHand: false });
-  expect(await tell({ remoteAddress: '192.0.2.1', server: LISTENER }, headers)).toMatchObject({ isBehindTls: false });
+  expect(await tell({ remoteAddress: '127.0.0.1', server: LISTENER }, headers)).toMatchObject({
+    isBehindTls: true,
+    isFirstHand: false,
+  });
+  expect(await tell({ remoteAddress: '192.0.2.1', server: LISTENER }, headers)).toMatchObject({
+    isBehindTls: false,
+  });
 });
 
 test.for([
   [{ 'x-forwarded-for': '192.0.2.7' }, '192.0.2.7'],
   [{ 'x-forwarded-for': '198.51.100.1, 2001:db8::7' }, '2001:db8::7'],
   [{ 'x-forwarded-for': 'unknown' }, 'unix'],
-] as const)('who hands a request on over a unix socket is believed whose it is: %j', async ([headers, address]) => {
-  expect(await tell({ server: UNIX_LISTENER }, headers)).toMatchObject({ address, isLocal: true, isFirstHand: false });
-  expect(await tell({ remoteAddress: '127.0.0.1', server: LISTENER }, headers)).toMatchObject({ address: '127.0.0.1' });
-});
+] as const)(
+  'who hands a request on over a unix socket is believed whose it is: %j',
+  async ([headers, address]) => {
+    expect(await tell({ server: UNIX_LISTENER }, headers)).toMatchObject({
+      address,
+      isLocal: true,
+      isFirstHand: false,
+    });
+    expect(await tell({ remoteAddress: '127.0.0.1', server: LISTENER }, headers)).toMatchObject({
+      address: '127.0.0.1',
+    });
+  },
+);
 
 test.for([
   ['by="192.0.2.1"', '192.0.2.1'],
@@ -73,10 +112,18 @@ test.for([
   ['by=router.lan', '127.0.0.1'],
   ['host=192.0.2.1', '127.0.0.1'],
   [undefined, '127.0.0.1'],
-] as const)('a program on this host names the address that its client called: %s', ([forwarded, address]) => {
-  const [local, remote] = [{ server: LISTENER, localAddress: '127.0.0.1', remoteAddress: '127.0.0.1' }, { server: LISTENER, localAddress: '192.0.2.9', remoteAddress: '192.0.2.2' }];
+] as const)(
+  'a program on this host names the address that its client called: %s',
+  ([forwarded, address]) => {
+    const [local, remote] = [
+      { server: LISTENER, localAddress: '127.0.0.1', remoteAddress: '127.0.0.1' },
+      { server: LISTENER, localAddress: '192.0.2.9', remoteAddress: '192.0.2.2' },
+    ];
 
-  expect(calledAddress(local, forwarded)).toBe(address);
-  expect(calledAddress({ server: UNIX_LISTENER }, forwarded)).toBe(address === '127.0.0.1' ? undefined : address);
-  expect(calledAddress(remote, forwarded)).toBe('192.0.2.9');
-});
+    expect(calledAddress(local, forwarded)).toBe(address);
+    expect(calledAddress({ server: UNIX_LISTENER }, forwarded)).toBe(
+      address === '127.0.0.1' ? undefined : address,
+    );
+    expect(calledAddress(remote, forwarded)).toBe('192.0.2.9');
+  },
+);

@@ -15,7 +15,9 @@ let socketPath: string;
 beforeAll(async () => {
   device = await createDevice();
   socketPath = join(device.root, 'tmp/depotd.sock');
-  daemon = await startDaemon(device, { set: ['main.listen=[::1]:0', `main.listen=unix:${socketPath}`] });
+  daemon = await startDaemon(device, {
+    set: ['main.listen=[::1]:0', `main.listen=unix:${socketPath}`],
+  });
   token = await daemon.token();
 });
 
@@ -24,10 +26,27 @@ afterAll(async () => {
   await device.close();
 });
 
-const at = (path: string): string => `${daemon.url}${path.startsWith('/') ? path : `${daemon.base}/${path}`}`;
+const at = (path: string): string =>
+  `${daemon.url}${path.startsWith('/') ? path : `${daemon.base}/${path}`}`;
 
 describe('paths and methods', () => {
-  const unknown = ['/', '/nowhere', '/cgi-bin', '/cgi-bin/panel/admin', 'admin/store', 'admin/store/', 'admin/store/installed/', 'admin/store//installed', 'admin/store/INSTALLED', 'admin/store/../store/nothing', '/%', '/%zz', '/%00', '/%2e%2e/etc/passwd', '/?package=x'];
+  const unknown = [
+    '/',
+    '/nowhere',
+    '/cgi-bin',
+    '/cgi-bin/panel/admin',
+    'admin/store',
+    'admin/store/',
+    'admin/store/installed/',
+    'admin/store//installed',
+    'admin/store/INSTALLED',
+    'admin/store/../store/nothing',
+    '/%',
+    '/%zz',
+    '/%00',
+    '/%2e%2e/etc/passwd',
+    '/?package=x',
+  ];
   test.each(unknown)('%s is 404 in JSON', async (path) => {
     const answer = await send(at(path));
 
@@ -55,12 +74,16 @@ describe('paths and methods', () => {
   });
 
   test('every path of the OpenAPI document answers a wrong method with 405 and those it names', async () => {
-    const { paths } = (await (await daemon.get('openapi.json')).json()) as { paths: Record<string, Record<string, unknown>> };
+    const { paths } = (await (await daemon.get('openapi.json')).json()) as {
+      paths: Record<string, Record<string, unknown>>;
+    };
     expect(Object.keys(paths).length).toBeGreaterThan(12);
     for (const [path, methods] of Object.entries(paths)) {
       const { status, headers } = await send(at(path), { method: 'DELETE' });
 
-      const allowed = Object.keys(methods).map((method) => (method === 'get' ? 'GET, HEAD' : method.toUpperCase())).join(', ');
+      const allowed = Object.keys(methods)
+        .map((method) => (method === 'get' ? 'GET, HEAD' : method.toUpperCase()))
+        .join(', ');
       expect([path, status, headers.allow]).toEqual([path, 405, allowed]);
     }
   });
@@ -69,14 +92,21 @@ describe('paths and methods', () => {
     for (const path of ['admin/store/installed', '/healthz', 'openapi.json', '/metrics']) {
       const [head, get] = [await send(at(path), { method: 'HEAD' }), await send(at(path))];
 
-      expect([path, head.status, head.headers['content-type'], head.body]).toEqual([path, get.status, get.headers['content-type'], '']);
+      expect([path, head.status, head.headers['content-type'], head.body]).toEqual([
+        path,
+        get.status,
+        get.headers['content-type'],
+        '',
+      ]);
     }
   });
 });
 
 describe('the OpenAPI document', () => {
   test('it has the status of every answer, under its own number, its hundred, or as a refusal', async () => {
-    const { paths } = (await (await daemon.get('openapi.json')).json()) as { paths: Record<string, Record<string, { responses: Record<string, object> }>> };
+    const { paths } = (await (await daemon.get('openapi.json')).json()) as {
+      paths: Record<string, Record<string, { responses: Record<string, object> }>>;
+    };
     const task = await daemon.submit('update');
     await daemon.finished(task);
     const answers: [method: string, path: string, query: string][] = [
@@ -95,17 +125,36 @@ describe('the OpenAPI document', () => {
       const documented = Object.keys(paths[path]?.[method]?.responses ?? {});
       seen.add(status);
 
-      expect([path, status, documented.some((key) => key === String(status) || key === `${String(status)[0] ?? ''}XX` || (status >= 400 && key === 'default'))]).toEqual([path, status, true]);
+      expect([
+        path,
+        status,
+        documented.some(
+          (key) =>
+            key === String(status) ||
+            key === `${String(status)[0] ?? ''}XX` ||
+            (status >= 400 && key === 'default'),
+        ),
+      ]).toEqual([path, status, true]);
     }
     expect([...seen].sort()).toEqual([200, 204, 205, 302, 404, 500]);
   });
 });
 
 describe('bodies', () => {
-  const types = ['application/json', 'text/plain', 'multipart/form-data; boundary=x', 'application/x-www-form-urlencoded2', ''];
+  const types = [
+    'application/json',
+    'text/plain',
+    'multipart/form-data; boundary=x',
+    'application/x-www-form-urlencoded2',
+    '',
+  ];
   test.each(types)('one of the type "%s" is 415', async (type) => {
     const headers = type === '' ? {} : { 'Content-Type': type };
-    const answer = await send(`${at('admin/store/update')}?token=${token}`, { method: 'POST', headers, body: '{"token":"x"}' });
+    const answer = await send(`${at('admin/store/update')}?token=${token}`, {
+      method: 'POST',
+      headers,
+      body: '{"token":"x"}',
+    });
 
     expect(answer.status).toBe(415);
     messageOf(answer);
@@ -113,15 +162,25 @@ describe('bodies', () => {
 
   const form = { 'Content-Type': 'application/x-www-form-urlencoded; charset=utf-8' };
   const large = `token=${'x'.repeat(64 * 1024)}`;
-  test.each([form, { ...form, 'Transfer-Encoding': 'chunked' }])('a form that is too large is 413 (%j)', async (headers) => {
-    const answer = await send(at('admin/store/update'), { method: 'POST', headers, body: large });
+  test.each([form, { ...form, 'Transfer-Encoding': 'chunked' }])(
+    'a form that is too large is 413 (%j)',
+    async (headers) => {
+      const answer = await send(at('admin/store/update'), { method: 'POST', headers, body: large });
 
-    expect(answer.status).toBe(413);
-    messageOf(answer);
-  });
+      expect(answer.status).toBe(413);
+      messageOf(answer);
+    },
+  );
 
   test('an empty body needs no type', async () => {
-    expect((await send(`${at('admin/store/update')}?token=${token}`, { method: 'POST', headers: { 'Content-Length': '0' } })).status).toBe(200);
+    expect(
+      (
+        await send(`${at('admin/store/update')}?token=${token}`, {
+          method: 'POST',
+          headers: { 'Content-Length': '0' },
+        })
+      ).status,
+    ).toBe(200);
   });
 });
 
@@ -129,12 +188,28 @@ describe('what is hardly HTTP', () => {
   const garbage: [string, string, number][] = [
     ['no HTTP at all', 'hello\r\n\r\n', 400],
     ['TLS', '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03', 400],
-    ['headers that are too large', `GET /healthz HTTP/1.1\r\nHost: localhost\r\nX-Large: ${'x'.repeat(20_000)}\r\n\r\n`, 431],
+    [
+      'headers that are too large',
+      `GET /healthz HTTP/1.1\r\nHost: localhost\r\nX-Large: ${'x'.repeat(20_000)}\r\n\r\n`,
+      431,
+    ],
     ['a header without a colon', 'GET /healthz HTTP/1.1\r\nHost: localhost\r\nbroken\r\n\r\n', 400],
-    ['two lengths', 'POST /healthz HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nxx', 400],
-    ['a length and chunks', 'POST /healthz HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n', 400],
+    [
+      'two lengths',
+      'POST /healthz HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nxx',
+      400,
+    ],
+    [
+      'a length and chunks',
+      'POST /healthz HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
+      400,
+    ],
     ['a target that is no path', 'GET nowhere HTTP/1.1\r\nHost: localhost\r\n\r\n', 400],
-    ['an expectation that nobody knows', 'GET /nowhere HTTP/1.1\r\nHost: localhost\r\nExpect: wonders\r\nConnection: close\r\n\r\n', 404],
+    [
+      'an expectation that nobody knows',
+      'GET /nowhere HTTP/1.1\r\nHost: localhost\r\nExpect: wonders\r\nConnection: close\r\n\r\n',
+      404,
+    ],
   ];
   test.each(garbage)('%s is refused in JSON', async (_, text, status) => {
     const answer = await sendBytes(daemon.url, Buffer.from(text, 'latin1'));
@@ -144,7 +219,10 @@ describe('what is hardly HTTP', () => {
   });
 
   test('a target that names another host does not get past the guard', async () => {
-    const answer = await sendBytes(daemon.url, `GET http://evil.example${daemon.base}/admin/store/installed HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n`);
+    const answer = await sendBytes(
+      daemon.url,
+      `GET http://evil.example${daemon.base}/admin/store/installed HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n`,
+    );
 
     expect(answer.status).toBe(421);
   });
@@ -155,17 +233,27 @@ describe('what is hardly HTTP', () => {
 });
 
 describe('conditional requests', () => {
-  test.each(['admin/store/installed', 'admin/store/status?package=libc', 'openapi.json'])('%s is 304 where the client still has it', async (path) => {
-    const first = await send(at(path));
-    const etag = String(first.headers.etag);
-    expect(etag).toMatch(/^"[^"]+"$/);
+  test.each(['admin/store/installed', 'admin/store/status?package=libc', 'openapi.json'])(
+    '%s is 304 where the client still has it',
+    async (path) => {
+      const first = await send(at(path));
+      const etag = String(first.headers.etag);
+      expect(etag).toMatch(/^"[^"]+"$/);
 
-    for (const known of [etag, `W/${etag}`, `"other", ${etag}`, '*']) {
-      const again = await send(at(path), { headers: { 'If-None-Match': known } });
-      expect([known, again.status, again.body, again.headers.etag]).toEqual([known, 304, '', etag]);
-    }
-    for (const other of ['"other"', etag.slice(1, -1)]) expect((await send(at(path), { headers: { 'If-None-Match': other } })).status).toBe(200);
-  });
+      for (const known of [etag, `W/${etag}`, `"other", ${etag}`, '*']) {
+        const again = await send(at(path), { headers: { 'If-None-Match': known } });
+        expect([known, again.status, again.body, again.headers.etag]).toEqual([
+          known,
+          304,
+          '',
+          etag,
+        ]);
+      }
+      for (const other of ['"other"', etag.slice(1, -1)]) {
+        expect((await send(at(path), { headers: { 'If-None-Match': other } })).status).toBe(200);
+      }
+    },
+  );
 });
 
 describe('listeners', () => {
@@ -174,7 +262,10 @@ describe('listeners', () => {
     expect(mode & 0o777).toBe(0o600);
 
     expect((await send('http://localhost/healthz', { socketPath })).status).toBe(200);
-    expect((await send('http://localhost/healthz', { socketPath, headers: { Host: 'evil.example' } })).status).toBe(421);
+    expect(
+      (await send('http://localhost/healthz', { socketPath, headers: { Host: 'evil.example' } }))
+        .status,
+    ).toBe(421);
   });
 
   test('IPv6 answers under its address', async () => {

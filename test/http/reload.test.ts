@@ -50,13 +50,22 @@ async function freePort(): Promise<number> {
 /** All in the file, so that reading it again can change it. */
 async function configure(auth: string, ports: readonly number[]): Promise<void> {
   const lists = ports.map((port) => `\tlist listen '127.0.0.1:${port}'\n`).join('');
-  await writeFile(config, `config depotd main\n\toption root '${device.root}'\n\toption auth '${auth}'\n${lists}`);
+  await writeFile(
+    config,
+    `config depotd main\n\toption root '${device.root}'\n\toption auth '${auth}'\n${lists}`,
+  );
 }
 
-/** Starts it with the file alone, since what the command line sets stays when the file is read again. */
+/**
+ * Starts it with the file alone, since what the command line sets stays when the file is read
+ * again.
+ */
 async function launch(): Promise<void> {
   log = '';
-  daemon = spawn(process.execPath, [DAEMON_PROGRAM, '--config', config], { env: device.env, stdio: ['ignore', 'ignore', 'pipe'] });
+  daemon = spawn(process.execPath, [DAEMON_PROGRAM, '--config', config], {
+    env: device.env,
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
   ended = new Promise((resolve) => daemon.on('exit', resolve));
   daemon.stderr?.setEncoding('utf8').on('data', (text: string) => (log += text));
   await logged('listening');
@@ -100,6 +109,11 @@ test('a log-in that the configuration asks for from now on counts at once', asyn
   await configure('password', [first, second]);
   await reload('configuration read again');
 
-  const statuses = await Promise.all([first, second].map(async (port) => (await ask(`http://127.0.0.1:${port}/cgi-bin/panel/admin/store/token`)).status));
+  const statuses = await Promise.all(
+    [first, second].map(
+      async (port) =>
+        (await ask(`http://127.0.0.1:${port}/cgi-bin/panel/admin/store/token`)).status,
+    ),
+  );
   expect(statuses).toEqual([403, 403]);
 });

@@ -13,11 +13,15 @@ beforeEach(async () => {
 afterEach(() => on.close());
 
 test('unrun removes just what came with the upload, and its record', async () => {
-  expect((await on.daemon.finished(await on.daemon.submit('install', { package: 'libonce' }))).state).toBe('done');
+  expect(
+    (await on.daemon.finished(await on.daemon.submit('install', { package: 'libonce' }))).state,
+  ).toBe('done');
   await on.install(ipk('hello', { fields: { Depends: 'libdemo, libonce' } }));
   const [record] = await on.records();
 
-  const status = await on.daemon.finished(await on.daemon.submit('unrun', { id: record?.id ?? '' }));
+  const status = await on.daemon.finished(
+    await on.daemon.submit('unrun', { id: record?.id ?? '' }),
+  );
   expect(status).toMatchObject({ state: 'done', kind: 'unrun' });
   expect(await installed()).toEqual(['libc', 'libonce']);
   expect(await on.records()).toEqual([]);
@@ -48,14 +52,18 @@ test('unrun of what has gone already drops the record', async () => {
   await on.install(ipk('hello'));
   await on.daemon.finished(await on.daemon.submit('remove', { package: 'hello' }));
   const [record] = await on.records();
-  expect((await on.daemon.finished(await on.daemon.submit('unrun', { id: record?.id ?? '' }))).state).toBe('done');
+  expect(
+    (await on.daemon.finished(await on.daemon.submit('unrun', { id: record?.id ?? '' }))).state,
+  ).toBe('done');
   expect(await on.records()).toEqual([]);
 });
 
 test('unrun that fails keeps the record', async () => {
   await on.install(ipk('hello', { scripts: { prerm: '#!/bin/sh\nexit 1\n' } }));
   const [record] = await on.records();
-  expect((await on.daemon.finished(await on.daemon.submit('unrun', { id: record?.id ?? '' }))).state).toBe('failed');
+  expect(
+    (await on.daemon.finished(await on.daemon.submit('unrun', { id: record?.id ?? '' }))).state,
+  ).toBe('failed');
   expect(await on.records()).toEqual([record]);
 });
 
@@ -84,19 +92,28 @@ test('a record that cannot be read does not take the others with it', async () =
 
   expect(await on.records()).toEqual(before);
   await on.install(ipk('other'));
-  expect((await on.records()).map(({ file }) => file)).toEqual([before[0]?.file, ipk('other').name]);
+  expect((await on.records()).map(({ file }) => file)).toEqual([
+    before[0]?.file,
+    ipk('other').name,
+  ]);
 });
 
-test.each(['unrun', 'del_record'])('%s wants a record that is there, and a token', async (operation) => {
-  const path = `admin/store/${operation}`;
-  expect((await on.daemon.post(path, { id: 'a'.repeat(32) })).status).toBe(404);
-  expect((await on.daemon.post(path, { id: '../../jobs' })).status).toBe(400);
-  expect((await on.daemon.post(path, {})).status).toBe(400);
-  expect((await on.daemon.post(path, { id: 'a'.repeat(32), token: 'wrong' })).status).toBe(403);
-  expect((await on.daemon.get(path)).status).toBe(405);
-});
+test.each(['unrun', 'del_record'])(
+  '%s wants a record that is there, and a token',
+  async (operation) => {
+    const path = `admin/store/${operation}`;
+    expect((await on.daemon.post(path, { id: 'a'.repeat(32) })).status).toBe(404);
+    expect((await on.daemon.post(path, { id: '../../jobs' })).status).toBe(400);
+    expect((await on.daemon.post(path, {})).status).toBe(400);
+    expect((await on.daemon.post(path, { id: 'a'.repeat(32), token: 'wrong' })).status).toBe(403);
+    expect((await on.daemon.get(path)).status).toBe(405);
+  },
+);
 
 async function installed(): Promise<string[]> {
   const entries = [...(await on.device.database())];
-  return entries.filter(([, { state }]) => state === 'installed').map(([name]) => name).sort();
+  return entries
+    .filter(([, { state }]) => state === 'installed')
+    .map(([name]) => name)
+    .sort();
 }

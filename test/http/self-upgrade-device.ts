@@ -52,11 +52,17 @@ export async function createStoreDevice(): Promise<StoreDevice> {
     version: async () => (await device.database()).get('depotd')?.version,
     post: async (operation) => {
       const { token } = (await get('store/token')) as { token: string };
-      return (await (await fetch(`${base}/store/${operation}?token=${token}`, { method: 'POST' })).json()) as { code: number; task_id?: string };
+      return (await (
+        await fetch(`${base}/store/${operation}?token=${token}`, { method: 'POST' })
+      ).json()) as { code: number; task_id?: string };
     },
     finished: async (taskId) => {
       for (;;) {
-        const status = (await get(`system/tasks/status?task_id=${taskId}`)) as { running: boolean; state: string; error?: string };
+        const status = (await get(`system/tasks/status?task_id=${taskId}`)) as {
+          running: boolean;
+          state: string;
+          error?: string;
+        };
         if (!status.running) return status;
         await delay(100);
       }
@@ -78,7 +84,9 @@ async function ask(url: string): Promise<Response> {
   for (;;) {
     const answer = await fetch(url).catch(() => undefined);
     if (answer?.status === 200) return answer;
-    if (performance.now() > deadline) throw new Error(`${url} has not answered: ${answer?.status ?? 'nobody is there'}`);
+    if (performance.now() > deadline) {
+      throw new Error(`${url} has not answered: ${answer?.status ?? 'nobody is there'}`);
+    }
     await delay(100);
   }
 }
@@ -101,12 +109,28 @@ function kill(pid: number): void {
 
 async function processesOf(taskId: string): Promise<number[]> {
   const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
-  const marks = await Promise.all(pids.map((pid) => readFile(`/proc/${pid}/environ`, 'latin1').catch(() => '')));
-  return pids.filter((_, index) => marks[index]?.split('\0').includes(`DEPOTD_JOB=${taskId}`)).map(Number);
+  const marks = await Promise.all(
+    pids.map((pid) => readFile(`/proc/${pid}/environ`, 'latin1').catch(() => '')),
+  );
+  return pids
+    .filter((_, index) => marks[index]?.split('\0').includes(`DEPOTD_JOB=${taskId}`))
+    .map(Number);
 }
 
-function storePackage({ device, port, version, behaviour }: { device: Device; port: number; version: string; behaviour: Behaviour }): FeedPackage {
-  const settings = [`main.root=${device.root}`, 'main.auth=none', `main.listen=127.0.0.1:${port}`].map((setting) => `--set ${setting}`).join(' ');
+function storePackage({
+  device,
+  port,
+  version,
+  behaviour,
+}: {
+  device: Device;
+  port: number;
+  version: string;
+  behaviour: Behaviour;
+}): FeedPackage {
+  const settings = [`main.root=${device.root}`, 'main.auth=none', `main.listen=127.0.0.1:${port}`]
+    .map((setting) => `--set ${setting}`)
+    .join(' ');
   const start = {
     good: `exec ${process.execPath} ${DAEMON_PROGRAM} --config /dev/null ${settings}`,
     exits: 'exit 1',
@@ -123,11 +147,19 @@ function storePackage({ device, port, version, behaviour }: { device: Device; po
       [`/usr/share/depotd/${version}`]: version,
     },
     conffiles: ['/etc/config/depotd'],
-    scripts: { postinst: restartScript(device), ...(behaviour === 'slow to install' && { preinst: '#!/bin/sh\necho preinst begins\nsleep 20\n' }) },
+    scripts: {
+      postinst: restartScript(device),
+      ...(behaviour === 'slow to install' && {
+        preinst: '#!/bin/sh\necho preinst begins\nsleep 20\n',
+      }),
+    },
   };
 }
 
-/** Stands for the init script: ends the daemon that runs, and starts what is installed, in a session of its own. */
+/**
+ * Stands for the init script: ends the daemon that runs, and starts what is installed, in a session
+ * of its own.
+ */
 function restartScript({ path }: Device): string {
   return `#!/bin/sh
 pid_file="$IPKG_INSTROOT/tmp/depotd.pid"

@@ -25,7 +25,8 @@ afterAll(async () => {
   await device.close();
 });
 
-const statusFor = async (host: string): Promise<number> => (await send(`${daemon.url}/healthz`, { headers: { Host: host } })).status;
+const statusFor = async (host: string): Promise<number> =>
+  (await send(`${daemon.url}/healthz`, { headers: { Host: host } })).status;
 const hangUp = (): boolean => process.kill(daemon.pid, 'SIGHUP');
 
 test('SIGHUP takes over a good configuration, and what is bound to the run stays', async () => {
@@ -52,10 +53,15 @@ test('SIGHUP with a bad configuration names what is wrong, and the running one s
 });
 
 test('SIGHUP with an option that needs a restart says so', async () => {
-  await writeFile(config, "config depotd 'main'\n\tlist hosts new.lan\n\toption state_dir /etc/elsewhere\n");
+  await writeFile(
+    config,
+    "config depotd 'main'\n\tlist hosts new.lan\n\toption state_dir /etc/elsewhere\n",
+  );
   hangUp();
 
-  expect(await daemon.logged('options that apply after a restart only')).toMatchObject({ options: ['main.state_dir'] });
+  expect(await daemon.logged('options that apply after a restart only')).toMatchObject({
+    options: ['main.state_dir'],
+  });
 });
 
 test('a signal right after the daemon said that it listens is heeded', async () => {
@@ -64,7 +70,9 @@ test('a signal right after the daemon said that it listens is heeded', async () 
   await daemon.restart();
   hangUp();
 
-  await expect.poll(() => daemon.log.filter((line) => line.includes('configuration read again')).length).toBe(readings + 1);
+  await expect
+    .poll(() => daemon.log.filter((line) => line.includes('configuration read again')).length)
+    .toBe(readings + 1);
   await daemon.restart();
   expect(await daemon.kill('SIGTERM')).toEqual({ code: 0, signal: null });
 });
@@ -86,12 +94,26 @@ test('SIGTERM ends the daemon with 0 while somebody follows events, and their st
 
 test('a socket that a killed daemon left is taken over', async () => {
   await daemon.restart();
-  await expect.poll(() => stat(socketPath).then((entry) => entry.isSocket(), () => false)).toBe(true);
+  await expect
+    .poll(() =>
+      stat(socketPath).then(
+        (entry) => entry.isSocket(),
+        () => false,
+      ),
+    )
+    .toBe(true);
   await daemon.kill('SIGKILL');
 
   await daemon.restart();
 
-  await expect.poll(() => send('http://localhost/healthz', { socketPath }).then(({ status }) => status, () => 0)).toBe(200);
+  await expect
+    .poll(() =>
+      send('http://localhost/healthz', { socketPath }).then(
+        ({ status }) => status,
+        () => 0,
+      ),
+    )
+    .toBe(200);
 });
 
 test('SIGTERM lets an answer under way be finished', async () => {

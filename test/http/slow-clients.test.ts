@@ -27,7 +27,10 @@ function open(text: string): Promise<Socket> {
   });
 }
 
-/** Sends the text and then a drop now and again; gives what came back when the daemon has closed the connection. */
+/**
+ * Sends the text and then a drop now and again; gives what came back when the daemon has closed the
+ * connection.
+ */
 async function dribble(text: string, drop: string): Promise<string> {
   const socket = await open(text);
   let answer = '';
@@ -39,30 +42,89 @@ async function dribble(text: string, drop: string): Promise<string> {
   return answer;
 }
 
-const PASSWORD = 'Content-Type: application/x-www-form-urlencoded\r\nContent-Length: 1000\r\n\r\npassword=';
+const PASSWORD =
+  'Content-Type: application/x-www-form-urlencoded\r\nContent-Length: 1000\r\n\r\npassword=';
 
 test.concurrent.for([
-  ['headers', 'GET /healthz HTTP/1.1\r\n', 'X: y\r\n', 408, 'cannot read the request: its headers took more than 20 s'],
+  [
+    'headers',
+    'GET /healthz HTTP/1.1\r\n',
+    'X: y\r\n',
+    408,
+    'cannot read the request: its headers took more than 20 s',
+  ],
   ['no request at all', '', '', 408, 'cannot read the request: its headers took more than 20 s'],
-  ['a form', `POST /cgi-bin/panel/admin/login HTTP/1.1\r\nHost: localhost\r\n${PASSWORD}`, 'x', 408, 'cannot read a form that takes more than 10 s'],
-  ['a body that is refused', 'POST /cgi-bin/panel/admin/store/upload HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000000\r\n\r\n', 'x', 403, 'cannot answer without a log-in'],
-  ['a body that nobody asked for', 'GET /healthz HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000000\r\n\r\n', 'x', 200, '"status":"ok"'],
-  ['such a body in chunks', 'GET /healthz HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n', '1\r\nx\r\n', 200, '"status":"ok"'],
-] as const)('a stranger who sends %s drop by drop gets an answer and loses the connection', async ([, text, drop, status, part]) => {
-  const answer = await dribble(text, drop);
+  [
+    'a form',
+    `POST /cgi-bin/panel/admin/login HTTP/1.1\r\nHost: localhost\r\n${PASSWORD}`,
+    'x',
+    408,
+    'cannot read a form that takes more than 10 s',
+  ],
+  [
+    'a body that is refused',
+    'POST /cgi-bin/panel/admin/store/upload HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000000\r\n\r\n',
+    'x',
+    403,
+    'cannot answer without a log-in',
+  ],
+  [
+    'a body that nobody asked for',
+    'GET /healthz HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000000\r\n\r\n',
+    'x',
+    200,
+    '"status":"ok"',
+  ],
+  [
+    'such a body in chunks',
+    'GET /healthz HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n',
+    '1\r\nx\r\n',
+    200,
+    '"status":"ok"',
+  ],
+] as const)(
+  'a stranger who sends %s drop by drop gets an answer and loses the connection',
+  async ([, text, drop, status, part]) => {
+    const answer = await dribble(text, drop);
 
-  expect(answer).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
-  expect(answer).toContain(part);
-});
+    expect(answer).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
+    expect(answer).toContain(part);
+  },
+);
 
 test('so many connections are held and no more, and those that go make room', async () => {
-  const sockets = await Promise.all(Array.from({ length: 1200 }, () => open('GET /healthz HTTP/1.1\r\n').catch(() => undefined)));
+  const sockets = await Promise.all(
+    Array.from({ length: 1200 }, () => open('GET /healthz HTTP/1.1\r\n').catch(() => undefined)),
+  );
   const closed = new Set<Socket>();
-  for (const socket of sockets) socket?.removeAllListeners('error').on('error', () => undefined).on('close', () => closed.add(socket));
+  for (const socket of sockets) {
+    socket
+      ?.removeAllListeners('error')
+      .on('error', () => undefined)
+      .on('close', () => closed.add(socket));
+  }
 
-  await expect.poll(() => sockets.filter((socket) => socket === undefined || socket.destroyed || closed.has(socket)).length, { timeout: 15_000 }).toBeGreaterThanOrEqual(200);
-  expect(sockets.filter((socket) => socket !== undefined && !socket.destroyed).length).toBeGreaterThan(900);
+  await expect
+    .poll(
+      () =>
+        sockets.filter((socket) => socket === undefined || socket.destroyed || closed.has(socket))
+          .length,
+      { timeout: 15_000 },
+    )
+    .toBeGreaterThanOrEqual(200);
+  expect(
+    sockets.filter((socket) => socket !== undefined && !socket.destroyed).length,
+  ).toBeGreaterThan(900);
   for (const socket of sockets) socket?.destroy();
 
-  await expect.poll(() => daemon.get('/healthz').then(({ status }) => status, () => 0), { timeout: 15_000 }).toBe(200);
+  await expect
+    .poll(
+      () =>
+        daemon.get('/healthz').then(
+          ({ status }) => status,
+          () => 0,
+        ),
+      { timeout: 15_000 },
+    )
+    .toBe(200);
 });

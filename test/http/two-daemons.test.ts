@@ -27,7 +27,9 @@ afterEach(async () => {
 });
 
 test('a second daemon on the same device does not start, and the first loses nothing by it', async () => {
-  await expect(launchDaemon(device, {}, [])).rejects.toThrow(`cannot start: process ${daemon.pid} works with the same main.state_dir`);
+  await expect(launchDaemon(device, {}, [])).rejects.toThrow(
+    `cannot start: process ${daemon.pid} works with the same main.state_dir`,
+  );
 
   const task = await daemon.submit('update');
   await daemon.finished(task);
@@ -38,8 +40,24 @@ test('a second daemon on the same device does not start, and the first loses not
 });
 
 test('a daemon that is started before the last one has ended waits for it, and keeps its socket', async () => {
-  await expect.poll(() => stat(socketPath).then((entry) => entry.isSocket(), () => false)).toBe(true);
-  const unfinished = request({ socketPath, method: 'POST', path: `${daemon.base}/admin/store/upload`, headers: { Host: 'localhost', 'Content-Type': 'multipart/form-data; boundary=x', 'Content-Length': 1000 } });
+  await expect
+    .poll(() =>
+      stat(socketPath).then(
+        (entry) => entry.isSocket(),
+        () => false,
+      ),
+    )
+    .toBe(true);
+  const unfinished = request({
+    socketPath,
+    method: 'POST',
+    path: `${daemon.base}/admin/store/upload`,
+    headers: {
+      Host: 'localhost',
+      'Content-Type': 'multipart/form-data; boundary=x',
+      'Content-Length': 1000,
+    },
+  });
   unfinished.on('error', () => undefined).write('--x\r\n');
   const [socket] = (await once(unfinished, 'socket')) as [Socket];
   if (socket.connecting) await once(socket, 'connect');
@@ -48,7 +66,14 @@ test('a daemon that is started before the last one has ended waits for it, and k
   const next = await launchDaemon(device, { set: [`main.listen=unix:${socketPath}`] }, []);
 
   expect(await ended).toEqual({ code: 0, signal: null });
-  await expect.poll(() => send('http://localhost/healthz', { socketPath }).then(({ status }) => status, () => 0)).toBe(200);
+  await expect
+    .poll(() =>
+      send('http://localhost/healthz', { socketPath }).then(
+        ({ status }) => status,
+        () => 0,
+      ),
+    )
+    .toBe(200);
   await next.kill('SIGTERM');
 });
 
@@ -57,7 +82,9 @@ test('a file that is no socket is not taken for a stale one', async () => {
   await writeFile(path, 'precious');
   await daemon.close();
 
-  await expect(launchDaemon(device, { set: [`main.listen=unix:${path}`] }, [])).rejects.toThrow('cannot listen on unix:');
+  await expect(launchDaemon(device, { set: [`main.listen=unix:${path}`] }, [])).rejects.toThrow(
+    'cannot listen on unix:',
+  );
 
   expect(await readFile(path, 'utf8')).toBe('precious');
 });

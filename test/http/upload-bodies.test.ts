@@ -13,7 +13,8 @@ import { createUploadDevice, ipk, runFile, type UploadDevice } from './upload-de
 
 const command = promisify(execFile);
 const MIB = 1024 ** 2;
-const HEAD = '--b\r\nContent-Disposition: form-data; name="file"; filename="a.run"\r\n\r\n#!/bin/sh\n';
+const HEAD =
+  '--b\r\nContent-Disposition: form-data; name="file"; filename="a.run"\r\n\r\n#!/bin/sh\n';
 const FORM = { 'content-type': 'multipart/form-data; boundary=b' };
 let on: UploadDevice;
 
@@ -83,39 +84,61 @@ describe('who may upload', () => {
     ['a page of another origin', { headers: { origin: 'http://evil.example' } }, 403],
     ['a page without an origin', { headers: { origin: 'null' } }, 403],
     ['a page of another site', { headers: { 'sec-fetch-site': 'cross-site' } }, 403],
-    ['a page of the same site on another host', { headers: { 'sec-fetch-site': 'same-site' } }, 403],
+    [
+      'a page of the same site on another host',
+      { headers: { 'sec-fetch-site': 'same-site' } },
+      403,
+    ],
     ['a page of ours', { headers: { 'sec-fetch-site': 'same-origin' } }, 200],
   ])('%s', async (_, options, status) => {
     expect((await on.send([runFile('true')], options)).status).toBe(status);
   });
 
   test('the right token', async () => {
-    expect((await on.send([runFile('true')], { query: `?token=${await on.daemon.token()}&_t=1` })).status).toBe(200);
+    expect(
+      (await on.send([runFile('true')], { query: `?token=${await on.daemon.token()}&_t=1` }))
+        .status,
+    ).toBe(200);
   });
 
   test('nobody by another method or another type', async () => {
     expect((await on.daemon.get('admin/store/upload')).status).toBe(405);
     const url = `${on.daemon.url}${on.daemon.base}/admin/store/upload`;
-    expect((await fetch(url, { method: 'POST', body: 'x'.repeat(1000), headers: { 'content-type': 'application/octet-stream' } })).status).toBe(415);
+    expect(
+      (
+        await fetch(url, {
+          method: 'POST',
+          body: 'x'.repeat(1000),
+          headers: { 'content-type': 'application/octet-stream' },
+        })
+      ).status,
+    ).toBe(415);
   });
 });
 
 describe.skipIf(process.getuid?.() !== 0)('a disk that is full', () => {
-  test.each([true, false])('is told with 507, whether the size was said before or not (%s), and nothing is left', async (isSaid) => {
-    await rm(on.folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
-    await mkdir(on.folder, { recursive: true, mode: 0o700 });
-    await command('mount', ['-t', 'tmpfs', '-o', 'size=256k,mode=0700', 'tmpfs', on.folder]);
-    try {
-      const body = Buffer.concat([Buffer.from(HEAD), Buffer.alloc(MIB / 2), Buffer.from('\r\n--b--\r\n')]);
-      const sending = on.open(isSaid ? { ...FORM, 'content-length': String(body.length) } : FORM);
-      sending.on('error', () => undefined).end(body);
-      const [answer] = (await once(sending, 'response')) as [IncomingMessage];
-      expect(answer.statusCode).toBe(507);
-      expect(await on.left()).toEqual([]);
-    } finally {
-      await command('umount', [on.folder]);
-    }
-  });
+  test.each([true, false])(
+    'is told with 507, whether the size was said before or not (%s), and nothing is left',
+    async (isSaid) => {
+      await rm(on.folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
+      await mkdir(on.folder, { recursive: true, mode: 0o700 });
+      await command('mount', ['-t', 'tmpfs', '-o', 'size=256k,mode=0700', 'tmpfs', on.folder]);
+      try {
+        const body = Buffer.concat([
+          Buffer.from(HEAD),
+          Buffer.alloc(MIB / 2),
+          Buffer.from('\r\n--b--\r\n'),
+        ]);
+        const sending = on.open(isSaid ? { ...FORM, 'content-length': String(body.length) } : FORM);
+        sending.on('error', () => undefined).end(body);
+        const [answer] = (await once(sending, 'response')) as [IncomingMessage];
+        expect(answer.statusCode).toBe(507);
+        expect(await on.left()).toEqual([]);
+      } finally {
+        await command('umount', [on.folder]);
+      }
+    },
+  );
 });
 
 test('an upload does not keep the daemon from stopping', async () => {
@@ -135,7 +158,11 @@ test('a large file passes through little memory, also where its first bytes come
   const large = await createUploadDevice({}, { set: ['main.upload_max_mb=128'] });
   onTestFinished(() => large.close());
   const before = residentMb(large.daemon.pid);
-  const body = Buffer.concat([Buffer.from(`${HEAD}exit 0\n`), Buffer.alloc(96 * MIB), Buffer.from('\r\n--b--\r\n')]);
+  const body = Buffer.concat([
+    Buffer.from(`${HEAD}exit 0\n`),
+    Buffer.alloc(96 * MIB),
+    Buffer.from('\r\n--b--\r\n'),
+  ]);
   const head = `POST ${large.daemon.base}/admin/store/upload HTTP/1.1\r\nHost: localhost\r\nContent-Type: ${FORM['content-type']}\r\nContent-Length: ${body.length}\r\nConnection: close\r\n\r\n`;
 
   const socket = connect(Number(new URL(large.daemon.url).port), '127.0.0.1');

@@ -27,7 +27,10 @@ export interface UploadDevice {
   readonly daemon: TestDaemon;
   readonly folder: string;
   /** Sends one form with these files. */
-  readonly send: (files: readonly SentFile[], options?: { query?: string; headers?: Record<string, string> }) => Promise<Response>;
+  readonly send: (
+    files: readonly SentFile[],
+    options?: { query?: string; headers?: Record<string, string> },
+  ) => Promise<Response>;
   /** Sends a file that must be taken, and waits for its job. */
   readonly install: (file: SentFile) => ReturnType<TestDaemon['finished']>;
   /** A request whose body the test writes itself. */
@@ -38,7 +41,10 @@ export interface UploadDevice {
   readonly close: () => Promise<void>;
 }
 
-export async function createUploadDevice(options: DeviceOptions = {}, daemonOptions: DaemonOptions = {}): Promise<UploadDevice> {
+export async function createUploadDevice(
+  options: DeviceOptions = {},
+  daemonOptions: DaemonOptions = {},
+): Promise<UploadDevice> {
   const device = await createDevice(options);
   await device.opkg('update');
   const daemon = await startDaemon(device, daemonOptions);
@@ -46,7 +52,9 @@ export async function createUploadDevice(options: DeviceOptions = {}, daemonOpti
   const url = (query = ''): string => `${daemon.url}${daemon.base}/admin/store/upload${query}`;
   const send: UploadDevice['send'] = (files, { query, headers = {} } = {}) => {
     const form = new FormData();
-    for (const { name, content, field = 'file' } of files) form.append(field, new Blob([content]), name);
+    for (const { name, content, field = 'file' } of files) {
+      form.append(field, new Blob([content]), name);
+    }
     return fetch(url(query), { method: 'POST', body: form, headers });
   };
   return {
@@ -55,13 +63,19 @@ export async function createUploadDevice(options: DeviceOptions = {}, daemonOpti
     folder,
     send,
     install: async (file) => {
-      const { task_id: id = '', stderr } = (await (await send([file])).json()) as { task_id?: string; stderr: string };
+      const { task_id: id = '', stderr } = (await (await send([file])).json()) as {
+        task_id?: string;
+        stderr: string;
+      };
       if (id === '') throw new Error(`cannot install ${file.name}: ${stderr}`);
       return daemon.finished(id);
     },
     open: (headers) => httpRequest(url(), { method: 'POST', headers }),
-    records: async () => ((await (await daemon.get('admin/store/run_records')).json()) as { records: RunRecord[] }).records,
-    left: async () => (await readdir(folder).catch(() => [])).filter((name) => /\.(ipk|run)$/.test(name)),
+    records: async () =>
+      ((await (await daemon.get('admin/store/run_records')).json()) as { records: RunRecord[] })
+        .records,
+    left: async () =>
+      (await readdir(folder).catch(() => [])).filter((name) => /\.(ipk|run)$/.test(name)),
     close: async () => {
       await daemon.close();
       await device.close();
@@ -79,5 +93,8 @@ export function runFile(body: string, name = 'install.run'): SentFile {
 }
 
 export async function exists(path: string): Promise<boolean> {
-  return stat(path).then(() => true, () => false);
+  return stat(path).then(
+    () => true,
+    () => false,
+  );
 }

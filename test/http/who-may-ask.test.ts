@@ -6,7 +6,10 @@ import { ask, type Answer } from './ask.ts';
 import { createOwner } from './owner.ts';
 import { createPanel, type Panel } from './panel.ts';
 
-/** One entry of the daemon's own table of routes, as its OpenAPI document, made from that table, tells it. */
+/**
+ * One entry of the daemon's own table of routes, as its OpenAPI document, made from that table,
+ * tells it.
+ */
 interface Entry {
   method: string;
   path: string;
@@ -39,7 +42,11 @@ const UNKNOWN_PANEL_ID = '0123456789abcdef0123456789abcdef';
 
 beforeAll(async () => {
   [device, panel] = await Promise.all([createDevice(), createPanel()]);
-  worlds = { panel: await createPanelWorld(), password: await createPasswordWorld(), none: await createOpenWorld() };
+  worlds = {
+    panel: await createPanelWorld(),
+    password: await createPasswordWorld(),
+    none: await createOpenWorld(),
+  };
 });
 
 afterAll(async () => {
@@ -48,7 +55,14 @@ afterAll(async () => {
 });
 
 function start(mode: Mode): Promise<TestDaemon> {
-  return startDaemon(device, { set: [`main.auth=${mode}`, `main.state_dir=/etc/depotd-${mode}`, `main.log_dir=/var/log/depotd-${mode}`], env: { PATH: `${panel.bin}:${device.path}` } });
+  return startDaemon(device, {
+    set: [
+      `main.auth=${mode}`,
+      `main.state_dir=/etc/depotd-${mode}`,
+      `main.log_dir=/var/log/depotd-${mode}`,
+    ],
+    env: { PATH: `${panel.bin}:${device.path}` },
+  });
 }
 
 async function createPanelWorld(): Promise<World> {
@@ -78,19 +92,36 @@ async function createPasswordWorld(): Promise<World> {
     right,
     wrong: async () => {
       const { cookie, token } = await right();
-      await ask(`${daemon.url}${daemon.base}/admin/logout`, { method: 'POST', headers: { cookie }, form: { token } });
-      return { 'an unknown id': `depotd_session=${'x'.repeat(43)}`, 'a session that was logged out': cookie, "the panel's cookie": `sysauth_http=${(await panel.logIn()).id}` };
+      await ask(`${daemon.url}${daemon.base}/admin/logout`, {
+        method: 'POST',
+        headers: { cookie },
+        form: { token },
+      });
+      return {
+        'an unknown id': `depotd_session=${'x'.repeat(43)}`,
+        'a session that was logged out': cookie,
+        "the panel's cookie": `sysauth_http=${(await panel.logIn()).id}`,
+      };
     },
   };
 }
 
 async function createOpenWorld(): Promise<World> {
   const daemon = await start('none');
-  return { daemon, right: async () => ({ cookie: '', token: await daemon.token() }), wrong: async () => ({}) };
+  return {
+    daemon,
+    right: async () => ({ cookie: '', token: await daemon.token() }),
+    wrong: async () => ({}),
+  };
 }
 
 async function entriesOf({ url, base }: TestDaemon): Promise<Entry[]> {
-  const { paths } = JSON.parse((await ask(`${url}${base}/openapi.json`)).text) as { paths: Record<string, Record<string, { responses: object; parameters: { name: string; required: boolean }[] }>> };
+  const { paths } = JSON.parse((await ask(`${url}${base}/openapi.json`)).text) as {
+    paths: Record<
+      string,
+      Record<string, { responses: object; parameters: { name: string; required: boolean }[] }>
+    >;
+  };
   return Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, { responses, parameters }]) => ({
       method: method.toUpperCase(),
@@ -102,45 +133,82 @@ async function entriesOf({ url, base }: TestDaemon): Promise<Entry[]> {
   );
 }
 
-function send({ url }: TestDaemon, { method, path }: Entry, { cookie, token }: Credentials): Promise<Answer> {
+function send(
+  { url }: TestDaemon,
+  { method, path }: Entry,
+  { cookie, token }: Credentials,
+): Promise<Answer> {
   const query = token === undefined ? '' : `?token=${token}`;
-  return ask(`${url}${path}${query}`, { method, headers: cookie === undefined || cookie === '' ? {} : { cookie } });
+  return ask(`${url}${path}${query}`, {
+    method,
+    headers: cookie === undefined || cookie === '' ? {} : { cookie },
+  });
 }
 
-/** Which requests were refused for want of a session or a token, or because nobody could be asked. */
+/**
+ * Which requests were refused for want of a session or a token, or because nobody could be asked.
+ */
 function refusals(answers: readonly { name: string; answer: Answer }[]): string[] {
-  return answers.filter(({ answer }) => [401, 403, 503].includes(answer.status)).map(({ name, answer }) => `${name}: ${answer.status}${answer.headers['x-luci-login-required'] === 'yes' ? ' log in' : ''}`);
+  return answers
+    .filter(({ answer }) => [401, 403, 503].includes(answer.status))
+    .map(
+      ({ name, answer }) =>
+        `${name}: ${answer.status}${answer.headers['x-luci-login-required'] === 'yes' ? ' log in' : ''}`,
+    );
 }
 
-async function each(daemon: TestDaemon, credentials: () => Promise<Credentials> | Credentials): Promise<{ name: string; entry: Entry; answer: Answer }[]> {
+async function each(
+  daemon: TestDaemon,
+  credentials: () => Promise<Credentials> | Credentials,
+): Promise<{ name: string; entry: Entry; answer: Answer }[]> {
   const answers = [];
-  for (const entry of await entriesOf(daemon)) answers.push({ name: `${entry.method} ${entry.path}`, entry, answer: await send(daemon, entry, await credentials()) });
+  for (const entry of await entriesOf(daemon)) {
+    answers.push({
+      name: `${entry.method} ${entry.path}`,
+      entry,
+      answer: await send(daemon, entry, await credentials()),
+    });
+  }
   return answers;
 }
 
-test.for(['panel', 'password', 'none'] as const)('with main.auth %s these paths, and no others, answer without a log-in', async (mode) => {
-  const entries = await entriesOf(worlds[mode].daemon);
+test.for(['panel', 'password', 'none'] as const)(
+  'with main.auth %s these paths, and no others, answer without a log-in',
+  async (mode) => {
+    const entries = await entriesOf(worlds[mode].daemon);
 
-  const open = entries.filter(({ needsSession }) => !needsSession).map(({ method, path }) => `${method} ${path}`);
-  expect(open.sort()).toEqual([
-    'GET /cgi-bin/panel',
-    'GET /cgi-bin/panel/',
-    'GET /cgi-bin/panel/admin/login',
-    'GET /cgi-bin/panel/openapi.json',
-    'GET /healthz',
-    'GET /metrics',
-    'POST /cgi-bin/panel/admin/login',
-    'POST /cgi-bin/panel/admin/passwd',
-  ]);
-  expect(entries.length).toBeGreaterThan(15);
-});
+    const open = entries
+      .filter(({ needsSession }) => !needsSession)
+      .map(({ method, path }) => `${method} ${path}`);
+    expect(open.sort()).toEqual([
+      'GET /cgi-bin/panel',
+      'GET /cgi-bin/panel/',
+      'GET /cgi-bin/panel/admin/login',
+      'GET /cgi-bin/panel/openapi.json',
+      'GET /healthz',
+      'GET /metrics',
+      'POST /cgi-bin/panel/admin/login',
+      'POST /cgi-bin/panel/admin/passwd',
+    ]);
+    expect(entries.length).toBeGreaterThan(15);
+  },
+);
 
-test.for(['panel', 'password', 'none'] as const)('with main.auth %s every change but a log-in and an upload needs a token', async (mode) => {
-  const entries = await entriesOf(worlds[mode].daemon);
+test.for(['panel', 'password', 'none'] as const)(
+  'with main.auth %s every change but a log-in and an upload needs a token',
+  async (mode) => {
+    const entries = await entriesOf(worlds[mode].daemon);
 
-  const free = entries.filter(({ method, needsToken }) => method === 'POST' && !needsToken).map(({ path }) => path);
-  expect(free.sort()).toEqual(['/cgi-bin/panel/admin/login', '/cgi-bin/panel/admin/passwd', '/cgi-bin/panel/admin/store/upload']);
-});
+    const free = entries
+      .filter(({ method, needsToken }) => method === 'POST' && !needsToken)
+      .map(({ path }) => path);
+    expect(free.sort()).toEqual([
+      '/cgi-bin/panel/admin/login',
+      '/cgi-bin/panel/admin/passwd',
+      '/cgi-bin/panel/admin/store/upload',
+    ]);
+  },
+);
 
 describe.for(['panel', 'password'] as const)('with main.auth %s', (mode) => {
   test('no session and every wrong session get 403 and the log-in header wherever a session is needed, and only there', async () => {
@@ -150,7 +218,9 @@ describe.for(['panel', 'password'] as const)('with main.auth %s', (mode) => {
     for (const [name, cookie] of Object.entries(cookies)) {
       const answers = await each(daemon, () => ({ cookie, token }));
 
-      const expected = answers.filter(({ entry }) => entry.needsSession).map((answer) => `${answer.name}: 403 log in`);
+      const expected = answers
+        .filter(({ entry }) => entry.needsSession)
+        .map((answer) => `${answer.name}: 403 log in`);
       expect(refusals(answers), name).toEqual(expected);
     }
   });
@@ -159,10 +229,19 @@ describe.for(['panel', 'password'] as const)('with main.auth %s', (mode) => {
     const { daemon, right } = worlds[mode];
     const { cookie } = await right();
     const other = await right();
-    for (const credentials of [{ cookie }, { cookie, token: '' }, { cookie, token: 'wrong' }, { cookie, token: other.token }]) {
+    for (const credentials of [
+      { cookie },
+      { cookie, token: '' },
+      { cookie, token: 'wrong' },
+      { cookie, token: other.token },
+    ]) {
       const answers = await each(daemon, () => credentials);
 
-      expect(refusals(answers)).toEqual(answers.filter(({ entry }) => ('token' in credentials ? entry.takesToken : entry.needsToken)).map(({ name }) => `${name}: 403`));
+      expect(refusals(answers)).toEqual(
+        answers
+          .filter(({ entry }) => ('token' in credentials ? entry.takesToken : entry.needsToken))
+          .map(({ name }) => `${name}: 403`),
+      );
     }
   });
 
@@ -176,17 +255,32 @@ describe.for(['panel', 'password'] as const)('with main.auth %s', (mode) => {
 describe('with main.auth none', () => {
   test('every path answers without a log-in, and changes need the token', async () => {
     const { daemon, right } = worlds.none;
-    for (const credentials of [{}, { token: 'wrong' }, { token: (await worlds.panel.right()).token }]) {
+    for (const credentials of [
+      {},
+      { token: 'wrong' },
+      { token: (await worlds.panel.right()).token },
+    ]) {
       const answers = await each(daemon, () => credentials);
 
-      expect(refusals(answers)).toEqual(answers.filter(({ entry }) => ('token' in credentials ? entry.takesToken : entry.needsToken)).map(({ name }) => `${name}: 403`));
+      expect(refusals(answers)).toEqual(
+        answers
+          .filter(({ entry }) => ('token' in credentials ? entry.takesToken : entry.needsToken))
+          .map(({ name }) => `${name}: 403`),
+      );
     }
     expect(refusals(await each(daemon, right))).toEqual([]);
   });
 
-  test.for(['0.0.0.0:0', '[::]:0', '192.0.2.1:0', 'router.lan:0'])('%s is no address to listen on', async (address) => {
-    await expect(startDaemon(device, { set: ['main.auth=none', `main.listen=${address}`, 'main.state_dir=/etc/other'] })).rejects.toThrow('only loopback and unix addresses may go without log-in');
-  });
+  test.for(['0.0.0.0:0', '[::]:0', '192.0.2.1:0', 'router.lan:0'])(
+    '%s is no address to listen on',
+    async (address) => {
+      await expect(
+        startDaemon(device, {
+          set: ['main.auth=none', `main.listen=${address}`, 'main.state_dir=/etc/other'],
+        }),
+      ).rejects.toThrow('only loopback and unix addresses may go without log-in');
+    },
+  );
 });
 
 test('without a session an unknown path is unknown and a wrong method is wrong, in every mode', async () => {

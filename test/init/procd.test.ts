@@ -5,7 +5,15 @@ import { expect, test } from 'vitest';
 import { runCommand, type Outcome } from '../device/command.ts';
 import { createStage, type Stage } from './stage.ts';
 
-const SERVICE = ['instance', '  command ROOT/usr/sbin/depotd', '  respawn 300 2 5', '  term_timeout 10', '  stderr 1', '  pidfile ROOT/var/run/depotd.pid', 'end'];
+const SERVICE = [
+  'instance',
+  '  command ROOT/usr/sbin/depotd',
+  '  respawn 300 2 5',
+  '  term_timeout 10',
+  '  stderr 1',
+  '  pidfile ROOT/var/run/depotd.pid',
+  'end',
+];
 const TRIGGERS = ['reload when depotd changes', 'on interface.*.up 2000 /etc/init.d/depotd start'];
 
 test('start hands procd one instance that is brought back, but not for ever, and logs what it says', async () => {
@@ -54,13 +62,26 @@ async function stageScript(): Promise<Script> {
   const stage = await createStage();
   const script = await stage.lay('init/depotd.init', 'etc/init.d/depotd');
   const CALLS = await stage.write('calls', '');
-  for (const name of ['reload', 'resume-self-upgrade']) await stage.write(`usr/lib/depotd/${name}`, `#!/bin/sh\necho "${name}\${1:+ $1}" >>"$CALLS"\n`, 0o755);
+  for (const name of ['reload', 'resume-self-upgrade']) {
+    await stage.write(
+      `usr/lib/depotd/${name}`,
+      `#!/bin/sh\necho "${name}\${1:+ $1}" >>"$CALLS"\n`,
+      0o755,
+    );
+  }
   await stage.write('bin/ubus', '#!/bin/sh\n[ "$3" = list ] || echo "ubus $*" >>"$CALLS"\n', 0o755);
   await stage.write('bin/jsonfilter', '#!/bin/sh\necho "$STATE"\n', 0o755);
   const PATH = `${join(stage.root, 'bin')}:${process.env.PATH ?? ''}`;
   return {
     stage,
-    run: (action, env = {}) => runCommand(['busybox', 'ash', join(import.meta.dirname, 'rc.common'), script, action], { env: { ...process.env, PATH, CALLS, ...env } }),
-    calls: async () => (await stage.read('calls')).split('\n').slice(0, -1).map((line) => line.trimEnd().replaceAll(stage.root, 'ROOT')),
+    run: (action, env = {}) =>
+      runCommand(['busybox', 'ash', join(import.meta.dirname, 'rc.common'), script, action], {
+        env: { ...process.env, PATH, CALLS, ...env },
+      }),
+    calls: async () =>
+      (await stage.read('calls'))
+        .split('\n')
+        .slice(0, -1)
+        .map((line) => line.trimEnd().replaceAll(stage.root, 'ROOT')),
   };
 }

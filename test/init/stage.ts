@@ -9,7 +9,10 @@ import { REPOSITORY } from '../source-tree.ts';
 /** A folder that stands for a device's root. */
 export interface Stage {
   root: string;
-  /** Lays a file of the repository out as the device's PATH, every device path in it moved below the root. @returns where it is */
+  /**
+   * Lays a file of the repository out as the device's PATH, every device path in it moved below the
+   * root. @returns where it is
+   */
   lay: (source: string, path: string) => Promise<string>;
   /** @returns where it is */
   write: (path: string, text: string, mode?: number) => Promise<string>;
@@ -30,12 +33,16 @@ export async function createStage(): Promise<Stage> {
   return {
     root,
     write,
-    lay: async (source, path) => write(path, moved(await readFile(join(REPOSITORY, source), 'utf8'), root), 0o755),
+    lay: async (source, path) =>
+      write(path, moved(await readFile(join(REPOSITORY, source), 'utf8'), root), 0o755),
     read: (path) => readFile(join(root, path), 'utf8'),
   };
 }
 
 /** The folders in which the scripts have something of depotd. The PATH that they set stays. */
 function moved(text: string, root: string): string {
-  return text.replaceAll(/(?<![\w.}])\/(etc\/(config|depotd|rc\.d)|usr\/lib\/depotd|usr\/sbin\/depotd|var\/run|run\/depotd)/g, `${root}/$1`);
+  return text.replaceAll(
+    /(?<![\w.}])\/(etc\/(config|depotd|rc\.d)|usr\/lib\/depotd|usr\/sbin\/depotd|var\/run|run\/depotd)/g,
+    `${root}/$1`,
+  );
 }

@@ -15,7 +15,10 @@ test('start brings up one daemon, however often it is said; status, reload and s
   expect(await on.service('start')).toMatchObject({ code: 0 });
   const pid = await on.stage.read(PID_FILE);
 
-  expect(await on.service('status')).toMatchObject({ code: 0, stdout: `depotd is running, process ${pid}` });
+  expect(await on.service('status')).toMatchObject({
+    code: 0,
+    stdout: `depotd is running, process ${pid}`,
+  });
   expect((await on.service('start')).code).toBe(0);
   expect((await on.service('reload')).code).toBe(0);
   expect(await on.stage.read(PID_FILE)).toBe(pid);
@@ -49,10 +52,16 @@ test('a process that got the number of a daemon is left alone', async () => {
 
 test('with a wrong configuration it does not start, and says why with file and line', async () => {
   const on = await stageService();
-  const config = await on.stage.write('etc/config/depotd', "config depotd 'main'\n\toption colour 'blue'\n");
+  const config = await on.stage.write(
+    'etc/config/depotd',
+    "config depotd 'main'\n\toption colour 'blue'\n",
+  );
 
   const start = await on.service('start');
-  expect(start).toMatchObject({ code: 6, stderr: expect.stringContaining(`${config}:2: cannot use main.colour`) as string });
+  expect(start).toMatchObject({
+    code: 6,
+    stderr: expect.stringContaining(`${config}:2: cannot use main.colour`) as string,
+  });
   await expect(on.stage.read(PID_FILE)).rejects.toThrow('ENOENT');
 });
 
@@ -66,17 +75,33 @@ test('the first start after a boot takes up an upgrade that was cut off; those a
 
 test('an action that it does not know ends with 2 and names those that it knows', async () => {
   const on = await stageService();
-  expect(await on.service('sing')).toMatchObject({ code: 2, stderr: expect.stringContaining('start|stop|status|restart') as string });
+  expect(await on.service('sing')).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('start|stop|status|restart') as string,
+  });
 });
 
-/** The script and the built daemon on a device in a folder; a daemon that is left goes away with the test. */
-async function stageService(): Promise<{ stage: Stage; service: (action: string) => Promise<Outcome> }> {
+/**
+ * The script and the built daemon on a device in a folder; a daemon that is left goes away with the
+ * test.
+ */
+async function stageService(): Promise<{
+  stage: Stage;
+  service: (action: string) => Promise<Outcome>;
+}> {
   const stage = await createStage();
   const { root } = stage;
   const script = await stage.lay('init/depotd.sysv', 'etc/init.d/depotd');
   await stage.lay('init/reload', 'usr/lib/depotd/reload');
-  await stage.write('usr/lib/depotd/resume-self-upgrade', `#!/bin/sh\necho resumed >>${root}/resumed\n`, 0o755);
-  const config = await stage.write('etc/config/depotd', `config depotd 'main'\n\toption auth 'none'\n\tlist listen 'unix:${root}/depotd.sock'\n`);
+  await stage.write(
+    'usr/lib/depotd/resume-self-upgrade',
+    `#!/bin/sh\necho resumed >>${root}/resumed\n`,
+    0o755,
+  );
+  const config = await stage.write(
+    'etc/config/depotd',
+    `config depotd 'main'\n\toption auth 'none'\n\tlist listen 'unix:${root}/depotd.sock'\n`,
+  );
   await copyFile(DAEMON_PROGRAM, join(root, 'usr/lib/depotd/depotd.mjs'));
   const launcher = `#!/bin/sh\nexec '${process.execPath}' ${root}/usr/lib/depotd/depotd.mjs --config ${config} --set main.root=${root}/device "$@"\n`;
   await stage.write('usr/sbin/depotd', launcher, 0o755);

@@ -22,7 +22,9 @@ describe.skipIf(process.getuid?.() !== 0)('where the disk of the records is full
   beforeEach(async () => {
     folder = await mkdtemp(join(tmpdir(), 'depotd-full-'));
     filler = join(folder, 'filler');
-    expect(await runCommand(['mount', '-t', 'tmpfs', '-o', 'size=256k,mode=0700', 'tmpfs', folder])).toMatchObject({ code: 0 });
+    expect(
+      await runCommand(['mount', '-t', 'tmpfs', '-o', 'size=256k,mode=0700', 'tmpfs', folder]),
+    ).toMatchObject({ code: 0 });
   });
 
   afterEach(async () => {
@@ -35,7 +37,9 @@ describe.skipIf(process.getuid?.() !== 0)('where the disk of the records is full
     await journal.save(jobOf('a'));
     await fill();
 
-    await expect(journal.save(jobOf('refused', 10_000))).rejects.toMatchObject({ code: 'no_space' });
+    await expect(journal.save(jobOf('refused', 10_000))).rejects.toMatchObject({
+      code: 'no_space',
+    });
     await free();
     await journal.save(jobOf('b'));
 
@@ -45,7 +49,9 @@ describe.skipIf(process.getuid?.() !== 0)('where the disk of the records is full
   test('a job that was refused does not come to be when the file is rewritten', async () => {
     const journal = await openJournal(folder);
     await fill();
-    await expect(journal.save(jobOf('refused', 10_000))).rejects.toMatchObject({ code: 'no_space' });
+    await expect(journal.save(jobOf('refused', 10_000))).rejects.toMatchObject({
+      code: 'no_space',
+    });
     await free();
 
     for (let step = 0; step < 300; step += 1) await journal.save({ ...jobOf('a'), step });
@@ -70,53 +76,81 @@ describe.skipIf(process.getuid?.() !== 0)('where the disk of the records is full
   });
 });
 
-describe.skipIf(process.getuid?.() !== 0)('a job under which the disk of the records fills up', () => {
-  /** Longer than what is left in the file's last page. */
-  const LONG = { fill: 'x'.repeat(5000) };
+describe.skipIf(process.getuid?.() !== 0)(
+  'a job under which the disk of the records fills up',
+  () => {
+    /** Longer than what is left in the file's last page. */
+    const LONG = { fill: 'x'.repeat(5000) };
 
-  beforeEach(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'depotd-full-'));
-    filler = join(folder, 'state/filler');
-    await mkdir(join(folder, 'state'));
-    expect(await runCommand(['mount', '-t', 'tmpfs', '-o', 'size=256k,mode=0700', 'tmpfs', join(folder, 'state')])).toMatchObject({ code: 0 });
-    open = await openQueue(folder);
-  });
+    beforeEach(async () => {
+      folder = await mkdtemp(join(tmpdir(), 'depotd-full-'));
+      filler = join(folder, 'state/filler');
+      await mkdir(join(folder, 'state'));
+      expect(
+        await runCommand([
+          'mount',
+          '-t',
+          'tmpfs',
+          '-o',
+          'size=256k,mode=0700',
+          'tmpfs',
+          join(folder, 'state'),
+        ]),
+      ).toMatchObject({ code: 0 });
+      open = await openQueue(folder);
+    });
 
-  afterEach(async () => {
-    open.queue.close();
-    await open.journal.close();
-    await runCommand(['umount', '-l', join(folder, 'state')]);
-    await rm(folder, { recursive: true, force: true });
-  });
+    afterEach(async () => {
+      open.queue.close();
+      await open.journal.close();
+      await runCommand(['umount', '-l', join(folder, 'state')]);
+      await rm(folder, { recursive: true, force: true });
+    });
 
-  const FILL = 'head -c 1000000 /dev/zero >state/filler; true';
+    const FILL = 'head -c 1000000 /dev/zero >state/filler; true';
 
-  test('ends with the exit code that it had, for the next daemon too', async () => {
-    const job = await submit({ ...LONG, 1: FILL });
-    expect(await ended(open.queue, job)).toMatchObject({ state: 'done', exitCode: 0 });
+    test('ends with the exit code that it had, for the next daemon too', async () => {
+      const job = await submit({ ...LONG, 1: FILL });
+      expect(await ended(open.queue, job)).toMatchObject({ state: 'done', exitCode: 0 });
 
-    expect(await ended(await reopen(), job)).toMatchObject({ state: 'done', exitCode: 0 });
-  });
+      expect(await ended(await reopen(), job)).toMatchObject({ state: 'done', exitCode: 0 });
+    });
 
-  test('begins no further command, and leaves nothing waiting for one', async () => {
-    const job = await submit({ ...LONG, 1: FILL, 2: 'echo ran >>effects' });
+    test('begins no further command, and leaves nothing waiting for one', async () => {
+      const job = await submit({ ...LONG, 1: FILL, 2: 'echo ran >>effects' });
 
-    expect(await ended(open.queue, job)).toMatchObject({ state: 'failed', error: expect.stringContaining('cannot write job records') as unknown });
-    await expect.poll(() => readFile(join(folder, 'logs/exits', `${job.id}.2`), 'utf8').catch(() => '')).toMatch(/^not-run\n/);
-    await expect(readFile(join(folder, 'effects'))).rejects.toThrow('ENOENT');
-  });
+      expect(await ended(open.queue, job)).toMatchObject({
+        state: 'failed',
+        error: expect.stringContaining('cannot write job records') as unknown,
+      });
+      await expect
+        .poll(() => readFile(join(folder, 'logs/exits', `${job.id}.2`), 'utf8').catch(() => ''))
+        .toMatch(/^not-run\n/);
+      await expect(readFile(join(folder, 'effects'))).rejects.toThrow('ENOENT');
+    });
 
-  test('is waited for by a daemon that comes while the disk is still full', async () => {
-    const job = await submit({ ...LONG, 1: `${FILL}; until [ -e go ]; do sleep 0.02; done; exit 7` });
-    await expect.poll(() => stat(filler).then(({ size }) => size, () => 0)).toBeGreaterThan(100_000);
+    test('is waited for by a daemon that comes while the disk is still full', async () => {
+      const job = await submit({
+        ...LONG,
+        1: `${FILL}; until [ -e go ]; do sleep 0.02; done; exit 7`,
+      });
+      await expect
+        .poll(() =>
+          stat(filler).then(
+            ({ size }) => size,
+            () => 0,
+          ),
+        )
+        .toBeGreaterThan(100_000);
 
-    const next = await reopen();
-    await expect.poll(() => next.get(job.id)?.resumes).toBe(1);
-    await writeFile(join(folder, 'go'), '');
+      const next = await reopen();
+      await expect.poll(() => next.get(job.id)?.resumes).toBe(1);
+      await writeFile(join(folder, 'go'), '');
 
-    expect(await ended(next, job)).toMatchObject({ state: 'failed', exitCode: 7 });
-  });
-});
+      expect(await ended(next, job)).toMatchObject({ state: 'failed', exitCode: 7 });
+    });
+  },
+);
 
 async function submit(params: Record<string, string>): Promise<Job> {
   const submission = await open.queue.submit(request('demo', params));
@@ -139,7 +173,21 @@ async function ended(queue: Queue, { id }: Job): Promise<Job | undefined> {
 
 /** @param bytes that its record has at least */
 function jobOf(id: string, bytes = 0): Job {
-  return { id, kind: 'install', lane: 'package', subject: 'demo', params: { fill: 'x'.repeat(bytes) }, command: 'install demo', state: 'queued', createdAt: 1, phase: 'steps', step: 0, runs: 0, resumes: 0, memory: {} };
+  return {
+    id,
+    kind: 'install',
+    lane: 'package',
+    subject: 'demo',
+    params: { fill: 'x'.repeat(bytes) },
+    command: 'install demo',
+    state: 'queued',
+    createdAt: 1,
+    phase: 'steps',
+    step: 0,
+    runs: 0,
+    resumes: 0,
+    memory: {},
+  };
 }
 
 async function savedIn(place: string): Promise<string[]> {

@@ -48,7 +48,18 @@ test('a saved record is in the file when save resolves', async () => {
 });
 
 /** How a power cut may leave the end of the file. */
-const TORN = ['{', '{"id":"torn"', JSON.stringify({ id: 'torn' }), '\0\0\0\0', '{"id":"torn"}garbage\n', '\n', 'null\n', '[]\n', '7\n', '"text"\n'];
+const TORN = [
+  '{',
+  '{"id":"torn"',
+  JSON.stringify({ id: 'torn' }),
+  '\0\0\0\0',
+  '{"id":"torn"}garbage\n',
+  '\n',
+  'null\n',
+  '[]\n',
+  '7\n',
+  '"text"\n',
+];
 
 test.each(TORN)('a file that ends in %j loses nothing before it, and goes on', async (torn) => {
   await writeFile(file, `${JSON.stringify(jobOf('a'))}\n${torn}`);
@@ -96,14 +107,19 @@ test('a job saved over and over does not let the file grow', async () => {
   expect(lines).toBeLessThan(250);
   await journal.close();
   const reopened = await openJournal(folder);
-  expect(reopened.jobs.map(({ id, step }) => [id, step])).toEqual([['other', 0], ['a', 999]]);
+  expect(reopened.jobs.map(({ id, step }) => [id, step])).toEqual([
+    ['other', 0],
+    ['a', 999],
+  ]);
   await reopened.close();
 });
 
 test('what is saved while the file is rewritten is not lost', async () => {
   const journal = await openJournal(folder);
   const jobs = Array.from({ length: 20 }, (_, index) => jobOf(`job-${index}`));
-  for (let round = 1; round <= 60; round += 1) await Promise.all(jobs.map((job) => journal.save({ ...job, step: round })));
+  for (let round = 1; round <= 60; round += 1) {
+    await Promise.all(jobs.map((job) => journal.save({ ...job, step: round })));
+  }
   await journal.close();
 
   const reopened = await openJournal(folder);
@@ -122,11 +138,28 @@ test('nobody but the owner may read the records', async () => {
 test('a folder that cannot be written is named', async () => {
   await writeFile(join(folder, 'plain'), '');
 
-  await expect(openJournal(join(folder, 'plain/state'))).rejects.toMatchObject({ code: 'unavailable', message: expect.stringContaining(join(folder, 'plain/state')) as unknown });
+  await expect(openJournal(join(folder, 'plain/state'))).rejects.toMatchObject({
+    code: 'unavailable',
+    message: expect.stringContaining(join(folder, 'plain/state')) as unknown,
+  });
 });
 
 function jobOf(id: string): Job {
-  return { id, kind: 'install', lane: 'package', subject: 'demo', params: {}, command: 'install demo', state: 'queued', createdAt: 1, phase: 'steps', step: 0, runs: 0, resumes: 0, memory: {} };
+  return {
+    id,
+    kind: 'install',
+    lane: 'package',
+    subject: 'demo',
+    params: {},
+    command: 'install demo',
+    state: 'queued',
+    createdAt: 1,
+    phase: 'steps',
+    step: 0,
+    runs: 0,
+    resumes: 0,
+    memory: {},
+  };
 }
 
 async function savedIn(place: string): Promise<string[]> {

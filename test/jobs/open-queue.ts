@@ -27,16 +27,38 @@ export interface QueueSettings {
 }
 
 /**
- * The real journal, runner and queue, with plans for tests: a parameter whose name begins with a digit is a step, one that begins with `r`
- * a step of the repair; one that ends with `late` is not stopped. Its value is a text for a shell, or `crash`, or `tell` for a note on whether the step is told to stop.
+ * The real journal, runner and queue, with plans for tests: a parameter whose name begins with a
+ * digit is a step, one that begins with `r` a step of the repair; one that ends with `late` is not
+ * stopped. Its value is a text for a shell, or `crash`, or `tell` for a note on whether the step is
+ * told to stop.
  */
-export async function openQueue(folder: string, { limits = { jobs: 1000, logBytes: 1024 ** 3 }, onSaving, onSaved, onCrash }: QueueSettings = {}): Promise<OpenQueue> {
-  const [journal, logs] = await Promise.all([openJournal(join(folder, 'state')), createTaskLogs(join(folder, 'logs'))]);
+export async function openQueue(
+  folder: string,
+  { limits = { jobs: 1000, logBytes: 1024 ** 3 }, onSaving, onSaved, onCrash }: QueueSettings = {},
+): Promise<OpenQueue> {
+  const [journal, logs] = await Promise.all([
+    openJournal(join(folder, 'state')),
+    createTaskLogs(join(folder, 'logs')),
+  ]);
   const log = createLog('silent');
-  const planOf = ({ params }: Job): Plan => ({ steps: stepsOf(params, /^\d/), repair: stepsOf(params, /^r/) });
-  const stepsOf = (params: Record<string, string>, pattern: RegExp): Step[] => Object.keys(params).filter((name) => pattern.test(name)).sort().map((name) => stepOf(name, params[name] ?? ''));
+  const planOf = ({ params }: Job): Plan => ({
+    steps: stepsOf(params, /^\d/),
+    repair: stepsOf(params, /^r/),
+  });
+  const stepsOf = (params: Record<string, string>, pattern: RegExp): Step[] =>
+    Object.keys(params)
+      .filter((name) => pattern.test(name))
+      .sort()
+      .map((name) => stepOf(name, params[name] ?? ''));
   const stepOf = (name: string, text: string): Step => {
-    if (text !== 'crash' && text !== 'tell') return { name, mustSucceed: true, isLate: name.endsWith('late'), command: () => shell(folder, text) };
+    if (text !== 'crash' && text !== 'tell') {
+      return {
+        name,
+        mustSucceed: true,
+        isLate: name.endsWith('late'),
+        command: () => shell(folder, text),
+      };
+    }
     return {
       name,
       act: async ({ job, note, signal }) => {
@@ -52,7 +74,14 @@ export async function openQueue(folder: string, { limits = { jobs: 1000, logByte
     onSaved?.(job);
   };
   const runner = createRunner({ processes: createProcesses(), logs, log, planOf, save });
-  const queue = createQueue({ journal, logs, log, runner, contradicts: (kind, other) => kind !== other, limits: () => limits });
+  const queue = createQueue({
+    journal,
+    logs,
+    log,
+    runner,
+    contradicts: (kind, other) => kind !== other,
+    limits: () => limits,
+  });
   return { queue, logs, journal };
 }
 
@@ -60,6 +89,17 @@ function shell(folder: string, text: string): Command {
   return { argv: ['sh', '-c', text], environment: { PATH: '/usr/bin:/bin' }, cwd: folder };
 }
 
-export function request(subject: string, params: Record<string, string>, more: Partial<JobRequest> = {}): JobRequest {
-  return { kind: 'install', lane: 'package', subject, params, command: `install ${subject}`, ...more };
+export function request(
+  subject: string,
+  params: Record<string, string>,
+  more: Partial<JobRequest> = {},
+): JobRequest {
+  return {
+    kind: 'install',
+    lane: 'package',
+    subject,
+    params,
+    command: `install ${subject}`,
+    ...more,
+  };
 }

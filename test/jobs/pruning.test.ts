@@ -17,10 +17,20 @@ afterEach(() => rm(folder, { recursive: true, force: true }));
 test('of the jobs that have ended no more than the limit are kept, the newest, and their logs with them', async () => {
   const open = await openQueue(folder, { limits: { jobs: 3, logBytes: 1024 ** 2 } });
 
-  const ids = await runAll(open, ['a', 'b', 'c', 'd', 'e'].map(() => 'echo text'));
+  const ids = await runAll(
+    open,
+    ['a', 'b', 'c', 'd', 'e'].map(() => 'echo text'),
+  );
 
   await expect.poll(() => open.queue.all().map(({ id }) => id)).toEqual(ids.slice(2));
-  await expect.poll(() => logsIn()).toEqual(ids.slice(2).map((id) => `${id}.log`).sort());
+  await expect
+    .poll(() => logsIn())
+    .toEqual(
+      ids
+        .slice(2)
+        .map((id) => `${id}.log`)
+        .sort(),
+    );
   await open.journal.close();
   const reopened = await openQueue(folder);
   expect(reopened.queue.all().map(({ id }) => id)).toEqual(ids.slice(2));
@@ -30,7 +40,12 @@ test('of the jobs that have ended no more than the limit are kept, the newest, a
 test('old logs go when all together are larger than the limit, but the newest stays whatever its size', async () => {
   const open = await openQueue(folder, { limits: { jobs: 100, logBytes: 2500 } });
 
-  const ids = await runAll(open, ['printf %01000d 0', 'printf %01000d 0', 'printf %01000d 0', 'printf %09000d 0']);
+  const ids = await runAll(open, [
+    'printf %01000d 0',
+    'printf %01000d 0',
+    'printf %01000d 0',
+    'printf %09000d 0',
+  ]);
 
   await expect.poll(() => open.queue.all().map(({ id }) => id)).toEqual(ids.slice(3));
   await open.journal.close();
@@ -38,7 +53,13 @@ test('old logs go when all together are larger than the limit, but the newest st
 
 test('a job that has not ended is never pruned', async () => {
   const open = await openQueue(folder, { limits: { jobs: 1, logBytes: 1 } });
-  const running = await open.queue.submit(request('long', { 1: 'echo text; until [ -e go ]; do sleep 0.02; done' }, { lane: 'container' }));
+  const running = await open.queue.submit(
+    request(
+      'long',
+      { 1: 'echo text; until [ -e go ]; do sleep 0.02; done' },
+      { lane: 'container' },
+    ),
+  );
   const long = 'job' in running ? running.job : undefined;
 
   const ids = await runAll(open, ['echo text', 'echo text', 'echo text']);

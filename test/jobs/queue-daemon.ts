@@ -5,14 +5,16 @@ import { isEnded, type Job } from '../../src/jobs/job.ts';
 import { openQueue, request } from './open-queue.ts';
 
 /**
- * A daemon of jobs alone: FOLDER, the point at which it kills itself, and the parameters of a job to submit, as JSON. Without those it goes
- * on with what the last one left, tells how the first job ended, and ends.
+ * A daemon of jobs alone: FOLDER, the point at which it kills itself, and the parameters of a job
+ * to submit, as JSON. Without those it goes on with what the last one left, tells how the first job
+ * ended, and ends.
  */
 const [folder = '', point = '', params] = process.argv.slice(2);
 
 const die = (): void => void process.kill(process.pid, 'SIGKILL');
 const POINTS: Record<string, (job: Job) => boolean> = {
-  started: ({ state, phase, process: mark }) => state === 'running' && phase === 'steps' && mark === undefined,
+  started: ({ state, phase, process: mark }) =>
+    state === 'running' && phase === 'steps' && mark === undefined,
   held: ({ phase, process: mark }) => phase === 'steps' && mark !== undefined,
   'repair begun': ({ phase, process: mark }) => phase === 'repair' && mark === undefined,
   'repair held': ({ phase, process: mark }) => phase === 'repair' && mark !== undefined,

@@ -27,15 +27,21 @@ afterEach(async () => {
 /** Waits until somebody creates the file. */
 const UNTIL = (name: string): string => `until [ -e ${name} ]; do sleep 0.02; done`;
 const release = (name: string): Promise<void> => writeFile(join(folder, name), '');
-const linesOf = async (name: string): Promise<string[]> => (await readFile(join(folder, name), 'utf8').catch(() => '')).split('\n').filter(Boolean);
+const linesOf = async (name: string): Promise<string[]> =>
+  (await readFile(join(folder, name), 'utf8').catch(() => '')).split('\n').filter(Boolean);
 
 test('jobs of a lane run one at a time in the order in which they came', async () => {
-  const script = (name: string): string => `echo begin ${name} >>order; sleep 0.1; echo end ${name} >>order`;
-  const jobs = await Promise.all(['a', 'b', 'c'].map((name) => submit(request(name, { 1: script(name) }))));
+  const script = (name: string): string =>
+    `echo begin ${name} >>order; sleep 0.1; echo end ${name} >>order`;
+  const jobs = await Promise.all(
+    ['a', 'b', 'c'].map((name) => submit(request(name, { 1: script(name) }))),
+  );
 
   for (const job of jobs) await ended(job);
 
-  expect(await linesOf('order')).toEqual(['a', 'b', 'c'].flatMap((name) => [`begin ${name}`, `end ${name}`]));
+  expect(await linesOf('order')).toEqual(
+    ['a', 'b', 'c'].flatMap((name) => [`begin ${name}`, `end ${name}`]),
+  );
 });
 
 test('a job runs, and its log is read, after somebody has cleared all logs away', async () => {
@@ -57,7 +63,9 @@ test('what cannot be removed among the logs keeps nothing else from running', as
 
 test('lanes run side by side', async () => {
   const one = await submit(request('a', { 1: `echo >one; ${UNTIL('two')}` }));
-  const two = await submit(request('b', { 1: `echo >two; ${UNTIL('one')}` }, { lane: 'container' }));
+  const two = await submit(
+    request('b', { 1: `echo >two; ${UNTIL('one')}` }, { lane: 'container' }),
+  );
 
   expect((await ended(one)).state).toBe('done');
   expect((await ended(two)).state).toBe('done');
@@ -67,7 +75,10 @@ test('the same request while one is queued or running is that job', async () => 
   const running = await submit(request('a', { 1: UNTIL('go') }));
   const queued = await submit(request('b', { 1: 'true' }));
 
-  expect(await queue.submit(request('a', { 1: UNTIL('go') }))).toEqual({ job: running, isNew: false });
+  expect(await queue.submit(request('a', { 1: UNTIL('go') }))).toEqual({
+    job: running,
+    isNew: false,
+  });
   expect(await queue.submit(request('b', { 1: 'true' }))).toEqual({ job: queued, isNew: false });
   expect(await queue.submit(request('b', { 1: 'false' }))).toMatchObject({ isNew: true });
 
@@ -77,9 +88,14 @@ test('the same request while one is queued or running is that job', async () => 
 });
 
 test('twenty of the same requests at once are one job', async () => {
-  const submissions = await Promise.all(Array.from({ length: 20 }, () => queue.submit(request('a', { 1: 'echo ran >>order' }))));
+  const submissions = await Promise.all(
+    Array.from({ length: 20 }, () => queue.submit(request('a', { 1: 'echo ran >>order' }))),
+  );
 
-  expect(new Set(submissions.map((submission) => ('job' in submission ? submission.job.id : 'conflict'))).size).toBe(1);
+  expect(
+    new Set(submissions.map((submission) => ('job' in submission ? submission.job.id : 'conflict')))
+      .size,
+  ).toBe(1);
   await ended(queue.all()[0]);
   expect(await linesOf('order')).toEqual(['ran']);
 });
@@ -105,7 +121,11 @@ test('a queued job that is stopped never runs, and the others do', async () => {
 
   expect(await queue.stop(dropped.id)).toBe(true);
 
-  expect(dropped).toMatchObject({ state: 'stopped', exitCode: 143, error: 'stopped on request, before it began' });
+  expect(dropped).toMatchObject({
+    state: 'stopped',
+    exitCode: 143,
+    error: 'stopped on request, before it began',
+  });
   await release('go');
   await ended(running);
   await ended(last);
@@ -113,20 +133,35 @@ test('a queued job that is stopped never runs, and the others do', async () => {
 });
 
 test('a running job that is stopped ends its command, repairs, and has the exit code of the command', async () => {
-  const job = await submit(request('a', { 1: 'trap "exit 130" INT; echo >begun; while :; do sleep 0.02; done', 2: 'echo not reached >>order', r1: 'echo repaired >>order' }));
+  const job = await submit(
+    request('a', {
+      1: 'trap "exit 130" INT; echo >begun; while :; do sleep 0.02; done',
+      2: 'echo not reached >>order',
+      r1: 'echo repaired >>order',
+    }),
+  );
   await expect.poll(async () => (await readdir(folder)).includes('begun')).toBe(true);
 
   await queue.stop(job.id);
   await queue.stop(job.id);
 
-  expect(await ended(job)).toMatchObject({ state: 'stopped', exitCode: 130, error: 'stopped on request' });
+  expect(await ended(job)).toMatchObject({
+    state: 'stopped',
+    exitCode: 130,
+    error: 'stopped on request',
+  });
   expect(await linesOf('order')).toEqual(['repaired']);
   expect(await queue.stop(job.id)).toBe(true);
   expect(job.state).toBe('stopped');
 });
 
 test('a stop that comes when the job has done what it is for lets it end well', async () => {
-  const job = await submit(request('a', { '1late': 'echo >begun; until [ -e go ]; do sleep 0.02; done', '2late': 'echo reached >>order' }));
+  const job = await submit(
+    request('a', {
+      '1late': 'echo >begun; until [ -e go ]; do sleep 0.02; done',
+      '2late': 'echo reached >>order',
+    }),
+  );
   await expect.poll(async () => (await readdir(folder)).includes('begun')).toBe(true);
 
   await queue.stop(job.id);
@@ -164,7 +199,9 @@ test('the repair of a job that was stopped is not told to stop', async () => {
   await queue.stop(job.id);
   await ended(job);
 
-  expect(await readFile(open.logs.fileOf(job.id), 'utf8')).toContain('depotd: r1 is told to stop: false\r\n');
+  expect(await readFile(open.logs.fileOf(job.id), 'utf8')).toContain(
+    'depotd: r1 is told to stop: false\r\n',
+  );
 });
 
 test('exit files do not stay once the end is on record', async () => {
@@ -178,18 +215,28 @@ test('there is nothing to stop where no job has that id', async () => {
 });
 
 test('a command that fails fails the job with its exit code, after the repair', async () => {
-  const job = await submit(request('a', { 1: 'exit 7', 2: 'echo not reached >>order', r1: 'echo repaired >>order' }));
+  const job = await submit(
+    request('a', { 1: 'exit 7', 2: 'echo not reached >>order', r1: 'echo repaired >>order' }),
+  );
 
-  expect(await ended(job)).toMatchObject({ state: 'failed', exitCode: 7, error: 'cannot 1: exit code 7' });
+  expect(await ended(job)).toMatchObject({
+    state: 'failed',
+    exitCode: 7,
+    error: 'cannot 1: exit code 7',
+  });
   expect(await linesOf('order')).toEqual(['repaired']);
 });
 
 test('a repair that fails is told in the log and goes on with its next step', async () => {
-  const job = await submit(request('a', { 1: 'exit 7', r1: 'exit 9', r2: 'echo repaired >>order' }));
+  const job = await submit(
+    request('a', { 1: 'exit 7', r1: 'exit 9', r2: 'echo repaired >>order' }),
+  );
 
   expect(await ended(job)).toMatchObject({ state: 'failed', exitCode: 7 });
   expect(await linesOf('order')).toEqual(['repaired']);
-  expect(await readFile(open.logs.fileOf(job.id), 'utf8')).toBe('depotd: cannot 1: exit code 7\r\ndepotd: cannot r1: exit code 9\r\n');
+  expect(await readFile(open.logs.fileOf(job.id), 'utf8')).toBe(
+    'depotd: cannot 1: exit code 7\r\ndepotd: cannot r1: exit code 9\r\n',
+  );
 });
 
 test('a closed queue takes no job and begins none, and the next one goes on with what is left', async () => {
@@ -211,7 +258,9 @@ test('a closed queue takes no job and begins none, and the next one goes on with
 });
 
 test('every job has an id that nobody can guess, and none is given twice', async () => {
-  const jobs = await Promise.all(Array.from({ length: 200 }, (_, index) => submit(request(`s${index}`, {}))));
+  const jobs = await Promise.all(
+    Array.from({ length: 200 }, (_, index) => submit(request(`s${index}`, {}))),
+  );
 
   expect(new Set(jobs.map(({ id }) => id)).size).toBe(200);
   expect(jobs.every(({ id }) => /^[0-9a-f]{32}$/.test(id))).toBe(true);
@@ -220,7 +269,9 @@ test('every job has an id that nobody can guess, and none is given twice', async
 
 async function submit(wanted: JobRequest): Promise<Job> {
   const submission = await queue.submit(wanted);
-  if ('conflict' in submission) throw new Error(`cannot submit: job ${submission.conflict.id} contradicts`);
+  if ('conflict' in submission) {
+    throw new Error(`cannot submit: job ${submission.conflict.id} contradicts`);
+  }
   return submission.job;
 }
 

@@ -39,7 +39,9 @@ test('a name that begins with a dash is an option, wherever it stands', async ()
   }
   expect((await opkg('install', 'virt', '-noact')).stdout).not.toContain('Configuring');
   expect((await opkg('install', 'virt', `-o${root}/tmp`)).stderr).toBe(
-    errors(`opkg_conf_load: Could not create lock file ${root}/tmp//var/lock/opkg.lock: No such file or directory.`),
+    errors(
+      `opkg_conf_load: Could not create lock file ${root}/tmp//var/lock/opkg.lock: No such file or directory.`,
+    ),
   );
 });
 
@@ -48,7 +50,9 @@ test('-- ends the options', async () => {
 
   expect((await opkg('install', '--', '-versi')).stdout).toBe(lines("Unknown package '-versi'."));
   expect((await opkg('--', 'install', 'virt')).code).toBe(0);
-  expect((await opkg('remove', '--', 'virt')).stdout).toBe(lines('Removing package virt from root...'));
+  expect((await opkg('remove', '--', 'virt')).stdout).toBe(
+    lines('Removing package virt from root...'),
+  );
 });
 
 test('-f loads another configuration before the others', async () => {
@@ -56,7 +60,10 @@ test('-f loads another configuration before the others', async () => {
   const path = join(root, 'tmp/other.conf');
   await writeFile(path, `src/gz other ${feed.url}\n`);
 
-  expect((await opkg('update', `-f${path}`)).stdout.match(/lists\/\w+/g)).toEqual(['lists/other', 'lists/lab']);
+  expect((await opkg('update', `-f${path}`)).stdout.match(/lists\/\w+/g)).toEqual([
+    'lists/other',
+    'lists/lab',
+  ]);
   expect(await opkg('update', '-f', '/nonexistent.conf')).toEqual({
     code: 255,
     stdout: '',
@@ -80,7 +87,9 @@ test('-t chooses the folder for temporary files, which has to be there', async (
   expect((await opkg('--tmp-dir', join(root, 'tmp'), 'install', 'virt')).code).toBe(0);
   const refusal = await opkg('-t', join(root, 'nowhere'), 'list-installed');
   expect(refusal).toMatchObject({ code: 255, stdout: '' });
-  expect(refusal.stderr).toMatch(/^Collected errors:\n \* opkg_conf_load: Creating temp dir \S+\/nowhere\/opkg-\w{6} failed: No such file or directory\.\n$/);
+  expect(refusal.stderr).toMatch(
+    /^Collected errors:\n \* opkg_conf_load: Creating temp dir \S+\/nowhere\/opkg-\w{6} failed: No such file or directory\.\n$/,
+  );
 });
 
 test('--add-arch takes the place of the defaults, not of the configured ones', async () => {
@@ -94,7 +103,10 @@ test('--add-arch takes the place of the defaults, not of the configured ones', a
 test('lines that cannot be understood are told of and left out', async () => {
   const { opkg, root } = await startDevice();
   const path = join(root, 'etc/opkg/zz.conf');
-  await writeFile(path, '# a comment\nnonsense a b\nsrc/gz lab again\narch mips 3 and more\noption nonsense 1\n');
+  await writeFile(
+    path,
+    '# a comment\nnonsense a b\nsrc/gz lab again\narch mips 3 and more\noption nonsense 1\n',
+  );
 
   expect(await opkg('list-installed')).toEqual({
     code: 0,

@@ -7,7 +7,10 @@ import { errors, lines, startUpdatedDevice } from './start-device.ts';
 
 const BADPOST_ERRORS =
   'badpost: cannot do it\n' +
-  errors('pkg_run_script: package "badpost" postinst script returned status 3.', 'opkg_configure: badpost.postinst returned 3.');
+  errors(
+    'pkg_run_script: package "badpost" postinst script returned status 3.',
+    'opkg_configure: badpost.postinst returned 3.',
+  );
 
 test('a failing postinst leaves the package unpacked, with its files, and in list-installed', async () => {
   const device = await startUpdatedDevice();
@@ -15,7 +18,11 @@ test('a failing postinst leaves the package unpacked, with its files, and in lis
   const install = await device.opkg('install', 'badpost');
 
   expect(install).toMatchObject({ code: 255, stderr: BADPOST_ERRORS });
-  expect((await device.database()).get('badpost')).toMatchObject({ want: 'install', flags: ['user'], state: 'unpacked' });
+  expect((await device.database()).get('badpost')).toMatchObject({
+    want: 'install',
+    flags: ['user'],
+    state: 'unpacked',
+  });
   expect(await device.read('usr/bin/badpost')).toBeDefined();
   expect((await device.opkg('list-installed', 'badpost')).stdout).toBe(lines('badpost - 1.0-1'));
 });
@@ -26,7 +33,9 @@ test('a package left unpacked is tried again by every install and upgrade, and f
 
   const install = await device.opkg('install', 'virt');
   expect(install).toMatchObject({ code: 255, stderr: BADPOST_ERRORS });
-  expect(install.stdout).toMatch(/^badpost: postinst starts\n[^]*Configuring badpost\.\nConfiguring virt\.\n$/);
+  expect(install.stdout).toMatch(
+    /^badpost: postinst starts\n[^]*Configuring badpost\.\nConfiguring virt\.\n$/,
+  );
   expect((await device.database()).get('virt')?.state).toBe('installed');
   expect((await device.opkg('upgrade', 'virt')).code).toBe(255);
 
@@ -38,13 +47,23 @@ test('configure tries what is left unpacked, and the flag says so', async () => 
   const device = await startUpdatedDevice();
   await device.opkg('install', 'virt', 'tiny-01');
   expect((await device.opkg('flag', 'unpacked', 'virt', 'tiny-01')).stdout).toBe(
-    lines('Setting flags for package virt to unpacked.', 'Setting flags for package tiny-01 to unpacked.'),
+    lines(
+      'Setting flags for package virt to unpacked.',
+      'Setting flags for package tiny-01 to unpacked.',
+    ),
   );
 
-  expect(await device.opkg('configure', 'virt')).toEqual({ code: 0, stdout: lines('Configuring virt.'), stderr: '' });
+  expect(await device.opkg('configure', 'virt')).toEqual({
+    code: 0,
+    stdout: lines('Configuring virt.'),
+    stderr: '',
+  });
 
   const database = await device.database();
-  expect([database.get('virt')?.state, database.get('tiny-01')?.state]).toEqual(['installed', 'unpacked']);
+  expect([database.get('virt')?.state, database.get('tiny-01')?.state]).toEqual([
+    'installed',
+    'unpacked',
+  ]);
 });
 
 test('a failing preinst leaves no file, and a stanza that is not installed', async () => {
@@ -61,7 +80,10 @@ test('a failing preinst leaves no file, and a stanza that is not installed', asy
         'opkg_install_cmd: Cannot install package badpre.',
       ),
   );
-  expect((await device.database()).get('badpre')).toMatchObject({ want: 'install', state: 'not-installed' });
+  expect((await device.database()).get('badpre')).toMatchObject({
+    want: 'install',
+    state: 'not-installed',
+  });
   expect(await device.read('usr/bin/badpre')).toBeUndefined();
   expect((await device.opkg('list-installed', 'badpre')).stdout).toBe('');
 });
@@ -100,21 +122,29 @@ test.each([
     'badsum',
     "opkg_install_pkg: Checksum or size mismatch for package badsum. Either the opkg or the package index are corrupt. Try 'opkg update'.",
   ],
-  ['conflictor', 'check_conflicts_for: The following packages conflict with conflictor:\n * check_conflicts_for: \tlibdemo * '],
+  [
+    'conflictor',
+    'check_conflicts_for: The following packages conflict with conflictor:\n * check_conflicts_for: \tlibdemo * ',
+  ],
 ])('%s is refused', async (name, error) => {
   const device = await startUpdatedDevice();
   await device.opkg('install', 'libdemo');
 
   const install = await device.opkg('install', name);
 
-  expect(install).toMatchObject({ code: 255, stderr: errors(error, `opkg_install_cmd: Cannot install package ${name}.`) });
+  expect(install).toMatchObject({
+    code: 255,
+    stderr: errors(error, `opkg_install_cmd: Cannot install package ${name}.`),
+  });
   expect((await device.database()).get(name)?.state ?? 'not-installed').toBe('not-installed');
 });
 
 test('--force-checksum installs what the index does not describe', async () => {
   const { opkg } = await startUpdatedDevice();
 
-  expect((await opkg('--force-checksum', 'install', 'badsum')).stdout).toContain('Ignored badsum checksum or size mismatch.\nConfiguring badsum.\n');
+  expect((await opkg('--force-checksum', 'install', 'badsum')).stdout).toContain(
+    'Ignored badsum checksum or size mismatch.\nConfiguring badsum.\n',
+  );
 });
 
 test('a file that the feed lost is a failed download', async () => {
@@ -201,7 +231,9 @@ test('the space is looked for on the overlay, and a size of 2 to 4 GiB is never 
 
   expect(install.code).toBe(255);
   expect(install.stderr).toMatch(
-    new RegExp(`verify_pkg_installable: Only have \\d+kb available on filesystem ${device.root}/overlay, pkg toobig needs 18014398508\\d+\\n`),
+    new RegExp(
+      `verify_pkg_installable: Only have \\d+kb available on filesystem ${device.root}/overlay, pkg toobig needs 18014398508\\d+\\n`,
+    ),
   );
   expect(device.feed.requests('toobig_1.0-1_all.ipk')).toBe(0);
   expect((await device.opkg('--force-space', 'install', 'toobig')).code).toBe(0);
@@ -209,13 +241,23 @@ test('the space is looked for on the overlay, and a size of 2 to 4 GiB is never 
 
 test.each([
   ['hello', (path: string) => [`pkg_init_from_file: Malformed package file ${path}.`]],
-  [undefined, (path: string) => [`wfopen: ${path}: No such file or directory.`, `pkg_init_from_file: Failed to extract control file from ${path}.`]],
+  [
+    undefined,
+    (path: string) => [
+      `wfopen: ${path}: No such file or directory.`,
+      `pkg_init_from_file: Failed to extract control file from ${path}.`,
+    ],
+  ],
 ])('a file with %s in it is no package, and nothing else is tried', async (content, expected) => {
   const device = await startUpdatedDevice();
   const path = join(device.root, 'tmp/some.ipk');
   if (content !== undefined) await writeFile(path, content);
 
-  expect(await device.opkg('install', 'virt', path)).toEqual({ code: 255, stdout: '', stderr: errors(...expected(path)) });
+  expect(await device.opkg('install', 'virt', path)).toEqual({
+    code: 255,
+    stdout: '',
+    stderr: errors(...expected(path)),
+  });
   expect((await device.database()).has('virt')).toBe(false);
 });
 
@@ -223,5 +265,7 @@ test('after a failure the temporary folder is gone', async () => {
   const { opkg, root } = await startUpdatedDevice();
   await opkg('install', 'badpost', 'gone', 'nosuch');
 
-  expect((await readdir(join(root, 'tmp'))).filter((name) => /^opkg-\w{6}$/.test(name))).toEqual([]);
+  expect((await readdir(join(root, 'tmp'))).filter((name) => /^opkg-\w{6}$/.test(name))).toEqual(
+    [],
+  );
 });

@@ -34,7 +34,8 @@ test('the status file holds a stanza for each package, in the order of its hash 
 
   const status = await device.read('usr/lib/opkg/status');
 
-  expect(status?.replace(/(Installed-Time: )(?!1700000000)\d+/g, '$1NOW')).toBe(`Package: app-meta-demo
+  expect(status?.replace(/(Installed-Time: )(?!1700000000)\d+/g, '$1NOW'))
+    .toBe(`Package: app-meta-demo
 Version: 1.0-1
 Depends: libc, demo-app
 Status: install user installed
@@ -73,16 +74,24 @@ test('the control files lie in the info folder, and NAME.list has paths without 
   const device = await startUpdatedDevice();
   await device.opkg('install', 'demo-app');
 
-  const names = (await readdir(join(device.root, 'usr/lib/opkg/info'))).filter((name) => name.startsWith('demo-app'));
+  const names = (await readdir(join(device.root, 'usr/lib/opkg/info'))).filter((name) =>
+    name.startsWith('demo-app'),
+  );
 
   expect(names.sort()).toEqual(
-    ['conffiles', 'control', 'list', 'postinst', 'postinst-pkg', 'postrm', 'prerm'].map((kind) => `demo-app.${kind}`),
+    ['conffiles', 'control', 'list', 'postinst', 'postinst-pkg', 'postrm', 'prerm'].map(
+      (kind) => `demo-app.${kind}`,
+    ),
   );
-  expect(await device.read('usr/lib/opkg/info/demo-app.list')).toBe(lines('/etc/init.d/demo-app', '/usr/bin/demo-app', '/etc/config/demo-app'));
+  expect(await device.read('usr/lib/opkg/info/demo-app.list')).toBe(
+    lines('/etc/init.d/demo-app', '/usr/bin/demo-app', '/etc/config/demo-app'),
+  );
   expect((await device.opkg('files', 'demo-app')).stdout).toBe(
     lines(
       'Package demo-app (1.0-1) is installed on root and has the following files:',
-      ...['/etc/init.d/demo-app', '/usr/bin/demo-app', '/etc/config/demo-app'].map((path) => device.root + path),
+      ...['/etc/init.d/demo-app', '/usr/bin/demo-app', '/etc/config/demo-app'].map(
+        (path) => device.root + path,
+      ),
     ),
   );
   expect((await stat(join(device.root, 'usr/bin/demo-app'))).mode & 0o777).toBe(0o755);
@@ -92,7 +101,11 @@ test('what is installed already stays, and that is no failure', async () => {
   const { opkg } = await startUpdatedDevice();
   await opkg('install', 'virt');
 
-  expect(await opkg('install', 'virt')).toEqual({ code: 0, stdout: lines('Package virt (1.0-1) installed in root is up to date.'), stderr: '' });
+  expect(await opkg('install', 'virt')).toEqual({
+    code: 0,
+    stdout: lines('Package virt (1.0-1) installed in root is up to date.'),
+    stderr: '',
+  });
 });
 
 test('of several names the good ones are installed, and the exit code is 255', async () => {
@@ -101,9 +114,14 @@ test('of several names the good ones are installed, and the exit code is 255', a
   const install = await device.opkg('install', 'nosuch', 'virt');
 
   expect(install.code).toBe(255);
-  expect(install.stdout).toContain(lines("Unknown package 'nosuch'.", 'Installing virt (1.0-1) to root...'));
+  expect(install.stdout).toContain(
+    lines("Unknown package 'nosuch'.", 'Installing virt (1.0-1) to root...'),
+  );
   expect(install.stderr).toBe(errors('opkg_install_cmd: Cannot install package nosuch.'));
-  expect((await device.database()).get('virt')).toMatchObject({ state: 'installed', flags: ['user'] });
+  expect((await device.database()).get('virt')).toMatchObject({
+    state: 'installed',
+    flags: ['user'],
+  });
 });
 
 test('forty packages install in one call', async () => {
@@ -134,14 +152,25 @@ test('--download-only leaves the files in the working folder', async () => {
   const cwd = join(root, 'tmp/downloads');
   await mkdir(cwd);
 
-  const install = await runCommand(['opkg', '-o', root, '--download-only', 'install', 'app-meta-demo'], { env, cwd });
+  const install = await runCommand(
+    ['opkg', '-o', root, '--download-only', 'install', 'app-meta-demo'],
+    { env, cwd },
+  );
 
   expect(install).toEqual({
     code: 0,
-    stdout: lines(...['app-meta-demo_1.0-1_all', 'libdemo_1.0-1_x86_64', 'demo-app_1.0-1_all'].map((name) => `Downloading ${feed.url}/${name}.ipk`)),
+    stdout: lines(
+      ...['app-meta-demo_1.0-1_all', 'libdemo_1.0-1_x86_64', 'demo-app_1.0-1_all'].map(
+        (name) => `Downloading ${feed.url}/${name}.ipk`,
+      ),
+    ),
     stderr: '',
   });
-  expect((await readdir(cwd)).sort()).toEqual(['app-meta-demo_1.0-1_all.ipk', 'demo-app_1.0-1_all.ipk', 'libdemo_1.0-1_x86_64.ipk']);
+  expect((await readdir(cwd)).sort()).toEqual([
+    'app-meta-demo_1.0-1_all.ipk',
+    'demo-app_1.0-1_all.ipk',
+    'libdemo_1.0-1_x86_64.ipk',
+  ]);
 });
 
 test('a cache is used again, unless its file does not fit the index', async () => {
@@ -151,11 +180,15 @@ test('a cache is used again, unless its file does not fit the index', async () =
   await opkg('--cache', cache, 'install', 'virt');
   await opkg('remove', 'virt');
 
-  expect((await opkg('--cache', cache, 'install', 'virt')).stdout).toContain(`Copying ${cache}/virt_1.0-1_all.ipk.\n`);
+  expect((await opkg('--cache', cache, 'install', 'virt')).stdout).toContain(
+    `Copying ${cache}/virt_1.0-1_all.ipk.\n`,
+  );
 
   await opkg('remove', 'virt');
   await writeFile(join(cache, 'virt_1.0-1_all.ipk'), 'damaged');
-  expect((await opkg('--cache', cache, 'install', 'virt')).stdout).toContain('Removing virt from cache because it has incorrect checksum.\n');
+  expect((await opkg('--cache', cache, 'install', 'virt')).stdout).toContain(
+    'Removing virt from cache because it has incorrect checksum.\n',
+  );
   expect(feed.requests('virt_1.0-1_all.ipk')).toBe(2);
 });
 
@@ -163,20 +196,32 @@ test('a file and an address install like a name', async () => {
   const { feed, opkg, root } = await startUpdatedDevice();
   await feed.writeTo(join(root, 'tmp/feed'));
 
-  expect((await opkg('install', 'tmp/feed/virt_1.0-1_all.ipk')).stdout).toBe(lines('Installing virt (1.0-1) to root...', 'Configuring virt.'));
+  expect((await opkg('install', 'tmp/feed/virt_1.0-1_all.ipk')).stdout).toBe(
+    lines('Installing virt (1.0-1) to root...', 'Configuring virt.'),
+  );
   expect((await opkg('install', `${feed.url}/tiny-01_1.0-1_all.ipk`)).stdout).toBe(
-    lines(`Downloading ${feed.url}/tiny-01_1.0-1_all.ipk`, 'Installing tiny-01 (1.0-1) to root...', 'Configuring tiny-01.'),
+    lines(
+      `Downloading ${feed.url}/tiny-01_1.0-1_all.ipk`,
+      'Installing tiny-01 (1.0-1) to root...',
+      'Configuring tiny-01.',
+    ),
   );
 });
 
 test('a virtual name installs its provider but does not name it afterwards', async () => {
   const { opkg } = await startUpdatedDevice();
 
-  expect((await opkg('install', 'virtual-thing')).stdout).toContain('Installing virt (1.0-1) to root...\n');
+  expect((await opkg('install', 'virtual-thing')).stdout).toContain(
+    'Installing virt (1.0-1) to root...\n',
+  );
 
   expect((await opkg('list-installed', 'virt')).stdout).toBe(lines('virt - 1.0-1'));
   expect((await opkg('list-installed', 'virtual-thing')).stdout).toBe('');
-  expect(await opkg('remove', 'virtual-thing')).toEqual({ code: 0, stdout: lines('No packages removed.'), stderr: '' });
+  expect(await opkg('remove', 'virtual-thing')).toEqual({
+    code: 0,
+    stdout: lines('No packages removed.'),
+    stderr: '',
+  });
 });
 
 test('a dependency on a virtual name brings the provider', async () => {
@@ -184,7 +229,10 @@ test('a dependency on a virtual name brings the provider', async () => {
 
   expect((await device.opkg('install', 'needvirt')).code).toBe(0);
 
-  expect((await device.database()).get('virt')).toMatchObject({ state: 'installed', isAutoInstalled: true });
+  expect((await device.database()).get('virt')).toMatchObject({
+    state: 'installed',
+    isAutoInstalled: true,
+  });
 });
 
 test('--force-reinstall removes and installs, and Auto-Installed stays', async () => {
@@ -194,18 +242,28 @@ test('--force-reinstall removes and installs, and Auto-Installed stays', async (
   const install = await device.opkg('--force-reinstall', 'install', 'demo-app');
 
   expect(install.code).toBe(0);
-  expect(install.stdout).toContain('Removing package demo-app from root...\nInstalling demo-app (1.0-1) to root...\n');
-  expect((await device.database()).get('demo-app')).toMatchObject({ state: 'installed', flags: ['user'], isAutoInstalled: true });
+  expect(install.stdout).toContain(
+    'Removing package demo-app from root...\nInstalling demo-app (1.0-1) to root...\n',
+  );
+  expect((await device.database()).get('demo-app')).toMatchObject({
+    state: 'installed',
+    flags: ['user'],
+    isAutoInstalled: true,
+  });
 });
 
 test('another destination has its own status file', async () => {
   const device = await startUpdatedDevice();
 
-  expect((await device.opkg('--dest', 'ram', 'install', 'virt')).stdout).toContain('Installing virt (1.0-1) to ram...\n');
+  expect((await device.opkg('--dest', 'ram', 'install', 'virt')).stdout).toContain(
+    'Installing virt (1.0-1) to ram...\n',
+  );
 
   expect(await device.read('tmp/usr/lib/opkg/status')).toContain('Package: virt\n');
   expect((await device.database()).has('virt')).toBe(false);
-  expect((await device.opkg('remove', 'virt')).stdout).toBe(lines('Removing package virt from ram...'));
+  expect((await device.opkg('remove', 'virt')).stdout).toBe(
+    lines('Removing package virt from ram...'),
+  );
   expect(await device.opkg('--dest', 'nosuch', 'install', 'virt')).toEqual({
     code: 255,
     stdout: '',

@@ -18,8 +18,14 @@ test('SIGINT writes the status file, leaves the package unpacked and exits with 
   install.signal('SIGINT');
 
   expect(await install.exit).toBe(130);
-  expect((await device.database()).get('slow')).toMatchObject({ want: 'install', flags: ['user'], state: 'unpacked' });
-  expect((await install.outcome).stdout).toContain('Configuring slow.\nInterrupted. Writing out status database.\n');
+  expect((await device.database()).get('slow')).toMatchObject({
+    want: 'install',
+    flags: ['user'],
+    state: 'unpacked',
+  });
+  expect((await install.outcome).stdout).toContain(
+    'Configuring slow.\nInterrupted. Writing out status database.\n',
+  );
   expect(await temporaryFolders(device)).toHaveLength(1);
 });
 
@@ -30,7 +36,9 @@ test('what SIGINT left unpacked is configured by the next install', async () => 
   install.signal('SIGINT');
   await install.outcome;
 
-  expect((await device.opkg('install', 'virt')).stdout).toMatch(/^slow: postinst begin\nslow: postinst end\n/);
+  expect((await device.opkg('install', 'virt')).stdout).toMatch(
+    /^slow: postinst begin\nslow: postinst end\n/,
+  );
 
   expect((await device.database()).get('slow')?.state).toBe('installed');
 });
@@ -64,7 +72,9 @@ test('after SIGTERM the same install goes through', async () => {
 
 test('SIGINT waits while files change hands, in the scripts as well', async () => {
   const preinst = '#!/bin/sh\necho "preinst begin"\nsleep 0.5\necho "preinst end"\n';
-  const device = await startUpdatedDevice({ packages: [simplePackage('careful', { scripts: { preinst } })] });
+  const device = await startUpdatedDevice({
+    packages: [simplePackage('careful', { scripts: { preinst } })],
+  });
   const install = device.startOpkg('install', 'careful');
   await install.printed('preinst begin');
 
@@ -72,7 +82,9 @@ test('SIGINT waits while files change hands, in the scripts as well', async () =
 
   const { code, stdout } = await install.outcome;
   expect(code).toBe(130);
-  expect(stdout).toMatch(/^preinst begin\npreinst end\n[^]*Interrupted\. Writing out status database\.\n$/);
+  expect(stdout).toMatch(
+    /^preinst begin\npreinst end\n[^]*Interrupted\. Writing out status database\.\n$/,
+  );
   expect((await device.database()).get('careful')?.state).toBe('unpacked');
 });
 

@@ -16,7 +16,10 @@ test('update keeps the packed index as it came', async () => {
 
   expect(update).toEqual({
     code: 0,
-    stdout: lines(`Downloading ${device.feed.url}/Packages.gz`, `Updated list of available packages in ${device.root}//var/opkg-lists/lab`),
+    stdout: lines(
+      `Downloading ${device.feed.url}/Packages.gz`,
+      `Updated list of available packages in ${device.root}//var/opkg-lists/lab`,
+    ),
     stderr: '',
   });
   const list = await readFile(join(device.root, 'var/opkg-lists/lab'));
@@ -26,7 +29,10 @@ test('update keeps the packed index as it came', async () => {
 
 test('the exit code of update is the number of feeds that failed', async () => {
   const device = await startDevice();
-  await writeFile(join(device.root, 'etc/opkg/other.conf'), `src/gz nope ${device.feed.url}/nope\nsrc/gz refused http://127.0.0.1:1\n`);
+  await writeFile(
+    join(device.root, 'etc/opkg/other.conf'),
+    `src/gz nope ${device.feed.url}/nope\nsrc/gz refused http://127.0.0.1:1\n`,
+  );
 
   const update = await device.opkg('update');
 
@@ -67,7 +73,11 @@ test('a login page in place of the index is taken for an empty list', async () =
   expect((await device.opkg('update')).code).toBe(0);
 
   expect(await device.read('var/opkg-lists/lab')).toBe('<html>login</html>\n');
-  expect(await device.opkg('list')).toEqual({ code: 0, stdout: lines('libc - 1.2.3-4'), stderr: '' });
+  expect(await device.opkg('list')).toEqual({
+    code: 0,
+    stdout: lines('libc - 1.2.3-4'),
+    stderr: '',
+  });
 });
 
 test('of a truncated index the packages that came whole are listed', async () => {
@@ -88,7 +98,10 @@ test('a plain feed in a folder is copied', async () => {
   await writeFile(join(device.root, 'etc/opkg/distfeeds.conf'), `src local file:${folder}\n`);
 
   expect((await device.opkg('update')).stdout).toBe(
-    lines(`Downloading file:${folder}/Packages`, `Updated list of available packages in ${device.root}//var/opkg-lists/local`),
+    lines(
+      `Downloading file:${folder}/Packages`,
+      `Updated list of available packages in ${device.root}//var/opkg-lists/local`,
+    ),
   );
 
   expect(await device.read('var/opkg-lists/local')).toBe(await device.read('tmp/feed/Packages'));
@@ -100,7 +113,9 @@ test('a signature that fits is kept beside the list', async () => {
 
   const update = await device.opkg('update');
 
-  expect(update.stdout).toContain(lines(`Downloading ${device.feed.url}/Packages.sig`, 'Signature check passed.'));
+  expect(update.stdout).toContain(
+    lines(`Downloading ${device.feed.url}/Packages.sig`, 'Signature check passed.'),
+  );
   expect(await listNames(device)).toEqual(['lab', 'lab.sig']);
   expect((await device.opkg('install', 'tiny-01')).code).toBe(0);
 });
@@ -123,7 +138,9 @@ test('a missing signature deletes the list and is a failure', async () => {
   const update = await device.opkg('update');
 
   expect(update.code).toBe(1);
-  expect(update.stdout).toContain(lines('Signature file download failed.', 'Remove wrong Signature file.'));
+  expect(update.stdout).toContain(
+    lines('Signature file download failed.', 'Remove wrong Signature file.'),
+  );
   expect(await listNames(device)).toEqual([]);
 });
 
@@ -131,13 +148,17 @@ test('without a lists_dir line the lists lie in usr/lib/opkg/lists', async () =>
   const device = await startDevice();
   await writeFile(join(device.root, 'etc/opkg/device.conf'), 'dest root /\n');
 
-  expect((await device.opkg('update')).stdout).toContain(`in ${device.root}//usr/lib/opkg/lists/lab\n`);
+  expect((await device.opkg('update')).stdout).toContain(
+    `in ${device.root}//usr/lib/opkg/lists/lab\n`,
+  );
 });
 
 test('with an offline root only etc/opkg/*.conf is read', async () => {
   const device = await startDevice();
   await writeFile(join(device.root, 'etc/opkg.conf'), 'arch mips_24kc 10\n');
-  expect((await device.opkg('print-architecture')).stdout).toBe(lines('arch all 1', 'arch noarch 1', 'arch x86_64 10'));
+  expect((await device.opkg('print-architecture')).stdout).toBe(
+    lines('arch all 1', 'arch noarch 1', 'arch x86_64 10'),
+  );
 
   await rm(join(device.root, 'etc/opkg/distfeeds.conf'));
   expect(await device.opkg('update')).toEqual({ code: 0, stdout: '', stderr: '' });
@@ -147,16 +168,27 @@ test('list names what the feeds have, sorted, and then what is only installed', 
   const device = await startUpdatedDevice();
 
   expect((await device.opkg('list', '*demo*')).stdout).toBe(
-    lines(IGNORED, 'app-meta-demo - 1.0-1 - app-meta-demo test package', 'demo-app - 1.0-1 - demo-app test package', 'libdemo - 1.0-1 - libdemo test package'),
+    lines(
+      IGNORED,
+      'app-meta-demo - 1.0-1 - app-meta-demo test package',
+      'demo-app - 1.0-1 - demo-app test package',
+      'libdemo - 1.0-1 - libdemo test package',
+    ),
   );
   expect((await device.opkg('list', 'libc')).stdout).toBe(lines(IGNORED, 'libc - 1.2.3-4'));
-  expect(await device.opkg('list', 'nosuch')).toEqual({ code: 0, stdout: lines(IGNORED), stderr: '' });
+  expect(await device.opkg('list', 'nosuch')).toEqual({
+    code: 0,
+    stdout: lines(IGNORED),
+    stderr: '',
+  });
 });
 
 test('list --size puts the size of the file before the description', async () => {
   const device = await startUpdatedDevice();
 
-  expect((await device.opkg('list', '--size', 'demo-app')).stdout).toMatch(/^demo-app - 1\.0-1 - \d+ - demo-app test package$/m);
+  expect((await device.opkg('list', '--size', 'demo-app')).stdout).toMatch(
+    /^demo-app - 1\.0-1 - \d+ - demo-app test package$/m,
+  );
 });
 
 test('info tells of a package that is not installed, status and files do not', async () => {

@@ -14,8 +14,21 @@ test('while one opkg runs, every other fails at once, those that only look too',
   const install = startOpkg('install', 'slow');
   await install.printed('slow: postinst begin');
 
-  const refusal = { code: 255, stdout: '', stderr: errors(`opkg_conf_load: Could not lock ${root}//var/lock/opkg.lock: Resource temporarily unavailable.`) };
-  for (const words of [['list-installed'], ['status', 'libc'], ['info'], ['print-architecture'], ['compare-versions', '1', '<<', '2'], ['update']]) {
+  const refusal = {
+    code: 255,
+    stdout: '',
+    stderr: errors(
+      `opkg_conf_load: Could not lock ${root}//var/lock/opkg.lock: Resource temporarily unavailable.`,
+    ),
+  };
+  for (const words of [
+    ['list-installed'],
+    ['status', 'libc'],
+    ['info'],
+    ['print-architecture'],
+    ['compare-versions', '1', '<<', '2'],
+    ['update'],
+  ]) {
     expect(await opkg(...words)).toEqual(refusal);
   }
   expect((await opkg('--version')).code).toBe(0);
@@ -39,7 +52,11 @@ test('without its file the lock keeps nobody out', async () => {
 
   await rm(join(root, 'var/lock/opkg.lock'));
 
-  expect(await opkg('list-installed')).toEqual({ code: 0, stdout: lines('libc - 1.2.3-4'), stderr: '' });
+  expect(await opkg('list-installed')).toEqual({
+    code: 0,
+    stdout: lines('libc - 1.2.3-4'),
+    stderr: '',
+  });
   // The first finds its file gone when it wants to remove it.
   expect(await install.outcome).toMatchObject({ code: 0 });
 });
@@ -47,7 +64,10 @@ test('without its file the lock keeps nobody out', async () => {
 test('flock on the same file keeps nobody out', async () => {
   const { env, root } = await startDevice();
 
-  const locked = await runCommand(['flock', '-n', join(root, 'var/lock/opkg.lock'), 'opkg', '-o', root, 'list-installed'], { env });
+  const locked = await runCommand(
+    ['flock', '-n', join(root, 'var/lock/opkg.lock'), 'opkg', '-o', root, 'list-installed'],
+    { env },
+  );
 
   expect(locked).toEqual({ code: 0, stdout: lines('libc - 1.2.3-4'), stderr: '' });
 });
@@ -59,6 +79,8 @@ test('without a folder for the lock nothing works', async () => {
   expect(await opkg('list-installed')).toEqual({
     code: 255,
     stdout: '',
-    stderr: errors(`opkg_conf_load: Could not create lock file ${root}//var/lock/opkg.lock: No such file or directory.`),
+    stderr: errors(
+      `opkg_conf_load: Could not create lock file ${root}//var/lock/opkg.lock: No such file or directory.`,
+    ),
   });
 });

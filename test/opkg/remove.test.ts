@@ -56,7 +56,13 @@ test('--autoremove leaves what another package still needs', async () => {
 
   await device.opkg('--autoremove', 'remove', 'app-meta-demo');
 
-  expect([...(await device.database()).keys()].sort()).toEqual(['app-meta-notes', 'libc', 'libdemo', 'libonce', 'notes-app']);
+  expect([...(await device.database()).keys()].sort()).toEqual([
+    'app-meta-notes',
+    'libc',
+    'libdemo',
+    'libonce',
+    'notes-app',
+  ]);
 });
 
 test('--force-removal-of-dependent-packages takes along what needs the package', async () => {
@@ -66,7 +72,11 @@ test('--force-removal-of-dependent-packages takes along what needs the package',
 
   expect(remove.code).toBe(0);
   expect(remove.stdout).toContain(
-    lines('Removing package app-meta-demo from root...', 'Removing package demo-app from root...', 'Removing package libdemo from root...'),
+    lines(
+      'Removing package app-meta-demo from root...',
+      'Removing package demo-app from root...',
+      'Removing package libdemo from root...',
+    ),
   );
   expect([...(await device.database()).keys()]).toEqual(['libc']);
 });
@@ -74,10 +84,18 @@ test('--force-removal-of-dependent-packages takes along what needs the package',
 test('naming an app and its meta package with both options removes all and still exits with 255', async () => {
   const device = await startWith('app-meta-demo');
 
-  const remove = await device.opkg('--autoremove', '--force-removal-of-dependent-packages', 'remove', 'demo-app', 'app-meta-demo');
+  const remove = await device.opkg(
+    '--autoremove',
+    '--force-removal-of-dependent-packages',
+    'remove',
+    'demo-app',
+    'app-meta-demo',
+  );
 
   expect(remove.code).toBe(255);
-  expect(remove.stdout).toMatch(/Removing package demo-app from root\.\.\.\nYou can force removal[^]*No packages removed\.\n$/);
+  expect(remove.stdout).toMatch(
+    /Removing package demo-app from root\.\.\.\nYou can force removal[^]*No packages removed\.\n$/,
+  );
   expect(remove.stderr).toBe(
     errors(
       'pkg_run_script: Internal error: demo-app has a NULL tmp_unpack_dir.',
@@ -92,18 +110,24 @@ test('a configuration file that the user changed stays', async () => {
   const device = await startWith('demo-app');
   await appendFile(join(device.root, 'etc/config/demo-app'), '# mine\n');
 
-  expect((await device.opkg('remove', 'demo-app')).stdout).toContain(`Not deleting modified conffile ${device.root}/etc/config/demo-app.\n`);
+  expect((await device.opkg('remove', 'demo-app')).stdout).toContain(
+    `Not deleting modified conffile ${device.root}/etc/config/demo-app.\n`,
+  );
   expect(await device.read('etc/config/demo-app')).toContain('# mine');
 
   const install = await device.opkg('install', 'demo-app');
-  expect(install.stderr).toContain(`The new conffile will be placed at ${device.root}/etc/config/demo-app-opkg.\n`);
+  expect(install.stderr).toContain(
+    `The new conffile will be placed at ${device.root}/etc/config/demo-app-opkg.\n`,
+  );
   expect(await device.read('etc/config/demo-app')).toContain('# mine');
 });
 
 test('a configuration file that is gone is missed by status and remove', async () => {
   const { opkg, root } = await startWith('demo-app');
   await rm(join(root, 'etc/config/demo-app'));
-  const complaint = errors(`file_sha256sum_alloc: Failed to open file ${root}/etc/config/demo-app: No such file or directory.`);
+  const complaint = errors(
+    `file_sha256sum_alloc: Failed to open file ${root}/etc/config/demo-app: No such file or directory.`,
+  );
 
   expect(await opkg('status', 'demo-app')).toMatchObject({ code: 0, stderr: complaint });
   expect(await opkg('remove', 'demo-app')).toMatchObject({ code: 0, stderr: complaint });
@@ -112,13 +136,21 @@ test('a configuration file that is gone is missed by status and remove', async (
 test('removing what is not installed is no failure', async () => {
   const { opkg } = await startUpdatedDevice();
 
-  expect(await opkg('remove', 'nosuch')).toEqual({ code: 0, stdout: lines('No packages removed.'), stderr: '' });
+  expect(await opkg('remove', 'nosuch')).toEqual({
+    code: 0,
+    stdout: lines('No packages removed.'),
+    stderr: '',
+  });
 });
 
 test('an essential package is not removed', async () => {
   const { opkg } = await startUpdatedDevice();
 
-  expect(await opkg('remove', 'libc')).toEqual({ code: 255, stdout: lines(...REFUSAL, 'No packages removed.'), stderr: '' });
+  expect(await opkg('remove', 'libc')).toEqual({
+    code: 255,
+    stdout: lines(...REFUSAL, 'No packages removed.'),
+    stderr: '',
+  });
 });
 
 test.each([
@@ -131,13 +163,19 @@ test.each([
 
   expect((await device.opkg('remove', pattern)).code).toBe(0);
 
-  expect([...(await device.database()).keys()].filter((name) => name !== 'libc').sort()).toEqual(left);
+  expect([...(await device.database()).keys()].filter((name) => name !== 'libc').sort()).toEqual(
+    left,
+  );
 });
 
 test('status and list-installed take patterns too', async () => {
   const { opkg } = await startWith('app-meta-demo', 'virt');
 
-  expect((await opkg('status', '*demo*')).stdout.match(/^Package: .*$/gm)).toEqual(['Package: app-meta-demo', 'Package: libdemo', 'Package: demo-app']);
+  expect((await opkg('status', '*demo*')).stdout.match(/^Package: .*$/gm)).toEqual([
+    'Package: app-meta-demo',
+    'Package: libdemo',
+    'Package: demo-app',
+  ]);
   expect((await opkg('list-installed', '?irt')).stdout).toBe(lines('virt - 1.0-1'));
   expect((await opkg('--nocase', 'list-installed', 'VIRT')).stdout).toBe(lines('virt - 1.0-1'));
 });

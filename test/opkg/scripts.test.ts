@@ -19,17 +19,26 @@ test('an offline root runs no scripts unless it is told to', async () => {
 });
 
 test('forced scripts run on the host, in the folder opkg was started in, told of the root by PKG_ROOT only', async () => {
-  const device = await startUpdatedDevice({ packages: [reporting('"cwd=[$PWD] PKG_ROOT=[$PKG_ROOT] IPKG_INSTROOT=[$IPKG_INSTROOT]"')] });
+  const device = await startUpdatedDevice({
+    packages: [reporting('"cwd=[$PWD] PKG_ROOT=[$PKG_ROOT] IPKG_INSTROOT=[$IPKG_INSTROOT]"')],
+  });
   const env = { ...device.env };
   delete env.IPKG_INSTROOT;
 
-  const install = await runCommand(['opkg', '-o', device.root, '--force-postinstall', 'install', 'reporter'], { env, cwd: device.root });
+  const install = await runCommand(
+    ['opkg', '-o', device.root, '--force-postinstall', 'install', 'reporter'],
+    { env, cwd: device.root },
+  );
 
-  expect(install.stdout).toContain(`reporter.postinst configure: cwd=[${device.root}] PKG_ROOT=[${device.root}/] IPKG_INSTROOT=[]\n`);
+  expect(install.stdout).toContain(
+    `reporter.postinst configure: cwd=[${device.root}] PKG_ROOT=[${device.root}/] IPKG_INSTROOT=[]\n`,
+  );
 });
 
 test('each script is called with its own arguments', async () => {
-  const device = await startUpdatedDevice({ packages: [reporting('"PKG_UPGRADE=[$PKG_UPGRADE]"')] });
+  const device = await startUpdatedDevice({
+    packages: [reporting('"PKG_UPGRADE=[$PKG_UPGRADE]"')],
+  });
 
   const install = await device.opkg('install', 'reporter');
   device.feed.publish([reporting('"PKG_UPGRADE=[$PKG_UPGRADE]"', '2.0-1')]);
@@ -52,7 +61,9 @@ test('each script is called with its own arguments', async () => {
 test('while a package is configured, a folder of stand-ins leads the PATH', async () => {
   const { env, opkg } = await startUpdatedDevice({ packages: [reporting('"PATH=[$PATH]"')] });
 
-  expect((await opkg('install', 'reporter')).stdout).toContain(`configure: PATH=[/usr/share/opkg/intercept:${env.PATH ?? ''}]\n`);
+  expect((await opkg('install', 'reporter')).stdout).toContain(
+    `configure: PATH=[/usr/share/opkg/intercept:${env.PATH ?? ''}]\n`,
+  );
 });
 
 test("OpenWrt's default scripts enable and disable the service below the root", async () => {
@@ -70,14 +81,22 @@ test('an opkg inside a script fails on the lock', async () => {
   const install = await opkg('install', 'recopkg');
 
   expect(install.code).toBe(0);
-  expect(install.stdout).toContain(lines('recopkg: calling opkg inside postinst', 'recopkg: inner opkg rc=255'));
-  expect(install.stderr).toBe(errors(`opkg_conf_load: Could not lock ${root}//var/lock/opkg.lock: Resource temporarily unavailable.`));
+  expect(install.stdout).toContain(
+    lines('recopkg: calling opkg inside postinst', 'recopkg: inner opkg rc=255'),
+  );
+  expect(install.stderr).toBe(
+    errors(
+      `opkg_conf_load: Could not lock ${root}//var/lock/opkg.lock: Resource temporarily unavailable.`,
+    ),
+  );
 });
 
 /** Its scripts tell how they are called and what the words, given to echo, come to. */
 function reporting(words: string, version = '1.0-1'): FeedPackage {
   const script = `#!/bin/sh\necho "$(basename "$0") $*:" ${words}\n`;
-  const scripts = Object.fromEntries(['preinst', 'postinst', 'prerm', 'postrm'].map((name) => [name, script]));
+  const scripts = Object.fromEntries(
+    ['preinst', 'postinst', 'prerm', 'postrm'].map((name) => [name, script]),
+  );
   return simplePackage('reporter', { version, scripts });
 }
 

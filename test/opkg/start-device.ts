@@ -13,7 +13,9 @@ export async function startDevice(options?: DeviceOptions): Promise<Device> {
 export async function startUpdatedDevice(options?: DeviceOptions): Promise<Device> {
   const device = await startDevice(options);
   const update = await device.opkg('update');
-  if (update.code !== 0) throw new Error(`cannot update the device's lists: ${update.stdout}${update.stderr}`);
+  if (update.code !== 0) {
+    throw new Error(`cannot update the device's lists: ${update.stdout}${update.stderr}`);
+  }
   return device;
 }
 

@@ -12,7 +12,12 @@ test('list-upgradable names what the lists have in a later version', async () =>
   const { opkg } = await startBehind('app-meta-demo');
 
   expect((await opkg('list-upgradable')).stdout).toBe(
-    lines(IGNORED, 'app-meta-demo - 1.0-1 - 1.1-1', 'libdemo - 1.0-1 - 1.0-2', 'demo-app - 1.0-1 - 1.1-1'),
+    lines(
+      IGNORED,
+      'app-meta-demo - 1.0-1 - 1.1-1',
+      'libdemo - 1.0-1 - 1.0-2',
+      'demo-app - 1.0-1 - 1.1-1',
+    ),
   );
 });
 
@@ -41,7 +46,10 @@ test('a package upgraded by name is no longer taken for a dependency', async () 
   const device = await startBehind('app-meta-demo');
 
   await device.opkg('upgrade', 'demo-app', 'app-meta-demo');
-  expect((await device.database()).get('demo-app')).toMatchObject({ isAutoInstalled: false, flags: ['user'] });
+  expect((await device.database()).get('demo-app')).toMatchObject({
+    isAutoInstalled: false,
+    flags: ['user'],
+  });
 
   await device.opkg('--autoremove', 'remove', 'app-meta-demo');
   expect((await device.database()).has('demo-app')).toBe(true);
@@ -91,7 +99,9 @@ test('files and dependencies that only the old version had go', async () => {
   const upgrade = await device.opkg('upgrade', 'notes-app');
 
   expect(upgrade.stdout).toContain('libonce was autoinstalled and is now orphaned, removing.\n');
-  expect(upgrade.stdout).toContain(`Removing obsolete file ${device.root}/usr/share/notes-app/first.txt.\n`);
+  expect(upgrade.stdout).toContain(
+    `Removing obsolete file ${device.root}/usr/share/notes-app/first.txt.\n`,
+  );
   expect(await device.read('usr/share/notes-app/first.txt')).toBeUndefined();
   expect([...(await device.database()).keys()].sort()).toEqual(['libc', 'libdemo', 'notes-app']);
 });
@@ -101,15 +111,23 @@ test('upgrade of what is current says nothing, of what is missing installs it, o
   await opkg('install', 'virt');
 
   expect(await opkg('upgrade', 'virt')).toEqual({ code: 0, stdout: lines(IGNORED), stderr: '' });
-  expect((await opkg('upgrade', 'tiny-01')).stdout).toContain('Installing tiny-01 (1.0-1) to root...\n');
-  expect(await opkg('upgrade', 'nosuch')).toEqual({ code: 255, stdout: lines(IGNORED, "Unknown package 'nosuch'."), stderr: '' });
+  expect((await opkg('upgrade', 'tiny-01')).stdout).toContain(
+    'Installing tiny-01 (1.0-1) to root...\n',
+  );
+  expect(await opkg('upgrade', 'nosuch')).toEqual({
+    code: 255,
+    stdout: lines(IGNORED, "Unknown package 'nosuch'."),
+    stderr: '',
+  });
 });
 
 test('a package on hold is not upgraded', async () => {
   const { opkg, database } = await startBehind('libdemo');
   await opkg('flag', 'hold', 'libdemo');
 
-  expect((await opkg('upgrade', 'libdemo')).stdout).toContain('Not upgrading package libdemo which is marked hold (flags=0x202).\n');
+  expect((await opkg('upgrade', 'libdemo')).stdout).toContain(
+    'Not upgrading package libdemo which is marked hold (flags=0x202).\n',
+  );
 
   expect((await database()).get('libdemo')).toMatchObject({ version: '1.0-1', flags: ['hold'] });
 });
@@ -121,7 +139,9 @@ test('an earlier version in the lists counts for nothing, even when it is asked 
   await device.opkg('update');
 
   for (const words of [['install'], ['--force-downgrade', 'install']]) {
-    expect((await device.opkg(...words, 'libdemo')).stdout).toBe(lines('Package libdemo (1.0-2) installed in root is up to date.'));
+    expect((await device.opkg(...words, 'libdemo')).stdout).toBe(
+      lines('Package libdemo (1.0-2) installed in root is up to date.'),
+    );
   }
 });
 
@@ -153,10 +173,17 @@ test('a NAME.list that is missing is told of and does not stop an upgrade', asyn
   const upgrade = await opkg('upgrade', 'libdemo');
 
   expect(upgrade.code).toBe(0);
-  expect(upgrade.stderr).toBe(errors(`pkg_get_installed_files: Failed to open ${root}//usr/lib/opkg/info/libc.list: No such file or directory.`));
+  expect(upgrade.stderr).toBe(
+    errors(
+      `pkg_get_installed_files: Failed to open ${root}//usr/lib/opkg/info/libc.list: No such file or directory.`,
+    ),
+  );
 });
 
-/** A device on which a package of the first feed is installed while its lists already have the second. */
+/**
+ * A device on which a package of the first feed is installed while its lists already have the
+ * second.
+ */
 async function startBehind(name: string): Promise<Device> {
   const device = await startUpdatedDevice();
   await device.opkg('install', name);

@@ -27,16 +27,26 @@ test.each([
 ])('compare-versions %s exits with %i', async (comparison, code) => {
   const { opkg } = await startDevice();
 
-  expect(await opkg('compare-versions', ...comparison.split(' '))).toEqual({ code, stdout: '', stderr: '' });
+  expect(await opkg('compare-versions', ...comparison.split(' '))).toEqual({
+    code,
+    stdout: '',
+    stderr: '',
+  });
 });
 
 test('compare-versions knows no other relation and no other number of words', async () => {
   const { opkg } = await startDevice();
 
-  expect(await opkg('compare-versions', '1', 'lt', '2')).toEqual({ code: FALSE, stdout: '', stderr: errors('pkg_version_satisfied: Unknown operator: lt.') });
+  expect(await opkg('compare-versions', '1', 'lt', '2')).toEqual({
+    code: FALSE,
+    stdout: '',
+    stderr: errors('pkg_version_satisfied: Unknown operator: lt.'),
+  });
   expect(await opkg('compare-versions', '1', '<<')).toEqual({
     code: 255,
     stdout: '',
-    stderr: errors('opkg_compare_versions_cmd: opkg compare_versions <v1> <op> <v2>\n<op> is one of <= >= << >> ='),
+    stderr: errors(
+      'opkg_compare_versions_cmd: opkg compare_versions <v1> <op> <v2>\n<op> is one of <= >= << >> =',
+    ),
   });
 });

@@ -35,7 +35,10 @@ const LAYOUTS = {
 
 /** A file with an ELF header, the segments that a loader reads, and nothing that runs. */
 export function createElf(traits: ElfTraits = {}): Buffer {
-  const { machine, bits, isBigEndian, type, interpreter, needed, text } = { ...DEFAULTS, ...traits };
+  const { machine, bits, isBigEndian, type, interpreter, needed, text } = {
+    ...DEFAULTS,
+    ...traits,
+  };
   const layout = LAYOUTS[bits === 64 ? 64 : 32];
   const wordBytes = bits / 8;
   const strings = ['', ...needed].map((name) => `${name}\0`).join('');
@@ -43,7 +46,11 @@ export function createElf(traits: ElfTraits = {}): Buffer {
   const loaderAt = layout.header + SEGMENTS * layout.segment;
   const stringsAt = loaderAt + loader.length;
   const dynamicAt = stringsAt + strings.length;
-  const entries = [...needed.map((name) => [1, strings.indexOf(`\0${name}\0`) + 1]), [5, BASE + stringsAt], [0, 0]];
+  const entries = [
+    ...needed.map((name) => [1, strings.indexOf(`\0${name}\0`) + 1]),
+    [5, BASE + stringsAt],
+    [0, 0],
+  ];
   const dynamicBytes = entries.length * 2 * wordBytes;
   const file = Buffer.alloc(dynamicAt + dynamicBytes);
   const { half, int, word } = createWriter(file, { bits, isBigEndian });
@@ -56,7 +63,11 @@ export function createElf(traits: ElfTraits = {}): Buffer {
   word(layout.header, layout.tableAt);
   half(layout.segment, layout.sizeAt);
   half(interpreter === undefined ? SEGMENTS - 1 : SEGMENTS, layout.countAt);
-  const segments = [[1, 0, file.length], [2, dynamicAt, dynamicBytes], [3, loaderAt, loader.length]] as const;
+  const segments = [
+    [1, 0, file.length],
+    [2, dynamicAt, dynamicBytes],
+    [3, loaderAt, loader.length],
+  ] as const;
   segments.forEach(([kind, offset, sizeBytes], index) => {
     const at = layout.header + index * layout.segment;
     const [offsetAt, addressAt, sizeAt] = layout.segmentFields;
@@ -73,9 +84,17 @@ export function createElf(traits: ElfTraits = {}): Buffer {
 
 type Write = (value: number, at: number) => void;
 
-function createWriter(file: Buffer, { bits, isBigEndian }: { bits: number; isBigEndian: boolean }): { half: Write; int: Write; word: Write } {
-  const int: Write = (value, at) => (isBigEndian ? file.writeUInt32BE(value, at) : file.writeUInt32LE(value, at));
-  const long: Write = (value, at) => (isBigEndian ? file.writeBigUInt64BE(BigInt(value), at) : file.writeBigUInt64LE(BigInt(value), at));
-  const half: Write = (value, at) => (isBigEndian ? file.writeUInt16BE(value, at) : file.writeUInt16LE(value, at));
+function createWriter(
+  file: Buffer,
+  { bits, isBigEndian }: { bits: number; isBigEndian: boolean },
+): { half: Write; int: Write; word: Write } {
+  const int: Write = (value, at) =>
+    isBigEndian ? file.writeUInt32BE(value, at) : file.writeUInt32LE(value, at);
+  const long: Write = (value, at) =>
+    isBigEndian
+      ? file.writeBigUInt64BE(BigInt(value), at)
+      : file.writeBigUInt64LE(BigInt(value), at);
+  const half: Write = (value, at) =>
+    isBigEndian ? file.writeUInt16BE(value, at) : file.writeUInt16LE(value, at);
   return { half, int, word: bits === 64 ? long : int };
 }

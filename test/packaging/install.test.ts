@@ -12,16 +12,30 @@ import { simplePackage } from '../device/package-parts.ts';
 const TOOLS = ['rsync', 'script-utils', 'lsblk', 'blkid'];
 const CONFIGURATION = 'etc/config/depotd';
 /** What a daemon that has run leaves, and its relay. */
-const STATE = ['etc/depotd/jobs.jsonl', 'etc/depotd/password', 'tmp/log/depotd/1.log', 'tmp/depotd/upload.ipk', 'tmp/run/depotd.sock.stream1'];
+const STATE = [
+  'etc/depotd/jobs.jsonl',
+  'etc/depotd/password',
+  'tmp/log/depotd/1.log',
+  'tmp/depotd/upload.ipk',
+  'tmp/run/depotd.sock.stream1',
+];
 
 test('installing brings the programs, enables the service and runs the first configuration once', async () => {
   const device = await startDevice();
   const install = await device.opkg('install', 'depotd');
 
   expect(install).toMatchObject({ code: 0, stderr: '' });
-  expect(await readdir(join(device.root, 'usr/lib/depotd'))).toEqual(['depotctl.mjs', 'depotd.mjs', 'reload', 'resume-self-upgrade']);
+  expect(await readdir(join(device.root, 'usr/lib/depotd'))).toEqual([
+    'depotctl.mjs',
+    'depotd.mjs',
+    'reload',
+    'resume-self-upgrade',
+  ]);
   expect(await readdir(join(device.root, 'etc/rc.d'))).toEqual(['S99depotd']);
-  expect((await device.database()).get('depotd')).toMatchObject({ state: 'installed', version: '1.0-r1' });
+  expect((await device.database()).get('depotd')).toMatchObject({
+    state: 'installed',
+    version: '1.0-r1',
+  });
 });
 
 test('after a removal the device is as it was before, to the last folder', async () => {
@@ -68,12 +82,16 @@ test('an upgrade keeps the configuration, the password and the records', async (
 test('while an upgrade replaces the files, a hook stands ready for the case that power fails', async () => {
   const device = await startDevice();
   await device.opkg('install', 'depotd');
-  offer(device, '2.0', { preinst: '#!/bin/sh\ncp "$PKG_ROOT/etc/rc.d/S96depotd-upgrade" "$PKG_ROOT/tmp/hook"\n' });
+  offer(device, '2.0', {
+    preinst: '#!/bin/sh\ncp "$PKG_ROOT/etc/rc.d/S96depotd-upgrade" "$PKG_ROOT/tmp/hook"\n',
+  });
   await device.opkg('update');
 
   await device.opkg('upgrade', 'depotd');
 
-  expect(await device.read('tmp/hook')).toBe(await device.read('usr/lib/depotd/resume-self-upgrade'));
+  expect(await device.read('tmp/hook')).toBe(
+    await device.read('usr/lib/depotd/resume-self-upgrade'),
+  );
   expect(await device.read('etc/rc.d/S96depotd-upgrade')).toBeUndefined();
 });
 
@@ -100,7 +118,9 @@ test('what an upgrade of depotd itself has kept survives a removal in its midst'
 test("a private Node is enough where the feed has none; with both on offer the feed's comes", async () => {
   const without = await startDevice({ nodes: [privateNode()] });
   await without.opkg('install', 'depotd');
-  expect([...(await without.database()).keys()]).toEqual(expect.arrayContaining(['depotd', 'depotd-node']));
+  expect([...(await without.database()).keys()]).toEqual(
+    expect.arrayContaining(['depotd', 'depotd-node']),
+  );
 
   const withBoth = await startDevice({ nodes: [privateNode(), simplePackage('node')] });
   await withBoth.opkg('install', 'depotd');
@@ -118,7 +138,9 @@ test('a private Node that was installed first is taken, and cannot be removed un
   expect(await device.read('usr/lib/depotd/node')).toBe('a program');
 });
 
-async function startDevice({ nodes = [simplePackage('node')] }: { nodes?: FeedPackage[] } = {}): Promise<Device> {
+async function startDevice({
+  nodes = [simplePackage('node')],
+}: { nodes?: FeedPackage[] } = {}): Promise<Device> {
   const tools = TOOLS.map((name) => simplePackage(name));
   const device = await createDevice({ packages: [...nodes, ...tools, depotd('1.0')] });
   onTestFinished(() => device.close());
@@ -129,7 +151,10 @@ async function startDevice({ nodes = [simplePackage('node')] }: { nodes?: FeedPa
 /** Another version in the feed, whatever else it had. */
 function offer(device: Device, version: string, scripts: Record<string, string> = {}): void {
   const source = depotd(version);
-  device.feed.publish([...['node', ...TOOLS].map((name) => simplePackage(name)), { ...source, scripts: { ...source.scripts, ...scripts } }]);
+  device.feed.publish([
+    ...['node', ...TOOLS].map((name) => simplePackage(name)),
+    { ...source, scripts: { ...source.scripts, ...scripts } },
+  ]);
 }
 
 function depotd(version: string): FeedPackage {
@@ -137,16 +162,38 @@ function depotd(version: string): FeedPackage {
 }
 
 function privateNode(): FeedPackage {
-  const binary = { version: '20.20.2', architecture: 'all', depends: ['libc'], content: Buffer.from('a program') };
+  const binary = {
+    version: '20.20.2',
+    architecture: 'all',
+    depends: ['libc'],
+    content: Buffer.from('a program'),
+  };
   return toSource(nodePackage(binary, { modifiedAt: 1_700_000_000 }));
 }
 
 function toSource({ control, files, conffiles, scripts }: PackageContents): FeedPackage {
   // The programs are long, and nobody runs them here.
-  const short = Object.entries(files).map(([path, file]) => [path, path.endsWith('.mjs') ? 'a program' : file] as const);
-  const { Package: name = '', Version: version = '', Architecture: architecture = '', ...described } = control;
-  const fields = Object.fromEntries(Object.entries(described).filter(([field]) => field !== 'Installed-Size'));
-  return { name, version, architecture, fields, files: Object.fromEntries(short), ...(conffiles && { conffiles }), ...(scripts && { scripts }) };
+  const short = Object.entries(files).map(
+    ([path, file]) => [path, path.endsWith('.mjs') ? 'a program' : file] as const,
+  );
+  const {
+    Package: name = '',
+    Version: version = '',
+    Architecture: architecture = '',
+    ...described
+  } = control;
+  const fields = Object.fromEntries(
+    Object.entries(described).filter(([field]) => field !== 'Installed-Size'),
+  );
+  return {
+    name,
+    version,
+    architecture,
+    fields,
+    files: Object.fromEntries(short),
+    ...(conffiles && { conffiles }),
+    ...(scripts && { scripts }),
+  };
 }
 
 async function layState(device: Device): Promise<void> {
@@ -158,7 +205,9 @@ async function lay(device: Device, path: string): Promise<void> {
   await writeFile(join(device.root, path), 'kept');
 }
 
-/** Every path below the root, but for what opkg keeps for itself; `var` is another name of `tmp`. */
+/**
+ * Every path below the root, but for what opkg keeps for itself; `var` is another name of `tmp`.
+ */
 async function treeOf({ root }: Device): Promise<string[]> {
   const paths = await readdir(root, { recursive: true });
   const own = /^(usr\/lib\/opkg\/status|tmp\/opkg-lists|tmp\/usr|tmp\/lock\/opkg|var\/)/;

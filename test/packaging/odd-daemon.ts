@@ -5,7 +5,10 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** What the daemon might answer, and what it got: a server in its place, on a unix socket and on a port. */
+/**
+ * What the daemon might answer, and what it got: a server in its place, on a unix socket and on a
+ * port.
+ */
 export interface OddDaemon {
   readonly socket: string;
   /** `http://127.0.0.1:PORT` */
@@ -16,7 +19,10 @@ export interface OddDaemon {
 export async function startOddDaemon(answer: RequestListener): Promise<OddDaemon> {
   const folder = await mkdtemp(join(tmpdir(), 'depotd-odd-'));
   const socket = join(folder, 'sock');
-  const servers = [createServer(answer).listen(socket), createServer(answer).listen(0, '127.0.0.1')];
+  const servers = [
+    createServer(answer).listen(socket),
+    createServer(answer).listen(0, '127.0.0.1'),
+  ];
   await Promise.all(servers.map((server) => once(server, 'listening')));
   return {
     socket,

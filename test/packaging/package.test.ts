@@ -9,7 +9,9 @@ import { REPOSITORY } from '../source-tree.ts';
 import { createElf } from './elf-file.ts';
 
 const MADE_AT = 1_712_345_678;
-const { version: VERSION } = JSON.parse(await readFile(join(REPOSITORY, 'package.json'), 'utf8')) as { version: string };
+const { version: VERSION } = JSON.parse(
+  await readFile(join(REPOSITORY, 'package.json'), 'utf8'),
+) as { version: string };
 const IPK = `depotd_${VERSION}-r1_all.ipk`;
 const DEB = `depotd_${VERSION}-r1_all.deb`;
 
@@ -20,16 +22,30 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'depotd-packages-'));
   node = join(folder, 'node-for-musl');
   await writeFile(node, createElf());
-  expect(await makePackages({ out: join(folder, 'dist'), args: ['--node', node] })).toMatchObject({ code: 0, stderr: '' });
+  expect(await makePackages({ out: join(folder, 'dist'), args: ['--node', node] })).toMatchObject({
+    code: 0,
+    stderr: '',
+  });
   return () => rm(folder, { recursive: true });
 });
 
 test('the same sources give the same bytes, whoever packs them and where', async () => {
-  await makePackages({ out: join(folder, 'again'), args: ['--node', node], env: { TZ: 'Asia/Tokyo', LANG: 'C', HOME: '/nonexistent' } });
+  await makePackages({
+    out: join(folder, 'again'),
+    args: ['--node', node],
+    env: { TZ: 'Asia/Tokyo', LANG: 'C', HOME: '/nonexistent' },
+  });
 
   const names = await readdir(join(folder, 'dist'));
   expect(names.sort()).toEqual([DEB, IPK, 'depotd-node_20.20.2-r1_x86_64.ipk'].sort());
-  for (const name of names) expect((await readFile(join(folder, 'dist', name))).equals(await readFile(join(folder, 'again', name))), name).toBe(true);
+  for (const name of names) {
+    expect(
+      (await readFile(join(folder, 'dist', name))).equals(
+        await readFile(join(folder, 'again', name)),
+      ),
+      name,
+    ).toBe(true);
+  }
 });
 
 test('every file in them has the time that SOURCE_DATE_EPOCH gives, and belongs to root', async () => {
@@ -42,7 +58,9 @@ test('every file in them has the time that SOURCE_DATE_EPOCH gives, and belongs 
 });
 
 test("the OpenWrt package holds the programs, the init script, the configuration and what a firmware's upgrade keeps", async () => {
-  const files = (await (await unpack(IPK)).list('data.tar.gz')).filter((line) => !line.startsWith('d')).map((line) => line.replace(/ 0\/0 .* /, ' '));
+  const files = (await (await unpack(IPK)).list('data.tar.gz'))
+    .filter((line) => !line.startsWith('d'))
+    .map((line) => line.replace(/ 0\/0 .* /, ' '));
   expect(files).toEqual([
     '-rw------- ./etc/config/depotd',
     '-rwxr-xr-x ./etc/init.d/depotd',
@@ -60,7 +78,11 @@ test("the OpenWrt package holds the programs, the init script, the configuration
 
 test("it says what it needs, and takes less than 1.5 MB of the device's flash", async () => {
   const control = await (await unpack(IPK)).text('control.tar.gz', './control');
-  expect(control).toMatch(new RegExp(`^Package: depotd\nVersion: ${VERSION}-r1\nDepends: libc, node, rsync, script-utils, lsblk, blkid\nLicense: MIT\n`));
+  expect(control).toMatch(
+    new RegExp(
+      `^Package: depotd\nVersion: ${VERSION}-r1\nDepends: libc, node, rsync, script-utils, lsblk, blkid\nLicense: MIT\n`,
+    ),
+  );
   expect(control).toContain('\nArchitecture: all\n');
   const [, size] = /\nInstalled-Size: (\d+)\n/.exec(control) ?? [];
   expect(Number(size)).toBeGreaterThan(100_000);
@@ -69,16 +91,29 @@ test("it says what it needs, and takes less than 1.5 MB of the device's flash", 
 
 test('the private runtime stands for the package that depotd needs', async () => {
   const open = await unpack('depotd-node_20.20.2-r1_x86_64.ipk');
-  expect(await open.text('control.tar.gz', './control')).toMatch(/^Package: depotd-node\nVersion: 20\.20\.2-r1\nDepends: libc, libstdcpp, libgcc\nProvides: node\n[^]*\nArchitecture: x86_64\n/);
-  expect((await open.list('data.tar.gz')).at(-1)).toMatch(/^-rwxr-xr-x .* \.\/usr\/lib\/depotd\/node$/);
+  expect(await open.text('control.tar.gz', './control')).toMatch(
+    /^Package: depotd-node\nVersion: 20\.20\.2-r1\nDepends: libc, libstdcpp, libgcc\nProvides: node\n[^]*\nArchitecture: x86_64\n/,
+  );
+  expect((await open.list('data.tar.gz')).at(-1)).toMatch(
+    /^-rwxr-xr-x .* \.\/usr\/lib\/depotd\/node$/,
+  );
 });
 
 test('dpkg reads the Debian package', async () => {
   const deb = join(folder, 'dist', DEB);
-  expect((await runCommand(['dpkg-deb', '--field', deb])).stdout).toMatch(/^Package: depotd\n[^]*\nDepends: nodejs \(>= 20\.19\), /);
+  expect((await runCommand(['dpkg-deb', '--field', deb])).stdout).toMatch(
+    /^Package: depotd\n[^]*\nDepends: nodejs \(>= 20\.19\), /,
+  );
   const { code, stdout } = await runCommand(['dpkg-deb', '--contents', deb]);
   expect(code).toBe(0);
-  for (const path of ['./etc/init.d/depotd', './usr/lib/systemd/system/depotd.service', './usr/lib/systemd/system/depotd-resume.service', './usr/sbin/depotd']) expect(stdout).toContain(` ${path}\n`);
+  for (const path of [
+    './etc/init.d/depotd',
+    './usr/lib/systemd/system/depotd.service',
+    './usr/lib/systemd/system/depotd-resume.service',
+    './usr/sbin/depotd',
+  ]) {
+    expect(stdout).toContain(` ${path}\n`);
+  }
 });
 
 test('a Node that is none makes no package at all, and is told from in one line', async () => {
@@ -90,24 +125,56 @@ test('a Node that is none makes no package at all, and is told from in one line'
 });
 
 test('a time that is none is refused', async () => {
-  const { code, stderr } = await makePackages({ out: join(folder, 'refused'), env: { SOURCE_DATE_EPOCH: 'yesterday' } });
-  expect({ code, stderr }).toEqual({ code: 1, stderr: 'depotd: cannot use SOURCE_DATE_EPOCH yesterday: Unix seconds are expected\n' });
+  const { code, stderr } = await makePackages({
+    out: join(folder, 'refused'),
+    env: { SOURCE_DATE_EPOCH: 'yesterday' },
+  });
+  expect({ code, stderr }).toEqual({
+    code: 1,
+    stderr: 'depotd: cannot use SOURCE_DATE_EPOCH yesterday: Unix seconds are expected\n',
+  });
 });
 
-function makePackages({ out, args = [], env = {} }: { out: string; args?: string[]; env?: NodeJS.ProcessEnv }): Promise<Outcome> {
-  const words = [process.execPath, '--import', 'tsx', join(REPOSITORY, 'packaging/package.ts'), '--out', out, ...args] as const;
-  return runCommand(words, { cwd: REPOSITORY, env: { ...process.env, SOURCE_DATE_EPOCH: String(MADE_AT), TSX_DISABLE_CACHE: '1', ...env } });
+function makePackages({
+  out,
+  args = [],
+  env = {},
+}: {
+  out: string;
+  args?: string[];
+  env?: NodeJS.ProcessEnv;
+}): Promise<Outcome> {
+  const words = [
+    process.execPath,
+    '--import',
+    'tsx',
+    join(REPOSITORY, 'packaging/package.ts'),
+    '--out',
+    out,
+    ...args,
+  ] as const;
+  return runCommand(words, {
+    cwd: REPOSITORY,
+    env: { ...process.env, SOURCE_DATE_EPOCH: String(MADE_AT), TSX_DISABLE_CACHE: '1', ...env },
+  });
 }
 
 /** An .ipk taken apart into a folder of its own. */
-async function unpack(name: string): Promise<{ list: (archive: string) => Promise<string[]>; text: (archive: string, member: string) => Promise<string> }> {
+async function unpack(name: string): Promise<{
+  list: (archive: string) => Promise<string[]>;
+  text: (archive: string, member: string) => Promise<string>;
+}> {
   const cwd = await mkdtemp(join(tmpdir(), 'depotd-ipk-'));
   onTestFinished(() => rm(cwd, { recursive: true }));
   await writeFile(join(cwd, 'package'), await readFile(join(folder, 'dist', name)));
-  const tar = async (...args: string[]): Promise<string> => (await runCommand(['tar', ...args], { cwd, env: { ...process.env, TZ: 'UTC' } })).stdout;
+  const tar = async (...args: string[]): Promise<string> =>
+    (await runCommand(['tar', ...args], { cwd, env: { ...process.env, TZ: 'UTC' } })).stdout;
   await tar('-xzf', 'package');
   return {
-    list: async (archive) => (await tar('--numeric-owner', '--full-time', '-tvzf', archive)).split('\n').filter((line) => line !== ''),
+    list: async (archive) =>
+      (await tar('--numeric-owner', '--full-time', '-tvzf', archive))
+        .split('\n')
+        .filter((line) => line !== ''),
     text: (archive, member) => tar('-xzOf', archive, member),
   };
 }

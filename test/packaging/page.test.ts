@@ -7,38 +7,49 @@ import { createDevice } from '../device/device.ts';
 import { findChromium, launchBrowser } from '../panel/browser.ts';
 import { startUhttpd } from './web-server.ts';
 
-const LOG = "[...document.querySelectorAll('.lines > div')].map((line) => line.textContent).filter(Boolean).join('\\n')";
+const LOG =
+  "[...document.querySelectorAll('.lines > div')].map((line) => line.textContent).filter(Boolean).join('\\n')";
 
 test.for([
   ['ends its streams every two seconds', { slots: 3, scriptTimeoutS: 2 }],
   ['has room for one stream only', { slots: 2, scriptTimeoutS: 60 }],
-] as const)('the page follows a task to its end behind an uhttpd that %s, and shows no line twice', async ([, limits]) => {
-  const device = await createDevice({ packages: [slowPackage(3)] });
-  onTestFinished(() => device.close());
-  await device.opkg('update');
-  const socket = join(device.root, 'depotd.sock');
-  const daemon = await startDaemon(device, { set: [`main.listen=unix:${socket}`] });
-  onTestFinished(() => daemon.close());
-  const server = await startUhttpd({ socket, ...limits });
-  onTestFinished(() => server.close());
-  const url = `${server.url}${daemon.base}/`;
-  const program = findChromium();
-  // Without a browser the page itself is all that can be looked at.
-  if (program === undefined) {
-    expect(await (await fetch(url)).text()).toContain('<h2 id="install-title">Install an app</h2>');
-    return;
-  }
-  const browser = await launchBrowser(program);
-  onTestFinished(() => browser.close());
-  await browser.open(url);
-  await browser.until("document.querySelector('#apps-state').textContent.startsWith('No apps yet')");
-  await browser.until("document.querySelector('#link').dataset.state === 'up'");
+] as const)(
+  'the page follows a task to its end behind an uhttpd that %s, and shows no line twice',
+  async ([, limits]) => {
+    const device = await createDevice({ packages: [slowPackage(3)] });
+    onTestFinished(() => device.close());
+    await device.opkg('update');
+    const socket = join(device.root, 'depotd.sock');
+    const daemon = await startDaemon(device, { set: [`main.listen=unix:${socket}`] });
+    onTestFinished(() => daemon.close());
+    const server = await startUhttpd({ socket, ...limits });
+    onTestFinished(() => server.close());
+    const url = `${server.url}${daemon.base}/`;
+    const program = findChromium();
+    // Without a browser the page itself is all that can be looked at.
+    if (program === undefined) {
+      expect(await (await fetch(url)).text()).toContain(
+        '<h2 id="install-title">Install an app</h2>',
+      );
+      return;
+    }
+    const browser = await launchBrowser(program);
+    onTestFinished(() => browser.close());
+    await browser.open(url);
+    await browser.until(
+      "document.querySelector('#apps-state').textContent.startsWith('No apps yet')",
+    );
+    await browser.until("document.querySelector('#link').dataset.state === 'up'");
 
-  await browser.evaluate("document.querySelector('#install-name').value = 'slow'");
-  await browser.evaluate("document.querySelector('#install [type=submit]').click()");
-  await browser.until("document.querySelector('.chip')?.textContent === 'Done'");
-  const lines = (await daemon.logOf('latest')).split('\n').map((line) => line.trimEnd()).filter(Boolean);
-  await browser.until(`${LOG}.includes(${JSON.stringify(lines.at(-1))})`);
+    await browser.evaluate("document.querySelector('#install-name').value = 'slow'");
+    await browser.evaluate("document.querySelector('#install [type=submit]').click()");
+    await browser.until("document.querySelector('.chip')?.textContent === 'Done'");
+    const lines = (await daemon.logOf('latest'))
+      .split('\n')
+      .map((line) => line.trimEnd())
+      .filter(Boolean);
+    await browser.until(`${LOG}.includes(${JSON.stringify(lines.at(-1))})`);
 
-  expect(await browser.evaluate(LOG)).toBe(lines.join('\n'));
-});
+    expect(await browser.evaluate(LOG)).toBe(lines.join('\n'));
+  },
+);

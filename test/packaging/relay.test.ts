@@ -22,7 +22,10 @@ const socketOf = ({ root }: Device): string => join(root, 'depotd.sock');
 
 beforeAll(async () => {
   [device, panel] = await Promise.all([createDevice(), createPanel()]);
-  daemon = await startDaemon(device, { set: ['main.auth=panel', `main.listen=unix:${socketOf(device)}`], env: { PATH: `${panel.bin}:${device.path}` } });
+  daemon = await startDaemon(device, {
+    set: ['main.auth=panel', `main.listen=unix:${socketOf(device)}`],
+    env: { PATH: `${panel.bin}:${device.path}` },
+  });
   [server, login] = await Promise.all([startUhttpd({ socket: socketOf(device) }), panel.logIn()]);
 });
 
@@ -35,9 +38,20 @@ afterAll(async () => {
 const logIn = (): Record<string, string> => ({ cookie: `sysauth_http=${login.id}` });
 
 /** What one place answers: all but the time of day and how the connection goes on. */
-async function answerOf(url: string, path: string, { method = 'GET', body, headers }: RawRequest = {}): Promise<object> {
-  const answer = await fetch(`${url}${daemon.base}/${path}`, { method, headers: { ...logIn(), ...(headers as Record<string, string>) }, ...(body !== undefined && { body }) });
-  const fields = [...answer.headers].filter(([name]) => !['date', 'connection', 'keep-alive', 'transfer-encoding', 'content-length'].includes(name));
+async function answerOf(
+  url: string,
+  path: string,
+  { method = 'GET', body, headers }: RawRequest = {},
+): Promise<object> {
+  const answer = await fetch(`${url}${daemon.base}/${path}`, {
+    method,
+    headers: { ...logIn(), ...(headers as Record<string, string>) },
+    ...(body !== undefined && { body }),
+  });
+  const fields = [...answer.headers].filter(
+    ([name]) =>
+      !['date', 'connection', 'keep-alive', 'transfer-encoding', 'content-length'].includes(name),
+  );
   return { status: answer.status, fields, body: await answer.text() };
 }
 
@@ -62,21 +76,34 @@ const READS = [
   '',
 ];
 test.each(READS)('%s answers through the panel as it does directly', async (path) => {
-  const [direct, relayed] = await Promise.all([answerOf(daemon.url, path), answerOf(server.url, path)]);
+  const [direct, relayed] = await Promise.all([
+    answerOf(daemon.url, path),
+    answerOf(server.url, path),
+  ]);
 
   expect(relayed).toEqual(direct);
 });
 
 test('a change needs the token, and makes a task whose log and events come through', async () => {
   const form = { method: 'POST', headers: { 'content-type': 'application/x-www-form-urlencoded' } };
-  expect(await answerOf(server.url, 'admin/store/update', { ...form, body: 'token=wrong' })).toMatchObject({ status: 403 });
+  expect(
+    await answerOf(server.url, 'admin/store/update', { ...form, body: 'token=wrong' }),
+  ).toMatchObject({ status: 403 });
 
-  const { body } = (await answerOf(server.url, 'admin/store/update', { ...form, body: `token=${login.token}` })) as { body: string };
+  const { body } = (await answerOf(server.url, 'admin/store/update', {
+    ...form,
+    body: `token=${login.token}`,
+  })) as { body: string };
   const { task_id: id } = JSON.parse(body) as { task_id: string };
-  const { body: events } = (await answerOf(server.url, `admin/system/tasks/events?task_id=${id}`)) as { body: string };
+  const { body: events } = (await answerOf(
+    server.url,
+    `admin/system/tasks/events?task_id=${id}`,
+  )) as { body: string };
 
   expect(events).toContain('event: end');
-  expect(await answerOf(server.url, `admin/system/tasks/log?task_id=${id}`)).toEqual(await answerOf(daemon.url, `admin/system/tasks/log?task_id=${id}`));
+  expect(await answerOf(server.url, `admin/system/tasks/log?task_id=${id}`)).toEqual(
+    await answerOf(daemon.url, `admin/system/tasks/log?task_id=${id}`),
+  );
 });
 
 test('the address of the panel is a good Host, a name that nobody configured is not', async () => {
@@ -84,26 +111,48 @@ test('the address of the panel is a good Host, a name that nobody configured is 
 
   expect((await send(url, { headers: { ...logIn(), Host: '127.0.0.1:80' } })).status).toBe(200);
   const refused = await send(url, { headers: { ...logIn(), Host: 'evil.example' } });
-  expect([refused.status, messageOf(refused)]).toEqual([421, expect.stringContaining('evil.example')]);
+  expect([refused.status, messageOf(refused)]).toEqual([
+    421,
+    expect.stringContaining('evil.example'),
+  ]);
 });
 
 test('a page of another site cannot make a change through the panel', async () => {
-  const refused = await send(`${server.url}${daemon.base}/admin/store/update?token=${login.token}`, { method: 'POST', headers: { ...logIn(), Origin: 'http://evil.example' } });
+  const refused = await send(
+    `${server.url}${daemon.base}/admin/store/update?token=${login.token}`,
+    { method: 'POST', headers: { ...logIn(), Origin: 'http://evil.example' } },
+  );
 
-  expect([refused.status, messageOf(refused)]).toEqual([403, expect.stringContaining('evil.example')]);
+  expect([refused.status, messageOf(refused)]).toEqual([
+    403,
+    expect.stringContaining('evil.example'),
+  ]);
 });
 
 test('nobody sets the first password through the panel, and each address has attempts of its own', async () => {
   const other = await createDevice();
   onTestFinished(() => other.close());
-  const own = await startDaemon(other, { set: ['main.auth=password', `main.listen=unix:${socketOf(other)}`] });
+  const own = await startDaemon(other, {
+    set: ['main.auth=password', `main.listen=unix:${socketOf(other)}`],
+  });
   onTestFinished(() => own.close());
   const { url } = await openUhttpd({ socket: socketOf(other) });
-  const passwd = (base: string): Promise<Response> => fetch(`${base}${own.base}/admin/passwd`, { method: 'POST', body: new URLSearchParams({ password: 'correct horse' }) });
+  const passwd = (base: string): Promise<Response> =>
+    fetch(`${base}${own.base}/admin/passwd`, {
+      method: 'POST',
+      body: new URLSearchParams({ password: 'correct horse' }),
+    });
 
   expect((await passwd(url)).status).toBe(403);
   expect((await passwd(own.url)).status).toBe(204);
-  expect((await fetch(`${url}${own.base}/admin/login`, { method: 'POST', body: new URLSearchParams({ password: 'wrong' }) })).status).toBe(403);
+  expect(
+    (
+      await fetch(`${url}${own.base}/admin/login`, {
+        method: 'POST',
+        body: new URLSearchParams({ password: 'wrong' }),
+      })
+    ).status,
+  ).toBe(403);
   expect(await own.logged('wrong password')).toMatchObject({ address: '127.0.0.1' });
 });
 
@@ -113,19 +162,35 @@ test('a daemon that is not there is 503, one that ends under a request 502, both
   onTestFinished(() => odd.close());
   const killed = await openUhttpd({ socket: odd.socket });
 
-  const [first, second] = await Promise.all([gone, killed].map(({ url }) => send(`${url}/cgi-bin/panel/x`)));
-  expect(first).toMatchObject({ status: 503, body: '{"code":503,"msg":"cannot reach depotd: it is not running, or does not listen on unix:/nonexistent/depotd.sock"}' });
-  expect(second).toMatchObject({ status: 502, body: '{"code":502,"msg":"cannot pass the answer on: depotd ended before it gave one"}' });
+  const [first, second] = await Promise.all(
+    [gone, killed].map(({ url }) => send(`${url}/cgi-bin/panel/x`)),
+  );
+  expect(first).toMatchObject({
+    status: 503,
+    body: '{"code":503,"msg":"cannot reach depotd: it is not running, or does not listen on unix:/nonexistent/depotd.sock"}',
+  });
+  expect(second).toMatchObject({
+    status: 502,
+    body: '{"code":502,"msg":"cannot pass the answer on: depotd ended before it gave one"}',
+  });
 });
 
 test('event streams leave one slot free', async () => {
   const address = `${server.url}${daemon.base}/admin/system/events`;
-  const streams = await Promise.all([openEvents(address, { headers: logIn() }), openEvents(address, { headers: logIn() })]);
+  const streams = await Promise.all([
+    openEvents(address, { headers: logIn() }),
+    openEvents(address, { headers: logIn() }),
+  ]);
 
   const refused = await fetch(address, { headers: logIn() });
   expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '5']);
-  expect(await refused.json()).toMatchObject({ code: 503, msg: expect.stringContaining('slot') as string });
-  expect((await fetch(`${server.url}${daemon.base}/admin/store/token`, { headers: logIn() })).status).toBe(200);
+  expect(await refused.json()).toMatchObject({
+    code: 503,
+    msg: expect.stringContaining('slot') as string,
+  });
+  expect(
+    (await fetch(`${server.url}${daemon.base}/admin/store/token`, { headers: logIn() })).status,
+  ).toBe(200);
   for (const stream of streams) stream.close();
   const again = await vi.waitFor(() => openEvents(address, { headers: logIn() }), 20_000);
   again.close();
@@ -135,13 +200,23 @@ test('an event stream ends before uhttpd kills it', async () => {
   const { url } = await openUhttpd({ socket: socketOf(device), scriptTimeoutS: 8 });
 
   // A clean end: of one that is not fetch() gives an error.
-  expect(await (await fetch(`${url}${daemon.base}/admin/system/events`, { headers: logIn() })).text()).toMatch(/^:/);
+  expect(
+    await (await fetch(`${url}${daemon.base}/admin/system/events`, { headers: logIn() })).text(),
+  ).toMatch(/^:/);
 });
 
 test('a browser that came over TLS is one for the daemon, too', async () => {
-  const odd = await startOddDaemon((request, response) => response.end(request.headers['x-forwarded-proto']));
+  const odd = await startOddDaemon((request, response) =>
+    response.end(request.headers['x-forwarded-proto']),
+  );
   onTestFinished(() => odd.close());
-  const env = { REQUEST_METHOD: 'GET', REQUEST_URI: '/x', HTTP_HOST: 'panel', SERVER_PROTOCOL: 'HTTP/1.1', DEPOTD_SOCKET: odd.socket };
+  const env = {
+    REQUEST_METHOD: 'GET',
+    REQUEST_URI: '/x',
+    HTTP_HOST: 'panel',
+    SERVER_PROTOCOL: 'HTTP/1.1',
+    DEPOTD_SOCKET: odd.socket,
+  };
 
   expect(await runRelay({ ...env, HTTPS: 'on' })).toMatch(/\r\n\r\n(5\r\n)?https/);
   expect(await runRelay(env)).toMatch(/\r\n\r\n(4\r\n)?http\b/);
@@ -169,12 +244,21 @@ test.each(ATTACKS)('%s is refused before the daemon hears of it', async (_what, 
   });
   onTestFinished(() => odd.close());
 
-  expect(await runRelay({ REQUEST_METHOD: 'POST', SERVER_PROTOCOL: 'HTTP/1.1', ...env, DEPOTD_SOCKET: odd.socket })).toMatch(/^Status: 400 Bad Request\r\n/);
+  expect(
+    await runRelay({
+      REQUEST_METHOD: 'POST',
+      SERVER_PROTOCOL: 'HTTP/1.1',
+      ...env,
+      DEPOTD_SOCKET: odd.socket,
+    }),
+  ).toMatch(/^Status: 400 Bad Request\r\n/);
   expect(heard).toEqual([]);
 });
 
 test('twenty requests at once are all answered', async () => {
-  const answers = await Promise.all(Array.from({ length: 20 }, () => answerOf(server.url, 'admin/store/installed')));
+  const answers = await Promise.all(
+    Array.from({ length: 20 }, () => answerOf(server.url, 'admin/store/installed')),
+  );
 
   expect(new Set(answers.map((answer) => JSON.stringify(answer))).size).toBe(1);
 });
@@ -188,7 +272,10 @@ async function openUhttpd(options: UhttpdOptions): Promise<WebServer> {
 /** The relay alone, with an environment that no web server would make. */
 async function runRelay(env: Record<string, string>): Promise<string> {
   const ucode = process.env.UCODE ?? join(import.meta.dirname, '../device/bin-ucode/ucode');
-  const child = spawn(ucode, [join(import.meta.dirname, '../../packaging/uhttpd/panel')], { env: { PATH: process.env.PATH, ...env }, stdio: ['ignore', 'pipe', 'inherit'] });
+  const child = spawn(ucode, [join(import.meta.dirname, '../../packaging/uhttpd/panel')], {
+    env: { PATH: process.env.PATH, ...env },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
   const [output] = await Promise.all([text(child.stdout), once(child, 'close')]);
   return output;
 }

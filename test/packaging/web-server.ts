@@ -27,49 +27,109 @@ const PACKAGING = join(import.meta.dirname, '../../packaging');
 const STAND_INS = join(import.meta.dirname, '../device');
 const START_LIMIT_MS = 20_000;
 
-/** uhttpd with the relay, each the real one where UHTTPD and UCODE name it, else the stand-in. Its arguments are those of OpenWrt's init script. */
-export async function startUhttpd({ socket, slots = 3, scriptTimeoutS = 60 }: UhttpdOptions, { UHTTPD, UCODE }: NodeJS.ProcessEnv = process.env): Promise<WebServer> {
+/**
+ * uhttpd with the relay, each the real one where UHTTPD and UCODE name it, else the stand-in. Its
+ * arguments are those of OpenWrt's init script.
+ */
+export async function startUhttpd(
+  { socket, slots = 3, scriptTimeoutS = 60 }: UhttpdOptions,
+  { UHTTPD, UCODE }: NodeJS.ProcessEnv = process.env,
+): Promise<WebServer> {
   const folder = await mkdtemp(join(tmpdir(), 'depotd-uhttpd-'));
   const program = join(folder, 'cgi-bin/panel');
   await mkdir(join(folder, 'cgi-bin'));
-  await writeFile(program, `#!/bin/sh\nexport DEPOTD_SOCKET=${socket}\nexec ${UCODE ?? `${process.execPath} ${STAND_INS}/bin-ucode/ucode`} ${PACKAGING}/uhttpd/panel\n`);
+  await writeFile(
+    program,
+    `#!/bin/sh\nexport DEPOTD_SOCKET=${socket}\nexec ${UCODE ?? `${process.execPath} ${STAND_INS}/bin-ucode/ucode`} ${PACKAGING}/uhttpd/panel\n`,
+  );
   await chmod(program, 0o755);
   const port = await freePort();
-  const limits = ['-T', '30', '-k', '20', '-A', '1', '-n', `${slots}`, '-N', '100', '-t', `${scriptTimeoutS}`];
-  return launch([UHTTPD ?? `${STAND_INS}/bin-uhttpd/uhttpd`, '-f', '-h', folder, '-x', '/cgi-bin', ...limits, '-p', `127.0.0.1:${port}`], { folder, port });
+  const limits = [
+    '-T',
+    '30',
+    '-k',
+    '20',
+    '-A',
+    '1',
+    '-n',
+    `${slots}`,
+    '-N',
+    '100',
+    '-t',
+    `${scriptTimeoutS}`,
+  ];
+  return launch(
+    [
+      UHTTPD ?? `${STAND_INS}/bin-uhttpd/uhttpd`,
+      '-f',
+      '-h',
+      folder,
+      '-x',
+      '/cgi-bin',
+      ...limits,
+      '-p',
+      `127.0.0.1:${port}`,
+    ],
+    { folder, port },
+  );
 }
 
 /** @param daemonUrl where the daemon listens on TCP */
 export async function startNginx(daemonUrl: string): Promise<WebServer> {
   const folder = await mkdtemp(join(tmpdir(), 'depotd-nginx-'));
   const port = await freePort();
-  const places = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map((name) => `${name}_temp_path ${folder}/${name};`).join(' ');
+  const places = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']
+    .map((name) => `${name}_temp_path ${folder}/${name};`)
+    .join(' ');
   await writeFile(join(folder, 'depotd.conf'), await snippet('nginx', daemonUrl));
   await writeFile(
     join(folder, 'nginx.conf'),
     `daemon off; pid ${folder}/pid; error_log ${folder}/error.log; events {} http { access_log off; ${places} server { listen 127.0.0.1:${port}; include ${folder}/depotd.conf; } }\n`,
   );
-  return launch(['nginx', '-c', join(folder, 'nginx.conf'), '-e', join(folder, 'error.log')], { folder, port });
+  return launch(['nginx', '-c', join(folder, 'nginx.conf'), '-e', join(folder, 'error.log')], {
+    folder,
+    port,
+  });
 }
 
 /** @param daemonUrl where the daemon listens on TCP */
 export async function startLighttpd(daemonUrl: string): Promise<WebServer> {
   const folder = await mkdtemp(join(tmpdir(), 'depotd-lighttpd-'));
   const port = await freePort();
-  const own = [`server.document-root = "${folder}"`, 'server.bind = "127.0.0.1"', `server.port = ${port}`, `server.upload-dirs = ( "${folder}" )`];
+  const own = [
+    `server.document-root = "${folder}"`,
+    'server.bind = "127.0.0.1"',
+    `server.port = ${port}`,
+    `server.upload-dirs = ( "${folder}" )`,
+  ];
   // Debian's settings, which the snippet has to undo.
-  const debian = ['server.http-parseopts = ( "url-path-2f-decode" => "enable", "url-path-dotseg-remove" => "enable" )', 'server.modules = ( "mod_access" )', 'url.access-deny = ( "~", ".inc" )'];
-  await writeFile(join(folder, 'lighttpd.conf'), [...debian, ...own, await snippet('lighttpd', daemonUrl)].join('\n'));
+  const debian = [
+    'server.http-parseopts = ( "url-path-2f-decode" => "enable", "url-path-dotseg-remove" => "enable" )',
+    'server.modules = ( "mod_access" )',
+    'url.access-deny = ( "~", ".inc" )',
+  ];
+  await writeFile(
+    join(folder, 'lighttpd.conf'),
+    [...debian, ...own, await snippet('lighttpd', daemonUrl)].join('\n'),
+  );
   return launch(['lighttpd', '-D', '-f', join(folder, 'lighttpd.conf')], { folder, port });
 }
 
 async function snippet(server: string, daemonUrl: string): Promise<string> {
   const text = await readFile(join(PACKAGING, server, 'depotd.conf'), 'utf8');
-  return text.replace(/127\.0\.0\.1:8728;/, `${new URL(daemonUrl).host};`).replace('"port" => 8728', `"port" => ${new URL(daemonUrl).port}`);
+  return text
+    .replace(/127\.0\.0\.1:8728;/, `${new URL(daemonUrl).host};`)
+    .replace('"port" => 8728', `"port" => ${new URL(daemonUrl).port}`);
 }
 
-async function launch([program = '', ...args]: readonly string[], { folder, port }: { folder: string; port: number }): Promise<WebServer> {
-  const child = spawn(program, args, { stdio: ['ignore', 'ignore', 'inherit'], env: { PATH: process.env.PATH } });
+async function launch(
+  [program = '', ...args]: readonly string[],
+  { folder, port }: { folder: string; port: number },
+): Promise<WebServer> {
+  const child = spawn(program, args, {
+    stdio: ['ignore', 'ignore', 'inherit'],
+    env: { PATH: process.env.PATH },
+  });
   const ended = new Promise((resolve) => child.on('exit', resolve).on('error', resolve));
   await untilItListens(child, port);
   return {
@@ -87,7 +147,9 @@ async function untilItListens(child: ChildProcess, port: number): Promise<void> 
   const deadline = performance.now() + START_LIMIT_MS;
   while (!(await answers(port))) {
     await delay(20);
-    if (child.exitCode !== null || child.pid === undefined || performance.now() > deadline) throw new Error(`cannot start ${child.spawnfile} on port ${port}`);
+    if (child.exitCode !== null || child.pid === undefined || performance.now() > deadline) {
+      throw new Error(`cannot start ${child.spawnfile} on port ${port}`);
+    }
   }
 }
 

@@ -20,26 +20,54 @@ export interface Browser {
 /** @returns the path of a Chromium; undefined where none is on PATH */
 export function findChromium(): string | undefined {
   const folders = (process.env.PATH ?? '').split(delimiter);
-  return ['chromium', 'chromium-browser', 'google-chrome'].flatMap((name) => folders.map((folder) => join(folder, name))).find(existsSync);
+  return ['chromium', 'chromium-browser', 'google-chrome']
+    .flatMap((name) => folders.map((folder) => join(folder, name)))
+    .find(existsSync);
 }
 
-const QUIET = ['--headless', '--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync'];
+const QUIET = [
+  '--headless',
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-dev-shm-usage',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+];
 const LIMIT_MS = 30_000;
 
-/** Drives Chromium by its own protocol (https://chromedevtools.github.io/devtools-protocol/) over a pipe. */
+/**
+ * Drives Chromium by its own protocol (https://chromedevtools.github.io/devtools-protocol/) over a
+ * pipe.
+ */
 export async function launchBrowser(program: string): Promise<Browser> {
   const profile = await mkdtemp(join(tmpdir(), 'depotd-browser-'));
-  const child = spawn(program, [...QUIET, `--user-data-dir=${profile}`, '--remote-debugging-pipe', 'about:blank'], { stdio: ['ignore', 'ignore', 'ignore', 'pipe', 'pipe'] });
+  const child = spawn(
+    program,
+    [...QUIET, `--user-data-dir=${profile}`, '--remote-debugging-pipe', 'about:blank'],
+    { stdio: ['ignore', 'ignore', 'ignore', 'pipe', 'pipe'] },
+  );
   const complaints: string[] = [];
   const send = createProtocol(child, complaints);
-  const { targetInfos } = (await send('Target.getTargets')) as { targetInfos: { targetId: string; type: string }[] };
+  const { targetInfos } = (await send('Target.getTargets')) as {
+    targetInfos: { targetId: string; type: string }[];
+  };
   const targetId = targetInfos.find(({ type }) => type === 'page')?.targetId;
-  const { sessionId } = (await send('Target.attachToTarget', { targetId, flatten: true })) as { sessionId: string };
+  const { sessionId } = (await send('Target.attachToTarget', { targetId, flatten: true })) as {
+    sessionId: string;
+  };
   for (const domain of ['Runtime', 'Log', 'Page']) await send(`${domain}.enable`, {}, sessionId);
 
   const evaluate = async (expression: string): Promise<unknown> => {
-    const { result, exceptionDetails } = (await send('Runtime.evaluate', { expression, awaitPromise: true, returnByValue: true }, sessionId)) as { result: { value?: unknown; description?: string }; exceptionDetails?: object };
-    if (exceptionDetails !== undefined) throw new Error(`cannot evaluate ${expression}: ${result.description ?? ''}`);
+    const { result, exceptionDetails } = (await send(
+      'Runtime.evaluate',
+      { expression, awaitPromise: true, returnByValue: true },
+      sessionId,
+    )) as { result: { value?: unknown; description?: string }; exceptionDetails?: object };
+    if (exceptionDetails !== undefined) {
+      throw new Error(`cannot evaluate ${expression}: ${result.description ?? ''}`);
+    }
     return result.value;
   };
   const until = async (expression: string): Promise<void> => {
@@ -51,7 +79,11 @@ export async function launchBrowser(program: string): Promise<Browser> {
         if (performance.now() > deadline || !/navigated|context/i.test(String(error))) throw error;
         return ask();
       });
-    if ((await ask()) !== true) throw new Error(`${expression} is not true after ${LIMIT_MS} ms; the page says: ${String(await evaluate('document.body.innerText'))}`);
+    if ((await ask()) !== true) {
+      throw new Error(
+        `${expression} is not true after ${LIMIT_MS} ms; the page says: ${String(await evaluate('document.body.innerText'))}`,
+      );
+    }
   };
   return {
     open: async (url) => {
@@ -73,17 +105,26 @@ export async function launchBrowser(program: string): Promise<Browser> {
 interface Message {
   id?: number;
   method?: string;
-  params?: { entry?: { level: string; text: string }; exceptionDetails?: { exception?: { description?: string } } };
+  params?: {
+    entry?: { level: string; text: string };
+    exceptionDetails?: { exception?: { description?: string } };
+  };
   result?: object;
   error?: { message: string };
 }
 
 type Send = (method: string, params?: object, sessionId?: string) => Promise<object>;
 
-/** Messages are JSON, each with a NUL behind it; the browser reads from its descriptor 3 and writes to 4. */
+/**
+ * Messages are JSON, each with a NUL behind it; the browser reads from its descriptor 3 and writes
+ * to 4.
+ */
 function createProtocol(child: ChildProcess, complaints: string[]): Send {
   const [, , , input, output] = child.stdio as unknown as [null, null, null, Writable, Readable];
-  const waiting = new Map<number, { resolve: (result: object) => void; reject: (error: Error) => void }>();
+  const waiting = new Map<
+    number,
+    { resolve: (result: object) => void; reject: (error: Error) => void }
+  >();
   let lastId = 0;
   let rest = '';
   output.setEncoding('utf8').on('data', (piece: string) => {
@@ -105,11 +146,15 @@ function createProtocol(child: ChildProcess, complaints: string[]): Send {
     new Promise((resolve, reject) => {
       lastId += 1;
       waiting.set(lastId, { resolve, reject });
-      input.write(`${JSON.stringify({ id: lastId, method, params, ...(sessionId !== undefined && { sessionId }) })}\0`);
+      input.write(
+        `${JSON.stringify({ id: lastId, method, params, ...(sessionId !== undefined && { sessionId }) })}\0`,
+      );
     });
 }
 
 function complaintsIn({ entry, exceptionDetails }: NonNullable<Message['params']> = {}): string[] {
   const logged = entry?.level === 'error' ? [entry.text] : [];
-  return exceptionDetails === undefined ? logged : [...logged, exceptionDetails.exception?.description ?? 'exception'];
+  return exceptionDetails === undefined
+    ? logged
+    : [...logged, exceptionDetails.exception?.description ?? 'exception'];
 }

@@ -11,7 +11,9 @@ test('somebody installs an app, watches its log and removes it', async () => {
   const browser = await openPanel(`${daemon.url}${daemon.base}/`);
   // Without a browser the page itself is all that can be looked at.
   if (browser === undefined) return;
-  await browser.until("document.querySelector('#apps-state').textContent.startsWith('No apps yet')");
+  await browser.until(
+    "document.querySelector('#apps-state').textContent.startsWith('No apps yet')",
+  );
 
   await install(browser, 'demo');
   await browser.until(`${LOG}.includes('Configuring demo-app.') && ${CARDS} === 1`);
@@ -35,7 +37,9 @@ test('the page says why a task failed, stops one, and tells when the daemon is g
   await install(browser, 'bad name');
   await browser.until("document.querySelector('#install-problem').textContent !== ''");
   await install(browser, 'badpost');
-  await browser.until("document.querySelector('.task .problem')?.textContent.includes('cannot install badpost')");
+  await browser.until(
+    "document.querySelector('.task .problem')?.textContent.includes('cannot install badpost')",
+  );
   await install(browser, 'slow');
   await browser.until(`${LOG}.includes('slow: postinst begin')`);
   await click(browser, '.stop');
@@ -43,7 +47,9 @@ test('the page says why a task failed, stops one, and tells when the daemon is g
   expect(browser.complaints).toEqual([]);
 
   await daemon.kill('SIGKILL');
-  await browser.until("document.querySelector('#link').dataset.state === 'down' && document.querySelectorAll('.notice').length === 1");
+  await browser.until(
+    "document.querySelector('#link').dataset.state === 'down' && document.querySelectorAll('.notice').length === 1",
+  );
 });
 
 test('somebody sends a file, sees it run, and removes what it brought', async () => {
@@ -52,21 +58,31 @@ test('somebody sends a file, sees it run, and removes what it brought', async ()
   if (browser === undefined) return;
 
   await choose(browser, 'notes.txt', "'hello'");
-  await browser.until("document.querySelector('#upload-problem').textContent.includes('.ipk or .run') && document.querySelector('#upload [type=submit]').disabled");
+  await browser.until(
+    "document.querySelector('#upload-problem').textContent.includes('.ipk or .run') && document.querySelector('#upload [type=submit]').disabled",
+  );
   await choose(browser, 'hello.run', "'#!/bin/sh\\necho it runs\\n'");
   await click(browser, '#upload [type=submit]');
-  await browser.until(`${LOG}.includes('it runs') && document.querySelector('.chip').textContent === 'Done'`);
-  expect(await browser.evaluate("document.querySelector('.task-title').textContent")).toBe('Install hello.run');
+  await browser.until(
+    `${LOG}.includes('it runs') && document.querySelector('.chip').textContent === 'Done'`,
+  );
+  expect(await browser.evaluate("document.querySelector('.task-title').textContent")).toBe(
+    'Install hello.run',
+  );
 
   await click(browser, '#records summary');
   await click(browser, '[aria-label="Remove what hello.run brought"]');
   await click(browser, '#confirm-yes');
-  await browser.until("document.querySelector('.task-title').textContent === 'Remove what hello.run brought' && document.querySelector('#records-state').textContent.startsWith('None.')");
+  await browser.until(
+    "document.querySelector('.task-title').textContent === 'Remove what hello.run brought' && document.querySelector('#records-state').textContent.startsWith('None.')",
+  );
   expect(browser.complaints).toEqual([]);
 
   await choose(browser, 'big.run', "'#!/bin/sh\\n' + 'x'.repeat(3e6)");
   await click(browser, '#upload [type=submit]');
-  await browser.until("document.querySelector('#upload-problem').textContent.includes('it has more than 1048576 bytes')");
+  await browser.until(
+    "document.querySelector('#upload-problem').textContent.includes('it has more than 1048576 bytes')",
+  );
 });
 
 /** What the daemon answers about container data, by the folder asked for; and what it is sent. */
@@ -103,15 +119,22 @@ test('somebody checks where the container data may go, and moves it; nothing is 
   await click(browser, '#storage summary');
   await click(browser, '#storage summary');
   await check('/mnt/bad');
-  await browser.until("document.querySelector('#move-state.problem')?.textContent === 'not enough space'");
+  await browser.until(
+    "document.querySelector('#move-state.problem')?.textContent === 'not enough space'",
+  );
   await check('/mnt/new');
   await click(browser, '#move-buttons .primary');
-  await browser.until("document.querySelector('.notice')?.textContent === 'cannot take the request now'");
+  await browser.until(
+    "document.querySelector('.notice')?.textContent === 'cannot take the request now'",
+  );
   await check('/mnt/old');
   await click(browser, '#move-buttons .danger');
   await click(browser, '#confirm-no');
   await check('/mnt/old');
   await click(browser, '#move-buttons button');
   await browser.until('window.moves.length === 2');
-  expect(await browser.evaluate('window.moves')).toEqual(['path=%2Fmnt%2Fnew', 'path=%2Fmnt%2Fold&overwrite=chdir']);
+  expect(await browser.evaluate('window.moves')).toEqual([
+    'path=%2Fmnt%2Fnew',
+    'path=%2Fmnt%2Fold&overwrite=chdir',
+  ]);
 });

@@ -11,9 +11,13 @@ test('style and script stand in the page as they are', () => {
 });
 
 test('a script that would end its own element is refused', () => {
-  expect(() => createPage({ html, css: '', script: '"</script>"', auth: 'none' })).toThrow('cannot put a closing tag into <script type="module"></script>');
+  expect(() => createPage({ html, css: '', script: '"</script>"', auth: 'none' })).toThrow(
+    'cannot put a closing tag into <script type="module"></script>',
+  );
 });
 
 test('a page without a place for the style is refused', () => {
-  expect(() => createPage({ html: '<p>', css: '', script: '', auth: 'none' })).toThrow('cannot find <style></style> in the page');
+  expect(() => createPage({ html: '<p>', css: '', script: '', auth: 'none' })).toThrow(
+    'cannot find <style></style> in the page',
+  );
 });

@@ -12,24 +12,29 @@ const DONE = "document.querySelector('.chip')?.textContent === 'Done'";
 test.each([
   ['cut after a while', { streamMs: 400, mostStreams: 2 }, 'Live'],
   ['refused', { streamMs: 400, mostStreams: 0 }, 'Connected'],
-])('where streams are %s the page shows all of a log once, and new apps', async (_, options, word) => {
-  const daemon = await startPanel({ packages: [slowPackage(4)] });
-  const proxy = await startCuttingProxy(() => daemon.url, options);
-  onTestFinished(() => proxy.close());
-  const browser = await openPanel(`${proxy.url}${daemon.base}/`);
-  if (browser === undefined) return;
+])(
+  'where streams are %s the page shows all of a log once, and new apps',
+  async (_, options, word) => {
+    const daemon = await startPanel({ packages: [slowPackage(4)] });
+    const proxy = await startCuttingProxy(() => daemon.url, options);
+    onTestFinished(() => proxy.close());
+    const browser = await openPanel(`${proxy.url}${daemon.base}/`);
+    if (browser === undefined) return;
 
-  await install(browser, 'slow');
-  await browser.until(`${LOG}.includes('slow: postinst begin')`);
-  await browser.until(`${LOG}.includes('slow: postinst end') && ${DONE}`);
-  const shown = await browser.evaluate("[...document.querySelectorAll('.lines > div')].map(({ textContent }) => textContent).join('\\n')");
-  expect(shown).toBe((await daemon.logOf('latest')).replaceAll('\r\n', '\n'));
-  expect(await browser.evaluate("document.querySelector('#link').textContent")).toBe(word);
-  expect(await browser.evaluate("document.querySelectorAll('.notice').length")).toBe(0);
+    await install(browser, 'slow');
+    await browser.until(`${LOG}.includes('slow: postinst begin')`);
+    await browser.until(`${LOG}.includes('slow: postinst end') && ${DONE}`);
+    const shown = await browser.evaluate(
+      "[...document.querySelectorAll('.lines > div')].map(({ textContent }) => textContent).join('\\n')",
+    );
+    expect(shown).toBe((await daemon.logOf('latest')).replaceAll('\r\n', '\n'));
+    expect(await browser.evaluate("document.querySelector('#link').textContent")).toBe(word);
+    expect(await browser.evaluate("document.querySelectorAll('.notice').length")).toBe(0);
 
-  await daemon.finished(await daemon.submit('install', { package: 'demo' }));
-  await browser.until("document.querySelectorAll('.app').length === 1");
-});
+    await daemon.finished(await daemon.submit('install', { package: 'demo' }));
+    await browser.until("document.querySelectorAll('.app').length === 1");
+  },
+);
 
 test('with a password the page leads to the log-in, and out of it again', async () => {
   const daemon = await startPanel({}, { set: ['main.auth=password'] });
@@ -41,16 +46,22 @@ test('with a password the page leads to the log-in, and out of it again', async 
 
   await browser.evaluate("document.querySelector('#password').value = 'wrong'");
   await click(browser, 'form button');
-  await browser.until("document.querySelector('[role=alert]').textContent.includes('the password is wrong')");
+  await browser.until(
+    "document.querySelector('[role=alert]').textContent.includes('the password is wrong')",
+  );
   await browser.evaluate("document.querySelector('#password').value = 'secret'");
   await click(browser, 'form button');
-  await browser.until(`location.href === ${JSON.stringify(url)} && document.querySelector('#link')?.dataset.state === 'up'`);
+  await browser.until(
+    `location.href === ${JSON.stringify(url)} && document.querySelector('#link')?.dataset.state === 'up'`,
+  );
   await install(browser, 'tiny-01');
   await browser.until(DONE);
 
   await owner.setPassword('another', 'secret');
   await click(browser, '#update');
-  await browser.until("document.querySelector('.notice')?.textContent.startsWith('You are not logged in any more.')");
+  await browser.until(
+    "document.querySelector('.notice')?.textContent.startsWith('You are not logged in any more.')",
+  );
   await click(browser, '.notice a');
   await browser.until("document.querySelector('#password') !== null");
   await browser.evaluate("document.querySelector('#password').value = 'another'");
@@ -67,11 +78,17 @@ test('a question that failed once is told, and no longer than the daemon is away
   const browser = await openPanel(`${daemon.url}${daemon.base}/`);
   if (browser === undefined) return;
 
-  await browser.evaluate("{ window.told = []; const box = document.querySelector('#notices'); new MutationObserver(() => told.push(box.textContent)).observe(box, { childList: true }); }");
-  await browser.evaluate("{ const ask = fetch; fetch = () => { fetch = ask; return Promise.reject(new TypeError('cut')); }; }");
+  await browser.evaluate(
+    "{ window.told = []; const box = document.querySelector('#notices'); new MutationObserver(() => told.push(box.textContent)).observe(box, { childList: true }); }",
+  );
+  await browser.evaluate(
+    "{ const ask = fetch; fetch = () => { fetch = ask; return Promise.reject(new TypeError('cut')); }; }",
+  );
   await click(browser, '#update');
   await browser.until("told.some((text) => text.startsWith('The device does not answer.'))");
-  await browser.until("document.querySelector('.notice') === null && document.querySelector('#link').textContent === 'Live'");
+  await browser.until(
+    "document.querySelector('.notice') === null && document.querySelector('#link').textContent === 'Live'",
+  );
 });
 
 test('without a password there is nothing to log out of', async () => {
@@ -87,13 +104,19 @@ test('depotd is upgraded from its own page, which waits for the new version and 
   if (browser === undefined) return;
 
   await click(browser, '#self-check');
-  await browser.until("document.querySelector('#self-state').textContent.includes('no newer version')");
+  await browser.until(
+    "document.querySelector('#self-state').textContent.includes('no newer version')",
+  );
   await on.offer('2.0-1', 'good');
   await click(browser, '#self-check');
-  await browser.until("document.querySelector('#self-state').textContent === 'Version 2.0-1 is there.'");
+  await browser.until(
+    "document.querySelector('#self-state').textContent === 'Version 2.0-1 is there.'",
+  );
   await click(browser, '#self-upgrade');
   await click(browser, '#confirm-yes');
   await browser.until(`${LOG}.includes('depotd 2.0-1 answers') && ${DONE}`);
-  await browser.until("document.querySelector('.notice[data-tone=good] button') !== null && document.querySelector('#link').dataset.state === 'up'");
+  await browser.until(
+    "document.querySelector('.notice[data-tone=good] button') !== null && document.querySelector('#link').dataset.state === 'up'",
+  );
   expect(await on.version()).toBe('2.0-1');
 });

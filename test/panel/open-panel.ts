@@ -9,7 +9,10 @@ export const LOG = "(document.querySelector('.lines')?.textContent ?? '')";
  * @param until what to wait for, an expression in the page
  * @returns undefined where there is no browser: then the page itself is all that can be looked at
  */
-export async function openPanel(url: string, until = "['up', 'polling'].includes(document.querySelector('#link').dataset.state)"): Promise<Browser | undefined> {
+export async function openPanel(
+  url: string,
+  until = "['up', 'polling'].includes(document.querySelector('#link').dataset.state)",
+): Promise<Browser | undefined> {
   const program = findChromium();
   if (program === undefined) {
     expect(await (await fetch(url)).text()).toContain('<h2 id="install-title">Install an app</h2>');

@@ -23,7 +23,9 @@ test('the page needs nothing from elsewhere, and names no path of its own', asyn
 
   const html = await (await daemon.get('')).text();
 
-  const addresses = [...html.matchAll(/\b(?:src|href)="([^"]*)"/g)].map(([, address = '']) => address);
+  const addresses = [...html.matchAll(/\b(?:src|href)="([^"]*)"/g)].map(
+    ([, address = '']) => address,
+  );
   expect(addresses.filter((address) => !/^(?:#|data:)/.test(address))).toEqual([]);
   expect(html).not.toContain(daemon.base);
   expect(html.match(/https?:\/\/[^'"]+/g)).toEqual(html.match(/http:\/\/www\.w3\.org\/2000\/svg/g));
@@ -50,7 +52,9 @@ test('the base without its slash leads to the page, whatever prefix is in front'
 
   expect(answer.status).toBe(302);
   expect(answer.headers.get('location')).toBe('panel/');
-  expect(new URL('panel/', 'https://router.example/box/cgi-bin/panel').pathname).toBe('/box/cgi-bin/panel/');
+  expect(new URL('panel/', 'https://router.example/box/cgi-bin/panel').pathname).toBe(
+    '/box/cgi-bin/panel/',
+  );
 });
 
 function hashOfElement(html: string, tag: string): string {

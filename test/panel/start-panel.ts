@@ -5,7 +5,10 @@ import { startDaemon, type TestDaemon } from '../device/daemon.ts';
 import { createDevice, type DeviceOptions } from '../device/device.ts';
 
 /** A daemon on a device whose lists were fetched. Both go away with the test. */
-export async function startPanel(options?: DeviceOptions, daemonOptions?: DaemonOptions): Promise<TestDaemon> {
+export async function startPanel(
+  options?: DeviceOptions,
+  daemonOptions?: DaemonOptions,
+): Promise<TestDaemon> {
   const device = await createDevice(options);
   onTestFinished(() => device.close());
   await device.opkg('update');

@@ -9,7 +9,11 @@ test.each([
   ['the rest of the line erased', 'loading\r\x1b[Kok\n', 'ok\n'],
   ['the whole line erased', 'loading\x1b[2K\rok', 'ok'],
   ['backspaces', 'abc\b\bX', 'aXc'],
-  ['lines drawn again further up', 'layer 1: 1 %\nlayer 2: 1 %\n\x1b[2A\x1b[2Klayer 1: done\x1b[2B\r', 'layer 1: done\nlayer 2: 1 %\n'],
+  [
+    'lines drawn again further up',
+    'layer 1: 1 %\nlayer 2: 1 %\n\x1b[2A\x1b[2Klayer 1: done\x1b[2B\r',
+    'layer 1: done\nlayer 2: 1 %\n',
+  ],
   ['a tab goes to the next stop', 'a\tb', 'a       b'],
   ['colours and titles are no text', '\x1b]0;title\x07\x1b[1;31mred\x1b[0m', 'red'],
   ['other sequences and control characters are dropped', '\x1b(B\x1b[?25l\x07a\x00b\x1b=', 'ab'],
@@ -29,7 +33,10 @@ test('a sequence may come in pieces', () => {
   for (const character of whole) terminal.write(character);
 
   expect(terminal.text()).toBe('green\nplain');
-  expect(terminal.takeChanges().lines).toEqual([[{ text: 'green', colour: 3, isBold: true }], [{ text: 'plain', colour: 0, isBold: false }]]);
+  expect(terminal.takeChanges().lines).toEqual([
+    [{ text: 'green', colour: 3, isBold: true }],
+    [{ text: 'plain', colour: 0, isBold: false }],
+  ]);
 });
 
 test('changes begin at the first line that differs', () => {
@@ -61,5 +68,10 @@ test('a line without end is broken', () => {
 
   terminal.write('x'.repeat(5000));
 
-  expect(terminal.text().split('\n').map(({ length }) => length)).toEqual([2000, 2000, 1000]);
+  expect(
+    terminal
+      .text()
+      .split('\n')
+      .map(({ length }) => length),
+  ).toEqual([2000, 2000, 1000]);
 });

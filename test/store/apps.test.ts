@@ -30,15 +30,42 @@ beforeEach(async () => {
 const DEMO = { 'app-meta-demo': '1.0-1', 'demo-app': '1.0-1', libdemo: '1.0-1' };
 
 test('install brings the app and what it needs, and the app is listed with all that its meta file says', async () => {
-  const { state, exit_code: code, log, kind, command, package: name, start, stop = 0 } = await store.run('install', { package: 'demo' });
+  const {
+    state,
+    exit_code: code,
+    log,
+    kind,
+    command,
+    package: name,
+    start,
+    stop = 0,
+  } = await store.run('install', { package: 'demo' });
 
-  expect({ state, code, kind, command, name }).toEqual({ state: 'done', code: 0, kind: 'install', command: 'opkg install app-meta-demo', name: 'demo' });
+  expect({ state, code, kind, command, name }).toEqual({
+    state: 'done',
+    code: 0,
+    kind: 'install',
+    command: 'opkg install app-meta-demo',
+    name: 'demo',
+  });
   expect(stop).toBeGreaterThanOrEqual(start);
   expect(log).toContain('Configuring demo-app.');
   expect(await store.packages()).toEqual(DEMO);
   const item = {
-    name: 'demo', title: 'Demo', entry: '/cgi-bin/luci/admin/services/demo', author: 'lab', website: 'https://example.invalid/demo', version: '1.0', release: 1, arch: ['x86_64'],
-    description: 'demo for tests', autoconf: ['path', 'enable'], uci: 'demo-app', flags: ['entrysh'], tags: ['tool'], depends: ['demo-app'],
+    name: 'demo',
+    title: 'Demo',
+    entry: '/cgi-bin/luci/admin/services/demo',
+    author: 'lab',
+    website: 'https://example.invalid/demo',
+    version: '1.0',
+    release: 1,
+    arch: ['x86_64'],
+    description: 'demo for tests',
+    autoconf: ['path', 'enable'],
+    uci: 'demo-app',
+    flags: ['entrysh'],
+    tags: ['tool'],
+    depends: ['demo-app'],
     time: (await store.device.database()).get('app-meta-demo')?.installedAt,
   };
   expect(await store.installed()).toEqual([item]);
@@ -49,7 +76,10 @@ test('the answer to install is a task result that names the task', async () => {
   const answer = await store.daemon.post('admin/store/install', { package: 'demo' });
   const body = (await answer.json()) as { task_id: string };
 
-  expect([answer.status, body]).toEqual([200, { code: 0, stdout: '', stderr: '', task_id: expect.stringMatching(/^[0-9a-f]{32}$/) as string }]);
+  expect([answer.status, body]).toEqual([
+    200,
+    { code: 0, stdout: '', stderr: '', task_id: expect.stringMatching(/^[0-9a-f]{32}$/) as string },
+  ]);
   await store.daemon.finished(body.task_id);
 });
 
@@ -65,7 +95,10 @@ test('a package that is no app can be installed, is not listed, and has a state'
 test('remove takes the app and what came with it', async () => {
   await store.run('install', { package: 'demo' });
 
-  expect(await store.run('remove', { package: 'demo' })).toMatchObject({ state: 'done', exit_code: 0 });
+  expect(await store.run('remove', { package: 'demo' })).toMatchObject({
+    state: 'done',
+    exit_code: 0,
+  });
 
   expect(await store.packages()).toEqual({});
   expect(await store.installed()).toEqual([]);
@@ -76,8 +109,16 @@ test('remove keeps a dependency that another app needs, until that goes, too', a
   await store.run('install', { package: 'demo' });
   await store.run('install', { package: 'notes' });
 
-  expect(await store.run('remove', { package: 'demo' })).toMatchObject({ state: 'done', command: 'opkg remove app-meta-demo demo-app' });
-  expect(Object.keys(await store.packages())).toEqual(['app-meta-notes', 'libdemo', 'libonce', 'notes-app']);
+  expect(await store.run('remove', { package: 'demo' })).toMatchObject({
+    state: 'done',
+    command: 'opkg remove app-meta-demo demo-app',
+  });
+  expect(Object.keys(await store.packages())).toEqual([
+    'app-meta-notes',
+    'libdemo',
+    'libonce',
+    'notes-app',
+  ]);
 
   await store.run('remove', { package: 'notes' });
   expect(await store.packages()).toEqual({});
@@ -93,7 +134,11 @@ test('remove keeps what was installed by hand', async () => {
 });
 
 test('remove of what is not installed fails and says so', async () => {
-  expect(await store.run('remove', { package: 'demo' })).toMatchObject({ state: 'failed', exit_code: 1, error: 'cannot remove demo: it is not installed' });
+  expect(await store.run('remove', { package: 'demo' })).toMatchObject({
+    state: 'failed',
+    exit_code: 1,
+    error: 'cannot remove demo: it is not installed',
+  });
 });
 
 test('upgrade takes the app and the packages it names to what the feed offers, and they still go with it', async () => {
@@ -101,7 +146,10 @@ test('upgrade takes the app and the packages it names to what the feed offers, a
   store.device.publish(2);
   await store.run('update');
 
-  expect(await store.run('upgrade', { package: 'demo' })).toMatchObject({ state: 'done', exit_code: 0 });
+  expect(await store.run('upgrade', { package: 'demo' })).toMatchObject({
+    state: 'done',
+    exit_code: 0,
+  });
 
   expect(await store.packages()).toMatchObject({ 'app-meta-demo': '1.1-1', 'demo-app': '1.1-1' });
   expect(await store.statusOf('demo')).toMatchObject({ version: '1.1', installed: true });
@@ -118,7 +166,10 @@ test('upgrade where there is nothing newer is done', async () => {
 });
 
 test('upgrade of what is not installed fails and says so', async () => {
-  expect(await store.run('upgrade', { package: 'demo' })).toMatchObject({ state: 'failed', error: 'cannot upgrade demo: it is not installed' });
+  expect(await store.run('upgrade', { package: 'demo' })).toMatchObject({
+    state: 'failed',
+    error: 'cannot upgrade demo: it is not installed',
+  });
 });
 
 test('upgrade whose packages cannot be fetched fails, and the app stays as it was', async () => {
@@ -130,7 +181,10 @@ test('upgrade whose packages cannot be fetched fails, and the app stays as it wa
   const { state, error, log } = await store.run('upgrade', { package: 'demo' });
 
   store.device.feed.behave();
-  expect({ state, error }).toEqual({ state: 'failed', error: expect.stringContaining('1.1-1 is offered') as string });
+  expect({ state, error }).toEqual({
+    state: 'failed',
+    error: expect.stringContaining('1.1-1 is offered') as string,
+  });
   expect(log).toContain('Failed to download');
   expect(await store.packages()).toMatchObject({ 'demo-app': '1.0-1' });
   expect(await store.statusOf('demo')).toMatchObject({ installed: true });
@@ -146,21 +200,54 @@ test('update fetches the lists', async () => {
 
 const AUTOCONF: [string, Record<string, string>, string[]][] = [
   ['nothing more', {}, []],
-  ['a path', { path: '/mnt/sda1' }, ['ISTORE_CONF_DIR=/mnt/sda1/Configs', 'ISTORE_CACHE_DIR=/mnt/sda1/Caches', 'ISTORE_PUBLIC_DIR=/mnt/sda1/Public', 'ISTORE_DL_DIR=/mnt/sda1/Public/Downloads']],
-  ['the root as path', { path: '/' }, ['ISTORE_CONF_DIR=/Configs', 'ISTORE_CACHE_DIR=/Caches', 'ISTORE_PUBLIC_DIR=/Public', 'ISTORE_DL_DIR=/Public/Downloads']],
+  [
+    'a path',
+    { path: '/mnt/sda1' },
+    [
+      'ISTORE_CONF_DIR=/mnt/sda1/Configs',
+      'ISTORE_CACHE_DIR=/mnt/sda1/Caches',
+      'ISTORE_PUBLIC_DIR=/mnt/sda1/Public',
+      'ISTORE_DL_DIR=/mnt/sda1/Public/Downloads',
+    ],
+  ],
+  [
+    'the root as path',
+    { path: '/' },
+    [
+      'ISTORE_CONF_DIR=/Configs',
+      'ISTORE_CACHE_DIR=/Caches',
+      'ISTORE_PUBLIC_DIR=/Public',
+      'ISTORE_DL_DIR=/Public/Downloads',
+    ],
+  ],
   ['enable=0', { enable: '0' }, ['ISTORE_DONT_START=1']],
   ['enable=1', { enable: '1' }, []],
 ];
 
-test.each(AUTOCONF)('autoconf with %s tells the script as the contract says, and so does install', async (_, params, told) => {
-  const expected = ['autoconf demo args=[]', ...told].join('\n');
+test.each(AUTOCONF)(
+  'autoconf with %s tells the script as the contract says, and so does install',
+  async (_, params, told) => {
+    const expected = ['autoconf demo args=[]', ...told].join('\n');
 
-  expect((await store.run('install', { package: 'demo', autoconf: '1', ...params })).log.replaceAll('\r\n', '\n')).toContain(`\n${expected}\n`);
-  expect((await store.run('autoconf', { package: 'demo', ...params })).log.replaceAll('\r\n', '\n').trim()).toBe(expected);
-});
+    expect(
+      (await store.run('install', { package: 'demo', autoconf: '1', ...params })).log.replaceAll(
+        '\r\n',
+        '\n',
+      ),
+    ).toContain(`\n${expected}\n`);
+    expect(
+      (await store.run('autoconf', { package: 'demo', ...params })).log
+        .replaceAll('\r\n', '\n')
+        .trim(),
+    ).toBe(expected);
+  },
+);
 
 test('autoconf of an app without a script fails and says so', async () => {
   await store.run('install', { package: 'notes' });
 
-  expect(await store.run('autoconf', { package: 'notes' })).toMatchObject({ state: 'failed', error: 'cannot configure notes: it has no configuration script' });
+  expect(await store.run('autoconf', { package: 'notes' })).toMatchObject({
+    state: 'failed',
+    error: 'cannot configure notes: it has no configuration script',
+  });
 });

@@ -18,20 +18,34 @@ printf '\\377\\n'
 `;
 
 beforeAll(async () => {
-  store = await openStore({ packages: [simplePackage('letters', { scripts: { postinst: POSTINST } })] });
+  store = await openStore({
+    packages: [simplePackage('letters', { scripts: { postinst: POSTINST } })],
+  });
 });
 
 afterAll(() => store.close());
 
-function follow(task: string, { offset, lastId }: { offset?: number; lastId?: string } = {}): Promise<EventReader> {
+function follow(
+  task: string,
+  { offset, lastId }: { offset?: number; lastId?: string } = {},
+): Promise<EventReader> {
   const query = `task_id=${task}${offset === undefined ? '' : `&offset=${offset}`}`;
-  return openEvents(`${store.daemon.url}${store.daemon.base}/admin/system/tasks/events?${query}`, lastId === undefined ? {} : { lastEventId: lastId });
+  return openEvents(
+    `${store.daemon.url}${store.daemon.base}/admin/system/tasks/events?${query}`,
+    lastId === undefined ? {} : { lastEventId: lastId },
+  );
 }
 
-const textOf = (events: readonly ReceivedEvent[]): string => events.filter(({ event }) => event === 'log').map(({ data }) => data).join('');
+const textOf = (events: readonly ReceivedEvent[]): string =>
+  events
+    .filter(({ event }) => event === 'log')
+    .map(({ data }) => data)
+    .join('');
 
 async function reinstall(): Promise<string> {
-  if ((await store.statusOf('letters')).installed === true) await store.run('remove', { package: 'letters' });
+  if ((await store.statusOf('letters')).installed === true) {
+    await store.run('remove', { package: 'letters' });
+  }
   return store.daemon.submit('install', { package: 'letters' });
 }
 
@@ -44,7 +58,10 @@ test('who follows a task from its begin gets its whole log, its states, and its 
   expect(log).toContain(TEXT.trim());
   expect(textOf(events)).toBe(log);
   expect(events.at(0)?.event).toBe('status');
-  expect(events.at(-1)).toMatchObject({ event: 'end', data: { running: false, state: 'done', exit_code: 0 } });
+  expect(events.at(-1)).toMatchObject({
+    event: 'end',
+    data: { running: false, state: 'done', exit_code: 0 },
+  });
   expect(events.filter(({ event }) => event === 'end')).toHaveLength(1);
 });
 
@@ -65,7 +82,7 @@ test('who loses the connection after every event and comes back with the last id
   const task = await reinstall();
   const pieces: ReceivedEvent[] = [];
   let lastId: string | undefined;
-  for (let isOver = false; !isOver; ) {
+  for (let isOver = false; !isOver;) {
     const reader = await follow(task, lastId === undefined ? {} : { lastId });
     for (let event = await reader.next(); event !== undefined; event = await reader.next()) {
       if (event.event === 'end') isOver = true;
@@ -92,18 +109,23 @@ test('after its end a log is had again from every character, by offset and by id
     if (/[\uDC00-\uDFFF]/.test(log.charAt(at))) continue;
     const offset = Buffer.byteLength(log.slice(0, at));
     expect(textOf(await (await follow(task, { offset })).rest())).toBe(log.slice(at));
-    expect(textOf(await (await follow(task, { offset: 0, lastId: String(offset) })).rest())).toBe(log.slice(at));
+    expect(textOf(await (await follow(task, { offset: 0, lastId: String(offset) })).rest())).toBe(
+      log.slice(at),
+    );
   }
 });
 
 test('the log in bytes is had from every offset', async () => {
   const { id } = await store.run('remove', { package: 'letters' });
-  const read = (offset: number): Promise<Response> => store.daemon.get(`admin/system/tasks/log?task_id=${id}&offset=${offset}`);
+  const read = (offset: number): Promise<Response> =>
+    store.daemon.get(`admin/system/tasks/log?task_id=${id}&offset=${offset}`);
   const whole = Buffer.from(await (await read(0)).arrayBuffer());
   expect((await read(0)).headers.get('content-type')).toBe('application/octet-stream');
 
   for (const offset of [1, 7, whole.length - 1]) {
-    expect(Buffer.from(await (await read(offset)).arrayBuffer()).equals(whole.subarray(offset))).toBe(true);
+    expect(
+      Buffer.from(await (await read(offset)).arrayBuffer()).equals(whole.subarray(offset)),
+    ).toBe(true);
   }
   expect((await read(whole.length)).status).toBe(204);
   expect((await read(whole.length + 1)).status).toBe(205);

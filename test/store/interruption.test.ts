@@ -19,13 +19,17 @@ beforeAll(async () => {
 afterAll(() => store.close());
 
 beforeEach(async () => {
-  if ((await store.statusOf('slow')).installed === true) await store.run('remove', { package: 'slow' });
+  if ((await store.statusOf('slow')).installed === true) {
+    await store.run('remove', { package: 'slow' });
+  }
 });
 
 /** Starts an install, and comes back when the package is being configured. */
 async function installHalf(): Promise<string> {
   const task = await store.daemon.submit('install', { package: 'slow' });
-  await expect.poll(() => store.daemon.logOf(task), { timeout: 20_000 }).toContain('slow: postinst begin');
+  await expect
+    .poll(() => store.daemon.logOf(task), { timeout: 20_000 })
+    .toContain('slow: postinst begin');
   return task;
 }
 
@@ -38,7 +42,13 @@ async function opkgPid(): Promise<number> {
 async function expectNothingOfIt(): Promise<void> {
   expect(await halfInstalled(store.device)).toEqual([]);
   expect(await store.packages()).toEqual({});
-  for (const file of ['usr/bin/slow', 'usr/lib/opkg/info/slow.control', 'usr/lib/opkg/info/slow.list']) expect(await store.device.read(file)).toBeUndefined();
+  for (const file of [
+    'usr/bin/slow',
+    'usr/lib/opkg/info/slow.control',
+    'usr/lib/opkg/info/slow.list',
+  ]) {
+    expect(await store.device.read(file)).toBeUndefined();
+  }
 }
 
 const count = (text: string, part: string): number => text.split(part).length - 1;
@@ -49,8 +59,14 @@ test('a running install that is stopped ends as stopped, and nothing is half ins
   expect((await store.daemon.post('admin/system/tasks/stop', { task_id: task })).status).toBe(204);
 
   const { state, exit_code: code, error } = await store.daemon.finished(task);
-  expect({ state, code, error }).toEqual({ state: 'stopped', code: 130, error: 'stopped on request' });
-  expect(await store.daemon.logOf(task)).toContain('slow is removed again: nothing stays half installed');
+  expect({ state, code, error }).toEqual({
+    state: 'stopped',
+    code: 130,
+    error: 'stopped on request',
+  });
+  expect(await store.daemon.logOf(task)).toContain(
+    'slow is removed again: nothing stays half installed',
+  );
   await expectNothingOfIt();
 });
 
@@ -60,7 +76,11 @@ test('a queued install that is stopped never runs', async () => {
 
   await store.daemon.post('admin/system/tasks/stop', { task_id: second });
 
-  expect(await store.daemon.status(second)).toMatchObject({ running: false, state: 'stopped', exit_code: 143 });
+  expect(await store.daemon.status(second)).toMatchObject({
+    running: false,
+    state: 'stopped',
+    exit_code: 143,
+  });
   await store.daemon.finished(first);
   expect(await store.statusOf('virt')).toEqual({ installed: false });
 });
@@ -70,7 +90,9 @@ test('a task that contradicts a queued one is refused with a sentence that names
   const queued = await store.daemon.submit('remove', { package: 'slow' });
 
   expect(await store.daemon.submit('remove', { package: 'slow' })).toBe(queued);
-  expect(await (await store.daemon.post('admin/store/install', { package: 'slow' })).json()).toEqual({
+  expect(
+    await (await store.daemon.post('admin/store/install', { package: 'slow' })).json(),
+  ).toEqual({
     code: 1,
     stdout: '',
     stderr: `cannot install slow: task ${queued} (remove slow) is queued and would remove it; stop that task first`,
@@ -79,18 +101,23 @@ test('a task that contradicts a queued one is refused with a sentence that names
   expect(await store.daemon.finished(queued)).toMatchObject({ state: 'done' });
 });
 
-test.each(['SIGKILL', 'SIGTERM'] as const)('an install goes on when the daemon ends by %s, and the next daemon has its end and its whole log', async (signal) => {
-  const task = await installHalf();
-  await store.daemon.kill(signal);
+test.each(['SIGKILL', 'SIGTERM'] as const)(
+  'an install goes on when the daemon ends by %s, and the next daemon has its end and its whole log',
+  async (signal) => {
+    const task = await installHalf();
+    await store.daemon.kill(signal);
 
-  await store.daemon.restart();
+    await store.daemon.restart();
 
-  expect(await store.daemon.status(task)).toMatchObject({ running: true, state: 'running' });
-  expect(await store.daemon.finished(task)).toMatchObject({ state: 'done', exit_code: 0 });
-  const log = await store.daemon.logOf(task);
-  for (const line of ['Installing slow', 'slow: postinst begin', 'slow: postinst end']) expect([line, count(log, line)]).toEqual([line, 1]);
-  expect(await store.packages()).toMatchObject({ slow: '1.0-1' });
-});
+    expect(await store.daemon.status(task)).toMatchObject({ running: true, state: 'running' });
+    expect(await store.daemon.finished(task)).toMatchObject({ state: 'done', exit_code: 0 });
+    const log = await store.daemon.logOf(task);
+    for (const line of ['Installing slow', 'slow: postinst begin', 'slow: postinst end']) {
+      expect([line, count(log, line)]).toEqual([line, 1]);
+    }
+    expect(await store.packages()).toMatchObject({ slow: '1.0-1' });
+  },
+);
 
 test('an install that ends while there is no daemon is known as done by the next one', async () => {
   const task = await installHalf();
@@ -119,12 +146,24 @@ test('after another boot the install is interrupted, as its log says, and nothin
   await store.daemon.kill('SIGKILL');
   process.kill(await opkgPid(), 'SIGKILL');
   const bootId = (await readFile('/proc/sys/kernel/random/boot_id', 'latin1')).trim();
-  await writeFile(journalFile, (await readFile(journalFile, 'utf8')).replaceAll(bootId, '00000000-0000-0000-0000-000000000000'));
+  await writeFile(
+    journalFile,
+    (await readFile(journalFile, 'utf8')).replaceAll(
+      bootId,
+      '00000000-0000-0000-0000-000000000000',
+    ),
+  );
 
   await store.daemon.restart();
 
-  expect(await store.daemon.finished(task)).toMatchObject({ state: 'interrupted', exit_code: 143, error: 'the device went down while the job was running' });
-  expect(await store.daemon.logOf(task)).toContain('depotd: the device went down while the job was running');
+  expect(await store.daemon.finished(task)).toMatchObject({
+    state: 'interrupted',
+    exit_code: 143,
+    error: 'the device went down while the job was running',
+  });
+  expect(await store.daemon.logOf(task)).toContain(
+    'depotd: the device went down while the job was running',
+  );
   await expectNothingOfIt();
 });
 
@@ -155,7 +194,10 @@ test.each<[string, object]>([
   await store.daemon.kill('SIGTERM');
   const [line = ''] = (await readFile(journalFile, 'utf8')).split('\n');
   const id = randomBytes(16).toString('hex');
-  await appendFile(journalFile, `${JSON.stringify({ ...(JSON.parse(line) as object), id, ...change })}\n`);
+  await appendFile(
+    journalFile,
+    `${JSON.stringify({ ...(JSON.parse(line) as object), id, ...change })}\n`,
+  );
 
   await store.daemon.restart();
 

@@ -42,20 +42,41 @@ test('the entity tag changes with the list', async () => {
   expect(again.headers.get('etag')).not.toBe(first);
 });
 
-test.each(['{', '', '[]', 'null', '"text"', '\0\0\0'])('an app whose meta file holds %j is listed as broken', async (content) => {
-  await store.device.opkg('install', 'app-meta-demo');
-  await writeFile(join(metaFolder, 'demo.json'), '{"title":"Demo"}');
-  await expect.poll(async () => (await store.statusOf('demo')).title, SHOWN).toBe('Demo');
+test.each(['{', '', '[]', 'null', '"text"', '\0\0\0'])(
+  'an app whose meta file holds %j is listed as broken',
+  async (content) => {
+    await store.device.opkg('install', 'app-meta-demo');
+    await writeFile(join(metaFolder, 'demo.json'), '{"title":"Demo"}');
+    await expect.poll(async () => (await store.statusOf('demo')).title, SHOWN).toBe('Demo');
 
-  await writeFile(join(metaFolder, 'demo.json'), content);
+    await writeFile(join(metaFolder, 'demo.json'), content);
 
-  await expect.poll(async () => (await store.statusOf('demo')).broken, SHOWN).toBe(true);
+    await expect.poll(async () => (await store.statusOf('demo')).broken, SHOWN).toBe(true);
 
-  expect((await store.installed()).find(({ name }) => name === 'demo')).toMatchObject({ name: 'demo', title: 'demo', version: '0.0.0', tags: ['broken'], broken: true });
-});
+    expect((await store.installed()).find(({ name }) => name === 'demo')).toMatchObject({
+      name: 'demo',
+      title: 'demo',
+      version: '0.0.0',
+      tags: ['broken'],
+      broken: true,
+    });
+  },
+);
 
 test('what is wrong in one key of a meta file costs that key alone, and further keys pass through', async () => {
-  await writeFile(join(metaFolder, 'demo.json'), JSON.stringify({ name: 'other', title: 7, tags: 'x', version: '3.0', release: 1.5, colour: { red: [1] }, installed: 'no', time: 'never' }));
+  await writeFile(
+    join(metaFolder, 'demo.json'),
+    JSON.stringify({
+      name: 'other',
+      title: 7,
+      tags: 'x',
+      version: '3.0',
+      release: 1.5,
+      colour: { red: [1] },
+      installed: 'no',
+      time: 'never',
+    }),
+  );
 
   await expect.poll(async () => (await store.statusOf('demo')).version, SHOWN).toBe('3.0');
 

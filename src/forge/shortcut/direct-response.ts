@@ -19,8 +19,15 @@ export interface DirectResponseOptions {
 /** How long Node's own server keeps an idle connection, and says so. Seconds. */
 const KEEP_ALIVE_SECONDS = 5;
 
-/** Writes one answer to a GET, in the same bytes as Node's own server: a small one, head and body, at once. */
-export function createDirectResponse({ socket, isLast, over }: DirectResponseOptions): DirectResponse {
+/**
+ * Writes one answer to a GET, in the same bytes as Node's own server: a small one, head and body,
+ * at once.
+ */
+export function createDirectResponse({
+  socket,
+  isLast,
+  over,
+}: DirectResponseOptions): DirectResponse {
   /** What waits to be written together with what follows. */
   let waiting = '';
   let isChunked = false;
@@ -80,7 +87,9 @@ const KEEP_ALIVE = `Connection: keep-alive\r\nKeep-Alive: timeout=${KEEP_ALIVE_S
 /** Each with its CRLF, and the date where there is none. */
 function linesOf(lines: HeaderLines): string {
   let text = '';
-  for (let index = 0; index + 1 < lines.length; index += 2) text += `${lines[index] ?? ''}: ${lines[index + 1] ?? ''}\r\n`;
+  for (let index = 0; index + 1 < lines.length; index += 2) {
+    text += `${lines[index] ?? ''}: ${lines[index + 1] ?? ''}\r\n`;
+  }
   return hasName(lines, 'date') ? text : `${text}Date: ${new Date().toUTCString()}\r\n`;
 }
 

@@ -2,14 +2,20 @@ import type { Socket } from 'node:net';
 import type { CallerRequest, CommonPart } from '../caller.ts';
 import { parseHeaderLines, type HeaderLines } from '../header-lines.ts';
 
-/** A GET without a body, of which every byte is understood in one way only. It has what Node's own request has, but for a body. */
+/**
+ * A GET without a body, of which every byte is understood in one way only. It has what Node's own
+ * request has, but for a body.
+ */
 export interface PlainRequest extends CallerRequest {
   method: 'GET';
   url: string;
   common: PlainHeaders;
 }
 
-/** The headers of a plain request. The next request of a connection mostly has the very same bytes there, and then shares them. */
+/**
+ * The headers of a plain request. The next request of a connection mostly has the very same bytes
+ * there, and then shares them.
+ */
 export interface PlainHeaders extends CommonPart {
   /** As sent, with the ends of the line before and of the last one. */
   block: string;
@@ -28,15 +34,29 @@ const BEFORE_TARGET = 'GET '.length;
 const BEHIND_TARGET = ' HTTP/1.1'.length;
 
 /** What frames a body, changes the protocol, or asks this hop for something. */
-const NOT_PLAIN = new Set(['content-length', 'transfer-encoding', 'upgrade', 'expect', 'te', 'trailer', 'http2-settings', 'proxy-authorization']);
+const NOT_PLAIN = new Set([
+  'content-length',
+  'transfer-encoding',
+  'upgrade',
+  'expect',
+  'te',
+  'trailer',
+  'http2-settings',
+  'proxy-authorization',
+]);
 
 /**
- * Reads what one read of a connection gave. Only what is exactly one whole plain request is taken; a header that comes twice, none that names
- * the host, and anything else unusual is for a parser that knows all of HTTP.
+ * Reads what one read of a connection gave. Only what is exactly one whole plain request is taken;
+ * a header that comes twice, none that names the host, and anything else unusual is for a parser
+ * that knows all of HTTP.
  * @param known the headers of the request before on this connection
  * @returns undefined where it is anything else
  */
-export function parsePlainRequest(bytes: Buffer, socket: Socket, known?: PlainHeaders): PlainRequest | undefined {
+export function parsePlainRequest(
+  bytes: Buffer,
+  socket: Socket,
+  known?: PlainHeaders,
+): PlainRequest | undefined {
   if (bytes.length > MAX_HEAD_BYTES || bytes[0] !== 0x47) return undefined;
   const text = bytes.toString('latin1');
   const lineEnd = text.indexOf('\r\n');
@@ -44,17 +64,33 @@ export function parsePlainRequest(bytes: Buffer, socket: Socket, known?: PlainHe
   const block = text.slice(lineEnd);
   const common = block === known?.block ? known : readHeaders(block);
   if (common === undefined) return undefined;
-  return { method: 'GET', url: text.slice(BEFORE_TARGET, lineEnd - BEHIND_TARGET), rawHeaders: common.rawHeaders, headers: common.headers, socket, common };
+  return {
+    method: 'GET',
+    url: text.slice(BEFORE_TARGET, lineEnd - BEHIND_TARGET),
+    rawHeaders: common.rawHeaders,
+    headers: common.headers,
+    socket,
+    common,
+  };
 }
 
 function readHeaders(block: string): PlainHeaders | undefined {
   const rawHeaders = block.endsWith('\r\n\r\n') ? parseHeaderLines(block.slice(2, -2)) : undefined;
   const headers = rawHeaders === undefined ? undefined : plainHeaders(rawHeaders);
   if (rawHeaders === undefined || headers === undefined) return undefined;
-  return { block, rawHeaders, headers, isLast: headers['connection']?.toLowerCase() === 'close', outgoing: undefined };
+  return {
+    block,
+    rawHeaders,
+    headers,
+    isLast: headers['connection']?.toLowerCase() === 'close',
+    outgoing: undefined,
+  };
 }
 
-/** By name in lower case. @returns undefined where they are not those of a plain request; nor are names that every object has */
+/**
+ * By name in lower case. @returns undefined where they are not those of a plain request; nor are
+ * names that every object has
+ */
 function plainHeaders(lines: HeaderLines): Record<string, string> | undefined {
   const headers: Record<string, string> = {};
   for (let index = 0; index + 1 < lines.length; index += 2) {
@@ -62,7 +98,9 @@ function plainHeaders(lines: HeaderLines): Record<string, string> | undefined {
     if (name in headers || NOT_PLAIN.has(name)) return undefined;
     headers[name] = lines[index + 1] ?? '';
   }
-  return headers['host'] !== undefined && isPlainConnection(headers['connection']) ? headers : undefined;
+  return headers['host'] !== undefined && isPlainConnection(headers['connection'])
+    ? headers
+    : undefined;
 }
 
 function isPlainConnection(value: string | undefined): boolean {

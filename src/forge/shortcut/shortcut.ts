@@ -5,11 +5,12 @@ import { createDirectResponse, type DirectResponse } from './direct-response.ts'
 import { parsePlainRequest, type PlainHeaders, type PlainRequest } from './plain-request.ts';
 
 /**
- * The short way of a plain GET through the daemon: read from the connection and answered on it, without Node's HTTP server, which costs more
- * than all the rest of the way. Invariants:
- * - a connection is in one hand: here from its beginning, until something comes that is not a plain request for a taker; from then on, and with
- *   that first byte, Node's server has it;
- * - it carries one request at a time; what comes while one is answered is read by Node's server afterwards;
+ * The short way of a plain GET through the daemon: read from the connection and answered on it,
+ * without Node's HTTP server, which costs more than all the rest of the way. Invariants:
+ * - a connection is in one hand: here from its beginning, until something comes that is not a plain
+ *   request for a taker; from then on, and with that first byte, Node's server has it;
+ * - it carries one request at a time; what comes while one is answered is read by Node's server
+ *   afterwards;
  * - nothing is answered, or refused, here but what a taker took.
  */
 export interface Shortcut {
@@ -27,7 +28,10 @@ export interface ShortcutOptions {
   keepAliveMs: number;
 }
 
-/** Lets it have each connection first. What the server does with a new one, its only listener so far, comes when it hands it over. */
+/**
+ * Lets it have each connection first. What the server does with a new one, its only listener so
+ * far, comes when it hands it over.
+ */
 export function putShortcutBefore(server: Server, options: ShortcutOptions): Shortcut {
   const lines = new Set<Line>();
   const listeners = server.listeners('connection');
@@ -35,11 +39,17 @@ export function putShortcutBefore(server: Server, options: ShortcutOptions): Sho
     for (const listener of listeners) listener.call(server, socket);
   };
   const refuseLate = (socket: Socket): void => {
-    const isTold = server.emit('clientError', Object.assign(new Error('no request came'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' }), socket);
+    const isTold = server.emit(
+      'clientError',
+      Object.assign(new Error('no request came'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' }),
+      socket,
+    );
     if (!isTold) socket.destroy();
   };
   const hall: Hall = { ...options, lines, handOver, refuseLate, sweeper: undefined };
-  server.removeAllListeners('connection').on('connection', (socket: Socket) => attend(hall, socket));
+  server
+    .removeAllListeners('connection')
+    .on('connection', (socket: Socket) => attend(hall, socket));
   const close = (isIn: (line: Line) => boolean): void => {
     for (const line of lines) if (isIn(line)) line.socket.destroy();
   };
@@ -70,7 +80,10 @@ interface Hall extends ShortcutOptions {
   handOver: (socket: Socket) => void;
   /** Tells a caller that its first request did not come in time, as Node's server would. */
   refuseLate: (socket: Socket) => void;
-  /** Runs while there are connections: one timer for all costs less than one each, set anew with each byte. */
+  /**
+   * Runs while there are connections: one timer for all costs less than one each, set anew with
+   * each byte.
+   */
   sweeper: NodeJS.Timeout | undefined;
 }
 
@@ -82,7 +95,8 @@ const MAX_KNOWN_BYTES = 2048;
 function attend(hall: Hall, socket: Socket): void {
   const { lines } = hall;
   const read = (bytes: Buffer): void => take(hall, line, bytes);
-  const ended = (): void => (line.response === undefined ? socket.destroySoon() : void socket.destroy());
+  const ended = (): void =>
+    line.response === undefined ? socket.destroySoon() : void socket.destroy();
   const closed = (): void => {
     leave(hall, line);
     line.response?.closed();
@@ -93,12 +107,24 @@ function attend(hall: Hall, socket: Socket): void {
     socket.pause();
     socket.unshift(first);
     hall.handOver(socket);
-    // Resumed within the event that brought the first bytes, it would flow on however often Node's server pauses it for a slow reader of a body.
+    // Resumed within the event that brought the first bytes, it would flow on however often Node's
+    // server pauses it for a slow reader of a body.
     process.nextTick(() => socket.resume());
   };
-  const line: Line = { socket, response: undefined, hasServed: false, deadlineAt: Date.now() + hall.firstRequestMs, known: undefined, early: undefined, handOver };
+  const line: Line = {
+    socket,
+    response: undefined,
+    hasServed: false,
+    deadlineAt: Date.now() + hall.firstRequestMs,
+    known: undefined,
+    early: undefined,
+    handOver,
+  };
   lines.add(line);
-  hall.sweeper ??= setInterval(() => sweep(hall), Math.min(SWEEP_MS, hall.firstRequestMs, hall.keepAliveMs)).unref();
+  hall.sweeper ??= setInterval(
+    () => sweep(hall),
+    Math.min(SWEEP_MS, hall.firstRequestMs, hall.keepAliveMs),
+  ).unref();
   socket.on('data', read).on('end', ended).on('close', closed).on('error', ignore);
 }
 
@@ -142,7 +168,11 @@ function take({ take: takeRequest, keepAliveMs }: Hall, line: Line, bytes: Buffe
   }
   const { isLast, block } = request.common;
   if (block.length <= MAX_KNOWN_BYTES) line.known = request.common;
-  line.response = createDirectResponse({ socket, isLast, over: () => over(line, isLast, keepAliveMs) });
+  line.response = createDirectResponse({
+    socket,
+    isLast,
+    over: () => over(line, isLast, keepAliveMs),
+  });
   if (takeRequest(request, line.response)) return;
   line.response = undefined;
   line.handOver(bytes);

@@ -10,7 +10,10 @@ export interface UpstreamAddress {
   prefix: string;
 }
 
-/** @param text the checked option `forge.upstream`: `https://host[:port][/prefix]`, or empty for none */
+/**
+ * @param text the checked option `forge.upstream`: `https://host[:port][/prefix]`, or empty for
+ *   none
+ */
 export function parseUpstream(text: string): UpstreamAddress | undefined {
   if (text === '') return undefined;
   const url = new URL(text);

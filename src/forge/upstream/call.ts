@@ -20,13 +20,20 @@ export interface RequestBody {
   sentBytes: number;
 }
 
-/** Takes the answer. First `head`, then `body` any number of times, then `end`; or `fail` instead at any point, and nothing after it. */
+/**
+ * Takes the answer. First `head`, then `body` any number of times, then `end`; or `fail` instead at
+ * any point, and nothing after it.
+ */
 export interface ResponseSink {
-  /** @param hasMore whether bytes of the body, or its end, follow at once; if not, the head should go out now */
+  /**
+   * @param hasMore whether bytes of the body, or its end, follow at once; if not, the head should
+   *   go out now
+   */
   head: (head: ResponseHead, hasMore: boolean) => void;
   /**
-   * @param piece lies in the connection's read buffer. Whoever keeps it must copy it, or return false and call `resume` when done with it: until
-   * as many `resume` as false were seen, nothing more is read and the connection serves nobody else
+   * @param piece lies in the connection's read buffer. Whoever keeps it must copy it, or return
+   *   false and call `resume` when done with it: until as many `resume` as false were seen, nothing
+   *   more is read and the connection serves nobody else
    * @param isLast whether the announced length is reached
    */
   body: (piece: Buffer, isLast: boolean, resume: () => void) => boolean;
@@ -35,7 +42,10 @@ export interface ResponseSink {
 }
 
 export interface CallFailure extends Failure {
-  /** The connection had served before and the forge closed it without a byte of an answer: it may never have read the request. */
+  /**
+   * The connection had served before and the forge closed it without a byte of an answer: it may
+   * never have read the request.
+   */
   isStale: boolean;
 }
 
@@ -43,7 +53,10 @@ export interface CallFailure extends Failure {
 export interface Timeouts {
   /** From the first look-up of the name until the connection, with TLS, stands. */
   connectMs: number;
-  /** From the last byte of the request until the first of the answer; a body that is still being sent starts it again. */
+  /**
+   * From the last byte of the request until the first of the answer; a body that is still being
+   * sent starts it again.
+   */
   firstByteMs: number;
   /** Between two pieces of a body, also for the caller's taking them. */
   idleMs: number;

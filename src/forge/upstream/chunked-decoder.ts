@@ -1,10 +1,15 @@
-/** Takes the chunked coding (RFC 9112, section 7.1) off a body, piece by piece, without copying it. */
+/**
+ * Takes the chunked coding (RFC 9112, section 7.1) off a body, piece by piece, without copying it.
+ */
 export interface ChunkedDecoder {
   /**
    * @param give called with each piece of the body; it lies in `bytes`
    * @returns `more`; or what lies behind the end of the body, mostly nothing; or what is wrong
    */
-  decode(bytes: Buffer, give: (piece: Buffer) => void): 'more' | { rest: Buffer } | { problem: string };
+  decode(
+    bytes: Buffer,
+    give: (piece: Buffer) => void,
+  ): 'more' | { rest: Buffer } | { problem: string };
 }
 
 /** A size line with its extensions, and all trailers together; longer ones are refused. Bytes. */
@@ -17,7 +22,10 @@ export function createChunkedDecoder(): ChunkedDecoder {
   let line = '';
   let trailerBytes = 0;
 
-  /** Collects a line up to its CRLF. @returns the position behind it, or -1 where more bytes are needed */
+  /**
+   * Collects a line up to its CRLF. @returns the position behind it, or -1 where more bytes are
+   * needed
+   */
   const readLine = (bytes: Buffer, position: number): number => {
     const end = bytes.indexOf(0x0a, position);
     line += bytes.toString('latin1', position, end === -1 ? bytes.length : end + 1);
@@ -28,14 +36,18 @@ export function createChunkedDecoder(): ChunkedDecoder {
   const endLine = (): { problem: string } | boolean => {
     const text = line;
     line = '';
-    if (!text.endsWith('\r\n')) return { problem: 'a line of its chunked body does not end with CRLF' };
+    if (!text.endsWith('\r\n')) {
+      return { problem: 'a line of its chunked body does not end with CRLF' };
+    }
     if (part === 'data-end') {
       part = 'size';
       return text === '\r\n' ? false : { problem: 'a chunk of its body is longer than announced' };
     }
     if (part === 'trailer') {
       trailerBytes += text.length;
-      return trailerBytes > MAX_TRAILER_BYTES ? { problem: 'its trailers are too long' } : text === '\r\n';
+      return trailerBytes > MAX_TRAILER_BYTES
+        ? { problem: 'its trailers are too long' }
+        : text === '\r\n';
     }
     const digits = CHUNK_SIZE.exec(text)?.[1];
     if (digits === undefined) return { problem: 'its body has a chunk without a size' };
@@ -56,7 +68,9 @@ export function createChunkedDecoder(): ChunkedDecoder {
         continue;
       }
       position = readLine(bytes, position);
-      if (line.length > MAX_LINE_BYTES) return { problem: 'a line of its chunked body is too long' };
+      if (line.length > MAX_LINE_BYTES) {
+        return { problem: 'a line of its chunked body is too long' };
+      }
       if (position === -1) return 'more';
       const ended = endLine();
       if (typeof ended === 'object') return ended;
@@ -67,5 +81,8 @@ export function createChunkedDecoder(): ChunkedDecoder {
   return { decode };
 }
 
-/** At most 12 hexadecimal digits, which fit a number exactly; extensions are ignored, as they end at each hop. */
+/**
+ * At most 12 hexadecimal digits, which fit a number exactly; extensions are ignored, as they end at
+ * each hop.
+ */
 const CHUNK_SIZE = /^([0-9A-Fa-f]{1,12})[\t ]*(?:;[^\r\n]*)?\r\n$/;

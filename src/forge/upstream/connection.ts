@@ -5,7 +5,8 @@ import { createUpload, type Upload, type YoungCollector } from './upload.ts';
 
 /**
  * One connection to the forge. Invariants:
- * - it carries one call at a time, and the next only when the call before is over on both sides and nothing of it is left to read;
+ * - it carries one call at a time, and the next only when the call before is over on both sides and
+ *   nothing of it is left to read;
  * - its read buffer is read into again only when every piece given out has been let go;
  * - anything it did not expect ends it.
  */
@@ -27,7 +28,9 @@ export interface ConnectionOwner {
   open: (take: (piece: Buffer) => boolean) => OpenSocket;
   /** It stands: the forge can be reached. */
   connected: () => void;
-  /** It may carry the next call once bytes, or an end, that the forge sent already have been seen. */
+  /**
+   * It may carry the next call once bytes, or an end, that the forge sent already have been seen.
+   */
   idle: (connection: Connection) => void;
   closed: (connection: Connection) => void;
 }
@@ -53,7 +56,16 @@ export function createConnection(owner: ConnectionOwner): Connection {
     letGo: () => letGo(line),
     complete: () => complete(line),
   });
-  const line: Line = { owner, socket, reader, connection, state: 'connecting', current: undefined, served: 0, held: 0 };
+  const line: Line = {
+    owner,
+    socket,
+    reader,
+    connection,
+    state: 'connecting',
+    current: undefined,
+    served: 0,
+    held: 0,
+  };
   socket.once(readyEvent, () => ready(line));
   socket.on('end', () => broken(line, ENDED));
   socket.on('error', (error) => broken(line, reasonCode(error)));
@@ -108,7 +120,8 @@ function write(line: Line, current: Current): void {
     socket.write(head, 'latin1');
     return;
   }
-  const moved = (): void => touch(line, current.hasBytes ? owner.timeouts.idleMs : owner.timeouts.firstByteMs);
+  const moved = (): void =>
+    touch(line, current.hasBytes ? owner.timeouts.idleMs : owner.timeouts.firstByteMs);
   socket.cork();
   socket.write(head, 'latin1');
   current.upload = createUpload({ body, socket, moved, collector: owner.collector });
@@ -129,7 +142,13 @@ function takePiece(line: Line, piece: Buffer): boolean {
   current.hasBytes = true;
   touch(line, owner.timeouts.idleMs);
   const problem = reader.take(piece);
-  if (problem !== undefined) fail(line, { code: 'upstream_unreachable', message: `cannot use the answer of the forge: ${problem}`, isStale: false });
+  if (problem !== undefined) {
+    fail(line, {
+      code: 'upstream_unreachable',
+      message: `cannot use the answer of the forge: ${problem}`,
+      isStale: false,
+    });
+  }
   return line.held === 0 && isOpen(line);
 }
 
@@ -157,7 +176,10 @@ function complete(line: Line): void {
   current.sink.end();
 }
 
-/** The answer is over and its bytes are gone: keep the connection where both sides are at a clean end. */
+/**
+ * The answer is over and its bytes are gone: keep the connection where both sides are at a clean
+ * end.
+ */
 function release(line: Line): void {
   const { connection, reader, owner } = line;
   const isClean = reader.isReusable() && (line.current?.upload?.isDone() ?? true);
@@ -174,20 +196,46 @@ function release(line: Line): void {
 }
 
 function expiryOf({ state, held, current, owner: { timeouts } }: Line): CallFailure {
-  const timeout = (message: string): CallFailure => ({ code: 'upstream_timeout', message, isStale: false });
-  if (state === 'connecting') return timeout(`cannot connect to the forge within ${timeouts.connectMs / 1000} s`);
-  if (held > 0) return timeout(`cannot hand over the answer: the caller took nothing for ${timeouts.idleMs / 1000} s`);
-  if (current?.hasBytes === true) return timeout(`cannot read the answer: the forge sent nothing for ${timeouts.idleMs / 1000} s`);
-  if (current?.upload?.isDone() === false) return timeout(`cannot send the request: its body stood still for ${timeouts.firstByteMs / 1000} s`);
-  return timeout(`cannot get an answer: the forge sent nothing within ${timeouts.firstByteMs / 1000} s`);
+  const timeout = (message: string): CallFailure => ({
+    code: 'upstream_timeout',
+    message,
+    isStale: false,
+  });
+  if (state === 'connecting') {
+    return timeout(`cannot connect to the forge within ${timeouts.connectMs / 1000} s`);
+  }
+  if (held > 0) {
+    return timeout(
+      `cannot hand over the answer: the caller took nothing for ${timeouts.idleMs / 1000} s`,
+    );
+  }
+  if (current?.hasBytes === true) {
+    return timeout(
+      `cannot read the answer: the forge sent nothing for ${timeouts.idleMs / 1000} s`,
+    );
+  }
+  if (current?.upload?.isDone() === false) {
+    return timeout(
+      `cannot send the request: its body stood still for ${timeouts.firstByteMs / 1000} s`,
+    );
+  }
+  return timeout(
+    `cannot get an answer: the forge sent nothing within ${timeouts.firstByteMs / 1000} s`,
+  );
 }
 
 function broken(line: Line, reason: string): void {
   const { current, reader } = line;
   if (reason === ENDED && reader.endsWithConnection()) complete(line);
   const isConnecting = line.state === 'connecting';
-  const message = isConnecting ? `cannot reach the forge: ${reason}` : `cannot finish the request: the forge broke off (${reason})`;
-  fail(line, { code: 'upstream_unreachable', message, isStale: line.served > 0 && current?.hasBytes === false });
+  const message = isConnecting
+    ? `cannot reach the forge: ${reason}`
+    : `cannot finish the request: the forge broke off (${reason})`;
+  fail(line, {
+    code: 'upstream_unreachable',
+    message,
+    isStale: line.served > 0 && current?.hasBytes === false,
+  });
 }
 
 function fail(line: Line, failure: CallFailure): void {
@@ -207,7 +255,10 @@ function close(line: Line): void {
 
 const ENDED = 'connection ended';
 
-/** The system's or TLS's name of an error rather than its text, which may hold addresses of the inner net. */
+/**
+ * The system's or TLS's name of an error rather than its text, which may hold addresses of the
+ * inner net.
+ */
 function reasonCode(error: Error): string {
   return 'code' in error && typeof error.code === 'string' ? error.code : error.message;
 }

@@ -3,24 +3,50 @@ import { connect as connectTls, rootCertificates } from 'node:tls';
 import type { UpstreamAddress } from './address.ts';
 import type { ConnectionOwner } from './connection.ts';
 
-/** What is read at once, in bytes. Each connection has one such buffer, so that a body of any length costs no memory beyond it. */
+/**
+ * What is read at once, in bytes. Each connection has one such buffer, so that a body of any length
+ * costs no memory beyond it.
+ */
 const READ_BUFFER_BYTES = 32_768;
 
 /**
- * Returns what opens a socket to the forge. TLS is verified against Node's own authorities and the further one, if there is one; its sessions are
- * taken up again, which spares a slow line a round trip.
+ * Returns what opens a socket to the forge. TLS is verified against Node's own authorities and the
+ * further one, if there is one; its sessions are taken up again, which spares a slow line a round
+ * trip.
  * @param options `certificateAuthority`: PEM
  */
-export function createSocketOpener({ address, certificateAuthority }: { address: UpstreamAddress; certificateAuthority: string | undefined }): ConnectionOwner['open'] {
-  const trust = certificateAuthority === undefined ? {} : { ca: [...rootCertificates, certificateAuthority] };
+export function createSocketOpener({
+  address,
+  certificateAuthority,
+}: {
+  address: UpstreamAddress;
+  certificateAuthority: string | undefined;
+}): ConnectionOwner['open'] {
+  const trust =
+    certificateAuthority === undefined ? {} : { ca: [...rootCertificates, certificateAuthority] };
   const name = isIpAddress(address.hostname) ? {} : { servername: address.hostname };
   let session: Buffer | undefined;
   return (take) => {
     const buffer = Buffer.allocUnsafeSlow(READ_BUFFER_BYTES);
-    const onread = { buffer, callback: (bytes: number): boolean => take(buffer.subarray(0, bytes)) };
-    const target = { host: address.hostname, port: address.port, noDelay: true, keepAlive: true, onread };
+    const onread = {
+      buffer,
+      callback: (bytes: number): boolean => take(buffer.subarray(0, bytes)),
+    };
+    const target = {
+      host: address.hostname,
+      port: address.port,
+      noDelay: true,
+      keepAlive: true,
+      onread,
+    };
     if (!address.isTls) return { socket: connectTcp(target), readyEvent: 'connect' };
-    const socket = connectTls({ ...target, ...trust, ...name, ...(session === undefined ? {} : { session }), ALPNProtocols: ['http/1.1'] });
+    const socket = connectTls({
+      ...target,
+      ...trust,
+      ...name,
+      ...(session === undefined ? {} : { session }),
+      ALPNProtocols: ['http/1.1'],
+    });
     socket.on('session', (ticket) => (session = ticket));
     return { socket, readyEvent: 'secureConnect' };
   };

@@ -5,8 +5,9 @@ import type { YoungCollector } from './upload.ts';
 /**
  * Keep-alive connections to one forge, bounded in number. Invariants:
  * - at most `MAX_CONNECTIONS` are open and `MAX_WAITING` calls wait, first come first served;
- * - a call is sent a second time only where it is GET, HEAD or OPTIONS without a body and the first went to a connection that had served
- *   before and was closed without a byte of an answer (RFC 9110, section 9.2.2; RFC 9112, section 9.3.1);
+ * - a call is sent a second time only where it is GET, HEAD or OPTIONS without a body and the first
+ *   went to a connection that had served before and was closed without a byte of an answer (RFC
+ *   9110, section 9.2.2; RFC 9112, section 9.3.1);
  * - every connection and every waiting call has a deadline, looked at every `SWEEP_MS`.
  */
 export interface Pool {
@@ -34,14 +35,37 @@ export interface PoolOptions {
 const MAX_CONNECTIONS = 512;
 const MAX_WAITING = 1024;
 const SWEEP_MS = 250;
-/** A call that must not be sent twice takes no connection that has been idle for longer: the forge may be closing it. Milliseconds. */
+/**
+ * A call that must not be sent twice takes no connection that has been idle for longer: the forge
+ * may be closing it. Milliseconds.
+ */
 const FRESH_MS = 1000;
 
 export function createPool(options: PoolOptions): Pool {
-  const state: State = { options, connections: new Set(), idle: [], resting: [], waiting: [], isClosed: false, sweeper: undefined };
+  const state: State = {
+    options,
+    connections: new Set(),
+    idle: [],
+    resting: [],
+    waiting: [],
+    isClosed: false,
+    sweeper: undefined,
+  };
   return {
-    send: (call, sink) => send(state, { call, sink, connection: undefined, isOver: false, isRetry: false, waitsUntil: 0 }),
-    stats: () => ({ open: state.connections.size, idle: state.idle.length + state.resting.length, waiting: state.waiting.length }),
+    send: (call, sink) =>
+      send(state, {
+        call,
+        sink,
+        connection: undefined,
+        isOver: false,
+        isRetry: false,
+        waitsUntil: 0,
+      }),
+    stats: () => ({
+      open: state.connections.size,
+      idle: state.idle.length + state.resting.length,
+      waiting: state.waiting.length,
+    }),
     close: () => {
       state.isClosed = true;
       for (const ticket of state.waiting.splice(0)) ticket.sink.fail(STOPPING);
@@ -73,7 +97,11 @@ interface Ticket {
   waitsUntil: number;
 }
 
-const STOPPING: CallFailure = { code: 'unavailable', message: 'cannot finish the request: the daemon is stopping', isStale: false };
+const STOPPING: CallFailure = {
+  code: 'unavailable',
+  message: 'cannot finish the request: the daemon is stopping',
+  isStale: false,
+};
 
 function send(state: State, ticket: Ticket): () => void {
   if (state.isClosed) ticket.sink.fail(STOPPING);
@@ -94,7 +122,11 @@ function assign(state: State, ticket: Ticket): void {
     ticket.waitsUntil = Date.now() + state.options.timeouts.firstByteMs;
     state.waiting.push(ticket);
   } else {
-    ticket.sink.fail({ code: 'unavailable', message: `cannot take the request: ${MAX_WAITING} wait for the forge already`, isStale: false });
+    ticket.sink.fail({
+      code: 'unavailable',
+      message: `cannot take the request: ${MAX_WAITING} wait for the forge already`,
+      isStale: false,
+    });
   }
 }
 
@@ -109,7 +141,11 @@ function openNew(state: State): Connection | undefined {
   const { connections, idle, options } = state;
   if (connections.size >= MAX_CONNECTIONS) idle[0]?.destroy();
   if (connections.size >= MAX_CONNECTIONS) return undefined;
-  const connection = createConnection({ ...options, idle: (free) => rest(state, free), closed: (gone) => forget(state, gone) });
+  const connection = createConnection({
+    ...options,
+    idle: (free) => rest(state, free),
+    closed: (gone) => forget(state, gone),
+  });
   connections.add(connection);
   state.sweeper ??= setInterval(() => sweep(state), SWEEP_MS).unref();
   return connection;
@@ -150,14 +186,21 @@ function isRepeatable({ method, body }: Call): boolean {
   return body === undefined && (method === 'GET' || method === 'HEAD' || method === 'OPTIONS');
 }
 
-/** The first turn ends this one's reading, the second comes after all connections were looked at again; all that rest share them. */
+/**
+ * The first turn ends this one's reading, the second comes after all connections were looked at
+ * again; all that rest share them.
+ */
 function rest(state: State, connection: Connection): void {
-  if (state.resting.length === 0) setImmediate(() => setImmediate(wake, state, state.resting.splice(0)));
+  if (state.resting.length === 0) {
+    setImmediate(() => setImmediate(wake, state, state.resting.splice(0)));
+  }
   state.resting.push(connection);
 }
 
 function wake(state: State, rested: Connection[]): void {
-  for (const connection of rested) if (state.connections.has(connection)) takeBack(state, connection);
+  for (const connection of rested) {
+    if (state.connections.has(connection)) takeBack(state, connection);
+  }
 }
 
 function takeBack(state: State, connection: Connection): void {
@@ -182,6 +225,10 @@ function sweep({ connections, waiting }: State): void {
   const now = Date.now();
   for (const connection of connections) if (connection.deadlineAt < now) connection.expire();
   while (waiting[0] !== undefined && waiting[0].waitsUntil < now) {
-    waiting.shift()?.sink.fail({ code: 'upstream_timeout', message: 'cannot get a connection to the forge in time: all are in use', isStale: false });
+    waiting.shift()?.sink.fail({
+      code: 'upstream_timeout',
+      message: 'cannot get a connection to the forge in time: all are in use',
+      isStale: false,
+    });
   }
 }

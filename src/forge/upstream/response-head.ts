@@ -1,7 +1,8 @@
 import { parseHeaderLines, type HeaderLines } from '../header-lines.ts';
 
 /** How the end of a body is known (RFC 9112, section 6.3). */
-export type Framing = { kind: 'none' } | { kind: 'length'; bytes: number } | { kind: 'chunked' } | { kind: 'close' };
+export type Framing =
+  { kind: 'none' } | { kind: 'length'; bytes: number } | { kind: 'chunked' } | { kind: 'close' };
 
 /** Status line and header lines of an answer; header lines as in `rawHeaders`. */
 export interface ResponseHead {
@@ -16,9 +17,11 @@ export interface ResponseHead {
 }
 
 /**
- * Reads the head of an answer strictly: what two programs could understand in two ways (both lengths, folded lines, blanks before the colon) is
- * refused rather than guessed, for the next answer on the connection may belong to somebody else.
- * @param text latin1, up to the CRLF of the last line before the empty one; @param method of the request: HEAD has no body
+ * Reads the head of an answer strictly: what two programs could understand in two ways (both
+ * lengths, folded lines, blanks before the colon) is refused rather than guessed, for the next
+ * answer on the connection may belong to somebody else.
+ * @param text latin1, up to the CRLF of the last line before the empty one; @param method of the
+ *   request: HEAD has no body
  * @returns the head, or what is wrong with it
  */
 export function parseResponseHead(text: string, method: string): ResponseHead | string {
@@ -76,7 +79,9 @@ function takeNote(index: number, head: ResponseHead, notes: Notes): void {
 
 function noteLength(index: number, value: string, notes: Notes): void {
   if (notes.length === value) notes.repeatedAt.push(index);
-  else if (notes.length !== undefined || !/^\d{1,15}$/.test(value)) notes.problem = 'its Content-Length is not one number';
+  else if (notes.length !== undefined || !/^\d{1,15}$/.test(value)) {
+    notes.problem = 'its Content-Length is not one number';
+  }
   notes.length = value;
 }
 
@@ -85,11 +90,20 @@ function secondsOf(value: string): number | undefined {
   return digits === undefined ? undefined : Number(digits);
 }
 
-function frame(head: ResponseHead, { length, coding }: Notes, method: string): ResponseHead | string {
-  if (coding !== undefined && length !== undefined) return 'it has both Content-Length and Transfer-Encoding';
-  if (coding !== undefined && coding.toLowerCase() !== 'chunked') return 'its Transfer-Encoding is not chunked';
-  if (method === 'HEAD' || head.status < 200 || head.status === 204 || head.status === 304) head.framing = { kind: 'none' };
-  else if (coding !== undefined) head.framing = { kind: 'chunked' };
+function frame(
+  head: ResponseHead,
+  { length, coding }: Notes,
+  method: string,
+): ResponseHead | string {
+  if (coding !== undefined && length !== undefined) {
+    return 'it has both Content-Length and Transfer-Encoding';
+  }
+  if (coding !== undefined && coding.toLowerCase() !== 'chunked') {
+    return 'its Transfer-Encoding is not chunked';
+  }
+  if (method === 'HEAD' || head.status < 200 || head.status === 204 || head.status === 304) {
+    head.framing = { kind: 'none' };
+  } else if (coding !== undefined) head.framing = { kind: 'chunked' };
   else if (length !== undefined) head.framing = { kind: 'length', bytes: Number(length) };
   if (head.framing.kind === 'close') head.isPersistent = false;
   return head;

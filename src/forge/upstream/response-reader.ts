@@ -10,7 +10,10 @@ export interface ResponseReader {
   take(piece: Buffer): string | undefined;
   /** Whether the last answer ended where it said and the forge keeps the connection. */
   isReusable(): boolean;
-  /** How long the forge announced to keep the connection, in milliseconds, less a second for the way. */
+  /**
+   * How long the forge announced to keep the connection, in milliseconds, less a second for the
+   * way.
+   */
   keepAliveMs(): number;
   /** Whether the end of the connection is the proper end of the answer. */
   endsWithConnection(): boolean;
@@ -30,10 +33,27 @@ const MAX_HEAD_BYTES = 65_536;
 const HEAD_END = Buffer.from('\r\n\r\n');
 
 export function createResponseReader(owner: ResponseReaderOwner): ResponseReader {
-  const reading: Reading = { owner, method: '', part: 'done', partial: undefined, head: undefined, left: 0, decoder: undefined, hasRest: false };
+  const reading: Reading = {
+    owner,
+    method: '',
+    part: 'done',
+    partial: undefined,
+    head: undefined,
+    left: 0,
+    decoder: undefined,
+    hasRest: false,
+  };
   return {
-    begin: (method) => Object.assign(reading, { method, part: 'head', partial: undefined, head: undefined, hasRest: false }),
-    take: (piece) => (reading.part === 'head' ? takeHead(reading, piece) : takeBody(reading, piece)),
+    begin: (method) =>
+      Object.assign(reading, {
+        method,
+        part: 'head',
+        partial: undefined,
+        head: undefined,
+        hasRest: false,
+      }),
+    take: (piece) =>
+      reading.part === 'head' ? takeHead(reading, piece) : takeBody(reading, piece),
     isReusable: () => reading.head?.isPersistent === true && !reading.hasRest,
     keepAliveMs: () => {
       const seconds = reading.head?.keepAliveSeconds;
@@ -61,7 +81,9 @@ function takeHead(reading: Reading, bytes: Buffer): string | undefined {
   const { partial } = reading;
   const whole = partial === undefined ? bytes : Buffer.concat([partial, bytes]);
   const end = whole.indexOf(HEAD_END, Math.max(0, whole.length - bytes.length - 3));
-  if (end > MAX_HEAD_BYTES || (end === -1 && whole.length > MAX_HEAD_BYTES)) return `its headers are longer than ${MAX_HEAD_BYTES} bytes`;
+  if (end > MAX_HEAD_BYTES || (end === -1 && whole.length > MAX_HEAD_BYTES)) {
+    return `its headers are longer than ${MAX_HEAD_BYTES} bytes`;
+  }
   // A copy: the read buffer is used again.
   reading.partial = end === -1 ? Buffer.from(whole) : undefined;
   if (end === -1) return undefined;

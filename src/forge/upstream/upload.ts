@@ -5,7 +5,10 @@ import type { RequestBody } from './call.ts';
 export interface Upload {
   /** Whether the last byte has been written. */
   isDone(): boolean;
-  /** The answer is over or the connection gone: nothing more is written, and what the caller still sends is thrown away. */
+  /**
+   * The answer is over or the connection gone: nothing more is written, and what the caller still
+   * sends is thrown away.
+   */
   stop(): void;
 }
 
@@ -49,7 +52,8 @@ export function createUpload({ body, socket, moved, collector }: UploadOptions):
     source.off('data', pass);
     source.off('end', ended);
     socket.off('drain', drained);
-    // Without this a caller whose body nobody reads any more would hang on a connection it wants to use again.
+    // Without this a caller whose body nobody reads any more would hang on a connection it wants to
+    // use again.
     source.resume();
   };
 
@@ -68,8 +72,9 @@ export function createUpload({ body, socket, moved, collector }: UploadOptions):
 }
 
 /**
- * Each piece that Node's parser gives is a buffer of its own, and its memory is given back only when the young generation is swept, which the
- * engine finds worth while after some 40 MB. So it is asked for after so many bytes of a body.
+ * Each piece that Node's parser gives is a buffer of its own, and its memory is given back only
+ * when the young generation is swept, which the engine finds worth while after some 40 MB. So it is
+ * asked for after so many bytes of a body.
  */
 const SWEEP_BYTES = 4 * 1024 ** 2;
 

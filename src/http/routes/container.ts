@@ -11,10 +11,18 @@ import { json, type TaskResult } from '../respond.ts';
 import { get, postTask, type Route } from '../route.ts';
 import { submissionResult } from '../submission-result.ts';
 
-const overwrite = v.optional(v.picklist(['true', 'chdir', 'false'], 'true, chdir or false is expected'));
+const overwrite = v.optional(
+  v.picklist(['true', 'chdir', 'false'], 'true, chdir or false is expected'),
+);
 
 /** Where the container data is, and moving it. */
-export function containerRoutes({ container, queue }: { container: ContainerHost; queue: Queue }): Route[] {
+export function containerRoutes({
+  container,
+  queue,
+}: {
+  container: ContainerHost;
+  queue: Queue;
+}): Route[] {
   return [
     get({
       path: 'admin/store/docker_check_dir',
@@ -30,7 +38,8 @@ export function containerRoutes({ container, queue }: { container: ContainerHost
     }),
     postTask({
       path: 'admin/store/docker_migrate',
-      summary: 'Move the container data; overwrite is true to replace what is there, chdir to copy nothing',
+      summary:
+        'Move the container data; overwrite is true to replace what is there, chdir to copy nothing',
       params: { path: devicePath, overwrite },
       handle: async ({ params }) => json(await migrate(container, queue, params)),
     }),
@@ -42,19 +51,39 @@ async function checkResult(container: ContainerHost, path: string): Promise<Resp
   const checked = v.safeParse(devicePath, path);
   if (!checked.success) {
     const error = checked.issues[0].message;
-    return json({ code: 400, msg: `cannot use the parameter path: ${error}`, result: 'bad', error }, 400);
+    return json(
+      { code: 400, msg: `cannot use the parameter path: ${error}`, result: 'bad', error },
+      400,
+    );
   }
   const found = await checkMove(container, path, { isExact: false });
-  return json({ code: 200, result: found.result, ...(found.result === 'bad' ? { error: found.reasons.join('; ') } : {}) });
+  return json({
+    code: 200,
+    result: found.result,
+    ...(found.result === 'bad' ? { error: found.reasons.join('; ') } : {}),
+  });
 }
 
-/** What cannot be is said at once, unless a move is under way: it may change the answer. The job checks again, and measures. */
-async function migrate(container: ContainerHost, queue: Queue, { path, overwrite: given }: { path: string; overwrite?: 'true' | 'chdir' | 'false' | undefined }): Promise<TaskResult> {
+/**
+ * What cannot be is said at once, unless a move is under way: it may change the answer. The job
+ * checks again, and measures.
+ */
+async function migrate(
+  container: ContainerHost,
+  queue: Queue,
+  { path, overwrite: given }: { path: string; overwrite?: 'true' | 'chdir' | 'false' | undefined },
+): Promise<TaskResult> {
   const isBusy = queue.all().some(({ lane, state }) => lane === 'container' && !isEnded(state));
   try {
-    if (!isBusy) await (given === 'chdir' ? mayChange(container, path) : mayMove(container, path, { isOverwriting: given === 'true', isExact: false }));
+    if (!isBusy) {
+      await (given === 'chdir'
+        ? mayChange(container, path)
+        : mayMove(container, path, { isOverwriting: given === 'true', isExact: false }));
+    }
   } catch (error) {
-    if (error instanceof DepotError && error.code === 'bad_request') return { code: 1, stdout: '', stderr: error.message };
+    if (error instanceof DepotError && error.code === 'bad_request') {
+      return { code: 1, stdout: '', stderr: error.message };
+    }
     throw error;
   }
   const params = given === undefined || given === 'false' ? {} : { overwrite: given };

@@ -28,7 +28,8 @@ export function entryRoutes({ files, entries }: EntryTools): Route[] {
       path: 'admin/store/configured',
       summary: 'Whether a configuration file is there',
       params: { uci: uciName },
-      handle: async ({ params }) => json({ code: 200, configured: (await files.configVersion(params.uci)) !== undefined }),
+      handle: async ({ params }) =>
+        json({ code: 200, configured: (await files.configVersion(params.uci)) !== undefined }),
     }),
     post({
       path: 'admin/store/entrysh',
@@ -36,7 +37,14 @@ export function entryRoutes({ files, entries }: EntryTools): Route[] {
       params: { package: v.optional(packageNames), hostname, update: v.optional(update) },
       handle: async ({ params }) => {
         const apps = params.package?.length === 0 ? undefined : params.package;
-        return json({ code: 200, ...(await entries.status({ apps, hostname: params.hostname, isForced: params.update === '1' })) });
+        return json({
+          code: 200,
+          ...(await entries.status({
+            apps,
+            hostname: params.hostname,
+            isForced: params.update === '1',
+          })),
+        });
       },
     }),
   ];

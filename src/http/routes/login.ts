@@ -20,13 +20,19 @@ export interface LoginTools {
   log: Log;
 }
 
-const passwordText = v.pipe(v.string(), v.minLength(1, 'it is empty'), v.maxLength(1024, 'at most 1024 characters are allowed'));
+const passwordText = v.pipe(
+  v.string(),
+  v.minLength(1, 'it is empty'),
+  v.maxLength(1024, 'at most 1024 characters are allowed'),
+);
 
 /** The daemon's own log-in, below `admin/`. */
 export function loginRoutes(tools: LoginTools): Route[] {
   const { auth, base, sessions, log } = tools;
   const needPasswordMode = (): void => {
-    if (auth !== 'password') throw new DepotError('not_found', `cannot log in or out here: main.auth is ${auth}`);
+    if (auth !== 'password') {
+      throw new DepotError('not_found', `cannot log in or out here: main.auth is ${auth}`);
+    }
   };
   return [
     openGet({
@@ -60,7 +66,8 @@ export function loginRoutes(tools: LoginTools): Route[] {
     }),
     openPost({
       path: 'admin/passwd',
-      summary: 'Set the password: with the old one, or, while none is set, from this host; all sessions end',
+      summary:
+        'Set the password: with the old one, or, while none is set, from this host; all sessions end',
       params: { password: passwordText, old: v.optional(passwordText) },
       handle: ({ params, context }) => {
         needPasswordMode();
@@ -70,9 +77,18 @@ export function loginRoutes(tools: LoginTools): Route[] {
   ];
 }
 
-async function logIn({ sessions, password, limit, log }: LoginTools, context: Context, text: string): Promise<Response> {
+async function logIn(
+  { sessions, password, limit, log }: LoginTools,
+  context: Context,
+  text: string,
+): Promise<Response> {
   const { address } = peerOf(context);
-  if (!(await password.isSet())) throw new DepotError('forbidden', 'cannot log in: no password is set; depotctl passwd on the device sets one');
+  if (!(await password.isSet())) {
+    throw new DepotError(
+      'forbidden',
+      'cannot log in: no password is set; depotctl passwd on the device sets one',
+    );
+  }
   const refused = await checkPassword({ password, limit, log }, address, text);
   if (refused !== undefined) return refused;
   const { headers } = context.req.raw;
@@ -81,14 +97,26 @@ async function logIn({ sessions, password, limit, log }: LoginTools, context: Co
   return done(cookie(context, sessions.begin()));
 }
 
-async function setPassword({ sessions, password, limit, log }: LoginTools, context: Context, params: { password: string; old?: string | undefined }): Promise<Response> {
+async function setPassword(
+  { sessions, password, limit, log }: LoginTools,
+  context: Context,
+  params: { password: string; old?: string | undefined },
+): Promise<Response> {
   const { address } = peerOf(context);
   if (await password.isSet()) {
-    if (params.old === undefined) throw new DepotError('forbidden', 'cannot set the password without the parameter old: one is set already');
+    if (params.old === undefined) {
+      throw new DepotError(
+        'forbidden',
+        'cannot set the password without the parameter old: one is set already',
+      );
+    }
     const refused = await checkPassword({ password, limit, log }, address, params.old);
     if (refused !== undefined) return refused;
   } else if (!isFirstHand(context)) {
-    throw new DepotError('forbidden', 'cannot set the first password from another host: use depotctl passwd on the device');
+    throw new DepotError(
+      'forbidden',
+      'cannot set the first password from another host: use depotctl passwd on the device',
+    );
   }
   await password.set(params.password);
   sessions.endAll();
@@ -100,10 +128,17 @@ async function setPassword({ sessions, password, limit, log }: LoginTools, conte
  * @returns the refusal of an address that has tried too often
  * @throws DepotError forbidden where the password is wrong
  */
-async function checkPassword({ password, limit, log }: Pick<LoginTools, 'password' | 'limit' | 'log'>, address: string, text: string): Promise<Response | undefined> {
+async function checkPassword(
+  { password, limit, log }: Pick<LoginTools, 'password' | 'limit' | 'log'>,
+  address: string,
+  text: string,
+): Promise<Response | undefined> {
   const waitS = limit.begin(address);
   if (waitS > 0) {
-    const error = new DepotError('too_many_attempts', `cannot log in: too many wrong attempts; try again in ${waitS} s`);
+    const error = new DepotError(
+      'too_many_attempts',
+      `cannot log in: too many wrong attempts; try again in ${waitS} s`,
+    );
     return refusal(error, { isTask: false, headers: { 'Retry-After': String(waitS) } });
   }
   if (!(await password.matches(text))) {
@@ -114,10 +149,14 @@ async function checkPassword({ password, limit, log }: Pick<LoginTools, 'passwor
   return undefined;
 }
 
-/** Unknown to scripts, and sent with nothing that another site begins (RFC 6265bis, section 5.6). */
+/**
+ * Unknown to scripts, and sent with nothing that another site begins (RFC 6265bis, section 5.6).
+ */
 function cookie(context: Context, value: string, further = ''): Record<string, string> {
   const secure = isBehindTls(context) ? '; Secure' : '';
-  return { 'set-cookie': `${SESSION_COOKIE}=${value}; Path=/; HttpOnly; SameSite=Strict${secure}${further}` };
+  return {
+    'set-cookie': `${SESSION_COOKIE}=${value}; Path=/; HttpOnly; SameSite=Strict${secure}${further}`,
+  };
 }
 
 function done(headers: Record<string, string> = {}): Response {

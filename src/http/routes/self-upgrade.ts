@@ -6,8 +6,17 @@ import { json } from '../respond.ts';
 import { get, postTask, type Route } from '../route.ts';
 import { submissionResult } from '../submission-result.ts';
 
-/** The store's own upgrade. The codes stand in the body, as the peer has them: an HTTP 304 could not carry one. */
-export function selfUpgradeRoutes({ packages, queue }: { packages: PackageHost; queue: Queue }): Route[] {
+/**
+ * The store's own upgrade. The codes stand in the body, as the peer has them: an HTTP 304 could not
+ * carry one.
+ */
+export function selfUpgradeRoutes({
+  packages,
+  queue,
+}: {
+  packages: PackageHost;
+  queue: Queue;
+}): Route[] {
   return [
     get({
       path: 'admin/store/check_self_upgrade',
@@ -22,7 +31,8 @@ export function selfUpgradeRoutes({ packages, queue }: { packages: PackageHost; 
       path: 'admin/store/do_self_upgrade',
       summary: 'Upgrade the store; the old version comes back where the new one does not answer',
       params: {},
-      handle: async () => json(submissionResult(await queue.submit(requestFor('self-upgrade', STORE_PACKAGE, {})))),
+      handle: async () =>
+        json(submissionResult(await queue.submit(requestFor('self-upgrade', STORE_PACKAGE, {})))),
     }),
   ];
 }

@@ -18,15 +18,31 @@ const configureParams = { path: v.optional(devicePath), enable: v.optional(flag)
 
 /** spec/package-store.md, below `admin/store/`. */
 export function storeRoutes({ catalog, queue, logs }: StoreTools): Route[] {
-  const submit = async (kind: Kind, subject: string, params: Record<string, string | undefined> = {}): Promise<Response> => {
-    const given = Object.fromEntries(Object.entries(params).filter((entry): entry is [string, string] => entry[1] !== undefined));
+  const submit = async (
+    kind: Kind,
+    subject: string,
+    params: Record<string, string | undefined> = {},
+  ): Promise<Response> => {
+    const given = Object.fromEntries(
+      Object.entries(params).filter((entry): entry is [string, string] => entry[1] !== undefined),
+    );
     const submission = await queue.submit(requestFor(kind, subject, given));
     if ('conflict' in submission) return json(conflictResult(kind, subject, submission.conflict));
-    return json({ code: 0, stdout: '', stderr: '', task_id: submission.job.id } satisfies TaskResult);
+    return json({
+      code: 0,
+      stdout: '',
+      stderr: '',
+      task_id: submission.job.id,
+    } satisfies TaskResult);
   };
 
   return [
-    get({ path: 'admin/store/token', summary: 'The token that changing requests carry', params: {}, handle: ({ session }) => json({ token: session.token }) }),
+    get({
+      path: 'admin/store/token',
+      summary: 'The token that changing requests carry',
+      params: {},
+      handle: ({ session }) => json({ token: session.token }),
+    }),
     get({
       path: 'admin/store/installed',
       summary: 'The installed apps',
@@ -37,7 +53,8 @@ export function storeRoutes({ catalog, queue, logs }: StoreTools): Route[] {
       path: 'admin/store/status',
       summary: 'One app or package',
       params: { package: packageName },
-      handle: async ({ params, context }) => revalidated(context.req.raw, JSON.stringify(await catalog.status(params.package))),
+      handle: async ({ params, context }) =>
+        revalidated(context.req.raw, JSON.stringify(await catalog.status(params.package))),
     }),
     postTask({
       path: 'admin/store/install',
@@ -51,15 +68,43 @@ export function storeRoutes({ catalog, queue, logs }: StoreTools): Route[] {
       params: { package: packageName, ...configureParams },
       handle: ({ params: { package: name, ...rest } }) => submit('autoconf', name, rest),
     }),
-    postTask({ path: 'admin/store/remove', summary: 'Remove an app and what came with it', params: { package: packageName }, handle: ({ params }) => submit('remove', params.package) }),
-    postTask({ path: 'admin/store/upgrade', summary: 'Upgrade an app and the packages it names', params: { package: packageName }, handle: ({ params }) => submit('upgrade', params.package) }),
-    postTask({ path: 'admin/store/update', summary: 'Fetch the lists of what is available', params: {}, handle: () => submit('update', '') }),
-    get({ path: 'admin/store/log', summary: 'The newest package task (deprecated)', params: {}, handle: async () => json(await newestTask(queue, logs)) }),
+    postTask({
+      path: 'admin/store/remove',
+      summary: 'Remove an app and what came with it',
+      params: { package: packageName },
+      handle: ({ params }) => submit('remove', params.package),
+    }),
+    postTask({
+      path: 'admin/store/upgrade',
+      summary: 'Upgrade an app and the packages it names',
+      params: { package: packageName },
+      handle: ({ params }) => submit('upgrade', params.package),
+    }),
+    postTask({
+      path: 'admin/store/update',
+      summary: 'Fetch the lists of what is available',
+      params: {},
+      handle: () => submit('update', ''),
+    }),
+    get({
+      path: 'admin/store/log',
+      summary: 'The newest package task (deprecated)',
+      params: {},
+      handle: async () => json(await newestTask(queue, logs)),
+    }),
   ];
 }
 
-function conflictResult(kind: Kind, subject: string, { id, command, kind: other }: Job): TaskResult {
-  return { code: 1, stdout: '', stderr: `cannot ${kind} ${subject}: task ${id} (${command}) is queued and would ${other} it; stop that task first` };
+function conflictResult(
+  kind: Kind,
+  subject: string,
+  { id, command, kind: other }: Job,
+): TaskResult {
+  return {
+    code: 1,
+    stdout: '',
+    stderr: `cannot ${kind} ${subject}: task ${id} (${command}) is queued and would ${other} it; stop that task first`,
+  };
 }
 
 /** Code while the task has not ended, after the peer's facility. */
@@ -70,6 +115,16 @@ async function newestTask(queue: Queue, logs: TaskLogs): Promise<TaskResult> {
   const job = queue.newest('package');
   if (job === undefined) return { code: 0, stdout: '', stderr: '' };
   const size = (await logs.size(job.id)) ?? 0;
-  const tail = size === 0 ? '' : (await logs.read(job.id, Math.max(0, size - LOG_TAIL_BYTES), LOG_TAIL_BYTES)).toString('utf8');
-  return { code: isEnded(job.state) ? (job.exitCode ?? 0) : UNDER_WAY, stdout: tail, stderr: job.error ?? '', task_id: job.id };
+  const tail =
+    size === 0
+      ? ''
+      : (await logs.read(job.id, Math.max(0, size - LOG_TAIL_BYTES), LOG_TAIL_BYTES)).toString(
+          'utf8',
+        );
+  return {
+    code: isEnded(job.state) ? (job.exitCode ?? 0) : UNDER_WAY,
+    stdout: tail,
+    stderr: job.error ?? '',
+    task_id: job.id,
+  };
 }

@@ -12,7 +12,10 @@ export interface SystemTools {
   version: string;
   /** What keeps the daemon from doing its work; empty when nothing does. */
   ailments: () => Promise<string[]>;
-  /** The forge behind the device: its operations, what is known of it, and its figures. Its failing keeps nothing else from working. */
+  /**
+   * The forge behind the device: its operations, what is known of it, and its figures. Its failing
+   * keeps nothing else from working.
+   */
   forge: Pick<Forge, 'describe' | 'health' | 'metrics'>;
   events: DeviceEvents;
   base: string;
@@ -23,14 +26,38 @@ export interface SystemTools {
 }
 
 /** What tells of the daemon itself. */
-export function systemRoutes({ queue, version, ailments, forge, events, base, stopping, routes }: SystemTools): Route[] {
+export function systemRoutes({
+  queue,
+  version,
+  ailments,
+  forge,
+  events,
+  base,
+  stopping,
+  routes,
+}: SystemTools): Route[] {
   return [
-    get({ path: 'admin/system/events', summary: 'What happens on the device (Server-Sent Events)', params: {}, handle: ({ context, isSessionOpen }) => eventStream((signal) => followDevice(events, signal), { signals: [context.req.raw.signal, stopping], isSessionOpen }) }),
+    get({
+      path: 'admin/system/events',
+      summary: 'What happens on the device (Server-Sent Events)',
+      params: {},
+      handle: ({ context, isSessionOpen }) =>
+        eventStream((signal) => followDevice(events, signal), {
+          signals: [context.req.raw.signal, stopping],
+          isSessionOpen,
+        }),
+    }),
     openGet({
       path: 'openapi.json',
       summary: 'This interface as OpenAPI 3.1',
       params: {},
-      handle: async ({ context }) => revalidated(context.req.raw, JSON.stringify(await openApiDocument({ base, version, routes: routes(), forge: forge.describe() }))),
+      handle: async ({ context }) =>
+        revalidated(
+          context.req.raw,
+          JSON.stringify(
+            await openApiDocument({ base, version, routes: routes(), forge: forge.describe() }),
+          ),
+        ),
     }),
     openGet({
       path: '/healthz',
@@ -39,15 +66,34 @@ export function systemRoutes({ queue, version, ailments, forge, events, base, st
       handle: async () => {
         const reasons = await ailments();
         const { rss } = process.memoryUsage();
-        const facts = { version, uptime_s: Math.floor(process.uptime()), rss_bytes: rss, forge: forge.health() };
-        return reasons.length === 0 ? json({ status: 'ok', ...facts }) : json({ status: 'failing', reasons, ...facts }, 503);
+        const facts = {
+          version,
+          uptime_s: Math.floor(process.uptime()),
+          rss_bytes: rss,
+          forge: forge.health(),
+        };
+        return reasons.length === 0
+          ? json({ status: 'ok', ...facts })
+          : json({ status: 'failing', reasons, ...facts }, 503);
       },
     }),
     openGet({
       path: '/metrics',
       summary: 'Figures for Prometheus',
       params: {},
-      handle: () => new Response(`${metricsOf(queue.all(), version)}${forge.metrics().map((line) => `${line}\n`).join('')}`, { headers: { 'content-type': 'text/plain; version=0.0.4; charset=utf-8', 'cache-control': 'no-store' } }),
+      handle: () =>
+        new Response(
+          `${metricsOf(queue.all(), version)}${forge
+            .metrics()
+            .map((line) => `${line}\n`)
+            .join('')}`,
+          {
+            headers: {
+              'content-type': 'text/plain; version=0.0.4; charset=utf-8',
+              'cache-control': 'no-store',
+            },
+          },
+        ),
     }),
   ];
 }
@@ -63,7 +109,10 @@ function metricsOf(jobs: readonly Job[], version: string): string {
     `depotd_info{version="${version}"} 1`,
     '# HELP depotd_jobs Jobs on record, by state.',
     '# TYPE depotd_jobs gauge',
-    ...states.map((state) => `depotd_jobs{state="${state}"} ${jobs.filter((job) => job.state === state).length}`),
+    ...states.map(
+      (state) =>
+        `depotd_jobs{state="${state}"} ${jobs.filter((job) => job.state === state).length}`,
+    ),
     '# HELP depotd_jobs_unfinished Jobs that have not ended.',
     '# TYPE depotd_jobs_unfinished gauge',
     `depotd_jobs_unfinished ${jobs.filter(({ state }) => !isEnded(state)).length}`,

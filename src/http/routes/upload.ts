@@ -28,7 +28,10 @@ const IDLE_MS = 30_000;
 /** What a form may have around its file. */
 const FORM_BYTES = 64 * 1024;
 
-const recordId = v.pipe(v.string(), v.regex(/^[0-9a-f]{32}$/, '32 hexadecimal digits are expected'));
+const recordId = v.pipe(
+  v.string(),
+  v.regex(/^[0-9a-f]{32}$/, '32 hexadecimal digits are expected'),
+);
 
 /** Files that are sent to be installed, and what they brought. */
 export function uploadRoutes(tools: UploadTools): Route[] {
@@ -39,25 +42,37 @@ export function uploadRoutes(tools: UploadTools): Route[] {
     return record.file;
   };
   return [
-    postUpload({ path: 'admin/store/upload', summary: 'Install a file: .ipk or .run', params: {}, handle: ({ context }) => takeUpload(tools, context) }),
+    postUpload({
+      path: 'admin/store/upload',
+      summary: 'Install a file: .ipk or .run',
+      params: {},
+      handle: ({ context }) => takeUpload(tools, context),
+    }),
     get({
       path: 'admin/store/run_records',
       summary: 'What uploads brought, and when',
       params: {},
-      handle: async () => json({ code: 200, records: (await records.all()).map(({ id, ts, md5, file }) => ({ id, ts, md5, file })) }),
+      handle: async () =>
+        json({
+          code: 200,
+          records: (await records.all()).map(({ id, ts, md5, file }) => ({ id, ts, md5, file })),
+        }),
     }),
     postTask({
       path: 'admin/store/unrun',
       summary: 'Remove what an upload brought, and its record',
       params: { id: recordId },
-      handle: async ({ params: { id } }) => json(submissionResult(await queue.submit(requestFor('unrun', await known(id), { id })))),
+      handle: async ({ params: { id } }) =>
+        json(submissionResult(await queue.submit(requestFor('unrun', await known(id), { id })))),
     }),
     post({
       path: 'admin/store/del_record',
       summary: 'Forget an upload; what it brought stays',
       params: { id: recordId },
       handle: async ({ params: { id } }) => {
-        if (!(await records.remove(id))) throw new DepotError('not_found', `cannot find the record ${id}`);
+        if (!(await records.remove(id))) {
+          throw new DepotError('not_found', `cannot find the record ${id}`);
+        }
         return json({ code: 0 });
       },
     }),
@@ -74,7 +89,11 @@ async function takeUpload(tools: UploadTools, context: Context): Promise<Respons
     idleMs,
   });
   try {
-    return json(submissionResult(await queue.submit(requestFor('upload', upload.shownName, paramsOf(upload)))));
+    return json(
+      submissionResult(
+        await queue.submit(requestFor('upload', upload.shownName, paramsOf(upload))),
+      ),
+    );
   } catch (error) {
     await uploads.remove(upload.id);
     throw error;
@@ -82,8 +101,16 @@ async function takeUpload(tools: UploadTools, context: Context): Promise<Respons
 }
 
 /** What the request says of its size is enough to refuse it before it is read. */
-async function checkSize({ limitBytes, freeBytes }: UploadTools, { headers }: IncomingMessage): Promise<void> {
+async function checkSize(
+  { limitBytes, freeBytes }: UploadTools,
+  { headers }: IncomingMessage,
+): Promise<void> {
   const sizeBytes = Number(headers['content-length'] ?? 0);
   if (sizeBytes > limitBytes + FORM_BYTES) throw tooLarge(limitBytes);
-  if (sizeBytes > (await freeBytes())) throw new DepotError('no_space', `cannot take the upload: it has ${sizeBytes} bytes, more than are free`);
+  if (sizeBytes > (await freeBytes())) {
+    throw new DepotError(
+      'no_space',
+      `cannot take the upload: it has ${sizeBytes} bytes, more than are free`,
+    );
+  }
 }

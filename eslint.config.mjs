@@ -1,0 +1,88 @@
+import tseslint from 'typescript-eslint';
+
+const sizes = {
+  'max-lines': ['error', { max: 340 }],
+  'max-lines-per-function': ['error', { max: 130, skipComments: true }],
+  'max-params': ['error', 3],
+  complexity: ['error', 12],
+  'no-nested-ternary': 'error',
+  'no-empty': 'error',
+  eqeqeq: 'error',
+  curly: ['error', 'multi-line'],
+  'prefer-const': 'error',
+};
+
+/** Of the browser what the panel page uses. */
+const browserGlobals = [
+  'EventSource',
+  'FormData',
+  'Intl',
+  'Response',
+  'TextDecoder',
+  'URL',
+  'URLSearchParams',
+  'XMLHttpRequest',
+  'cancelAnimationFrame',
+  'clearTimeout',
+  'document',
+  'fetch',
+  'getSelection',
+  'location',
+  'matchMedia',
+  'navigator',
+  'requestAnimationFrame',
+  'setInterval',
+  'setTimeout',
+];
+
+/** Text of packages and programs must never become markup. */
+const neverMarkup = ['innerHTML', 'outerHTML', 'insertAdjacentHTML'].map((property) => ({
+  property,
+  message: 'Use textContent.',
+}));
+
+export default tseslint.config(
+  { ignores: ['dist/', 'node_modules/', 'demo/'] },
+  { files: ['**/*.mjs'], rules: sizes },
+  {
+    files: ['src/panel/**/*.js'],
+    languageOptions: {
+      globals: Object.fromEntries(browserGlobals.map((name) => [name, 'readonly'])),
+    },
+    rules: {
+      ...sizes,
+      'no-undef': 'error',
+      'no-unused-vars': 'error',
+      'no-shadow': 'error',
+      'no-restricted-properties': ['error', ...neverMarkup],
+    },
+  },
+  {
+    files: ['**/*.ts'],
+    extends: [...tseslint.configs.strictTypeChecked],
+    languageOptions: {
+      parserOptions: {
+        project: './tsconfig.json',
+        tsconfigRootDir: new URL('.', import.meta.url).pathname,
+      },
+    },
+    rules: {
+      ...sizes,
+      '@typescript-eslint/consistent-type-imports': 'error',
+      '@typescript-eslint/restrict-template-expressions': ['error', { allowNumber: true }],
+      '@typescript-eslint/no-confusing-void-expression': ['error', { ignoreArrowShorthand: true }],
+      '@typescript-eslint/switch-exhaustiveness-check': [
+        'error',
+        { considerDefaultExhaustiveForUnions: true },
+      ],
+      '@typescript-eslint/no-shadow': 'error',
+    },
+  },
+  {
+    files: ['test/**/*.ts'],
+    rules: {
+      'max-lines-per-function': ['error', { max: 130, skipComments: true, IIFEs: false }],
+      '@typescript-eslint/require-await': 'off',
+    },
+  },
+);
