@@ -49,8 +49,8 @@ const PACKAGES: Record<string, readonly string[]> = {
   valibot: ['src/config/', 'src/store/', 'src/http/', 'src/host/', 'src/forge/'],
 };
 
-const MOST_FILE_LINES = 340;
-const MOST_FUNCTION_LINES = 130;
+const MOST_FILE_LINES = 300;
+const MOST_FUNCTION_LINES = 80;
 const NAMES_OF_NOTHING = ['util', 'utils', 'common', 'shared', 'lib', 'helper', 'helpers', 'misc'];
 
 const sources = filesBelow('src').filter((path) => path.endsWith('.ts'));

@@ -94,13 +94,13 @@ export function visit(node: ts.Node, look: (node: ts.Node) => void): void {
 
 /**
  * Every function of a file, by where it begins, with its lines; those that hold nothing but a
- * comment do not count.
+ * comment do not count, nor do suites of tests.
  */
 export function functionsOf(path: string): { where: string; lineCount: number }[] {
   const source = parseSource(path);
   const functions: { where: string; lineCount: number }[] = [];
   visit(source, (node) => {
-    if (!ts.isFunctionLike(node)) return;
+    if (!ts.isFunctionLike(node) || isSuite(node)) return;
     const first = source.getLineAndCharacterOfPosition(node.getStart(source)).line;
     const lines = node
       .getText(source)
@@ -109,4 +109,9 @@ export function functionsOf(path: string): { where: string; lineCount: number }[
     functions.push({ where: `${path}:${first + 1}`, lineCount: lines.length });
   });
   return functions;
+}
+
+/** The callback of a `describe` is a list of tests, not a function to be read at once. */
+function isSuite({ parent }: ts.Node): boolean {
+  return ts.isCallExpression(parent) && /^describe\b/.test(parent.expression.getText());
 }

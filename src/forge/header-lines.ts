@@ -31,3 +31,9 @@ function withoutBlanks(text: string, start: number, end: number): string {
 function isBlank(code: number): boolean {
   return code === 0x20 || code === 0x09;
 }
+
+/** For a question of our own: nothing about a body, and an answer that can be read as it comes. */
+export function withoutBodyHeaders(headers: HeaderLines): HeaderLines {
+  const unfit = /^(?:content-.*|accept-encoding|if-.*|range)$/i;
+  return headers.filter((_, index) => !unfit.test(headers[index - (index % 2)] ?? ''));
+}

@@ -12,7 +12,7 @@ import {
   type TargetChange,
 } from './events.ts';
 import { answerFailure, type Failure } from './failure.ts';
-import type { HeaderLines } from './header-lines.ts';
+import { withoutBodyHeaders, type HeaderLines } from './header-lines.ts';
 import type { HealthRecord } from './health.ts';
 import type { Metrics } from './metrics.ts';
 import {
@@ -255,12 +255,6 @@ async function changeOf(
     block: writeLines(withoutBodyHeaders(headers)),
   };
   return { from: await currentBase(parts.pool, callOf(parts, question)), to };
-}
-
-/** For a question of our own: nothing about a body, and an answer that can be read as it comes. */
-function withoutBodyHeaders(headers: HeaderLines): HeaderLines {
-  const unfit = /^(?:content-.*|accept-encoding|if-.*|range)$/i;
-  return headers.filter((_, index) => !unfit.test(headers[index - (index % 2)] ?? ''));
 }
 
 function fail(parts: ProxyParts, exchange: Exchange, failure: Failure): void {

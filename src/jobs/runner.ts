@@ -14,6 +14,7 @@ import {
 } from './job.ts';
 import { ownLine, type TaskLogs } from './log.ts';
 import { watchPercent } from './percent.ts';
+import { contextOf } from './step-context.ts';
 import { endCommand } from './stopping.ts';
 
 /**
@@ -294,18 +295,4 @@ async function waitForCommand(run: Run, step: CommandStep, ended?: Promise<void>
     clearTimeout(limit);
     abort.signal.removeEventListener('abort', stop);
   }
-}
-
-function contextOf({ job, logs, abort }: Run, step: Step): StepContext {
-  return {
-    job,
-    memory: structuredClone(job.memory),
-    signal:
-      job.phase === 'steps' && step.isLate !== true ? abort.signal : new AbortController().signal,
-    note: (line) => logs.append(job.id, ownLine(line)),
-    printed: async (bytes) =>
-      (await logs.read(job.id, job.outputFrom ?? 0, bytes)).toString('utf8'),
-    logFile: logs.fileOf(job.id),
-    show: (command) => (job.command = command),
-  };
 }

@@ -27,13 +27,7 @@ export function createActions({ api, notices, connection, tasks, onTask }) {
       const text = 'What is in this folder now is deleted.';
       if (
         parameters.overwrite !== 'true' ||
-        (await confirm({
-          title: `Replace what is in ${parameters.path}?`,
-          text,
-          yes: 'Replace',
-          no: 'Keep it',
-          isDangerous: true,
-        }))
+        (await confirmLoss(`Replace what is in ${parameters.path}?`, text, 'Replace'))
       ) {
         await submit('docker_migrate', parameters);
       }
@@ -41,30 +35,14 @@ export function createActions({ api, notices, connection, tasks, onTask }) {
     remove: async (app) => {
       const text =
         'The app goes, and with it the packages that came with it and that nothing else needs.';
-      if (
-        await confirm({
-          title: `Remove ${appTitleOf(app)}?`,
-          text,
-          yes: 'Remove',
-          no: 'Keep it',
-          isDangerous: true,
-        })
-      ) {
+      if (await confirmLoss(`Remove ${appTitleOf(app)}?`, text, 'Remove')) {
         await submit('remove', { package: app.name });
       }
     },
     undo: async ({ id, file }) => {
       const text =
         'The packages that came with this file go, but for those that something else needs.';
-      if (
-        await confirm({
-          title: `Remove what ${file} brought?`,
-          text,
-          yes: 'Remove',
-          no: 'Keep it',
-          isDangerous: true,
-        })
-      ) {
+      if (await confirmLoss(`Remove what ${file} brought?`, text, 'Remove')) {
         await submit('unrun', { id });
       }
     },
@@ -91,4 +69,8 @@ function tellProblem(connection, error) {
   if (error instanceof Refused && !error.needsLogin) return error.message;
   connection.report(error);
   return 'The file was not sent.';
+}
+
+function confirmLoss(title, text, yes) {
+  return confirm({ title, text, yes, no: 'Keep it', isDangerous: true });
 }

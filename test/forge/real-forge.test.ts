@@ -2,7 +2,8 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ROUTES, createRouteMatcher, type Route } from '../../src/forge/routes.ts';
 import { ask, startDevice, type Answer, type Device } from './device.ts';
-import { PASSWORD, walkOperations, type Outcome, type Step } from './operations.ts';
+import { PASSWORD, walkOperations } from './operations.ts';
+import type { Outcome, Step } from './walk-files.ts';
 import { startReplay, type Recorded } from './replay.ts';
 import { parseMessage, startTap, type Tap } from './tap.ts';
 

@@ -2,20 +2,12 @@ import { createHash } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { connect } from 'node:net';
 import { Readable } from 'node:stream';
-import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 
 import { send } from '../http/raw-request.ts';
 import { startOddDaemon, type OddDaemon } from './odd-daemon.ts';
+import { exchangeBytes, openLines, tellWhatCame, type Received } from './received-request.ts';
 import { startLighttpd, startNginx, startUhttpd, type WebServer } from './web-server.ts';
-
-interface Received {
-  method: string | undefined;
-  target: string | undefined;
-  headers: Record<string, string[] | undefined>;
-  size: number;
-  hash: string;
-}
 
 const MANY_BYTES = 3_000_000;
 
@@ -272,39 +264,3 @@ test.each(NAMES)(
     }
   },
 );
-
-function tellWhatCame(request: IncomingMessage, response: ServerResponse): void {
-  const hash = createHash('sha256');
-  let size = 0;
-  request.on('data', (piece: Buffer) => {
-    size += piece.length;
-    hash.update(piece);
-  });
-  request.on('end', () => {
-    const came: Received = {
-      method: request.method,
-      target: request.url,
-      headers: request.headersDistinct,
-      size,
-      hash: hash.digest('hex'),
-    };
-    response.end(JSON.stringify(came));
-  });
-}
-
-/** @returns the body, chunks taken apart */
-async function exchangeBytes(url: string, bytes: string): Promise<string> {
-  const { hostname, port } = new URL(url);
-  const socket = connect(Number(port), hostname, () => socket.write(bytes));
-  const [head = '', body = ''] = (await text(socket)).split(/\r\n\r\n(.*)/s);
-  return /transfer-encoding: chunked/i.test(head)
-    ? body.replace(/[0-9a-f]+\r\n(.*?)\r\n(?=[0-9a-f]+\r\n)/gs, '$1').replace(/0\r\n\r\n$/, '')
-    : body;
-}
-
-async function openLines(url: string): Promise<{ next: () => Promise<string>; close: () => void }> {
-  const leaving = new AbortController();
-  const { body } = await fetch(url, { signal: leaving.signal });
-  const reader = body?.pipeThrough(new TextDecoderStream()).getReader();
-  return { next: async () => (await reader?.read())?.value ?? '', close: () => leaving.abort() };
-}
