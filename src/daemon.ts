@@ -1,10 +1,10 @@
 import { loadConfig, type Config, type ConfigSource } from './config/config.ts';
-import { createPaths } from './config/paths.ts';
+import { createPaths } from './device/paths.ts';
 import { DepotError, reasonOf } from './errors.ts';
-import { createFront, refuse, type Front } from './front.ts';
+import { createFront, refuse, type Front } from './request-handler.ts';
 import { createLog, type Log } from './log.ts';
-import { createParts } from './parts.ts';
-import { createListeners, type Door } from './server.ts';
+import { createParts } from './compose.ts';
+import { createListeners, type Door } from './http/listeners.ts';
 
 export interface Daemon {
   /** Reads the configuration again; one that is wrong is logged and the running one stays. */

@@ -5,7 +5,7 @@ import { DEFAULT_CONFIG_FILE, readConfig, type ConfigSource } from './config/con
 import { VERSION } from './config/environment.ts';
 import { startDaemon, type Daemon } from './daemon.ts';
 import { DepotError, reasonOf } from './errors.ts';
-import { deferFetchClasses } from './http/fetch-classes.ts';
+import { deferFetchClasses } from './runtime/light-fetch.ts';
 
 const USAGE = `usage: depotd [--config FILE] [--set SECTION.OPTION=VALUE]… [--check] [--version]
 

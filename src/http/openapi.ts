@@ -1,4 +1,4 @@
-import type { DescribedRoute } from '../forge/described-routes.ts';
+import type { DescribedRoute } from '../features/forge/described-routes.ts';
 import type { Route } from './route.ts';
 
 /**

@@ -1,5 +1,5 @@
-import type { Command } from '../host/command.ts';
-import type { ProcessMark } from '../host/host.ts';
+import type { Command } from '../device/command.ts';
+import type { ProcessMark } from '../device/ports.ts';
 
 /**
  * `queued → running → done | failed | stopped`, and `interrupted` where the machine went down under

@@ -1,5 +1,5 @@
 import { DepotError, reasonOf } from '../errors.ts';
-import type { Processes } from '../host/host.ts';
+import type { Processes } from '../device/ports.ts';
 import type { Log } from '../log.ts';
 import { waitForExit, type Exit } from './exit-file.ts';
 import {

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Processes, ProcessMark } from '../host/host.ts';
+import type { Processes, ProcessMark } from '../device/ports.ts';
 
 /**
  * From polite to final, and how long each may take to have an effect. SIGINT first: it lets opkg

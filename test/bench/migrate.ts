@@ -1,5 +1,9 @@
 import { writeFile } from 'node:fs/promises';
-import { createEngineDevice, shellImage, type EngineDevice } from '../container/engine-device.ts';
+import {
+  createEngineDevice,
+  shellImage,
+  type EngineDevice,
+} from '../features/container-data/engine-device.ts';
 import { command } from '../device/loop-disks.ts';
 import { report, timed } from './measures.ts';
 

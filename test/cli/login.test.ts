@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 
 import { runCommand } from '../device/command.ts';
-import { createPanel } from '../http/panel.ts';
+import { createPanel } from '../support/panel.ts';
 import { slowPackage } from '../device/awkward-packages.ts';
 import { DEPOTCTL, startClientTest, type ClientTest } from './start-depotctl.ts';
 

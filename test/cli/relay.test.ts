@@ -11,7 +11,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { slowPackage } from '../device/awkward-packages.ts';
 import { runCommand } from '../device/command.ts';
 import { startCuttingProxy } from '../device/cutting-proxy.ts';
-import { createStoreDevice } from '../http/self-upgrade-device.ts';
+import { createStoreDevice } from '../features/self-upgrade/self-upgrade-device.ts';
 import { DEPOTCTL, runDepotctl, startClientTest } from './start-depotctl.ts';
 
 test.each([

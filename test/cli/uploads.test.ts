@@ -3,7 +3,7 @@ import { join } from 'node:path';
 
 import { expect, test } from 'vitest';
 
-import { ipk } from '../http/upload-device.ts';
+import { ipk } from '../features/uploads/upload-device.ts';
 import { startClientTest } from './start-depotctl.ts';
 
 test('upload sends files, installs them one after the other and shows their logs; undo removes what one brought', async () => {

@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage } from 'node:http';
 import { connect, type Socket } from 'node:net';
-import { startDevice, listen } from '../forge/device.ts';
+import { startDevice, listen } from '../features/forge/device.ts';
 
 /**
  * Sends mutated targets and headers to the forge half and looks at what reaches the upstream: never

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { startDaemon, type TestDaemon } from '../device/daemon.ts';
 import { createDevice, type Device } from '../device/device.ts';
-import { messageOf, send, type RawAnswer } from './raw-request.ts';
+import { messageOf, send, type RawAnswer } from '../support/raw-request.ts';
 
 let folder: string;
 let device: Device;

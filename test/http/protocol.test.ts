@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { startDaemon, type TestDaemon } from '../device/daemon.ts';
 import { createDevice, type Device } from '../device/device.ts';
-import { messageOf, send, sendBytes } from './raw-request.ts';
+import { messageOf, send, sendBytes } from '../support/raw-request.ts';
 
 let device: Device;
 let daemon: TestDaemon;

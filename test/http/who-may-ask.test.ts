@@ -2,9 +2,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { startDaemon, type TestDaemon } from '../device/daemon.ts';
 import { createDevice, type Device } from '../device/device.ts';
-import { ask, type Answer } from './ask.ts';
-import { createOwner } from './owner.ts';
-import { createPanel, type Panel } from './panel.ts';
+import { ask, type Answer } from '../support/ask.ts';
+import { createOwner } from '../support/owner.ts';
+import { createPanel, type Panel } from '../support/panel.ts';
 
 /**
  * One entry of the daemon's own table of routes, as its OpenAPI document, made from that table,

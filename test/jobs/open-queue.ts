@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 
-import type { Command } from '../../src/host/command.ts';
-import { createProcesses } from '../../src/host/processes.ts';
+import type { Command } from '../../src/device/command.ts';
+import { createProcesses } from '../../src/device/processes.ts';
 import type { Job, Plan, Step } from '../../src/jobs/job.ts';
 import { openJournal, type Journal } from '../../src/jobs/journal.ts';
 import { createTaskLogs, type TaskLogs } from '../../src/jobs/log.ts';

@@ -4,7 +4,7 @@ import { connect } from 'node:net';
 import { Readable } from 'node:stream';
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 
-import { send } from '../http/raw-request.ts';
+import { send } from '../support/raw-request.ts';
 import { startOddDaemon, type OddDaemon } from './odd-daemon.ts';
 import { exchangeBytes, openLines, tellWhatCame, type Received } from './received-request.ts';
 import { startLighttpd, startNginx, startUhttpd, type WebServer } from './web-server.ts';

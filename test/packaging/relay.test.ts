@@ -6,9 +6,9 @@ import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 
 import { startDaemon, type TestDaemon } from '../device/daemon.ts';
 import { createDevice, type Device } from '../device/device.ts';
-import { openEvents } from '../http/event-reader.ts';
-import { createPanel, type Panel, type PanelLogin } from '../http/panel.ts';
-import { messageOf, send, type RawRequest } from '../http/raw-request.ts';
+import { openEvents } from '../support/event-reader.ts';
+import { createPanel, type Panel, type PanelLogin } from '../support/panel.ts';
+import { messageOf, send, type RawRequest } from '../support/raw-request.ts';
 import { startOddDaemon } from './odd-daemon.ts';
 import { startUhttpd, type UhttpdOptions, type WebServer } from './web-server.ts';
 

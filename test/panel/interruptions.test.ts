@@ -2,8 +2,8 @@ import { expect, onTestFinished, test } from 'vitest';
 
 import { slowPackage } from '../device/awkward-packages.ts';
 import { startCuttingProxy } from '../device/cutting-proxy.ts';
-import { createOwner } from '../http/owner.ts';
-import { createStoreDevice } from '../http/self-upgrade-device.ts';
+import { createOwner } from '../support/owner.ts';
+import { createStoreDevice } from '../features/self-upgrade/self-upgrade-device.ts';
 import { click, install, LOG, openPanel } from './open-panel.ts';
 import { startPanel } from './start-panel.ts';
 

@@ -1,0 +1,73 @@
+import type { Command } from './command.ts';
+
+/**
+ * Small records that outlive the daemon and the boot: one JSON document a name, replaced as a
+ * whole.
+ */
+export interface Notes {
+  /** undefined where there is none, or where it is no JSON. */
+  read: (name: string) => Promise<unknown>;
+  write: (name: string, value: unknown) => Promise<void>;
+}
+
+/**
+ * Names a process for ever: a process id alone is used again, with its start time and the boot it
+ * is not.
+ */
+export interface ProcessMark {
+  pid: number;
+  /** Start time in clock ticks after boot: field 22 of /proc/PID/stat (proc(5)). */
+  startTicks: number;
+  bootId: string;
+  /** Whether the command sits behind script(1) on a pseudo-terminal. */
+  isOnTerminal: boolean;
+}
+
+/**
+ * A command that is prepared and on hold until `go`. If the daemon dies before, the command never
+ * runs.
+ */
+export interface HeldProcess {
+  mark: ProcessMark;
+  go: () => void;
+  /** Lets it end without the command. */
+  drop: () => void;
+  /**
+   * Settles when the holder has ended while this daemon was its parent; a hint only, the exit file
+   * is the truth.
+   */
+  ended: Promise<void>;
+}
+
+export interface StartOptions {
+  /** Marks every process of the job in its environment, so that strays are found. */
+  jobId: string;
+  command: Command;
+  /** Output is appended here by the command itself: nothing passes through the daemon. */
+  logFile: string;
+  /**
+   * Begins, once it is there (by rename, when the command has ended), with a line that holds the
+   * exit code in decimal or `not-run`, and one that holds the holder's process id.
+   */
+  exitFile: string;
+}
+
+export interface Processes {
+  /** Identifies the time since the machine was started: /proc/sys/kernel/random/boot_id. */
+  bootId: () => Promise<string>;
+  /**
+   * Starts a command detached from the daemon, on a pseudo-terminal where script(1) is there, and
+   * holds it.
+   */
+  start: (options: StartOptions) => Promise<HeldProcess>;
+  isAlive: (mark: ProcessMark) => Promise<boolean>;
+  /**
+   * Sends a signal to every process of the job but those that hold it (so that the exit code is
+   * still written); returns how many there were.
+   */
+  signal: (job: { jobId: string; mark: ProcessMark }, signal: NodeJS.Signals) => Promise<number>;
+  /** How many processes of the job there are, without those that hold it. */
+  count: (job: { jobId: string; mark: ProcessMark }) => Promise<number>;
+  /** Ends the holder itself, after all else has failed. */
+  killHolder: (mark: ProcessMark) => Promise<void>;
+}

@@ -1,0 +1,155 @@
+import { closeSync, openSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { run, startDetached } from './exec.ts';
+import type { Command } from './command.ts';
+import type { HeldProcess, Processes, ProcessMark, StartOptions } from './ports.ts';
+import { descendantsOf, hasVariable, readProcess, readProcesses } from './process-table.ts';
+
+/**
+ * Runs a job's commands so that they need no daemon. Invariants:
+ *  - the holder (a shell with a fixed text) is a session of its own; the daemon's end, however
+ *    sudden, does not reach it;
+ *  - the command starts only after the daemon said go, which it says once the holder is on record;
+ *    a daemon that died before closed the pipe, and the holder writes `not-run` instead;
+ *  - the exit file appears whole (by rename) and its bytes are reserved before the command runs, so
+ *    that a full disk loses no exit code; it names its holder, since a daemon that died before it
+ *    put a holder on record leaves that one's file;
+ *  - arguments reach the shell as variables, never as text.
+ */
+const HOLDER = `
+trap : INT TERM HUP QUIT
+exit_file=$1; shift
+printf '................................\\n' >"$exit_file.new"
+if read -r go; then
+  exec </dev/null
+  "$@"
+  code=$?
+else
+  code=not-run
+fi
+printf '%s\\n%s\\n' "$code" $$ 1<>"$exit_file.new"
+mv -f "$exit_file.new" "$exit_file"
+`;
+
+export function createProcesses(): Processes {
+  let terminal: Promise<boolean> | undefined;
+  const hasTerminal = (environment: Record<string, string>): Promise<boolean> =>
+    (terminal ??= canUseScript(environment));
+  return {
+    bootId,
+    isAlive,
+    start: async (options) => start(options, await hasTerminal(options.command.environment)),
+    signal: async ({ jobId, mark }, signal) => {
+      const members = await membersOf(jobId, mark);
+      for (const pid of members) send(pid, signal);
+      return members.length;
+    },
+    count: async ({ jobId, mark }) => (await membersOf(jobId, mark)).length,
+    killHolder: async (mark) => {
+      if (await isAlive(mark)) send(mark.pid, 'SIGKILL');
+    },
+  };
+}
+
+async function bootId(): Promise<string> {
+  return (await readFile('/proc/sys/kernel/random/boot_id', 'latin1')).trim();
+}
+
+/** Whether script(1) is util-linux's: others lack `-e`, which hands the exit code on. */
+async function canUseScript(environment: Record<string, string>): Promise<boolean> {
+  const probe: Command = {
+    argv: ['script', '-efqc', 'exit 7', '/dev/null'],
+    environment: { ...environment, SHELL: '/bin/sh' },
+    cwd: '/',
+  };
+  const { exitCode } = await run(probe, { timeoutMs: 5000, maxBytes: 4096 });
+  return exitCode === 7;
+}
+
+async function start(
+  { jobId, command, logFile, exitFile }: StartOptions,
+  isOnTerminal: boolean,
+): Promise<HeldProcess> {
+  const { argv, environment } = isOnTerminal ? onTerminal(command) : command;
+  const descriptor = openSync(logFile, 'a', 0o600);
+  try {
+    const holder: Command = {
+      argv: ['/bin/sh', '-c', HOLDER, 'sh', exitFile, ...argv],
+      environment: { ...environment, [JOB_VARIABLE]: jobId },
+      cwd: command.cwd,
+    };
+    const { pid, finishInput, ended } = await startDetached(holder, descriptor);
+    const entry = await readProcess(pid);
+    const mark: ProcessMark = {
+      pid,
+      startTicks: entry?.startTicks ?? 0,
+      bootId: await bootId(),
+      isOnTerminal,
+    };
+    return { mark, go: () => finishInput('go\n'), drop: () => finishInput(''), ended };
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+const JOB_VARIABLE = 'DEPOTD_JOB';
+
+/**
+ * script(1) takes a shell text, so the text is made of the arguments' number alone and reads them
+ * from variables.
+ */
+function onTerminal(command: Command): Command {
+  const names = command.argv.map((_, index) => `DEPOTD_ARG_${index}`);
+  const text = `set -- ${names.map((name) => `"$${name}"`).join(' ')}; unset ${names.join(' ')}; exec "$@"`;
+  const variables = Object.fromEntries(
+    names.map((name, index) => [name, command.argv[index] ?? '']),
+  );
+  return {
+    ...command,
+    argv: ['script', '-efqc', text, '/dev/null'],
+    environment: { ...command.environment, ...variables, SHELL: '/bin/sh' },
+  };
+}
+
+async function isAlive(mark: ProcessMark): Promise<boolean> {
+  const entry = await readProcess(mark.pid);
+  if (entry === undefined || entry.isZombie || entry.startTicks !== mark.startTicks) return false;
+  return (await bootId()) === mark.bootId;
+}
+
+/**
+ * The job's processes: those below the holder, and those that left it but carry the job's variable.
+ */
+async function membersOf(jobId: string, mark: ProcessMark): Promise<number[]> {
+  const entries = await readProcesses();
+  // Where the holder has gone, its number may be somebody else's by now.
+  const isHolderThere = entries.some(
+    ({ pid, startTicks }) => pid === mark.pid && startTicks === mark.startTicks,
+  );
+  const members = isHolderThere ? descendantsOf(mark.pid, entries) : new Set<number>();
+  for (const { pid } of entries) {
+    if (
+      pid !== mark.pid &&
+      pid !== process.pid &&
+      !members.has(pid) &&
+      (await hasVariable(pid, `${JOB_VARIABLE}=${jobId}`))
+    ) {
+      members.add(pid);
+    }
+  }
+  // script(1) answers a signal by killing the command without its clean-up, so it is left alone: it
+  // ends with the command.
+  const holders =
+    mark.isOnTerminal && isHolderThere
+      ? entries.filter(({ parent }) => parent === mark.pid).map(({ pid }) => pid)
+      : [];
+  return [...members].filter((pid) => !holders.includes(pid));
+}
+
+function send(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal);
+  } catch {
+    // It has ended since the table was read.
+  }
+}

@@ -1,0 +1,143 @@
+import * as v from 'valibot';
+import type { AppFiles } from './scripts-port.ts';
+import type { AppMeta } from '../packages/app-meta.ts';
+import type { Catalog } from '../packages/catalog.ts';
+import {
+  readEntryStatus,
+  type EntryError,
+  type EntryResult,
+  type EntryStatus,
+} from './entry-status.ts';
+import type { Hostname } from './hostname.ts';
+import { createKeptStatuses } from './status-cache.ts';
+import { createLimiter } from './limiter.ts';
+import { isPackageName, type PackageName } from '../packages/names.ts';
+import { uciName } from '../../http/parameter-schemas.ts';
+
+/**
+ * The run state and addresses of apps, asked from their own scripts. Invariants:
+ *  - of one app, host name and version one script runs at a time: whoever asks meanwhile gets what
+ *    that one says;
+ *  - a status is given again only while the app's configuration, its scripts and its installed
+ *    version are those it was asked under, and for 30 s at most; one that failed is never given
+ *    again;
+ *  - a script has 10 s and 256 KiB, and nothing that it started is left when it is over;
+ *  - at most eight scripts run at a time, whoever asks.
+ */
+export interface Entries {
+  status: (request: EntryRequest) => Promise<EntryAnswer>;
+}
+
+export interface EntryRequest {
+  /** undefined: every installed app whose meta flags hold `entrysh`. */
+  apps: readonly PackageName[] | undefined;
+  hostname: Hostname;
+  /** Whether a status that is kept will not do. */
+  isForced: boolean;
+}
+
+export interface EntryAnswer {
+  status: EntryStatus[];
+  errors: EntryError[];
+}
+
+export interface EntryOptions {
+  files: AppFiles;
+  catalog: Pick<Catalog, 'apps' | 'meta' | 'status'>;
+  /** Ends the scripts that run when the daemon stops. */
+  stopping: AbortSignal;
+  /** The limit of one script; default 10 s. */
+  timeoutMs?: number;
+}
+
+const ENTRY_FLAG = 'entrysh';
+const TIMEOUT_MS = 10_000;
+const MOST_OUTPUT_BYTES = 256 * 1024;
+const MOST_SCRIPTS = 8;
+
+export function createEntries({
+  files,
+  catalog,
+  stopping,
+  timeoutMs = TIMEOUT_MS,
+}: EntryOptions): Entries {
+  const kept = createKeptStatuses();
+  const running = new Map<string, Promise<EntryResult>>();
+  const limited = createLimiter(MOST_SCRIPTS);
+  const limits = { timeoutMs, maxBytes: MOST_OUTPUT_BYTES };
+
+  const ask = async (
+    app: PackageName,
+    hostname: Hostname,
+    version: string,
+  ): Promise<EntryResult> => {
+    const [askedAt, output] = await limited(async () => [
+      performance.now(),
+      await files.runEntryScript(app, hostname, { ...limits, signal: stopping }),
+    ]);
+    const result = readEntryStatus(app, output, limits);
+    if ('status' in result) {
+      kept.put(`${app} ${hostname}`, { version, status: result.status, askedAt });
+    }
+    return result;
+  };
+
+  const one = async (
+    app: PackageName,
+    { hostname, isForced }: EntryRequest,
+  ): Promise<EntryResult> => {
+    const version = await versionOf({ files, catalog }, app);
+    if (version === undefined) {
+      return {
+        error: {
+          app,
+          code: 404,
+          msg: `cannot tell the status of ${app}: entrysh of this package not found`,
+        },
+      };
+    }
+    const known = isForced ? undefined : kept.get(`${app} ${hostname}`, version);
+    if (known !== undefined) return { status: known };
+    const key = `${app} ${hostname} ${version}`;
+    const asked =
+      running.get(key) ?? ask(app, hostname, version).finally(() => running.delete(key));
+    running.set(key, asked);
+    return asked;
+  };
+
+  return {
+    status: async (request) => {
+      const apps =
+        request.apps ??
+        (await catalog.apps()).filter(({ meta }) => hasEntry(meta)).map(({ name }) => name);
+      const results = await Promise.all([...new Set(apps)].map((app) => one(app, request)));
+      return {
+        status: results.flatMap((result) => ('status' in result ? [result.status] : [])),
+        errors: results.flatMap((result) => ('error' in result ? [result.error] : [])),
+      };
+    },
+  };
+}
+
+function hasEntry(meta: AppMeta | undefined): boolean {
+  return meta?.flags?.includes(ENTRY_FLAG) === true;
+}
+
+/** What a status depends on, as one text; undefined where the app has no entry to ask. */
+async function versionOf(
+  { files, catalog }: Pick<EntryOptions, 'files' | 'catalog'>,
+  app: PackageName,
+): Promise<string | undefined> {
+  const meta = await catalog.meta(app);
+  if (meta === undefined || !hasEntry(meta)) return undefined;
+  const scripts = await files.scriptVersion(app);
+  if (scripts === undefined) return undefined;
+  const config = v.is(uciName, meta.uci) ? await files.configVersion(meta.uci) : undefined;
+  const parts = await Promise.all(
+    [app, ...(meta.depends ?? []).filter(isPackageName)].map((name) => catalog.status(name)),
+  );
+  const versions = parts.map((part) =>
+    'version' in part ? [part.version, 'time' in part ? part.time : 0] : [],
+  );
+  return JSON.stringify([scripts, config, versions]);
+}

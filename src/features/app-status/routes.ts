@@ -1,0 +1,52 @@
+import * as v from 'valibot';
+import type { AppFiles } from './scripts-port.ts';
+import type { Entries } from './entries.ts';
+import { hostname } from './hostname.ts';
+import { isPackageName } from '../packages/names.ts';
+import { uciName } from '../../http/parameter-schemas.ts';
+import { json } from '../../http/respond.ts';
+import { get, post, type Route } from '../../http/route.ts';
+
+export interface EntryTools {
+  files: AppFiles;
+  entries: Entries;
+}
+
+/** Names separated by commas; an empty text is as good as none. */
+const packageNames = v.pipe(
+  v.string(),
+  v.maxLength(4096, 'at most 4096 characters are allowed'),
+  v.transform((text) => (text === '' ? [] : text.split(','))),
+  v.check((names) => names.every(isPackageName), 'package names separated by commas are expected'),
+  v.transform((names) => names.filter(isPackageName)),
+);
+const update = v.pipe(v.string(), v.regex(/^-?\d{1,9}$/, 'an integer is expected'));
+
+/** Whether apps are configured, whether they run, and where they are reached. */
+export function entryRoutes({ files, entries }: EntryTools): Route[] {
+  return [
+    get({
+      path: 'admin/store/configured',
+      summary: 'Whether a configuration file is there',
+      params: { uci: uciName },
+      handle: async ({ params }) =>
+        json({ code: 200, configured: (await files.configVersion(params.uci)) !== undefined }),
+    }),
+    post({
+      path: 'admin/store/entrysh',
+      summary: 'Run state and addresses of apps, as their own scripts tell them',
+      params: { package: v.optional(packageNames), hostname, update: v.optional(update) },
+      handle: async ({ params }) => {
+        const apps = params.package?.length === 0 ? undefined : params.package;
+        return json({
+          code: 200,
+          ...(await entries.status({
+            apps,
+            hostname: params.hostname,
+            isForced: params.update === '1',
+          })),
+        });
+      },
+    }),
+  ];
+}

@@ -1,0 +1,160 @@
+import { DepotError, reasonOf } from '../../errors.ts';
+import type { ContainerHost, EngineState, Place, TargetContent } from './device.ts';
+import {
+  isOnSystem,
+  reasonsAgainstChange,
+  reasonsAgainstMove,
+  SNAPSHOT_DRIVERS,
+  type MoveFacts,
+} from './reasons-against.ts';
+
+/** How a move to a target looks beforehand. */
+export type MoveCheck =
+  { result: 'good' | 'existed'; facts: MoveFacts } | { result: 'bad'; reasons: string[] };
+
+/** Whether the container data is on the system disk: the mount that holds `/` or `/overlay`. */
+export async function isDataOnSystem({ settings, places }: ContainerHost): Promise<boolean> {
+  const { path } = await settings.read();
+  return isOnSystem(await places.look(path), await places.system());
+}
+
+/**
+ * Looks at a target, and changes nothing.
+ * @param isExact whether the data is measured even where it fits for certain
+ */
+export async function checkMove(
+  host: ContainerHost,
+  target: string,
+  { isExact }: { isExact: boolean },
+): Promise<MoveCheck> {
+  const gathered = await gather(host, target);
+  if ('fault' in gathered) return { result: 'bad', reasons: [gathered.fault] };
+  const { facts, content } = gathered;
+  if (facts.source.kind === 'folder') facts.need = await measure(host, { facts, content, isExact });
+  return verdict(reasonsAgainstMove(facts), facts, content);
+}
+
+/** The same for pointing the engine at the target and nothing else. */
+export async function checkChange(host: ContainerHost, target: string): Promise<MoveCheck> {
+  const gathered = await gather(host, target);
+  if ('fault' in gathered) return { result: 'bad', reasons: [gathered.fault] };
+  const { facts, content } = gathered;
+  const held = await Promise.all(
+    DATA_ROOT_FOLDERS.map((name) => host.places.look(`${facts.target.real}/${name}`)),
+  );
+  return verdict(
+    reasonsAgainstChange(facts, { isDataRoot: held.every(({ kind }) => kind === 'folder') }),
+    facts,
+    content,
+  );
+}
+
+/** Folders that every dockerd makes in its data root. */
+const DATA_ROOT_FOLDERS = ['containers', 'volumes'];
+
+function verdict(reasons: string[], facts: MoveFacts, content: TargetContent): MoveCheck {
+  return reasons.length > 0
+    ? { result: 'bad', reasons }
+    : { result: content.isEmpty ? 'good' : 'existed', facts };
+}
+
+type Gathered = { facts: MoveFacts; content: TargetContent } | { fault: string };
+
+async function gather(
+  { engine, settings, places, copier, moves }: ContainerHost,
+  path: string,
+): Promise<Gathered> {
+  const setting = await settings.read();
+  const target = await places.look(path).catch((error: unknown) => {
+    if (error instanceof DepotError && error.code === 'bad_request') return error.message;
+    throw error;
+  });
+  if (typeof target === 'string') return { fault: target };
+  const [state, source, system, keeperFault, copierFault, content] = await Promise.all([
+    engine.state(),
+    places.look(setting.path),
+    places.system(),
+    engine.keeper().then(() => undefined, reasonOf),
+    copier.fault(),
+    moves.look(path),
+  ]);
+  const [mountsInSource, mountsInTarget] = await Promise.all(
+    [source.real, target.real].map((folder) => places.mountsBelow(folder)),
+  );
+  const subvolumes =
+    source.mount.type === 'btrfs' && source.kind === 'folder'
+      ? await places.subvolumesBelow(source.real)
+      : [];
+  const isElsewhere = await leadsElsewhere(places, state, source);
+  const driver = await driverOf(places, state, source);
+  const facts = {
+    setting,
+    engine: state,
+    driver,
+    isElsewhere,
+    keeperFault,
+    source,
+    target,
+    system,
+    mountsInSource: mountsInSource ?? [],
+    mountsInTarget: mountsInTarget ?? [],
+    subvolumes,
+    copierFault,
+    need: undefined,
+  };
+  return { facts, content };
+}
+
+async function leadsElsewhere(
+  places: ContainerHost['places'],
+  state: EngineState,
+  source: Place,
+): Promise<boolean> {
+  if (state.kind !== 'answers') return false;
+  const { location } = await places.look(state.dataRoot);
+  return location.device !== source.location.device || location.path !== source.location.path;
+}
+
+/** An engine that does not answer has left a folder named for its driver. */
+async function driverOf(
+  places: ContainerHost['places'],
+  state: EngineState,
+  { real }: Place,
+): Promise<string> {
+  if (state.kind === 'answers') return state.driver;
+  const folders = await Promise.all(
+    SNAPSHOT_DRIVERS.map((name) => places.look(`${real}/image/${name}`)),
+  );
+  return SNAPSHOT_DRIVERS.find((_, index) => folders[index]?.kind === 'folder') ?? '';
+}
+
+interface Measuring {
+  facts: MoveFacts;
+  content: TargetContent;
+  isExact: boolean;
+}
+
+/**
+ * What is still to be copied. Where all that the source's file system holds fits, nobody has to
+ * wait for a walk over the data.
+ */
+async function measure(
+  { places, moves }: ContainerHost,
+  { facts: { source, target }, content, isExact }: Measuring,
+): Promise<MoveFacts['need']> {
+  const { used } = source;
+  const isSure =
+    used !== undefined &&
+    used.bytes * 1.05 < target.freeBytes &&
+    used.inodes * 1.05 < (target.freeInodes ?? Infinity);
+  if (isSure && !isExact) return undefined;
+  const held = await places.usage(source.real);
+  const copied = content.hasMove
+    ? await places.usage(moves.folderIn(target.real))
+    : { bytes: 0, inodes: 0 };
+  return {
+    bytes: Math.max(0, held.bytes - copied.bytes),
+    inodes: Math.max(0, held.inodes - copied.inodes),
+    heldBytes: held.bytes,
+  };
+}

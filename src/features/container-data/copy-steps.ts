@@ -1,0 +1,167 @@
+import { DepotError, type ErrorCode } from '../../errors.ts';
+import type { ContainerHost, CopyPass, CopyReport } from './device.ts';
+import type { Act, CommandStep, StepContext } from '../../jobs/job.ts';
+import { needRecord, remember } from './record.ts';
+
+/** One pass of the copy, and what judges it. The names are what people see. */
+export function passSteps(
+  host: ContainerHost,
+  { name, pass, target }: { name: string; pass: CopyPass; target: string },
+): [CommandStep, Act] {
+  const { copier, moves } = host;
+  const command: CommandStep['command'] = async ({ job, memory }) => {
+    await moves.need(target, job.id);
+    const { source, bytes, isThorough } = needRecord(memory);
+    if (pass === 'differing' && !isThorough) return undefined;
+    return copier.command(pass, {
+      source,
+      folder: moves.folderIn(target),
+      totalBytes: pass === 'live' ? bytes : 0,
+    });
+  };
+  const judge = {
+    live: judgeLive,
+    changed: judgeExit,
+    differing: judgeExit,
+    compare: judgeCompare,
+  }[pass];
+  return [
+    {
+      name,
+      mustSucceed: false,
+      command,
+      ...(pass === 'live' ? { percentIn: copier.percentIn } : {}),
+    },
+    {
+      name: `judge: ${name}`,
+      isRecorded: true,
+      act: (context) => judge(host, context, { name, target }),
+    },
+  ];
+}
+
+interface Judging {
+  name: string;
+  target: string;
+}
+
+/**
+ * rsync(1): 24, files have vanished; 23, some could not be copied. Both are to be expected while
+ * containers work.
+ */
+const VANISHED = 24;
+const PARTIAL = 23;
+
+async function judgeLive(
+  host: ContainerHost,
+  context: StepContext,
+  judging: Judging,
+): Promise<{ again: string } | undefined> {
+  const { lastExitCode: code } = context.job;
+  if (code === 0 || code === VANISHED) return undefined;
+  if (code !== PARTIAL || (await isFull(host, judging.target))) {
+    throw await failure(host, context, judging);
+  }
+  await host.moves.need(judging.target, context.job.id);
+  const { isRetried } = needRecord(context.memory);
+  await context.note(
+    isRetried
+      ? 'not everything could be copied while containers run; what is left is copied when they have stopped'
+      : 'not everything could be copied; trying once more',
+  );
+  remember(context.memory, { isRetried: true });
+  return isRetried ? undefined : { again: judging.name };
+}
+
+async function judgeExit(
+  host: ContainerHost,
+  context: StepContext,
+  judging: Judging,
+): Promise<undefined> {
+  if (context.job.lastExitCode !== 0) throw await failure(host, context, judging);
+}
+
+/**
+ * Where something differs after what changed was copied (a folder that was renamed has changed,
+ * what is in it has not), all is gone through once.
+ * @throws DepotError internal where the copy still is not what the source is
+ */
+async function judgeCompare(
+  host: ContainerHost,
+  context: StepContext,
+  judging: Judging,
+): Promise<{ again: string } | undefined> {
+  const { files, bytes, copied, differences } = await reportOf(host, context, judging);
+  if (differences === 0 && copied === files) {
+    await context.note(`${files} files of ${bytes} bytes are the same on both sides`);
+    return undefined;
+  }
+  if (needRecord(context.memory).isThorough) {
+    throw new DepotError(
+      'internal',
+      `cannot trust the copy: ${differences} things differ from the source, which has ${files}, the copy ${copied}; the log names the first`,
+    );
+  }
+  remember(context.memory, { isThorough: true });
+  return { again: COPY_DIFFERING };
+}
+
+export const COPY_DIFFERING = 'copy what differs';
+
+async function reportOf(
+  host: ContainerHost,
+  context: StepContext,
+  judging: Judging,
+): Promise<CopyReport> {
+  await judgeExit(host, context, judging);
+  const report = host.copier.reportIn(await context.printed(MOST_PRINTED));
+  if (report === undefined) {
+    throw new DepotError('internal', `cannot ${judging.name}: rsync did not say what it did`);
+  }
+  return report;
+}
+
+/** A pass prints a line a per cent and some dozens of messages. */
+const MOST_PRINTED = 256 * 1024;
+
+async function failure(
+  host: ContainerHost,
+  { job }: StepContext,
+  { name, target }: Judging,
+): Promise<DepotError> {
+  const fail = (code: ErrorCode, reason: string): DepotError =>
+    new DepotError(code, `cannot ${name}: ${reason}`);
+  if (!(await host.moves.isThere(target, job.id))) {
+    return fail('unavailable', `what was copied to ${target} is gone; is its disk still mounted?`);
+  }
+  if (await isFull(host, target)) return fail('no_space', `the file system of ${target} is full`);
+  const { lastExitCode: code = -1 } = job;
+  return fail(
+    'command_failed',
+    `rsync ${REASONS[code] ?? 'failed'} (exit code ${code}); the log says more`,
+  );
+}
+
+/** rsync(1), EXIT VALUES, and those of a shell. */
+const REASONS: Record<number, string> = {
+  1: 'does not know one of its options',
+  3: 'could not open the source or the copy',
+  10: 'lost its own other end',
+  11: 'could not read or write a file',
+  12: 'lost its own other end',
+  20: 'was stopped',
+  22: 'had too little memory',
+  23: 'could not copy everything',
+  24: 'found files gone that were there a moment before: somebody works in the data',
+  127: 'could not be started',
+  137: 'was killed',
+  143: 'was stopped',
+};
+
+/** So little that the next file fails. */
+const FULL_BYTES = 4 * 1024 ** 2;
+
+export async function isFull({ places }: ContainerHost, target: string): Promise<boolean> {
+  const { freeBytes, freeInodes = Infinity } = await places.look(target);
+  return freeBytes < FULL_BYTES || freeInodes < 16;
+}

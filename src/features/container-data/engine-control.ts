@@ -1,0 +1,226 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { DepotError } from '../../errors.ts';
+import type { ContainerHost, ContainerSummary, Holder } from './device.ts';
+import type { StepContext } from '../../jobs/job.ts';
+import { createLauncher, type Launcher } from './launcher.ts';
+
+const POLL_MS = 50;
+/**
+ * An engine ends its containers first, each with a time-out of its own. From when it is asked to
+ * stop.
+ */
+const STOP_LIMIT_MS = 5 * 60_000;
+/**
+ * What outlives an engine that was killed: how long it is waited for before an engine is started to
+ * take it over.
+ */
+const ORPHAN_MS = 10_000;
+/** A large store on slow flash takes its time. From the first start. */
+const START_LIMIT_MS = 5 * 60_000;
+
+type Telling = Pick<StepContext, 'note' | 'logFile'>;
+
+/**
+ * Stops the engine and its containers, and comes back when nothing works in its data root any more.
+ * Where a killed engine has left containers running, an engine is started to take them over, and
+ * stopped. Safe to do again. It is not broken off: an engine that is half stopped is neither here
+ * nor there.
+ * @throws DepotError unavailable
+ */
+export async function stopEngine(
+  { engine }: ContainerHost,
+  dataRoot: string,
+  { note, logFile }: Telling,
+): Promise<void> {
+  const stop = createLauncher({ launch: () => engine.stop(logFile), most: 3 });
+  const adopt = createLauncher({ launch: () => engine.start(logFile), most: 2 });
+  const deadline = performance.now() + STOP_LIMIT_MS;
+  let orphanedSince = Infinity;
+  for (;;) {
+    const state = await engine.state();
+    const holders = state.kind === 'absent' ? await engine.holders(dataRoot) : [];
+    if (state.kind === 'absent' && holders.length === 0) return;
+    if (performance.now() > deadline || stop.isGivenUp()) {
+      throw new DepotError(
+        'unavailable',
+        `cannot stop the container engine: ${textOf(holders) || 'it goes on answering'}`,
+      );
+    }
+    orphanedSince = state.kind === 'absent' ? Math.min(orphanedSince, performance.now()) : Infinity;
+    if (state.kind === 'answers') {
+      await stopAnswering(engine, {
+        stop,
+        isAdopted: adopt.hasRun(),
+        leavesContainers: state.leavesContainers,
+      });
+    }
+    if (performance.now() - orphanedSince > ORPHAN_MS && adopt.isFree()) {
+      await note(`${textOf(holders)} outlived the engine; it is started to take them over`);
+      await adopt.need();
+    }
+    await delay(POLL_MS);
+  }
+}
+
+interface Stopping {
+  stop: Launcher;
+  isAdopted: boolean;
+  leavesContainers: boolean;
+}
+
+/**
+ * An engine that ends its containers itself remembers that they ran; one by one is for those that
+ * would outlive it.
+ */
+async function stopAnswering(
+  engine: ContainerHost['engine'],
+  { stop, isAdopted, leavesContainers }: Stopping,
+): Promise<void> {
+  if (stop.isFree() && (leavesContainers || isAdopted || !(await engine.mayTakeTime()))) {
+    await stopContainers(engine);
+  }
+  await stop.need();
+}
+
+export function textOf(holders: readonly Holder[]): string {
+  return holders.map(({ text }) => text).join(', ');
+}
+
+async function stopContainers(engine: ContainerHost['engine']): Promise<void> {
+  const running = await engine.running().catch(() => []);
+  await Promise.all(running.map(({ id }) => engine.stopContainer(id)));
+}
+
+export interface EngineWanted {
+  /** Where it must say that it works. */
+  dataRoot: string;
+  /** What must run then. */
+  containers: readonly ContainerSummary[];
+  /** Containers that it may not know: it works with other data than before. */
+  mayLack?: boolean;
+  /**
+   * An engine that works elsewhere is stopped and started again: the configuration is right by now,
+   * and one that was started before it was comes up late.
+   */
+  mayCorrect?: boolean;
+  /** Called when it answers there, before any container is started here. */
+  onAnswer?: () => Promise<void>;
+}
+
+/**
+ * Starts the engine, and comes back when it answers with that data root and those containers run.
+ * Safe to do again. It is not broken off: an engine that was launched and is not yet to be seen
+ * would come up behind whoever undoes the start.
+ * @throws DepotError unavailable
+ */
+export async function startEngine(
+  host: ContainerHost,
+  wanted: EngineWanted,
+  telling: Telling,
+): Promise<void> {
+  const actual = await bringEngineUp(host, telling);
+  if (await isSamePlace(host, actual, wanted.dataRoot)) {
+    await wanted.onAnswer?.();
+    await startContainers(host, wanted, telling.note);
+    return;
+  }
+  if (wanted.mayCorrect !== true) {
+    throw new DepotError(
+      'unavailable',
+      `cannot have the container engine work in ${wanted.dataRoot}: it works in ${actual}`,
+    );
+  }
+  await telling.note(`the container engine came up in ${actual}: it is stopped and started again`);
+  await stopEngine(host, (await host.places.look(actual)).real, telling);
+  await startEngine(host, { ...wanted, mayCorrect: false }, telling);
+}
+
+/** @returns the data root that it says it works in */
+async function bringEngineUp({ engine }: ContainerHost, { logFile }: Telling): Promise<string> {
+  const start = createLauncher({ launch: () => engine.start(logFile), most: 3 });
+  const deadline = performance.now() + START_LIMIT_MS;
+  for (;;) {
+    const state = await engine.state();
+    if (state.kind === 'answers') return state.dataRoot;
+    if (performance.now() > deadline || start.isGivenUp()) {
+      throw new DepotError(
+        'unavailable',
+        `cannot start the container engine: it does not answer; the log says why`,
+      );
+    }
+    if (state.kind === 'absent') await start.need();
+    else start.seen();
+    await delay(POLL_MS);
+  }
+}
+
+async function isSamePlace(
+  { places }: ContainerHost,
+  one: string,
+  other: string,
+): Promise<boolean> {
+  const [a, b] = await Promise.all([places.look(one), places.look(other)]);
+  return a.location.device === b.location.device && a.location.path === b.location.path;
+}
+
+/** The engine itself starts again what its restart policies say; the others are started here. */
+const CONTAINERS_LIMIT_MS = 2 * 60_000;
+/**
+ * Between two tries to start one, and how many there are: a reason that the engine gives so often
+ * stays, and the others are writing meanwhile.
+ */
+const RETRY_MS = 500;
+const MOST_TRIES = 4;
+
+async function startContainers(
+  { engine }: ContainerHost,
+  wanted: EngineWanted,
+  note: StepContext['note'],
+): Promise<void> {
+  const since = Date.now();
+  const deadline = performance.now() + CONTAINERS_LIMIT_MS;
+  const lacking = new Map(wanted.containers.map((container) => [container.id, container.name]));
+  for (let tries = 1; ; tries += 1) {
+    const reasons: string[] = [];
+    for (const [id, name] of [...lacking]) {
+      const reason = await bringUp(engine, id, { since, mayLack: wanted.mayLack === true });
+      if (reason === undefined) lacking.delete(id);
+      else if ('note' in reason) {
+        await note(`${name} ${reason.note}`).then(() => lacking.delete(id));
+      } else reasons.push(`${name} ${reason.fault}`);
+    }
+    if (lacking.size === 0) return;
+    if (tries >= MOST_TRIES || performance.now() > deadline) {
+      throw new DepotError(
+        'unavailable',
+        `cannot get the containers running again: ${reasons.join('; ')}`,
+      );
+    }
+    await delay(RETRY_MS);
+  }
+}
+
+/** @returns undefined when it runs; a note where it need not; what is wrong as long as it should */
+async function bringUp(
+  engine: ContainerHost['engine'],
+  id: string,
+  { since, mayLack }: { since: number; mayLack: boolean },
+): Promise<{ note: string } | { fault: string } | undefined> {
+  const state = await engine.inspect(id);
+  if (state?.isRunning === true) return undefined;
+  if (state === undefined) {
+    if (mayLack) return { note: 'is not known there' };
+    // An engine knows all of its containers before it answers.
+    throw new DepotError(
+      'unavailable',
+      `cannot get the containers running again: the engine no longer knows ${id.slice(0, 12)}`,
+    );
+  }
+  if (state.startedAt >= since && state.exitCode === 0) {
+    return { note: 'ran, and has ended by itself' };
+  }
+  const fault = await engine.startContainer(id);
+  if (fault !== undefined) return { fault: `cannot be started: ${fault}` };
+  const after = await engine.inspect(id);
+  return after?.isRunning === true ? undefined : { fault: 'was started and runs no more' };
+}

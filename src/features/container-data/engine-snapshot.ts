@@ -1,0 +1,103 @@
+import { DepotError } from '../../errors.ts';
+import type { ContainerHost, ContainerSummary } from './device.ts';
+import type { Act, StepContext } from '../../jobs/job.ts';
+import { textOf } from './engine-control.ts';
+import { needRecord, remember } from './record.ts';
+
+/**
+ * What runs, and how it is configured: on record before anything else is done, since whatever
+ * happens then, it is to be so again.
+ */
+export function lookStep(host: ContainerHost): Act {
+  return {
+    name: 'look what runs',
+    isRecorded: true,
+    act: async ({ memory, note }) => {
+      const { path, file, kind, text } = await host.settings.read();
+      const { real } = await host.places.look(path);
+      remember(memory, {
+        setting: { path, file, kind, ...(text === undefined ? {} : { text }) },
+        source: real,
+        ...(await lookAt(host, real, note)),
+      });
+      return undefined;
+    },
+  };
+}
+
+/**
+ * Again right before the engine is stopped. One that was killed in between has told what ran at the
+ * first look.
+ */
+export function rememberStep(host: ContainerHost): Act {
+  return {
+    name: 'remember what runs',
+    isRecorded: true,
+    act: async ({ memory, note }) => {
+      const before = needRecord(memory);
+      const now =
+        (await host.engine.state()).kind === 'answers'
+          ? await lookAt(host, before.source, note)
+          : before;
+      remember(memory, {
+        isStopping: true,
+        hasRun: before.hasRun || now.hasRun,
+        containers: now.containers,
+      });
+      return undefined;
+    },
+  };
+}
+
+/** @throws DepotError unavailable where somebody has started the engine since it was stopped */
+export async function needStopped({ engine }: ContainerHost, dataRoot: string): Promise<void> {
+  const state = await engine.state();
+  const holders = await engine.holders(dataRoot);
+  if (state.kind === 'absent' && holders.length === 0) return;
+  throw new DepotError(
+    'unavailable',
+    `cannot trust the copy: somebody has started the container engine meanwhile${holders.length > 0 ? ` (${textOf(holders)})` : ''}`,
+  );
+}
+
+interface Running {
+  hasRun: boolean;
+  containers: ContainerSummary[];
+}
+
+/** An engine that was killed has left its containers running: they are known by their processes. */
+async function lookAt(
+  { engine }: ContainerHost,
+  dataRoot: string,
+  note: StepContext['note'],
+): Promise<Running> {
+  const { kind } = await engine.state();
+  const told = kind === 'answers' ? await lasting(engine, note).catch(() => undefined) : undefined;
+  if (told !== undefined) return { hasRun: true, containers: told };
+  const holders = await engine.holders(dataRoot);
+  const ids = new Set(holders.flatMap(({ container }) => container ?? []));
+  return {
+    hasRun: kind !== 'absent' || holders.length > 0,
+    containers: [...ids].map((id) => ({ id, name: id.slice(0, 12) })),
+  };
+}
+
+/** What runs and is to run again. */
+async function lasting(
+  engine: ContainerHost['engine'],
+  note: StepContext['note'],
+): Promise<ContainerSummary[]> {
+  const found = await Promise.all(
+    (await engine.running()).map(async (container) => ({
+      container,
+      state: await engine.inspect(container.id),
+    })),
+  );
+  const passing = found.filter(({ state }) => state?.isRemovedAtEnd === true);
+  for (const { container } of passing) {
+    await note(
+      `${container.name} is one that the engine removes when it stops (--rm); it will not run again`,
+    );
+  }
+  return found.filter((entry) => !passing.includes(entry)).map(({ container }) => container);
+}

@@ -1,0 +1,118 @@
+import { readdir, readFile, realpath, rm, stat } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import * as v from 'valibot';
+import type { Paths } from '../../../device/paths.ts';
+import { DepotError, reasonOf, systemCode } from '../../../errors.ts';
+import type { DataRootSetting, DataRootSettings, KnownSetting } from '../device.ts';
+import { replaceFile, rewriteFile, syncFolder } from '../../../device/durable-file.ts';
+import { readUciOption, setUciOption, type UciPlace } from '../../../config/uci-edit.ts';
+
+const DEFAULT_ROOT = '/var/lib/docker';
+const DATA_ROOT: UciPlace = { section: 'globals', type: 'globals', option: 'data_root' };
+const ALT_CONFIG_FILE: UciPlace = { ...DATA_ROOT, option: 'alt_config_file' };
+
+/** OpenWrt's UCI file `dockerd`, or the engine's own daemon.json. */
+export function createDataRootSettings(paths: Paths): DataRootSettings {
+  return {
+    read: () => read(paths),
+    write: async (setting, path) =>
+      replace(setting.file, edit(setting.kind, (await readText(setting.file)) ?? '', path)),
+    restore: async ({ file, kind, text, path }, written) => {
+      const now = await readText(file);
+      if (now === text) return;
+      // What was written is there and nothing else has changed: back to the letter.
+      const isOurs = now !== undefined && now === edit(kind, text ?? '', written);
+      if (isOurs && text === undefined) await remove(file);
+      else await replace(file, isOurs ? (text ?? '') : edit(kind, now ?? '', path));
+    },
+  };
+}
+
+async function read(paths: Paths): Promise<KnownSetting> {
+  const uciFile = join(paths.uciDir, 'dockerd');
+  const jsonFile = paths.onDevice('/etc/docker/daemon.json');
+  const [uci, json, uncommittedFile] = await Promise.all([
+    readText(uciFile),
+    readText(jsonFile),
+    findChanges(paths),
+  ]);
+  const optionOf = (place: UciPlace): string | undefined =>
+    emptyAsNone(uci === undefined ? undefined : readUciOption(uci, place));
+  const known = { elsewhere: optionOf(ALT_CONFIG_FILE), uncommittedFile };
+  const fromUci = optionOf(DATA_ROOT);
+  const fromJson = json === undefined ? undefined : dataRootIn(json, jsonFile);
+  const path = withoutSlash(fromUci ?? fromJson ?? DEFAULT_ROOT);
+  // Where neither names it, the one is set that the init script reads.
+  const isUci = fromUci !== undefined || (fromJson === undefined && uci !== undefined);
+  return isUci
+    ? { path, file: uciFile, kind: 'uci', text: uci, ...known }
+    : { path, file: jsonFile, kind: 'json', text: json, ...known };
+}
+
+/** Where uci(1) keeps changes until they are committed. */
+async function findChanges(paths: Paths): Promise<string | undefined> {
+  const file = paths.onDevice('/tmp/.uci/dockerd');
+  return emptyAsNone(await readText(file)) === undefined ? undefined : file;
+}
+
+function emptyAsNone(text: string | undefined): string | undefined {
+  return text === '' ? undefined : text;
+}
+
+function withoutSlash(path: string): string {
+  return path.replace(/(?<=.)\/+$/, '');
+}
+
+function dataRootIn(text: string, file: string): string | undefined {
+  const settings = parseObject(text, file)['data-root'];
+  return typeof settings === 'string' && settings !== '' ? settings : undefined;
+}
+
+const object = v.record(v.string(), v.unknown());
+
+function parseObject(text: string, file: string): Record<string, unknown> {
+  try {
+    return text.trim() === '' ? {} : v.parse(object, JSON.parse(text));
+  } catch (error) {
+    throw new DepotError('internal', `cannot read ${file}: ${reasonOf(error)}`, { cause: error });
+  }
+}
+
+function edit(kind: DataRootSetting['kind'], text: string, path: string): string {
+  if (kind === 'uci') return setUciOption(text, DATA_ROOT, path);
+  const indent = /^[ \t]+(?=")/m.exec(text)?.[0] ?? '  ';
+  return `${JSON.stringify({ ...parseObject(text, 'daemon.json'), 'data-root': path }, null, indent)}\n`;
+}
+
+async function readText(file: string): Promise<string | undefined> {
+  return readFile(file, 'utf8').catch((error: unknown) => {
+    if (systemCode(error) === 'ENOENT' || systemCode(error) === 'ENOTDIR') return undefined;
+    throw new DepotError('internal', `cannot read ${file}: ${reasonOf(error)}`, { cause: error });
+  });
+}
+
+/**
+ * A link stays one, and owner and mode stay. What a daemon that was killed here has left beside it
+ * goes.
+ */
+async function replace(file: string, text: string): Promise<void> {
+  const real = await realpath(file).catch(() => file);
+  for (const name of await readdir(dirname(real)).catch(() => [])) {
+    if (name.startsWith(`${basename(real)}.`) && /\.\d+\.new$/.test(name)) {
+      await rm(join(dirname(real), name), { force: true });
+    }
+  }
+  if (
+    await stat(real).then(
+      () => true,
+      () => false,
+    )
+  ) {
+    await rewriteFile(real, text);
+  } else await replaceFile(real, text, 0o644);
+}
+
+async function remove(file: string): Promise<void> {
+  await rm(file, { force: true });
+  await syncFolder(dirname(file));
+}

@@ -1,0 +1,96 @@
+import { access } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Config } from '../../../config/config.ts';
+import type { Paths } from '../../../device/paths.ts';
+import { DepotError } from '../../../errors.ts';
+import { run } from '../../../device/exec.ts';
+
+type Argv = [string, ...string[]];
+
+/** Who starts and stops the engine, and how. */
+export interface Keeper {
+  kind: 'procd' | 'systemd' | 'command';
+  name: string;
+  start: Argv;
+  stop: Argv;
+}
+
+export interface KeeperOptions {
+  paths: Paths;
+  environment: Record<string, string>;
+  /** In force when asked. */
+  settings: () => Config['container'];
+}
+
+const UNIT_FOLDERS = [
+  '/etc/systemd/system',
+  '/run/systemd/system',
+  '/usr/lib/systemd/system',
+  '/lib/systemd/system',
+];
+
+/** @throws DepotError unavailable where nobody is there */
+export async function findKeeper(options: KeeperOptions): Promise<Keeper> {
+  const { paths, settings } = options;
+  const { engine, start, stop } = settings();
+  const initScript = paths.onDevice('/etc/init.d/dockerd');
+  if (engine === 'command') {
+    return {
+      kind: 'command',
+      name: 'the configured commands',
+      start: argvOf(start),
+      stop: argvOf(stop),
+    };
+  }
+  if (engine === 'procd' || (engine === 'auto' && (await isThere(initScript)))) {
+    return {
+      kind: 'procd',
+      name: initScript,
+      start: [initScript, 'start'],
+      stop: [initScript, 'stop'],
+    };
+  }
+  if (engine === 'systemd' || (await hasUnit(paths))) return systemdKeeper(options);
+  throw new DepotError(
+    'unavailable',
+    `cannot tell who starts the container engine: there is neither ${initScript} nor a systemd unit docker; container.engine can name commands`,
+  );
+}
+
+/**
+ * A unit docker.socket would start the engine again with the first question, so it is stopped with
+ * it.
+ */
+async function systemdKeeper({ environment }: KeeperOptions): Promise<Keeper> {
+  const probe = await run(
+    { argv: ['systemctl', 'is-active', 'docker.socket'], environment, cwd: '/' },
+    { timeoutMs: 10_000, maxBytes: 4096 },
+  ).catch(() => undefined);
+  const hasSocket = probe?.stdout.trim() === 'active';
+  return {
+    kind: 'systemd',
+    name: 'systemd',
+    start: ['systemctl', 'start', 'docker'],
+    stop: hasSocket
+      ? ['systemctl', 'stop', 'docker.socket', 'docker']
+      : ['systemctl', 'stop', 'docker'],
+  };
+}
+
+async function hasUnit(paths: Paths): Promise<boolean> {
+  const found = await Promise.all(
+    UNIT_FOLDERS.map((folder) => isThere(paths.onDevice(join(folder, 'docker.service')))),
+  );
+  return found.includes(true);
+}
+
+function isThere(path: string): Promise<boolean> {
+  return access(path).then(
+    () => true,
+    () => false,
+  );
+}
+
+function argvOf([program = '', ...args]: readonly string[]): Argv {
+  return [program, ...args];
+}

@@ -1,0 +1,49 @@
+import type { Launch } from './device.ts';
+
+/** Runs a keeper's command as often as it takes, but no two at a time and only so often. */
+export interface Launcher {
+  /** Runs it where it does not run, and has had time to show its effect. */
+  need: () => Promise<void>;
+  /** It shows effect: when that is gone again, the next run need not wait for it. */
+  seen: () => void;
+  isFree: () => boolean;
+  hasRun: () => boolean;
+  /** Whether it has run as often as it may, without effect. */
+  isGivenUp: () => boolean;
+}
+
+/**
+ * From a command's end to its effect, such as the socket of an engine that it has put into the
+ * background.
+ */
+const EFFECT_MS = 10_000;
+const SEEN_EFFECT_MS = 3000;
+
+export function createLauncher({
+  launch,
+  most,
+}: {
+  launch: () => Promise<Launch>;
+  most: number;
+}): Launcher {
+  let count = 0;
+  let isRunning = false;
+  let quietUntil = 0;
+  const isFree = (): boolean => !isRunning && performance.now() >= quietUntil;
+  return {
+    need: async () => {
+      if (!isFree() || count >= most) return;
+      count += 1;
+      isRunning = true;
+      const { ended } = await launch();
+      void ended.then(() => {
+        isRunning = false;
+        quietUntil = performance.now() + EFFECT_MS;
+      });
+    },
+    seen: () => (quietUntil = Math.min(quietUntil, performance.now() + SEEN_EFFECT_MS)),
+    isFree,
+    hasRun: () => count > 0,
+    isGivenUp: () => count >= most && isFree(),
+  };
+}

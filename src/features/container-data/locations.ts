@@ -1,0 +1,136 @@
+import { lstat, open, readFile, realpath, stat, statfs } from 'node:fs/promises';
+import { dirname, join, relative } from 'node:path';
+import { DepotError, systemCode } from '../../errors.ts';
+import type { MountEntry } from '../../device/mounts.ts';
+import type { Place, Places } from './device.ts';
+import { run } from '../../device/exec.ts';
+import { parseMountTable } from '../../device/mounts.ts';
+
+/** A walk over a large data root on a slow disk. */
+const WALK_LIMITS = { timeoutMs: 30 * 60_000, maxBytes: 1024 ** 2 };
+
+export function createPlaces(environment: Record<string, string>): Places {
+  /** Runs a fixed shell text on one folder. */
+  const onFolder = async (text: string, folder: string): Promise<string> => {
+    const { exitCode, stdout, stderr } = await run(
+      { argv: ['/bin/sh', '-c', text, 'sh', folder], environment, cwd: '/' },
+      WALK_LIMITS,
+    );
+    if (exitCode === undefined) {
+      throw new DepotError('internal', `cannot walk ${folder}: ${stderr.trim()}`);
+    }
+    return stdout;
+  };
+  return {
+    look,
+    system: async () => {
+      const mounts = await readMounts();
+      return [
+        await mountOf('/', mounts),
+        mounts.findLast(({ path }) => path === '/overlay'),
+      ].filter((mount) => mount !== undefined);
+    },
+    mountsBelow: async (folder) => (await readMounts()).filter(({ path }) => isBelow(path, folder)),
+    subvolumesBelow: async (folder) =>
+      (await onFolder('find "$1" -xdev -type d -inum 256', folder))
+        .split('\n')
+        .filter((path) => path !== '' && path !== folder),
+    usage: async (folder) => {
+      // Files that go while du looks make it fail; what it counted stands. Either of the two waits
+      // for the disk: together they take half the time.
+      const output = await onFolder(
+        'find "$1" -xdev 2>/dev/null | wc -l & du -skx -- "$1" 2>/dev/null; wait',
+        folder,
+      );
+      const [, kibibytes] = /^(\d+)\t/m.exec(output) ?? [];
+      const [, inodes] = /^ *(\d+)$/m.exec(output) ?? [];
+      if (kibibytes === undefined || inodes === undefined) {
+        throw new DepotError(
+          'internal',
+          `cannot tell how much ${folder} holds: ${output.slice(0, 200)}`,
+        );
+      }
+      return { bytes: Number(kibibytes) * 1024, inodes: Number(inodes) };
+    },
+  };
+}
+
+async function readMounts(): Promise<MountEntry[]> {
+  return parseMountTable(await readFile('/proc/self/mountinfo', 'utf8'));
+}
+
+async function look(path: string): Promise<Place> {
+  const { nearest, rest } = await nearestOf(path);
+  const [real, entry, room, mount] = await Promise.all([
+    realpath(nearest),
+    stat(nearest),
+    statfs(nearest),
+    mountOf(nearest, await readMounts()),
+  ]);
+  const inside = join(mount.root, relative(mount.path, real), rest);
+  const isThere = rest === '';
+  const foundKind = entry.isDirectory() ? 'folder' : 'file';
+  return {
+    path,
+    real: join(real, rest),
+    kind: isThere || foundKind === 'file' ? foundKind : 'nothing',
+    mount,
+    location: { device: mount.device, path: inside },
+    freeBytes: room.bavail * room.bsize,
+    freeInodes: room.files > 0 ? room.ffree : undefined,
+    used: KEEPS_ITS_SIZE.includes(mount.type)
+      ? { bytes: (room.blocks - room.bfree) * room.bsize, inodes: room.files - room.ffree }
+      : undefined,
+  };
+}
+
+/** File systems that do not compress: a copy of all they hold takes no more than they do. */
+const KEEPS_ITS_SIZE = ['ext2', 'ext3', 'ext4', 'xfs'];
+
+async function nearestOf(path: string): Promise<{ nearest: string; rest: string }> {
+  let nearest = path;
+  for (;;) {
+    try {
+      await stat(nearest);
+      return { nearest, rest: relative(nearest, path) };
+    } catch (error) {
+      const code = systemCode(error) ?? '';
+      const isLink = await lstat(nearest).then(
+        (entry) => entry.isSymbolicLink(),
+        () => false,
+      );
+      if (isLink || !['ENOENT', 'ENOTDIR'].includes(code)) {
+        throw new DepotError(
+          'bad_request',
+          `${nearest} ${isLink ? 'is a link that leads nowhere' : `cannot be looked at: ${code}`}`,
+          { cause: error },
+        );
+      }
+      nearest = dirname(nearest);
+    }
+  }
+}
+
+/**
+ * The kernel itself names the mount that an open file lies on (`mnt_id` of /proc/PID/fdinfo,
+ * proc(5)): no path needs to be compared.
+ */
+async function mountOf(path: string, mounts: readonly MountEntry[]): Promise<MountEntry> {
+  const entry = await stat(path);
+  const handle = await open(entry.isDirectory() ? path : dirname(path), 'r');
+  try {
+    const info = await readFile(`/proc/self/fdinfo/${handle.fd}`, 'latin1');
+    const id = Number(/^mnt_id:\s*(\d+)$/m.exec(info)?.[1]);
+    const mount = mounts.find((candidate) => candidate.id === id);
+    if (mount === undefined) {
+      throw new DepotError('internal', `cannot tell which mount holds ${path}`);
+    }
+    return mount;
+  } finally {
+    await handle.close();
+  }
+}
+
+function isBelow(path: string, folder: string): boolean {
+  return path !== folder && path.startsWith(folder === '/' ? '/' : `${folder}/`);
+}

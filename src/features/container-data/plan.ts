@@ -1,0 +1,243 @@
+import { DepotError } from '../../errors.ts';
+import type { ContainerHost } from './device.ts';
+import type { Act, Job, Plan, Step, StepContext } from '../../jobs/job.ts';
+import { checkChange, checkMove } from './check.ts';
+import { COPY_DIFFERING, passSteps } from './copy-steps.ts';
+import { sizeText } from '../../format-bytes.ts';
+import { startEngine, stopEngine } from './engine-control.ts';
+import { lookStep, needStopped, rememberStep } from './engine-snapshot.ts';
+import { leftText, moveRepair } from './rollback.ts';
+import type { MoveFacts } from './reasons-against.ts';
+import { needRecord, remember } from './record.ts';
+
+/**
+ * How `overwrite` may be: `true` replaces what the target holds, `chdir` copies nothing and only
+ * points the engine there.
+ */
+export type Overwrite = 'true' | 'chdir' | undefined;
+
+/**
+ * migrate: copies while containers run, stops the engine for the rest, compares, and points the
+ * engine at the copy. Until that is on disk nothing of the old place or of what the target held is
+ * changed; the old data is never.
+ */
+export function migratePlan(
+  { container: host }: { container: ContainerHost },
+  { subject: target, params }: Job,
+): Plan {
+  const steps =
+    params.overwrite === 'chdir'
+      ? changeSteps(host, target)
+      : moveSteps(host, target, params.overwrite === 'true');
+  return { steps, repair: moveRepair(host, target, { isCopy: params.overwrite !== 'chdir' }) };
+}
+
+function moveSteps(host: ContainerHost, target: string, isOverwriting: boolean): Step[] {
+  return [
+    lookStep(host),
+    {
+      name: 'check',
+      isRecorded: true,
+      act: (context) =>
+        check(context, () => mayMove(host, target, { isOverwriting, isExact: true })),
+    },
+    { name: 'prepare', isRecorded: true, act: (context) => prepare(host, context, target) },
+    ...passSteps(host, { name: 'copy', pass: 'live', target }),
+    rememberStep(host),
+    stopStep(host),
+    ...passSteps(host, { name: 'copy what has changed', pass: 'changed', target }),
+    ...passSteps(host, { name: COPY_DIFFERING, pass: 'differing', target }),
+    ...passSteps(host, { name: 'compare', pass: 'compare', target }),
+    { name: 'put in place', isRecorded: true, act: (context) => placeCopy(host, context, target) },
+    switchStep(host, target, { isCopy: true }),
+    startStep(host, target, { isCopy: true }),
+    { name: 'settle', isLate: true, act: () => host.moves.settle(target).then(() => undefined) },
+    {
+      name: 'clean up',
+      isLate: true,
+      mustSucceed: false,
+      command: async () => host.copier.removal(await host.moves.settle(target)),
+    },
+    lookAgainStep(host, target, { isCopy: true }),
+    { name: 'tell', isLate: true, act: (context) => tell(host, context, target) },
+  ];
+}
+
+function changeSteps(host: ContainerHost, target: string): Step[] {
+  return [
+    lookStep(host),
+    {
+      name: 'check',
+      isRecorded: true,
+      act: (context) => check(context, () => mayChange(host, target)),
+    },
+    rememberStep(host),
+    stopStep(host),
+    switchStep(host, target, { isCopy: false }),
+    startStep(host, target, { isCopy: false }),
+    lookAgainStep(host, target, { isCopy: false }),
+    { name: 'tell', isLate: true, act: (context) => tell(host, context, target) },
+  ];
+}
+
+/** @throws DepotError bad_request with every reason */
+export async function mayMove(
+  host: ContainerHost,
+  target: string,
+  { isOverwriting, isExact }: { isOverwriting: boolean; isExact: boolean },
+): Promise<MoveFacts> {
+  const found = await checkMove(host, target, { isExact });
+  if (found.result === 'bad') throw refusal(target, found.reasons);
+  if (found.result === 'existed' && !isOverwriting) {
+    throw refusal(target, [
+      'there is something already; overwrite=true replaces it, overwrite=chdir uses it as it is',
+    ]);
+  }
+  return found.facts;
+}
+
+/** @throws DepotError bad_request with every reason */
+export async function mayChange(host: ContainerHost, target: string): Promise<MoveFacts> {
+  const found = await checkChange(host, target);
+  if (found.result === 'bad') throw refusal(target, found.reasons);
+  return found.facts;
+}
+
+function refusal(target: string, reasons: string[]): DepotError {
+  return new DepotError(
+    'bad_request',
+    `cannot move the container data to ${target}: ${reasons.join('; ')}`,
+  );
+}
+
+async function check(
+  { memory, note }: StepContext,
+  may: () => Promise<MoveFacts>,
+): Promise<undefined> {
+  const { source, target, need } = await may();
+  const bytes = need?.bytes ?? 0;
+  remember(memory, {
+    bytes,
+    device: target.mount.device,
+    ...(need === undefined ? {} : { heldBytes: need.heldBytes }),
+  });
+  if (bytes > 0) {
+    await note(
+      `${sizeText(bytes)} to be copied from ${source.path}; ${sizeText(target.freeBytes)} are free`,
+    );
+  }
+}
+
+async function prepare(
+  { moves, places }: ContainerHost,
+  { memory, job, note }: StepContext,
+  target: string,
+): Promise<undefined> {
+  const { device } = needRecord(memory);
+  const isStillThere = async (): Promise<boolean> =>
+    (await places.look(target)).mount.device === device;
+  // Looked at before, so that nothing is made on the disk below, and after, so that nothing is
+  // copied to it.
+  if (!(await isStillThere())) throw unmounted(target);
+  const { created, left } = await moves.prepare(target, job.id);
+  if (left !== undefined) await note(leftText(left));
+  if (created !== undefined) remember(memory, { created });
+  if (!(await isStillThere())) throw unmounted(target);
+}
+
+function unmounted(target: string): DepotError {
+  return new DepotError('unavailable', `cannot use ${target}: its disk is not mounted any more`);
+}
+
+function stopStep(host: ContainerHost): Act {
+  return {
+    name: 'stop the engine',
+    act: async (context) => {
+      await stopEngine(host, needRecord(context.memory).source, context);
+      return undefined;
+    },
+  };
+}
+
+async function placeCopy(
+  host: ContainerHost,
+  { memory, job }: StepContext,
+  target: string,
+): Promise<undefined> {
+  const { setting, source } = needRecord(memory);
+  await host.moves.need(target, job.id);
+  await needStopped(host, source);
+  await host.moves.redirect(target, [setting.path, source]);
+  await host.moves.place(target, source);
+}
+
+function switchStep(host: ContainerHost, target: string, { isCopy }: { isCopy: boolean }): Act {
+  return {
+    name: 'point the engine there',
+    isRecorded: true,
+    act: async ({ memory }) => {
+      const { setting, source } = needRecord(memory);
+      await needStopped(host, source);
+      if (isCopy) await host.moves.noteSwitch(target);
+      await host.settings.write(setting, target);
+      return undefined;
+    },
+  };
+}
+
+function startStep(host: ContainerHost, target: string, { isCopy }: { isCopy: boolean }): Act {
+  return {
+    name: 'start the engine',
+    isRecorded: true,
+    // What containers write there from now on is nowhere else.
+    isLate: true,
+    act: async (context) => {
+      const { containers, device } = needRecord(context.memory);
+      // An engine that finds no data root where it is told to work makes one: on the disk below,
+      // where the disk has gone.
+      if (isCopy) await host.moves.need(target, context.job.id);
+      else if ((await host.places.look(target)).mount.device !== device) throw unmounted(target);
+      await startEngine(
+        host,
+        {
+          dataRoot: target,
+          containers,
+          mayLack: !isCopy,
+          ...(isCopy ? { onAnswer: () => host.moves.noteRun(target, context.job.id) } : {}),
+        },
+        context,
+      );
+      remember(context.memory, { isDone: true });
+      return undefined;
+    },
+  };
+}
+
+/** What has come up may have been killed while the rest was cleaned up. */
+function lookAgainStep(host: ContainerHost, target: string, { isCopy }: { isCopy: boolean }): Act {
+  return {
+    name: 'look again',
+    isLate: true,
+    act: async (context) => {
+      const { containers } = needRecord(context.memory);
+      await startEngine(host, { dataRoot: target, containers, mayLack: !isCopy }, context);
+      return undefined;
+    },
+  };
+}
+
+async function tell(
+  { places }: ContainerHost,
+  { memory, note }: StepContext,
+  target: string,
+): Promise<undefined> {
+  const { setting, source, heldBytes } = needRecord(memory);
+  const bytes = heldBytes ?? (await places.usage(source)).bytes;
+  await note(`the engine works in ${target}, and the containers run`);
+  await note(
+    `the disk of ${target} must be mounted before the engine starts: without it the engine would begin anew on the disk below`,
+  );
+  await note(
+    `the old data is still in ${setting.path} and holds ${sizeText(bytes)}; remove it when you no longer want it`,
+  );
+}

@@ -1,0 +1,229 @@
+import type { EngineState, KnownSetting, Place } from './device.ts';
+import type { MountEntry } from '../../device/mounts.ts';
+import { sizeText } from '../../format-bytes.ts';
+
+/** What is known of the data root, of a place for it and of what is there to move it. */
+export interface MoveFacts {
+  setting: KnownSetting;
+  engine: EngineState;
+  /** The engine's storage driver; empty where that is not known and is none of SNAPSHOT_DRIVERS. */
+  driver: string;
+  /** What the engine says of itself leads elsewhere than the setting. */
+  isElsewhere: boolean;
+  /** Why nobody can start or stop the engine, if so. */
+  keeperFault: string | undefined;
+  source: Place;
+  target: Place;
+  system: readonly MountEntry[];
+  mountsInSource: readonly MountEntry[];
+  mountsInTarget: readonly MountEntry[];
+  subvolumes: readonly string[];
+  /** Why nothing can be copied, if so. */
+  copierFault: string | undefined;
+  /**
+   * What is still to be copied, and all that is there; undefined where it fits for certain, or
+   * where there is nothing.
+   */
+  need: { bytes: number; inodes: number; heldBytes: number } | undefined;
+}
+
+type Reason = (facts: MoveFacts) => string | undefined;
+
+/** Why the data cannot be moved to the target: every reason, none where it can. */
+export function reasonsAgainstMove(facts: MoveFacts): string[] {
+  return reasonsFrom(
+    [
+      ...ALWAYS,
+      nothingThere,
+      notMounted,
+      insideSource,
+      sourceInside,
+      foreignMounts,
+      subvolumes,
+      driverCannotMove,
+      noRoom,
+      noInodes,
+      noCopier,
+    ],
+    facts,
+  );
+}
+
+/**
+ * Why the engine cannot simply be pointed at the target. An old data root on the system disk may be
+ * gone back to.
+ */
+export function reasonsAgainstChange(
+  facts: MoveFacts,
+  { isDataRoot }: { isDataRoot: boolean },
+): string[] {
+  return reasonsFrom(
+    isDataRoot ? ALWAYS : [...ALWAYS, notMounted, insideSource, sourceInside],
+    facts,
+  );
+}
+
+function reasonsFrom(reasons: readonly Reason[], facts: MoveFacts): string[] {
+  return reasons.map((reason) => reason(facts)).filter((text) => text !== undefined);
+}
+
+/** 5 % above what is there. */
+const MARGIN = 1.05;
+
+const samePlace: Reason = ({ source, target }) =>
+  isSame(source, target) ? `${target.path} is where the container data is` : undefined;
+
+const notAFolder: Reason = ({ target }) =>
+  target.kind === 'file' ? `${target.path} leads to something that is no folder` : undefined;
+
+const unsuitable: Reason = ({ target: { path, mount } }) =>
+  SUITABLE.includes(mount.type)
+    ? undefined
+    : `${path} is on a file system of the type ${mount.type}, on which the engine cannot keep its layers; ${SUITABLE.slice(0, 3).join(', ')} and the like are fit`;
+
+/**
+ * With owners, modes, links, device nodes and the `trusted` extended attributes that overlays are
+ * made of. Network file systems have not all of these.
+ */
+const SUITABLE = [
+  'ext4',
+  'btrfs',
+  'xfs',
+  'f2fs',
+  'ext3',
+  'ext2',
+  'zfs',
+  'bcachefs',
+  'ubifs',
+  'nilfs2',
+  'jfs',
+  'reiserfs',
+];
+
+const readOnly: Reason = ({ target: { path, mount } }) =>
+  mount.isReadOnly ? `${path} is on ${mount.path}, which is mounted read-only` : undefined;
+
+const mountsBelowTarget: Reason = ({ source, target, mountsInTarget: [first] }) =>
+  first === undefined || isSame(source, target) || isInside(source, target)
+    ? undefined
+    : `${first.path} is mounted below ${target.path}`;
+
+const configuredElsewhere: Reason = ({ setting: { elsewhere, file } }) =>
+  elsewhere === undefined
+    ? undefined
+    : `the engine is configured elsewhere: alt_config_file in ${file} names ${elsewhere}, and nothing else counts beside it`;
+
+const runsElsewhere: Reason = ({ setting, engine, isElsewhere }) =>
+  engine.kind === 'answers' && isElsewhere
+    ? `the engine works in ${engine.dataRoot}, but ${setting.file} leads to ${setting.path}: it is configured elsewhere`
+    : undefined;
+
+const uncommitted: Reason = ({ setting: { uncommittedFile } }) =>
+  uncommittedFile === undefined
+    ? undefined
+    : `${uncommittedFile} holds changes to the engine's configuration that are not committed`;
+
+const noKeeper: Reason = ({ keeperFault }) => keeperFault;
+
+/** Overlays are mounted with options in which these part one path from the next. */
+const badName: Reason = ({ target: { path, real } }) =>
+  /[:,\\]/.test(path + real)
+    ? `${path} has a colon, a comma or a backslash in it, with which the engine cannot mount its layers`
+    : undefined;
+
+const ALWAYS: readonly Reason[] = [
+  samePlace,
+  badName,
+  notAFolder,
+  unsuitable,
+  readOnly,
+  mountsBelowTarget,
+  configuredElsewhere,
+  runsElsewhere,
+  uncommitted,
+  noKeeper,
+];
+
+const nothingThere: Reason = ({ source }) =>
+  source.kind === 'folder' ? undefined : `there is no container data at ${source.path}`;
+
+const notMounted: Reason = ({ target, system }) =>
+  isOnSystem(target, system)
+    ? `nothing is mounted at ${target.path}: it is on the file system of ${target.mount.path}, the system's own`
+    : undefined;
+
+const insideSource: Reason = ({ source, target }) =>
+  isInside(target, source) ? `${target.path} is inside ${source.path}` : undefined;
+
+const sourceInside: Reason = ({ source, target }) =>
+  isInside(source, target) ? `${source.path} is inside ${target.path}` : undefined;
+
+const foreignMounts: Reason = ({ source, mountsInSource }) => {
+  const foreign = mountsInSource.find(
+    ({ device, type }) => device !== source.mount.device && !OF_CONTAINERS.includes(type),
+  );
+  return foreign === undefined
+    ? undefined
+    : `${foreign.path} is mounted inside the container data and would not be copied`;
+};
+
+/** What the engine itself mounts below its data root while containers run. */
+const OF_CONTAINERS = [
+  'overlay',
+  'tmpfs',
+  'nsfs',
+  'proc',
+  'sysfs',
+  'mqueue',
+  'devpts',
+  'fuse.fuse-overlayfs',
+  'aufs',
+];
+
+const subvolumes: Reason = ({ subvolumes: [first] }) =>
+  first === undefined ? undefined : `${first} is a btrfs subvolume, which cannot be copied as one`;
+
+const driverCannotMove: Reason = ({ driver }) =>
+  SNAPSHOT_DRIVERS.includes(driver)
+    ? `the storage driver ${driver} keeps its layers as snapshots of the file system, which cannot be copied`
+    : undefined;
+
+export const SNAPSHOT_DRIVERS = ['btrfs', 'zfs', 'devicemapper', 'windowsfilter'];
+
+const noRoom: Reason = ({ need, target }) => {
+  const bytes = (need?.bytes ?? 0) * MARGIN;
+  return bytes > target.freeBytes
+    ? `${target.path} has too little space: ${sizeText(target.freeBytes)} are free, ${sizeText(bytes)} are needed, which is what is there and 5 %`
+    : undefined;
+};
+
+const noInodes: Reason = ({ need, target }) => {
+  const inodes = Math.ceil((need?.inodes ?? 0) * MARGIN);
+  return target.freeInodes !== undefined && inodes > target.freeInodes
+    ? `${target.path} has too few inodes: ${target.freeInodes} are free, ${inodes} are needed`
+    : undefined;
+};
+
+const noCopier: Reason = ({ copierFault }) => copierFault;
+
+/** Whether a place is on a mount that holds the system. */
+export function isOnSystem({ mount }: Place, system: readonly MountEntry[]): boolean {
+  return system.some(({ device }) => device === mount.device);
+}
+
+function isSame(one: Place, other: Place): boolean {
+  return (
+    one.real === other.real ||
+    (one.location.device === other.location.device && one.location.path === other.location.path)
+  );
+}
+
+function isInside(one: Place, other: Place): boolean {
+  const isBelow = (path: string, folder: string): boolean =>
+    path !== folder && path.startsWith(folder === '/' ? '/' : `${folder}/`);
+  return (
+    isBelow(one.real, other.real) ||
+    (one.location.device === other.location.device &&
+      isBelow(one.location.path, other.location.path))
+  );
+}

@@ -1,0 +1,58 @@
+import * as v from 'valibot';
+import { DepotError } from '../../errors.ts';
+
+const container = v.object({ id: v.string(), name: v.string() });
+
+/** What a move remembers from step to step, and what its repair goes by. */
+const record = v.object({
+  /** The configuration as it was. */
+  setting: v.object({
+    path: v.string(),
+    file: v.string(),
+    kind: v.picklist(['uci', 'json']),
+    text: v.optional(v.string()),
+  }),
+  /** Where the old data is, without symbolic links. */
+  source: v.string(),
+  /**
+   * Whether the engine answered when the move began, and what ran then; later, what ran when it was
+   * stopped.
+   */
+  hasRun: v.boolean(),
+  containers: v.array(container),
+  /** The target's file system; empty until it was checked. */
+  device: v.optional(v.string(), ''),
+  /** Bytes to be copied. */
+  bytes: v.optional(v.number(), 0),
+  /** What the old place holds, where it was measured. */
+  heldBytes: v.optional(v.number()),
+  /** The uppermost folder that was made for the target. */
+  created: v.optional(v.string()),
+  /** From here on the engine may be stopped, and be so because of this job. */
+  isStopping: v.optional(v.boolean(), false),
+  /** What has changed was not all that differs. */
+  isThorough: v.optional(v.boolean(), false),
+  isRetried: v.optional(v.boolean(), false),
+  /** The engine runs at the new place: nothing is undone any more. */
+  isDone: v.optional(v.boolean(), false),
+});
+
+export type MoveRecord = v.InferOutput<typeof record>;
+
+/** undefined where the move has not begun. */
+export function findRecord(memory: Record<string, unknown>): MoveRecord | undefined {
+  const parsed = v.safeParse(record, memory);
+  return parsed.success ? parsed.output : undefined;
+}
+
+export function needRecord(memory: Record<string, unknown>): MoveRecord {
+  const found = findRecord(memory);
+  if (found === undefined) {
+    throw new DepotError('internal', 'cannot go on: the record of the move is damaged');
+  }
+  return found;
+}
+
+export function remember(memory: Record<string, unknown>, more: Partial<MoveRecord>): void {
+  Object.assign(memory, more);
+}

@@ -1,0 +1,235 @@
+import { reasonOf } from '../../errors.ts';
+import type { ContainerHost } from './device.ts';
+import type { Act, Step, StepContext } from '../../jobs/job.ts';
+import { isFull } from './copy-steps.ts';
+import { startEngine, stopEngine } from './engine-control.ts';
+import { findRecord, remember, type MoveRecord } from './record.ts';
+
+/**
+ * After a move that was stopped, failed or interrupted. Invariants:
+ *  - the engine runs at the new place where the move is done, or where it turns out that it was;
+ *    else at the old one;
+ *  - the configuration is put back before the copy is taken out of its place, and neither while an
+ *    engine works there;
+ *  - what the target held is back where it was;
+ *  - a copy that an engine has worked with is left, and is not for the next try: what containers
+ *    wrote in it is nowhere else;
+ *  - any other copy stays for the next try, but not where somebody stopped the move or the disk is
+ *    full.
+ */
+export function moveRepair(
+  host: ContainerHost,
+  target: string,
+  { isCopy }: { isCopy: boolean },
+): Step[] {
+  const step = (
+    name: string,
+    work: (context: StepContext, record: MoveRecord) => Promise<void>,
+  ): Act => ({
+    name,
+    isRecorded: true,
+    act: async (context) => {
+      const record = findRecord(context.memory);
+      if (record !== undefined && context.memory.isStuck !== true) await work(context, record);
+      return undefined;
+    },
+  });
+  const undo = (
+    name: string,
+    work: (context: StepContext, record: MoveRecord) => Promise<void>,
+  ): Act =>
+    step(name, async (context, record) => (record.isDone ? undefined : work(context, record)));
+  return [
+    undo('look where the engine runs', (context, record) =>
+      acceptNewPlace(host, context, { record, target, isCopy }),
+    ),
+    undo('stop the engine there', (context, record) =>
+      leaveNewPlace(host, context, { record, target, isCopy }),
+    ),
+    undo('put the configuration back', async (_context, record) =>
+      (await isSwitched(host, record, target))
+        ? host.settings.restore(record.setting, target)
+        : undefined,
+    ),
+    undo('put the target back', (context) =>
+      isCopy ? putTargetBack(host, context, target) : Promise.resolve(),
+    ),
+    undo('start the engine where it was', (context, record) =>
+      returnToOldPlace(host, context, record),
+    ),
+    step('settle', async (_context, { isDone }) =>
+      isCopy && isDone ? host.moves.settle(target).then(() => undefined) : undefined,
+    ),
+    {
+      name: 'remove the copy',
+      mustSucceed: false,
+      command: async (context) => {
+        const folder = isCopy ? await toRemove(host, context, target) : undefined;
+        return folder === undefined ? undefined : host.copier.removal(folder);
+      },
+    },
+    step('see that the engine runs', (context, record) =>
+      keepRunning(host, context, { record, target, isCopy }),
+    ),
+    step('tell', (context, record) => tell(host, context, { record, target, isCopy })),
+  ];
+}
+
+interface Move {
+  record: MoveRecord;
+  target: string;
+  isCopy: boolean;
+}
+
+/**
+ * The device went down after the switch: the engine has come up with it, at the new place, and its
+ * containers have been writing there since. Going back would lose that; where all is well the move
+ * is done.
+ */
+async function acceptNewPlace(
+  host: ContainerHost,
+  context: StepContext,
+  { record, target, isCopy }: Move,
+): Promise<void> {
+  if (context.job.verdict?.state !== 'interrupted' || !(await isSwitched(host, record, target))) {
+    return;
+  }
+  if (isCopy && !(await host.moves.isThere(target, context.job.id))) return;
+  try {
+    await startEngine(
+      host,
+      {
+        dataRoot: target,
+        containers: record.containers,
+        mayLack: !isCopy,
+        ...(isCopy ? { onAnswer: () => host.moves.noteRun(target, context.job.id) } : {}),
+      },
+      context,
+    );
+    remember(context.memory, { isDone: true });
+  } catch (error) {
+    await context.note(reasonOf(error));
+  }
+}
+
+async function isSwitched(
+  { settings }: ContainerHost,
+  { setting }: MoveRecord,
+  target: string,
+): Promise<boolean> {
+  return setting.path !== target && (await settings.read()).path === target;
+}
+
+/**
+ * Where the engine cannot be made to leave the new place it is let be there: one engine at one
+ * place, and a configuration that says which.
+ */
+async function leaveNewPlace(
+  host: ContainerHost,
+  context: StepContext,
+  { record, target, isCopy }: Move,
+): Promise<void> {
+  if (!(await isSwitched(host, record, target))) return;
+  const { real } = await host.places.look(target);
+  await stopEngine(host, real, context).catch(async (error: unknown) => {
+    context.memory.isStuck = true;
+    await context.note(`${reasonOf(error)}; it stays at ${target}`);
+  });
+  if (isCopy && !(await host.moves.isThere(target, context.job.id))) {
+    await context.note(await goneText(host, target));
+  }
+}
+
+/**
+ * Containers may have written to that disk before it went. And an engine that is started without it
+ * begins anew on the disk below.
+ */
+async function goneText({ moves }: ContainerHost, target: string): Promise<string> {
+  const { isEmpty } = await moves.look(target);
+  const below = isEmpty
+    ? ''
+    : `. Without it the engine began anew in ${target} on the disk below: what it made there may be removed, but only while the other disk is not mounted`;
+  return `the disk of ${target} went when the engine was to work there. What is on it stays; if containers have written to it, the next move says where that is${below}`;
+}
+
+async function putTargetBack(
+  { moves }: ContainerHost,
+  { job, note }: StepContext,
+  target: string,
+): Promise<void> {
+  if (!(await moves.isThere(target, job.id))) return;
+  const left = await moves.takeBack(target);
+  if (left !== undefined) await note(leftText(left));
+}
+
+export function leftText(left: string): string {
+  return `containers may have run at the new place for a while: what they wrote there is in ${left}, and nothing touches it; remove it when you do not need it`;
+}
+
+async function returnToOldPlace(
+  host: ContainerHost,
+  context: StepContext,
+  { isStopping, hasRun, containers, setting }: MoveRecord,
+): Promise<void> {
+  if (!hasRun) return;
+  const isGone = (await host.engine.state()).kind === 'absent';
+  if (!isStopping && !isGone) return;
+  await startEngine(host, { dataRoot: setting.path, containers, mayCorrect: true }, context);
+  await context.note(`the engine works in ${setting.path} as before`);
+}
+
+/** Whatever became of the engine while all this was done: where it ran, it runs. */
+async function keepRunning(
+  host: ContainerHost,
+  context: StepContext,
+  { record: { isDone, hasRun, isStopping, containers, setting }, target, isCopy }: Move,
+): Promise<void> {
+  if (!hasRun || (!isStopping && (await host.engine.state()).kind !== 'absent')) return;
+  try {
+    await startEngine(
+      host,
+      {
+        dataRoot: isDone ? target : setting.path,
+        containers,
+        mayLack: isDone && !isCopy,
+        mayCorrect: true,
+      },
+      context,
+    );
+  } catch (error) {
+    await context.note(
+      `the container engine is not as it was. It worked in ${setting.path} with ${containers.map(({ name }) => name).join(', ') || 'no container'} running; its configuration names ${(await host.settings.read()).path}`,
+    );
+    throw error;
+  }
+}
+
+async function toRemove(
+  host: ContainerHost,
+  { job, memory }: StepContext,
+  target: string,
+): Promise<string | undefined> {
+  const record = findRecord(memory);
+  if (record === undefined || memory.isStuck === true) return undefined;
+  if (record.isDone) return host.moves.settle(target);
+  if (!(await host.moves.isThere(target, job.id))) return undefined;
+  const folder = host.moves.folderIn(target);
+  if ((await host.engine.holders(folder)).length > 0) return undefined;
+  return job.verdict?.state === 'stopped' || (await isFull(host, target)) ? folder : undefined;
+}
+
+async function tell(
+  host: ContainerHost,
+  { job, note }: StepContext,
+  { record, target, isCopy }: Move,
+): Promise<void> {
+  if (record.isDone) {
+    await note(`the engine works in ${target}; the old data is still in ${record.setting.path}`);
+  } else if (isCopy && (await host.moves.isThere(target, job.id))) {
+    await note(
+      `what was copied stays in ${host.moves.folderIn(target)} for the next try; it may be removed`,
+    );
+  } else if (record.created !== undefined) {
+    await host.moves.tidy(target, record.created);
+  }
+}

@@ -1,0 +1,91 @@
+import * as v from 'valibot';
+import { DepotError } from '../../errors.ts';
+import type { ContainerHost } from './device.ts';
+import { isEnded } from '../../jobs/job.ts';
+import type { Queue } from '../../jobs/queue.ts';
+import { checkMove, isDataOnSystem } from './check.ts';
+import { mayChange, mayMove } from './plan.ts';
+import { devicePath } from '../../http/parameter-schemas.ts';
+import { requestFor } from '../../features.ts';
+import { json, type TaskResult } from '../../http/respond.ts';
+import { get, postTask, type Route } from '../../http/route.ts';
+import { submissionResult } from '../../http/task-result.ts';
+
+const overwrite = v.optional(
+  v.picklist(['true', 'chdir', 'false'], 'true, chdir or false is expected'),
+);
+
+/** Where the container data is, and moving it. */
+export function containerRoutes({
+  container,
+  queue,
+}: {
+  container: ContainerHost;
+  queue: Queue;
+}): Route[] {
+  return [
+    get({
+      path: 'admin/store/docker_check_dir',
+      summary: 'Whether the container data is on the system disk',
+      params: {},
+      handle: async () => json({ code: 200, docker_on_system: await isDataOnSystem(container) }),
+    }),
+    get({
+      path: 'admin/store/docker_check_migrate',
+      summary: 'Whether the container data can be moved to a folder; changes nothing',
+      params: { path: v.pipe(v.string(), v.minLength(1, 'it is empty')) },
+      handle: ({ params }) => checkResult(container, params.path),
+    }),
+    postTask({
+      path: 'admin/store/docker_migrate',
+      summary:
+        'Move the container data; overwrite is true to replace what is there, chdir to copy nothing',
+      params: { path: devicePath, overwrite },
+      handle: async ({ params }) => json(await migrate(container, queue, params)),
+    }),
+  ];
+}
+
+/** A path that is none is refused as everywhere, and told as what it is: a bad target. */
+async function checkResult(container: ContainerHost, path: string): Promise<Response> {
+  const checked = v.safeParse(devicePath, path);
+  if (!checked.success) {
+    const error = checked.issues[0].message;
+    return json(
+      { code: 400, msg: `cannot use the parameter path: ${error}`, result: 'bad', error },
+      400,
+    );
+  }
+  const found = await checkMove(container, path, { isExact: false });
+  return json({
+    code: 200,
+    result: found.result,
+    ...(found.result === 'bad' ? { error: found.reasons.join('; ') } : {}),
+  });
+}
+
+/**
+ * What cannot be is said at once, unless a move is under way: it may change the answer. The job
+ * checks again, and measures.
+ */
+async function migrate(
+  container: ContainerHost,
+  queue: Queue,
+  { path, overwrite: given }: { path: string; overwrite?: 'true' | 'chdir' | 'false' | undefined },
+): Promise<TaskResult> {
+  const isBusy = queue.all().some(({ lane, state }) => lane === 'container' && !isEnded(state));
+  try {
+    if (!isBusy) {
+      await (given === 'chdir'
+        ? mayChange(container, path)
+        : mayMove(container, path, { isOverwriting: given === 'true', isExact: false }));
+    }
+  } catch (error) {
+    if (error instanceof DepotError && error.code === 'bad_request') {
+      return { code: 1, stdout: '', stderr: error.message };
+    }
+    throw error;
+  }
+  const params = given === undefined || given === 'false' ? {} : { overwrite: given };
+  return submissionResult(await queue.submit(requestFor('migrate', path, params)));
+}

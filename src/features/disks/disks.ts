@@ -1,0 +1,129 @@
+import { sizeText } from '../../format-bytes.ts';
+import { reasonOf } from '../../errors.ts';
+import type { BlockDevice, BlockDeviceHost } from './port.ts';
+import type { Log } from '../../log.ts';
+
+/**
+ * The block devices, ready in memory. Invariants:
+ *  - an answer is given again only while the kernel's tables are those it was made under and nobody
+ *    has written to a device since; else the asker waits for a new one;
+ *  - one listing runs at a time, and one that began before a change never stands for one after it;
+ *  - what no table tells (a label set through a mounted file system) is seen 30 s later at most, by
+ *    whoever asks then.
+ */
+export interface Disks {
+  /**
+   * The data of get_block_devices, by kernel name. @throws DepotError internal where the system
+   * does not tell
+   */
+  all: () => Promise<Record<string, DiskItem>>;
+  close: () => void;
+}
+
+/** One device as spec/package-store.md has it: texts only. */
+export interface DiskItem {
+  dev: string;
+  uuid: string;
+  version: string;
+  label: string;
+  /** Where it was mounted first; empty where it is not. */
+  mount: string;
+  type: string;
+  /** `238.46 GB`. */
+  size: string;
+}
+
+interface Answer {
+  fingerprint: string;
+  items: Record<string, DiskItem>;
+  madeAt: number;
+}
+
+const OLD_MS = 30_000;
+/** While somebody asks now and then, a change is looked for so often without being asked. */
+const LOOK_MS = 2000;
+const ASKED_LATELY_MS = 60_000;
+
+export function createDisks({ host, log }: { host: BlockDeviceHost; log: Log }): Disks {
+  let answer: Answer | undefined;
+  let making: Promise<Answer> | undefined;
+  let isWritten = false;
+  let askedAt = 0;
+  let timer: NodeJS.Timeout | undefined;
+  let stopWatching: () => void = () => undefined;
+
+  const make = async (): Promise<Answer> => {
+    isWritten = false;
+    stopWatching();
+    const fingerprint = await host.fingerprint();
+    // The watch stands before the look, so that no write falls between the two.
+    const nodes = Object.values(answer?.items ?? {}).map(({ dev }) => dev);
+    stopWatching = host.onceWritten(nodes, () => (isWritten = true));
+    const devices = await host.list();
+    // First the new watch, then the old one's end: an event on its way to the old one is not lost.
+    const stopFirst = stopWatching;
+    stopWatching = host.onceWritten(
+      devices.map(({ path }) => path),
+      () => (isWritten = true),
+    );
+    stopFirst();
+    answer = { fingerprint, items: itemsOf(devices), madeAt: performance.now() };
+    return answer;
+  };
+  const renew = (): Promise<Answer> => (making ??= make().finally(() => (making = undefined)));
+
+  /** A new answer where the last one no longer holds. */
+  const current = async (): Promise<Answer> => {
+    await making?.catch(() => undefined);
+    const fingerprint = await host.fingerprint();
+    return answer?.fingerprint === fingerprint && !isWritten ? answer : renew();
+  };
+  const look = (): void => {
+    if (performance.now() - askedAt > ASKED_LATELY_MS) {
+      clearInterval(timer);
+      timer = undefined;
+      return;
+    }
+    current().catch((error: unknown) =>
+      log.warn({ reason: reasonOf(error) }, 'block devices not read'),
+    );
+  };
+
+  return {
+    all: async () => {
+      askedAt = performance.now();
+      timer ??= setInterval(look, LOOK_MS).unref();
+      const { items, madeAt } = await current();
+      if (performance.now() - madeAt > OLD_MS) {
+        renew().catch((error: unknown) =>
+          log.warn({ reason: reasonOf(error) }, 'block devices not read'),
+        );
+      }
+      return items;
+    },
+    close: () => {
+      clearInterval(timer);
+      stopWatching();
+    },
+  };
+}
+
+function itemsOf(devices: readonly BlockDevice[]): Record<string, DiskItem> {
+  const shown = devices.filter(
+    ({ type, mounts }) => mounts.length > 0 || (type !== '' && !isPartOfMore(type)),
+  );
+  return Object.fromEntries(
+    shown.map(({ name, path, uuid, version, label, mounts, type, sizeBytes }) => [
+      name,
+      { dev: path, uuid, version, label, mount: mounts[0] ?? '', type, size: sizeText(sizeBytes) },
+    ]),
+  );
+}
+
+/**
+ * Members of a RAID or a volume group, and locked containers, hold no file system of their own
+ * (libblkid's "raid" and "crypto").
+ */
+function isPartOfMore(type: string): boolean {
+  return type.endsWith('_member') || type.startsWith('crypto_') || type === 'bcache';
+}

@@ -1,0 +1,279 @@
+import { randomBytes } from 'node:crypto';
+import { createWriteStream, type WriteStream } from 'node:fs';
+import {
+  lstat,
+  mkdir,
+  open,
+  readdir,
+  rename,
+  rm,
+  stat,
+  writeFile,
+  readFile,
+  type FileHandle,
+} from 'node:fs/promises';
+import { join } from 'node:path';
+import { DepotError, systemCode } from '../../errors.ts';
+import type { HeaderLines } from './header-lines.ts';
+
+/**
+ * Answers on disk, bounded in bytes; the one used longest ago goes first. One file an answer: a
+ * line of JSON, the body, and the body's length. Invariants:
+ * - a file under its final name is whole: it is written under another name and renamed;
+ * - a file that does not end with the length of its body, as after a loss of power, is not used,
+ *   and removed;
+ * - the sum of all files stays at or below `maxBytes`, but for those being written, of which each
+ *   is at most a quarter of it.
+ */
+export interface CacheStore {
+  /** The key of this folder, for names that tell nothing to who sees them. */
+  secret(): Promise<Buffer>;
+  find(name: string): Promise<StoredAnswer | undefined>;
+  forget(name: string): Promise<void>;
+  /** Begins a new answer; undefined where it would be too large. */
+  write(name: string, about: AnswerHead): AnswerWriter;
+}
+
+export interface AnswerHead {
+  headers: HeaderLines;
+  /** Unix seconds. */
+  storedAt: number;
+}
+
+/** An open file: `close` it, or read it to its end. */
+export interface StoredAnswer extends AnswerHead {
+  body: () => AsyncIterable<Buffer>;
+  close: () => Promise<void>;
+}
+
+export interface AnswerWriter {
+  /**
+   * Copies the piece. Where the disk cannot keep up, or the answer is too large, it is given up.
+   */
+  write(piece: Buffer): void;
+  commit(): void;
+  drop(): void;
+}
+
+/**
+ * What may wait for the disk, in bytes, before an answer is given up: memory is scarcer than a
+ * cached answer is worth.
+ */
+const MAX_BEHIND_BYTES = 1_048_576;
+/** Longest first line, in bytes: the headers of an answer are at most 64 KiB. */
+const MAX_HEAD_BYTES = 131_072;
+
+export function createCacheStore({
+  folder,
+  maxBytes,
+}: {
+  folder: string;
+  maxBytes: number;
+}): CacheStore {
+  let opened: Promise<Folder> | undefined;
+  const ready = (): Promise<Folder> => (opened ??= openFolder(folder, maxBytes));
+  return {
+    secret: async () => (await ready()).secret,
+    find: async (name) => findAnswer(await ready(), name),
+    forget: async (name) => {
+      const { path, sizes } = await ready();
+      if (sizes.delete(name)) await rm(join(path, name), { force: true });
+    },
+    write: (name, about) => writeAnswer({ ready, folder, maxBytes }, name, about),
+  };
+}
+
+interface Folder {
+  path: string;
+  secret: Buffer;
+  maxBytes: number;
+  /** Bytes by name, the one used longest ago first. */
+  sizes: Map<string, number>;
+  /** Settles when the newest answer has its place. */
+  lastKept: Promise<void>;
+}
+
+const NAME = /^[0-9a-f]{64}$/;
+
+async function openFolder(path: string, maxBytes: number): Promise<Folder> {
+  await mkdir(path, { recursive: true, mode: 0o700 });
+  await checkOwner(path);
+  const files: { name: string; bytes: number; usedAt: number }[] = [];
+  for (const name of await readdir(path)) {
+    const about = await stat(join(path, name));
+    if (NAME.test(name)) files.push({ name, bytes: about.size, usedAt: about.mtimeMs });
+    else if (name.endsWith('.part')) await rm(join(path, name), { force: true });
+  }
+  files.sort((one, other) => one.usedAt - other.usedAt);
+  const sizes = new Map(files.map(({ name, bytes }) => [name, bytes]));
+  const folder: Folder = {
+    path,
+    secret: await readSecret(join(path, 'key')),
+    maxBytes,
+    sizes,
+    lastKept: Promise.resolve(),
+  };
+  await evict(folder, 0);
+  return folder;
+}
+
+/** In a folder for everybody, such as /tmp, somebody may have made it first, with answers in it. */
+async function checkOwner(path: string): Promise<void> {
+  const about = await lstat(path);
+  if (!about.isDirectory() || about.uid !== process.getuid?.() || (about.mode & 0o077) !== 0) {
+    throw new DepotError(
+      'unavailable',
+      `cannot keep answers in ${path}: it is not a folder of the daemon alone`,
+    );
+  }
+}
+
+async function readSecret(path: string): Promise<Buffer> {
+  try {
+    return await readFile(path);
+  } catch (error) {
+    if (systemCode(error) !== 'ENOENT') throw error;
+    const secret = randomBytes(32);
+    await writeFile(path, secret, { mode: 0o600 });
+    return secret;
+  }
+}
+
+async function findAnswer(
+  { path, sizes }: Folder,
+  name: string,
+): Promise<StoredAnswer | undefined> {
+  const bytes = sizes.get(name);
+  if (bytes === undefined) return undefined;
+  sizes.delete(name);
+  let file: FileHandle | undefined;
+  try {
+    file = await open(join(path, name), 'r');
+    const answer = await readAnswer(file, bytes);
+    sizes.set(name, bytes);
+    return answer;
+  } catch {
+    // Gone or spoilt: as if it had never been stored.
+    await file?.close();
+    await rm(join(path, name), { force: true });
+    return undefined;
+  }
+}
+
+/** The body's length in hexadecimal digits, at the end of the file. Bytes. */
+const FOOTER_BYTES = 16;
+
+async function readAnswer(file: FileHandle, bytes: number): Promise<StoredAnswer> {
+  const { buffer, bytesRead } = await file.read(
+    Buffer.alloc(Math.min(bytes, MAX_HEAD_BYTES)),
+    0,
+    null,
+    0,
+  );
+  const footer = await file.read(Buffer.alloc(FOOTER_BYTES), 0, FOOTER_BYTES, bytes - FOOTER_BYTES);
+  const start = buffer.subarray(0, bytesRead).indexOf(0x0a) + 1;
+  const head = JSON.parse(buffer.toString('utf8', 0, start)) as AnswerHead;
+  const length = Number.parseInt(footer.buffer.toString('latin1'), 16);
+  if (start + length + FOOTER_BYTES !== bytes) throw new Error('the file is not whole');
+  let isClosed = false;
+  const close = async (): Promise<void> => {
+    if (isClosed) return;
+    isClosed = true;
+    await file.close();
+  };
+  return {
+    headers: head.headers,
+    storedAt: head.storedAt,
+    body: () => piecesOf(file, { start, length, close }),
+    close,
+  };
+}
+
+async function* piecesOf(
+  file: FileHandle,
+  { start, length, close }: { start: number; length: number; close: () => Promise<void> },
+): AsyncGenerator<Buffer> {
+  try {
+    for (let position = start; position < start + length;) {
+      const { buffer, bytesRead } = await file.read(
+        Buffer.allocUnsafe(65_536),
+        0,
+        Math.min(65_536, start + length - position),
+        position,
+      );
+      if (bytesRead === 0) throw new Error('cannot read a kept answer: its file became shorter');
+      position += bytesRead;
+      yield buffer.subarray(0, bytesRead);
+    }
+  } finally {
+    await close();
+  }
+}
+
+function writeAnswer(
+  { ready, folder, maxBytes }: { ready: () => Promise<Folder>; folder: string; maxBytes: number },
+  name: string,
+  about: AnswerHead,
+): AnswerWriter {
+  const part = join(folder, `${name}.${randomBytes(6).toString('hex')}.part`);
+  let file: WriteStream | undefined = createWriteStream(part, { mode: 0o600 });
+  let bytes = 0;
+  const take = (): WriteStream | undefined => {
+    const taken = file;
+    file = undefined;
+    return taken;
+  };
+  const drop = (): void => {
+    const dropped = take();
+    dropped?.once('close', () => void rm(part, { force: true }));
+    dropped?.destroy();
+  };
+  const put = (piece: Buffer): void => {
+    bytes += piece.length;
+    file?.write(piece);
+    if (bytes > maxBytes / 4 || (file?.writableLength ?? 0) > MAX_BEHIND_BYTES) drop();
+  };
+  file.on('error', drop);
+  put(Buffer.from(`${JSON.stringify({ headers: about.headers, storedAt: about.storedAt })}\n`));
+  const headBytes = bytes;
+  const commit = (): void => {
+    put(Buffer.from((bytes - headBytes).toString(16).padStart(FOOTER_BYTES, '0')));
+    take()?.end(() => {
+      ready()
+        .then((opened) => keepInTurn(opened, { part, name, bytes }))
+        .catch(() => rm(part, { force: true }));
+    });
+  };
+  return { write: (piece) => put(Buffer.from(piece)), commit, drop };
+}
+
+/** One after the other: each makes room only for itself. */
+function keepInTurn(
+  folder: Folder,
+  answer: { part: string; name: string; bytes: number },
+): Promise<void> {
+  const kept = folder.lastKept.then(() => keep(folder, answer));
+  folder.lastKept = kept.catch(() => undefined);
+  return kept;
+}
+
+async function keep(
+  folder: Folder,
+  { part, name, bytes }: { part: string; name: string; bytes: number },
+): Promise<void> {
+  folder.sizes.delete(name);
+  await evict(folder, bytes);
+  await rename(part, join(folder.path, name));
+  folder.sizes.set(name, bytes);
+}
+
+/** Makes room for so many bytes. */
+async function evict({ path, sizes, maxBytes }: Folder, room: number): Promise<void> {
+  let total = [...sizes.values()].reduce((sum, bytes) => sum + bytes, room);
+  for (const [name, bytes] of sizes) {
+    if (total <= maxBytes) return;
+    sizes.delete(name);
+    total -= bytes;
+    await rm(join(path, name), { force: true });
+  }
+}

@@ -1,0 +1,86 @@
+import { timingSafeEqual, createHash } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { reasonOf } from '../../errors.ts';
+import type { CallerRequest } from './caller.ts';
+import type { Failure } from './failure.ts';
+
+/**
+ * A valid session of the panel; `token` is the one that guards it against requests forged by other
+ * sites.
+ */
+export interface PanelSession {
+  token: string;
+}
+
+export interface CredentialOptions {
+  /** File with the device's own forge token; empty: there is none. */
+  tokenFile: string;
+  session: (request: CallerRequest) => Promise<PanelSession | undefined>;
+}
+
+/** Lends the device's own forge token to the panel. */
+export interface Credentials {
+  /** Whether a request might be lent the token: it brings no `Authorization` of its own. */
+  mayLend(request: CallerRequest): boolean;
+  /**
+   * @returns the `Authorization` to send; undefined: none, as there is no valid session of this
+   *   origin; or why the request is refused
+   */
+  lend(request: CallerRequest): Promise<string | undefined | Failure>;
+}
+
+export function createCredentials({ tokenFile, session }: CredentialOptions): Credentials {
+  return {
+    mayLend: (request) => tokenFile !== '' && request.headers.authorization === undefined,
+    lend: async (request) => {
+      const found = isForeign(request) ? undefined : await session(request);
+      if (found === undefined) return undefined;
+      if (!isReading(request.method) && !isSame(request.headers['x-csrf-token'], found.token)) {
+        return {
+          code: 'forbidden',
+          message:
+            "cannot change anything with the device's token: X-CSRF-Token is missing or wrong",
+        };
+      }
+      return readToken(tokenFile);
+    },
+  };
+}
+
+/**
+ * From a page of another origin: its browser sends the session along, and a forge may allow the
+ * page to read the answer (Fetch standard, CORS).
+ */
+function isForeign({ headers: { origin, host = '' } }: CallerRequest): boolean {
+  return (
+    origin !== undefined && origin.replace(/^https?:\/\//i, '').toLowerCase() !== host.toLowerCase()
+  );
+}
+
+function isReading(method: string | undefined): boolean {
+  return method === 'GET' || method === 'HEAD' || method === 'OPTIONS';
+}
+
+/** In constant time; the hashes make the lengths equal. */
+function isSame(given: string | string[] | undefined, expected: string): boolean {
+  if (typeof given !== 'string' || expected === '') return false;
+  const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
+  return timingSafeEqual(digest(given), digest(expected));
+}
+
+/**
+ * Read each time, so that a new token counts at once. `token` is the scheme that every forge of
+ * this family knows.
+ */
+async function readToken(file: string): Promise<string | Failure> {
+  try {
+    const token = (await readFile(file, 'latin1')).trim();
+    if (/^[\x21-\x7e]{1,4096}$/.test(token)) return `token ${token}`;
+    return {
+      code: 'unavailable',
+      message: 'cannot use forge.token_file: it does not hold one token',
+    };
+  } catch (error) {
+    return { code: 'unavailable', message: `cannot read forge.token_file: ${reasonOf(error)}` };
+  }
+}

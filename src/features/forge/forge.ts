@@ -1,0 +1,145 @@
+import { readFileSync } from 'node:fs';
+import type { Config } from '../../config/config.ts';
+import type { Log } from '../../log.ts';
+import { createCache } from './cache.ts';
+import type { CallerRequest, CallerResponse } from './caller.ts';
+import { createCredentials, type PanelSession } from './credentials.ts';
+import { describeRoutes, type DescribedRoute } from './described-routes.ts';
+import type { ForgeEvent } from './events.ts';
+import { answerFailure } from './failure.ts';
+import { createHealth, type ForgeHealth, type HealthRecord } from './health.ts';
+import { createMetrics, type Metrics } from './metrics.ts';
+import { createProxy } from './proxy.ts';
+import { createRouteMatcher } from './routes.ts';
+import { createTargetReader, type TargetReader } from './target.ts';
+import { parseUpstream, type UpstreamAddress } from './upstream/address.ts';
+import { createSocketOpener } from './upstream/open-socket.ts';
+import { createPool, type Pool } from './upstream/pool.ts';
+import type { YoungCollector } from './upstream/upload.ts';
+
+export interface ForgeOptions {
+  settings: Config['forge'];
+  /** Root of the CGI tree, such as `/cgi-bin/panel`: the API is reachable below it too. */
+  base: string;
+  /** Folder for the cache on disk; made, and used, only where `cache_mb` is above 0. */
+  cacheDir: string;
+  log: Log;
+  /** Used while a large body passes through. */
+  collector: YoungCollector;
+  /** Gets each of the four notifications, once, after the forge has confirmed it. */
+  publish: (event: ForgeEvent) => void;
+  /**
+   * The valid panel session of a request, if it has one; asked only where the device has a token to
+   * lend.
+   */
+  session: (request: CallerRequest) => Promise<PanelSession | undefined>;
+}
+
+/**
+ * The forge behind the device: every documented operation of spec/code-hosting.md, passed on byte
+ * for byte.
+ */
+export interface Forge {
+  /** Whether a raw request target belongs here; cheap, and safe on any text. */
+  owns(rawTarget: string): boolean;
+  /**
+   * Answers the request, whatever it is. Nothing else may have read from it or written to the
+   * response.
+   */
+  handle(request: CallerRequest, response: CallerResponse): void;
+  /** The documented operations; none where no forge is configured. */
+  describe(): DescribedRoute[];
+  /** What is known of the upstream, for /healthz. */
+  health(): ForgeHealth;
+  /** Lines of the Prometheus text format, for /metrics. */
+  metrics(): string[];
+  /** Ends the connections to the forge; requests under way are answered 503 or broken off. */
+  close(): Promise<void>;
+}
+
+/** @throws Error where `ca_file` cannot be read: without it no connection could be trusted */
+export function createForge(options: ForgeOptions): Forge {
+  const { settings, base } = options;
+  const address = parseUpstream(settings.upstream);
+  const parts: Parts = {
+    targets: createTargetReader({ path: settings.path, base }),
+    metrics: createMetrics(),
+    health: createHealth(address !== undefined),
+  };
+  const pool = address === undefined ? undefined : openPool(options, address, parts.health);
+  const handle =
+    address === undefined || pool === undefined
+      ? refusing(parts.metrics)
+      : proxyOf(options, parts, { address, pool });
+  return {
+    owns: (rawTarget) => parts.targets.owns(rawTarget),
+    handle,
+    describe: () => (address === undefined ? [] : describeRoutes(settings.path)),
+    health: () => parts.health.report(),
+    metrics: () => parts.metrics.lines(pool?.stats()),
+    close: () => {
+      pool?.close();
+      return Promise.resolve();
+    },
+  };
+}
+
+interface Parts {
+  targets: TargetReader;
+  metrics: Metrics;
+  health: HealthRecord;
+}
+
+function openPool(
+  { settings, collector }: ForgeOptions,
+  address: UpstreamAddress,
+  health: HealthRecord,
+): Pool {
+  const certificateAuthority =
+    settings.ca_file === '' ? undefined : readFileSync(settings.ca_file, 'utf8');
+  const timeouts = {
+    connectMs: settings.connect_timeout_s * 1000,
+    firstByteMs: settings.first_byte_timeout_s * 1000,
+    idleMs: settings.idle_timeout_s * 1000,
+  };
+  return createPool({
+    timeouts,
+    collector,
+    open: createSocketOpener({ address, certificateAuthority }),
+    connected: () => health.reached(),
+  });
+}
+
+function proxyOf(
+  { settings, cacheDir, log, publish, session }: ForgeOptions,
+  parts: Parts,
+  { address, pool }: { address: UpstreamAddress; pool: Pool },
+): Forge['handle'] {
+  return createProxy({
+    ...parts,
+    address,
+    pool,
+    apiRoot: settings.path,
+    matchRoute: createRouteMatcher(settings.expose),
+    credentials: createCredentials({ tokenFile: settings.token_file, session }),
+    cache:
+      settings.cache_mb === 0
+        ? undefined
+        : createCache({ folder: cacheDir, maxBytes: settings.cache_mb * 1024 ** 2, log }),
+    log,
+    publish: (event) => {
+      log.info(event, 'forge_event');
+      publish(event);
+    },
+  });
+}
+
+function refusing(metrics: Metrics): Forge['handle'] {
+  return (_request, response) => {
+    metrics.recordFailure('unavailable');
+    answerFailure(response, {
+      code: 'unavailable',
+      message: 'cannot reach a forge: none is configured (forge.upstream)',
+    });
+  };
+}

@@ -1,0 +1,299 @@
+import { Readable } from 'node:stream';
+import { reasonOf } from '../../errors.ts';
+import type { Log } from '../../log.ts';
+import type { Cache } from './cache.ts';
+import { callerView, type CallerRequest, type CallerResponse } from './caller.ts';
+import type { Credentials } from './credentials.ts';
+import {
+  mayNotify,
+  mayRetarget,
+  watchForEvent,
+  type ForgeEvent,
+  type TargetChange,
+} from './events.ts';
+import { answerFailure, type Failure } from './failure.ts';
+import { withoutBodyHeaders, type HeaderLines } from './header-lines.ts';
+import type { HealthRecord } from './health.ts';
+import type { Metrics } from './metrics.ts';
+import {
+  bodyOf,
+  outgoingBlock,
+  outgoingHeaders,
+  planBody,
+  writeHead,
+  writeLines,
+  type BodyPlan,
+} from './outgoing.ts';
+import { createReply, type Reply } from './reply.ts';
+import type { Route, RouteMatcher } from './routes.ts';
+import { currentBase, readAhead, requestedBase } from './target-change.ts';
+import type { ForgeTarget, TargetReader } from './target.ts';
+import type { UpstreamAddress } from './upstream/address.ts';
+import type { Call, RequestBody, ResponseSink } from './upstream/call.ts';
+import type { Pool } from './upstream/pool.ts';
+
+export interface ProxyParts {
+  address: UpstreamAddress;
+  apiRoot: string;
+  targets: TargetReader;
+  matchRoute: RouteMatcher;
+  credentials: Credentials;
+  pool: Pool;
+  /** Undefined where none is configured. */
+  cache: Cache | undefined;
+  metrics: Metrics;
+  health: HealthRecord;
+  log: Log;
+  publish: (event: ForgeEvent) => void;
+}
+
+/**
+ * Takes one request to the forge and its answer back. Nothing is waited for on the way of a request
+ * that needs no look into a session, a file or a body. When the caller goes away the call upstream
+ * ends; when the forge breaks off, so does the connection to the caller.
+ */
+export function createProxy(
+  parts: ProxyParts,
+): (request: CallerRequest, response: CallerResponse) => void {
+  return (request, response) => {
+    const exchange = begin(parts, request, response);
+    if ('code' in exchange) {
+      parts.metrics.recordFailure(exchange.code);
+      answerFailure(response, exchange);
+      return;
+    }
+    const { route } = exchange;
+    const isPlain =
+      !parts.credentials.mayLend(request) &&
+      !mayRetarget(route) &&
+      parts.cache?.isFor(request, route) !== true;
+    if (isPlain) sendPlain(parts, exchange);
+    else {
+      sendPrepared(parts, exchange).catch((error: unknown) =>
+        fail(parts, exchange, {
+          code: 'internal',
+          message: `cannot pass the request: ${reasonOf(error)}`,
+        }),
+      );
+    }
+  };
+}
+
+/** One request on its way. */
+interface Exchange {
+  request: CallerRequest;
+  response: CallerResponse;
+  method: string;
+  route: Route;
+  target: ForgeTarget;
+  plan: BodyPlan;
+  /** Header lines as they go out, but for `Host` and the length. */
+  block: string;
+  body: RequestBody | undefined;
+  reply: Reply;
+  cancel: () => void;
+  hasFailed: boolean;
+}
+
+function begin(
+  parts: ProxyParts,
+  request: CallerRequest,
+  response: CallerResponse,
+): Exchange | Failure {
+  const { method = '', url = '' } = request;
+  const startedAt = performance.now();
+  if (!parts.targets.owns(url)) {
+    return { code: 'not_found', message: 'cannot find this path: it is not below the API root' };
+  }
+  const target = parts.targets.read(url);
+  if (typeof target === 'string') return { code: 'bad_request', message: target };
+  const route = parts.matchRoute(method, target.path);
+  if (route === undefined) {
+    return {
+      code: 'not_found',
+      message: 'cannot find this operation: it is not one of the documented ones',
+    };
+  }
+  const plan = planBody(request);
+  if ('code' in plan) return plan;
+  const reply = createReply(response, {
+    view: () => callerView(request, { apiRoot: parts.apiRoot, target }),
+    fail: (failure) => fail(parts, exchange, failure),
+  });
+  const exchange: Exchange = {
+    request,
+    response,
+    method,
+    route,
+    target,
+    plan,
+    block: '',
+    body: bodyOf(request, plan),
+    reply,
+    cancel: nothing,
+    hasFailed: false,
+  };
+  response.once('close', () => finish(parts, exchange, startedAt));
+  return exchange;
+}
+
+function nothing(): void {
+  // There is no call yet.
+}
+
+function sendPlain(parts: ProxyParts, exchange: Exchange): void {
+  exchange.block = outgoingBlock(exchange.request);
+  send(parts, exchange, undefined);
+}
+
+/** Sends the request on. @param change of the target branch that it asks for */
+function send(parts: ProxyParts, exchange: Exchange, change: TargetChange | undefined): void {
+  const { route, target, reply } = exchange;
+  const isWatched = change !== undefined || mayNotify(route);
+  const sink = isWatched
+    ? watchForEvent(reply, { route, path: target.path, change, publish: parts.publish })
+    : reply;
+  dispatch(parts, exchange, sink);
+}
+
+function dispatch(parts: ProxyParts, exchange: Exchange, sink: ResponseSink): void {
+  exchange.cancel = parts.pool.send(callOf(parts, exchange), sink);
+}
+
+function callOf(
+  { address, apiRoot }: ProxyParts,
+  { method, target, block, plan, body }: Exchange,
+): Call {
+  const head = writeHead({
+    method,
+    target: `${address.prefix}${apiRoot}${target.path}${target.query}`,
+    host: address.host,
+    block,
+    plan,
+  });
+  return { method, head, body };
+}
+
+/** Sends the request on after what has to be looked up first. */
+async function sendPrepared(parts: ProxyParts, exchange: Exchange): Promise<void> {
+  const { request, response, route } = exchange;
+  const headers = outgoingHeaders(request);
+  if (parts.credentials.mayLend(request)) {
+    const lent = await parts.credentials.lend(request);
+    if (typeof lent === 'object') {
+      fail(parts, exchange, lent);
+      return;
+    }
+    if (lent !== undefined) headers.push('Authorization', lent);
+  }
+  exchange.block = writeLines(headers);
+  const change = mayRetarget(route) ? await changeOf(parts, exchange, headers) : undefined;
+  if (isGone(response)) return;
+  if (parts.cache?.isFor(request, route) === true) {
+    await sendThrough(parts.cache, { parts, exchange, headers });
+  } else send(parts, exchange, change);
+}
+
+async function sendThrough(
+  cache: Cache,
+  { parts, exchange, headers }: { parts: ProxyParts; exchange: Exchange; headers: HeaderLines },
+): Promise<void> {
+  const { target, response, reply } = exchange;
+  const attended = await cache.attend({
+    target: `${target.path}${target.query}`,
+    headers,
+    response,
+    reply,
+  });
+  if (isGone(response)) {
+    attended?.drop();
+    return;
+  }
+  if (attended === undefined) {
+    send(parts, exchange, undefined);
+    return;
+  }
+  exchange.block = writeLines(attended.headers);
+  const failed = (failure: Failure): void => {
+    if (attended.takeFailure(failure)) note(parts, exchange, failure);
+    else fail(parts, exchange, failure);
+  };
+  dispatch(parts, exchange, { ...attended.sink, fail: failed });
+  const { cancel } = exchange;
+  exchange.cancel = () => {
+    cancel();
+    attended.drop();
+  };
+}
+
+function isGone(response: CallerResponse): boolean {
+  return response.destroyed;
+}
+
+/**
+ * Looks into the body of a pull request's edit and, where it names a target branch, asks the forge
+ * which one there is now.
+ */
+async function changeOf(
+  parts: ProxyParts,
+  exchange: Exchange,
+  headers: HeaderLines,
+): Promise<TargetChange | undefined> {
+  const { request, plan } = exchange;
+  if (plan.kind === 'none' || exchange.method !== 'PATCH' || !(request instanceof Readable)) {
+    return undefined;
+  }
+  const { bytes, isWhole } = await readAhead(request);
+  exchange.body = bodyOf(request, plan, bytes);
+  const to = isWhole ? requestedBase(bytes, request.headers['content-type']) : undefined;
+  if (to === undefined) return undefined;
+  const question = {
+    ...exchange,
+    method: 'GET',
+    plan: { kind: 'none' } as const,
+    body: undefined,
+    block: writeLines(withoutBodyHeaders(headers)),
+  };
+  return { from: await currentBase(parts.pool, callOf(parts, question)), to };
+}
+
+function fail(parts: ProxyParts, exchange: Exchange, failure: Failure): void {
+  note(parts, exchange, failure);
+  answerFailure(exchange.response, failure);
+}
+
+/**
+ * Tells log, metrics and health of a failure; the operation's pattern stands for its path, which
+ * may hold names.
+ */
+function note({ metrics, health, log }: ProxyParts, exchange: Exchange, failure: Failure): void {
+  const { method, route } = exchange;
+  exchange.hasFailed = true;
+  metrics.recordFailure(failure.code);
+  health.failed(failure);
+  log.warn(
+    { method, route: route.pattern, code: failure.code, reason: failure.message },
+    'forge_request_failed',
+  );
+}
+
+function finish({ metrics, health, log }: ProxyParts, exchange: Exchange, startedAt: number): void {
+  const { method, route, response, reply, body } = exchange;
+  exchange.cancel();
+  const seconds = (performance.now() - startedAt) / 1000;
+  const status = response.headersSent ? response.statusCode : 0;
+  if (status !== 0 && !exchange.hasFailed) health.reached();
+  const finished = {
+    route,
+    method,
+    status,
+    seconds,
+    requestBytes: body?.sentBytes ?? 0,
+    responseBytes: reply.sentBytes(),
+  };
+  metrics.record(finished);
+  if (DETAILED.has(log.level)) log.debug({ ...finished, route: route.pattern }, 'forge_request');
+}
+
+/** The levels that show each request. */
+const DETAILED = new Set(['debug', 'trace']);

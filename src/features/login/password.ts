@@ -1,0 +1,105 @@
+import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { DepotError, reasonOf, systemCode } from '../../errors.ts';
+import { replaceFile } from '../../device/durable-file.ts';
+import type { Password } from './ports.ts';
+import { createTurns } from '../../device/concurrency-limit.ts';
+
+interface Hash {
+  /** scrypt's N, r and p (RFC 7914). */
+  cost: number;
+  blockSize: number;
+  parallelization: number;
+  salt: Buffer;
+  key: Buffer;
+}
+
+/**
+ * Of the settings that OWASP's Password Storage Cheat Sheet holds equal, one of little memory: 16
+ * MiB.
+ */
+const NEW_HASH = { cost: 2 ** 14, blockSize: 8, parallelization: 5 };
+const SALT_BYTES = 16;
+const KEY_BYTES = 32;
+const MOST_WAITING = 32;
+
+/**
+ * The device's password: an scrypt hash in the file `password` of the state folder, read anew each
+ * time, so that an owner who has forgotten it can remove the file. One check runs at a time: each
+ * needs 16 MiB and a core.
+ */
+export function createPassword(stateDir: string): Password {
+  const file = join(stateDir, 'password');
+  const turns = createTurns({ name: 'for the password', most: 1, mostWaiting: MOST_WAITING });
+  return {
+    isSet: async () => (await readHashFile(file)) !== undefined,
+    matches: async (text) => {
+      const line = await readHashFile(file);
+      if (line === undefined) return false;
+      const hash = parseHash(line);
+      if (hash === undefined) {
+        throw new DepotError(
+          'unavailable',
+          `cannot check the password: ${file} is damaged; remove it and set a new one`,
+        );
+      }
+      return timingSafeEqual(await turns(() => keyOf(text, hash)), hash.key);
+    },
+    set: async (text) => {
+      const salt = randomBytes(SALT_BYTES);
+      const key = await turns(() =>
+        keyOf(text, { ...NEW_HASH, salt, key: Buffer.alloc(KEY_BYTES) }),
+      );
+      await replaceFile(file, formatHash({ ...NEW_HASH, salt, key }));
+    },
+  };
+}
+
+/**
+ * @returns undefined only where there is no file: one that cannot be read must not pass for a
+ *   password that was never set
+ */
+async function readHashFile(file: string): Promise<string | undefined> {
+  try {
+    return await readFile(file, 'latin1');
+  } catch (error) {
+    if (systemCode(error) === 'ENOENT') return undefined;
+    throw new DepotError('unavailable', `cannot check the password: ${reasonOf(error)}`, {
+      cause: error,
+    });
+  }
+}
+
+function formatHash({ cost, blockSize, parallelization, salt, key }: Hash): string {
+  return `scrypt$${cost}$${blockSize}$${parallelization}$${salt.toString('base64url')}$${key.toString('base64url')}\n`;
+}
+
+const HASH_FORM = /^scrypt\$(\d{1,7})\$(\d{1,2})\$(\d{1,2})\$([\w-]{16,})\$([\w-]{43})\n?$/;
+
+function parseHash(line: string): Hash | undefined {
+  const [, cost, blockSize, parallelization, salt = '', key = ''] = HASH_FORM.exec(line) ?? [];
+  if (cost === undefined) return undefined;
+  return {
+    cost: Number(cost),
+    blockSize: Number(blockSize),
+    parallelization: Number(parallelization),
+    salt: Buffer.from(salt, 'base64url'),
+    key: Buffer.from(key, 'base64url'),
+  };
+}
+
+/**
+ * One character may be typed in several ways (Unicode's NFC and NFD); they are the same password.
+ */
+function keyOf(
+  text: string,
+  { cost, blockSize, parallelization, salt, key }: Hash,
+): Promise<Buffer> {
+  const options = { cost, blockSize, parallelization, maxmem: 256 * cost * blockSize };
+  return new Promise((resolve, reject) => {
+    scrypt(text.normalize('NFC'), salt, key.length, options, (error, derived) =>
+      error === null ? resolve(derived) : reject(error),
+    );
+  });
+}

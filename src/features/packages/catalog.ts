@@ -1,0 +1,177 @@
+import { mkdir } from 'node:fs/promises';
+import { reasonOf } from '../../errors.ts';
+import type { InstalledPackage, PackageDatabase, PackageHost } from './package-manager.ts';
+import type { Log } from '../../log.ts';
+import { appItem, parseAppMeta, type AppItem, type AppMeta } from './app-meta.ts';
+import { isPackageName, metaPackageOf, type PackageName } from './names.ts';
+
+/**
+ * What is installed, ready in memory. Invariants:
+ *  - answers are made when something changed, not when somebody asks;
+ *  - only the meta files that changed are read again;
+ *  - a build that began before a change never replaces one that began after it.
+ */
+export interface Catalog {
+  /** The list of installed apps, as JSON that is ready to be sent. */
+  installed: () => Promise<string>;
+  /** The state of one app or package, as spec/ has it. */
+  status: (name: PackageName) => Promise<AppStatus>;
+  meta: (name: PackageName) => Promise<AppMeta | undefined>;
+  /** The installed apps with what their meta files say. */
+  apps: () => Promise<{ name: PackageName; meta: AppMeta | undefined }[]>;
+  /** Takes in what changed until now. */
+  refresh: () => Promise<void>;
+  /** Begins to watch for changes by others. */
+  watch: () => Promise<void>;
+  close: () => Promise<void>;
+}
+
+export type AppStatus =
+  | (AppItem & { installed: boolean })
+  | { name: string; version: string; installed: true }
+  | { installed: false };
+
+interface View {
+  database: PackageDatabase;
+  apps: Map<PackageName, { item: AppItem; meta: AppMeta | undefined }>;
+  body: string;
+}
+
+/** Events come in bursts; this long after the first of one the catalogue is made anew. */
+const BURST_MS = 30;
+/**
+ * And once more when it has been quiet for so long, should the first look have come in the middle
+ * of a write.
+ */
+const REST_MS = 300;
+/** Where the system has no watches left, this is how often the files are looked at instead. */
+const POLL_MS = 1000;
+
+export function createCatalog({ packages, log }: { packages: PackageHost; log: Log }): Catalog {
+  const metas = createMetaReader(packages, log);
+  let view: Promise<View> | undefined;
+  let last: Promise<unknown> = Promise.resolve();
+  let stopWatching: () => Promise<void> = () => Promise.resolve();
+
+  const refresh = async (): Promise<void> => {
+    const next = last.then(() => buildView(packages, metas));
+    last = next.catch((error: unknown) =>
+      log.error({ reason: reasonOf(error) }, 'package database not read'),
+    );
+    view ??= next;
+    await next.then(
+      () => (view = next),
+      () => undefined,
+    );
+  };
+  const current = async (): Promise<View> => {
+    if (view === undefined) await refresh();
+    return view ?? buildView(packages, metas);
+  };
+
+  return {
+    installed: async () => (await current()).body,
+    status: async (name) => statusOf(await current(), name),
+    meta: async (name) => (await current()).apps.get(name)?.meta,
+    apps: async () => [...(await current()).apps].map(([name, { meta }]) => ({ name, meta })),
+    refresh,
+    watch: async () => {
+      stopWatching = await watchFolders(packages.watchedFolders, {
+        onChange: () => void refresh(),
+        log,
+      });
+      await refresh();
+    },
+    close: () => stopWatching(),
+  };
+}
+
+/** Whether the package's files are there, as `opkg list-installed` sees it. */
+export function isPresent(entry: InstalledPackage | undefined): entry is InstalledPackage {
+  return entry?.state === 'installed' || entry?.state === 'unpacked';
+}
+
+function statusOf({ apps, database }: View, name: PackageName): AppStatus {
+  const app = apps.get(name);
+  if (app !== undefined) return { ...app.item, installed: true };
+  const entry = database.get(name);
+  return isPresent(entry)
+    ? { name, version: entry.version, installed: true }
+    : { installed: false };
+}
+
+async function buildView(packages: PackageHost, metas: MetaReader): Promise<View> {
+  const database = await packages.read();
+  const apps: View['apps'] = new Map();
+  for (const [name, meta] of await metas.read()) {
+    const entry = database.get(metaPackageOf(name));
+    if (isPresent(entry)) apps.set(name, { item: appItem(name, meta, entry.installedAt), meta });
+  }
+  const body = JSON.stringify([...apps.values()].map(({ item }) => item));
+  return { database, apps, body };
+}
+
+interface MetaReader {
+  read: () => Promise<Map<PackageName, AppMeta | undefined>>;
+}
+
+function createMetaReader(packages: PackageHost, log: Log): MetaReader {
+  let known = new Map<string, { version: string; meta: AppMeta | undefined }>();
+  const readOne = async (
+    name: string,
+    version: string,
+  ): Promise<{ version: string; meta: AppMeta | undefined }> => {
+    const before = known.get(name);
+    if (before?.version === version) return before;
+    const meta = parseAppMeta(await packages.readMetaFile(name).catch(() => ''));
+    if (meta === undefined) log.warn({ app: name }, 'meta file cannot be read');
+    return { version, meta };
+  };
+  return {
+    read: async () => {
+      const files = (await packages.metaFiles()).flatMap(({ name, version }) =>
+        isPackageName(name) ? [{ name, version }] : [],
+      );
+      const entries = await Promise.all(
+        files.map(async ({ name, version }) => [name, await readOne(name, version)] as const),
+      );
+      known = new Map(entries);
+      return new Map(entries.map(([name, { meta }]) => [name, meta]));
+    },
+  };
+}
+
+/** Loaded with the first watch, since the daemon can answer before it watches. */
+async function watchFolders(
+  folders: string[],
+  { onChange, log }: { onChange: () => void; log: Log },
+): Promise<() => Promise<void>> {
+  const { watch } = await import('chokidar');
+  for (const folder of folders) await mkdir(folder, { recursive: true }).catch(() => undefined);
+  let burst: NodeJS.Timeout | undefined;
+  let rest: NodeJS.Timeout | undefined;
+  let poll: NodeJS.Timeout | undefined;
+  const watcher = watch(folders, { depth: 0, ignoreInitial: true, persistent: true });
+  watcher.on('all', () => {
+    burst ??= setTimeout(() => {
+      burst = undefined;
+      onChange();
+    }, BURST_MS);
+    clearTimeout(rest);
+    rest = setTimeout(onChange, REST_MS);
+  });
+  watcher.on('error', (error) => {
+    log.warn(
+      { reason: reasonOf(error) },
+      'cannot watch the package database: looking at it every second instead',
+    );
+    poll ??= setInterval(onChange, POLL_MS);
+  });
+  await new Promise<void>((resolve) => watcher.once('ready', resolve));
+  return async () => {
+    clearTimeout(burst);
+    clearTimeout(rest);
+    clearInterval(poll);
+    await watcher.close();
+  };
+}

@@ -1,0 +1,79 @@
+import type { InstalledPackage, PackageDatabase } from './package-manager.ts';
+import { isPresent } from './catalog.ts';
+
+/** The installed packages that meet a dependency: by name, or because they provide it. */
+function providersOf(database: PackageDatabase, names: readonly string[]): InstalledPackage[] {
+  return [...database.values()].filter(
+    (entry) =>
+      isPresent(entry) &&
+      names.some((name) => entry.name === name || entry.provides.includes(name)),
+  );
+}
+
+/**
+ * What goes when `targets` go: they themselves, and of their dependencies, and theirs, each package
+ * that came as a dependency (`isAuto`) and that no package left needs. Essential packages stay.
+ * Those that need others stand before them, the order opkg can remove them in.
+ */
+export function removalSet(
+  database: PackageDatabase,
+  targets: readonly string[],
+  isAuto: (entry: InstalledPackage) => boolean,
+): string[] {
+  const gone = new Set(targets);
+  for (let isGrowing = true; isGrowing;) {
+    isGrowing = false;
+    for (const entry of dependenciesOf(database, gone)) {
+      if (entry.isEssential || !isAuto(entry) || isNeeded(database, entry, gone)) continue;
+      gone.add(entry.name);
+      isGrowing = true;
+    }
+  }
+  return dependentsFirst(database, [...gone]);
+}
+
+/** Direct dependencies of a set of packages that are not in the set. */
+function dependenciesOf(database: PackageDatabase, names: ReadonlySet<string>): InstalledPackage[] {
+  const found = new Set<InstalledPackage>();
+  for (const name of names) {
+    for (const alternatives of database.get(name)?.depends ?? []) {
+      for (const entry of providersOf(database, alternatives)) {
+        if (!names.has(entry.name)) found.add(entry);
+      }
+    }
+  }
+  return [...found];
+}
+
+/** Whether a package that stays depends on this one. */
+export function isNeeded(
+  database: PackageDatabase,
+  { name, provides }: InstalledPackage,
+  gone: ReadonlySet<string>,
+): boolean {
+  const answersTo = [name, ...provides];
+  return [...database.values()].some(
+    (other) =>
+      isPresent(other) &&
+      other.name !== name &&
+      !gone.has(other.name) &&
+      other.depends.some((names) => names.some((wanted) => answersTo.includes(wanted))),
+  );
+}
+
+/** Orders packages so that each stands before those it depends on; circles keep their order. */
+export function dependentsFirst(database: PackageDatabase, names: readonly string[]): string[] {
+  const ordered: string[] = [];
+  const visit = (name: string, path: ReadonlySet<string>): void => {
+    if (ordered.includes(name) || path.has(name)) return;
+    const dependents = names.filter(
+      (other) =>
+        other !== name &&
+        database.get(other)?.depends.some((wanted) => wanted.includes(name)) === true,
+    );
+    for (const dependent of dependents) visit(dependent, new Set([...path, name]));
+    ordered.push(name);
+  };
+  for (const name of names) visit(name, new Set());
+  return ordered;
+}

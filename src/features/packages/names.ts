@@ -1,0 +1,30 @@
+import * as v from 'valibot';
+
+/**
+ * Text that was checked: safe in an argument vector behind `--`, in a path below a folder, and free
+ * of opkg's wildcards.
+ */
+const PACKAGE_NAME = /^[A-Za-z0-9][A-Za-z0-9.+_-]*$/;
+
+export const packageName = v.pipe(
+  v.string(),
+  v.maxLength(128, 'at most 128 characters are allowed'),
+  v.regex(
+    PACKAGE_NAME,
+    'a package name is letters, digits and . + _ -, beginning with a letter or digit',
+  ),
+  v.brand('PackageName'),
+);
+export type PackageName = v.InferOutput<typeof packageName>;
+
+export function isPackageName(text: string): text is PackageName {
+  return v.is(packageName, text);
+}
+
+/**
+ * The package that carries an app's meta file: https://github.com/linkease/openwrt-app-meta calls
+ * it so.
+ */
+export function metaPackageOf(app: string): string {
+  return `app-meta-${app}`;
+}

@@ -1,0 +1,130 @@
+import { createReadStream } from 'node:fs';
+import { Readable } from 'node:stream';
+import { createGunzip } from 'node:zlib';
+import { DepotError, reasonOf } from '../../../errors.ts';
+import type { UploadContent } from '../../uploads/port.ts';
+import { parseStanza } from './stanza.ts';
+import { readTar, type TarMember } from './tar-reader.ts';
+
+/**
+ * Judges a package file by its content: a gzip of a tar with `debian-binary`, `control.tar.gz` and
+ * `data.tar.gz`, none of which unpacks to a place outside of where it is unpacked to. It is read as
+ * a stream; `mostBytes` bounds what it may unpack to, since it could not be installed anyway, and a
+ * small file can unpack to a thousand times its size.
+ * @throws DepotError bad_request
+ */
+export async function inspectIpk(
+  file: string,
+  mostBytes: number,
+): Promise<Required<UploadContent>> {
+  const budget = { left: mostBytes };
+  const found = new Map<string, string>();
+  try {
+    for await (const member of readTar(gunzip(createReadStream(file), budget))) {
+      const name = member.name.replace(/^\.\//, '');
+      if (name === 'control.tar.gz') found.set(name, await readControl(member, budget));
+      else if (name === 'data.tar.gz') found.set(name, await checkData(member, budget));
+      else found.set(name, '');
+    }
+  } catch (error) {
+    throw refused(reasonOf(error), error);
+  }
+  const missing = ['debian-binary', 'control.tar.gz', 'data.tar.gz'].find(
+    (name) => !found.has(name),
+  );
+  if (missing !== undefined) throw refused(`it has no ${missing}`);
+  const control = parseStanza(found.get('control.tar.gz') ?? '');
+  const name = control.get('Package') ?? '';
+  const version = control.get('Version') ?? '';
+  if (name === '' || version === '') {
+    throw refused('its control file names no package or no version');
+  }
+  return { package: { name, version } };
+}
+
+function refused(why: string, cause?: unknown): DepotError {
+  return new DepotError('bad_request', `cannot take the file as a package: ${why}`, { cause });
+}
+
+async function* gunzip(
+  source: AsyncIterable<Buffer>,
+  budget: { left: number },
+): AsyncGenerator<Buffer> {
+  const packed = source instanceof Readable ? source : Readable.from(source, { objectMode: false });
+  const unpacked = createGunzip();
+  packed.on('error', (error) => unpacked.destroy(error));
+  packed.pipe(unpacked);
+  try {
+    for await (const piece of unpacked as AsyncIterable<Buffer>) {
+      budget.left -= piece.length;
+      if (budget.left < 0) throw new Error('it unpacks to more than the device has room for');
+      yield piece;
+    }
+  } finally {
+    packed.destroy();
+    unpacked.destroy();
+  }
+}
+
+const MOST_CONTROL_BYTES = 64 * 1024;
+
+async function readControl(archive: TarMember, budget: { left: number }): Promise<string> {
+  let text: string | undefined;
+  const isInside = createPlaceCheck();
+  for await (const member of readTar(gunzip(archive.content, budget))) {
+    if (!isInside(member)) {
+      throw new Error(`its control archive has the name "${member.name.slice(0, 200)}"`);
+    }
+    if (member.name.replace(/^\.\//, '') !== 'control') continue;
+    if (member.sizeBytes > MOST_CONTROL_BYTES) throw new Error('its control file is too large');
+    text = '';
+    for await (const piece of member.content) text += piece.toString('utf8');
+  }
+  if (text === undefined) throw new Error('it has no control file');
+  return text;
+}
+
+async function checkData(archive: TarMember, budget: { left: number }): Promise<string> {
+  const isInside = createPlaceCheck();
+  for await (const member of readTar(gunzip(archive.content, budget))) {
+    if (!isInside(member)) {
+      throw new Error(`it would unpack "${member.name.slice(0, 200)}" outside of its place`);
+    }
+  }
+  return '';
+}
+
+/**
+ * Tells whether a member stays below the folder that its archive is unpacked to: no `..`, and
+ * nothing through a link of the archive's own.
+ */
+function createPlaceCheck(): (member: TarMember) => boolean {
+  const links = new Set<string>();
+  return ({ name, type, target }) => {
+    const parts = partsOf(name);
+    if (parts.includes('..')) return false;
+    if (foldersAbove(parts).some((folder) => links.has(folder))) return false;
+    // A file of the same name as a link before it would be written where the link points.
+    if (links.has(parts.join('/')) && type !== '2') return false;
+    if (type === '2') links.add(parts.join('/'));
+    return type !== '1' || isPlaceInside(target, links);
+  };
+}
+
+/** A hard link's target is a place, too: one in the archive. */
+function isPlaceInside(target: string, links: ReadonlySet<string>): boolean {
+  const parts = partsOf(target);
+  return (
+    !target.startsWith('/') &&
+    !parts.includes('..') &&
+    ![...foldersAbove(parts), parts.join('/')].some((place) => links.has(place))
+  );
+}
+
+function foldersAbove(parts: readonly string[]): string[] {
+  return parts.slice(0, -1).map((_, index) => parts.slice(0, index + 1).join('/'));
+}
+
+function partsOf(path: string): string[] {
+  return path.split('/').filter((part) => part !== '' && part !== '.');
+}

@@ -1,0 +1,133 @@
+import { cp, mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { reasonOf, systemCode } from '../../../errors.ts';
+import { replaceFile } from '../../../device/durable-file.ts';
+import type { FailedFeed, ListsKeeper } from '../package-manager.ts';
+import type { OpkgConfig } from './config.ts';
+import { readParagraphs } from './lists.ts';
+
+/**
+ * Keeps the package lists over an `opkg update`, which takes a captive portal's page for a list,
+ * deletes a list whose signature is bad, and says so with exit code 0. A feed whose new list is
+ * good gets it; every other keeps the list that was there.
+ */
+export function createListsKeeper(readConfig: () => Promise<OpkgConfig>): ListsKeeper {
+  return {
+    keep: async () => {
+      const { listsDir } = await readConfig();
+      const kept = keptFolder(listsDir);
+      await rm(kept, { recursive: true, force: true });
+      await mkdir(listsDir, { recursive: true });
+      await cp(listsDir, kept, { recursive: true, preserveTimestamps: true });
+      await writeFile(join(kept, MARKER), '');
+    },
+    settle: async () => {
+      const config = await readConfig();
+      const kept = keptFolder(config.listsDir);
+      const isKept = await stat(join(kept, MARKER)).then(
+        () => true,
+        () => false,
+      );
+      if (!isKept) return [];
+      const failed = await verdictOn(config, kept);
+      for (const { feed } of failed) await putBack(kept, config.listsDir, feed.name);
+      return failed;
+    },
+    forget: async () => {
+      const { listsDir } = await readConfig();
+      await rm(keptFolder(listsDir), { recursive: true, force: true });
+    },
+  };
+}
+
+/** Written last when the lists are kept: a list fetched afterwards changed after it. */
+const MARKER = '.kept-at';
+/**
+ * Written before the first list is put back: a list that was put back looks like a good new one.
+ */
+const VERDICT = '.verdict';
+
+function keptFolder(listsDir: string): string {
+  return `${listsDir.replace(/\/+$/, '')}.kept`;
+}
+
+async function verdictOn(config: OpkgConfig, kept: string): Promise<FailedFeed[]> {
+  const file = join(kept, VERDICT);
+  const written = await readFile(file, 'utf8').catch(() => undefined);
+  if (written !== undefined) return JSON.parse(written) as FailedFeed[];
+  const failed: FailedFeed[] = [];
+  for (const feed of config.feeds) {
+    const reason = await faultOf(config, feed);
+    if (reason !== undefined) failed.push({ feed, reason });
+  }
+  await replaceFile(file, JSON.stringify(failed));
+  return failed;
+}
+
+/** @returns why the feed's list is not good, if it is not */
+async function faultOf(
+  config: OpkgConfig,
+  feed: OpkgConfig['feeds'][number],
+): Promise<string | undefined> {
+  const file = join(config.listsDir, feed.name);
+  const list = await stat(file).catch(() => undefined);
+  if (list === undefined) {
+    return config.checksSignatures ? 'its signature is bad or missing' : 'its list was not fetched';
+  }
+  const marker = await stat(join(keptFolder(config.listsDir), MARKER)).catch(() => undefined);
+  if (marker !== undefined && list.ctimeMs < marker.ctimeMs) return 'its list could not be fetched';
+  const before = await stat(join(keptFolder(config.listsDir), feed.name)).catch(() => undefined);
+  if (list.size === 0 && before !== undefined && before.size > 0) {
+    return 'its list is damaged (nothing is left of it)';
+  }
+  return feed.isGzip && !(await isPackedOrEmpty(file))
+    ? 'what it sent is not a package list'
+    : faultInList(file);
+}
+
+async function isPackedOrEmpty(file: string): Promise<boolean> {
+  const head = (await readFile(file)).subarray(0, 2);
+  return head.length === 0 || (head[0] === 0x1f && head[1] === 0x8b);
+}
+
+async function faultInList(file: string): Promise<string | undefined> {
+  let [previous, last] = ['', ''];
+  try {
+    for await (const paragraph of readParagraphs(file, () => true)) {
+      if (paragraph.trim() === '') continue;
+      [previous, last] = [last, paragraph];
+      if (!/^Package:[ \t]*\S/m.test(paragraph) || !/^Version:[ \t]*\S/m.test(paragraph)) {
+        return 'what it sent is not a package list';
+      }
+      // opkg could not fetch such a package: the list was cut off within a paragraph.
+      if (!/^Filename:[ \t]*\S/m.test(paragraph)) {
+        return 'its list is damaged (a package without a file)';
+      }
+      if (/^SHA256sum:(?![ \t]*[0-9a-f]{64}[ \t\r]*$)/im.test(paragraph)) {
+        return 'its list is damaged (a checksum that is cut off)';
+      }
+    }
+    const absent = LAST_FIELDS.find((field) => field.test(previous) && !field.test(last));
+    return absent === undefined ? undefined : 'its list is damaged (the last package is cut off)';
+  } catch (error) {
+    return `its list is damaged (${reasonOf(error)})`;
+  }
+}
+
+/** What follows a package's file in a list, as far as the feed gives it. */
+const LAST_FIELDS = [/^Size:/m, /^SHA256sum:/m, /^MD5Sum:/m];
+
+async function putBack(kept: string, listsDir: string, name: string): Promise<void> {
+  for (const file of [name, `${name}.sig`]) {
+    const temporary = join(listsDir, `.${file}.new`);
+    const isKept = await cp(join(kept, file), temporary).then(
+      () => true,
+      (error: unknown) => {
+        if (systemCode(error) === 'ENOENT') return false;
+        throw error;
+      },
+    );
+    if (isKept) await rename(temporary, join(listsDir, file));
+    else await rm(join(listsDir, file), { force: true });
+  }
+}

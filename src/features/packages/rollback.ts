@@ -1,0 +1,125 @@
+import * as v from 'valibot';
+import type { PackageDatabase } from './package-manager.ts';
+import type { Job, Step, StepContext } from '../../jobs/job.ts';
+import { isPresent } from './catalog.ts';
+import { dependentsFirst } from './dependencies.ts';
+import { leftHalf } from './half-installed.ts';
+import { hasLostLock, mendStatus, prepareStep, waitForLock } from './opkg/steps.ts';
+import type { PackageTools } from './deps.ts';
+
+/**
+ * After a package job that failed, was stopped or was cut off: nothing stays half installed. What
+ * came with it goes again, whole or half; what was there before and is half upgraded is configured
+ * once more; files that a killed opkg left without a status entry go. A job that had done its main
+ * work (an app is installed, its configuration failed) keeps that.
+ */
+export function repairSteps(tools: PackageTools): Step[] {
+  const { packages, catalog } = tools;
+  const prepare = prepareStep({
+    ...packages,
+    statusCopy: { ...packages.statusCopy, save: () => Promise.resolve() },
+  });
+  return [
+    { name: 'assess', act: async (context) => assess(tools, context).then(() => undefined) },
+    // Where there is nothing to put right, nobody waits for a lock that somebody else holds.
+    {
+      name: 'prepare repair',
+      act: async (context) =>
+        isNothing(readFindings(context.memory)) ? undefined : prepare.act(context),
+    },
+    {
+      name: 'undo',
+      mustSucceed: false,
+      command: ({ memory }) => commandFor(readFindings(memory).came, packages.commands.remove),
+    },
+    {
+      name: 'configure',
+      mustSucceed: false,
+      command: ({ memory }) => commandFor(readFindings(memory).half, packages.commands.configure),
+    },
+    {
+      name: 'settle',
+      act: async (context) => {
+        if (!isNothing(readFindings(context.memory)) && (await hasLostLock(context))) {
+          return { again: 'prepare repair' };
+        }
+        await catalog.refresh();
+        await tell(tools, context);
+        return undefined;
+      },
+    },
+  ];
+}
+
+function commandFor<Command>(
+  names: string[],
+  build: (names: string[]) => Command,
+): Command | undefined {
+  return names.length === 0 ? undefined : build(names);
+}
+
+function isNothing({ came, half }: v.InferOutput<typeof findings>): boolean {
+  return came.length + half.length === 0;
+}
+
+const findings = v.object({
+  came: v.optional(v.array(v.string()), []),
+  half: v.optional(v.array(v.string()), []),
+});
+
+function readFindings(memory: Record<string, unknown>): v.InferOutput<typeof findings> {
+  return v.parse(findings, memory);
+}
+
+async function assess({ packages }: PackageTools, context: StepContext): Promise<void> {
+  const { job, memory, note } = context;
+  // Nothing ran yet, or all that was to be kept is done.
+  if (job.runs === 0 || memory.isDone === true) return;
+  const damage = await mendStatus(packages, context);
+  if (damage !== undefined) await note(damage);
+  const before = await packages.statusCopy.read();
+  const now = await packages.read();
+  // Before the wait below: what somebody else installs meanwhile did not come with this job.
+  Object.assign(memory, compare(job, before ?? now, now));
+  const since = job.startedAt ?? job.createdAt;
+  // What somebody else's opkg unpacks at this moment looks like what a killed one left.
+  if ((await packages.findStrays(since)).length > 0) await waitForLock(packages, context);
+  const strays = await packages.removeStrays(since);
+  if (strays.length > 0) {
+    await note(`files of ${strays.join(', ')} are removed: opkg did not get to record them`);
+  }
+}
+
+function compare(
+  { kind }: Readonly<Job>,
+  before: PackageDatabase,
+  now: PackageDatabase,
+): { came: string[]; half: string[] } {
+  const present = [...now.values()].filter(isPresent);
+  const came =
+    kind === 'install' || kind === 'upload'
+      ? present.filter(({ name }) => !isPresent(before.get(name)))
+      : [];
+  const half = leftHalf(before, now).filter((entry) => !came.includes(entry));
+  return {
+    came: dependentsFirst(
+      now,
+      came.map(({ name }) => name),
+    ),
+    half: half.map(({ name }) => name),
+  };
+}
+
+async function tell({ packages }: PackageTools, { memory, note }: StepContext): Promise<void> {
+  const { came, half } = readFindings(memory);
+  const now = await packages.read();
+  const stuck = [
+    ...came.filter((name) => isPresent(now.get(name))),
+    ...half.filter((name) => now.get(name)?.state !== 'installed'),
+  ];
+  if (stuck.length > 0) {
+    await note(`${stuck.join(', ')} could not be put right and stays as opkg left it`);
+  } else if (came.length > 0) {
+    await note(`${came.join(', ')} is removed again: nothing stays half installed`);
+  }
+}

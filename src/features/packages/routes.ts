@@ -1,0 +1,131 @@
+import * as v from 'valibot';
+import type { TaskLogs } from '../../jobs/log.ts';
+import { isEnded, type Job } from '../../jobs/job.ts';
+import type { Queue } from '../../jobs/queue.ts';
+import type { Catalog } from './catalog.ts';
+import { requestFor, type Kind } from '../../features.ts';
+import { devicePath, flag } from '../../http/parameter-schemas.ts';
+import { packageName } from './names.ts';
+import { json, revalidated, type TaskResult } from '../../http/respond.ts';
+import { get, postTask, type Route } from '../../http/route.ts';
+
+export interface StoreTools {
+  catalog: Catalog;
+  queue: Queue;
+  logs: TaskLogs;
+}
+
+const configureParams = { path: v.optional(devicePath), enable: v.optional(flag) };
+
+/** spec/package-store.md, below `admin/store/`. */
+export function storeRoutes({ catalog, queue, logs }: StoreTools): Route[] {
+  const submit = async (
+    kind: Kind,
+    subject: string,
+    params: Record<string, string | undefined> = {},
+  ): Promise<Response> => {
+    const given = Object.fromEntries(
+      Object.entries(params).filter((entry): entry is [string, string] => entry[1] !== undefined),
+    );
+    const submission = await queue.submit(requestFor(kind, subject, given));
+    if ('conflict' in submission) return json(conflictResult(kind, subject, submission.conflict));
+    return json({
+      code: 0,
+      stdout: '',
+      stderr: '',
+      task_id: submission.job.id,
+    } satisfies TaskResult);
+  };
+
+  return [
+    get({
+      path: 'admin/store/token',
+      summary: 'The token that changing requests carry',
+      params: {},
+      handle: ({ session }) => json({ token: session.token }),
+    }),
+    get({
+      path: 'admin/store/installed',
+      summary: 'The installed apps',
+      params: {},
+      handle: async ({ context }) => revalidated(context.req.raw, await catalog.installed()),
+    }),
+    get({
+      path: 'admin/store/status',
+      summary: 'One app or package',
+      params: { package: packageName },
+      handle: async ({ params, context }) =>
+        revalidated(context.req.raw, JSON.stringify(await catalog.status(params.package))),
+    }),
+    postTask({
+      path: 'admin/store/install',
+      summary: 'Install an app, and configure it where autoconf is 1',
+      params: { package: packageName, autoconf: v.optional(flag), ...configureParams },
+      handle: ({ params: { package: name, ...rest } }) => submit('install', name, rest),
+    }),
+    postTask({
+      path: 'admin/store/autoconf',
+      summary: 'Configure an installed app',
+      params: { package: packageName, ...configureParams },
+      handle: ({ params: { package: name, ...rest } }) => submit('autoconf', name, rest),
+    }),
+    postTask({
+      path: 'admin/store/remove',
+      summary: 'Remove an app and what came with it',
+      params: { package: packageName },
+      handle: ({ params }) => submit('remove', params.package),
+    }),
+    postTask({
+      path: 'admin/store/upgrade',
+      summary: 'Upgrade an app and the packages it names',
+      params: { package: packageName },
+      handle: ({ params }) => submit('upgrade', params.package),
+    }),
+    postTask({
+      path: 'admin/store/update',
+      summary: 'Fetch the lists of what is available',
+      params: {},
+      handle: () => submit('update', ''),
+    }),
+    get({
+      path: 'admin/store/log',
+      summary: 'The newest package task (deprecated)',
+      params: {},
+      handle: async () => json(await newestTask(queue, logs)),
+    }),
+  ];
+}
+
+function conflictResult(
+  kind: Kind,
+  subject: string,
+  { id, command, kind: other }: Job,
+): TaskResult {
+  return {
+    code: 1,
+    stdout: '',
+    stderr: `cannot ${kind} ${subject}: task ${id} (${command}) is queued and would ${other} it; stop that task first`,
+  };
+}
+
+/** Code while the task has not ended, after the peer's facility. */
+const UNDER_WAY = 206;
+const LOG_TAIL_BYTES = 64 * 1024;
+
+async function newestTask(queue: Queue, logs: TaskLogs): Promise<TaskResult> {
+  const job = queue.newest('package');
+  if (job === undefined) return { code: 0, stdout: '', stderr: '' };
+  const size = (await logs.size(job.id)) ?? 0;
+  const tail =
+    size === 0
+      ? ''
+      : (await logs.read(job.id, Math.max(0, size - LOG_TAIL_BYTES), LOG_TAIL_BYTES)).toString(
+          'utf8',
+        );
+  return {
+    code: isEnded(job.state) ? (job.exitCode ?? 0) : UNDER_WAY,
+    stdout: tail,
+    stderr: job.error ?? '',
+    task_id: job.id,
+  };
+}

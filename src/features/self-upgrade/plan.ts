@@ -1,0 +1,100 @@
+import { DepotError } from '../../errors.ts';
+import type { PackageHost } from '../packages/package-manager.ts';
+import type { Job, Plan } from '../../jobs/job.ts';
+import { isPresent } from '../packages/catalog.ts';
+import { checkSpace, mendStatus, prepareStep } from '../packages/opkg/steps.ts';
+import type { PackageTools } from '../packages/deps.ts';
+import { repairSteps } from '../packages/rollback.ts';
+
+/** The package that this program comes in. */
+export const STORE_PACKAGE = 'depotd';
+
+/**
+ * @returns the newer version that the lists offer, if there is one
+ * @throws DepotError internal where the store was not installed as a package
+ */
+export async function findSelfUpgrade(packages: PackageHost): Promise<string | undefined> {
+  const installed = (await packages.read()).get(STORE_PACKAGE);
+  if (!isPresent(installed)) {
+    throw new DepotError(
+      'internal',
+      `cannot tell of an upgrade: ${STORE_PACKAGE} is not installed as a package`,
+    );
+  }
+  const offered = (await packages.available([STORE_PACKAGE])).get(STORE_PACKAGE)?.[0]?.version;
+  return offered !== undefined && packages.compareVersions(offered, installed.version) > 0
+    ? offered
+    : undefined;
+}
+
+/** What the watcher's exit code says (host/self-upgrade-script.ts). */
+const FAILURES: Record<number, string> = {
+  3: 'the new version was not installed; the log says why',
+  4: 'the new version did not answer /healthz in time; the old one is put back',
+  5: 'the new version did not answer /healthz in time, and the old one could not be put back in order; the log says why',
+};
+
+/**
+ * self-upgrade: keeps the package that runs as a file, and hands over to a watcher that needs no
+ * daemon. The daemon that finds the watcher's exit code judges; it is the new one, or the old one
+ * put back.
+ */
+export function selfUpgradePlan(tools: PackageTools): Plan {
+  const { packages, selfUpgrade, catalog } = tools;
+  return {
+    steps: [
+      {
+        name: 'choose',
+        act: async ({ memory, show }) => {
+          await checkSpace(packages, `upgrade ${STORE_PACKAGE}`);
+          const offered = await findSelfUpgrade(packages);
+          if (offered === undefined) {
+            throw new DepotError(
+              'not_found',
+              `cannot upgrade ${STORE_PACKAGE}: the lists offer no newer version`,
+            );
+          }
+          memory.version = offered;
+          show(`opkg upgrade ${STORE_PACKAGE}`);
+          return undefined;
+        },
+      },
+      prepareStep(packages),
+      {
+        name: 'keep the old version',
+        act: () => selfUpgrade.keep(STORE_PACKAGE).then(() => undefined),
+      },
+      { name: 'upgrade', mustSucceed: false, command: () => selfUpgrade.command(STORE_PACKAGE) },
+      {
+        name: 'judge',
+        act: async (context) => {
+          const damage = await mendStatus(packages, context);
+          await catalog.refresh();
+          const { lastExitCode = 1 } = context.job;
+          const failure =
+            damage ??
+            (lastExitCode === 0
+              ? undefined
+              : (FAILURES[lastExitCode] ?? `the watcher ended with exit code ${lastExitCode}`));
+          if (failure !== undefined) {
+            throw new DepotError('command_failed', `cannot upgrade ${STORE_PACKAGE}: ${failure}`);
+          }
+          await selfUpgrade.forget();
+          return undefined;
+        },
+      },
+    ],
+    repair: [
+      {
+        name: 'forget the old version',
+        act: ({ job }) => forgetUnused(tools, job).then(() => undefined),
+      },
+      ...repairSteps(tools),
+    ],
+  };
+}
+
+/** The watcher clears up behind itself; where it was never called nobody else does. */
+async function forgetUnused({ selfUpgrade }: PackageTools, { runs }: Readonly<Job>): Promise<void> {
+  if (runs === 0) await selfUpgrade.forget();
+}

@@ -1,0 +1,38 @@
+import type { PackageHost } from '../packages/package-manager.ts';
+import type { Queue } from '../../jobs/queue.ts';
+import { requestFor } from '../../features.ts';
+import { findSelfUpgrade, STORE_PACKAGE } from './plan.ts';
+import { json } from '../../http/respond.ts';
+import { get, postTask, type Route } from '../../http/route.ts';
+import { submissionResult } from '../../http/task-result.ts';
+
+/**
+ * The store's own upgrade. The codes stand in the body, as the peer has them: an HTTP 304 could not
+ * carry one.
+ */
+export function selfUpgradeRoutes({
+  packages,
+  queue,
+}: {
+  packages: PackageHost;
+  queue: Queue;
+}): Route[] {
+  return [
+    get({
+      path: 'admin/store/check_self_upgrade',
+      summary: 'Whether the lists offer a newer version of the store',
+      params: {},
+      handle: async () => {
+        const version = await findSelfUpgrade(packages);
+        return json(version === undefined ? { code: 304, msg: '' } : { code: 200, msg: version });
+      },
+    }),
+    postTask({
+      path: 'admin/store/do_self_upgrade',
+      summary: 'Upgrade the store; the old version comes back where the new one does not answer',
+      params: {},
+      handle: async () =>
+        json(submissionResult(await queue.submit(requestFor('self-upgrade', STORE_PACKAGE, {})))),
+    }),
+  ];
+}

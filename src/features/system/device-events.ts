@@ -1,0 +1,74 @@
+import { PING_MS, type StreamEvent } from '../../http/event-stream.ts';
+
+/** What happens on the device, for everybody who follows it. */
+export interface DeviceEvents {
+  publish: (event: DeviceEvent) => void;
+  /** Returns how to end it. */
+  subscribe: (listener: (event: DeviceEvent) => void) => () => void;
+}
+
+export interface DeviceEvent {
+  event: string;
+  /** Of events with the same key a slow follower gets only the newest. */
+  key?: string;
+  data: unknown;
+}
+
+export function createDeviceEvents(): DeviceEvents {
+  const listeners = new Set<(event: DeviceEvent) => void>();
+  return {
+    publish: (event) => {
+      for (const listener of listeners) listener(event);
+    },
+    subscribe: (listener) => {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+  };
+}
+
+/**
+ * Events without a key that a follower may be behind; older ones are dropped, so that nobody fills
+ * the daemon's memory.
+ */
+const MOST_BEHIND = 1000;
+
+export async function* followDevice(
+  events: DeviceEvents,
+  signal: AbortSignal,
+): AsyncGenerator<StreamEvent | undefined, void> {
+  const waiting = new Map<string, DeviceEvent>();
+  let wake: () => void = () => undefined;
+  let count = 0;
+  const unsubscribe = events.subscribe((event) => {
+    count += 1;
+    const key = event.key ?? `#${count}`;
+    waiting.delete(key);
+    waiting.set(key, event);
+    const [oldest] = waiting.keys();
+    if (waiting.size > MOST_BEHIND && oldest !== undefined) waiting.delete(oldest);
+    wake();
+  });
+  const onAbort = (): void => wake();
+  signal.addEventListener('abort', onAbort);
+  try {
+    while (!signal.aborted) {
+      const [next] = waiting;
+      if (next !== undefined) {
+        waiting.delete(next[0]);
+        yield { event: next[1].event, data: next[1].data };
+        continue;
+      }
+      const woken = new Promise<'woken'>((resolve) => (wake = () => resolve('woken')));
+      let timer: NodeJS.Timeout | undefined;
+      const pause = new Promise<'pause'>(
+        (resolve) => (timer = setTimeout(resolve, PING_MS, 'pause')),
+      );
+      if ((await Promise.race([woken, pause])) === 'pause') yield undefined;
+      clearTimeout(timer);
+    }
+  } finally {
+    unsubscribe();
+    signal.removeEventListener('abort', onAbort);
+  }
+}

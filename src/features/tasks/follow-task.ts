@@ -1,0 +1,88 @@
+import type { TaskLogs } from '../../jobs/log.ts';
+import { PING_MS, type StreamEvent } from '../../http/event-stream.ts';
+
+interface FollowOptions {
+  logs: TaskLogs;
+  id: string;
+  /** Byte offset in the log to begin at. */
+  from: number;
+  statusOf: () => object;
+  hasEnded: () => boolean;
+  signal: AbortSignal;
+}
+
+const PIECE_BYTES = 64 * 1024;
+
+/**
+ * The events of one task: `status` when it changes, `log` with text whose id is the byte offset
+ * behind it, and `end` with the last status. Text is cut between characters, so that a reader who
+ * comes back with an id misses none and sees none twice. `undefined` stands for a sign of life.
+ */
+export async function* followTask({
+  logs,
+  id,
+  from,
+  statusOf,
+  hasEnded,
+  signal,
+}: FollowOptions): AsyncGenerator<StreamEvent | undefined, void> {
+  let offset = from;
+  let lastStatus = '';
+  while (!signal.aborted) {
+    // In this order: a task that has ended writes nothing more, so what is read after that is all.
+    const isOver = hasEnded();
+    const status = statusOf();
+    if (!isOver && JSON.stringify(status) !== lastStatus) {
+      lastStatus = JSON.stringify(status);
+      yield { event: 'status', data: status };
+    }
+    const piece = await readCharacters(logs, { id, offset, isOver });
+    if (piece.bytes > 0) {
+      offset += piece.bytes;
+      yield { event: 'log', id: String(offset), data: piece.text };
+    } else if (isOver) {
+      yield { event: 'end', id: String(offset), data: status };
+      return;
+    } else {
+      const waitedFrom = performance.now();
+      await logs.waitForMore(id, { offset: piece.waitFrom, timeoutMs: PING_MS, signal });
+      if (performance.now() - waitedFrom >= PING_MS) yield undefined;
+    }
+  }
+}
+
+interface Piece {
+  text: string;
+  bytes: number;
+  /** Growth beyond this is worth another look: behind a character that is not whole yet. */
+  waitFrom: number;
+}
+
+async function readCharacters(
+  logs: TaskLogs,
+  { id, offset, isOver }: { id: string; offset: number; isOver: boolean },
+): Promise<Piece> {
+  const size = (await logs.size(id)) ?? 0;
+  if (size <= offset) return { text: '', bytes: 0, waitFrom: offset };
+  const buffer = await logs.read(id, offset, PIECE_BYTES);
+  const isLast = isOver && offset + buffer.length >= size;
+  const bytes = isLast ? buffer.length : wholeCharacters(buffer);
+  return { text: buffer.toString('utf8', 0, bytes), bytes, waitFrom: offset + buffer.length };
+}
+
+/**
+ * Bytes before a UTF-8 character that begins in the last three bytes and is not whole (RFC 3629).
+ */
+export function wholeCharacters(buffer: Buffer): number {
+  for (let back = 1; back <= Math.min(3, buffer.length); back += 1) {
+    const byte = buffer[buffer.length - back] ?? 0;
+    if (byte < 0x80) return buffer.length;
+    if (byte >= 0xc0) return lengthOf(byte) > back ? buffer.length - back : buffer.length;
+  }
+  return buffer.length;
+}
+
+function lengthOf(firstByte: number): number {
+  if (firstByte >= 0xf0) return 4;
+  return firstByte >= 0xe0 ? 3 : 2;
+}

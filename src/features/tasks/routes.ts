@@ -1,0 +1,183 @@
+import * as v from 'valibot';
+import { DepotError } from '../../errors.ts';
+import { isEnded, type Job } from '../../jobs/job.ts';
+import type { TaskLogs } from '../../jobs/log.ts';
+import type { Queue } from '../../jobs/queue.ts';
+import type { Progress } from '../../features.ts';
+import { followTask } from './follow-task.ts';
+import { eventStream } from '../../http/event-stream.ts';
+import { json } from '../../http/respond.ts';
+import { get, post, type Route } from '../../http/route.ts';
+
+export interface TaskTools {
+  queue: Queue;
+  logs: TaskLogs;
+  progressOf: (job: Job) => Progress;
+  /** Aborts when the daemon stops: streams end then. */
+  stopping: AbortSignal;
+}
+
+const taskId = v.pipe(v.string(), v.maxLength(64, 'at most 64 characters are allowed'));
+const offset = v.optional(
+  v.pipe(v.string(), v.regex(/^\d{1,15}$/, 'a number of bytes is expected')),
+);
+
+/** The task-log facility, below `admin/system/tasks/`. */
+export function taskRoutes({ queue, logs, progressOf, stopping }: TaskTools): Route[] {
+  /** `istore` and `latest` name the newest package task; anything else is an id or nothing. */
+  const find = (id: string): Job | undefined => {
+    if (id === PEER_TASK) return peerTask(queue);
+    return id === 'latest' ? queue.newest('package') : queue.get(id);
+  };
+  const statusOf = (job: Job): object => ({ ...describeTask(job), progress: progressOf(job) });
+  const need = (id: string): Job => {
+    const job = find(id);
+    if (job === undefined) throw new DepotError('not_found', `cannot find the task ${id}`);
+    return job;
+  };
+
+  return [
+    get({
+      path: 'admin/system/tasks/status',
+      summary: 'The state of one task, or of all by id',
+      params: { task_id: v.optional(taskId) },
+      handle: ({ params }) => {
+        if (params.task_id === undefined) {
+          return json(Object.fromEntries(queue.all().map((job) => [job.id, statusOf(job)])));
+        }
+        const job = find(params.task_id);
+        return json(job === undefined ? { running: false, exit_code: 404 } : statusOf(job));
+      },
+    }),
+    get({
+      path: 'admin/system/tasks/log',
+      summary: "Bytes of a task's log from an offset",
+      params: { task_id: taskId, offset },
+      handle: ({ params, context }) =>
+        logFrom(logs, {
+          job: need(params.task_id),
+          offset: Number(params.offset ?? 0),
+          signal: context.req.raw.signal,
+        }),
+    }),
+    get({
+      path: 'admin/system/tasks/events',
+      summary: "A task's log and state as they come (Server-Sent Events)",
+      params: { task_id: taskId, offset },
+      handle: ({ params, context, isSessionOpen }) => {
+        const job = need(params.task_id);
+        const lastId = /^\d{1,15}$/.exec(context.req.header('last-event-id') ?? '')?.[0];
+        const from = Number(lastId ?? params.offset ?? 0);
+        const follow = (signal: AbortSignal) =>
+          followTask({
+            logs,
+            statusOf: () => statusOf(job),
+            hasEnded: () => isEnded(job.state),
+            id: job.id,
+            from,
+            signal,
+          });
+        return eventStream(follow, { signals: [context.req.raw.signal, stopping], isSessionOpen });
+      },
+    }),
+    post({
+      path: 'admin/system/tasks/stop',
+      summary: 'Drop a queued task, stop a running one',
+      params: { task_id: taskId },
+      handle: async ({ params: { task_id: id } }) => {
+        if (id === PEER_TASK) await stopPeerTask(queue);
+        else await queue.stop(need(id).id);
+        return new Response(null, { status: 204 });
+      },
+    }),
+  ];
+}
+
+/** The one task that the peer's page and its task window know. */
+const PEER_TASK = 'istore';
+
+/**
+ * The newest package task. Once its window has been closed: one that is still under way, or none,
+ * or the page would open the window again.
+ */
+function peerTask(queue: Queue): Job | undefined {
+  const newest = queue.newest('package');
+  if (newest?.isDismissed !== true) return newest;
+  return queue.all().findLast(({ lane, state }) => lane === 'package' && !isEnded(state));
+}
+
+/**
+ * The window closes a task that has ended by stopping it; closing one that is gone is no mistake.
+ */
+async function stopPeerTask(queue: Queue): Promise<void> {
+  const job = peerTask(queue);
+  if (job === undefined) return;
+  if (isEnded(job.state)) await queue.dismiss(job.id);
+  else await queue.stop(job.id);
+}
+
+/**
+ * What contract.md shows of a task. One that waits for its turn counts as running: its clients wait
+ * until it is not.
+ */
+export function describeTask(job: Job): object {
+  const { state, kind, subject, command, startedAt, createdAt, stoppedAt, exitCode, error } = job;
+  return {
+    running: !isEnded(state),
+    ...(exitCode === undefined ? {} : { exit_code: exitCode }),
+    command,
+    start: startedAt ?? createdAt,
+    ...(stoppedAt === undefined ? {} : { stop: stoppedAt }),
+    state,
+    kind,
+    package: subject,
+    ...(error === undefined ? {} : { error }),
+  };
+}
+
+/** How long a reader who has everything is kept waiting for more. */
+const MORE_MS = 1000;
+/** A log is sent in pieces of this size, so that a large one is never in memory. */
+const PIECE_BYTES = 64 * 1024;
+
+async function logFrom(
+  logs: TaskLogs,
+  { job, offset: from, signal }: { job: Job; offset: number; signal: AbortSignal },
+): Promise<Response> {
+  if ((await logs.size(job.id)) === from || job.state === 'queued') {
+    if (!isEnded(job.state)) {
+      await logs.waitForMore(job.id, { offset: from, timeoutMs: MORE_MS, signal });
+    }
+  }
+  const size = await logs.size(job.id);
+  if (size === undefined && isEnded(job.state)) {
+    throw new DepotError('not_found', `cannot find the log of task ${job.id}`);
+  }
+  const headers = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' };
+  if (from > (size ?? 0)) return new Response(null, { status: 205, headers });
+  if (from === (size ?? 0)) return new Response(null, { status: 204, headers });
+  const length = (size ?? 0) - from;
+  return new Response(pieces(logs, { id: job.id, from, length }), {
+    headers: {
+      ...headers,
+      'content-type': 'application/octet-stream',
+      'content-length': String(length),
+    },
+  });
+}
+
+function pieces(
+  logs: TaskLogs,
+  { id, from, length }: { id: string; from: number; length: number },
+): ReadableStream<Uint8Array> {
+  let position = from;
+  const end = from + length;
+  return new ReadableStream({
+    pull: async (controller) => {
+      const piece = await logs.read(id, position, Math.min(PIECE_BYTES, end - position));
+      position += piece.length;
+      if (piece.length > 0) controller.enqueue(piece);
+      if (position >= end || piece.length === 0) controller.close();
+    },
+  });
+}

@@ -1,0 +1,146 @@
+import { randomBytes } from 'node:crypto';
+import { constants } from 'node:fs';
+import { chmod, mkdir, open, readdir, rm, statfs, type FileHandle } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Paths } from '../../device/paths.ts';
+import { DepotError, reasonOf, systemCode } from '../../errors.ts';
+import type { UploadContent, UploadFile, UploadFolder, UploadKind } from './port.ts';
+import type { Command } from '../../device/command.ts';
+import { inspectIpk } from '../packages/opkg/ipk-file.ts';
+import { createYoungCollector } from '../../runtime/young-collector.ts';
+import { createInstaller } from './installer.ts';
+
+/**
+ * Random names, which nobody can have planted; and of nobody else's files is anything known here.
+ */
+const FILE_NAME = /^([0-9a-f]{32})\.(ipk|run)$/;
+
+export function createUploadFolder(
+  paths: Paths,
+  commands: { install: (names: string[]) => Command; environment: Record<string, string> },
+): UploadFolder {
+  const folder = paths.uploadDir;
+  const fileOf = (id: string, kind: UploadKind): string => join(folder, `${id}.${kind}`);
+  const installer = createInstaller(paths, commands);
+  return {
+    create: (kind) => createFile(folder, kind),
+    inspect: async (id, kind) =>
+      kind === 'ipk'
+        ? inspectIpk(fileOf(id, kind), await freeBytes(paths.root))
+        : inspectProgram(fileOf(id, kind)),
+    installer: async (id, kind) => {
+      if (kind === 'run') await chmod(fileOf(id, kind), 0o700);
+      return installer(fileOf(id, kind), kind);
+    },
+    remove: async (id) => {
+      for (const kind of ['ipk', 'run'] as const) await rm(fileOf(id, kind), { force: true });
+    },
+    list: async () =>
+      (await readdir(folder).catch(() => [])).flatMap((name) => FILE_NAME.exec(name)?.[1] ?? []),
+    freeBytes: async () => {
+      await (await openFolder(folder)).close();
+      return freeBytes(folder);
+    },
+  };
+}
+
+/** A large file passes through in many small buffers. */
+const COLLECT_EACH_BYTES = 4 * 1024 ** 2;
+
+async function createFile(folder: string, kind: UploadKind): Promise<UploadFile> {
+  const id = randomBytes(16).toString('hex');
+  const directory = await openFolder(folder);
+  try {
+    // By way of the folder's descriptor, so that the folder that was checked is the one that is
+    // written to.
+    const file = await open(
+      `/proc/self/fd/${directory.fd}/${id}.${kind}`,
+      constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW,
+      0o600,
+    );
+    const collect = createYoungCollector();
+    let uncollected = 0;
+    return {
+      id,
+      write: async (piece) => {
+        await writeAll(file, piece);
+        uncollected += piece.length;
+        if (uncollected < COLLECT_EACH_BYTES) return;
+        uncollected = 0;
+        collect();
+      },
+      finish: () => file.close(),
+    };
+  } catch (error) {
+    throw asFull(error);
+  } finally {
+    await directory.close();
+  }
+}
+
+/**
+ * The folder stands in /tmp, where anybody may have made it first: it must be a folder, the
+ * daemon's own, and nobody else's to look into.
+ */
+async function openFolder(folder: string): Promise<FileHandle> {
+  const refuse = (why: string): DepotError =>
+    new DepotError('unavailable', `cannot take uploads in ${folder}: ${why}`);
+  await mkdir(folder, { recursive: true, mode: 0o700 }).catch((error: unknown) => {
+    throw refuse(reasonOf(error));
+  });
+  const handle = await open(
+    folder,
+    constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW,
+  ).catch((error: unknown) => {
+    throw refuse(
+      systemCode(error) === 'ELOOP' || systemCode(error) === 'ENOTDIR'
+        ? 'it is no folder'
+        : reasonOf(error),
+    );
+  });
+  try {
+    const { uid, mode } = await handle.stat();
+    if (uid !== process.getuid?.()) throw refuse('it belongs to somebody else');
+    if ((mode & 0o077) !== 0) await handle.chmod(0o700);
+    return handle;
+  } catch (error) {
+    await handle.close();
+    throw error;
+  }
+}
+
+async function writeAll(file: FileHandle, piece: Uint8Array): Promise<void> {
+  try {
+    for (let from = 0; from < piece.length;) from += (await file.write(piece, from)).bytesWritten;
+  } catch (error) {
+    throw asFull(error);
+  }
+}
+
+function asFull(error: unknown): unknown {
+  const isFull = systemCode(error) === 'ENOSPC' || systemCode(error) === 'EDQUOT';
+  return isFull
+    ? new DepotError('no_space', 'cannot take the upload: the disk is full', { cause: error })
+    : error;
+}
+
+async function freeBytes(folder: string): Promise<number> {
+  const { bavail, bsize } = await statfs(folder);
+  return bavail * bsize;
+}
+
+/** A script says what runs it (execve(2)); a program begins with ELF's magic number (elf(5)). */
+async function inspectProgram(path: string): Promise<UploadContent> {
+  const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW);
+  try {
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(4), 0, 4, 0);
+    const head = buffer.toString('latin1', 0, bytesRead);
+    if (head.startsWith('#!') || head === '\u007fELF') return {};
+    throw new DepotError(
+      'bad_request',
+      'cannot take the file as a program: it begins neither with "#!" nor as ELF does',
+    );
+  } finally {
+    await file.close();
+  }
+}

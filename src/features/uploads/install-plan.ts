@@ -1,0 +1,89 @@
+import * as v from 'valibot';
+import type { PackageDatabase } from '../packages/package-manager.ts';
+import { unixNow, type Job, type Plan } from '../../jobs/job.ts';
+import { isPresent } from '../packages/catalog.ts';
+import { dependentsFirst } from '../packages/dependencies.ts';
+import { checkSpace } from '../packages/opkg/steps.ts';
+import { opkgSteps, type OpkgWork } from '../packages/transaction.ts';
+import type { PackageTools } from '../packages/deps.ts';
+import { repairSteps } from '../packages/rollback.ts';
+import type { ReceivedUpload } from './receive.ts';
+
+const uploadParams = v.object({
+  upload: v.string(),
+  type: v.picklist(['ipk', 'run']),
+  md5: v.string(),
+  package: v.optional(v.string()),
+  version: v.optional(v.string()),
+});
+
+/** What the job keeps of a file that was received. */
+export function paramsOf({
+  id,
+  kind,
+  md5,
+  package: content,
+}: ReceivedUpload): Record<string, string> {
+  return {
+    upload: id,
+    type: kind,
+    md5,
+    ...(content === undefined ? {} : { package: content.name, version: content.version }),
+  };
+}
+
+/**
+ * upload: installs the file, and keeps as a run record which packages came. A package must be there
+ * afterwards in the version of the file; of a program its exit code tells, and that no package
+ * stays half installed.
+ */
+export function uploadPlan(tools: PackageTools, { subject, params }: Job): Plan {
+  const { packages, records, uploads } = tools;
+  const file = v.parse(uploadParams, params);
+  const judge: OpkgWork['judge'] = (after, _, { job, before }) => {
+    if (file.type === 'run' && job.lastExitCode !== 0) {
+      return `cannot install ${subject}: it ended with exit code ${job.lastExitCode ?? 'none'}; the log says why`;
+    }
+    const half = packagesThatCame(before, after).find(
+      (name) => after.get(name)?.state !== 'installed',
+    );
+    if (half !== undefined) {
+      return `cannot install ${subject}: ${half} is not fully installed; the log says why`;
+    }
+    if (file.package === undefined) return undefined;
+    const found = after.get(file.package);
+    return found?.state === 'installed' && found.version === file.version
+      ? undefined
+      : `cannot install ${subject}: ${file.package} ${file.version ?? ''} is not installed; the log says why`;
+  };
+  const steps = opkgSteps(tools, {
+    verb: 'install',
+    choose: async ({ memory }) => {
+      await checkSpace(packages, `install ${subject}`);
+      memory.names = [];
+    },
+    command: () => uploads.installer(file.upload, file.type),
+    judge,
+    record: async (after, { job, before }) => {
+      // Done again after a crash, it would find that nothing came: the copy of the status is of
+      // after the job by then.
+      if ((await records.find(job.id)) !== undefined) return;
+      await records.put({
+        id: job.id,
+        ts: job.startedAt ?? unixNow(),
+        md5: file.md5,
+        file: subject,
+        packages: packagesThatCame(before, after),
+      });
+    },
+  });
+  return { steps, repair: repairSteps(tools) };
+}
+
+/** Those that need others before them. */
+function packagesThatCame(before: PackageDatabase, after: PackageDatabase): string[] {
+  const names = [...after.values()]
+    .filter((entry) => isPresent(entry) && !isPresent(before.get(entry.name)))
+    .map(({ name }) => name);
+  return dependentsFirst(after, names);
+}

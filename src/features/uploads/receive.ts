@@ -1,0 +1,142 @@
+import { createHash } from 'node:crypto';
+import { DepotError } from '../../errors.ts';
+import type { UploadContent, UploadFolder, UploadKind } from './port.ts';
+import { isEnded, type Job } from '../../jobs/job.ts';
+import { isPackageName } from '../packages/names.ts';
+
+/** A file that was sent, whole and judged, waiting for its job. */
+export interface ReceivedUpload extends UploadContent {
+  id: string;
+  kind: UploadKind;
+  /** The name it was sent under, fit to be shown. */
+  shownName: string;
+  md5: string;
+}
+
+export interface IncomingFile {
+  /** As the sender wrote it: believed in nothing but its ending. */
+  name: string | undefined;
+  content: AsyncIterable<Uint8Array>;
+  /** Largest that is taken. */
+  limitBytes: number;
+}
+
+/**
+ * Takes files in. Invariants:
+ *  - a file is in the folder under a random name, or it is not there: whatever refuses it removes
+ *    it first;
+ *  - one piece of it is in memory at a time;
+ *  - it stays until its job has ended.
+ */
+export interface Uploads {
+  /**
+   * @throws DepotError bad_request, too_large, no_space, unavailable; and whatever the content's
+   *   source throws
+   */
+  receive: (file: IncomingFile) => Promise<ReceivedUpload>;
+  remove: (id: string) => Promise<void>;
+  /** Removes the job's file once the job has ended. */
+  settle: (job: Job) => void;
+  /** Removes what belongs to no job that is still to run: left by a daemon that went down. */
+  sweep: (jobs: readonly Job[]) => Promise<void>;
+}
+
+/** Uploads under way at a time; each holds a connection, a file and some buffers. */
+const MOST_AT_A_TIME = 4;
+
+export function createUploads(folder: UploadFolder): Uploads {
+  let underWay = 0;
+  return {
+    receive: async (file) => {
+      if (underWay >= MOST_AT_A_TIME) {
+        throw new DepotError(
+          'unavailable',
+          `cannot take the upload: ${MOST_AT_A_TIME} others are under way`,
+        );
+      }
+      underWay += 1;
+      try {
+        return await receive(folder, file);
+      } finally {
+        underWay -= 1;
+      }
+    },
+    remove: folder.remove,
+    settle: ({ kind, state, params }) => {
+      if (kind === 'upload' && isEnded(state) && params.upload !== undefined) {
+        void removeNowOrLater(folder, params.upload);
+      }
+    },
+    sweep: async (jobs) => {
+      const wanted = new Set(
+        jobs.filter(({ state }) => !isEnded(state)).map(({ params }) => params.upload),
+      );
+      for (const id of await folder.list()) if (!wanted.has(id)) await removeNowOrLater(folder, id);
+    },
+  };
+}
+
+/**
+ * What cannot be removed now (a disk that has become read-only) is in the way of nobody: the next
+ * start tries again.
+ */
+async function removeNowOrLater(folder: UploadFolder, id: string): Promise<void> {
+  await folder.remove(id).catch(() => undefined);
+}
+
+async function receive(
+  folder: UploadFolder,
+  { name, content, limitBytes }: IncomingFile,
+): Promise<ReceivedUpload> {
+  const kind = kindOf(name);
+  const file = await folder.create(kind);
+  try {
+    const hash = createHash('md5');
+    try {
+      let bytes = 0;
+      for await (const piece of content) {
+        bytes += piece.length;
+        if (bytes > limitBytes) throw tooLarge(limitBytes);
+        hash.update(piece);
+        await file.write(piece);
+      }
+    } finally {
+      await file.finish();
+    }
+    const found = await folder.inspect(file.id, kind);
+    if (found.package !== undefined && !isPackageName(found.package.name)) {
+      throw new DepotError(
+        'bad_request',
+        'cannot take the package: its name is not one that opkg could be given',
+      );
+    }
+    return { ...found, id: file.id, kind, shownName: shownName(name), md5: hash.digest('hex') };
+  } catch (error) {
+    await folder.remove(file.id);
+    throw error;
+  }
+}
+
+export function tooLarge(limitBytes: number): DepotError {
+  return new DepotError(
+    'too_large',
+    `cannot take the upload: it has more than ${limitBytes} bytes`,
+  );
+}
+
+function kindOf(name: string | undefined): UploadKind {
+  const ending = /\.(ipk|run)$/i.exec(name ?? '')?.[1]?.toLowerCase();
+  if (ending === 'ipk' || ending === 'run') return ending;
+  throw new DepotError(
+    'bad_request',
+    'cannot take the upload: the name of the file must end in .ipk or .run',
+  );
+}
+
+const MOST_SHOWN_CHARACTERS = 128;
+
+/** The last part of the name, without what a terminal or a log would take for more than text. */
+function shownName(name = ''): string {
+  const last = name.split(/[/\\]/).at(-1) ?? '';
+  return last.replace(/[^\p{L}\p{N}\p{M}\p{P}\p{S} ]/gu, '').slice(-MOST_SHOWN_CHARACTERS);
+}

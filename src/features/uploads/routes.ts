@@ -1,0 +1,116 @@
+import type { IncomingMessage } from 'node:http';
+import type { Context } from 'hono';
+import * as v from 'valibot';
+import { DepotError } from '../../errors.ts';
+import type { Queue } from '../../jobs/queue.ts';
+import { requestFor } from '../../features.ts';
+import type { RunRecords } from './run-records.ts';
+import { tooLarge, type ReceivedUpload, type Uploads } from './receive.ts';
+import { paramsOf } from './install-plan.ts';
+import { receiveFile } from '../../http/multipart.ts';
+import { json } from '../../http/respond.ts';
+import { get, post, postTask, postUpload, type Route } from '../../http/route.ts';
+import { submissionResult } from '../../http/task-result.ts';
+
+export interface UploadTools {
+  uploads: Uploads;
+  records: RunRecords;
+  queue: Queue;
+  /** Largest file that is taken. */
+  limitBytes: number;
+  /** Bytes free where uploads go. */
+  freeBytes: () => Promise<number>;
+  /** Limit for the silence of a sender; default 30 s. */
+  idleMs?: number;
+}
+
+const IDLE_MS = 30_000;
+/** What a form may have around its file. */
+const FORM_BYTES = 64 * 1024;
+
+const recordId = v.pipe(
+  v.string(),
+  v.regex(/^[0-9a-f]{32}$/, '32 hexadecimal digits are expected'),
+);
+
+/** Files that are sent to be installed, and what they brought. */
+export function uploadRoutes(tools: UploadTools): Route[] {
+  const { records, queue } = tools;
+  const known = async (id: string): Promise<string> => {
+    const record = await records.find(id);
+    if (record === undefined) throw new DepotError('not_found', `cannot find the record ${id}`);
+    return record.file;
+  };
+  return [
+    postUpload({
+      path: 'admin/store/upload',
+      summary: 'Install a file: .ipk or .run',
+      params: {},
+      handle: ({ context }) => takeUpload(tools, context),
+    }),
+    get({
+      path: 'admin/store/run_records',
+      summary: 'What uploads brought, and when',
+      params: {},
+      handle: async () =>
+        json({
+          code: 200,
+          records: (await records.all()).map(({ id, ts, md5, file }) => ({ id, ts, md5, file })),
+        }),
+    }),
+    postTask({
+      path: 'admin/store/unrun',
+      summary: 'Remove what an upload brought, and its record',
+      params: { id: recordId },
+      handle: async ({ params: { id } }) =>
+        json(submissionResult(await queue.submit(requestFor('unrun', await known(id), { id })))),
+    }),
+    post({
+      path: 'admin/store/del_record',
+      summary: 'Forget an upload; what it brought stays',
+      params: { id: recordId },
+      handle: async ({ params: { id } }) => {
+        if (!(await records.remove(id))) {
+          throw new DepotError('not_found', `cannot find the record ${id}`);
+        }
+        return json({ code: 0 });
+      },
+    }),
+  ];
+}
+
+async function takeUpload(tools: UploadTools, context: Context): Promise<Response> {
+  const { uploads, limitBytes, queue, idleMs = IDLE_MS } = tools;
+  const { incoming } = context.env as { incoming: IncomingMessage };
+  await checkSize(tools, incoming);
+  const upload: ReceivedUpload = await receiveFile(incoming, {
+    take: (part) => uploads.receive({ ...part, limitBytes }),
+    drop: ({ id }) => uploads.remove(id),
+    idleMs,
+  });
+  try {
+    return json(
+      submissionResult(
+        await queue.submit(requestFor('upload', upload.shownName, paramsOf(upload))),
+      ),
+    );
+  } catch (error) {
+    await uploads.remove(upload.id);
+    throw error;
+  }
+}
+
+/** What the request says of its size is enough to refuse it before it is read. */
+async function checkSize(
+  { limitBytes, freeBytes }: UploadTools,
+  { headers }: IncomingMessage,
+): Promise<void> {
+  const sizeBytes = Number(headers['content-length'] ?? 0);
+  if (sizeBytes > limitBytes + FORM_BYTES) throw tooLarge(limitBytes);
+  if (sizeBytes > (await freeBytes())) {
+    throw new DepotError(
+      'no_space',
+      `cannot take the upload: it has ${sizeBytes} bytes, more than are free`,
+    );
+  }
+}

@@ -1,0 +1,68 @@
+import { DepotError } from '../../errors.ts';
+import type { PackageDatabase } from '../packages/package-manager.ts';
+import type { Job, Plan, StepContext } from '../../jobs/job.ts';
+import { isPresent } from '../packages/catalog.ts';
+import { dependentsFirst, isNeeded } from '../packages/dependencies.ts';
+import { opkgSteps } from '../packages/transaction.ts';
+import type { PackageTools } from '../packages/deps.ts';
+import { repairSteps } from '../packages/rollback.ts';
+
+/**
+ * unrun: removes the packages that came with an upload and are still there, but none that is
+ * essential or that another package needs, and then drops the record. What a program did beside
+ * packages nobody knows, so that it stays.
+ */
+export function unrunPlan(tools: PackageTools, { params }: Job): Plan {
+  const { packages, records } = tools;
+  const id = params.id ?? '';
+  const choose = async ({ memory, note, show }: StepContext): Promise<void> => {
+    const record = await records.find(id);
+    if (record === undefined) {
+      throw new DepotError('not_found', `cannot undo ${id}: there is no such record`);
+    }
+    const database = await packages.read();
+    const there = record.packages.filter((name) => isPresent(database.get(name)));
+    const names = removable(database, there);
+    const kept = there.filter((name) => !names.includes(name));
+    if (kept.length > 0) await note(`${kept.join(', ')} stays: other packages need it`);
+    if (names.length === 0) {
+      await note(`nothing that came with ${record.file} is left to be removed`);
+    }
+    memory.names = names;
+    show(`opkg remove ${names.join(' ')}`);
+  };
+  const judge = (after: PackageDatabase, { names }: { names: string[] }): string | undefined => {
+    const left = names.filter((name) => isPresent(after.get(name)));
+    return left.length === 0
+      ? undefined
+      : `cannot undo ${id}: ${left.join(', ')} is still there; the log says why`;
+  };
+  const steps = opkgSteps(tools, {
+    verb: 'remove',
+    choose,
+    judge,
+    record: async () => {
+      await records.remove(id);
+    },
+  });
+  return { steps, repair: repairSteps(tools) };
+}
+
+/** Takes out, until nothing changes, what a package that stays needs. */
+function removable(database: PackageDatabase, names: readonly string[]): string[] {
+  let gone = new Set(names.filter((name) => database.get(name)?.isEssential === false));
+  for (;;) {
+    const next = new Set([...gone].filter((name) => !isNeededByOthers(database, name, gone)));
+    if (next.size === gone.size) return dependentsFirst(database, [...gone]);
+    gone = next;
+  }
+}
+
+function isNeededByOthers(
+  database: PackageDatabase,
+  name: string,
+  gone: ReadonlySet<string>,
+): boolean {
+  const entry = database.get(name);
+  return entry !== undefined && isNeeded(database, entry, gone);
+}

@@ -1,0 +1,61 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+
+import { run } from '../../src/device/exec.ts';
+
+const LIMITS = { timeoutMs: 20_000, maxBytes: 65_536 };
+const shell = (text: string): Parameters<typeof run>[0] => ({
+  argv: ['/bin/sh', '-c', text],
+  environment: { PATH: process.env.PATH ?? '' },
+  cwd: '/',
+});
+
+describe('a short command', () => {
+  test('gives its exit code and both outputs as they came', async () => {
+    await expect(run(shell('echo out; echo err >&2; exit 3'), LIMITS)).resolves.toEqual({
+      exitCode: 3,
+      stdout: 'out\n',
+      stderr: 'err\n',
+    });
+  });
+
+  test('is answered for when it has ended, though something that it left behind holds its output open', async () => {
+    const { exitCode, stdout } = await run(shell('setsid sleep 60 & echo $!'), LIMITS);
+    process.kill(Number(stdout));
+    expect(exitCode).toBe(0);
+  });
+
+  test('that takes too long is ended with all that it started', async () => {
+    const result = await run(shell('sleep 61 & echo $!; wait'), { ...LIMITS, timeoutMs: 1000 });
+    expect(result).toMatchObject({ exitCode: undefined, cutShortBy: 'time' });
+    await expect.poll(() => isRunning(Number(result.stdout)), { timeout: 10_000 }).toBe(false);
+  });
+
+  test('that prints too much is ended, and what it printed within the limit is kept', async () => {
+    const result = await run(shell('echo first; sleep 1; exec yes'), { ...LIMITS, maxBytes: 1000 });
+    expect(result).toMatchObject({ exitCode: undefined, cutShortBy: 'output', stdout: 'first\n' });
+  });
+
+  test('that is not there says so instead of throwing', async () => {
+    const result = await run({ argv: ['/nowhere/program'], environment: {}, cwd: '/' }, LIMITS);
+    expect(result.exitCode).toBeUndefined();
+    expect(result.stderr).toContain('/nowhere/program');
+  });
+
+  test('ends at once when its caller goes away', async () => {
+    const result = await run(shell('exec sleep 62'), {
+      ...LIMITS,
+      signal: AbortSignal.timeout(50),
+    });
+    expect(result).toMatchObject({ exitCode: undefined, cutShortBy: 'stop' });
+  });
+});
+
+/** A process that has ended and waits for its parent does not count. */
+function isRunning(pid: number): boolean {
+  try {
+    return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, 'latin1'));
+  } catch {
+    return false;
+  }
+}

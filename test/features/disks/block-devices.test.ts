@@ -1,0 +1,106 @@
+import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+
+import { createBlockDevices } from '../../../src/features/disks/block-devices.ts';
+import { parseBlkid, parseBlockInfo } from '../../../src/features/disks/content-probe.ts';
+import { parseMounts } from '../../../src/device/mounts.ts';
+import { parsePartitions } from '../../../src/features/disks/partitions.ts';
+
+describe('on a host whose tools are older, or fewer', () => {
+  let folder: string;
+
+  beforeEach(async () => (folder = await mkdtemp(join(tmpdir(), 'depotd-tools-'))));
+  afterEach(() => rm(folder, { recursive: true }));
+
+  test('an lsblk without JSON is read all the same', async () => {
+    await tool('lsblk', `echo "lsblk: unrecognized option '--json'" >&2; exit 1`);
+    expect(await names()).toEqual(await namesWith(process.env.PATH ?? ''));
+  });
+
+  test('where blkid does not probe, `block info` is asked', async () => {
+    await tool('lsblk', `echo '{"blockdevices":[{"name":"sdx1","kname":"sdx1","size":1024}]}'`);
+    await tool('blkid', 'exit 1');
+    await tool(
+      'block',
+      `[ "$*" = info ] && echo '/dev/sdx1: UUID="u-1" LABEL="my "disk"" VERSION="1.0" MOUNT="/mnt" TYPE="ext4"'`,
+    );
+    expect(await createBlockDevices({ PATH: `${folder}:/bin` }).list()).toEqual([
+      {
+        name: 'sdx1',
+        path: '/dev/sdx1',
+        sizeBytes: 1024,
+        type: 'ext4',
+        version: '1.0',
+        label: 'my "disk"',
+        uuid: 'u-1',
+        mounts: [],
+      },
+    ]);
+  });
+
+  test('with no tool at all the kernel still tells names, sizes and mounts', async () => {
+    const devices = await createBlockDevices({ PATH: folder }).list();
+    expect(devices.length).toBeGreaterThan(0);
+    expect(
+      devices.every(({ name, path, sizeBytes }) => path === `/dev/${name}` && sizeBytes >= 0),
+    ).toBe(true);
+  });
+
+  async function tool(name: string, body: string): Promise<void> {
+    await writeFile(join(folder, name), `#!/bin/sh\n${body}\n`, { mode: 0o755 });
+    await symlink('/bin/sh', join(folder, 'sh')).catch(() => undefined);
+  }
+
+  function names(): Promise<string[]> {
+    return namesWith(folder);
+  }
+
+  async function namesWith(path: string): Promise<string[]> {
+    return (await createBlockDevices({ PATH: path }).list()).map(({ name }) => name).sort();
+  }
+});
+
+test('what blkid prints is read back byte for byte', () => {
+  // blkid 2.38.1 -p -o udev, of an ext4 labelled with a line break.
+  const output =
+    'ID_FS_LABEL=n1_TYPE=z\nID_FS_LABEL_ENC=n1\\x0aTYPE=z\nID_FS_UUID=7332f542\nID_FS_UUID_ENC=7332f542\nID_FS_VERSION=1.0\nID_FS_BLOCK_SIZE=1024\nID_FS_TYPE=ext4\nID_FS_USAGE=filesystem\n';
+  expect(parseBlkid(output)).toEqual({
+    type: 'ext4',
+    version: '1.0',
+    label: 'n1\nTYPE=z',
+    uuid: '7332f542',
+  });
+  expect(parseBlkid('ID_FS_LABEL_ENC=\\xc3\\xa9é\nID_FS_TYPE=vfat\n').label).toBe('éé');
+});
+
+test('what `block info` prints is read by device, with what it does not say left empty', () => {
+  const output =
+    '/dev/mmcblk0p1: UUID="84173db5" VERSION="4.0" MOUNT="/rom" TYPE="squashfs"\n/dev/loop0: TYPE="f2fs"\nblock: extroot: not configured\n';
+  expect([...parseBlockInfo(output)]).toEqual([
+    ['/dev/mmcblk0p1', { type: 'squashfs', version: '4.0', label: '', uuid: '84173db5' }],
+    ['/dev/loop0', { type: 'f2fs', version: '', label: '', uuid: '' }],
+  ]);
+});
+
+test('mounts of devices are read with their blanks, those of anything else are left out', () => {
+  // The first line is the example of proc(5).
+  const text =
+    '36 35 98:0 /mnt1 /mnt2 rw,noatime master:1 - ext3 /dev/root rw,errors=continue\n22 27 0:21 / /proc rw - proc proc rw\n40 35 0:44 / /mnt/a\\040b\\303\\251 rw - btrfs /dev/sda1 rw\n';
+  expect(parseMounts(text)).toEqual([
+    { device: '98:0', source: '/dev/root', path: '/mnt2', type: 'ext3' },
+    { device: '0:44', source: '/dev/sda1', path: '/mnt/a bé', type: 'btrfs' },
+  ]);
+});
+
+test('partitions are read with sizes in bytes', () => {
+  expect(
+    parsePartitions(
+      'major minor  #blocks  name\n\n 254        0  268435456 vda\n 179        1       3072 mmcblk0p1\n',
+    ),
+  ).toEqual([
+    { device: '254:0', name: 'vda', sizeBytes: 274_877_906_944 },
+    { device: '179:1', name: 'mmcblk0p1', sizeBytes: 3_145_728 },
+  ]);
+});

@@ -1,0 +1,245 @@
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+import { startDaemon, type TestDaemon } from '../../device/daemon.ts';
+import { createDevice, type Device } from '../../device/device.ts';
+import { attach, canLoop, command, detach, emptyImage } from '../../device/loop-disks.ts';
+
+const isPossible = await canLoop(['mkfs.ext4', 'mkfs.btrfs', 'mkfs.xfs', 'mkfs.vfat', 'mkswap']);
+
+let device: Device;
+let daemon: TestDaemon;
+let folder: string;
+const loops = new Set<string>();
+let images = 0;
+const mounts: string[] = [];
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'depotd-disks-'));
+  device = await createDevice();
+  daemon = await startDaemon(device);
+});
+
+afterAll(async () => {
+  for (const path of mounts) await command('umount', [path]).catch(() => undefined);
+  for (const path of loops) await command('losetup', ['-d', path]).catch(() => undefined);
+  await daemon.close();
+  await device.close();
+  await rm(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
+});
+
+test('get_block_devices answers 200 with an object of texts only', async () => {
+  const answer = await daemon.get('admin/store/get_block_devices');
+  const body = (await answer.json()) as Answer;
+  expect(answer.status).toBe(200);
+  expect({ code: body.code, msg: body.msg }).toEqual({ code: 200, msg: '' });
+  for (const item of Object.values(body.data)) {
+    expect(Object.keys(item).sort()).toEqual([
+      'dev',
+      'label',
+      'mount',
+      'size',
+      'type',
+      'uuid',
+      'version',
+    ]);
+    expect(Object.values(item).every((value) => typeof value === 'string')).toBe(true);
+  }
+});
+
+describe.skipIf(!isPossible)('real loop disks', () => {
+  test.each([
+    {
+      type: 'ext4',
+      label: 'data',
+      make: ['mkfs.ext4', '-q', '-F', '-L', 'data'],
+      version: '1.0',
+      sizeMib: 16,
+      size: '16.00 MB',
+    },
+    {
+      type: 'ext4',
+      label: '',
+      make: ['mkfs.ext4', '-q', '-F'],
+      version: '1.0',
+      sizeMib: 17,
+      size: '17.00 MB',
+    },
+    {
+      type: 'ext4',
+      label: 'my "d"é\\',
+      make: ['mkfs.ext4', '-q', '-F', '-L', 'my "d"é\\'],
+      version: '1.0',
+      sizeMib: 16,
+      size: '16.00 MB',
+    },
+    {
+      type: 'btrfs',
+      label: 'pool',
+      make: ['mkfs.btrfs', '-q', '-f', '-L', 'pool'],
+      version: '',
+      sizeMib: 128,
+      size: '128.00 MB',
+    },
+    {
+      type: 'xfs',
+      label: 'big',
+      make: ['mkfs.xfs', '-q', '-f', '-L', 'big'],
+      version: '',
+      sizeMib: 320,
+      size: '320.00 MB',
+    },
+    {
+      type: 'vfat',
+      label: 'STICK',
+      make: ['mkfs.vfat', '-F', '32', '-n', 'STICK'],
+      version: 'FAT32',
+      sizeMib: 64,
+      size: '64.00 MB',
+    },
+    {
+      type: 'vfat',
+      label: '',
+      make: ['mkfs.vfat', '-F', '16'],
+      version: 'FAT16',
+      sizeMib: 16,
+      size: '16.00 MB',
+    },
+    {
+      type: 'swap',
+      label: 'sw',
+      make: ['mkswap', '-q', '-L', 'sw'],
+      version: '1',
+      sizeMib: 16,
+      size: '16.00 MB',
+    },
+  ])(
+    '$type labelled "$label", unmounted',
+    async ({ type, label, make: [program = '', ...args], version, sizeMib, size }) => {
+      const dev = await loopDisk(sizeMib);
+      await command(program, [...args, dev]);
+      expect(await itemOf(dev)).toMatchObject({ dev, type, label, version, size, mount: '' });
+      expect((await itemOf(dev))?.uuid).toMatch(/^[0-9A-Fa-f-]{9,36}$/);
+      await pull(dev);
+      expect(await itemOf(dev)).toBeUndefined();
+    },
+  );
+
+  test.each(['ext4', 'btrfs', 'xfs'])(
+    'a mounted %s shows where it was mounted first, at once, and no longer when it is not',
+    async (type) => {
+      const dev = await loopDisk(320);
+      await command(`mkfs.${type}`, ['-q', dev]);
+      const first = join(folder, `${type} first`);
+      const second = join(folder, `${type}-second`);
+      await mount(dev, first);
+      expect((await itemOf(dev))?.mount).toBe(first);
+      await mount(dev, second);
+      expect((await itemOf(dev))?.mount).toBe(first);
+      await command('umount', [first]);
+      expect((await itemOf(dev))?.mount).toBe(second);
+      await command('umount', [second]);
+      expect(await itemOf(dev)).toMatchObject({ mount: '', type });
+      await pull(dev);
+    },
+  );
+});
+
+describe.skipIf(!isPossible)('loop disks that change', () => {
+  test('a disk without a file system is not listed until it has one', async () => {
+    const dev = await loopDisk(16);
+    expect(await itemOf(dev)).toBeUndefined();
+    await command('mkfs.ext4', ['-q', dev]);
+    expect(await itemOf(dev)).toMatchObject({ type: 'ext4', label: '' });
+    await command('e2label', [dev, 'new']);
+    expect(await itemOf(dev)).toMatchObject({ label: 'new' });
+    await command('mkfs.vfat', ['-I', dev]);
+    expect(await itemOf(dev)).toMatchObject({ type: 'vfat', label: '' });
+    await pull(dev);
+  });
+
+  test('disks of one size that change places in one drive are told apart', async () => {
+    const files = await Promise.all(['one', 'two'].map((label) => imageOf(label)));
+    const dev = await plugIn(files[0] ?? '');
+    expect((await itemOf(dev))?.label).toBe('one');
+    await pull(dev);
+    await command('losetup', [dev, files[1] ?? '']);
+    expect((await itemOf(dev))?.label).toBe('two');
+    await pull(dev);
+  });
+
+  test('disks that come and go all the time are right in each answer, to many callers at once', async () => {
+    const file = await imageOf('busy');
+    for (let round = 0; round < 10; round += 1) {
+      const dev = await plugIn(file);
+      const seen = await Promise.all(Array.from({ length: 8 }, () => itemOf(dev)));
+      expect(seen.map((item) => item?.label)).toEqual(Array.from({ length: 8 }, () => 'busy'));
+      await pull(dev);
+      expect(await itemOf(dev)).toBeUndefined();
+    }
+  });
+
+  test('a label that lies is a label and nothing more', async () => {
+    const dev = await loopDisk(16);
+    await command('mkfs.ext4', ['-q', '-L', 'x\nID_FS_TYPE=z', dev]);
+    expect(await itemOf(dev)).toMatchObject({ type: 'ext4', label: 'x\nID_FS_TYPE=z' });
+    await pull(dev);
+  });
+});
+
+interface Answer {
+  code: number;
+  msg: string;
+  data: Record<
+    string,
+    {
+      dev: string;
+      uuid: string;
+      version: string;
+      label: string;
+      mount: string;
+      type: string;
+      size: string;
+    }
+  >;
+}
+
+async function itemOf(dev: string): Promise<Answer['data'][string] | undefined> {
+  const body = (await (await daemon.get('admin/store/get_block_devices')).json()) as Answer;
+  return body.data[dev.replace('/dev/', '')];
+}
+
+async function newImage(sizeMib: number): Promise<string> {
+  const file = join(folder, `${images++}.img`);
+  await emptyImage(file, sizeMib);
+  return file;
+}
+
+async function imageOf(label: string): Promise<string> {
+  const file = await newImage(16);
+  await command('mkfs.ext4', ['-q', '-L', label, file]);
+  return file;
+}
+
+async function loopDisk(sizeMib: number): Promise<string> {
+  return plugIn(await newImage(sizeMib));
+}
+
+async function plugIn(file: string): Promise<string> {
+  const dev = await attach(file);
+  loops.add(dev);
+  return dev;
+}
+
+async function pull(dev: string): Promise<void> {
+  await detach(dev);
+  loops.delete(dev);
+}
+
+async function mount(dev: string, path: string): Promise<void> {
+  await mkdir(path, { recursive: true });
+  await command('mount', [dev, path]);
+  mounts.push(path);
+}

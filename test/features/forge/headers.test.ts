@@ -1,0 +1,214 @@
+import { expect, test } from 'vitest';
+import { requestHeaders, responseHeaders } from '../../../src/features/forge/headers.ts';
+import { rewritePagingLinks } from '../../../src/features/forge/link.ts';
+import { parseResponseHead } from '../../../src/features/forge/upstream/response-head.ts';
+
+const view = (): { apiRoot: string; origin: string } => ({
+  apiRoot: '/api/v1',
+  origin: 'http://nas/cgi-bin/panel',
+});
+
+test('facts/forge.md section 9 "OTP/Sudo/Accept-Language/User-Agent": unknown and caller headers pass in order, spelling and number', () => {
+  const lines = [
+    'X-Gitea-OTP',
+    '1',
+    'x-sourcecontrol-otp',
+    '2',
+    'Sudo',
+    'u',
+    'Authorization',
+    'Basic eA==',
+    'Accept-Language',
+    'de',
+    'X-New',
+    '\xe4 ',
+    'X-New',
+    'b',
+    'Origin',
+    'http://x',
+  ];
+  expect(requestHeaders(lines)).toEqual(lines);
+});
+
+test.each([
+  [
+    'hop-by-hop fields (RFC 9110, 7.6.1)',
+    [
+      'Connection',
+      'keep-alive',
+      'Keep-Alive',
+      '1',
+      'TE',
+      'trailers',
+      'Trailer',
+      'x',
+      'Transfer-Encoding',
+      'chunked',
+      'Upgrade',
+      'h2c',
+      'Proxy-Authorization',
+      'x',
+      'Proxy-Connection',
+      'x',
+    ],
+  ],
+  ['what Connection names', ['Connection', 'close, X-Secret , Sudo', 'X-Secret', '1', 'sudo', 'u']],
+  [
+    'identity (CVE-2023-37265)',
+    [
+      'X-WEBAUTH-USER',
+      'root',
+      'x-webauth-email',
+      'x',
+      'X-Forwarded-For',
+      '1',
+      'X-Forwarded-Host',
+      'x',
+      'X-FORWARDED-USER',
+      'x',
+      'X-Real-IP',
+      '1',
+      'Forwarded',
+      'for=1',
+    ],
+  ],
+  [
+    'identity written with _',
+    [
+      'X_WEBAUTH_USER',
+      'root',
+      'X-Forwarded_For',
+      '1',
+      'X_Real_IP',
+      '1',
+      'Transfer_Encoding',
+      'chunked',
+    ],
+  ],
+  [
+    'the panel session and token',
+    [
+      'Cookie',
+      'sysauth=1; sysauth_http=2; depotd_session=3',
+      'X-CSRF-Token',
+      't',
+      'X_CSRF_Token',
+      't',
+    ],
+  ],
+  [
+    'framing, which is written afresh',
+    ['Host', 'nas', 'Content-Length', '3', 'Expect', '100-continue'],
+  ],
+])('never goes upstream: %s', (_, lines) => {
+  expect(requestHeaders(lines)).toEqual([]);
+});
+
+test('section 9 "Header names with _": one that collides with a header of the request is left out, any other passes', () => {
+  expect(requestHeaders(['X-A-B', '1', 'x_a-b', '2', 'X_Other', '3'])).toEqual([
+    'X-A-B',
+    '1',
+    'X_Other',
+    '3',
+  ]);
+});
+
+test.each([
+  ['a=1; sysauth_https=x; b="2"', 'a=1; b="2"'],
+  ['sysauth=x; a=1', 'a=1'],
+  ['a=1;sysauth_http=x', 'a=1'],
+  ['SysAuth_http=x;  a=1;b', 'a=1;b'],
+  ['a=sysauth; xsysauth=1', 'a=sysauth; xsysauth=1'],
+])('section 7, "the panel\'s cookies": of %s goes %s', (value, expected) => {
+  expect(requestHeaders(['Cookie', value])).toEqual(['Cookie', expected]);
+});
+
+test("a Referer from the panel loses the panel's token", () => {
+  const value = 'http://nas/cgi-bin/luci/;stok=0123/admin/store?token=t&page=2';
+  expect(requestHeaders(['Referer', value])).toEqual([
+    'Referer',
+    'http://nas/cgi-bin/luci//admin/store?page=2',
+  ]);
+});
+
+test('answers lose hop-by-hop fields and panel cookies only', () => {
+  const lines = [
+    'Connection',
+    'X-Hop',
+    'X-Hop',
+    '1',
+    'Keep-Alive',
+    'timeout=5',
+    'Transfer-Encoding',
+    'chunked',
+    'Set-Cookie',
+    'sysauth_http=evil; Path=/',
+    'Set-Cookie',
+    'a=1',
+    'Set-Cookie',
+    'b=2',
+  ];
+  expect(responseHeaders(lines, { status: 200, view })).toEqual([
+    'Set-Cookie',
+    'a=1',
+    'Set-Cookie',
+    'b=2',
+  ]);
+});
+
+test.each(['=sysauth_http=evil', ' = sysauth=evil; Path=/', 'sysauth_http; Path=/'])(
+  "a cookie without a name cannot stand for the panel's: %s",
+  (value) => {
+    expect(responseHeaders(['Set-Cookie', value], { status: 200, view })).toEqual([]);
+  },
+);
+
+test.each([
+  ['text/html; charset=utf-8', 200, true],
+  ['image/svg+xml', 206, true],
+  ['TEXT/HTML', 200, true],
+  ['text/plain; charset=utf-8', 200, false],
+  ['application/json;charset=utf-8', 200, false],
+  ['text/html', 502, false],
+])('section 7, "sandbox added to raw HTML and SVG": %s with status %d', (type, status, isAdded) => {
+  const lines = ['Content-Type', type, 'Content-Security-Policy', "default-src 'none'"];
+  const added = isAdded ? ['Content-Security-Policy', 'sandbox'] : [];
+  expect(responseHeaders(lines, { status, view })).toEqual([...lines, ...added]);
+});
+
+test.each([
+  [
+    '<https://h/git/api/v1/repos/o/r/pulls?limit=1&page=2>; rel="next",<https://h/git/api/v1/repos/o/r/pulls?limit=1&page=9>; rel="last"',
+    '<http://nas/cgi-bin/panel/api/v1/repos/o/r/pulls?limit=1&page=2>; rel="next",<http://nas/cgi-bin/panel/api/v1/repos/o/r/pulls?limit=1&page=9>; rel="last"',
+  ],
+  ['</api/v1/x?page=1>; rel=prev', '<http://nas/cgi-bin/panel/api/v1/x?page=1>; rel=prev'],
+  [
+    '<https://h/api/v1/repos/o/r/archive/c.tar.gz?rev=c>; rel="immutable"',
+    '<https://h/api/v1/repos/o/r/archive/c.tar.gz?rev=c>; rel="immutable"',
+  ],
+  ['<https://elsewhere/x?u=/api/v1/>; rel="next"', '<https://elsewhere/x?u=/api/v1/>; rel="next"'],
+  ['nonsense', 'nonsense'],
+])('section 7, "Link rewritten to this host when it is paging": %s', (value, expected) => {
+  expect(rewritePagingLinks(value, view())).toBe(expected);
+});
+
+test('an answer keeps the last byte of a value, though it looks like a space of another kind', () => {
+  expect(parseResponseHead('HTTP/1.1 200 OK\r\nX-Name: caf\xc3\xa0 \t\r\n', 'GET')).toMatchObject({
+    headers: ['X-Name', 'caf\xc3\xa0'],
+  });
+});
+
+test.each([
+  ['HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2', 'Content-Length'],
+  ['HTTP/1.1 200 OK\r\nContent-Length: 1\r\nTransfer-Encoding: chunked', 'both'],
+  ['HTTP/1.1 200 OK\r\nContent-Length: -1', 'Content-Length'],
+  ['HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, chunked', 'Transfer-Encoding'],
+  ['HTTP/1.1 200 OK\r\nX : 1', 'header line'],
+  ['HTTP/1.1 200 OK\r\nX: 1\r\n folded', 'header line'],
+  ['HTTP/1.1 200 OK\r\nX: a\nY: b', 'header line'],
+  ['HTTP/2 200 OK', 'status line'],
+  ['HTTP/1.1 999 OK', 'status line'],
+  ['<html>', 'status line'],
+])('an answer head that could be read in two ways is refused: %j', (text, part) => {
+  expect(parseResponseHead(`${text}\r\n`, 'GET')).toContain(part);
+});

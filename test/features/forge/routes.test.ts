@@ -1,0 +1,67 @@
+import { expect, test } from 'vitest';
+import { createRouteMatcher, OTHER_ROUTE, ROUTES } from '../../../src/features/forge/routes.ts';
+
+const match = createRouteMatcher('documented');
+
+test('the table holds the 44 operations of spec/code-hosting.md', () => {
+  expect(ROUTES).toHaveLength(44);
+  expect(new Set(ROUTES.map(({ method, pattern }) => `${method} ${pattern}`)).size).toBe(44);
+});
+
+test.each(ROUTES.map((route) => [route.method, route.pattern, route] as const))(
+  '%s %s is found by a path of its form',
+  (method, pattern, route) => {
+    const path = pattern
+      .replace('{index}.{diffType}', '7.diff')
+      .replace(/\{(?:index|id)\}/g, '7')
+      .replace(/\{\w+\.\.\.\}/, 'a/b')
+      .replace(/\{\w+\??\}/g, 'x');
+    expect(match(method, path)).toBe(route);
+  },
+);
+
+test.each([
+  ['GET', '/repos/o/r/raw/a%2Fb', '/repos/{owner}/{repo}/raw/{filepath...}'],
+  ['GET', '/repos/o/r/contents', '/repos/{owner}/{repo}/contents'],
+  ['GET', '/repos/o/r//contents//', '/repos/{owner}/{repo}/contents'],
+  ['GET', '/repos/o/r/contents/./x', '/repos/{owner}/{repo}/contents/{filepath...}'],
+  ['HEAD', '/repos/o/r/raw/x', '/repos/{owner}/{repo}/raw/{filepath...}'],
+  ['OPTIONS', '/repos/o/r/wiki/new', '/repos/{owner}/{repo}/wiki/new'],
+  ['GET', '/repos/o/r/wiki/page/a%2Fb%252F+;:.', '/repos/{owner}/{repo}/wiki/page/{pageName}'],
+  ['GET', '/repos/o/r/wiki/revisions/', '/repos/{owner}/{repo}/wiki/revisions/{pageName?}'],
+  ['GET', '/repos/o/r/pulls/main/u:feature/x', '/repos/{owner}/{repo}/pulls/{base}/{head...}'],
+  ['GET', '/repos/o/r/pulls/main/u/r:feature', '/repos/{owner}/{repo}/pulls/{base}/{head...}'],
+  ['GET', '/repos/o/r/pulls/7.patch', '/repos/{owner}/{repo}/pulls/{index}.{diffType}'],
+])('%s %s means %s', (method, path, pattern) => {
+  expect(match(method, path)?.pattern).toBe(pattern);
+});
+
+test.each([
+  ['GET', '/version'],
+  ['GET', ''],
+  ['GET', '/'],
+  ['GET', '/admin/users'],
+  ['GET', '/repos/o/r'],
+  ['GET', '/repos/o/r/media/x'],
+  ['GET', '/repos/./r/contents'],
+  ['GET', '/repos/%2e/r/contents'],
+  ['GET', '/repos/o/r/editorconfig/a/b'],
+  ['GET', '/repos/o/r/wiki/new'],
+  ['DELETE', '/repos/o/r/raw/x'],
+  ['POST', '/repos/o/r/contents'],
+  ['GET', '/%72epos/o/r/contents'],
+  ['GET', '/users/u/tokens/t'],
+  ['TRACE', '/repos/o/r/contents'],
+  ['get', '/repos/o/r/contents'],
+  ['GET', '/__proto__/x'],
+])('%s %s is not documented', (method, path) => {
+  expect(match(method, path)).toBeUndefined();
+});
+
+test('expose all opens the rest below the root, but no method that makes a tunnel or mirrors the request', () => {
+  const all = createRouteMatcher('all');
+  expect(all('GET', '/version')).toBe(OTHER_ROUTE);
+  expect(all('GET', '/repos/o/r/contents')?.pattern).toBe('/repos/{owner}/{repo}/contents');
+  expect(all('TRACE', '/version')).toBeUndefined();
+  expect(all('CONNECT', '/version')).toBeUndefined();
+});

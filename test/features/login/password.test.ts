@@ -1,0 +1,75 @@
+import { mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+
+import { createPassword } from '../../../src/features/login/password.ts';
+
+let folder: string;
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'depotd-password-'));
+});
+
+afterEach(() => rm(folder, { recursive: true, force: true }));
+
+test('only the password that was set matches', async () => {
+  const password = createPassword(folder);
+  await password.set('correct horse');
+
+  expect([
+    await password.matches('correct horse'),
+    await password.matches('correct horse '),
+    await password.matches(''),
+  ]).toEqual([true, false, false]);
+});
+
+test('nothing matches while none is set', async () => {
+  const password = createPassword(folder);
+
+  expect([await password.isSet(), await password.matches('')]).toEqual([false, false]);
+});
+
+test('the file is for its owner alone and holds no password', async () => {
+  await createPassword(folder).set('correct horse');
+  const file = join(folder, 'password');
+
+  expect((await stat(file)).mode & 0o777).toBe(0o600);
+  expect(await readFile(file, 'utf8')).toMatch(/^scrypt\$16384\$8\$5\$[\w-]{22}\$[\w-]{43}\n$/);
+});
+
+test('the same password gets another hash each time', async () => {
+  const password = createPassword(folder);
+  await password.set('correct horse');
+  const first = await readFile(join(folder, 'password'), 'utf8');
+  await password.set('correct horse');
+
+  expect(await readFile(join(folder, 'password'), 'utf8')).not.toBe(first);
+});
+
+test('one password typed in two ways of Unicode is one password', async () => {
+  const password = createPassword(folder);
+  await password.set('caf\u00e9');
+
+  expect(await password.matches('cafe\u0301')).toBe(true);
+});
+
+test.for([
+  '',
+  '\n',
+  'plain text',
+  'scrypt$16384$8$5$$',
+  'scrypt$9999999999$8$5$aaaaaaaaaaaaaaaaaaaaaa$bbbb',
+])('a damaged file (%j) is no password that was never set', async (text) => {
+  await writeFile(join(folder, 'password'), text);
+  const password = createPassword(folder);
+
+  expect(await password.isSet()).toBe(true);
+  await expect(password.matches('')).rejects.toMatchObject({ code: 'unavailable' });
+});
+
+test('a file that cannot be read is no password that was never set', async () => {
+  await mkdir(join(folder, 'password'));
+
+  await expect(createPassword(folder).isSet()).rejects.toMatchObject({ code: 'unavailable' });
+});

@@ -1,0 +1,191 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+
+import type { Fault } from '../../device/feed.ts';
+import { startLockHolder } from '../../device/lock-holder.ts';
+import { halfInstalled, openStore, type Store } from './open-store.ts';
+
+let store: Store;
+
+beforeAll(async () => {
+  store = await openStore();
+});
+
+afterEach(() => store.device.feed.behave());
+afterAll(() => store.close());
+
+const STATUS_FILE = 'usr/lib/opkg/status';
+
+/** Packages that cannot be installed, and what opkg says of it. */
+const BAD: [string, string[]][] = [
+  [
+    'badpost',
+    ['badpost: postinst starts', 'badpost: cannot do it', 'postinst script returned status 3'],
+  ],
+  ['badpre', ['badpre: preinst says no', 'preinst script returned status 1']],
+  ['badsum', ['Checksum or size mismatch for package badsum']],
+  ['gone', ['Failed to download']],
+  ['wrongarch', ['has no valid architecture']],
+  ['needmissing', ['does-not-exist']],
+  ['conflictor-is-not-there', ["Unknown package 'conflictor-is-not-there'."]],
+];
+
+test.each(BAD)(
+  'install of %s fails with what opkg said in its log, and leaves nothing half installed',
+  async (name, words) => {
+    const before = await store.packages();
+
+    const { state, exit_code: code, error, log } = await store.run('install', { package: name });
+
+    expect({ state, error }).toEqual({
+      state: 'failed',
+      error: `cannot install ${name}: ${name} is not installed; the log says why`,
+    });
+    expect(code).not.toBe(0);
+    for (const word of words) expect(log).toContain(word);
+    expect(await store.packages()).toEqual(before);
+    expect(await halfInstalled(store.device)).toEqual([]);
+    expect(await store.device.read(`usr/bin/${name}`)).toBeUndefined();
+    expect(await store.device.read(`usr/lib/opkg/info/${name}.control`)).toBeUndefined();
+  },
+);
+
+test('install fails where a package that came with it cannot be configured, and takes back both', async () => {
+  const before = await store.packages();
+
+  const { state, error, log } = await store.run('install', { package: 'needbadpost' });
+
+  expect({ state, error }).toEqual({
+    state: 'failed',
+    error: 'cannot install needbadpost: badpost is not fully installed; the log says why',
+  });
+  expect(log).toContain('opkg_configure: badpost.postinst returned 3.');
+  expect(log.match(/[^\r]\n/)).toBeNull();
+  expect(await store.packages()).toEqual(before);
+  expect(await halfInstalled(store.device)).toEqual([]);
+});
+
+test('one failed install does not spoil the next', async () => {
+  await store.run('install', { package: 'badpost' });
+
+  expect(await store.run('install', { package: 'virt' })).toMatchObject({
+    state: 'done',
+    exit_code: 0,
+  });
+});
+
+test('what came with an app whose install failed goes with it', async () => {
+  store.device.feed.misbehave('demo-app_1.0-1_all.ipk', 'missing');
+  const before = await store.packages();
+
+  expect(await store.run('install', { package: 'demo' })).toMatchObject({ state: 'failed' });
+
+  expect(await store.packages()).toEqual(before);
+});
+
+test('remove of a package whose script refuses fails, and the package stays', async () => {
+  await store.run('install', { package: 'badprerm' });
+
+  const { state, log } = await store.run('remove', { package: 'badprerm' });
+
+  expect(state).toBe('failed');
+  expect(log).toContain('badprerm: prerm says no');
+  expect(await store.statusOf('badprerm')).toMatchObject({ installed: true });
+  expect(await halfInstalled(store.device)).toEqual([]);
+});
+
+const LIST_FAULTS: [Fault, string][] = [
+  ['html', 'what it sent is not a package list'],
+  ['truncated', 'its list is damaged'],
+  ['missing', 'its list could not be fetched'],
+];
+
+test.each(LIST_FAULTS)(
+  'update with a list that is %s fails, names the feed, and keeps the old list',
+  async (fault, reason) => {
+    const before = await store.device.opkg('list');
+    store.device.feed.misbehave('Packages.gz', fault);
+
+    const { state, exit_code: code, error } = await store.run('update');
+
+    expect(state).toBe('failed');
+    expect(code).not.toBe(0);
+    expect(error).toContain(`cannot update: lab (${store.device.feed.url}): ${reason}`);
+    expect(await store.device.opkg('list')).toEqual(before);
+  },
+);
+
+test('while somebody else runs opkg a job waits, says so in its log, and then runs', async () => {
+  const holder = await startLockHolder(store.device);
+  const task = await store.daemon.submit('install', { package: 'needvirt' });
+  await expect
+    .poll(() => store.daemon.logOf(task), { timeout: 10_000 })
+    .toContain(
+      `depotd: waiting: process ${holder.pid} holds ${store.device.root}/var/lock/opkg.lock`,
+    );
+  expect(await store.daemon.status(task)).toMatchObject({
+    running: true,
+    state: 'running',
+    progress: { label: 'prepare' },
+  });
+  expect((await store.daemon.get('admin/store/installed')).status).toBe(200);
+
+  await holder.release();
+
+  expect(await store.daemon.finished(task)).toMatchObject({ state: 'done' });
+});
+
+test('a job that waits for somebody else can be stopped at once', async () => {
+  const holder = await startLockHolder(store.device);
+  const task = await store.daemon.submit('install', { package: 'tiny-01' });
+  await expect
+    .poll(() => store.daemon.logOf(task), { timeout: 10_000 })
+    .toContain('depotd: waiting');
+
+  await store.daemon.post('admin/system/tasks/stop', { task_id: task });
+
+  expect(await store.daemon.finished(task, 5000)).toMatchObject({
+    state: 'stopped',
+    exit_code: 143,
+  });
+  await holder.release();
+  expect(await store.statusOf('tiny-01')).toEqual({ installed: false });
+});
+
+test('a status file that was damaged while nobody looked is put back before opkg runs', async () => {
+  await store.run('install', { package: 'virt' });
+  const good = (await store.device.read(STATUS_FILE)) ?? '';
+  await store.run('install', { package: 'tiny-03' });
+  await writeFile(join(store.device.root, STATUS_FILE), good.slice(0, good.length / 2));
+
+  const { state, log } = await store.run('install', { package: 'tiny-02' });
+
+  expect(state).toBe('done');
+  expect(log).toContain(
+    'depotd: the status file of opkg is damaged; the copy from before the last job is put back',
+  );
+  expect(await store.packages()).toMatchObject({ virt: '1.0-1', 'tiny-02': '1.0-1' });
+});
+
+test('the deprecated log tells of the newest package job, while it runs and after it', async () => {
+  const holder = await startLockHolder(store.device);
+  const task = await store.daemon.submit('install', { package: 'badpost' });
+  const oldLog = async (): Promise<Record<string, unknown>> =>
+    (await (await store.daemon.get('admin/store/log')).json()) as Record<string, unknown>;
+  expect(await oldLog()).toMatchObject({ code: 206, stderr: '', task_id: task });
+
+  await holder.release();
+  const { exit_code: code, error } = await store.daemon.finished(task);
+
+  expect(await oldLog()).toEqual({
+    code,
+    stdout: await store.daemon.logOf(task),
+    stderr: error,
+    task_id: task,
+  });
+  for (const name of ['istore', 'latest']) {
+    expect(await store.daemon.logOf(name)).toBe(await store.daemon.logOf(task));
+  }
+});

@@ -1,0 +1,166 @@
+import { spawn } from 'node:child_process';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+
+import { startDaemon } from '../../device/daemon.ts';
+import { runCommand } from '../../device/command.ts';
+import { createDevice } from '../../device/device.ts';
+import { createStoreDevice, type StoreDevice } from './self-upgrade-device.ts';
+import { exists } from '../uploads/upload-device.ts';
+
+let on: StoreDevice;
+
+beforeEach(async () => {
+  on = await createStoreDevice();
+});
+
+afterEach(() => on.close());
+
+test('check_self_upgrade names a newer version, and says when there is none', async () => {
+  expect(await on.get('store/check_self_upgrade')).toEqual({ code: 304, msg: '' });
+  await on.offer('0.9-1', 'good');
+  expect(await on.get('store/check_self_upgrade')).toEqual({ code: 304, msg: '' });
+  await on.offer('1.0-2', 'good');
+  expect(await on.get('store/check_self_upgrade')).toEqual({ code: 200, msg: '1.0-2' });
+});
+
+test('a good version takes over, and its daemon tells of the job from beginning to end', async () => {
+  await on.offer('2.0-1', 'good');
+  const { task_id: id = '' } = await on.post('do_self_upgrade');
+
+  expect(await on.finished(id)).toMatchObject({
+    state: 'done',
+    exit_code: 0,
+    kind: 'self-upgrade',
+  });
+  expect(await on.version()).toBe('2.0-1');
+  expect(await on.logOf(id)).toMatch(/Upgrading depotd[^]*depotd: depotd 2\.0-1 answers/);
+  expect(await exists(join(on.device.root, 'etc/depotd/self-upgrade'))).toBe(false);
+});
+
+test.each(['exits', 'mute'] as const)(
+  'a version that %s is replaced by the old one, with its files and the configuration as they were',
+  async (behaviour) => {
+    await writeFile(join(on.device.root, 'etc/config/depotd'), '# mine\n');
+    await on.offer('2.0-1', behaviour);
+    const { task_id: id = '' } = await on.post('do_self_upgrade');
+
+    expect(await on.finished(id)).toMatchObject({
+      state: 'failed',
+      exit_code: 4,
+      error: expect.stringContaining('the old one is put back') as string,
+    });
+    expect(await on.version()).toBe('1.0-1');
+    expect([
+      await on.device.read('usr/share/depotd/1.0-1'),
+      await on.device.read('usr/share/depotd/2.0-1'),
+    ]).toEqual(['1.0-1', undefined]);
+    expect(await on.device.read('etc/config/depotd')).toBe('# mine\n');
+    expect(await on.logOf(id)).toContain('depotd 1.0-1 is back and answers');
+    expect(await exists(join(on.device.root, 'etc/depotd/self-upgrade'))).toBe(false);
+  },
+);
+
+test('after a power cut in between, the watcher that is called at boot puts the old version back', async () => {
+  await on.offer('2.0-1', 'mute');
+  const { task_id: id = '' } = await on.post('do_self_upgrade');
+  await expect.poll(on.version, { timeout: 20_000 }).toBe('2.0-1');
+  await on.powerCut(id);
+
+  const folder = join(on.device.root, 'etc/depotd/self-upgrade');
+  expect(await exists(join(folder, 'pending'))).toBe(true);
+  const { code, stdout } = await runCommand(['sh', join(folder, 'watch.sh'), 'boot'], {
+    env: on.device.env,
+  });
+  expect({ code, stdout }).toEqual({
+    code: 4,
+    stdout: expect.stringContaining('depotd 1.0-1 is back and answers') as string,
+  });
+  expect(await exists(folder)).toBe(false);
+  expect(await on.version()).toBe('1.0-1');
+  expect((await on.finished(id)).state).toBe('failed');
+});
+
+test('after a power cut that left some files new and others old, the old ones are put back', async () => {
+  await on.offer('2.0-1', 'slow to install');
+  const { task_id: id = '' } = await on.post('do_self_upgrade');
+  await expect.poll(() => on.logOf(id), { timeout: 20_000 }).toContain('preinst begins');
+  await on.powerCut(id);
+  const program = join(on.device.root, 'usr/bin/depotd');
+  await writeFile(program, '#!/bin/sh\nexit 1\n');
+
+  const { code } = await runCommand(
+    ['sh', join(on.device.root, 'etc/depotd/self-upgrade/watch.sh'), 'boot'],
+    { env: on.device.env },
+  );
+  expect(code).toBe(3);
+  expect(await on.version()).toBe('1.0-1');
+  expect(await on.device.read('usr/bin/depotd')).toContain('depotd.mjs');
+  expect((await on.finished(id)).state).toBe('failed');
+});
+
+test('after a power cut in the midst of the files, the old ones are put back though the new daemon answers', async () => {
+  await on.offer('2.0-1', 'slow to install');
+  const { task_id: id = '' } = await on.post('do_self_upgrade');
+  await expect.poll(() => on.logOf(id), { timeout: 20_000 }).toContain('preinst begins');
+  await on.powerCut(id);
+  // As opkg leaves it: the list of files is gone, the files are new, the status file tells of the
+  // old version. The daemon that runs answers well.
+  await rm(join(on.device.root, 'usr/lib/opkg/info/depotd.list'));
+  await rm(join(on.device.root, 'usr/share/depotd/1.0-1'));
+  const daemon = spawn(join(on.device.root, 'usr/bin/depotd'), {
+    env: on.device.env,
+    stdio: 'ignore',
+    detached: true,
+  });
+
+  const { code } = await runCommand(
+    ['sh', join(on.device.root, 'etc/depotd/self-upgrade/watch.sh'), 'boot'],
+    { env: on.device.env },
+  );
+  daemon.kill('SIGKILL');
+  expect(code).toBe(3);
+  expect(await on.device.read('usr/lib/opkg/info/depotd.list')).toContain(
+    '/usr/share/depotd/1.0-1\n',
+  );
+  expect(await on.device.read('usr/share/depotd/1.0-1')).toBe('1.0-1');
+});
+
+test('after a power cut in the midst of the status file, its copy and the old version come back', async () => {
+  await on.offer('2.0-1', 'slow to install');
+  const { task_id: id = '' } = await on.post('do_self_upgrade');
+  await expect.poll(() => on.logOf(id), { timeout: 20_000 }).toContain('preinst begins');
+  await on.powerCut(id);
+  await writeFile(join(on.device.root, 'usr/lib/opkg/status'), 'Package: li');
+
+  const { code } = await runCommand(
+    ['sh', join(on.device.root, 'etc/depotd/self-upgrade/watch.sh'), 'boot'],
+    { env: on.device.env },
+  );
+  expect(code).toBe(3);
+  expect(await on.version()).toBe('1.0-1');
+});
+
+test('with nothing newer the job fails, the daemon goes on, and what an earlier one left on flash is gone', async () => {
+  await mkdir(join(on.device.root, 'etc/depotd/self-upgrade/old.ipk.work'), { recursive: true });
+  const { task_id: id = '' } = await on.post('do_self_upgrade');
+  expect(await on.finished(id)).toMatchObject({
+    state: 'failed',
+    error: expect.stringContaining('no newer version') as string,
+  });
+  expect(await exists(join(on.device.root, 'etc/depotd/self-upgrade'))).toBe(false);
+  expect(await on.version()).toBe('1.0-1');
+});
+
+test('a store that is no package cannot tell, and says why with 500', async () => {
+  const device = await createDevice();
+  const daemon = await startDaemon(device);
+  const answer = await daemon.get('admin/store/check_self_upgrade');
+  expect([answer.status, await answer.json()]).toEqual([
+    500,
+    { code: 500, msg: 'cannot tell of an upgrade: depotd is not installed as a package' },
+  ]);
+  await daemon.close();
+  await device.close();
+});

@@ -1,0 +1,171 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
+
+import { DAEMON_PROGRAM } from '../../device/daemon-process.ts';
+import { createDevice, type Device } from '../../device/device.ts';
+import type { FeedPackage } from '../../device/feed-index.ts';
+
+/** How a version of the store behaves once it is started. */
+export type Behaviour = 'good' | 'exits' | 'mute' | 'slow to install';
+
+/** A device on which the store is a package, started and restarted by its own postinst. */
+export interface StoreDevice {
+  readonly device: Device;
+  readonly url: string;
+  readonly version: () => Promise<string | undefined>;
+  /** Offers another version, and lets the device know. */
+  readonly offer: (version: string, behaviour: Behaviour) => Promise<void>;
+  /** Asks until there is an answer with 200: the daemon may be between two versions. */
+  readonly get: (path: string) => Promise<unknown>;
+  readonly post: (operation: string) => Promise<{ code: number; task_id?: string; msg?: string }>;
+  readonly finished: (taskId: string) => Promise<{ state: string; error?: string }>;
+  readonly logOf: (taskId: string) => Promise<string>;
+  /** Ends the daemon and all of the job, as a power cut does. */
+  readonly powerCut: (taskId: string) => Promise<void>;
+  readonly close: () => Promise<void>;
+}
+
+export const LIMIT_S = 8;
+const ASK_LIMIT_MS = 50_000;
+
+export async function createStoreDevice(): Promise<StoreDevice> {
+  const device = await createDevice();
+  const port = await freePort();
+  const url = `http://127.0.0.1:${port}`;
+  const base = `${url}/cgi-bin/panel/admin`;
+  const offer: StoreDevice['offer'] = async (version, behaviour) => {
+    device.feed.publish([storePackage({ device, port, version, behaviour })]);
+    await device.opkg('update');
+  };
+  await offer('1.0-1', 'good');
+  await device.opkg('install', 'depotd');
+  const get: StoreDevice['get'] = async (path) => (await ask(`${base}/${path}`)).json();
+  await get('store/token');
+  const pidOf = async (): Promise<number> => Number(await device.read('tmp/depotd.pid'));
+  return {
+    device,
+    url,
+    offer,
+    get,
+    version: async () => (await device.database()).get('depotd')?.version,
+    post: async (operation) => {
+      const { token } = (await get('store/token')) as { token: string };
+      return (await (
+        await fetch(`${base}/store/${operation}?token=${token}`, { method: 'POST' })
+      ).json()) as { code: number; task_id?: string };
+    },
+    finished: async (taskId) => {
+      for (;;) {
+        const status = (await get(`system/tasks/status?task_id=${taskId}`)) as {
+          running: boolean;
+          state: string;
+          error?: string;
+        };
+        if (!status.running) return status;
+        await delay(100);
+      }
+    },
+    logOf: async (taskId) => (await ask(`${base}/system/tasks/log?task_id=${taskId}`)).text(),
+    powerCut: async (taskId) => {
+      kill(await pidOf());
+      for (const pid of await processesOf(taskId)) kill(pid);
+    },
+    close: async () => {
+      kill(await pidOf());
+      await device.close();
+    },
+  };
+}
+
+async function ask(url: string): Promise<Response> {
+  const deadline = performance.now() + ASK_LIMIT_MS;
+  for (;;) {
+    const answer = await fetch(url).catch(() => undefined);
+    if (answer?.status === 200) return answer;
+    if (performance.now() > deadline) {
+      throw new Error(`${url} has not answered: ${answer?.status ?? 'nobody is there'}`);
+    }
+    await delay(100);
+  }
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await new Promise((resolve) => server.once('listening', resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+function kill(pid: number): void {
+  try {
+    if (pid > 1) process.kill(pid, 'SIGKILL');
+  } catch {
+    // It has ended by itself.
+  }
+}
+
+async function processesOf(taskId: string): Promise<number[]> {
+  const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
+  const marks = await Promise.all(
+    pids.map((pid) => readFile(`/proc/${pid}/environ`, 'latin1').catch(() => '')),
+  );
+  return pids
+    .filter((_, index) => marks[index]?.split('\0').includes(`DEPOTD_JOB=${taskId}`))
+    .map(Number);
+}
+
+function storePackage({
+  device,
+  port,
+  version,
+  behaviour,
+}: {
+  device: Device;
+  port: number;
+  version: string;
+  behaviour: Behaviour;
+}): FeedPackage {
+  const settings = [`main.root=${device.root}`, 'main.auth=none', `main.listen=127.0.0.1:${port}`]
+    .map((setting) => `--set ${setting}`)
+    .join(' ');
+  const start = {
+    good: `exec ${process.execPath} ${DAEMON_PROGRAM} --config /dev/null ${settings}`,
+    exits: 'exit 1',
+    mute: 'exec sleep 300',
+    'slow to install': 'exit 1',
+  }[behaviour];
+  return {
+    name: 'depotd',
+    version,
+    architecture: 'all',
+    files: {
+      '/usr/bin/depotd': { mode: 0o755, content: `#!/bin/sh\n${start}\n` },
+      '/etc/config/depotd': `# ${version}\n`,
+      [`/usr/share/depotd/${version}`]: version,
+    },
+    conffiles: ['/etc/config/depotd'],
+    scripts: {
+      postinst: restartScript(device),
+      ...(behaviour === 'slow to install' && {
+        preinst: '#!/bin/sh\necho preinst begins\nsleep 20\n',
+      }),
+    },
+  };
+}
+
+/**
+ * Stands for the init script: ends the daemon that runs, and starts what is installed, in a session
+ * of its own.
+ */
+function restartScript({ path }: Device): string {
+  return `#!/bin/sh
+pid_file="$IPKG_INSTROOT/tmp/depotd.pid"
+[ ! -f "$pid_file" ] || kill "$(cat "$pid_file")" 2>/dev/null
+export PATH='${path}' DEPOTD_SELF_UPGRADE_LIMIT_S=${LIMIT_S}
+unset DEPOTD_JOB IPKG_INSTROOT
+setsid sh -c 'echo $$ >"$1"; exec "$2"' sh "$pid_file" "\${pid_file%/tmp/*}/usr/bin/depotd" </dev/null >/dev/null 2>&1 &
+`;
+}

@@ -1,0 +1,95 @@
+import { fileURLToPath } from 'node:url';
+import { describe, expect, test } from 'vitest';
+import { LightHeaders } from '../../src/runtime/light-fetch.ts';
+import { runCommand } from '../device/command.ts';
+
+describe('the header list that answers carry', () => {
+  const sources: [string, [string, string][]][] = [
+    ['nothing', []],
+    [
+      'one name in two spellings',
+      [
+        ['Vary', 'a'],
+        ['vary', 'b'],
+      ],
+    ],
+    [
+      'several cookies',
+      [
+        ['Set-Cookie', 'a=1'],
+        ['x', 'y'],
+        ['set-cookie', 'b=2; Path=/'],
+      ],
+    ],
+    [
+      'a cookie in two parts',
+      [
+        ['cookie', 'a=1'],
+        ['Cookie', 'b=2'],
+      ],
+    ],
+    [
+      'spaces around a value',
+      [
+        ['etag', ' "1"\t'],
+        ['empty', ''],
+      ],
+    ],
+    [
+      'names out of order',
+      [
+        ['z', '1'],
+        ['A', '2'],
+        ['m', '3'],
+      ],
+    ],
+  ];
+
+  test.each(sources)("reads like Node's own: %s", (_, entries) => {
+    const [light, native] = [new LightHeaders(entries), new Headers(entries)];
+    expect([...light]).toEqual([...native]);
+    expect([...light.keys()]).toEqual([...native.keys()]);
+    expect([...light.values()]).toEqual([...native.values()]);
+    expect(light.getSetCookie()).toEqual(native.getSetCookie());
+    for (const name of ['VARY', 'set-cookie', 'Cookie', 'etag', 'empty', 'absent']) {
+      expect(light.get(name)).toBe(native.get(name));
+      expect(light.has(name)).toBe(native.has(name));
+    }
+  });
+
+  test("changes like Node's own", () => {
+    const changed = [new LightHeaders({ a: '1', B: '2' }), new Headers({ a: '1', B: '2' })].map(
+      (headers) => {
+        headers.set('A', '3');
+        headers.delete('b');
+        headers.append('c', '4');
+        headers.set('set-cookie', 'x=1');
+        headers.append('Set-Cookie', 'y=2');
+        const told: string[] = [];
+        headers.forEach((value, name) => told.push(`${name}: ${value}`));
+        return told;
+      },
+    );
+    expect(changed[0]).toEqual(changed[1]);
+    expect([...new LightHeaders(new LightHeaders({ a: '1' }))]).toEqual([['a', '1']]);
+  });
+});
+
+test("a daemon that answers requests does without Node's HTTP client", async () => {
+  const { stdout } = await runCommand([
+    process.execPath,
+    '--import',
+    'tsx',
+    fileURLToPath(new URL('answer-requests.ts', import.meta.url)),
+  ]);
+  expect(JSON.parse(stdout)).toEqual({
+    json: [200, 'application/json; charset=utf-8', '{"a":"b"}'],
+    head: [200, 'application/json; charset=utf-8', ''],
+    form: [200, 'x=1, y=2', '{"a":"c"}'],
+    stream: [200, 'text/event-stream; charset=utf-8', ':\n\nevent: tick\ndata: 1\n\n'],
+    absent: [404, 'application/json; charset=utf-8', '{"code":404,"msg":"cannot find /absent"}'],
+    loaded: false,
+    made: 'now',
+    thenLoaded: true,
+  });
+});
