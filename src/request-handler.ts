@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { Config } from './config/config.ts';
 import { VERSION } from './config/environment.ts';
 import { parseListenAddress } from './config/listen-address.ts';
+import { createOwnNames } from './device/own-names.ts';
 import type { Paths } from './device/paths.ts';
 import { DepotError, reasonOf } from './errors.ts';
 import type { CallerRequest, CallerResponse } from './features/forge/caller.ts';
@@ -59,7 +60,7 @@ export interface FrontOptions {
  * and never parsed.
  */
 export async function createFront(options: FrontOptions): Promise<Front> {
-  const hosts = knownHosts(options.config);
+  const hosts = knownHosts(options);
   const forge = await openForgeBehind(options);
   const app = await createAppListener(options, { forge, hosts });
   return {
@@ -186,12 +187,13 @@ export function refuse(response: ServerResponse, error: unknown): void {
     .end(JSON.stringify({ code: status, msg: message }));
 }
 
-function knownHosts({ main }: Config): KnownHosts {
+function knownHosts({ config: { main }, paths }: FrontOptions): KnownHosts {
   const addresses = main.listen.map(parseListenAddress);
   const names = addresses.flatMap((address) =>
     address.kind === 'tcp' ? [hostForm(address.host) ?? ''] : [],
   );
-  return { listening: new Set(names), configured: main.hosts };
+  const own = createOwnNames({ uciDir: paths.uciDir });
+  return { listening: new Set(names), configured: main.hosts, isOwn: own.has };
 }
 
 async function findAilments({ stateDir, logDir }: Paths, stopping: AbortSignal): Promise<string[]> {

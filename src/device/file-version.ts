@@ -1,3 +1,4 @@
+import { statSync, type BigIntStats } from 'node:fs';
 import { stat } from 'node:fs/promises';
 
 /**
@@ -6,7 +7,20 @@ import { stat } from 'node:fs/promises';
  * undefined where there is no such file.
  */
 export async function fileVersion(path: string): Promise<string | undefined> {
-  const entry = await stat(path, { bigint: true }).catch(() => undefined);
+  return versionOf(await stat(path, { bigint: true }).catch(() => undefined));
+}
+
+/** The same for callers that cannot wait. */
+export function fileVersionSync(path: string): string | undefined {
+  try {
+    return versionOf(statSync(path, { bigint: true, throwIfNoEntry: false }));
+  } catch {
+    // Not reachable for this process, which makes it no file.
+    return undefined;
+  }
+}
+
+function versionOf(entry: BigIntStats | undefined): string | undefined {
   return entry?.isFile() === true
     ? `${entry.ino}-${entry.size}-${entry.mtimeNs}-${entry.ctimeNs}`
     : undefined;

@@ -11,6 +11,11 @@ export interface KnownHosts {
   listening: ReadonlySet<string>;
   /** `main.hosts`: with a port only that port, without one any. */
   configured: readonly string[];
+  /**
+   * The device's own names and addresses in its network.
+   * @param name in lower case, without port, trailing dot, brackets or zone
+   */
+  isOwn: (name: string) => boolean;
 }
 
 /**
@@ -26,19 +31,32 @@ export function checkHost(
   calledAddress: string | undefined,
 ): void {
   const value = (host ?? '').toLowerCase();
-  const name = value.replace(/:\d+$/, '');
+  const { name, port, bare } = splitHost(value);
   const isOurs =
     name === 'localhost' ||
     known.listening.has(name) ||
-    known.configured.includes(value) ||
-    known.configured.includes(name) ||
-    name === hostForm(calledAddress);
+    [value, `${name}${port}`, name].some((form) => known.configured.includes(form)) ||
+    name === hostForm(calledAddress) ||
+    (bare !== undefined && known.isOwn(bare));
   if (!isOurs) {
     throw new DepotError(
       'foreign_host',
-      `cannot answer for the host "${value.slice(0, 200)}": it is neither a listen address nor in main.hosts`,
+      `cannot answer for the host "${value.slice(0, 200)}": it is neither a listen address nor a name of this device nor in main.hosts`,
     );
   }
+}
+
+/**
+ * The name as it is compared: without the port, the dot of a name that counts from the DNS root
+ * (RFC 1034, section 3.1), and the zone of a link-local address (RFC 6874, `%25` or `%`). `bare`
+ * has no brackets either; it is undefined for an IPv6 address that should have them.
+ */
+function splitHost(value: string): { name: string; port: string; bare: string | undefined } {
+  const [, address, port = ''] = /^\[([^\]%]*)(?:%[^\]]*)?\](:\d+)?$/.exec(value) ?? [];
+  if (address !== undefined) return { name: `[${address}]`, port, bare: address };
+  const [, name = '', namePort = ''] = /^(.*?)(:\d+)?$/.exec(value) ?? [];
+  const plain = name.replace(/\.$/, '');
+  return { name: plain, port: namePort, bare: plain.includes(':') ? undefined : plain };
 }
 
 /**

@@ -38,7 +38,7 @@ const routes = [
 const app = createApp({
   base: '',
   routes,
-  hosts: { listening: new Set(['127.0.0.1']), configured: [] },
+  hosts: { listening: new Set(['127.0.0.1']), configured: [], isOwn: () => false },
   sessions: createOpenSessions(),
   stopping: new AbortController().signal,
   log: pino({ level: 'silent' }),
