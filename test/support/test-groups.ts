@@ -1,0 +1,88 @@
+import { existsSync } from 'node:fs';
+
+import { isOnPath } from '../../packaging/debian-packages.mjs';
+
+/** Tests that need more than Node: what of, and which files. */
+export interface TestGroup {
+  name: string;
+  /** Globs of test files. */
+  files: readonly string[];
+  /** Commands that must be there; `.ci/packages` says which Debian package has each. */
+  commands: readonly string[];
+  /** Whether they mount, or run as another user. */
+  needsRoot?: boolean;
+}
+
+const DEVICE_COMMANDS = ['perl', 'script', 'tar', 'gzip'];
+
+export const TEST_GROUPS: readonly TestGroup[] = [
+  {
+    name: 'moves of container data with a real engine',
+    files: ['test/features/container-data/{migrate,full-target}*.test.ts'],
+    commands: ['dockerd', 'rsync', 'busybox', 'mkfs.ext4', 'mkfs.btrfs', 'mkfs.vfat', 'getfattr'],
+    needsRoot: true,
+  },
+  {
+    name: 'copies by rsync',
+    files: ['test/features/container-data/rsync/*.test.ts'],
+    commands: ['rsync', 'getfattr'],
+  },
+  {
+    name: 'real loop disks',
+    files: ['test/features/disks/routes.test.ts'],
+    commands: ['mkfs.ext4', 'mkfs.btrfs', 'mkfs.xfs', 'mkfs.vfat', ...DEVICE_COMMANDS],
+    needsRoot: true,
+  },
+  {
+    name: 'full disks',
+    files: ['test/jobs/full-disk.test.ts', 'test/features/uploads/receive.test.ts'],
+    commands: DEVICE_COMMANDS,
+    needsRoot: true,
+  },
+  {
+    name: 'init scripts',
+    files: ['test/init/*.test.ts'],
+    commands: ['busybox', 'systemd-analyze'],
+  },
+  {
+    name: 'web servers before the daemon',
+    files: ['test/packaging/{relay,hand-on,page}*.test.ts'],
+    commands: ['nginx', 'lighttpd', ...DEVICE_COMMANDS],
+  },
+  {
+    name: 'a forge behind TLS',
+    files: ['test/features/forge/connections.test.ts'],
+    commands: ['openssl'],
+  },
+  {
+    name: 'a device in a folder',
+    files: [
+      'test/cli/{follow,jobs,login,reads,relay,uploads}*.test.ts',
+      'test/device/{demo,exec,ipk,processes,sole-daemon}*.test.ts',
+      'test/device/opkg-contract/*.test.ts',
+      'test/features/{app-status,login,packages,self-upgrade,tasks,uploads}/**/*.test.ts',
+      'test/http/{slow-clients,who-may-ask}*.test.ts',
+      'test/jobs/{crash,queue}*.test.ts',
+      'test/packaging/{install,package}*.test.ts',
+      'test/panel/interruptions*.test.ts',
+      'test/{faults,fuzz,soak}/**/*.test.ts',
+    ],
+    commands: [...DEVICE_COMMANDS, 'openssl', 'wget', 'ps'],
+  },
+];
+
+/** A group that cannot run here, and what it misses. */
+export interface LeftOut {
+  group: TestGroup;
+  missing: readonly string[];
+}
+
+/** The groups that this machine cannot run. */
+export function groupsLeftOut(): LeftOut[] {
+  const isRoot = process.getuid?.() === 0 && existsSync('/dev/loop-control');
+  return TEST_GROUPS.flatMap((group) => {
+    const missing = group.commands.filter((command) => !isOnPath(command));
+    if (group.needsRoot === true && !isRoot) missing.push('root with loop devices');
+    return missing.length === 0 ? [] : [{ group, missing }];
+  });
+}
