@@ -1,10 +1,10 @@
 import { loadConfig, type Config, type ConfigSource } from './config/config.ts';
-import { createPaths } from './device/paths.ts';
 import { DepotError, reasonOf } from './errors.ts';
-import { createFront, refuse, type Front } from './request-handler.ts';
-import { createLog, type Log } from './log.ts';
-import { createParts } from './compose.ts';
+import { createFeatures } from './features.ts';
+import { createFoundation } from './foundation.ts';
 import { createListeners, type Door } from './http/listeners.ts';
+import { createLog, type Log } from './log.ts';
+import { createFront, refuse, type Front } from './request-handler.ts';
 
 export interface Daemon {
   /** Reads the configuration again; one that is wrong is logged and the running one stays. */
@@ -17,24 +17,25 @@ export interface Daemon {
 const STOP_GRACE_MS = 5000;
 
 /**
- * Composition root: config → parts (host → jobs → store) → front (http, forge); then it listens.
+ * Composition root: configuration → foundation → features → what answers requests; then it listens.
  * @throws DepotError with what keeps it from starting
  */
-export async function startDaemon(source: ConfigSource): Promise<Daemon> {
+export async function startDaemon(
+  source: ConfigSource,
+  create: typeof createFeatures = createFeatures,
+): Promise<Daemon> {
   let config = loadConfig(source);
   const log = createLog(config.main.log_level);
-  const paths = createPaths(config);
   const stopping = new AbortController();
-  const parts = await createParts({ paths, log, config: () => config, stopping: stopping.signal });
+  const { context, queue, kinds } = await createFoundation({
+    config: () => config,
+    log,
+    stopping: stopping.signal,
+  });
+  const features = await create(context);
+  for (const { jobs } of features.list) kinds.add(jobs ?? {});
   const frontFor = (wanted: Config): Promise<Front> =>
-    createFront({
-      parts,
-      config: wanted,
-      log,
-      paths,
-      stopping: stopping.signal,
-      authInForce: () => config.main.auth,
-    });
+    createFront({ ...context, features, config: wanted, authInForce: () => config.main.auth });
   let front = await frontFor(config);
   let door: Door = front;
   const listeners = createListeners(
@@ -45,8 +46,8 @@ export async function startDaemon(source: ConfigSource): Promise<Daemon> {
     log,
   );
   await listeners.listen(config.main.listen);
-  parts.queue.resume();
-  await parts.tools.catalog.watch();
+  queue.resume();
+  await Promise.all(features.list.map(async ({ start }) => start?.()));
 
   const takeOver = async (next: Config): Promise<void> => {
     const nextFront = await frontFor(next);
@@ -85,10 +86,9 @@ export async function startDaemon(source: ConfigSource): Promise<Daemon> {
     reload: () => (lastReload = lastReload.then(reload)),
     stop: async () => {
       stopping.abort();
-      parts.queue.close();
+      queue.close();
       await listeners.close(STOP_GRACE_MS);
-      parts.disks.close();
-      await Promise.all([front.close(), parts.tools.catalog.close()]);
+      await Promise.all([front.close(), ...features.list.map(async ({ close }) => close?.())]);
       log.info({}, 'stopped');
     },
   };

@@ -1,147 +1,47 @@
-import { DepotError } from './errors.ts';
-import type { Job, Lane, Plan, Step } from './jobs/job.ts';
-import type { JobRequest } from './jobs/queue.ts';
-import { autoconfStep } from './features/packages/autoconf.ts';
-import { migratePlan } from './features/container-data/plan.ts';
-import { installPlan, removePlan, upgradePlan } from './features/packages/plans.ts';
-import type { PackageTools } from './features/packages/deps.ts';
-import { selfUpgradePlan } from './features/self-upgrade/plan.ts';
-import { unrunPlan } from './features/uploads/undo-plan.ts';
-import { updatePlan } from './features/packages/update-plan.ts';
-import { uploadPlan } from './features/uploads/install-plan.ts';
+import type { Config } from './config/config.ts';
+import { createAppStatusFeature } from './features/app-status/feature.ts';
+import { createContainerDataFeature } from './features/container-data/feature.ts';
+import { createDisksFeature } from './features/disks/feature.ts';
+import type { Feature, FeatureContext } from './features/feature.ts';
+import { createForgeFeature, type ForgeFeature } from './features/forge/feature.ts';
+import { createLoginFeature } from './features/login/feature.ts';
+import { createPackagesFeature } from './features/packages/feature.ts';
+import { createPageFeature } from './features/page/feature.ts';
+import { createSelfUpgradeFeature } from './features/self-upgrade/feature.ts';
+import { createSystemFeature } from './features/system/feature.ts';
+import { createTasksFeature } from './features/tasks/feature.ts';
+import { createUploadsFeature } from './features/uploads/feature.ts';
+import type { Sessions } from './http/sessions.ts';
+
+/** What the daemon is made of. */
+export interface Features {
+  list: readonly Feature[];
+  /** Who is logged in, by `main.auth`. */
+  sessions: Record<Config['main']['auth'], Sessions>;
+  forge: ForgeFeature;
+}
 
 /**
- * One kind of job: its lane, how it is called, and its steps. Adding a kind is adding an entry
- * here.
+ * THE LIST: a new feature is one more line here and a folder of its own. A feature that uses what
+ * another one offers is given it as an argument.
  */
-interface Operation {
-  lane: Lane;
-  title: (subject: string) => string;
-  plan: (tools: PackageTools, job: Job) => Plan;
-  /** Kinds that undo this one on the same subject. */
-  contradicts: readonly Kind[];
-}
-
-export type Kind =
-  | 'install'
-  | 'remove'
-  | 'upgrade'
-  | 'autoconf'
-  | 'update'
-  | 'upload'
-  | 'unrun'
-  | 'self-upgrade'
-  | 'migrate';
-
-const OPERATIONS: Record<Kind, Operation> = {
-  install: {
-    lane: 'package',
-    title: (subject) => `install ${subject}`,
-    plan: installPlan,
-    contradicts: ['remove'],
-  },
-  remove: {
-    lane: 'package',
-    title: (subject) => `remove ${subject}`,
-    plan: removePlan,
-    contradicts: ['install', 'upgrade', 'autoconf', 'self-upgrade'],
-  },
-  upgrade: {
-    lane: 'package',
-    title: (subject) => `upgrade ${subject}`,
-    plan: upgradePlan,
-    contradicts: ['remove'],
-  },
-  autoconf: {
-    lane: 'package',
-    title: (subject) => `configure ${subject}`,
-    plan: ({ packages }) => ({ steps: [autoconfStep(packages)], repair: [] }),
-    contradicts: ['remove'],
-  },
-  update: { lane: 'package', title: () => 'opkg update', plan: updatePlan, contradicts: [] },
-  upload: {
-    lane: 'package',
-    title: (subject) => `install ${subject}`,
-    plan: uploadPlan,
-    contradicts: [],
-  },
-  'self-upgrade': {
-    lane: 'package',
-    title: (subject) => `upgrade ${subject}`,
-    plan: selfUpgradePlan,
-    contradicts: ['remove'],
-  },
-  unrun: {
-    lane: 'package',
-    title: (subject) => `undo ${subject}`,
-    plan: unrunPlan,
-    contradicts: [],
-  },
-  migrate: {
-    lane: 'container',
-    title: (subject) => `move the container data to ${subject}`,
-    plan: migratePlan,
-    contradicts: [],
-  },
-};
-
-/** What the queue is to be asked for. */
-export function requestFor(
-  kind: Kind,
-  subject: string,
-  params: Record<string, string>,
-): JobRequest {
-  const { lane, title } = OPERATIONS[kind];
-  return { kind, lane, subject, params, command: title(subject) };
-}
-
-export function planOf(tools: PackageTools, job: Job): Plan {
-  return operationOf(job.kind).plan(tools, job);
-}
-
-/** Whether two kinds of jobs on the same subject undo each other. */
-export function contradicts(kind: string, other: string): boolean {
-  return operationOf(kind).contradicts.some((name) => name === other);
-}
-
-export interface Progress {
-  label: string;
-  done: number;
-  total: number;
-  /** How much of the step is done, where it can be told. */
-  percent?: number;
-}
-
-/** How far a job is: what it is at, and how many of its steps are done. */
-export function progressOf(tools: PackageTools, job: Job): Progress {
-  const steps = stepsOf(tools, job);
-  const isOver = job.stoppedAt !== undefined;
+export async function createFeatures(context: FeatureContext): Promise<Features> {
+  const packages = await createPackagesFeature(context);
+  const login = createLoginFeature(context);
   return {
-    label: isOver ? job.state : (steps[job.step]?.name ?? 'end'),
-    done: isOver && job.state === 'done' ? steps.length : job.step,
-    total: steps.length,
-    ...(job.percent === undefined ? {} : { percent: job.percent }),
+    list: [
+      packages,
+      createAppStatusFeature(context, packages.tools),
+      createDisksFeature(context),
+      createContainerDataFeature(context),
+      await createUploadsFeature(context, packages.tools),
+      createSelfUpgradeFeature(context, packages.tools),
+      login,
+      createTasksFeature(context),
+      createSystemFeature(context, packages.tools.packages),
+      createPageFeature(),
+    ],
+    sessions: login.sessions,
+    forge: createForgeFeature(context, login),
   };
-}
-
-/**
- * A record that this version cannot read, of another kind or with other parameters, is still shown,
- * and so are those beside it.
- */
-function stepsOf(tools: PackageTools, job: Job): Step[] {
-  try {
-    return [...planOf(tools, job)[job.phase]];
-  } catch {
-    return [];
-  }
-}
-
-function operationOf(kind: string): Operation {
-  if (!Object.hasOwn(OPERATIONS, kind)) {
-    throw new DepotError(
-      'internal',
-      `cannot go on with a job of the kind "${kind}": this version does not know it`,
-    );
-  }
-  return OPERATIONS[kind as Kind];
 }

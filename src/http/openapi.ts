@@ -1,4 +1,3 @@
-import type { DescribedRoute } from '../features/forge/described-routes.ts';
 import type { Route } from './route.ts';
 
 /**
@@ -9,8 +8,8 @@ export async function openApiDocument({
   base,
   version,
   routes,
-  forge,
-}: DocumentedParts): Promise<object> {
+  operations,
+}: DocumentedInterface): Promise<object> {
   const { toJsonSchema } = await import('@valibot/to-json-schema');
   const paths: Record<string, Record<string, object>> = {};
   for (const route of routes) {
@@ -34,7 +33,7 @@ export async function openApiDocument({
       },
     };
   }
-  for (const route of forge) {
+  for (const route of operations) {
     paths[route.path] = { ...paths[route.path], [route.method.toLowerCase()]: passedOn(route) };
   }
   return {
@@ -45,18 +44,26 @@ export async function openApiDocument({
   };
 }
 
-interface DocumentedParts {
+interface DocumentedInterface {
   base: string;
   version: string;
   routes: readonly Route[];
-  /** What is passed to the forge. */
-  forge: readonly DescribedRoute[];
+  operations: readonly PassedOperation[];
+}
+
+/** An operation that is passed to the code forge. */
+export interface PassedOperation {
+  method: string;
+  /** From the root of this host, with its parameters in braces. */
+  path: string;
+  /** The names in braces. */
+  parameters: string[];
 }
 
 /**
  * Its bodies are the forge's own; whatever the daemon answers itself has the header that says so.
  */
-function passedOn({ parameters }: DescribedRoute): object {
+function passedOn({ parameters }: PassedOperation): object {
   return {
     summary: 'Passed to the code forge as it is, also below the CGI root',
     parameters: parameters.map((name) => ({

@@ -1,4 +1,4 @@
-import type { Submission } from '../jobs/queue.ts';
+import type { Submission } from '../jobs/job.ts';
 import type { TaskResult } from './respond.ts';
 
 /** What the queue made of a request, as a task result. */

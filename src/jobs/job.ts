@@ -7,8 +7,11 @@ import type { ProcessMark } from '../device/ports.ts';
  */
 export type JobState = 'queued' | 'running' | 'done' | 'failed' | 'stopped' | 'interrupted';
 
-/** Jobs of one lane run one at a time, in the order in which they came; lanes run side by side. */
-export type Lane = 'package' | 'container';
+/**
+ * Jobs of one lane run one at a time, in the order in which they came; lanes run side by side. The
+ * features name them.
+ */
+export type Lane = string;
 
 /** The whole record of a job, as it is kept on disk. Times are Unix seconds. */
 export interface Job {
@@ -120,6 +123,12 @@ export interface Plan {
   steps: Step[];
   repair: Step[];
 }
+
+/** What the queue makes of a request. */
+export type Submission =
+  | { job: Job; isNew: boolean }
+  /** A queued job that the request contradicts. */
+  | { conflict: Job };
 
 export function isEnded(state: JobState): boolean {
   return state !== 'queued' && state !== 'running';

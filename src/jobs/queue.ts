@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { DepotError, reasonOf } from '../errors.ts';
 import type { Log } from '../log.ts';
-import { isEnded, unixNow, type Job, type Lane } from './job.ts';
+import { isEnded, unixNow, type Job, type Lane, type Submission } from './job.ts';
 import { createBook, type Book } from './book.ts';
 import type { Journal } from './journal.ts';
 import { createLanes, type Lanes } from './lanes.ts';
@@ -43,11 +43,6 @@ export interface JobRequest {
   params: Record<string, string>;
   command: string;
 }
-
-export type Submission =
-  | { job: Job; isNew: boolean }
-  /** A queued job that the request contradicts. */
-  | { conflict: Job };
 
 export interface QueueOptions {
   journal: Journal;

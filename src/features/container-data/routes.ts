@@ -1,12 +1,11 @@
 import * as v from 'valibot';
 import { DepotError } from '../../errors.ts';
 import type { ContainerHost } from './device.ts';
+import type { FeatureContext } from '../feature.ts';
 import { isEnded } from '../../jobs/job.ts';
-import type { Queue } from '../../jobs/queue.ts';
 import { checkMove, isDataOnSystem } from './check.ts';
 import { mayChange, mayMove } from './plan.ts';
 import { devicePath } from '../../http/parameter-schemas.ts';
-import { requestFor } from '../../features.ts';
 import { json, type TaskResult } from '../../http/respond.ts';
 import { get, postTask, type Route } from '../../http/route.ts';
 import { submissionResult } from '../../http/task-result.ts';
@@ -15,14 +14,14 @@ const overwrite = v.optional(
   v.picklist(['true', 'chdir', 'false'], 'true, chdir or false is expected'),
 );
 
+/** Two moves of the data at once would undo each other. */
+export const CONTAINER_LANE = 'container';
+
+type ContainerTools = Pick<FeatureContext, 'queue' | 'submit'> & { container: ContainerHost };
+
 /** Where the container data is, and moving it. */
-export function containerRoutes({
-  container,
-  queue,
-}: {
-  container: ContainerHost;
-  queue: Queue;
-}): Route[] {
+export function containerRoutes(tools: ContainerTools): Route[] {
+  const { container } = tools;
   return [
     get({
       path: 'admin/store/docker_check_dir',
@@ -41,7 +40,7 @@ export function containerRoutes({
       summary:
         'Move the container data; overwrite is true to replace what is there, chdir to copy nothing',
       params: { path: devicePath, overwrite },
-      handle: async ({ params }) => json(await migrate(container, queue, params)),
+      handle: async ({ params }) => json(await migrate(tools, params)),
     }),
   ];
 }
@@ -69,11 +68,10 @@ async function checkResult(container: ContainerHost, path: string): Promise<Resp
  * checks again, and measures.
  */
 async function migrate(
-  container: ContainerHost,
-  queue: Queue,
+  { container, queue, submit }: ContainerTools,
   { path, overwrite: given }: { path: string; overwrite?: 'true' | 'chdir' | 'false' | undefined },
 ): Promise<TaskResult> {
-  const isBusy = queue.all().some(({ lane, state }) => lane === 'container' && !isEnded(state));
+  const isBusy = queue.all().some(({ lane, state }) => lane === CONTAINER_LANE && !isEnded(state));
   try {
     if (!isBusy) {
       await (given === 'chdir'
@@ -87,5 +85,5 @@ async function migrate(
     throw error;
   }
   const params = given === undefined || given === 'false' ? {} : { overwrite: given };
-  return submissionResult(await queue.submit(requestFor('migrate', path, params)));
+  return submissionResult(await submit('migrate', path, params));
 }

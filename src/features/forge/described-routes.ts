@@ -1,19 +1,11 @@
+import type { PassedOperation } from '../../http/openapi.ts';
 import { ROUTES } from './routes.ts';
-
-/** An operation of the forge as an OpenAPI document names it. */
-export interface DescribedRoute {
-  method: string;
-  /** From the root of this host, with its parameters in braces. */
-  path: string;
-  /** The names in braces. */
-  parameters: string[];
-}
 
 /**
  * The documented operations, below the API root; one whose last parameter may be left out is two
  * paths.
  */
-export function describeRoutes(apiRoot: string): DescribedRoute[] {
+export function describeRoutes(apiRoot: string): PassedOperation[] {
   return ROUTES.flatMap(({ method, pattern }) => {
     const short = pattern.replace(/\/\{\w+\?\}$/, '');
     const whole = pattern.replace(/\{(\w+)(?:\.\.\.|\?)\}/g, '{$1}');

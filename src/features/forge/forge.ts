@@ -1,10 +1,11 @@
 import { readFileSync } from 'node:fs';
 import type { Config } from '../../config/config.ts';
+import type { PassedOperation } from '../../http/openapi.ts';
 import type { Log } from '../../log.ts';
 import { createCache } from './cache.ts';
 import type { CallerRequest, CallerResponse } from './caller.ts';
 import { createCredentials, type PanelSession } from './credentials.ts';
-import { describeRoutes, type DescribedRoute } from './described-routes.ts';
+import { describeRoutes } from './described-routes.ts';
 import type { ForgeEvent } from './events.ts';
 import { answerFailure } from './failure.ts';
 import { createHealth, type ForgeHealth, type HealthRecord } from './health.ts';
@@ -48,7 +49,7 @@ export interface Forge {
    */
   handle(request: CallerRequest, response: CallerResponse): void;
   /** The documented operations; none where no forge is configured. */
-  describe(): DescribedRoute[];
+  describe(): PassedOperation[];
   /** What is known of the upstream, for /healthz. */
   health(): ForgeHealth;
   /** Lines of the Prometheus text format, for /metrics. */

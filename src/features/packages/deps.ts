@@ -1,18 +1,10 @@
-import type { ContainerHost } from '../container-data/device.ts';
-import type { SelfUpgradeHost } from '../self-upgrade/port.ts';
-import type { UploadFolder } from '../uploads/port.ts';
-import type { PackageHost } from './package-manager.ts';
 import type { AutoInstalled } from './auto-installed.ts';
 import type { Catalog } from './catalog.ts';
-import type { RunRecords } from '../uploads/run-records.ts';
+import type { PackageHost } from './package-manager.ts';
 
-/** What the plans of jobs work with. */
+/** What jobs that change packages work with, whichever feature they belong to. */
 export interface PackageTools {
   packages: PackageHost;
   catalog: Catalog;
   auto: AutoInstalled;
-  uploads: UploadFolder;
-  records: RunRecords;
-  selfUpgrade: SelfUpgradeHost;
-  container: ContainerHost;
 }

@@ -1,5 +1,8 @@
 import type { Command } from '../../device/command.ts';
 
+/** Jobs of every feature that changes packages stand in one line: there is one package database. */
+export const PACKAGE_LANE = 'package';
+
 /** One package as opkg's status file has it. */
 export interface InstalledPackage {
   name: string;
@@ -74,6 +77,13 @@ export interface PackageHost {
   prepare: () => Promise<void>;
   /** Bytes free for the device root. */
   freeBytes: () => Promise<number>;
+  /** The status file that `statusCopy` copies. */
+  statusFile: string;
+  /**
+   * Packs a package as it is installed into a file from which it can be put back.
+   * @throws DepotError internal
+   */
+  pack: (name: string, target: string) => Promise<void>;
   statusCopy: StatusCopy;
   lists: ListsKeeper;
   /**

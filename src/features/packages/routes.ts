@@ -1,33 +1,29 @@
 import * as v from 'valibot';
-import type { TaskLogs } from '../../jobs/log.ts';
 import { isEnded, type Job } from '../../jobs/job.ts';
-import type { Queue } from '../../jobs/queue.ts';
 import type { Catalog } from './catalog.ts';
-import { requestFor, type Kind } from '../../features.ts';
 import { devicePath, flag } from '../../http/parameter-schemas.ts';
 import { packageName } from './names.ts';
+import { PACKAGE_LANE } from './package-manager.ts';
+import type { FeatureContext } from '../feature.ts';
 import { json, revalidated, type TaskResult } from '../../http/respond.ts';
 import { get, postTask, type Route } from '../../http/route.ts';
 
-export interface StoreTools {
-  catalog: Catalog;
-  queue: Queue;
-  logs: TaskLogs;
-}
+type StoreTools = Pick<FeatureContext, 'queue' | 'submit' | 'logs'> & { catalog: Catalog };
 
 const configureParams = { path: v.optional(devicePath), enable: v.optional(flag) };
 
 /** spec/package-store.md, below `admin/store/`. */
-export function storeRoutes({ catalog, queue, logs }: StoreTools): Route[] {
+export function storeRoutes(tools: StoreTools): Route[] {
+  const { catalog, submit: submitJob } = tools;
   const submit = async (
-    kind: Kind,
+    kind: string,
     subject: string,
     params: Record<string, string | undefined> = {},
   ): Promise<Response> => {
     const given = Object.fromEntries(
       Object.entries(params).filter((entry): entry is [string, string] => entry[1] !== undefined),
     );
-    const submission = await queue.submit(requestFor(kind, subject, given));
+    const submission = await submitJob(kind, subject, given);
     if ('conflict' in submission) return json(conflictResult(kind, subject, submission.conflict));
     return json({
       code: 0,
@@ -91,13 +87,13 @@ export function storeRoutes({ catalog, queue, logs }: StoreTools): Route[] {
       path: 'admin/store/log',
       summary: 'The newest package task (deprecated)',
       params: {},
-      handle: async () => json(await newestTask(queue, logs)),
+      handle: async () => json(await newestTask(tools)),
     }),
   ];
 }
 
 function conflictResult(
-  kind: Kind,
+  kind: string,
   subject: string,
   { id, command, kind: other }: Job,
 ): TaskResult {
@@ -112,8 +108,8 @@ function conflictResult(
 const UNDER_WAY = 206;
 const LOG_TAIL_BYTES = 64 * 1024;
 
-async function newestTask(queue: Queue, logs: TaskLogs): Promise<TaskResult> {
-  const job = queue.newest('package');
+async function newestTask({ queue, logs }: StoreTools): Promise<TaskResult> {
+  const job = queue.newest(PACKAGE_LANE);
   if (job === undefined) return { code: 0, stdout: '', stderr: '' };
   const size = (await logs.size(job.id)) ?? 0;
   const tail =

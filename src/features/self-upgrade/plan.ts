@@ -4,6 +4,7 @@ import type { Job, Plan } from '../../jobs/job.ts';
 import { isPresent } from '../packages/catalog.ts';
 import { checkSpace, mendStatus, prepareStep } from '../packages/opkg/steps.ts';
 import type { PackageTools } from '../packages/deps.ts';
+import type { SelfUpgradeHost } from './port.ts';
 import { repairSteps } from '../packages/rollback.ts';
 
 /** The package that this program comes in. */
@@ -34,12 +35,16 @@ const FAILURES: Record<number, string> = {
   5: 'the new version did not answer /healthz in time, and the old one could not be put back in order; the log says why',
 };
 
+export interface SelfUpgradeTools extends PackageTools {
+  selfUpgrade: SelfUpgradeHost;
+}
+
 /**
  * self-upgrade: keeps the package that runs as a file, and hands over to a watcher that needs no
  * daemon. The daemon that finds the watcher's exit code judges; it is the new one, or the old one
  * put back.
  */
-export function selfUpgradePlan(tools: PackageTools): Plan {
+export function selfUpgradePlan(tools: SelfUpgradeTools): Plan {
   const { packages, selfUpgrade, catalog } = tools;
   return {
     steps: [
@@ -95,6 +100,9 @@ export function selfUpgradePlan(tools: PackageTools): Plan {
 }
 
 /** The watcher clears up behind itself; where it was never called nobody else does. */
-async function forgetUnused({ selfUpgrade }: PackageTools, { runs }: Readonly<Job>): Promise<void> {
+async function forgetUnused(
+  { selfUpgrade }: SelfUpgradeTools,
+  { runs }: Readonly<Job>,
+): Promise<void> {
   if (runs === 0) await selfUpgrade.forget();
 }

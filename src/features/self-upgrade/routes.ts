@@ -1,6 +1,5 @@
 import type { PackageHost } from '../packages/package-manager.ts';
-import type { Queue } from '../../jobs/queue.ts';
-import { requestFor } from '../../features.ts';
+import type { FeatureContext } from '../feature.ts';
 import { findSelfUpgrade, STORE_PACKAGE } from './plan.ts';
 import { json } from '../../http/respond.ts';
 import { get, postTask, type Route } from '../../http/route.ts';
@@ -12,11 +11,8 @@ import { submissionResult } from '../../http/task-result.ts';
  */
 export function selfUpgradeRoutes({
   packages,
-  queue,
-}: {
-  packages: PackageHost;
-  queue: Queue;
-}): Route[] {
+  submit,
+}: Pick<FeatureContext, 'submit'> & { packages: PackageHost }): Route[] {
   return [
     get({
       path: 'admin/store/check_self_upgrade',
@@ -31,8 +27,7 @@ export function selfUpgradeRoutes({
       path: 'admin/store/do_self_upgrade',
       summary: 'Upgrade the store; the old version comes back where the new one does not answer',
       params: {},
-      handle: async () =>
-        json(submissionResult(await queue.submit(requestFor('self-upgrade', STORE_PACKAGE, {})))),
+      handle: async () => json(submissionResult(await submit('self-upgrade', STORE_PACKAGE, {}))),
     }),
   ];
 }

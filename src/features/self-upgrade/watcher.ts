@@ -1,19 +1,15 @@
 import { access, mkdir, rm } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import type { Paths } from '../../device/paths.ts';
 import { replaceFile } from '../../device/durable-file.ts';
 import type { SelfUpgradeHost } from './port.ts';
 import type { PackageHost } from '../packages/package-manager.ts';
-import { packInstalled } from '../packages/opkg/repack.ts';
 import { PROBE_SCRIPT, WATCH_SCRIPT } from './watcher-script.ts';
 
 export interface SelfUpgradeOptions {
   paths: Paths;
   environment: Record<string, string>;
-  packages: Pick<PackageHost, 'read'>;
-  /** opkg's status file, and what it is installed to. */
-  statusFile: string;
-  destination: string;
+  packages: Pick<PackageHost, 'read' | 'pack' | 'statusFile'>;
   /** How long the new version may take to answer. */
   limitSeconds: number;
   /** Where it answers: `HOST PORT` or `unix PATH`. */
@@ -24,8 +20,6 @@ export function createSelfUpgradeHost({
   paths,
   environment,
   packages,
-  statusFile,
-  destination,
   limitSeconds,
   healthAddress,
 }: SelfUpgradeOptions): SelfUpgradeHost {
@@ -34,17 +28,11 @@ export function createSelfUpgradeHost({
     keep: async (name) => {
       const version = (await packages.read()).get(name)?.version ?? '';
       await mkdir(folder, { recursive: true, mode: 0o700 });
-      await packInstalled({
-        name,
-        infoDir: join(dirname(statusFile), 'info'),
-        destination,
-        target: join(folder, 'old.ipk'),
-        environment,
-      });
+      await packages.pack(name, join(folder, 'old.ipk'));
       const settings = [
         name,
         version,
-        statusFile,
+        packages.statusFile,
         limitSeconds,
         process.execPath,
         healthAddress(),

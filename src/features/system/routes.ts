@@ -1,41 +1,21 @@
-import type { Forge } from '../forge/forge.ts';
-import { isEnded, type Job } from '../../jobs/job.ts';
-import type { Queue } from '../../jobs/queue.ts';
+import type { Overview } from '../feature.ts';
 import { eventStream } from '../../http/event-stream.ts';
-import { followDevice, type DeviceEvents } from './device-events.ts';
+import { followDevice, type DeviceEvents } from '../../http/device-events.ts';
 import { openApiDocument } from '../../http/openapi.ts';
 import { json, revalidated } from '../../http/respond.ts';
 import { get, openGet, type Route } from '../../http/route.ts';
 
 export interface SystemTools {
-  queue: Queue;
   version: string;
-  /** What keeps the daemon from doing its work; empty when nothing does. */
-  ailments: () => Promise<string[]>;
-  /**
-   * The forge behind the device: its operations, what is known of it, and its figures. Its failing
-   * keeps nothing else from working.
-   */
-  forge: Pick<Forge, 'describe' | 'health' | 'metrics'>;
-  events: DeviceEvents;
   base: string;
+  overview: Overview;
+  events: DeviceEvents;
   /** Aborts when the daemon stops: streams end then. */
   stopping: AbortSignal;
-  /** All routes, these among them. */
-  routes: () => Route[];
 }
 
 /** What tells of the daemon itself. */
-export function systemRoutes({
-  queue,
-  version,
-  ailments,
-  forge,
-  events,
-  base,
-  stopping,
-  routes,
-}: SystemTools): Route[] {
+export function systemRoutes({ version, base, overview, events, stopping }: SystemTools): Route[] {
   return [
     get({
       path: 'admin/system/events',
@@ -55,7 +35,12 @@ export function systemRoutes({
         revalidated(
           context.req.raw,
           JSON.stringify(
-            await openApiDocument({ base, version, routes: routes(), forge: forge.describe() }),
+            await openApiDocument({
+              base,
+              version,
+              routes: overview.routes(),
+              operations: overview.operations(),
+            }),
           ),
         ),
     }),
@@ -64,17 +49,16 @@ export function systemRoutes({
       summary: 'Whether the daemon can do its work',
       params: {},
       handle: async () => {
-        const reasons = await ailments();
-        const { rss } = process.memoryUsage();
-        const facts = {
+        const { problems, facts } = await overview.health();
+        const all = {
           version,
           uptime_s: Math.floor(process.uptime()),
-          rss_bytes: rss,
-          forge: forge.health(),
+          rss_bytes: process.memoryUsage().rss,
+          ...facts,
         };
-        return reasons.length === 0
-          ? json({ status: 'ok', ...facts })
-          : json({ status: 'failing', reasons, ...facts }, 503);
+        return problems.length === 0
+          ? json({ status: 'ok', ...all })
+          : json({ status: 'failing', reasons: problems, ...all }, 503);
       },
     }),
     openGet({
@@ -83,10 +67,10 @@ export function systemRoutes({
       params: {},
       handle: () =>
         new Response(
-          `${metricsOf(queue.all(), version)}${forge
+          overview
             .metrics()
             .map((line) => `${line}\n`)
-            .join('')}`,
+            .join(''),
           {
             headers: {
               'content-type': 'text/plain; version=0.0.4; charset=utf-8',
@@ -96,34 +80,4 @@ export function systemRoutes({
         ),
     }),
   ];
-}
-
-/** Prometheus' text format, version 0.0.4. */
-function metricsOf(jobs: readonly Job[], version: string): string {
-  const states = ['queued', 'running', 'done', 'failed', 'stopped', 'interrupted'] as const;
-  const { rss, heapUsed } = process.memoryUsage();
-  const cpu = process.cpuUsage();
-  return [
-    '# HELP depotd_info The version that runs.',
-    '# TYPE depotd_info gauge',
-    `depotd_info{version="${version}"} 1`,
-    '# HELP depotd_jobs Jobs on record, by state.',
-    '# TYPE depotd_jobs gauge',
-    ...states.map(
-      (state) =>
-        `depotd_jobs{state="${state}"} ${jobs.filter((job) => job.state === state).length}`,
-    ),
-    '# HELP depotd_jobs_unfinished Jobs that have not ended.',
-    '# TYPE depotd_jobs_unfinished gauge',
-    `depotd_jobs_unfinished ${jobs.filter(({ state }) => !isEnded(state)).length}`,
-    '# TYPE process_resident_memory_bytes gauge',
-    `process_resident_memory_bytes ${rss}`,
-    '# TYPE nodejs_heap_size_used_bytes gauge',
-    `nodejs_heap_size_used_bytes ${heapUsed}`,
-    '# TYPE process_cpu_seconds_total counter',
-    `process_cpu_seconds_total ${((cpu.user + cpu.system) / 1e6).toFixed(3)}`,
-    '# TYPE process_start_time_seconds gauge',
-    `process_start_time_seconds ${Math.floor(Date.now() / 1000 - process.uptime())}`,
-    '',
-  ].join('\n');
 }

@@ -2,20 +2,16 @@ import * as v from 'valibot';
 import { DepotError } from '../../errors.ts';
 import { isEnded, type Job } from '../../jobs/job.ts';
 import type { TaskLogs } from '../../jobs/log.ts';
-import type { Queue } from '../../jobs/queue.ts';
-import type { Progress } from '../../features.ts';
+import type { FeatureContext } from '../feature.ts';
+import { PACKAGE_LANE } from '../packages/package-manager.ts';
 import { followTask } from './follow-task.ts';
 import { eventStream } from '../../http/event-stream.ts';
 import { json } from '../../http/respond.ts';
 import { get, post, type Route } from '../../http/route.ts';
 
-export interface TaskTools {
-  queue: Queue;
-  logs: TaskLogs;
-  progressOf: (job: Job) => Progress;
-  /** Aborts when the daemon stops: streams end then. */
-  stopping: AbortSignal;
-}
+/** Streams end when the daemon stops. */
+type TaskTools = Pick<FeatureContext, 'queue' | 'logs' | 'progressOf' | 'stopping'>;
+type Queue = TaskTools['queue'];
 
 const taskId = v.pipe(v.string(), v.maxLength(64, 'at most 64 characters are allowed'));
 const offset = v.optional(
@@ -27,7 +23,7 @@ export function taskRoutes({ queue, logs, progressOf, stopping }: TaskTools): Ro
   /** `istore` and `latest` name the newest package task; anything else is an id or nothing. */
   const find = (id: string): Job | undefined => {
     if (id === PEER_TASK) return peerTask(queue);
-    return id === 'latest' ? queue.newest('package') : queue.get(id);
+    return id === 'latest' ? queue.newest(PACKAGE_LANE) : queue.get(id);
   };
   const statusOf = (job: Job): object => ({ ...describeTask(job), progress: progressOf(job) });
   const need = (id: string): Job => {
@@ -101,9 +97,9 @@ const PEER_TASK = 'istore';
  * or the page would open the window again.
  */
 function peerTask(queue: Queue): Job | undefined {
-  const newest = queue.newest('package');
+  const newest = queue.newest(PACKAGE_LANE);
   if (newest?.isDismissed !== true) return newest;
-  return queue.all().findLast(({ lane, state }) => lane === 'package' && !isEnded(state));
+  return queue.all().findLast(({ lane, state }) => lane === PACKAGE_LANE && !isEnded(state));
 }
 
 /**

@@ -7,7 +7,9 @@ import { checkSpace } from '../packages/opkg/steps.ts';
 import { opkgSteps, type OpkgWork } from '../packages/transaction.ts';
 import type { PackageTools } from '../packages/deps.ts';
 import { repairSteps } from '../packages/rollback.ts';
+import type { UploadFolder } from './port.ts';
 import type { ReceivedUpload } from './receive.ts';
+import type { RunRecords } from './run-records.ts';
 
 const uploadParams = v.object({
   upload: v.string(),
@@ -32,12 +34,17 @@ export function paramsOf({
   };
 }
 
+export interface UploadPlanTools extends PackageTools {
+  uploads: UploadFolder;
+  records: RunRecords;
+}
+
 /**
  * upload: installs the file, and keeps as a run record which packages came. A package must be there
  * afterwards in the version of the file; of a program its exit code tells, and that no package
  * stays half installed.
  */
-export function uploadPlan(tools: PackageTools, { subject, params }: Job): Plan {
+export function uploadPlan(tools: UploadPlanTools, { subject, params }: Job): Plan {
   const { packages, records, uploads } = tools;
   const file = v.parse(uploadParams, params);
   const judge: OpkgWork['judge'] = (after, _, { job, before }) => {

@@ -2,8 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Context } from 'hono';
 import * as v from 'valibot';
 import { DepotError } from '../../errors.ts';
-import type { Queue } from '../../jobs/queue.ts';
-import { requestFor } from '../../features.ts';
+import type { FeatureContext } from '../feature.ts';
 import type { RunRecords } from './run-records.ts';
 import { tooLarge, type ReceivedUpload, type Uploads } from './receive.ts';
 import { paramsOf } from './install-plan.ts';
@@ -12,10 +11,9 @@ import { json } from '../../http/respond.ts';
 import { get, post, postTask, postUpload, type Route } from '../../http/route.ts';
 import { submissionResult } from '../../http/task-result.ts';
 
-export interface UploadTools {
+export interface UploadTools extends Pick<FeatureContext, 'submit'> {
   uploads: Uploads;
   records: RunRecords;
-  queue: Queue;
   /** Largest file that is taken. */
   limitBytes: number;
   /** Bytes free where uploads go. */
@@ -35,7 +33,7 @@ const recordId = v.pipe(
 
 /** Files that are sent to be installed, and what they brought. */
 export function uploadRoutes(tools: UploadTools): Route[] {
-  const { records, queue } = tools;
+  const { records, submit } = tools;
   const known = async (id: string): Promise<string> => {
     const record = await records.find(id);
     if (record === undefined) throw new DepotError('not_found', `cannot find the record ${id}`);
@@ -63,7 +61,7 @@ export function uploadRoutes(tools: UploadTools): Route[] {
       summary: 'Remove what an upload brought, and its record',
       params: { id: recordId },
       handle: async ({ params: { id } }) =>
-        json(submissionResult(await queue.submit(requestFor('unrun', await known(id), { id })))),
+        json(submissionResult(await submit('unrun', await known(id), { id }))),
     }),
     post({
       path: 'admin/store/del_record',
@@ -80,7 +78,7 @@ export function uploadRoutes(tools: UploadTools): Route[] {
 }
 
 async function takeUpload(tools: UploadTools, context: Context): Promise<Response> {
-  const { uploads, limitBytes, queue, idleMs = IDLE_MS } = tools;
+  const { uploads, limitBytes, submit, idleMs = IDLE_MS } = tools;
   const { incoming } = context.env as { incoming: IncomingMessage };
   await checkSize(tools, incoming);
   const upload: ReceivedUpload = await receiveFile(incoming, {
@@ -89,11 +87,7 @@ async function takeUpload(tools: UploadTools, context: Context): Promise<Respons
     idleMs,
   });
   try {
-    return json(
-      submissionResult(
-        await queue.submit(requestFor('upload', upload.shownName, paramsOf(upload))),
-      ),
-    );
+    return json(submissionResult(await submit('upload', upload.shownName, paramsOf(upload))));
   } catch (error) {
     await uploads.remove(upload.id);
     throw error;

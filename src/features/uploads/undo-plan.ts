@@ -6,13 +6,14 @@ import { dependentsFirst, isNeeded } from '../packages/dependencies.ts';
 import { opkgSteps } from '../packages/transaction.ts';
 import type { PackageTools } from '../packages/deps.ts';
 import { repairSteps } from '../packages/rollback.ts';
+import type { RunRecords } from './run-records.ts';
 
 /**
  * unrun: removes the packages that came with an upload and are still there, but none that is
  * essential or that another package needs, and then drops the record. What a program did beside
  * packages nobody knows, so that it stays.
  */
-export function unrunPlan(tools: PackageTools, { params }: Job): Plan {
+export function unrunPlan(tools: PackageTools & { records: RunRecords }, { params }: Job): Plan {
   const { packages, records } = tools;
   const id = params.id ?? '';
   const choose = async ({ memory, note, show }: StepContext): Promise<void> => {

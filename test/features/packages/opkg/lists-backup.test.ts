@@ -3,10 +3,9 @@ import { join } from 'node:path';
 
 import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 
-import type { Host } from '../../../../src/device-ports.ts';
 import { createDevice, type Device } from '../../../device/device.ts';
 import type { Fault } from '../../../device/feed.ts';
-import { openHost } from './open-host.ts';
+import { openHost, type OpkgHost } from './open-host.ts';
 
 const NO_LIST = 'what it sent is not a package list';
 const NOT_FETCHED = 'its list could not be fetched';
@@ -27,7 +26,7 @@ const FAULTS: { isSigned: boolean; file: string; fault: Fault; reason: string }[
 
 describe.each([false, true])('where opkg checks signatures: %s', (isSigned) => {
   let device: Device;
-  let host: Host;
+  let host: OpkgHost;
   let folder: string;
 
   beforeAll(async () => {

@@ -4,12 +4,11 @@ import { gunzipSync, gzipSync } from 'node:zlib';
 
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 
-import type { Host } from '../../../../src/device-ports.ts';
 import { createDevice, type Device } from '../../../device/device.ts';
-import { openHost } from './open-host.ts';
+import { openHost, type OpkgHost } from './open-host.ts';
 
 let device: Device;
-let host: Host;
+let host: OpkgHost;
 let folder: string;
 
 beforeAll(async () => {

@@ -3,15 +3,14 @@ import { join } from 'node:path';
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
-import type { Host } from '../../../../src/device-ports.ts';
 import { slowPackage } from '../../../device/awkward-packages.ts';
 import { startCommand } from '../../../device/command.ts';
 import { createDevice, type Device } from '../../../device/device.ts';
 import { startLockHolder } from '../../../device/lock-holder.ts';
-import { openHost } from './open-host.ts';
+import { openHost, type OpkgHost } from './open-host.ts';
 
 let device: Device;
-let host: Host;
+let host: OpkgHost;
 let lockFile: string;
 
 beforeAll(async () => {

@@ -1,18 +1,18 @@
 import { readConfig } from '../../../../src/config/config.ts';
 import { createPaths } from '../../../../src/device/paths.ts';
-import { createHost } from '../../../../src/create-device.ts';
-import type { Host } from '../../../../src/device-ports.ts';
+import { createOpkg } from '../../../../src/features/packages/opkg/create-opkg.ts';
+import type { PackageHost } from '../../../../src/features/packages/package-manager.ts';
 import type { Device } from '../../../device/device.ts';
 
-/** The real host part of the daemon on a device in a folder. */
-export async function openHost(device: Device): Promise<Host> {
+export interface OpkgHost {
+  packages: PackageHost;
+}
+
+/** opkg of a device in a folder. */
+export async function openHost(device: Device): Promise<OpkgHost> {
   const { config } = readConfig({ file: '/dev/null', overrides: [`main.root=${device.root}`] });
-  return createHost({
-    paths: createPaths(config),
-    environment: environmentOf(device.env),
-    selfUpgrade: { limitSeconds: 60, healthAddress: () => '' },
-    container: () => config.container,
-  });
+  const paths = createPaths(config);
+  return { packages: await createOpkg({ paths, environment: environmentOf(device.env) }) };
 }
 
 /** Those variables that have a value. */

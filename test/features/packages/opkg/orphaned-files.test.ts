@@ -4,14 +4,13 @@ import { join } from 'node:path';
 
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 
-import type { Host } from '../../../../src/device-ports.ts';
 import { removeTemporaryFolders } from '../../../../src/features/packages/opkg/orphaned-files.ts';
 import { slowPackage } from '../../../device/awkward-packages.ts';
 import { createDevice, type Device } from '../../../device/device.ts';
-import { openHost } from './open-host.ts';
+import { openHost, type OpkgHost } from './open-host.ts';
 
 let device: Device;
-let host: Host;
+let host: OpkgHost;
 
 beforeAll(async () => {
   device = await createDevice({ packages: [slowPackage(0.5)] });

@@ -1,4 +1,4 @@
-import { PING_MS, type StreamEvent } from '../../http/event-stream.ts';
+import { PING_MS, type StreamEvent } from './event-stream.ts';
 
 /** What happens on the device, for everybody who follows it. */
 export interface DeviceEvents {

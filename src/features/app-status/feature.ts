@@ -1,0 +1,15 @@
+import { createEntries } from './entries.ts';
+import { entryRoutes } from './routes.ts';
+import { createAppFiles } from './scripts.ts';
+import type { Feature, FeatureContext } from '../feature.ts';
+import type { Catalog } from '../packages/catalog.ts';
+
+/** Whether apps run, and where they are reached, as their own scripts tell it. */
+export function createAppStatusFeature(
+  { paths, environment, stopping }: FeatureContext,
+  { catalog }: { catalog: Catalog },
+): Feature {
+  const files = createAppFiles(paths, environment);
+  const entries = createEntries({ files, catalog, stopping });
+  return { routes: () => entryRoutes({ files, entries }) };
+}

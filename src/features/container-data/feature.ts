@@ -1,0 +1,35 @@
+import { createDataRootSettings } from './engine/data-root-setting.ts';
+import { createContainerEngine } from './engine/engine.ts';
+import type { ContainerHost } from './device.ts';
+import { createPlaces } from './locations.ts';
+import { migratePlan } from './plan.ts';
+import { containerRoutes, CONTAINER_LANE } from './routes.ts';
+import { createCopier } from './rsync/rsync.ts';
+import { createMoveFolders } from './target-folder.ts';
+import type { Feature, FeatureContext } from '../feature.ts';
+
+/** Where the data of the container engine lies, and moving it to another disk. */
+export function createContainerDataFeature(context: FeatureContext): Feature {
+  const container = createContainerHost(context);
+  return {
+    routes: () => containerRoutes({ ...context, container }),
+    jobs: {
+      migrate: {
+        lane: CONTAINER_LANE,
+        title: (subject) => `move the container data to ${subject}`,
+        plan: (job) => migratePlan({ container }, job),
+      },
+    },
+  };
+}
+
+/** The real container engine of the device, its data and its tools. */
+function createContainerHost({ paths, environment, config }: FeatureContext): ContainerHost {
+  return {
+    engine: createContainerEngine({ paths, environment, settings: () => config().container }),
+    settings: createDataRootSettings(paths),
+    places: createPlaces(environment),
+    copier: createCopier(environment),
+    moves: createMoveFolders(),
+  };
+}

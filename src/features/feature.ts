@@ -1,0 +1,72 @@
+import type { Config } from '../config/config.ts';
+import type { Paths } from '../device/paths.ts';
+import type { Notes, Processes } from '../device/ports.ts';
+import type { DeviceEvents } from '../http/device-events.ts';
+import type { PassedOperation } from '../http/openapi.ts';
+import type { Route } from '../http/route.ts';
+import type { Job, Submission } from '../jobs/job.ts';
+import type { JobKind, Progress } from '../jobs/kinds.ts';
+import type { TaskLogs } from '../jobs/log.ts';
+import type { Queue } from '../jobs/queue.ts';
+import type { Log } from '../log.ts';
+
+/** What a feature gives to the daemon. `features.ts` lists them; nothing else knows their names. */
+export interface Feature {
+  /** Its part of the API, made anew for each configuration. */
+  routes?: (served: Served) => readonly Route[];
+  /** Kinds of jobs by the name that stands in the journal. */
+  jobs?: Readonly<Record<string, JobKind>>;
+  /** What it knows of its own state, for /healthz. */
+  health?: () => Promise<HealthReport>;
+  /** Lines of the Prometheus text format, for /metrics. */
+  metrics?: () => readonly string[];
+  /** Called once, when the daemon listens and jobs run. */
+  start?: () => Promise<void>;
+  /** Called once, when the daemon has answered its last request. Jobs may still run. */
+  close?: () => Promise<void>;
+}
+
+/** What every feature may use. It lives as long as the daemon. */
+export interface FeatureContext {
+  paths: Paths;
+  log: Log;
+  /** The configuration in force when asked. */
+  config: () => Config;
+  /** The whole environment that the device's programs get. */
+  environment: Record<string, string>;
+  processes: Processes;
+  notes: Notes;
+  events: DeviceEvents;
+  queue: Pick<Queue, 'get' | 'all' | 'newest' | 'stop' | 'dismiss' | 'onChange'>;
+  /**
+   * Asks for a job of a kind that one of the features brings.
+   * @throws DepotError unavailable while the daemon stops, no_space if the job cannot be recorded
+   */
+  submit: (kind: string, subject: string, params: Record<string, string>) => Promise<Submission>;
+  progressOf: (job: Job) => Progress;
+  logs: TaskLogs;
+  /** Aborts when the daemon stops. */
+  stopping: AbortSignal;
+}
+
+/** One configuration as it is served. The next one is prepared while this one still answers. */
+export interface Served {
+  config: Config;
+  /** What all features give together under this configuration. */
+  overview: Overview;
+}
+
+export interface Overview {
+  routes: () => readonly Route[];
+  /** Operations that are passed on and have no route here. */
+  operations: () => readonly PassedOperation[];
+  health: () => Promise<Required<HealthReport>>;
+  metrics: () => readonly string[];
+}
+
+export interface HealthReport {
+  /** What keeps the daemon from its work, one sentence each: any of them makes /healthz fail. */
+  problems?: readonly string[];
+  /** Members that /healthz shows beside its own. */
+  facts?: Readonly<Record<string, unknown>>;
+}

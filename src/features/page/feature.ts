@@ -1,0 +1,7 @@
+import { panelRoutes } from './routes.ts';
+import type { Feature } from '../feature.ts';
+
+/** The built-in page. */
+export function createPageFeature(): Feature {
+  return { routes: ({ config: { main } }) => panelRoutes({ base: main.base, auth: main.auth }) };
+}

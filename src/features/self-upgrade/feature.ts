@@ -1,0 +1,30 @@
+import { selfUpgradePlan } from './plan.ts';
+import { selfUpgradeRoutes } from './routes.ts';
+import { createSelfUpgradeHost } from './watcher.ts';
+import type { Feature, FeatureContext } from '../feature.ts';
+import { SELF_UPGRADE_LIMIT_S } from '../../config/environment.ts';
+import { localAddress } from '../../config/listen-address.ts';
+import type { PackageTools } from '../packages/deps.ts';
+import { PACKAGE_LANE } from '../packages/package-manager.ts';
+
+/** The daemon's own package: whether there is a newer one, and going over to it. */
+export function createSelfUpgradeFeature(context: FeatureContext, tools: PackageTools): Feature {
+  const { packages } = tools;
+  const selfUpgrade = createSelfUpgradeHost({
+    ...context,
+    packages,
+    limitSeconds: SELF_UPGRADE_LIMIT_S,
+    healthAddress: () => localAddress(context.config().main.listen),
+  });
+  return {
+    routes: () => selfUpgradeRoutes({ ...context, packages }),
+    jobs: {
+      'self-upgrade': {
+        lane: PACKAGE_LANE,
+        title: (subject) => `upgrade ${subject}`,
+        plan: () => selfUpgradePlan({ ...tools, selfUpgrade }),
+        contradicts: ['remove'],
+      },
+    },
+  };
+}

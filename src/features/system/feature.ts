@@ -1,0 +1,35 @@
+import { access, constants } from 'node:fs/promises';
+import { createDeviceId } from './device-id.ts';
+import { identityRoutes } from './identity-routes.ts';
+import { processLines } from './process-metrics.ts';
+import { systemRoutes } from './routes.ts';
+import type { Feature, FeatureContext } from '../feature.ts';
+import { VERSION } from '../../config/environment.ts';
+import { reasonOf } from '../../errors.ts';
+
+/** The daemon and the device themselves: events, health, figures, the interface's description. */
+export function createSystemFeature(
+  context: FeatureContext,
+  { architecture }: { architecture: () => Promise<string> },
+): Feature {
+  const { events, stopping, notes } = context;
+  const identity = { deviceId: createDeviceId(notes), architecture, version: VERSION };
+  return {
+    routes: ({ config: { main }, overview }) => [
+      ...identityRoutes(identity),
+      ...systemRoutes({ version: VERSION, base: main.base, overview, events, stopping }),
+    ],
+    health: async () => ({ problems: await findProblems(context) }),
+    metrics: () => processLines(VERSION),
+  };
+}
+
+async function findProblems({ paths, stopping }: FeatureContext): Promise<string[]> {
+  const problems = stopping.aborted ? ['the daemon is stopping'] : [];
+  for (const folder of [paths.stateDir, paths.logDir]) {
+    await access(folder, constants.W_OK).catch((error: unknown) =>
+      problems.push(`cannot write to ${folder}: ${reasonOf(error)}`),
+    );
+  }
+  return problems;
+}

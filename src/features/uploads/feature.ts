@@ -1,0 +1,48 @@
+import { createUploadFolder } from './folder.ts';
+import { uploadPlan } from './install-plan.ts';
+import { createUploads } from './receive.ts';
+import { uploadRoutes } from './routes.ts';
+import { createRunRecords } from './run-records.ts';
+import { unrunPlan } from './undo-plan.ts';
+import type { Feature, FeatureContext } from '../feature.ts';
+import type { PackageTools } from '../packages/deps.ts';
+import { PACKAGE_LANE } from '../packages/package-manager.ts';
+
+const MIB = 1024 ** 2;
+
+/** Files that are sent to be installed, and undoing what they brought. */
+export async function createUploadsFeature(
+  context: FeatureContext,
+  tools: PackageTools,
+): Promise<Feature> {
+  const { paths, environment, notes, queue } = context;
+  const { install } = tools.packages.commands;
+  const folder = createUploadFolder(paths, { install, environment });
+  const records = createRunRecords(notes);
+  const uploads = createUploads(folder);
+  queue.onChange(uploads.settle);
+  await uploads.sweep(queue.all());
+  const lane = PACKAGE_LANE;
+  return {
+    routes: ({ config }) =>
+      uploadRoutes({
+        ...context,
+        uploads,
+        records,
+        limitBytes: config.main.upload_max_mb * MIB,
+        freeBytes: folder.freeBytes,
+      }),
+    jobs: {
+      upload: {
+        lane,
+        title: (subject) => `install ${subject}`,
+        plan: (job) => uploadPlan({ ...tools, uploads: folder, records }, job),
+      },
+      unrun: {
+        lane,
+        title: (subject) => `undo ${subject}`,
+        plan: (job) => unrunPlan({ ...tools, records }, job),
+      },
+    },
+  };
+}

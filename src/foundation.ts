@@ -1,0 +1,63 @@
+import { commandEnvironment } from './config/environment.ts';
+import { createNotes } from './device/notes.ts';
+import { createPaths } from './device/paths.ts';
+import { createProcesses } from './device/processes.ts';
+import { claimState } from './device/sole-daemon.ts';
+import type { FeatureContext } from './features/feature.ts';
+import { createDeviceEvents } from './http/device-events.ts';
+import { openJournal } from './jobs/journal.ts';
+import { createJobKinds, type JobKinds } from './jobs/kinds.ts';
+import { createTaskLogs } from './jobs/log.ts';
+import { createQueue, type Queue } from './jobs/queue.ts';
+import { createRunner } from './jobs/runner.ts';
+
+/** What features stand on, whatever configuration is read again. */
+export interface Foundation {
+  context: FeatureContext;
+  queue: Queue;
+  /** To be filled with the features' kinds before the queue is resumed. */
+  kinds: JobKinds;
+}
+
+const MIB = 1024 ** 2;
+
+/**
+ * The device and its jobs. Waits until no other daemon works with the state folder.
+ * @throws DepotError unavailable if one goes on, or if the folder cannot be written
+ */
+export async function createFoundation({
+  config,
+  log,
+  stopping,
+}: Pick<FeatureContext, 'config' | 'log' | 'stopping'>): Promise<Foundation> {
+  const paths = createPaths(config());
+  const [processes, notes] = [createProcesses(), createNotes(paths.stateDir)];
+  await claimState(notes, processes);
+  const [journal, logs] = await Promise.all([
+    openJournal(paths.stateDir),
+    createTaskLogs(paths.logDir),
+  ]);
+  const kinds = createJobKinds();
+  const { planOf, contradicts, progressOf, request } = kinds;
+  const runner = createRunner({ processes, logs, log, planOf, save: journal.save });
+  const limits = (): { jobs: number; logBytes: number } => ({
+    jobs: config().main.keep_jobs,
+    logBytes: config().main.keep_log_mb * MIB,
+  });
+  const queue = createQueue({ journal, logs, log, runner, contradicts, limits });
+  const context: FeatureContext = {
+    paths,
+    log,
+    config,
+    environment: commandEnvironment(),
+    processes,
+    notes,
+    events: createDeviceEvents(),
+    queue,
+    submit: (kind, subject, params) => queue.submit(request(kind, subject, params)),
+    progressOf,
+    logs,
+    stopping,
+  };
+  return { context, queue, kinds };
+}

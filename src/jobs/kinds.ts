@@ -1,0 +1,90 @@
+import { DepotError } from '../errors.ts';
+import type { Job, Lane, Plan, Step } from './job.ts';
+import type { JobRequest } from './queue.ts';
+
+/** One kind of job, as a feature brings it. */
+export interface JobKind {
+  /** Jobs of one lane run one at a time; features that share a resource share its lane. */
+  lane: Lane;
+  /** What people read of the job: `install NAME`. */
+  title: (subject: string) => string;
+  /** A pure function of the job's kind, subject and parameters. */
+  plan: (job: Job) => Plan;
+  /** Kinds that undo this one on the same subject. It holds both ways, so one of two names it. */
+  contradicts?: readonly string[];
+}
+
+/** All kinds of jobs, by the name that stands in the journal. */
+export interface JobKinds {
+  /** @throws Error if another feature has brought a kind of that name */
+  add: (kinds: Readonly<Record<string, JobKind>>) => void;
+  /** What the queue is to be asked for. */
+  request: (kind: string, subject: string, params: Record<string, string>) => JobRequest;
+  /** @throws DepotError internal if this version knows no such kind */
+  planOf: (job: Job) => Plan;
+  /** Whether two kinds of jobs on the same subject undo each other. */
+  contradicts: (kind: string, other: string) => boolean;
+  progressOf: (job: Job) => Progress;
+}
+
+/** How far a job is: what it is at, and how many of its steps are done. */
+export interface Progress {
+  label: string;
+  done: number;
+  total: number;
+  /** How much of the step is done, if that can be told. */
+  percent?: number;
+}
+
+export function createJobKinds(): JobKinds {
+  const known = new Map<string, JobKind>();
+  const kindOf = (name: string): JobKind => {
+    const kind = known.get(name);
+    if (kind !== undefined) return kind;
+    throw new DepotError(
+      'internal',
+      `cannot go on with a job of the kind "${name}": this version does not know it`,
+    );
+  };
+  const planOf = (job: Job): Plan => kindOf(job.kind).plan(job);
+  return {
+    add: (kinds) => {
+      for (const [name, kind] of Object.entries(kinds)) {
+        if (known.has(name)) throw new Error(`cannot add the kind of job "${name}" twice`);
+        known.set(name, kind);
+      }
+    },
+    request: (kind, subject, params) => {
+      const { lane, title } = kindOf(kind);
+      return { kind, lane, subject, params, command: title(subject) };
+    },
+    planOf,
+    contradicts: (kind, other) =>
+      known.get(kind)?.contradicts?.includes(other) === true ||
+      known.get(other)?.contradicts?.includes(kind) === true,
+    progressOf: (job) => progressOf(job, planOf),
+  };
+}
+
+function progressOf(job: Job, planOf: (job: Job) => Plan): Progress {
+  const steps = stepsOf(job, planOf);
+  const isOver = job.stoppedAt !== undefined;
+  return {
+    label: isOver ? job.state : (steps[job.step]?.name ?? 'end'),
+    done: isOver && job.state === 'done' ? steps.length : job.step,
+    total: steps.length,
+    ...(job.percent === undefined ? {} : { percent: job.percent }),
+  };
+}
+
+/**
+ * A record that this version cannot read, of another kind or with other parameters, is still shown,
+ * and so are those beside it.
+ */
+function stepsOf(job: Job, planOf: (job: Job) => Plan): Step[] {
+  try {
+    return [...planOf(job)[job.phase]];
+  } catch {
+    return [];
+  }
+}
