@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { DepotError, reasonOf, systemCode } from '../errors.ts';
-import { isLocal, parseListenAddress } from './listen-address.ts';
+import { findContradictions } from './contradictions.ts';
 import { OPTIONS, type Option } from './options.ts';
 import { parseUciFile } from './uci-file.ts';
 
@@ -46,8 +46,14 @@ export function readConfig(source: ConfigSource): { config: Config; problems: st
     ...readOverrides(source.overrides, problems),
   ];
   const config = defaults();
-  for (const setting of settings) apply(config, setting, problems);
-  if (problems.length === 0) problems.push(...contradictions(config));
+  const failed = new Set<string>();
+  for (const setting of settings) {
+    const problem = apply(config, setting);
+    if (problem === undefined) continue;
+    failed.add(`${setting.section}.${setting.name}`);
+    problems.push(problem);
+  }
+  problems.push(...contradictions(config, settings, failed));
   return { config, problems };
 }
 
@@ -138,50 +144,42 @@ function defaults(): Config {
   return Object.fromEntries(entries) as Config;
 }
 
-function apply(
-  config: Config,
-  { section, name, values, where }: Setting,
-  problems: string[],
-): void {
+/** @returns what is wrong with the setting, if so */
+function apply(config: Config, { section, name, values, where }: Setting): string | undefined {
   const option = optionOf(section, name);
   if (option === undefined) {
     const known = isSection(section)
       ? `${section} has ${Object.keys(OPTIONS[section]).join(', ')}`
       : `${Object.keys(OPTIONS).join(', ')} are the sections`;
-    problems.push(`${where}: cannot use ${section}.${name}: no such option; ${known}`);
-    return;
+    return `${where}: cannot use ${section}.${name}: no such option; ${known}`;
   }
   try {
     (config as Record<string, Record<string, unknown>>)[section] = {
       ...config[section as SectionName],
       [name]: option.parse(values),
     };
+    return undefined;
   } catch (error) {
-    problems.push(
-      `${where}: cannot use ${section}.${name} "${values.join(' ')}": ${reasonOf(error)}`,
-    );
+    return `${where}: cannot use ${section}.${name} "${values.join(' ')}": ${reasonOf(error)}`;
   }
 }
 
-/** What is wrong with values that are fine one by one. */
-function contradictions({ main, container }: Config): string[] {
-  const problems: string[] = [];
-  if (main.listen.length === 0) {
-    problems.push('cannot use main.listen: at least one address is needed');
-  }
-  const open = main.listen.find((address) => !isLocal(parseListenAddress(address)));
-  if (main.auth === 'none' && open !== undefined) {
-    problems.push(
-      `cannot use main.auth none with main.listen ${open}: only loopback and unix addresses may go without log-in`,
-    );
-  }
-  if (
-    container.engine === 'command' &&
-    (container.start.length === 0 || container.stop.length === 0)
-  ) {
-    problems.push('cannot use container.engine command without container.start and container.stop');
-  }
-  return problems;
+/**
+ * Contradictions, each with the place of the option to change. One that rests on a value that
+ * could not be read is left out: its own problem says enough.
+ */
+function contradictions(
+  config: Config,
+  settings: readonly Setting[],
+  failed: ReadonlySet<string>,
+): string[] {
+  const places = new Map(settings.map(({ section, name, where }) => [`${section}.${name}`, where]));
+  return findContradictions(config)
+    .filter(({ options }) => !options.some((option) => failed.has(option)))
+    .map(({ options, message }) => {
+      const where = options.map((option) => places.get(option)).find((text) => text !== undefined);
+      return where === undefined ? message : `${where}: ${message}`;
+    });
 }
 
 function isSection(name: string): name is SectionName {

@@ -155,6 +155,31 @@ test.each(CONTRADICTIONS)('cannot use %s', (message, overrides) => {
   ]);
 });
 
+test('two options that do not go together are told with file and line, beside other mistakes', async () => {
+  await writeFile(
+    file,
+    "config depotd 'main'\n\toption auth none\n\tlist listen 0.0.0.0:1\n\toption keep_jobs many\n",
+  );
+
+  expect(readConfig({ file, overrides: [] }).problems).toEqual([
+    expect.stringContaining(`${file}:4: cannot use main.keep_jobs`),
+    expect.stringContaining(`${file}:2: cannot use main.auth none with main.listen 0.0.0.0:1`),
+  ]);
+});
+
+test('an option given by --set is told as that, and one that cannot be read contradicts nothing', () => {
+  const tell = (...overrides: string[]): string[] =>
+    readConfig({ file: '/dev/null', overrides }).problems;
+
+  expect(tell('main.auth=none', 'main.listen=0.0.0.0:1')).toEqual([
+    expect.stringContaining('--set: cannot use main.auth none'),
+  ]);
+  expect(tell('container.engine=command', 'container.start=x', 'container.stop=')).toEqual([]);
+  expect(tell('main.auth=none', 'main.listen=nowhere')).toEqual([
+    expect.stringContaining('cannot use main.listen'),
+  ]);
+});
+
 test.each(['127.0.0.1:1', '127.255.0.9:1', 'localhost:1', '[::1]:1', 'unix:/run/depotd.sock'])(
   'main.auth none goes with main.listen %s',
   (address) => {
