@@ -2,6 +2,7 @@ import type { Config } from '../config/config.ts';
 import type { Paths } from '../device/paths.ts';
 import type { Notes, Processes } from '../device/ports.ts';
 import type { DeviceEvents } from '../http/device-events.ts';
+import type { Metric } from '../http/metrics-text.ts';
 import type { PassedOperation } from '../http/openapi.ts';
 import type { Route } from '../http/route.ts';
 import type { Job, Submission } from '../jobs/job.ts';
@@ -18,8 +19,8 @@ export interface Feature {
   jobs?: Readonly<Record<string, JobKind>>;
   /** What it knows of its own state, for /healthz. */
   health?: () => Promise<HealthReport>;
-  /** Lines of the Prometheus text format, for /metrics. */
-  metrics?: () => readonly string[];
+  /** Its figures, for /metrics. */
+  metrics?: () => readonly Metric[];
   /** Called once, when the daemon listens and jobs run. */
   start?: () => Promise<void>;
   /** Called once, when the daemon has answered its last request. Jobs may still run. */
@@ -61,7 +62,7 @@ export interface Overview {
   /** Operations that are passed on and have no route here. */
   operations: () => readonly PassedOperation[];
   health: () => Promise<Required<HealthReport>>;
-  metrics: () => readonly string[];
+  metrics: () => readonly Metric[];
 }
 
 export interface HealthReport {

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type { Config } from '../../config/config.ts';
+import type { Metric } from '../../http/metrics-text.ts';
 import type { PassedOperation } from '../../http/openapi.ts';
 import type { Log } from '../../log.ts';
 import { createCache } from './cache.ts';
@@ -52,8 +53,8 @@ export interface Forge {
   describe(): PassedOperation[];
   /** What is known of the upstream, for /healthz. */
   health(): ForgeHealth;
-  /** Lines of the Prometheus text format, for /metrics. */
-  metrics(): string[];
+  /** Figures of what was passed on, for /metrics. */
+  metrics(): Metric[];
   /** Ends the connections to the forge; requests under way are answered 503 or broken off. */
   close(): Promise<void>;
 }
@@ -77,7 +78,7 @@ export function createForge(options: ForgeOptions): Forge {
     handle,
     describe: () => (address === undefined ? [] : describeRoutes(settings.path)),
     health: () => parts.health.report(),
-    metrics: () => parts.metrics.lines(pool?.stats()),
+    metrics: () => parts.metrics.report(pool?.stats()),
     close: () => {
       pool?.close();
       return Promise.resolve();

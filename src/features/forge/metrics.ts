@@ -1,4 +1,5 @@
 import type { ErrorCode } from '../../errors.ts';
+import type { Metric, Sample } from '../../http/metrics-text.ts';
 import type { Route } from './routes.ts';
 import type { PoolStats } from './upstream/pool.ts';
 
@@ -11,8 +12,7 @@ export interface Metrics {
   record(request: FinishedRequest): void;
   /** A request that the proxy itself refused or failed. */
   recordFailure(code: ErrorCode): void;
-  /** Lines of the Prometheus text format, version 0.0.4. */
-  lines(pool: PoolStats | undefined): string[];
+  report(pool: PoolStats | undefined): Metric[];
 }
 
 export interface FinishedRequest {
@@ -31,7 +31,7 @@ const BUCKETS = [0.005, 0.02, 0.1, 0.5, 2, 10, 60];
 const STATUS_CLASSES = ['gone', '1xx', '2xx', '3xx', '4xx', '5xx'];
 
 interface Counts {
-  labels: string;
+  labels: Record<string, string>;
   /** By class: `2xx`, or `gone`. */
   byStatus: Map<string, number>;
   buckets: number[];
@@ -50,9 +50,8 @@ export function createMetrics(): Metrics {
     byRoute.set(route, byMethod);
     const known = byMethod.get(method);
     if (known !== undefined) return known;
-    const labels = `method="${method}",route="${route.pattern}"`;
     const counts = {
-      labels,
+      labels: { method, route: route.pattern },
       byStatus: new Map(),
       buckets: BUCKETS.map(() => 0),
       count: 0,
@@ -76,15 +75,9 @@ export function createMetrics(): Metrics {
       counts.responseBytes += responseBytes;
     },
     recordFailure: (code) => add(failures, code),
-    lines: (pool) => {
+    report: (pool) => {
       const all = [...byRoute.values()].flatMap((byMethod) => [...byMethod.values()]);
-      return [
-        ...requestLines(all),
-        ...durationLines(all),
-        ...byteLines(all),
-        ...failureLines(failures),
-        ...poolLines(pool),
-      ];
+      return [requests(all), durations(all), ...bytes(all), failed(failures), connections(pool)];
     },
   };
 }
@@ -100,71 +93,72 @@ function add<Key>(counts: Map<Key, number>, key: Key): void {
   counts.set(key, (counts.get(key) ?? 0) + 1);
 }
 
-function requestLines(all: Counts[]): string[] {
-  const name = 'depotd_forge_requests_total';
-  const lines = all.flatMap(({ labels, byStatus }) =>
-    [...byStatus].map(([status, count]) => `${name}{${labels},status="${status}"} ${count}`),
-  );
+function requests(all: Counts[]): Metric {
+  return {
+    name: 'depotd_forge_requests_total',
+    type: 'counter',
+    help: 'Requests to the forge by operation and class of status.',
+    samples: all.flatMap(({ labels, byStatus }) =>
+      [...byStatus].map(([status, value]) => ({ labels: { ...labels, status }, value })),
+    ),
+  };
+}
+
+function durations(all: Counts[]): Metric {
+  return {
+    name: 'depotd_forge_request_duration_seconds',
+    type: 'histogram',
+    help: 'Time from the request to the end of its answer.',
+    samples: all.flatMap(durationSamples),
+  };
+}
+
+/** The buckets of a histogram are cumulative. */
+function durationSamples({ labels, buckets, count, seconds }: Counts): Sample[] {
+  let below = 0;
   return [
-    `# HELP ${name} Requests to the forge by operation and class of status.`,
-    `# TYPE ${name} counter`,
-    ...lines,
+    ...BUCKETS.map((bound, index) => ({
+      suffix: '_bucket' as const,
+      labels: { ...labels, le: String(bound) },
+      value: (below += buckets[index] ?? 0),
+    })),
+    { suffix: '_bucket', labels: { ...labels, le: '+Inf' }, value: count },
+    { suffix: '_sum', labels, value: Number(seconds.toFixed(6)) },
+    { suffix: '_count', labels, value: count },
   ];
 }
 
-function durationLines(all: Counts[]): string[] {
-  const name = 'depotd_forge_request_duration_seconds';
-  const lines = all.flatMap(({ labels, buckets, count, seconds }) => {
-    let total = 0;
-    const below = BUCKETS.map(
-      (bound, index) => `${name}_bucket{${labels},le="${bound}"} ${(total += buckets[index] ?? 0)}`,
-    );
-    return [
-      ...below,
-      `${name}_bucket{${labels},le="+Inf"} ${count}`,
-      `${name}_sum{${labels}} ${seconds.toFixed(6)}`,
-      `${name}_count{${labels}} ${count}`,
-    ];
-  });
-  return [
-    `# HELP ${name} Time from the request to the end of its answer.`,
-    `# TYPE ${name} histogram`,
-    ...lines,
-  ];
+function bytes(all: Counts[]): Metric[] {
+  return (['request', 'response'] as const).map((side) => ({
+    name: `depotd_forge_${side}_bytes_total`,
+    type: 'counter',
+    help: `Bytes of ${side} bodies.`,
+    samples: all.map(({ labels, requestBytes, responseBytes }) => ({
+      labels,
+      value: side === 'request' ? requestBytes : responseBytes,
+    })),
+  }));
 }
 
-function byteLines(all: Counts[]): string[] {
-  return (['request', 'response'] as const).flatMap((side) => {
-    const name = `depotd_forge_${side}_bytes_total`;
-    const lines = all.map(
-      (counts) =>
-        `${name}{${counts.labels}} ${side === 'request' ? counts.requestBytes : counts.responseBytes}`,
-    );
-    return [`# HELP ${name} Bytes of ${side} bodies.`, `# TYPE ${name} counter`, ...lines];
-  });
+function failed(failures: Map<ErrorCode, number>): Metric {
+  return {
+    name: 'depotd_forge_failures_total',
+    type: 'counter',
+    help: 'Requests that the proxy itself refused or failed.',
+    samples: [...failures].map(([error, value]) => ({ labels: { error }, value })),
+  };
 }
 
-function failureLines(failures: Map<ErrorCode, number>): string[] {
-  const name = 'depotd_forge_failures_total';
-  const lines = [...failures].map(([code, count]) => `${name}{error="${code}"} ${count}`);
-  return [
-    `# HELP ${name} Requests that the proxy itself refused or failed.`,
-    `# TYPE ${name} counter`,
-    ...lines,
-  ];
-}
-
-function poolLines(pool: PoolStats | undefined): string[] {
-  const name = 'depotd_forge_connections';
+function connections(pool: PoolStats | undefined): Metric {
   const { open, idle, waiting } = pool ?? { open: 0, idle: 0, waiting: 0 };
-  const lines = [
-    `${name}{state="busy"} ${open - idle}`,
-    `${name}{state="idle"} ${idle}`,
-    `${name}{state="waiting"} ${waiting}`,
-  ];
-  return [
-    `# HELP ${name} Connections to the forge, and requests that wait for one.`,
-    `# TYPE ${name} gauge`,
-    ...lines,
-  ];
+  return {
+    name: 'depotd_forge_connections',
+    type: 'gauge',
+    help: 'Connections to the forge, and requests that wait for one.',
+    samples: [
+      { labels: { state: 'busy' }, value: open - idle },
+      { labels: { state: 'idle' }, value: idle },
+      { labels: { state: 'waiting' }, value: waiting },
+    ],
+  };
 }

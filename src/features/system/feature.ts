@@ -1,7 +1,7 @@
 import { access, constants } from 'node:fs/promises';
 import { createDeviceId } from './device-id.ts';
 import { identityRoutes } from './identity-routes.ts';
-import { processLines } from './process-metrics.ts';
+import { processMetrics } from './process-metrics.ts';
 import { systemRoutes } from './routes.ts';
 import type { Feature, FeatureContext } from '../feature.ts';
 import { VERSION } from '../../config/environment.ts';
@@ -20,7 +20,7 @@ export function createSystemFeature(
       ...systemRoutes({ version: VERSION, base: main.base, overview, events, stopping }),
     ],
     health: async () => ({ problems: await findProblems(context) }),
-    metrics: () => processLines(VERSION),
+    metrics: () => processMetrics(VERSION),
   };
 }
 

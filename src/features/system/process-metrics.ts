@@ -1,18 +1,39 @@
+import type { Metric } from '../../http/metrics-text.ts';
+
 /** The process's own figures, under the names that Prometheus clients use. */
-export function processLines(version: string): string[] {
+export function processMetrics(version: string): Metric[] {
   const { rss, heapUsed } = process.memoryUsage();
-  const cpu = process.cpuUsage();
+  const { user, system } = process.cpuUsage();
   return [
-    '# HELP depotd_info The version that runs.',
-    '# TYPE depotd_info gauge',
-    `depotd_info{version="${version}"} 1`,
-    '# TYPE process_resident_memory_bytes gauge',
-    `process_resident_memory_bytes ${rss}`,
-    '# TYPE nodejs_heap_size_used_bytes gauge',
-    `nodejs_heap_size_used_bytes ${heapUsed}`,
-    '# TYPE process_cpu_seconds_total counter',
-    `process_cpu_seconds_total ${((cpu.user + cpu.system) / 1e6).toFixed(3)}`,
-    '# TYPE process_start_time_seconds gauge',
-    `process_start_time_seconds ${Math.floor(Date.now() / 1000 - process.uptime())}`,
+    {
+      name: 'depotd_info',
+      type: 'gauge',
+      help: 'The version that runs.',
+      samples: [{ labels: { version }, value: 1 }],
+    },
+    {
+      name: 'process_resident_memory_bytes',
+      type: 'gauge',
+      help: 'Resident memory.',
+      samples: [{ value: rss }],
+    },
+    {
+      name: 'nodejs_heap_size_used_bytes',
+      type: 'gauge',
+      help: 'What is in use of the JavaScript heap.',
+      samples: [{ value: heapUsed }],
+    },
+    {
+      name: 'process_cpu_seconds_total',
+      type: 'counter',
+      help: 'Processor time, user and system.',
+      samples: [{ value: (user + system) / 1e6 }],
+    },
+    {
+      name: 'process_start_time_seconds',
+      type: 'gauge',
+      help: 'When the process started, in Unix seconds.',
+      samples: [{ value: Math.floor(Date.now() / 1000 - process.uptime()) }],
+    },
   ];
 }

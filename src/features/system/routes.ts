@@ -2,6 +2,7 @@ import type { Overview } from '../feature.ts';
 import { eventStream } from '../../http/event-stream.ts';
 import { followDevice, type DeviceEvents } from '../../http/device-events.ts';
 import { openApiDocument } from '../../http/openapi.ts';
+import { METRICS_TYPE, metricsText } from '../../http/metrics-text.ts';
 import { json, revalidated } from '../../http/respond.ts';
 import { get, openGet, type Route } from '../../http/route.ts';
 
@@ -66,18 +67,9 @@ export function systemRoutes({ version, base, overview, events, stopping }: Syst
       summary: 'Figures for Prometheus',
       params: {},
       handle: () =>
-        new Response(
-          overview
-            .metrics()
-            .map((line) => `${line}\n`)
-            .join(''),
-          {
-            headers: {
-              'content-type': 'text/plain; version=0.0.4; charset=utf-8',
-              'cache-control': 'no-store',
-            },
-          },
-        ),
+        new Response(metricsText(overview.metrics()), {
+          headers: { 'content-type': METRICS_TYPE, 'cache-control': 'no-store' },
+        }),
     }),
   ];
 }

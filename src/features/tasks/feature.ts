@@ -1,5 +1,6 @@
 import { describeTask, taskRoutes } from './routes.ts';
 import type { Feature, FeatureContext } from '../feature.ts';
+import type { Metric } from '../../http/metrics-text.ts';
 import { isEnded, type JobState } from '../../jobs/job.ts';
 
 /** What people see of jobs: their state, their log as it comes, and stopping them. */
@@ -10,7 +11,7 @@ export function createTasksFeature(context: FeatureContext): Feature {
   );
   return {
     routes: () => taskRoutes(context),
-    metrics: () => [...jobLines(context)],
+    metrics: () => jobMetrics(context),
   };
 }
 
@@ -23,17 +24,23 @@ const STATES: readonly JobState[] = [
   'interrupted',
 ];
 
-function jobLines({ queue }: FeatureContext): string[] {
+function jobMetrics({ queue }: FeatureContext): Metric[] {
   const jobs = queue.all();
   return [
-    '# HELP depotd_jobs Jobs on record, by state.',
-    '# TYPE depotd_jobs gauge',
-    ...STATES.map(
-      (state) =>
-        `depotd_jobs{state="${state}"} ${jobs.filter((job) => job.state === state).length}`,
-    ),
-    '# HELP depotd_jobs_unfinished Jobs that have not ended.',
-    '# TYPE depotd_jobs_unfinished gauge',
-    `depotd_jobs_unfinished ${jobs.filter(({ state }) => !isEnded(state)).length}`,
+    {
+      name: 'depotd_jobs',
+      type: 'gauge',
+      help: 'Jobs on record, by state.',
+      samples: STATES.map((state) => ({
+        labels: { state },
+        value: jobs.filter((job) => job.state === state).length,
+      })),
+    },
+    {
+      name: 'depotd_jobs_unfinished',
+      type: 'gauge',
+      help: 'Jobs that have not ended.',
+      samples: [{ value: jobs.filter(({ state }) => !isEnded(state)).length }],
+    },
   ];
 }

@@ -2,6 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { metricsText } from '../../../src/http/metrics-text.ts';
 import { ask, startDevice, type Device } from './device.ts';
 import { startUpstream, type Upstream } from './upstream.ts';
 
@@ -128,7 +129,7 @@ test('section 9 "Logs": no secret, query, body or path is written, and the route
   await ask(device.port, `/api/v1/repos/${secret}/${secret}/raw/${secret}?x=${secret}`, {
     headers: { Authorization: `token ${secret}` },
   });
-  const text = [...device.log, ...device.forge.metrics()].join('\n');
+  const text = [...device.log, metricsText(device.forge.metrics())].join('\n');
   expect(text).toContain('/users/{username}/tokens');
   for (const hidden of [secret, 'csrf-secret', 'device-secret', 'sysauth']) {
     expect(text).not.toContain(hidden);

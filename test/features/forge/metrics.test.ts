@@ -1,4 +1,6 @@
 import { expect, test } from 'vitest';
+
+import { metricsText } from '../../../src/http/metrics-text.ts';
 import { ask, startDevice } from './device.ts';
 import { startUpstream } from './upstream.ts';
 
@@ -12,7 +14,7 @@ test('metrics count requests, time and bytes by operation, whatever the paths ar
   await ask(device.port, '/api/v1/repos/o/r/contents/x', { method: 'PUT', body: 'abc' });
   await ask(device.port, '/api/v1/nowhere');
 
-  const lines = device.forge.metrics();
+  const lines = metricsText(device.forge.metrics()).trimEnd().split('\n');
 
   expect(lines).toContain(
     'depotd_forge_requests_total{method="GET",route="/repos/{owner}/{repo}/contents",status="2xx"} 20',
