@@ -38,13 +38,13 @@ export async function createFoundation({
     createTaskLogs(paths.logDir),
   ]);
   const kinds = createJobKinds();
-  const { planOf, contradicts, progressOf, request } = kinds;
+  const { planOf, contradicts, request } = kinds;
   const runner = createRunner({ processes, logs, log, planOf, save: journal.save });
   const limits = (): { jobs: number; logBytes: number } => ({
     jobs: config().main.keep_jobs,
     logBytes: config().main.keep_log_mb * MIB,
   });
-  const queue = createQueue({ journal, logs, log, runner, contradicts, limits });
+  const queue = createQueue({ journal, logs, log, runner, planOf, contradicts, limits });
   const context: FeatureContext = {
     paths,
     log,
@@ -55,7 +55,6 @@ export async function createFoundation({
     events: createDeviceEvents(),
     queue,
     submit: (kind, subject, params) => queue.submit(request(kind, subject, params)),
-    progressOf,
     logs,
     stopping,
   };

@@ -5,8 +5,8 @@ import type { DeviceEvents } from '../http/device-events.ts';
 import type { Metric } from '../http/metrics-text.ts';
 import type { PassedOperation } from '../http/openapi.ts';
 import type { Route } from '../http/route.ts';
-import type { Job, Submission } from '../jobs/job.ts';
-import type { JobKind, Progress } from '../jobs/kinds.ts';
+import type { Submission } from '../jobs/job.ts';
+import type { JobKind } from '../jobs/kinds.ts';
 import type { TaskLogs } from '../jobs/log.ts';
 import type { Queue } from '../jobs/queue.ts';
 import type { Log } from '../log.ts';
@@ -44,7 +44,6 @@ export interface FeatureContext {
    * @throws DepotError unavailable while the daemon stops, no_space if the job cannot be recorded
    */
   submit: (kind: string, subject: string, params: Record<string, string>) => Promise<Submission>;
-  progressOf: (job: Job) => Progress;
   logs: TaskLogs;
   /** Aborts when the daemon stops. */
   stopping: AbortSignal;

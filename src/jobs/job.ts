@@ -1,4 +1,3 @@
-import type { Command } from '../device/command.ts';
 import type { ProcessMark } from '../device/ports.ts';
 
 /**
@@ -33,9 +32,17 @@ export interface Job {
   /** There when the job has ended, and 0 exactly when it is done. */
   exitCode?: number;
   error?: string;
-  /** Where the job stands: which list of its plan, and which step of it. */
+  /** Which list of its plan the job is in. */
   phase: 'steps' | 'repair';
-  step: number;
+  /** The id of the step it is at; undefined before the first step and after the last one. */
+  at?: string;
+  /** The ids of the steps before that one, in their order. */
+  done: string[];
+  /** What people read of the step it is at, and how many steps the list has. */
+  stepLabel?: string;
+  stepCount?: number;
+  /** The place in a record of format 1: an index, until it is known which step it stood for. */
+  formerStep?: number;
   /** How the job will end once its repair is through. */
   verdict?: Verdict;
   /** The command under way, recorded before it runs. */
@@ -63,65 +70,6 @@ export interface Verdict {
   state: 'failed' | 'stopped' | 'interrupted';
   error: string;
   exitCode: number;
-}
-
-/** What a step may use. `memory` is saved with the job when the step is done. */
-export interface StepContext {
-  job: Readonly<Job>;
-  memory: Record<string, unknown>;
-  /** Aborts when somebody stops the job. */
-  signal: AbortSignal;
-  /** Adds a line of the daemon's own to the task log. */
-  note: (line: string) => Promise<void>;
-  /** The first bytes of what the job's last command printed, as text. */
-  printed: (bytes: number) => Promise<string>;
-  /** The task log, for a program that is started outside of the job and writes to it. */
-  logFile: string;
-  /** Shows another command to people from here on. */
-  show: (command: string) => void;
-}
-
-/**
- * A step that the daemon does itself: small, and safe to do again after a crash. `again` names a
- * step to go back to.
- */
-export interface Act {
-  name: string;
-  /**
-   * Whether its end and its memory are on record before the next step begins: for what cannot be
-   * done or found out a second time.
-   */
-  isRecorded?: boolean;
-  /**
-   * Whether a stop comes too late for it: what the job is for is done, and the rest is to be, too.
-   */
-  isLate?: boolean;
-  act: (context: StepContext) => Promise<{ again: string } | undefined>;
-}
-
-/** A step that is a command, run detached. `undefined` skips it. */
-export interface CommandStep {
-  name: string;
-  /**
-   * Whether a stop comes too late for it: what the job is for is done, and the rest is to be, too.
-   */
-  isLate?: boolean;
-  command: (context: StepContext) => Promise<Command | undefined> | Command | undefined;
-  /** Whether another exit code than 0 fails the job at once; else a later step judges. */
-  mustSucceed: boolean;
-  /** Reads from the last part of its output how much of it is done: 0 to 100. */
-  percentIn?: (tail: string) => number | undefined;
-}
-
-export type Step = Act | CommandStep;
-
-/**
- * The steps of a job: a pure function of its kind and parameters. `repair` runs when the job
- * failed, was stopped or was interrupted, so that nothing stays half done.
- */
-export interface Plan {
-  steps: Step[];
-  repair: Step[];
 }
 
 /** What the queue makes of a request. */

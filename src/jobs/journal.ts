@@ -3,6 +3,7 @@ import { mkdir, open, readFile, rename, rm, type FileHandle } from 'node:fs/prom
 import { join } from 'node:path';
 import { DepotError, reasonOf, systemCode } from '../errors.ts';
 import type { Job } from './job.ts';
+import { toJob, toLine } from './record.ts';
 
 /**
  * The jobs on disk: one file of lines, each the newest record of a job (or its removal).
@@ -44,7 +45,7 @@ export async function openJournal(folder: string): Promise<Journal> {
       { cause: error },
     );
   });
-  const latest = new Map(jobs.map((job) => [job.id, JSON.stringify(job)]));
+  const latest = new Map(jobs.map((job) => [job.id, toLine(job)]));
   try {
     await mkdir(folder, { recursive: true, mode: 0o700 });
     const handle = await rewrite(folder, file, latest).catch(() => continueFile(file));
@@ -52,7 +53,7 @@ export async function openJournal(folder: string): Promise<Journal> {
     return {
       jobs,
       save: async (job) => {
-        const text = JSON.stringify(job);
+        const text = toLine(job);
         const isNew = !latest.has(job.id);
         latest.set(job.id, text);
         await writer.append(`${text}\n`).catch((error: unknown) => {
@@ -166,7 +167,7 @@ function parseRecord(line: string): Job | { id: string; gone: true } | undefined
   try {
     const value: unknown = JSON.parse(line);
     return typeof value === 'object' && value !== null && 'id' in value
-      ? (value as Job)
+      ? toJob(value as Job)
       : undefined;
   } catch {
     // A line that a power cut left torn.

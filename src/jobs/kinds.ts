@@ -1,5 +1,6 @@
 import { DepotError } from '../errors.ts';
-import type { Job, Lane, Plan, Step } from './job.ts';
+import type { Job, Lane } from './job.ts';
+import type { Plan } from './plan.ts';
 import type { JobRequest } from './queue.ts';
 
 /** One kind of job, as a feature brings it. */
@@ -24,16 +25,6 @@ export interface JobKinds {
   planOf: (job: Job) => Plan;
   /** Whether two kinds of jobs on the same subject undo each other. */
   contradicts: (kind: string, other: string) => boolean;
-  progressOf: (job: Job) => Progress;
-}
-
-/** How far a job is: what it is at, and how many of its steps are done. */
-export interface Progress {
-  label: string;
-  done: number;
-  total: number;
-  /** How much of the step is done, if that can be told. */
-  percent?: number;
 }
 
 export function createJobKinds(): JobKinds {
@@ -62,29 +53,5 @@ export function createJobKinds(): JobKinds {
     contradicts: (kind, other) =>
       known.get(kind)?.contradicts?.includes(other) === true ||
       known.get(other)?.contradicts?.includes(kind) === true,
-    progressOf: (job) => progressOf(job, planOf),
   };
-}
-
-function progressOf(job: Job, planOf: (job: Job) => Plan): Progress {
-  const steps = stepsOf(job, planOf);
-  const isOver = job.stoppedAt !== undefined;
-  return {
-    label: isOver ? job.state : (steps[job.step]?.name ?? 'end'),
-    done: isOver && job.state === 'done' ? steps.length : job.step,
-    total: steps.length,
-    ...(job.percent === undefined ? {} : { percent: job.percent }),
-  };
-}
-
-/**
- * A record that this version cannot read, of another kind or with other parameters, is still shown,
- * and so are those beside it.
- */
-function stepsOf(job: Job, planOf: (job: Job) => Plan): Step[] {
-  try {
-    return [...planOf(job)[job.phase]];
-  } catch {
-    return [];
-  }
 }

@@ -1,4 +1,5 @@
-import type { CommandStep, Job } from './job.ts';
+import type { Job } from './job.ts';
+import type { CommandStep } from './plan.ts';
 import type { TaskLogs } from './log.ts';
 
 const LOOK_MS = 1000;

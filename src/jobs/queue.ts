@@ -6,6 +6,8 @@ import { createBook, type Book } from './book.ts';
 import type { Journal } from './journal.ts';
 import { createLanes, type Lanes } from './lanes.ts';
 import type { TaskLogs } from './log.ts';
+import { adoptIndex, moveTo } from './place.ts';
+import type { Plan } from './plan.ts';
 import { jobsToForget, type KeepLimits } from './pruning.ts';
 import { ENDED_WITHOUT_CODE, type Runner } from './runner.ts';
 
@@ -49,6 +51,7 @@ export interface QueueOptions {
   logs: TaskLogs;
   log: Log;
   runner: Runner;
+  planOf: (job: Job) => Plan;
   /** Whether two kinds of jobs on the same subject undo each other. */
   contradicts: (kind: string, other: string) => boolean;
   limits: () => KeepLimits;
@@ -74,6 +77,7 @@ export function createQueue(options: QueueOptions): Queue {
 
   const accept = async (request: JobRequest): Promise<Submission> => {
     const job = newJob(request);
+    showPlace(options, job);
     await book.add(job);
     announce(job);
     // Somebody may have dropped it while it was being written.
@@ -109,6 +113,7 @@ export function createQueue(options: QueueOptions): Queue {
     },
     dismiss: (id) => dismiss(options, book.get(id)),
     resume: () => {
+      for (const job of book.all()) adoptPlace(options, job);
       for (const job of leftOvers(book.all())) lanes.add(job);
       void logs
         .removeUnknown((id) => book.get(id) !== undefined)
@@ -130,11 +135,32 @@ function newJob(request: JobRequest): Job {
     state: 'queued',
     createdAt: unixNow(),
     phase: 'steps',
-    step: 0,
+    done: [],
     runs: 0,
     resumes: 0,
     memory: {},
   };
+}
+
+/** A plan that cannot be made fails its job when it runs; until then the job shows no steps. */
+function showPlace({ planOf }: QueueOptions, job: Job): void {
+  try {
+    moveTo(job, planOf(job).steps, 0);
+    delete job.at;
+  } catch {
+    job.stepCount = 0;
+  }
+}
+
+function adoptPlace(options: QueueOptions, job: Job): void {
+  if (job.formerStep === undefined) return;
+  try {
+    adoptIndex(job, options.planOf(job));
+  } catch {
+    // Of a kind that this version does not know: the runner says so if the job is to go on.
+    delete job.formerStep;
+  }
+  if (job.state === 'queued') showPlace(options, job);
 }
 
 /** What a daemon before this one did not get done: first what it was at, then what waited. */

@@ -1,21 +1,11 @@
-import { DepotError, reasonOf } from '../errors.ts';
-import type { Processes } from '../device/ports.ts';
-import type { Log } from '../log.ts';
-import { waitForExit, type Exit } from './exit-file.ts';
-import {
-  unixNow,
-  type Act,
-  type CommandStep,
-  type Job,
-  type Plan,
-  type Step,
-  type StepContext,
-  type Verdict,
-} from './job.ts';
-import { ownLine, type TaskLogs } from './log.ts';
-import { watchPercent } from './percent.ts';
+import { reasonOf } from '../errors.ts';
+import { unixNow, type Job, type Verdict } from './job.ts';
+import { ownLine } from './log.ts';
+import { checkPlan, indexOfJump, indexOfPlace, moveTo } from './place.ts';
+import type { Act, CommandStep, Jump, Step, StepContext } from './plan.ts';
+import { isToStop, Stopped, type Run, type RunnerOptions } from './run.ts';
+import { runCommand } from './run-command.ts';
 import { contextOf } from './step-context.ts';
-import { endCommand } from './stopping.ts';
 
 /**
  * Takes one job through its plan. Invariants:
@@ -37,20 +27,7 @@ export interface Runner {
   stop: (job: Job) => void;
 }
 
-export interface RunnerOptions {
-  processes: Processes;
-  logs: TaskLogs;
-  log: Log;
-  planOf: (job: Job) => Plan;
-  save: (job: Job) => Promise<void>;
-}
-
 const MOST_RESUMES = 3;
-/**
- * A repair undoes; a command of it that hangs (a script that stops a service, say) must not hold
- * the lane for ever.
- */
-const REPAIR_LIMIT_MS = 5 * 60_000;
 /** Exit code of a job that ended without one of its own: 128 + SIGTERM, as its readers know it. */
 export const ENDED_WITHOUT_CODE = 143;
 
@@ -64,6 +41,8 @@ export function createRunner(options: RunnerOptions): Runner {
       try {
         await enter(options, job);
         const run: Run = { ...options, job, plan: options.planOf(job), abort };
+        checkPlan(run.plan);
+        await findPlace(run);
         while (await advance(run));
       } catch (error) {
         options.log.error({ task: job.id, reason: reasonOf(error) }, 'job broke off');
@@ -77,12 +56,6 @@ export function createRunner(options: RunnerOptions): Runner {
       aborts.get(job.id)?.abort();
     },
   };
-}
-
-interface Run extends RunnerOptions {
-  job: Job;
-  plan: Plan;
-  abort: AbortController;
 }
 
 /** Puts the start, or that the job is taken up again, on record. */
@@ -128,18 +101,49 @@ async function saveIfPossible({ save, log }: RunnerOptions, job: Job): Promise<v
   );
 }
 
+/**
+ * Puts a job that another version left where this version's plan has its step. What runs of a step
+ * that is gone from the plan is waited for first.
+ */
+async function findPlace(run: Run): Promise<void> {
+  const { job, logs } = run;
+  const { at, phase } = job;
+  if (at === undefined) return;
+  const steps = run.plan[phase];
+  try {
+    moveTo(job, steps, indexOfPlace(job, steps));
+    if (at === job.at) return;
+    const text = `this version has no step "${at}": the job goes on at ${job.stepLabel ?? 'its end'}`;
+    await logs.append(job.id, ownLine(text)).catch(() => undefined);
+    if (job.process !== undefined) await waitOut(run, at);
+  } catch (error) {
+    moveTo(job, steps, 0);
+    // A repair is done from its beginning: its steps are safe to do again.
+    if (phase === 'steps') await fail(run, error);
+  }
+  delete job.process;
+}
+
+/** Waits for a command that another version started in a step that this version's plan lacks. */
+async function waitOut(run: Run, id: string): Promise<void> {
+  const step: CommandStep = { id, label: id, mustSucceed: false, command: () => undefined };
+  await runCommand(run, step, contextOf(run, step));
+}
+
 /** Does one step. @returns whether there is more to do */
 async function advance(run: Run): Promise<boolean> {
-  const { job, plan } = run;
-  const step = plan[job.phase][job.step];
+  const { job } = run;
+  const steps = run.plan[job.phase];
+  if (job.at === undefined) moveTo(job, steps, indexOfPlace(job, steps));
+  const index = job.done.length;
+  const step = steps[index];
   if (step === undefined || (job.phase === 'repair' && job.resumes >= MOST_RESUMES)) {
     end(job, job.verdict);
     return false;
   }
   try {
-    const again = await takeStep(run, step);
-    job.step =
-      again === undefined ? job.step + 1 : plan[job.phase].findIndex(({ name }) => name === again);
+    const jump = await takeStep(run, step);
+    moveTo(job, steps, jump === undefined ? index + 1 : indexOfJump(steps, jump.retryFrom));
     job.resumes = 0;
     if ('act' in step && step.isRecorded === true) await run.save(job);
   } catch (error) {
@@ -149,21 +153,21 @@ async function advance(run: Run): Promise<boolean> {
   return true;
 }
 
-async function takeStep(run: Run, step: Step): Promise<string | undefined> {
+async function takeStep(run: Run, step: Step): Promise<Jump | undefined> {
   const context = contextOf(run, step);
-  if (isToStop(run, step) && run.job.process === undefined) throw stopped();
+  if (isToStop(run, step) && run.job.process === undefined) throw new Stopped();
   if ('act' in step) return takeAct(run, step, context);
   await runCommand(run, step, context);
   return undefined;
 }
 
-async function takeAct(run: Run, step: Act, context: StepContext): Promise<string | undefined> {
+async function takeAct(run: Run, step: Act, context: StepContext): Promise<Jump | undefined> {
   try {
     const next = await step.act(context);
     Object.assign(run.job.memory, context.memory);
-    return next?.again;
+    return next;
   } catch (error) {
-    throw isToStop(run, step) ? stopped() : error;
+    throw isToStop(run, step) ? new Stopped() : error;
   }
 }
 
@@ -176,7 +180,7 @@ async function fail(run: Run, error: unknown): Promise<void> {
   const reason = reasonOf(error);
   await logs.append(job.id, ownLine(reason)).catch(() => undefined);
   if (job.phase === 'repair') {
-    job.step += 1;
+    moveTo(job, run.plan.repair, job.done.length + 1);
     return;
   }
   const exitCode =
@@ -190,7 +194,8 @@ async function fail(run: Run, error: unknown): Promise<void> {
 function beginRepair(job: Job, verdict: Verdict): void {
   // Getting to the repair is progress; getting to it again after another boot is none.
   if (job.phase === 'steps') job.resumes = 0;
-  Object.assign(job, { phase: 'repair', step: 0, verdict });
+  Object.assign(job, { phase: 'repair', done: [], verdict });
+  delete job.at;
   delete job.process;
 }
 
@@ -203,96 +208,4 @@ function end(job: Job, verdict: Verdict | undefined): void {
   if (verdict !== undefined) job.error = verdict.error;
   delete job.process;
   delete job.verdict;
-}
-
-/** The repair of a job that was stopped is not stopped. */
-function isToStop({ job, abort }: Run, { isLate }: Step): boolean {
-  return job.phase === 'steps' && isLate !== true && abort.signal.aborted;
-}
-
-/** Somebody asked for the stop, so it is no failure. */
-class Stopped extends Error {}
-
-function stopped(): Stopped {
-  return new Stopped('stopped on request');
-}
-
-async function runCommand(run: Run, step: CommandStep, context: StepContext): Promise<void> {
-  const { job, logs } = run;
-  const watch = watchPercent(step, { job, logs });
-  const exit = await exitOf(run, step, context).finally(watch.end);
-  if (exit === undefined) return;
-  if (exit === 'not-run') {
-    throw new DepotError(
-      'internal',
-      `cannot start ${step.name}: the daemon went down before it was to run`,
-    );
-  }
-  job.lastExitCode = exit.exitCode;
-  if (isToStop(run, step) && exit.exitCode !== 0) throw stopped();
-  if (step.mustSucceed && exit.exitCode !== 0) {
-    throw new DepotError('command_failed', `cannot ${step.name}: exit code ${exit.exitCode}`);
-  }
-}
-
-/** @returns undefined where the step has nothing to run */
-async function exitOf(
-  run: Run,
-  step: CommandStep,
-  context: StepContext,
-): Promise<Exit | undefined> {
-  const { job } = run;
-  if (job.process === undefined) return startAndWait(run, step, context);
-  const exit = await waitForCommand(run, step);
-  if (exit !== 'not-run') return exit;
-  // The daemon that prepared it died before it said go, so nothing has happened yet.
-  delete job.process;
-  return startAndWait(run, step, context);
-}
-
-async function startAndWait(
-  run: Run,
-  step: CommandStep,
-  context: StepContext,
-): Promise<Exit | undefined> {
-  const { job, processes, logs, save } = run;
-  const command = await step.command(context);
-  if (command === undefined) return undefined;
-  job.runs += 1;
-  job.outputFrom = (await logs.size(job.id)) ?? 0;
-  const held = await processes.start({
-    jobId: job.id,
-    command,
-    logFile: logs.fileOf(job.id),
-    exitFile: logs.exitFileOf(job.id, job.runs),
-  });
-  job.process = held.mark;
-  await save(job).catch((error: unknown) => {
-    held.drop();
-    throw error;
-  });
-  held.go();
-  return waitForCommand(run, step, held.ended);
-}
-
-async function waitForCommand(run: Run, step: CommandStep, ended?: Promise<void>): Promise<Exit> {
-  const { job, processes, logs, abort } = run;
-  const mark = job.process;
-  if (mark === undefined) return 'not-run';
-  const stop = (): void => void endCommand(processes, { jobId: job.id, mark });
-  if (isToStop(run, step)) stop();
-  if (step.isLate !== true) abort.signal.addEventListener('abort', stop, { once: true });
-  const limit = job.phase === 'repair' ? setTimeout(stop, REPAIR_LIMIT_MS) : undefined;
-  try {
-    const file = logs.exitFileOf(job.id, job.runs);
-    return await waitForExit({
-      file,
-      pid: mark.pid,
-      isAlive: () => processes.isAlive(mark),
-      ...(ended === undefined ? {} : { ended }),
-    });
-  } finally {
-    clearTimeout(limit);
-    abort.signal.removeEventListener('abort', stop);
-  }
 }

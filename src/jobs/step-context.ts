@@ -1,4 +1,5 @@
-import type { Job, Step, StepContext } from './job.ts';
+import type { Job } from './job.ts';
+import type { Step, StepContext } from './plan.ts';
 import { ownLine, type TaskLogs } from './log.ts';
 
 /** What of a job's run its steps may see and do. */

@@ -33,7 +33,7 @@ interface Crash {
 const TWO_STEPS = { 1: effect('1'), 2: effect('2') };
 const FAILING = { 1: 'exit 7', 2: effect('2'), r1: effect('r1'), r2: effect('r2') };
 const DONE = { state: 'done', exitCode: 0 } as const;
-const FAILED = { state: 'failed', exitCode: 7, error: 'cannot 1: exit code 7' } as const;
+const FAILED = { state: 'failed', exitCode: 7, error: 'cannot step 1: exit code 7' } as const;
 
 const CRASHES: [string, Crash][] = [
   [

@@ -54,7 +54,7 @@ describe.skipIf(process.getuid?.() !== 0)('where the disk of the records is full
     });
     await free();
 
-    for (let step = 0; step < 300; step += 1) await journal.save({ ...jobOf('a'), step });
+    for (let step = 0; step < 300; step += 1) await journal.save({ ...jobOf('a'), runs: step });
 
     expect(await savedIn(folder)).toEqual(['a']);
   });
@@ -183,7 +183,7 @@ function jobOf(id: string, bytes = 0): Job {
     state: 'queued',
     createdAt: 1,
     phase: 'steps',
-    step: 0,
+    done: [],
     runs: 0,
     resumes: 0,
     memory: {},

@@ -6,6 +6,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 
 import type { Job } from '../../src/jobs/job.ts';
 import { openJournal } from '../../src/jobs/journal.ts';
+import { toLine } from '../../src/jobs/record.ts';
 
 let folder: string;
 let file: string;
@@ -43,7 +44,7 @@ test('a saved record is in the file when save resolves', async () => {
 
   await journal.save(jobOf('a'));
 
-  expect(await readFile(file, 'utf8')).toBe(`${JSON.stringify(jobOf('a'))}\n`);
+  expect(await readFile(file, 'utf8')).toBe(`${toLine(jobOf('a'))}\n`);
   await journal.close();
 });
 
@@ -62,7 +63,7 @@ const TORN = [
 ];
 
 test.each(TORN)('a file that ends in %j loses nothing before it, and goes on', async (torn) => {
-  await writeFile(file, `${JSON.stringify(jobOf('a'))}\n${torn}`);
+  await writeFile(file, `${toLine(jobOf('a'))}\n${torn}`);
 
   const journal = await openJournal(folder);
   expect(journal.jobs).toEqual([jobOf('a')]);
@@ -73,15 +74,15 @@ test.each(TORN)('a file that ends in %j loses nothing before it, and goes on', a
 });
 
 test('a record cut in the middle of a character is dropped', async () => {
-  const line = Buffer.from(`${JSON.stringify({ ...jobOf('torn'), error: 'größe' })}\n`);
-  await writeFile(file, `${JSON.stringify(jobOf('a'))}\n`);
+  const line = Buffer.from(`${toLine({ ...jobOf('torn'), error: 'größe' })}\n`);
+  await writeFile(file, `${toLine(jobOf('a'))}\n`);
   await appendFile(file, line.subarray(0, line.indexOf(0xc3) + 1));
 
   expect(await savedIn(folder)).toEqual(['a']);
 });
 
 test('what a rewrite cut short left behind is no harm', async () => {
-  await writeFile(file, `${JSON.stringify(jobOf('a'))}\n`);
+  await writeFile(file, `${toLine(jobOf('a'))}\n`);
   await writeFile(`${file}.new`, '{"id":"half');
 
   expect(await savedIn(folder)).toEqual(['a']);
@@ -101,13 +102,13 @@ test('saves that come together share their writes, and all are kept', async () =
 test('a job saved over and over does not let the file grow', async () => {
   const journal = await openJournal(folder);
   await journal.save(jobOf('other'));
-  for (let count = 0; count < 1000; count += 1) await journal.save({ ...jobOf('a'), step: count });
+  for (let count = 0; count < 1000; count += 1) await journal.save({ ...jobOf('a'), runs: count });
 
   const lines = (await readFile(file, 'utf8')).split('\n').length - 1;
   expect(lines).toBeLessThan(250);
   await journal.close();
   const reopened = await openJournal(folder);
-  expect(reopened.jobs.map(({ id, step }) => [id, step])).toEqual([
+  expect(reopened.jobs.map(({ id, runs }) => [id, runs])).toEqual([
     ['other', 0],
     ['a', 999],
   ]);
@@ -118,12 +119,12 @@ test('what is saved while the file is rewritten is not lost', async () => {
   const journal = await openJournal(folder);
   const jobs = Array.from({ length: 20 }, (_, index) => jobOf(`job-${index}`));
   for (let round = 1; round <= 60; round += 1) {
-    await Promise.all(jobs.map((job) => journal.save({ ...job, step: round })));
+    await Promise.all(jobs.map((job) => journal.save({ ...job, runs: round })));
   }
   await journal.close();
 
   const reopened = await openJournal(folder);
-  expect(reopened.jobs.map(({ step }) => step)).toEqual(jobs.map(() => 60));
+  expect(reopened.jobs.map(({ runs }) => runs)).toEqual(jobs.map(() => 60));
   await reopened.close();
 });
 
@@ -155,7 +156,7 @@ function jobOf(id: string): Job {
     state: 'queued',
     createdAt: 1,
     phase: 'steps',
-    step: 0,
+    done: [],
     runs: 0,
     resumes: 0,
     memory: {},

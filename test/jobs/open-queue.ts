@@ -2,9 +2,10 @@ import { join } from 'node:path';
 
 import type { Command } from '../../src/device/command.ts';
 import { createProcesses } from '../../src/device/processes.ts';
-import type { Job, Plan, Step } from '../../src/jobs/job.ts';
+import type { Job } from '../../src/jobs/job.ts';
 import { openJournal, type Journal } from '../../src/jobs/journal.ts';
 import { createTaskLogs, type TaskLogs } from '../../src/jobs/log.ts';
+import { retryFrom, type Plan, type Step } from '../../src/jobs/plan.ts';
 import type { KeepLimits } from '../../src/jobs/pruning.ts';
 import { createQueue, type JobRequest, type Queue } from '../../src/jobs/queue.ts';
 import { createRunner } from '../../src/jobs/runner.ts';
@@ -24,46 +25,63 @@ export interface QueueSettings {
   onSaved?: (job: Job) => void;
   /** Called when an act named `crash` is taken. */
   onCrash?: (job: Job) => void;
+  /** What another version of depotd makes of the plan. */
+  changePlan?: (plan: Plan) => Plan;
 }
 
 /**
  * The real journal, runner and queue, with plans for tests: a parameter whose name begins with a
  * digit is a step, one that begins with `r` a step of the repair; one that ends with `late` is not
  * stopped. Its value is a text for a shell, or `crash`, or `tell` for a note on whether the step is
- * told to stop.
+ * told to stop, or `again ID` to go back to a step.
  */
 export async function openQueue(
   folder: string,
-  { limits = { jobs: 1000, logBytes: 1024 ** 3 }, onSaving, onSaved, onCrash }: QueueSettings = {},
+  {
+    limits = { jobs: 1000, logBytes: 1024 ** 3 },
+    onSaving,
+    onSaved,
+    onCrash,
+    changePlan = (plan) => plan,
+  }: QueueSettings = {},
 ): Promise<OpenQueue> {
   const [journal, logs] = await Promise.all([
     openJournal(join(folder, 'state')),
     createTaskLogs(join(folder, 'logs')),
   ]);
   const log = createLog('silent');
-  const planOf = ({ params }: Job): Plan => ({
-    steps: stepsOf(params, /^\d/),
-    repair: stepsOf(params, /^r/),
-  });
+  const planOf = ({ params }: Job): Plan => {
+    const steps = stepsOf(params, /^\d/);
+    const repair = stepsOf(params, /^r/);
+    const former = { steps: steps.map(({ id }) => id), repair: repair.map(({ id }) => id) };
+    return changePlan({ steps, repair, former });
+  };
   const stepsOf = (params: Record<string, string>, pattern: RegExp): Step[] =>
     Object.keys(params)
       .filter((name) => pattern.test(name))
       .sort()
       .map((name) => stepOf(name, params[name] ?? ''));
-  const stepOf = (name: string, text: string): Step => {
+  const stepOf = (id: string, text: string): Step => {
+    const label = `step ${id}`;
+    const [, again] = /^again (.*)$/.exec(text) ?? [];
+    if (again !== undefined) {
+      return { id, label, act: () => Promise.resolve(retryFrom({ id: again })) };
+    }
     if (text !== 'crash' && text !== 'tell') {
       return {
-        name,
+        id,
+        label,
         mustSucceed: true,
-        isLate: name.endsWith('late'),
+        isLate: id.endsWith('late'),
         command: () => shell(folder, text),
       };
     }
     return {
-      name,
+      id,
+      label,
       act: async ({ job, note, signal }) => {
         if (text === 'crash') onCrash?.(job);
-        else await note(`${name} is told to stop: ${String(signal.aborted)}`);
+        else await note(`${id} is told to stop: ${String(signal.aborted)}`);
         return undefined;
       },
     };
@@ -79,6 +97,7 @@ export async function openQueue(
     logs,
     log,
     runner,
+    planOf,
     contradicts: (kind, other) => kind !== other,
     limits: () => limits,
   });

@@ -222,7 +222,7 @@ test('a command that fails fails the job with its exit code, after the repair', 
   expect(await ended(job)).toMatchObject({
     state: 'failed',
     exitCode: 7,
-    error: 'cannot 1: exit code 7',
+    error: 'cannot step 1: exit code 7',
   });
   expect(await linesOf('order')).toEqual(['repaired']);
 });
@@ -235,7 +235,7 @@ test('a repair that fails is told in the log and goes on with its next step', as
   expect(await ended(job)).toMatchObject({ state: 'failed', exitCode: 7 });
   expect(await linesOf('order')).toEqual(['repaired']);
   expect(await readFile(open.logs.fileOf(job.id), 'utf8')).toBe(
-    'depotd: cannot 1: exit code 7\r\ndepotd: cannot r1: exit code 9\r\n',
+    'depotd: cannot step 1: exit code 7\r\ndepotd: cannot step r1: exit code 9\r\n',
   );
 });
 

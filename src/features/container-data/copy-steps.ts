@@ -1,12 +1,28 @@
 import { DepotError, type ErrorCode } from '../../errors.ts';
 import type { ContainerHost, CopyPass, CopyReport } from './device.ts';
-import type { Act, CommandStep, StepContext } from '../../jobs/job.ts';
+import {
+  retryFrom,
+  type Act,
+  type CommandStep,
+  type Jump,
+  type Step,
+  type StepContext,
+} from '../../jobs/plan.ts';
 import { needRecord, remember } from './record.ts';
 
-/** One pass of the copy, and what judges it. The names are what people see. */
+interface Pass {
+  id: string;
+  label: string;
+  pass: CopyPass;
+  target: string;
+  /** The step to go back to if this pass did not do it; by default the pass itself. */
+  retry?: Step;
+}
+
+/** One pass of the copy, and what judges it. */
 export function passSteps(
   host: ContainerHost,
-  { name, pass, target }: { name: string; pass: CopyPass; target: string },
+  { id, label, pass, target, retry }: Pass,
 ): [CommandStep, Act] {
   const { copier, moves } = host;
   const command: CommandStep['command'] = async ({ job, memory }) => {
@@ -25,24 +41,28 @@ export function passSteps(
     differing: judgeExit,
     compare: judgeCompare,
   }[pass];
+  const copy: CommandStep = {
+    id,
+    label,
+    mustSucceed: false,
+    command,
+    ...(pass === 'live' ? { percentIn: copier.percentIn } : {}),
+  };
   return [
+    copy,
     {
-      name,
-      mustSucceed: false,
-      command,
-      ...(pass === 'live' ? { percentIn: copier.percentIn } : {}),
-    },
-    {
-      name: `judge: ${name}`,
+      id: `judge-${id}`,
+      label: `judge: ${label}`,
       isRecorded: true,
-      act: (context) => judge(host, context, { name, target }),
+      act: (context) => judge(host, context, { label, target, retry: retry ?? copy }),
     },
   ];
 }
 
 interface Judging {
-  name: string;
+  label: string;
   target: string;
+  retry: Step;
 }
 
 /**
@@ -56,7 +76,7 @@ async function judgeLive(
   host: ContainerHost,
   context: StepContext,
   judging: Judging,
-): Promise<{ again: string } | undefined> {
+): Promise<Jump | undefined> {
   const { lastExitCode: code } = context.job;
   if (code === 0 || code === VANISHED) return undefined;
   if (code !== PARTIAL || (await isFull(host, judging.target))) {
@@ -70,7 +90,7 @@ async function judgeLive(
       : 'not everything could be copied; trying once more',
   );
   remember(context.memory, { isRetried: true });
-  return isRetried ? undefined : { again: judging.name };
+  return isRetried ? undefined : retryFrom(judging.retry);
 }
 
 async function judgeExit(
@@ -90,7 +110,7 @@ async function judgeCompare(
   host: ContainerHost,
   context: StepContext,
   judging: Judging,
-): Promise<{ again: string } | undefined> {
+): Promise<Jump | undefined> {
   const { files, bytes, copied, differences } = await reportOf(host, context, judging);
   if (differences === 0 && copied === files) {
     await context.note(`${files} files of ${bytes} bytes are the same on both sides`);
@@ -103,10 +123,8 @@ async function judgeCompare(
     );
   }
   remember(context.memory, { isThorough: true });
-  return { again: COPY_DIFFERING };
+  return retryFrom(judging.retry);
 }
-
-export const COPY_DIFFERING = 'copy what differs';
 
 async function reportOf(
   host: ContainerHost,
@@ -116,7 +134,7 @@ async function reportOf(
   await judgeExit(host, context, judging);
   const report = host.copier.reportIn(await context.printed(MOST_PRINTED));
   if (report === undefined) {
-    throw new DepotError('internal', `cannot ${judging.name}: rsync did not say what it did`);
+    throw new DepotError('internal', `cannot ${judging.label}: rsync did not say what it did`);
   }
   return report;
 }
@@ -127,10 +145,10 @@ const MOST_PRINTED = 256 * 1024;
 async function failure(
   host: ContainerHost,
   { job }: StepContext,
-  { name, target }: Judging,
+  { label, target }: Judging,
 ): Promise<DepotError> {
   const fail = (code: ErrorCode, reason: string): DepotError =>
-    new DepotError(code, `cannot ${name}: ${reason}`);
+    new DepotError(code, `cannot ${label}: ${reason}`);
   if (!(await host.moves.isThere(target, job.id))) {
     return fail('unavailable', `what was copied to ${target} is gone; is its disk still mounted?`);
   }

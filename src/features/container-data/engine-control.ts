@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { DepotError } from '../../errors.ts';
 import type { ContainerHost, ContainerSummary, Holder } from './device.ts';
-import type { StepContext } from '../../jobs/job.ts';
+import type { StepContext } from '../../jobs/plan.ts';
 import { createLauncher, type Launcher } from './launcher.ts';
 
 const POLL_MS = 50;

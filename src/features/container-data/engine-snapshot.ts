@@ -1,6 +1,6 @@
 import { DepotError } from '../../errors.ts';
 import type { ContainerHost, ContainerSummary } from './device.ts';
-import type { Act, StepContext } from '../../jobs/job.ts';
+import type { Act, StepContext } from '../../jobs/plan.ts';
 import { textOf } from './engine-control.ts';
 import { needRecord, remember } from './record.ts';
 
@@ -10,7 +10,8 @@ import { needRecord, remember } from './record.ts';
  */
 export function lookStep(host: ContainerHost): Act {
   return {
-    name: 'look what runs',
+    id: 'look',
+    label: 'look what runs',
     isRecorded: true,
     act: async ({ memory, note }) => {
       const { path, file, kind, text } = await host.settings.read();
@@ -31,7 +32,8 @@ export function lookStep(host: ContainerHost): Act {
  */
 export function rememberStep(host: ContainerHost): Act {
   return {
-    name: 'remember what runs',
+    id: 'remember',
+    label: 'remember what runs',
     isRecorded: true,
     act: async ({ memory, note }) => {
       const before = needRecord(memory);

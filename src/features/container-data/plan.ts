@@ -1,12 +1,13 @@
 import { DepotError } from '../../errors.ts';
 import type { ContainerHost } from './device.ts';
-import type { Act, Job, Plan, Step, StepContext } from '../../jobs/job.ts';
+import type { Job } from '../../jobs/job.ts';
+import type { Act, Plan, Step, StepContext } from '../../jobs/plan.ts';
 import { checkChange, checkMove } from './check.ts';
-import { COPY_DIFFERING, passSteps } from './copy-steps.ts';
+import { passSteps } from './copy-steps.ts';
 import { sizeText } from '../../format-bytes.ts';
 import { startEngine, stopEngine } from './engine-control.ts';
 import { lookStep, needStopped, rememberStep } from './engine-snapshot.ts';
-import { leftText, moveRepair } from './rollback.ts';
+import { FORMER_REPAIR, leftText, moveRepair } from './rollback.ts';
 import type { MoveFacts } from './reasons-against.ts';
 import { needRecord, remember } from './record.ts';
 
@@ -25,41 +26,89 @@ export function migratePlan(
   { container: host }: { container: ContainerHost },
   { subject: target, params }: Job,
 ): Plan {
-  const steps =
-    params.overwrite === 'chdir'
-      ? changeSteps(host, target)
-      : moveSteps(host, target, params.overwrite === 'true');
-  return { steps, repair: moveRepair(host, target, { isCopy: params.overwrite !== 'chdir' }) };
+  const isCopy = params.overwrite !== 'chdir';
+  return {
+    steps: isCopy
+      ? moveSteps(host, target, params.overwrite === 'true')
+      : changeSteps(host, target),
+    repair: moveRepair(host, target, { isCopy }),
+    former: { steps: isCopy ? FORMER_MOVE : FORMER_CHANGE, repair: FORMER_REPAIR },
+  };
 }
 
+/** The ids of the steps at the indices that records of format 1 hold. */
+const FORMER_MOVE = [
+  ...['look', 'check', 'prepare', 'copy-live', 'judge-copy-live', 'remember', 'stop-engine'],
+  ...['copy-changed', 'judge-copy-changed', 'copy-differing', 'judge-copy-differing'],
+  ...['compare', 'judge-compare', 'place', 'switch', 'start-engine', 'settle', 'clean-up'],
+  ...['look-again', 'tell'],
+];
+const FORMER_CHANGE = [
+  ...['look', 'check', 'remember', 'stop-engine', 'switch', 'start-engine', 'look-again', 'tell'],
+];
+
 function moveSteps(host: ContainerHost, target: string, isOverwriting: boolean): Step[] {
+  const differing = passSteps(host, {
+    id: 'copy-differing',
+    label: 'copy what differs',
+    pass: 'differing',
+    target,
+  });
   return [
     lookStep(host),
     {
-      name: 'check',
+      id: 'check',
+      label: 'check',
       isRecorded: true,
       act: (context) =>
         check(context, () => mayMove(host, target, { isOverwriting, isExact: true })),
     },
-    { name: 'prepare', isRecorded: true, act: (context) => prepare(host, context, target) },
-    ...passSteps(host, { name: 'copy', pass: 'live', target }),
+    {
+      id: 'prepare',
+      label: 'prepare',
+      isRecorded: true,
+      act: (context) => prepare(host, context, target),
+    },
+    ...passSteps(host, { id: 'copy-live', label: 'copy', pass: 'live', target }),
     rememberStep(host),
     stopStep(host),
-    ...passSteps(host, { name: 'copy what has changed', pass: 'changed', target }),
-    ...passSteps(host, { name: COPY_DIFFERING, pass: 'differing', target }),
-    ...passSteps(host, { name: 'compare', pass: 'compare', target }),
-    { name: 'put in place', isRecorded: true, act: (context) => placeCopy(host, context, target) },
+    ...passSteps(host, {
+      id: 'copy-changed',
+      label: 'copy what has changed',
+      pass: 'changed',
+      target,
+    }),
+    ...differing,
+    ...passSteps(host, {
+      id: 'compare',
+      label: 'compare',
+      pass: 'compare',
+      target,
+      retry: differing[0],
+    }),
+    {
+      id: 'place',
+      label: 'put in place',
+      isRecorded: true,
+      act: (context) => placeCopy(host, context, target),
+    },
     switchStep(host, target, { isCopy: true }),
     startStep(host, target, { isCopy: true }),
-    { name: 'settle', isLate: true, act: () => host.moves.settle(target).then(() => undefined) },
     {
-      name: 'clean up',
+      id: 'settle',
+      label: 'settle',
+      isLate: true,
+      act: () => host.moves.settle(target).then(() => undefined),
+    },
+    {
+      id: 'clean-up',
+      label: 'clean up',
       isLate: true,
       mustSucceed: false,
       command: async () => host.copier.removal(await host.moves.settle(target)),
     },
     lookAgainStep(host, target, { isCopy: true }),
-    { name: 'tell', isLate: true, act: (context) => tell(host, context, target) },
+    { id: 'tell', label: 'tell', isLate: true, act: (context) => tell(host, context, target) },
   ];
 }
 
@@ -67,7 +116,8 @@ function changeSteps(host: ContainerHost, target: string): Step[] {
   return [
     lookStep(host),
     {
-      name: 'check',
+      id: 'check',
+      label: 'check',
       isRecorded: true,
       act: (context) => check(context, () => mayChange(host, target)),
     },
@@ -76,7 +126,7 @@ function changeSteps(host: ContainerHost, target: string): Step[] {
     switchStep(host, target, { isCopy: false }),
     startStep(host, target, { isCopy: false }),
     lookAgainStep(host, target, { isCopy: false }),
-    { name: 'tell', isLate: true, act: (context) => tell(host, context, target) },
+    { id: 'tell', label: 'tell', isLate: true, act: (context) => tell(host, context, target) },
   ];
 }
 
@@ -151,7 +201,8 @@ function unmounted(target: string): DepotError {
 
 function stopStep(host: ContainerHost): Act {
   return {
-    name: 'stop the engine',
+    id: 'stop-engine',
+    label: 'stop the engine',
     act: async (context) => {
       await stopEngine(host, needRecord(context.memory).source, context);
       return undefined;
@@ -173,7 +224,8 @@ async function placeCopy(
 
 function switchStep(host: ContainerHost, target: string, { isCopy }: { isCopy: boolean }): Act {
   return {
-    name: 'point the engine there',
+    id: 'switch',
+    label: 'point the engine there',
     isRecorded: true,
     act: async ({ memory }) => {
       const { setting, source } = needRecord(memory);
@@ -187,7 +239,8 @@ function switchStep(host: ContainerHost, target: string, { isCopy }: { isCopy: b
 
 function startStep(host: ContainerHost, target: string, { isCopy }: { isCopy: boolean }): Act {
   return {
-    name: 'start the engine',
+    id: 'start-engine',
+    label: 'start the engine',
     isRecorded: true,
     // What containers write there from now on is nowhere else.
     isLate: true,
@@ -216,7 +269,8 @@ function startStep(host: ContainerHost, target: string, { isCopy }: { isCopy: bo
 /** What has come up may have been killed while the rest was cleaned up. */
 function lookAgainStep(host: ContainerHost, target: string, { isCopy }: { isCopy: boolean }): Act {
   return {
-    name: 'look again',
+    id: 'look-again',
+    label: 'look again',
     isLate: true,
     act: async (context) => {
       const { containers } = needRecord(context.memory);

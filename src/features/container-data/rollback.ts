@@ -1,6 +1,6 @@
 import { reasonOf } from '../../errors.ts';
 import type { ContainerHost } from './device.ts';
-import type { Act, Step, StepContext } from '../../jobs/job.ts';
+import type { Act, Step, StepContext } from '../../jobs/plan.ts';
 import { isFull } from './copy-steps.ts';
 import { startEngine, stopEngine } from './engine-control.ts';
 import { findRecord, remember, type MoveRecord } from './record.ts';
@@ -22,11 +22,10 @@ export function moveRepair(
   target: string,
   { isCopy }: { isCopy: boolean },
 ): Step[] {
-  const step = (
-    name: string,
-    work: (context: StepContext, record: MoveRecord) => Promise<void>,
-  ): Act => ({
-    name,
+  type Work = (context: StepContext, record: MoveRecord) => Promise<void>;
+  const step = (id: string, label: string, work: Work): Act => ({
+    id,
+    label,
     isRecorded: true,
     act: async (context) => {
       const record = findRecord(context.memory);
@@ -34,46 +33,50 @@ export function moveRepair(
       return undefined;
     },
   });
-  const undo = (
-    name: string,
-    work: (context: StepContext, record: MoveRecord) => Promise<void>,
-  ): Act =>
-    step(name, async (context, record) => (record.isDone ? undefined : work(context, record)));
+  const undo = (id: string, label: string, work: Work): Act =>
+    step(id, label, async (context, record) => (record.isDone ? undefined : work(context, record)));
   return [
-    undo('look where the engine runs', (context, record) =>
+    undo('look', 'look where the engine runs', (context, record) =>
       acceptNewPlace(host, context, { record, target, isCopy }),
     ),
-    undo('stop the engine there', (context, record) =>
+    undo('stop-engine', 'stop the engine there', (context, record) =>
       leaveNewPlace(host, context, { record, target, isCopy }),
     ),
-    undo('put the configuration back', async (_context, record) =>
+    undo('restore-configuration', 'put the configuration back', async (_context, record) =>
       (await isSwitched(host, record, target))
         ? host.settings.restore(record.setting, target)
         : undefined,
     ),
-    undo('put the target back', (context) =>
+    undo('restore-target', 'put the target back', (context) =>
       isCopy ? putTargetBack(host, context, target) : Promise.resolve(),
     ),
-    undo('start the engine where it was', (context, record) =>
+    undo('start-engine', 'start the engine where it was', (context, record) =>
       returnToOldPlace(host, context, record),
     ),
-    step('settle', async (_context, { isDone }) =>
+    step('settle', 'settle', async (_context, { isDone }) =>
       isCopy && isDone ? host.moves.settle(target).then(() => undefined) : undefined,
     ),
     {
-      name: 'remove the copy',
+      id: 'remove-copy',
+      label: 'remove the copy',
       mustSucceed: false,
       command: async (context) => {
         const folder = isCopy ? await toRemove(host, context, target) : undefined;
         return folder === undefined ? undefined : host.copier.removal(folder);
       },
     },
-    step('see that the engine runs', (context, record) =>
+    step('see-engine', 'see that the engine runs', (context, record) =>
       keepRunning(host, context, { record, target, isCopy }),
     ),
-    step('tell', (context, record) => tell(host, context, { record, target, isCopy })),
+    step('tell', 'tell', (context, record) => tell(host, context, { record, target, isCopy })),
   ];
 }
+
+/** The ids of these steps at the indices that records of format 1 hold. */
+export const FORMER_REPAIR = [
+  ...['look', 'stop-engine', 'restore-configuration', 'restore-target', 'start-engine'],
+  ...['settle', 'remove-copy', 'see-engine', 'tell'],
+];
 
 interface Move {
   record: MoveRecord;

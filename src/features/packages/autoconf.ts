@@ -1,14 +1,21 @@
 import { DepotError } from '../../errors.ts';
 import type { PackageHost } from './package-manager.ts';
-import type { CommandStep, Job } from '../../jobs/job.ts';
+import type { Job } from '../../jobs/job.ts';
+import type { CommandStep, Plan } from '../../jobs/plan.ts';
 import { isOff } from '../../http/parameter-schemas.ts';
+
+export function autoconfPlan(packages: PackageHost): Plan {
+  const former = { steps: ['configure'], repair: [] };
+  return { steps: [autoconfStep(packages)], repair: [], former };
+}
 
 /**
  * Runs the script that configures the app. It fails the job where there is none, or where it fails.
  */
 export function autoconfStep(packages: PackageHost): CommandStep {
   return {
-    name: 'configure',
+    id: 'configure',
+    label: 'configure',
     mustSucceed: true,
     command: async ({ job }) => {
       const command = await packages.commands.autoconf(job.subject, autoconfEnvironment(job));

@@ -1,5 +1,5 @@
 import { PACKAGE_LANE } from './package-manager.ts';
-import { autoconfStep } from './autoconf.ts';
+import { autoconfPlan } from './autoconf.ts';
 import { createAutoInstalled } from './auto-installed.ts';
 import { createCatalog } from './catalog.ts';
 import type { PackageTools } from './deps.ts';
@@ -51,7 +51,7 @@ function kindsOf(tools: PackageTools): Record<string, JobKind> {
     autoconf: {
       lane,
       title: (subject) => `configure ${subject}`,
-      plan: () => ({ steps: [autoconfStep(tools.packages)], repair: [] }),
+      plan: () => autoconfPlan(tools.packages),
     },
     update: { lane, title: () => 'opkg update', plan: () => updatePlan(tools) },
   };

@@ -1,6 +1,7 @@
 import { DepotError } from '../../errors.ts';
 import type { PackageDatabase } from './package-manager.ts';
-import type { Job, Plan, StepContext } from '../../jobs/job.ts';
+import type { Job } from '../../jobs/job.ts';
+import type { Plan, StepContext } from '../../jobs/plan.ts';
 import { autoconfStep } from './autoconf.ts';
 import { isPresent } from './catalog.ts';
 import { removalSet } from './dependencies.ts';
@@ -8,7 +9,7 @@ import { leftHalf } from './half-installed.ts';
 import { isOn } from '../../http/parameter-schemas.ts';
 import { isPackageName, metaPackageOf } from './names.ts';
 import { checkSpace } from './opkg/steps.ts';
-import { opkgSteps, remember, type Chosen, type OpkgWork } from './transaction.ts';
+import { formerIds, opkgSteps, remember, type Chosen, type OpkgWork } from './transaction.ts';
 import type { PackageTools } from './deps.ts';
 import { repairSteps } from './rollback.ts';
 
@@ -33,6 +34,7 @@ export function installPlan(tools: PackageTools, { subject, params }: Job): Plan
   return {
     steps: isOn(params.autoconf) ? [...steps, autoconfStep(tools.packages)] : steps,
     repair: repairSteps(tools),
+    former: isOn(params.autoconf) ? formerIds('install', 'configure') : formerIds('install'),
   };
 }
 
@@ -54,7 +56,11 @@ export function removePlan(tools: PackageTools, { subject }: Job): Plan {
       ? undefined
       : `cannot remove ${subject}: ${left.join(', ')} is still there; the log says why`;
   };
-  return { steps: opkgSteps(tools, { verb: 'remove', choose, judge }), repair: repairSteps(tools) };
+  return {
+    steps: opkgSteps(tools, { verb: 'remove', choose, judge }),
+    repair: repairSteps(tools),
+    former: formerIds('remove'),
+  };
 }
 
 /**
@@ -93,6 +99,7 @@ export function upgradePlan(tools: PackageTools, { subject }: Job): Plan {
   return {
     steps: opkgSteps(tools, { verb: 'upgrade', choose, judge }),
     repair: repairSteps(tools),
+    former: formerIds('upgrade'),
   };
 }
 

@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import type { PackageDatabase } from './package-manager.ts';
-import type { Job, Step, StepContext } from '../../jobs/job.ts';
+import type { Job } from '../../jobs/job.ts';
+import { retryFrom, type Act, type Step, type StepContext } from '../../jobs/plan.ts';
 import { isPresent } from './catalog.ts';
 import { dependentsFirst } from './dependencies.ts';
 import { leftHalf } from './half-installed.ts';
@@ -15,33 +16,41 @@ import type { PackageTools } from './deps.ts';
  */
 export function repairSteps(tools: PackageTools): Step[] {
   const { packages, catalog } = tools;
-  const prepare = prepareStep({
+  const { act } = prepareStep({
     ...packages,
     statusCopy: { ...packages.statusCopy, save: () => Promise.resolve() },
   });
+  // If there is nothing to put right, nobody waits for a lock that somebody else holds.
+  const prepare: Act = {
+    id: 'prepare-repair',
+    label: 'prepare repair',
+    act: async (context) => (isNothing(readFindings(context.memory)) ? undefined : act(context)),
+  };
   return [
-    { name: 'assess', act: async (context) => assess(tools, context).then(() => undefined) },
-    // Where there is nothing to put right, nobody waits for a lock that somebody else holds.
     {
-      name: 'prepare repair',
-      act: async (context) =>
-        isNothing(readFindings(context.memory)) ? undefined : prepare.act(context),
+      id: 'assess',
+      label: 'assess',
+      act: async (context) => assess(tools, context).then(() => undefined),
     },
+    prepare,
     {
-      name: 'undo',
+      id: 'undo',
+      label: 'undo',
       mustSucceed: false,
       command: ({ memory }) => commandFor(readFindings(memory).came, packages.commands.remove),
     },
     {
-      name: 'configure',
+      id: 'configure',
+      label: 'configure',
       mustSucceed: false,
       command: ({ memory }) => commandFor(readFindings(memory).half, packages.commands.configure),
     },
     {
-      name: 'settle',
+      id: 'settle',
+      label: 'settle',
       act: async (context) => {
         if (!isNothing(readFindings(context.memory)) && (await hasLostLock(context))) {
-          return { again: 'prepare repair' };
+          return retryFrom(prepare);
         }
         await catalog.refresh();
         await tell(tools, context);
@@ -50,6 +59,9 @@ export function repairSteps(tools: PackageTools): Step[] {
     },
   ];
 }
+
+/** The ids of these steps at the indices that records of format 1 hold. */
+export const FORMER_REPAIR = ['assess', 'prepare-repair', 'undo', 'configure', 'settle'];
 
 function commandFor<Command>(
   names: string[],

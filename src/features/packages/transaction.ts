@@ -2,7 +2,9 @@ import * as v from 'valibot';
 import { DepotError } from '../../errors.ts';
 import type { Command } from '../../device/command.ts';
 import type { PackageDatabase } from './package-manager.ts';
-import type { Act, CommandStep, Job, StepContext } from '../../jobs/job.ts';
+import type { Job } from '../../jobs/job.ts';
+import { retryFrom, type FormerIds, type Step, type StepContext } from '../../jobs/plan.ts';
+import { FORMER_REPAIR } from './rollback.ts';
 import { hasLostLock, mendStatus, prepareStep } from './opkg/steps.ts';
 import type { PackageTools } from './deps.ts';
 
@@ -13,20 +15,22 @@ import type { PackageTools } from './deps.ts';
 export function opkgSteps(
   tools: PackageTools,
   { verb, choose, command, judge, record }: OpkgWork,
-): (Act | CommandStep)[] {
+): Step[] {
   const { packages, catalog, auto } = tools;
+  const prepare = prepareStep(packages);
   const commandFor = ({ memory }: StepContext): Command | undefined => {
     const { names } = v.parse(chosen, memory);
     return names.length === 0 ? undefined : packages.commands[verb](names);
   };
   return [
-    { name: 'choose', act: (context) => choose(context).then(() => undefined) },
-    prepareStep(packages),
-    { name: verb, mustSucceed: false, command: command ?? commandFor },
+    { id: 'choose', label: 'choose', act: (context) => choose(context).then(() => undefined) },
+    prepare,
+    { id: verb, label: verb, mustSucceed: false, command: command ?? commandFor },
     {
-      name: 'judge',
+      id: 'judge',
+      label: 'judge',
       act: async (context) => {
-        if (await hasLostLock(context)) return { again: 'prepare' };
+        if (await hasLostLock(context)) return retryFrom(prepare);
         const damage = await mendStatus(packages, context);
         const after = await packages.read();
         const before = (await packages.statusCopy.read()) ?? after;
@@ -43,6 +47,11 @@ export function opkgSteps(
       },
     },
   ];
+}
+
+/** The ids of that road at the indices that records of format 1 hold, `more` behind them. */
+export function formerIds(verb: OpkgWork['verb'], ...more: string[]): FormerIds {
+  return { steps: ['choose', 'prepare', verb, 'judge', ...more], repair: FORMER_REPAIR };
 }
 
 /** What one kind of job puts into that road. */

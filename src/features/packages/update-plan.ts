@@ -1,5 +1,5 @@
 import { DepotError } from '../../errors.ts';
-import type { Plan } from '../../jobs/job.ts';
+import { retryFrom, type Plan } from '../../jobs/plan.ts';
 import type { PackageTools } from './deps.ts';
 import { hasLostLock, prepareStep } from './opkg/steps.ts';
 
@@ -8,15 +8,26 @@ import { hasLostLock, prepareStep } from './opkg/steps.ts';
  * keeps its old list.
  */
 export function updatePlan({ packages }: PackageTools): Plan {
+  const prepare = prepareStep(packages);
   return {
     steps: [
-      prepareStep(packages),
-      { name: 'keep lists', act: () => packages.lists.keep().then(() => undefined) },
-      { name: 'update', mustSucceed: false, command: () => packages.commands.update() },
+      prepare,
       {
-        name: 'judge',
+        id: 'keep-lists',
+        label: 'keep lists',
+        act: () => packages.lists.keep().then(() => undefined),
+      },
+      {
+        id: 'update',
+        label: 'update',
+        mustSucceed: false,
+        command: () => packages.commands.update(),
+      },
+      {
+        id: 'judge',
+        label: 'judge',
         act: async (context) => {
-          if (await hasLostLock(context)) return { again: 'prepare' };
+          if (await hasLostLock(context)) return retryFrom(prepare);
           const failed = await packages.lists.settle();
           if (failed.length > 0) {
             throw new DepotError(
@@ -34,11 +45,16 @@ export function updatePlan({ packages }: PackageTools): Plan {
           return undefined;
         },
       },
-      { name: 'forget lists', act: () => packages.lists.forget().then(() => undefined) },
+      {
+        id: 'forget-lists',
+        label: 'forget lists',
+        act: () => packages.lists.forget().then(() => undefined),
+      },
     ],
     repair: [
       {
-        name: 'settle lists',
+        id: 'settle-lists',
+        label: 'settle lists',
         act: async () => {
           await packages.lists.settle();
           await packages.lists.forget();
@@ -46,5 +62,9 @@ export function updatePlan({ packages }: PackageTools): Plan {
         },
       },
     ],
+    former: {
+      steps: ['prepare', 'keep-lists', 'update', 'judge', 'forget-lists'],
+      repair: ['settle-lists'],
+    },
   };
 }

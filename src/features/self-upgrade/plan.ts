@@ -1,11 +1,12 @@
 import { DepotError } from '../../errors.ts';
 import type { PackageHost } from '../packages/package-manager.ts';
-import type { Job, Plan } from '../../jobs/job.ts';
+import type { Job } from '../../jobs/job.ts';
+import type { Plan } from '../../jobs/plan.ts';
 import { isPresent } from '../packages/catalog.ts';
 import { checkSpace, mendStatus, prepareStep } from '../packages/opkg/steps.ts';
 import type { PackageTools } from '../packages/deps.ts';
 import type { SelfUpgradeHost } from './port.ts';
-import { repairSteps } from '../packages/rollback.ts';
+import { FORMER_REPAIR, repairSteps } from '../packages/rollback.ts';
 
 /** The package that this program comes in. */
 export const STORE_PACKAGE = 'depotd';
@@ -49,7 +50,8 @@ export function selfUpgradePlan(tools: SelfUpgradeTools): Plan {
   return {
     steps: [
       {
-        name: 'choose',
+        id: 'choose',
+        label: 'choose',
         act: async ({ memory, show }) => {
           await checkSpace(packages, `upgrade ${STORE_PACKAGE}`);
           const offered = await findSelfUpgrade(packages);
@@ -66,12 +68,19 @@ export function selfUpgradePlan(tools: SelfUpgradeTools): Plan {
       },
       prepareStep(packages),
       {
-        name: 'keep the old version',
+        id: 'keep-old-version',
+        label: 'keep the old version',
         act: () => selfUpgrade.keep(STORE_PACKAGE).then(() => undefined),
       },
-      { name: 'upgrade', mustSucceed: false, command: () => selfUpgrade.command(STORE_PACKAGE) },
       {
-        name: 'judge',
+        id: 'upgrade',
+        label: 'upgrade',
+        mustSucceed: false,
+        command: () => selfUpgrade.command(STORE_PACKAGE),
+      },
+      {
+        id: 'judge',
+        label: 'judge',
         act: async (context) => {
           const damage = await mendStatus(packages, context);
           await catalog.refresh();
@@ -91,11 +100,16 @@ export function selfUpgradePlan(tools: SelfUpgradeTools): Plan {
     ],
     repair: [
       {
-        name: 'forget the old version',
+        id: 'forget-old-version',
+        label: 'forget the old version',
         act: ({ job }) => forgetUnused(tools, job).then(() => undefined),
       },
       ...repairSteps(tools),
     ],
+    former: {
+      steps: ['choose', 'prepare', 'keep-old-version', 'upgrade', 'judge'],
+      repair: ['forget-old-version', ...FORMER_REPAIR],
+    },
   };
 }
 

@@ -4,13 +4,14 @@ import { isEnded, type Job } from '../../jobs/job.ts';
 import type { TaskLogs } from '../../jobs/log.ts';
 import type { FeatureContext } from '../feature.ts';
 import { PACKAGE_LANE } from '../packages/package-manager.ts';
+import { progressOf } from '../../jobs/progress.ts';
 import { followTask } from './follow-task.ts';
 import { eventStream } from '../../http/event-stream.ts';
 import { json } from '../../http/respond.ts';
 import { get, post, type Route } from '../../http/route.ts';
 
 /** Streams end when the daemon stops. */
-type TaskTools = Pick<FeatureContext, 'queue' | 'logs' | 'progressOf' | 'stopping'>;
+type TaskTools = Pick<FeatureContext, 'queue' | 'logs' | 'stopping'>;
 type Queue = TaskTools['queue'];
 
 const taskId = v.pipe(v.string(), v.maxLength(64, 'at most 64 characters are allowed'));
@@ -19,7 +20,7 @@ const offset = v.optional(
 );
 
 /** The task-log facility, below `admin/system/tasks/`. */
-export function taskRoutes({ queue, logs, progressOf, stopping }: TaskTools): Route[] {
+export function taskRoutes({ queue, logs, stopping }: TaskTools): Route[] {
   /** `istore` and `latest` name the newest package task; anything else is an id or nothing. */
   const find = (id: string): Job | undefined => {
     if (id === PEER_TASK) return peerTask(queue);

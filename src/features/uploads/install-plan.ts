@@ -1,10 +1,11 @@
 import * as v from 'valibot';
 import type { PackageDatabase } from '../packages/package-manager.ts';
-import { unixNow, type Job, type Plan } from '../../jobs/job.ts';
+import { unixNow, type Job } from '../../jobs/job.ts';
+import type { Plan } from '../../jobs/plan.ts';
 import { isPresent } from '../packages/catalog.ts';
 import { dependentsFirst } from '../packages/dependencies.ts';
 import { checkSpace } from '../packages/opkg/steps.ts';
-import { opkgSteps, type OpkgWork } from '../packages/transaction.ts';
+import { formerIds, opkgSteps, type OpkgWork } from '../packages/transaction.ts';
 import type { PackageTools } from '../packages/deps.ts';
 import { repairSteps } from '../packages/rollback.ts';
 import type { UploadFolder } from './port.ts';
@@ -84,7 +85,7 @@ export function uploadPlan(tools: UploadPlanTools, { subject, params }: Job): Pl
       });
     },
   });
-  return { steps, repair: repairSteps(tools) };
+  return { steps, repair: repairSteps(tools), former: formerIds('install') };
 }
 
 /** Those that need others before them. */

@@ -1,9 +1,10 @@
 import { DepotError } from '../../errors.ts';
 import type { PackageDatabase } from '../packages/package-manager.ts';
-import type { Job, Plan, StepContext } from '../../jobs/job.ts';
+import type { Job } from '../../jobs/job.ts';
+import type { Plan, StepContext } from '../../jobs/plan.ts';
 import { isPresent } from '../packages/catalog.ts';
 import { dependentsFirst, isNeeded } from '../packages/dependencies.ts';
-import { opkgSteps } from '../packages/transaction.ts';
+import { formerIds, opkgSteps } from '../packages/transaction.ts';
 import type { PackageTools } from '../packages/deps.ts';
 import { repairSteps } from '../packages/rollback.ts';
 import type { RunRecords } from './run-records.ts';
@@ -46,7 +47,7 @@ export function unrunPlan(tools: PackageTools & { records: RunRecords }, { param
       await records.remove(id);
     },
   });
-  return { steps, repair: repairSteps(tools) };
+  return { steps, repair: repairSteps(tools), former: formerIds('remove') };
 }
 
 /** Takes out, until nothing changes, what a package that stays needs. */

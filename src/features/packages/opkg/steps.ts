@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { DepotError } from '../../../errors.ts';
 import type { PackageHost } from '../package-manager.ts';
-import type { Act, StepContext } from '../../../jobs/job.ts';
+import type { Act, StepContext } from '../../../jobs/plan.ts';
 
 /** Free space below which opkg could not even write its status file, so that it is not started. */
 const LEAST_FREE_BYTES = 1024 ** 2;
@@ -16,7 +16,8 @@ const LOCK_PAUSE_MS = 200;
  */
 export function prepareStep(packages: PackageHost): Act {
   return {
-    name: 'prepare',
+    id: 'prepare',
+    label: 'prepare',
     act: async (context) => {
       await packages.prepare();
       await waitForLock(packages, context);

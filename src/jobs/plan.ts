@@ -1,0 +1,81 @@
+import type { Command } from '../device/command.ts';
+import type { Job } from './job.ts';
+
+/**
+ * The steps of a job: a pure function of its kind and parameters. `repair` runs when the job
+ * failed, was stopped or was interrupted, so that nothing stays half done. Ids are unique within
+ * each of the two lists.
+ */
+export interface Plan {
+  steps: Step[];
+  repair: Step[];
+  /** For kinds that depotd ran before records had a format: what their indices stand for. */
+  former?: FormerIds;
+}
+
+/** The ids of the steps as they were when records held an index (format 1). Never changes. */
+export interface FormerIds {
+  steps: readonly string[];
+  repair: readonly string[];
+}
+
+export type Step = Act | CommandStep;
+
+interface StepBase {
+  /**
+   * Names the step in records, for as long as any version of depotd may read them: a step that
+   * changes its meaning gets another id, and one that changes its label keeps it.
+   */
+  id: string;
+  /** What people read while the job is at this step. */
+  label: string;
+  /**
+   * Whether a stop comes too late for it: what the job is for is done, and the rest is to be, too.
+   */
+  isLate?: boolean;
+}
+
+/** A step that the daemon does itself: small, and safe to do again after a crash. */
+export interface Act extends StepBase {
+  /**
+   * Whether its end and its memory are on record before the next step begins: for what cannot be
+   * done or found out a second time.
+   */
+  isRecorded?: boolean;
+  act: (context: StepContext) => Promise<Jump | undefined>;
+}
+
+/** A step that is a command, run detached. `undefined` skips it. */
+export interface CommandStep extends StepBase {
+  command: (context: StepContext) => Promise<Command | undefined> | Command | undefined;
+  /** Whether another exit code than 0 fails the job at once; else a later step judges. */
+  mustSucceed: boolean;
+  /** Reads from the last part of its output how much of it is done: 0 to 100. */
+  percentIn?: (tail: string) => number | undefined;
+}
+
+/** What an act answers to have the job go on at another step of the same list. */
+export interface Jump {
+  retryFrom: string;
+}
+
+/** Goes back to a step that the plan holds. A job that is sent to any other step fails. */
+export function retryFrom({ id }: Pick<Step, 'id'>): Jump {
+  return { retryFrom: id };
+}
+
+/** What a step may use. `memory` is saved with the job when the step is done. */
+export interface StepContext {
+  job: Readonly<Job>;
+  memory: Record<string, unknown>;
+  /** Aborts when somebody stops the job. */
+  signal: AbortSignal;
+  /** Adds a line of the daemon's own to the task log. */
+  note: (line: string) => Promise<void>;
+  /** The first bytes of what the job's last command printed, as text. */
+  printed: (bytes: number) => Promise<string>;
+  /** The task log, for a program that is started outside of the job and writes to it. */
+  logFile: string;
+  /** Shows another command to people from here on. */
+  show: (command: string) => void;
+}

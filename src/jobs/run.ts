@@ -1,0 +1,32 @@
+import type { Processes } from '../device/ports.ts';
+import type { Log } from '../log.ts';
+import type { Job } from './job.ts';
+import type { TaskLogs } from './log.ts';
+import type { Plan, Step } from './plan.ts';
+
+export interface RunnerOptions {
+  processes: Processes;
+  logs: TaskLogs;
+  log: Log;
+  planOf: (job: Job) => Plan;
+  save: (job: Job) => Promise<void>;
+}
+
+/** One job on its way through its plan. */
+export interface Run extends RunnerOptions {
+  job: Job;
+  plan: Plan;
+  abort: AbortController;
+}
+
+/** The repair of a job that was stopped is not stopped. */
+export function isToStop({ job, abort }: Run, { isLate }: Step): boolean {
+  return job.phase === 'steps' && isLate !== true && abort.signal.aborted;
+}
+
+/** Somebody asked for the stop, so it is no failure. */
+export class Stopped extends Error {
+  constructor() {
+    super('stopped on request');
+  }
+}
