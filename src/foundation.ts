@@ -1,6 +1,7 @@
 import { commandEnvironment } from './config/environment.ts';
 import { createNotes } from './device/notes.ts';
 import { createPaths } from './device/paths.ts';
+import { openTrustedFolder } from './device/private-folder.ts';
 import { createProcesses } from './device/processes.ts';
 import { claimState } from './device/sole-daemon.ts';
 import type { FeatureContext } from './features/feature.ts';
@@ -32,6 +33,7 @@ export async function createFoundation({
 }: Pick<FeatureContext, 'config' | 'log' | 'stopping'>): Promise<Foundation> {
   const paths = createPaths(config());
   const [processes, notes] = [createProcesses(), createNotes(paths.stateDir)];
+  await openTrustedFolder(paths.stateDir);
   await claimState(notes, processes);
   const [journal, logs] = await Promise.all([
     openJournal(paths.stateDir),

@@ -36,10 +36,10 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   config: ['errors'],
   runtime: [],
   device: ['errors', 'log', 'config'],
-  jobs: ['errors', 'log', 'device/processes'],
+  jobs: ['errors', 'log', 'device/processes', 'device/private-folder'],
   http: ['errors', 'log', 'config'],
   panel: [],
-  cli: ['errors', 'config'],
+  cli: ['errors', 'config', 'device/private-folder'],
   // The seam alone, `features/feature.ts`: types.
   features: ['config', 'device', 'http', 'jobs', 'log'],
   // Whoever puts the daemon together.

@@ -1,8 +1,9 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
-import { lstat, mkdir, open, rename, rm } from 'node:fs/promises';
+import { lstat, open, rename, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { isPrivateFolder, openPrivateFolder } from '../device/private-folder.ts';
 import { DepotError, reasonOf } from '../errors.ts';
 import { addressOf, type Target } from './target.ts';
 
@@ -22,22 +23,28 @@ export interface SavedLogins {
 const MOST_BYTES = 4096;
 
 /**
- * @param runtimeDir a folder of this user alone; undefined: there is none, and one is made below
- *   the folder for temporary files
+ * @param runtimeDir a folder of this user alone; undefined, or somebody else's, as `su` leaves it:
+ *   one is made below the folder for temporary files
  */
 export function createSavedLogins(runtimeDir: string | undefined): SavedLogins {
-  const user = process.getuid?.() ?? 0;
-  const folder =
-    runtimeDir === undefined ? join(tmpdir(), `depotctl-${user}`) : join(runtimeDir, 'depotctl');
-  const fileOf = (target: Target): string =>
+  const fileIn = (folder: string, target: Target): string =>
     join(folder, createHash('sha256').update(addressOf(target)).digest('hex').slice(0, 32));
+  const findFolder = async (): Promise<string | undefined> => {
+    const folder = await folderBelow(runtimeDir);
+    return (await isOurs(folder)) ? folder : undefined;
+  };
   return {
-    load: async (target) => ((await isOurs(folder, user)) ? readCookie(fileOf(target)) : undefined),
+    load: async (target) => {
+      const folder = await findFolder();
+      return folder === undefined ? undefined : readCookie(fileIn(folder, target));
+    },
     save: async (target, cookie) => {
+      const folder = await folderBelow(runtimeDir);
       try {
-        await mkdir(folder, { mode: 0o700 }).catch(() => undefined);
-        if (!(await isOurs(folder, user))) throw new Error('it is not a folder of this user alone');
-        await writeCookie(fileOf(target), cookie);
+        if (!(await isOurs(folder, { isMade: true }))) {
+          throw new Error('it is not a folder of this user alone');
+        }
+        await writeCookie(fileIn(folder, target), cookie);
       } catch (error) {
         throw new DepotError(
           'command_failed',
@@ -47,18 +54,29 @@ export function createSavedLogins(runtimeDir: string | undefined): SavedLogins {
       }
     },
     forget: async (target) => {
-      if (await isOurs(folder, user)) await rm(fileOf(target), { force: true });
+      const folder = await findFolder();
+      if (folder !== undefined) await rm(fileIn(folder, target), { force: true });
     },
   };
+}
+
+async function folderBelow(runtimeDir: string | undefined): Promise<string> {
+  const user = process.getuid?.() ?? 0;
+  const owner =
+    runtimeDir === undefined ? undefined : await lstat(runtimeDir).catch(() => undefined);
+  return runtimeDir !== undefined && owner?.uid === user
+    ? join(runtimeDir, 'depotctl')
+    : join(tmpdir(), `depotctl-${user}`);
 }
 
 /**
  * In the folder for temporary files anybody may make a folder of this name first, or a link:
  * neither is used.
  */
-async function isOurs(folder: string, user: number): Promise<boolean> {
-  const stat = await lstat(folder).catch(() => undefined);
-  return stat?.isDirectory() === true && stat.uid === user && (stat.mode & 0o077) === 0;
+async function isOurs(folder: string, { isMade = false } = {}): Promise<boolean> {
+  const opened = await openPrivateFolder(folder, { isMade }).catch(() => undefined);
+  await opened?.close();
+  return opened !== undefined && isPrivateFolder(folder);
 }
 
 async function readCookie(path: string): Promise<string | undefined> {

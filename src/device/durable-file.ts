@@ -1,4 +1,4 @@
-import { mkdir, open, rename, stat } from 'node:fs/promises';
+import { mkdir, open, rename, rm, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
 /**
@@ -12,7 +12,9 @@ export async function replaceFile(
 ): Promise<void> {
   await mkdir(dirname(file), { recursive: true });
   const temporary = `${file}.${process.pid}.new`;
-  const handle = await open(temporary, 'w', typeof like === 'number' ? like : like.mode);
+  // What stands under its name was left by a process of the same number, or is a link to elsewhere.
+  await rm(temporary, { force: true });
+  const handle = await open(temporary, 'wx', typeof like === 'number' ? like : like.mode);
   try {
     if (typeof like !== 'number') {
       await handle.chown(like.uid, like.gid);

@@ -1,4 +1,4 @@
-import { chmodSync, lstatSync, rmSync } from 'node:fs';
+import { lstatSync, rmSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { connect, type AddressInfo, type Socket } from 'node:net';
 import { parseListenAddress, type ListenAddress } from '../config/listen-address.ts';
@@ -137,7 +137,6 @@ function listenOn(server: Server, address: ListenAddress): Promise<void> {
     server.once('error', reject);
     const done = (): void => {
       server.off('error', reject);
-      if (address.kind === 'unix') chmodSync(address.path, 0o600);
       resolve();
     };
     if (address.kind === 'tcp') {
@@ -147,7 +146,7 @@ function listenOn(server: Server, address: ListenAddress): Promise<void> {
       );
       return;
     }
-    // Nobody may connect between the socket's birth and its mode.
+    // Born with its mode, 0600: a chmod afterwards would follow a link that somebody put in its place.
     const mask = process.umask(0o177);
     server.listen({ path: address.path }, done);
     process.umask(mask);

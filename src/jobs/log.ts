@@ -1,6 +1,7 @@
 import { watch, type FSWatcher } from 'node:fs';
-import { appendFile, mkdir, open, readdir, rm, stat } from 'node:fs/promises';
+import { appendFile, open, readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { openTrustedFolder } from '../device/private-folder.ts';
 import { DepotError, reasonOf } from '../errors.ts';
 
 /**
@@ -46,7 +47,7 @@ export async function createTaskLogs(folder: string): Promise<TaskLogs> {
   const fileOf = (id: string): string => join(folder, `${id}.log`);
   const exitFolder = join(folder, 'exits');
   const makeFolders = async (): Promise<void> => {
-    for (const path of [folder, exitFolder]) await mkdir(path, { recursive: true, mode: 0o700 });
+    for (const path of [folder, exitFolder]) await openTrustedFolder(path);
   };
   await makeFolders().catch((error: unknown) => {
     throw new DepotError('unavailable', `cannot write task logs to ${folder}: ${reasonOf(error)}`, {

@@ -1,8 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { createWriteStream, type WriteStream } from 'node:fs';
 import {
-  lstat,
-  mkdir,
   open,
   readdir,
   rename,
@@ -13,6 +11,7 @@ import {
   type FileHandle,
 } from 'node:fs/promises';
 import { join } from 'node:path';
+import { isPrivateFolder, openPrivateFolder } from '../../device/private-folder.ts';
 import { DepotError, systemCode } from '../../errors.ts';
 import type { HeaderLines } from './header-lines.ts';
 
@@ -96,8 +95,8 @@ interface Folder {
 const NAME = /^[0-9a-f]{64}$/;
 
 async function openFolder(path: string, maxBytes: number): Promise<Folder> {
-  await mkdir(path, { recursive: true, mode: 0o700 });
-  await checkOwner(path);
+  await (await openPrivateFolder(path)).close();
+  await checkMode(path);
   const files: { name: string; bytes: number; usedAt: number }[] = [];
   for (const name of await readdir(path)) {
     const about = await stat(join(path, name));
@@ -117,15 +116,13 @@ async function openFolder(path: string, maxBytes: number): Promise<Folder> {
   return folder;
 }
 
-/** In a folder for everybody, such as /tmp, somebody may have made it first, with answers in it. */
-async function checkOwner(path: string): Promise<void> {
-  const about = await lstat(path);
-  if (!about.isDirectory() || about.uid !== process.getuid?.() || (about.mode & 0o077) !== 0) {
-    throw new DepotError(
-      'unavailable',
-      `cannot keep answers in ${path}: it is not a folder of the daemon alone`,
-    );
-  }
+/** Others may have put answers into a folder that is open to them. */
+async function checkMode(path: string): Promise<void> {
+  if (await isPrivateFolder(path)) return;
+  throw new DepotError(
+    'unavailable',
+    `cannot keep answers in ${path}: it is not a folder of the daemon alone`,
+  );
 }
 
 async function readSecret(path: string): Promise<Buffer> {
@@ -216,7 +213,7 @@ function writeAnswer(
   about: AnswerHead,
 ): AnswerWriter {
   const part = join(folder, `${name}.${randomBytes(6).toString('hex')}.part`);
-  let file: WriteStream | undefined = createWriteStream(part, { mode: 0o600 });
+  let file: WriteStream | undefined = createWriteStream(part, { flags: 'wx', mode: 0o600 });
   let bytes = 0;
   const take = (): WriteStream | undefined => {
     const taken = file;

@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
-import { chmod, mkdir, open, readdir, rm, statfs, type FileHandle } from 'node:fs/promises';
+import { chmod, open, readdir, rm, statfs, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Paths } from '../../device/paths.ts';
-import { DepotError, reasonOf, systemCode } from '../../errors.ts';
+import { openPrivateFolder } from '../../device/private-folder.ts';
+import { DepotError, systemCode } from '../../errors.ts';
 import type { UploadContent, UploadFile, UploadFolder, UploadKind } from './port.ts';
 import type { Command } from '../../device/command.ts';
 import { inspectIpk } from '../packages/opkg/ipk-file.ts';
@@ -38,7 +39,7 @@ export function createUploadFolder(
     list: async () =>
       (await readdir(folder).catch(() => [])).flatMap((name) => FILE_NAME.exec(name)?.[1] ?? []),
     freeBytes: async () => {
-      await (await openFolder(folder)).close();
+      await (await openPrivateFolder(folder)).close();
       return freeBytes(folder);
     },
   };
@@ -49,7 +50,7 @@ const COLLECT_EACH_BYTES = 4 * 1024 ** 2;
 
 async function createFile(folder: string, kind: UploadKind): Promise<UploadFile> {
   const id = randomBytes(16).toString('hex');
-  const directory = await openFolder(folder);
+  const directory = await openPrivateFolder(folder);
   try {
     // By way of the folder's descriptor, so that the folder that was checked is the one that is
     // written to.
@@ -75,37 +76,6 @@ async function createFile(folder: string, kind: UploadKind): Promise<UploadFile>
     throw asFull(error);
   } finally {
     await directory.close();
-  }
-}
-
-/**
- * The folder stands in /tmp, where anybody may have made it first: it must be a folder, the
- * daemon's own, and nobody else's to look into.
- */
-async function openFolder(folder: string): Promise<FileHandle> {
-  const refuse = (why: string): DepotError =>
-    new DepotError('unavailable', `cannot take uploads in ${folder}: ${why}`);
-  await mkdir(folder, { recursive: true, mode: 0o700 }).catch((error: unknown) => {
-    throw refuse(reasonOf(error));
-  });
-  const handle = await open(
-    folder,
-    constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW,
-  ).catch((error: unknown) => {
-    throw refuse(
-      systemCode(error) === 'ELOOP' || systemCode(error) === 'ENOTDIR'
-        ? 'it is no folder'
-        : reasonOf(error),
-    );
-  });
-  try {
-    const { uid, mode } = await handle.stat();
-    if (uid !== process.getuid?.()) throw refuse('it belongs to somebody else');
-    if ((mode & 0o077) !== 0) await handle.chmod(0o700);
-    return handle;
-  } catch (error) {
-    await handle.close();
-    throw error;
   }
 }
 

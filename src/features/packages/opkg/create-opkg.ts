@@ -1,7 +1,8 @@
-import { mkdir, readFile, stat, statfs } from 'node:fs/promises';
+import { readFile, stat, statfs } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { Paths } from '../../../device/paths.ts';
+import { openTrustedFolder } from '../../../device/private-folder.ts';
 import type { FeatureContext } from '../../feature.ts';
 import type { PackageHost } from '../package-manager.ts';
 import { listMetaFiles } from '../meta-files.ts';
@@ -10,7 +11,7 @@ import { compareVersions } from './compare-versions.ts';
 import { preferredArchitecture, readOpkgConfig, type OpkgConfig } from './config.ts';
 import { createListsKeeper } from './lists-backup.ts';
 import { findAvailable } from './lists.ts';
-import { readLockHolder } from './lock.ts';
+import { ownLockFile, readLockHolder } from './lock.ts';
 import { findStrays, removeStrays, removeTemporaryFolders } from './orphaned-files.ts';
 import { packInstalled } from './repack.ts';
 import { copyFileIn, createStatusCopy } from './status-backup.ts';
@@ -20,7 +21,8 @@ import { createDatabaseReader } from './status-file.ts';
 export async function createOpkg({
   paths,
   environment,
-}: Pick<FeatureContext, 'paths' | 'environment'>): Promise<PackageHost> {
+  notes,
+}: Pick<FeatureContext, 'paths' | 'environment' | 'notes'>): Promise<PackageHost> {
   const readConfig = (): Promise<OpkgConfig> => readOpkgConfig(paths);
   const statusFiles = async (): Promise<string[]> =>
     (await readConfig()).destinations.map(statusFileOf);
@@ -56,7 +58,8 @@ export async function createOpkg({
     commands: createOpkgCommands(paths, environment),
     lockHolder,
     prepare: async () => {
-      await mkdir(dirname(paths.opkg.lockFile), { recursive: true });
+      await openTrustedFolder((await readConfig()).listsDir, 0o755);
+      await ownLockFile(paths.opkg.lockFile);
     },
     freeBytes: () => freeBytesOf(paths),
     statusFile,
@@ -69,7 +72,7 @@ export async function createOpkg({
         environment,
       }),
     statusCopy: createStatusCopy({ statusFile, copyFile: copyFileIn(paths.stateDir) }),
-    lists: createListsKeeper(readConfig),
+    lists: createListsKeeper({ readConfig, notes }),
     hasControlFile: (name) => hasControl(statusFile, name),
     findStrays: async (since) => findStrays(await strayOptions(since)),
     removeStrays: async (since) => {

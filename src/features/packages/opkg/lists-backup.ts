@@ -1,7 +1,19 @@
-import { cp, mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import {
+  copyFile,
+  mkdtemp,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  stat,
+  writeFile,
+} from 'node:fs/promises';
 import { join } from 'node:path';
+import * as v from 'valibot';
 import { reasonOf, systemCode } from '../../../errors.ts';
 import { replaceFile } from '../../../device/durable-file.ts';
+import type { Notes } from '../../../device/ports.ts';
+import { isPrivateFolder, openTrustedFolder } from '../../../device/private-folder.ts';
 import type { FailedFeed, ListsKeeper } from '../package-manager.ts';
 import type { OpkgConfig } from './config.ts';
 import { readParagraphs } from './lists.ts';
@@ -9,37 +21,54 @@ import { readParagraphs } from './lists.ts';
 /**
  * Keeps the package lists over an `opkg update`, which takes a captive portal's page for a list,
  * deletes a list whose signature is bad, and says so with exit code 0. A feed whose new list is
- * good gets it; every other keeps the list that was there.
+ * good gets it; every other keeps the list that was there. The lists are megabytes, so their copy
+ * lies beside them, in memory on OpenWrt, where any user may write: in a folder with a name of its
+ * own (mkdtemp(3)) that no other user can look into or replace, and that is on record.
  */
-export function createListsKeeper(readConfig: () => Promise<OpkgConfig>): ListsKeeper {
+export function createListsKeeper({ readConfig, notes }: ListsKeeperOptions): ListsKeeper {
+  const findCopy = async (): Promise<string | undefined> => {
+    const record = v.safeParse(copyRecord, await notes.read(NOTE));
+    return record.success && (await isPrivateFolder(record.output.folder))
+      ? record.output.folder
+      : undefined;
+  };
+  const forget = async (): Promise<void> => {
+    const copy = await findCopy();
+    if (copy !== undefined) await rm(copy, { recursive: true, force: true });
+  };
   return {
     keep: async () => {
+      await forget();
       const { listsDir } = await readConfig();
-      const kept = keptFolder(listsDir);
-      await rm(kept, { recursive: true, force: true });
-      await mkdir(listsDir, { recursive: true });
-      await cp(listsDir, kept, { recursive: true, preserveTimestamps: true });
-      await writeFile(join(kept, MARKER), '');
+      const lists = await openTrustedFolder(listsDir, 0o755);
+      const folder = await mkdtemp(`${lists}.kept-`);
+      await notes.write(NOTE, { folder });
+      for (const entry of await readdir(lists, { withFileTypes: true })) {
+        if (entry.isFile()) await copyFile(join(lists, entry.name), join(folder, entry.name));
+      }
+      await writeFile(join(folder, MARKER), '');
     },
     settle: async () => {
+      const copy = await findCopy();
+      if (copy === undefined || !(await isThere(join(copy, MARKER)))) return [];
       const config = await readConfig();
-      const kept = keptFolder(config.listsDir);
-      const isKept = await stat(join(kept, MARKER)).then(
-        () => true,
-        () => false,
-      );
-      if (!isKept) return [];
-      const failed = await verdictOn(config, kept);
-      for (const { feed } of failed) await putBack(kept, config.listsDir, feed.name);
+      const lists = await openTrustedFolder(config.listsDir, 0o755);
+      const failed = await verdictOn(config, copy);
+      for (const { feed } of failed) await putBack(copy, lists, feed.name);
       return failed;
     },
-    forget: async () => {
-      const { listsDir } = await readConfig();
-      await rm(keptFolder(listsDir), { recursive: true, force: true });
-    },
+    forget,
   };
 }
 
+interface ListsKeeperOptions {
+  readConfig: () => Promise<OpkgConfig>;
+  notes: Notes;
+}
+
+/** Where the copy lies. */
+const NOTE = 'lists-copy';
+const copyRecord = v.object({ folder: v.string() });
 /** Written last when the lists are kept: a list fetched afterwards changed after it. */
 const MARKER = '.kept-at';
 /**
@@ -47,8 +76,11 @@ const MARKER = '.kept-at';
  */
 const VERDICT = '.verdict';
 
-function keptFolder(listsDir: string): string {
-  return `${listsDir.replace(/\/+$/, '')}.kept`;
+async function isThere(path: string): Promise<boolean> {
+  return stat(path).then(
+    () => true,
+    () => false,
+  );
 }
 
 async function verdictOn(config: OpkgConfig, kept: string): Promise<FailedFeed[]> {
@@ -57,7 +89,7 @@ async function verdictOn(config: OpkgConfig, kept: string): Promise<FailedFeed[]
   if (written !== undefined) return JSON.parse(written) as FailedFeed[];
   const failed: FailedFeed[] = [];
   for (const feed of config.feeds) {
-    const reason = await faultOf(config, feed);
+    const reason = await faultOf(config, feed, kept);
     if (reason !== undefined) failed.push({ feed, reason });
   }
   await replaceFile(file, JSON.stringify(failed));
@@ -68,15 +100,16 @@ async function verdictOn(config: OpkgConfig, kept: string): Promise<FailedFeed[]
 async function faultOf(
   config: OpkgConfig,
   feed: OpkgConfig['feeds'][number],
+  kept: string,
 ): Promise<string | undefined> {
   const file = join(config.listsDir, feed.name);
   const list = await stat(file).catch(() => undefined);
   if (list === undefined) {
     return config.checksSignatures ? 'its signature is bad or missing' : 'its list was not fetched';
   }
-  const marker = await stat(join(keptFolder(config.listsDir), MARKER)).catch(() => undefined);
+  const marker = await stat(join(kept, MARKER)).catch(() => undefined);
   if (marker !== undefined && list.ctimeMs < marker.ctimeMs) return 'its list could not be fetched';
-  const before = await stat(join(keptFolder(config.listsDir), feed.name)).catch(() => undefined);
+  const before = await stat(join(kept, feed.name)).catch(() => undefined);
   if (list.size === 0 && before !== undefined && before.size > 0) {
     return 'its list is damaged (nothing is left of it)';
   }
@@ -120,7 +153,7 @@ const LAST_FIELDS = [/^Size:/m, /^SHA256sum:/m, /^MD5Sum:/m];
 async function putBack(kept: string, listsDir: string, name: string): Promise<void> {
   for (const file of [name, `${name}.sig`]) {
     const temporary = join(listsDir, `.${file}.new`);
-    const isKept = await cp(join(kept, file), temporary).then(
+    const isKept = await copyFile(join(kept, file), temporary).then(
       () => true,
       (error: unknown) => {
         if (systemCode(error) === 'ENOENT') return false;

@@ -1,4 +1,5 @@
 import { readConfig } from '../../../../src/config/config.ts';
+import { createNotes } from '../../../../src/device/notes.ts';
 import { createPaths } from '../../../../src/device/paths.ts';
 import { createOpkg } from '../../../../src/features/packages/opkg/create-opkg.ts';
 import type { PackageHost } from '../../../../src/features/packages/package-manager.ts';
@@ -12,7 +13,8 @@ export interface OpkgHost {
 export async function openHost(device: Device): Promise<OpkgHost> {
   const { config } = readConfig({ file: '/dev/null', overrides: [`main.root=${device.root}`] });
   const paths = createPaths(config);
-  return { packages: await createOpkg({ paths, environment: environmentOf(device.env) }) };
+  const notes = createNotes(paths.stateDir);
+  return { packages: await createOpkg({ paths, notes, environment: environmentOf(device.env) }) };
 }
 
 /** Those variables that have a value. */

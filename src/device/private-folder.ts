@@ -1,0 +1,143 @@
+import { constants, type Stats } from 'node:fs';
+import { lstat, mkdir, open, readlink, type FileHandle } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { DepotError, reasonOf, systemCode } from '../errors.ts';
+
+/**
+ * Folders whose names root writes, below folders that others can write, such as /tmp (sticky, mode
+ * 1777). What is looked at on the way cannot be changed afterwards: each folder and each link must
+ * belong to root or to this user, and a folder that everybody may write must be sticky, so that
+ * nobody else can rename or replace what is in it (path_resolution(7), inode(7)). What is missing is
+ * made, name by name, never through a link of somebody else.
+ */
+
+/**
+ * A folder that nobody else can write, rename or replace. Links of root are followed.
+ * @param mode of the folder where it is made
+ * @returns its path without links
+ * @throws DepotError unavailable that says whose fault it is
+ */
+export async function openTrustedFolder(path: string, mode = 0o700): Promise<string> {
+  const real = await followTrusted(path, mode);
+  if (isForEverybody(await lstat(real))) throw unusable(path, 'everybody may write in it');
+  return real;
+}
+
+/**
+ * A folder of this user that is no link. It is made for this user alone, unless it only has to be
+ * found, and closed to others where they could write in it.
+ * @returns the folder's descriptor, to be closed by the caller
+ * @throws DepotError unavailable
+ */
+export async function openPrivateFolder(
+  path: string,
+  { isMade = true }: { isMade?: boolean } = {},
+): Promise<FileHandle> {
+  const real = join(await followTrusted(dirname(path), isMade ? 0o700 : undefined), basename(path));
+  if (isMade) await makeFolder(real, 0o700).catch(refusal(path));
+  const folder = await open(real, READ_FOLDER).catch(refusal(path));
+  try {
+    const { uid, mode } = await folder.stat();
+    if (uid !== process.getuid?.()) throw unusable(path, `it belongs to the user ${uid}`);
+    if ((mode & STICKY) !== 0) throw unusable(path, 'it is a folder for everybody');
+    if ((mode & 0o022) !== 0) await folder.chmod(0o700);
+    return folder;
+  } catch (error) {
+    await folder.close();
+    throw error;
+  }
+}
+
+/** Whether a folder is there, no link, of this user, and closed to others. */
+export async function isPrivateFolder(path: string): Promise<boolean> {
+  const entry = await lstat(path).catch(() => undefined);
+  return (
+    entry?.isDirectory() === true && entry.uid === process.getuid?.() && (entry.mode & 0o077) === 0
+  );
+}
+
+const READ_FOLDER = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
+const STICKY = 0o1000;
+/** As the kernel has it (path_resolution(7)). */
+const MOST_LINKS = 40;
+
+/**
+ * A folder, perhaps for everybody, in which what is root's stays root's: found name by name, as the
+ * kernel does.
+ * @param mode of the folder where it is to be made
+ * @returns its path without links
+ * @throws DepotError unavailable
+ */
+export async function followTrusted(path: string, mode: number | undefined): Promise<string> {
+  const names = namesIn(path);
+  let links = 0;
+  let at = '/';
+  await checkFolder(path, at);
+  for (let name = names.shift(); name !== undefined; name = names.shift()) {
+    const next = join(at, name);
+    const entry = await entryAt(next, names.length > 0 && mode !== undefined ? 0o755 : mode).catch(
+      refusal(path),
+    );
+    if (entry.isSymbolicLink()) {
+      if (!isTrusted(entry)) throw unusable(path, `${next} belongs to the user ${entry.uid}`);
+      links += 1;
+      if (links > MOST_LINKS) throw unusable(path, 'too many links lead there');
+      const target = await readlink(next);
+      names.unshift(...namesIn(target));
+      if (target.startsWith('/')) at = '/';
+    } else {
+      if (!entry.isDirectory()) throw unusable(path, `${next} is no folder`);
+      at = next;
+      await checkFolder(path, at);
+    }
+  }
+  return at;
+}
+
+function namesIn(path: string): string[] {
+  return path.split('/').filter((name) => name !== '' && name !== '.');
+}
+
+/** What stands under a name; a folder is made where nothing does. */
+async function entryAt(path: string, mode: number | undefined): Promise<Stats> {
+  return lstat(path).catch(async (error: unknown) => {
+    if (mode === undefined || systemCode(error) !== 'ENOENT') throw error;
+    await makeFolder(path, mode);
+    return lstat(path);
+  });
+}
+
+/** Somebody else may make it in the same moment, so that it has to be looked at in any case. */
+async function makeFolder(path: string, mode: number): Promise<void> {
+  await mkdir(path, { mode }).catch((error: unknown) => {
+    if (systemCode(error) !== 'EEXIST') throw error;
+  });
+}
+
+/** Names in it are only as good as the folder itself. */
+async function checkFolder(path: string, folder: string): Promise<void> {
+  const entry = await lstat(folder);
+  if (!isTrusted(entry)) throw unusable(path, `${folder} belongs to the user ${entry.uid}`);
+  if (isForEverybody(entry) && (entry.mode & STICKY) === 0) {
+    throw unusable(path, `everybody may rename what is in ${folder}`);
+  }
+}
+
+function isTrusted({ uid }: Stats): boolean {
+  return uid === 0 || uid === process.getuid?.();
+}
+
+function isForEverybody({ mode }: Stats): boolean {
+  return (mode & 0o002) !== 0;
+}
+
+function refusal(path: string): (error: unknown) => never {
+  return (error) => {
+    const isOther = ['ELOOP', 'ENOTDIR'].includes(systemCode(error) ?? '');
+    throw unusable(path, isOther ? 'it is no folder' : reasonOf(error), error);
+  };
+}
+
+function unusable(path: string, why: string, cause?: unknown): DepotError {
+  return new DepotError('unavailable', `cannot use the folder ${path}: ${why}`, { cause });
+}
