@@ -1,6 +1,7 @@
 import { mkdir } from 'node:fs/promises';
 import { reasonOf } from '../../errors.ts';
 import type { InstalledPackage, PackageDatabase, PackageHost } from './package-manager.ts';
+import { etagOf } from '../../http/etag.ts';
 import type { Log } from '../../log.ts';
 import { appItem, parseAppMeta, type AppItem, type AppMeta } from './app-meta.ts';
 import { isPackageName, metaPackageOf, type PackageName } from './names.ts';
@@ -12,8 +13,8 @@ import { isPackageName, metaPackageOf, type PackageName } from './names.ts';
  *  - a build that began before a change never replaces one that began after it.
  */
 export interface Catalog {
-  /** The list of installed apps, as JSON that is ready to be sent. */
-  installed: () => Promise<string>;
+  /** The list of installed apps, ready to be sent. */
+  installed: () => Promise<PreparedAnswer>;
   /** The state of one app or package, as spec/ has it. */
   status: (name: PackageName) => Promise<AppStatus>;
   meta: (name: PackageName) => Promise<AppMeta | undefined>;
@@ -26,6 +27,12 @@ export interface Catalog {
   close: () => Promise<void>;
 }
 
+/** A JSON body with its entity tag, both made once for each change of what is installed. */
+export interface PreparedAnswer {
+  body: string;
+  etag: string;
+}
+
 export type AppStatus =
   | (AppItem & { installed: boolean })
   | { name: string; version: string; installed: true }
@@ -34,7 +41,7 @@ export type AppStatus =
 interface View {
   database: PackageDatabase;
   apps: Map<PackageName, { item: AppItem; meta: AppMeta | undefined }>;
-  body: string;
+  answer: PreparedAnswer;
 }
 
 /** Events come in bursts; this long after the first of one the catalogue is made anew. */
@@ -70,7 +77,7 @@ export function createCatalog({ packages, log }: { packages: PackageHost; log: L
   };
 
   return {
-    installed: async () => (await current()).body,
+    installed: async () => (await current()).answer,
     status: async (name) => statusOf(await current(), name),
     meta: async (name) => (await current()).apps.get(name)?.meta,
     apps: async () => [...(await current()).apps].map(([name, { meta }]) => ({ name, meta })),
@@ -108,7 +115,7 @@ async function buildView(packages: PackageHost, metas: MetaReader): Promise<View
     if (isPresent(entry)) apps.set(name, { item: appItem(name, meta, entry.installedAt), meta });
   }
   const body = JSON.stringify([...apps.values()].map(({ item }) => item));
-  return { database, apps, body };
+  return { database, apps, answer: { body, etag: etagOf(body) } };
 }
 
 interface MetaReader {

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { isEnded, type Job } from '../../jobs/job.ts';
-import type { Catalog } from './catalog.ts';
+import type { Catalog, PreparedAnswer } from './catalog.ts';
 import { devicePath, flag } from '../../http/parameter-schemas.ts';
 import { packageName } from './names.ts';
 import { PACKAGE_LANE } from './package-manager.ts';
@@ -44,7 +44,7 @@ export function storeRoutes(tools: StoreTools): Route[] {
       path: 'admin/store/installed',
       summary: 'The installed apps',
       params: {},
-      handle: async ({ context }) => revalidated(context.req.raw, await catalog.installed()),
+      handle: async ({ context }) => prepared(context.req.raw, await catalog.installed()),
     }),
     get({
       path: 'admin/store/status',
@@ -90,6 +90,10 @@ export function storeRoutes(tools: StoreTools): Route[] {
       handle: async () => json(await newestTask(tools)),
     }),
   ];
+}
+
+function prepared(request: Request, { body, etag }: PreparedAnswer): Response {
+  return revalidated(request, body, etag);
 }
 
 function conflictResult(
