@@ -1,12 +1,30 @@
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+
 import { configDefaults, defineConfig } from 'vitest/config';
 
 import { groupsLeftOut, TEST_GROUPS } from './test/support/test-groups.ts';
+
+/** What the build turns into texts of the page is text here, too. */
+const pageFiles = {
+  name: 'page-files',
+  enforce: 'pre' as const,
+  resolveId: (source: string, importer: string | undefined) =>
+    /\.(?:html|css|svg|client\.js)$/.test(source)
+      ? `\0text:${resolve(importer ?? '', '..', source)}.js`
+      : undefined,
+  load: (id: string) =>
+    id.startsWith('\0text:')
+      ? `export default ${JSON.stringify(readFileSync(id.slice('\0text:'.length, -'.js'.length), 'utf8'))}`
+      : undefined,
+};
 
 /**
  * `--mode fast` runs what needs neither root nor other programs. Else all groups run that can; in
  * CI one that cannot is a failure.
  */
 export default defineConfig(({ mode }) => ({
+  plugins: [pageFiles],
   test: {
     root: new URL('.', import.meta.url).pathname,
     include: ['test/**/*.test.ts'],

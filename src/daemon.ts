@@ -1,6 +1,7 @@
-import { loadConfig, type Config, type ConfigSource } from './config/config.ts';
+import { loadConfig, type Config } from './config/config.ts';
+import type { ConfigSource } from './config/settings.ts';
 import { DepotError, reasonOf } from './errors.ts';
-import { createFeatures } from './features.ts';
+import { createFeatures, SECTIONS } from './features.ts';
 import { createFoundation } from './foundation.ts';
 import { createListeners, type Door } from './http/listeners.ts';
 import { createLog, type Log } from './log.ts';
@@ -20,11 +21,8 @@ const STOP_GRACE_MS = 5000;
  * Composition root: configuration → foundation → features → what answers requests; then it listens.
  * @throws DepotError with what keeps it from starting
  */
-export async function startDaemon(
-  source: ConfigSource,
-  create: typeof createFeatures = createFeatures,
-): Promise<Daemon> {
-  let config = loadConfig(source);
+export async function startDaemon(source: ConfigSource): Promise<Daemon> {
+  let config = loadConfig(source, SECTIONS);
   const log = createLog(config.main.log_level);
   const stopping = new AbortController();
   const { context, queue, kinds } = await createFoundation({
@@ -32,7 +30,7 @@ export async function startDaemon(
     log,
     stopping: stopping.signal,
   });
-  const features = await create(context);
+  const features = await createFeatures(context);
   for (const { jobs } of features.list) kinds.add(jobs ?? {});
   const frontFor = (wanted: Config): Promise<Front> =>
     createFront({ ...context, features, config: wanted, authInForce: () => config.main.auth });
@@ -69,7 +67,7 @@ export async function startDaemon(
   const reload = async (): Promise<void> => {
     if (stopping.signal.aborted) return;
     try {
-      const next = loadConfig(source);
+      const next = loadConfig(source, SECTIONS);
       tellWhatWaits(config, next, log);
       await takeOver({ ...next, main: { ...next.main, ...pick(config.main, NEEDS_RESTART) } });
       log.info({}, 'configuration read again');

@@ -1,9 +1,11 @@
 import type { Config } from './config/config.ts';
 import { createAppStatusFeature } from './features/app-status/feature.ts';
 import { createContainerDataFeature } from './features/container-data/feature.ts';
+import { CONTAINER_SECTION } from './features/container-data/options.ts';
 import { createDisksFeature } from './features/disks/feature.ts';
 import type { Feature, FeatureContext } from './features/feature.ts';
 import { createForgeFeature, type ForgeFeature } from './features/forge/feature.ts';
+import { FORGE_SECTION } from './features/forge/options.ts';
 import { createLoginFeature } from './features/login/feature.ts';
 import { createPackagesFeature } from './features/packages/feature.ts';
 import { createPageFeature } from './features/page/feature.ts';
@@ -20,6 +22,9 @@ export interface Features {
   sessions: Record<Config['main']['auth'], Sessions>;
   forge: ForgeFeature;
 }
+
+/** Sections of the configuration, of those features that have options. */
+export const SECTIONS = [CONTAINER_SECTION, FORGE_SECTION] as const;
 
 /**
  * THE LIST: a new feature is one more line here and a folder of its own. A feature that uses what

@@ -1,10 +1,12 @@
 import { getHeapStatistics, setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { parseArgs } from 'node:util';
-import { DEFAULT_CONFIG_FILE, readConfig, type ConfigSource } from './config/config.ts';
+import { readConfig } from './config/config.ts';
 import { VERSION } from './config/environment.ts';
+import { DEFAULT_CONFIG_FILE, type ConfigSource } from './config/settings.ts';
 import { startDaemon, type Daemon } from './daemon.ts';
 import { DepotError, reasonOf } from './errors.ts';
+import { SECTIONS } from './features.ts';
 import { deferFetchClasses } from './runtime/light-fetch.ts';
 
 const USAGE = `usage: depotd [--config FILE] [--set SECTION.OPTION=VALUE]… [--check] [--version]
@@ -83,7 +85,7 @@ function end(text: string): never {
 }
 
 function check(source: ConfigSource): never {
-  const { problems } = readConfig(source);
+  const { problems } = readConfig(source, SECTIONS);
   for (const problem of problems) process.stderr.write(`${problem}\n`);
   process.exit(problems.length === 0 ? 0 : EXIT_USAGE);
 }

@@ -1,59 +1,51 @@
-import { readFileSync } from 'node:fs';
-import { DepotError, reasonOf, systemCode } from '../errors.ts';
-import { findContradictions } from './contradictions.ts';
-import { OPTIONS, type Option } from './options.ts';
-import { parseUciFile } from './uci-file.ts';
+import { DepotError, reasonOf } from '../errors.ts';
+import { MAIN_SECTION } from './options.ts';
+import type { OptionTable, Section, ValuesOf } from './option.ts';
+import { readSettings, type ConfigSource, type Setting, type Tables } from './settings.ts';
 
-export const DEFAULT_CONFIG_FILE = '/etc/config/depotd';
-
-type Table = typeof OPTIONS;
-type SectionName = keyof Table;
-type ValueOf<Entry> = Entry extends Option<infer Value> ? Value : never;
-
-/**
- * The configuration as the daemon uses it: `config.main.keep_jobs` and so on, checked and complete.
- */
-export type Config = {
-  [Section in SectionName]: { [Name in keyof Table[Section]]: ValueOf<Table[Section][Name]> };
-};
-
-/** One value as somebody wrote it, and where, for messages: `FILE:LINE` or `--set`. */
-interface Setting {
-  section: string;
-  name: string;
-  values: string[];
-  where: string;
+/** The configuration, checked and complete: by section and option. */
+export interface Config {
+  main: ValuesOf<typeof MAIN_SECTION.options>;
+  /** Sections of features, which `valuesOf` reads. */
+  [section: string]: Readonly<Record<string, unknown>>;
 }
 
-export interface ConfigSource {
-  /** The file to read; undefined: the default file, which need not be there. */
-  file: string | undefined;
-  /**
-   * `SECTION.OPTION=VALUE`, which override the file; a list option given twice gets both values.
-   */
-  overrides: string[];
+/** A feature's own section. @throws Error if the configuration was read without it */
+export function valuesOf<Options extends OptionTable>(
+  config: Config,
+  { name }: Section<Options>,
+): ValuesOf<Options> {
+  const values = config[name];
+  if (values === undefined) throw new Error(`cannot read the section ${name}: nobody brings it`);
+  // Made by this very table.
+  return values as ValuesOf<Options>;
 }
 
 /**
  * Reads and checks the whole configuration.
+ * @param sections those that features bring; `main` is there without
  * @returns the configuration, or every problem found, each one sentence that names file and line
  *   (or `--set`) and the option
  */
-export function readConfig(source: ConfigSource): { config: Config; problems: string[] } {
+export function readConfig(
+  source: ConfigSource,
+  sections: readonly Section[] = [],
+): { config: Config; problems: string[] } {
+  const known = [MAIN_SECTION, ...sections];
+  const tables: Tables = new Map(known.map(({ name, options }) => [name, options]));
   const problems: string[] = [];
-  const settings = [
-    ...readFile(source.file, problems),
-    ...readOverrides(source.overrides, problems),
-  ];
-  const config = defaults();
+  const settings = readSettings(source, tables, problems);
+  const config = defaults(known);
   const failed = new Set<string>();
   for (const setting of settings) {
-    const problem = apply(config, setting);
+    const problem = apply(config, tables, setting);
     if (problem === undefined) continue;
     failed.add(`${setting.section}.${setting.name}`);
     problems.push(problem);
   }
-  problems.push(...contradictions(config, settings, failed));
+  problems.push(
+    ...known.flatMap((section) => contradictions(section, config, { settings, failed })),
+  );
   return { config, problems };
 }
 
@@ -61,103 +53,42 @@ export function readConfig(source: ConfigSource): { config: Config; problems: st
  * Like readConfig, for callers that go on only with a good one. @throws DepotError bad_request with
  * all problems
  */
-export function loadConfig(source: ConfigSource): Config {
-  const { config, problems } = readConfig(source);
+export function loadConfig(source: ConfigSource, sections: readonly Section[] = []): Config {
+  const { config, problems } = readConfig(source, sections);
   if (problems.length > 0) throw new DepotError('bad_request', problems.join('\n'));
   return config;
 }
 
-function readFile(file: string | undefined, problems: string[]): Setting[] {
-  const path = file ?? DEFAULT_CONFIG_FILE;
-  let text: string;
-  try {
-    text = readFileSync(path, 'utf8');
-  } catch (error) {
-    if (file === undefined && systemCode(error) === 'ENOENT') return [];
-    problems.push(`cannot read the configuration ${path}: ${reasonOf(error)}`);
-    return [];
-  }
-  return settingsOf(text, path, problems);
-}
-
-function settingsOf(text: string, path: string, problems: string[]): Setting[] {
-  const uci = parseUciFile(text);
-  problems.push(...uci.problems.map(({ line, message }) => `${path}:${line}: ${message}`));
-  const settings = new Map<string, Setting>();
-  for (const section of uci.sections) {
-    const name = section.name ?? section.type;
-    if (!isSection(name)) {
-      problems.push(
-        `${path}:${section.line}: cannot use the section ${name}: ${Object.keys(OPTIONS).join(', ')} are known`,
-      );
-    } else {
-      for (const option of section.options) {
-        addOption({ settings, section: name, path, problems }, option);
-      }
-    }
-  }
-  return [...settings.values()];
-}
-
-function addOption(
-  {
-    settings,
-    section,
-    path,
-    problems,
-  }: { settings: Map<string, Setting>; section: string; path: string; problems: string[] },
-  { name, value, isList, line }: { name: string; value: string; isList: boolean; line: number },
-): void {
-  const key = `${section}.${name}`;
-  const known = settings.get(key);
-  const where = `${path}:${line}`;
-  if (optionOf(section, name)?.isList === false && isList) {
-    problems.push(`${where}: cannot use list for ${key}: it takes one value (option)`);
-  } else if (isList && known !== undefined) known.values.push(value);
-  else settings.set(key, { section, name, values: [value], where });
-}
-
-function readOverrides(overrides: string[], problems: string[]): Setting[] {
-  const settings = new Map<string, Setting>();
-  for (const override of overrides) {
-    const match = /^([^.=]+)\.([^=]+)=([\s\S]*)$/.exec(override);
-    if (match === null) {
-      problems.push(`--set ${override}: cannot read it: SECTION.OPTION=VALUE is expected`);
-      continue;
-    }
-    const [, section = '', name = '', value = ''] = match;
-    const known = settings.get(`${section}.${name}`);
-    if (known !== undefined && optionOf(section, name)?.isList === true) known.values.push(value);
-    else settings.set(`${section}.${name}`, { section, name, values: [value], where: '--set' });
-  }
-  return [...settings.values()];
-}
-
-function defaults(): Config {
-  const entries = Object.entries(OPTIONS).map(([section, options]) => {
-    const values = Object.entries(options).map(([name, option]): [string, unknown] => [
-      name,
-      (option as Option<unknown>).fallback,
-    ]);
-    return [section, Object.fromEntries(values)] as const;
-  });
+function defaults(sections: readonly Section[]): Config {
+  const entries = sections.map(({ name, options }) => [
+    name,
+    Object.fromEntries(
+      Object.entries(options).map(([option, { fallback }]): [string, unknown] => [
+        option,
+        fallback,
+      ]),
+    ),
+  ]);
   return Object.fromEntries(entries) as Config;
 }
 
 /** @returns what is wrong with the setting, if so */
-function apply(config: Config, { section, name, values, where }: Setting): string | undefined {
-  const option = optionOf(section, name);
-  if (option === undefined) {
-    const known = isSection(section)
-      ? `${section} has ${Object.keys(OPTIONS[section]).join(', ')}`
-      : `${Object.keys(OPTIONS).join(', ')} are the sections`;
+function apply(
+  config: Record<string, unknown>,
+  tables: Tables,
+  { section, name, values, where }: Setting,
+): string | undefined {
+  const table = tables.get(section);
+  const option = table !== undefined && Object.hasOwn(table, name) ? table[name] : undefined;
+  if (table === undefined || option === undefined) {
+    const known =
+      table === undefined
+        ? `${[...tables.keys()].join(', ')} are the sections`
+        : `${section} has ${Object.keys(table).join(', ')}`;
     return `${where}: cannot use ${section}.${name}: no such option; ${known}`;
   }
   try {
-    (config as Record<string, Record<string, unknown>>)[section] = {
-      ...config[section as SectionName],
-      [name]: option.parse(values),
-    };
+    config[section] = { ...(config[section] as object), [name]: option.parse(values) };
     return undefined;
   } catch (error) {
     return `${where}: cannot use ${section}.${name} "${values.join(' ')}": ${reasonOf(error)}`;
@@ -165,29 +96,22 @@ function apply(config: Config, { section, name, values, where }: Setting): strin
 }
 
 /**
- * Contradictions, each with the place of the option to change. One that rests on a value that
- * could not be read is left out: its own problem says enough.
+ * Contradictions, each with the line of the option to change. One that rests on a value that could
+ * not be read is left out: its own problem says enough.
  */
 function contradictions(
+  section: Section,
   config: Config,
-  settings: readonly Setting[],
-  failed: ReadonlySet<string>,
+  { settings, failed }: { settings: readonly Setting[]; failed: ReadonlySet<string> },
 ): string[] {
-  const places = new Map(settings.map(({ section, name, where }) => [`${section}.${name}`, where]));
-  return findContradictions(config)
-    .filter(({ options }) => !options.some((option) => failed.has(option)))
-    .map(({ options, message }) => {
-      const where = options.map((option) => places.get(option)).find((text) => text !== undefined);
-      return where === undefined ? message : `${where}: ${message}`;
-    });
-}
-
-function isSection(name: string): name is SectionName {
-  return Object.hasOwn(OPTIONS, name);
-}
-
-function optionOf(section: string, name: string): Option<unknown> | undefined {
-  if (!isSection(section)) return undefined;
-  const options: Record<string, Option<unknown>> = OPTIONS[section];
-  return Object.hasOwn(options, name) ? options[name] : undefined;
+  const lines = new Map(
+    settings.map((setting) => [`${setting.section}.${setting.name}`, setting.where]),
+  );
+  const found = section.contradictions?.(valuesOf(config, section)) ?? [];
+  return found.flatMap(({ options, message }) => {
+    const names = options.map((option) => `${section.name}.${option}`);
+    if (names.some((name) => failed.has(name))) return [];
+    const where = names.map((name) => lines.get(name)).find((text) => text !== undefined);
+    return where === undefined ? message : `${where}: ${message}`;
+  });
 }

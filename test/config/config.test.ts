@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { readConfig } from '../../src/config/config.ts';
+import { SECTIONS } from '../../src/features.ts';
 
 let folder: string;
 let file: string;
@@ -41,7 +42,7 @@ const MISTAKES: [string, string][] = [
 test.each(MISTAKES)('the line %j is named with file and line', async (line, message) => {
   await writeFile(file, `config depotd 'main'\n\n${line}\n`);
 
-  const { problems } = readConfig({ file, overrides: [] });
+  const { problems } = readConfig({ file, overrides: [] }, SECTIONS);
 
   expect(problems).toHaveLength(1);
   expect(problems[0]).toContain(`${file}:3: ${message}`);
@@ -50,7 +51,7 @@ test.each(MISTAKES)('the line %j is named with file and line', async (line, mess
 test('all mistakes are told at once', async () => {
   await writeFile(file, "config depotd 'main'\n\toption auth nobody\n\toption base x\nconfig x\n");
 
-  const { problems } = readConfig({ file, overrides: ['main.root=x', 'what'] });
+  const { problems } = readConfig({ file, overrides: ['main.root=x', 'what'] }, SECTIONS);
 
   const places = problems.map((problem) => /^(--set|.*?:\d+)/.exec(problem)?.[0]).sort();
   expect(places).toEqual(['--set', '--set', `${file}:2`, `${file}:3`, `${file}:4`]);
@@ -62,11 +63,11 @@ test('a section may go by its type or by its name, and a later option wins', asy
     "config main\n\toption keep_jobs 5\n\toption keep_jobs 6\nconfig depotd 'forge'\n\toption expose all\n",
   );
 
-  const { config, problems } = readConfig({ file, overrides: [] });
+  const { config, problems } = readConfig({ file, overrides: [] }, SECTIONS);
 
   expect(problems).toEqual([]);
   expect(config.main.keep_jobs).toBe(6);
-  expect(config.forge.expose).toBe('all');
+  expect(config.forge?.expose).toBe('all');
 });
 
 test('lists add up in the file, and --set replaces all of it', async () => {
@@ -75,7 +76,7 @@ test('lists add up in the file, and --set replaces all of it', async () => {
     "config depotd 'main'\n\tlist listen 127.0.0.1:1\n\tlist listen 127.0.0.1:2\n\tlist hosts a.lan\n",
   );
 
-  expect(readConfig({ file, overrides: [] }).config.main.listen).toEqual([
+  expect(readConfig({ file, overrides: [] }, SECTIONS).config.main.listen).toEqual([
     '127.0.0.1:1',
     '127.0.0.1:2',
   ]);
@@ -91,21 +92,22 @@ test('--set of a single value wins over the file, and the last one over those be
   await writeFile(file, "config depotd 'main'\n\toption keep_jobs 5\n");
 
   expect(
-    readConfig({ file, overrides: ['main.keep_jobs=7', 'main.keep_jobs=8'] }).config.main.keep_jobs,
+    readConfig({ file, overrides: ['main.keep_jobs=7', 'main.keep_jobs=8'] }, SECTIONS).config.main
+      .keep_jobs,
   ).toBe(8);
 });
 
 test('a value given with --set may hold an equals sign', () => {
   expect(
-    readConfig({ file: '/dev/null', overrides: ['container.start=--name=value'] }).config.container
-      .start,
+    readConfig({ file: '/dev/null', overrides: ['container.start=--name=value'] }, SECTIONS).config
+      .container?.start,
   ).toEqual(['--name=value']);
 });
 
 test.each(['', 'main', 'main.auth', '=', '.=x', 'main=x', '.auth=none', 'auth=none'])(
   '--set %j cannot be read',
   (override) => {
-    expect(readConfig({ file: '/dev/null', overrides: [override] }).problems).toEqual([
+    expect(readConfig({ file: '/dev/null', overrides: [override] }, SECTIONS).problems).toEqual([
       expect.stringContaining('SECTION.OPTION=VALUE is expected'),
     ]);
   },
@@ -118,7 +120,7 @@ test.each([
   'main.__proto__=yes',
   'constructor.prototype=x',
 ])('--set %j names no option', (override) => {
-  expect(readConfig({ file: '/dev/null', overrides: [override] }).problems).toEqual([
+  expect(readConfig({ file: '/dev/null', overrides: [override] }, SECTIONS).problems).toEqual([
     expect.stringContaining('no such option'),
   ]);
 });
@@ -150,7 +152,7 @@ const CONTRADICTIONS: [string, string[]][] = [
 ];
 
 test.each(CONTRADICTIONS)('cannot use %s', (message, overrides) => {
-  expect(readConfig({ file: '/dev/null', overrides }).problems).toEqual([
+  expect(readConfig({ file: '/dev/null', overrides }, SECTIONS).problems).toEqual([
     expect.stringContaining(`cannot use ${message}`),
   ]);
 });
@@ -161,7 +163,7 @@ test('two options that do not go together are told with file and line, beside ot
     "config depotd 'main'\n\toption auth none\n\tlist listen 0.0.0.0:1\n\toption keep_jobs many\n",
   );
 
-  expect(readConfig({ file, overrides: [] }).problems).toEqual([
+  expect(readConfig({ file, overrides: [] }, SECTIONS).problems).toEqual([
     expect.stringContaining(`${file}:4: cannot use main.keep_jobs`),
     expect.stringContaining(`${file}:2: cannot use main.auth none with main.listen 0.0.0.0:1`),
   ]);
@@ -169,7 +171,7 @@ test('two options that do not go together are told with file and line, beside ot
 
 test('an option given by --set is told as that, and one that cannot be read contradicts nothing', () => {
   const tell = (...overrides: string[]): string[] =>
-    readConfig({ file: '/dev/null', overrides }).problems;
+    readConfig({ file: '/dev/null', overrides }, SECTIONS).problems;
 
   expect(tell('main.auth=none', 'main.listen=0.0.0.0:1')).toEqual([
     expect.stringContaining('--set: cannot use main.auth none'),

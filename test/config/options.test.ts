@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 
 import { readConfig } from '../../src/config/config.ts';
-import { OPTIONS } from '../../src/config/options.ts';
+import { MAIN_SECTION } from '../../src/config/options.ts';
+import { SECTIONS } from '../../src/features.ts';
 
 interface Values {
   good: string[];
@@ -119,8 +120,8 @@ const VALUES: Record<string, Values> = {
 };
 
 test('every option has its good and bad values here', () => {
-  const names = Object.entries(OPTIONS).flatMap(([section, options]) =>
-    Object.keys(options).map((name) => `${section}.${name}`),
+  const names = [MAIN_SECTION, ...SECTIONS].flatMap((section) =>
+    Object.keys(section.options).map((name) => `${section.name}.${name}`),
   );
   expect(Object.keys(VALUES).sort()).toEqual(names.sort());
 });
@@ -138,7 +139,7 @@ describe.each(Object.entries(VALUES))('%s', (option, { good, bad }) => {
 });
 
 test('without any setting every option has its default', () => {
-  expect(readConfig({ file: '/dev/null', overrides: [] })).toEqual({
+  expect(readConfig({ file: '/dev/null', overrides: [] }, SECTIONS)).toEqual({
     problems: [],
     config: {
       main: {
@@ -172,5 +173,5 @@ test('without any setting every option has its default', () => {
 });
 
 function problemsOf(...overrides: string[]): string[] {
-  return readConfig({ file: '/dev/null', overrides }).problems;
+  return readConfig({ file: '/dev/null', overrides }, SECTIONS).problems;
 }

@@ -10,6 +10,8 @@ export interface DaemonOptions {
   /** A configuration file to start with; by default none is read. */
   config?: string;
   env?: NodeJS.ProcessEnv;
+  /** Another daemon than the one that `npm run build` made. */
+  program?: string;
 }
 
 export type EndingSignal = 'SIGTERM' | 'SIGINT' | 'SIGKILL';
@@ -38,7 +40,7 @@ const END_LIMIT_MS = 15_000;
 /** Settles when the daemon listens. Each line that it logs is added to `log`. */
 export async function launchDaemon(
   device: Device,
-  { set = [], config = '/dev/null', env = {} }: DaemonOptions,
+  { set = [], config = '/dev/null', env = {}, program = DAEMON_PROGRAM }: DaemonOptions,
   log: string[],
 ): Promise<LaunchedDaemon> {
   const settings = [
@@ -47,7 +49,7 @@ export async function launchDaemon(
     'main.listen=127.0.0.1:0',
     ...set,
   ].flatMap((setting) => ['--set', setting]);
-  const child = spawn(process.execPath, [DAEMON_PROGRAM, '--config', config, ...settings], {
+  const child = spawn(process.execPath, [program, '--config', config, ...settings], {
     env: { ...device.env, ...env },
     stdio: ['ignore', 'inherit', 'pipe'],
   });

@@ -2,10 +2,12 @@ import { createDataRootSettings } from './engine/data-root-setting.ts';
 import { createContainerEngine } from './engine/engine.ts';
 import type { ContainerHost } from './device.ts';
 import { createPlaces } from './locations.ts';
+import { CONTAINER_SECTION } from './options.ts';
 import { migratePlan } from './plan.ts';
 import { containerRoutes, CONTAINER_LANE } from './routes.ts';
 import { createCopier } from './rsync/rsync.ts';
 import { createMoveFolders } from './target-folder.ts';
+import { valuesOf } from '../../config/config.ts';
 import type { Feature, FeatureContext } from '../feature.ts';
 
 /** Where the data of the container engine lies, and moving it to another disk. */
@@ -26,7 +28,11 @@ export function createContainerDataFeature(context: FeatureContext): Feature {
 /** The real container engine of the device, its data and its tools. */
 function createContainerHost({ paths, environment, config }: FeatureContext): ContainerHost {
   return {
-    engine: createContainerEngine({ paths, environment, settings: () => config().container }),
+    engine: createContainerEngine({
+      paths,
+      environment,
+      settings: () => valuesOf(config(), CONTAINER_SECTION),
+    }),
     settings: createDataRootSettings(paths),
     places: createPlaces(environment),
     copier: createCopier(environment),

@@ -1,7 +1,8 @@
 import { join } from 'node:path';
 import type { Forge } from './forge.ts';
 import { openForge } from './open-forge.ts';
-import type { Config } from '../../config/config.ts';
+import { FORGE_SECTION } from './options.ts';
+import { valuesOf, type Config } from '../../config/config.ts';
 import type { Sessions } from '../../http/sessions.ts';
 import { createYoungCollector } from '../../runtime/young-collector.ts';
 import type { FeatureContext } from '../feature.ts';
@@ -17,16 +18,16 @@ export function createForgeFeature(
   { sessions }: { sessions: Record<Config['main']['auth'], Sessions> },
 ): ForgeFeature {
   return {
-    open: ({ forge, main }) =>
+    open: (config) =>
       openForge({
-        settings: forge,
-        base: main.base,
+        settings: valuesOf(config, FORGE_SECTION),
+        base: config.main.base,
         cacheDir: join(paths.uploadDir, 'forge-cache'),
         log,
         collector: createYoungCollector,
         publish: (event) => events.publish({ event: event.event, data: event }),
         session: (request) =>
-          sessions[main.auth].find(new Headers({ cookie: request.headers.cookie ?? '' })),
+          sessions[config.main.auth].find(new Headers({ cookie: request.headers.cookie ?? '' })),
       }),
   };
 }

@@ -1,5 +1,4 @@
 import { readFileSync } from 'node:fs';
-import type { Config } from '../../config/config.ts';
 import type { Metric } from '../../http/metrics-text.ts';
 import type { PassedOperation } from '../../http/openapi.ts';
 import type { Log } from '../../log.ts';
@@ -11,6 +10,7 @@ import type { ForgeEvent } from './events.ts';
 import { answerFailure } from './failure.ts';
 import { createHealth, type ForgeHealth, type HealthRecord } from './health.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
+import type { ForgeSettings } from './options.ts';
 import { createProxy } from './proxy.ts';
 import { createRouteMatcher } from './routes.ts';
 import { createTargetReader, type TargetReader } from './target.ts';
@@ -20,7 +20,7 @@ import { createPool, type Pool } from './upstream/pool.ts';
 import type { YoungCollector } from './upstream/upload.ts';
 
 export interface ForgeOptions {
-  settings: Config['forge'];
+  settings: ForgeSettings;
   /** Root of the CGI tree, such as `/cgi-bin/panel`: the API is reachable below it too. */
   base: string;
   /** Folder for the cache on disk; made, and used, only where `cache_mb` is above 0. */

@@ -1,9 +1,9 @@
 import { access } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Config } from '../../../config/config.ts';
 import type { Paths } from '../../../device/paths.ts';
 import { DepotError } from '../../../errors.ts';
 import { run } from '../../../device/exec.ts';
+import type { ContainerSettings } from '../options.ts';
 
 type Argv = [string, ...string[]];
 
@@ -19,7 +19,7 @@ export interface KeeperOptions {
   paths: Paths;
   environment: Record<string, string>;
   /** In force when asked. */
-  settings: () => Config['container'];
+  settings: () => ContainerSettings;
 }
 
 const UNIT_FOLDERS = [

@@ -4,10 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 
-import { loadConfig } from '../../../../src/config/config.ts';
+import { loadConfig, valuesOf } from '../../../../src/config/config.ts';
 import { createPaths } from '../../../../src/device/paths.ts';
 import { createContainerEngine } from '../../../../src/features/container-data/engine/engine.ts';
 import type { ContainerEngine } from '../../../../src/features/container-data/device.ts';
+import { CONTAINER_SECTION } from '../../../../src/features/container-data/options.ts';
 
 let root: string;
 const at = (path: string): string => join(root, path);
@@ -18,14 +19,15 @@ beforeEach(async () => {
 afterEach(() => rm(root, { recursive: true }));
 
 function engineWith(...overrides: string[]): ContainerEngine {
-  const config = loadConfig({
+  const source = {
     file: '/dev/null',
     overrides: [`main.root=${root}`, `container.socket=${at('socket')}`, ...overrides],
-  });
+  };
+  const config = loadConfig(source, [CONTAINER_SECTION]);
   return createContainerEngine({
     paths: createPaths(config),
     environment: { PATH: `${at('bin')}:/usr/bin:/bin` },
-    settings: () => config.container,
+    settings: () => valuesOf(config, CONTAINER_SECTION),
   });
 }
 

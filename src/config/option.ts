@@ -1,0 +1,108 @@
+/**
+ * How one option's text is checked and what it becomes. `parse` throws an Error whose message ends
+ * "cannot use … : <message>".
+ */
+export interface Option<Value> {
+  /** For docs/configuration.md: what it means, with its unit. */
+  meaning: string;
+  isList: boolean;
+  fallback: Value;
+  parse: (values: string[]) => Value;
+}
+
+export type OptionTable = Readonly<Record<string, Option<unknown>>>;
+
+/** What a section is once it is read. The types follow from the table. */
+export type ValuesOf<Options extends OptionTable> = {
+  [Name in keyof Options]: Options[Name] extends Option<infer Value> ? Value : never;
+};
+
+/** A section of the configuration; a feature may bring one. */
+export interface Section<Options extends OptionTable = OptionTable> {
+  name: string;
+  options: Options;
+  /** What is wrong with values that are fine one by one. */
+  contradictions?(values: ValuesOf<Options>): Contradiction[];
+}
+
+/** Options of one section that do not go together. */
+export interface Contradiction {
+  /** Their names; the first is the one to change. */
+  options: readonly [string, ...string[]];
+  message: string;
+}
+
+export function text(
+  meaning: string,
+  fallback: string,
+  check: (value: string) => string,
+): Option<string> {
+  return { meaning, isList: false, fallback, parse: ([value = '']) => check(value) };
+}
+
+export function list(
+  meaning: string,
+  fallback: string[],
+  check: (value: string) => string,
+): Option<string[]> {
+  return { meaning, isList: true, fallback, parse: (values) => values.map(check) };
+}
+
+export function integer(
+  meaning: string,
+  fallback: number,
+  [least, most]: [number, number],
+): Option<number> {
+  const parse = ([value = '']: string[]): number => {
+    const parsed = /^\d{1,9}$/.test(value) ? Number(value) : NaN;
+    if (!(parsed >= least && parsed <= most)) {
+      throw new Error(`a whole number from ${least} to ${most} is expected`);
+    }
+    return parsed;
+  };
+  return { meaning, isList: false, fallback, parse };
+}
+
+/** The first choice is the default. */
+export function choice<const Choice extends string>(
+  meaning: string,
+  choices: readonly [Choice, ...Choice[]],
+): Option<Choice> {
+  const parse = ([value = '']: string[]): Choice => {
+    const found = choices.find((candidate) => candidate === value);
+    if (found === undefined) throw new Error(`one of ${choices.join(', ')} is expected`);
+    return found;
+  };
+  return { meaning, isList: false, fallback: choices[0], parse };
+}
+
+export function anyText(value: string): string {
+  return value;
+}
+
+/** Absolute and normalised: no `.` or `..`, no empty part, no NUL and no line break. */
+export function absolutePath(value: string): string {
+  if (!isNormalisedPath(value)) throw new Error('an absolute, normalised path is expected');
+  return value;
+}
+
+export function emptyOrAbsolute(value: string): string {
+  return value === '' ? value : absolutePath(value);
+}
+
+/** A path of unreserved URL characters (RFC 3986, section 2.3), without a slash at its end. */
+export function basePath(value: string): string {
+  if (!/^(\/[A-Za-z0-9._~-]+)+$/.test(value) || !isNormalisedPath(value)) {
+    throw new Error('a path such as /cgi-bin/panel is expected');
+  }
+  return value;
+}
+
+function isNormalisedPath(value: string): boolean {
+  if (value === '/') return true;
+  if (!value.startsWith('/') || /[\0\n\r]/.test(value)) return false;
+  return value
+    .slice(1)
+    .split('/')
+    .every((part) => part !== '' && part !== '.' && part !== '..');
+}

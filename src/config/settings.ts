@@ -1,0 +1,111 @@
+import { readFileSync } from 'node:fs';
+import { reasonOf, systemCode } from '../errors.ts';
+import type { OptionTable } from './option.ts';
+import { parseUciFile } from './uci-file.ts';
+
+export const DEFAULT_CONFIG_FILE = '/etc/config/depotd';
+
+/** The options that are known, by section. */
+export type Tables = ReadonlyMap<string, OptionTable>;
+
+/** One value as somebody wrote it, and where, for messages: `FILE:LINE` or `--set`. */
+export interface Setting {
+  section: string;
+  name: string;
+  values: string[];
+  where: string;
+}
+
+export interface ConfigSource {
+  /** The file to read; undefined: the default file, which need not be there. */
+  file: string | undefined;
+  /**
+   * `SECTION.OPTION=VALUE`, which override the file; a list option given twice gets both values.
+   */
+  overrides: string[];
+}
+
+interface Reading {
+  tables: Tables;
+  problems: string[];
+}
+
+/** What the file says, and behind it what overrides it. */
+export function readSettings(
+  { file, overrides }: ConfigSource,
+  tables: Tables,
+  problems: string[],
+): Setting[] {
+  const reading = { tables, problems };
+  return [...readFile(file, reading), ...readOverrides(overrides, reading)];
+}
+
+function readFile(file: string | undefined, { tables, problems }: Reading): Setting[] {
+  const path = file ?? DEFAULT_CONFIG_FILE;
+  let text: string;
+  try {
+    text = readFileSync(path, 'utf8');
+  } catch (error) {
+    if (file === undefined && systemCode(error) === 'ENOENT') return [];
+    problems.push(`cannot read the configuration ${path}: ${reasonOf(error)}`);
+    return [];
+  }
+  return settingsOf(text, path, { tables, problems });
+}
+
+function settingsOf(text: string, path: string, { tables, problems }: Reading): Setting[] {
+  const uci = parseUciFile(text);
+  problems.push(...uci.problems.map(({ line, message }) => `${path}:${line}: ${message}`));
+  const settings = new Map<string, Setting>();
+  for (const section of uci.sections) {
+    const name = section.name ?? section.type;
+    const table = tables.get(name);
+    if (table === undefined) {
+      problems.push(
+        `${path}:${section.line}: cannot use the section ${name}: ${[...tables.keys()].join(', ')} are known`,
+      );
+    } else {
+      for (const option of section.options) {
+        const where = `${path}:${option.line}`;
+        if (option.isList && takesList(table, option.name) === false) {
+          const key = `${name}.${option.name}`;
+          problems.push(`${where}: cannot use list for ${key}: it takes one value (option)`);
+        } else addOption(settings, name, { ...option, where });
+      }
+    }
+  }
+  return [...settings.values()];
+}
+
+function addOption(
+  settings: Map<string, Setting>,
+  section: string,
+  { name, value, isList, where }: { name: string; value: string; isList: boolean; where: string },
+): void {
+  const key = `${section}.${name}`;
+  const known = settings.get(key);
+  if (isList && known !== undefined) known.values.push(value);
+  else settings.set(key, { section, name, values: [value], where });
+}
+
+function readOverrides(overrides: string[], { tables, problems }: Reading): Setting[] {
+  const settings = new Map<string, Setting>();
+  for (const override of overrides) {
+    const match = /^([^.=]+)\.([^=]+)=([\s\S]*)$/.exec(override);
+    if (match === null) {
+      problems.push(`--set ${override}: cannot read it: SECTION.OPTION=VALUE is expected`);
+      continue;
+    }
+    const [, section = '', name = '', value = ''] = match;
+    const known = settings.get(`${section}.${name}`);
+    if (known !== undefined && takesList(tables.get(section), name) === true) {
+      known.values.push(value);
+    } else settings.set(`${section}.${name}`, { section, name, values: [value], where: '--set' });
+  }
+  return [...settings.values()];
+}
+
+/** undefined if there is no such option */
+function takesList(table: OptionTable | undefined, name: string): boolean | undefined {
+  return table !== undefined && Object.hasOwn(table, name) ? table[name]?.isList : undefined;
+}

@@ -1,0 +1,53 @@
+import {
+  basePath,
+  choice,
+  emptyOrAbsolute,
+  integer,
+  text,
+  type Section,
+  type ValuesOf,
+} from '../../config/option.ts';
+
+const OPTIONS = {
+  upstream: text(
+    'address of the forge: https://host[:port][/prefix]; empty: none',
+    '',
+    upstreamAddress,
+  ),
+  path: text('API root, here and at the upstream', '/api/v1', basePath),
+  expose: choice('documented routes or all below the API root', ['documented', 'all']),
+  token_file: text("file with the device's own forge token", '', emptyOrAbsolute),
+  ca_file: text('file with an additional certificate authority', '', emptyOrAbsolute),
+  connect_timeout_s: integer('limit for connecting to the forge, in seconds', 10, [1, 3600]),
+  first_byte_timeout_s: integer(
+    'limit from the request to the first byte of the answer, in seconds',
+    120,
+    [1, 86_400],
+  ),
+  idle_timeout_s: integer('limit between two pieces of a body, in seconds', 60, [1, 86_400]),
+  cache_mb: integer(
+    'largest size of the cache on disk for a weak line, in MiB; 0: none',
+    0,
+    [0, 1_048_576],
+  ),
+};
+
+export type ForgeSettings = ValuesOf<typeof OPTIONS>;
+
+/** `config depotd 'forge'`: the code forge behind the device. */
+export const FORGE_SECTION: Section<typeof OPTIONS> = { name: 'forge', options: OPTIONS };
+
+function upstreamAddress(value: string): string {
+  if (value === '') return value;
+  const url = URL.canParse(value) ? new URL(value) : undefined;
+  const isPlain =
+    url !== undefined &&
+    url.username === '' &&
+    url.password === '' &&
+    url.search === '' &&
+    url.hash === '';
+  if (!isPlain || !/^https?:$/.test(url.protocol)) {
+    throw new Error('https://host[:port][/prefix] is expected');
+  }
+  return value.replace(/\/+$/, '');
+}

@@ -1,0 +1,42 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+
+import { build, type Plugin } from 'esbuild';
+
+const ROOT = join(import.meta.dirname, '../..');
+const LIST = join(ROOT, 'src/features.ts');
+
+/** Builds a daemon with another list of features; of the page it has the scripts as they are. */
+export async function buildDaemon(
+  outfile: string,
+  editList: (source: string) => string,
+): Promise<void> {
+  const edited: Plugin = {
+    name: 'edited',
+    setup: (bundler) => {
+      bundler.onLoad({ filter: /src\/features\.ts$/ }, async () => ({
+        contents: editList(await readFile(LIST, 'utf8')),
+        loader: 'ts',
+      }));
+      bundler.onLoad({ filter: /\.client\.js$/ }, async ({ path }) => ({
+        contents: await readFile(path, 'utf8'),
+        loader: 'text',
+      }));
+    },
+  };
+  await build({
+    absWorkingDir: ROOT,
+    entryPoints: ['src/main.ts'],
+    outfile,
+    bundle: true,
+    platform: 'node',
+    format: 'esm',
+    target: 'node20.19',
+    logLevel: 'warning',
+    loader: { '.html': 'text', '.css': 'text', '.svg': 'text' },
+    plugins: [edited],
+    banner: {
+      js: "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);",
+    },
+  });
+}
