@@ -3,7 +3,7 @@ import type { ConfigSource } from './config/settings.ts';
 import { DepotError, reasonOf } from './errors.ts';
 import { createFeatures, SECTIONS } from './features.ts';
 import { createFoundation } from './foundation.ts';
-import { createListeners, type Door } from './http/listeners.ts';
+import { createListeners, type Answering } from './http/listeners.ts';
 import { createLog, type Log } from './log.ts';
 import { createFront, refuse, type Front } from './request-handler.ts';
 
@@ -35,14 +35,8 @@ export async function startDaemon(source: ConfigSource): Promise<Daemon> {
   const frontFor = (wanted: Config): Promise<Front> =>
     createFront({ ...context, features, config: wanted, authInForce: () => config.main.auth });
   let front = await frontFor(config);
-  let door: Door = front;
-  const listeners = createListeners(
-    {
-      handle: (request, response) => door.handle(request, response),
-      take: (request, response) => door.take(request, response),
-    },
-    log,
-  );
+  let answering: Answering = front;
+  const listeners = createListeners(() => answering, log);
   await listeners.listen(config.main.listen);
   queue.resume();
   await Promise.all(features.list.map(async ({ start }) => start?.()));
@@ -51,7 +45,7 @@ export async function startDaemon(source: ConfigSource): Promise<Daemon> {
     const nextFront = await frontFor(next);
     // Addresses and log-in do not change in one moment, and neither set of addresses may be met
     // with the other's log-in.
-    if (next.main.auth !== config.main.auth) door = CLOSED_DOOR;
+    if (next.main.auth !== config.main.auth) answering = CLOSED;
     await listeners.listen(next.main.listen).catch(async (error: unknown) => {
       await nextFront.close();
       throw error;
@@ -59,7 +53,7 @@ export async function startDaemon(source: ConfigSource): Promise<Daemon> {
     const before = front;
     config = next;
     front = nextFront;
-    door = front;
+    answering = front;
     log.level = config.main.log_level;
     await before.close();
   };
@@ -72,7 +66,7 @@ export async function startDaemon(source: ConfigSource): Promise<Daemon> {
       await takeOver({ ...next, main: { ...next.main, ...pick(config.main, NEEDS_RESTART) } });
       log.info({}, 'configuration read again');
     } catch (error) {
-      door = front;
+      answering = front;
       log.error({ reason: reasonOf(error) }, 'configuration not taken over');
     }
   };
@@ -92,10 +86,10 @@ export async function startDaemon(source: ConfigSource): Promise<Daemon> {
   };
 }
 
-const CLOSED_DOOR: Door = {
+const CLOSED: Answering = {
   handle: (_request, response) =>
     refuse(response, new DepotError('unavailable', 'cannot answer: the configuration is changing')),
-  take: () => false,
+  hook: undefined,
 };
 
 /** What the parts were built with: it cannot change under running jobs. */

@@ -5,23 +5,18 @@ import { createOwnNames } from './device/own-names.ts';
 import { DepotError, reasonOf } from './errors.ts';
 import type { Features } from './features.ts';
 import type { FeatureContext, HealthReport, Overview } from './features/feature.ts';
-import type { CallerRequest, CallerResponse } from './features/forge/caller.ts';
-import type { PlainRequest } from './features/forge/fast-path/plain-request.ts';
+import type { CallerRequest } from './features/forge/caller.ts';
 import type { Forge } from './features/forge/forge.ts';
 import { createApp } from './http/app.ts';
 import { checkHost, hostForm, type KnownHosts } from './http/guard.ts';
 import { calledAddress } from './http/peer.ts';
+import type { Answering } from './http/listeners.ts';
 import { refusal } from './http/respond.ts';
 import type { Route } from './http/route.ts';
 import type { Sessions } from './http/sessions.ts';
 
 /** What answers requests under one configuration; another configuration makes another. */
-export interface Front {
-  handle: RequestListener;
-  /**
-   * Answers a plain request for the forge; for any other it returns false, and has done nothing.
-   */
-  take: (request: PlainRequest, response: CallerResponse) => boolean;
+export interface Front extends Answering {
   /** Ends the connections to the forge. */
   close: () => Promise<void>;
 }
@@ -46,13 +41,7 @@ export async function createFront(options: FrontOptions): Promise<Front> {
       if (!forge.owns(request.url ?? '')) app(request, response);
       else if (isForUs(options, { request, response, hosts })) forge.handle(request, response);
     },
-    take: (request, response) => {
-      if (!forge.owns(request.url) || problemOf(options, request, hosts) !== undefined) {
-        return false;
-      }
-      forge.handle(request, response);
-      return true;
-    },
+    hook: forge.hook((request) => problemOf(options, request, hosts) === undefined),
     close: () => forge.close(),
   };
 }

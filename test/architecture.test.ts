@@ -72,8 +72,6 @@ const FORGIVEN: readonly string[] = [
   'src/features/uploads/install-plan.ts → src/features/packages/transaction.ts',
   'src/features/uploads/undo-plan.ts → src/features/packages/dependencies.ts',
   'src/features/uploads/undo-plan.ts → src/features/packages/transaction.ts',
-  'src/http/listeners.ts → src/features/forge/fast-path/fast-path.ts',
-  'src/http/listeners.ts → src/request-handler.ts',
 ];
 
 /** Where each package may be imported: in files whose path begins so, or in a room. */

@@ -1,11 +1,24 @@
 import { lstatSync, rmSync } from 'node:fs';
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import {
+  createServer,
+  type IncomingMessage,
+  type RequestListener,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
 import { connect, type AddressInfo, type Socket } from 'node:net';
 import { parseListenAddress, type ListenAddress } from '../config/listen-address.ts';
-import { DepotError, ERROR_STATUS, reasonOf, type ErrorCode } from '../errors.ts';
-import { putShortcutBefore, type Shortcut } from '../features/forge/fast-path/fast-path.ts';
-import type { Front } from '../request-handler.ts';
+import { DepotError, reasonOf } from '../errors.ts';
 import type { Log } from '../log.ts';
+import { HEADERS_TIMEOUT_MS, KEEP_ALIVE_MS, type ConnectionHook } from './connection-hook.ts';
+import {
+  CONNECTION_BOUNDS,
+  createConnections,
+  type Connection,
+  type Connections,
+} from './connections.ts';
+import { createRequestGate } from './request-gate.ts';
+import { refuseUnreadable } from './unreadable.ts';
 
 /**
  * The listeners. They can change while the daemon runs; connections on a listener that stays are
@@ -21,36 +34,33 @@ export interface Listeners {
   close: (graceMs: number) => Promise<void>;
 }
 
-/** A client gets this long to send its request's headers. */
-const HEADERS_TIMEOUT_MS = 20_000;
 /**
  * A client gets this long, from the end of the answer, to end a body that the answer did not wait
  * for.
  */
 const UNREAD_BODY_MS = 10_000;
-/**
- * Connections a listener holds at a time, some 20 KB each; further ones are closed. Far more than a
- * device's pages open, and less than a process may have files.
- */
-const MOST_CONNECTIONS = 1000;
-/** One that believes in the announced keep-alive time may just be sending. */
-const SENDING_MS = 1000;
+/** The system accepts so many more, so that the listener's own bounds decide. */
+const SPARE_CONNECTIONS = 24;
 
-/** Who answers: the front of the configuration in force, or what stands in for it. */
-export type Door = Pick<Front, 'handle' | 'take'>;
+/** Who answers: the configuration in force, or what stands in for it. */
+export interface Answering {
+  handle: RequestListener;
+  /** Has each new connection first; undefined if nothing does. */
+  hook: ConnectionHook | undefined;
+}
 
 interface Listener {
   server: Server;
-  shortcut: Shortcut;
+  connections: Connections;
 }
 
-export function createListeners(door: Door, log: Log): Listeners {
+export function createListeners(answering: () => Answering, log: Log): Listeners {
   const open = new Map<string, Listener>();
   return {
     listen: async (addresses) => {
       const fresh = await openAll(
         addresses.filter((address) => !open.has(address)),
-        door,
+        answering,
       );
       for (const [address, listener] of fresh) {
         open.set(address, listener);
@@ -72,11 +82,14 @@ export function createListeners(door: Door, log: Log): Listeners {
  * Opens all or none: an address of a configuration that is not taken over must not stay open under
  * the one that stays.
  */
-async function openAll(addresses: readonly string[], door: Door): Promise<Map<string, Listener>> {
+async function openAll(
+  addresses: readonly string[],
+  answering: () => Answering,
+): Promise<Map<string, Listener>> {
   const opened = new Map<string, Listener>();
   try {
     for (const address of addresses) {
-      if (!opened.has(address)) opened.set(address, await openListener(address, door));
+      if (!opened.has(address)) opened.set(address, await openListener(address, answering));
     }
     return opened;
   } catch (error) {
@@ -85,29 +98,24 @@ async function openAll(addresses: readonly string[], door: Door): Promise<Map<st
   }
 }
 
-async function openListener(text: string, { handle, take }: Door): Promise<Listener> {
+async function openListener(text: string, answering: () => Answering): Promise<Listener> {
   const address = parseListenAddress(text);
   // Uploads over a slow line take their time, so the whole request has no limit; its headers have.
-  const server = createServer(
-    {
-      requestTimeout: 0,
-      headersTimeout: HEADERS_TIMEOUT_MS,
-      connectionsCheckingInterval: 5000,
-      requireHostHeader: false,
-    },
-    handle,
-  );
+  const server = createServer({
+    requestTimeout: 0,
+    headersTimeout: HEADERS_TIMEOUT_MS,
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    connectionsCheckingInterval: 5000,
+    requireHostHeader: false,
+  });
+  const connections = acceptThrough(server, () => answering().hook);
+  server.on('request', (request, response) => answering().handle(request, response));
   server.on('request', closeWhereUnread);
-  server.maxConnections = MOST_CONNECTIONS;
-  server.on('clientError', refuseClient);
+  server.maxConnections = CONNECTION_BOUNDS.all + SPARE_CONNECTIONS;
+  server.on('clientError', refuseUnreadable);
   // Node's own answers to a missing Host and to an Expect it does not know have no body; the
   // handler's have (RFC 9110, section 10.1.1).
-  server.on('checkExpectation', handle);
-  const shortcut = putShortcutBefore(server, {
-    take,
-    firstRequestMs: HEADERS_TIMEOUT_MS,
-    keepAliveMs: server.keepAliveTimeout + SENDING_MS,
-  });
+  server.on('checkExpectation', (request, response) => server.emit('request', request, response));
   if (address.kind === 'unix') await removeStaleSocket(address.path);
   try {
     await listenOn(server, address);
@@ -116,7 +124,38 @@ async function openListener(text: string, { handle, take }: Door): Promise<Liste
       cause: error,
     });
   }
-  return { server, shortcut };
+  return { server, connections };
+}
+
+/** Takes the place of the server's own listener for connections, which gets those that it serves. */
+function acceptThrough(server: Server, hook: () => ConnectionHook | undefined): Connections {
+  const connections = createConnections();
+  const gate = createRequestGate(server);
+  const serve = server.listeners('connection');
+  server.removeAllListeners('connection').on('connection', (socket: Socket) => {
+    const connection: Connection = {
+      socket,
+      address: socket.remoteAddress,
+      activity: () => 'idle',
+    };
+    if (!connections.admit(connection)) {
+      socket.destroy();
+      return;
+    }
+    const handOver = (): void => {
+      for (const listener of serve) listener.call(server, socket);
+      connection.activity = gate.follow(socket).activity;
+    };
+    const hooked = hook()?.(socket, { handOver, refuseLate: () => refuseLate(server, socket) });
+    if (hooked === undefined) handOver();
+    else connection.activity = hooked.activity;
+  });
+  return connections;
+}
+
+function refuseLate(server: Server, socket: Socket): void {
+  const error = Object.assign(new Error('no request came'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' });
+  if (!server.emit('clientError', error, socket)) socket.destroy();
 }
 
 /**
@@ -184,58 +223,14 @@ function describe(address: string, server: Server): object {
  * Node removes a socket file when it closes the listener; what stands there later is somebody
  * else's.
  */
-async function closeListener({ server, shortcut }: Listener, graceMs: number): Promise<void> {
-  const closeIdle = (): void => {
-    server.closeIdleConnections();
-    shortcut.closeIdle();
-  };
-  const closeAll = (): void => {
-    server.closeAllConnections();
-    shortcut.closeAll();
-  };
+async function closeListener({ server, connections }: Listener, graceMs: number): Promise<void> {
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-  closeIdle();
-  const timer = setTimeout(closeAll, graceMs);
+  connections.closeIdle();
+  const timer = setTimeout(connections.closeAll, graceMs);
   // A connection that has had its answer is kept alive by its client; it is closed as soon as it is
   // idle.
-  const sweep = setInterval(closeIdle, 50);
+  const sweep = setInterval(connections.closeIdle, 50);
   await closed;
   clearTimeout(timer);
   clearInterval(sweep);
 }
-
-/** What Node's parser refuses is told in JSON, too. */
-function refuseClient(error: NodeJS.ErrnoException, socket: Socket): void {
-  if (!socket.writable || error.code === 'ECONNRESET') {
-    socket.destroy();
-    return;
-  }
-  const { code, reason, why } = UNREADABLE[error.code ?? ''] ?? NO_HTTP;
-  const status = ERROR_STATUS[code];
-  const body = JSON.stringify({ code: status, msg: `cannot read the request: ${why}` });
-  socket.end(
-    `HTTP/1.1 ${status} ${reason}\r\nContent-Type: application/json; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
-  );
-}
-
-interface Unreadable {
-  code: ErrorCode;
-  /** The status line's text. */
-  reason: string;
-  why: string;
-}
-
-/** By Node's code. */
-const UNREADABLE: Record<string, Unreadable> = {
-  HPE_HEADER_OVERFLOW: {
-    code: 'header_too_large',
-    reason: 'Request Header Fields Too Large',
-    why: 'its headers are too large',
-  },
-  ERR_HTTP_REQUEST_TIMEOUT: {
-    code: 'too_slow',
-    reason: 'Request Timeout',
-    why: `its headers took more than ${HEADERS_TIMEOUT_MS / 1000} s`,
-  },
-};
-const NO_HTTP: Unreadable = { code: 'bad_request', reason: 'Bad Request', why: 'it is not HTTP' };

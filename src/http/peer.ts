@@ -64,7 +64,12 @@ function isUnix(socket: Ends | undefined): boolean {
 }
 
 function isOnThisHost(socket: Ends | undefined): boolean {
-  return isUnix(socket) || /^(127(\.\d{1,3}){3}|::1)$/.test(plain(socket?.remoteAddress) ?? '');
+  return isUnix(socket) || isLoopback(socket?.remoteAddress);
+}
+
+/** RFC 1122, section 3.2.1.3; RFC 4291, section 2.5.3. */
+export function isLoopback(address: string | undefined): boolean {
+  return /^(127(\.\d{1,3}){3}|::1)$/.test(plain(address) ?? '');
 }
 
 /** IPv4 that came through an IPv6 socket is IPv4. */

@@ -19,11 +19,26 @@ export interface TaskResult {
   task_id?: string;
 }
 
+/** An answer that never changes: its bytes are shared by all who are sent it. */
+export interface Unchanging {
+  body: Uint8Array<ArrayBuffer>;
+  etag: string;
+}
+
+export function unchanging(text: string): Unchanging {
+  const body = new TextEncoder().encode(text);
+  return { body, etag: etagOf(body) };
+}
+
 /**
  * An answer that may be kept by the client and asked for again: 304 where it still has the newest
  * (RFC 9110, section 13.1.2).
  */
-export function revalidated(request: Request, body: string, etag = etagOf(body)): Response {
+export function revalidated(
+  request: Request,
+  body: string | Uint8Array<ArrayBuffer>,
+  etag = etagOf(body),
+): Response {
   const headers = { ...JSON_HEADERS, 'cache-control': 'no-cache', etag };
   const known = request.headers.get('if-none-match');
   const isKnown =

@@ -1,5 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
+import { Agent, createServer as createHttpServer, request } from 'node:http';
 import { createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
@@ -48,11 +49,11 @@ async function freePort(): Promise<number> {
 }
 
 /** All in the file, so that reading it again can change it. */
-async function configure(auth: string, ports: readonly number[]): Promise<void> {
+async function configure(auth: string, ports: readonly number[], more = ''): Promise<void> {
   const lists = ports.map((port) => `\tlist listen '127.0.0.1:${port}'\n`).join('');
   await writeFile(
     config,
-    `config depotd main\n\toption root '${device.root}'\n\toption auth '${auth}'\n${lists}`,
+    `config depotd main\n\toption root '${device.root}'\n\toption auth '${auth}'\n${lists}${more}`,
   );
 }
 
@@ -116,4 +117,44 @@ test('a log-in that the configuration asks for from now on counts at once', asyn
     ),
   );
   expect(statuses).toEqual([403, 403]);
+});
+
+test('a forge that is set, changed or unset counts at once, on connections that are open, too', async () => {
+  const forges = ['one', 'two'].map((name) =>
+    createHttpServer((_, response) => response.end(name)).listen(0, '127.0.0.1'),
+  );
+  const port = await freePort();
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  const section = (forge: Server | undefined): string =>
+    forge === undefined
+      ? ''
+      : `config forge\n\toption upstream 'http://127.0.0.1:${portOf(forge)}'\n`;
+  const read = async (own: Agent | undefined): Promise<string> => {
+    const options = {
+      port,
+      path: '/api/v1/repos/o/r/pulls',
+      ...(own === undefined ? {} : { agent: own }),
+    };
+    return new Promise((resolve, reject) => {
+      const asked = request({ host: '127.0.0.1', ...options }, (answer) => {
+        let text = '';
+        answer.setEncoding('utf8').on('data', (piece: string) => (text += piece));
+        answer.on('end', () => resolve(answer.statusCode === 503 ? 'none' : text));
+      });
+      asked.on('error', reject).end();
+    });
+  };
+  await configure('none', [port]);
+  await launch();
+  const answers = [[await read(agent), await read(undefined)]];
+  for (const forge of [forges[0], forges[1], undefined, forges[0]]) {
+    await configure('none', [port], section(forge));
+    log = '';
+    await reload('configuration read again');
+    answers.push([await read(agent), await read(undefined)]);
+  }
+  agent.destroy();
+  for (const forge of forges) forge.close();
+
+  expect(answers).toEqual(['none', 'one', 'two', 'none', 'one'].map((name) => [name, name]));
 });

@@ -9,6 +9,8 @@ export interface DaemonOptions {
   set?: readonly string[];
   /** A configuration file to start with; by default none is read. */
   config?: string;
+  /** For Node itself, such as the size of its heap. */
+  nodeFlags?: readonly string[];
   env?: NodeJS.ProcessEnv;
   /** Another daemon than the one that `npm run build` made. */
   program?: string;
@@ -40,16 +42,19 @@ const END_LIMIT_MS = 15_000;
 /** Settles when the daemon listens. Each line that it logs is added to `log`. */
 export async function launchDaemon(
   device: Device,
-  { set = [], config = '/dev/null', env = {}, program = DAEMON_PROGRAM }: DaemonOptions,
+  options: DaemonOptions,
   log: string[],
 ): Promise<LaunchedDaemon> {
+  const { set = [], config = '/dev/null', env = {}, program = DAEMON_PROGRAM } = options;
+  const { nodeFlags = [] } = options;
   const settings = [
     `main.root=${device.root}`,
     'main.auth=none',
     'main.listen=127.0.0.1:0',
     ...set,
   ].flatMap((setting) => ['--set', setting]);
-  const child = spawn(process.execPath, [program, '--config', config, ...settings], {
+  const words = [...nodeFlags, program, '--config', config, ...settings];
+  const child = spawn(process.execPath, words, {
     env: { ...device.env, ...env },
     stdio: ['ignore', 'inherit', 'pipe'],
   });

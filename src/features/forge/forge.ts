@@ -1,4 +1,10 @@
 import { readFileSync } from 'node:fs';
+import {
+  HEADERS_TIMEOUT_MS,
+  KEEP_ALIVE_MS,
+  STALLED_MS,
+  type ConnectionHook,
+} from '../../http/connection-hook.ts';
 import type { Metric } from '../../http/metrics-text.ts';
 import type { PassedOperation } from '../../http/openapi.ts';
 import type { Log } from '../../log.ts';
@@ -8,6 +14,7 @@ import { createCredentials, type PanelSession } from './credentials.ts';
 import { describeRoutes } from './described-routes.ts';
 import type { ForgeEvent } from './events.ts';
 import { answerFailure } from './failure.ts';
+import { createFastPath } from './fast-path/fast-path.ts';
 import { createHealth, type ForgeHealth, type HealthRecord } from './health.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
 import type { ForgeSettings } from './options.ts';
@@ -49,6 +56,12 @@ export interface Forge {
    * response.
    */
   handle(request: CallerRequest, response: CallerResponse): void;
+  /**
+   * Has new connections before Node's server, for plain requests to the forge; undefined if there
+   * is none. Connections that it has outlive `close`; then all they bring is for Node's server.
+   * `isAccepted`: whether a request may be answered here at all.
+   */
+  hook(isAccepted: (request: CallerRequest) => boolean): ConnectionHook | undefined;
   /** The documented operations; none where no forge is configured. */
   describe(): PassedOperation[];
   /** What is known of the upstream, for /healthz. */
@@ -58,6 +71,9 @@ export interface Forge {
   /** Ends the connections to the forge; requests under way are answered 503 or broken off. */
   close(): Promise<void>;
 }
+
+/** A client that believes in the announced keep-alive time may just be sending. */
+const SENDING_MS = 1000;
 
 /** @throws Error where `ca_file` cannot be read: without it no connection could be trusted */
 export function createForge(options: ForgeOptions): Forge {
@@ -69,6 +85,7 @@ export function createForge(options: ForgeOptions): Forge {
     health: createHealth(address !== undefined),
   };
   const pool = address === undefined ? undefined : openPool(options, address, parts.health);
+  let isClosed = false;
   const handle =
     address === undefined || pool === undefined
       ? refusing(parts.metrics)
@@ -76,10 +93,22 @@ export function createForge(options: ForgeOptions): Forge {
   return {
     owns: (rawTarget) => parts.targets.owns(rawTarget),
     handle,
+    hook: (isAccepted) =>
+      createFastPath({
+        take: (request, response) => {
+          if (isClosed || !parts.targets.owns(request.url) || !isAccepted(request)) return false;
+          handle(request, response);
+          return true;
+        },
+        firstRequestMs: HEADERS_TIMEOUT_MS,
+        keepAliveMs: KEEP_ALIVE_MS + SENDING_MS,
+        stalledMs: STALLED_MS,
+      }),
     describe: () => (address === undefined ? [] : describeRoutes(settings.path)),
     health: () => parts.health.report(),
     metrics: () => parts.metrics.report(pool?.stats()),
     close: () => {
+      isClosed = true;
       pool?.close();
       return Promise.resolve();
     },

@@ -22,6 +22,7 @@ function createAbsentForge({ settings, base }: ForgeOptions): Forge {
         code: 'unavailable',
         message: 'cannot reach a forge: none is configured (forge.upstream)',
       }),
+    hook: () => undefined,
     describe: () => [],
     health: () => ({ configured: false }),
     metrics: () => [],

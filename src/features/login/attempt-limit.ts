@@ -1,3 +1,5 @@
+import { networkOf } from '../../http/network.ts';
+
 /** Counts wrong attempts by address, in a window that slides. */
 export interface AttemptLimit {
   /**
@@ -44,20 +46,4 @@ export function createAttemptLimit(now: () => number = () => performance.now()):
       keep(key, recent(key).slice(0, -1));
     },
   };
-}
-
-/**
- * An IPv6 host may have every address of its /64 (RFC 4291, section 2.5.4), so those count as one.
- */
-export function networkOf(address: string): string {
-  if (!address.includes(':')) return address;
-  const [head = '', tail] = address.replace(/%.*$/, '').toLowerCase().split('::');
-  const front = head === '' ? [] : head.split(':');
-  const back = tail === undefined || tail === '' ? [] : tail.split(':');
-  const zeros = Array<string>(Math.max(0, 8 - front.length - back.length)).fill('0');
-  const groups = [...front, ...(tail === undefined ? [] : zeros), ...back];
-  return `${groups
-    .slice(0, 4)
-    .map((group) => group.replace(/^0+(?=.)/, ''))
-    .join(':')}::/64`;
 }

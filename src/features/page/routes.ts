@@ -2,14 +2,13 @@ import { createPage } from '../../panel/create-page.ts';
 import html from '../../panel/index.html';
 import script from '../../panel/panel.client.js';
 import css from '../../panel/panel.css';
-import { etagOf } from '../../http/etag.ts';
-import { revalidated } from '../../http/respond.ts';
+import { revalidated, unchanging } from '../../http/respond.ts';
 import { openGet, type Route } from '../../http/route.ts';
 
 /** The built-in page: it talks to the same interface as everybody. */
 export function panelRoutes({ base, auth }: { base: string; auth: string }): Route[] {
   const page = createPage({ html, css, script, auth });
-  const etag = etagOf(page.html);
+  const { body, etag } = unchanging(page.html);
   const headers = {
     'content-type': 'text/html; charset=utf-8',
     'content-security-policy': page.policy,
@@ -22,7 +21,7 @@ export function panelRoutes({ base, auth }: { base: string; auth: string }): Rou
       summary: 'The built-in panel page',
       params: {},
       handle: ({ context }) => {
-        const answer = revalidated(context.req.raw, page.html, etag);
+        const answer = revalidated(context.req.raw, body, etag);
         for (const [name, value] of Object.entries(headers)) answer.headers.set(name, value);
         return answer;
       },

@@ -3,7 +3,7 @@ import { eventStream } from '../../http/event-stream.ts';
 import { followDevice, type DeviceEvents } from '../../http/device-events.ts';
 import { openApiDocument } from '../../http/openapi.ts';
 import { METRICS_TYPE, metricsText } from '../../http/metrics-text.ts';
-import { json, revalidated } from '../../http/respond.ts';
+import { json, revalidated, unchanging } from '../../http/respond.ts';
 import { get, openGet, type Route } from '../../http/route.ts';
 
 export interface SystemTools {
@@ -17,6 +17,12 @@ export interface SystemTools {
 
 /** What tells of the daemon itself. */
 export function systemRoutes({ version, base, overview, events, stopping }: SystemTools): Route[] {
+  const document = once(async () => {
+    const [all, operations] = [overview.routes(), overview.operations()];
+    return unchanging(
+      JSON.stringify(await openApiDocument({ base, version, routes: all, operations })),
+    );
+  });
   return [
     get({
       path: 'admin/system/events',
@@ -32,18 +38,10 @@ export function systemRoutes({ version, base, overview, events, stopping }: Syst
       path: 'openapi.json',
       summary: 'This interface as OpenAPI 3.1',
       params: {},
-      handle: async ({ context }) =>
-        revalidated(
-          context.req.raw,
-          JSON.stringify(
-            await openApiDocument({
-              base,
-              version,
-              routes: overview.routes(),
-              operations: overview.operations(),
-            }),
-          ),
-        ),
+      handle: async ({ context }) => {
+        const { body, etag } = await document();
+        return revalidated(context.req.raw, body, etag);
+      },
     }),
     openGet({
       path: '/healthz',
@@ -72,4 +70,14 @@ export function systemRoutes({ version, base, overview, events, stopping }: Syst
         }),
     }),
   ];
+}
+
+/** Single flight: made by the first call that succeeds, for all. */
+function once<Value>(make: () => Promise<Value>): () => Promise<Value> {
+  let made: Promise<Value> | undefined;
+  return () =>
+    (made ??= make().catch((error: unknown) => {
+      made = undefined;
+      throw error;
+    }));
 }

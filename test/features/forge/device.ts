@@ -4,13 +4,11 @@ import { createServer, request as httpRequest, type IncomingMessage, type Server
 import { connect, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { CallerRequest } from '../../../src/features/forge/caller.ts';
 import type { ForgeEvent } from '../../../src/features/forge/events.ts';
 import { createForge, type Forge, type ForgeOptions } from '../../../src/features/forge/forge.ts';
 import { createYoungCollector } from '../../../src/runtime/young-collector.ts';
-import {
-  putShortcutBefore,
-  type ShortcutOptions,
-} from '../../../src/features/forge/fast-path/fast-path.ts';
+import { putBefore } from './hooked-server.ts';
 
 /** A device's forge half, served on a port of its own. */
 export interface Device {
@@ -57,13 +55,12 @@ export async function startDevice({
     if (forge.owns(request.url ?? '')) forge.handle(request, response);
     else response.writeHead(418).end('not the forge half');
   });
-  const take: ShortcutOptions['take'] = (request, response) => {
-    if (!forge.owns(request.url)) return false;
-    taken.push(request.url);
-    forge.handle(request, response);
+  const isNoted = (request: CallerRequest): boolean => {
+    taken.push(request.url ?? '');
     return true;
   };
-  if (!isLong) putShortcutBefore(server, { take, firstRequestMs: 20_000, keepAliveMs: 6000 });
+  const hook = forge.hook(isNoted);
+  if (isLong !== true && hook !== undefined) putBefore(server, hook);
   const port = await listen(server);
   const close = async (): Promise<void> => {
     await forge.close();

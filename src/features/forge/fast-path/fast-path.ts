@@ -1,5 +1,5 @@
-import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
+import type { Activity, ConnectionHook, NextServer } from '../../../http/connection-hook.ts';
 import type { CallerResponse } from '../caller.ts';
 import { createDirectResponse, type DirectResponse } from './direct-response.ts';
 import { parsePlainRequest, type PlainHeaders, type PlainRequest } from './plain-request.ts';
@@ -13,50 +13,23 @@ import { parsePlainRequest, type PlainHeaders, type PlainRequest } from './plain
  *   afterwards;
  * - nothing is answered, or refused, here but what a taker took.
  */
-export interface Shortcut {
-  /** Ends the connections that wait for a request. */
-  closeIdle(): void;
-  closeAll(): void;
+export function createFastPath(options: FastPathOptions): ConnectionHook {
+  const path: FastPath = { ...options, lines: new Set(), sweeper: undefined };
+  return (socket, next) => {
+    const line = follow(path, socket, next);
+    return { activity: () => activityOf(line) };
+  };
 }
 
-export interface ShortcutOptions {
+export interface FastPathOptions {
   /** Answers the request, or returns false and has not touched the response. */
   take: (request: PlainRequest, response: CallerResponse) => boolean;
   /** For the first request of a connection, from its beginning. */
   firstRequestMs: number;
   /** For the next request, from the end of an answer. */
   keepAliveMs: number;
-}
-
-/**
- * Lets it have each connection first. What the server does with a new one, its only listener so
- * far, comes when it hands it over.
- */
-export function putShortcutBefore(server: Server, options: ShortcutOptions): Shortcut {
-  const lines = new Set<Line>();
-  const listeners = server.listeners('connection');
-  const handOver = (socket: Socket): void => {
-    for (const listener of listeners) listener.call(server, socket);
-  };
-  const refuseLate = (socket: Socket): void => {
-    const isTold = server.emit(
-      'clientError',
-      Object.assign(new Error('no request came'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' }),
-      socket,
-    );
-    if (!isTold) socket.destroy();
-  };
-  const hall: Hall = { ...options, lines, handOver, refuseLate, sweeper: undefined };
-  server
-    .removeAllListeners('connection')
-    .on('connection', (socket: Socket) => attend(hall, socket));
-  const close = (isIn: (line: Line) => boolean): void => {
-    for (const line of lines) if (isIn(line)) line.socket.destroy();
-  };
-  return {
-    closeIdle: () => close(isIdle),
-    closeAll: () => close(() => true),
-  };
+  /** For a client that takes nothing of its answer. */
+  stalledMs: number;
 }
 
 /** A connection in this hand. */
@@ -65,21 +38,23 @@ interface Line {
   /** The answer under way. */
   response: DirectResponse | undefined;
   hasServed: boolean;
-  /** When its next request must be there, in milliseconds of `Date.now()`. */
+  /**
+   * When its next request must be there, or the client have taken more of an answer that has been
+   * written, in milliseconds of `Date.now()`.
+   */
   deadlineAt: number;
+  /** What the client had not taken when it was last looked at, in bytes. */
+  untakenBytes: number;
   /** The headers of the last request, if they are not too long. */
   known: PlainHeaders | undefined;
   /** What came while an answer was under way. */
   early: Buffer | undefined;
+  refuseLate: () => void;
   handOver: (first: Buffer) => void;
 }
 
-interface Hall extends ShortcutOptions {
+interface FastPath extends FastPathOptions {
   lines: Set<Line>;
-  /** Gives a connection, of which nothing has been read, to Node's server. */
-  handOver: (socket: Socket) => void;
-  /** Tells a caller that its first request did not come in time, as Node's server would. */
-  refuseLate: (socket: Socket) => void;
   /**
    * Runs while there are connections: one timer for all costs less than one each, set anew with
    * each byte.
@@ -92,21 +67,21 @@ const SWEEP_MS = 500;
 /** What is remembered of each connection for its next request, in bytes. */
 const MAX_KNOWN_BYTES = 2048;
 
-function attend(hall: Hall, socket: Socket): void {
-  const { lines } = hall;
-  const read = (bytes: Buffer): void => take(hall, line, bytes);
+function follow(path: FastPath, socket: Socket, next: NextServer): Line {
+  const { lines, firstRequestMs, keepAliveMs, stalledMs } = path;
+  const read = (bytes: Buffer): void => take(path, line, bytes);
   const ended = (): void =>
     line.response === undefined ? socket.destroySoon() : void socket.destroy();
   const closed = (): void => {
-    leave(hall, line);
+    leave(path, line);
     line.response?.closed();
   };
   const handOver = (first: Buffer): void => {
-    leave(hall, line);
+    leave(path, line);
     socket.off('data', read).off('end', ended).off('close', closed).off('error', ignore);
     socket.pause();
     socket.unshift(first);
-    hall.handOver(socket);
+    next.handOver();
     // Resumed within the event that brought the first bytes, it would flow on however often Node's
     // server pauses it for a slow reader of a body.
     process.nextTick(() => socket.resume());
@@ -115,46 +90,59 @@ function attend(hall: Hall, socket: Socket): void {
     socket,
     response: undefined,
     hasServed: false,
-    deadlineAt: Date.now() + hall.firstRequestMs,
+    deadlineAt: Date.now() + firstRequestMs,
+    untakenBytes: 0,
     known: undefined,
     early: undefined,
+    refuseLate: next.refuseLate,
     handOver,
   };
   lines.add(line);
-  hall.sweeper ??= setInterval(
-    () => sweep(hall),
-    Math.min(SWEEP_MS, hall.firstRequestMs, hall.keepAliveMs),
+  path.sweeper ??= setInterval(
+    () => sweep(path),
+    Math.min(SWEEP_MS, firstRequestMs, keepAliveMs, stalledMs),
   ).unref();
   socket.on('data', read).on('end', ended).on('close', closed).on('error', ignore);
+  return line;
 }
 
-function leave(hall: Hall, line: Line): void {
-  hall.lines.delete(line);
-  if (hall.lines.size > 0) return;
-  clearInterval(hall.sweeper);
-  hall.sweeper = undefined;
+function leave(path: FastPath, line: Line): void {
+  path.lines.delete(line);
+  if (path.lines.size > 0) return;
+  clearInterval(path.sweeper);
+  path.sweeper = undefined;
 }
 
-function sweep({ lines, keepAliveMs, refuseLate }: Hall): void {
+function sweep({ lines, keepAliveMs, stalledMs }: FastPath): void {
   const now = Date.now();
   for (const line of lines) {
-    if (!isIdle(line)) line.deadlineAt = now + keepAliveMs;
-    else if (line.deadlineAt >= now) continue;
-    else if (line.hasServed || line.socket.writableEnded) line.socket.destroy();
-    else refuseLate(line.socket);
+    const activity = activityOf(line);
+    if (activity === 'busy') continue;
+    if (activity === 'draining') {
+      const { writableLength } = line.socket;
+      if (writableLength !== line.untakenBytes) line.deadlineAt = now + stalledMs;
+      else if (line.deadlineAt < now) line.socket.destroy();
+      line.untakenBytes = writableLength;
+      continue;
+    }
+    if (line.untakenBytes > 0) line.deadlineAt = now + keepAliveMs;
+    line.untakenBytes = 0;
+    if (line.deadlineAt >= now) continue;
+    if (line.hasServed || line.socket.writableEnded) line.socket.destroy();
+    else line.refuseLate();
   }
 }
 
-/** What a caller has still to take, it may take as slowly as it likes. */
-function isIdle({ socket, response }: Line): boolean {
-  return response === undefined && socket.writableLength === 0;
+function activityOf({ socket, response }: Line): Activity {
+  if (response !== undefined) return 'busy';
+  return socket.writableLength === 0 ? 'idle' : 'draining';
 }
 
 function ignore(): void {
   // The connection's `close` follows.
 }
 
-function take({ take: takeRequest, keepAliveMs }: Hall, line: Line, bytes: Buffer): void {
+function take({ take: takeRequest, keepAliveMs }: FastPath, line: Line, bytes: Buffer): void {
   const { socket } = line;
   if (line.response !== undefined) {
     socket.pause();

@@ -4,10 +4,11 @@ import { connect, createServer, Socket, type Server } from 'node:net';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { parsePlainRequest } from '../../../../src/features/forge/fast-path/plain-request.ts';
 import {
-  putShortcutBefore,
-  type ShortcutOptions,
+  createFastPath,
+  type FastPathOptions,
 } from '../../../../src/features/forge/fast-path/fast-path.ts';
 import { askRaw, listen, startDevice, type Device } from '../device.ts';
+import { putBefore } from '../hooked-server.ts';
 
 const PATH = '/api/v1/repos/o/r/raw/';
 const DATE = 'Date: Sat, 21 Nov 2026 08:00:00 GMT\r\n';
@@ -231,7 +232,7 @@ test('a plain request is read as Node reads it, each byte of it', () => {
 test('a caller that sends nothing is let go in time; one under way is not', async () => {
   const server = createHttpServer();
   let finish = (): void => undefined;
-  const shortcut = putShortcutBefore(server, {
+  const hook = createFastPath({
     take: (_, response) => {
       finish = () => {
         response.writeHead(200, 'OK', ['Content-Length', '2']);
@@ -241,36 +242,56 @@ test('a caller that sends nothing is let go in time; one under way is not', asyn
     },
     firstRequestMs: 50,
     keepAliveMs: 50,
+    stalledMs: 50,
   });
+  const connections = putBefore(server, hook);
   const port = await listen(server);
   expect(await askRaw(port, '')).toBe('');
   const asked = askRaw(port, get('/x', 'Connection: close'));
   await once(connect(port, '127.0.0.1'), 'close');
-  shortcut.closeIdle();
+  expect(connections.map(({ activity }) => activity())).toContain('busy');
   finish();
   expect(await asked).toMatch(/ok$/);
   server.close();
 });
 
+const LARGE = 'x'.repeat(16 * 1024 ** 2);
+
+function answerLarge(...[, response]: Parameters<FastPathOptions['take']>): boolean {
+  response.writeHead(200, 'OK', ['Content-Length', `${LARGE.length}`]);
+  response.end(LARGE, 'latin1');
+  return true;
+}
+
 test('a caller that is slow to take the end of an answer gets it whole, also while the daemon stops', async () => {
   const server = createHttpServer();
-  const whole = 'x'.repeat(16 * 1024 ** 2);
-  const take: ShortcutOptions['take'] = (_, response) => {
-    response.writeHead(200, 'OK', ['Content-Length', `${whole.length}`]);
-    response.end(whole, 'latin1');
-    return true;
-  };
-  const shortcut = putShortcutBefore(server, { take, firstRequestMs: 20, keepAliveMs: 20 });
+  const limits = { firstRequestMs: 20, keepAliveMs: 20, stalledMs: 20_000 };
+  const connections = putBefore(server, createFastPath({ take: answerLarge, ...limits }));
   const socket = connect(await listen(server), '127.0.0.1').on('error', () => undefined);
   socket.pause();
   socket.write(get('/x', 'Connection: keep-alive'));
   await once(socket, 'readable');
   // Longer than both limits, and so long that nothing moves.
   await new Promise((resolve) => setTimeout(resolve, 300));
-  shortcut.closeIdle();
+  expect(connections.map(({ activity }) => activity())).toEqual(['draining']);
   let bytes = 0;
   socket.on('data', (piece) => (bytes += piece.length));
   await once(socket, 'close');
-  expect(bytes).toBeGreaterThan(whole.length);
+  expect(bytes).toBeGreaterThan(LARGE.length);
+  server.close();
+});
+
+test('a caller that takes nothing of an answer loses the connection in time', async () => {
+  const server = createHttpServer();
+  const limits = { firstRequestMs: 20, keepAliveMs: 20, stalledMs: 50 };
+  putBefore(server, createFastPath({ take: answerLarge, ...limits }));
+  const closed = new Promise((resolve) =>
+    server.on('connection', (socket: Socket) => socket.on('close', resolve)),
+  );
+  const socket = connect(await listen(server), '127.0.0.1').on('error', () => undefined);
+  socket.pause();
+  socket.write(get('/x', 'Connection: keep-alive'));
+  await closed;
+  socket.destroy();
   server.close();
 });

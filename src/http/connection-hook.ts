@@ -1,0 +1,34 @@
+import type { Socket } from 'node:net';
+
+/**
+ * What a connection is doing. `idle`: nothing of a request has come. `receiving`: a part of its
+ * headers, or a body that nobody waits for. `draining`: all of the answer waits for a client that
+ * reads slowly. `busy`: a request is under way.
+ */
+export type Activity = 'idle' | 'receiving' | 'draining' | 'busy';
+
+/** Who serves a connection. */
+export interface ServedConnection {
+  activity: () => Activity;
+}
+
+/** Node's HTTP server behind a hook. */
+export interface NextServer {
+  /**
+   * Gives the connection to Node's server; what was read of it has been put back (`unshift`). Not
+   * called before the hook has returned.
+   */
+  handOver: () => void;
+  /** Tells a client that its first request did not come in time. */
+  refuseLate: () => void;
+}
+
+/** Has each new connection before Node's HTTP server. It decides when to hand it over, if ever. */
+export type ConnectionHook = (socket: Socket, next: NextServer) => ServedConnection;
+
+/** A client gets this long to send the headers of a request. */
+export const HEADERS_TIMEOUT_MS = 20_000;
+/** How long an idle connection is kept, as its answers announce. */
+export const KEEP_ALIVE_MS = 5000;
+/** A client that takes nothing of its answer for this long loses the connection. */
+export const STALLED_MS = 60_000;

@@ -1,0 +1,142 @@
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import { STALLED_MS, type Activity, type ServedConnection } from './connection-hook.ts';
+
+/**
+ * One request at a time for each connection. Node's server starts every pipelined request (RFC
+ * 9112, section 9.3.2) at once, and keeps the answers of all in memory until the first is read: one
+ * read of 64 KiB holds some 3,000 requests. The gate stands between the connection and Node's
+ * parser. Invariants:
+ * - the parser gets bytes of the next request only when the answer before has been handed to the
+ *   system, so a client that does not read its answers is not read from either;
+ * - the bytes that wait are in the connection's own read buffer, in their order;
+ * - the gate never resumes a connection that Node has paused for a slow reader of a body.
+ */
+export interface RequestGate {
+  /** Follows a connection that Node's server has just been given. */
+  follow: (socket: Socket) => ServedConnection;
+}
+
+interface Followed {
+  socket: Socket;
+  /** Node's own reader of the connection. */
+  parse: (bytes: Buffer) => void;
+  /** The newest request. */
+  request: IncomingMessage | undefined;
+  response: ServerResponse | undefined;
+  /** Whether bytes came that make no whole request yet. */
+  isReceiving: boolean;
+  /** Whether bytes wait for the end of the answer. */
+  isHeld: boolean;
+}
+
+/** While a body comes, a piece of at least so many bytes is passed on at once. */
+const LEAST_BODY_PIECE = 1024;
+
+export function createRequestGate(server: Server): RequestGate {
+  const followed = new WeakMap<Socket, Followed>();
+  server.on('request', (request: IncomingMessage, response: ServerResponse) => {
+    const connection = followed.get(request.socket);
+    if (connection !== undefined) begin(connection, request, response);
+  });
+  return {
+    follow: (socket) => {
+      const connection = follow(server, socket);
+      followed.set(socket, connection);
+      return { activity: () => activityOf(connection) };
+    },
+  };
+}
+
+function follow(server: Server, socket: Socket): Followed {
+  const [parse] = socket.listeners('data');
+  if (parse === undefined) throw new Error("cannot follow a connection that Node's server left");
+  const connection: Followed = {
+    socket,
+    parse: (bytes) => void parse.call(server, bytes),
+    request: undefined,
+    response: undefined,
+    isReceiving: false,
+    isHeld: false,
+  };
+  // In this order: without any reader the connection would stop to flow.
+  socket.on('data', (bytes: Buffer) => read(connection, bytes));
+  socket.off('data', parse as (bytes: Buffer) => void);
+  return connection;
+}
+
+function begin(connection: Followed, request: IncomingMessage, response: ServerResponse): void {
+  const { socket } = connection;
+  Object.assign(connection, { request, response, isReceiving: false });
+  // All of the answer is written, and its end waits for the client. Node sets another limit when
+  // the client has it.
+  response.once('prefinish', () => socket.setTimeout(STALLED_MS));
+  response.once('close', () => {
+    connection.response = undefined;
+    if (!connection.isHeld || socket.destroyed) return;
+    connection.isHeld = false;
+    socket.resume();
+  });
+}
+
+function read(connection: Followed, bytes: Buffer): void {
+  const { socket, parse } = connection;
+  // The last answer has ended the connection: nothing that follows may have an effect.
+  if (socket.writableEnded) return;
+  if (isWaiting(connection)) {
+    hold(connection, bytes);
+    return;
+  }
+  connection.isReceiving = true;
+  const end = pieceEnd(bytes, connection.request?.complete === false ? LEAST_BODY_PIECE : 0);
+  if (end === bytes.length) {
+    parse(bytes);
+    return;
+  }
+  parse(bytes.subarray(0, end));
+  if (socket.destroyed) return;
+  if (isWaiting(connection)) hold(connection, bytes.subarray(end));
+  else passOn(socket, bytes.subarray(end));
+}
+
+/** Whether the newest request came whole and its answer is under way. */
+function isWaiting({ request, response }: Followed): boolean {
+  return response !== undefined && request?.complete === true;
+}
+
+function hold(connection: Followed, rest: Buffer): void {
+  connection.isHeld = true;
+  connection.socket.pause();
+  connection.socket.unshift(rest);
+}
+
+/** Has the rest read next, unless Node has paused the connection meanwhile. */
+function passOn(socket: Socket, rest: Buffer): void {
+  const isPaused = socket.isPaused();
+  // A stream that flows would give it back at once, within this call.
+  socket.pause();
+  socket.unshift(rest);
+  if (!isPaused) socket.resume();
+}
+
+const [LF, CR] = [0x0a, 0x0d];
+
+/**
+ * The end of a piece that ends at most one request, from so many bytes on: the headers of a request
+ * end with a blank line. Node's parser knows lines that end with LF alone, too.
+ */
+function pieceEnd(bytes: Buffer, least: number): number {
+  let at = bytes.indexOf(LF, least);
+  while (at !== -1) {
+    const next = bytes[at + 1] === CR ? at + 2 : at + 1;
+    if (bytes[next] === LF) return next + 1;
+    at = bytes.indexOf(LF, at + 1);
+  }
+  return bytes.length;
+}
+
+function activityOf({ request, response, isReceiving }: Followed): Activity {
+  const isComplete = request?.complete !== false;
+  if (response === undefined) return isReceiving || !isComplete ? 'receiving' : 'idle';
+  return response.writableEnded && isComplete ? 'draining' : 'busy';
+}

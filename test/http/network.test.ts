@@ -1,0 +1,17 @@
+import { expect, test } from 'vitest';
+
+import { networkOf } from '../../src/http/network.ts';
+
+test.for([
+  ['192.0.2.1', '192.0.2.1'],
+  ['unix', 'unix'],
+  ['2001:db8:0:1:a:b:c:d', '2001:db8:0:1::/64'],
+  ['2001:DB8:0:1::9', '2001:db8:0:1::/64'],
+  ['2001:db8:0:2::9', '2001:db8:0:2::/64'],
+  ['2001:db8::1', '2001:db8:0:0::/64'],
+  ['2001:0db8::1', '2001:db8:0:0::/64'],
+  ['::1', '0:0:0:0::/64'],
+  ['fe80::1%br-lan', 'fe80:0:0:0::/64'],
+] as const)('%s counts as %s', ([address, network]) => {
+  expect(networkOf(address)).toBe(network);
+});
