@@ -21,7 +21,9 @@ const browserGlobals = [
   'TextDecoder',
   'URL',
   'URLSearchParams',
+  'ResizeObserver',
   'XMLHttpRequest',
+  'addEventListener',
   'cancelAnimationFrame',
   'clearTimeout',
   'document',
@@ -30,9 +32,11 @@ const browserGlobals = [
   'location',
   'matchMedia',
   'navigator',
+  'parent',
   'requestAnimationFrame',
   'setInterval',
   'setTimeout',
+  'window',
 ];
 
 /** Text of packages and programs must never become markup. */

@@ -12,11 +12,12 @@ const WORDS = {
 
 /**
  * Whether the daemon is there, and what it says of the whole device.
+ * @param embedding whoever embeds the page may log it in
  * @param onUp called when the line is there, the first time and after each break
  * @param onJob gets every change of a task
  * @param poll asks for the tasks once, where there is no stream that tells of them
  */
-export function createConnection({ api, notices, onUp, onJob, poll }) {
+export function createConnection({ api, notices, embedding, onUp, onJob, poll }) {
   const light = byId('link');
   let stream;
   let wasUp = false;
@@ -43,8 +44,9 @@ export function createConnection({ api, notices, onUp, onJob, poll }) {
     });
   };
   const askToLogIn = () => {
+    if (embedding.isEmbedded) embedding.askForLogin();
     // Who has just come has nothing here that could be lost.
-    if (!wasUp && api.loginPage !== undefined) location.replace(api.loginPage);
+    else if (!wasUp && api.loginPage !== undefined) location.replace(api.loginPage);
     show('login');
     const action = element('a', { className: 'button', href: api.loginPage ?? '/' }, ['Log in']);
     const text =

@@ -3,6 +3,7 @@ import { createApi } from './api.js';
 import { createAppsView } from './apps-view.js';
 import { createConnection } from './connection.js';
 import { byId, element } from './dom.js';
+import { createEmbedding } from './embedding.js';
 import { createInstallForm } from './install-form.js';
 import { createNotices } from './notices.js';
 import { createRecordsView } from './records-view.js';
@@ -29,9 +30,11 @@ function start() {
   const tasks = createTaskList({ onChange: () => render(), onEnd: takeEnd });
   let apps;
 
+  const embedding = createEmbedding({ onLoggedIn: () => connection.resume() });
   const connection = createConnection({
     api,
     notices,
+    embedding,
     onUp: () => void refresh(),
     onJob: ({ task_id: id, ...task }) => tasks.merge(id, task),
     poll: loadTasks,
@@ -86,7 +89,7 @@ function start() {
   createInstallForm({ onInstall: act.install });
   createUploadForm({ onSend: act.upload });
   byId('update').addEventListener('click', act.update);
-  byId('logout').hidden = api.loginPage === undefined;
+  byId('logout').hidden = api.loginPage === undefined || embedding.isEmbedded;
   byId('logout').addEventListener('click', act.logOut);
   byId('host').textContent = location.hostname;
   setInterval(() => {

@@ -1,0 +1,34 @@
+const THEMES = ['light', 'dark'];
+
+/**
+ * The page inside another page of this device, such as LuCI's (docs/reference/luci.md). The query
+ * says `theme=light|dark`; messages say the rest. Both ways a message is an object whose `depotd`
+ * names it:
+ *  - to the page: `theme` (with `theme`) and `logged-in`;
+ *  - from the page: `height` (with `height` in CSS pixels) and `login-needed`.
+ * Nothing is sent to another origin, and nothing is believed that comes from one or from another
+ * window than the parent.
+ * @param onLoggedIn called when whoever embeds the page has logged it in
+ */
+export function createEmbedding({ onLoggedIn }) {
+  const isEmbedded = parent !== window;
+  const send = (name, more = {}) => parent.postMessage({ depotd: name, ...more }, location.origin);
+  const receivers = { theme: ({ theme }) => setTheme(theme), 'logged-in': onLoggedIn };
+
+  setTheme(new URLSearchParams(location.search).get('theme'));
+  if (isEmbedded) {
+    addEventListener('message', ({ origin, source, data }) => {
+      if (origin !== location.origin || source !== parent) return;
+      if (Object.hasOwn(receivers, data?.depotd)) receivers[data.depotd](data);
+    });
+    const body = document.body;
+    new ResizeObserver(() => send('height', { height: body.offsetHeight })).observe(body);
+  }
+  return { isEmbedded, askForLogin: () => send('login-needed') };
+}
+
+/** Any other theme is the browser's own. */
+function setTheme(theme) {
+  if (THEMES.includes(theme)) document.documentElement.dataset.theme = theme;
+  else delete document.documentElement.dataset.theme;
+}

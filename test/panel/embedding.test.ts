@@ -1,0 +1,145 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { expect, onTestFinished, test } from 'vitest';
+
+import { findChromium, launchBrowser, type Browser } from './browser.ts';
+import { startPanel } from './start-panel.ts';
+
+const PAGE = "document.querySelector('iframe').contentDocument";
+const THEME = `${PAGE}.documentElement.dataset.theme`;
+const GROUND = `getComputedStyle(${PAGE}.body).backgroundColor`;
+const [LIGHT, DARK] = ['rgb(243, 245, 248)', 'rgb(14, 17, 22)'];
+
+/**
+ * A page of the device's own origin that embeds depotd's, as LuCI does; what it hears is in
+ * `heard`.
+ * @returns undefined where there is no browser: then the page itself is all that can be looked at
+ */
+async function embed(url: string, query = ''): Promise<Browser | undefined> {
+  const program = findChromium();
+  if (program === undefined) {
+    expect(await (await fetch(url)).text()).toContain('login-needed');
+    return undefined;
+  }
+  const browser = await launchBrowser(program);
+  onTestFinished(() => browser.close());
+  await browser.open(`${url}openapi.json`);
+  await browser.evaluate(`{
+    window.heard = [];
+    addEventListener('message', ({ data, origin }) => heard.push({ ...data, origin }));
+    const frame = document.createElement('iframe');
+    frame.src = '${url}${query}';
+    frame.style = 'width: 600px; height: 400px';
+    document.body.append(frame);
+  }`);
+  await browser.until(`${PAGE}?.querySelector('#link')?.dataset.state === 'up'`);
+  return browser;
+}
+
+test('whoever embeds the page chooses its theme, when it opens and later', async () => {
+  const daemon = await startPanel();
+  const browser = await embed(`${daemon.url}${daemon.base}/`, '?theme=dark&lang=zh-cn');
+  if (browser === undefined) return;
+  expect([await browser.evaluate(THEME), await browser.evaluate(GROUND)]).toEqual(['dark', DARK]);
+
+  const send = (message: string): Promise<unknown> =>
+    browser.evaluate(
+      `document.querySelector('iframe').contentWindow.postMessage(${message}, location.origin)`,
+    );
+  await send("{ depotd: 'theme', theme: 'light' }");
+  await browser.until(`${THEME} === 'light' && ${GROUND} === '${LIGHT}'`);
+  for (const odd of ['null', '"theme"', '{}', "{ depotd: 'constructor' }", '{ depotd: 1 }']) {
+    await send(odd);
+  }
+  await send("{ depotd: 'theme', theme: '\"><script>' }");
+  await browser.until(`${THEME} === undefined`);
+
+  // The embedding document names no icon, and the browser asks for the usual one.
+  expect(browser.complaints.filter((text) => !text.includes('404'))).toEqual([]);
+});
+
+test('the page says how high it is, again when that changes', async () => {
+  const daemon = await startPanel();
+  const browser = await embed(`${daemon.url}${daemon.base}/`);
+  if (browser === undefined) return;
+  const height = `heard.findLast(({ depotd }) => depotd === 'height')?.height`;
+  await browser.until(`${height} === ${PAGE}.body.offsetHeight`);
+  const before = Number(await browser.evaluate(height));
+
+  await browser.evaluate(`${PAGE}.querySelector('#storage').open = true`);
+  await browser.until(`${height} > ${before} && ${height} === ${PAGE}.body.offsetHeight`);
+
+  expect(await browser.evaluate('heard.every(({ origin }) => origin === location.origin)')).toBe(
+    true,
+  );
+});
+
+test('a message from another window than the embedding one changes nothing', async () => {
+  const daemon = await startPanel();
+  const browser = await embed(`${daemon.url}${daemon.base}/`, '?theme=dark');
+  if (browser === undefined) return;
+
+  await browser.evaluate(`{
+    const other = document.createElement('iframe');
+    document.body.append(other);
+    const script = other.contentDocument.createElement('script');
+    script.textContent = "parent.frames[0].postMessage({ depotd: 'theme', theme: 'light' }, '*')";
+    other.contentDocument.body.append(script);
+  }`);
+  // Messages arrive in order, so that this one is the last to be read.
+  await browser.evaluate(
+    `document.querySelector('iframe').contentWindow.postMessage({ depotd: 'none' }, '*')`,
+  );
+  await browser.evaluate('new Promise((done) => setTimeout(done, 100))');
+
+  expect(await browser.evaluate(THEME)).toBe('dark');
+});
+
+test('a page without a session asks the embedding one, and goes on when it is logged in', async () => {
+  const daemon = await startPanel();
+  const browser = await embed(`${daemon.url}${daemon.base}/`);
+  if (browser === undefined) return;
+  expect(await browser.evaluate(`${PAGE}.querySelector('#logout').hidden`)).toBe(true);
+
+  // As the daemon answers when the session has ended.
+  await browser.evaluate(`{
+    const { contentWindow } = document.querySelector('iframe');
+    const real = contentWindow.fetch;
+    window.logIn = () => (contentWindow.fetch = real);
+    const headers = { 'x-luci-login-required': 'yes' };
+    contentWindow.fetch = async () => new Response('{"msg":"no"}', { status: 403, headers });
+    contentWindow.document.querySelector('#update').click();
+  }`);
+  await browser.until("heard.some(({ depotd }) => depotd === 'login-needed')");
+  expect(await browser.evaluate(`${PAGE}.querySelector('#link').dataset.state`)).toBe('login');
+
+  await browser.evaluate(
+    "logIn(); document.querySelector('iframe').contentWindow.postMessage({ depotd: 'logged-in' }, location.origin)",
+  );
+  await browser.until(`${PAGE}.querySelector('#link').dataset.state === 'up'`);
+  expect(await browser.evaluate(`${PAGE}.querySelectorAll('.notice').length`)).toBe(0);
+});
+
+test('a page of another origin cannot embed it', async () => {
+  const daemon = await startPanel();
+  const url = `${daemon.url}${daemon.base}/`;
+  const answer = await fetch(url);
+  expect(answer.headers.get('content-security-policy')).toContain("frame-ancestors 'self'");
+  expect(answer.headers.get('x-frame-options')).toBe('SAMEORIGIN');
+  const program = findChromium();
+  if (program === undefined) return;
+  const server = createServer((_, response) =>
+    response
+      .setHeader('content-type', 'text/html')
+      .end(`<iframe src="${url}" onload="document.title = 'loaded'"></iframe>`),
+  ).listen(0, '127.0.0.1');
+  onTestFinished(() => void server.close());
+  await new Promise((resolve) => server.once('listening', resolve));
+  const browser = await launchBrowser(program);
+  onTestFinished(() => browser.close());
+
+  await browser.open(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`);
+  await browser.until("document.title === 'loaded'");
+
+  expect(browser.complaints.join()).toMatch(/frame-ancestors|X-Frame-Options/i);
+});
