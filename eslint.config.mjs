@@ -17,6 +17,7 @@ const browserGlobals = [
   'EventSource',
   'FormData',
   'Intl',
+  'MutationObserver',
   'Response',
   'TextDecoder',
   'URL',
@@ -28,16 +29,21 @@ const browserGlobals = [
   'clearTimeout',
   'document',
   'fetch',
+  'getComputedStyle',
   'getSelection',
   'location',
   'matchMedia',
   'navigator',
   'parent',
+  'performance',
   'requestAnimationFrame',
   'setInterval',
   'setTimeout',
   'window',
 ];
+
+/** What a view of LuCI gets: the modules that its head requires, and LuCI's own functions. */
+const luciGlobals = ['E', '_', 'dom', 'form', 'rpc', 'uci', 'view'];
 
 /** Text of packages and programs must never become markup. */
 const neverMarkup = ['innerHTML', 'outerHTML', 'insertAdjacentHTML'].map((property) => ({
@@ -45,21 +51,35 @@ const neverMarkup = ['innerHTML', 'outerHTML', 'insertAdjacentHTML'].map((proper
   message: 'Use textContent.',
 }));
 
+const browserRules = {
+  ...sizes,
+  'no-undef': 'error',
+  'no-unused-vars': 'error',
+  'no-shadow': 'error',
+  'no-restricted-properties': ['error', ...neverMarkup],
+};
+
+function readonly(names) {
+  return Object.fromEntries(names.map((name) => [name, 'readonly']));
+}
+
 export default tseslint.config(
   { ignores: ['dist/', 'node_modules/', 'demo/'] },
   { files: ['**/*.mjs'], rules: sizes },
   {
     files: ['src/panel/**/*.js'],
+    languageOptions: { globals: readonly(browserGlobals) },
+    rules: browserRules,
+  },
+  {
+    // LuCI wraps a view into a function, whose value is the class.
+    files: ['packaging/openwrt/luci-app-depotd/**/*.js'],
     languageOptions: {
-      globals: Object.fromEntries(browserGlobals.map((name) => [name, 'readonly'])),
+      sourceType: 'script',
+      parserOptions: { ecmaFeatures: { globalReturn: true } },
+      globals: readonly([...browserGlobals, ...luciGlobals]),
     },
-    rules: {
-      ...sizes,
-      'no-undef': 'error',
-      'no-unused-vars': 'error',
-      'no-shadow': 'error',
-      'no-restricted-properties': ['error', ...neverMarkup],
-    },
+    rules: browserRules,
   },
   {
     files: ['**/*.ts'],

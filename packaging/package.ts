@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { createDeb } from './deb.ts';
 import { createIpk, type PackageContents } from './ipk.ts';
+import { luciPackages } from './luci-packages.ts';
 import { inspectNode } from './node-binary.ts';
 import {
   debianPackage,
@@ -53,6 +54,9 @@ function makePackages({
     node === undefined ? undefined : { ...inspectNode(node, arch), content: readFileSync(node) };
   mkdirSync(out, { recursive: true });
   write(out, openwrtPackage(release), { suffix: 'ipk', create: createIpk });
+  for (const contents of luciPackages(release)) {
+    write(out, contents, { suffix: 'ipk', create: createIpk });
+  }
   write(out, debianPackage(release), { suffix: 'deb', create: createDeb });
   if (runtime !== undefined) {
     write(out, nodePackage(runtime, release), { suffix: 'ipk', create: createIpk });

@@ -30,12 +30,14 @@ export function openwrtPackage({ version, modifiedAt }: Release): PackageContent
     '/etc/uci-defaults/80-depotd': program('packaging/openwrt/uci-defaults'),
     '/lib/upgrade/keep.d/depotd': read('packaging/openwrt/keep'),
     '/www/cgi-bin/panel': program('packaging/uhttpd/panel'),
+    ...licence('depotd'),
   };
   return {
     control: openwrtControl({
       name: 'depotd',
       version,
-      depends: 'libc, node, rsync, script-utils, lsblk, blkid',
+      depends:
+        'libc, node, rsync, script-utils, lsblk, blkid, ucode, ucode-mod-fs, ucode-mod-socket',
       modifiedAt,
       architecture: 'all',
       description: DESCRIPTION,
@@ -92,7 +94,7 @@ export function debianPackage({ version, modifiedAt }: Release): PackageContents
     '/etc/init.d/depotd': program('init/depotd.sysv'),
     '/usr/lib/systemd/system/depotd.service': read('init/depotd.service'),
     '/usr/lib/systemd/system/depotd-resume.service': read('init/depotd-resume.service'),
-    '/usr/share/doc/depotd/copyright': 'depotd is distributed under the MIT licence.\n',
+    '/usr/share/doc/depotd/copyright': read('LICENSE'),
   };
   return {
     control: {
@@ -126,14 +128,17 @@ interface OpenwrtFields {
   description: string;
   files: PackageFiles;
   provides?: string;
+  /** Default `admin`. */
+  section?: string;
 }
 
 /** The fields that OpenWrt's builder writes, in its order. */
-function openwrtControl({
+export function openwrtControl({
   name,
   version,
   depends,
   provides,
+  section = 'admin',
   modifiedAt,
   architecture,
   files,
@@ -145,7 +150,7 @@ function openwrtControl({
     Depends: depends,
     ...(provides === undefined ? {} : { Provides: provides }),
     License: 'MIT',
-    Section: 'admin',
+    Section: section,
     SourceDateEpoch: String(modifiedAt),
     Architecture: architecture,
     'Installed-Size': String(installedBytes(files)),
@@ -157,8 +162,13 @@ function openwrtControl({
  * What OpenWrt's builder makes of every package: its functions enable, start and stop the init
  * script, and run the package's own part.
  */
-function defaultScript(kind: 'postinst' | 'prerm', first = ''): string {
+export function defaultScript(kind: 'postinst' | 'prerm', first = ''): string {
   return `#!/bin/sh\n${first}[ -s "\${IPKG_INSTROOT}/lib/functions.sh" ] || exit 0\n. "\${IPKG_INSTROOT}/lib/functions.sh"\ndefault_${kind} "$0" "$@"\n`;
+}
+
+/** Each package has its own: two packages cannot own one file. */
+export function licence(name: string): PackageFiles {
+  return { [`/usr/share/licenses/${name}/LICENSE`]: read('LICENSE') };
 }
 
 /** On a device, depotd finds its programs here. */

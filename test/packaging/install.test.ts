@@ -9,7 +9,15 @@ import { createDevice, type Device } from '../device/device.ts';
 import type { FeedPackage } from '../device/feed-index.ts';
 import { simplePackage } from '../device/package-parts.ts';
 
-const TOOLS = ['rsync', 'script-utils', 'lsblk', 'blkid'];
+const TOOLS = [
+  'rsync',
+  'script-utils',
+  'lsblk',
+  'blkid',
+  'ucode',
+  'ucode-mod-fs',
+  'ucode-mod-socket',
+];
 const CONFIGURATION = 'etc/config/depotd';
 /** What a daemon that has run leaves, and its relay. */
 const STATE = [

@@ -13,6 +13,10 @@ const { version: VERSION } = JSON.parse(
   await readFile(join(REPOSITORY, 'package.json'), 'utf8'),
 ) as { version: string };
 const IPK = `depotd_${VERSION}-r1_all.ipk`;
+const LUCI = [
+  `luci-app-depotd_${VERSION}-r1_all.ipk`,
+  `luci-i18n-depotd-zh-cn_${VERSION}-r1_all.ipk`,
+];
 const DEB = `depotd_${VERSION}-r1_all.deb`;
 
 let folder: string;
@@ -37,7 +41,7 @@ test('the same sources give the same bytes, whoever packs them and where', async
   });
 
   const names = await readdir(join(folder, 'dist'));
-  expect(names.sort()).toEqual([DEB, IPK, 'depotd-node_20.20.2-r1_x86_64.ipk'].sort());
+  expect(names.sort()).toEqual([DEB, IPK, ...LUCI, 'depotd-node_20.20.2-r1_x86_64.ipk'].sort());
   for (const name of names) {
     expect(
       (await readFile(join(folder, 'dist', name))).equals(
@@ -72,6 +76,7 @@ test("the OpenWrt package holds the programs, the init script, the configuration
     '-rwxr-xr-x ./usr/lib/depotd/reload',
     '-rwxr-xr-x ./usr/lib/depotd/resume-self-upgrade',
     '-rwxr-xr-x ./usr/sbin/depotd',
+    '-rw-r--r-- ./usr/share/licenses/depotd/LICENSE',
     '-rwxr-xr-x ./www/cgi-bin/panel',
   ]);
 });
@@ -80,13 +85,25 @@ test("it says what it needs, and takes less than 1.5 MB of the device's flash", 
   const control = await (await unpack(IPK)).text('control.tar.gz', './control');
   expect(control).toMatch(
     new RegExp(
-      `^Package: depotd\nVersion: ${VERSION}-r1\nDepends: libc, node, rsync, script-utils, lsblk, blkid\nLicense: MIT\n`,
+      `^Package: depotd\nVersion: ${VERSION}-r1\nDepends: libc, node, rsync, script-utils, lsblk, blkid, ucode, ucode-mod-fs, ucode-mod-socket\nLicense: MIT\n`,
     ),
   );
   expect(control).toContain('\nArchitecture: all\n');
   const [, size] = /\nInstalled-Size: (\d+)\n/.exec(control) ?? [];
   expect(Number(size)).toBeGreaterThan(100_000);
   expect(Number(size)).toBeLessThan(1_500_000);
+});
+
+test('each package of ours brings the licence', async () => {
+  const licence = await readFile(join(REPOSITORY, 'LICENSE'), 'utf8');
+  for (const name of [IPK, ...LUCI]) {
+    const path = `./usr/share/licenses/${name.replace(/_.*/, '')}/LICENSE`;
+    expect(await (await unpack(name)).text('data.tar.gz', path), name).toBe(licence);
+  }
+  const out = await mkdtemp(join(tmpdir(), 'depotd-deb-'));
+  onTestFinished(() => rm(out, { recursive: true }));
+  await runCommand(['dpkg-deb', '--extract', join(folder, 'dist', DEB), out]);
+  expect(await readFile(join(out, 'usr/share/doc/depotd/copyright'), 'utf8')).toBe(licence);
 });
 
 test('the private runtime stands for the package that depotd needs', async () => {
@@ -111,6 +128,7 @@ test('dpkg reads the Debian package', async () => {
     './usr/lib/systemd/system/depotd.service',
     './usr/lib/systemd/system/depotd-resume.service',
     './usr/sbin/depotd',
+    './usr/share/doc/depotd/copyright',
   ]) {
     expect(stdout).toContain(` ${path}\n`);
   }

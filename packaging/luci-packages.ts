@@ -1,0 +1,107 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { PackageContents } from './ipk.ts';
+import { createLmo } from './lmo.ts';
+import type { PackageFiles } from './package-files.ts';
+import { defaultScript, licence, openwrtControl, REPOSITORY, type Release } from './packages.ts';
+import { parsePoFile } from './po-file.ts';
+
+/** depotd inside LuCI: a menu entry, its views and the access group; and their translations. */
+
+const SOURCES = join(REPOSITORY, 'packaging/openwrt/luci-app-depotd');
+
+interface Language {
+  /** Folder below po/, named as LuCI names its own. */
+  folder: string;
+  /** In file names; in UCI with `_` for `-`. */
+  code: string;
+  /** As LuCI's settings show it. */
+  name: string;
+}
+
+const LANGUAGES: readonly Language[] = [
+  { folder: 'zh_Hans', code: 'zh-cn', name: '简体中文 (Chinese Simplified)' },
+];
+
+export function luciPackages(release: Release): PackageContents[] {
+  return [appPackage(release), ...LANGUAGES.map((language) => languagePackage(language, release))];
+}
+
+function appPackage(release: Release): PackageContents {
+  const files: PackageFiles = {
+    ...filesBelow('htdocs', '/www'),
+    ...filesBelow('root', ''),
+    ...licence('luci-app-depotd'),
+  };
+  return luciPackage(release, {
+    name: 'luci-app-depotd',
+    depends: 'libc, luci-base, depotd',
+    description: 'depotd in LuCI: System → Apps (depotd), with its page and its settings.',
+    files,
+    postrm: readSource('postrm'),
+  });
+}
+
+function languagePackage({ folder, code, name }: Language, release: Release): PackageContents {
+  const catalogue = createLmo(parsePoFile(readSource(`po/${folder}/depotd.po`)));
+  const option = `luci.languages.${code.replace('-', '_')}`;
+  const addLanguage = `uci set ${option}='${name}'; uci commit luci\n`;
+  return luciPackage(release, {
+    name: `luci-i18n-depotd-${code}`,
+    depends: 'libc, luci-app-depotd',
+    description: `Translation of luci-app-depotd: ${name}.`,
+    files: {
+      [`/etc/uci-defaults/luci-i18n-depotd-${code}`]: addLanguage,
+      [`/usr/lib/lua/luci/i18n/depotd.${code}.lmo`]: { content: catalogue },
+      ...licence(`luci-i18n-depotd-${code}`),
+    },
+  });
+}
+
+interface LuciPackage {
+  name: string;
+  depends: string;
+  description: string;
+  files: PackageFiles;
+  postrm?: string;
+}
+
+function luciPackage(
+  { version, modifiedAt }: Release,
+  { name, depends, description, files, postrm }: LuciPackage,
+): PackageContents {
+  return {
+    control: openwrtControl({
+      name,
+      version,
+      depends,
+      modifiedAt,
+      section: 'luci',
+      architecture: 'all',
+      description,
+      files,
+    }),
+    files,
+    scripts: {
+      postinst: defaultScript('postinst', '[ "${IPKG_NO_SCRIPT}" = "1" ] && exit 0\n'),
+      'postinst-pkg': readSource('postinst-pkg'),
+      prerm: defaultScript('prerm'),
+      ...(postrm === undefined ? {} : { postrm }),
+    },
+    modifiedAt,
+  };
+}
+
+function filesBelow(folder: string, target: string): PackageFiles {
+  const entries = readdirSync(join(SOURCES, folder), { recursive: true, withFileTypes: true });
+  const names = entries
+    .filter((entry) => entry.isFile())
+    .map(({ parentPath, name }) => join(parentPath, name).slice(join(SOURCES, folder).length));
+  return Object.fromEntries(
+    names.sort().map((name) => [`${target}${name}`, readSource(`${folder}${name}`)]),
+  );
+}
+
+function readSource(path: string): string {
+  return readFileSync(join(SOURCES, path), 'utf8');
+}

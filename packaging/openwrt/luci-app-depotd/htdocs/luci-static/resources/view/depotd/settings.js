@@ -1,0 +1,253 @@
+'use strict';
+'require view';
+'require form';
+'require uci';
+
+/* Every option and its default: docs/configuration.md. */
+
+const ANY_ADDRESS = /^(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+):(\d{1,5})$/;
+const LOCAL_ADDRESS = /^(unix:|localhost:|127(\.\d{1,3}){3}:|\[::1\]:)/;
+const HOST = /^([A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(:\d{1,5})?$/;
+const URL_PATH = /^(\/[A-Za-z0-9._~-]+)+$/;
+const UPSTREAM = /^https?:\/\/[^\s/?#@]+(\/[^\s?#]*)?$/;
+
+const isPath = (value) =>
+  value.startsWith('/') &&
+  value
+    .slice(1)
+    .split('/')
+    .every((name) => !['', '.', '..'].includes(name));
+
+const checks = {
+  listen: (value) =>
+    value.startsWith('unix:/') ||
+    Number((ANY_ADDRESS.exec(value) || [])[2] ?? NaN) <= 65535 ||
+    _('HOST:PORT, [IPv6]:PORT or unix:/PATH is expected'),
+  host: (value) => HOST.test(value) || _('a host name, with a port or without, is expected'),
+  path: (value) => isPath(value) || _('an absolute path without . and .. is expected'),
+  urlPath: (value) =>
+    (URL_PATH.test(value) && isPath(value)) || _('a path such as /cgi-bin/panel is expected'),
+  upstream: (value) => UPSTREAM.test(value) || _('https://HOST[:PORT][/PREFIX] is expected'),
+};
+
+/* One form for all sections of the file, some of which it may not have yet. */
+const Section = form.NamedSection.extend({
+  render() {
+    return this.renderUCISection(this.section).then((nodes) => this.renderContents([{}, nodes]));
+  },
+});
+
+function mainSection() {
+  const anonymous = uci.sections('depotd', 'depotd').find((section) => section['.anonymous']);
+  return uci.get('depotd', 'main') || !anonymous ? 'main' : anonymous['.name'];
+}
+
+/*
+ * Makes options of one section of the file, shown under one tab. Each gets its name, its default
+ * (a number with its bounds, a choice as the first of its values) and what people read.
+ */
+function optionsOf(shown, tab, section) {
+  const sectionType = section === 'container' || section === 'forge' ? section : 'depotd';
+  const add = (widget, name, { title, help, check }) => {
+    const option = shown.taboption(tab, widget, `${tab}_${name}`, title, help);
+    option.ucisection = section;
+    option.ucioption = name;
+    option.rmempty = true;
+    if (check) option.validate = (sectionId, value) => !value || check(value);
+    option.write = function (sectionId, value) {
+      if (!uci.get('depotd', section)) uci.add('depotd', sectionType, section);
+      return form.Value.prototype.write.call(this, sectionId, value);
+    };
+    return option;
+  };
+  return {
+    text: (name, fallback, words) => {
+      const option = add(form.Value, name, words);
+      option.placeholder = fallback;
+      return option;
+    },
+    list: (name, fallback, words) => {
+      const option = add(form.DynamicList, name, words);
+      option.placeholder = fallback;
+      return option;
+    },
+    number: (name, [fallback, least, most], words) => {
+      const option = add(form.Value, name, words);
+      option.datatype = `and(uinteger,range(${least},${most}))`;
+      option.placeholder = String(fallback);
+      return option;
+    },
+    choice: (name, choices, words) => {
+      const option = add(form.ListValue, name, words);
+      option.optional = true;
+      option.value('', _('Default: %s').format(choices[0][1]));
+      for (const [value, label] of choices) option.value(value, label);
+      return option;
+    },
+  };
+}
+
+function addAccess(shown, section) {
+  const { text, list, choice } = optionsOf(shown, 'access', section);
+  const auth = choice(
+    'auth',
+    [
+      ['panel', _('password of the device')],
+      ['password', _('password of its own')],
+      ['none', _('no log-in')],
+    ],
+    {
+      title: _('Log-in'),
+      help: _('Password of its own: set by "depotctl passwd". No log-in: for this device alone.'),
+    },
+  );
+  const listen = list('listen', '127.0.0.1:8728', {
+    check: checks.listen,
+    title: _('Listen on'),
+    help: _(
+      'LuCI reaches depotd at unix:/var/run/depotd.sock: without it, this page does not open.',
+    ),
+  });
+  auth.validate = (sectionId, value) => {
+    const addresses = [].concat(listen.formvalue(sectionId) || []);
+    const open = value === 'none' && addresses.find((address) => !LOCAL_ADDRESS.test(address));
+    return !open || _('%s can be reached from other devices: choose a log-in').format(open);
+  };
+  list('hosts', '', {
+    check: checks.host,
+    title: _('Further names'),
+    help: _('Such as nas.example.org, beside the names and addresses that the device has.'),
+  });
+  text('base', '/cgi-bin/panel', {
+    check: checks.urlPath,
+    title: _('Path'),
+    help: _('Where the page and its interface are. The web server has to hand the same path on.'),
+  });
+}
+
+function addStorage(shown, section) {
+  const { text, number, choice } = optionsOf(shown, 'storage', section);
+  const check = checks.path;
+  text('state_dir', '/etc/depotd', {
+    check,
+    title: _('Records'),
+    help: _(
+      'Small and kept over an upgrade of the firmware. Counts after a restart, as the next two.',
+    ),
+  });
+  text('log_dir', '/var/log/depotd', { check, title: _('Logs of tasks') });
+  text('upload_dir', '/tmp/depotd', {
+    check,
+    title: _('Uploads'),
+    help: _('Until their task has ended.'),
+  });
+  number('upload_max_mb', [1024, 1, 1048576], { title: _('Largest upload'), help: _('In MiB.') });
+  number('keep_jobs', [100, 1, 100000], {
+    title: _('Tasks kept'),
+    help: _('A running task is never forgotten.'),
+  });
+  number('keep_log_mb', [32, 1, 1048576], {
+    title: _('Logs kept'),
+    help: _('In MiB, of tasks that have ended.'),
+  });
+  choice(
+    'log_level',
+    [
+      ['info', _('info', 'log level')],
+      ['trace', 'trace'],
+      ['debug', 'debug'],
+      ['warn', _('warnings', 'log level')],
+      ['error', _('errors', 'log level')],
+      ['fatal', _('fatal errors', 'log level')],
+      ['silent', _('nothing', 'log level')],
+    ],
+    { title: _('System log') },
+  );
+}
+
+function addContainers(shown) {
+  const { text, list, choice } = optionsOf(shown, 'container', 'container');
+  choice(
+    'engine',
+    [
+      ['auto', _('whichever is there')],
+      ['procd', _('init script "dockerd"')],
+      ['systemd', _('unit "docker"')],
+      ['command', _('the commands below')],
+    ],
+    {
+      title: _('Control of the engine'),
+      help: _('What stops and starts the container engine when its data moves.'),
+    },
+  );
+  const commands = [
+    list('start', '', { title: _('Command to start'), help: _('One argument a line.') }),
+    list('stop', '', { title: _('Command to stop'), help: _('One argument a line.') }),
+  ];
+  for (const command of commands) {
+    command.depends('container_engine', 'command');
+    command.retain = true;
+    command.rmempty = false;
+  }
+  text('socket', '/var/run/docker.sock', { check: checks.path, title: _('Socket of the engine') });
+}
+
+function addForge(shown) {
+  const { text, number, choice } = optionsOf(shown, 'forge', 'forge');
+  text('upstream', '', {
+    check: checks.upstream,
+    title: _('Address of the forge'),
+    help: _('Such as https://forge.example.org. Empty: none.'),
+  });
+  text('path', '/api/v1', { check: checks.urlPath, title: _('Path of its API') });
+  choice(
+    'expose',
+    [
+      ['documented', _('documented routes')],
+      ['all', _('everything below the path')],
+    ],
+    { title: _('Reachable paths') },
+  );
+  text('token_file', '', {
+    check: checks.path,
+    title: _('File with the token of the device'),
+    help: _('Who is logged in here uses the forge with it.'),
+  });
+  text('ca_file', '', {
+    check: checks.path,
+    title: _('File with a further certificate authority'),
+  });
+  number('cache_mb', [0, 0, 1048576], {
+    title: _('Cache'),
+    help: _('In MiB, for a weak line. 0: none.'),
+  });
+  const help = _('In seconds.');
+  number('connect_timeout_s', [10, 1, 3600], { title: _('Time to connect'), help });
+  number('first_byte_timeout_s', [120, 1, 86400], { title: _('Time to the first byte'), help });
+  number('idle_timeout_s', [60, 1, 86400], { title: _('Longest pause'), help });
+}
+
+return view.extend({
+  load() {
+    return uci.load('depotd');
+  },
+
+  render() {
+    const map = new form.Map(
+      'depotd',
+      _('Settings of depotd'),
+      _('What is left empty has the default shown. Running tasks go on over a change.'),
+    );
+    const section = mainSection();
+    const shown = map.section(Section, section, 'depotd');
+    shown.tab('access', _('Access'));
+    shown.tab('storage', _('Storage and log'));
+    shown.tab('container', _('Containers'));
+    shown.tab('forge', _('Code forge'));
+    addAccess(shown, section);
+    addStorage(shown, section);
+    addContainers(shown);
+    addForge(shown);
+    return map.render();
+  },
+});
