@@ -1,0 +1,50 @@
+import { getHeapStatistics, setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+
+/**
+ * When the garbage of the start is given back, and how often the daemon looks whether there is
+ * more.
+ */
+const SETTLED_MS = 1000;
+const LOOK_MS = 2000;
+/**
+ * Growth of the heap over its last clean-up that is worth another: below it a collection would find
+ * little.
+ */
+const WORTH_BYTES = 3 * 1024 ** 2;
+
+/**
+ * V8's own choices suit large machines. docs/decisions/0003-v8-flags-and-collections.md has what
+ * each flag saves. Before anything is loaded that allocates.
+ */
+export function setMemoryFlags(): void {
+  // V8 doubles its nursery under load and keeps it; on a small device the memory is worth more than
+  // fewer, longer collections.
+  setFlagsFromString('--semi-space-growth-factor=1');
+  // And it lets the heap double before it cleans up, and keeps half-empty pages, though what a busy
+  // daemon adds (package databases read anew) is nearly all garbage.
+  setFlagsFromString('--heap-growing-percent=20');
+  setFlagsFromString('--optimize-for-size');
+}
+
+/**
+ * Gives back what the start or a burst of work took: V8 by itself collects when it must, not when
+ * there is time.
+ */
+export function giveBackMemory(): void {
+  let clean = Infinity;
+  const collect = (): void => {
+    collectGarbage();
+    clean = getHeapStatistics().used_heap_size;
+  };
+  setTimeout(collect, SETTLED_MS).unref();
+  setInterval(() => {
+    if (getHeapStatistics().used_heap_size > clean + WORTH_BYTES) collect();
+  }, LOOK_MS).unref();
+}
+
+/** The function is found in a context of its own, which is not kept: it would take a megabyte. */
+function collectGarbage(): void {
+  setFlagsFromString('--expose-gc');
+  (runInNewContext('gc') as () => void)();
+}
