@@ -11,7 +11,7 @@ export function json(body: unknown, status = 200, headers: Record<string, string
   return new Response(JSON.stringify(body), { status, headers: { ...JSON_HEADERS, ...headers } });
 }
 
-/** What spec/ calls a task result: 0 for a job that was accepted. */
+/** A task result: 0 for a job that was accepted. */
 export interface TaskResult {
   code: number;
   stdout: string;

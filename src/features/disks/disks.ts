@@ -20,7 +20,7 @@ export interface Disks {
   close: () => void;
 }
 
-/** One device as spec/package-store.md has it: texts only. */
+/** One device as the interface shows it: texts only. */
 export interface DiskItem {
   dev: string;
   uuid: string;

@@ -45,7 +45,7 @@ export interface ForgeOptions {
 }
 
 /**
- * The forge behind the device: every documented operation of spec/code-hosting.md, passed on byte
+ * The forge behind the device: every documented operation, passed on byte
  * for byte.
  */
 export interface Forge {

@@ -15,7 +15,7 @@ const MOST_WAITING = 64;
 
 /**
  * rpcd's sessions, asked with ubus(1): `ubus -S call session get`. Each question renews the
- * session's idle time, as the panel's own does (facts/ubus.md).
+ * session's idle time, as the panel's own does (docs/reference/rpcd-sessions.md).
  */
 export function createPanelBus({ environment }: { environment: Record<string, string> }): PanelBus {
   const createQueue = (): Turns =>

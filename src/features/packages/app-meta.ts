@@ -4,7 +4,7 @@ const text = v.string();
 const texts = v.array(v.string());
 
 /**
- * What spec/ knows of an app's meta file; every other key passes through. A key of another type is
+ * What the interface knows of an app's meta file; every other key passes through. A key of another type is
  * left out.
  */
 const metaFile = v.looseObject({
@@ -46,7 +46,7 @@ export function parseAppMeta(json: string): AppMeta | undefined {
   }
 }
 
-/** One entry of the list of installed apps, as spec/package-store.md has it. */
+/** One entry of the list of installed apps, as the interface shows it. */
 export type AppItem = AppMeta & { name: string; time: number };
 
 /**

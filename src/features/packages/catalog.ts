@@ -15,7 +15,7 @@ import { isPackageName, metaPackageOf, type PackageName } from './names.ts';
 export interface Catalog {
   /** The list of installed apps, ready to be sent. */
   installed: () => Promise<PreparedAnswer>;
-  /** The state of one app or package, as spec/ has it. */
+  /** The state of one app or package, as the interface shows it. */
   status: (name: PackageName) => Promise<AppStatus>;
   meta: (name: PackageName) => Promise<AppMeta | undefined>;
   /** The installed apps with what their meta files say. */

@@ -12,7 +12,7 @@ type StoreTools = Pick<FeatureContext, 'queue' | 'submit' | 'logs'> & { catalog:
 
 const configureParams = { path: v.optional(devicePath), enable: v.optional(flag) };
 
-/** spec/package-store.md, below `admin/store/`. */
+/** The operations of the package store, below `admin/store/`. */
 export function storeRoutes(tools: StoreTools): Route[] {
   const { catalog, submit: submitJob } = tools;
   const submit = async (

@@ -114,7 +114,7 @@ async function stopPeerTask(queue: Queue): Promise<void> {
 }
 
 /**
- * What contract.md shows of a task. One that waits for its turn counts as running: its clients wait
+ * What callers see of a task. One that waits for its turn counts as running: its clients wait
  * until it is not.
  */
 export function describeTask(job: Job): object {

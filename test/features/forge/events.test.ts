@@ -51,15 +51,12 @@ test.each([
     204,
     { event: 'wiki.page.deleted', owner: 'o', repo: 'r', page: 'a/b' },
   ],
-])(
-  'spec/code-hosting.md "Events": %s %s confirmed with %d publishes once',
-  async (...[method, path, confirmed, event]) => {
-    status = confirmed;
-    await ask(device.port, path, { method, headers: { 'Content-Length': '2' }, body: '{}' });
-    expect(device.events).toEqual([event]);
-    expect(device.log.join()).toContain('forge_event');
-  },
-);
+])('%s %s confirmed with %d publishes once', async (...[method, path, confirmed, event]) => {
+  status = confirmed;
+  await ask(device.port, path, { method, headers: { 'Content-Length': '2' }, body: '{}' });
+  expect(device.events).toEqual([event]);
+  expect(device.log.join()).toContain('forge_event');
+});
 
 test.each([400, 403, 404, 409, 423, 500])(
   'an operation that the forge answers with %d publishes nothing',

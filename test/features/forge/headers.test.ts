@@ -8,7 +8,7 @@ const view = (): { apiRoot: string; origin: string } => ({
   origin: 'http://nas/cgi-bin/panel',
 });
 
-test('facts/forge.md section 9 "OTP/Sudo/Accept-Language/User-Agent": unknown and caller headers pass in order, spelling and number', () => {
+test('unknown and caller headers pass in order, spelling and number', () => {
   const lines = [
     'X-Gitea-OTP',
     '1',

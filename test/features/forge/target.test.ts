@@ -18,13 +18,10 @@ test.each([
   ['/api/v1/a?up=../..', { mount: '', path: '/a', query: '?up=../..' }],
   ['/api/v1/\xe4', { mount: '', path: '/\xe4', query: '' }],
   ['/api/v1/100%', { mount: '', path: '/100%', query: '' }],
-])(
-  'facts/forge.md section 9 "Request target", "Prefix": %s is read without decoding it',
-  (raw, expected) => {
-    expect(targets.owns(raw)).toBe(true);
-    expect(targets.read(raw)).toEqual(expected);
-  },
-);
+])('%s is read without decoding it', (raw, expected) => {
+  expect(targets.owns(raw)).toBe(true);
+  expect(targets.read(raw)).toEqual(expected);
+});
 
 test.each([
   '/api/v1/../admin',
@@ -63,7 +60,7 @@ test.each([
   '/',
   '/x/../api/v1/y',
   'api/v1/x',
-])('facts/forge.md section 9 "SSRF": %j does not belong to the forge half', (raw) => {
+])('%j does not belong to the forge half', (raw) => {
   expect(targets.owns(raw)).toBe(false);
   expect(typeof targets.read(raw)).toBe('string');
 });
