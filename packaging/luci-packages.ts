@@ -38,7 +38,6 @@ function appPackage(release: Release): PackageContents {
     depends: 'libc, luci-base, depotd',
     description: 'depotd in LuCI: System → Apps (depotd), with its page and its settings.',
     files,
-    postrm: readSource('postrm'),
   });
 }
 
@@ -63,12 +62,11 @@ interface LuciPackage {
   depends: string;
   description: string;
   files: PackageFiles;
-  postrm?: string;
 }
 
 function luciPackage(
   { version, modifiedAt }: Release,
-  { name, depends, description, files, postrm }: LuciPackage,
+  { name, depends, description, files }: LuciPackage,
 ): PackageContents {
   return {
     control: openwrtControl({
@@ -86,7 +84,7 @@ function luciPackage(
       postinst: defaultScript('postinst', '[ "${IPKG_NO_SCRIPT}" = "1" ] && exit 0\n'),
       'postinst-pkg': readSource('postinst-pkg'),
       prerm: defaultScript('prerm'),
-      ...(postrm === undefined ? {} : { postrm }),
+      postrm: readSource('postrm'),
     },
     modifiedAt,
   };

@@ -48,7 +48,8 @@ export function createConnection({ api, notices, embedding, onUp, onJob, poll })
     // Who has just come has nothing here that could be lost.
     else if (!wasUp && api.loginPage !== undefined) location.replace(api.loginPage);
     show('login');
-    const action = element('a', { className: 'button', href: api.loginPage ?? '/' }, ['Log in']);
+    const link = embedding.loginLink ?? { href: api.loginPage ?? '/' };
+    const action = element('a', { className: 'button', ...link }, ['Log in']);
     const text =
       api.loginPage === undefined
         ? 'You are not logged in. Log in to the device’s admin panel, then come back to this page.'

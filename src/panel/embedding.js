@@ -24,7 +24,12 @@ export function createEmbedding({ onLoggedIn }) {
     const body = document.body;
     new ResizeObserver(() => send('height', { height: body.offsetHeight })).observe(body);
   }
-  return { isEmbedded, askForLogin: () => send('login-needed') };
+  return {
+    isEmbedded,
+    askForLogin: () => send('login-needed'),
+    /** Loaded again, the embedding page logs people in and comes back here. */
+    loginLink: isEmbedded ? { href: parent.location.href, target: '_top' } : undefined,
+  };
 }
 
 /** Any other theme is the browser's own. */

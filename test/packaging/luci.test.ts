@@ -58,10 +58,14 @@ describe('luci-app-depotd', () => {
   test('the access group has a scope in read and one in write, and reading changes nothing', () => {
     const groups = contentOf(app, '/usr/share/rpcd/acl.d/luci-app-depotd.json') as Record<
       string,
-      Record<'read' | 'write', { ubus: { uci: string[] }; uci: string[] }>
+      Record<'read' | 'write', { ubus: Record<string, string[]>; uci: string[] }>
     >;
     expect(Object.keys(groups)).toEqual(['depotd']);
-    expect(groups.depotd?.read).toEqual({ ubus: { uci: ['changes', 'get'] }, uci: ['depotd'] });
+    expect(groups.depotd?.read).toEqual({
+      // What LuCI's own script asks for on every page, so that this group is enough to open one.
+      ubus: { luci: ['getFeatures'], session: ['access'], uci: ['changes', 'get'] },
+      uci: ['depotd'],
+    });
     expect(groups.depotd?.write.uci).toEqual(['depotd']);
     expect(groups.depotd?.write.ubus.uci).toContain('apply');
   });

@@ -112,6 +112,12 @@ test('a page without a session asks the embedding one, and goes on when it is lo
   }`);
   await browser.until("heard.some(({ depotd }) => depotd === 'login-needed')");
   expect(await browser.evaluate(`${PAGE}.querySelector('#link').dataset.state`)).toBe('login');
+  // Where that does not help: the whole window, not a log-in inside the frame.
+  expect(
+    await browser.evaluate(
+      `(({ href, target }) => [href === location.href, target])(${PAGE}.querySelector('.notice a'))`,
+    ),
+  ).toEqual([true, '_top']);
 
   await browser.evaluate(
     "logIn(); document.querySelector('iframe').contentWindow.postMessage({ depotd: 'logged-in' }, location.origin)",

@@ -22,13 +22,17 @@ const messages = {
 
 /* LuCI's cookie reaches LuCI's path only: its session gets a cookie of depotd's for the other. */
 function handOver(base) {
-  return fetch(`${base}/admin/login`, {
+  return ask(`${base}/admin/login`, {
     method: 'POST',
-    credentials: 'same-origin',
     body: new URLSearchParams({ session: rpc.getSessionID() }),
-  }).then(
-    (answer) => {
-      if (!answer.ok) throw new Error(messages[answer.status] || `HTTP ${answer.status}`);
+  });
+}
+
+/* A frame would show an error as it comes. */
+function ask(address, options) {
+  return fetch(address, { credentials: 'same-origin', ...options }).then(
+    ({ ok, status }) => {
+      if (!ok) throw new Error(messages[status] || `HTTP ${status}`);
     },
     () => {
       throw new Error(_('The device does not answer.'));
@@ -107,7 +111,7 @@ return view.extend({
     const isHandedOver = (main.auth || 'panel') === 'panel';
     const root = E('div', { class: 'depotd' });
     const open = () =>
-      (isHandedOver ? handOver(base) : Promise.resolve()).then(
+      (isHandedOver ? handOver(base) : ask(`${base}/`, { method: 'HEAD' })).then(
         () => dom.content(root, createFrame(base)),
         (error) =>
           dom.content(
