@@ -1,3 +1,4 @@
+import { closeSync, openSync } from 'node:fs';
 import type { Readable } from 'node:stream';
 import type { Options } from 'execa';
 import type { Command, RunLimits, RunResult } from './command.ts';
@@ -22,6 +23,7 @@ export interface Detached {
 export async function startDetached(command: Command, outputDescriptor: number): Promise<Detached> {
   const { execa } = await import('execa');
   const [program, ...args] = command.argv;
+  if (!hasDescriptors()) throw new Error(withoutDescriptors(program));
   // Any descriptor will do, though the types of the library name only a few.
   const output = outputDescriptor as 3;
   const options = {
@@ -45,6 +47,30 @@ export async function startDetached(command: Command, outputDescriptor: number):
   return { pid: child.pid, finishInput: (text) => child.stdin.end(text), ended };
 }
 
+/** Both ends of three pipes, and what libuv and the program itself open on the way. */
+const DESCRIPTORS_OF_A_START = 12;
+
+/**
+ * Without descriptors for the pipes, Node's spawn emits an error before execa listens for it, which
+ * would end the daemon. So they are asked for first, in the same turn.
+ */
+function hasDescriptors(): boolean {
+  const descriptors: number[] = [];
+  try {
+    while (descriptors.length < DESCRIPTORS_OF_A_START)
+      descriptors.push(openSync('/dev/null', 'r'));
+    return true;
+  } catch {
+    return false;
+  } finally {
+    descriptors.forEach((descriptor) => closeSync(descriptor));
+  }
+}
+
+function withoutDescriptors(program: string): string {
+  return `cannot start ${program}: no file descriptors are left`;
+}
+
 /**
  * After its end a command's output is read for so long at most: something that left its process
  * group may hold the pipe.
@@ -64,6 +90,9 @@ const AFTER_KILL_MS = 2000;
 export async function run(command: Command, limits: RunLimits): Promise<RunResult> {
   const { execa } = await import('execa');
   const [program, ...args] = command.argv;
+  if (!hasDescriptors()) {
+    return { exitCode: undefined, stdout: '', stderr: withoutDescriptors(program) };
+  }
   const options = {
     cwd: command.cwd,
     env: command.environment,

@@ -1,7 +1,9 @@
 import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 
 import { run } from '../../src/device/exec.ts';
+import { runCommand } from './command.ts';
 
 const LIMITS = { timeoutMs: 20_000, maxBytes: 65_536 };
 const shell = (text: string): Parameters<typeof run>[0] => ({
@@ -59,3 +61,16 @@ function isRunning(pid: number): boolean {
     return false;
   }
 }
+
+test('a command that has no file descriptor to start with is refused, and whoever asked lives on', async () => {
+  const program = join(import.meta.dirname, 'without-descriptors.ts');
+
+  const { code, stdout, stderr } = await runCommand(['node', '--import', 'tsx', program]);
+
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  expect(JSON.parse(stdout)).toEqual({
+    isRun: false,
+    stderr: 'cannot start true: no file descriptors are left',
+    detached: 'Error: cannot start true: no file descriptors are left',
+  });
+});
