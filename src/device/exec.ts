@@ -57,8 +57,9 @@ const DESCRIPTORS_OF_A_START = 12;
 function hasDescriptors(): boolean {
   const descriptors: number[] = [];
   try {
-    while (descriptors.length < DESCRIPTORS_OF_A_START)
+    while (descriptors.length < DESCRIPTORS_OF_A_START) {
       descriptors.push(openSync('/dev/null', 'r'));
+    }
     return true;
   } catch {
     return false;
