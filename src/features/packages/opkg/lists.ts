@@ -66,8 +66,10 @@ export async function* readParagraphs(
   file: string,
   isWanted: (name: string) => boolean,
 ): AsyncGenerator<string> {
+  const isPacked = await isGzip(file);
+  // Opened no sooner: an error that comes before somebody listens would end the daemon.
   const source = createReadStream(file);
-  const stream = (await isGzip(file)) ? pipeline(source, createGunzip(), () => undefined) : source;
+  const stream = isPacked ? pipeline(source, createGunzip(), () => undefined) : source;
   stream.setEncoding('utf8');
   let text = '';
   for await (const chunk of stream as AsyncIterable<string>) {

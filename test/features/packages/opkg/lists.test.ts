@@ -1,4 +1,4 @@
-import { readFile, rm, writeFile } from 'node:fs/promises';
+import { readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
 
@@ -66,6 +66,14 @@ test('of several lists, packed and plain, the newest version comes first', async
     '1.0-1',
     '1.0~rc1',
   ]);
+});
+
+test('a list that goes away while the lists are read is passed over', async () => {
+  const gone = join(folder, 'gone');
+  await symlink(join(folder, 'nowhere'), gone);
+  onTestFinished(() => rm(gone));
+
+  expect([...(await host.packages.available(['libdemo'])).keys()]).toEqual(['libdemo']);
 });
 
 test('of a list cut off in the middle, what stands before the cut is offered', async () => {
