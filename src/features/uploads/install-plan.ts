@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import type { PackageDatabase } from '../packages/package-manager.ts';
 import { unixNow, type Job } from '../../jobs/job.ts';
-import type { Plan } from '../../jobs/plan.ts';
+import type { Act, Plan } from '../../jobs/plan.ts';
 import { isPresent } from '../packages/catalog.ts';
 import { dependentsFirst } from '../packages/dependencies.ts';
 import { checkSpace } from '../packages/opkg/steps.ts';
@@ -85,7 +85,29 @@ export function uploadPlan(tools: UploadPlanTools, { subject, params }: Job): Pl
       });
     },
   });
-  return { steps, repair: repairSteps(tools), former: formerIds('install') };
+  return {
+    steps,
+    repair: [...repairSteps(tools), forgetStep(tools)],
+    former: formerIds('install'),
+  };
+}
+
+/**
+ * A job that was cut off between its record and its end leaves a record of what the repair has
+ * taken away again. Of what could not be taken away it stays, so that it can be undone.
+ */
+function forgetStep({ packages, records }: UploadPlanTools): Act {
+  return {
+    id: 'forget-record',
+    label: 'forget the record',
+    act: async ({ job }) => {
+      const record = await records.find(job.id);
+      const database = await packages.read();
+      const isUndone = record?.packages.every((name) => !isPresent(database.get(name)));
+      if (isUndone === true) await records.remove(job.id);
+      return undefined;
+    },
+  };
 }
 
 /** Those that need others before them. */

@@ -2,6 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 
+import type { Job } from '../../../src/jobs/job.ts';
 import { createUploadDevice, ipk, runFile, type UploadDevice } from './upload-device.ts';
 
 let on: UploadDevice;
@@ -96,6 +97,24 @@ test('a record that cannot be read does not take the others with it', async () =
     before[0]?.file,
     ipk('other').name,
   ]);
+});
+
+test('an upload that a power cut hit before its end was recorded leaves no record of what is removed again', async () => {
+  const state = (name: string): string => join(on.device.root, 'etc/depotd', name);
+  const statusBefore = await readFile(join(on.device.root, 'usr/lib/opkg/status'));
+  await on.install(ipk('hello'));
+  await on.daemon.kill('SIGKILL');
+  const records = (await readFile(state('jobs.jsonl'), 'utf8')).trimEnd().split('\n');
+  const under = records.findLast((line) => (JSON.parse(line) as Job).state === 'running') ?? '';
+  const job = { ...(JSON.parse(under) as Job), bootId: '00000000-0000-0000-0000-000000000000' };
+  await writeFile(state('jobs.jsonl'), `${JSON.stringify(job)}\n`);
+  await writeFile(state('opkg-status.before'), statusBefore);
+
+  await on.daemon.restart();
+
+  expect(await on.daemon.finished(job.id)).toMatchObject({ state: 'interrupted' });
+  expect(await installed()).toEqual(['libc']);
+  expect(await on.records()).toEqual([]);
 });
 
 test.each(['unrun', 'del_record'])(
