@@ -4,9 +4,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 
 import { runCommand } from '../device/command.ts';
 import { launchDaemon, type LaunchedDaemon } from '../device/daemon-process.ts';
-import type { TaskStatus } from '../device/daemon.ts';
-import { ask, type Answer, type Question } from '../support/ask.ts';
 import type { Bench } from './bench.ts';
+import { createClient, parse, type FaultClient } from './client.ts';
 import { isAlive } from './process-scan.ts';
 
 /** What the preloaded module does at the n-th change that the daemon makes, counted from now. */
@@ -31,23 +30,13 @@ export interface FaultEvent {
 }
 
 /** A daemon that is started again when it ends, as procd does it, and watched from outside. */
-export interface SupervisedDaemon {
+export interface SupervisedDaemon extends FaultClient {
   readonly arm: (fault: ArmedFault) => Promise<void>;
   /** Starts it if it has ended. */
   readonly ensure: () => Promise<void>;
   readonly isUp: () => boolean;
   readonly pid: () => number;
   readonly events: () => Promise<FaultEvent[]>;
-  /** One request; undefined if nobody answers. Answers that are never right become findings. */
-  readonly ask: (path: string, question?: Question) => Promise<Answer | undefined>;
-  /** Begins an operation. @returns its task, or the answer that refused it */
-  readonly submit: (
-    operation: string,
-    form?: Record<string, string>,
-  ) => Promise<{ id: string } | { refused: string }>;
-  readonly upload: (fileName: string, content: Buffer) => ReturnType<SupervisedDaemon['submit']>;
-  readonly status: (id: string) => Promise<TaskStatus | undefined>;
-  readonly all: () => Promise<Record<string, TaskStatus> | undefined>;
   readonly findings: string[];
   readonly starts: () => number;
   readonly log: string[];
@@ -55,11 +44,7 @@ export interface SupervisedDaemon {
 }
 
 const PRELOAD = join(import.meta.dirname, 'preload.mjs');
-const BASE = '/cgi-bin/panel';
 const START_LIMIT_MS = 20_000;
-/** What is promised: not now (503), no room (507), the engine or the lock in use. */
-const PROMISED = [503, 507];
-
 export function createSupervisedDaemon(bench: Bench, set: readonly string[]): SupervisedDaemon {
   const findings: string[] = [];
   const log: string[] = [];
@@ -80,17 +65,7 @@ export function createSupervisedDaemon(bench: Bench, set: readonly string[]): Su
         return [];
       }
     });
-  const request: SupervisedDaemon['ask'] = async (path, question) => {
-    if (daemon === undefined) return undefined;
-    const answer = await ask(`${daemon.url}${path}`, question).catch(() => undefined);
-    const problem = answer === undefined ? undefined : problemOf(path, answer);
-    if (problem !== undefined) findings.push(problem);
-    return answer;
-  };
-  const json = async (path: string, question?: Question): Promise<unknown> => {
-    const answer = await request(`${BASE}/admin/${path}`, question);
-    return answer?.status === 200 ? parse(answer.text) : undefined;
-  };
+  const client = createClient(() => (isUp() ? daemon?.url : undefined), findings);
   return {
     findings,
     log,
@@ -117,28 +92,7 @@ export function createSupervisedDaemon(bench: Bench, set: readonly string[]): Su
       }
     },
     events,
-    ask: request,
-    submit: async (operation, form = {}) => {
-      const { token = '' } = ((await json('store/token')) ?? {}) as { token?: string };
-      const answer = await request(`${BASE}/admin/store/${operation}`, {
-        method: 'POST',
-        form: { ...form, token },
-      });
-      return taskIn(answer);
-    },
-    upload: async (fileName, content) => {
-      const form = new FormData();
-      form.append('file', new Blob([new Uint8Array(content)]), fileName);
-      const path = `${BASE}/admin/store/upload`;
-      const answer = await fetch(`${daemon?.url ?? ''}${path}`, { method: 'POST', body: form })
-        .then(async (response) => ({ status: response.status, text: await response.text() }))
-        .catch(() => undefined);
-      const problem = answer === undefined ? undefined : problemOf(path, answer);
-      if (problem !== undefined) findings.push(problem);
-      return taskIn(answer);
-    },
-    status: async (id) => (await json(`system/tasks/status?task_id=${id}`)) as TaskStatus,
-    all: async () => (await json('system/tasks/status')) as Record<string, TaskStatus>,
+    ...client,
     close: async () => {
       if (daemon !== undefined && isUp()) {
         await runCommand(['prlimit', '--pid', String(daemon.pid), '--nofile=1024:']);
@@ -150,39 +104,6 @@ export function createSupervisedDaemon(bench: Bench, set: readonly string[]): Su
 
 export function nothing(id: string): ArmedFault {
   return { id, at: 0, fault: 'none', forMs: 0, clockOffsetMs: 0 };
-}
-
-function taskIn(
-  answer: Pick<Answer, 'status' | 'text'> | undefined,
-): { id: string } | { refused: string } {
-  const body = (answer === undefined ? {} : (parse(answer.text) ?? {})) as {
-    code?: number;
-    task_id?: string;
-  };
-  return body.task_id !== undefined && body.code === 0
-    ? { id: body.task_id }
-    : { refused: `${answer?.status ?? 'no answer'} ${answer?.text ?? ''}` };
-}
-
-/** Every refusal is JSON that names itself; a failure of the daemon's own is none that it promised. */
-function problemOf(
-  path: string,
-  { status, text }: Pick<Answer, 'status' | 'text'>,
-): string | undefined {
-  if (status < 400) return undefined;
-  const body = parse(text) as { code?: number; msg?: string; status?: string } | undefined;
-  if (body === undefined) return `${path} answers ${status} without JSON: ${text.slice(0, 200)}`;
-  return status >= 500 && !PROMISED.includes(status)
-    ? `${path} answers ${status}: ${body.msg ?? text}`
-    : undefined;
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 export async function waitUntil(
