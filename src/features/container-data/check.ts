@@ -30,7 +30,10 @@ export async function checkMove(
   const gathered = await gather(host, target);
   if ('fault' in gathered) return { result: 'bad', reasons: [gathered.fault] };
   const { facts, content } = gathered;
-  if (facts.source.kind === 'folder') facts.need = await measure(host, { facts, content, isExact });
+  if (facts.source.kind === 'folder') {
+    facts.need = await measure(host, { facts, content, isExact });
+    if (isExact) facts.longPath = await host.places.longPath(facts.source.real);
+  }
   return verdict(reasonsAgainstMove(facts), facts, content);
 }
 
@@ -101,6 +104,7 @@ async function gather(
     subvolumes,
     copierFault,
     need: undefined,
+    longPath: undefined,
   };
   return { facts, content };
 }

@@ -1,5 +1,5 @@
 import { DepotError, type ErrorCode } from '../../errors.ts';
-import type { ContainerHost, CopyPass, CopyReport } from './device.ts';
+import type { ContainerHost, CopyPass, CopyReport, LongPath } from './device.ts';
 import {
   retryFrom,
   type Act,
@@ -8,6 +8,7 @@ import {
   type Step,
   type StepContext,
 } from '../../jobs/plan.ts';
+import { longPathText } from './reasons-against.ts';
 import { needRecord, remember } from './record.ts';
 
 interface Pass {
@@ -37,7 +38,7 @@ export function passSteps(
   };
   const judge = {
     live: judgeLive,
-    changed: judgeExit,
+    changed: judgeChanged,
     differing: judgeExit,
     compare: judgeCompare,
   }[pass];
@@ -83,7 +84,10 @@ async function judgeLive(
     throw await failure(host, context, judging);
   }
   await host.moves.need(judging.target, context.job.id);
-  const { isRetried } = needRecord(context.memory);
+  const { isRetried, source } = needRecord(context.memory);
+  const long = isRetried ? await host.places.longPath(source) : undefined;
+  // It would be in the way when the engine has been stopped, too.
+  if (long !== undefined) throw tooLong(judging.label, long);
   await context.note(
     isRetried
       ? 'not everything could be copied while containers run; what is left is copied when they have stopped'
@@ -91,6 +95,29 @@ async function judgeLive(
   );
   remember(context.memory, { isRetried: true });
   return isRetried ? undefined : retryFrom(judging.retry);
+}
+
+function tooLong(label: string, path: LongPath): DepotError {
+  return new DepotError('command_failed', `cannot ${label}: ${longPathText(path)}`);
+}
+
+/**
+ * What could not be copied as changed is left to the pass over all, which deletes whatever is in the
+ * way: no container may make a move impossible.
+ */
+async function judgeChanged(
+  host: ContainerHost,
+  context: StepContext,
+  judging: Judging,
+): Promise<undefined> {
+  const { lastExitCode: code } = context.job;
+  if (code === 0) return;
+  if ((code !== PARTIAL && code !== VANISHED) || (await isFull(host, judging.target))) {
+    throw await failure(host, context, judging);
+  }
+  await host.moves.need(judging.target, context.job.id);
+  await context.note('not everything that changed could be copied by itself; all is gone through');
+  remember(context.memory, { isThorough: true });
 }
 
 async function judgeExit(
@@ -144,7 +171,7 @@ const MOST_PRINTED = 256 * 1024;
 
 async function failure(
   host: ContainerHost,
-  { job }: StepContext,
+  { job, memory }: StepContext,
   { label, target }: Judging,
 ): Promise<DepotError> {
   const fail = (code: ErrorCode, reason: string): DepotError =>
@@ -154,6 +181,8 @@ async function failure(
   }
   if (await isFull(host, target)) return fail('no_space', `the file system of ${target} is full`);
   const { lastExitCode: code = -1 } = job;
+  const long = code === PARTIAL ? await host.places.longPath(needRecord(memory).source) : undefined;
+  if (long !== undefined) return tooLong(label, long);
   return fail(
     'command_failed',
     `rsync ${REASONS[code] ?? 'failed'} (exit code ${code}); the log says more`,

@@ -116,6 +116,14 @@ export interface DataRootSettings {
   restore: (setting: DataRootSetting, written: string) => Promise<void>;
 }
 
+/** Too long for a path, from the folder on (MOST_PATH_BYTES). */
+export interface LongPath {
+  /** The folder that was walked. */
+  folder: string;
+  /** The first bytes of the path below it. */
+  start: string;
+}
+
 /** What a path leads to. Of a path that is not there, its nearest folder that is. */
 export interface Place {
   path: string;
@@ -148,6 +156,8 @@ export interface Places {
    * internal
    */
   usage: (folder: string) => Promise<{ bytes: number; inodes: number }>;
+  /** A path below a folder that is too long to be copied, if there is one. */
+  longPath: (folder: string) => Promise<LongPath | undefined>;
 }
 
 /**

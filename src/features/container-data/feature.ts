@@ -10,7 +10,7 @@ import { createMoveFolders } from './target-folder.ts';
 import { valuesOf } from '../../config/config.ts';
 import type { Feature, FeatureContext } from '../feature.ts';
 
-/** Where the data of the container engine lies, and moving it to another disk. */
+/** Where the data of the container engine lies, and moving it to another folder. */
 export function createContainerDataFeature(context: FeatureContext): Feature {
   const container = createContainerHost(context);
   return {

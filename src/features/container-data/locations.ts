@@ -9,6 +9,18 @@ import { parseMountTable } from '../../device/mounts.ts';
 /** A walk over a large data root on a slow disk. */
 const WALK_LIMITS = { timeoutMs: 30 * 60_000, maxBytes: 1024 ** 2 };
 
+/**
+ * Longest path of a file that rsync copies, from the folder that it copies, in bytes: a byte below
+ * PATH_MAX (limits.h). By steps from folder to folder a program can make longer ones.
+ */
+export const MOST_PATH_BYTES = 4095;
+
+/**
+ * Names the first path that is longer: `./` and one byte more than that. busybox's find says of it
+ * that it cannot look at it.
+ */
+const FIND_LONG_PATH = `cd "$1" && find . -xdev -path "$(printf '%${MOST_PATH_BYTES + 3}s' | tr ' ' '?')*" 2>&1 | grep -a -e '^\\./' -e 'name too long$' | head -n 1`;
+
 export function createPlaces(environment: Record<string, string>): Places {
   /** Runs a fixed shell text on one folder. */
   const onFolder = async (text: string, folder: string): Promise<string> => {
@@ -51,6 +63,11 @@ export function createPlaces(environment: Record<string, string>): Places {
         );
       }
       return { bytes: Number(kibibytes) * 1024, inodes: Number(inodes) };
+    },
+    longPath: async (folder) => {
+      const found = await onFolder(FIND_LONG_PATH, folder);
+      const start = /\.\/([^\n]{1,100})/.exec(found)?.[1];
+      return start === undefined ? undefined : { folder, start };
     },
   };
 }

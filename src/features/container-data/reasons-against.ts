@@ -1,4 +1,5 @@
-import type { EngineState, KnownSetting, Place } from './device.ts';
+import type { EngineState, KnownSetting, LongPath, Place } from './device.ts';
+import { MOST_PATH_BYTES } from './locations.ts';
 import type { MountEntry } from '../../device/mounts.ts';
 import { sizeText } from '../../format-bytes.ts';
 
@@ -25,6 +26,8 @@ export interface MoveFacts {
    * where there is nothing.
    */
   need: { bytes: number; inodes: number; heldBytes: number } | undefined;
+  /** What cannot be copied, as far as the data was walked over. */
+  longPath: LongPath | undefined;
 }
 
 type Reason = (facts: MoveFacts) => string | undefined;
@@ -43,6 +46,7 @@ export function reasonsAgainstMove(facts: MoveFacts): string[] {
       driverCannotMove,
       noRoom,
       noInodes,
+      pathTooLong,
       noCopier,
     ],
     facts,
@@ -125,11 +129,20 @@ const uncommitted: Reason = ({ setting: { uncommittedFile } }) =>
 
 const noKeeper: Reason = ({ keeperFault }) => keeperFault;
 
-/** Overlays are mounted with options in which these part one path from the next. */
-const badName: Reason = ({ target: { path, real } }) =>
-  /[:,\\]/.test(path + real)
-    ? `${path} has a colon, a comma or a backslash in it, with which the engine cannot mount its layers`
+const badName: Reason = ({ target: { path, real } }) => {
+  const [character] = UNFIT_CHARACTER.exec(path + real) ?? [];
+  if (character !== undefined) {
+    return `${path} has ${JSON.stringify(character)} in it, with which the engine does not start or does not find its containers again; no path may have : , \\ [ % " or control characters`;
+  }
+  return Math.max(Buffer.byteLength(path), Buffer.byteLength(real)) > MOST_TARGET_BYTES
+    ? `${path} has more than ${MOST_TARGET_BYTES} bytes, with which the engine cannot mount its layers`
     : undefined;
+};
+
+/** docs/reference/data-root-paths.md says what dockerd does with each. */
+const UNFIT_CHARACTER = /[:,\\[%"\p{Cc}]/u;
+/** The same page. */
+const MOST_TARGET_BYTES = 700;
 
 const ALWAYS: readonly Reason[] = [
   samePlace,
@@ -203,6 +216,13 @@ const noInodes: Reason = ({ need, target }) => {
     ? `${target.path} has too few inodes: ${target.freeInodes} are free, ${inodes} are needed`
     : undefined;
 };
+
+const pathTooLong: Reason = ({ longPath }) =>
+  longPath === undefined ? undefined : longPathText(longPath);
+
+export function longPathText({ folder, start }: LongPath): string {
+  return `a path in ${folder} has more than ${MOST_PATH_BYTES} bytes, which cannot be copied: ${start}…`;
+}
 
 const noCopier: Reason = ({ copierFault }) => copierFault;
 

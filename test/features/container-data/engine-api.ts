@@ -20,6 +20,8 @@ export interface EngineApi {
   /** Makes an image of a tar archive. */
   readonly importImage: (tar: Buffer, name: string) => Promise<void>;
   readonly run: (image: string, options: ContainerOptions) => Promise<void>;
+  /** Removes a container that runs. */
+  readonly remove: (name: string) => Promise<void>;
 }
 
 export function createEngineApi(socketPath: string): EngineApi {
@@ -66,6 +68,9 @@ export function createEngineApi(socketPath: string): EngineApi {
         Buffer.from(JSON.stringify(settings)),
       )) as { Id: string };
       await need('POST', `/containers/${id}/start`);
+    },
+    remove: async (name) => {
+      await need('DELETE', `/containers/${name}?force=1`);
     },
   };
 }

@@ -38,6 +38,8 @@ export interface EngineDevice {
   readonly hold: (
     verb: 'start' | 'stop',
   ) => Promise<{ reached: () => Promise<void>; release: () => Promise<void> }>;
+  /** Has a program of the daemon's run a shell text first; undefined: no more. */
+  readonly wrap: (program: string, text: string | undefined) => Promise<void>;
   readonly enginePid: () => Promise<number>;
   readonly close: () => Promise<void>;
 }
@@ -64,7 +66,11 @@ export async function createEngineDevice(sizeMib = 160): Promise<EngineDevice> {
     ),
     `container.socket=${at('engine.sock')}`,
   ];
-  const daemon = await startDaemon(device, { set });
+  await mkdir(at('programs'));
+  const daemon = await startDaemon(device, {
+    set,
+    env: { PATH: `${at('programs')}:${device.path}` },
+  });
   const migrate: EngineDevice['migrate'] = async (path, overwrite) =>
     (await (
       await daemon.post('admin/store/docker_migrate', {
@@ -94,6 +100,21 @@ export async function createEngineDevice(sizeMib = 160): Promise<EngineDevice> {
       const status = await daemon.finished(id, END_MS);
       return { ...status, log: await daemon.logOf(id) };
     },
+    ...disturbances(at),
+    enginePid: async () => Number(await readFile(at('engine.pid'), 'utf8')),
+    close: async () => {
+      await daemon.close();
+      await command('sh', [at('engine'), 'end']).catch(() => undefined);
+      await disks.close();
+      await device.close();
+      await rm(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
+    },
+  };
+}
+
+/** What happens at a moment that the test chooses. */
+function disturbances(at: (path: string) => string): Pick<EngineDevice, 'hook' | 'hold' | 'wrap'> {
+  return {
     hook: (verb, text) => writeFile(at(`before-${verb}`), text),
     hold: async (verb) => {
       await writeFile(
@@ -116,13 +137,15 @@ export async function createEngineDevice(sizeMib = 160): Promise<EngineDevice> {
         },
       };
     },
-    enginePid: async () => Number(await readFile(at('engine.pid'), 'utf8')),
-    close: async () => {
-      await daemon.close();
-      await command('sh', [at('engine'), 'end']).catch(() => undefined);
-      await disks.close();
-      await device.close();
-      await rm(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
+    wrap: async (program, text) => {
+      const { stdout } = await command('sh', ['-c', 'command -v "$1"', 'sh', program]);
+      const wrapper = at(`programs/${program}`);
+      if (text === undefined) await rm(wrapper);
+      else {
+        await writeFile(wrapper, `#!/bin/sh\n${text}\nexec ${stdout.trim()} "$@"\n`, {
+          mode: 0o755,
+        });
+      }
     },
   };
 }
@@ -160,13 +183,13 @@ esac
   );
 }
 
-/** A tar archive of a root with a shell in it. */
+/** A tar archive of a root with a shell in it, and with a folder `layer/folder`. */
 export async function shellImage(folder: string): Promise<Buffer> {
   const root = join(folder, 'image');
   await mkdir(join(root, 'bin'), { recursive: true });
   const { stdout } = await command('sh', [
     '-c',
-    'cp "$(command -v busybox)" "$1/bin/busybox" && for name in sh sleep mv; do ln -s busybox "$1/bin/$name"; done && tar -C "$1" -c . >"$1.tar" && echo "$1.tar"',
+    'cp "$(command -v busybox)" "$1/bin/busybox" && mkdir -p "$1/layer/folder" && echo >"$1/layer/folder/file" && for name in sh sleep mv rm ln mkdir; do ln -s busybox "$1/bin/$name"; done && tar -C "$1" -c . >"$1.tar" && echo "$1.tar"',
     'sh',
     root,
   ]);

@@ -62,6 +62,7 @@ function facts(more: Partial<MoveFacts> = {}): MoveFacts {
     mountsInTarget: [],
     subvolumes: [],
     need: { bytes: GIB, inodes: 1000, heldBytes: GIB },
+    longPath: undefined,
     ...more,
   };
 }
@@ -74,6 +75,13 @@ test('a folder on a mounted disk with room is good', () => {
   expect(reasonsAgainstMove(facts())).toEqual([]);
   expect(reasonsAgainstMove(facts({ engine: { kind: 'absent' }, need: undefined }))).toEqual([]);
 });
+
+test.each(['My Disk', "Bob's", '数据', 'Größe', 'a(b) {c} $d #e &f', 'x'.repeat(200)])(
+  'a folder named %s is good',
+  (name) => {
+    expect(reasonsAgainstMove(facts({ target: place(`/mnt/${name}/docker`, DISK) }))).toEqual([]);
+  },
+);
 
 test.each<[string, Partial<MoveFacts>, string]>([
   ['the same path', { target: place('/opt/docker', ROOT) }, 'is where the container data is'],
@@ -94,7 +102,28 @@ test.each<[string, Partial<MoveFacts>, string]>([
   ['the system disk', { target: place('/mnt/other', ROOT) }, 'nothing is mounted at /mnt/other'],
   ['a file', { target: place('/mnt/disk/file', DISK, { kind: 'file' }) }, 'no folder'],
   ['a disk that is read-only', onDisk({ isReadOnly: true }), 'mounted read-only'],
-  ['a name that cannot be mounted', { target: place('/mnt/disk/a:b', DISK) }, 'a colon'],
+  ...[':', ',', '\\', '[', '%', '"', '\t', '\u007f'].map(
+    (character): [string, Partial<MoveFacts>, string] => [
+      `a name with ${JSON.stringify(character)} in it`,
+      { target: place(`/mnt/disk/a${character}b`, DISK) },
+      `has ${JSON.stringify(character)} in it`,
+    ],
+  ),
+  [
+    'a name that is fine, and leads to one that is not',
+    { target: place('/mnt/disk/link', DISK, { real: '/mnt/disk/a[b' }) },
+    'has "[" in it',
+  ],
+  [
+    'a path that is too long for mount options',
+    { target: place(`/mnt/disk/${'ä'.repeat(346)}`, DISK) },
+    'has more than 700 bytes',
+  ],
+  [
+    'a path in the data that cannot be copied',
+    { longPath: { folder: '/opt/docker', start: 'volumes/deep' } },
+    'a path in /opt/docker has more than 4095 bytes, which cannot be copied: volumes/deep…',
+  ],
   [
     'something mounted below',
     { mountsInTarget: [{ ...DISK, path: '/mnt/disk/docker/sub' }] },

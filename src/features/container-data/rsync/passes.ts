@@ -44,7 +44,8 @@ copy 1 "" && cp -L --preserve=all --attributes-only "$name" "$to"
  *    engine is stopped for as little as possible.
  *  - changed: files that changed after the copy began are copied again whatever their size and time
  *    say (a program can set a file's time back, but not the time of that), and folders that changed
- *    lose what is no longer in them. Nothing else is looked at: the engine is stopped.
+ *    lose what is no longer in them. A folder of the copy makes way for what is no folder any more
+ *    (a whiteout, a link). Nothing else is looked at: the engine is stopped.
  *  - differing: all that differs, where a comparison has found something.
  *  - compare: lists what a pass would still do, and counts the copy, while that is flushed to the
  *    disk. It asks for no attributes, which take it half of its time: one that changes gives its
@@ -113,7 +114,7 @@ copyFirst() {
   stage >/dev/null 2>&1
   flush "$staged" & flusher=$!
   wait "$small"; code=$?
-  [ ! -e "$list" ] || "$@" --link-dest="$staged" --from0 --files-from="$list" "$source/" "$copy/" || code=$?
+  [ ! -e "$list" ] || "$@" --force --link-dest="$staged" --from0 --files-from="$list" "$source/" "$copy/" || code=$?
   rm -rf "$staged" "$list"
   wait "$flusher"
   return "$code"
@@ -151,7 +152,7 @@ live)
   wait "$flusher"
   ;;
 changed)
-  cd "$source" && { changed >"$list"; "$@" --ignore-times --from0 --files-from="$list" ./ "$copy/"; } || exit $?
+  cd "$source" && { changed >"$list"; "$@" --force --ignore-times --from0 --files-from="$list" ./ "$copy/"; } || exit $?
   folders <"$list" | "$@" --delete --from0 --files-from=- ./ "$copy/"; code=$?
   rm -f "$list"
   ;;

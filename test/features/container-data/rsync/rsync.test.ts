@@ -123,6 +123,28 @@ describe('the passes of a copy', () => {
     ]);
   });
 
+  test.each([
+    ['a link', 'ln -s elsewhere current'],
+    ['a file', 'echo text >current'],
+    ['a fifo', 'mkfifo current'],
+    // Root's to make.
+    ...(process.getuid?.() === 0 ? [['a whiteout of an overlay', 'mknod current c 0 0']] : []),
+  ])('a folder full of files that has become %s since is made way for', async (_, make = '') => {
+    await mkdir(join(on.source, 'sub/current/deep'), { recursive: true });
+    await writeFile(join(on.source, 'sub/current/deep/file'), '');
+    await on.pass('live');
+    await rm(join(on.source, 'sub/current'), { recursive: true });
+    await run('sh', ['-c', make], { cwd: join(on.source, 'sub') });
+
+    await on.pass('changed');
+
+    expect(reportIn(await on.pass('compare'))).toMatchObject({
+      differences: 0,
+      files: 3,
+      copied: 3,
+    });
+  });
+
   test('a folder that was renamed is found by comparing, and brought over by a pass over all', async () => {
     await mkdir(join(on.source, 'before'));
     await writeFile(join(on.source, 'before/file'), '');
