@@ -8,7 +8,7 @@ import type { FeatureContext, HealthReport, Overview } from './features/feature.
 import type { CallerRequest } from './features/forge/caller.ts';
 import type { Forge } from './features/forge/forge.ts';
 import { createApp } from './http/app.ts';
-import { checkHost, hostForm, type KnownHosts } from './http/guard.ts';
+import { checkHost, checkOneHost, hostForm, type KnownHosts } from './http/guard.ts';
 import { calledAddress } from './http/peer.ts';
 import type { Answering } from './http/listeners.ts';
 import { refusal } from './http/respond.ts';
@@ -38,6 +38,12 @@ export async function createFront(options: FrontOptions): Promise<Front> {
   const app = await createAppListener(options, { forge, hosts });
   return {
     handle: (request, response) => {
+      try {
+        checkOneHost(request.rawHeaders);
+      } catch (error) {
+        refuse(response, error);
+        return;
+      }
       if (!forge.owns(request.url ?? '')) app(request, response);
       else if (isForUs(options, { request, response, hosts })) forge.handle(request, response);
     },
@@ -124,9 +130,14 @@ function problemOf(
 export function refuse(response: ServerResponse, error: unknown): void {
   const { status, message } =
     error instanceof DepotError ? error : new DepotError('internal', reasonOf(error));
+  const body = JSON.stringify({ code: status, msg: message });
   response
-    .writeHead(status, { 'content-type': 'application/json; charset=utf-8', connection: 'close' })
-    .end(JSON.stringify({ code: status, msg: message }));
+    .writeHead(status, {
+      'content-type': 'application/json; charset=utf-8',
+      'content-length': Buffer.byteLength(body),
+      connection: 'close',
+    })
+    .end(body);
 }
 
 function knownHosts({ config: { main }, paths }: FrontOptions): KnownHosts {

@@ -73,30 +73,54 @@ export function hostForm(address: string | undefined): string | undefined {
 }
 
 /**
- * A change must come from this host's own pages, or from no page at all (Fetch standard, Origin and
- * Sec-Fetch-Site).
+ * A change must come from this host's own pages, or from no page at all.
  * @throws DepotError forbidden
  */
 export function checkOrigin(headers: Headers): void {
-  const origin = headers.get('origin');
-  const host = (headers.get('host') ?? '').toLowerCase();
-  if (origin !== null && hostOf(origin) !== host) {
-    throw new DepotError(
-      'forbidden',
-      `cannot take a change from the origin "${origin.slice(0, 200)}"`,
-    );
+  const source = foreignSource((name) => headers.get(name) ?? undefined);
+  if (source !== undefined) {
+    throw new DepotError('forbidden', `cannot take a change from ${source}`);
   }
-  const site = headers.get('sec-fetch-site');
-  if (site === 'cross-site' || site === 'same-site') {
-    throw new DepotError(
-      'forbidden',
-      `cannot take a change from another site (Sec-Fetch-Site: ${site})`,
-    );
+}
+
+type SourceField = 'origin' | 'host' | 'sec-fetch-site';
+
+/**
+ * Whether a page of another origin had the request sent (Fetch standard, Origin and
+ * Sec-Fetch-Site). A GET that a page embeds, such as a picture, has no Origin.
+ * @returns what tells so, for people; undefined for this host's own pages and for no page at all
+ */
+export function foreignSource(
+  valueOf: (name: SourceField) => string | undefined,
+): string | undefined {
+  const origin = valueOf('origin');
+  if (origin !== undefined && hostOf(origin) !== (valueOf('host') ?? '').toLowerCase()) {
+    return `the origin "${origin.slice(0, 200)}"`;
   }
+  const site = valueOf('sec-fetch-site');
+  return site === undefined || site === 'same-origin' || site === 'none'
+    ? undefined
+    : `another site (Sec-Fetch-Site: ${site.slice(0, 200)})`;
 }
 
 function hostOf(origin: string): string | undefined {
   return /^https?:\/\/([^/?#]+)$/i.exec(origin)?.[1]?.toLowerCase();
+}
+
+/**
+ * Two Host fields name two devices to two programs (RFC 9112, section 3.2). Node keeps the first.
+ * @param rawHeaders name, value, name, value, …
+ * @throws DepotError bad_request
+ */
+export function checkOneHost(rawHeaders: readonly string[]): void {
+  let count = 0;
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const name = rawHeaders[index] ?? '';
+    if (name.length === 4 && name.toLowerCase() === 'host') count += 1;
+  }
+  if (count > 1) {
+    throw new DepotError('bad_request', `cannot answer a request with ${count} Host fields`);
+  }
 }
 
 /**

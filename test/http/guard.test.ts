@@ -91,6 +91,26 @@ describe('Host', () => {
     messageOf(answer);
   });
 
+  test.each(['', 'H', 'x'])(
+    'a request with two Host fields is 400, whoever it is for (%j)',
+    async (letter) => {
+      for (const path of [
+        `${daemon.base}/admin/store/installed`,
+        '/healthz',
+        '/api/v1/repos/o/r/pulls',
+      ]) {
+        const second = letter === 'x' ? 'evil.example' : 'localhost';
+        const answer = await sendBytes(
+          daemon.url,
+          `GET ${path} HTTP/1.1\r\nHost: localhost\r\nX: 1\r\n${letter === 'H' ? 'HOST' : 'host'}: ${second}\r\nConnection: close\r\n\r\n`,
+        );
+
+        expect([path, answer.status]).toEqual([path, 400]);
+        expect(messageOf(answer)).toContain('Host');
+      }
+    },
+  );
+
   test('HTTP/1.0, which may go without Host, is refused in JSON', async () => {
     messageOf(await sendBytes(daemon.url, 'GET /healthz HTTP/1.0\r\n\r\n'));
   });
@@ -122,6 +142,7 @@ describe('Origin and Sec-Fetch-Site of a change', () => {
     { 'Sec-Fetch-Site': 'cross-site' },
     { 'Sec-Fetch-Site': 'same-site' },
     { Origin: 'http://localhost', 'Sec-Fetch-Site': 'cross-site' },
+    { 'Sec-Fetch-Site': 'same-origin, cross-site' },
   ];
   test.each(foreign)('%j is refused, with a valid token too', async (headers) => {
     const answer = await update(headers);

@@ -38,7 +38,7 @@ export interface CallerResponse {
 
 /**
  * What the forge is told about the caller, set afresh from the connection: whoever could send these
- * fields could be anybody (facts/forge.md, section 5.2). A caller on a unix socket has no address.
+ * fields could be anybody (docs/reference/forge.md). A caller on a unix socket has no address.
  */
 export function forwardedHeaders(request: CallerRequest): HeaderLines {
   const { socket, headers } = request;

@@ -1,8 +1,10 @@
 import { timingSafeEqual, createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { reasonOf } from '../../errors.ts';
+import { foreignSource } from '../../http/guard.ts';
 import type { CallerRequest } from './caller.ts';
 import type { Failure } from './failure.ts';
+import { isAdminPath } from './routes.ts';
 
 /**
  * A valid session of the panel; `token` is the one that guards it against requests forged by other
@@ -20,8 +22,12 @@ export interface CredentialOptions {
 
 /** Lends the device's own forge token to the panel. */
 export interface Credentials {
-  /** Whether a request might be lent the token: it brings no `Authorization` of its own. */
-  mayLend(request: CallerRequest): boolean;
+  /**
+   * Whether a request might be lent the token: it brings no `Authorization` of its own, and its
+   * path below the API root is not the forge's administration, for the token may be an
+   * administrator's.
+   */
+  mayLend(request: CallerRequest, path: string): boolean;
   /**
    * @returns the `Authorization` to send; undefined: none, as there is no valid session of this
    *   origin; or why the request is refused
@@ -31,7 +37,8 @@ export interface Credentials {
 
 export function createCredentials({ tokenFile, session }: CredentialOptions): Credentials {
   return {
-    mayLend: (request) => tokenFile !== '' && request.headers.authorization === undefined,
+    mayLend: (request, path) =>
+      tokenFile !== '' && request.headers.authorization === undefined && !isAdminPath(path),
     lend: async (request) => {
       const found = isForeign(request) ? undefined : await session(request);
       if (found === undefined) return undefined;
@@ -48,13 +55,12 @@ export function createCredentials({ tokenFile, session }: CredentialOptions): Cr
 }
 
 /**
- * From a page of another origin: its browser sends the session along, and a forge may allow the
- * page to read the answer (Fetch standard, CORS).
+ * A page of another origin has its browser send the session along, and a forge may allow the page
+ * to read the answer (Fetch standard, CORS).
  */
-function isForeign({ headers: { origin, host = '' } }: CallerRequest): boolean {
-  return (
-    origin !== undefined && origin.replace(/^https?:\/\//i, '').toLowerCase() !== host.toLowerCase()
-  );
+function isForeign({ headers }: CallerRequest): boolean {
+  const valueOf = (name: string): string | undefined => headers[name]?.toString();
+  return foreignSource(valueOf) !== undefined;
 }
 
 function isReading(method: string | undefined): boolean {

@@ -133,9 +133,10 @@ export interface CallerView {
 }
 
 /**
- * The headers of an answer, each byte as it came and in its order. Left out: hop-by-hop fields, and
- * cookies that would take the place of the panel's. Paging links lead to this host. A page or
- * picture that could run script gets a sandbox: it is shown from the panel's own origin.
+ * The headers of an answer, each byte as it came and in its order. Left out: hop-by-hop fields,
+ * cookies that would take the place of the panel's, and what would give pages of another origin, or
+ * the forge, a say over the panel's origin. Paging links lead to this host. Whatever a browser
+ * might run script in gets a sandbox: it is shown from the panel's own origin.
  */
 export function responseHeaders(
   lines: HeaderLines,
@@ -143,33 +144,69 @@ export function responseHeaders(
 ): HeaderLines {
   const named = namedByConnection(lines);
   const kept: HeaderLines = [];
-  let isActive = false;
+  let content: Content = status === 204 || status === 304 ? 'empty' : 'unknown';
   for (let index = 0; index + 1 < lines.length; index += 2) {
     const name = lines[index] ?? '';
     const value = lines[index + 1] ?? '';
-    const lower = attendedName(name, named);
-    if (lower !== '' && (isHopByHop(lower, named) || isPanelSetCookie(lower, value))) continue;
-    isActive ||= lower === 'content-type' && ACTIVE_TYPE.test(value);
+    const lower = telling(name, named);
+    if (lower !== '' && isDroppedFromAnswer(lower, value, named)) continue;
+    if (lower.startsWith('content-')) content = contentAfter(content, lower, value);
     kept.push(name, lower === 'link' ? rewritePagingLinks(value, view()) : value);
   }
-  if (isActive && status < 400) kept.push('Content-Security-Policy', 'sandbox');
+  if (content === 'active' || content === 'unknown') {
+    kept.push('Content-Security-Policy', 'sandbox');
+  }
   return kept;
 }
 
-/**
- * In lower case; empty for a name of a length that none has which matters in an answer: it passes
- * as it is, which is quick to see.
- */
-function attendedName(name: string, named: Set<string> | undefined): string {
-  return named !== undefined || ATTENDED_LENGTHS.has(name.length) ? name.toLowerCase() : '';
+/** What a browser may make of a body. `unknown`: there is one, of no type. */
+type Content = 'unknown' | 'empty' | 'inert' | 'active';
+
+function contentAfter(before: Content, name: string, value: string): Content {
+  if (name === 'content-length') return value === '0' && before === 'unknown' ? 'empty' : before;
+  if (name !== 'content-type' || before === 'active') return before;
+  return INERT_TYPE.test(value) ? 'inert' : 'active';
 }
 
-const ATTENDED_LENGTHS = new Set(
-  [...HOP_BY_HOP, 'set-cookie', 'content-type', 'link'].map((name) => name.length),
+function isDroppedFromAnswer(name: string, value: string, named: Set<string> | undefined): boolean {
+  return isHopByHop(name, named) || OF_ORIGIN.has(name) || isPanelSetCookie(name, value);
+}
+
+/**
+ * What counts for all of an origin (Clear Site Data; Service Workers), or opens it to others
+ * (Fetch standard, CORS). `Access-Control-Expose-Headers` alone opens nothing.
+ */
+const OF_ORIGIN = new Set([
+  'clear-site-data',
+  'service-worker-allowed',
+  'access-control-allow-origin',
+  'access-control-allow-credentials',
+  'access-control-allow-headers',
+  'access-control-allow-methods',
+  'access-control-allow-private-network',
+  'access-control-max-age',
+]);
+
+/**
+ * The name in lower case; empty for a name of a length that none has which matters in an answer: it
+ * passes as it is, which is quick to see.
+ */
+function telling(name: string, named: Set<string> | undefined): string {
+  return named !== undefined || TELLING_LENGTHS.has(name.length) ? name.toLowerCase() : '';
+}
+
+const TELLING_LENGTHS = new Set(
+  [...HOP_BY_HOP, ...OF_ORIGIN, 'set-cookie', 'content-type', 'content-length', 'link'].map(
+    (name) => name.length,
+  ),
 );
 
-/** Types in which a browser runs script: HTML, SVG and XHTML. */
-const ACTIVE_TYPE = /^\s*(?:text\/html|image\/svg|application\/xhtml)/i;
+/**
+ * Types in which no browser runs script, or that it only saves. Not among them: HTML, SVG and XML,
+ * and what a browser does not know, for it may guess.
+ */
+const INERT_TYPE =
+  /^\s*(?:application\/(?:json|[\w.-]+\+json|octet-stream|pdf|zip|gzip|x-gzip|x-tar|x-bzip2|x-xz|zstd|x-git[\w-]*)|text\/(?:plain|css|csv|markdown|javascript)|(?:audio|video|font)\/[\w.+-]+|image\/(?!svg)[\w.-]+)\s*(?:;|$)/i;
 
 function isPanelSetCookie(name: string, value: string): boolean {
   return name === 'set-cookie' && isPanelCookie(value);

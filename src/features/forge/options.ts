@@ -15,7 +15,11 @@ const OPTIONS = {
     upstreamAddress,
   ),
   path: text('API root, here and at the upstream', '/api/v1', basePath),
-  expose: choice('documented routes or all below the API root', ['documented', 'all']),
+  expose: choice('documented routes, those and reading, or all below the API root', [
+    'documented',
+    'read',
+    'all',
+  ]),
   token_file: text("file with the device's own forge token", '', emptyOrAbsolute),
   ca_file: text('file with an additional certificate authority', '', emptyOrAbsolute),
   connect_timeout_s: integer('limit for connecting to the forge, in seconds', 10, [1, 3600]),

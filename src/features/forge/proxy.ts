@@ -64,7 +64,7 @@ export function createProxy(
     }
     const { route } = exchange;
     const isPlain =
-      !parts.credentials.mayLend(request) &&
+      !parts.credentials.mayLend(request, exchange.target.path) &&
       !mayRetarget(route) &&
       parts.cache?.isFor(request, route) !== true;
     if (isPlain) sendPlain(parts, exchange);
@@ -178,7 +178,7 @@ function callOf(
 async function sendPrepared(parts: ProxyParts, exchange: Exchange): Promise<void> {
   const { request, response, route } = exchange;
   const headers = outgoingHeaders(request);
-  if (parts.credentials.mayLend(request)) {
+  if (parts.credentials.mayLend(request, exchange.target.path)) {
     const lent = await parts.credentials.lend(request);
     if (typeof lent === 'object') {
       fail(parts, exchange, lent);

@@ -1,3 +1,5 @@
+import { decodings } from './target.ts';
+
 /**
  * What an operation touches: `read` changes nothing, `write` does, `credentials` carries secrets in
  * its answers and is never stored.
@@ -17,7 +19,7 @@ export interface Route {
 
 /**
  * Every path below the API root that the documented table does not name; reached only with
- * `forge.expose all`.
+ * `forge.expose read` or `all`. Its answers may hold secrets, such as a runner's token.
  */
 export const OTHER_ROUTE: Route = { method: '*', pattern: 'other', needs: 'credentials' };
 
@@ -80,16 +82,19 @@ export const ROUTES: readonly Route[] = [
   credentials('DELETE', '/user/applications/oauth2/{id}'),
 ];
 
+/** `forge.expose`. */
+export type Expose = 'documented' | 'read' | 'all';
+
 /** Finds the operation that a method and a raw path below the API root mean. */
 export type RouteMatcher = (method: string, path: string) => Route | undefined;
 
 /**
  * Builds the matcher. It works on the path as sent, so that `%2F`, `%252F`, `+`, `;` and `:` stay
  * within their segment. Repeated slashes and one at the end count as the forge counts them
- * (facts/forge.md, section 1); what is sent on keeps them. HEAD goes where GET may go, and OPTIONS
+ * (docs/reference/forge.md); what is sent on keeps them. HEAD goes where GET may go, and OPTIONS
  * (a CORS preflight) wherever any method may.
  */
-export function createRouteMatcher(expose: 'documented' | 'all'): RouteMatcher {
+export function createRouteMatcher(expose: Expose): RouteMatcher {
   const groups = new Map<string, CompiledRoute[]>();
   for (const route of ROUTES) {
     const compiled = { route, parts: splitPath(route.pattern).map(compilePart) };
@@ -101,7 +106,7 @@ export function createRouteMatcher(expose: 'documented' | 'all'): RouteMatcher {
     for (const { route, parts } of groups.get(groupOf(segments)) ?? []) {
       if (isMethodOf(route, method) && matches(parts, segments)) return route;
     }
-    return expose === 'all' && PASSED_METHODS.has(method) ? OTHER_ROUTE : undefined;
+    return isExposed(expose, method, path) ? OTHER_ROUTE : undefined;
   };
 }
 
@@ -110,6 +115,26 @@ export function createRouteMatcher(expose: 'documented' | 'all'): RouteMatcher {
  * the caller.
  */
 const PASSED_METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
+
+const READING_METHODS = new Set(['GET', 'HEAD', 'OPTIONS']);
+
+/** Whether an operation that is not documented may be reached. */
+function isExposed(expose: Expose, method: string, path: string): boolean {
+  if (expose === 'all') return PASSED_METHODS.has(method);
+  return expose === 'read' && READING_METHODS.has(method) && !isAdminPath(path);
+}
+
+/**
+ * Whether a path lies at or below `/admin`, the forge's administration, for anybody on the way who
+ * decodes it, once or more often, or takes dots and path parameters out.
+ */
+export function isAdminPath(path: string): boolean {
+  return decodings(path).some((text) => {
+    const segments = text.split(/[/\\]/).map((segment) => segment.replace(/;.*$/s, ''));
+    const first = segments.find((segment) => segment !== '' && segment !== '.');
+    return first?.toLowerCase() === 'admin';
+  });
+}
 
 interface CompiledRoute {
   route: Route;

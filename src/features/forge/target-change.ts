@@ -41,7 +41,7 @@ export function readAhead(request: Readable): Promise<ReadAhead> {
 
 /**
  * The target branch that the body of a pull request's edit asks for. The forge matches names
- * without regard to case and takes forms too (facts/forge.md, section 2).
+ * without regard to case and takes forms too (docs/reference/forge.md).
  */
 export function requestedBase(body: Buffer, contentType: string | undefined): string | undefined {
   const text = body.toString('utf8');

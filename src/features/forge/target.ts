@@ -26,25 +26,51 @@ export function createTargetReader({
   path: string;
   base: string;
 }): TargetReader {
-  const below = `${base}${root}`;
-  const mountOf = (rawTarget: string): string | undefined => {
-    if (isBelow(rawTarget, root)) return '';
-    return isBelow(rawTarget, below) ? base : undefined;
+  const mounts = [root, `${base}${root}`].map((path) => ({
+    mount: path.slice(0, path.length - root.length),
+    path,
+    spelling: spellingOf(path),
+  }));
+  const locate = (rawTarget: string): Location | undefined => {
+    for (const { mount, path } of mounts) {
+      if (isBelow(rawTarget, path)) return { mount, end: path.length };
+    }
+    if (!rawTarget.includes('//')) return undefined;
+    for (const { mount, spelling } of mounts) {
+      const end = spelling.exec(rawTarget)?.[0].length;
+      if (end !== undefined) return { mount, end };
+    }
+    return undefined;
   };
   return {
-    owns: (rawTarget) => mountOf(rawTarget) !== undefined,
+    owns: (rawTarget) => locate(rawTarget) !== undefined,
     read: (rawTarget) => {
-      const mount = mountOf(rawTarget);
-      if (mount === undefined) return 'cannot serve a target outside the API root';
-      const [path, query] = splitQuery(rawTarget.slice(mount.length + root.length));
+      const location = locate(rawTarget);
+      if (location === undefined) return 'cannot serve a target outside the API root';
+      const [path, query] = splitQuery(rawTarget.slice(location.end));
       const problem =
         problemOfPath(path) ??
         (UNSAFE_IN_QUERY.test(query)
           ? 'cannot pass the query: it has a character that no URL may have'
           : undefined);
-      return problem ?? { mount, path, query: withoutPanelParameters(query) };
+      return problem ?? { mount: location.mount, path, query: withoutPanelParameters(query) };
     },
   };
+}
+
+/** Where the API root ends in a target. */
+interface Location {
+  mount: string;
+  end: number;
+}
+
+/** The path with any number of slashes for one, as the forge reads it (docs/reference/forge.md). */
+function spellingOf(path: string): RegExp {
+  const segments = path
+    .slice(1)
+    .split('/')
+    .map((segment) => segment.replaceAll('.', '\\.'));
+  return new RegExp(`^/+${segments.join('/+')}(?=[/?]|$)`);
 }
 
 function isBelow(target: string, root: string): boolean {
@@ -80,18 +106,29 @@ function problemOfPath(path: string): string | undefined {
   if (UNSAFE_IN_PATH.test(path)) {
     return 'cannot pass the path: it has a character that no URL path may have';
   }
-  let text = path;
-  for (let level = 0; level <= MAX_ESCAPE_LEVELS; level += 1) {
+  const levels = decodings(path);
+  for (const text of levels) {
     if (text.includes('..') && CLIMBS.test(text)) {
       return 'cannot pass the path: it climbs with ".."';
     }
     if (text.includes('\0')) return 'cannot pass the path: it has a NUL';
-    if (!text.includes('%')) return undefined;
+  }
+  return levels.length > MAX_ESCAPE_LEVELS + 1
+    ? 'cannot pass the path: it is escaped too often'
+    : undefined;
+}
+
+/** A path as sent, and on each level of escaping below, at most one more than
+ * `MAX_ESCAPE_LEVELS`. */
+export function decodings(path: string): string[] {
+  const levels = [path];
+  for (let text = path; text.includes('%') && levels.length <= MAX_ESCAPE_LEVELS + 1;) {
     const decoded = decodeOnce(text);
-    if (decoded === text) return undefined;
+    if (decoded === text) break;
+    levels.push(decoded);
     text = decoded;
   }
-  return 'cannot pass the path: it is escaped too often';
+  return levels;
 }
 
 function decodeOnce(text: string): string {
@@ -101,7 +138,7 @@ function decodeOnce(text: string): string {
 /**
  * Cuts the panel's `token` and `_t` out of a query and leaves every other byte as it is. The forge
  * reads `?token=` before `Authorization`, so a panel token there would turn a good request into a
- * 401 and stand in the forge's log (facts/forge.md, section 9). `;` is a separator to older forges,
+ * 401 and stand in the forge's log (docs/reference/forge.md). `;` is a separator to older forges,
  * and a second `?` comes from pages that append the token to an address which has a query already.
  * @param query with its question mark, or empty
  */

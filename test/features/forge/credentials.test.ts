@@ -75,6 +75,43 @@ test.each([['http://elsewhere'], ['null']])(
   },
 );
 
+test.each([['cross-site'], ['same-site'], ['cross-site, none']])(
+  'the token is not lent to what another site embeds, which has no Origin: Sec-Fetch-Site %s',
+  async (site) => {
+    await ask(device.port, CONTENTS, { headers: { ...SESSION, 'Sec-Fetch-Site': site } });
+    expect(sent()).toBeUndefined();
+    for (const own of ['same-origin', 'none']) {
+      await ask(device.port, CONTENTS, { headers: { ...SESSION, 'Sec-Fetch-Site': own } });
+      expect(sent()).toBe('token device-secret');
+    }
+  },
+);
+
+test.each([
+  '/admin',
+  '/admin/users',
+  '//admin/users',
+  '/./admin/users',
+  '/ADMIN/users',
+  '/%61dmin/users',
+  '/%2561dmin/users',
+  '/%2Fadmin/users',
+  '/%2e/admin/users',
+  '/admin;x/users',
+])("the token is never lent for the forge's administration: %s", async (path) => {
+  const all = await startDevice({
+    upstream: upstream.url,
+    token_file: tokenFile,
+    expose: 'all',
+    session: () => Promise.resolve({ token: 'csrf-secret' }),
+  });
+  await ask(all.port, `/api/v1${path}`);
+  expect(sent()).toBeUndefined();
+  await ask(all.port, '/api/v1/administrators');
+  expect(sent()).toBe('token device-secret');
+  await all.close();
+});
+
 test.each([[undefined], ['wrong'], ['']])(
   "section 7: a changing request with the device's token and X-CSRF-Token %j is 403, without traffic",
   async (token) => {

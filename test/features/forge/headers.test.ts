@@ -131,35 +131,30 @@ test("a Referer from the panel loses the panel's token", () => {
   ]);
 });
 
-test('answers lose hop-by-hop fields and panel cookies only', () => {
-  const lines = [
-    'Connection',
-    'X-Hop',
-    'X-Hop',
-    '1',
-    'Keep-Alive',
-    'timeout=5',
-    'Transfer-Encoding',
-    'chunked',
-    'Set-Cookie',
-    'sysauth_http=evil; Path=/',
-    'Set-Cookie',
-    'a=1',
-    'Set-Cookie',
-    'b=2',
+const JSON_TYPE = ['Content-Type', 'application/json;charset=utf-8'];
+
+test('answers lose hop-by-hop fields, panel cookies and what counts for the origin, and nothing else', () => {
+  const kept = [
+    ...JSON_TYPE,
+    ...['Set-Cookie', 'a=1', 'Set-Cookie', 'b=2', 'Access-Control-Expose-Headers', 'X-Page'],
+    ...['Strict-Transport-Security', 'max-age=1', 'X-Frame-Options', 'SAMEORIGIN'],
   ];
-  expect(responseHeaders(lines, { status: 200, view })).toEqual([
-    'Set-Cookie',
-    'a=1',
-    'Set-Cookie',
-    'b=2',
-  ]);
+  const lost = [
+    ...['Connection', 'X-Hop', 'X-Hop', '1', 'Keep-Alive', 'timeout=5'],
+    ...['Transfer-Encoding', 'chunked', 'Set-Cookie', 'sysauth_http=evil; Path=/'],
+    ...['Clear-Site-Data', '"*"', 'service-worker-allowed', '/'],
+    ...['Access-Control-Allow-Origin', '*', 'Access-Control-Allow-Credentials', 'true'],
+    ...['Access-Control-Allow-Methods', 'PUT', 'Access-Control-Allow-Headers', 'Authorization'],
+    ...['Access-Control-Max-Age', '600', 'Access-Control-Allow-Private-Network', 'true'],
+  ];
+  expect(responseHeaders([...lost, ...kept], { status: 200, view })).toEqual(kept);
 });
 
 test.each(['=sysauth_http=evil', ' = sysauth=evil; Path=/', 'sysauth_http; Path=/'])(
   "a cookie without a name cannot stand for the panel's: %s",
   (value) => {
-    expect(responseHeaders(['Set-Cookie', value], { status: 200, view })).toEqual([]);
+    const lines = [...JSON_TYPE, 'Set-Cookie', value];
+    expect(responseHeaders(lines, { status: 200, view })).toEqual(JSON_TYPE);
   },
 );
 
@@ -167,14 +162,45 @@ test.each([
   ['text/html; charset=utf-8', 200, true],
   ['image/svg+xml', 206, true],
   ['TEXT/HTML', 200, true],
+  ['text/html', 404, true],
+  ['text/html', 502, true],
+  ['application/xhtml+xml', 200, true],
+  ['text/xml', 200, true],
+  ['application/xml; charset=utf-8', 500, true],
+  ['application/rss+xml', 200, true],
+  ['text/plain, text/html', 200, true],
+  ['multipart/x-mixed-replace; boundary=x', 200, true],
+  ['application/x-never-heard-of', 200, true],
+  ['', 200, true],
+  ['*/*', 200, true],
   ['text/plain; charset=utf-8', 200, false],
   ['application/json;charset=utf-8', 200, false],
-  ['text/html', 502, false],
-])('section 7, "sandbox added to raw HTML and SVG": %s with status %d', (type, status, isAdded) => {
-  const lines = ['Content-Type', type, 'Content-Security-Policy', "default-src 'none'"];
-  const added = isAdded ? ['Content-Security-Policy', 'sandbox'] : [];
-  expect(responseHeaders(lines, { status, view })).toEqual([...lines, ...added]);
-});
+  ['application/problem+json', 404, false],
+  ['application/octet-stream', 200, false],
+  ['application/gzip', 200, false],
+  ['image/png', 200, false],
+])(
+  'what a browser might run script in is sandboxed: "%s" with status %d',
+  (type, status, isAdded) => {
+    const lines = ['Content-Type', type, 'Content-Security-Policy', "default-src 'none'"];
+    const added = isAdded ? ['Content-Security-Policy', 'sandbox'] : [];
+    expect(responseHeaders(lines, { status, view })).toEqual([...lines, ...added]);
+  },
+);
+
+test.for([
+  ['a body of no type', 200, ['Content-Length', '3'], true],
+  ['a body of two types', 200, ['Content-Type', 'text/plain', 'content-type', 'text/html'], true],
+  ['no body', 200, ['Content-Length', '0'], false],
+  ['no body, by its status', 204, [], false],
+  ['no news', 304, ['ETag', '"1"'], false],
+] as const)(
+  'an answer with %s is sandboxed only if there may be script',
+  ([, status, lines, isAdded]) => {
+    const added = isAdded ? ['Content-Security-Policy', 'sandbox'] : [];
+    expect(responseHeaders([...lines], { status, view })).toEqual([...lines, ...added]);
+  },
+);
 
 test.each([
   [

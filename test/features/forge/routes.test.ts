@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { createRouteMatcher, OTHER_ROUTE, ROUTES } from '../../../src/features/forge/routes.ts';
 
 const match = createRouteMatcher('documented');
@@ -64,4 +64,44 @@ test('expose all opens the rest below the root, but no method that makes a tunne
   expect(all('GET', '/repos/o/r/contents')?.pattern).toBe('/repos/{owner}/{repo}/contents');
   expect(all('TRACE', '/version')).toBeUndefined();
   expect(all('CONNECT', '/version')).toBeUndefined();
+});
+
+describe('expose read', () => {
+  const read = createRouteMatcher('read');
+
+  test.each([
+    '',
+    '/version',
+    '/user',
+    '/repos/o/r',
+    '/repos/o/r/issues',
+    '/repos/search',
+    '/administrators',
+  ])('opens %s for reading, and for nothing else', (path) => {
+    for (const method of ['GET', 'HEAD', 'OPTIONS']) expect(read(method, path)).toBe(OTHER_ROUTE);
+    for (const method of ['POST', 'PUT', 'PATCH', 'DELETE', 'TRACE', 'CONNECT']) {
+      expect(read(method, path)).toBeUndefined();
+    }
+  });
+
+  test('keeps what is documented as it is', () => {
+    expect(read('GET', '/repos/o/r/contents')?.pattern).toBe('/repos/{owner}/{repo}/contents');
+    expect(read('POST', '/repos/o/r/pulls')?.pattern).toBe('/repos/{owner}/{repo}/pulls');
+  });
+
+  test.each([
+    '/admin',
+    '/admin/users',
+    '//admin',
+    '/./admin',
+    '/Admin',
+    '/%61dmin',
+    '/%2561dmin',
+    '/%2Fadmin',
+    '/%2e/admin',
+    '/admin;x',
+    '/%5cadmin',
+  ])("does not open the forge's administration: %s", (path) => {
+    for (const method of ['GET', 'HEAD', 'OPTIONS']) expect(read(method, path)).toBeUndefined();
+  });
 });

@@ -17,6 +17,9 @@ test.each([
   ['/api/v1/a...b/..c/d..', { mount: '', path: '/a...b/..c/d..', query: '' }],
   ['/api/v1/a?up=../..', { mount: '', path: '/a', query: '?up=../..' }],
   ['/api/v1/\xe4', { mount: '', path: '/\xe4', query: '' }],
+  ['//api/v1/repos', { mount: '', path: '/repos', query: '' }],
+  ['/api///v1//a?x', { mount: '', path: '//a', query: '?x' }],
+  ['///cgi-bin//panel//api/v1', { mount: '/cgi-bin/panel', path: '', query: '' }],
   ['/api/v1/100%', { mount: '', path: '/100%', query: '' }],
 ])('%s is read without decoding it', (raw, expected) => {
   expect(targets.owns(raw)).toBe(true);
@@ -50,6 +53,9 @@ test.each([
 test.each([
   'http://elsewhere/api/v1/x',
   '//elsewhere/api/v1/x',
+  '//api/v10/x',
+  '//api//v1%2f/x',
+  '//x/api/v1',
   '/api/v10/x',
   '/api/v1%2fx',
   '/api%2Fv1/x',
