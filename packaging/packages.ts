@@ -29,6 +29,8 @@ export function openwrtPackage({ version, modifiedAt }: Release): PackageContent
     '/etc/init.d/depotd': program('init/depotd.init'),
     '/etc/uci-defaults/80-depotd': program('packaging/openwrt/uci-defaults'),
     '/lib/upgrade/keep.d/depotd': read('packaging/openwrt/keep'),
+    '/usr/lib/depotd/uhttpd-handler': program('packaging/uhttpd/uhttpd-handler'),
+    ...relayModules(),
     '/www/cgi-bin/panel': program('packaging/uhttpd/panel'),
     ...licence('depotd'),
   };
@@ -179,6 +181,17 @@ function programs(): PackageFiles {
     '/usr/lib/depotd/resume-self-upgrade': program('init/resume-self-upgrade'),
     '/usr/sbin/depotd': program('packaging/files/depotd'),
   };
+}
+
+/** uhttpd's handler, and what it shares with the CGI program. */
+function relayModules(): PackageFiles {
+  const names = ['answer.uc', 'http.uc', 'relay.uc', 'uhttpd.uc'];
+  return Object.fromEntries(
+    names.map((name) => [
+      `/usr/share/ucode/depotd/${name}`,
+      read(`packaging/uhttpd/depotd/${name}`),
+    ]),
+  );
 }
 
 /** What `npm run build` made. */

@@ -11,7 +11,7 @@ import { startLighttpd, startNginx, startUhttpd, type WebServer } from './web-se
 
 const MANY_BYTES = 3_000_000;
 
-const NAMES = ['uhttpd', 'nginx', 'lighttpd'] as const;
+const NAMES = ['uhttpd', 'uhttpd itself', 'nginx', 'lighttpd'] as const;
 type Name = (typeof NAMES)[number];
 
 let answer: (request: IncomingMessage, response: ServerResponse) => void;
@@ -20,12 +20,13 @@ let servers: Record<Name, WebServer>;
 
 beforeAll(async () => {
   daemon = await startOddDaemon((request, response) => answer(request, response));
-  const [uhttpd, nginx, lighttpd] = await Promise.all([
+  const [cgi, handler, nginx, lighttpd] = await Promise.all([
     startUhttpd({ socket: daemon.socket }),
+    startUhttpd({ socket: daemon.socket, relay: 'handler' }),
     startNginx(daemon.url),
     startLighttpd(daemon.url),
   ]);
-  servers = { uhttpd, nginx, lighttpd };
+  servers = { uhttpd: cgi, 'uhttpd itself': handler, nginx, lighttpd };
 });
 
 afterAll(async () => {
@@ -176,7 +177,7 @@ test.each(NAMES)(
 );
 
 // lighttpd hears of it when there is something to send.
-test.each(['uhttpd', 'nginx'] as const)(
+test.each(['uhttpd', 'uhttpd itself', 'nginx'] as const)(
   '%s: an answer that nobody waits for any more is given up',
   async (name) => {
     const closed = vi.fn();
@@ -246,7 +247,7 @@ test.each(NAMES)('%s: an answer before the end of the body arrives', async (name
 });
 
 test.each(NAMES)(
-  '%s: of the fields that a CGI program of uhttpd does not see none is lost by another',
+  '%s: of the fields that a CGI program of uhttpd does not see none is lost by another way',
   async (name) => {
     const fields = {
       Range: 'bytes=0-1',

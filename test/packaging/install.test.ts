@@ -38,6 +38,7 @@ test('installing brings the programs, enables the service and runs the first con
     'depotd.mjs',
     'reload',
     'resume-self-upgrade',
+    'uhttpd-handler',
   ]);
   expect(await readdir(join(device.root, 'etc/rc.d'))).toEqual(['S99depotd']);
   expect((await device.database()).get('depotd')).toMatchObject({

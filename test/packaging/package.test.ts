@@ -75,8 +75,13 @@ test("the OpenWrt package holds the programs, the init script, the configuration
     '-rw-r--r-- ./usr/lib/depotd/depotd.mjs',
     '-rwxr-xr-x ./usr/lib/depotd/reload',
     '-rwxr-xr-x ./usr/lib/depotd/resume-self-upgrade',
+    '-rwxr-xr-x ./usr/lib/depotd/uhttpd-handler',
     '-rwxr-xr-x ./usr/sbin/depotd',
     '-rw-r--r-- ./usr/share/licenses/depotd/LICENSE',
+    '-rw-r--r-- ./usr/share/ucode/depotd/answer.uc',
+    '-rw-r--r-- ./usr/share/ucode/depotd/http.uc',
+    '-rw-r--r-- ./usr/share/ucode/depotd/relay.uc',
+    '-rw-r--r-- ./usr/share/ucode/depotd/uhttpd.uc',
     '-rwxr-xr-x ./www/cgi-bin/panel',
   ]);
 });

@@ -13,6 +13,7 @@ const LOG =
 test.for([
   ['ends its streams every two seconds', { slots: 3, scriptTimeoutS: 2 }],
   ['has room for one stream only', { slots: 2, scriptTimeoutS: 60 }],
+  ['ends its own handler every two seconds', { slots: 3, scriptTimeoutS: 2, relay: 'handler' }],
 ] as const)(
   'the page follows a task to its end behind an uhttpd that %s, and shows no line twice',
   async ([, limits]) => {

@@ -1,7 +1,4 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 
 import { startDaemon, type TestDaemon } from '../device/daemon.ts';
@@ -10,12 +7,18 @@ import { openEvents } from '../support/event-reader.ts';
 import { createPanel, type Panel, type PanelLogin } from '../support/panel.ts';
 import { messageOf, send, type RawRequest } from '../support/raw-request.ts';
 import { startOddDaemon } from './odd-daemon.ts';
-import { startUhttpd, type UhttpdOptions, type WebServer } from './web-server.ts';
+import {
+  RELAYS,
+  startUhttpd,
+  type RelayKind,
+  type UhttpdOptions,
+  type WebServer,
+} from './web-server.ts';
 
 let device: Device;
 let panel: Panel;
 let daemon: TestDaemon;
-let server: WebServer;
+let servers: Record<RelayKind, WebServer>;
 let login: PanelLogin;
 
 const socketOf = ({ root }: Device): string => join(root, 'depotd.sock');
@@ -26,11 +29,15 @@ beforeAll(async () => {
     set: ['main.auth=panel', `main.listen=unix:${socketOf(device)}`],
     env: { PATH: `${panel.bin}:${device.path}` },
   });
-  [server, login] = await Promise.all([startUhttpd({ socket: socketOf(device) }), panel.logIn()]);
+  const socket = socketOf(device);
+  const [cgi, handler] = await Promise.all(RELAYS.map((relay) => startUhttpd({ socket, relay })));
+  if (cgi === undefined || handler === undefined) throw new Error('cannot start uhttpd');
+  servers = { cgi, handler };
+  login = await panel.logIn();
 });
 
 afterAll(async () => {
-  await server.close();
+  await Promise.all(Object.values(servers).map((server) => server.close()));
   await daemon.close();
   await Promise.all([panel.close(), device.close()]);
 });
@@ -55,6 +62,8 @@ async function answerOf(
   return { status: answer.status, fields, body: await answer.text() };
 }
 
+const BOTH = RELAYS.map((relay) => [relay] as const);
+
 const READS = [
   'admin/store/token',
   'admin/store/installed',
@@ -76,107 +85,125 @@ const READS = [
   '',
 ];
 test.each(READS)('%s answers through the panel as it does directly', async (path) => {
-  const [direct, relayed] = await Promise.all([
+  const [direct, ...relayed] = await Promise.all([
     answerOf(daemon.url, path),
-    answerOf(server.url, path),
+    ...RELAYS.map((relay) => answerOf(servers[relay].url, path)),
   ]);
 
-  expect(relayed).toEqual(direct);
+  expect(relayed).toEqual([direct, direct]);
 });
 
-test('a change needs the token, and makes a task whose log and events come through', async () => {
-  const form = { method: 'POST', headers: { 'content-type': 'application/x-www-form-urlencoded' } };
-  expect(
-    await answerOf(server.url, 'admin/store/update', { ...form, body: 'token=wrong' }),
-  ).toMatchObject({ status: 403 });
-
-  const { body } = (await answerOf(server.url, 'admin/store/update', {
-    ...form,
-    body: `token=${login.token}`,
-  })) as { body: string };
-  const { task_id: id } = JSON.parse(body) as { task_id: string };
-  const { body: events } = (await answerOf(
-    server.url,
-    `admin/system/tasks/events?task_id=${id}`,
-  )) as { body: string };
-
-  expect(events).toContain('event: end');
-  expect(await answerOf(server.url, `admin/system/tasks/log?task_id=${id}`)).toEqual(
-    await answerOf(daemon.url, `admin/system/tasks/log?task_id=${id}`),
-  );
-});
-
-test('the address of the panel is a good Host, a name that nobody configured is not', async () => {
-  const url = `${server.url}${daemon.base}/admin/store/token`;
-
-  expect((await send(url, { headers: { ...logIn(), Host: '127.0.0.1:80' } })).status).toBe(200);
-  const refused = await send(url, { headers: { ...logIn(), Host: 'evil.example' } });
-  expect([refused.status, messageOf(refused)]).toEqual([
-    421,
-    expect.stringContaining('evil.example'),
-  ]);
-});
-
-test('a page of another site cannot make a change through the panel', async () => {
-  const refused = await send(
-    `${server.url}${daemon.base}/admin/store/update?token=${login.token}`,
-    { method: 'POST', headers: { ...logIn(), Origin: 'http://evil.example' } },
-  );
-
-  expect([refused.status, messageOf(refused)]).toEqual([
-    403,
-    expect.stringContaining('evil.example'),
-  ]);
-});
-
-test('nobody sets the first password through the panel, and each address has attempts of its own', async () => {
-  const other = await createDevice();
-  onTestFinished(() => other.close());
-  const own = await startDaemon(other, {
-    set: ['main.auth=password', `main.listen=unix:${socketOf(other)}`],
-  });
-  onTestFinished(() => own.close());
-  const { url } = await openUhttpd({ socket: socketOf(other) });
-  const passwd = (base: string): Promise<Response> =>
-    fetch(`${base}${own.base}/admin/passwd`, {
+test.each(BOTH)(
+  '%s: a change needs the token, and makes a task whose log and events come through',
+  async (relay) => {
+    const form = {
       method: 'POST',
-      body: new URLSearchParams({ password: 'correct horse' }),
+      headers: { 'content-type': 'application/x-www-form-urlencoded' },
+    };
+    expect(
+      await answerOf(servers[relay].url, 'admin/store/update', { ...form, body: 'token=wrong' }),
+    ).toMatchObject({ status: 403 });
+
+    const { body } = (await answerOf(servers[relay].url, 'admin/store/update', {
+      ...form,
+      body: `token=${login.token}`,
+    })) as { body: string };
+    const { task_id: id } = JSON.parse(body) as { task_id: string };
+    const { body: events } = (await answerOf(
+      servers[relay].url,
+      `admin/system/tasks/events?task_id=${id}`,
+    )) as { body: string };
+
+    expect(events).toContain('event: end');
+    expect(await answerOf(servers[relay].url, `admin/system/tasks/log?task_id=${id}`)).toEqual(
+      await answerOf(daemon.url, `admin/system/tasks/log?task_id=${id}`),
+    );
+  },
+);
+
+test.each(BOTH)(
+  '%s: the address of the panel is a good Host, a name that nobody configured is not',
+  async (relay) => {
+    const url = `${servers[relay].url}${daemon.base}/admin/store/token`;
+
+    expect((await send(url, { headers: { ...logIn(), Host: '127.0.0.1:80' } })).status).toBe(200);
+    const refused = await send(url, { headers: { ...logIn(), Host: 'evil.example' } });
+    expect([refused.status, messageOf(refused)]).toEqual([
+      421,
+      expect.stringContaining('evil.example'),
+    ]);
+  },
+);
+
+test.each(BOTH)(
+  '%s: a page of another site cannot make a change through the panel',
+  async (relay) => {
+    const refused = await send(
+      `${servers[relay].url}${daemon.base}/admin/store/update?token=${login.token}`,
+      { method: 'POST', headers: { ...logIn(), Origin: 'http://evil.example' } },
+    );
+
+    expect([refused.status, messageOf(refused)]).toEqual([
+      403,
+      expect.stringContaining('evil.example'),
+    ]);
+  },
+);
+
+test.each(BOTH)(
+  '%s: nobody sets the first password through the panel, and each address has attempts of its own',
+  async (relay) => {
+    const other = await createDevice();
+    onTestFinished(() => other.close());
+    const own = await startDaemon(other, {
+      set: ['main.auth=password', `main.listen=unix:${socketOf(other)}`],
     });
-
-  expect((await passwd(url)).status).toBe(403);
-  expect((await passwd(own.url)).status).toBe(204);
-  expect(
-    (
-      await fetch(`${url}${own.base}/admin/login`, {
+    onTestFinished(() => own.close());
+    const { url } = await openUhttpd({ socket: socketOf(other), relay });
+    const passwd = (base: string): Promise<Response> =>
+      fetch(`${base}${own.base}/admin/passwd`, {
         method: 'POST',
-        body: new URLSearchParams({ password: 'wrong' }),
-      })
-    ).status,
-  ).toBe(403);
-  expect(await own.logged('wrong password')).toMatchObject({ address: '127.0.0.1' });
-});
+        body: new URLSearchParams({ password: 'correct horse' }),
+      });
 
-test('a daemon that is not there is 503, one that ends under a request 502, both in JSON', async () => {
-  const gone = await openUhttpd({ socket: '/nonexistent/depotd.sock' });
-  const odd = await startOddDaemon((request) => request.socket.destroy());
-  onTestFinished(() => odd.close());
-  const killed = await openUhttpd({ socket: odd.socket });
+    expect((await passwd(url)).status).toBe(403);
+    expect((await passwd(own.url)).status).toBe(204);
+    expect(
+      (
+        await fetch(`${url}${own.base}/admin/login`, {
+          method: 'POST',
+          body: new URLSearchParams({ password: 'wrong' }),
+        })
+      ).status,
+    ).toBe(403);
+    expect(await own.logged('wrong password')).toMatchObject({ address: '127.0.0.1' });
+  },
+);
 
-  const [first, second] = await Promise.all(
-    [gone, killed].map(({ url }) => send(`${url}/cgi-bin/panel/x`)),
-  );
-  expect(first).toMatchObject({
-    status: 503,
-    body: '{"code":503,"msg":"cannot reach depotd: it is not running, or does not listen on unix:/nonexistent/depotd.sock"}',
-  });
-  expect(second).toMatchObject({
-    status: 502,
-    body: '{"code":502,"msg":"cannot pass the answer on: depotd ended before it gave one"}',
-  });
-});
+test.each(BOTH)(
+  '%s: a daemon that is not there is 503, one that ends under a request 502, both in JSON',
+  async (relay) => {
+    const gone = await openUhttpd({ socket: '/nonexistent/depotd.sock', relay });
+    const odd = await startOddDaemon((request) => request.socket.destroy());
+    onTestFinished(() => odd.close());
+    const killed = await openUhttpd({ socket: odd.socket, relay });
 
-test('event streams leave one slot free', async () => {
-  const address = `${server.url}${daemon.base}/admin/system/events`;
+    const [first, second] = await Promise.all(
+      [gone, killed].map(({ url }) => send(`${url}/cgi-bin/panel/x`)),
+    );
+    expect(first).toMatchObject({
+      status: 503,
+      body: '{"code":503,"msg":"cannot reach depotd: it is not running, or does not listen on unix:/nonexistent/depotd.sock"}',
+    });
+    expect(second).toMatchObject({
+      status: 502,
+      body: '{"code":502,"msg":"cannot pass the answer on: depotd ended before it gave one"}',
+    });
+  },
+);
+
+test.each(BOTH)('%s: event streams leave one slot free', async (relay) => {
+  const address = `${servers[relay].url}${daemon.base}/admin/system/events`;
   const streams = await Promise.all([
     openEvents(address, { headers: logIn() }),
     openEvents(address, { headers: logIn() }),
@@ -189,15 +216,16 @@ test('event streams leave one slot free', async () => {
     msg: expect.stringContaining('slot') as string,
   });
   expect(
-    (await fetch(`${server.url}${daemon.base}/admin/store/token`, { headers: logIn() })).status,
+    (await fetch(`${servers[relay].url}${daemon.base}/admin/store/token`, { headers: logIn() }))
+      .status,
   ).toBe(200);
   for (const stream of streams) stream.close();
   const again = await vi.waitFor(() => openEvents(address, { headers: logIn() }), 20_000);
   again.close();
 });
 
-test('an event stream ends before uhttpd kills it', async () => {
-  const { url } = await openUhttpd({ socket: socketOf(device), scriptTimeoutS: 8 });
+test.each(BOTH)('%s: an event stream ends before uhttpd kills it', async (relay) => {
+  const { url } = await openUhttpd({ socket: socketOf(device), scriptTimeoutS: 8, relay });
 
   // A clean end: of one that is not fetch() gives an error.
   expect(
@@ -205,59 +233,9 @@ test('an event stream ends before uhttpd kills it', async () => {
   ).toMatch(/^:/);
 });
 
-test('a browser that came over TLS is one for the daemon, too', async () => {
-  const odd = await startOddDaemon((request, response) =>
-    response.end(request.headers['x-forwarded-proto']),
-  );
-  onTestFinished(() => odd.close());
-  const env = {
-    REQUEST_METHOD: 'GET',
-    REQUEST_URI: '/x',
-    HTTP_HOST: 'panel',
-    SERVER_PROTOCOL: 'HTTP/1.1',
-    DEPOTD_SOCKET: odd.socket,
-  };
-
-  expect(await runRelay({ ...env, HTTPS: 'on' })).toMatch(/\r\n\r\n(5\r\n)?https/);
-  expect(await runRelay(env)).toMatch(/\r\n\r\n(4\r\n)?http\b/);
-});
-
-const ATTACKS: [what: string, env: Record<string, string>][] = [
-  ['a target with a line break', { REQUEST_URI: '/x\r\nX-Forwarded-For: 192.0.2.1' }],
-  ['a target with a bare line feed', { REQUEST_URI: '/x\nHost: evil' }],
-  ['a target with a space', { REQUEST_URI: '/x HTTP/1.1' }],
-  ['a target that is no path', { REQUEST_URI: 'http://evil/' }],
-  ['no target', {}],
-  ['a method that is none', { REQUEST_URI: '/x', REQUEST_METHOD: 'GET /y' }],
-  ['a header field with a line feed', { REQUEST_URI: '/x', HTTP_COOKIE: 'a\nHost: evil' }],
-  ['a header field with a carriage return', { REQUEST_URI: '/x', HTTP_USER_AGENT: 'a\rb' }],
-  ['a content type with a line break', { REQUEST_URI: '/x', CONTENT_TYPE: 'a\r\nb: c' }],
-  ['a length that is none', { REQUEST_URI: '/x', CONTENT_LENGTH: '1, 2' }],
-  ['a negative length', { REQUEST_URI: '/x', CONTENT_LENGTH: '-1' }],
-  ['a length beyond all measure', { REQUEST_URI: '/x', CONTENT_LENGTH: '9'.repeat(30) }],
-];
-test.each(ATTACKS)('%s is refused before the daemon hears of it', async (_what, env) => {
-  const heard: string[] = [];
-  const odd = await startOddDaemon((request, response) => {
-    heard.push(request.url ?? '');
-    response.end();
-  });
-  onTestFinished(() => odd.close());
-
-  expect(
-    await runRelay({
-      REQUEST_METHOD: 'POST',
-      SERVER_PROTOCOL: 'HTTP/1.1',
-      ...env,
-      DEPOTD_SOCKET: odd.socket,
-    }),
-  ).toMatch(/^Status: 400 Bad Request\r\n/);
-  expect(heard).toEqual([]);
-});
-
-test('twenty requests at once are all answered', async () => {
+test.each(BOTH)('%s: twenty requests at once are all answered', async (relay) => {
   const answers = await Promise.all(
-    Array.from({ length: 20 }, () => answerOf(server.url, 'admin/store/installed')),
+    Array.from({ length: 20 }, () => answerOf(servers[relay].url, 'admin/store/installed')),
   );
 
   expect(new Set(answers.map((answer) => JSON.stringify(answer))).size).toBe(1);
@@ -267,15 +245,4 @@ async function openUhttpd(options: UhttpdOptions): Promise<WebServer> {
   const opened = await startUhttpd(options);
   onTestFinished(() => opened.close());
   return opened;
-}
-
-/** The relay alone, with an environment that no web server would make. */
-async function runRelay(env: Record<string, string>): Promise<string> {
-  const ucode = process.env.UCODE ?? join(import.meta.dirname, '../device/bin-ucode/ucode');
-  const child = spawn(ucode, [join(import.meta.dirname, '../../packaging/uhttpd/panel')], {
-    env: { PATH: process.env.PATH, ...env },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  const [output] = await Promise.all([text(child.stdout), once(child, 'close')]);
-  return output;
 }

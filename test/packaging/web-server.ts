@@ -21,10 +21,18 @@ export interface UhttpdOptions {
   slots?: number;
   /** A CGI program is killed after so long. */
   scriptTimeoutS?: number;
+  /** What hands requests on: a CGI program, or uhttpd's own handler; default: the program. */
+  relay?: RelayKind;
 }
 
+export const RELAYS = ['cgi', 'handler'] as const;
+export type RelayKind = (typeof RELAYS)[number];
+
 const PACKAGING = join(import.meta.dirname, '../../packaging');
+/** Where ucode finds the relay's module. */
+export const RELAY_MODULES = join(PACKAGING, 'uhttpd/*.uc');
 const STAND_INS = join(import.meta.dirname, '../device');
+const HANDLER = ['-o', '/cgi-bin/panel', '-O', join(PACKAGING, 'uhttpd/depotd/uhttpd.uc')];
 const START_LIMIT_MS = 20_000;
 
 /**
@@ -32,7 +40,7 @@ const START_LIMIT_MS = 20_000;
  * arguments are those of OpenWrt's init script.
  */
 export async function startUhttpd(
-  { socket, slots = 3, scriptTimeoutS = 60 }: UhttpdOptions,
+  { socket, slots = 3, scriptTimeoutS = 60, relay = 'cgi' }: UhttpdOptions,
   { UHTTPD, UCODE }: NodeJS.ProcessEnv = process.env,
 ): Promise<WebServer> {
   const folder = await mkdtemp(join(tmpdir(), 'depotd-uhttpd-'));
@@ -40,7 +48,7 @@ export async function startUhttpd(
   await mkdir(join(folder, 'cgi-bin'));
   await writeFile(
     program,
-    `#!/bin/sh\nexport DEPOTD_SOCKET=${socket}\nexec ${UCODE ?? `${process.execPath} ${STAND_INS}/bin-ucode/ucode`} ${PACKAGING}/uhttpd/panel\n`,
+    `#!/bin/sh\nexport DEPOTD_SOCKET=${socket}\nexec ${UCODE ?? `${process.execPath} ${STAND_INS}/bin-ucode/ucode`} -L '${RELAY_MODULES}' ${PACKAGING}/uhttpd/panel\n`,
   );
   await chmod(program, 0o755);
   const port = await freePort();
@@ -66,11 +74,12 @@ export async function startUhttpd(
       folder,
       '-x',
       '/cgi-bin',
+      ...(relay === 'handler' ? HANDLER : []),
       ...limits,
       '-p',
       `127.0.0.1:${port}`,
     ],
-    { folder, port },
+    { folder, port, env: { DEPOTD_SOCKET: socket } },
   );
 }
 
@@ -124,11 +133,11 @@ async function snippet(server: string, daemonUrl: string): Promise<string> {
 
 async function launch(
   [program = '', ...args]: readonly string[],
-  { folder, port }: { folder: string; port: number },
+  { folder, port, env }: { folder: string; port: number; env?: NodeJS.ProcessEnv },
 ): Promise<WebServer> {
   const child = spawn(program, args, {
     stdio: ['ignore', 'ignore', 'inherit'],
-    env: { PATH: process.env.PATH },
+    env: { PATH: process.env.PATH, ...env },
   });
   const ended = new Promise((resolve) => child.on('exit', resolve).on('error', resolve));
   await untilItListens(child, port);

@@ -1,0 +1,120 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+
+import { expect, onTestFinished, test } from 'vitest';
+
+import { runCommand } from '../device/command.ts';
+import { REPOSITORY } from '../source-tree.ts';
+
+const SCRIPT = join(REPOSITORY, 'packaging/uhttpd/uhttpd-handler');
+/** The real one if UCI names it. */
+const UCI = process.env.UCI ?? join(REPOSITORY, 'test/device/bin-uci/uci');
+const LUCI = '/cgi-bin/luci=/usr/share/ucode/luci/uhttpd.uc';
+const OURS = '/cgi-bin/panel=/usr/share/ucode/depotd/uhttpd.uc';
+
+const PLUGIN = { 'usr/lib/uhttpd_ucode.so': '' };
+const section = (...lines: string[]): string =>
+  ["config uhttpd 'main'", ...lines.map((line) => `\t${line}`), ''].join('\n');
+const PLAIN = section(`list ucode_prefix '${LUCI}'`);
+const WITH_BOTH = section(`list ucode_prefix '${LUCI}'`, `list ucode_prefix '${OURS}'`);
+const PASSWORD = section(`list ucode_prefix '${LUCI}'`, "list httpauth '/:root:$p$root'");
+const OWN_FILE = section("option config '/etc/own.conf'");
+
+interface Case {
+  what: string;
+  action: 'add' | 'remove';
+  config: string;
+  files: Record<string, string>;
+  handlers: string[];
+}
+
+const CASES: Case[] = [
+  {
+    what: 'the handler is added beside those of others',
+    action: 'add',
+    config: PLAIN,
+    files: PLUGIN,
+    handlers: [LUCI, OURS],
+  },
+  {
+    what: 'it is added once',
+    action: 'add',
+    config: WITH_BOTH,
+    files: PLUGIN,
+    handlers: [LUCI, OURS],
+  },
+  {
+    what: 'without uhttpd-mod-ucode nothing is added',
+    action: 'add',
+    config: PLAIN,
+    files: {},
+    handlers: [LUCI],
+  },
+  {
+    what: 'without uhttpd nothing is added',
+    action: 'add',
+    config: '',
+    files: PLUGIN,
+    handlers: [],
+  },
+  {
+    what: 'passwords that uhttpd asks for keep the CGI program',
+    action: 'add',
+    config: PASSWORD,
+    files: PLUGIN,
+    handlers: [LUCI],
+  },
+  {
+    what: 'passwords in httpd.conf keep the CGI program',
+    action: 'add',
+    config: PLAIN,
+    files: { ...PLUGIN, 'etc/httpd.conf': '/:root:$p$root' },
+    handlers: [LUCI],
+  },
+  {
+    what: 'a configuration of its own keeps the CGI program',
+    action: 'add',
+    config: OWN_FILE,
+    files: PLUGIN,
+    handlers: [],
+  },
+  {
+    what: "the handler is removed, and nobody else's",
+    action: 'remove',
+    config: WITH_BOTH,
+    files: {},
+    handlers: [LUCI],
+  },
+  {
+    what: 'a handler that is not there is not removed',
+    action: 'remove',
+    config: PLAIN,
+    files: PLUGIN,
+    handlers: [LUCI],
+  },
+];
+
+test.each(CASES.map((each) => [each.what, each] as const))('%s', async (_what, each) => {
+  const { action, config, files, handlers } = each;
+  const root = await createRoot({ ...files, 'etc/config/uhttpd': config });
+
+  const outcome = await runCommand(['/bin/sh', SCRIPT, action], {
+    env: { IPKG_INSTROOT: root, UCI },
+  });
+
+  expect(outcome).toMatchObject({ code: 0, stdout: '', stderr: '' });
+  const get = ['-q', '-c', join(root, 'etc/config'), 'get', 'uhttpd.main.ucode_prefix'];
+  const { stdout } = await runCommand([UCI, ...get], { env: { PATH: process.env.PATH } });
+  expect(stdout.split(/\s+/).filter(Boolean).sort()).toEqual(handlers.sort());
+});
+
+async function createRoot(files: Record<string, string>): Promise<string> {
+  const root = await mkdtemp(join(tmpdir(), 'depotd-uhttpd-'));
+  onTestFinished(() => rm(root, { recursive: true }));
+  for (const [path, content] of Object.entries(files)) {
+    await mkdir(dirname(join(root, path)), { recursive: true });
+    await writeFile(join(root, path), content);
+  }
+  return root;
+}
