@@ -36,7 +36,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   config: ['errors'],
   runtime: [],
   device: ['errors', 'log', 'config'],
-  jobs: ['errors', 'log', 'device/processes', 'device/private-folder'],
+  jobs: ['errors', 'log', 'device'],
   http: ['errors', 'log', 'config'],
   panel: [],
   cli: ['errors', 'config', 'device/private-folder'],

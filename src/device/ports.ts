@@ -30,8 +30,8 @@ export interface ProcessMark {
 export interface HeldProcess {
   mark: ProcessMark;
   go: () => void;
-  /** Lets it end without the command. */
-  drop: () => void;
+  /** Lets it end without the command; resolves when it has. */
+  drop: () => Promise<void>;
   /**
    * Settles when the holder has ended while this daemon was its parent; a hint only, the exit file
    * is the truth.
@@ -60,6 +60,7 @@ export interface Processes {
    * holds it.
    */
   start: (options: StartOptions) => Promise<HeldProcess>;
+  /** @throws an Error of Node if that cannot be found out, so that nobody takes it for a no */
   isAlive: (mark: ProcessMark) => Promise<boolean>;
   /**
    * Sends a signal to every process of the job but those that hold it (so that the exit code is

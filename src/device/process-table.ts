@@ -1,48 +1,76 @@
 import { readdir, readFile } from 'node:fs/promises';
+import { systemCode } from '../errors.ts';
 
-/** One process, from /proc/PID/stat (proc(5)). */
+/**
+ * Processes as /proc shows them (proc(5)). A process that is gone is told apart from a look that
+ * failed: whoever takes the second for the first lets two commands run at once.
+ */
 export interface ProcessEntry {
   pid: number;
   parent: number;
+  /** The process that began its session (setsid(2)); it may have ended. */
+  session: number;
   startTicks: number;
   isZombie: boolean;
-}
-
-/** @returns undefined where there is no such process */
-export async function readProcess(pid: number): Promise<ProcessEntry | undefined> {
-  const stat = await readFile(`/proc/${pid}/stat`, 'latin1').catch(() => undefined);
-  return stat === undefined ? undefined : parseStat(pid, stat);
+  name: string;
 }
 
 /**
- * The command's name, in parentheses, may hold anything: the fields are counted from its last one.
+ * @returns undefined if there is no such process
+ * @throws an Error of Node if that cannot be found out, for want of descriptors say
  */
+export async function readProcess(pid: number): Promise<ProcessEntry | undefined> {
+  const stat = await readOf(pid, 'stat');
+  return stat === undefined ? undefined : parseStat(pid, stat);
+}
+
+/** The command's name, in parentheses, may hold anything: fields are counted from its last one. */
 function parseStat(pid: number, stat: string): ProcessEntry {
-  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  const end = stat.lastIndexOf(')');
+  const fields = stat.slice(end + 2).split(' ');
   return {
     pid,
     parent: Number(fields[1]),
+    session: Number(fields[3]),
     startTicks: Number(fields[19]),
     isZombie: fields[0] === 'Z' || fields[0] === 'X',
+    name: stat.slice(stat.indexOf('(') + 1, end),
   };
 }
 
-/** Every process alive, or only gone by a moment. */
+/** Processes read at a time: each takes a descriptor. */
+const AT_ONCE = 8;
+
+/**
+ * Every process alive, or only gone by a moment.
+ * @throws an Error of Node if the table cannot be read as a whole
+ */
 export async function readProcesses(): Promise<ProcessEntry[]> {
-  const names = await readdir('/proc');
-  const entries = await Promise.all(
-    names.filter((name) => /^\d+$/.test(name)).map((name) => readProcess(Number(name))),
-  );
+  const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name)).map(Number);
+  const entries: (ProcessEntry | undefined)[] = [];
+  for (let index = 0; index < pids.length; index += AT_ONCE) {
+    entries.push(...(await Promise.all(pids.slice(index, index + AT_ONCE).map(readProcess))));
+  }
   return entries.filter((entry): entry is ProcessEntry => entry?.isZombie === false);
 }
 
 /**
- * Whether the process was started with this variable in its environment; false where that cannot be
- * read.
+ * Whether the process was started with this variable in its environment; false if it is gone, or
+ * somebody else's.
+ * @throws an Error of Node if that cannot be found out
  */
 export async function hasVariable(pid: number, variable: string): Promise<boolean> {
-  const environment = await readFile(`/proc/${pid}/environ`, 'latin1').catch(() => '');
-  return environment.split('\0').includes(variable);
+  return ((await readOf(pid, 'environ')) ?? '').split('\0').includes(variable);
+}
+
+/** What the kernel answers for a process that has ended, and for one that may not be looked at. */
+const NOT_THERE: readonly (string | undefined)[] = ['ENOENT', 'ESRCH', 'EACCES', 'EPERM'];
+
+async function readOf(pid: number, file: string): Promise<string | undefined> {
+  return readFile(`/proc/${pid}/${file}`, 'latin1').catch((error: unknown) => {
+    if (NOT_THERE.includes(systemCode(error))) return undefined;
+    throw error;
+  });
 }
 
 /** The processes below one, without itself. */

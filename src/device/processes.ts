@@ -3,7 +3,13 @@ import { readFile } from 'node:fs/promises';
 import { run, startDetached } from './exec.ts';
 import type { Command } from './command.ts';
 import type { HeldProcess, Processes, ProcessMark, StartOptions } from './ports.ts';
-import { descendantsOf, hasVariable, readProcess, readProcesses } from './process-table.ts';
+import {
+  descendantsOf,
+  hasVariable,
+  readProcess,
+  readProcesses,
+  type ProcessEntry,
+} from './process-table.ts';
 
 /**
  * Runs a job's commands so that they need no daemon. Invariants:
@@ -79,17 +85,25 @@ async function start(
       cwd: command.cwd,
     };
     const { pid, finishInput, ended } = await startDetached(holder, descriptor);
-    const entry = await readProcess(pid);
-    const mark: ProcessMark = {
-      pid,
-      startTicks: entry?.startTicks ?? 0,
-      bootId: await bootId(),
-      isOnTerminal,
+    const drop = async (): Promise<void> => {
+      finishInput('');
+      await ended;
     };
-    return { mark, go: () => finishInput('go\n'), drop: () => finishInput(''), ended };
+    // A holder that cannot be named could not be found again, so it does not get its go.
+    const mark = await markOf(pid, isOnTerminal).catch(async (error: unknown) => {
+      await drop();
+      throw error;
+    });
+    return { mark, go: () => finishInput('go\n'), drop, ended };
   } finally {
     closeSync(descriptor);
   }
+}
+
+async function markOf(pid: number, isOnTerminal: boolean): Promise<ProcessMark> {
+  const [entry, boot] = [await readProcess(pid), await bootId()];
+  // One that was killed at once is marked as what it is: gone.
+  return { pid, startTicks: entry?.startTicks ?? 0, bootId: boot, isOnTerminal };
 }
 
 const JOB_VARIABLE = 'DEPOTD_JOB';
@@ -118,32 +132,49 @@ async function isAlive(mark: ProcessMark): Promise<boolean> {
 }
 
 /**
- * The job's processes: those below the holder, and those that left it but carry the job's variable.
+ * The job's processes: those below the holder, those of its session, which outlive it, and those
+ * that left it but carry the job's variable.
  */
 async function membersOf(jobId: string, mark: ProcessMark): Promise<number[]> {
   const entries = await readProcesses();
-  // Where the holder has gone, its number may be somebody else's by now.
-  const isHolderThere = entries.some(
-    ({ pid, startTicks }) => pid === mark.pid && startTicks === mark.startTicks,
-  );
-  const members = isHolderThere ? descendantsOf(mark.pid, entries) : new Set<number>();
-  for (const { pid } of entries) {
-    if (
-      pid !== mark.pid &&
-      pid !== process.pid &&
-      !members.has(pid) &&
-      (await hasVariable(pid, `${JOB_VARIABLE}=${jobId}`))
-    ) {
-      members.add(pid);
-    }
+  const isRelated = (await isNumberReused(mark, entries)) ? () => false : relationTo(mark, entries);
+  const members: number[] = [];
+  for (const entry of entries) {
+    const { pid } = entry;
+    if (pid === mark.pid || pid === process.pid || isTerminal(mark, entry)) continue;
+    if (isRelated(entry) || (await hasVariable(pid, `${JOB_VARIABLE}=${jobId}`))) members.push(pid);
   }
-  // script(1) answers a signal by killing the command without its clean-up, so it is left alone: it
-  // ends with the command.
-  const holders =
-    mark.isOnTerminal && isHolderThere
-      ? entries.filter(({ parent }) => parent === mark.pid).map(({ pid }) => pid)
-      : [];
-  return [...members].filter((pid) => !holders.includes(pid));
+  return members;
+}
+
+/**
+ * Whether the holder's number may stand for strangers by now. The kernel gives a number to nobody
+ * else while a session has it, so that of a holder that went alone still names its session.
+ */
+async function isNumberReused(
+  mark: ProcessMark,
+  entries: readonly ProcessEntry[],
+): Promise<boolean> {
+  const found = entries.find(({ pid }) => pid === mark.pid);
+  if (found !== undefined && found.startTicks !== mark.startTicks) return true;
+  return (await bootId()) !== mark.bootId;
+}
+
+function relationTo(
+  mark: ProcessMark,
+  entries: readonly ProcessEntry[],
+): (entry: ProcessEntry) => boolean {
+  const below = descendantsOf(mark.pid, entries);
+  return ({ pid, session, startTicks }) =>
+    below.has(pid) || (session === mark.pid && startTicks >= mark.startTicks);
+}
+
+/**
+ * script(1) answers a signal by killing the command without its clean-up, so it is left alone: it
+ * ends with the command.
+ */
+function isTerminal({ pid, isOnTerminal }: ProcessMark, { session, name }: ProcessEntry): boolean {
+  return isOnTerminal && session === pid && name === 'script';
 }
 
 function send(pid: number, signal: NodeJS.Signals): void {

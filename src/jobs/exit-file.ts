@@ -1,41 +1,39 @@
-import { watch } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
-
-/** How a command ended: its exit code, or that it never started. */
-export type Exit = { exitCode: number } | 'not-run';
+import { isShortage } from '../device/shortage.ts';
+import { watchPath } from '../device/watch-path.ts';
 
 /**
- * A command that went without leaving a code was killed together with its holder: 128 + SIGKILL, as
- * a shell says it.
+ * How a command ended: its exit code, that it never started, or that its holder is gone without
+ * having left a code. What the holder started may still run then.
  */
-const KILLED = 137;
+export type Exit = { exitCode: number } | 'not-run' | 'lost';
+
 /** The watch is what tells; this is for a holder that was killed and leaves nothing to watch. */
 const LIVENESS_MS = 1000;
 
-/**
- * Waits until a command has ended, whoever started it. `isAlive` asks for the command's holder,
- * whose process id is `pid`; `ended`, where there is one, hints that it went.
- */
-export async function waitForExit(options: {
+interface Waiting {
   file: string;
+  /** Process id of the command's holder. */
   pid: number;
+  /** Whether the holder is there; throws if that cannot be found out. */
   isAlive: () => Promise<boolean>;
+  /** Hints that the holder went, if this daemon is its parent. */
   ended?: Promise<void>;
-}): Promise<Exit> {
-  const { file, pid, isAlive } = options;
+}
+
+/** Waits until a command has ended, whoever started it. A look that fails is not an end. */
+export async function waitForExit(waiting: Waiting): Promise<Exit> {
   let wake: () => void = () => undefined;
-  const watcher = watch(dirname(file), { persistent: false }, (_, name) => {
-    if (name === basename(file)) wake();
+  const watcher = watchPath(dirname(waiting.file), (name) => {
+    if (name === undefined || name === basename(waiting.file)) wake();
   });
-  watcher.on('error', () => wake());
-  void options.ended?.then(() => wake());
+  void waiting.ended?.then(() => wake());
   try {
     for (;;) {
       const woken = new Promise<void>((resolve) => (wake = resolve));
-      const exit = await readExit(file, pid);
+      const exit = await lookForExit(waiting);
       if (exit !== undefined) return exit;
-      if (!(await isAlive())) return (await readExit(file, pid)) ?? { exitCode: KILLED };
       const timer = setTimeout(wake, LIVENESS_MS);
       await woken;
       clearTimeout(timer);
@@ -45,14 +43,32 @@ export async function waitForExit(options: {
   }
 }
 
+/** @returns undefined if the command runs, or if that cannot be found out at the moment */
+async function lookForExit({ file, pid, isAlive }: Waiting): Promise<Exit | undefined> {
+  try {
+    const exit = await readExit(file, pid);
+    if (exit !== undefined || (await isAlive())) return exit;
+    // It may have written its code since.
+    return (await readExit(file, pid)) ?? 'lost';
+  } catch {
+    return undefined;
+  }
+}
+
 /**
  * A file that another holder wrote is what is left of one that never got its go: it tells nothing
  * of this command.
+ * @throws an Error of Node if there is no telling for the moment
  */
 async function readExit(file: string, pid: number): Promise<Exit | undefined> {
-  const text = await readFile(file, 'latin1').catch(() => '');
+  const text = await readFile(file, 'latin1').catch((error: unknown) => {
+    if (isShortage(error)) throw error;
+    return '';
+  });
   if (!text.endsWith('\n')) return undefined;
   const [code = '', holder] = text.split('\n');
   if (holder !== String(pid)) return undefined;
-  return code === 'not-run' ? 'not-run' : { exitCode: Number.parseInt(code, 10) };
+  if (code === 'not-run') return 'not-run';
+  // A damaged file tells no more than none.
+  return /^\d{1,3}$/.test(code) ? { exitCode: Number(code) } : undefined;
 }

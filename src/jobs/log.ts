@@ -1,7 +1,7 @@
-import { watch, type FSWatcher } from 'node:fs';
 import { appendFile, open, readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { openTrustedFolder } from '../device/private-folder.ts';
+import { watchPath } from '../device/watch-path.ts';
 import { DepotError, reasonOf } from '../errors.ts';
 
 /**
@@ -140,33 +140,24 @@ async function waitForGrowth({
   waiters,
   size,
 }: GrowthOptions): Promise<void> {
-  let watcher: FSWatcher | undefined;
   let timer: NodeJS.Timeout | undefined;
   let wake: () => void = () => undefined;
   const woken = new Promise<void>((resolve) => (wake = resolve));
+  const look = async (): Promise<void> => {
+    if (((await size()) ?? 0) > offset) wake();
+  };
   waiters.add(wake);
   signal?.addEventListener('abort', wake, { once: true });
+  const watcher = watchPath(file, () => void look());
   try {
-    watcher = watchQuietly(file, wake);
-    if (signal?.aborted === true || ((await size()) ?? 0) > offset) return;
+    if (signal?.aborted === true) return;
+    await look();
     timer = setTimeout(wake, timeoutMs);
     await woken;
   } finally {
     clearTimeout(timer);
-    watcher?.close();
+    watcher.close();
     waiters.delete(wake);
     signal?.removeEventListener('abort', wake);
-  }
-}
-
-/**
- * A file that is not there yet (`wake` is called when its job starts) or a system out of watches is
- * no fault: the time-out still holds.
- */
-function watchQuietly(path: string, onChange: () => void): FSWatcher | undefined {
-  try {
-    return watch(path, { persistent: false }, onChange).on('error', onChange);
-  } catch {
-    return undefined;
   }
 }

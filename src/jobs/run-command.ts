@@ -1,9 +1,11 @@
 import { DepotError } from '../errors.ts';
+import { outlastShortage } from '../device/shortage.ts';
 import { waitForExit, type Exit } from './exit-file.ts';
+import { ownLine } from './log.ts';
 import { watchPercent } from './percent.ts';
 import type { CommandStep, StepContext } from './plan.ts';
 import { isToStop, Stopped, type Run } from './run.ts';
-import { endCommand } from './stopping.ts';
+import { endProcesses } from './stopping.ts';
 
 /**
  * A repair undoes; a command of it that hangs (a script that stops a service, say) must not hold
@@ -22,11 +24,38 @@ export async function runCommand(run: Run, step: CommandStep, context: StepConte
       `cannot start ${step.label}: the daemon went down before it was to run`,
     );
   }
-  job.lastExitCode = exit.exitCode;
-  if (isToStop(run, step) && exit.exitCode !== 0) throw new Stopped();
-  if (step.mustSucceed && exit.exitCode !== 0) {
-    throw new DepotError('command_failed', `cannot ${step.label}: exit code ${exit.exitCode}`);
+  if (exit === 'lost' || isKilled(exit)) await endLeftOvers(run, exit);
+  job.lastExitCode = exit === 'lost' ? KILLED : exit.exitCode;
+  if (job.lastExitCode === 0) return;
+  if (isToStop(run, step)) throw new Stopped();
+  if (step.mustSucceed) {
+    throw new DepotError('command_failed', `cannot ${step.label}: exit code ${job.lastExitCode}`);
   }
+}
+
+/**
+ * A command that went without leaving a code was killed together with its holder: 128 + SIGKILL, as
+ * a shell says it.
+ */
+const KILLED = 137;
+
+/** Whether a signal ended the command: a shell says 128 and the signal's number (up to 64). */
+function isKilled(exit: Exit): boolean {
+  return typeof exit === 'object' && exit.exitCode > 128 && exit.exitCode <= 192;
+}
+
+/**
+ * What a command started may outlive it if it was killed: a maintainer script its opkg, rsync's
+ * other end. The job ends it before it goes on, or it would run beside the repair.
+ */
+async function endLeftOvers({ job, processes, logs }: Run, exit: Exit): Promise<void> {
+  if (job.process === undefined) return;
+  const target = { jobId: job.id, mark: job.process };
+  if (exit === 'lost' && (await outlastShortage(() => processes.count(target))) > 0) {
+    const text = 'the shell that waits for the command was killed; the command is ended, too';
+    await logs.append(job.id, ownLine(text)).catch(() => undefined);
+  }
+  await endProcesses(processes, target);
 }
 
 /** @returns undefined where the step has nothing to run */
@@ -61,8 +90,8 @@ async function startAndWait(
     exitFile: logs.exitFileOf(job.id, job.runs),
   });
   job.process = held.mark;
-  await save(job).catch((error: unknown) => {
-    held.drop();
+  await save(job).catch(async (error: unknown) => {
+    await held.drop();
     throw error;
   });
   held.go();
@@ -73,18 +102,24 @@ async function waitForCommand(run: Run, step: CommandStep, ended?: Promise<void>
   const { job, processes, logs, abort } = run;
   const mark = job.process;
   if (mark === undefined) return 'not-run';
-  const stop = (): void => void endCommand(processes, { jobId: job.id, mark });
+  let ending: Promise<void> | undefined;
+  const stop = (): void => {
+    ending ??= endProcesses(processes, { jobId: job.id, mark });
+  };
   if (isToStop(run, step)) stop();
   if (step.isLate !== true) abort.signal.addEventListener('abort', stop, { once: true });
   const limit = job.phase === 'repair' ? setTimeout(stop, REPAIR_LIMIT_MS) : undefined;
   try {
     const file = logs.exitFileOf(job.id, job.runs);
-    return await waitForExit({
+    const exit = await waitForExit({
       file,
       pid: mark.pid,
       isAlive: () => processes.isAlive(mark),
       ...(ended === undefined ? {} : { ended }),
     });
+    // The command may go before what it started does.
+    await ending;
+    return exit;
   } finally {
     clearTimeout(limit);
     abort.signal.removeEventListener('abort', stop);

@@ -1,3 +1,4 @@
+import { outlastShortage } from '../device/shortage.ts';
 import { reasonOf } from '../errors.ts';
 import { unixNow, type Job, type Verdict } from './job.ts';
 import { ownLine } from './log.ts';
@@ -6,6 +7,7 @@ import type { Act, CommandStep, Jump, Step, StepContext } from './plan.ts';
 import { isToStop, Stopped, type Run, type RunnerOptions } from './run.ts';
 import { runCommand } from './run-command.ts';
 import { contextOf } from './step-context.ts';
+import { endProcesses, isUnderWay } from './stopping.ts';
 
 /**
  * Takes one job through its plan. Invariants:
@@ -16,7 +18,10 @@ import { contextOf } from './step-context.ts';
  *  - under another boot the job is `interrupted`, and only its repair runs;
  *  - a job that did not end well is repaired before it ends, and a repair that fails is told, not
  *    repeated;
- *  - a job taken up three times without a step getting done fails;
+ *  - a job taken up three times without a step getting done fails; a command that goes on meanwhile
+ *    is what the job waits for, so it does not count;
+ *  - a job ends only when nothing of it lives: whoever gives it up ends its processes first;
+ *  - a look that fails, or a call for which the system lacks descriptors, is made again;
  *  - where there is no room for records nothing new begins, but what runs is waited for, and
  *    repaired as far as it goes without.
  */
@@ -28,6 +33,8 @@ export interface Runner {
 }
 
 const MOST_RESUMES = 3;
+/** How long a step waits for descriptors before it fails. */
+const SHORTAGE_LIMIT_MS = 10 * 60_000;
 /** Exit code of a job that ended without one of its own: 128 + SIGTERM, as its readers know it. */
 export const ENDED_WITHOUT_CODE = 143;
 
@@ -46,6 +53,7 @@ export function createRunner(options: RunnerOptions): Runner {
         while (await advance(run));
       } catch (error) {
         options.log.error({ task: job.id, reason: reasonOf(error) }, 'job broke off');
+        await endLeft(options, job);
         end(job, { state: 'failed', error: reasonOf(error), exitCode: 1 });
       } finally {
         aborts.delete(job.id);
@@ -65,7 +73,7 @@ async function enter(options: RunnerOptions, job: Job): Promise<void> {
   // At once: from here on nobody may drop it as one that waits, and whoever is told of it finds it
   // running.
   if (isNew) Object.assign(job, { state: 'running', startedAt: unixNow() });
-  const bootId = await processes.bootId();
+  const bootId = await outlastShortage(processes.bootId);
   if (isNew) {
     job.bootId = bootId;
     await logs.create(job.id);
@@ -73,7 +81,8 @@ async function enter(options: RunnerOptions, job: Job): Promise<void> {
     await save(job);
     return;
   }
-  job.resumes += 1;
+  const isOn = job.bootId === bootId && (await isCommandOn(options, job));
+  if (!isOn) job.resumes += 1;
   if (job.bootId !== bootId) {
     const verdict: Verdict = {
       state: 'interrupted',
@@ -92,6 +101,18 @@ async function enter(options: RunnerOptions, job: Job): Promise<void> {
     });
   }
   await saveIfPossible(options, job);
+}
+
+async function isCommandOn({ processes }: RunnerOptions, job: Job): Promise<boolean> {
+  const { id: jobId, process: mark } = job;
+  return mark !== undefined && outlastShortage(() => isUnderWay(processes, { jobId, mark }));
+}
+
+/** For a job that ends though its plan was not gone through. */
+async function endLeft({ processes }: RunnerOptions, job: Job): Promise<void> {
+  if (job.process !== undefined) {
+    await endProcesses(processes, { jobId: job.id, mark: job.process });
+  }
 }
 
 /** For what goes on in any case. */
@@ -142,7 +163,7 @@ async function advance(run: Run): Promise<boolean> {
     return false;
   }
   try {
-    const jump = await takeStep(run, step);
+    const jump = await outlastShortage(() => takeStep(run, step), SHORTAGE_LIMIT_MS);
     moveTo(job, steps, jump === undefined ? index + 1 : indexOfJump(steps, jump.retryFrom));
     job.resumes = 0;
     if ('act' in step && step.isRecorded === true) await run.save(job);

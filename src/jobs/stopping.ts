@@ -12,30 +12,47 @@ const ESCALATION = [
 ] as const;
 const POLL_MS = 100;
 
-/**
- * Ends a job's command and everything it started; resolves when nothing of it is left, or the
- * holder itself was killed.
- */
-export async function endCommand(
-  processes: Processes,
-  job: { jobId: string; mark: ProcessMark },
-): Promise<void> {
-  for (const { signal, graceMs } of ESCALATION) {
-    await processes.signal(job, signal);
-    if (await hasEnded(processes, job, graceMs)) return;
-  }
-  await processes.killHolder(job.mark);
+interface Target {
+  jobId: string;
+  mark: ProcessMark;
 }
 
-async function hasEnded(
-  processes: Processes,
-  job: { jobId: string; mark: ProcessMark },
-  graceMs: number,
-): Promise<boolean> {
+/**
+ * Ends a job's command and everything it started, and resolves when nothing of it is left: not
+ * before, since the next job begins then. What outlives SIGKILL is held by the kernel, and is killed
+ * and looked for until it is gone.
+ */
+export async function endProcesses(processes: Processes, target: Target): Promise<void> {
+  for (const { signal, graceMs } of ESCALATION) {
+    await attempt(() => processes.signal(target, signal));
+    if (await hasEnded(processes, target, graceMs)) return;
+  }
+  for (;;) {
+    await attempt(() => processes.killHolder(target.mark));
+    await attempt(() => processes.signal(target, 'SIGKILL'));
+    if (await hasEnded(processes, target, 2000)) return;
+  }
+}
+
+/** What cannot be found out or done for the moment is tried again with the next signal. */
+async function attempt(work: () => Promise<unknown>): Promise<void> {
+  await work().catch(() => undefined);
+}
+
+async function hasEnded(processes: Processes, target: Target, graceMs: number): Promise<boolean> {
   const deadline = performance.now() + graceMs;
-  while (performance.now() < deadline) {
-    if ((await processes.count(job)) === 0) return true;
+  for (;;) {
+    // A look that fails is no end.
+    if (!(await isUnderWay(processes, target).catch(() => true))) return true;
+    if (performance.now() >= deadline) return false;
     await delay(POLL_MS);
   }
-  return false;
+}
+
+/**
+ * Whether anything of a job lives: its holder, or what the holder started.
+ * @throws an Error of Node if that cannot be found out
+ */
+export async function isUnderWay(processes: Processes, target: Target): Promise<boolean> {
+  return (await processes.isAlive(target.mark)) || (await processes.count(target)) > 0;
 }

@@ -135,8 +135,9 @@ async function resume(version: Version): Promise<Job> {
 }
 
 function jobIn({ stdout, stderr }: { stdout: string; stderr: string }): Job {
-  if (stdout === '') throw new Error(`cannot run: ${stderr}`);
-  return JSON.parse(stdout) as Job;
+  const told = stdout.split('\n').find((line) => line.startsWith('{'));
+  if (told === undefined) throw new Error(`cannot run: ${stderr}`);
+  return JSON.parse(told) as Job;
 }
 
 function start({ less = '', more = '', twice = false }: Version, ...words: string[]) {

@@ -77,7 +77,7 @@ function exitFile(file: string): FuzzTarget {
     check: async ([lines, isWhole]) => {
       await writeFile(file, `${lines.join('\n')}${isWhole ? '\n' : ''}`);
       const exit = await waitForExit({ file, pid: 4242, isAlive: () => Promise.resolve(false) });
-      return exit === 'not-run' || Number.isInteger(exit.exitCode)
+      return typeof exit === 'string' || Number.isInteger(exit.exitCode)
         ? undefined
         : `the exit code is ${String(exit.exitCode)}`;
     },

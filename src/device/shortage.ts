@@ -1,0 +1,37 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { systemCode } from '../errors.ts';
+
+/**
+ * What open(2), read(2) and clone(2) fail with while the process or the system has run out of
+ * descriptors or memory: it says nothing of the thing that was asked for.
+ */
+const CODES: readonly (string | undefined)[] = ['EMFILE', 'ENFILE', 'ENOMEM'];
+const PAUSE_MS = 500;
+
+/** Whether a call failed, at whatever depth, because something had run out for the moment. */
+export function isShortage(error: unknown): boolean {
+  for (let cause = error; cause instanceof Error; cause = cause.cause) {
+    if (CODES.includes(systemCode(cause))) return true;
+  }
+  return false;
+}
+
+/**
+ * Does the work again until no shortage keeps it back. It must be safe to do again, and sees for
+ * itself whether it is still wanted.
+ * @param limitMs after which the shortage is thrown; the clock starts with the call
+ */
+export async function outlastShortage<Value>(
+  work: () => Promise<Value>,
+  limitMs = Infinity,
+): Promise<Value> {
+  const deadline = performance.now() + limitMs;
+  for (;;) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!isShortage(error) || performance.now() > deadline) throw error;
+      await delay(PAUSE_MS);
+    }
+  }
+}
