@@ -92,13 +92,13 @@ function addAccess(shown, section) {
   const auth = choice(
     'auth',
     [
-      ['panel', _('password of the device')],
-      ['password', _('password of its own')],
-      ['none', _('no log-in')],
+      ['panel', _('device password')],
+      ['password', _('own password')],
+      ['none', _('none')],
     ],
     {
       title: _('Log-in'),
-      help: _('Password of its own: set by "depotctl passwd". No log-in: for this device alone.'),
+      help: _('The session of LuCI counts as device password. "depotctl passwd" sets an own one.'),
     },
   );
   const listen = list('listen', '127.0.0.1:8728', {
