@@ -107,6 +107,7 @@ const checkKind: Record<Kind, (option: Option<unknown>, given: string[]) => void
   choice: ({ fallback, parse }, given) => {
     expect(fallback).toBe(given[0]);
     expect(given.map((value) => parse([value]))).toEqual(given);
+    expect(() => parse(['no such value'])).toThrow(`one of ${given.join(', ')} is expected`);
   },
 };
 

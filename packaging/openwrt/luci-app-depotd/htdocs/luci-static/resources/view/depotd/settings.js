@@ -204,6 +204,7 @@ function addForge(shown) {
     'expose',
     [
       ['documented', _('documented routes')],
+      ['read', _('those, and reading')],
       ['all', _('everything below the path')],
     ],
     { title: _('Reachable paths') },
