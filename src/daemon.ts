@@ -1,10 +1,10 @@
-import { loadConfig, type Config } from './config/config.ts';
+import { loadConfig, withoutRestart, type Config } from './config/config.ts';
 import type { ConfigSource } from './config/settings.ts';
 import { DepotError, reasonOf } from './errors.ts';
 import { createFeatures, SECTIONS } from './features.ts';
 import { createFoundation } from './foundation.ts';
 import { createListeners, type Answering } from './http/listeners.ts';
-import { createLog, type Log } from './log.ts';
+import { createLog } from './log.ts';
 import { createFront, refuse, type Front } from './request-handler.ts';
 
 export interface Daemon {
@@ -61,9 +61,11 @@ export async function startDaemon(source: ConfigSource): Promise<Daemon> {
   const reload = async (): Promise<void> => {
     if (stopping.signal.aborted) return;
     try {
-      const next = loadConfig(source, SECTIONS);
-      tellWhatWaits(config, next, log);
-      await takeOver({ ...next, main: { ...next.main, ...pick(config.main, NEEDS_RESTART) } });
+      const next = withoutRestart(config, loadConfig(source, SECTIONS), SECTIONS);
+      if (next.waiting.length > 0) {
+        log.warn({ options: next.waiting }, 'options that apply after a restart only');
+      }
+      await takeOver(next.config);
       log.info({}, 'configuration read again');
     } catch (error) {
       answering = front;
@@ -91,20 +93,3 @@ const CLOSED: Answering = {
     refuse(response, new DepotError('unavailable', 'cannot answer: the configuration is changing')),
   hook: undefined,
 };
-
-/** What the parts were built with: it cannot change under running jobs. */
-const NEEDS_RESTART = ['root', 'state_dir', 'log_dir', 'upload_dir'] as const;
-
-function tellWhatWaits({ main }: Config, next: Config, log: Log): void {
-  const waiting = NEEDS_RESTART.filter((name) => main[name] !== next.main[name]).map(
-    (name) => `main.${name}`,
-  );
-  if (waiting.length > 0) log.warn({ options: waiting }, 'options that apply after a restart only');
-}
-
-function pick<Value extends object, Name extends keyof Value>(
-  value: Value,
-  names: readonly Name[],
-): Pick<Value, Name> {
-  return Object.fromEntries(names.map((name) => [name, value[name]])) as Pick<Value, Name>;
-}

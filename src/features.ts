@@ -8,6 +8,7 @@ import { createForgeFeature, type ForgeFeature } from './features/forge/feature.
 import { FORGE_SECTION } from './features/forge/options.ts';
 import { createLoginFeature } from './features/login/feature.ts';
 import { createPackagesFeature } from './features/packages/feature.ts';
+import { PACKAGES_SECTION } from './features/packages/options.ts';
 import { createPageFeature } from './features/page/feature.ts';
 import { createSelfUpgradeFeature } from './features/self-upgrade/feature.ts';
 import { createSystemFeature } from './features/system/feature.ts';
@@ -24,7 +25,7 @@ export interface Features {
 }
 
 /** Sections of the configuration, of those features that have options. */
-export const SECTIONS = [CONTAINER_SECTION, FORGE_SECTION] as const;
+export const SECTIONS = [CONTAINER_SECTION, FORGE_SECTION, PACKAGES_SECTION] as const;
 
 /**
  * THE LIST: a new feature is one more line here and a folder of its own. A feature that uses what
@@ -43,7 +44,7 @@ export async function createFeatures(context: FeatureContext): Promise<Features>
       createSelfUpgradeFeature(context, packages.tools),
       login,
       createTasksFeature(context),
-      createSystemFeature(context, packages.tools.packages),
+      createSystemFeature(context, packages.tools.manager),
       createPageFeature(),
     ],
     sessions: login.sessions,

@@ -39,6 +39,7 @@ export async function createFoundation({
     openJournal(paths.stateDir),
     createTaskLogs(paths.logDir),
   ]);
+  const environment = commandEnvironment();
   const kinds = createJobKinds();
   const { planOf, contradicts, request } = kinds;
   const runner = createRunner({ processes, logs, log, planOf, save: journal.save });
@@ -51,7 +52,8 @@ export async function createFoundation({
     paths,
     log,
     config,
-    environment: commandEnvironment(),
+    environment,
+    scriptEnvironment: paths.isLive ? environment : { ...environment, IPKG_INSTROOT: paths.root },
     processes,
     notes,
     events: createDeviceEvents(),

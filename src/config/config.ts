@@ -115,3 +115,25 @@ function contradictions(
     return where === undefined ? message : `${where}: ${message}`;
   });
 }
+
+/**
+ * The next configuration as far as it may be taken over while the daemon runs.
+ * @returns also the options that differ and wait for a restart, `SECTION.OPTION`
+ */
+export function withoutRestart(
+  running: Config,
+  next: Config,
+  sections: readonly Section[] = [],
+): { config: Config; waiting: string[] } {
+  const config = { ...next };
+  const waiting: string[] = [];
+  for (const { name, needsRestart = [] } of [MAIN_SECTION, ...sections]) {
+    const [before, after] = [running[name], next[name]];
+    const kept = needsRestart.map((option) => [option, before?.[option]] as const);
+    for (const [option, value] of kept) {
+      if (value !== after?.[option]) waiting.push(`${name}.${option}`);
+    }
+    Object.assign(config, { [name]: { ...after, ...Object.fromEntries(kept) } });
+  }
+  return { config, waiting };
+}

@@ -21,6 +21,8 @@ export type ValuesOf<Options extends OptionTable> = {
 export interface Section<Options extends OptionTable = OptionTable> {
   name: string;
   options: Options;
+  /** Options that cannot change under running jobs. */
+  needsRestart?: readonly string[];
   /** What is wrong with values that are fine one by one. */
   contradictions?(values: ValuesOf<Options>): Contradiction[];
 }

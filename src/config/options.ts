@@ -54,6 +54,7 @@ const OPTIONS = {
 export const MAIN_SECTION: Section<typeof OPTIONS> = {
   name: 'main',
   options: OPTIONS,
+  needsRestart: ['root', 'state_dir', 'log_dir', 'upload_dir'],
   contradictions: findContradictions,
 };
 

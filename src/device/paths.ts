@@ -4,18 +4,11 @@ import type { Config } from '../config/config.ts';
 /** Every path on the device, from one root. No other file joins a device path to the root. */
 export interface Paths {
   root: string;
-  /** Whether the root is the device's own, `/`; else opkg works on an offline root. */
+  /** Whether the root is the device's own, `/`; else package managers work on an offline root. */
   isLive: boolean;
   stateDir: string;
   logDir: string;
   uploadDir: string;
-  opkg: {
-    /** `opkg.conf`, which an offline root ignores. */
-    configFile: string;
-    configDir: string;
-    lockFile: string;
-    metaDir: string;
-  };
   /** Folder of the scripts that configure an app after its installation. */
   autoconfDir: string;
   /** Folder of the scripts that tell an app's state and address. */
@@ -35,12 +28,6 @@ export function createPaths({ main }: Config): Paths {
     stateDir: onDevice(main.state_dir),
     logDir: onDevice(main.log_dir),
     uploadDir: onDevice(main.upload_dir),
-    opkg: {
-      configFile: onDevice('/etc/opkg.conf'),
-      configDir: onDevice('/etc/opkg'),
-      lockFile: onDevice('/var/lock/opkg.lock'),
-      metaDir: onDevice('/usr/lib/opkg/meta'),
-    },
     autoconfDir: onDevice('/usr/libexec/istorea'),
     entryDir: onDevice('/usr/libexec/istoree'),
     containerScriptDir: onDevice('/usr/libexec/istorec'),

@@ -35,6 +35,8 @@ export interface FeatureContext {
   config: () => Config;
   /** The whole environment that the device's programs get. */
   environment: Record<string, string>;
+  /** The same for scripts of packages, which want to be told another root than `/`. */
+  scriptEnvironment: Record<string, string>;
   processes: Processes;
   notes: Notes;
   events: DeviceEvents;

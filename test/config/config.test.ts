@@ -34,7 +34,10 @@ const MISTAKES: [string, string][] = [
     'cannot use main.listen "8728": HOST:PORT, [V6]:PORT or unix:PATH is expected',
   ],
   ['\tlist base /x', 'cannot use list for main.base: it takes one value (option)'],
-  ['config depotd paint', 'cannot use the section paint: main, container, forge are known'],
+  [
+    'config depotd paint',
+    'cannot use the section paint: main, container, forge, packages are known',
+  ],
   ['config constructor', 'cannot use the section constructor: '],
   ['\toptoin auth none', 'cannot read "optoin"'],
 ];

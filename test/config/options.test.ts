@@ -86,6 +86,7 @@ const VALUES: Record<string, Values> = {
   'main.keep_jobs': numbers(1, 100_000),
   'main.keep_log_mb': numbers(1, 1_048_576),
   'main.log_level': choices('info', 'trace', 'debug', 'warn', 'error', 'fatal', 'silent'),
+  'packages.manager': choices('auto', 'opkg'),
   'container.engine': choices('auto', 'procd', 'systemd'),
   'container.start': TEXTS,
   'container.stop': TEXTS,
@@ -156,6 +157,7 @@ test('without any setting every option has its default', () => {
         keep_log_mb: 32,
         log_level: 'info',
       },
+      packages: { manager: 'auto' },
       container: { engine: 'auto', start: [], stop: [], socket: '/var/run/docker.sock' },
       forge: {
         upstream: '',

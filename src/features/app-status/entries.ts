@@ -1,6 +1,5 @@
 import * as v from 'valibot';
 import type { AppFiles } from './scripts-port.ts';
-import type { AppMeta } from '../packages/app-meta.ts';
 import type { Catalog } from '../packages/catalog.ts';
 import {
   readEntryStatus,
@@ -119,7 +118,7 @@ export function createEntries({
   };
 }
 
-function hasEntry(meta: AppMeta | undefined): boolean {
+function hasEntry(meta: { flags?: string[] | undefined } | undefined): boolean {
   return meta?.flags?.includes(ENTRY_FLAG) === true;
 }
 

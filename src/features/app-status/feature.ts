@@ -6,10 +6,10 @@ import type { Catalog } from '../packages/catalog.ts';
 
 /** Whether apps run, and where they are reached, as their own scripts tell it. */
 export function createAppStatusFeature(
-  { paths, environment, stopping }: FeatureContext,
+  { paths, scriptEnvironment, stopping }: FeatureContext,
   { catalog }: { catalog: Catalog },
 ): Feature {
-  const files = createAppFiles(paths, environment);
+  const files = createAppFiles(paths, scriptEnvironment);
   const entries = createEntries({ files, catalog, stopping });
   return { routes: () => entryRoutes({ files, entries }) };
 }

@@ -5,7 +5,7 @@ import { run } from '../../device/exec.ts';
 import { fileVersion } from '../../device/file-version.ts';
 import type { AppFiles } from './scripts-port.ts';
 
-/** @param environment the whole environment that scripts get */
+/** @param environment the whole one that scripts get */
 export function createAppFiles(paths: Paths, environment: Record<string, string>): AppFiles {
   const entryScript = (app: string): string => join(paths.entryDir, `${app}.sh`);
   return {
@@ -27,7 +27,7 @@ export function createAppFiles(paths: Paths, environment: Record<string, string>
       return run(
         {
           argv: isProgram ? [...rest] : ['/bin/sh', ...rest],
-          environment: paths.isLive ? environment : { ...environment, IPKG_INSTROOT: paths.root },
+          environment,
           cwd: '/',
         },
         limits,

@@ -1,24 +1,30 @@
+import { stat } from 'node:fs/promises';
+import { join } from 'node:path';
 import { DepotError } from '../../errors.ts';
-import type { PackageHost } from './package-manager.ts';
+import type { FeatureContext } from '../feature.ts';
+import type { Command } from '../../device/command.ts';
 import type { Job } from '../../jobs/job.ts';
 import type { CommandStep, Plan } from '../../jobs/plan.ts';
 import { isOff } from '../../http/parameter-schemas.ts';
 
-export function autoconfPlan(packages: PackageHost): Plan {
+/** Where the scripts are, and what they get. */
+export type ScriptContext = Pick<FeatureContext, 'paths' | 'scriptEnvironment'>;
+
+export function autoconfPlan(context: ScriptContext): Plan {
   const former = { steps: ['configure'], repair: [] };
-  return { steps: [autoconfStep(packages)], repair: [], former };
+  return { steps: [autoconfStep(context)], repair: [], former };
 }
 
 /**
  * Runs the script that configures the app. It fails the job where there is none, or where it fails.
  */
-export function autoconfStep(packages: PackageHost): CommandStep {
+export function autoconfStep(context: ScriptContext): CommandStep {
   return {
     id: 'configure',
     label: 'configure',
     mustSucceed: true,
     command: async ({ job }) => {
-      const command = await packages.commands.autoconf(job.subject, autoconfEnvironment(job));
+      const command = await findScript(context, job);
       if (command === undefined) {
         throw new DepotError(
           'not_found',
@@ -28,6 +34,19 @@ export function autoconfStep(packages: PackageHost): CommandStep {
       return command;
     },
   };
+}
+
+async function findScript(
+  { paths, scriptEnvironment }: ScriptContext,
+  job: Readonly<Job>,
+): Promise<Command | undefined> {
+  const file = join(paths.autoconfDir, `${job.subject}.sh`);
+  const isThere = await stat(file).then(
+    (entry) => entry.isFile(),
+    () => false,
+  );
+  const environment = { ...scriptEnvironment, ...autoconfEnvironment(job) };
+  return isThere ? { argv: ['/bin/sh', file], environment, cwd: '/' } : undefined;
 }
 
 /**

@@ -1,6 +1,8 @@
 import { mkdir } from 'node:fs/promises';
 import { reasonOf } from '../../errors.ts';
-import type { InstalledPackage, PackageDatabase, PackageHost } from './package-manager.ts';
+import { createMetaFiles } from './meta-files.ts';
+import { isPresent, type PackageDatabase } from './package-database.ts';
+import type { PackageManager } from './package-manager.ts';
 import { etagOf } from '../../http/etag.ts';
 import type { Log } from '../../log.ts';
 import { appItem, parseAppMeta, type AppItem, type AppMeta } from './app-meta.ts';
@@ -54,14 +56,14 @@ const REST_MS = 300;
 /** Where the system has no watches left, this is how often the files are looked at instead. */
 const POLL_MS = 1000;
 
-export function createCatalog({ packages, log }: { packages: PackageHost; log: Log }): Catalog {
-  const metas = createMetaReader(packages, log);
+export function createCatalog({ manager, log }: { manager: PackageManager; log: Log }): Catalog {
+  const metas = createMetaReader(manager, log);
   let view: Promise<View> | undefined;
   let last: Promise<unknown> = Promise.resolve();
   let stopWatching: () => Promise<void> = () => Promise.resolve();
 
   const refresh = async (): Promise<void> => {
-    const next = last.then(() => buildView(packages, metas));
+    const next = last.then(() => buildView(manager, metas));
     last = next.catch((error: unknown) =>
       log.error({ reason: reasonOf(error) }, 'package database not read'),
     );
@@ -73,7 +75,7 @@ export function createCatalog({ packages, log }: { packages: PackageHost; log: L
   };
   const current = async (): Promise<View> => {
     if (view === undefined) await refresh();
-    return view ?? buildView(packages, metas);
+    return view ?? buildView(manager, metas);
   };
 
   return {
@@ -83,7 +85,7 @@ export function createCatalog({ packages, log }: { packages: PackageHost; log: L
     apps: async () => [...(await current()).apps].map(([name, { meta }]) => ({ name, meta })),
     refresh,
     watch: async () => {
-      stopWatching = await watchFolders(packages.watchedFolders, {
+      stopWatching = await watchFolders([...manager.metaFolders, ...manager.watchedFolders], {
         onChange: () => void refresh(),
         log,
       });
@@ -91,11 +93,6 @@ export function createCatalog({ packages, log }: { packages: PackageHost; log: L
     },
     close: () => stopWatching(),
   };
-}
-
-/** Whether the package's files are there, as `opkg list-installed` sees it. */
-export function isPresent(entry: InstalledPackage | undefined): entry is InstalledPackage {
-  return entry?.state === 'installed' || entry?.state === 'unpacked';
 }
 
 function statusOf({ apps, database }: View, name: PackageName): AppStatus {
@@ -107,8 +104,8 @@ function statusOf({ apps, database }: View, name: PackageName): AppStatus {
     : { installed: false };
 }
 
-async function buildView(packages: PackageHost, metas: MetaReader): Promise<View> {
-  const database = await packages.read();
+async function buildView(manager: PackageManager, metas: MetaReader): Promise<View> {
+  const database = await manager.installed();
   const apps: View['apps'] = new Map();
   for (const [name, meta] of await metas.read()) {
     const entry = database.get(metaPackageOf(name));
@@ -122,7 +119,8 @@ interface MetaReader {
   read: () => Promise<Map<PackageName, AppMeta | undefined>>;
 }
 
-function createMetaReader(packages: PackageHost, log: Log): MetaReader {
+function createMetaReader({ metaFolders }: PackageManager, log: Log): MetaReader {
+  const metaFiles = createMetaFiles(metaFolders);
   let known = new Map<string, { version: string; meta: AppMeta | undefined }>();
   const readOne = async (
     name: string,
@@ -130,13 +128,13 @@ function createMetaReader(packages: PackageHost, log: Log): MetaReader {
   ): Promise<{ version: string; meta: AppMeta | undefined }> => {
     const before = known.get(name);
     if (before?.version === version) return before;
-    const meta = parseAppMeta(await packages.readMetaFile(name).catch(() => ''));
+    const meta = parseAppMeta(await metaFiles.read(name));
     if (meta === undefined) log.warn({ app: name }, 'meta file cannot be read');
     return { version, meta };
   };
   return {
     read: async () => {
-      const files = (await packages.metaFiles()).flatMap(({ name, version }) =>
+      const files = (await metaFiles.list()).flatMap(({ name, version }) =>
         isPackageName(name) ? [{ name, version }] : [],
       );
       const entries = await Promise.all(

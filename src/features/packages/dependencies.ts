@@ -1,5 +1,4 @@
-import type { InstalledPackage, PackageDatabase } from './package-manager.ts';
-import { isPresent } from './catalog.ts';
+import { isPresent, type InstalledPackage, type PackageDatabase } from './package-database.ts';
 
 /** The installed packages that meet a dependency: by name, or because they provide it. */
 function providersOf(database: PackageDatabase, names: readonly string[]): InstalledPackage[] {
@@ -13,18 +12,14 @@ function providersOf(database: PackageDatabase, names: readonly string[]): Insta
 /**
  * What goes when `targets` go: they themselves, and of their dependencies, and theirs, each package
  * that came as a dependency (`isAuto`) and that no package left needs. Essential packages stay.
- * Those that need others stand before them, the order opkg can remove them in.
+ * Those that need others stand before them, the order in which they can be removed one by one.
  */
-export function removalSet(
-  database: PackageDatabase,
-  targets: readonly string[],
-  isAuto: (entry: InstalledPackage) => boolean,
-): string[] {
+export function removalSet(database: PackageDatabase, targets: readonly string[]): string[] {
   const gone = new Set(targets);
   for (let isGrowing = true; isGrowing;) {
     isGrowing = false;
     for (const entry of dependenciesOf(database, gone)) {
-      if (entry.isEssential || !isAuto(entry) || isNeeded(database, entry, gone)) continue;
+      if (entry.isEssential || !entry.isAuto || isNeeded(database, entry, gone)) continue;
       gone.add(entry.name);
       isGrowing = true;
     }

@@ -1,12 +1,15 @@
 import { PACKAGE_LANE } from './package-manager.ts';
 import { autoconfPlan } from './autoconf.ts';
-import { createAutoInstalled } from './auto-installed.ts';
 import { createCatalog } from './catalog.ts';
-import type { PackageTools } from './deps.ts';
-import { createOpkg } from './opkg/create-opkg.ts';
-import { installPlan, removePlan, upgradePlan } from './plans.ts';
+import type { PackageTools } from './package-tools.ts';
+import { PACKAGES_SECTION } from './options.ts';
+import { installPlan } from './plans/install.ts';
+import { removePlan } from './plans/remove.ts';
+import { updatePlan } from './plans/update.ts';
+import { upgradePlan } from './plans/upgrade.ts';
 import { storeRoutes } from './routes.ts';
-import { updatePlan } from './update-plan.ts';
+import { selectManager } from './select-manager.ts';
+import { valuesOf } from '../../config/config.ts';
 import type { Feature, FeatureContext } from '../feature.ts';
 import type { JobKind } from '../../jobs/kinds.ts';
 
@@ -17,25 +20,26 @@ export interface PackagesFeature extends Feature {
 }
 
 export async function createPackagesFeature(context: FeatureContext): Promise<PackagesFeature> {
-  const packages = await createOpkg(context);
-  const catalog = createCatalog({ packages, log: context.log });
-  const tools = { packages, catalog, auto: createAutoInstalled(context.notes) };
+  const wanted = valuesOf(context.config(), PACKAGES_SECTION).manager;
+  const manager = await (await selectManager(context.paths, wanted)).create(context);
+  const catalog = createCatalog({ manager, log: context.log });
+  const tools = { manager, catalog };
   return {
     tools,
     routes: () => storeRoutes({ ...context, catalog }),
-    jobs: kindsOf(tools),
+    jobs: kindsOf(tools, context),
     start: catalog.watch,
     close: catalog.close,
   };
 }
 
-function kindsOf(tools: PackageTools): Record<string, JobKind> {
+function kindsOf(tools: PackageTools, context: FeatureContext): Record<string, JobKind> {
   const lane = PACKAGE_LANE;
   return {
     install: {
       lane,
       title: (subject) => `install ${subject}`,
-      plan: (job) => installPlan(tools, job),
+      plan: (job) => installPlan(tools, context, job),
     },
     remove: {
       lane,
@@ -51,8 +55,8 @@ function kindsOf(tools: PackageTools): Record<string, JobKind> {
     autoconf: {
       lane,
       title: (subject) => `configure ${subject}`,
-      plan: () => autoconfPlan(tools.packages),
+      plan: () => autoconfPlan(context),
     },
-    update: { lane, title: () => 'opkg update', plan: () => updatePlan(tools) },
+    update: { lane, title: () => `${tools.manager.name} update`, plan: () => updatePlan(tools) },
   };
 }

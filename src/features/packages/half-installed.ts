@@ -1,5 +1,4 @@
-import type { InstalledPackage, PackageDatabase } from './package-manager.ts';
-import { isPresent } from './catalog.ts';
+import { isPresent, type InstalledPackage, type PackageDatabase } from './package-database.ts';
 
 /**
  * What a job left half installed: packages that came, changed or were whole before, and are on the
@@ -15,5 +14,15 @@ function isNewlyHalf(entry: InstalledPackage, before: InstalledPackage | undefin
   return (
     entry.state !== 'installed' &&
     (before?.state === 'installed' || before?.version !== entry.version)
+  );
+}
+
+/** By its own name, or because another package stands for it. */
+export function isInstalled(database: PackageDatabase, name: string): boolean {
+  return (
+    database.get(name)?.state === 'installed' ||
+    [...database.values()].some(
+      (entry) => entry.state === 'installed' && entry.provides.includes(name),
+    )
   );
 }

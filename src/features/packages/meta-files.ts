@@ -1,9 +1,36 @@
-import { readdir } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileVersion } from '../../device/file-version.ts';
 
-/** The files `NAME.json` of a folder, by name, each with a text that changes when the file does. */
-export async function listMetaFiles(folder: string): Promise<{ name: string; version: string }[]> {
+/** The app meta files, `NAME.json`: what is there, and what one holds. */
+export interface MetaFiles {
+  /** `version` changes with the file. */
+  list: () => Promise<{ name: string; version: string }[]>;
+  /** Empty if there is none, or none that can be read. */
+  read: (name: string) => Promise<string>;
+}
+
+/** @param folders if an app has files in several, that in the first one counts */
+export function createMetaFiles(folders: readonly string[]): MetaFiles {
+  return {
+    list: async () => {
+      const lists = await Promise.all(folders.map(listFolder));
+      const byName = new Map(
+        lists.reverse().flatMap((entries) => entries.map((entry) => [entry.name, entry])),
+      );
+      return [...byName.values()];
+    },
+    read: async (name) => {
+      for (const folder of folders) {
+        const text = await readFile(join(folder, `${name}.json`), 'utf8').catch(() => undefined);
+        if (text !== undefined) return text;
+      }
+      return '';
+    },
+  };
+}
+
+async function listFolder(folder: string): Promise<{ name: string; version: string }[]> {
   const files = await readdir(folder).catch(() => []);
   const entries = await Promise.all(
     files

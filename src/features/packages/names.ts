@@ -2,7 +2,7 @@ import * as v from 'valibot';
 
 /**
  * Text that was checked: safe in an argument vector behind `--`, in a path below a folder, and free
- * of opkg's wildcards.
+ * of wildcards.
  */
 const PACKAGE_NAME = /^[A-Za-z0-9][A-Za-z0-9.+_-]*$/;
 

@@ -1,31 +1,98 @@
 import type { Command } from '../../device/command.ts';
+import type { Paths } from '../../device/paths.ts';
+import type { Act, Step, StepContext } from '../../jobs/plan.ts';
+import type { FeatureContext } from '../feature.ts';
+import type { PackageDatabase } from './package-database.ts';
 
 /** Jobs of every feature that changes packages stand in one line: there is one package database. */
 export const PACKAGE_LANE = 'package';
 
-/** One package as opkg's status file has it. */
-export interface InstalledPackage {
+/** What a package manager can do, in the product's words; opkg/ holds one. */
+export interface PackageManager {
+  /** The program, as people know it: `opkg`. */
   name: string;
-  version: string;
-  architecture: string;
-  /** Third word of `Status`: `installed`, `unpacked`, `half-installed`, `not-installed` … */
-  state: string;
-  isAuto: boolean;
-  isEssential: boolean;
-  /** Each entry is one dependency: the names that would satisfy it. */
-  depends: string[][];
-  /** Virtual names that the package stands for. */
-  provides: string[];
-  /** Unix seconds; 0 where the file does not say. */
-  installedAt: number;
+  /** Folders in which a change means that the database changed. */
+  watchedFolders: readonly string[];
+  /** Folders of the app meta files. */
+  metaFolders: readonly string[];
+  /**
+   * The database as of now, read without the program and without waiting for its lock; while the
+   * program rewrites it, the last good reading.
+   */
+  installed: () => Promise<PackageDatabase>;
+  /**
+   * The versions that the feeds' lists offer to this device, best first: of these names, or of all.
+   * Names that no list has are absent.
+   */
+  offers: (names?: readonly string[]) => Promise<Map<string, Offer[]>>;
+  /** Compares as the program does: negative, zero or positive. */
+  compareVersions: (a: string, b: string) => number;
+  /**
+   * The architecture that it prefers, such as `x86_64`; empty if neither its configuration nor the
+   * release names one.
+   */
+  architecture: () => Promise<string>;
+  commands: PackageCommands;
+  /** What has to happen around a command that changes packages, and in the repair. */
+  around: TransactionSteps;
+  lists: FeedLists;
+  files: PackageFiles;
+  selfUpgrade: SelfUpgradeSupport;
 }
 
-export type PackageDatabase = ReadonlyMap<string, InstalledPackage>;
-
 /** A version of a package that a feed offers and this device can install. */
-export interface AvailablePackage {
+export interface Offer {
   name: string;
   version: string;
+}
+
+/** A change of packages, as a plan decides on it. */
+export interface PackageChange {
+  verb: 'install' | 'upgrade' | 'remove';
+  names: readonly string[];
+}
+
+export interface PackageCommands {
+  install: (names: readonly string[]) => Command;
+  upgrade: (names: readonly string[]) => Command;
+  remove: (names: readonly string[]) => Command;
+  /** Finishes packages that are unpacked and not configured. */
+  configure: (names: readonly string[]) => Command;
+  /** Fetches the lists of what the feeds offer. */
+  update: () => Command;
+  /** A package file, by its absolute path. */
+  installFile: (file: string) => Command;
+  /** The command as people would type it, to be shown. */
+  shown: (change: PackageChange) => string;
+}
+
+/** Every function is safe to be called again after a crash. */
+export interface TransactionSteps {
+  /** @throws DepotError no_space if there is too little for any change */
+  needSpace: (purpose: string) => Promise<void>;
+  /**
+   * Before the command: waits for whoever else changes packages, puts a damaged database right and
+   * remembers it as it is. A command that was shut out goes back to the first of these steps.
+   * @param changeIn what was decided on; undefined if nobody knows, as with a program of the owner's
+   */
+  before: (changeIn: (context: StepContext) => PackageChange | undefined) => [Act, ...Step[]];
+  /** The database as `before` found it; undefined if it has not come so far. */
+  databaseBefore: () => Promise<PackageDatabase | undefined>;
+  /** Whether the command did nothing because somebody else was at work, and is to be run again. */
+  wasShutOut: (context: StepContext) => Promise<boolean>;
+  /** After the command: puts the database right. @returns what was wrong with it, if so */
+  mend: (context: StepContext) => Promise<string | undefined>;
+  /** The job is judged well: from now on its outcome is what a later repair goes back to. */
+  accept: () => Promise<void>;
+  /** Steps at the end of each job, however it ended. */
+  cleanUp: () => Step[];
+  /** Like `before`, ahead of the commands of a repair: what was remembered stays. */
+  beforeRepair: (context: StepContext) => Promise<void>;
+  /**
+   * Removes what a killed program left since then (Unix seconds) and no database knows.
+   * @returns the packages that it belonged to
+   */
+  removeOrphans: (context: StepContext, since: number) => Promise<string[]>;
 }
 
 export interface Feed {
@@ -33,95 +100,16 @@ export interface Feed {
   url: string;
 }
 
-/** opkg, and its database read without it. */
-export interface PackageHost {
-  /** Folders in which a change means that the database or an app meta file changed. */
-  watchedFolders: string[];
-  /** The app meta files: what is there, and what one holds. `version` changes with the content. */
-  metaFiles: () => Promise<{ name: string; version: string }[]>;
-  readMetaFile: (name: string) => Promise<string>;
-  /** The database as of now; while opkg rewrites the file, the last good reading. */
-  read: () => Promise<PackageDatabase>;
-  /**
-   * The versions that the lists offer for these names, best first. Names that no list has are
-   * absent.
-   */
-  available: (names: readonly string[]) => Promise<Map<string, AvailablePackage[]>>;
-  /** Compares as opkg does: negative, zero or positive. */
-  compareVersions: (a: string, b: string) => number;
-  commands: {
-    install: (names: string[]) => Command;
-    upgrade: (names: string[]) => Command;
-    remove: (names: string[]) => Command;
-    configure: (names: string[]) => Command;
-    update: () => Command;
-    /**
-     * Runs the script that configures an app after its installation; undefined where the app has
-     * none.
-     */
-    autoconf: (name: string, environment: Record<string, string>) => Promise<Command | undefined>;
-  };
-  /**
-   * The architecture that opkg prefers, such as `x86_64`; empty where neither its configuration nor
-   * the release names one.
-   */
-  architecture: () => Promise<string>;
-  /** Where opkg keeps its lock, for messages. */
-  lockFile: string;
-  /**
-   * Who holds opkg's lock: a process id, 0 where the system does not tell, undefined where nobody
-   * does.
-   */
-  lockHolder: () => Promise<number | undefined>;
-  /** Makes what opkg needs to start (the folder of its lock). */
-  prepare: () => Promise<void>;
-  /** Bytes free for the device root. */
-  freeBytes: () => Promise<number>;
-  /** The status file that `statusCopy` copies. */
-  statusFile: string;
-  /**
-   * Packs a package as it is installed into a file from which it can be put back.
-   * @throws DepotError internal
-   */
-  pack: (name: string, target: string) => Promise<void>;
-  statusCopy: StatusCopy;
-  lists: ListsKeeper;
-  /**
-   * Whether opkg's folder still has the control file of a package: it has for every package but
-   * those that were removed.
-   */
-  hasControlFile: (name: string) => Promise<boolean>;
-  /**
-   * The packages whose files came after `since` (Unix seconds) and have no status entry: those of a
-   * killed opkg, or of one that runs.
-   */
-  findStrays: (since: number) => Promise<string[]>;
-  /**
-   * Removes the files of packages that came after `since` (Unix seconds) and have no status entry:
-   * what a killed opkg leaves; on the device itself its folder in /tmp, too.
-   */
-  removeStrays: (since: number) => Promise<string[]>;
-}
-
-/** The copy of the status file that is taken before each package job. */
-export interface StatusCopy {
-  save: () => Promise<void>;
-  /** The database as it was when saved; undefined where nothing was saved. */
-  read: () => Promise<PackageDatabase | undefined>;
-  /** Whether the status file in use can be read to its end. */
-  isIntact: () => Promise<boolean>;
-  restore: () => Promise<void>;
-}
-
-/** The package lists, kept aside while opkg fetches new ones. */
-export interface ListsKeeper {
+/** The lists of what feeds offer. One that cannot be fetched well leaves the one that was there. */
+export interface FeedLists {
+  /** Before the fetch: what is there is kept. */
   keep: () => Promise<void>;
   /**
-   * Checks each feed's new list; puts the old one back where the new one is bad; says which and
-   * why. Done again, it says the same.
+   * After the fetch: the feeds that sent no good list, and why; their old lists are back. Called
+   * again, it says the same.
    */
   settle: () => Promise<FailedFeed[]>;
-  /** Drops what was kept, once what `settle` said has been told. */
+  /** Drops what was kept. */
   forget: () => Promise<void>;
 }
 
@@ -129,3 +117,41 @@ export interface FailedFeed {
   feed: Feed;
   reason: string;
 }
+
+/** The package manager's own kind of file. */
+export interface PackageFiles {
+  /** How the names of such files end, without the dot: `ipk`. */
+  ending: string;
+  /**
+   * Judges a file by its content.
+   * @param mostBytes bounds what it may unpack to
+   * @throws DepotError bad_request that says what is wrong with it
+   */
+  inspect: (file: string, mostBytes: number) => Promise<{ name: string; version: string }>;
+}
+
+/** What the self-upgrade needs, which goes on while no daemon runs. */
+export interface SelfUpgradeSupport {
+  /**
+   * Packs a package as it is installed into a file from which it can be put back.
+   * @throws DepotError internal
+   */
+  pack: (name: string, target: string) => Promise<void>;
+  /** Text of shell functions (POSIX sh); self-upgrade/watcher-script.ts says which. */
+  script: string;
+  /** One line each, which the function `read_manager_settings` reads. */
+  settings: readonly string[];
+}
+
+/** One package manager that depotd can work with. */
+export interface PackageBackend {
+  name: string;
+  /** Whether this device has packages on record with it. */
+  isInUse: (paths: Paths) => Promise<boolean>;
+  create: (context: BackendContext) => Promise<PackageManager>;
+}
+
+export type BackendContext = Pick<
+  FeatureContext,
+  'paths' | 'environment' | 'scriptEnvironment' | 'notes'
+>;

@@ -1,30 +1,30 @@
 import * as v from 'valibot';
-import type { PackageDatabase } from './package-manager.ts';
+import { isPresent, type PackageDatabase } from './package-database.ts';
 import type { Job } from '../../jobs/job.ts';
 import { retryFrom, type Act, type Step, type StepContext } from '../../jobs/plan.ts';
-import { isPresent } from './catalog.ts';
 import { dependentsFirst } from './dependencies.ts';
 import { leftHalf } from './half-installed.ts';
-import { hasLostLock, mendStatus, prepareStep, waitForLock } from './opkg/steps.ts';
-import type { PackageTools } from './deps.ts';
+import type { PackageTools } from './package-tools.ts';
 
 /**
  * After a package job that failed, was stopped or was cut off: nothing stays half installed. What
  * came with it goes again, whole or half; what was there before and is half upgraded is configured
- * once more; files that a killed opkg left without a status entry go. A job that had done its main
+ * once more; files go that a killed package manager left and no database knows. A job that had done its main
  * work (an app is installed, its configuration failed) keeps that.
  */
 export function repairSteps(tools: PackageTools): Step[] {
-  const { packages, catalog } = tools;
-  const { act } = prepareStep({
-    ...packages,
-    statusCopy: { ...packages.statusCopy, save: () => Promise.resolve() },
-  });
+  const {
+    manager: { around, commands },
+    catalog,
+  } = tools;
   // If there is nothing to put right, nobody waits for a lock that somebody else holds.
   const prepare: Act = {
     id: 'prepare-repair',
     label: 'prepare repair',
-    act: async (context) => (isNothing(readFindings(context.memory)) ? undefined : act(context)),
+    act: async (context) => {
+      if (!isNothing(readFindings(context.memory))) await around.beforeRepair(context);
+      return undefined;
+    },
   };
   return [
     {
@@ -37,19 +37,19 @@ export function repairSteps(tools: PackageTools): Step[] {
       id: 'undo',
       label: 'undo',
       mustSucceed: false,
-      command: ({ memory }) => commandFor(readFindings(memory).came, packages.commands.remove),
+      command: ({ memory }) => commandFor(readFindings(memory).came, commands.remove),
     },
     {
       id: 'configure',
       label: 'configure',
       mustSucceed: false,
-      command: ({ memory }) => commandFor(readFindings(memory).half, packages.commands.configure),
+      command: ({ memory }) => commandFor(readFindings(memory).half, commands.configure),
     },
     {
       id: 'settle',
       label: 'settle',
       act: async (context) => {
-        if (!isNothing(readFindings(context.memory)) && (await hasLostLock(context))) {
+        if (!isNothing(readFindings(context.memory)) && (await around.wasShutOut(context))) {
           return retryFrom(prepare);
         }
         await catalog.refresh();
@@ -57,6 +57,7 @@ export function repairSteps(tools: PackageTools): Step[] {
         return undefined;
       },
     },
+    ...around.cleanUp(),
   ];
 }
 
@@ -83,22 +84,23 @@ function readFindings(memory: Record<string, unknown>): v.InferOutput<typeof fin
   return v.parse(findings, memory);
 }
 
-async function assess({ packages }: PackageTools, context: StepContext): Promise<void> {
+async function assess({ manager }: PackageTools, context: StepContext): Promise<void> {
   const { job, memory, note } = context;
+  const { around } = manager;
   // Nothing ran yet, or all that was to be kept is done.
   if (job.runs === 0 || memory.isDone === true) return;
-  const damage = await mendStatus(packages, context);
+  const damage = await around.mend(context);
   if (damage !== undefined) await note(damage);
-  const before = await packages.statusCopy.read();
-  const now = await packages.read();
-  // Before the wait below: what somebody else installs meanwhile did not come with this job.
+  const before = await around.databaseBefore();
+  const now = await manager.installed();
+  // Before orphans are looked for, which may wait: what somebody else installs meanwhile did not
+  // come with this job.
   Object.assign(memory, compare(job, before ?? now, now));
-  const since = job.startedAt ?? job.createdAt;
-  // What somebody else's opkg unpacks at this moment looks like what a killed one left.
-  if ((await packages.findStrays(since)).length > 0) await waitForLock(packages, context);
-  const strays = await packages.removeStrays(since);
-  if (strays.length > 0) {
-    await note(`files of ${strays.join(', ')} are removed: opkg did not get to record them`);
+  const orphans = await around.removeOrphans(context, job.startedAt ?? job.createdAt);
+  if (orphans.length > 0) {
+    await note(
+      `files of ${orphans.join(', ')} are removed: ${manager.name} did not get to record them`,
+    );
   }
 }
 
@@ -122,15 +124,15 @@ function compare(
   };
 }
 
-async function tell({ packages }: PackageTools, { memory, note }: StepContext): Promise<void> {
+async function tell({ manager }: PackageTools, { memory, note }: StepContext): Promise<void> {
   const { came, half } = readFindings(memory);
-  const now = await packages.read();
+  const now = await manager.installed();
   const stuck = [
     ...came.filter((name) => isPresent(now.get(name))),
     ...half.filter((name) => now.get(name)?.state !== 'installed'),
   ];
   if (stuck.length > 0) {
-    await note(`${stuck.join(', ')} could not be put right and stays as opkg left it`);
+    await note(`${stuck.join(', ')} could not be put right and stays as ${manager.name} left it`);
   } else if (came.length > 0) {
     await note(`${came.join(', ')} is removed again: nothing stays half installed`);
   }

@@ -1,68 +1,83 @@
 import * as v from 'valibot';
 import { DepotError } from '../../errors.ts';
 import type { Command } from '../../device/command.ts';
-import type { PackageDatabase } from './package-manager.ts';
+import type { PackageDatabase } from './package-database.ts';
+import type { PackageChange, PackageManager } from './package-manager.ts';
 import type { Job } from '../../jobs/job.ts';
-import { retryFrom, type FormerIds, type Step, type StepContext } from '../../jobs/plan.ts';
+import {
+  retryFrom,
+  type Act,
+  type FormerIds,
+  type Step,
+  type StepContext,
+} from '../../jobs/plan.ts';
 import { FORMER_REPAIR } from './rollback.ts';
-import { hasLostLock, mendStatus, prepareStep } from './opkg/steps.ts';
-import type { PackageTools } from './deps.ts';
+import type { PackageTools } from './package-tools.ts';
 
 /**
- * The road of every job that opkg does the work of: choose, prepare, run opkg, judge by the package
- * database.
+ * What every job does that changes packages: choose, prepare, run the package manager, judge by the
+ * package database.
  */
-export function opkgSteps(
-  tools: PackageTools,
-  { verb, choose, command, judge, record }: OpkgWork,
-): Step[] {
-  const { packages, catalog, auto } = tools;
-  const prepare = prepareStep(packages);
-  const commandFor = ({ memory }: StepContext): Command | undefined => {
+export function changeSteps(tools: PackageTools, work: ChangeWork): Step[] {
+  const { manager } = tools;
+  const { verb, choose, command } = work;
+  const changeIn = ({ memory }: StepContext): PackageChange | undefined => {
     const { names } = v.parse(chosen, memory);
-    return names.length === 0 ? undefined : packages.commands[verb](names);
+    return names.length === 0 ? undefined : { verb, names };
   };
+  const commandFor = (context: StepContext): Command | undefined => {
+    const change = changeIn(context);
+    return change === undefined ? undefined : manager.commands[verb](change.names);
+  };
+  const before = manager.around.before(changeIn);
   return [
     { id: 'choose', label: 'choose', act: (context) => choose(context).then(() => undefined) },
-    prepare,
+    ...before,
     { id: verb, label: verb, mustSucceed: false, command: command ?? commandFor },
-    {
-      id: 'judge',
-      label: 'judge',
-      act: async (context) => {
-        if (await hasLostLock(context)) return retryFrom(prepare);
-        const damage = await mendStatus(packages, context);
-        const after = await packages.read();
-        const before = (await packages.statusCopy.read()) ?? after;
-        await auto.update(before, after);
-        await catalog.refresh();
-        const failure =
-          damage ?? judge(after, v.parse(chosen, context.memory), { job: context.job, before });
-        if (failure !== undefined) throw new DepotError('command_failed', failure);
-        await record?.(after, { job: context.job, before });
-        context.memory.isDone = true;
-        // Should the file be damaged before the next job, it comes back with what this one did.
-        await packages.statusCopy.save();
-        return undefined;
-      },
-    },
+    judgeStep(tools, work, before[0]),
+    ...manager.around.cleanUp(),
   ];
 }
 
-/** The ids of that road at the indices that records of format 1 hold, `more` behind them. */
-export function formerIds(verb: OpkgWork['verb'], ...more: string[]): FormerIds {
+function judgeStep(
+  { manager: { around, installed }, catalog }: PackageTools,
+  { judge, record }: ChangeWork,
+  prepare: Act,
+): Act {
+  return {
+    id: 'judge',
+    label: 'judge',
+    act: async (context) => {
+      if (await around.wasShutOut(context)) return retryFrom(prepare);
+      const damage = await around.mend(context);
+      const after = await installed();
+      const before = (await around.databaseBefore()) ?? after;
+      await catalog.refresh();
+      const failure =
+        damage ?? judge(after, v.parse(chosen, context.memory), { job: context.job, before });
+      if (failure !== undefined) throw new DepotError('command_failed', failure);
+      await record?.(after, { job: context.job, before });
+      context.memory.isDone = true;
+      await around.accept();
+      return undefined;
+    },
+  };
+}
+
+/** The ids of these steps at the indices that records of format 1 hold, `more` behind them. */
+export function formerIds(verb: ChangeWork['verb'], ...more: string[]): FormerIds {
   return { steps: ['choose', 'prepare', verb, 'judge', ...more], repair: FORMER_REPAIR };
 }
 
-/** What one kind of job puts into that road. */
-export interface OpkgWork {
+/** What one kind of job puts into these steps. */
+export interface ChangeWork {
   verb: 'install' | 'remove' | 'upgrade';
   choose: (context: StepContext) => Promise<void>;
-  /** Default: opkg with the verb and the names chosen, if there are any. */
+  /** Default: the package manager with the verb and the names chosen, if there are any. */
   command?: (context: StepContext) => Promise<Command | undefined>;
   /**
-   * @returns why the job failed, if it did, from the package database alone: opkg's exit code lies
-   *   both ways
+   * @returns why the job failed, if it did, from the package database alone: package managers' exit
+   *   codes are wrong both ways
    */
   judge: (after: PackageDatabase, choice: Chosen, work: Work) => string | undefined;
   /** What is put on record once the job is judged well; safe to do again. */
@@ -84,7 +99,11 @@ const chosen = v.object({
 export type Chosen = v.InferOutput<typeof chosen>;
 
 /** Keeps the choice for the steps behind, and shows the command that it leads to. */
-export function remember({ memory, show }: StepContext, verb: string, choice: Chosen): void {
-  Object.assign(memory, choice);
-  show(`opkg ${verb} ${choice.names.join(' ')}`);
+export function remember(
+  { memory, show }: StepContext,
+  { commands }: PackageManager,
+  { expected, ...change }: PackageChange & Pick<Chosen, 'expected'>,
+): void {
+  Object.assign(memory, { names: change.names, ...(expected === undefined ? {} : { expected }) });
+  show(commands.shown(change));
 }

@@ -4,20 +4,20 @@ import { createSelfUpgradeHost } from './watcher.ts';
 import type { Feature, FeatureContext } from '../feature.ts';
 import { SELF_UPGRADE_LIMIT_S } from '../../config/environment.ts';
 import { localAddress } from '../../config/listen-address.ts';
-import type { PackageTools } from '../packages/deps.ts';
+import type { PackageTools } from '../packages/package-tools.ts';
 import { PACKAGE_LANE } from '../packages/package-manager.ts';
 
 /** The daemon's own package: whether there is a newer one, and going over to it. */
 export function createSelfUpgradeFeature(context: FeatureContext, tools: PackageTools): Feature {
-  const { packages } = tools;
+  const { manager } = tools;
   const selfUpgrade = createSelfUpgradeHost({
     ...context,
-    packages,
+    manager,
     limitSeconds: SELF_UPGRADE_LIMIT_S,
     healthAddress: () => localAddress(context.config().main.listen),
   });
   return {
-    routes: () => selfUpgradeRoutes({ ...context, packages }),
+    routes: () => selfUpgradeRoutes({ ...context, manager }),
     jobs: {
       'self-upgrade': {
         lane: PACKAGE_LANE,

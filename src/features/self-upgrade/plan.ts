@@ -1,10 +1,9 @@
 import { DepotError } from '../../errors.ts';
-import type { PackageHost } from '../packages/package-manager.ts';
+import type { PackageChange, PackageManager } from '../packages/package-manager.ts';
+import { isPresent } from '../packages/package-database.ts';
 import type { Job } from '../../jobs/job.ts';
 import type { Plan } from '../../jobs/plan.ts';
-import { isPresent } from '../packages/catalog.ts';
-import { checkSpace, mendStatus, prepareStep } from '../packages/opkg/steps.ts';
-import type { PackageTools } from '../packages/deps.ts';
+import type { PackageTools } from '../packages/package-tools.ts';
 import type { SelfUpgradeHost } from './port.ts';
 import { FORMER_REPAIR, repairSteps } from '../packages/rollback.ts';
 
@@ -15,21 +14,21 @@ export const STORE_PACKAGE = 'depotd';
  * @returns the newer version that the lists offer, if there is one
  * @throws DepotError internal where the store was not installed as a package
  */
-export async function findSelfUpgrade(packages: PackageHost): Promise<string | undefined> {
-  const installed = (await packages.read()).get(STORE_PACKAGE);
+export async function findSelfUpgrade(manager: PackageManager): Promise<string | undefined> {
+  const installed = (await manager.installed()).get(STORE_PACKAGE);
   if (!isPresent(installed)) {
     throw new DepotError(
       'internal',
       `cannot tell of an upgrade: ${STORE_PACKAGE} is not installed as a package`,
     );
   }
-  const offered = (await packages.available([STORE_PACKAGE])).get(STORE_PACKAGE)?.[0]?.version;
-  return offered !== undefined && packages.compareVersions(offered, installed.version) > 0
+  const offered = (await manager.offers([STORE_PACKAGE])).get(STORE_PACKAGE)?.[0]?.version;
+  return offered !== undefined && manager.compareVersions(offered, installed.version) > 0
     ? offered
     : undefined;
 }
 
-/** What the watcher's exit code says (host/self-upgrade-script.ts). */
+/** What the watcher's exit code says (watcher-script.ts). */
 const FAILURES: Record<number, string> = {
   3: 'the new version was not installed; the log says why',
   4: 'the new version did not answer /healthz in time; the old one is put back',
@@ -46,15 +45,17 @@ export interface SelfUpgradeTools extends PackageTools {
  * put back.
  */
 export function selfUpgradePlan(tools: SelfUpgradeTools): Plan {
-  const { packages, selfUpgrade, catalog } = tools;
+  const { manager, selfUpgrade, catalog } = tools;
+  const { around, commands } = manager;
+  const change: PackageChange = { verb: 'upgrade', names: [STORE_PACKAGE] };
   return {
     steps: [
       {
         id: 'choose',
         label: 'choose',
         act: async ({ memory, show }) => {
-          await checkSpace(packages, `upgrade ${STORE_PACKAGE}`);
-          const offered = await findSelfUpgrade(packages);
+          await around.needSpace(`upgrade ${STORE_PACKAGE}`);
+          const offered = await findSelfUpgrade(manager);
           if (offered === undefined) {
             throw new DepotError(
               'not_found',
@@ -62,11 +63,11 @@ export function selfUpgradePlan(tools: SelfUpgradeTools): Plan {
             );
           }
           memory.version = offered;
-          show(`opkg upgrade ${STORE_PACKAGE}`);
+          show(commands.shown(change));
           return undefined;
         },
       },
-      prepareStep(packages),
+      ...around.before(() => change),
       {
         id: 'keep-old-version',
         label: 'keep the old version',
@@ -82,7 +83,7 @@ export function selfUpgradePlan(tools: SelfUpgradeTools): Plan {
         id: 'judge',
         label: 'judge',
         act: async (context) => {
-          const damage = await mendStatus(packages, context);
+          const damage = await around.mend(context);
           await catalog.refresh();
           const { lastExitCode = 1 } = context.job;
           const failure =

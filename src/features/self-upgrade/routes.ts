@@ -1,4 +1,4 @@
-import type { PackageHost } from '../packages/package-manager.ts';
+import type { PackageManager } from '../packages/package-manager.ts';
 import type { FeatureContext } from '../feature.ts';
 import { findSelfUpgrade, STORE_PACKAGE } from './plan.ts';
 import { json } from '../../http/respond.ts';
@@ -10,16 +10,16 @@ import { submissionResult } from '../../http/task-result.ts';
  * carry one.
  */
 export function selfUpgradeRoutes({
-  packages,
+  manager,
   submit,
-}: Pick<FeatureContext, 'submit'> & { packages: PackageHost }): Route[] {
+}: Pick<FeatureContext, 'submit'> & { manager: PackageManager }): Route[] {
   return [
     get({
       path: 'admin/store/check_self_upgrade',
       summary: 'Whether the lists offer a newer version of the store',
       params: {},
       handle: async () => {
-        const version = await findSelfUpgrade(packages);
+        const version = await findSelfUpgrade(manager);
         return json(version === undefined ? { code: 304, msg: '' } : { code: 200, msg: version });
       },
     }),

@@ -3,25 +3,25 @@
  * shell of its own, since the daemon is what is replaced. It stands beside the kept package, so
  * that it can be run again after a power cut: `sh watch.sh boot`, which an init script calls while
  * `pending` is there. Every value is read from the file `settings`, one a line: nothing is pasted
- * into the text. opkg writes its status file last: an upgrade cut off before that leaves the old
- * version on record, with files of either version and its own list of them gone or new. The old
- * package then goes over whatever is there; its configuration is the owner's, as it was before.
- * Where one of them answers in the end nothing is left of the folder; else the old package stays
- * for its owner. A daemon counts as the new one when it has run for less time than the upgrade, and
- * as healthy when it answers three times in a row.
+ * into the text. An upgrade that was cut off may leave the old version on record, with files of
+ * either: the old package then goes over whatever is there; its configuration is the owner's, as it
+ * was before. If one of the two answers in the end nothing is left of the folder; else the old
+ * package stays for its owner. A daemon counts as the new one when it has run for less time than
+ * the upgrade, and as healthy when it answers three times in a row.
+ *
+ * `manager.sh` is the package manager's half. It may use `package`, `old` (a version), `root` (empty
+ * for `/`) and `folder`, and has the functions `read_manager_settings` (reads the lines of
+ * `SelfUpgradeSupport.settings`), `upgrade`, `version` (prints the one on record), `is_whole`
+ * (whether the old version's records are all there), `mend_database`, `put_files_back` (of the old
+ * version, over whatever is there) and `downgrade`.
  */
 export const WATCH_SCRIPT = `#!/bin/sh
 trap : INT TERM HUP
 folder=\${0%/*}
-{ read -r package; read -r old; read -r status; read -r limit; read -r node; read -r address; read -r root; } <"$folder/settings" || exit 1
-set -- "$1"
-[ -z "$root" ] || set -- "$1" --offline-root "$root" --force-postinstall
-mode=$1; shift
-info=\${status%/*}/info
+. "$folder/manager.sh"
+{ read -r package; read -r old; read -r limit; read -r node; read -r address; read -r root; read_manager_settings; } <"$folder/settings" || exit 1
 
 now() { read -r up rest </proc/uptime; echo "\${up%%.*}"; }
-version() { awk -v name="$package" '$1 == "Package:" { is = ($2 == name) } is && $1 == "Version:" { print $2 }' "$status"; }
-whole() { [ -f "$info/$package.list" ] && grep -Fqx "Version: $old" "$info/$package.control"; }
 finish() { rm -f "$folder/pending"; [ "$1" = 5 ] || rm -rf "$folder"; echo "depotd: $2"; exit "$1"; }
 
 healthy() {
@@ -35,19 +35,19 @@ healthy() {
 }
 
 began=$(now)
-if [ "$mode" = boot ]; then began=0; else opkg "$@" upgrade -- "$package"; fi
-if [ -z "$(version)" ] && cp "\${folder%/*}/opkg-status.before" "$status.new"; then mv "$status.new" "$status"; fi
+if [ "$1" = boot ]; then began=0; else upgrade; fi
+mend_database
 if [ "$(version)" = "$old" ]; then
-  if whole && healthy 0; then finish 3 "$package stays at $old"; fi
+  if is_whole && healthy 0; then finish 3 "$package stays at $old"; fi
   echo "depotd: $package $old is not whole or does not answer: its files are put back"
-  opkg "$@" install --force-reinstall --force-overwrite --force-maintainer -- "$folder/old.ipk"
+  put_files_back
   if healthy 0; then finish 3 "$package stays at $old"; fi
   finish 5 "$package $old does not answer"
 fi
 if healthy "$began"; then finish 0 "$package $(version) answers"; fi
 echo "depotd: $package $(version) has not answered for $limit s: $old is put back"
 began=$(now)
-opkg "$@" install --force-downgrade -- "$folder/old.ipk"
+downgrade
 [ "$(version)" = "$old" ] || finish 5 "$package $old could not be put back"
 if healthy "$began"; then finish 4 "$package $old is back and answers"; fi
 finish 5 "$package $old is back, but does not answer either"

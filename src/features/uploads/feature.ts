@@ -5,7 +5,7 @@ import { uploadRoutes } from './routes.ts';
 import { createRunRecords } from './run-records.ts';
 import { unrunPlan } from './undo-plan.ts';
 import type { Feature, FeatureContext } from '../feature.ts';
-import type { PackageTools } from '../packages/deps.ts';
+import type { PackageTools } from '../packages/package-tools.ts';
 import { PACKAGE_LANE } from '../packages/package-manager.ts';
 
 const MIB = 1024 ** 2;
@@ -15,9 +15,8 @@ export async function createUploadsFeature(
   context: FeatureContext,
   tools: PackageTools,
 ): Promise<Feature> {
-  const { paths, environment, notes, queue } = context;
-  const { install } = tools.packages.commands;
-  const folder = createUploadFolder(paths, { install, environment });
+  const { notes, queue } = context;
+  const folder = createUploadFolder(context, tools.manager);
   const records = createRunRecords(notes);
   const uploads = createUploads(folder);
   queue.onChange(uploads.settle);
@@ -30,6 +29,7 @@ export async function createUploadsFeature(
         uploads,
         records,
         limitBytes: config.main.upload_max_mb * MIB,
+        kinds: folder.kinds,
         freeBytes: folder.freeBytes,
       }),
     jobs: {

@@ -2,42 +2,53 @@ import { randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
 import { chmod, open, readdir, rm, statfs, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Paths } from '../../device/paths.ts';
+import type { FeatureContext } from '../feature.ts';
+import type { PackageManager } from '../packages/package-manager.ts';
 import { openPrivateFolder } from '../../device/private-folder.ts';
 import { DepotError, systemCode } from '../../errors.ts';
-import type { UploadContent, UploadFile, UploadFolder, UploadKind } from './port.ts';
-import type { Command } from '../../device/command.ts';
-import { inspectIpk } from '../packages/opkg/ipk-file.ts';
+import {
+  PROGRAM,
+  type UploadContent,
+  type UploadFile,
+  type UploadFolder,
+  type UploadKind,
+} from './port.ts';
 import { createYoungCollector } from '../../runtime/young-collector.ts';
-import { createInstaller } from './installer.ts';
 
 /**
  * Random names, which nobody can have planted; and of nobody else's files is anything known here.
  */
-const FILE_NAME = /^([0-9a-f]{32})\.(ipk|run)$/;
+const FILE_NAME = /^([0-9a-f]{32})\.([a-z]+)$/;
 
 export function createUploadFolder(
-  paths: Paths,
-  commands: { install: (names: string[]) => Command; environment: Record<string, string> },
+  { paths, scriptEnvironment }: Pick<FeatureContext, 'paths' | 'scriptEnvironment'>,
+  { files, commands }: PackageManager,
 ): UploadFolder {
   const folder = paths.uploadDir;
+  const kinds = [files.ending, PROGRAM];
   const fileOf = (id: string, kind: UploadKind): string => join(folder, `${id}.${kind}`);
-  const installer = createInstaller(paths, commands);
   return {
+    kinds,
     create: (kind) => createFile(folder, kind),
     inspect: async (id, kind) =>
-      kind === 'ipk'
-        ? inspectIpk(fileOf(id, kind), await freeBytes(paths.root))
-        : inspectProgram(fileOf(id, kind)),
+      kind === PROGRAM
+        ? inspectProgram(fileOf(id, kind))
+        : { package: await files.inspect(fileOf(id, kind), await freeBytes(paths.root)) },
     installer: async (id, kind) => {
-      if (kind === 'run') await chmod(fileOf(id, kind), 0o700);
-      return installer(fileOf(id, kind), kind);
+      const file = fileOf(id, kind);
+      if (kind !== PROGRAM) return commands.installFile(file);
+      await chmod(file, 0o700);
+      // No arguments, and the clean environment of all commands.
+      return { argv: [file], environment: scriptEnvironment, cwd: '/' };
     },
     remove: async (id) => {
-      for (const kind of ['ipk', 'run'] as const) await rm(fileOf(id, kind), { force: true });
+      for (const kind of kinds) await rm(fileOf(id, kind), { force: true });
     },
     list: async () =>
-      (await readdir(folder).catch(() => [])).flatMap((name) => FILE_NAME.exec(name)?.[1] ?? []),
+      (await readdir(folder).catch(() => [])).flatMap((name) => {
+        const [, id, kind = ''] = FILE_NAME.exec(name) ?? [];
+        return id !== undefined && kinds.includes(kind) ? [id] : [];
+      }),
     freeBytes: async () => {
       await (await openPrivateFolder(folder)).close();
       return freeBytes(folder);

@@ -1,20 +1,18 @@
 import * as v from 'valibot';
-import type { PackageDatabase } from '../packages/package-manager.ts';
+import { isPresent, type PackageDatabase } from '../packages/package-database.ts';
 import { unixNow, type Job } from '../../jobs/job.ts';
 import type { Act, Plan } from '../../jobs/plan.ts';
-import { isPresent } from '../packages/catalog.ts';
 import { dependentsFirst } from '../packages/dependencies.ts';
-import { checkSpace } from '../packages/opkg/steps.ts';
-import { formerIds, opkgSteps, type OpkgWork } from '../packages/transaction.ts';
-import type { PackageTools } from '../packages/deps.ts';
+import { formerIds, changeSteps, type ChangeWork } from '../packages/transaction.ts';
+import type { PackageTools } from '../packages/package-tools.ts';
 import { repairSteps } from '../packages/rollback.ts';
-import type { UploadFolder } from './port.ts';
+import { PROGRAM, type UploadFolder } from './port.ts';
 import type { ReceivedUpload } from './receive.ts';
 import type { RunRecords } from './run-records.ts';
 
 const uploadParams = v.object({
   upload: v.string(),
-  type: v.picklist(['ipk', 'run']),
+  type: v.string(),
   md5: v.string(),
   package: v.optional(v.string()),
   version: v.optional(v.string()),
@@ -46,10 +44,10 @@ export interface UploadPlanTools extends PackageTools {
  * stays half installed.
  */
 export function uploadPlan(tools: UploadPlanTools, { subject, params }: Job): Plan {
-  const { packages, records, uploads } = tools;
+  const { manager, records, uploads } = tools;
   const file = v.parse(uploadParams, params);
-  const judge: OpkgWork['judge'] = (after, _, { job, before }) => {
-    if (file.type === 'run' && job.lastExitCode !== 0) {
+  const judge: ChangeWork['judge'] = (after, _, { job, before }) => {
+    if (file.type === PROGRAM && job.lastExitCode !== 0) {
       return `cannot install ${subject}: it ended with exit code ${job.lastExitCode ?? 'none'}; the log says why`;
     }
     const half = packagesThatCame(before, after).find(
@@ -64,17 +62,17 @@ export function uploadPlan(tools: UploadPlanTools, { subject, params }: Job): Pl
       ? undefined
       : `cannot install ${subject}: ${file.package} ${file.version ?? ''} is not installed; the log says why`;
   };
-  const steps = opkgSteps(tools, {
+  const steps = changeSteps(tools, {
     verb: 'install',
     choose: async ({ memory }) => {
-      await checkSpace(packages, `install ${subject}`);
+      await manager.around.needSpace(`install ${subject}`);
       memory.names = [];
     },
     command: () => uploads.installer(file.upload, file.type),
     judge,
     record: async (after, { job, before }) => {
-      // Done again after a crash, it would find that nothing came: the copy of the status is of
-      // after the job by then.
+      // Done again after a crash, it would find that nothing came: what was
+      // before the job is forgotten by then.
       if ((await records.find(job.id)) !== undefined) return;
       await records.put({
         id: job.id,
@@ -96,13 +94,13 @@ export function uploadPlan(tools: UploadPlanTools, { subject, params }: Job): Pl
  * A job that was cut off between its record and its end leaves a record of what the repair has
  * taken away again. Of what could not be taken away it stays, so that it can be undone.
  */
-function forgetStep({ packages, records }: UploadPlanTools): Act {
+function forgetStep({ manager, records }: UploadPlanTools): Act {
   return {
     id: 'forget-record',
     label: 'forget the record',
     act: async ({ job }) => {
       const record = await records.find(job.id);
-      const database = await packages.read();
+      const database = await manager.installed();
       const isUndone = record?.packages.every((name) => !isPresent(database.get(name)));
       if (isUndone === true) await records.remove(job.id);
       return undefined;

@@ -1,13 +1,18 @@
 import type { Command } from '../../device/command.ts';
 
-/** `.ipk`: a package for opkg. `.run`: a program that installs by itself. */
-export type UploadKind = 'ipk' | 'run';
+/** What a file's name ends with: `run` or the ending of the package manager's own files. */
+export type UploadKind = string;
+
+/** A program that installs by itself; any other kind is a package. */
+export const PROGRAM: UploadKind = 'run';
 
 /**
  * The folder where uploads wait for their job. Files have random names, whatever they were called
  * where they come from.
  */
 export interface UploadFolder {
+  /** The kinds that are taken. */
+  kinds: readonly UploadKind[];
   /** @throws DepotError unavailable where the folder is not the daemon's own */
   create: (kind: UploadKind) => Promise<UploadFile>;
   /**
@@ -31,7 +36,7 @@ export interface UploadFile {
   finish: () => Promise<void>;
 }
 
-/** Of an `.ipk`, the package that its control file names. */
+/** Of a package, its name and version. */
 export interface UploadContent {
   package?: { name: string; version: string };
 }

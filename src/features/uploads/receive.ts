@@ -88,7 +88,7 @@ async function receive(
   folder: UploadFolder,
   { name, content, limitBytes }: IncomingFile,
 ): Promise<ReceivedUpload> {
-  const kind = kindOf(name);
+  const kind = kindOf(name, folder.kinds);
   const file = await folder.create(kind);
   try {
     const hash = createHash('md5');
@@ -107,7 +107,7 @@ async function receive(
     if (found.package !== undefined && !isPackageName(found.package.name)) {
       throw new DepotError(
         'bad_request',
-        'cannot take the package: its name is not one that opkg could be given',
+        'cannot take the package: its name is not one that a package manager could be given',
       );
     }
     return { ...found, id: file.id, kind, shownName: shownName(name), md5: hash.digest('hex') };
@@ -124,12 +124,13 @@ export function tooLarge(limitBytes: number): DepotError {
   );
 }
 
-function kindOf(name: string | undefined): UploadKind {
-  const ending = /\.(ipk|run)$/i.exec(name ?? '')?.[1]?.toLowerCase();
-  if (ending === 'ipk' || ending === 'run') return ending;
+function kindOf(name: string | undefined, kinds: readonly UploadKind[]): UploadKind {
+  const ending = /\.([^.]+)$/.exec(name ?? '')?.[1]?.toLowerCase() ?? '';
+  if (kinds.includes(ending)) return ending;
+  const allowed = kinds.map((kind) => `.${kind}`).join(' or ');
   throw new DepotError(
     'bad_request',
-    'cannot take the upload: the name of the file must end in .ipk or .run',
+    `cannot take the upload: the name of the file must end in ${allowed}`,
   );
 }
 

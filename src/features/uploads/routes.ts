@@ -14,6 +14,7 @@ import { submissionResult } from '../../http/task-result.ts';
 export interface UploadTools extends Pick<FeatureContext, 'submit'> {
   uploads: Uploads;
   records: RunRecords;
+  kinds: readonly string[];
   /** Largest file that is taken. */
   limitBytes: number;
   /** Bytes free where uploads go. */
@@ -42,7 +43,7 @@ export function uploadRoutes(tools: UploadTools): Route[] {
   return [
     postUpload({
       path: 'admin/store/upload',
-      summary: 'Install a file: .ipk or .run',
+      summary: `Install a file: ${tools.kinds.map((kind) => `.${kind}`).join(' or ')}`,
       params: {},
       handle: ({ context }) => takeUpload(tools, context),
     }),

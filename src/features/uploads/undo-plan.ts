@@ -1,11 +1,10 @@
 import { DepotError } from '../../errors.ts';
-import type { PackageDatabase } from '../packages/package-manager.ts';
+import { isPresent, type PackageDatabase } from '../packages/package-database.ts';
 import type { Job } from '../../jobs/job.ts';
 import type { Plan, StepContext } from '../../jobs/plan.ts';
-import { isPresent } from '../packages/catalog.ts';
 import { dependentsFirst, isNeeded } from '../packages/dependencies.ts';
-import { formerIds, opkgSteps } from '../packages/transaction.ts';
-import type { PackageTools } from '../packages/deps.ts';
+import { changeSteps, formerIds, remember } from '../packages/transaction.ts';
+import type { PackageTools } from '../packages/package-tools.ts';
 import { repairSteps } from '../packages/rollback.ts';
 import type { RunRecords } from './run-records.ts';
 
@@ -15,14 +14,15 @@ import type { RunRecords } from './run-records.ts';
  * packages nobody knows, so that it stays.
  */
 export function unrunPlan(tools: PackageTools & { records: RunRecords }, { params }: Job): Plan {
-  const { packages, records } = tools;
+  const { manager, records } = tools;
   const id = params.id ?? '';
-  const choose = async ({ memory, note, show }: StepContext): Promise<void> => {
+  const choose = async (context: StepContext): Promise<void> => {
+    const { note } = context;
     const record = await records.find(id);
     if (record === undefined) {
       throw new DepotError('not_found', `cannot undo ${id}: there is no such record`);
     }
-    const database = await packages.read();
+    const database = await manager.installed();
     const there = record.packages.filter((name) => isPresent(database.get(name)));
     const names = removable(database, there);
     const kept = there.filter((name) => !names.includes(name));
@@ -30,8 +30,7 @@ export function unrunPlan(tools: PackageTools & { records: RunRecords }, { param
     if (names.length === 0) {
       await note(`nothing that came with ${record.file} is left to be removed`);
     }
-    memory.names = names;
-    show(`opkg remove ${names.join(' ')}`);
+    remember(context, manager, { verb: 'remove', names });
   };
   const judge = (after: PackageDatabase, { names }: { names: string[] }): string | undefined => {
     const left = names.filter((name) => isPresent(after.get(name)));
@@ -39,7 +38,7 @@ export function unrunPlan(tools: PackageTools & { records: RunRecords }, { param
       ? undefined
       : `cannot undo ${id}: ${left.join(', ')} is still there; the log says why`;
   };
-  const steps = opkgSteps(tools, {
+  const steps = changeSteps(tools, {
     verb: 'remove',
     choose,
     judge,

@@ -8,8 +8,8 @@ import { openHost } from './opkg/open-host.ts';
 test('the list of apps and its entity tag are made once for each change, not for each request', async () => {
   const device = await createDevice();
   onTestFinished(() => device.close());
-  const { packages } = await openHost(device);
-  const catalog = createCatalog({ packages, log: createLog('silent') });
+  const { manager } = await openHost(device);
+  const catalog = createCatalog({ manager, log: createLog('silent') });
   const before = await catalog.installed();
 
   expect(await catalog.installed()).toBe(before);

@@ -95,7 +95,7 @@ function ipkTarget(folder: string): FuzzTarget {
     check: async (content) => {
       await writeFile(file, content);
       try {
-        const { package: found } = await inspectIpk(file, MOST_BYTES);
+        const found = await inspectIpk(file, MOST_BYTES);
         return found.name !== '' && found.version !== '' ? undefined : 'a package without a name';
       } catch (error) {
         return error instanceof DepotError && error.status === 400 ? undefined : String(error);

@@ -66,13 +66,15 @@ async function releaseArchitectures(paths: Paths): Promise<OpkgConfig['architect
 
 const DEFAULT_LISTS_DIR = '/usr/lib/opkg/lists';
 
-async function configFiles({ opkg, isLive }: Paths): Promise<string[]> {
-  const names = await readdir(opkg.configDir).catch(() => []);
+async function configFiles({ onDevice, isLive }: Paths): Promise<string[]> {
+  const folder = onDevice('/etc/opkg');
+  const names = await readdir(folder).catch(() => []);
   const files = names
     .filter((name) => name.endsWith('.conf') && !name.startsWith('.'))
     .sort()
-    .map((name) => join(opkg.configDir, name));
-  return isLive ? [opkg.configFile, ...files] : files;
+    .map((name) => join(folder, name));
+  // An offline root's own is ignored.
+  return isLive ? [onDevice('/etc/opkg.conf'), ...files] : files;
 }
 
 function addLine(config: OpkgConfig, paths: Paths, line: string): void {

@@ -1,94 +1,50 @@
-import { readFile, stat, statfs } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
-import type { Paths } from '../../../device/paths.ts';
-import { openTrustedFolder } from '../../../device/private-folder.ts';
-import type { FeatureContext } from '../../feature.ts';
-import type { PackageHost } from '../package-manager.ts';
-import { listMetaFiles } from '../meta-files.ts';
+import { stat } from 'node:fs/promises';
+import type { BackendContext, PackageBackend, PackageManager } from '../package-manager.ts';
+import { createAutoInstalled } from './auto-installed.ts';
 import { createOpkgCommands } from './commands.ts';
 import { compareVersions } from './compare-versions.ts';
-import { preferredArchitecture, readOpkgConfig, type OpkgConfig } from './config.ts';
-import { createListsKeeper } from './lists-backup.ts';
-import { findAvailable } from './lists.ts';
-import { ownLockFile, readLockHolder } from './lock.ts';
-import { findStrays, removeStrays, removeTemporaryFolders } from './orphaned-files.ts';
+import { preferredArchitecture } from './config.ts';
+import { openInstallation, statusFileIn } from './installation.ts';
+import { inspectIpk } from './ipk-file.ts';
+import { createListsBackup } from './lists-backup.ts';
+import { findOffers } from './lists.ts';
 import { packInstalled } from './repack.ts';
-import { copyFileIn, createStatusCopy } from './status-backup.ts';
-import { createDatabaseReader } from './status-file.ts';
+import { SELF_UPGRADE_SCRIPT } from './self-upgrade-script.ts';
+import { createTransactionSteps } from './transaction-steps.ts';
 
-/** opkg on the device, and its database read without it. */
-export async function createOpkg({
-  paths,
-  environment,
-  notes,
-}: Pick<FeatureContext, 'paths' | 'environment' | 'notes'>): Promise<PackageHost> {
-  const readConfig = (): Promise<OpkgConfig> => readOpkgConfig(paths);
-  const statusFiles = async (): Promise<string[]> =>
-    (await readConfig()).destinations.map(statusFileOf);
-  const lockHolder = (): Promise<number | undefined> => readLockHolder(paths.opkg.lockFile);
-  const hasControl = (status: string, name: string): Promise<boolean> =>
-    stat(join(dirname(status), 'info', `${name}.control`)).then(
-      () => true,
+/** opkg, and its database read without it. */
+export const OPKG: PackageBackend = {
+  name: 'opkg',
+  isInUse: ({ onDevice }) =>
+    stat(statusFileIn(onDevice('/'))).then(
+      ({ size }) => size > 0,
       () => false,
-    );
-  const database = createDatabaseReader({
-    statusFiles,
-    isLocked: async () => (await lockHolder()) !== undefined,
-    hasControl,
-  });
-  const watchedFiles = await statusFiles();
-  const [statusFile = statusFileOf(paths.root)] = watchedFiles;
-  const destination = dirname(dirname(dirname(dirname(statusFile))));
-  const strayOptions = async (since: number) => ({
-    infoDir: join(dirname(statusFile), 'info'),
-    destination,
-    database: await database.read(),
-    since,
-  });
+    ),
+  create: createOpkg,
+};
+
+export async function createOpkg(context: BackendContext): Promise<PackageManager> {
+  const { paths, environment, notes } = context;
+  const installation = await openInstallation(context);
+  const { readConfig, statusFile, infoDir, destination } = installation;
+  const auto = createAutoInstalled(notes);
+  const metaDir = paths.onDevice('/usr/lib/opkg/meta');
   return {
-    watchedFolders: [paths.opkg.metaDir, ...watchedFiles.map((file) => dirname(file))],
-    metaFiles: () => listMetaFiles(paths.opkg.metaDir),
-    readMetaFile: (name) => readFile(join(paths.opkg.metaDir, `${name}.json`), 'utf8'),
-    architecture: async () => preferredArchitecture(await readConfig()),
-    lockFile: paths.opkg.lockFile,
-    read: database.read,
-    available: async (names) => findAvailable(await readConfig(), names),
+    name: 'opkg',
+    watchedFolders: installation.statusFolders,
+    metaFolders: [metaDir],
+    installed: async () => auto.restoreMarks(await installation.read()),
+    offers: async (names) => findOffers(await readConfig(), names),
     compareVersions,
-    commands: createOpkgCommands(paths, environment),
-    lockHolder,
-    prepare: async () => {
-      await openTrustedFolder((await readConfig()).listsDir, 0o755);
-      await ownLockFile(paths.opkg.lockFile);
-    },
-    freeBytes: () => freeBytesOf(paths),
-    statusFile,
-    pack: (name, target) =>
-      packInstalled({
-        name,
-        infoDir: join(dirname(statusFile), 'info'),
-        destination,
-        target,
-        environment,
-      }),
-    statusCopy: createStatusCopy({ statusFile, copyFile: copyFileIn(paths.stateDir) }),
-    lists: createListsKeeper({ readConfig, notes }),
-    hasControlFile: (name) => hasControl(statusFile, name),
-    findStrays: async (since) => findStrays(await strayOptions(since)),
-    removeStrays: async (since) => {
-      // With an offline root the folder is the host's, and so may be its opkg.
-      if (paths.isLive) await removeTemporaryFolders(tmpdir(), since, lockHolder);
-      return removeStrays(await strayOptions(since));
+    architecture: async () => preferredArchitecture(await readConfig()),
+    commands: createOpkgCommands(context),
+    around: createTransactionSteps(installation, auto),
+    lists: createListsBackup({ readConfig, notes }),
+    files: { ending: 'ipk', inspect: inspectIpk },
+    selfUpgrade: {
+      pack: (name, target) => packInstalled({ name, infoDir, destination, target, environment }),
+      script: SELF_UPGRADE_SCRIPT,
+      settings: [statusFile],
     },
   };
-}
-
-function statusFileOf(destination: string): string {
-  return join(destination, 'usr/lib/opkg/status');
-}
-
-/** Bytes that an ordinary process may still use on the file system of the device root. */
-async function freeBytesOf({ root }: Paths): Promise<number> {
-  const { bavail, bsize } = await statfs(root);
-  return bavail * bsize;
 }

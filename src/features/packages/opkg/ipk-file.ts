@@ -2,7 +2,6 @@ import { createReadStream } from 'node:fs';
 import { Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { DepotError, reasonOf } from '../../../errors.ts';
-import type { UploadContent } from '../../uploads/port.ts';
 import { parseStanza } from './stanza.ts';
 import { readTar, type TarMember } from './tar-reader.ts';
 
@@ -16,7 +15,7 @@ import { readTar, type TarMember } from './tar-reader.ts';
 export async function inspectIpk(
   file: string,
   mostBytes: number,
-): Promise<Required<UploadContent>> {
+): Promise<{ name: string; version: string }> {
   const budget = { left: mostBytes };
   const found = new Map<string, string>();
   try {
@@ -39,7 +38,7 @@ export async function inspectIpk(
   if (name === '' || version === '') {
     throw refused('its control file names no package or no version');
   }
-  return { package: { name, version } };
+  return { name, version };
 }
 
 function refused(why: string, cause?: unknown): DepotError {

@@ -14,7 +14,7 @@ import { reasonOf, systemCode } from '../../../errors.ts';
 import { replaceFile } from '../../../device/durable-file.ts';
 import type { Notes } from '../../../device/ports.ts';
 import { isPrivateFolder, openTrustedFolder } from '../../../device/private-folder.ts';
-import type { FailedFeed, ListsKeeper } from '../package-manager.ts';
+import type { FailedFeed, FeedLists } from '../package-manager.ts';
 import type { OpkgConfig } from './config.ts';
 import { readParagraphs } from './lists.ts';
 
@@ -25,7 +25,7 @@ import { readParagraphs } from './lists.ts';
  * lies beside them, in memory on OpenWrt, where any user may write: in a folder with a name of its
  * own (mkdtemp(3)) that no other user can look into or replace, and that is on record.
  */
-export function createListsKeeper({ readConfig, notes }: ListsKeeperOptions): ListsKeeper {
+export function createListsBackup({ readConfig, notes }: ListsBackupOptions): FeedLists {
   const findCopy = async (): Promise<string | undefined> => {
     const record = v.safeParse(copyRecord, await notes.read(NOTE));
     return record.success && (await isPrivateFolder(record.output.folder))
@@ -61,7 +61,7 @@ export function createListsKeeper({ readConfig, notes }: ListsKeeperOptions): Li
   };
 }
 
-interface ListsKeeperOptions {
+interface ListsBackupOptions {
   readConfig: () => Promise<OpkgConfig>;
   notes: Notes;
 }

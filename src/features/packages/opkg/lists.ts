@@ -3,22 +3,22 @@ import { open, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream';
 import { createGunzip } from 'node:zlib';
-import type { AvailablePackage } from '../package-manager.ts';
+import type { Offer } from '../package-manager.ts';
 import type { OpkgConfig } from './config.ts';
 import { parseStanza } from './stanza.ts';
 import { compareVersions } from './compare-versions.ts';
 
 /**
- * The versions that the package lists offer for some names, newest first. Lists are read as a
+ * The versions that the package lists offer for some names, or for all, newest first. Lists are read as a
  * stream, gzip or plain, and only the paragraphs asked for are kept, since a list unpacked can be
  * larger than the daemon.
  */
-export async function findAvailable(
+export async function findOffers(
   config: OpkgConfig,
-  names: readonly string[],
-): Promise<Map<string, AvailablePackage[]>> {
-  const wanted = new Set(names);
-  const found = new Map<string, AvailablePackage[]>();
+  names?: readonly string[],
+): Promise<Map<string, Offer[]>> {
+  const wanted = names === undefined ? undefined : new Set(names);
+  const found = new Map<string, Offer[]>();
   for (const file of await listFiles(config.listsDir)) {
     for await (const { name, version, architecture } of readList(file, wanted)) {
       if (config.architectures.size > 0 && !config.architectures.has(architecture)) continue;
@@ -43,9 +43,12 @@ interface ListEntry {
 }
 
 /** A list that cannot be read to its end gives what stands before the fault, as opkg does. */
-async function* readList(file: string, wanted: ReadonlySet<string>): AsyncGenerator<ListEntry> {
+async function* readList(
+  file: string,
+  wanted: ReadonlySet<string> | undefined,
+): AsyncGenerator<ListEntry> {
   try {
-    for await (const paragraph of readParagraphs(file, (name) => wanted.has(name))) {
+    for await (const paragraph of readParagraphs(file, (name) => wanted?.has(name) !== false)) {
       const stanza = parseStanza(paragraph);
       yield {
         name: stanza.get('Package') ?? '',

@@ -1,6 +1,6 @@
 import { lstat, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { PackageDatabase } from '../package-manager.ts';
+import type { PackageDatabase } from '../package-database.ts';
 
 /**
  * Removes what a killed opkg leaves behind: files and `info/NAME.*` of packages that the status
@@ -8,16 +8,16 @@ import type { PackageDatabase } from '../package-manager.ts';
  * after `since` are touched.
  * @returns the names of the packages whose files were removed
  */
-export async function removeStrays(options: StrayOptions): Promise<string[]> {
+export async function removeOrphans(options: OrphanOptions): Promise<string[]> {
   const { infoDir, destination } = options;
   const infoFiles = await readdir(infoDir).catch(() => []);
-  const strays = await findStrays(options);
-  if (strays.length === 0) return [];
+  const orphans = await findOrphans(options);
+  if (orphans.length === 0) return [];
   const owned = await filesOf(
     infoDir,
-    listedIn(infoFiles).filter((name) => !strays.includes(name)),
+    listedIn(infoFiles).filter((name) => !orphans.includes(name)),
   );
-  for (const name of strays) {
+  for (const name of orphans) {
     for (const file of await filesOf(infoDir, [name])) {
       if (!owned.has(file)) await rm(join(destination, file), { force: true });
     }
@@ -25,7 +25,7 @@ export async function removeStrays(options: StrayOptions): Promise<string[]> {
       if (isInfoOf(file, name)) await rm(join(infoDir, file), { force: true });
     }
   }
-  return strays;
+  return orphans;
 }
 
 /**
@@ -58,7 +58,7 @@ async function isMadeByMkdtemp(path: string): Promise<boolean> {
   );
 }
 
-interface StrayOptions {
+interface OrphanOptions {
   infoDir: string;
   destination: string;
   database: PackageDatabase;
@@ -67,14 +67,14 @@ interface StrayOptions {
 }
 
 /** The packages that have files and no status entry. While an opkg runs, its own are among them. */
-export async function findStrays({ infoDir, database, since }: StrayOptions): Promise<string[]> {
-  const strays: string[] = [];
+export async function findOrphans({ infoDir, database, since }: OrphanOptions): Promise<string[]> {
+  const orphans: string[] = [];
   for (const name of listedIn(await readdir(infoDir).catch(() => []))) {
     if (!isKnown(database, name) && (await wasWrittenAfter(join(infoDir, `${name}.list`), since))) {
-      strays.push(name);
+      orphans.push(name);
     }
   }
-  return strays;
+  return orphans;
 }
 
 function listedIn(infoFiles: readonly string[]): string[] {

@@ -1,16 +1,29 @@
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { PackageDatabase, StatusCopy } from '../package-manager.ts';
+import type { PackageDatabase } from '../package-database.ts';
 import { replaceFile } from '../../../device/durable-file.ts';
 import { endsWell, parseStatus } from './status-file.ts';
+
+/** The self-upgrade's watcher knows the name, too. */
+export const COPY_NAME = 'opkg-status.before';
+
+/** The copy of the status file that is taken before each package job. */
+export interface StatusCopy {
+  save: () => Promise<void>;
+  /** The database as it was when saved; undefined if nothing was saved. */
+  read: () => Promise<PackageDatabase | undefined>;
+  /** Whether the status file in use can be read to its end. */
+  isIntact: () => Promise<boolean>;
+  restore: () => Promise<void>;
+}
 
 /**
  * The copy of opkg's status file that is taken before each package job, on flash, since opkg
  * truncates the file in place and a power cut or a full disk in that moment would leave the device
  * with no record of its packages. A copy that is the same is not written again, to spare the flash.
  */
-export function createStatusCopy(options: { statusFile: string; copyFile: string }): StatusCopy {
-  const { statusFile, copyFile } = options;
+export function createStatusCopy(statusFile: string, stateDir: string): StatusCopy {
+  const copyFile = join(stateDir, COPY_NAME);
   const readCopy = (): Promise<string | undefined> =>
     readFile(copyFile, 'utf8').catch(() => undefined);
   /** A job asks twice for what was before it. */
@@ -43,8 +56,4 @@ export function createStatusCopy(options: { statusFile: string; copyFile: string
       await replaceFile(statusFile, text, mode);
     },
   };
-}
-
-export function copyFileIn(stateDir: string): string {
-  return join(stateDir, 'opkg-status.before');
 }

@@ -1,7 +1,7 @@
 import { readFile, stat } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { systemCode } from '../../../errors.ts';
-import type { InstalledPackage, PackageDatabase } from '../package-manager.ts';
+import type { InstalledPackage, PackageDatabase } from '../package-database.ts';
 import { parseDepends, parseNames, parseStanzas, type Stanza } from './stanza.ts';
 
 /**

@@ -23,7 +23,8 @@ test('a package is known by what its control file says, not by its name', async 
   const { bytes } = createIpk(simplePackage('hello', { version: '1.2-3' }));
   await writeFile(join(folder, 'other.ipk'), bytes);
   expect(await inspectIpk(join(folder, 'other.ipk'), MIB)).toEqual({
-    package: { name: 'hello', version: '1.2-3' },
+    name: 'hello',
+    version: '1.2-3',
   });
 });
 
@@ -32,7 +33,7 @@ test('names longer than a tar header has room for are read', async () => {
     simplePackage('hello', { files: { [`/usr/share/${'a'.repeat(60)}/x`]: 'x' } }),
   );
   await writeFile(join(folder, 'a.ipk'), bytes);
-  expect((await inspectIpk(join(folder, 'a.ipk'), MIB)).package.name).toBe('hello');
+  expect((await inspectIpk(join(folder, 'a.ipk'), MIB)).name).toBe('hello');
 });
 
 test('what unpacks to more than there is room for is refused without being unpacked', async () => {
@@ -172,7 +173,8 @@ test('archives made by tar(1) are read in each of its forms', async () => {
       './data.tar.gz',
     ]);
     expect(await inspectIpk(join(folder, 'a.ipk'), MIB)).toEqual({
-      package: { name: 'hello', version: '1' },
+      name: 'hello',
+      version: '1',
     });
   }
 });

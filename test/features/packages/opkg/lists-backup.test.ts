@@ -45,9 +45,9 @@ describe.each([false, true])('where opkg checks signatures: %s', (isSigned) => {
       const before = await contentOf(folder);
       device.feed.misbehave(file, fault);
 
-      await host.packages.lists.keep();
+      await host.manager.lists.keep();
       await device.opkg('update');
-      const failed = await host.packages.lists.settle();
+      const failed = await host.manager.lists.settle();
 
       expect(failed).toEqual([
         {
@@ -61,12 +61,12 @@ describe.each([false, true])('where opkg checks signatures: %s', (isSigned) => {
 
   test('a good new list is taken', async () => {
     device.publish(2);
-    await host.packages.lists.keep();
+    await host.manager.lists.keep();
     await device.opkg('update');
 
-    expect(await host.packages.lists.settle()).toEqual([]);
+    expect(await host.manager.lists.settle()).toEqual([]);
 
-    expect((await host.packages.available(['demo-app'])).get('demo-app')).toEqual([
+    expect((await host.manager.offers(['demo-app'])).get('demo-app')).toEqual([
       { name: 'demo-app', version: '1.1-1' },
     ]);
   });
@@ -77,22 +77,22 @@ describe.each([false, true])('where opkg checks signatures: %s', (isSigned) => {
       `src/gz gone ${device.feed.url}/gone\n`,
     );
     device.publish(1);
-    await host.packages.lists.keep();
+    await host.manager.lists.keep();
     await device.opkg('update');
 
-    const failed = await host.packages.lists.settle();
+    const failed = await host.manager.lists.settle();
 
     expect(failed.map(({ feed }) => feed.name)).toEqual(['gone']);
-    expect((await host.packages.available(['demo-app'])).get('demo-app')).toEqual([
+    expect((await host.manager.offers(['demo-app'])).get('demo-app')).toEqual([
       { name: 'demo-app', version: '1.0-1' },
     ]);
   });
 
   test('settling without having kept anything changes nothing', async () => {
     const before = await contentOf(folder);
-    await host.packages.lists.forget();
+    await host.manager.lists.forget();
 
-    expect(await host.packages.lists.settle()).toEqual([]);
+    expect(await host.manager.lists.settle()).toEqual([]);
 
     expect(await contentOf(folder)).toEqual(before);
   });
@@ -119,7 +119,7 @@ test.each(CUTS)(
   async (_, cut, reason) => {
     const device = await createDevice();
     onTestFinished(() => device.close());
-    const { lists } = (await openHost(device)).packages;
+    const { lists } = (await openHost(device)).manager;
     await writeFile(join(device.root, 'etc/opkg/distfeeds.conf'), `src lab ${device.feed.url}\n`);
     await device.opkg('update');
     const list = join(device.root, 'var/opkg-lists/lab');
@@ -136,7 +136,7 @@ test.each(CUTS)(
 test('a daemon that finds the lists settled by the one before it says the same of them', async () => {
   const device = await createDevice();
   onTestFinished(() => device.close());
-  const { lists } = (await openHost(device)).packages;
+  const { lists } = (await openHost(device)).manager;
   const folder = join(device.root, 'var/opkg-lists');
   await device.opkg('update');
   const before = await contentOf(folder);

@@ -21,7 +21,7 @@ beforeAll(async () => {
 afterAll(() => device.close());
 
 test('the versions that the lists offer are found by name', async () => {
-  const found = await host.packages.available(['demo-app', 'libdemo', 'does-not-exist']);
+  const found = await host.manager.offers(['demo-app', 'libdemo', 'does-not-exist']);
 
   expect(Object.fromEntries(found)).toEqual({
     'demo-app': [{ name: 'demo-app', version: '1.0-1' }],
@@ -30,7 +30,7 @@ test('the versions that the lists offer are found by name', async () => {
 });
 
 test('a package for another kind of device is not offered', async () => {
-  expect((await host.packages.available(['wrongarch'])).size).toBe(0);
+  expect((await host.manager.offers(['wrongarch'])).size).toBe(0);
 });
 
 test("a device whose opkg is told of no architecture has the release's, as OpenWrt's opkg is built for it", async () => {
@@ -42,12 +42,10 @@ test("a device whose opkg is told of no architecture has the release's, as OpenW
     stanza('everywhere', '1') +
       stanza('elsewhere', '1').replace('Architecture: all', 'Architecture: mips_24kc'),
   );
-  const { packages } = await openHost(bare);
+  const { manager } = await openHost(bare);
 
-  expect(await packages.architecture()).toBe('x86_64');
-  expect([...(await packages.available(['everywhere', 'elsewhere'])).keys()]).toEqual([
-    'everywhere',
-  ]);
+  expect(await manager.architecture()).toBe('x86_64');
+  expect([...(await manager.offers(['everywhere', 'elsewhere'])).keys()]).toEqual(['everywhere']);
 });
 
 test('of several lists, packed and plain, the newest version comes first', async () => {
@@ -58,7 +56,7 @@ test('of several lists, packed and plain, the newest version comes first', async
   await writeFile(join(folder, 'packed'), gzipSync(stanza('demo-app', '1.0~rc1')));
   await writeFile(join(folder, 'plain.sig'), stanza('demo-app', '9'));
 
-  const found = await host.packages.available(['demo-app']);
+  const found = await host.manager.offers(['demo-app']);
 
   expect(found.get('demo-app')?.map(({ version }) => version)).toEqual([
     '1.0-10',
@@ -73,7 +71,7 @@ test('a list that goes away while the lists are read is passed over', async () =
   await symlink(join(folder, 'nowhere'), gone);
   onTestFinished(() => rm(gone));
 
-  expect([...(await host.packages.available(['libdemo'])).keys()]).toEqual(['libdemo']);
+  expect([...(await host.manager.offers(['libdemo'])).keys()]).toEqual(['libdemo']);
 });
 
 test('of a list cut off in the middle, what stands before the cut is offered', async () => {
@@ -83,7 +81,7 @@ test('of a list cut off in the middle, what stands before the cut is offered', a
   const packed = gzipSync(whole);
   await writeFile(join(folder, 'cut'), packed.subarray(0, packed.length / 2));
 
-  const found = await host.packages.available(['cut-0', 'cut-2999', 'libdemo']);
+  const found = await host.manager.offers(['cut-0', 'cut-2999', 'libdemo']);
 
   expect([...found.keys()].sort()).toEqual(['cut-0', 'libdemo']);
 });
@@ -94,7 +92,7 @@ test('a name or version that stands in another field is not taken for one', asyn
     `${stanza('odd', '1')}Package: other\nVersion: 1\nArchitecture: all\nDescription: text\n Package: hidden\n Version: 2\n\n`,
   );
 
-  expect((await host.packages.available(['hidden'])).size).toBe(0);
+  expect((await host.manager.offers(['hidden'])).size).toBe(0);
 });
 
 test('paragraphs may be parted by several empty lines, and the last one may lack its end', async () => {
@@ -103,7 +101,7 @@ test('paragraphs may be parted by several empty lines, and the last one may lack
     `\n\n${stanza('loose-a', '1')}\n \n\n${stanza('loose-b', '2').trimEnd()}`,
   );
 
-  expect([...(await host.packages.available(['loose-a', 'loose-b'])).keys()].sort()).toEqual([
+  expect([...(await host.manager.offers(['loose-a', 'loose-b'])).keys()].sort()).toEqual([
     'loose-a',
     'loose-b',
   ]);
@@ -113,7 +111,7 @@ test('a list much longer than one piece of reading is read as a whole', async ()
   const names = Array.from({ length: 20_000 }, (_, index) => `many-${index}`);
   await writeFile(join(folder, 'many'), gzipSync(names.map((name) => stanza(name, '1')).join('')));
 
-  expect((await host.packages.available(names)).size).toBe(names.length);
+  expect((await host.manager.offers(names)).size).toBe(names.length);
 });
 
 test('the feed itself is a packed list', async () => {

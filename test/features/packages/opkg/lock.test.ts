@@ -24,22 +24,22 @@ afterAll(() => device.close());
 test('without a lock file nobody holds the lock', async () => {
   await rm(lockFile, { force: true });
 
-  expect(await host.packages.lockHolder()).toBeUndefined();
+  expect(await host.installation.lockHolder()).toBeUndefined();
 });
 
 test('a lock file that nobody locks is no lock', async () => {
   await writeFile(lockFile, 'left behind');
 
-  expect(await host.packages.lockHolder()).toBeUndefined();
+  expect(await host.installation.lockHolder()).toBeUndefined();
 });
 
 test('whoever holds the lock is named by its process id, and only for so long', async () => {
   const holder = await startLockHolder(device);
 
-  expect(await host.packages.lockHolder()).toBe(holder.pid);
+  expect(await host.installation.lockHolder()).toBe(holder.pid);
 
   await holder.release();
-  expect(await host.packages.lockHolder()).toBeUndefined();
+  expect(await host.installation.lockHolder()).toBeUndefined();
 });
 
 test('an opkg that installs is seen to hold the lock', async () => {
@@ -47,10 +47,10 @@ test('an opkg that installs is seen to hold the lock', async () => {
   const install = device.startOpkg('install', 'slow');
   await install.printed('slow: postinst begin');
 
-  expect(await host.packages.lockHolder()).toBe(install.pid);
+  expect(await host.installation.lockHolder()).toBe(install.pid);
 
   await install.outcome;
-  expect(await host.packages.lockHolder()).toBeUndefined();
+  expect(await host.installation.lockHolder()).toBeUndefined();
 });
 
 test('a lock of another kind, which opkg does not heed, is not heeded either', async () => {
@@ -58,7 +58,7 @@ test('a lock of another kind, which opkg does not heed, is not heeded either', a
   const other = startCommand(['perl', '-e', FLOCK, lockFile]);
   await other.printed('locked');
 
-  expect(await host.packages.lockHolder()).toBeUndefined();
+  expect(await host.installation.lockHolder()).toBeUndefined();
 
   other.signal('SIGTERM');
   await other.outcome;

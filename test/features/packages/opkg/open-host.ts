@@ -2,19 +2,32 @@ import { readConfig } from '../../../../src/config/config.ts';
 import { createNotes } from '../../../../src/device/notes.ts';
 import { createPaths } from '../../../../src/device/paths.ts';
 import { createOpkg } from '../../../../src/features/packages/opkg/create-opkg.ts';
-import type { PackageHost } from '../../../../src/features/packages/package-manager.ts';
+import {
+  openInstallation,
+  type Installation,
+} from '../../../../src/features/packages/opkg/installation.ts';
+import type { PackageManager } from '../../../../src/features/packages/package-manager.ts';
 import type { Device } from '../../../device/device.ts';
 
 export interface OpkgHost {
-  packages: PackageHost;
+  manager: PackageManager;
+  installation: Installation;
 }
 
 /** opkg of a device in a folder. */
 export async function openHost(device: Device): Promise<OpkgHost> {
   const { config } = readConfig({ file: '/dev/null', overrides: [`main.root=${device.root}`] });
   const paths = createPaths(config);
-  const notes = createNotes(paths.stateDir);
-  return { packages: await createOpkg({ paths, notes, environment: environmentOf(device.env) }) };
+  const environment = environmentOf(device.env);
+  return {
+    manager: await createOpkg({
+      paths,
+      notes: createNotes(paths.stateDir),
+      environment,
+      scriptEnvironment: { ...environment, IPKG_INSTROOT: device.root },
+    }),
+    installation: await openInstallation({ paths }),
+  };
 }
 
 /** Those variables that have a value. */

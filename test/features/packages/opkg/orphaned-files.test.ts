@@ -32,7 +32,7 @@ test('what a killed opkg left of a package is removed, and told', async () => {
   await killInstall();
   expect(await device.read('usr/bin/slow')).toBeDefined();
 
-  expect(await host.packages.removeStrays(Date.now() / 1000 - 60)).toEqual(['slow']);
+  expect(await host.installation.removeOrphans(Date.now() / 1000 - 60)).toEqual(['slow']);
 
   expect(await device.read('usr/bin/slow')).toBeUndefined();
   expect(await device.read('usr/lib/opkg/info/slow.control')).toBeUndefined();
@@ -42,7 +42,7 @@ test('what a killed opkg left of a package is removed, and told', async () => {
 test('what was there before the time named is left alone', async () => {
   await killInstall();
 
-  expect(await host.packages.removeStrays(Date.now() / 1000 + 60)).toEqual([]);
+  expect(await host.installation.removeOrphans(Date.now() / 1000 + 60)).toEqual([]);
 
   expect(await device.read('usr/bin/slow')).toBeDefined();
 });
@@ -51,7 +51,7 @@ test('a file that another package lists stays', async () => {
   await killInstall();
   await writeFile(join(device.root, 'usr/lib/opkg/info/libc.list'), '/usr/bin/slow\t0123\n');
 
-  expect(await host.packages.removeStrays(Date.now() / 1000 - 60)).toEqual(['slow']);
+  expect(await host.installation.removeOrphans(Date.now() / 1000 - 60)).toEqual(['slow']);
 
   expect(await device.read('usr/bin/slow')).toBeDefined();
 });
@@ -81,7 +81,7 @@ test('a list that names a path outside of the device is not followed', async () 
     '/../victim\n../victim\n/usr/../../victim\n',
   );
 
-  expect(await host.packages.removeStrays(0)).toEqual(['evil']);
+  expect(await host.installation.removeOrphans(0)).toEqual(['evil']);
 
   expect((await stat(victim)).isFile()).toBe(true);
 });
@@ -89,7 +89,7 @@ test('a list that names a path outside of the device is not followed', async () 
 test('packages that the status file knows are never strays', async () => {
   await device.opkg('install', 'virt');
 
-  expect(await host.packages.removeStrays(0)).toEqual([]);
+  expect(await host.installation.removeOrphans(0)).toEqual([]);
 
   expect(await device.read('usr/bin/virt')).toBeDefined();
 });

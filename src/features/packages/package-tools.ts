@@ -1,10 +1,8 @@
-import type { AutoInstalled } from './auto-installed.ts';
 import type { Catalog } from './catalog.ts';
-import type { PackageHost } from './package-manager.ts';
+import type { PackageManager } from './package-manager.ts';
 
 /** What jobs that change packages work with, whichever feature they belong to. */
 export interface PackageTools {
-  packages: PackageHost;
+  manager: PackageManager;
   catalog: Catalog;
-  auto: AutoInstalled;
 }

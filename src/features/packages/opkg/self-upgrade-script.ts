@@ -1,0 +1,23 @@
+import { COPY_NAME } from './status-backup.ts';
+
+/**
+ * opkg's half of the self-upgrade's watcher. opkg writes its status file last: an upgrade cut off
+ * before that leaves the old version on record, with files of either version and its own list of
+ * them gone or new. `--force-reinstall` removes first, and only the kept file can follow.
+ */
+export const SELF_UPGRADE_SCRIPT = `
+read_manager_settings() { read -r status; info=\${status%/*}/info; }
+
+run_opkg() {
+  if [ -z "$root" ]; then opkg "$@"; else opkg --offline-root "$root" --force-postinstall "$@"; fi
+}
+
+upgrade() { run_opkg upgrade -- "$package"; }
+version() { awk -v name="$package" '$1 == "Package:" { is = ($2 == name) } is && $1 == "Version:" { print $2 }' "$status"; }
+is_whole() { [ -f "$info/$package.list" ] && grep -Fqx "Version: $old" "$info/$package.control"; }
+mend_database() {
+  if [ -z "$(version)" ] && cp "\${folder%/*}/${COPY_NAME}" "$status.new"; then mv "$status.new" "$status"; fi
+}
+put_files_back() { run_opkg install --force-reinstall --force-overwrite --force-maintainer -- "$folder/old.ipk"; }
+downgrade() { run_opkg install --force-downgrade -- "$folder/old.ipk"; }
+`;

@@ -1,0 +1,164 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { DepotError } from '../../../errors.ts';
+import type { StepContext } from '../../../jobs/plan.ts';
+import type { TransactionSteps } from '../package-manager.ts';
+import type { AutoInstalled } from './auto-installed.ts';
+import type { Installation } from './installation.ts';
+
+/** Free space below which opkg could not even write its status file, so that it is not started. */
+const LEAST_FREE_BYTES = 1024 ** 2;
+/** How long a job waits while somebody else runs opkg, and how often it looks. */
+const LOCK_LIMIT_MS = 10 * 60_000;
+const LOCK_PAUSE_MS = 200;
+
+/**
+ * Around opkg's command: its lock is waited for, since opkg does not; and its status file, which it
+ * truncates and writes in place, is copied before and judged after.
+ */
+export function createTransactionSteps(
+  installation: Installation,
+  auto: AutoInstalled,
+): TransactionSteps {
+  const { statusCopy } = installation;
+  return {
+    needSpace: (purpose) => needSpace(installation, purpose),
+    before: () => [
+      {
+        id: 'prepare',
+        label: 'prepare',
+        act: async (context) => {
+          await prepare(installation, context);
+          // Last, so that it has what others did while this job waited.
+          await statusCopy.save();
+          return undefined;
+        },
+      },
+    ],
+    databaseBefore: statusCopy.read,
+    wasShutOut: hasLostLock,
+    mend: async (context) => {
+      const fault = await mendStatus(installation, context);
+      const after = await installation.read();
+      await auto.update((await statusCopy.read()) ?? after, after);
+      return fault;
+    },
+    // Should the file be damaged before the next job, it comes back with what this one did.
+    accept: statusCopy.save,
+    cleanUp: () => [],
+    beforeRepair: (context) => prepare(installation, context),
+    removeOrphans: async (context, since) => {
+      // What somebody else's opkg unpacks at this moment looks like what a killed one left.
+      if ((await installation.findOrphans(since)).length > 0) {
+        await waitForLock(installation, context);
+      }
+      return installation.removeOrphans(since);
+    },
+  };
+}
+
+async function needSpace({ freeBytes }: Installation, purpose: string): Promise<void> {
+  const free = await freeBytes();
+  if (free < LEAST_FREE_BYTES) {
+    throw new DepotError(
+      'no_space',
+      `cannot ${purpose}: ${free} bytes are free for packages, ${LEAST_FREE_BYTES} are needed at least`,
+    );
+  }
+}
+
+/** A status file that came out damaged earlier is put back, when nobody else holds the lock. */
+async function prepare(installation: Installation, context: StepContext): Promise<void> {
+  const { prepareFolders, statusCopy } = installation;
+  await prepareFolders();
+  await waitForLock(installation, context);
+  if (await statusCopy.isIntact()) return;
+  await context.note(
+    'the status file of opkg is damaged; the copy from before the last job is put back',
+  );
+  await statusCopy.restore();
+}
+
+/**
+ * opkg does not wait for its lock but fails at once, reading commands too, so the job waits for it,
+ * and says so.
+ */
+async function waitForLock(
+  installation: Installation,
+  { note, signal }: StepContext,
+): Promise<void> {
+  // Not the time of day: a router's jumps by decades when it learns it.
+  const deadline = performance.now() + LOCK_LIMIT_MS;
+  let isTold = false;
+  for (
+    let holder = await installation.lockHolder();
+    holder !== undefined;
+    holder = await installation.lockHolder()
+  ) {
+    if (performance.now() > deadline) {
+      throw new DepotError(
+        'unavailable',
+        `cannot run opkg: ${who(holder)} has held ${installation.lockFile} for ${LOCK_LIMIT_MS / 60_000} minutes`,
+      );
+    }
+    if (!isTold) await note(`waiting: ${who(holder)} holds ${installation.lockFile}`);
+    isTold = true;
+    await delay(LOCK_PAUSE_MS, undefined, { signal });
+  }
+}
+
+function who(holder: number): string {
+  return holder === 0 ? 'another process' : `process ${holder}`;
+}
+
+/** opkg's exit code for every failure. */
+const FAILED = 255;
+
+/**
+ * Whether opkg did nothing because somebody took the lock between the look at it and opkg's start.
+ * The message counts only where it is the first thing printed: maintainer scripts that call opkg
+ * print it, too.
+ */
+async function hasLostLock({ job, printed, memory }: StepContext): Promise<boolean> {
+  if (job.lastExitCode !== FAILED) return false;
+  const isLost = /^(Collected errors:\s+)?\* opkg_conf_load: Could not lock /.test(
+    (await printed(400)).trimStart(),
+  );
+  if (!isLost) return false;
+  const since = typeof memory.lostSince === 'number' ? memory.lostSince : Date.now();
+  if (Date.now() - since > LOCK_LIMIT_MS) return false;
+  memory.lostSince = since;
+  await delay(LOCK_PAUSE_MS);
+  return true;
+}
+
+/**
+ * Puts the copy of the status file back where opkg's own is damaged, or has lost packages that are
+ * still on the device.
+ * @returns what was wrong, if anything was
+ */
+async function mendStatus(
+  installation: Installation,
+  context: StepContext,
+): Promise<string | undefined> {
+  if ((await faultOf(installation)) === undefined) return undefined;
+  // Somebody else's opkg may be writing it at this moment.
+  await waitForLock(installation, context);
+  const fault = await faultOf(installation);
+  if (fault !== undefined) await installation.statusCopy.restore();
+  return fault;
+}
+
+async function faultOf(installation: Installation): Promise<string | undefined> {
+  const before = await installation.statusCopy.read();
+  if (before === undefined) return undefined;
+  if (!(await installation.statusCopy.isIntact())) {
+    return 'the status file of opkg came out damaged; the copy from before is put back';
+  }
+  const after = await installation.read();
+  for (const { name, state } of before.values()) {
+    const isLost =
+      state !== 'not-installed' && !after.has(name) && (await installation.hasControlFile(name));
+    if (isLost) return `the status file of opkg lost ${name}; the copy from before is put back`;
+  }
+  return undefined;
+}

@@ -1,0 +1,27 @@
+/** One package as the package manager's database has it. */
+export interface InstalledPackage {
+  name: string;
+  version: string;
+  architecture: string;
+  /**
+   * `installed`; `unpacked`: its files are there, and it is not configured; any other state, such
+   * as `half-installed` or `not-installed`: its files may be there or not.
+   */
+  state: string;
+  /** Whether it came as a dependency. */
+  isAuto: boolean;
+  isEssential: boolean;
+  /** Each entry is one dependency: the names that would satisfy it. */
+  depends: string[][];
+  /** Virtual names that the package stands for. */
+  provides: string[];
+  /** Unix seconds; 0 if the database does not say. */
+  installedAt: number;
+}
+
+export type PackageDatabase = ReadonlyMap<string, InstalledPackage>;
+
+/** Whether the package's files are there, as the package manager lists what is installed. */
+export function isPresent(entry: InstalledPackage | undefined): entry is InstalledPackage {
+  return entry?.state === 'installed' || entry?.state === 'unpacked';
+}

@@ -1,0 +1,49 @@
+import type { Job } from '../../../jobs/job.ts';
+import type { Plan, StepContext } from '../../../jobs/plan.ts';
+import { isOn } from '../../../http/parameter-schemas.ts';
+import { autoconfStep, type ScriptContext } from '../autoconf.ts';
+import { isInstalled, leftHalf } from '../half-installed.ts';
+import { metaPackageOf } from '../names.ts';
+import { isPresent } from '../package-database.ts';
+import type { PackageTools } from '../package-tools.ts';
+import { repairSteps } from '../rollback.ts';
+import { changeSteps, formerIds, remember, type ChangeWork } from '../transaction.ts';
+
+/** install: the app's meta package, and the app's configuration if that was asked for. */
+export function installPlan(
+  tools: PackageTools,
+  scripts: ScriptContext,
+  { subject, params }: Job,
+): Plan {
+  const choose = async (context: StepContext): Promise<void> => {
+    await tools.manager.around.needSpace(`install ${subject}`);
+    remember(context, tools.manager, {
+      verb: 'install',
+      names: [await knownPackage(tools, subject)],
+    });
+  };
+  const judge: ChangeWork['judge'] = (after, { names }, { before }) => {
+    const absent = names.find((name) => !isInstalled(after, name));
+    if (absent !== undefined) {
+      return `cannot install ${subject}: ${absent} is not installed; the log says why`;
+    }
+    // A package is configured all the same when one that it needs could not be.
+    const [half] = leftHalf(before, after);
+    return half === undefined
+      ? undefined
+      : `cannot install ${subject}: ${half.name} is not fully installed; the log says why`;
+  };
+  const steps = changeSteps(tools, { verb: 'install', choose, judge });
+  return {
+    steps: isOn(params.autoconf) ? [...steps, autoconfStep(scripts)] : steps,
+    repair: repairSteps(tools),
+    former: isOn(params.autoconf) ? formerIds('install', 'configure') : formerIds('install'),
+  };
+}
+
+/** The app's meta package where one is installed or offered, else the package of that name. */
+async function knownPackage({ manager }: PackageTools, subject: string): Promise<string> {
+  const meta = metaPackageOf(subject);
+  if (isPresent((await manager.installed()).get(meta))) return meta;
+  return (await manager.offers([meta])).has(meta) ? meta : subject;
+}

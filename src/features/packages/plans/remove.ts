@@ -1,0 +1,35 @@
+import { DepotError } from '../../../errors.ts';
+import type { Job } from '../../../jobs/job.ts';
+import type { Plan, StepContext } from '../../../jobs/plan.ts';
+import { removalSet } from '../dependencies.ts';
+import { metaPackageOf } from '../names.ts';
+import { isPresent, type PackageDatabase } from '../package-database.ts';
+import type { PackageTools } from '../package-tools.ts';
+import { repairSteps } from '../rollback.ts';
+import { changeSteps, formerIds, remember, type Chosen } from '../transaction.ts';
+
+/** remove: the app and what came with it, but nothing that another package needs. */
+export function removePlan(tools: PackageTools, { subject }: Job): Plan {
+  const choose = async (context: StepContext): Promise<void> => {
+    const database = await tools.manager.installed();
+    const target = [metaPackageOf(subject), subject].find((name) => isPresent(database.get(name)));
+    if (target === undefined) {
+      throw new DepotError('not_found', `cannot remove ${subject}: it is not installed`);
+    }
+    remember(context, tools.manager, {
+      verb: 'remove',
+      names: removalSet(database, [target]),
+    });
+  };
+  const judge = (after: PackageDatabase, { names }: Chosen): string | undefined => {
+    const left = names.filter((name) => isPresent(after.get(name)));
+    return left.length === 0
+      ? undefined
+      : `cannot remove ${subject}: ${left.join(', ')} is still there; the log says why`;
+  };
+  return {
+    steps: changeSteps(tools, { verb: 'remove', choose, judge }),
+    repair: repairSteps(tools),
+    former: formerIds('remove'),
+  };
+}
