@@ -61,11 +61,9 @@ export function checkParameters(
         `cannot use the parameter ${name}: it is given ${given.length} times`,
       );
     }
-    // A form sends an empty field for what nobody filled in.
-    const value = given[0] === '' && schema.type === 'optional' ? undefined : given[0];
     const result = v.safeParse(
       schema as v.GenericSchema<string | undefined, string | undefined>,
-      value,
+      given[0],
     );
     if (!result.success) {
       throw new DepotError(

@@ -105,6 +105,12 @@ const OTHERS: [string, string][] = [
   ['install', 'autoconf=1&autoconf=1'],
   ['install', 'path=/a&path=/b'],
   ['install', 'enable=yes'],
+  // Empty is none of the values that the schema names.
+  ...['install', 'autoconf'].flatMap((operation) => [
+    [operation, 'enable='] as [string, string],
+    [operation, 'path='] as [string, string],
+  ]),
+  ['install', 'autoconf='],
 ];
 
 test.each(OTHERS)('%s with %s is 400 and names the parameter', async (operation, query) => {
