@@ -2,7 +2,6 @@ import { parseArgs } from 'node:util';
 import { reasonOf } from '../errors.ts';
 import {
   COMMANDS,
-  DEFAULT_BASE,
   DEFAULT_URL,
   isCommand,
   OWN_OPTIONS,
@@ -13,7 +12,7 @@ import { parseTarget, type Target } from './target.ts';
 
 const OPTIONS = {
   url: { type: 'string', default: DEFAULT_URL },
-  base: { type: 'string', default: DEFAULT_BASE },
+  base: { type: 'string' },
   session: { type: 'string' },
   json: { type: 'boolean', default: false },
   autoconf: { type: 'boolean' },
@@ -94,7 +93,7 @@ function checkInvocation(values: Values, [command, ...names]: string[]): Invocat
     self: [
       'depotctl',
       ...(url === DEFAULT_URL ? [] : [`--url ${url}`]),
-      ...(base === DEFAULT_BASE ? [] : [`--base ${base}`]),
+      ...(base === undefined ? [] : [`--base ${base}`]),
     ].join(' '),
   };
 }

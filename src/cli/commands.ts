@@ -139,9 +139,10 @@ ${lines.join('\n')}
                  what is there
   --check        only tell whether there is a newer version
   --detach       do not follow the log; print the task's id and end
-  --url URL      the daemon: http://HOST[:PORT], https://… or unix:/PATH
+  --url URL      the daemon: http://HOST[:PORT][/PATH], https://… or unix:/PATH
                  (default ${DEFAULT_URL})
-  --base PATH    root of its CGI path tree (default ${DEFAULT_BASE})
+  --base PATH    root of its CGI path tree, behind the URL's path (default:
+                 the URL's path alone, else ${DEFAULT_BASE})
   --session ID   a session of the device's panel; better in the variable
                  DEPOTCTL_SESSION, which others on this host do not see
   --json         answers as JSON, one a line; no log

@@ -1,4 +1,5 @@
 import type { RequestOptions } from 'node:http';
+import { DEFAULT_BASE } from './commands.ts';
 
 /** Where the daemon answers. */
 export interface Target {
@@ -11,24 +12,38 @@ export interface Target {
 }
 
 /**
- * @param url `http://HOST[:PORT][/PREFIX]`, the same with https, or `unix:/PATH`
+ * @param url `http://HOST[:PORT][/PATH]`, the same with https, or `unix:/PATH`
+ * @param base root of the daemon's CGI path tree, behind the URL's path; undefined: the URL's path
+ *   is the base, else DEFAULT_BASE
  * @throws Error that names the option and the form expected
  */
-export function parseTarget(url: string, base: string): Target {
+export function parseTarget(url: string, base?: string): Target {
+  const path = base === undefined ? undefined : checkBase(base);
+  if (url.startsWith('unix:/')) {
+    const connection = { socketPath: url.slice('unix:'.length) };
+    return { url, connection, isTls: false, prefix: path ?? DEFAULT_BASE };
+  }
+  const parsed = parseHttpUrl(url);
+  const isTls = parsed.protocol === 'https:';
+  // An IPv6 address stands in brackets in an URL, and without them in a connection.
+  const host = parsed.hostname.replace(/^\[(.*)\]$/, '$1');
+  return {
+    url,
+    connection: { host, port: parsed.port === '' ? usualPort(isTls) : Number(parsed.port) },
+    isTls,
+    prefix: prefixOf(parsed.pathname.replace(/\/$/, ''), path),
+  };
+}
+
+function checkBase(base: string): string {
   if (!/^(\/[^/?#\s]+)+\/?$/.test(base)) {
     throw new Error(`cannot use --base ${base}: a path such as /cgi-bin/panel is expected`);
   }
-  const path = base.replace(/\/$/, '');
-  if (url.startsWith('unix:/')) {
-    return {
-      url,
-      connection: { socketPath: url.slice('unix:'.length) },
-      isTls: false,
-      prefix: path,
-    };
-  }
+  return base.replace(/\/$/, '');
+}
+
+function parseHttpUrl(url: string): URL {
   const parsed = URL.canParse(url) ? new URL(url) : undefined;
-  const isTls = parsed?.protocol === 'https:';
   if (
     parsed === undefined ||
     !/^https?:$/.test(parsed.protocol) ||
@@ -37,17 +52,15 @@ export function parseTarget(url: string, base: string): Target {
     parsed.hash !== ''
   ) {
     throw new Error(
-      `cannot use --url ${url}: http://HOST[:PORT], https://… or unix:/PATH is expected`,
+      `cannot use --url ${url}: http://HOST[:PORT][/PATH], https://… or unix:/PATH is expected`,
     );
   }
-  // An IPv6 address stands in brackets in an URL, and without them in a connection.
-  const host = parsed.hostname.replace(/^\[(.*)\]$/, '$1');
-  return {
-    url,
-    connection: { host, port: parsed.port === '' ? usualPort(isTls) : Number(parsed.port) },
-    isTls,
-    prefix: parsed.pathname.replace(/\/$/, '') + path,
-  };
+  return parsed;
+}
+
+function prefixOf(urlPath: string, base: string | undefined): string {
+  if (base !== undefined) return urlPath + base;
+  return urlPath === '' ? DEFAULT_BASE : urlPath;
 }
 
 function usualPort(isTls: boolean): number {

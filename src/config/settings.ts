@@ -5,6 +5,9 @@ import { parseUciFile } from './uci-file.ts';
 
 export const DEFAULT_CONFIG_FILE = '/etc/config/depotd';
 
+/** The type of a section without a name that is `main`, as `uci add depotd depotd` makes it. */
+const PACKAGE = 'depotd';
+
 /** The options that are known, by section. */
 export type Tables = ReadonlyMap<string, OptionTable>;
 
@@ -58,7 +61,7 @@ function settingsOf(text: string, path: string, { tables, problems }: Reading): 
   problems.push(...uci.problems.map(({ line, message }) => `${path}:${line}: ${message}`));
   const settings = new Map<string, Setting>();
   for (const section of uci.sections) {
-    const name = section.name ?? section.type;
+    const name = section.name ?? (section.type === PACKAGE ? 'main' : section.type);
     const table = tables.get(name);
     if (table === undefined) {
       problems.push(

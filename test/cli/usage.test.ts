@@ -20,7 +20,7 @@ test.each([
   [['install', 'demo', '--colour'], "'--colour'"],
   [
     ['--url', 'ftp://device', 'list'],
-    'cannot use --url ftp://device: http://HOST[:PORT], https://… or unix:/PATH is expected',
+    'cannot use --url ftp://device: http://HOST[:PORT][/PATH], https://… or unix:/PATH is expected',
   ],
   [['--session', 'abc', 'list'], 'cannot use the session: 32 hexadecimal digits are expected'],
   [['upload'], 'cannot upload nothing: usage: depotctl upload FILE…'],

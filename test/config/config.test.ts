@@ -73,6 +73,17 @@ test('a section may go by its type or by its name, and a later option wins', asy
   expect(config.forge?.expose).toBe('all');
 });
 
+test('a section without a name, as uci add makes it, is main', async () => {
+  await writeFile(file, 'config depotd\n\toption keep_jobs 5\n\toption colour red\n');
+
+  const { config, problems } = readConfig({ file, overrides: [] }, SECTIONS);
+
+  expect(config.main.keep_jobs).toBe(5);
+  expect(problems).toEqual([
+    expect.stringContaining(`${file}:3: cannot use main.colour: no such option`),
+  ]);
+});
+
 test('lists add up in the file, and --set replaces all of it', async () => {
   await writeFile(
     file,
