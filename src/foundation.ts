@@ -34,12 +34,12 @@ export async function createFoundation({
   const paths = createPaths(config());
   const [processes, notes] = [createProcesses(), createNotes(paths.stateDir)];
   await openTrustedFolder(paths.stateDir);
-  await claimState(notes, processes);
+  const environment = commandEnvironment();
+  await claimState({ folder: paths.stateDir, notes, processes, environment, log });
   const [journal, logs] = await Promise.all([
     openJournal(paths.stateDir),
     createTaskLogs(paths.logDir),
   ]);
-  const environment = commandEnvironment();
   const kinds = createJobKinds();
   const { planOf, contradicts, request } = kinds;
   const runner = createRunner({ processes, logs, log, planOf, save: journal.save });

@@ -124,6 +124,36 @@ export async function run(command: Command, limits: RunLimits): Promise<RunResul
   return { exitCode, stdout, stderr, ...ending.reason() };
 }
 
+/**
+ * Locks an open file with flock(1), of util-linux or busybox, and waits while somebody else has it
+ * locked. The lock stays with the descriptor when the program has ended.
+ * @returns `held` if the time is over, `failed` if there is no such program or the file system knows
+ *   no locks
+ */
+export async function lockDescriptor(
+  descriptor: number,
+  { environment, timeoutMs }: { environment: Record<string, string>; timeoutMs: number },
+): Promise<'locked' | 'held' | 'failed'> {
+  // Not by the library: it is loaded with the first job, and this runs at each start.
+  const { spawn } = await import('node:child_process');
+  const child = spawn('flock', ['-x', '3'], {
+    env: environment,
+    stdio: ['ignore', 'ignore', 'ignore', descriptor],
+  });
+  return new Promise((resolve) => {
+    const timer = setTimeout(() => child.kill('SIGKILL'), timeoutMs);
+    const settle = (result: 'locked' | 'held' | 'failed'): void => {
+      clearTimeout(timer);
+      resolve(result);
+    };
+    child.once('error', () => settle('failed'));
+    child.once('exit', (code, signal) => {
+      if (code === 0) settle('locked');
+      else settle(signal === 'SIGKILL' ? 'held' : 'failed');
+    });
+  });
+}
+
 interface Ending {
   exited: Promise<number | undefined>;
   settle: (exitCode: number | undefined) => void;

@@ -1,6 +1,10 @@
+import { closeSync, openSync } from 'node:fs';
+import { mkdir } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import * as v from 'valibot';
-import { DepotError } from '../errors.ts';
+import { DepotError, reasonOf } from '../errors.ts';
+import type { Log } from '../log.ts';
+import { lockDescriptor } from './exec.ts';
 import type { Notes, Processes } from './ports.ts';
 import { readProcess } from './process-table.ts';
 
@@ -14,43 +18,79 @@ const claim = v.object({ pid: v.number(), startTicks: v.number(), bootId: v.stri
 const WAIT_MS = 10_000;
 const POLL_MS = 50;
 
+export interface ClaimOptions {
+  /** The state folder. */
+  folder: string;
+  notes: Notes;
+  processes: Pick<Processes, 'bootId' | 'isAlive'>;
+  /** The whole environment of the program flock. */
+  environment: Record<string, string>;
+  log: Pick<Log, 'warn'>;
+  waitMs?: number;
+}
+
 /**
  * Lets one daemon at a time work with the state folder: a second one would write the job records
  * anew under the first, run the same jobs, and take the first one's uploads for left behind.
- * Whoever died in whatever way holds nothing: a claim counts while its process lives.
- * @throws DepotError unavailable where another daemon has not ended within WAIT_MS
+ *
+ * The lock is the kernel's: flock(2) on the folder itself, which needs no room and is there in every
+ * namespace that sees the folder. It belongs to the open file description, so that the program
+ * flock(1), which sets it on the descriptor that it inherits, may end, and the lock goes with this
+ * process, however that ends (docs/reference/jobs.md). The note beside it says who holds the lock,
+ * and keeps out a version of depotd that knows no lock.
+ * @throws DepotError unavailable if another daemon has not ended within `waitMs`
  */
-export async function claimState(
-  notes: Notes,
-  processes: Pick<Processes, 'bootId' | 'isAlive'>,
-): Promise<void> {
-  const deadline = performance.now() + WAIT_MS;
-  for (
-    let holder = await holderOf(notes, processes);
-    holder !== undefined;
-    holder = await holderOf(notes, processes)
-  ) {
-    if (performance.now() > deadline) {
-      throw new DepotError(
-        'unavailable',
-        `cannot start: process ${holder} works with the same main.state_dir`,
-      );
-    }
-    await delay(POLL_MS);
-  }
+export async function claimState(options: ClaimOptions): Promise<void> {
+  const deadline = performance.now() + (options.waitMs ?? WAIT_MS);
+  await lockFolder(options, deadline);
+  await waitForHolder(options, deadline);
   const { pid } = process;
   const startTicks = (await readProcess(pid))?.startTicks ?? 0;
   // A folder without room for it has none for job records either, which are what is at stake.
-  await notes
-    .write(NOTE, { pid, startTicks, bootId: await processes.bootId() })
+  await options.notes
+    .write(NOTE, { pid, startTicks, bootId: await options.processes.bootId() })
     .catch(() => undefined);
 }
 
-async function holderOf(
-  notes: Notes,
-  { isAlive }: Pick<Processes, 'isAlive'>,
-): Promise<number | undefined> {
+async function lockFolder(options: ClaimOptions, deadline: number): Promise<void> {
+  const { folder, environment, log } = options;
+  await mkdir(folder, { recursive: true, mode: 0o700 }).catch((error: unknown) => {
+    throw new DepotError('unavailable', `cannot make ${folder}: ${reasonOf(error)}`, {
+      cause: error,
+    });
+  });
+  // A number, and never closed: a FileHandle would be closed as soon as nobody refers to it.
+  const descriptor = openSync(folder, 'r');
+  const result = await lockDescriptor(descriptor, {
+    environment,
+    timeoutMs: Math.max(0, deadline - performance.now()),
+  });
+  if (result === 'locked') return;
+  closeSync(descriptor);
+  if (result === 'held') throw heldBy(await noteOf(options.notes));
+  log.warn(
+    { folder },
+    'cannot lock the state folder: two daemons started in one moment are not kept apart',
+  );
+}
+
+/** A holder without a lock is of a version that knows none. */
+async function waitForHolder({ notes, processes }: ClaimOptions, deadline: number): Promise<void> {
+  for (;;) {
+    const note = await noteOf(notes);
+    if (note === undefined || note.pid === process.pid) return;
+    if (!(await processes.isAlive({ ...note, isOnTerminal: false }))) return;
+    if (performance.now() > deadline) throw heldBy(note);
+    await delay(POLL_MS);
+  }
+}
+
+async function noteOf(notes: Notes): Promise<v.InferOutput<typeof claim> | undefined> {
   const result = v.safeParse(claim, await notes.read(NOTE));
-  if (!result.success || result.output.pid === process.pid) return undefined;
-  return (await isAlive({ ...result.output, isOnTerminal: false })) ? result.output.pid : undefined;
+  return result.success ? result.output : undefined;
+}
+
+function heldBy(note: { pid: number } | undefined): DepotError {
+  const who = note === undefined ? 'another process' : `process ${note.pid}`;
+  return new DepotError('unavailable', `cannot start: ${who} works with the same main.state_dir`);
 }

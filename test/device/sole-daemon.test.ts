@@ -1,8 +1,10 @@
+import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile, stat, writeFile } from 'node:fs/promises';
 import { request } from 'node:http';
 import type { Socket } from 'node:net';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 
 import { afterEach, beforeEach, expect, test } from 'vitest';
 
@@ -14,6 +16,7 @@ import { send } from '../support/raw-request.ts';
 let device: Device;
 let daemon: TestDaemon;
 let socketPath: string;
+const claims: ChildProcessWithoutNullStreams[] = [];
 
 beforeEach(async () => {
   device = await createDevice();
@@ -22,6 +25,7 @@ beforeEach(async () => {
 });
 
 afterEach(async () => {
+  for (const claim of claims.splice(0)) claim.kill('SIGKILL');
   await daemon.close();
   await device.close();
 });
@@ -77,6 +81,44 @@ test('a daemon that is started before the last one has ended waits for it, and k
   await next.kill('SIGTERM');
 });
 
+test('of two daemons that are started in one moment one has the state, and the other when that is killed', async () => {
+  const folder = join(device.root, 'state');
+  for (let count = 0; count < 8; count += 1) {
+    const pair = [startClaim(folder), startClaim(folder)] as const;
+    await Promise.all(pair.map(({ stdout }) => once(stdout, 'data')));
+    const answers = pair.map(({ stdout }) => once(stdout, 'data'));
+
+    for (const { stdin } of pair) stdin.write('go\n');
+
+    const winner = await Promise.race(answers.map((answer, index) => answer.then(() => index)));
+    const [first, second] = winner === 0 ? pair : [pair[1], pair[0]];
+    expect(String(await answers[winner])).toBe('claimed\n');
+    // It would have claimed by now if nothing kept it out.
+    const isRefused = Promise.race([answers[1 - winner], delay(100, 'kept out')]);
+    expect(await isRefused).toBe('kept out');
+    first.kill('SIGKILL');
+    expect(String(await answers[1 - winner])).toBe('claimed\n');
+    second.kill('SIGKILL');
+  }
+}, 120_000);
+
+test('a daemon in a process namespace of its own keeps others out, too', async () => {
+  const folder = join(device.root, 'state');
+  const inside = startClaim(folder, 'unshare', '--pid', '--fork', '--kill-child', '--mount-proc');
+  await once(inside.stdout, 'data');
+  inside.stdin.write('go\n');
+  expect(String(await once(inside.stdout, 'data'))).toBe('claimed\n');
+
+  const outside = startClaim(folder);
+  await once(outside.stdout, 'data');
+  outside.stdin.write('go\n');
+
+  expect(String(await once(outside.stdout, 'data'))).toContain(
+    'works with the same main.state_dir',
+  );
+  inside.kill('SIGKILL');
+});
+
 test('a file that is no socket is not taken for a stale one', async () => {
   const path = join(device.root, 'tmp/precious');
   await writeFile(path, 'precious');
@@ -88,3 +130,12 @@ test('a file that is no socket is not taken for a stale one', async () => {
 
   expect(await readFile(path, 'utf8')).toBe('precious');
 });
+
+function startClaim(folder: string, ...before: string[]): ChildProcessWithoutNullStreams {
+  const claim = join(import.meta.dirname, 'claim-command.ts');
+  const words = ['node', '--import', 'tsx', claim, folder, before.length === 0 ? '5000' : '1000'];
+  const [program, ...args] = [...before, ...words, process.env.PATH ?? ''] as [string];
+  const child = spawn(program, args);
+  claims.push(child);
+  return child;
+}
