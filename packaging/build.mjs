@@ -1,10 +1,20 @@
 // `npm run build`: one bundled file a program, which runs with no node_modules beside it.
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { build } from 'esbuild';
+import { build as esbuild } from 'esbuild';
+import { bundledFolders, licencesOf } from './third-party.mjs';
 
 const root = new URL('..', import.meta.url);
 const { version } = JSON.parse(readFileSync(new URL('package.json', root), 'utf8'));
+
+/** What each build is made of. */
+const metafiles = [];
+
+async function build(settings) {
+  const result = await esbuild({ ...settings, metafile: true });
+  metafiles.push(result.metafile);
+  return result;
+}
 
 // CommonJS packages inside an ES module bundle still call require() for Node's own modules.
 const requireForBundled =
@@ -106,3 +116,8 @@ for (const { entry, outfile } of programs) {
     banner: { js: `#!/usr/bin/env node\n${requireForBundled}` },
   });
 }
+
+writeFileSync(
+  new URL('dist/THIRD-PARTY-LICENSES.txt', root),
+  licencesOf(fileURLToPath(root), bundledFolders(metafiles)),
+);

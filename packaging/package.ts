@@ -6,7 +6,8 @@ import { parseArgs } from 'node:util';
 import { createDeb } from './deb.ts';
 import { createIpk, type PackageContents } from './ipk.ts';
 import { luciPackages } from './luci-packages.ts';
-import { inspectNode } from './node-binary.ts';
+import { inspectNode, type NodeBinary } from './node-binary.ts';
+import { findNodeLicence, statedLicence } from './node-licence.ts';
 import {
   debianPackage,
   nodePackage,
@@ -16,10 +17,11 @@ import {
 } from './packages.ts';
 import { releaseTime } from './release-time.ts';
 
-const USAGE = `usage: npm run package -- [--node PATH [--arch ARCH]] [--out FOLDER]
+const USAGE = `usage: npm run package -- [--node PATH [--arch ARCH] [--node-license PATH]] [--out FOLDER]
 
   --node PATH   a Node binary for musl: makes depotd-node_VERSION_ARCH.ipk, too
   --arch ARCH   OpenWrt's name of the architecture, where the binary fits several (opkg print-architecture)
+  --node-license PATH  the binary's licence, if it does not lie beside it as in Node's releases
   --out FOLDER  where the packages go (default dist)
 `;
 
@@ -28,6 +30,7 @@ try {
     options: {
       node: { type: 'string' },
       arch: { type: 'string' },
+      'node-license': { type: 'string' },
       out: { type: 'string' },
       help: { type: 'boolean', short: 'h' },
     },
@@ -42,16 +45,17 @@ try {
 function makePackages({
   node,
   arch,
+  'node-license': nodeLicence,
   out = join(REPOSITORY, 'dist'),
 }: {
   node?: string | undefined;
   arch?: string | undefined;
+  'node-license'?: string | undefined;
   out?: string | undefined;
 }): void {
   const release: Release = { version: readVersion(), modifiedAt: releaseTime(REPOSITORY) };
   // Looked at first, so that a wrong binary leaves nothing behind.
-  const runtime =
-    node === undefined ? undefined : { ...inspectNode(node, arch), content: readFileSync(node) };
+  const runtime = node === undefined ? undefined : readRuntime(node, arch, nodeLicence);
   mkdirSync(out, { recursive: true });
   write(out, openwrtPackage(release), { suffix: 'ipk', create: createIpk });
   for (const contents of luciPackages(release)) {
@@ -61,6 +65,25 @@ function makePackages({
   if (runtime !== undefined) {
     write(out, nodePackage(runtime, release), { suffix: 'ipk', create: createIpk });
   }
+}
+
+function readRuntime(
+  path: string,
+  arch: string | undefined,
+  licencePath: string | undefined,
+): NodeBinary & { content: Buffer; licence: string } {
+  const binary = inspectNode(path, arch);
+  const licence = findNodeLicence(path, licencePath);
+  if (licence === undefined) {
+    process.stderr.write(
+      `depotd: no licence lies beside ${path}: the package only says where it is; --node-license names a file\n`,
+    );
+  }
+  return {
+    ...binary,
+    content: readFileSync(path),
+    licence: licence ?? statedLicence(binary.version),
+  };
 }
 
 /** opkg, apk and dpkg order numbers alike, but not what may stand behind them. */

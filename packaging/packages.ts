@@ -18,6 +18,9 @@ export interface Release {
 /** Counts packages of one version, in the way that OpenWrt writes for opkg and apk alike. */
 const RELEASE = 'r1';
 
+/** The licences of what is bundled: `npm run build` makes it. */
+const THIRD_PARTY = 'THIRD-PARTY-LICENSES.txt';
+
 const DESCRIPTION =
   "Agent of a router or NAS for its admin panel: packages with live task logs, disks, container data, the code forge's API.";
 
@@ -33,6 +36,7 @@ export function openwrtPackage({ version, modifiedAt }: Release): PackageContent
     ...relayModules(),
     '/www/cgi-bin/panel': program('packaging/uhttpd/panel'),
     ...licence('depotd'),
+    [`/usr/share/licenses/depotd/${THIRD_PARTY}`]: read(`dist/${THIRD_PARTY}`),
   };
   return {
     control: openwrtControl({
@@ -63,10 +67,19 @@ export function openwrtPackage({ version, modifiedAt }: Release): PackageContent
  * asks for.
  */
 export function nodePackage(
-  { version, architecture, depends, content }: NodeBinary & { content: Buffer },
+  {
+    version,
+    architecture,
+    depends,
+    content,
+    licence: text,
+  }: NodeBinary & { content: Buffer; licence: string },
   { modifiedAt }: Pick<Release, 'modifiedAt'>,
 ): PackageContents {
-  const files: PackageFiles = { '/usr/lib/depotd/node': { content, mode: 0o755 } };
+  const files: PackageFiles = {
+    '/usr/lib/depotd/node': { content, mode: 0o755 },
+    '/usr/share/licenses/depotd-node/LICENSE': text,
+  };
   const description =
     'Node.js for depotd, which prefers it to the one of the feed. Nothing else finds it.';
   const control = openwrtControl({
@@ -82,10 +95,18 @@ export function nodePackage(
   return {
     control,
     files,
-    scripts: { postrm: '#!/bin/sh\nrmdir "$IPKG_INSTROOT/usr/lib/depotd" 2>/dev/null\nexit 0\n' },
+    scripts: { postrm: NODE_POSTRM },
     modifiedAt,
   };
 }
+
+/** opkg leaves folders; one in which others have something stays. */
+const NODE_POSTRM = `#!/bin/sh
+for folder in usr/lib/depotd usr/share/licenses/depotd-node usr/share/licenses; do
+	rmdir "$IPKG_INSTROOT/$folder" 2>/dev/null
+done
+exit 0
+`;
 
 /** For Debian and what comes from it, with systemd or without. */
 export function debianPackage({ version, modifiedAt }: Release): PackageContents {
@@ -97,6 +118,7 @@ export function debianPackage({ version, modifiedAt }: Release): PackageContents
     '/usr/lib/systemd/system/depotd.service': read('init/depotd.service'),
     '/usr/lib/systemd/system/depotd-resume.service': read('init/depotd-resume.service'),
     '/usr/share/doc/depotd/copyright': read('LICENSE'),
+    [`/usr/share/doc/depotd/${THIRD_PARTY}`]: read(`dist/${THIRD_PARTY}`),
   };
   return {
     control: {

@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -17,6 +17,7 @@ const LUCI = [
   `luci-app-depotd_${VERSION}-r1_all.ipk`,
   `luci-i18n-depotd-zh-cn_${VERSION}-r1_all.ipk`,
 ];
+const THIRD_PARTY = join(REPOSITORY, 'dist/THIRD-PARTY-LICENSES.txt');
 const DEB = `depotd_${VERSION}-r1_all.deb`;
 
 let folder: string;
@@ -28,7 +29,7 @@ beforeAll(async () => {
   await writeFile(node, createElf());
   expect(await makePackages({ out: join(folder, 'dist'), args: ['--node', node] })).toMatchObject({
     code: 0,
-    stderr: '',
+    stderr: expect.stringMatching(/^depotd: no licence lies beside .*\n$/) as string,
   });
   return () => rm(folder, { recursive: true });
 });
@@ -78,6 +79,7 @@ test("the OpenWrt package holds the programs, the init script, the configuration
     '-rwxr-xr-x ./usr/lib/depotd/uhttpd-handler',
     '-rwxr-xr-x ./usr/sbin/depotd',
     '-rw-r--r-- ./usr/share/licenses/depotd/LICENSE',
+    '-rw-r--r-- ./usr/share/licenses/depotd/THIRD-PARTY-LICENSES.txt',
     '-rw-r--r-- ./usr/share/ucode/depotd/answer.uc',
     '-rw-r--r-- ./usr/share/ucode/depotd/http.uc',
     '-rw-r--r-- ./usr/share/ucode/depotd/relay.uc',
@@ -111,13 +113,57 @@ test('each package of ours brings the licence', async () => {
   expect(await readFile(join(out, 'usr/share/doc/depotd/copyright'), 'utf8')).toBe(licence);
 });
 
+test('each package with programs in it brings the licences of what they contain', async () => {
+  const [name, text] = ['THIRD-PARTY-LICENSES.txt', await readFile(THIRD_PARTY, 'utf8')];
+  const open = await unpack(IPK);
+  expect(await open.text('data.tar.gz', `./usr/share/licenses/depotd/${name}`)).toBe(text);
+  const { stdout } = await runCommand([
+    'sh',
+    '-c',
+    'dpkg-deb --fsys-tarfile "$1" | tar -xO "./usr/share/doc/depotd/$2"',
+    'sh',
+    join(folder, 'dist', DEB),
+    name,
+  ]);
+  expect(stdout).toBe(text);
+});
+
+test('the private runtime brings the licence that lies beside it or is named, and else says where it is', async () => {
+  const licenceIn = async (out: string): Promise<string> =>
+    (await unpack('depotd-node_20.20.2-r1_x86_64.ipk', out)).text(
+      'data.tar.gz',
+      './usr/share/licenses/depotd-node/LICENSE',
+    );
+  expect(await licenceIn('dist')).toContain('nodejs/node/v20.20.2/LICENSE');
+
+  const release = join(folder, 'release');
+  await mkdir(join(release, 'bin'), { recursive: true });
+  await copyFile(node, join(release, 'bin/node'));
+  await writeFile(join(release, 'LICENSE'), 'Node.js is licensed for use as follows: …\n');
+  await makePackages({
+    out: join(folder, 'released'),
+    args: ['--node', join(release, 'bin/node')],
+  });
+  expect(await licenceIn('released')).toBe('Node.js is licensed for use as follows: …\n');
+
+  const named = ['--node', node, '--node-license', join(release, 'LICENSE')];
+  await makePackages({ out: join(folder, 'named'), args: named });
+  expect(await licenceIn('named')).toBe('Node.js is licensed for use as follows: …\n');
+
+  const wrong = ['--node', node, '--node-license', join(REPOSITORY, 'LICENSE')];
+  expect(await makePackages({ out: join(folder, 'refused'), args: wrong })).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('it is not the licence of Node.js') as string,
+  });
+});
+
 test('the private runtime stands for the package that depotd needs', async () => {
   const open = await unpack('depotd-node_20.20.2-r1_x86_64.ipk');
   expect(await open.text('control.tar.gz', './control')).toMatch(
     /^Package: depotd-node\nVersion: 20\.20\.2-r1\nDepends: libc, libstdcpp, libgcc\nProvides: node\n[^]*\nArchitecture: x86_64\n/,
   );
-  expect((await open.list('data.tar.gz')).at(-1)).toMatch(
-    /^-rwxr-xr-x .* \.\/usr\/lib\/depotd\/node$/,
+  expect((await open.list('data.tar.gz')).join('\n')).toMatch(
+    /^-rwxr-xr-x .* \.\/usr\/lib\/depotd\/node$/m,
   );
 });
 
@@ -183,13 +229,16 @@ function makePackages({
 }
 
 /** An .ipk taken apart into a folder of its own. */
-async function unpack(name: string): Promise<{
+async function unpack(
+  name: string,
+  out = 'dist',
+): Promise<{
   list: (archive: string) => Promise<string[]>;
   text: (archive: string, member: string) => Promise<string>;
 }> {
   const cwd = await mkdtemp(join(tmpdir(), 'depotd-ipk-'));
   onTestFinished(() => rm(cwd, { recursive: true }));
-  await writeFile(join(cwd, 'package'), await readFile(join(folder, 'dist', name)));
+  await writeFile(join(cwd, 'package'), await readFile(join(folder, out, name)));
   const tar = async (...args: string[]): Promise<string> =>
     (await runCommand(['tar', ...args], { cwd, env: { ...process.env, TZ: 'UTC' } })).stdout;
   await tar('-xzf', 'package');

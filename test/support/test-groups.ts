@@ -18,14 +18,14 @@ const DEVICE_COMMANDS = ['perl', 'script', 'tar', 'gzip'];
 export const TEST_GROUPS: readonly TestGroup[] = [
   {
     name: 'moves of container data with a real engine',
-    files: ['test/features/container-data/{migrate,full-target}*.test.ts'],
+    files: ['test/features/container-data/{containers-at-work,full-target,migrate}*.test.ts'],
     commands: ['dockerd', 'rsync', 'busybox', 'mkfs.ext4', 'mkfs.btrfs', 'mkfs.vfat', 'getfattr'],
     needsRoot: true,
   },
   {
     name: 'copies by rsync',
-    files: ['test/features/container-data/rsync/*.test.ts'],
-    commands: ['rsync', 'getfattr'],
+    files: ['test/features/container-data/{rsync/*,locations}.test.ts'],
+    commands: ['rsync', 'getfattr', 'busybox'],
   },
   {
     name: 'real loop disks',
@@ -37,6 +37,12 @@ export const TEST_GROUPS: readonly TestGroup[] = [
     name: 'full disks',
     files: ['test/jobs/full-disk.test.ts', 'test/features/uploads/receive.test.ts'],
     commands: DEVICE_COMMANDS,
+    needsRoot: true,
+  },
+  {
+    name: 'names that another user planted',
+    files: ['test/planted-names.test.ts'],
+    commands: [...DEVICE_COMMANDS, 'wget'],
     needsRoot: true,
   },
   {
