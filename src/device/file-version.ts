@@ -20,7 +20,8 @@ export function fileVersionSync(path: string): string | undefined {
   }
 }
 
-function versionOf(entry: BigIntStats | undefined): string | undefined {
+/** The same for callers that have looked already. */
+export function versionOf(entry: BigIntStats | undefined): string | undefined {
   return entry?.isFile() === true
     ? `${entry.ino}-${entry.size}-${entry.mtimeNs}-${entry.ctimeNs}`
     : undefined;

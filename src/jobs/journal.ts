@@ -1,6 +1,7 @@
 import { constants } from 'node:fs';
 import { mkdir, open, readFile, rename, rm, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
+import { isDiskFull } from '../device/disk-full.ts';
 import { DepotError, reasonOf, systemCode } from '../errors.ts';
 import type { Job } from './job.ts';
 import { toJob, toLine } from './record.ts';
@@ -207,9 +208,8 @@ async function continueFile(file: string): Promise<FileHandle> {
 }
 
 function asDepotError(folder: string, error: unknown): DepotError {
-  const isFull = systemCode(error) === 'ENOSPC' || systemCode(error) === 'EDQUOT';
   return new DepotError(
-    isFull ? 'no_space' : 'internal',
+    isDiskFull(error) ? 'no_space' : 'internal',
     `cannot write job records to ${folder}: ${reasonOf(error)}`,
     { cause: error },
   );

@@ -1,16 +1,16 @@
 import { expect, test } from 'vitest';
 
-import { createTurns } from '../../src/device/concurrency-limit.ts';
+import { createConcurrencyLimit } from '../../src/device/concurrency-limit.ts';
 
 test('no more run at once than may, and in the order in which they came', async () => {
-  const turns = createTurns({ name: 'the test', most: 2, mostWaiting: 10 });
+  const limit = createConcurrencyLimit({ most: 2, mostWaiting: 10, busy: 'cannot go on' });
   const order: number[] = [];
   let running = 0;
   let mostRunning = 0;
 
   await Promise.all(
     [0, 1, 2, 3, 4, 5].map((index) =>
-      turns(async () => {
+      limit(async () => {
         order.push(index);
         mostRunning = Math.max(mostRunning, (running += 1));
         await new Promise((resolve) => setImmediate(resolve));
@@ -23,14 +23,17 @@ test('no more run at once than may, and in the order in which they came', async 
 });
 
 test('one too many is refused, and its place is not lost', async () => {
-  const turns = createTurns({ name: 'the test', most: 1, mostWaiting: 1 });
+  const limit = createConcurrencyLimit({ most: 1, mostWaiting: 1, busy: 'cannot go on' });
   const gate: { open: () => void } = { open: () => undefined };
-  const first = turns(() => new Promise<void>((resolve) => (gate.open = resolve)));
-  const second = turns(() => Promise.reject(new Error('failed')));
+  const first = limit(() => new Promise<void>((resolve) => (gate.open = resolve)));
+  const second = limit(() => Promise.reject(new Error('failed')));
 
-  await expect(turns(() => Promise.resolve())).rejects.toMatchObject({ code: 'unavailable' });
+  await expect(limit(() => Promise.resolve())).rejects.toMatchObject({
+    code: 'unavailable',
+    message: 'cannot go on',
+  });
   gate.open();
   await first;
   await expect(second).rejects.toThrow('failed');
-  expect(await turns(() => Promise.resolve('free'))).toBe('free');
+  expect(await limit(() => Promise.resolve('free'))).toBe('free');
 });

@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { createConcurrencyLimit } from '../../device/concurrency-limit.ts';
 import type { AppFiles } from './scripts-port.ts';
 import type { Catalog } from '../packages/catalog.ts';
 import {
@@ -9,7 +10,6 @@ import {
 } from './entry-status.ts';
 import type { Hostname } from './hostname.ts';
 import { createKeptStatuses } from './status-cache.ts';
-import { createLimiter } from './limiter.ts';
 import { isPackageName, type PackageName } from '../packages/names.ts';
 import { uciName } from '../../http/parameter-schemas.ts';
 
@@ -53,6 +53,9 @@ const ENTRY_FLAG = 'entrysh';
 const TIMEOUT_MS = 10_000;
 const MOST_OUTPUT_BYTES = 256 * 1024;
 const MOST_SCRIPTS = 8;
+/** Far more than a device has apps: what asks for more is not its owner. */
+const MOST_WAITING = 1000;
+const BUSY = `cannot ask for the state of apps: ${MOST_WAITING} questions wait already`;
 
 export function createEntries({
   files,
@@ -62,7 +65,11 @@ export function createEntries({
 }: EntryOptions): Entries {
   const kept = createKeptStatuses();
   const running = new Map<string, Promise<EntryResult>>();
-  const limited = createLimiter(MOST_SCRIPTS);
+  const limited = createConcurrencyLimit({
+    most: MOST_SCRIPTS,
+    mostWaiting: MOST_WAITING,
+    busy: BUSY,
+  });
   const limits = { timeoutMs, maxBytes: MOST_OUTPUT_BYTES };
 
   const ask = async (

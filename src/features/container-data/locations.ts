@@ -1,5 +1,6 @@
 import { lstat, open, readFile, realpath, stat, statfs } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
+import { isInsideFolder } from '../../device/inside-folder.ts';
 import { DepotError, systemCode } from '../../errors.ts';
 import type { MountEntry } from '../../device/mounts.ts';
 import type { Place, Places } from './device.ts';
@@ -42,7 +43,8 @@ export function createPlaces(environment: Record<string, string>): Places {
         mounts.findLast(({ path }) => path === '/overlay'),
       ].filter((mount) => mount !== undefined);
     },
-    mountsBelow: async (folder) => (await readMounts()).filter(({ path }) => isBelow(path, folder)),
+    mountsBelow: async (folder) =>
+      (await readMounts()).filter(({ path }) => isInsideFolder(path, folder)),
     subvolumesBelow: async (folder) =>
       (await onFolder('find "$1" -xdev -type d -inum 256', folder))
         .split('\n')
@@ -146,8 +148,4 @@ async function mountOf(path: string, mounts: readonly MountEntry[]): Promise<Mou
   } finally {
     await handle.close();
   }
-}
-
-function isBelow(path: string, folder: string): boolean {
-  return path !== folder && path.startsWith(folder === '/' ? '/' : `${folder}/`);
 }

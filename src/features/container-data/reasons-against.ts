@@ -1,5 +1,6 @@
 import type { EngineState, KnownSetting, LongPath, Place } from './device.ts';
 import { MOST_PATH_BYTES } from './locations.ts';
+import { isInsideFolder } from '../../device/inside-folder.ts';
 import type { MountEntry } from '../../device/mounts.ts';
 import { sizeText } from '../../format-bytes.ts';
 
@@ -239,11 +240,9 @@ function isSame(one: Place, other: Place): boolean {
 }
 
 function isInside(one: Place, other: Place): boolean {
-  const isBelow = (path: string, folder: string): boolean =>
-    path !== folder && path.startsWith(folder === '/' ? '/' : `${folder}/`);
   return (
-    isBelow(one.real, other.real) ||
+    isInsideFolder(one.real, other.real) ||
     (one.location.device === other.location.device &&
-      isBelow(one.location.path, other.location.path))
+      isInsideFolder(one.location.path, other.location.path))
   );
 }

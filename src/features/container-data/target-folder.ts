@@ -12,6 +12,8 @@ import {
   utimes,
 } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { isDiskFull } from '../../device/disk-full.ts';
+import { isInsideFolder } from '../../device/inside-folder.ts';
 import { DepotError, reasonOf, systemCode } from '../../errors.ts';
 import type { MoveFolders } from './device.ts';
 import { redirectContainers } from './engine/rewrite-paths.ts';
@@ -90,7 +92,7 @@ export function createMoveFolders(): MoveFolders {
     tidy: async (target, created) => {
       for (
         let folder = target;
-        folder === created || folder.startsWith(`${created}/`);
+        folder === created || isInsideFolder(folder, created);
         folder = dirname(folder)
       ) {
         // Somebody else uses it by now, or it is gone.
@@ -122,9 +124,8 @@ async function inWords<Result>(target: string, work: () => Promise<Result>): Pro
   try {
     return await work();
   } catch (error) {
-    const code = systemCode(error);
-    if (error instanceof DepotError || code === undefined) throw error;
-    if (code === 'ENOSPC' || code === 'EDQUOT') {
+    if (error instanceof DepotError || systemCode(error) === undefined) throw error;
+    if (isDiskFull(error)) {
       throw new DepotError('no_space', `cannot go on with ${target}: its file system is full`, {
         cause: error,
       });

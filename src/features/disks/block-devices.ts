@@ -1,6 +1,7 @@
 import { watch } from 'node:fs';
 import { readFile, realpath } from 'node:fs/promises';
 import { basename } from 'node:path';
+import { createConcurrencyLimit } from '../../device/concurrency-limit.ts';
 import { DepotError } from '../../errors.ts';
 import {
   BLOCK_INFO,
@@ -137,18 +138,20 @@ async function listFromKernel(): Promise<ListedDevice[]> {
  */
 async function probe(devices: readonly ListedDevice[], call: Call): Promise<Map<string, Content>> {
   const contents = new Map<string, Content>();
-  const waiting = devices.map(({ path }) => path);
+  const limit = createConcurrencyLimit({
+    most: MOST_PROBES,
+    mostWaiting: devices.length,
+    busy: 'cannot probe block devices: too many of them',
+  });
   let refusals = 0;
-  const work = async (): Promise<void> => {
-    for (let path = waiting.shift(); path !== undefined; path = waiting.shift()) {
-      const { exitCode, stdout } = await call(blkidCommand(path));
-      if (exitCode === 0) contents.set(path, parseBlkid(stdout));
-      // 2 is "nothing found"; anything else beside 0 and 8 (ambivalent) means that this blkid does
-      // not probe, or that this device has gone.
-      else if (exitCode !== 2 && exitCode !== 8) refusals += 1;
-    }
+  const probeOne = async (path: string): Promise<void> => {
+    const { exitCode, stdout } = await call(blkidCommand(path));
+    if (exitCode === 0) contents.set(path, parseBlkid(stdout));
+    // 2 is "nothing found"; anything else beside 0 and 8 (ambivalent) means that this blkid does
+    // not probe, or that this device has gone.
+    else if (exitCode !== 2 && exitCode !== 8) refusals += 1;
   };
-  await Promise.all(Array.from({ length: MOST_PROBES }, work));
+  await Promise.all(devices.map(({ path }) => limit(() => probeOne(path))));
   return refusals > 0 && contents.size === 0
     ? parseBlockInfo((await call(BLOCK_INFO)).stdout)
     : contents;

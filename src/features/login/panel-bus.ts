@@ -3,7 +3,7 @@ import { DepotError } from '../../errors.ts';
 import type { RunResult } from '../../device/command.ts';
 import { run } from '../../device/exec.ts';
 import type { PanelBus, PanelLogin } from './ports.ts';
-import { createTurns, type Turns } from '../../device/concurrency-limit.ts';
+import { createConcurrencyLimit, type ConcurrencyLimit } from '../../device/concurrency-limit.ts';
 
 /** rpcd answers within milliseconds; counted from the question, waiting for a turn included. */
 const TIMEOUT_MS = 3000;
@@ -18,8 +18,12 @@ const MOST_WAITING = 64;
  * session's idle time, as the panel's own does (docs/reference/rpcd-sessions.md).
  */
 export function createPanelBus({ environment }: { environment: Record<string, string> }): PanelBus {
-  const createQueue = (): Turns =>
-    createTurns({ name: 'ubus', most: MOST_AT_ONCE, mostWaiting: MOST_WAITING });
+  const createQueue = (): ConcurrencyLimit =>
+    createConcurrencyLimit({
+      most: MOST_AT_ONCE,
+      mostWaiting: MOST_WAITING,
+      busy: `cannot ask ubus: ${MOST_WAITING} requests wait for it already`,
+    });
   const turns = { known: createQueue(), strangers: createQueue() };
   return {
     findLogin: async ({ id, isKnown }) => {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { DepotError, reasonOf, systemCode } from '../../errors.ts';
 import { replaceFile } from '../../device/durable-file.ts';
 import type { Password } from './ports.ts';
-import { createTurns } from '../../device/concurrency-limit.ts';
+import { createConcurrencyLimit } from '../../device/concurrency-limit.ts';
 
 interface Hash {
   /** scrypt's N, r and p (RFC 7914). */
@@ -31,7 +31,11 @@ const MOST_WAITING = 32;
  */
 export function createPassword(stateDir: string): Password {
   const file = join(stateDir, 'password');
-  const turns = createTurns({ name: 'for the password', most: 1, mostWaiting: MOST_WAITING });
+  const turns = createConcurrencyLimit({
+    most: 1,
+    mostWaiting: MOST_WAITING,
+    busy: `cannot ask for the password: ${MOST_WAITING} requests wait for it already`,
+  });
   return {
     isSet: async () => (await readHashFile(file)) !== undefined,
     matches: async (text) => {

@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import type { FeatureContext } from '../feature.ts';
 import type { PackageManager } from '../packages/package-manager.ts';
 import { openPrivateFolder } from '../../device/private-folder.ts';
-import { DepotError, systemCode } from '../../errors.ts';
+import { isDiskFull } from '../../device/disk-full.ts';
+import { DepotError } from '../../errors.ts';
 import {
   PROGRAM,
   type UploadContent,
@@ -99,8 +100,7 @@ async function writeAll(file: FileHandle, piece: Uint8Array): Promise<void> {
 }
 
 function asFull(error: unknown): unknown {
-  const isFull = systemCode(error) === 'ENOSPC' || systemCode(error) === 'EDQUOT';
-  return isFull
+  return isDiskFull(error)
     ? new DepotError('no_space', 'cannot take the upload: the disk is full', { cause: error })
     : error;
 }

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { createConcurrencyLimit } from '../../device/concurrency-limit.ts';
 import { DepotError } from '../../errors.ts';
 import type { UploadContent, UploadFolder, UploadKind } from './port.ts';
 import { isEnded, type Job } from '../../jobs/job.ts';
@@ -45,22 +46,13 @@ export interface Uploads {
 const MOST_AT_A_TIME = 4;
 
 export function createUploads(folder: UploadFolder): Uploads {
-  let underWay = 0;
+  const limit = createConcurrencyLimit({
+    most: MOST_AT_A_TIME,
+    mostWaiting: 0,
+    busy: `cannot take the upload: ${MOST_AT_A_TIME} others are under way`,
+  });
   return {
-    receive: async (file) => {
-      if (underWay >= MOST_AT_A_TIME) {
-        throw new DepotError(
-          'unavailable',
-          `cannot take the upload: ${MOST_AT_A_TIME} others are under way`,
-        );
-      }
-      underWay += 1;
-      try {
-        return await receive(folder, file);
-      } finally {
-        underWay -= 1;
-      }
-    },
+    receive: (file) => limit(() => receive(folder, file)),
     remove: folder.remove,
     settle: ({ kind, state, params }) => {
       if (kind === 'upload' && isEnded(state) && params.upload !== undefined) {

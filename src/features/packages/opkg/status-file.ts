@@ -1,5 +1,6 @@
 import { readFile, stat } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
+import { versionOf } from '../../../device/file-version.ts';
 import { systemCode } from '../../../errors.ts';
 import type { InstalledPackage, PackageDatabase } from '../package-database.ts';
 import { parseDepends, parseNames, parseStanzas, type Stanza } from './stanza.ts';
@@ -53,7 +54,7 @@ export function createDatabaseReader(options: DatabaseOptions): DatabaseReader {
   ): Promise<Map<string, InstalledPackage>> => {
     for (let tries = 0; tries < SETTLE_TRIES; tries += 1) {
       const known = readings.get(file);
-      const version = await versionOf(file);
+      const version = await readVersion(file);
       if (
         known !== undefined &&
         (version.text === known.version || version.text === given.get(file))
@@ -82,7 +83,7 @@ export function createDatabaseReader(options: DatabaseOptions): DatabaseReader {
    */
   const isFinished = async (file: string, version: string, lost: string[]): Promise<boolean> => {
     for (const name of lost) if (await options.hasControl(file, name)) return false;
-    return !(await options.isLocked()) && (await versionOf(file)).text === version;
+    return !(await options.isLocked()) && (await readVersion(file)).text === version;
   };
 
   /**
@@ -90,7 +91,7 @@ export function createDatabaseReader(options: DatabaseOptions): DatabaseReader {
    * on.
    */
   const giveUp = async (file: string): Promise<Map<string, InstalledPackage>> => {
-    given.set(file, (await versionOf(file)).text);
+    given.set(file, (await readVersion(file)).text);
     const known = readings.get(file) ?? {
       version: '',
       packages: parseStatus(await readFile(file, 'utf8').catch(() => '')),
@@ -131,7 +132,7 @@ async function takeReading(
   // place.
   const text = version === ABSENT ? '' : await readFile(file, 'utf8').catch(() => undefined);
   const isGood = text === '' ? mayBeEmpty : text !== undefined && endsWell(text);
-  if (text === undefined || !isGood || (await versionOf(file)).text !== version) return undefined;
+  if (text === undefined || !isGood || (await readVersion(file)).text !== version) return undefined;
   return { version, packages: parseStatus(text) };
 }
 
@@ -153,14 +154,12 @@ function isAtRest(modifiedAt: number): boolean {
 
 const ABSENT = 'absent';
 
-async function versionOf(file: string): Promise<{ text: string; modifiedAt: number }> {
-  try {
-    const { ino, size, mtimeNs, ctimeNs, mtimeMs } = await stat(file, { bigint: true });
-    return { text: `${ino}-${size}-${mtimeNs}-${ctimeNs}`, modifiedAt: Number(mtimeMs) };
-  } catch (error) {
-    if (systemCode(error) === 'ENOENT') return { text: ABSENT, modifiedAt: 0 };
+async function readVersion(file: string): Promise<{ text: string; modifiedAt: number }> {
+  const entry = await stat(file, { bigint: true }).catch((error: unknown) => {
+    if (systemCode(error) === 'ENOENT') return undefined;
     throw error;
-  }
+  });
+  return { text: versionOf(entry) ?? ABSENT, modifiedAt: Number(entry?.mtimeMs ?? 0) };
 }
 
 /** opkg ends each paragraph with an empty line, the last one too. */
