@@ -1,3 +1,5 @@
+import { isLoopback } from './loopback.ts';
+
 /** Where the daemon listens: a TCP address or a unix socket. Port 0 lets the system choose one. */
 export type ListenAddress =
   { kind: 'tcp'; host: string; port: number } | { kind: 'unix'; path: string };
@@ -25,16 +27,11 @@ export function parseListenAddress(value: string): ListenAddress {
 }
 
 /**
- * Whether only this host can reach the address: a unix socket or a loopback address (RFC 1122, RFC
- * 4291).
+ * Whether only this host can reach the address: a unix socket or a loopback address.
  */
 export function isLocal(address: ListenAddress): boolean {
   if (address.kind === 'unix') return true;
-  return (
-    address.host === 'localhost' ||
-    address.host === '::1' ||
-    /^127(\.\d{1,3}){3}$/.test(address.host)
-  );
+  return address.host === 'localhost' || isLoopback(address.host);
 }
 
 /**

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
+import { isLoopback } from '../config/loopback.ts';
 import type { Activity } from './connection-hook.ts';
 import { networkOf } from './network.ts';
-import { isLoopback } from './peer.ts';
 
 /**
  * The connections of one listener, and who may hold how many. Invariants:

@@ -17,6 +17,7 @@ import {
   type Connection,
   type Connections,
 } from './connections.ts';
+import { isOnThisHost } from './peer.ts';
 import { createRequestGate } from './request-gate.ts';
 import { refuseUnreadable } from './unreadable.ts';
 
@@ -138,7 +139,9 @@ function acceptThrough(server: Server, hook: () => ConnectionHook | undefined): 
       address: socket.remoteAddress,
       activity: () => 'idle',
     };
-    if (!connections.admit(connection)) {
+    // One that has gone has no address, and is not this host's for that.
+    const isGone = socket.remoteAddress === undefined && !isOnThisHost(socket);
+    if (isGone || !connections.admit(connection)) {
       socket.destroy();
       return;
     }

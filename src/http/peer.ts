@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
 import type { Context } from 'hono';
+import { isLoopback } from '../config/loopback.ts';
 
 /** Who is at the other end of the connection. */
 export interface Peer {
@@ -63,13 +64,9 @@ function isUnix(socket: Ends | undefined): boolean {
   return typeof socket?.server?.address() === 'string';
 }
 
-function isOnThisHost(socket: Ends | undefined): boolean {
+/** Whether the other end is on this host. Of a connection that has gone nobody knows, so it is not. */
+export function isOnThisHost(socket: Ends | undefined): boolean {
   return isUnix(socket) || isLoopback(socket?.remoteAddress);
-}
-
-/** RFC 1122, section 3.2.1.3; RFC 4291, section 2.5.3. */
-export function isLoopback(address: string | undefined): boolean {
-  return /^(127(\.\d{1,3}){3}|::1)$/.test(plain(address) ?? '');
 }
 
 /** IPv4 that came through an IPv6 socket is IPv4. */

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { TLSSocket } from 'node:tls';
-import { isIP } from 'node:net';
+import { isOnThisHost } from '../../http/peer.ts';
 import type { HeaderLines } from './header-lines.ts';
 import type { CallerView } from './headers.ts';
 import type { ForgeTarget } from './target.ts';
@@ -66,13 +66,5 @@ export function callerView(
  */
 function schemeOf({ socket, headers }: CallerRequest): 'http' | 'https' {
   if (socket instanceof TLSSocket) return 'https';
-  return isSameHost(socket.remoteAddress) && headers['x-forwarded-proto'] === 'https'
-    ? 'https'
-    : 'http';
-}
-
-function isSameHost(address: string | undefined): boolean {
-  if (address === undefined || address === '::1') return true;
-  const plain = address.replace(/^::ffff:/, '');
-  return isIP(plain) === 4 && plain.startsWith('127.');
+  return isOnThisHost(socket) && headers['x-forwarded-proto'] === 'https' ? 'https' : 'http';
 }
