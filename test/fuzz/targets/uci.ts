@@ -110,6 +110,8 @@ function textsOf({ sections }: UciFile): string {
     const key = called ?? `@${type}[${index}]`;
     const values = merged.get(key) ?? new Map<string, string[]>();
     for (const each of options) {
+      // To uci(1) an option without a text is none; the daemon says that it cannot use it.
+      if (!each.isList && each.value === '') continue;
       const before = each.isList ? (values.get(each.name) ?? []) : [];
       values.set(each.name, [...before, each.value]);
     }
