@@ -15,8 +15,9 @@ import type { FuzzTarget } from './target.ts';
  * whose name begins so; a finding is repeated with the seed that it names and that target.
  */
 export async function searchInputs(report: SearchReport, options: SearchOptions): Promise<void> {
-  const device = await createDevice();
-  await device.opkg('update');
+  // Two: a job of the one holds opkg's lock.
+  const [device, served] = [await createDevice(), await createDevice()];
+  await served.opkg('update');
   const all: FuzzTarget[] = [
     ...versionTargets(device),
     ...(await uciTargets(process.env.UCI)),
@@ -25,7 +26,7 @@ export async function searchInputs(report: SearchReport, options: SearchOptions)
     ...httpPartTargets(),
     ...(await recordTargets()),
     ...(await forgeTargets()),
-    await requestTarget(device),
+    await requestTarget(served),
   ];
   const { target: wanted = '', scale = '1' } = options.further;
   const targets = all.filter(({ name }) => name.startsWith(wanted));
@@ -46,6 +47,7 @@ export async function searchInputs(report: SearchReport, options: SearchOptions)
   } finally {
     for (const target of all) await target.close?.();
     await device.close();
+    await served.close();
   }
   for (const [name, count] of tries) console.log(`${name}: ${count}`);
 }
