@@ -54,21 +54,14 @@ export async function attempt({
 }: Attempt): Promise<AttemptResult> {
   await bench.restore(scenario.state);
   bench.publish(scenario.feed);
-  const daemon = createSupervisedDaemon(bench, []);
+  if (scenario.lane === 'container') await bench.containers?.restore(bench.device.root);
+  const daemon = createSupervisedDaemon(bench, bench.containers?.set ?? []);
   await daemon.arm(nothing('start'));
   await daemon.ensure();
   try {
-    const stage: Stage = { bench, daemon, random, jobs: [] };
-    const waiting = [...faults.entries()];
-    if (waiting[0] !== undefined) await arm(stage, waiting[0][1], 0);
-    await begin(stage, 'main', () => scenario.submit(bench, daemon));
-    if (!daemon.isUp()) await undergo(stage, waiting.shift());
-    await begin(stage, 'beside', () => daemon.submit('install', { package: 'beside' }));
-    for (let entry = waiting.shift(); entry !== undefined; entry = waiting.shift()) {
-      const [index, fault] = entry;
-      if (index > 0) await arm(stage, fault, index);
-      if (!(await undergo(stage, entry))) break;
-    }
+    const program = scenario.lane === 'container' ? 'rsync' : 'opkg';
+    const stage: Stage = { bench, daemon, random, program, jobs: [] };
+    await undergoAll(stage, scenario, faults);
     const changes = await heal(bench, daemon);
     await end(stage);
     const findings = await judge({ ...stage, scenario, faults });
@@ -85,11 +78,32 @@ export async function attempt({
   }
 }
 
+/** The job, one beside it, and the faults; a fault that ends the daemon may come before either. */
+async function undergoAll(
+  stage: Stage,
+  scenario: Scenario,
+  faults: readonly Fault[],
+): Promise<void> {
+  const { bench, daemon } = stage;
+  const waiting = [...faults.entries()];
+  if (waiting[0] !== undefined) await arm(stage, waiting[0][1], 0);
+  await begin(stage, 'main', () => scenario.submit(bench, daemon));
+  if (!daemon.isUp()) await undergo(stage, waiting.shift());
+  await begin(stage, 'beside', () => daemon.submit('install', { package: 'beside' }));
+  for (let entry = waiting.shift(); entry !== undefined; entry = waiting.shift()) {
+    const [index, fault] = entry;
+    if (index > 0) await arm(stage, fault, index);
+    if (!(await undergo(stage, entry))) break;
+  }
+}
+
 /** What the steps of a try work on. */
 interface Stage {
   bench: Bench;
   daemon: SupervisedDaemon;
   random: Random;
+  /** The host program that the job is done by. */
+  program: 'opkg' | 'rsync';
   jobs: TryJob[];
 }
 
@@ -102,10 +116,11 @@ async function begin(
   jobs.push({ name, answer: await submit(), status: undefined, log: '' });
 }
 
-async function arm({ bench, daemon }: Stage, fault: Fault, index: number): Promise<void> {
+async function arm(stage: Stage, fault: Fault, index: number): Promise<void> {
+  const { bench, daemon } = stage;
   const { name, at, forMs, clockOffsetMs, call } = fault;
   if (isProgramFault(name)) {
-    await bench.programs.misbehave('opkg', name, call);
+    await bench.programs.misbehave(stage.program, name, call);
     if (!daemon.isUp()) await daemon.arm(nothing(`program ${index}`));
   } else {
     await daemon.arm({ id: String(index), at, fault: armedName(name), forMs, clockOffsetMs });
@@ -140,7 +155,7 @@ async function actOutside(stage: Stage, { name, forMs, damage }: Fault): Promise
   }
   if (name === 'kill a process of the job') await killOne(stage);
   if (name === 'stop') await stop(stage);
-  if (name === 'program vanishes') await bench.programs.remove('opkg');
+  if (name === 'program vanishes') await bench.programs.remove(stage.program);
   await delay(forMs);
   if (name === 'descriptors') await giveDescriptors(daemon);
   if (name === 'program vanishes' || name === 'hangs') await bench.programs.behave();

@@ -5,6 +5,7 @@ import { delimiter, join } from 'node:path';
 import { runCommand } from '../device/command.ts';
 import { createDevice, type Device } from '../device/device.ts';
 import type { FeedVersion } from '../device/packages.ts';
+import { createContainerData, type ContainerData } from './container-data.ts';
 import { faultPackages } from './packages.ts';
 import { createPrograms, type Programs } from './programs.ts';
 
@@ -16,6 +17,8 @@ export interface Bench {
   readonly folder: string;
   /** A file that fills the device's disk; empty where the device has no disk of its own. */
   readonly filler: string;
+  /** For moves; undefined if this machine lets nobody make disks. */
+  readonly containers: ContainerData | undefined;
   readonly publish: (version: FeedVersion) => void;
   /** Keeps the device as it is now under a name. */
   readonly keep: (name: string) => Promise<void>;
@@ -39,12 +42,14 @@ export async function createBench(): Promise<Bench> {
   const programs = await createPrograms(folder, { opkg, rsync: '/usr/bin/rsync' });
   const device = await createDevice({ directory: join(directory, 'device') });
   const path = [programs.bin, process.env.PATH ?? ''].join(delimiter);
+  const containers = await createContainerData(directory);
   const keptAt = (name: string): string => join(directory, `kept-${name}`);
   return {
     device: { ...device, path, env: { ...device.env, PATH: path, DEPOTD_FAULT_FOLDER: folder } },
     programs,
     folder,
     filler: hasDisk ? join(root, 'filler') : '',
+    containers,
     publish: (version) => device.feed.publish(faultPackages(version, programs.beginWork)),
     keep: (name) => copyFolder(root, keptAt(name)),
     restore: async (name) => {
@@ -62,6 +67,7 @@ export async function createBench(): Promise<Bench> {
     lines: async (name) =>
       (await readFile(join(folder, name), 'utf8').catch(() => '')).split('\n').filter(Boolean),
     close: async () => {
+      await containers?.close();
       if (hasDisk) await runCommand(['umount', '-l', root]);
       await device.close();
       await rm(directory, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });

@@ -38,7 +38,8 @@ export async function judge(finished: FinishedTry): Promise<string[]> {
   ];
   for (const line of await bench.lines('overlaps')) problems.push(`a lane is freed early: ${line}`);
   if (main?.status !== undefined) {
-    const outcome = { state: main.status.state, log: main.log };
+    const { state, error = '' } = main.status;
+    const outcome = { state, error, log: main.log };
     problems.push(...(await scenario.judge(bench, outcome)));
     if (!finished.faults.some(mayLoseLog)) problems.push(...problemsOfLog(outcome));
   }

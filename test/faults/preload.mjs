@@ -150,8 +150,14 @@ for (const name of ['write', 'writeFile', 'appendFile', 'datasync', 'sync', 'tru
 
 const { spawn } = childProcess;
 childProcess.spawn = (program, ...rest) => {
+  if (plan.fault !== 'descriptors') {
+    pass('spawn', program);
+    return spawn(program, ...rest);
+  }
+  // The daemon has looked for descriptors in the same turn: they go behind it.
+  const child = spawn(program, ...rest);
   pass('spawn', program);
-  return spawn(program, ...rest);
+  return child;
 };
 fs.watch = (path, ...rest) => {
   if (!hasNoWatches) return original.watch(path, ...rest);

@@ -12,13 +12,14 @@ import type { SupervisedDaemon } from './supervised-daemon.ts';
 export interface Outcome {
   state: TaskStatus['state'];
   log: string;
+  error: string;
 }
 
 /** One kind of job: what is there before it, how it begins, and what must be true after it. */
 export interface Scenario {
   readonly kind: string;
   /** The state of the device that it begins with. */
-  readonly state: 'listed' | 'installed' | 'uploaded' | 'container data';
+  readonly state: 'listed' | 'installed' | 'uploaded';
   readonly feed: FeedVersion;
   readonly lane: 'package' | 'container';
   readonly submit: (
@@ -96,6 +97,16 @@ export const SCENARIOS: readonly Scenario[] = [
     judge: judgeUpload,
   },
   {
+    kind: 'migrate',
+    state: 'listed',
+    feed: 1,
+    lane: 'container',
+    submit: (bench, daemon) =>
+      daemon.submit('docker_migrate', { path: bench.containers?.target ?? '' }),
+    judge: async ({ containers, device }, { state }) =>
+      (await containers?.judge(device.root, state === 'done')) ?? [],
+  },
+  {
     kind: 'unrun',
     state: 'uploaded',
     feed: 1,
@@ -104,13 +115,16 @@ export const SCENARIOS: readonly Scenario[] = [
       const [id = ''] = await recordIds(bench);
       return daemon.submit('unrun', { id });
     },
-    judge: async (bench, { state, log }) => {
+    judge: async (bench, outcome) => {
+      const { state } = outcome;
       const isThere = (await presentNames(bench)).includes('uploaded');
       const hasRecord = (await recordIds(bench)).length > 0;
       if (state === 'done') {
         return isThere || hasRecord ? ['undone, and yet the package or its record is there'] : [];
       }
-      return isThere && !hasRecord && !isTold(log) ? ['the record went, the package stayed'] : [];
+      return isThere && !hasRecord && !isTold(outcome)
+        ? ['the record went, the package stayed']
+        : [];
     },
   },
 ];
@@ -118,29 +132,32 @@ export const SCENARIOS: readonly Scenario[] = [
 export const NUMBERED = ['numbered', 'app-meta-numbered', 'libnumbered'];
 
 /** What came with a job is there as a whole when it is done, and not at all when it is not. */
-async function judgeArrival(
-  bench: Bench,
-  { state, log }: Outcome,
-  names: string[],
-): Promise<string[]> {
+async function judgeArrival(bench: Bench, outcome: Outcome, names: string[]): Promise<string[]> {
+  const { state } = outcome;
   const present = await presentNames(bench);
   const found = names.filter((name) => present.includes(name));
   const problems = await problemsOfVersions(bench, names);
   if (state === 'done' && found.length < names.length) {
     problems.push(`done, but of ${names.join(', ')} only ${found.join(', ')} is installed`);
   }
-  if (state !== 'done' && found.length > 0 && !isTold(log)) {
+  if (state !== 'done' && found.length > 0 && !isTold(outcome)) {
     problems.push(`${state}, but ${found.join(', ')} is installed`);
   }
   return problems;
 }
 
-async function judgeRemoval(bench: Bench, { state, log }: Outcome): Promise<string[]> {
+async function judgeRemoval(bench: Bench, outcome: Outcome): Promise<string[]> {
+  const { state } = outcome;
   const present = await presentNames(bench);
   const left = NUMBERED.slice(0, 2).filter((name) => present.includes(name));
   const problems = await problemsOfVersions(bench, NUMBERED);
   if (state === 'done' && left.length > 0) problems.push(`done, but ${left.join(', ')} is there`);
-  if (state !== 'done' && left.length === 1 && left[0] === 'app-meta-numbered' && !isTold(log)) {
+  if (
+    state !== 'done' &&
+    left.length === 1 &&
+    left[0] === 'app-meta-numbered' &&
+    !isTold(outcome)
+  ) {
     problems.push(`${state}, and only the half of the app is there: ${left.join(', ')}`);
   }
   return problems;
@@ -198,9 +215,12 @@ async function judgeUpload(bench: Bench, outcome: Outcome): Promise<string[]> {
   return problems;
 }
 
-/** The daemon says in its log what it could not put right. */
-function isTold(log: string): boolean {
-  return /could not be put right|stays as opkg left it|cannot /.test(log);
+/** The daemon says what it could not put right, or that the disk did not let it. */
+function isTold({ log, error }: Outcome): boolean {
+  return (
+    /could not be put right|stays as opkg left it|\ndepotd: cannot /.test(log) ||
+    /EROFS|ENOSPC|EMFILE|no room|are free/.test(error)
+  );
 }
 
 async function presentNames(bench: Bench): Promise<string[]> {

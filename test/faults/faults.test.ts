@@ -1,0 +1,20 @@
+import { expect, test } from 'vitest';
+
+import { createSearchReport } from '../support/search-run.ts';
+import { searchFaults } from './search.ts';
+
+test('no job lies, is lost or leaves anything behind, whatever happens while it runs', async () => {
+  const options = {
+    tries: 12,
+    minutes: 0.6,
+    seed: 1,
+    out: undefined,
+    further: { kind: undefined, workers: '2' },
+  };
+  const report = createSearchReport('faults', options);
+
+  await searchFaults(report, options);
+
+  expect(report.tries).toBeGreaterThan(1);
+  expect(report.findings).toBe(0);
+}, 180_000);
