@@ -23,7 +23,9 @@ export interface Detached {
 export async function startDetached(command: Command, outputDescriptor: number): Promise<Detached> {
   const { execa } = await import('execa');
   const [program, ...args] = command.argv;
-  if (!hasDescriptors()) throw new Error(withoutDescriptors(program));
+  if (!hasDescriptors()) {
+    throw Object.assign(new Error(withoutDescriptors(program)), { code: 'EMFILE' });
+  }
   // Any descriptor will do, though the types of the library name only a few.
   const output = outputDescriptor as 3;
   const options = {

@@ -71,6 +71,6 @@ test('a command that has no file descriptor to start with is refused, and whoeve
   expect(JSON.parse(stdout)).toEqual({
     isRun: false,
     stderr: 'cannot start true: no file descriptors are left',
-    detached: 'Error: cannot start true: no file descriptors are left',
+    detached: 'true Error: cannot start true: no file descriptors are left',
   });
 });

@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 
 import { run, startDetached } from '../../src/device/exec.ts';
+import { isShortage } from '../../src/device/shortage.ts';
 
 /** Runs commands in a process that has no file descriptor left, and prints what came of it. */
 const command = { argv: ['true'] as [string], environment: {}, cwd: '/' };
@@ -12,6 +13,6 @@ spawnSync('prlimit', ['--pid', String(process.pid), `--nofile=${open}:`]);
 const { exitCode, stderr } = await run(command, limits);
 const detached = await startDetached(command, 1).then(
   () => 'started',
-  (error: unknown) => String(error),
+  (error: unknown) => `${String(isShortage(error))} ${String(error)}`,
 );
 process.stdout.write(JSON.stringify({ isRun: exitCode !== undefined, stderr, detached }));
