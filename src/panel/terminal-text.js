@@ -70,8 +70,9 @@ function blankLine() {
 function apply(screen, piece) {
   if (piece.startsWith('\x1b')) {
     const [, parameters, final] = CSI.exec(piece) ?? [];
-    if (final !== undefined) {
-      MOVES[final]?.(screen, parameters.split(/[;:]/).map(Number), parameters);
+    // Private sequences (ECMA-48, section 5.4.1) are not these, and their parameters no numbers.
+    if (final !== undefined && !/[<=>?]/.test(parameters)) {
+      MOVES[final]?.(screen, parameters.split(/[;:]/).map(Number));
     }
     return;
   }
@@ -104,9 +105,7 @@ const MOVES = {
     screen.lines.length = screen.row + 1;
   },
   K: (screen, [part]) => eraseInLine(screen, part),
-  m: (screen, codes, parameters) => {
-    if (!/[<=>?]/.test(parameters)) screen.ink = inkAfter(screen.ink, codes);
-  },
+  m: (screen, codes) => (screen.ink = inkAfter(screen.ink, codes)),
 };
 
 function goToRow(screen, row) {

@@ -75,3 +75,14 @@ test('a line without end is broken', () => {
       .map(({ length }) => length),
   ).toEqual([2000, 2000, 1000]);
 });
+
+test.each(['\x1b[>G', '\x1b[1?G', '\x1b[<1C', '\x1b[=2K', '\x1b[?1A'])(
+  'the private sequence %j moves nothing, and what stands behind it is shown',
+  (sequence) => {
+    const screen = createTerminalText();
+
+    screen.write(`one${sequence}two`);
+
+    expect(screen.text()).toBe('onetwo');
+  },
+);
