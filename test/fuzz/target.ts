@@ -19,6 +19,10 @@ export interface FuzzOutcome {
   finding?: { input: unknown; problem: string };
 }
 
+/** What has no answer by then will have none. */
+const LONGEST_CHECK_MS = 20_000;
+const LONGEST_BATCH_MS = 60_000;
+
 /** A promise of a parser over generated inputs. It throws, or answers why it does not hold. */
 export function property<Input>(
   name: string,
@@ -39,7 +43,12 @@ export function property<Input>(
     name,
     runs,
     fuzz: async ({ seed, runs: numRuns }) => {
-      const result = await fc.check(holds, { seed, numRuns, interruptAfterTimeLimit: 60_000 });
+      const result = await fc.check(holds, {
+        seed,
+        numRuns,
+        timeout: LONGEST_CHECK_MS,
+        interruptAfterTimeLimit: LONGEST_BATCH_MS,
+      });
       if (!result.failed || result.counterexample === null) return { tries: result.numRuns };
       const error = result.errorInstance;
       const [input] = result.counterexample;
