@@ -14,6 +14,7 @@ import { parseTarget } from '../src/cli/target.ts';
 import { startDaemon, type TestDaemon } from './device/daemon.ts';
 import { DAEMON_PROGRAM } from './device/daemon-process.ts';
 import { createDevice, type Device } from './device/device.ts';
+import { startLockHolder } from './device/lock-holder.ts';
 import { runFile } from './features/uploads/upload-device.ts';
 import {
   ANOTHER_USER,
@@ -115,6 +116,21 @@ describe.skipIf(!canBeAnother)('what another user planted', () => {
 
       expect([await snapshotOf(place.outside), await lookOf(planted)]).toEqual(before);
     });
+  });
+
+  test('a link in the place of the lock that somebody else gives back is not what opkg empties', async () => {
+    const place = await createPlace();
+    const daemon = await start(place.device);
+    const holder = await startLockHolder(place.device);
+    const task = await daemon.submit('update');
+    await expect.poll(() => daemon.logOf(task)).toContain('waiting: ');
+    const before = await snapshotOf(place.outside);
+
+    await place.plant('tmp/lock/opkg.lock', (name) => `ln -s "$OUTSIDE/file" ${name}`);
+
+    expect(await daemon.finished(task)).toMatchObject({ state: 'done' });
+    expect(await snapshotOf(place.outside)).toEqual(before);
+    await holder.release();
   });
 
   test.each(Object.entries(PLANTS))(

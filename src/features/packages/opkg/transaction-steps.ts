@@ -70,7 +70,7 @@ async function needSpace({ freeBytes }: Installation, purpose: string): Promise<
 async function prepare(installation: Installation, context: StepContext): Promise<void> {
   const { prepareFolders, statusCopy } = installation;
   await prepareFolders();
-  await waitForLock(installation, context);
+  if (await waitForLock(installation, context)) await prepareFolders();
   if (await statusCopy.isIntact()) return;
   await context.note(
     'the status file of opkg is damaged; the copy from before the last job is put back',
@@ -81,11 +81,13 @@ async function prepare(installation: Installation, context: StepContext): Promis
 /**
  * opkg does not wait for its lock but fails at once, reading commands too, so the job waits for it,
  * and says so.
+ * @returns whether somebody held it: an opkg that ends removes its file, and any user may put
+ *   another one in its place
  */
 async function waitForLock(
   installation: Installation,
   { note, signal }: StepContext,
-): Promise<void> {
+): Promise<boolean> {
   // Not the time of day: a router's jumps by decades when it learns it.
   const deadline = performance.now() + LOCK_LIMIT_MS;
   let isTold = false;
@@ -104,6 +106,7 @@ async function waitForLock(
     isTold = true;
     await delay(LOCK_PAUSE_MS, undefined, { signal });
   }
+  return isTold;
 }
 
 function who(holder: number): string {
