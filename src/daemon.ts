@@ -1,10 +1,10 @@
 import { loadConfig, withoutRestart, type Config } from './config/config.ts';
 import type { ConfigSource } from './config/settings.ts';
+import { createDaemonLog } from './daemon-log.ts';
 import { DepotError, reasonOf } from './errors.ts';
 import { createFeatures, SECTIONS } from './features.ts';
 import { createFoundation } from './foundation.ts';
 import { createListeners, type Answering } from './http/listeners.ts';
-import { createLog } from './log.ts';
 import { createFront, refuse, type Front } from './request-handler.ts';
 
 export interface Daemon {
@@ -23,7 +23,7 @@ const STOP_GRACE_MS = 5000;
  */
 export async function startDaemon(source: ConfigSource): Promise<Daemon> {
   let config = loadConfig(source, SECTIONS);
-  const log = createLog(config.main.log_level);
+  const { log, configure } = createDaemonLog(config.main);
   const stopping = new AbortController();
   const { context, queue, kinds } = await createFoundation({
     config: () => config,
@@ -54,7 +54,7 @@ export async function startDaemon(source: ConfigSource): Promise<Daemon> {
     config = next;
     front = nextFront;
     answering = front;
-    log.level = config.main.log_level;
+    configure(config.main);
     await before.close();
   };
 

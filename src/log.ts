@@ -1,6 +1,6 @@
 import { destination, pino } from 'pino';
 
-/** The daemon's own log: one JSON line an event, on stderr. Jobs write to files of their own. */
+/** The daemon's own log. Jobs write to files of their own. */
 export interface Log {
   level: string;
   debug(fields: object, event: string): void;
@@ -12,7 +12,14 @@ export interface Log {
 /**
  * @param level the least level that is written, one of pino's; it can be changed later by assigning
  *   `level`
+ * @param write is given each event as a line of JSON; default: writes it to stderr
  */
-export function createLog(level: string): Log {
-  return pino({ level, base: null, messageKey: 'event' }, destination({ fd: 2, sync: true }));
+export function createLog(level: string, write = openOutput(2).write): Log {
+  return pino({ level, base: null, messageKey: 'event' }, { write });
+}
+
+/** A descriptor that is written to before the call returns, so that no crash loses a line. */
+export function openOutput(descriptor: number): { write: (line: string) => void } {
+  const output = destination({ fd: descriptor, sync: true });
+  return { write: (line) => void output.write(line) };
 }

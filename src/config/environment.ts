@@ -45,6 +45,12 @@ export function commandEnvironment(): Record<string, string> {
   };
 }
 
+/** What a service manager says of where stderr goes. */
+export function syslogHints(): { journalStream: string | undefined; hasPrefixReader: boolean } {
+  const { JOURNAL_STREAM: journalStream, DEPOTD_LOG_PREFIX: prefix } = process.env;
+  return { journalStream, hasPrefixReader: prefix === '1' };
+}
+
 /** What depotctl takes from its caller's environment. */
 export interface ClientEnvironment {
   /** A session of the device's panel. */

@@ -39,6 +39,11 @@ const OPTIONS = {
   upload_max_mb: integer('largest upload, in MiB', 1024, [1, 1_048_576]),
   keep_jobs: integer('finished jobs kept', 100, [1, 100_000]),
   keep_log_mb: integer('bytes of finished task logs kept, in MiB', 32, [1, 1_048_576]),
+  log_format: choice('how the log is written; auto: JSON, and text in syslog', [
+    'auto',
+    'json',
+    'text',
+  ]),
   log_level: choice('least level written to the log', [
     'info',
     'trace',

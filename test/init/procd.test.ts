@@ -10,6 +10,7 @@ const SERVICE = [
   '  command ROOT/usr/sbin/depotd',
   '  respawn 300 2 5',
   '  term_timeout 10',
+  '  stdout 1',
   '  stderr 1',
   '  pidfile ROOT/var/run/depotd.pid',
   'end',

@@ -163,6 +163,15 @@ function addStorage(shown, section) {
     ],
     { title: _('System log') },
   );
+  choice(
+    'log_format',
+    [
+      ['auto', _('text', 'log format')],
+      ['json', 'JSON'],
+      ['text', _('text, elsewhere too', 'log format')],
+    ],
+    { title: _('Lines of the log') },
+  );
 }
 
 function addContainers(shown) {

@@ -1,0 +1,42 @@
+import { startDetached } from './exec.ts';
+
+/** Queues lines for syslog, each without its line break. */
+export type SendLines = (line: string) => void;
+
+/**
+ * Group commit: lines that come while logger(1) runs share its next run.
+ * @param send.giveUp is given the lines that no logger took
+ */
+export function createLogger({
+  priority,
+  environment,
+  giveUp,
+}: {
+  /** As in `daemon.warning`. */
+  priority: string;
+  environment: Record<string, string>;
+  giveUp: (lines: readonly string[]) => void;
+}): SendLines {
+  let waiting: string[] = [];
+  let isRunning = false;
+  const argv: [string, ...string[]] = ['logger', '-t', `depotd[${process.pid}]`, '-p', priority];
+  const sendAll = async (): Promise<void> => {
+    isRunning = true;
+    while (waiting.length > 0) {
+      const lines = waiting;
+      waiting = [];
+      try {
+        const logger = await startDetached({ argv, environment, cwd: '/' }, 2);
+        logger.finishInput(lines.map((line) => `${line}\n`).join(''));
+        await logger.ended;
+      } catch {
+        giveUp(lines);
+      }
+    }
+    isRunning = false;
+  };
+  return (line) => {
+    waiting.push(line);
+    if (!isRunning) void sendAll();
+  };
+}

@@ -1,0 +1,45 @@
+import { fstatSync, readFileSync } from 'node:fs';
+
+/**
+ * How what the daemon writes reaches a syslog.
+ * `none`: it does not, as far as can be told.
+ * `prefix`: whoever reads stderr takes `<N>` at the beginning of a line for its priority
+ * (sd-daemon(3); logger(1) with --prio-prefix).
+ * `procd`: procd gives lines of stdout to syslog as daemon.info and those of stderr as daemon.err,
+ * whatever stands in them.
+ */
+export type SyslogLink = 'none' | 'prefix' | 'procd';
+
+export interface SyslogHints {
+  /** `DEVICE:INODE` of the stream to systemd's journal (systemd.exec(5), JOURNAL_STREAM). */
+  journalStream: string | undefined;
+  /** Said by an init script whose logger knows prefixes. */
+  hasPrefixReader: boolean;
+}
+
+export function findSyslogLink({ journalStream, hasPrefixReader }: SyslogHints): SyslogLink {
+  if (hasPrefixReader) return 'prefix';
+  const stderr = statOf(2);
+  if (stderr !== undefined && journalStream === `${stderr.dev}:${stderr.ino}`) return 'prefix';
+  // Without `stdout` procd leads that nowhere.
+  const isPiped = stderr?.isFIFO() === true && statOf(1)?.isFIFO() === true;
+  return isPiped && nameOf(process.ppid) === 'procd' ? 'procd' : 'none';
+}
+
+function statOf(descriptor: number): ReturnType<typeof fstatSync> | undefined {
+  try {
+    return fstatSync(descriptor);
+  } catch {
+    // It is closed.
+    return undefined;
+  }
+}
+
+function nameOf(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/comm`, 'utf8').trim();
+  } catch {
+    // It has ended, or is hidden (proc(5), hidepid).
+    return '';
+  }
+}

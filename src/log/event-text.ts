@@ -1,0 +1,44 @@
+/** pino's levels: 10 trace, 20 debug, 30 info, 40 warn, 50 error, 60 fatal. */
+export interface LogEvent {
+  level: number;
+  /** Unix milliseconds. */
+  time: number;
+  event: string;
+  [field: string]: unknown;
+}
+
+export const WARN = 40;
+export const ERROR = 50;
+
+const LEVEL_NAMES: Readonly<Record<number, string>> = {
+  10: 'trace',
+  20: 'debug',
+  30: 'info',
+  40: 'warn',
+  50: 'error',
+  60: 'fatal',
+};
+
+/** They are in every event, and syslog has them itself. */
+const OWN_FIELDS = ['level', 'time', 'event'];
+
+/** What needs no quotes; everything else is written as JSON, control characters escaped. */
+const PLAIN = /^[\p{L}\p{N}_./:@%+,~[\]*-]+$/u;
+
+/** For people, and for a syslog that has level and time itself: `job ended task=… kind=install`. */
+export function eventText(event: LogEvent): string {
+  const fields = Object.entries(event).filter(([name]) => !OWN_FIELDS.includes(name));
+  const words = fields.map(([name, value]) => `${name}=${valueText(value)}`);
+  return [event.event, ...words].join(' ');
+}
+
+/** The same with what no syslog adds: `2026-01-31T12:00:00.000Z info job ended task=…`. */
+export function datedText(event: LogEvent): string {
+  const level = LEVEL_NAMES[event.level] ?? String(event.level);
+  return `${new Date(event.time).toISOString()} ${level} ${eventText(event)}`;
+}
+
+function valueText(value: unknown): string {
+  if (typeof value === 'string' && PLAIN.test(value)) return value;
+  return JSON.stringify(value);
+}
