@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { createWriteStream, type WriteStream } from 'node:fs';
 import {
   open,
   readdir,
@@ -11,8 +10,10 @@ import {
   type FileHandle,
 } from 'node:fs/promises';
 import { join } from 'node:path';
+import * as v from 'valibot';
 import { isPrivateFolder, openPrivateFolder } from '../../device/private-folder.ts';
 import { DepotError, systemCode } from '../../errors.ts';
+import { createAnswerWriter, FOOTER_BYTES, type AnswerWriter } from './answer-writer.ts';
 import type { HeaderLines } from './header-lines.ts';
 
 /**
@@ -33,8 +34,20 @@ export interface CacheStore {
   write(name: string, about: AnswerHead): AnswerWriter;
 }
 
+const ANSWER_HEAD = v.object({
+  status: v.number(),
+  reason: v.string(),
+  headers: v.array(v.string()),
+  varied: v.array(v.string()),
+  storedAt: v.number(),
+});
+
 export interface AnswerHead {
+  status: number;
+  reason: string;
   headers: HeaderLines;
+  /** The request's headers that the answer was chosen by, with their values. */
+  varied: HeaderLines;
   /** Unix seconds. */
   storedAt: number;
 }
@@ -45,20 +58,8 @@ export interface StoredAnswer extends AnswerHead {
   close: () => Promise<void>;
 }
 
-export interface AnswerWriter {
-  /**
-   * Copies the piece. Where the disk cannot keep up, or the answer is too large, it is given up.
-   */
-  write(piece: Buffer): void;
-  commit(): void;
-  drop(): void;
-}
-
-/**
- * What may wait for the disk, in bytes, before an answer is given up: memory is scarcer than a
- * cached answer is worth.
- */
-const MAX_BEHIND_BYTES = 1_048_576;
+/** How long an answer waits for the disk, in milliseconds, before its copy is given up. */
+const DISK_TIMEOUT_MS = 10_000;
 /** Longest first line, in bytes: the headers of an answer are at most 64 KiB. */
 const MAX_HEAD_BYTES = 131_072;
 
@@ -78,7 +79,18 @@ export function createCacheStore({
       const { path, sizes } = await ready();
       if (sizes.delete(name)) await rm(join(path, name), { force: true });
     },
-    write: (name, about) => writeAnswer({ ready, folder, maxBytes }, name, about),
+    write: (name, about) => {
+      const part = join(folder, `${name}.${randomBytes(6).toString('hex')}.part`);
+      const keepAs = async (bytes: number): Promise<void> =>
+        keepInTurn(await ready(), { part, name, bytes });
+      return createAnswerWriter({
+        part,
+        about,
+        mostBytes: maxBytes / 4,
+        timeoutMs: DISK_TIMEOUT_MS,
+        keep: keepAs,
+      });
+    },
   };
 }
 
@@ -157,9 +169,6 @@ async function findAnswer(
   }
 }
 
-/** The body's length in hexadecimal digits, at the end of the file. Bytes. */
-const FOOTER_BYTES = 16;
-
 async function readAnswer(file: FileHandle, bytes: number): Promise<StoredAnswer> {
   const { buffer, bytesRead } = await file.read(
     Buffer.alloc(Math.min(bytes, MAX_HEAD_BYTES)),
@@ -169,7 +178,7 @@ async function readAnswer(file: FileHandle, bytes: number): Promise<StoredAnswer
   );
   const footer = await file.read(Buffer.alloc(FOOTER_BYTES), 0, FOOTER_BYTES, bytes - FOOTER_BYTES);
   const start = buffer.subarray(0, bytesRead).indexOf(0x0a) + 1;
-  const head = JSON.parse(buffer.toString('utf8', 0, start)) as AnswerHead;
+  const head = v.parse(ANSWER_HEAD, JSON.parse(buffer.toString('utf8', 0, start)));
   const length = Number.parseInt(footer.buffer.toString('latin1'), 16);
   if (start + length + FOOTER_BYTES !== bytes) throw new Error('the file is not whole');
   let isClosed = false;
@@ -179,8 +188,7 @@ async function readAnswer(file: FileHandle, bytes: number): Promise<StoredAnswer
     await file.close();
   };
   return {
-    headers: head.headers,
-    storedAt: head.storedAt,
+    ...head,
     body: () => piecesOf(file, { start, length, close }),
     close,
   };
@@ -205,43 +213,6 @@ async function* piecesOf(
   } finally {
     await close();
   }
-}
-
-function writeAnswer(
-  { ready, folder, maxBytes }: { ready: () => Promise<Folder>; folder: string; maxBytes: number },
-  name: string,
-  about: AnswerHead,
-): AnswerWriter {
-  const part = join(folder, `${name}.${randomBytes(6).toString('hex')}.part`);
-  let file: WriteStream | undefined = createWriteStream(part, { flags: 'wx', mode: 0o600 });
-  let bytes = 0;
-  const take = (): WriteStream | undefined => {
-    const taken = file;
-    file = undefined;
-    return taken;
-  };
-  const drop = (): void => {
-    const dropped = take();
-    dropped?.once('close', () => void rm(part, { force: true }));
-    dropped?.destroy();
-  };
-  const put = (piece: Buffer): void => {
-    bytes += piece.length;
-    file?.write(piece);
-    if (bytes > maxBytes / 4 || (file?.writableLength ?? 0) > MAX_BEHIND_BYTES) drop();
-  };
-  file.on('error', drop);
-  put(Buffer.from(`${JSON.stringify({ headers: about.headers, storedAt: about.storedAt })}\n`));
-  const headBytes = bytes;
-  const commit = (): void => {
-    put(Buffer.from((bytes - headBytes).toString(16).padStart(FOOTER_BYTES, '0')));
-    take()?.end(() => {
-      ready()
-        .then((opened) => keepInTurn(opened, { part, name, bytes }))
-        .catch(() => rm(part, { force: true }));
-    });
-  };
-  return { write: (piece) => put(Buffer.from(piece)), commit, drop };
 }
 
 /** One after the other: each makes room only for itself. */

@@ -1,52 +1,46 @@
-import { createHmac } from 'node:crypto';
 import { reasonOf } from '../../errors.ts';
 import type { Log } from '../../log.ts';
+import type { AnswerWriter } from './answer-writer.ts';
+import { answerName, isUsableFor, variedHeaders } from './cache-key.ts';
 import type { CallerRequest, CallerResponse } from './caller.ts';
-import {
-  createCacheStore,
-  type AnswerWriter,
-  type CacheStore,
-  type StoredAnswer,
-} from './cache-store.ts';
+import { createCacheStore, type CacheStore, type StoredAnswer } from './cache-store.ts';
 import type { Failure } from './failure.ts';
-import type { HeaderLines } from './header-lines.ts';
+import { valueOf, type HeaderLines } from './header-lines.ts';
 import type { Reply } from './reply.ts';
 import type { Route } from './routes.ts';
 import type { ResponseSink } from './upstream/call.ts';
 import type { ResponseHead } from './upstream/response-head.ts';
 
 /**
- * Keeps answers for a weak line. Every use is confirmed by the forge first (a 304 saves the body's
- * way); where it cannot be reached the kept answer is given with a `Warning` (RFC 7234, section
- * 5.5.2) and its `Age`. Kept are answers 200 to GET that carry an ETag or a Last-Modified, each for
- * its caller alone; never those with credentials, cookies or `no-store`.
+ * Keeps answers for a weak line, each for its caller alone. While the forge answers, it is asked
+ * each time: whether the kept answer is still good, if that has an ETag or a Last-Modified (a 304
+ * saves the body's way), else for the whole. While it cannot be reached the kept answer is given
+ * with a `Warning` (RFC 7234, section 5.5.2) and its `Age`. Never kept are answers with credentials,
+ * cookies or `no-store`.
  */
 export interface Cache {
   isFor(request: CallerRequest, route: Route): boolean;
   /** @returns undefined where the folder cannot be used, which is logged once */
-  attend(visit: Visit): Promise<Attended | undefined>;
+  lookUp(lookup: CacheLookup): Promise<Revalidation | undefined>;
 }
 
-export interface Visit {
+export interface CacheLookup {
   /** Path and query below the API root. */
   target: string;
-  /**
-   * What goes to the forge; all of it tells callers apart, but for what says nothing about the
-   * answer.
-   */
+  /** What goes to the forge. */
   headers: HeaderLines;
   response: CallerResponse;
   reply: Reply;
 }
 
-export interface Attended {
+export interface Revalidation {
   /** With the question whether the kept answer is still good. */
   headers: HeaderLines;
   sink: Omit<ResponseSink, 'fail'>;
   /** @returns whether the kept answer was given in place of the failure */
-  takeFailure: (failure: Failure) => boolean;
+  serveStale: (failure: Failure) => boolean;
   /** The call is not made after all. */
-  drop: () => void;
+  cancel: () => void;
 }
 
 export function createCache({
@@ -66,11 +60,11 @@ export function createCache({
       needs === 'read' &&
       headers.range === undefined &&
       !isNoStore(headers['cache-control']),
-    attend: async (visit) => {
+    lookUp: async (lookup) => {
       try {
-        const name = nameOf(visit, await store.secret());
-        const kept = await store.find(name);
-        return attend({ ...visit, name, kept, store, log });
+        const name = answerName(lookup, await store.secret());
+        const kept = await usable(await store.find(name), lookup.headers);
+        return revalidate({ ...lookup, name, kept, store, log });
       } catch (error) {
         if (!hasFailed) log.warn({ reason: reasonOf(error) }, 'forge_cache_failed');
         hasFailed = true;
@@ -80,106 +74,114 @@ export function createCache({
   };
 }
 
-interface Attendance extends Visit {
+async function usable(
+  kept: StoredAnswer | undefined,
+  request: HeaderLines,
+): Promise<StoredAnswer | undefined> {
+  if (kept === undefined) return undefined;
+  const coding = valueOf(kept.headers, 'content-encoding');
+  if (isUsableFor({ varied: kept.varied, coding }, request)) return kept;
+  await kept.close();
+  return undefined;
+}
+
+interface Exchange extends CacheLookup {
   name: string;
   kept: StoredAnswer | undefined;
   store: CacheStore;
   log: Log;
 }
 
-/**
- * Says nothing about what the answer is: who relays it, and questions about an answer that the
- * caller has.
- */
-const NEUTRAL =
-  /^(?:user-agent|referer|priority|dnt|cache-control|pragma|if-none-match|if-modified-since|x-forwarded-for|sec-.*)$/i;
-
-/**
- * The name of a caller's answer. Keyed with the folder's secret, so that no token can be guessed
- * from it.
- */
-function nameOf({ target, headers }: Visit, secret: Buffer): string {
-  const telling = headers.filter((_, index) => !NEUTRAL.test(headers[index - (index % 2)] ?? ''));
-  return createHmac('sha256', secret)
-    .update(JSON.stringify([target, telling]))
-    .digest('hex');
-}
-
-function attend(attendance: Attendance): Attended {
-  const { kept, reply, store, name } = attendance;
-  const questions = kept === undefined || hasQuestion(attendance.headers) ? [] : questionsFor(kept);
+function revalidate(exchange: Exchange): Revalidation {
+  const { kept, reply, store, name } = exchange;
+  const questions = kept === undefined || hasQuestion(exchange.headers) ? [] : questionsFor(kept);
   let writer: AnswerWriter | undefined;
   let isBegun = false;
   let isKeptUsed = false;
-  const drop = (): void => {
+  const cancel = (): void => {
     writer?.drop();
     if (!isKeptUsed) void kept?.close();
   };
   return {
-    headers: [...attendance.headers, ...questions],
-    drop,
+    headers: [...exchange.headers, ...questions],
+    cancel,
     sink: {
       head: (head, hasMore) => {
         isBegun = true;
         if (head.status === 304 && questions.length > 0 && kept !== undefined) {
           isKeptUsed = true;
-          void give(attendance, kept, {
-            ...head,
-            status: 200,
-            reason: 'OK',
-            headers: freshened(kept.headers, head.headers),
-          });
+          const headers = freshened(kept.headers, head.headers);
+          void give(exchange, kept, { ...head, status: kept.status, reason: kept.reason, headers });
           return;
         }
         void kept?.close();
         if (REFUSED.has(head.status)) void store.forget(name);
-        if (isKeepable(head)) {
-          writer = store.write(name, {
-            headers: head.headers,
-            storedAt: Math.floor(Date.now() / 1000),
-          });
-        }
+        if (isKeepable(head)) writer = store.write(name, aboutAnswer(head, exchange));
         reply.head(head, hasMore);
       },
-      body: (piece, isLast, resume) => {
-        writer?.write(piece);
-        return reply.body(piece, isLast, resume);
-      },
+      body: (piece, isLast, resume) => passOn({ reply, writer }, { piece, isLast, resume }),
       end: () => {
         writer?.commit();
         if (!isKeptUsed) reply.end();
       },
     },
-    takeFailure: (failure) => {
+    serveStale: (failure) => {
       writer?.drop();
-      if (
-        isBegun ||
-        kept === undefined ||
-        (failure.code !== 'upstream_unreachable' && failure.code !== 'upstream_timeout')
-      ) {
-        if (!isBegun) drop();
+      if (isBegun || kept === undefined || !isAway(failure)) {
+        if (!isBegun) cancel();
         return false;
       }
       isKeptUsed = true;
-      const age = Math.max(0, Math.floor(Date.now() / 1000) - kept.storedAt);
-      const headers = [
-        ...kept.headers,
-        'Age',
-        `${age}`,
-        'Warning',
-        '111 depotd "Revalidation Failed"',
-      ];
-      void give(attendance, kept, { status: 200, reason: 'OK', headers });
+      void give(exchange, kept, staleHead(kept));
       return true;
     },
   };
 }
 
+/** No faster than both the caller and the disk: what waits for either is held in memory. */
+function passOn(
+  { reply, writer }: { reply: Reply; writer: AnswerWriter | undefined },
+  { piece, isLast, resume }: { piece: Buffer; isLast: boolean; resume: () => void },
+): boolean {
+  if (writer === undefined) return reply.body(piece, isLast, resume);
+  let waiting = 2;
+  const done = (): void => {
+    waiting -= 1;
+    if (waiting === 0) resume();
+  };
+  const isCopied = writer.write(piece, done);
+  const isTaken = reply.body(piece, isLast, done);
+  if (isCopied && isTaken) return true;
+  if (isCopied || isTaken) done();
+  return false;
+}
+
+function aboutAnswer(
+  { status, reason, headers }: ResponseHead,
+  { headers: request }: Exchange,
+): Pick<StoredAnswer, 'status' | 'reason' | 'headers' | 'varied' | 'storedAt'> {
+  const varied = variedHeaders(valueOf(headers, 'vary'), request);
+  return { status, reason, headers, varied, storedAt: Math.floor(Date.now() / 1000) };
+}
+
+/** Whether the forge cannot be reached, and not the request is at fault. */
+function isAway({ code }: Failure): boolean {
+  return code === 'upstream_unreachable' || code === 'upstream_timeout';
+}
+
+function staleHead({ status, reason, headers, storedAt }: StoredAnswer): GivenHead {
+  const age = Math.max(0, Math.floor(Date.now() / 1000) - storedAt);
+  const warning = ['Age', `${age}`, 'Warning', '111 depotd "Revalidation Failed"'];
+  return { status, reason, headers: [...headers, ...warning] };
+}
+
+type GivenHead = Pick<ResponseHead, 'status' | 'reason' | 'headers'>;
+
 /** Hands a kept answer to the caller, no faster than it takes it. */
 async function give(
-  { reply, response, log }: Attendance,
+  { reply, response, log }: Exchange,
   kept: StoredAnswer,
-  head: Pick<ResponseHead, 'status' | 'reason' | 'headers'>,
+  head: GivenHead,
 ): Promise<void> {
   try {
     reply.head(
@@ -218,14 +220,11 @@ const REFUSED = new Set([401, 403, 404, 410]);
 function isKeepable({ status, headers, framing }: ResponseHead): boolean {
   // Nobody can tell such an answer from the half of one.
   if (framing.kind === 'close') return false;
-  const hasValidator =
-    valueOf(headers, 'etag') !== undefined || valueOf(headers, 'last-modified') !== undefined;
   return (
-    status === 200 &&
-    hasValidator &&
+    (status === 200 || status === 204) &&
     valueOf(headers, 'set-cookie') === undefined &&
     !isNoStore(valueOf(headers, 'cache-control')) &&
-    valueOf(headers, 'vary') !== '*'
+    !/(?:^|,)\s*\*\s*(?:,|$)/.test(valueOf(headers, 'vary') ?? '')
   );
 }
 
@@ -251,11 +250,4 @@ function freshened(kept: HeaderLines, update: HeaderLines): HeaderLines {
     ...kept.filter((_, index) => !names.has((kept[index - (index % 2)] ?? '').toLowerCase())),
     ...news,
   ];
-}
-
-function valueOf(headers: HeaderLines, name: string): string | undefined {
-  const index = headers.findIndex(
-    (candidate, position) => position % 2 === 0 && candidate.toLowerCase() === name,
-  );
-  return index === -1 ? undefined : headers[index + 1];
 }

@@ -199,30 +199,30 @@ async function sendThrough(
   { parts, exchange, headers }: { parts: ProxyParts; exchange: Exchange; headers: HeaderLines },
 ): Promise<void> {
   const { target, response, reply } = exchange;
-  const attended = await cache.attend({
+  const revalidation = await cache.lookUp({
     target: `${target.path}${target.query}`,
     headers,
     response,
     reply,
   });
   if (isGone(response)) {
-    attended?.drop();
+    revalidation?.cancel();
     return;
   }
-  if (attended === undefined) {
+  if (revalidation === undefined) {
     send(parts, exchange, undefined);
     return;
   }
-  exchange.block = writeLines(attended.headers);
+  exchange.block = writeLines(revalidation.headers);
   const failed = (failure: Failure): void => {
-    if (attended.takeFailure(failure)) note(parts, exchange, failure);
+    if (revalidation.serveStale(failure)) note(parts, exchange, failure);
     else fail(parts, exchange, failure);
   };
-  dispatch(parts, exchange, { ...attended.sink, fail: failed });
+  dispatch(parts, exchange, { ...revalidation.sink, fail: failed });
   const { cancel } = exchange;
   exchange.cancel = () => {
     cancel();
-    attended.drop();
+    revalidation.cancel();
   };
 }
 
