@@ -123,10 +123,13 @@ const [LF, CR] = [0x0a, 0x0d];
 
 /**
  * The end of a piece that ends at most one request, from so many bytes on: the headers of a request
- * end with a blank line. Node's parser knows lines that end with LF alone, too.
+ * end with a blank line. Node's parser knows lines that end with LF alone, too. Blank lines before
+ * a request (RFC 9112, section 2.2) are no piece of their own: thousands of them would be as many.
  */
 function pieceEnd(bytes: Buffer, least: number): number {
-  let at = bytes.indexOf(LF, least);
+  let start = least;
+  while (bytes[start] === LF || bytes[start] === CR) start += 1;
+  let at = bytes.indexOf(LF, start);
   while (at !== -1) {
     const next = bytes[at + 1] === CR ? at + 2 : at + 1;
     if (bytes[next] === LF) return next + 1;

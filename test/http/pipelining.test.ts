@@ -98,6 +98,30 @@ test('no path ends the daemon, or takes its memory, when it is asked for 300 tim
   }
 }, 300_000);
 
+test('blank lines before a request, or in a body that nobody reads, cost next to no time', async () => {
+  const before = await processorSeconds();
+  const blank = '\r\n'.repeat(4 * 1024 ** 2);
+  for (const text of [
+    `${blank}GET /last HTTP/1.1\r\nHost: localhost\r\n\r\n`,
+    `GET /nowhere HTTP/1.1\r\nHost: localhost\r\nContent-Length: ${blank.length}\r\n\r\n${blank}GET /last HTTP/1.1\r\nHost: localhost\r\n\r\n`,
+  ]) {
+    let answers = '';
+    const socket = open();
+    socket.setEncoding('latin1').on('data', (piece: string) => (answers += piece));
+    socket.write(text);
+    await expect.poll(() => answers).toContain('cannot find /last');
+  }
+
+  const spent = (await processorSeconds()) - before;
+  expect(spent).toBeLessThan(2);
+});
+
+/** User and system time of the daemon so far (proc(5), stat: in hundredths of a second). */
+async function processorSeconds(): Promise<number> {
+  const fields = (await readFile(`/proc/${daemon.pid}/stat`, 'utf8')).split(') ')[1]?.split(' ');
+  return (Number(fields?.[11]) + Number(fields?.[12])) / 100;
+}
+
 describe('the answers', () => {
   async function converse(text: string, end: RegExp): Promise<string> {
     const socket = open();
