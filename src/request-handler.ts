@@ -92,8 +92,11 @@ function overviewOf({ list }: Features, forge: Forge, routes: () => readonly Rou
 
 /** What was opened under one log-in does not go on under another. */
 function sessionsInForce({ features, config: { main }, authInForce }: FrontOptions): Sessions {
-  const { find, isOpen } = features.sessions[main.auth];
-  return { find, isOpen: async (headers) => authInForce() === main.auth && isOpen(headers) };
+  const { find, peek } = features.sessions[main.auth];
+  return {
+    find,
+    peek: (headers) => (authInForce() === main.auth ? peek(headers) : Promise.resolve(undefined)),
+  };
 }
 
 function isForUs(

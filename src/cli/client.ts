@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { DepotError } from '../errors.ts';
+import { DepotError, type ErrorCode } from '../errors.ts';
 import { chunksOf, send, type Call, type Parameters, type StreamedBody } from './http-call.ts';
 import { parseEvents, type ServerEvent } from './server-events.ts';
 import type { Target } from './target.ts';
@@ -14,16 +14,19 @@ export interface Client {
   get: (path: string, parameters?: Parameters) => Promise<unknown>;
   /** Fetches the token that a change needs, and sends it along. */
   post: (path: string, parameters: Parameters) => Promise<unknown>;
-  /** A change that needs no token, such as setting the password. */
-  postForm: (path: string, form: Parameters) => Promise<unknown>;
+  /**
+   * Sets the password of depotd's own log-in. @returns the file whose content has to be given as
+   * `proof`, of the first password; undefined: it is set
+   */
+  setPassword: (form: Parameters) => Promise<string | undefined>;
   upload: (path: string, body: StreamedBody) => Promise<unknown>;
   /** The body as it comes. */
   read: (path: string, parameters: Parameters) => AsyncGenerator<Buffer, void>;
   events: (path: string, parameters: Parameters) => AsyncGenerator<ServerEvent, void>;
   /** @returns the session's cookie */
-  logIn: (password: string) => Promise<string>;
-  /** Whether the daemon has a log-in of its own. */
-  hasLogin: () => Promise<boolean>;
+  logIn: (login: { username?: string; password: string }) => Promise<string>;
+  /** Who logs people in; undefined: nobody does, or the daemon does not say. */
+  loginMethod: () => Promise<'panel' | 'password' | undefined>;
 }
 
 /** @param cookie the session to ask with; undefined where nobody is logged in */
@@ -46,8 +49,16 @@ export function createClient(target: Target, cookie?: string): Client {
       const token = tokenIn(await get('admin/store/token'));
       return readJson(target, await call('POST', path, { parameters: { ...parameters, token } }));
     },
-    postForm: async (path, form) =>
-      readJson(target, await call('POST', path, { parameters: form })),
+    setPassword: async (form) => {
+      try {
+        await readJson(target, await call('POST', 'admin/passwd', { parameters: form }));
+        return undefined;
+      } catch (error) {
+        const file = error instanceof Refusal ? textIn(error.body, 'proof_file') : '';
+        if (file === '') throw error;
+        return file;
+      }
+    },
     upload: async (path, body) => readJson(target, await call('POST', path, { body })),
     read: async function* (path, parameters) {
       yield* chunksOf(target, await open(path, parameters));
@@ -55,8 +66,8 @@ export function createClient(target: Target, cookie?: string): Client {
     events: async function* (path, parameters) {
       yield* parseEvents(chunksOf(target, await open(path, parameters)));
     },
-    logIn: async (password) => {
-      const answer = await call('POST', 'admin/login', { parameters: { password } });
+    logIn: async (parameters) => {
+      const answer = await call('POST', 'admin/login', { parameters });
       await readJson(target, answer);
       const [session] = answer.headers['set-cookie']?.[0]?.split(';') ?? [];
       if (session === undefined) {
@@ -64,10 +75,11 @@ export function createClient(target: Target, cookie?: string): Client {
       }
       return session;
     },
-    hasLogin: async () => {
+    loginMethod: async () => {
       const answer = await call('HEAD', 'admin/login');
       answer.resume();
-      return answer.statusCode === 200;
+      const method = answer.headers['x-depotd-auth'];
+      return method === 'panel' || method === 'password' ? method : undefined;
     },
   };
 }
@@ -86,7 +98,17 @@ async function readJson(target: Target, answer: IncomingMessage): Promise<unknow
   }
   if (status < 400) return body;
   const text = textIn(body, 'stderr') || textIn(body, 'msg') || `the daemon answers HTTP ${status}`;
-  throw new DepotError(codeOf(answer), text);
+  throw new Refusal(codeOf(answer), text, body);
+}
+
+/** What the daemon says no with. */
+class Refusal extends DepotError {
+  readonly body: unknown;
+
+  constructor(code: ErrorCode, message: string, body: unknown) {
+    super(code, message);
+    this.body = body;
+  }
 }
 
 function codeOf({

@@ -1,19 +1,13 @@
 import { parseArgs } from 'node:util';
 import { reasonOf } from '../errors.ts';
-import {
-  COMMANDS,
-  DEFAULT_URL,
-  isCommand,
-  OWN_OPTIONS,
-  type CommandName,
-  type OwnOption,
-} from './commands.ts';
-import { parseTarget, type Target } from './target.ts';
+import { COMMANDS, isCommand, OWN_OPTIONS, type CommandName, type OwnOption } from './commands.ts';
+import { parseTarget, usualUrl, type Target } from './target.ts';
 
 const OPTIONS = {
-  url: { type: 'string', default: DEFAULT_URL },
+  url: { type: 'string' },
   base: { type: 'string' },
   session: { type: 'string' },
+  user: { type: 'string' },
   json: { type: 'boolean', default: false },
   autoconf: { type: 'boolean' },
   path: { type: 'string' },
@@ -32,6 +26,8 @@ export interface Invocation {
   target: Target;
   /** A session of the device's panel. */
   session: string | undefined;
+  /** Who logs in. */
+  user: string | undefined;
   /** Parameters of the operation, beside the package. */
   parameters: Record<string, string>;
   isJson: boolean;
@@ -79,12 +75,14 @@ function checkInvocation(values: Values, [command, ...names]: string[]): Invocat
   }
   checkNames(command, names);
   checkOptions(command, values);
-  const { url, base } = values;
+  const { base } = values;
+  const url = values.url ?? usualUrl();
   return {
     command,
     names,
     target: parseTarget(url, base),
     session: checkSession(values.session),
+    user: values.user,
     parameters: parametersOf(values),
     isJson: values.json,
     isDetached: values.detach === true,
@@ -92,7 +90,7 @@ function checkInvocation(values: Values, [command, ...names]: string[]): Invocat
     isCheckOnly: values.check === true,
     self: [
       'depotctl',
-      ...(url === DEFAULT_URL ? [] : [`--url ${url}`]),
+      ...(values.url === undefined ? [] : [`--url ${values.url}`]),
       ...(base === undefined ? [] : [`--base ${base}`]),
     ].join(' '),
   };

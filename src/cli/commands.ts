@@ -79,7 +79,12 @@ export const COMMANDS = {
     names: [0, 0],
     options: ['check', 'detach'],
   },
-  login: { form: 'login', meaning: 'log in with the password', names: [0, 0], options: [] },
+  login: {
+    form: 'login [--user NAME]',
+    meaning: 'log in with the password',
+    names: [0, 0],
+    options: ['user'],
+  },
   logout: { form: 'logout', meaning: 'end the session', names: [0, 0], options: [] },
   passwd: { form: 'passwd', meaning: 'set the password', names: [0, 0], options: [] },
   token: {
@@ -104,10 +109,13 @@ export const OWN_OPTIONS = [
   'detach',
   'follow',
   'check',
+  'user',
 ] as const;
 export type OwnOption = (typeof OWN_OPTIONS)[number];
 
 export const DEFAULT_URL = 'http://127.0.0.1:8728';
+/** Where the packages have the daemon listen, too. */
+export const ROOT_SOCKET = '/var/run/depotd.sock';
 export const DEFAULT_BASE = '/cgi-bin/panel';
 
 export function isCommand(word: string): word is CommandName {
@@ -138,9 +146,11 @@ ${lines.join('\n')}
   --overwrite    true: replace what is in FOLDER; chdir: copy nothing, use
                  what is there
   --check        only tell whether there is a newer version
+  --user NAME    whose password it is, with main.auth panel (default root)
   --detach       do not follow the log; print the task's id and end
   --url URL      the daemon: http://HOST[:PORT][/PATH], https://… or unix:/PATH
-                 (default ${DEFAULT_URL})
+                 (default unix:${ROOT_SOCKET} for root,
+                 else ${DEFAULT_URL})
   --base PATH    root of its CGI path tree, behind the URL's path (default:
                  the URL's path alone, else ${DEFAULT_BASE})
   --session ID   a session of the device's panel; better in the variable
@@ -152,8 +162,8 @@ TASK and UPLOAD are an id or the beginning of one, as jobs and uploads show it;
 TASK may be "latest".
 login and passwd ask at a terminal. Else they read standard input: the password
 on its first line; for passwd, the old one on its second.
-Whether a log-in is needed, main.auth says: none: no; password: login does it;
-panel: give --session.
+Whether a log-in is needed, main.auth says: none: no; password: depotd's own;
+panel: a user and password of the device. The first password root sets.
 Exit codes: 0 done, 1 the job failed or was refused, 2 usage, 3 the daemon
 cannot be reached.
 `;

@@ -3,16 +3,32 @@ import type { CommandContext } from './job-commands.ts';
 import { passwd } from './passwd.ts';
 import type { SavedLogins } from './saved-logins.ts';
 import { openSecrets, type Secrets } from './secrets.ts';
+import { isOnThisHost } from './target.ts';
 
 export type LoginContext = CommandContext & { logins: SavedLogins };
 
 const EXIT_USAGE = 2;
 
-/** Logs in with depotd's own password, and keeps the session for the commands that follow. */
+/** rpcd's user that is on every device. */
+const OWNER = 'root';
+
+/**
+ * Logs in with depotd's own password, or with a user and password of the device, and keeps the
+ * session for the commands that follow.
+ */
 export async function logIn({ client, output, invocation, logins }: LoginContext): Promise<number> {
+  const hasUsers = (await client.loginMethod()) === 'panel';
+  if (!hasUsers && invocation.user !== undefined) {
+    output.say('cannot use --user: this daemon has one password and no users');
+    return EXIT_USAGE;
+  }
   return withSecrets(async (secrets) => {
-    const password = await secrets.next(`Password of ${invocation.target.url}: `);
-    if (password === '') {
+    const { url } = invocation.target;
+    const username = hasUsers ? await userOf(invocation.user, secrets) : undefined;
+    const whose = username === undefined ? url : `${username} at ${url}`;
+    const password = await secrets.next(`Password of ${whose}: `);
+    // A fresh device's root has none, and who is asked may say so.
+    if (password === '' && !(hasUsers && secrets.isAsking)) {
       output.say(
         secrets.isAsking
           ? 'cannot log in without a password'
@@ -20,12 +36,20 @@ export async function logIn({ client, output, invocation, logins }: LoginContext
       );
       return EXIT_USAGE;
     }
-    await logins.save(invocation.target, await client.logIn(password));
+    const login = { password, ...(username !== undefined && { username }) };
+    await logins.save(invocation.target, await client.logIn(login));
     output.say(
       'logged in; the session ends with logout, after an hour without a command, or with the daemon',
     );
     return 0;
   });
+}
+
+/** Whoever is asked may take the usual one; a script names another in an option. */
+async function userOf(given: string | undefined, secrets: Secrets): Promise<string> {
+  if (given !== undefined || !secrets.isAsking) return given ?? OWNER;
+  const typed = await secrets.nextShown(`User (${OWNER}): `);
+  return typed === '' ? OWNER : typed;
 }
 
 /** Ends the session that was kept, here and at the daemon. */
@@ -51,8 +75,9 @@ export async function logOut({
   return 0;
 }
 
-export function setPassword({ client, output }: LoginContext): Promise<number> {
-  return withSecrets((secrets) => passwd({ client, secrets, say: output.say }));
+export function setPassword({ client, output, invocation }: LoginContext): Promise<number> {
+  const tools = { client, isOnThisHost: isOnThisHost(invocation.target), say: output.say };
+  return withSecrets((secrets) => passwd({ ...tools, secrets }));
 }
 
 async function withSecrets(use: (secrets: Secrets) => Promise<number>): Promise<number> {
@@ -70,11 +95,11 @@ export async function howToLogIn({
   invocation: { self, session },
 }: Pick<CommandContext, 'client' | 'invocation'>): Promise<string> {
   try {
-    if (await client.hasLogin()) return `log in with: ${self} login`;
+    await client.loginMethod();
   } catch (error) {
     return reasonOf(error);
   }
   const given =
     session === undefined ? '' : 'the session that was given is not valid or has ended; ';
-  return `${given}the device's panel logs people in: give its session, the cookie sysauth_http, with --session or in the variable DEPOTCTL_SESSION`;
+  return `${given}log in with: ${self} login`;
 }

@@ -1,9 +1,12 @@
 import { DepotError } from '../errors.ts';
 import type { Client } from './client.ts';
+import { readProof } from './first-password-proof.ts';
 import type { Secrets } from './secrets.ts';
 
 export interface PasswdTools {
-  client: Pick<Client, 'postForm'>;
+  client: Pick<Client, 'setPassword'>;
+  /** Whether the daemon is on this host, so that what it asks for may be read. */
+  isOnThisHost: boolean;
   secrets: Secrets;
   /** Tells a person, one line. */
   say: (line: string) => void;
@@ -18,7 +21,7 @@ const USAGE = 2;
  * @returns the exit code: 0 set, 2 nothing to set
  * @throws DepotError where the daemon refuses or cannot be reached
  */
-export async function passwd({ client, secrets, say }: PasswdTools): Promise<number> {
+export async function passwd({ client, isOnThisHost, secrets, say }: PasswdTools): Promise<number> {
   const password = await secrets.next('New password: ');
   if (password === '') {
     say(
@@ -34,22 +37,38 @@ export async function passwd({ client, secrets, say }: PasswdTools): Promise<num
   }
   const old = await secrets.next('Old password (empty where none is set): ');
   try {
-    await client.postForm('admin/passwd', { password, ...(old === '' ? {} : { old }) });
+    await send({ client, isOnThisHost }, { password, ...(old === '' ? {} : { old }) });
   } catch (error) {
-    if (
-      secrets.isAsking ||
-      old !== '' ||
-      !(error instanceof DepotError) ||
-      error.code !== 'command_failed'
-    ) {
-      throw error;
-    }
-    throw new DepotError(
-      error.code,
-      `${error.message} (where a password is set already, the second line of standard input is the old one)`,
-      { cause: error },
-    );
+    throw secrets.isAsking || old !== '' ? error : withHint(error);
   }
   if (secrets.isAsking) say('the password is set; who was logged in has to log in again');
   return DONE;
+}
+
+/** The first password goes with the proof that the daemon then asks for. */
+async function send(
+  { client, isOnThisHost }: Pick<PasswdTools, 'client' | 'isOnThisHost'>,
+  form: { password: string; old?: string },
+): Promise<void> {
+  const file = await client.setPassword(form);
+  if (file === undefined) return;
+  const proof = await readProof(file, isOnThisHost);
+  if ((await client.setPassword({ ...form, proof })) !== undefined) throw refusedProof(file);
+}
+
+/** What may be missing is the old password. */
+function withHint(error: unknown): unknown {
+  if (!(error instanceof DepotError) || !error.message.includes('parameter old')) return error;
+  return new DepotError(
+    error.code,
+    `${error.message} (the second line of standard input is the old one)`,
+    { cause: error },
+  );
+}
+
+function refusedProof(file: string): DepotError {
+  return new DepotError(
+    'command_failed',
+    `cannot set the first password: the daemon did not take what is in ${file}`,
+  );
 }

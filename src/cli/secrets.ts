@@ -8,6 +8,8 @@ export interface Secrets {
   isAsking: boolean;
   /** @param prompt what a person reads; @returns the next line, empty where there is none */
   next: (prompt: string) => Promise<string>;
+  /** The same, for what is no secret: shown while it is typed. */
+  nextShown: (prompt: string) => Promise<string>;
   close: () => void;
 }
 
@@ -24,30 +26,45 @@ export function openSecrets({ input, output }: Streams): Secrets {
 /** As a shell tells the end by Ctrl-C. */
 const EXIT_INTERRUPTED = 130;
 
-/** What is typed goes nowhere; only the prompts are written. */
+/** What is typed goes nowhere unless it is no secret. */
 function askedSecrets({ input, output }: Streams): Secrets {
-  const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() });
-  const lines = createInterface({ input, output: nowhere, terminal: true, historySize: 0 });
+  let isShown = false;
+  const echo = new Writable({
+    write: (chunk: Buffer, _encoding, done) => {
+      if (isShown) output.write(chunk);
+      done();
+    },
+  });
+  const lines = createInterface({ input, output: echo, terminal: true, historySize: 0 });
   lines.on('SIGINT', () => {
     lines.close();
     process.exit(EXIT_INTERRUPTED);
   });
+  const ask = (prompt: string): Promise<string> =>
+    new Promise((resolve, reject) => {
+      if (!isShown) output.write(prompt);
+      const onClose = (): void => {
+        output.write('\n');
+        reject(new DepotError('command_failed', 'cannot go on without a password'));
+      };
+      lines.once('close', onClose);
+      lines.question(isShown ? prompt : '', (line) => {
+        lines.off('close', onClose);
+        if (!isShown) output.write('\n');
+        resolve(line);
+      });
+    });
   return {
     isAsking: true,
-    next: (prompt) =>
-      new Promise((resolve, reject) => {
-        output.write(prompt);
-        const onClose = (): void => {
-          output.write('\n');
-          reject(new DepotError('command_failed', 'cannot go on without a password'));
-        };
-        lines.once('close', onClose);
-        lines.question('', (line) => {
-          lines.off('close', onClose);
-          output.write('\n');
-          resolve(line);
-        });
-      }),
+    next: ask,
+    nextShown: async (prompt) => {
+      isShown = true;
+      try {
+        return await ask(prompt);
+      } finally {
+        isShown = false;
+      }
+    },
     close: () => lines.close(),
   };
 }
@@ -56,12 +73,14 @@ const MOST_BYTES = 16 * 1024;
 
 export function readSecrets(input: AsyncIterable<string | Uint8Array>): Secrets {
   let rest: Promise<string[]> | undefined;
+  const next = async (): Promise<string> => {
+    rest ??= readText(input).then((text) => text.split(/\r?\n/));
+    return (await rest).shift() ?? '';
+  };
   return {
     isAsking: false,
-    next: async () => {
-      rest ??= readText(input).then((text) => text.split(/\r?\n/));
-      return (await rest).shift() ?? '';
-    },
+    next,
+    nextShown: next,
     close: () => undefined,
   };
 }

@@ -1,5 +1,6 @@
+import { accessSync, constants } from 'node:fs';
 import type { RequestOptions } from 'node:http';
-import { DEFAULT_BASE } from './commands.ts';
+import { DEFAULT_BASE, DEFAULT_URL, ROOT_SOCKET } from './commands.ts';
 
 /** Where the daemon answers. */
 export interface Target {
@@ -9,6 +10,20 @@ export interface Target {
   isTls: boolean;
   /** What every path begins with. */
   prefix: string;
+}
+
+/**
+ * The daemon of this host. Root takes the socket that is root's alone: there nobody else can answer
+ * in the daemon's place, and no stranger's wrong passwords are in the way.
+ */
+export function usualUrl(): string {
+  try {
+    accessSync(ROOT_SOCKET, constants.W_OK);
+    return `unix:${ROOT_SOCKET}`;
+  } catch {
+    // It is not there, or not for this user.
+    return DEFAULT_URL;
+  }
 }
 
 /**
@@ -65,6 +80,11 @@ function prefixOf(urlPath: string, base: string | undefined): string {
 
 function usualPort(isTls: boolean): number {
   return isTls ? 443 : 80;
+}
+
+/** Whether the daemon is reached without leaving this host. */
+export function isOnThisHost({ connection: { host, socketPath } }: Target): boolean {
+  return socketPath !== undefined || /^(localhost|127(\.\d{1,3}){3}|::1)$/i.test(host ?? '');
 }
 
 /** The same for all ways of writing an address. */

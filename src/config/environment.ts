@@ -9,6 +9,9 @@ export const VERSION = process.env.DEPOTD_VERSION ?? '0.0.0-development';
  */
 export const SELF_UPGRADE_LIMIT_S = Number(process.env.DEPOTD_SELF_UPGRADE_LIMIT_S ?? 60);
 
+/** Where ubusd listens; another place is for tests. */
+export const UBUS_SOCKET = process.env.DEPOTD_UBUS_SOCKET ?? '/var/run/ubus/ubus.sock';
+
 /**
  * What the daemon's own environment hands on to the programs it runs: where programs are and how
  * the network is reached.

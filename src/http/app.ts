@@ -7,6 +7,7 @@ import { checkParameters, readParameters, readQuery } from './parameters.ts';
 import { calledAddress } from './peer.ts';
 import { refusal } from './respond.ts';
 import type { Route, Session } from './route.ts';
+import { createSessionWatch, type SessionWatch } from './session-watch.ts';
 import type { Sessions } from './sessions.ts';
 
 export interface AppOptions {
@@ -25,6 +26,7 @@ export interface Bindings {
   incoming: IncomingMessage;
 }
 
+type Options = AppOptions & { watch: SessionWatch };
 type App = Hono<{ Bindings: Bindings }>;
 type Context = AnyContext<{ Bindings: Bindings }>;
 
@@ -32,7 +34,8 @@ type Context = AnyContext<{ Bindings: Bindings }>;
  * The whole interface. Each request passes: Host → path → method → origin → session → token →
  * parameters → handler; whatever refuses it answers, and nothing behind it runs.
  */
-export function createApp(options: AppOptions): App {
+export function createApp(appOptions: AppOptions): App {
+  const options = { ...appOptions, watch: createSessionWatch(appOptions.sessions) };
   const app: App = new Hono();
   app.use(async (context, next) => {
     if (options.stopping.aborted) {
@@ -79,7 +82,7 @@ function groupByPath({ base, routes }: AppOptions): Map<string, Route[]> {
 }
 
 async function answer(
-  options: AppOptions,
+  options: Options,
   routes: readonly Route[],
   context: Context,
 ): Promise<Response> {
@@ -121,10 +124,15 @@ function wrongMethod(routes: readonly Route[], { req }: Context): Response {
 
 class NoSession extends DepotError {}
 
-async function handle({ sessions }: AppOptions, route: Route, context: Context): Promise<Response> {
+async function handle(
+  { sessions, watch }: Options,
+  route: Route,
+  context: Context,
+): Promise<Response> {
   const request = context.req.raw;
   if (route.method === 'POST') checkOrigin(request.headers);
-  const session = await sessionFor(sessions, route, request.headers);
+  const session = await sessionFor(sessions, route, request);
+  checkQuery(route, request);
   const values = route.takesUpload
     ? readQuery(request)
     : await readParameters(request, context.env.incoming);
@@ -136,17 +144,41 @@ async function handle({ sessions }: AppOptions, route: Route, context: Context):
     params,
     context,
     session,
-    isSessionOpen: () => sessions.isOpen(request.headers),
+    watchSession: (onEnd) => watch(request.headers, onEnd),
   });
 }
 
 async function sessionFor(
   sessions: Sessions,
-  { access }: Route,
-  headers: Headers,
+  { access, isStream, needsWrite }: Route,
+  request: Request,
 ): Promise<Session> {
-  if (access === 'open') return { token: '' };
-  const session = await sessions.find(headers);
+  if (access === 'open') return { user: '', token: '', mayWrite: false };
+  const isUse = !isStream && !isBackground(request);
+  const session = await (isUse ? sessions.find(request.headers) : sessions.peek(request.headers));
   if (session === undefined) throw new NoSession('forbidden', 'cannot answer without a log-in');
+  if (needsWrite && !session.mayWrite) {
+    throw new DepotError(
+      'forbidden',
+      `cannot take a change from "${session.user}", who may only read`,
+    );
+  }
   return session;
+}
+
+/** A page that asks by itself says so: it would keep the session of a user who has gone. */
+function isBackground(request: Request): boolean {
+  return request.method !== 'POST' && readQuery(request).get('background')?.[0] === '1';
+}
+
+/** @throws DepotError bad_request that names the parameter */
+function checkQuery({ bodyOnly }: Route, request: Request): void {
+  if (bodyOnly.length === 0) return;
+  const query = readQuery(request);
+  const misplaced = bodyOnly.find((name) => query.has(name));
+  if (misplaced === undefined) return;
+  throw new DepotError(
+    'bad_request',
+    `cannot take the parameter ${misplaced} from the query, which servers log: send it in the body`,
+  );
 }

@@ -10,13 +10,10 @@ export interface StreamEvent {
 /** A comment this often keeps proxies from closing a quiet stream. */
 export const PING_MS = 15_000;
 
-/** How often it is looked whether the session is still there. */
-const LOOK_MS = 2000;
-
 interface StreamOptions {
   signals: AbortSignal[];
-  /** Whether the session that it was opened with is still there. */
-  isSessionOpen: () => Promise<boolean>;
+  /** Calls back when the session that it was opened with is no longer there. */
+  watchSession: (onEnd: () => void) => () => void;
 }
 
 /**
@@ -27,33 +24,30 @@ interface StreamOptions {
  */
 export function eventStream(
   source: (signal: AbortSignal) => AsyncGenerator<StreamEvent | undefined, void>,
-  { signals, isSessionOpen }: StreamOptions,
+  { signals, watchSession }: StreamOptions,
 ): Response {
   const abort = new AbortController();
-  let timer: NodeJS.Timeout | undefined;
-  const look = (): void => {
-    isSessionOpen().then(
-      (isOpen) => isOpen || abort.abort(),
-      () => abort.abort(),
-    );
-  };
+  let endWatch: (() => void) | undefined;
   const encoder = new TextEncoder();
   const events = source(AbortSignal.any([abort.signal, ...signals]));
   const body = new ReadableStream<Uint8Array>({
     start: (controller) => controller.enqueue(encoder.encode(':\n\n')),
     pull: async (controller) => {
       // Not before: the answer to HEAD is a stream that nobody reads.
-      timer ??= setInterval(look, LOOK_MS);
-      const next = await events.next();
+      endWatch ??= watchSession(() => abort.abort());
+      const next = await events.next().catch((error: unknown) => {
+        endWatch?.();
+        throw error;
+      });
       if (next.done === true) {
-        clearInterval(timer);
+        endWatch();
         controller.close();
       } else {
         controller.enqueue(encoder.encode(next.value === undefined ? ':\n\n' : format(next.value)));
       }
     },
     cancel: async () => {
-      clearInterval(timer);
+      endWatch?.();
       abort.abort();
       await events.return(undefined);
     },

@@ -17,8 +17,10 @@ export async function openApiDocument({
     const schemas = Object.entries(route.params).map(([name, schema]) => {
       const converted = toJsonSchema(schema, { errorMode: 'ignore' });
       delete converted.$schema;
-      return { name, in: 'query', required: schema.type !== 'optional', schema: converted };
+      const required = schema.type !== 'optional' && schema.type !== 'undefinedable';
+      return { name, in: 'query', required, schema: converted };
     });
+    const isInBody = ({ name }: { name: string }): boolean => route.bodyOnly.includes(name);
     const token =
       route.needsToken || route.takesUpload
         ? [{ name: 'token', in: 'query', required: route.needsToken, schema: { type: 'string' } }]
@@ -27,7 +29,8 @@ export async function openApiDocument({
       ...paths[path],
       [route.method.toLowerCase()]: {
         summary: route.summary,
-        parameters: [...token, ...schemas],
+        parameters: [...token, ...schemas.filter((schema) => !isInBody(schema))],
+        ...(route.bodyOnly.length > 0 ? { requestBody: formBody(schemas.filter(isInBody)) } : {}),
         ...(route.takesUpload ? { requestBody: UPLOAD_BODY } : {}),
         responses: responsesOf(route),
       },
@@ -114,6 +117,16 @@ function responsesOf({ method, isTask, access, needsToken, takesUpload }: Route)
       : {}),
     '421': refused('a Host that is not this device'),
     default: refused('any other refusal: the status says what kind, the message why'),
+  };
+}
+
+function formBody(fields: readonly { name: string; required: boolean; schema: object }[]): object {
+  const properties = Object.fromEntries(fields.map(({ name, schema }) => [name, schema]));
+  const required = fields.filter((field) => field.required).map(({ name }) => name);
+  const schema = { type: 'object', properties, ...(required.length > 0 ? { required } : {}) };
+  return {
+    required: required.length > 0,
+    content: { 'application/x-www-form-urlencoded': { schema } },
   };
 }
 

@@ -14,6 +14,18 @@ export interface Peer {
   isLocal: boolean;
 }
 
+/** Who asks, as far as that can be believed. */
+export interface Client {
+  /** As in Peer, or what a reverse proxy on this host names; `unknown` if it names nobody. */
+  address: string;
+  /** How it reached the daemon. */
+  via: 'unix' | 'loopback' | 'network';
+  /** Whether a reverse proxy says that it handed the request on. */
+  isForwarded: boolean;
+  /** Path of the unix socket; undefined on any other. */
+  socketPath: string | undefined;
+}
+
 /** What Node's own request tells of the connection. */
 interface Connection {
   incoming?: { socket?: Ends };
@@ -23,13 +35,15 @@ interface Connection {
 export interface Ends {
   remoteAddress?: string | undefined;
   localAddress?: string | undefined;
+  remotePort?: number | undefined;
+  localPort?: number | undefined;
   /** The listener that took the connection; its address is a path for a unix socket. */
   server?: { address: () => unknown } | undefined;
 }
 
 /** Told by the connection: what a header says, anybody can write who comes over TCP. */
 export function peerOf(context: Context): Peer {
-  const socket = (context.env as Connection | undefined)?.incoming?.socket;
+  const socket = socketOf(context);
   const isLocal = isOnThisHost(socket);
   if (isUnix(socket)) {
     return {
@@ -38,6 +52,39 @@ export function peerOf(context: Context): Peer {
     };
   }
   return { address: plain(socket?.remoteAddress) ?? 'unknown', isLocal };
+}
+
+/**
+ * A proxy on this host is believed whose request it hands on: the last element of X-Forwarded-For,
+ * else of Forwarded (RFC 7239, section 5.2). Over loopback any program on this host may say so.
+ */
+export function clientOf(context: Context): Client {
+  const { address, isLocal } = peerOf(context);
+  const socket = socketOf(context);
+  const path = socket?.server?.address();
+  const isForwarded = isLocal && !isFirstHand(context);
+  return {
+    address: isForwarded ? (namedClient(context) ?? 'unknown') : address,
+    via: localOrNetwork(socket, isLocal),
+    isForwarded,
+    socketPath: typeof path === 'string' ? path : undefined,
+  };
+}
+
+function localOrNetwork(socket: Ends | undefined, isLocal: boolean): Client['via'] {
+  if (isUnix(socket)) return 'unix';
+  return isLocal ? 'loopback' : 'network';
+}
+
+/** What Node tells of the connection that a request came over. */
+export function socketOf(context: Context): Ends | undefined {
+  return (context.env as Connection | undefined)?.incoming?.socket;
+}
+
+function namedClient({ req }: Context): string | undefined {
+  const last = (name: string): string | undefined => req.header(name)?.split(',').at(-1);
+  const forwarded = /(?:^|;)\s*for="?([^";]+)/i.exec(last('forwarded') ?? '')?.[1];
+  return addressIn(last('x-forwarded-for')) ?? addressIn(forwarded);
 }
 
 /**

@@ -6,7 +6,11 @@ export type Access = 'open' | 'session';
 
 /** The session that a request comes from; its token is what changing requests must carry. */
 export interface Session {
+  /** Whose it is; empty if there is only one user. */
+  user: string;
   token: string;
+  /** Whether it may change anything. */
+  mayWrite: boolean;
 }
 
 export interface ApiRequest<Params> {
@@ -15,10 +19,10 @@ export interface ApiRequest<Params> {
   /** There for every route whose access is `session`. */
   session: Session;
   /**
-   * Whether the session is still there, for an answer that goes on. @throws DepotError unavailable
-   * where that cannot be told
+   * For an answer that goes on: `onEnd` is called when the session has ended, or cannot be asked
+   * for. @returns the function that ends the watch
    */
-  isSessionOpen: () => Promise<boolean>;
+  watchSession: (onEnd: () => void) => () => void;
 }
 
 /**
@@ -33,6 +37,12 @@ export interface Route {
   access: Access;
   /** Whether the request must carry the session's token. */
   needsToken: boolean;
+  /** Whether only a session that may change something may call. */
+  needsWrite: boolean;
+  /** Whether the answer goes on for ever: opening it does not count as use of the session. */
+  isStream: boolean;
+  /** Parameters that must not stand in the query, which servers write to their logs. */
+  bodyOnly: readonly string[];
   /**
    * Whether the handler reads the body itself: then parameters come from the query alone, and the
    * token may be left out but not be wrong.
@@ -48,6 +58,7 @@ interface RouteOptions<Entries extends v.ObjectEntries> {
   path: string;
   summary: string;
   params: Entries;
+  bodyOnly?: readonly string[];
   handle: (
     request: ApiRequest<v.InferOutput<v.ObjectSchema<Entries, undefined>>>,
   ) => Response | Promise<Response>;
@@ -65,6 +76,13 @@ export function openGet<const Entries extends v.ObjectEntries>(
   return route('GET', options, { access: 'open' });
 }
 
+/** A read whose answer goes on for ever. */
+export function getStream<const Entries extends v.ObjectEntries>(
+  options: RouteOptions<Entries>,
+): Route {
+  return route('GET', options, { isStream: true });
+}
+
 /** A change that has a proof of its own in its parameters, and needs no session: a log-in. */
 export function openPost<const Entries extends v.ObjectEntries>(
   options: RouteOptions<Entries>,
@@ -75,6 +93,13 @@ export function openPost<const Entries extends v.ObjectEntries>(
 /** A change: needs the session's token. */
 export function post<const Entries extends v.ObjectEntries>(options: RouteOptions<Entries>): Route {
   return route('POST', options, { needsToken: true });
+}
+
+/** A change of nothing but the session itself, open to those who may only read. */
+export function postAsReader<const Entries extends v.ObjectEntries>(
+  options: RouteOptions<Entries>,
+): Route {
+  return route('POST', options, { needsToken: true, needsWrite: false });
 }
 
 /** A change whose answer, and whose every refusal, is a task result. */
@@ -101,6 +126,9 @@ function route<Entries extends v.ObjectEntries>(
   return {
     access: 'session',
     needsToken: false,
+    needsWrite: method === 'POST',
+    isStream: false,
+    bodyOnly: [],
     takesUpload: false,
     isTask: false,
     ...options,

@@ -1,18 +1,23 @@
 import { randomBytes } from 'node:crypto';
 import type { Session } from './route.ts';
 
-/** Tells who is asking. */
+/** Tells who is asking. @throws DepotError unavailable if that cannot be told */
 export interface Sessions {
-  /** @returns undefined where the request carries no valid session */
+  /**
+   * Counts as use of the session, which renews its idle time.
+   * @returns undefined if the request carries no valid session
+   * @throws DepotError forbidden if it does, and its user has no right to anything here
+   */
   find: (headers: Headers) => Promise<Session | undefined>;
-  /** Whether such a session is still there, for an answer that goes on and on. */
-  isOpen: (headers: Headers) => Promise<boolean>;
+  /** The same without counting as use, for what nobody has asked for just now. */
+  peek: (headers: Headers) => Promise<Session | undefined>;
 }
 
 /**
  * `main.auth none`: whoever reaches the daemon is the owner; the token is that of the daemon's run.
  */
 export function createOpenSessions(): Sessions {
-  const session: Session = { token: randomBytes(24).toString('base64url') };
-  return { find: () => Promise.resolve(session), isOpen: () => Promise.resolve(true) };
+  const token = randomBytes(24).toString('base64url');
+  const session: Session = { user: '', token, mayWrite: true };
+  return { find: () => Promise.resolve(session), peek: () => Promise.resolve(session) };
 }

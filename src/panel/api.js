@@ -11,13 +11,26 @@ export class Refused extends Error {
 export class Unreachable extends Error {}
 
 const FORBIDDEN = 403;
+/**
+ * After so long without a key or a click what the page asks for is no use of the session, which
+ * then ends as if the page were closed.
+ */
+const ABSENT_MS = 60_000;
 
 /** Calls below the page's own folder, so that any prefix in front of it does. */
 export function createApi() {
   let token;
+  let usedAt = Date.now();
+  for (const name of ['keydown', 'pointerdown', 'wheel']) {
+    document.addEventListener(name, () => (usedAt = Date.now()), { capture: true, passive: true });
+  }
 
   const get = async (path, parameters = {}) => {
-    const query = new URLSearchParams(parameters).toString();
+    const isAbsent = Date.now() - usedAt > ABSENT_MS;
+    const query = new URLSearchParams({
+      ...parameters,
+      ...(isAbsent && { background: '1' }),
+    }).toString();
     return read(await send(query === '' ? path : `${path}?${query}`, {}));
   };
 
@@ -52,11 +65,8 @@ export function createApi() {
       const response = await send(`${logAddress(id)}&offset=${offset}`, {});
       return new Uint8Array(response.status === 200 ? await response.arrayBuffer() : 0);
     },
-    /**
-     * Where to log in with depotd's own password; undefined where the device's panel logs people
-     * in, or nobody does.
-     */
-    loginPage: document.documentElement.dataset.auth === 'password' ? 'admin/login' : undefined,
+    /** Where to log in; undefined if nobody has to. */
+    loginPage: document.documentElement.dataset.auth === 'none' ? undefined : 'admin/login',
   };
 }
 

@@ -50,10 +50,7 @@ export function createConnection({ api, notices, embedding, onUp, onJob, poll })
     show('login');
     const link = embedding.loginLink ?? { href: api.loginPage ?? '/' };
     const action = element('a', { className: 'button', ...link }, ['Log in']);
-    const text =
-      api.loginPage === undefined
-        ? 'You are not logged in. Log in to the device’s admin panel, then come back to this page.'
-        : 'You are not logged in any more.';
+    const text = 'You are not logged in any more.';
     notices.show({ topic: 'connection', tone: 'warn', text, action, isLasting: true });
   };
   /** Shows what went wrong, each kind in its way. */

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 
 import { runCommand } from '../device/command.ts';
-import { createPanel } from '../support/panel.ts';
+import { createPanel, type Panel } from '../support/panel.ts';
 import { slowPackage } from '../device/awkward-packages.ts';
 import { DEPOTCTL, startClientTest, type ClientTest } from './start-depotctl.ts';
 
@@ -141,36 +141,79 @@ test('who follows a task while the log-in ends is told how to go on', async () =
   expect(stderr).toContain(`log in with: depotctl --url ${socketUrl} login`);
 });
 
-test('where the panel logs people in, its session is taken from the option or the variable', async () => {
+async function startWithPanel(): Promise<ClientTest & { panel: Panel }> {
   const panel = await createPanel();
   onTestFinished(() => panel.close());
-  const { depotctl, daemon, env } = await startClientTest({
-    daemon: {
-      set: ['main.auth=panel'],
-      env: {
-        PATH: [panel.bin, join(import.meta.dirname, '../device/bin'), process.env.PATH].join(':'),
-      },
-    },
-  });
-  const { id } = await panel.logIn();
+  const daemon = { set: ['main.auth=panel'], env: panel.env };
+  return { ...(await startClientTest({ daemon })), panel };
+}
+
+test('where the panel logs people in, login takes its users and passwords', async () => {
+  const { depotctl, withInput, daemon } = await startWithPanel();
 
   expect(await depotctl('list')).toEqual({
     code: 1,
     stdout: '',
-    stderr:
-      "depotctl: cannot answer without a log-in\ndepotctl: the device's panel logs people in: give its session, the cookie sysauth_http, with --session or in the variable DEPOTCTL_SESSION\n",
+    stderr: `depotctl: cannot answer without a log-in\ndepotctl: log in with: depotctl --url ${daemon.url} login\n`,
   });
-  expect((await depotctl('--session', '0'.repeat(32), 'list')).stderr).toContain(
-    'the session that was given is not valid or has ended',
-  );
+  expect(await withInput('wrong\n', 'login')).toMatchObject({
+    code: 1,
+    stderr: 'depotctl: cannot log in: the user name or the password is wrong\n',
+  });
   expect((await depotctl('login')).stderr).toContain(
     'cannot log in: standard input has no password',
+  );
+  expect((await withInput('labpass\n', 'login')).code).toBe(0);
+  expect((await depotctl('install', 'demo')).code).toBe(0);
+  expect((await withInput('reads only 1\n', 'login', '--user', 'reader')).code).toBe(0);
+  expect((await depotctl('list')).stdout).toContain('demo');
+  expect((await depotctl('remove', 'demo')).stderr).toContain('"reader", who may only read');
+  expect((await depotctl('logout')).code).toBe(0);
+  expect((await depotctl('list')).code).toBe(1);
+});
+
+test('where the panel logs people in, its session is taken from the option or the variable', async () => {
+  const { depotctl, daemon, env, panel } = await startWithPanel();
+  const { id } = await panel.logIn();
+
+  expect((await depotctl('--session', '0'.repeat(32), 'list')).stderr).toContain(
+    'the session that was given is not valid or has ended',
   );
   expect((await depotctl('--session', id, 'install', 'demo')).code).toBe(0);
   const fromVariable = await runCommand([process.execPath, DEPOTCTL, '--url', daemon.url, 'list'], {
     env: { ...env, DEPOTCTL_SESSION: id },
   });
   expect(fromVariable.stdout).toContain('demo');
+});
+
+test('at a terminal the user is asked for, and shown, before the password, which is not', async () => {
+  const { daemon, env } = await startWithPanel();
+  const terminal = spawn(
+    'script',
+    ['-qec', `${process.execPath} ${DEPOTCTL} --url ${daemon.url} login`, '/dev/null'],
+    { env: { ...env, TERM: 'xterm' }, stdio: ['pipe', 'pipe', 'inherit'] },
+  );
+  let shown = '';
+  const answers = new Map([
+    ['User (root): ', 'reader\r'],
+    [`Password of reader at ${daemon.url}: `, 'reads only 1\r'],
+  ]);
+  terminal.stdout.setEncoding('utf8').on('data', (text: string) => {
+    shown += text;
+    for (const [prompt, answer] of answers) {
+      if (!shown.includes(prompt)) continue;
+      answers.delete(prompt);
+      terminal.stdin.write(answer);
+    }
+  });
+
+  const code = await new Promise((resolve) => terminal.on('close', resolve));
+
+  expect([code, shown.includes('reads only 1'), shown.includes('logged in')]).toEqual([
+    0,
+    false,
+    true,
+  ]);
 });
 
 test('where nobody logs in, login says so', async () => {

@@ -6,7 +6,7 @@ import { DepotError } from '../../src/errors.ts';
 
 interface Outcome {
   code: number;
-  sent: { path: string; form: Record<string, string> }[];
+  sent: Record<string, string>[];
   said: string[];
 }
 
@@ -17,8 +17,8 @@ async function run(pieces: readonly string[], refusal?: string): Promise<Outcome
   const sent: Outcome['sent'] = [];
   const said: string[] = [];
   const client = {
-    postForm: async (path: string, form: Record<string, string>) => {
-      sent.push({ path, form });
+    setPassword: async (form: Record<string, string>) => {
+      sent.push(form);
       if (refusal !== undefined) throw new DepotError('command_failed', refusal);
       return undefined;
     },
@@ -27,7 +27,12 @@ async function run(pieces: readonly string[], refusal?: string): Promise<Outcome
     yield* pieces;
   }
   return {
-    code: await passwd({ client, secrets: readSecrets(input()), say: (line) => said.push(line) }),
+    code: await passwd({
+      client,
+      isOnThisHost: true,
+      secrets: readSecrets(input()),
+      say: (line) => said.push(line),
+    }),
     sent,
     said,
   };
@@ -36,15 +41,13 @@ async function run(pieces: readonly string[], refusal?: string): Promise<Outcome
 test('the first line is the new password, to the letter', async () => {
   expect(await run(['  a b', ' $c \n'])).toEqual({
     code: 0,
-    sent: [{ path: 'admin/passwd', form: { password: '  a b $c ' } }],
+    sent: [{ password: '  a b $c ' }],
     said: [],
   });
 });
 
 test('the second line is the old one', async () => {
-  expect((await run(['new\nold\n'])).sent).toEqual([
-    { path: 'admin/passwd', form: { password: 'new', old: 'old' } },
-  ]);
+  expect((await run(['new\nold\n'])).sent).toEqual([{ password: 'new', old: 'old' }]);
 });
 
 test.for([[], [''], ['\nold\n']])('without a new password nothing is sent (%j)', async (pieces) => {
@@ -55,7 +58,7 @@ test('a refusal is told, and where the old password may be what is missing, how 
   const missing = 'cannot set the password without the parameter old: one is set already';
 
   await expect(run(['new\n'], missing)).rejects.toThrow(
-    `${missing} (where a password is set already, the second line of standard input is the old one)`,
+    `${missing} (the second line of standard input is the old one)`,
   );
   await expect(run(['new\nold\n'], 'cannot log in: the password is wrong')).rejects.toThrow(
     /^cannot log in: the password is wrong$/,

@@ -15,3 +15,10 @@ test.for([
 ] as const)('%s counts as %s', ([address, network]) => {
   expect(networkOf(address)).toBe(network);
 });
+
+test('the addresses of one IPv6 site are those of its /48', () => {
+  expect([networkOf('2001:db8:7:1::9', 48), networkOf('192.0.2.1', 48)]).toEqual([
+    '2001:db8:7::/48',
+    '192.0.2.1',
+  ]);
+});

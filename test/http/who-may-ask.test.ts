@@ -61,7 +61,7 @@ function start(mode: Mode): Promise<TestDaemon> {
       `main.state_dir=/etc/depotd-${mode}`,
       `main.log_dir=/var/log/depotd-${mode}`,
     ],
-    env: { PATH: `${panel.bin}:${device.path}` },
+    env: panel.env,
   });
 }
 
@@ -85,7 +85,7 @@ async function createPanelWorld(): Promise<World> {
 async function createPasswordWorld(): Promise<World> {
   const daemon = await start('password');
   const owner = createOwner(daemon);
-  await owner.setPassword('secret');
+  await owner.setFirstPassword('secret');
   const right = (): Promise<Required<Credentials>> => owner.logIn('secret');
   return {
     daemon,

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 import { startDaemon, type TestDaemon } from '../device/daemon.ts';
 import { createDevice, type Device } from '../device/device.ts';
 import { openEvents } from '../support/event-reader.ts';
+import { createOwner } from '../support/owner.ts';
 import { createPanel, type Panel, type PanelLogin } from '../support/panel.ts';
 import { messageOf, send, type RawRequest } from '../support/raw-request.ts';
 import { startOddDaemon } from './odd-daemon.ts';
@@ -27,7 +28,7 @@ beforeAll(async () => {
   [device, panel] = await Promise.all([createDevice(), createPanel()]);
   daemon = await startDaemon(device, {
     set: ['main.auth=panel', `main.listen=unix:${socketOf(device)}`],
-    env: { PATH: `${panel.bin}:${device.path}` },
+    env: panel.env,
   });
   const socket = socketOf(device);
   const [cgi, handler] = await Promise.all(RELAYS.map((relay) => startUhttpd({ socket, relay })));
@@ -167,7 +168,7 @@ test.each(BOTH)(
       });
 
     expect((await passwd(url)).status).toBe(403);
-    expect((await passwd(own.url)).status).toBe(204);
+    await createOwner(own).setFirstPassword('correct horse');
     expect(
       (
         await fetch(`${url}${own.base}/admin/login`, {

@@ -39,7 +39,7 @@ test.each([
 test('with a password the page leads to the log-in, and out of it again', async () => {
   const daemon = await startPanel({}, { set: ['main.auth=password'] });
   const owner = createOwner(daemon);
-  await owner.setPassword('secret');
+  await owner.setFirstPassword('secret');
   const url = `${daemon.url}${daemon.base}/`;
   const browser = await openPanel(url, "document.querySelector('#password') !== null");
   if (browser === undefined) return;

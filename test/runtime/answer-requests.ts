@@ -32,7 +32,7 @@ const routes = [
     path: '/stream',
     summary: '',
     params: {},
-    handle: () => eventStream(tick, { signals: [], isSessionOpen: () => Promise.resolve(true) }),
+    handle: () => eventStream(tick, { signals: [], watchSession: () => () => undefined }),
   }),
 ];
 const app = createApp({

@@ -1,3 +1,5 @@
+import { readFile } from 'node:fs/promises';
+
 import type { TestDaemon } from '../device/daemon.ts';
 import { ask, type Answer, type Question } from './ask.ts';
 
@@ -5,6 +7,8 @@ import { ask, type Answer, type Question } from './ask.ts';
 export interface Owner {
   /** Sets the password; `old` where one is set. */
   setPassword: (password: string, old?: string, question?: Question) => Promise<Answer>;
+  /** Sets the first one as root does who cannot use a unix socket: with the proof. */
+  setFirstPassword: (password: string) => Promise<void>;
   tryPassword: (password: string, question?: Question) => Promise<Answer>;
   /** Logs in. @returns the Cookie header and the token of the session */
   logIn: (password: string) => Promise<{ cookie: string; token: string }>;
@@ -14,14 +18,23 @@ export function createOwner(daemon: TestDaemon): Owner {
   const at = (path: string): string => `${daemon.url}${daemon.base}/admin/${path}`;
   const tryPassword: Owner['tryPassword'] = (password, question) =>
     ask(at('login'), { method: 'POST', form: { password }, ...question });
+  const setPassword: Owner['setPassword'] = (password, old, question) =>
+    ask(at('passwd'), {
+      method: 'POST',
+      form: { password, ...(old === undefined ? {} : { old }) },
+      ...question,
+    });
   return {
     tryPassword,
-    setPassword: (password, old, question) =>
-      ask(at('passwd'), {
-        method: 'POST',
-        form: { password, ...(old === undefined ? {} : { old }) },
-        ...question,
-      }),
+    setPassword,
+    setFirstPassword: async (password) => {
+      const { proof_file: file = '' } = JSON.parse((await setPassword(password)).text) as {
+        proof_file?: string;
+      };
+      const form = { password, proof: (await readFile(file, 'utf8')).trim() };
+      const { status, text } = await ask(at('passwd'), { method: 'POST', form });
+      if (status !== 204) throw new Error(`cannot set the password: ${status} ${text}`);
+    },
     logIn: async (password) => {
       const answer = await tryPassword(password);
       if (answer.status !== 204) throw new Error(`cannot log in: ${answer.status} ${answer.text}`);

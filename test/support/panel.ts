@@ -1,121 +1,168 @@
 import { randomBytes } from 'node:crypto';
-import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { connect, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import { runCommand } from '../device/command.ts';
+import { readAttributes, readText, type UbusTable } from '../../src/device/ubus/blob.ts';
+import { withUbus } from '../../src/device/ubus/connection.ts';
+import { startRpcd } from '../device/rpcd.ts';
+import { createFrameReader } from '../device/ubus-frames.ts';
 
 export interface PanelLogin {
   id: string;
   token: string;
 }
 
-/**
- * How ubus answers from now on: as it should, with ubusd gone, or in one of the ways in which a
- * program can fail.
- */
-export type PanelMode = 'good' | 'gone' | 'slow' | 'stuck' | 'garbled' | 'huge' | 'killed';
+/** How ubusd answers from now on: as it should, or in one of the ways in which a bus can fail. */
+export type PanelMode = 'good' | 'gone' | 'slow' | 'stuck' | 'garbled' | 'huge' | 'cut';
+
+/** Who may log in to the panel, with the password, and what for. */
+export type PanelUser = 'root' | 'reader' | 'writer' | 'plain';
+export const PANEL_PASSWORDS: Record<PanelUser, string> = {
+  root: 'labpass',
+  reader: 'reads only 1',
+  writer: 'reads only 1',
+  plain: 'reads only 1',
+};
 
 /**
- * The panel's sessions: those of the real rpcd where UBUS and UBUS_SOCKET say where it is, else
- * those of the stand-in.
+ * The panel's sessions: those of the real rpcd if UBUS_SOCKET says where ubusd listens, else those
+ * of the stand-in.
  */
 export interface Panel {
-  /** A folder to put at the head of PATH. */
-  bin: string;
+  /** For the daemon's environment. */
+  env: Record<string, string>;
   /**
-   * Logs in as the panel does: a session, then its token. @param timeoutS how long the session may
-   * be idle
+   * Logs in as LuCI does: a session, then its token. @param timeoutS how long the session may be
+   * idle
    */
-  logIn: (timeoutS?: number) => Promise<PanelLogin>;
-  /** A session to which somebody has logged in, but the panel has not given a token yet. */
+  logIn: (timeoutS?: number, user?: PanelUser) => Promise<PanelLogin>;
+  /** A session to which somebody has logged in, but LuCI has not given a token yet. */
   logInWithoutToken: () => Promise<string>;
   /** A session to which nobody has logged in. */
   create: () => Promise<string>;
   logOut: (id: string) => Promise<void>;
-  /** The argument vectors with which ubus was called by others than this. */
-  calls: () => Promise<string[]>;
-  fail: (mode: PanelMode) => Promise<void>;
+  /** Ids, and after how many seconds without use each ends; does not count as use. */
+  sessions: () => Promise<Map<string, number>>;
+  /** The session's user changes the configuration, and has not confirmed it yet; stand-in only. */
+  awaitConfirm: (id: string) => void;
+  /** The methods that others than this called, in their order. */
+  calls: () => string[];
+  fail: (mode: PanelMode) => void;
   close: () => Promise<void>;
 }
 
-const STAND_IN = join(import.meta.dirname, '../device/bin-ubus/ubus');
-const NO_SOCKET = '/nonexistent/ubus.sock';
+export const isRealRpcd = process.env.UBUS_SOCKET !== undefined;
 
-export async function createPanel(
-  { UBUS, UBUS_SOCKET = '' }: NodeJS.ProcessEnv = process.env,
-): Promise<Panel> {
+export async function createPanel(): Promise<Panel> {
   const folder = await mkdtemp(join(tmpdir(), 'depotd-panel-'));
-  await mkdir(join(folder, 'sessions'));
-  const files = { calls: join(folder, 'calls'), mode: join(folder, 'mode') };
-  const real = (socket: string): string => `${UBUS ?? ''} -s ${socket} "$@"`;
-  const standIn = (sessions: string): string => `env UBUS_STATE=${sessions} ${STAND_IN} "$@"`;
-  const good = UBUS === undefined ? standIn(join(folder, 'sessions')) : real(UBUS_SOCKET);
-  const gone = UBUS === undefined ? standIn(NO_SOCKET) : real(NO_SOCKET);
-  await mkdir(join(folder, 'bin'));
-  await writeFile(join(folder, 'good'), `#!/bin/sh\nexec ${good}\n`);
-  await writeFile(join(folder, 'bin/ubus'), wrapper({ ...files, good, gone }));
-  await Promise.all([chmod(join(folder, 'good'), 0o755), chmod(join(folder, 'bin/ubus'), 0o755)]);
+  const path = process.env.UBUS_SOCKET ?? join(folder, 'ubusd.sock');
+  const standIn = isRealRpcd ? undefined : await startRpcd(path);
+  const tap = await startTap(join(folder, 'ubus.sock'), path);
 
-  const call = async (method: string, message: object): Promise<Record<string, string>> => {
-    const { code, stdout, stderr } = await runCommand([
-      join(folder, 'good'),
-      '-S',
-      'call',
-      'session',
-      method,
-      JSON.stringify(message),
-    ]);
-    if (code !== 0) throw new Error(`cannot call session ${method}: ${code} ${stderr}`);
-    return stdout === '' ? {} : (JSON.parse(stdout) as Record<string, string>);
+  const call = async (method: string, message: UbusTable): Promise<UbusTable[]> => {
+    const { status, messages } = await withUbus({ socketPath: path, timeoutMs: 5000 }, (ask) =>
+      ask({ object: 'session', method, message }),
+    );
+    if (status !== 0) throw new Error(`cannot call session ${method}: ${status}`);
+    return messages;
   };
-  const begin = async (method: string, message: object): Promise<string> =>
-    (await call(method, message)).ubus_rpc_session ?? '';
-  const logInWithoutToken = (timeoutS = 300): Promise<string> =>
-    begin('login', { username: 'root', password: 'labpass', timeout: timeoutS });
+  const begin = async (method: string, message: UbusTable): Promise<string> =>
+    idIn((await call(method, message))[0] ?? {});
+  const logInWithoutToken = (timeout = 300, username: PanelUser = 'root'): Promise<string> =>
+    begin('login', { username, password: PANEL_PASSWORDS[username], timeout });
   return {
-    bin: join(folder, 'bin'),
-    logIn: async (timeoutS) => {
-      const login = {
-        id: await logInWithoutToken(timeoutS),
-        token: randomBytes(16).toString('hex'),
-      };
-      await call('set', { ubus_rpc_session: login.id, values: { token: login.token } });
-      return login;
+    env: { DEPOTD_UBUS_SOCKET: join(folder, 'ubus.sock') },
+    logIn: async (timeoutS, user) => {
+      const id = await logInWithoutToken(timeoutS, user);
+      const token = randomBytes(16).toString('hex');
+      await call('set', { ubus_rpc_session: id, values: { token } });
+      return { id, token };
     },
     logInWithoutToken,
     create: () => begin('create', { timeout: 300 }),
     logOut: async (id) => {
       await call('destroy', { ubus_rpc_session: id });
     },
-    calls: async () =>
-      (await readFile(files.calls, 'utf8').catch(() => '')).split('\n').filter(Boolean),
-    fail: (mode) => writeFile(files.mode, mode),
-    close: () => rm(folder, { recursive: true, force: true }),
+    sessions: async () =>
+      new Map((await call('list', {})).map((session) => [idIn(session), Number(session.expires)])),
+    awaitConfirm: (id) => standIn?.awaitConfirm(id),
+    calls: () => [...tap.calls],
+    fail: tap.fail,
+    close: async () => {
+      await tap.close();
+      await standIn?.close();
+      await rm(folder, { recursive: true, force: true });
+    },
   };
 }
 
-function wrapper({
-  calls,
-  mode,
-  good,
-  gone,
-}: {
-  calls: string;
-  mode: string;
-  good: string;
-  gone: string;
-}): string {
-  return `#!/bin/sh
-printf '%s\\n' "$*" >> ${calls}
-case $(cat ${mode} 2>/dev/null) in
-gone) exec ${gone} ;;
-slow) sleep 0.5 ;;
-stuck) trap '' TERM; sleep 20; exit 0 ;;
-garbled) echo '<html>{"values":{"username":"root","token":"x"}}'; exit 0 ;;
-huge) head -c 4000000 /dev/zero | tr '\\0' x; exit 0 ;;
-killed) kill -9 $$ ;;
-esac
-exec ${good}
-`;
+function idIn({ ubus_rpc_session: id }: UbusTable): string {
+  if (typeof id !== 'string') throw new Error('cannot find the id of a session');
+  return id;
+}
+
+interface Tap {
+  calls: string[];
+  fail: (mode: PanelMode) => void;
+  close: () => Promise<void>;
+}
+
+const INVOKE = 5;
+const METHOD = 4;
+const SLOW_MS = 500;
+
+/** Stands before ubusd, hears what is asked, and fails as it is told. */
+async function startTap(path: string, target: string): Promise<Tap> {
+  const calls: string[] = [];
+  const sockets = new Set<Socket>();
+  let mode: PanelMode = 'good';
+  const hear = (): ((piece: Buffer) => void) =>
+    createFrameReader(({ type, body }) => {
+      if (type !== INVOKE) return;
+      const method = readAttributes(body).find(({ id }) => id === METHOD);
+      calls.push(readText(method?.data ?? Buffer.alloc(0)));
+    });
+  const server = createServer((client) => {
+    sockets.add(client);
+    client.on('close', () => sockets.delete(client)).on('error', () => client.destroy());
+    client.on('data', hear());
+    if (mode === 'gone') client.destroy();
+    else if (mode === 'garbled') client.write('<html>{"values":{"username":"root","token":"x"}}');
+    else if (mode === 'huge') for (let mib = 0; mib < 5; mib += 1) client.write(hugeFrame());
+    else if (mode !== 'stuck') pass(client, target, mode);
+  });
+  await new Promise<void>((resolve) => server.listen(path, resolve));
+  return {
+    calls,
+    fail: (next) => {
+      mode = next;
+    },
+    close: async () => {
+      for (const socket of sockets) socket.destroy();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+function pass(client: Socket, target: string, mode: PanelMode): void {
+  const bus = connect(target);
+  client.on('close', () => bus.destroy());
+  bus.on('close', () => client.destroy()).on('error', () => client.destroy());
+  client.on('data', (piece: Buffer) => {
+    if (mode !== 'slow') bus.write(piece);
+    else setTimeout(() => bus.write(piece), SLOW_MS);
+  });
+  if (mode !== 'cut') bus.pipe(client);
+  else bus.once('data', (piece: Buffer) => client.end(piece.subarray(0, 9)));
+}
+
+/** A frame of 1 MiB that belongs to nothing. */
+function hugeFrame(): Buffer {
+  const frame = Buffer.alloc(1024 ** 2 - 8);
+  frame.writeUInt8(2, 1);
+  frame.writeUInt32BE(frame.length - 8, 8);
+  frame.writeUInt32BE(frame.length - 12, 12);
+  return frame;
 }

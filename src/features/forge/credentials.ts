@@ -12,6 +12,8 @@ import { isAdminPath } from './routes.ts';
  */
 export interface PanelSession {
   token: string;
+  /** Whether its user may change anything. */
+  mayWrite: boolean;
 }
 
 export interface CredentialOptions {
@@ -42,6 +44,12 @@ export function createCredentials({ tokenFile, session }: CredentialOptions): Cr
     lend: async (request) => {
       const found = isForeign(request) ? undefined : await session(request);
       if (found === undefined) return undefined;
+      if (!isReading(request.method) && !found.mayWrite) {
+        return {
+          code: 'forbidden',
+          message: "cannot change anything with the device's token: this user may only read",
+        };
+      }
       if (!isReading(request.method) && !isSame(request.headers['x-csrf-token'], found.token)) {
         return {
           code: 'forbidden',

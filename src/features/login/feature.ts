@@ -1,30 +1,45 @@
+import type { Config } from '../../config/config.ts';
+import { UBUS_SOCKET } from '../../config/environment.ts';
+import { createOpenSessions, type Sessions } from '../../http/sessions.ts';
+import type { Feature, FeatureContext } from '../feature.ts';
 import { createAttemptLimit } from './attempt-limit.ts';
-import { createPanelBus } from './panel-bus.ts';
+import { createFirstPassword } from './first-password.ts';
 import { createPanelSessions } from './panel-sessions.ts';
 import { createPasswordSessions } from './password-sessions.ts';
 import { createPassword } from './password.ts';
 import { loginRoutes } from './routes.ts';
-import type { Feature, FeatureContext } from '../feature.ts';
-import type { Config } from '../../config/config.ts';
-import { createOpenSessions, type Sessions } from '../../http/sessions.ts';
+import { createRpcd } from './rpcd.ts';
 
-/** Who is logged in, and the daemon's own log-in. */
+/** Who is logged in, and how people log in. */
 export interface LoginFeature extends Feature {
   /** By `main.auth`. */
   sessions: Record<Config['main']['auth'], Sessions>;
 }
 
-export function createLoginFeature({ paths, environment, log }: FeatureContext): LoginFeature {
-  const sessions = createPasswordSessions();
-  const password = createPassword(paths.stateDir);
+export function createLoginFeature({ paths, log }: FeatureContext): LoginFeature {
+  const { stateDir, uciDir } = paths;
+  const rpcd = createRpcd({ socketPath: UBUS_SOCKET });
   const limit = createAttemptLimit();
+  const sessions = {
+    panel: createPanelSessions({ rpcd, log }),
+    password: createPasswordSessions(),
+    none: createOpenSessions(),
+  };
+  const password = {
+    sessions: sessions.password,
+    password: createPassword(stateDir),
+    firstPassword: createFirstPassword(stateDir),
+    limit,
+    log,
+  };
   return {
-    sessions: {
-      panel: createPanelSessions({ bus: createPanelBus({ environment }), log }),
-      password: sessions,
-      none: createOpenSessions(),
-    },
+    sessions,
     routes: ({ config: { main } }) =>
-      loginRoutes({ sessions, password, limit, log, auth: main.auth, base: main.base }),
+      loginRoutes({
+        auth: main.auth,
+        panel: { sessions: sessions.panel, rpcd, limit, log, uciDir, base: main.base },
+        password,
+        log,
+      }),
   };
 }

@@ -1,115 +1,157 @@
-import { reasonOf } from '../../errors.ts';
-import type { PanelBus } from './ports.ts';
-import type { Log } from '../../log.ts';
-import { cookieValues } from './cookies.ts';
+import { DepotError, reasonOf } from '../../errors.ts';
 import type { Session } from '../../http/route.ts';
 import type { Sessions } from '../../http/sessions.ts';
+import type { Log } from '../../log.ts';
+import type { Rpcd, RpcdSession } from './ports.ts';
+import { isSessionId } from './rpcd.ts';
+import { cookieValues, keyOf, keysIn, randomSecret } from './session-cookie.ts';
+import { createSessionLookups } from './session-lookups.ts';
 
-/** The panel's cookies, over TLS and without, and the older name. */
-const COOKIES = ['sysauth_https', 'sysauth_http', 'sysauth'];
-/** rpcd's session ids; nothing else is asked for. */
-const SESSION_ID = /^[0-9a-f]{32}$/;
+/** The sessions of `main.auth panel`: each stands for one of rpcd's and ends with it. */
+export interface PanelSessions extends Sessions {
+  /**
+   * Starts a session that stands for one of rpcd's, in place of those that the request comes with.
+   * @returns the new session's id, for the cookie; nothing else knows it
+   */
+  begin: (headers: Headers, session: RpcdSession, origin: Origin) => string;
+  /** Ends the session of that token, which the request comes with. */
+  logOut: (headers: Headers, token: string) => Promise<void>;
+}
+
+/**
+ * Where rpcd's session comes from, and so when it ends with the one that stands for it:
+ *  - `own`: begun for it; always;
+ *  - `handed over`: another page's, which gave it; at a log-out;
+ *  - `shared`: another page's, which rpcd gave because a change of the configuration waits to be
+ *    confirmed there; never, or the change would be taken back.
+ */
+export type Origin = 'own' | 'handed over' | 'shared';
+
+/** LuCI's cookies, over TLS and without, and the older name. */
+const PANEL_COOKIES = ['sysauth_https', 'sysauth_http', 'sysauth'];
 /** Of the cookies in one request so many are tried, since each may cost a question. */
 const MOST_CANDIDATES = 4;
+/** One user has a few browsers; beyond this the session of the user that began first ends. */
+const MOST_SESSIONS_A_USER = 32;
 
-/** After so long a log-out counts. From when rpcd was asked. */
-const KEPT_MS = 2000;
-/**
- * An answer older than this is renewed behind the request that it still serves, so that one who
- * asks all the time never waits.
- */
-const RENEWED_MS = 1000;
-/**
- * So long a session that was valid is asked about before strangers are: a flood of made-up ids does
- * not shut its owner out.
- */
-const KNOWN_MS = 300_000;
+interface StandIn {
+  /** rpcd's session. */
+  id: string;
+  username: string;
+  token: string;
+  origin: Origin;
+}
 
-interface PanelSessionsOptions {
-  bus: PanelBus;
+/** A session that a request may come from. */
+interface Candidate {
+  /** rpcd's session. */
+  id: string;
+  /** The daemon's own, by its key; undefined for LuCI's cookie. */
+  key?: string;
+}
+
+/**
+ * Invariants:
+ *  - an id for a cookie is made here and nowhere else: one that a request brings is only ever
+ *    looked up, so that nobody can plant it;
+ *  - who has an own cookie is asked for at rpcd like who has LuCI's: nothing here outlives it.
+ */
+export function createPanelSessions({
+  rpcd,
+  log,
+  now = () => performance.now(),
+}: {
+  rpcd: Rpcd;
   log: Log;
   /** Milliseconds of a clock that is never set back. */
   now?: () => number;
-}
+}): PanelSessions {
+  const lookups = createSessionLookups({ rpcd, log, now });
+  /** By the hash of their id, in the order in which they began. */
+  const standIns = new Map<string, StandIn>();
 
-/**
- * `main.auth panel`: who is logged in to the panel is logged in here. Invariants:
- *  - an answer serves at most KEPT_MS from when it was asked for; that there is no such session is
- *    not kept at all, for it may come to be;
- *  - at most one question about a session is under way; all who want to know meanwhile get its
- *    answer;
- *  - where the panel cannot be asked, the request fails as `unavailable`: no door opens, and nobody
- *    is told to log in again.
- */
-export function createPanelSessions({
-  bus,
-  log,
-  now = () => performance.now(),
-}: PanelSessionsOptions): Sessions {
-  const known = new Map<string, { session: Session; askedAt: number }>();
-  const underWay = new Map<string, Promise<Session | undefined>>();
-  const tellReachable = createReachability(log);
-
-  const ask = async (id: string): Promise<Session | undefined> => {
-    const askedAt = now();
-    for (const [other, entry] of known) {
-      if (askedAt - entry.askedAt >= KNOWN_MS) known.delete(other);
-    }
-    try {
-      const login = await bus.findLogin({ id, isKnown: known.has(id) });
-      tellReachable(undefined);
-      if (login === undefined) {
-        known.delete(id);
-        return undefined;
-      }
-      known.set(id, { session: { token: login.token }, askedAt });
-      return { token: login.token };
-    } catch (error) {
-      tellReachable(reasonOf(error));
-      throw error;
-    }
+  const destroy = async (id: string): Promise<void> => {
+    lookups.forget(id);
+    await rpcd.destroy(id);
+    // An answer that was under way meanwhile may have been kept again.
+    lookups.forget(id);
   };
 
-  const askOnce = (id: string): Promise<Session | undefined> => {
-    const asked = underWay.get(id) ?? ask(id).finally(() => underWay.delete(id));
-    underWay.set(id, asked);
-    return asked;
+  /** Those who replace a session do not wait for rpcd; what it keeps all the same times out. */
+  const drop = (key: string): void => {
+    const standIn = standIns.get(key);
+    standIns.delete(key);
+    if (standIn?.origin !== 'own') return;
+    destroy(standIn.id).catch((error: unknown) =>
+      log.warn({ reason: reasonOf(error) }, 'session of the panel not ended'),
+    );
   };
 
-  const lookUp = async (id: string): Promise<Session | undefined> => {
-    const entry = known.get(id);
-    const age = entry === undefined ? Infinity : now() - entry.askedAt;
-    if (entry === undefined || age >= KEPT_MS) return askOnce(id);
-    // Its failure is told to the log, and to the next request when the answer has become too old.
-    if (age >= RENEWED_MS) askOnce(id).catch(() => undefined);
-    return entry.session;
+  const candidatesIn = (headers: Headers): Candidate[] => {
+    const own = keysIn(headers).flatMap((key): Candidate[] => {
+      const standIn = standIns.get(key);
+      return standIn === undefined ? [] : [{ id: standIn.id, key }];
+    });
+    const panels = new Set(cookieValues(headers, PANEL_COOKIES).filter(isSessionId));
+    return [...own, ...[...panels].map((id) => ({ id }))].slice(0, MOST_CANDIDATES);
   };
 
-  const find = async (headers: Headers): Promise<Session | undefined> => {
-    for (const id of sessionIds(headers)) {
-      const session = await lookUp(id);
+  const sessionOf = ({ key }: Candidate, found: RpcdSession): Session | undefined => {
+    // One that LuCI has not finished has no token.
+    const token = key === undefined ? found.token : standIns.get(key)?.token;
+    if (token === undefined) return undefined;
+    return { user: found.username, token, mayWrite: found.mayWrite };
+  };
+
+  const findBy = async (
+    headers: Headers,
+    lookUp: (id: string) => Promise<RpcdSession | undefined>,
+  ): Promise<Session | undefined> => {
+    let refused: RpcdSession | undefined;
+    for (const candidate of candidatesIn(headers)) {
+      const found = await lookUp(candidate.id);
+      if (found === undefined && candidate.key !== undefined) standIns.delete(candidate.key);
+      if (found?.mayRead === false) refused = found;
+      const session = found?.mayRead === true ? sessionOf(candidate, found) : undefined;
       if (session !== undefined) return session;
     }
+    if (refused !== undefined) throw noRight(refused.username);
     return undefined;
   };
-  // An answer that goes on keeps the session from becoming idle, as an open page of the panel does
-  // that asks again and again.
-  return { find, isOpen: async (headers) => (await find(headers)) !== undefined };
-}
 
-function sessionIds(headers: Headers): string[] {
-  const ids = cookieValues(headers, COOKIES).filter((value) => SESSION_ID.test(value));
-  return [...new Set(ids)].slice(0, MOST_CANDIDATES);
-}
-
-/** Logs when the panel can no longer be asked and when it can again, not each request between. */
-function createReachability(log: Log): (failure: string | undefined) => void {
-  let isReachable = true;
-  return (failure) => {
-    if (failure === undefined && !isReachable) log.info({}, 'panel answers again');
-    if (failure !== undefined && isReachable) {
-      log.error({ reason: failure }, 'panel cannot be asked');
-    }
-    isReachable = failure === undefined;
+  return {
+    find: (headers) => findBy(headers, lookups.find),
+    peek: (headers) => findBy(headers, lookups.peek),
+    begin: (headers, { id, username }, origin) => {
+      for (const key of keysIn(headers)) drop(key);
+      const secret = randomSecret();
+      standIns.set(keyOf(secret), { id, username, token: randomSecret(), origin });
+      for (const key of surplusOf(standIns, username)) drop(key);
+      return secret;
+    },
+    logOut: async (headers, token) => {
+      for (const candidate of candidatesIn(headers)) {
+        const found = await lookups.find(candidate.id);
+        if (found === undefined || sessionOf(candidate, found)?.token !== token) continue;
+        const origin = candidate.key === undefined ? 'own' : standIns.get(candidate.key)?.origin;
+        if (candidate.key !== undefined) standIns.delete(candidate.key);
+        if (origin !== 'shared') await destroy(candidate.id);
+        return;
+      }
+    },
   };
+}
+
+function surplusOf(standIns: ReadonlyMap<string, StandIn>, username: string): string[] {
+  const keys = [...standIns].flatMap(([key, standIn]) =>
+    standIn.username === username ? [key] : [],
+  );
+  return keys.slice(0, -MOST_SESSIONS_A_USER);
+}
+
+export function noRight(username: string): DepotError {
+  return new DepotError(
+    'forbidden',
+    `cannot let "${username.slice(0, 64)}" in: rpcd's access group depotd does not allow it`,
+  );
 }

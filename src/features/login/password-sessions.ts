@@ -1,29 +1,23 @@
-import { createHash, randomBytes } from 'node:crypto';
-import { cookieValues } from './cookies.ts';
 import type { Session } from '../../http/route.ts';
 import type { Sessions } from '../../http/sessions.ts';
+import { keyOf, keysIn, randomSecret } from './session-cookie.ts';
 
-/**
- * The sessions of the daemon's own log-in. They end with the daemon. An answer that goes on is no
- * use of its session.
- */
+/** The sessions of `main.auth password`. They end with the daemon. */
 export interface PasswordSessions extends Sessions {
-  /** Starts a session. @returns its id, for the cookie; nothing else knows it */
-  begin: () => string;
+  /**
+   * Starts a session in place of those that the request comes with.
+   * @returns its id, for the cookie; nothing else knows it
+   */
+  begin: (headers: Headers) => string;
   /** Ends the sessions that a request comes with. */
   end: (headers: Headers) => void;
   endAll: () => void;
 }
 
-export const SESSION_COOKIE = 'depotd_session';
-
 /** A session ends when nothing has been asked with it for so long. */
 const IDLE_MS = 3_600_000;
 /** One owner has a few browsers; beyond this the session that was quiet longest ends. */
 const MOST_SESSIONS = 64;
-const SECRET_BYTES = 32;
-/** Of the cookies in one request so many are looked at. */
-const MOST_CANDIDATES = 4;
 
 /**
  * `main.auth password`. An id is made here and nowhere else: one that a request brings is only ever
@@ -56,13 +50,15 @@ export function createPasswordSessions(
       }
       return Promise.resolve(undefined);
     },
-    isOpen: (headers) => {
+    peek: (headers) => {
       dropOld();
-      return Promise.resolve(keysIn(headers).some((key) => sessions.has(key)));
+      const [found] = keysIn(headers).flatMap((key) => sessions.get(key)?.session ?? []);
+      return Promise.resolve(found);
     },
-    begin: () => {
+    begin: (headers) => {
+      for (const key of keysIn(headers)) sessions.delete(key);
       const id = randomSecret();
-      use(keyOf(id), { token: randomSecret() });
+      use(keyOf(id), { user: '', token: randomSecret(), mayWrite: true });
       dropOld();
       return id;
     },
@@ -71,17 +67,4 @@ export function createPasswordSessions(
     },
     endAll: () => sessions.clear(),
   };
-}
-
-function keysIn(headers: Headers): string[] {
-  return cookieValues(headers, [SESSION_COOKIE]).slice(0, MOST_CANDIDATES).map(keyOf);
-}
-
-/** The hash takes the id out of the reach of whoever measures how long a look-up takes. */
-function keyOf(id: string): string {
-  return createHash('sha256').update(id).digest('base64url');
-}
-
-function randomSecret(): string {
-  return randomBytes(SECRET_BYTES).toString('base64url');
 }

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { DepotError, reasonOf, systemCode } from '../../errors.ts';
 import { replaceFile } from '../../device/durable-file.ts';
 import type { Password } from './ports.ts';
-import { createConcurrencyLimit } from '../../device/concurrency-limit.ts';
+import { createConcurrencyLimit, type ConcurrencyLimit } from '../../device/concurrency-limit.ts';
 
 interface Hash {
   /** scrypt's N, r and p (RFC 7914). */
@@ -26,19 +26,21 @@ const MOST_WAITING = 32;
 
 /**
  * The device's password: an scrypt hash in the file `password` of the state folder, read anew each
- * time, so that an owner who has forgotten it can remove the file. One check runs at a time: each
- * needs 16 MiB and a core.
+ * time, so that an owner who has forgotten it can remove the file. One check runs at a time, and one
+ * more for who is trusted: each needs 16 MiB and a core.
  */
 export function createPassword(stateDir: string): Password {
   const file = join(stateDir, 'password');
-  const turns = createConcurrencyLimit({
-    most: 1,
-    mostWaiting: MOST_WAITING,
-    busy: `cannot ask for the password: ${MOST_WAITING} requests wait for it already`,
-  });
+  const createLine = (): ConcurrencyLimit =>
+    createConcurrencyLimit({
+      most: 1,
+      mostWaiting: MOST_WAITING,
+      busy: `cannot ask for the password: ${MOST_WAITING} requests wait for it already`,
+    });
+  const lines = { trusted: createLine(), strangers: createLine() };
   return {
     isSet: async () => (await readHashFile(file)) !== undefined,
-    matches: async (text) => {
+    matches: async (text, isTrusted) => {
       const line = await readHashFile(file);
       if (line === undefined) return false;
       const hash = parseHash(line);
@@ -48,11 +50,12 @@ export function createPassword(stateDir: string): Password {
           `cannot check the password: ${file} is damaged; remove it and set a new one`,
         );
       }
-      return timingSafeEqual(await turns(() => keyOf(text, hash)), hash.key);
+      const takeTurn = isTrusted ? lines.trusted : lines.strangers;
+      return timingSafeEqual(await takeTurn(() => keyOf(text, hash)), hash.key);
     },
     set: async (text) => {
       const salt = randomBytes(SALT_BYTES);
-      const key = await turns(() =>
+      const key = await lines.trusted(() =>
         keyOf(text, { ...NEW_HASH, salt, key: Buffer.alloc(KEY_BYTES) }),
       );
       await replaceFile(file, formatHash({ ...NEW_HASH, salt, key }));

@@ -1,27 +1,51 @@
-/** The log-in sessions of the device's admin panel. */
-export interface PanelBus {
+/** A log-in session of rpcd, which logs people in to the device's admin panel. */
+export interface RpcdSession {
+  id: string;
+  username: string;
+  /** LuCI's request-forgery token; none in a session that LuCI did not begin. */
+  token: string | undefined;
+  /** By rpcd's access group `depotd`; `root` always may. */
+  mayRead: boolean;
+  mayWrite: boolean;
+}
+
+/** Who is logged in to the device. @throws DepotError unavailable if rpcd cannot be asked */
+export interface Rpcd {
   /**
    * Renews the session's idle time. `isKnown` says that it was valid a moment ago: then it does not
    * stand behind those who may be anybody.
-   * @returns undefined where the panel knows no such session, or nobody has logged in to it
-   * @throws DepotError unavailable where the panel cannot be asked
+   * @returns undefined if rpcd knows no such session, or nobody has logged in to it
    */
-  findLogin: (session: { id: string; isKnown: boolean }) => Promise<PanelLogin | undefined>;
-}
-
-export interface PanelLogin {
-  username: string;
-  /** The panel's own request-forgery token. */
-  token: string;
+  find: (session: { id: string; isKnown: boolean }) => Promise<RpcdSession | undefined>;
+  /**
+   * All sessions that somebody has logged in to, by id; leaves their idle time as it is. May lack
+   * some, and rights that a pattern grants.
+   */
+  list: () => Promise<Map<string, RpcdSession>>;
+  /**
+   * `timeoutS`: how long the session may be idle. `isTrusted`: does not stand behind strangers.
+   * @returns undefined if rpcd refuses; `isShared`: the session was there before, and is in use
+   */
+  logIn: (login: {
+    username: string;
+    password: string;
+    timeoutS: number;
+    isTrusted: boolean;
+  }) => Promise<{ session: RpcdSession; isShared: boolean } | undefined>;
+  /** Ends it; one that has ended already is fine. */
+  destroy: (id: string) => Promise<void>;
 }
 
 /**
- * The password of the daemon's own log-in. @throws DepotError unavailable where its record cannot
- * be read
+ * The password of the daemon's own log-in. @throws DepotError unavailable if its record cannot be
+ * read
  */
 export interface Password {
   isSet: () => Promise<boolean>;
-  /** false where none is set. Takes a good part of a second. */
-  matches: (text: string) => Promise<boolean>;
+  /**
+   * false if none is set. Takes a good part of a second. @param isTrusted does not stand behind
+   * strangers
+   */
+  matches: (text: string, isTrusted: boolean) => Promise<boolean>;
   set: (text: string) => Promise<void>;
 }

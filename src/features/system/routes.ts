@@ -4,7 +4,7 @@ import { followDevice, type DeviceEvents } from '../../http/device-events.ts';
 import { openApiDocument } from '../../http/openapi.ts';
 import { METRICS_TYPE, metricsText } from '../../http/metrics-text.ts';
 import { json, revalidated, unchanging } from '../../http/respond.ts';
-import { get, openGet, type Route } from '../../http/route.ts';
+import { getStream, openGet, type Route } from '../../http/route.ts';
 
 export interface SystemTools {
   version: string;
@@ -24,14 +24,14 @@ export function systemRoutes({ version, base, overview, events, stopping }: Syst
     );
   });
   return [
-    get({
+    getStream({
       path: 'admin/system/events',
       summary: 'What happens on the device (Server-Sent Events)',
       params: {},
-      handle: ({ context, isSessionOpen }) =>
+      handle: ({ context, watchSession }) =>
         eventStream((signal) => followDevice(events, signal), {
           signals: [context.req.raw.signal, stopping],
-          isSessionOpen,
+          watchSession,
         }),
     }),
     openGet({

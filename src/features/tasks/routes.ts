@@ -8,7 +8,7 @@ import { progressOf } from '../../jobs/progress.ts';
 import { followTask } from './follow-task.ts';
 import { eventStream } from '../../http/event-stream.ts';
 import { json } from '../../http/respond.ts';
-import { get, post, type Route } from '../../http/route.ts';
+import { get, getStream, post, type Route } from '../../http/route.ts';
 
 /** Streams end when the daemon stops. */
 type TaskTools = Pick<FeatureContext, 'queue' | 'logs' | 'stopping'>;
@@ -57,11 +57,11 @@ export function taskRoutes({ queue, logs, stopping }: TaskTools): Route[] {
           signal: context.req.raw.signal,
         }),
     }),
-    get({
+    getStream({
       path: 'admin/system/tasks/events',
       summary: "A task's log and state as they come (Server-Sent Events)",
       params: { task_id: taskId, offset },
-      handle: ({ params, context, isSessionOpen }) => {
+      handle: ({ params, context, watchSession }) => {
         const job = need(params.task_id);
         const lastId = /^\d{1,15}$/.exec(context.req.header('last-event-id') ?? '')?.[0];
         const from = Number(lastId ?? params.offset ?? 0);
@@ -74,7 +74,7 @@ export function taskRoutes({ queue, logs, stopping }: TaskTools): Route[] {
             from,
             signal,
           });
-        return eventStream(follow, { signals: [context.req.raw.signal, stopping], isSessionOpen });
+        return eventStream(follow, { signals: [context.req.raw.signal, stopping], watchSession });
       },
     }),
     post({

@@ -20,7 +20,9 @@ beforeAll(async () => {
     upstream: upstream.url,
     token_file: tokenFile,
     session: ({ headers }) =>
-      Promise.resolve(headers.cookie === SESSION.Cookie ? { token: 'csrf-secret' } : undefined),
+      Promise.resolve(
+        headers.cookie === SESSION.Cookie ? { token: 'csrf-secret', mayWrite: true } : undefined,
+      ),
   });
 });
 
@@ -103,7 +105,7 @@ test.each([
     upstream: upstream.url,
     token_file: tokenFile,
     expose: 'all',
-    session: () => Promise.resolve({ token: 'csrf-secret' }),
+    session: () => Promise.resolve({ token: 'csrf-secret', mayWrite: true }),
   });
   await ask(all.port, `/api/v1${path}`);
   expect(sent()).toBeUndefined();

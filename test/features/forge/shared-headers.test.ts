@@ -55,7 +55,7 @@ test("a request that repeats the headers before does not get the device's token 
   await writeFile(file, 'lent');
   let asked = 0;
   const session: DeviceSettings['session'] = () =>
-    Promise.resolve((asked += 1) === 1 ? { token: 'x' } : undefined);
+    Promise.resolve((asked += 1) === 1 ? { token: 'x', mayWrite: true } : undefined);
 
   const { asked: calls } = await askOnOne({ token_file: file, session }, [
     'X-A: 1\r\n',

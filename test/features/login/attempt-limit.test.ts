@@ -2,45 +2,85 @@ import { expect, test } from 'vitest';
 
 import { createAttemptLimit } from '../../../src/features/login/attempt-limit.ts';
 
+const STRANGER = [{ key: '192.0.2.1', most: 10 }];
+
 test('ten wrong attempts pass and the eleventh waits until the first is a minute old', () => {
   let now = 0;
   const limit = createAttemptLimit(() => now);
-  const passed = Array.from({ length: 10 }, () => limit.begin('192.0.2.1'));
+  const passed = Array.from({ length: 10 }, () => limit.begin(STRANGER));
   now = 20_000;
 
   expect(passed).toEqual(Array(10).fill(0));
-  expect(limit.begin('192.0.2.1')).toBe(40);
+  expect(limit.begin(STRANGER)).toBe(40);
   now = 59_999;
-  expect(limit.begin('192.0.2.1')).toBe(1);
+  expect(limit.begin(STRANGER)).toBe(1);
   now = 60_000;
-  expect(limit.begin('192.0.2.1')).toBe(0);
+  expect(limit.begin(STRANGER)).toBe(0);
 });
 
 test('attempts that turn out right do not count, refused ones neither', () => {
   let now = 0;
   const limit = createAttemptLimit(() => now);
   for (let index = 0; index < 50; index += 1) {
-    expect(limit.begin('192.0.2.1')).toBe(0);
-    limit.forgive('192.0.2.1');
+    expect(limit.begin(STRANGER)).toBe(0);
+    limit.forgive(STRANGER);
   }
-  for (let index = 0; index < 50; index += 1) limit.begin('192.0.2.1');
+  for (let index = 0; index < 50; index += 1) limit.begin(STRANGER);
   now = 60_000;
 
-  expect(limit.begin('192.0.2.1')).toBe(0);
+  expect(limit.begin(STRANGER)).toBe(0);
 });
 
 test('a right attempt does not wash away the wrong ones before it', () => {
   const limit = createAttemptLimit(() => 0);
-  for (let index = 0; index < 9; index += 1) limit.begin('192.0.2.1');
-  limit.begin('192.0.2.1');
-  limit.forgive('192.0.2.1');
+  for (let index = 0; index < 9; index += 1) limit.begin(STRANGER);
+  limit.begin(STRANGER);
+  limit.forgive(STRANGER);
 
-  expect([limit.begin('192.0.2.1'), limit.begin('192.0.2.1')]).toEqual([0, 60]);
+  expect([limit.begin(STRANGER), limit.begin(STRANGER)]).toEqual([0, 60]);
 });
 
 test('another address is not held to it', () => {
   const limit = createAttemptLimit(() => 0);
-  for (let index = 0; index < 10; index += 1) limit.begin('192.0.2.1');
+  for (let index = 0; index < 10; index += 1) limit.begin(STRANGER);
 
-  expect([limit.begin('192.0.2.1'), limit.begin('192.0.2.2')]).toEqual([60, 0]);
+  expect([limit.begin(STRANGER), limit.begin([{ key: '192.0.2.2', most: 10 }])]).toEqual([60, 0]);
+});
+
+test('many clients that one user names are held to a limit of their own', () => {
+  const limit = createAttemptLimit(() => 0);
+  const client = (name: string) => [
+    { key: name, most: 10 },
+    { key: 'all', most: 30 },
+  ];
+  const passed = Array.from({ length: 100 }, (_, index) => limit.begin(client(`forged ${index}`)));
+
+  expect(passed.filter((waitS) => waitS === 0)).toHaveLength(30);
+});
+
+test('who has once logged in from there is not held to what others do', () => {
+  const limit = createAttemptLimit(() => 0);
+  const owner = [
+    { key: 'owner', most: 10 },
+    { key: 'all', most: 30 },
+  ];
+  limit.begin(owner);
+  limit.forgive(owner);
+  for (let index = 0; index < 100; index += 1) {
+    limit.begin([
+      { key: `forged ${index}`, most: 10 },
+      { key: 'all', most: 30 },
+    ]);
+  }
+  const passed = Array.from({ length: 20 }, () => limit.begin(owner));
+
+  expect(passed.filter((waitS) => waitS === 0)).toHaveLength(10);
+});
+
+test('an attempt that could not be judged does not count', () => {
+  const limit = createAttemptLimit(() => 0);
+  for (let index = 0; index < 50; index += 1) {
+    expect(limit.begin(STRANGER)).toBe(0);
+    limit.cancel(STRANGER);
+  }
 });

@@ -11,7 +11,7 @@ function cookie(...ids: readonly string[]): Headers {
 test('a session ends an hour after it was last used, not after it began', async () => {
   let now = 0;
   const sessions = createPasswordSessions(() => now);
-  const id = sessions.begin();
+  const id = sessions.begin(new Headers());
 
   now += HOUR_MS - 1;
   expect(await sessions.find(cookie(id))).toBeDefined();
@@ -24,17 +24,17 @@ test('a session ends an hour after it was last used, not after it began', async 
 test('looking whether a session is still there is no use of it', async () => {
   let now = 0;
   const sessions = createPasswordSessions(() => now);
-  const id = sessions.begin();
+  const id = sessions.begin(new Headers());
 
   now += HOUR_MS - 1;
-  expect(await sessions.isOpen(cookie(id))).toBe(true);
+  expect(await sessions.peek(cookie(id))).toBeDefined();
   now += 1;
-  expect(await sessions.isOpen(cookie(id))).toBe(false);
+  expect(await sessions.peek(cookie(id))).toBeUndefined();
 });
 
 test('each session has an id and a token of its own', async () => {
   const sessions = createPasswordSessions();
-  const ids = [sessions.begin(), sessions.begin()];
+  const ids = [sessions.begin(new Headers()), sessions.begin(new Headers())];
   const tokens = await Promise.all(ids.map(async (id) => (await sessions.find(cookie(id)))?.token));
 
   expect(new Set([...ids, ...tokens]).size).toBe(4);
@@ -45,21 +45,21 @@ test('an id that a client made up is no session, not even after a log-in', async
   const sessions = createPasswordSessions();
   const planted = 'p'.repeat(43);
   await sessions.find(cookie(planted));
-  sessions.begin();
+  sessions.begin(new Headers());
 
   expect(await sessions.find(cookie(planted))).toBeUndefined();
 });
 
 test('a planted cookie beside the right one does not lock out', async () => {
   const sessions = createPasswordSessions();
-  const id = sessions.begin();
+  const id = sessions.begin(new Headers());
 
   expect(await sessions.find(cookie('planted', `"${id}"`))).toBeDefined();
 });
 
 test('the end of a session ends it, and only it', async () => {
   const sessions = createPasswordSessions();
-  const [first, second] = [sessions.begin(), sessions.begin()];
+  const [first, second] = [sessions.begin(new Headers()), sessions.begin(new Headers())];
   sessions.end(cookie(first));
 
   expect([
@@ -72,10 +72,10 @@ test('the end of a session ends it, and only it', async () => {
 
 test('of very many sessions those in use stay', async () => {
   const sessions = createPasswordSessions();
-  const used = sessions.begin();
-  const idle = sessions.begin();
+  const used = sessions.begin(new Headers());
+  const idle = sessions.begin(new Headers());
   for (let index = 0; index < 200; index += 1) {
-    sessions.begin();
+    sessions.begin(new Headers());
     expect(await sessions.find(cookie(used))).toBeDefined();
   }
 

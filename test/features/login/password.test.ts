@@ -18,16 +18,16 @@ test('only the password that was set matches', async () => {
   await password.set('correct horse');
 
   expect([
-    await password.matches('correct horse'),
-    await password.matches('correct horse '),
-    await password.matches(''),
+    await password.matches('correct horse', false),
+    await password.matches('correct horse ', false),
+    await password.matches('', false),
   ]).toEqual([true, false, false]);
 });
 
 test('nothing matches while none is set', async () => {
   const password = createPassword(folder);
 
-  expect([await password.isSet(), await password.matches('')]).toEqual([false, false]);
+  expect([await password.isSet(), await password.matches('', false)]).toEqual([false, false]);
 });
 
 test('the file is for its owner alone and holds no password', async () => {
@@ -51,7 +51,7 @@ test('one password typed in two ways of Unicode is one password', async () => {
   const password = createPassword(folder);
   await password.set('caf\u00e9');
 
-  expect(await password.matches('cafe\u0301')).toBe(true);
+  expect(await password.matches('cafe\u0301', false)).toBe(true);
 });
 
 test.for([
@@ -65,7 +65,7 @@ test.for([
   const password = createPassword(folder);
 
   expect(await password.isSet()).toBe(true);
-  await expect(password.matches('')).rejects.toMatchObject({ code: 'unavailable' });
+  await expect(password.matches('', false)).rejects.toMatchObject({ code: 'unavailable' });
 });
 
 test('a file that cannot be read is no password that was never set', async () => {

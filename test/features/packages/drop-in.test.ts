@@ -33,7 +33,7 @@ afterAll(async () => {
 function start(): Promise<TestDaemon> {
   return startDaemon(device, {
     set: ['main.auth=panel', 'main.base=/cgi-bin/luci'],
-    env: { PATH: `${panel.bin}:${device.path}` },
+    env: panel.env,
   });
 }
 

@@ -4,7 +4,7 @@ import type { IncomingMessage } from 'node:http';
 import * as fc from 'fast-check';
 
 import { DepotError } from '../../../src/errors.ts';
-import { cookieValues } from '../../../src/features/login/cookies.ts';
+import { cookieValues } from '../../../src/features/login/session-cookie.ts';
 import { readForm } from '../../../src/http/form.ts';
 import { receiveFile } from '../../../src/http/multipart.ts';
 import { inPieces, mutated, pieceSizes, property, type FuzzTarget } from '../target.ts';

@@ -1,0 +1,49 @@
+import { DepotError } from '../../errors.ts';
+import { json, refusal } from '../../http/respond.ts';
+import { loginPage } from '../../panel/login-page.ts';
+import { TooManyAttempts } from './attempts.ts';
+import type { LoginMethod } from './method.ts';
+import { ProofMissing } from './password-login.ts';
+
+/** @param action gives the headers of the answer */
+export async function answerApi(action: () => Promise<Record<string, string>>): Promise<Response> {
+  try {
+    return done(await action());
+  } catch (error) {
+    if (error instanceof TooManyAttempts) {
+      return refusal(error, { isTask: false, headers: retryAfter(error) });
+    }
+    if (error instanceof ProofMissing && error.file !== undefined) {
+      const { status, message, file } = error;
+      return json({ code: status, msg: message, proof_file: file }, status);
+    }
+    throw error;
+  }
+}
+
+/** For a form that the browser sent by itself: the page again with what was wrong, or the next. */
+export async function answerPage(
+  { form }: LoginMethod,
+  username: string | undefined,
+  action: () => Promise<Record<string, string>>,
+): Promise<Response> {
+  try {
+    // Relative: a server in front may show another prefix (RFC 9110, section 10.2.2).
+    const headers = { 'cache-control': 'no-store', location: '../', ...(await action()) };
+    return new Response(null, { status: 303, headers });
+  } catch (error) {
+    if (!(error instanceof DepotError)) throw error;
+    const { message, status } = error;
+    const fields = await form();
+    const headers = error instanceof TooManyAttempts ? retryAfter(error) : {};
+    return loginPage(fields, { message, status, headers, username });
+  }
+}
+
+export function done(headers: Record<string, string> = {}): Response {
+  return new Response(null, { status: 204, headers: { 'cache-control': 'no-store', ...headers } });
+}
+
+function retryAfter({ waitS }: TooManyAttempts): Record<string, string> {
+  return { 'Retry-After': String(waitS) };
+}

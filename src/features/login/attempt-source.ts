@@ -1,0 +1,76 @@
+import { lstatSync } from 'node:fs';
+import type { Context } from 'hono';
+import { userOfPeer } from '../../device/peer-user.ts';
+import { networkOf } from '../../http/network.ts';
+import { clientOf, socketOf, type Client } from '../../http/peer.ts';
+import type { Session } from '../../http/route.ts';
+import type { Limit } from './attempt-limit.ts';
+
+/** Whose log-in attempt it is, and what it is held to. */
+export interface AttemptSource {
+  /** For the log. */
+  address: string;
+  limits: readonly Limit[];
+  /** Does not stand behind strangers. */
+  isTrusted: boolean;
+}
+
+const MOST_WRONG = 10;
+/** Of all addresses of one IPv6 site. */
+const MOST_WRONG_A_SITE = 40;
+/** Over loopback, of all clients that one user of this host names. */
+const MOST_WRONG_A_USER = 30;
+/** Root needs no guesses; a program that keeps giving a wrong password must end somewhere. */
+const MOST_WRONG_OF_ROOT = 60;
+
+/**
+ * Strangers do not lock out the owner: each of these counts by itself.
+ *  - Who has a session, by user, wherever it comes from.
+ *  - Root on this device, known by a unix socket that only root can connect to.
+ *  - A client that a proxy names over such a socket, or that connects from the network.
+ *  - Over loopback any user of this host may name any client: each client of each user, and each
+ *    user in all.
+ */
+export async function attemptSource(
+  context: Context,
+  session: Session | undefined,
+): Promise<AttemptSource> {
+  const client = clientOf(context);
+  const { address } = client;
+  if (session !== undefined) {
+    return { address, limits: [limit(`user ${session.user}`, MOST_WRONG)], isTrusted: true };
+  }
+  if (isRoot(client)) {
+    return { address, limits: [limit('root', MOST_WRONG_OF_ROOT)], isTrusted: true };
+  }
+  const limits = client.via === 'loopback' ? await loopbackLimits(context, client) : [];
+  return { address, limits: limits.length > 0 ? limits : networkLimits(client), isTrusted: false };
+}
+
+/** Whether only root, or the daemon's own user, can have sent it; a proxy may be root, too. */
+export function isRoot({ socketPath, isForwarded }: Client): boolean {
+  if (socketPath === undefined || isForwarded) return false;
+  const { uid, mode } = lstatSync(socketPath, { throwIfNoEntry: false }) ?? { uid: -1, mode: 0 };
+  return uid === process.getuid?.() && (mode & 0o077) === 0;
+}
+
+async function loopbackLimits(
+  context: Context,
+  { address, isForwarded }: Client,
+): Promise<Limit[]> {
+  const user = `local ${(await userOfPeer(socketOf(context) ?? {})) ?? 'unknown'}`;
+  return [
+    limit(`${user} as ${networkOf(address)}`, MOST_WRONG),
+    limit(`${user} ${isForwarded ? 'for others' : 'itself'}`, MOST_WRONG_A_USER),
+  ];
+}
+
+function networkLimits({ address }: Client): Limit[] {
+  const site = networkOf(address, 48);
+  const own = limit(networkOf(address), MOST_WRONG);
+  return site === address ? [own] : [own, limit(site, MOST_WRONG_A_SITE)];
+}
+
+function limit(key: string, most: number): Limit {
+  return { key, most };
+}

@@ -1,0 +1,52 @@
+import type { Context } from 'hono';
+import { DepotError } from '../../errors.ts';
+import type { Sessions } from '../../http/sessions.ts';
+import type { Log } from '../../log.ts';
+import type { AttemptLimit } from './attempt-limit.ts';
+import { attemptSource, type AttemptSource } from './attempt-source.ts';
+
+/** Refused without a look at the password. */
+export class TooManyAttempts extends DepotError {
+  readonly waitS: number;
+
+  constructor(waitS: number) {
+    super('too_many_attempts', `cannot log in: too many wrong attempts; try again in ${waitS} s`);
+    this.waitS = waitS;
+  }
+}
+
+export interface AttemptTools {
+  /** Those of the mode in force. */
+  sessions: Sessions;
+  /** What is said of a wrong password. */
+  wrong: string;
+  limit: AttemptLimit;
+  log: Log;
+}
+
+/**
+ * Runs a check of a password, and counts it.
+ * @param check gives undefined if the password is wrong
+ * @throws TooManyAttempts, DepotError forbidden
+ */
+export async function attempt<Value>(
+  { sessions, wrong, limit, log }: AttemptTools,
+  context: Context,
+  check: (source: AttemptSource) => Promise<Value | undefined>,
+): Promise<Value> {
+  // If it cannot be told whose session it is, the attempt counts like a stranger's.
+  const session = await sessions.peek(context.req.raw.headers).catch(() => undefined);
+  const source = await attemptSource(context, session);
+  const waitS = limit.begin(source.limits);
+  if (waitS > 0) throw new TooManyAttempts(waitS);
+  const result = await check(source).catch((error: unknown) => {
+    limit.cancel(source.limits);
+    throw error;
+  });
+  if (result === undefined) {
+    log.warn({ address: source.address }, 'wrong password');
+    throw new DepotError('forbidden', wrong);
+  }
+  limit.forgive(source.limits);
+  return result;
+}

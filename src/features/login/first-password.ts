@@ -1,0 +1,51 @@
+import { timingSafeEqual } from 'node:crypto';
+import { access, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { replaceFile } from '../../device/durable-file.ts';
+import { keyOf, randomSecret } from './session-cookie.ts';
+
+/**
+ * The proof that who sets the first password is root: the content of a file that nobody else may
+ * read. A user id would not do: a container on the host's network is root on a loopback connection,
+ * too.
+ */
+export interface FirstPassword {
+  /** Its absolute path. */
+  file: string;
+  /** Writes the file if it is not there yet. */
+  offer: () => Promise<void>;
+  isProof: (text: string) => boolean;
+  /** The proof serves once. */
+  withdraw: () => Promise<void>;
+}
+
+/** @param stateDir a folder that only the daemon's user writes to */
+export function createFirstPassword(stateDir: string): FirstPassword {
+  const file = join(stateDir, 'first-password');
+  let proof: string | undefined;
+  return {
+    file,
+    offer: async () => {
+      const isOffered = proof !== undefined && (await isThere(file));
+      proof ??= randomSecret();
+      // Not at each request, which anybody on the host can send: the folder is on flash.
+      if (!isOffered) await replaceFile(file, `${proof}\n`);
+    },
+    isProof: (text) => proof !== undefined && isEqual(text, proof),
+    withdraw: async () => {
+      proof = undefined;
+      await rm(file, { force: true });
+    },
+  };
+}
+
+function isThere(file: string): Promise<boolean> {
+  return access(file).then(
+    () => true,
+    () => false,
+  );
+}
+
+function isEqual(a: string, b: string): boolean {
+  return timingSafeEqual(Buffer.from(keyOf(a)), Buffer.from(keyOf(b)));
+}

@@ -1,0 +1,25 @@
+import type { Context } from 'hono';
+import type { LoginForm } from '../../panel/login-page.ts';
+
+/** What a log-in request may carry. */
+export interface LoginParams {
+  username?: string | undefined;
+  password?: string | undefined;
+  /** A session of rpcd. */
+  session?: string | undefined;
+}
+
+/** How people log in under one `main.auth`. */
+export interface LoginMethod {
+  /** Path of the cookie. */
+  cookiePath: string;
+  /** What the page asks for. */
+  form: () => Promise<LoginForm>;
+  /**
+   * @returns the new session's id, for the cookie
+   * @throws TooManyAttempts; DepotError bad_request, forbidden, unavailable
+   */
+  logIn: (context: Context, params: LoginParams) => Promise<string>;
+  /** Ends the session of that token. @throws DepotError unavailable */
+  logOut: (headers: Headers, token: string) => Promise<void>;
+}

@@ -1,0 +1,101 @@
+import type { Context } from 'hono';
+import { DepotError } from '../../errors.ts';
+import { clientOf } from '../../http/peer.ts';
+import type { Log } from '../../log.ts';
+import type { AttemptLimit } from './attempt-limit.ts';
+import { attempt } from './attempts.ts';
+import { isRoot } from './attempt-source.ts';
+import type { FirstPassword } from './first-password.ts';
+import type { LoginMethod } from './method.ts';
+import type { PasswordSessions } from './password-sessions.ts';
+import type { Password } from './ports.ts';
+
+export interface PasswordLoginTools {
+  sessions: PasswordSessions;
+  password: Password;
+  firstPassword: FirstPassword;
+  limit: AttemptLimit;
+  log: Log;
+}
+
+/** `main.auth password`: one password, depotd's own. */
+export function createPasswordLogin(tools: PasswordLoginTools): LoginMethod {
+  const { sessions, password } = tools;
+  return {
+    // The forge's paths lie beside main.base.
+    cookiePath: '/',
+    form: async () => ({ asksUser: false, isPasswordSet: await password.isSet() }),
+    logIn: async (context, { password: text = '' }) => {
+      if (text === '') throw missing('password');
+      if (!(await password.isSet())) {
+        throw new DepotError(
+          'forbidden',
+          'cannot log in: no password is set; root sets one on the device: depotctl passwd',
+        );
+      }
+      await check(tools, context, text);
+      return sessions.begin(context.req.raw.headers);
+    },
+    logOut: (headers) => {
+      sessions.end(headers);
+      return Promise.resolve();
+    },
+  };
+}
+
+/** The first one only root may set: what it gives, installing files of one's own, is root's. */
+export async function setPassword(
+  tools: PasswordLoginTools,
+  context: Context,
+  { text, old, proof }: { text: string; old: string | undefined; proof: string | undefined },
+): Promise<void> {
+  const { sessions, password, firstPassword, log } = tools;
+  if (await password.isSet()) {
+    if (old === undefined) {
+      throw new DepotError(
+        'forbidden',
+        'cannot set the password without the parameter old: one is set already',
+      );
+    }
+    await check(tools, context, old);
+  } else if (!isRoot(clientOf(context)) && !(proof !== undefined && firstPassword.isProof(proof))) {
+    throw await proofMissing(firstPassword, context);
+  }
+  await password.set(text);
+  await firstPassword.withdraw();
+  sessions.endAll();
+  log.warn({ address: clientOf(context).address }, 'password set');
+}
+
+/** The first password of somebody who has not shown to be root. */
+export class ProofMissing extends DepotError {
+  /** The file that has the proof; undefined for who cannot be on this device. */
+  readonly file: string | undefined;
+
+  constructor(file: string | undefined) {
+    super(
+      'forbidden',
+      'cannot set the first password: only root on the device may, with: depotctl passwd',
+    );
+    this.file = file;
+  }
+}
+
+async function proofMissing(firstPassword: FirstPassword, context: Context): Promise<ProofMissing> {
+  const { via, isForwarded } = clientOf(context);
+  if (via === 'network' || isForwarded) return new ProofMissing(undefined);
+  await firstPassword.offer();
+  return new ProofMissing(firstPassword.file);
+}
+
+const WRONG = 'cannot log in: the password is wrong';
+
+async function check(tools: PasswordLoginTools, context: Context, text: string): Promise<void> {
+  await attempt({ ...tools, wrong: WRONG }, context, async ({ isTrusted }) =>
+    (await tools.password.matches(text, isTrusted)) ? true : undefined,
+  );
+}
+
+export function missing(name: string): DepotError {
+  return new DepotError('bad_request', `cannot use the parameter ${name}: it is missing`);
+}

@@ -1,0 +1,60 @@
+import { createHash, randomBytes } from 'node:crypto';
+
+export const SESSION_COOKIE = 'depotd_session';
+
+const SECRET_BYTES = 32;
+/** Of the cookies in one request so many are looked at. */
+const MOST_CANDIDATES = 4;
+
+/** For ids and tokens. */
+export function randomSecret(): string {
+  return randomBytes(SECRET_BYTES).toString('base64url');
+}
+
+/** The hash takes the id out of the reach of whoever measures how long a look-up takes. */
+export function keyOf(id: string): string {
+  return createHash('sha256').update(id).digest('base64url');
+}
+
+/** The keys of the sessions that a request comes with. */
+export function keysIn(headers: Headers): string[] {
+  return cookieValues(headers, [SESSION_COOKIE]).slice(0, MOST_CANDIDATES).map(keyOf);
+}
+
+/**
+ * The header Set-Cookie. Unknown to scripts, and sent with nothing that another site begins
+ * (RFC 6265bis, section 5.6).
+ * @param value empty: takes the cookie back
+ */
+export function cookieHeader(
+  value: string,
+  { path, isSecure }: { path: string; isSecure: boolean },
+): Record<string, string> {
+  const flags = `HttpOnly; SameSite=Strict${isSecure ? '; Secure' : ''}`;
+  const end = value === '' ? '; Max-Age=0' : '';
+  return { 'set-cookie': `${SESSION_COOKIE}=${value}; Path=${path}; ${flags}${end}` };
+}
+
+/**
+ * The values of the cookies with these names, in the order of the names, and of one name in the
+ * order sent: a browser that has two cookies of one name sends both, that of the longer path first
+ * (RFC 6265, section 5.4). Quotes around a value are taken off.
+ */
+export function cookieValues(headers: Headers, names: readonly string[]): string[] {
+  const pairs = (headers.get('cookie') ?? '').split(';').map(splitPair);
+  return names.flatMap((wanted) =>
+    pairs.filter(([name]) => name === wanted).map(([, value]) => value),
+  );
+}
+
+function splitPair(pair: string): [name: string, value: string] {
+  const at = pair.indexOf('=');
+  if (at === -1) return ['', ''];
+  return [
+    pair.slice(0, at).trim(),
+    pair
+      .slice(at + 1)
+      .trim()
+      .replace(/^"([^"]*)"$/, '$1'),
+  ];
+}

@@ -1,0 +1,121 @@
+import { reasonOf } from '../../errors.ts';
+import type { Log } from '../../log.ts';
+import type { Rpcd, RpcdSession } from './ports.ts';
+
+/** rpcd's sessions by their ids, asked for no more often than needed. */
+export interface SessionLookups {
+  /** Counts as use of the session, now or a moment ago. */
+  find: (id: string) => Promise<RpcdSession | undefined>;
+  /** Does not count as use unless only that can tell. */
+  peek: (id: string) => Promise<RpcdSession | undefined>;
+  /** The next one who wants to know asks anew. */
+  forget: (id: string) => void;
+}
+
+/** After so long a log-out counts. From when rpcd was asked. */
+const KEPT_MS = 2000;
+/** Stale-while-revalidate: older answers are refreshed in the background. */
+const RENEWED_MS = 1000;
+/**
+ * So long a session that was valid is asked about before strangers are: a flood of made-up ids does
+ * not shut its owner out.
+ */
+const KNOWN_MS = 300_000;
+
+interface Lookup {
+  session: RpcdSession;
+  askedAt: number;
+}
+
+/**
+ * Invariants:
+ *  - an answer serves at most KEPT_MS from when it was asked for; that there is no such session is
+ *    not kept at all, for it may come to be;
+ *  - single flight: at most one question about a session is under way, and at most one for all;
+ *    concurrent callers share its answer;
+ *  - if rpcd cannot be asked, the request fails as `unavailable`: nobody is let in, and nobody is
+ *    told to log in again.
+ * @param now milliseconds of a clock that is never set back
+ */
+export function createSessionLookups({
+  rpcd,
+  log,
+  now,
+}: {
+  rpcd: Pick<Rpcd, 'find' | 'list'>;
+  log: Log;
+  now: () => number;
+}): SessionLookups {
+  const known = new Map<string, Lookup>();
+  const underWay = new Map<string, Promise<RpcdSession | undefined>>();
+  const reportReachable = createReachability(log);
+  let listing: Promise<Map<string, RpcdSession>> | undefined;
+
+  const reported = async <Value>(question: Promise<Value>): Promise<Value> => {
+    try {
+      const answer = await question;
+      reportReachable(undefined);
+      return answer;
+    } catch (error) {
+      reportReachable(reasonOf(error));
+      throw error;
+    }
+  };
+
+  const ask = async (id: string): Promise<RpcdSession | undefined> => {
+    const askedAt = now();
+    for (const [other, entry] of known) {
+      if (askedAt - entry.askedAt >= KNOWN_MS) known.delete(other);
+    }
+    const session = await reported(rpcd.find({ id, isKnown: known.has(id) }));
+    // Forgotten meanwhile: the answer may be older than the reason for that.
+    if (session === undefined || !underWay.has(id)) known.delete(id);
+    else known.set(id, { session, askedAt });
+    return session;
+  };
+
+  const askOnce = (id: string): Promise<RpcdSession | undefined> => {
+    const under = underWay.get(id);
+    if (under !== undefined) return under;
+    const asked = ask(id).finally(() => {
+      if (underWay.get(id) === asked) underWay.delete(id);
+    });
+    underWay.set(id, asked);
+    return asked;
+  };
+
+  const list = (): Promise<Map<string, RpcdSession>> =>
+    (listing ??= reported(rpcd.list()).finally(() => (listing = undefined)));
+
+  return {
+    find: async (id) => {
+      const entry = known.get(id);
+      const age = entry === undefined ? Infinity : now() - entry.askedAt;
+      if (entry === undefined || age >= KEPT_MS) return askOnce(id);
+      // Its failure goes to the log, and to the next request when the answer has become too old.
+      if (age >= RENEWED_MS) askOnce(id).catch(() => undefined);
+      return entry.session;
+    },
+    peek: async (id) => {
+      const listed = (await list()).get(id);
+      // ubusd leaves out what does not fit its queue, and a pattern may grant what no name does.
+      return listed?.mayRead === true ? listed : askOnce(id);
+    },
+    forget: (id) => {
+      known.delete(id);
+      underWay.delete(id);
+    },
+  };
+}
+
+/** Logs when rpcd can no longer be asked and when it can again, not each request between. */
+function createReachability(log: Log): (failure: string | undefined) => void {
+  let isReachable = true;
+  return (failure) => {
+    if (failure === undefined && !isReachable) log.info({}, 'panel answers again');
+    if (failure !== undefined && isReachable) {
+      log.error({ reason: failure }, 'panel cannot be asked');
+    }
+    isReachable = failure === undefined;
+  };
+}

@@ -1,0 +1,139 @@
+import { stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+
+import { runCommand } from '../../device/command.ts';
+import { startDaemon, type TestDaemon } from '../../device/daemon.ts';
+import { createDevice, type Device } from '../../device/device.ts';
+import { ask, type Answer, type Question } from '../../support/ask.ts';
+import { createOwner, type Owner } from '../../support/owner.ts';
+
+let device: Device;
+let daemon: TestDaemon;
+let owner: Owner;
+let socketPath: string;
+
+beforeEach(async () => {
+  device = await createDevice();
+  socketPath = join(device.root, 'depotd.sock');
+  daemon = await startDaemon(device, {
+    set: ['main.auth=password', `main.listen=unix:${socketPath}`],
+  });
+  owner = createOwner(daemon);
+  await vi.waitFor(() => stat(socketPath), { timeout: 20_000 });
+});
+
+afterEach(async () => {
+  await daemon.close();
+  await device.close();
+});
+
+function tokenStatus(cookie: string): Promise<number> {
+  return ask(`${daemon.url}${daemon.base}/admin/store/token`, { headers: { cookie } }).then(
+    ({ status }) => status,
+  );
+}
+
+test('after ten wrong attempts at once the address waits, right password or not, and others do not', async () => {
+  await owner.setFirstPassword('secret');
+  const answers = await Promise.all(Array.from({ length: 15 }, () => owner.tryPassword('wrong')));
+  const counts = answers.map(({ status }) => status).sort();
+
+  expect(counts).toEqual([...Array<number>(10).fill(403), ...Array<number>(5).fill(429)]);
+  const late = await owner.tryPassword('secret');
+  expect(late.status).toBe(429);
+  expect(Number(late.headers['retry-after'])).toBeGreaterThan(0);
+  expect(Number(late.headers['retry-after'])).toBeLessThanOrEqual(60);
+  expect((await owner.tryPassword('secret', { localAddress: '127.0.0.2' })).status).toBe(204);
+});
+
+const from = (address: string): Question => ({ headers: { 'x-forwarded-for': address } });
+
+test.for([
+  ['nginx', (address: string): Question => from(address)],
+  ['the relay', (address: string): Question => ({ ...from(address), socketPath })],
+  [
+    'lighttpd',
+    (address: string): Question => ({ headers: { forwarded: `for=${address};proto=http` } }),
+  ],
+] as const)('behind %s a stranger locks out nobody else', async ([, behind]) => {
+  await owner.setFirstPassword('secret');
+  const { cookie } = await owner.logIn('secret');
+  const stranger = behind('203.0.113.9');
+  for (let index = 0; index < 12; index += 1) await owner.tryPassword('wrong', stranger);
+
+  expect((await owner.tryPassword('secret', stranger)).status).toBe(429);
+  const others: Question[] = [
+    behind('192.0.2.1'),
+    {},
+    { socketPath },
+    { ...stranger, headers: { ...stranger.headers, cookie } },
+  ];
+  for (const question of others) {
+    expect((await owner.tryPassword('secret', question)).status).toBe(204);
+  }
+});
+
+test('who may name any client over loopback has thirty guesses in all', async () => {
+  await owner.setFirstPassword('secret');
+  const answers: Answer[] = [];
+  for (let index = 0; index < 40; index += 1) {
+    answers.push(await owner.tryPassword('wrong', from(`198.51.100.${index}`)));
+  }
+
+  expect(answers.filter(({ status }) => status === 403)).toHaveLength(30);
+  expect((await owner.tryPassword('secret')).status).toBe(204);
+  expect((await owner.tryPassword('secret', { socketPath })).status).toBe(204);
+  expect((await owner.tryPassword('secret', { ...from('192.0.2.7'), socketPath })).status).toBe(
+    204,
+  );
+});
+
+test('another user of this host does not use up the guesses of root', async () => {
+  await owner.setFirstPassword('secret');
+  const guess = `const { request } = require('node:http'); process.setuid(65534);
+    const next = (left) => left > 0 && request('${daemon.url}${daemon.base}/admin/login',
+      { method: 'POST', agent: false, headers: { 'content-type': 'application/x-www-form-urlencoded' } },
+      (answer) => { console.log(answer.statusCode); answer.resume(); next(left - 1); }).end('password=x');
+    next(12);`;
+  const { stdout } = await runCommand([process.execPath, '-e', guess]);
+
+  expect(stdout.trim().split('\n')).toEqual([
+    ...Array<string>(10).fill('403'),
+    ...Array<string>(2).fill('429'),
+  ]);
+  expect((await owner.tryPassword('secret')).status).toBe(204);
+});
+
+test('those who are logged in stay so while their address waits', async () => {
+  await owner.setFirstPassword('secret');
+  const { cookie } = await owner.logIn('secret');
+  await Promise.all(Array.from({ length: 11 }, () => owner.tryPassword('wrong')));
+
+  expect(await tokenStatus(cookie)).toBe(200);
+});
+
+test('the old password is guessed at no faster through passwd', async () => {
+  await owner.setFirstPassword('secret');
+  for (let index = 0; index < 10; index += 1) {
+    expect((await owner.setPassword('mine', `guess ${index}`)).status).toBe(403);
+  }
+
+  expect((await owner.setPassword('mine', 'secret')).status).toBe(429);
+});
+
+test('many at once wait for their turn, and neither reads nor the owner wait with them', async () => {
+  await owner.setFirstPassword('secret');
+  const { cookie } = await owner.logIn('secret');
+  const attempts = Array.from({ length: 60 }, (_, index) =>
+    owner.tryPassword('wrong', { ...from(`198.51.100.${index}`), socketPath }),
+  );
+  let answered = 0;
+  for (const attempt of attempts) void attempt.then(() => (answered += 1));
+  expect(await tokenStatus(cookie)).toBe(200);
+  expect((await owner.tryPassword('secret', { headers: { cookie } })).status).toBe(204);
+  expect(answered).toBeLessThan(60);
+  const answers = await Promise.all(attempts);
+
+  expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([403, 503]));
+});

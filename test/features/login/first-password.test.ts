@@ -1,0 +1,109 @@
+import { chmod, readFile, rm, stat } from 'node:fs/promises';
+import { connect } from 'node:net';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+
+import { startDaemon, type TestDaemon } from '../../device/daemon.ts';
+import { createDevice, type Device } from '../../device/device.ts';
+import { ask, type Answer, type Question } from '../../support/ask.ts';
+import { createOwner, type Owner } from '../../support/owner.ts';
+
+let device: Device;
+let daemon: TestDaemon;
+let owner: Owner;
+let socketPath: string;
+
+beforeEach(async () => {
+  device = await createDevice();
+  socketPath = join(device.root, 'depotd.sock');
+  daemon = await startDaemon(device, {
+    set: ['main.auth=password', `main.listen=unix:${socketPath}`],
+  });
+  owner = createOwner(daemon);
+  await vi.waitFor(() => stat(socketPath), { timeout: 20_000 });
+});
+
+afterEach(async () => {
+  await daemon.close();
+  await device.close();
+});
+
+function admin(path: string, question: Question = {}): Promise<Answer> {
+  return ask(`${daemon.url}${daemon.base}/admin/${path}`, question);
+}
+
+test.for(['x-forwarded-for', 'x-forwarded-proto', 'forwarded', 'via', 'x-real-ip'])(
+  'the first password is not set through a proxy that sends %s',
+  async (name) => {
+    const headers = { [name]: '192.0.2.1' };
+    const answers = [
+      await owner.setPassword('theirs', undefined, { headers }),
+      await owner.setPassword('theirs', undefined, { headers, socketPath }),
+    ];
+
+    expect(answers.map(({ status }) => status)).toEqual([403, 403]);
+    expect(answers.map(({ text }) => text.includes('proof_file'))).toEqual([false, false]);
+  },
+);
+
+test('the first password is not set over loopback, which any user and container of this host reaches', async () => {
+  const answer = await owner.setPassword('theirs');
+  const wrong = await ask(`${daemon.url}${daemon.base}/admin/passwd`, {
+    method: 'POST',
+    form: { password: 'theirs', proof: 'x'.repeat(43) },
+  });
+
+  expect([answer.status, wrong.status]).toEqual([403, 403]);
+  expect((await owner.tryPassword('theirs')).status).toBe(403);
+  const { proof_file: file } = JSON.parse(answer.text) as { proof_file: string };
+  expect((await stat(file)).mode & 0o777).toBe(0o600);
+});
+
+test('the proof that sets the first password serves once', async () => {
+  const { proof_file: file } = JSON.parse((await owner.setPassword('secret')).text) as {
+    proof_file: string;
+  };
+  const proof = (await readFile(file, 'utf8')).trim();
+  const set = (password: string): Promise<Answer> =>
+    admin('passwd', { method: 'POST', form: { password, proof } });
+
+  expect((await set('secret')).status).toBe(204);
+  await rm(join(device.root, 'etc/depotd/password'));
+  expect((await set('theirs')).status).toBe(403);
+});
+
+test('the first password can be set over the unix socket, which is root alone', async () => {
+  expect((await owner.setPassword('secret', undefined, { socketPath })).status).toBe(204);
+  expect((await owner.tryPassword('secret')).status).toBe(204);
+});
+
+test('over a unix socket that was opened to others it cannot', async () => {
+  await chmod(socketPath, 0o666);
+
+  expect((await owner.setPassword('theirs', undefined, { socketPath })).status).toBe(403);
+});
+
+test('a removed password file closes every door and lets the owner begin anew', async () => {
+  await owner.setFirstPassword('secret');
+  await rm(join(device.root, 'etc/depotd/password'));
+
+  expect((await owner.tryPassword('secret')).status).toBe(403);
+  await owner.setFirstPassword('new');
+  expect((await owner.tryPassword('new')).status).toBe(204);
+});
+
+test('who connects from elsewhere and goes at once has set nothing', async () => {
+  const { port } = new URL(daemon.url);
+  const body = 'password=theirs';
+  await new Promise<void>((resolve) => {
+    const socket = connect({ port: Number(port), host: '127.0.0.1' }, () => {
+      socket.write(
+        `POST ${daemon.base}/admin/passwd HTTP/1.1\r\nHost: localhost\r\nX-Forwarded-For: 192.0.2.1\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+        () => socket.destroy(),
+      );
+    });
+    socket.on('close', () => resolve());
+  });
+
+  expect((await owner.tryPassword('theirs')).status).toBe(403);
+});
