@@ -87,6 +87,7 @@ function engineScript(folder: string, root: string): string {
   return `cd '${folder}' || exit 1
 case $1 in
 start)
+	sh '${folder}/engine' stop
 	rm -f engine.pid
 	'${process.execPath}' '${ENGINE}' '${configOf(root)}' '${folder}/engine.sock' '${folder}/engine.pid' </dev/null >/dev/null 2>&1 &
 	while [ ! -s engine.pid ]; do sleep 0.02; done ;;

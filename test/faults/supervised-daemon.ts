@@ -85,7 +85,8 @@ export function createSupervisedDaemon(bench: Bench, set: readonly string[]): Su
       for (let tries = 0; !isUp() && tries < 4; tries += 1) {
         await start().catch(async (error: unknown) => {
           // A fault may hit it before it listens; without one it has to start.
-          if (tries === 3) findings.push(`the daemon does not start: ${String(error)}`);
+          const problem = `the daemon does not start: ${String(error)}`;
+          if (tries === 3 && !findings.includes(problem)) findings.push(problem);
           const { fault = 'none' } = parse(await readFile(control, 'utf8')) as { fault?: string };
           if (fault !== 'none') await writeFile(control, JSON.stringify(nothing('start')));
         });
