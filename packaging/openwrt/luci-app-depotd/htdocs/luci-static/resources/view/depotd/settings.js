@@ -151,6 +151,15 @@ function addStorage(shown, section) {
     help: _('In MiB, of tasks that have ended.'),
   });
   choice(
+    'log_format',
+    [
+      ['auto', _('text, and JSON elsewhere', 'log format')],
+      ['json', 'JSON'],
+      ['text', _('text', 'log format')],
+    ],
+    { title: _('Form of the system log') },
+  );
+  choice(
     'log_level',
     [
       ['info', _('info', 'log level')],
@@ -161,7 +170,7 @@ function addStorage(shown, section) {
       ['fatal', _('fatal errors', 'log level')],
       ['silent', _('nothing', 'log level')],
     ],
-    { title: _('System log') },
+    { title: _('Least level of the system log') },
   );
   choice(
     'log_format',
