@@ -43,6 +43,7 @@ const PLANTS: Record<string, (name: string) => string> = {
 const ENTRIES = [
   ...['.kept-at', '.verdict', '.verdict.new', 'lab', 'lab.sig', '.lab.new', '.lab.sig.new'],
   ...['key', 'daemon.json', 'jobs.jsonl', 'jobs.jsonl.new', 'password', 'opkg-status.before'],
+  'opkg-status.before.gz',
 ];
 
 /** From the device's root, planted together: what needs one of them says so, or has another name. */

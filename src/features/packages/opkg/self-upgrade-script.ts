@@ -1,4 +1,4 @@
-import { COPY_NAME } from './status-backup.ts';
+import { COPY_NAME, PLAIN_COPY_NAME } from './status-backup.ts';
 
 /**
  * opkg's half of the self-upgrade's watcher. opkg writes its status file last: an upgrade cut off
@@ -15,8 +15,9 @@ run_opkg() {
 upgrade() { run_opkg upgrade -- "$package"; }
 version() { awk -v name="$package" '$1 == "Package:" { is = ($2 == name) } is && $1 == "Version:" { print $2 }' "$status"; }
 is_whole() { [ -f "$info/$package.list" ] && grep -Fqx "Version: $old" "$info/$package.control"; }
+database_before() { cat "\${folder%/*}/${PLAIN_COPY_NAME}" 2>/dev/null || gzip -dc <"\${folder%/*}/${COPY_NAME}"; }
 mend_database() {
-  if [ -z "$(version)" ] && cp "\${folder%/*}/${COPY_NAME}" "$status.new"; then mv "$status.new" "$status"; fi
+  if [ -z "$(version)" ] && database_before >"$status.new"; then mv "$status.new" "$status"; fi
 }
 put_files_back() { run_opkg install --force-reinstall --force-overwrite --force-maintainer -- "$folder/old.ipk"; }
 downgrade() { run_opkg install --force-downgrade -- "$folder/old.ipk"; }

@@ -1,11 +1,17 @@
-import { readFile, stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { access, readFile, rm, stat } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { gunzip, gzip } from 'node:zlib';
 import type { PackageDatabase } from '../package-database.ts';
-import { replaceFile } from '../../../device/durable-file.ts';
+import { replaceFile, syncFolder } from '../../../device/durable-file.ts';
 import { endsWell, parseStatus } from './status-file.ts';
 
-/** The self-upgrade's watcher knows the name, too. */
-export const COPY_NAME = 'opkg-status.before';
+/** The self-upgrade's watcher knows the names, too. */
+export const COPY_NAME = 'opkg-status.before.gz';
+/** As depotd wrote it before it compressed the copy. */
+export const PLAIN_COPY_NAME = 'opkg-status.before';
+/** Of a device with 100,000 packages. */
+const MAX_STATUS_BYTES = 64 * 1024 ** 2;
 
 /** The copy of the status file that is taken before each package job. */
 export interface StatusCopy {
@@ -20,12 +26,17 @@ export interface StatusCopy {
 /**
  * The copy of opkg's status file that is taken before each package job, on flash, since opkg
  * truncates the file in place and a power cut or a full disk in that moment would leave the device
- * with no record of its packages. A copy that is the same is not written again, to spare the flash.
+ * with no record of its packages. It is compressed, and one that is the same is not written again,
+ * to spare the flash. A plain copy is an older depotd's, which came back after a newer one: it
+ * counts until the next save, which removes it first.
  */
 export function createStatusCopy(statusFile: string, stateDir: string): StatusCopy {
   const copyFile = join(stateDir, COPY_NAME);
+  const plainFile = join(stateDir, PLAIN_COPY_NAME);
   const readCopy = (): Promise<string | undefined> =>
-    readFile(copyFile, 'utf8').catch(() => undefined);
+    readFile(plainFile, 'utf8')
+      .catch(async () => decompress(await readFile(copyFile)))
+      .catch(() => undefined);
   /** A job asks twice for what was before it. */
   let parsed: { text: string; packages: PackageDatabase } | undefined;
   return {
@@ -33,7 +44,9 @@ export function createStatusCopy(statusFile: string, stateDir: string): StatusCo
       const text = await readFile(statusFile, 'utf8').catch(() => '');
       // A damaged file is no use as a copy; the last good one stays.
       if ((text === '' || endsWell(text)) && text !== (await readCopy())) {
-        await replaceFile(copyFile, text);
+        const copy = await promisify(gzip)(text);
+        await removeFile(plainFile);
+        await replaceFile(copyFile, copy);
       }
     },
     read: async () => {
@@ -56,4 +69,19 @@ export function createStatusCopy(statusFile: string, stateDir: string): StatusCo
       await replaceFile(statusFile, text, mode);
     },
   };
+}
+
+async function decompress(copy: Buffer): Promise<string> {
+  return (await promisify(gunzip)(copy, { maxOutputLength: MAX_STATUS_BYTES })).toString();
+}
+
+/** Gone for good, also after a power cut. */
+async function removeFile(file: string): Promise<void> {
+  const isThere = await access(file).then(
+    () => true,
+    () => false,
+  );
+  if (!isThere) return;
+  await rm(file);
+  await syncFolder(dirname(file));
 }
