@@ -11,7 +11,8 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { DepotError } from '../../src/errors.ts';
 import { receiveFile } from '../../src/http/multipart.ts';
 
-const IDLE_MS = 200;
+/** Long enough that a busy machine keeps to half of it. */
+const IDLE_MS = 2000;
 let server: Server;
 let outcome: Promise<{ taken: string } | { refused: number; why: string }>;
 let dropped: string[];
@@ -100,7 +101,7 @@ test('a sender that falls silent is given up', async () => {
   sending.write(`${HEAD}one`);
   expect(await outcome).toMatchObject({
     refused: 400,
-    why: expect.stringContaining('nothing came for 0.2 s') as string,
+    why: expect.stringContaining('nothing came for 2 s') as string,
   });
   sending.destroy();
 });
@@ -108,12 +109,12 @@ test('a sender that falls silent is given up', async () => {
 test('a sender that is slow but not silent is not', async () => {
   const sending = open();
   sending.write(HEAD);
-  for (let count = 0; count < 6; count += 1) {
+  for (let count = 0; count < 3; count += 1) {
     await new Promise((resolve) => setTimeout(resolve, IDLE_MS / 2));
     sending.write('x');
   }
   sending.end('\r\n--b--\r\n');
-  expect(await outcome).toEqual({ taken: 'a.run: xxxxxx' });
+  expect(await outcome).toEqual({ taken: 'a.run: xxx' });
 });
 
 test('a sender that goes away is noticed at once', async () => {
