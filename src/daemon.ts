@@ -5,7 +5,7 @@ import { DepotError, reasonOf } from './errors.ts';
 import { createFeatures, SECTIONS } from './features.ts';
 import { createFoundation } from './foundation.ts';
 import { createListeners, type Answering } from './http/listeners.ts';
-import { createFront, refuse, type Front } from './request-handler.ts';
+import { createRequestHandler, refuse, type RequestHandler } from './request-handler.ts';
 
 export interface Daemon {
   /** Reads the configuration again; one that is wrong is logged and the running one stays. */
@@ -31,29 +31,34 @@ export async function startDaemon(source: ConfigSource): Promise<Daemon> {
     stopping: stopping.signal,
   });
   const features = await createFeatures(context);
-  for (const { jobs } of features.list) kinds.add(jobs ?? {});
-  const frontFor = (wanted: Config): Promise<Front> =>
-    createFront({ ...context, features, config: wanted, authInForce: () => config.main.auth });
-  let front = await frontFor(config);
-  let answering: Answering = front;
+  for (const { jobs } of features) kinds.add(jobs ?? {});
+  const handlerFor = (wanted: Config): Promise<RequestHandler> =>
+    createRequestHandler({
+      ...context,
+      features,
+      config: wanted,
+      authInForce: () => config.main.auth,
+    });
+  let handler = await handlerFor(config);
+  let answering: Answering = handler;
   const listeners = createListeners(() => answering, log);
   await listeners.listen(config.main.listen);
   queue.resume();
-  await Promise.all(features.list.map(async ({ start }) => start?.()));
+  await Promise.all(features.map(async ({ start }) => start?.()));
 
   const takeOver = async (next: Config): Promise<void> => {
-    const nextFront = await frontFor(next);
+    const nextHandler = await handlerFor(next);
     // Addresses and log-in do not change in one moment, and neither set of addresses may be met
     // with the other's log-in.
     if (next.main.auth !== config.main.auth) answering = CLOSED;
     await listeners.listen(next.main.listen).catch(async (error: unknown) => {
-      await nextFront.close();
+      await nextHandler.close();
       throw error;
     });
-    const before = front;
+    const before = handler;
     config = next;
-    front = nextFront;
-    answering = front;
+    handler = nextHandler;
+    answering = handler;
     configure(config.main);
     await before.close();
   };
@@ -68,7 +73,7 @@ export async function startDaemon(source: ConfigSource): Promise<Daemon> {
       await takeOver(next.config);
       log.info({}, 'configuration read again');
     } catch (error) {
-      answering = front;
+      answering = handler;
       log.error({ reason: reasonOf(error) }, 'configuration not taken over');
     }
   };
@@ -82,7 +87,7 @@ export async function startDaemon(source: ConfigSource): Promise<Daemon> {
       stopping.abort();
       queue.close();
       await listeners.close(STOP_GRACE_MS);
-      await Promise.all([front.close(), ...features.list.map(async ({ close }) => close?.())]);
+      await Promise.all([handler.close(), ...features.map(async ({ close }) => close?.())]);
       log.info({}, 'stopped');
     },
   };

@@ -1,10 +1,9 @@
-import type { Config } from './config/config.ts';
 import { createAppStatusFeature } from './features/app-status/feature.ts';
 import { createContainerDataFeature } from './features/container-data/feature.ts';
 import { CONTAINER_SECTION } from './features/container-data/options.ts';
 import { createDisksFeature } from './features/disks/feature.ts';
 import type { Feature, FeatureContext } from './features/feature.ts';
-import { createForgeFeature, type ForgeFeature } from './features/forge/feature.ts';
+import { createForgeFeature } from './features/forge/feature.ts';
 import { FORGE_SECTION } from './features/forge/options.ts';
 import { createLoginFeature } from './features/login/feature.ts';
 import { createPackagesFeature } from './features/packages/feature.ts';
@@ -14,15 +13,6 @@ import { createSelfUpgradeFeature } from './features/self-upgrade/feature.ts';
 import { createSystemFeature } from './features/system/feature.ts';
 import { createTasksFeature } from './features/tasks/feature.ts';
 import { createUploadsFeature } from './features/uploads/feature.ts';
-import type { Sessions } from './http/sessions.ts';
-
-/** What the daemon is made of. */
-export interface Features {
-  list: readonly Feature[];
-  /** Who is logged in, by `main.auth`. */
-  sessions: Record<Config['main']['auth'], Sessions>;
-  forge: ForgeFeature;
-}
 
 /** Sections of the configuration, of those features that have options. */
 export const SECTIONS = [CONTAINER_SECTION, FORGE_SECTION, PACKAGES_SECTION] as const;
@@ -31,23 +21,20 @@ export const SECTIONS = [CONTAINER_SECTION, FORGE_SECTION, PACKAGES_SECTION] as 
  * THE LIST: a new feature is one more line here and a folder of its own. A feature that uses what
  * another one offers is given it as an argument.
  */
-export async function createFeatures(context: FeatureContext): Promise<Features> {
+export async function createFeatures(context: FeatureContext): Promise<readonly Feature[]> {
   const packages = await createPackagesFeature(context);
   const login = createLoginFeature(context);
-  return {
-    list: [
-      packages,
-      createAppStatusFeature(context, packages.tools),
-      createDisksFeature(context),
-      createContainerDataFeature(context),
-      await createUploadsFeature(context, packages.tools),
-      createSelfUpgradeFeature(context, packages.tools),
-      login,
-      createTasksFeature(context),
-      createSystemFeature(context, packages.tools.manager),
-      createPageFeature(),
-    ],
-    sessions: login.sessions,
-    forge: createForgeFeature(context, login),
-  };
+  return [
+    packages,
+    createAppStatusFeature(context, packages.tools),
+    createDisksFeature(context),
+    createContainerDataFeature(context),
+    await createUploadsFeature(context, packages.tools),
+    createSelfUpgradeFeature(context, packages.tools),
+    login,
+    createTasksFeature(context),
+    createSystemFeature(context, packages.tools.manager),
+    createPageFeature(),
+    createForgeFeature(context, login),
+  ];
 }

@@ -1,65 +1,82 @@
-import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import type { RequestListener, ServerResponse } from 'node:http';
 import type { Config } from './config/config.ts';
 import { parseListenAddress } from './config/listen-address.ts';
 import { createOwnNames } from './device/own-names.ts';
 import { DepotError, reasonOf } from './errors.ts';
-import type { Features } from './features.ts';
-import type { FeatureContext, HealthReport, Overview } from './features/feature.ts';
-import type { CallerRequest } from './features/forge/caller.ts';
-import type { Forge } from './features/forge/forge.ts';
+import type {
+  Feature,
+  FeatureContext,
+  HealthReport,
+  Overview,
+  PassThrough,
+  RequestHead,
+} from './features/feature.ts';
 import { createApp } from './http/app.ts';
 import { checkHost, checkOneHost, hostForm, type KnownHosts } from './http/guard.ts';
 import { calledAddress } from './http/peer.ts';
 import type { Answering } from './http/listeners.ts';
+import type { Metric } from './http/metrics-text.ts';
 import { refusal } from './http/respond.ts';
 import type { Route } from './http/route.ts';
 import type { Sessions } from './http/sessions.ts';
 
 /** What answers requests under one configuration; another configuration makes another. */
-export interface Front extends Answering {
-  /** Ends the connections to the forge. */
+export interface RequestHandler extends Answering {
+  /** Ends what was opened for this configuration. */
   close: () => Promise<void>;
 }
 
-export interface FrontOptions extends Pick<FeatureContext, 'paths' | 'log' | 'stopping'> {
-  features: Features;
+export interface RequestHandlerOptions extends Pick<FeatureContext, 'paths' | 'log' | 'stopping'> {
+  features: readonly Feature[];
   config: Config;
   /** `main.auth` as it is when asked. */
   authInForce: () => Config['main']['auth'];
 }
 
 /**
- * A request is the forge's or the app's, by its raw target: the forge's is passed on as it stands,
- * and never parsed.
+ * By its raw target a request is passed on as it stands, and never parsed, or the API answers it.
  */
-export async function createFront(options: FrontOptions): Promise<Front> {
+export async function createRequestHandler(
+  options: RequestHandlerOptions,
+): Promise<RequestHandler> {
   const hosts = knownHosts(options);
-  const forge = await options.features.forge.open(options.config);
-  const app = await createAppListener(options, { forge, hosts });
+  const passed = await openPassed(options);
+  const api = await createApiListener(options, { passed, hosts });
   return {
     handle: (request, response) => {
+      const owner = passed.find(({ owns }) => owns(request.url ?? ''));
       try {
         checkOneHost(request.rawHeaders);
+        if (owner !== undefined) checkAccepted(options, request, hosts);
       } catch (error) {
         refuse(response, error);
         return;
       }
-      if (!forge.owns(request.url ?? '')) app(request, response);
-      else if (isForUs(options, { request, response, hosts })) forge.handle(request, response);
+      if (owner === undefined) api(request, response);
+      else owner.handle(request, response);
     },
-    hook: forge.hook((request) => problemOf(options, request, hosts) === undefined),
-    close: () => forge.close(),
+    hook: passed
+      .map(({ hook }) => hook((request) => isAccepted(options, request, hosts)))
+      .find((hook) => hook !== undefined),
+    close: async () => {
+      await Promise.all(passed.map(({ close }) => close()));
+    },
   };
 }
 
-async function createAppListener(
-  options: FrontOptions,
-  { forge, hosts }: { forge: Forge; hosts: KnownHosts },
+async function openPassed({ features, config }: RequestHandlerOptions): Promise<PassThrough[]> {
+  const opened = await Promise.all(features.map(async ({ passThrough }) => passThrough?.(config)));
+  return opened.filter((passThrough) => passThrough !== undefined);
+}
+
+async function createApiListener(
+  options: RequestHandlerOptions,
+  { passed, hosts }: { passed: readonly PassThrough[]; hosts: KnownHosts },
 ): Promise<RequestListener> {
   const { features, config, stopping, log } = options;
   const { base } = config.main;
-  const overview = overviewOf(features, forge, () => routes);
-  const routes = features.list.flatMap((feature) => feature.routes?.({ config, overview }) ?? []);
+  const overview = overviewOf(features, passed, () => routes);
+  const routes = features.flatMap((feature) => feature.routes?.({ config, overview }) ?? []);
   const app = createApp({ base, routes, hosts, sessions: sessionsInForce(options), stopping, log });
   // What the adapter refuses before the app sees it: a Host or a target that makes no URL.
   const errorHandler = (error: unknown): Response =>
@@ -72,60 +89,66 @@ async function createAppListener(
   return (request, response) => void answer(request, response);
 }
 
-/** What the features say together, the forge of this configuration among them. */
-function overviewOf({ list }: Features, forge: Forge, routes: () => readonly Route[]): Overview {
+/** What the features say together, and what this configuration passes on. */
+function overviewOf(
+  features: readonly Feature[],
+  passed: readonly PassThrough[],
+  routes: () => readonly Route[],
+): Overview {
   return {
     routes,
-    operations: () => forge.describe(),
+    operations: () => passed.flatMap(({ operations }) => operations()),
     health: async () => {
-      const own: HealthReport = { facts: { forge: forge.health() } };
-      const others = list.map(async ({ health }) => (await health?.()) ?? {});
-      const reports: HealthReport[] = [own, ...(await Promise.all(others))];
+      const own = passed.map(({ health }) => health());
+      const others = features.map(async ({ health }) => (await health?.()) ?? {});
+      const reports: HealthReport[] = [...own, ...(await Promise.all(others))];
       return {
         problems: reports.flatMap(({ problems = [] }) => problems),
         facts: Object.fromEntries(reports.flatMap(({ facts = {} }) => Object.entries(facts))),
       };
     },
-    metrics: () => [...list.flatMap((feature) => feature.metrics?.() ?? []), ...forge.metrics()],
+    metrics: () =>
+      [...features, ...passed].flatMap((source): readonly Metric[] => source.metrics?.() ?? []),
   };
 }
 
 /** What was opened under one log-in does not go on under another. */
-function sessionsInForce({ features, config: { main }, authInForce }: FrontOptions): Sessions {
-  const { find, peek } = features.sessions[main.auth];
+function sessionsInForce({
+  features,
+  config: { main },
+  authInForce,
+}: RequestHandlerOptions): Sessions {
+  const sessions = features.find((feature) => feature.sessions !== undefined)?.sessions;
+  if (sessions === undefined) throw new Error('cannot tell who is logged in: no feature does');
+  const { find, peek } = sessions[main.auth];
   return {
     find,
     peek: (headers) => (authInForce() === main.auth ? peek(headers) : Promise.resolve(undefined)),
   };
 }
 
-function isForUs(
-  options: FrontOptions,
-  {
-    request,
-    response,
-    hosts,
-  }: { request: IncomingMessage; response: ServerResponse; hosts: KnownHosts },
-): boolean {
-  const problem = problemOf(options, request, hosts);
-  if (problem !== undefined) refuse(response, problem);
-  return problem === undefined;
+/**
+ * Requests that are passed on, too, must name this device and find it working.
+ * @throws DepotError unavailable, foreign_host
+ */
+function checkAccepted(
+  { stopping }: RequestHandlerOptions,
+  { headers, socket }: RequestHead,
+  hosts: KnownHosts,
+): void {
+  if (stopping.aborted) {
+    throw new DepotError('unavailable', 'cannot answer: the daemon is stopping');
+  }
+  checkHost(headers.host, hosts, calledAddress(socket, headers.forwarded));
 }
 
-/** The forge's requests, too, must name this device and find it working. */
-function problemOf(
-  { stopping }: FrontOptions,
-  { headers, socket }: CallerRequest,
-  hosts: KnownHosts,
-): unknown {
+function isAccepted(...checked: Parameters<typeof checkAccepted>): boolean {
   try {
-    if (stopping.aborted) {
-      throw new DepotError('unavailable', 'cannot answer: the daemon is stopping');
-    }
-    checkHost(headers.host, hosts, calledAddress(socket, headers.forwarded));
-    return undefined;
-  } catch (error) {
-    return error;
+    checkAccepted(...checked);
+    return true;
+  } catch {
+    // Whoever answers in its place says why.
+    return false;
   }
 }
 
@@ -143,7 +166,7 @@ export function refuse(response: ServerResponse, error: unknown): void {
     .end(body);
 }
 
-function knownHosts({ config: { main }, paths }: FrontOptions): KnownHosts {
+function knownHosts({ config: { main }, paths }: RequestHandlerOptions): KnownHosts {
   const addresses = main.listen.map(parseListenAddress);
   const names = addresses.flatMap((address) =>
     address.kind === 'tcp' ? [hostForm(address.host) ?? ''] : [],

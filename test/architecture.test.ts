@@ -40,11 +40,19 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   http: ['errors', 'log', 'config'],
   panel: [],
   cli: ['errors', 'config', 'device/private-folder'],
-  // The seam alone, `features/feature.ts`: types.
+  // The seam, `features/feature.ts`: types.
   features: ['config', 'device', 'http', 'jobs', 'log'],
+  // The list alone knows the features by name.
+  list: ['features', 'features/*'],
   // Whoever puts the daemon together.
-  root: ['errors', 'log', 'config', 'runtime', 'device', 'jobs', 'http', 'features', 'panel'],
+  root: ['errors', 'log', 'config', 'runtime', 'device', 'jobs', 'http', 'features', 'list'],
 };
+/** What the folders of package managers may import of the feature that they lie in: their port. */
+const MANAGERS = /^features\/packages\/(opkg|apk)$/;
+const PORT = [
+  'src/features/packages/package-manager.ts',
+  'src/features/packages/package-database.ts',
+];
 /** What one feature may take of another; the rest of it is its own affair. */
 const OFFERED = [
   'src/features/packages/names.ts',
@@ -98,6 +106,22 @@ describe('who may import whom', () => {
       .filter((entry) => !isAllowed(entry));
     const told = foreign.map(({ from, to }) => `${from} → ${to}`);
     expect(told.filter((text) => !FORGIVEN.includes(text))).toEqual([]);
+  });
+
+  test.each([
+    ['src/http/app.ts', 'src/features/forge/forge.ts'],
+    ['src/jobs/queue.ts', 'src/features/feature.ts'],
+    ['src/device/exec.ts', 'src/jobs/queue.ts'],
+    ['src/daemon.ts', 'src/features/forge/forge.ts'],
+    ['src/request-handler.ts', 'src/features/login/feature.ts'],
+    ['src/features/disks/routes.ts', 'src/features.ts'],
+    ['src/features/uploads/routes.ts', 'src/features/forge/forge.ts'],
+    ['src/features/uploads/routes.ts', 'src/features/packages/opkg/lock.ts'],
+    ['src/features/packages/routes.ts', 'src/features/packages/opkg/lock.ts'],
+    ['src/features/packages/opkg/lock.ts', 'src/features/packages/catalog.ts'],
+    ['src/features/packages/opkg/lock.ts', 'src/features/packages/apk/world.ts'],
+  ])('%s may not import %s', (from, to) => {
+    expect(isAllowed({ from, to, isFile: true, isType: false })).toBe(false);
   });
 
   test('each package is imported where it belongs, and no other is', () => {
@@ -178,8 +202,14 @@ describe('shape', () => {
 
 function roomOf(path: string): string {
   const [, first = '', ...rest] = path.split('/');
-  if (first === 'features' && rest.length > 1) return `features/${rest[0] ?? ''}`;
+  if (first === 'features' && rest.length > 1) {
+    const manager = rest.slice(0, 2).join('/');
+    return MANAGERS.test(`features/${manager}`)
+      ? `features/${manager}`
+      : `features/${rest[0] ?? ''}`;
+  }
   if (rest.length > 0) return first;
+  if (first === 'features.ts') return 'list';
   return ['errors.ts', 'log.ts', 'format-bytes.ts'].includes(first) ? first.slice(0, -3) : 'root';
 }
 
@@ -190,10 +220,16 @@ function roomsOf(paths: readonly string[]): string[] {
 function isAllowed({ from, to, isType }: Import): boolean {
   const [room, other] = [roomOf(from), roomOf(to)];
   if (room === other || (isType && FREE_TYPES.includes(to))) return true;
+  if (MANAGERS.test(room)) return FOUNDATION.includes(other) || PORT.includes(to);
+  // One line names each package manager.
+  if (MANAGERS.test(other)) return from === 'src/features/packages/select-manager.ts';
   if (room.startsWith('features/')) return FOUNDATION.includes(other) || OFFERED.includes(to);
   const allowed = MAY_IMPORT[room] ?? [];
   return allowed.some(
-    (name) => other === name || other.startsWith(`${name}/`) || to === `src/${name}.ts`,
+    (name) =>
+      other === name ||
+      other === name.replace('*', other.split('/')[1] ?? '') ||
+      to === `src/${name}.ts`,
   );
 }
 

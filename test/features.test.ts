@@ -12,7 +12,10 @@ import { buildDaemon } from './support/build-daemon.ts';
 
 /** The lines that a new feature adds to the list, and no other file is touched. */
 const ADDED: [before: string, line: string][] = [
-  ['import type { Config }', `import { createToyFeature, TOY_SECTION } from '${toyFile()}';`],
+  [
+    'import { createAppStatusFeature }',
+    `import { createToyFeature, TOY_SECTION } from '${toyFile()}';`,
+  ],
   ['CONTAINER_SECTION, FORGE_SECTION', 'TOY_SECTION,'],
   ['createPageFeature(),', 'createToyFeature(context),'],
 ];

@@ -1,10 +1,13 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Config } from '../config/config.ts';
 import type { Paths } from '../device/paths.ts';
 import type { Notes, Processes } from '../device/ports.ts';
+import type { ConnectionHook } from '../http/connection-hook.ts';
 import type { DeviceEvents } from '../http/device-events.ts';
 import type { Metric } from '../http/metrics-text.ts';
 import type { PassedOperation } from '../http/openapi.ts';
 import type { Route } from '../http/route.ts';
+import type { Sessions } from '../http/sessions.ts';
 import type { Submission } from '../jobs/job.ts';
 import type { JobKind } from '../jobs/kinds.ts';
 import type { TaskLogs } from '../jobs/log.ts';
@@ -21,11 +24,38 @@ export interface Feature {
   health?: () => Promise<HealthReport>;
   /** Its figures, for /metrics. */
   metrics?: () => readonly Metric[];
+  /** Who is logged in, by `main.auth`. One feature gives this. */
+  sessions?: SessionsByAuth;
+  /** What it passes on as it stands; opened for each configuration, closed after it. */
+  passThrough?: (config: Config) => Promise<PassThrough>;
   /** Called once, when the daemon listens and jobs run. */
   start?: () => Promise<void>;
   /** Called once, when the daemon has answered its last request. Jobs may still run. */
   close?: () => Promise<void>;
 }
+
+export type SessionsByAuth = Readonly<Record<Config['main']['auth'], Sessions>>;
+
+/** Requests that are no part of the API: told by their raw target, and never parsed. */
+export interface PassThrough {
+  /** Cheap, and safe on any text. */
+  owns: (rawTarget: string) => boolean;
+  /** Nothing else has read from the request or written to the response. */
+  handle: (request: IncomingMessage, response: ServerResponse) => void;
+  /**
+   * Has each new connection first; undefined if there is nothing to gain.
+   * @param isAccepted whether a request may be answered here at all
+   */
+  hook: (isAccepted: (request: RequestHead) => boolean) => ConnectionHook | undefined;
+  /** Its documented operations. */
+  operations: () => readonly PassedOperation[];
+  health: () => HealthReport;
+  metrics: () => readonly Metric[];
+  close: () => Promise<void>;
+}
+
+/** Who asks, and for whom. */
+export type RequestHead = Pick<IncomingMessage, 'headers' | 'socket'>;
 
 /** What every feature may use. It lives as long as the daemon. */
 export interface FeatureContext {

@@ -1,7 +1,6 @@
-import type { Config } from '../../config/config.ts';
 import { UBUS_SOCKET } from '../../config/environment.ts';
-import { createOpenSessions, type Sessions } from '../../http/sessions.ts';
-import type { Feature, FeatureContext } from '../feature.ts';
+import { createOpenSessions } from '../../http/sessions.ts';
+import type { Feature, FeatureContext, SessionsByAuth } from '../feature.ts';
 import { createAttemptLimit } from './attempt-limit.ts';
 import { createFirstPassword } from './first-password.ts';
 import { createPanelSessions } from './panel-sessions.ts';
@@ -12,8 +11,7 @@ import { createRpcd } from './rpcd.ts';
 
 /** Who is logged in, and how people log in. */
 export interface LoginFeature extends Feature {
-  /** By `main.auth`. */
-  sessions: Record<Config['main']['auth'], Sessions>;
+  sessions: SessionsByAuth;
 }
 
 export function createLoginFeature({ paths, log }: FeatureContext): LoginFeature {
