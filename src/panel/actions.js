@@ -1,6 +1,6 @@
 import { Refused } from './api.js';
-import { titleOf as appTitleOf } from './apps-view.js';
-import { confirm } from './confirm.js';
+import { titleOf as appTitleOf } from './views/apps-view.js';
+import { confirm } from './views/confirm.js';
 
 /** What people can do. Each of those that begin a task tells whether the daemon took it. */
 export function createActions({ api, notices, connection, tasks, onTask }) {

@@ -1,17 +1,17 @@
 import { createActions } from './actions.js';
 import { createApi } from './api.js';
-import { createAppsView } from './apps-view.js';
+import { createAppsView } from './views/apps-view.js';
 import { createConnection } from './connection.js';
 import { byId, element } from './dom.js';
 import { createEmbedding } from './embedding.js';
-import { createInstallForm } from './install-form.js';
+import { createInstallForm } from './views/install-form.js';
 import { createNotices } from './notices.js';
-import { createRecordsView } from './records-view.js';
+import { createRecordsView } from './views/records-view.js';
 import { createSelfUpgrade } from './self-upgrade.js';
-import { createStorageView } from './storage-view.js';
-import { createTaskList } from './task-list.js';
-import { createTasksView } from './tasks-view.js';
-import { createUploadForm } from './upload-form.js';
+import { createStorageView } from './views/storage-view.js';
+import { createTaskList } from './views/task-list.js';
+import { createTasksView } from './views/tasks-view.js';
+import { createUploadForm } from './views/upload-form.js';
 import { stateWord, titleOf } from './words.js';
 
 /**

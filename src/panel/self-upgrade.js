@@ -1,4 +1,4 @@
-import { confirm } from './confirm.js';
+import { confirm } from './views/confirm.js';
 import { byId, setText } from './dom.js';
 
 const NONE_NEWER = 304;

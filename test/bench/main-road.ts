@@ -1,7 +1,7 @@
 // `npm run bench`: figures for the main road, each taken in one run on one machine. They are
 // printed, not judged: machines differ.
 import { createDevice } from '../device/device.ts';
-import { chattyPackage, slowPackage, tinyPackages } from '../device/awkward-packages.ts';
+import { chattyPackage, slowPackage, tinyPackages } from '../device/packages/awkward-packages.ts';
 import { startDaemon } from '../device/daemon.ts';
 import { benchLatency } from './latency.ts';
 import { benchOutput } from './output.ts';

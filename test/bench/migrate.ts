@@ -4,7 +4,7 @@ import {
   shellImage,
   type EngineDevice,
 } from '../features/container-data/engine-device.ts';
-import { command } from '../device/loop-disks.ts';
+import { command } from '../support/loop-disks.ts';
 import { report, timed } from './measures.ts';
 
 /**

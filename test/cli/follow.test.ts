@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 
 import { runCommand } from '../device/command.ts';
-import { slowPackage } from '../device/awkward-packages.ts';
+import { slowPackage } from '../device/packages/awkward-packages.ts';
 import { DEPOTCTL, startClientTest } from './start-depotctl.ts';
 
 test('following goes on where it was when the daemon is killed and started again', async () => {

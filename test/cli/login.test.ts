@@ -7,7 +7,7 @@ import { expect, onTestFinished, test } from 'vitest';
 
 import { runCommand } from '../device/command.ts';
 import { createPanel, type Panel } from '../support/panel.ts';
-import { slowPackage } from '../device/awkward-packages.ts';
+import { slowPackage } from '../device/packages/awkward-packages.ts';
 import { DEPOTCTL, startClientTest, type ClientTest } from './start-depotctl.ts';
 
 async function startWithPassword(

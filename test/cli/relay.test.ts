@@ -8,9 +8,9 @@ import { promisify } from 'node:util';
 
 import { expect, onTestFinished, test } from 'vitest';
 
-import { slowPackage } from '../device/awkward-packages.ts';
+import { slowPackage } from '../device/packages/awkward-packages.ts';
 import { runCommand } from '../device/command.ts';
-import { startCuttingProxy } from '../device/cutting-proxy.ts';
+import { startCuttingProxy } from '../support/cutting-proxy.ts';
 import { createStoreDevice } from '../features/self-upgrade/self-upgrade-device.ts';
 import { DEPOTCTL, runDepotctl, startClientTest } from './start-depotctl.ts';
 

@@ -2,11 +2,11 @@ import { mkdir, mkdtemp, readFile, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 
-import { awkwardPackages, tinyPackages } from './awkward-packages.ts';
+import { awkwardPackages, tinyPackages } from './packages/awkward-packages.ts';
 import { runCommand, startCommand, type Outcome, type RunningCommand } from './command.ts';
 import { createFeed, type Feed } from './feed.ts';
 import type { FeedPackage } from './feed-index.ts';
-import { appPackages, type FeedVersion } from './packages.ts';
+import { appPackages, type FeedVersion } from './packages/packages.ts';
 import { createRoot } from './root.ts';
 import { parseStatusFile, type PackageRecord } from './status-file.ts';
 

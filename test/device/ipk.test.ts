@@ -4,11 +4,11 @@ import { join } from 'node:path';
 
 import { expect, onTestFinished, test } from 'vitest';
 
-import { awkwardPackages, tinyPackages } from './awkward-packages.ts';
+import { awkwardPackages, tinyPackages } from './packages/awkward-packages.ts';
 import { runCommand } from './command.ts';
 import { createFeedFiles } from './feed-index.ts';
 import { createIpk, type Ipk } from './ipk.ts';
-import { appPackages } from './packages.ts';
+import { appPackages } from './packages/packages.ts';
 
 test('the same source gives the same bytes', () => {
   const [first, second] = [1, 2].map(() =>

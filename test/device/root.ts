@@ -1,7 +1,7 @@
 import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 
-import { ARCHITECTURE } from './packages.ts';
+import { ARCHITECTURE } from './packages/packages.ts';
 
 export interface RootOptions {
   feedUrl: string;

@@ -4,7 +4,7 @@ import { delimiter, join } from 'node:path';
 
 import { runCommand } from '../device/command.ts';
 import { createDevice, type Device } from '../device/device.ts';
-import type { FeedVersion } from '../device/packages.ts';
+import type { FeedVersion } from '../device/packages/packages.ts';
 import { createContainerData, type ContainerData } from './container-data.ts';
 import { faultPackages } from './packages.ts';
 import { createPrograms, type Programs } from './programs.ts';

@@ -2,7 +2,7 @@ import { cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import { runCommand } from '../device/command.ts';
-import { canLoop } from '../device/loop-disks.ts';
+import { canLoop } from '../support/loop-disks.ts';
 import { createLoopDisks, type LoopDisks } from '../features/container-data/loop-disks.ts';
 
 /** Two small disks with an engine's data on the first, and an engine that works there. */

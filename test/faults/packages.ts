@@ -1,6 +1,6 @@
 import type { FeedPackage } from '../device/feed-index.ts';
-import { libraryPackage, program, simplePackage } from '../device/package-parts.ts';
-import type { FeedVersion } from '../device/packages.ts';
+import { libraryPackage, program, simplePackage } from '../device/packages/package-parts.ts';
+import type { FeedVersion } from '../device/packages/packages.ts';
 
 /** Lines that each of its scripts prints, numbered, so that a lost or doubled one shows. */
 export const NUMBERED_LINES = 30;

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 
 import type { TaskStatus } from '../device/daemon.ts';
 import { createIpk } from '../device/ipk.ts';
-import type { FeedVersion } from '../device/packages.ts';
+import type { FeedVersion } from '../device/packages/packages.ts';
 import type { Bench } from './bench.ts';
 import { UPLOADED, uploadedProgram, versionOf } from './packages.ts';
 import type { SupervisedDaemon } from './supervised-daemon.ts';

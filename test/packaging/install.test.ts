@@ -7,7 +7,7 @@ import type { PackageContents } from '../../packaging/ipk.ts';
 import { nodePackage, openwrtPackage } from '../../packaging/packages.ts';
 import { createDevice, type Device } from '../device/device.ts';
 import type { FeedPackage } from '../device/feed-index.ts';
-import { simplePackage } from '../device/package-parts.ts';
+import { simplePackage } from '../device/packages/package-parts.ts';
 
 const TOOLS = [
   'rsync',

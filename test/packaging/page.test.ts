@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 
-import { slowPackage } from '../device/awkward-packages.ts';
+import { slowPackage } from '../device/packages/awkward-packages.ts';
 import { startDaemon } from '../device/daemon.ts';
 import { createDevice } from '../device/device.ts';
 import { findChromium, launchBrowser } from '../panel/browser.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { slowPackage } from '../device/awkward-packages.ts';
+import { slowPackage } from '../device/packages/awkward-packages.ts';
 import { choose, click, install, LOG, openPanel } from './open-panel.ts';
 import { startPanel } from './start-panel.ts';
 

@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest';
 
-import { slowPackage } from '../device/awkward-packages.ts';
-import { startCuttingProxy } from '../device/cutting-proxy.ts';
+import { slowPackage } from '../device/packages/awkward-packages.ts';
+import { startCuttingProxy } from '../support/cutting-proxy.ts';
 import { createOwner } from '../support/owner.ts';
 import { createStoreDevice } from '../features/self-upgrade/self-upgrade-device.ts';
 import { click, install, LOG, openPanel } from './open-panel.ts';

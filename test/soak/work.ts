@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { listen, stop } from '../features/forge/device.ts';
 import type { TestDaemon } from '../device/daemon.ts';
 import { createIpk } from '../device/ipk.ts';
-import { simplePackage } from '../device/package-parts.ts';
+import { simplePackage } from '../device/packages/package-parts.ts';
 import { ask } from '../support/ask.ts';
 import { openEvents } from '../support/event-reader.ts';
 

@@ -6,8 +6,8 @@ import { join } from 'node:path';
 
 import { readAttributes, readText, type UbusTable } from '../../src/device/ubus/blob.ts';
 import { withUbus } from '../../src/device/ubus/connection.ts';
-import { startRpcd } from '../device/rpcd.ts';
-import { createFrameReader } from '../device/ubus-frames.ts';
+import { startRpcd } from '../device/rpcd/rpcd.ts';
+import { createFrameReader } from '../device/rpcd/ubus-frames.ts';
 
 export interface PanelLogin {
   id: string;

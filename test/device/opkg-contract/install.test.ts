@@ -3,7 +3,7 @@ import { join } from 'node:path';
 
 import { expect, test } from 'vitest';
 
-import { largePackage } from '../awkward-packages.ts';
+import { largePackage } from '../packages/awkward-packages.ts';
 import { runCommand } from '../command.ts';
 import { errors, lines, startDevice, startUpdatedDevice } from './start-device.ts';
 

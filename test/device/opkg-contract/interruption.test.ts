@@ -3,9 +3,9 @@ import { join } from 'node:path';
 
 import { expect, test } from 'vitest';
 
-import { slowPackage } from '../awkward-packages.ts';
+import { slowPackage } from '../packages/awkward-packages.ts';
 import type { Device } from '../device.ts';
-import { simplePackage } from '../package-parts.ts';
+import { simplePackage } from '../packages/package-parts.ts';
 import { startUpdatedDevice } from './start-device.ts';
 
 const SLOW = { packages: [slowPackage(1)] };

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { slowPackage } from '../awkward-packages.ts';
+import { slowPackage } from '../packages/awkward-packages.ts';
 import { runCommand, startCommand } from '../command.ts';
 import { startUpdatedDevice } from './start-device.ts';
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 
 import type { Device } from '../device.ts';
-import { simplePackage } from '../package-parts.ts';
+import { simplePackage } from '../packages/package-parts.ts';
 import { errors, lines, startUpdatedDevice } from './start-device.ts';
 
 const REFUSAL = [

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 
 import { runCommand } from '../command.ts';
 import type { Device } from '../device.ts';
-import { simplePackage } from '../package-parts.ts';
+import { simplePackage } from '../packages/package-parts.ts';
 import type { FeedPackage } from '../feed-index.ts';
 import { errors, lines, startUpdatedDevice } from './start-device.ts';
 

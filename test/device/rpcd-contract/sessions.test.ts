@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import type { UbusTable } from '../../../src/device/ubus/blob.ts';
 import { withUbus, type UbusReply } from '../../../src/device/ubus/connection.ts';
-import { startRpcd, type RpcdStandIn } from '../rpcd.ts';
+import { startRpcd, type RpcdStandIn } from '../rpcd/rpcd.ts';
 
 /**
  * What depotd relies on, and what the stand-in acts out. With UBUS_SOCKET=/path of a real ubusd the

@@ -1,7 +1,7 @@
 import { mkdir, readdir, readlink } from 'node:fs/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 
-import { canLoop, command } from '../../device/loop-disks.ts';
+import { canLoop, command } from '../../support/loop-disks.ts';
 import { createEngineDevice, shellImage, type EngineDevice } from './engine-device.ts';
 
 /** A real engine is root's to start, too. */

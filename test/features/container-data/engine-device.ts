@@ -6,7 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { startDaemon, type TaskStatus, type TestDaemon } from '../../device/daemon.ts';
 import { createDevice, type Device } from '../../device/device.ts';
 import { createEngineApi, type EngineApi } from './engine-api.ts';
-import { command } from '../../device/loop-disks.ts';
+import { command } from '../../support/loop-disks.ts';
 import { createLoopDisks, type LoopDisks } from './loop-disks.ts';
 
 /**

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 
 import { createMoveFolders } from '../../../src/features/container-data/target-folder.ts';
-import { canLoop, command } from '../../device/loop-disks.ts';
+import { canLoop, command } from '../../support/loop-disks.ts';
 
 test.skipIf(!(await canLoop(['mount'])))(
   'a target that cannot be made for want of room is told to be full, not gone',

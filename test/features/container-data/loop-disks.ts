@@ -1,6 +1,6 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { attach, command, emptyImage } from '../../device/loop-disks.ts';
+import { attach, command, emptyImage } from '../../support/loop-disks.ts';
 
 /** Disks of their own for a test, each a file below a folder. */
 export interface LoopDisks {

@@ -2,7 +2,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { createEngineDevice, shellImage, type EngineDevice } from './engine-device.ts';
-import { canLoop, command } from '../../device/loop-disks.ts';
+import { canLoop, command } from '../../support/loop-disks.ts';
 
 /** A real engine is root's to start, too. */
 const isPossible = await canLoop([

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { startDaemon, type TestDaemon } from '../../device/daemon.ts';
 import { createDevice, type Device } from '../../device/device.ts';
-import { attach, canLoop, command, detach, emptyImage } from '../../device/loop-disks.ts';
+import { attach, canLoop, command, detach, emptyImage } from '../../support/loop-disks.ts';
 
 const isPossible = await canLoop(['mkfs.ext4', 'mkfs.btrfs', 'mkfs.xfs', 'mkfs.vfat', 'mkswap']);
 

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
-import { slowPackage } from '../../device/awkward-packages.ts';
+import { slowPackage } from '../../device/packages/awkward-packages.ts';
 import { startDaemon, type TestDaemon } from '../../device/daemon.ts';
 import { createDevice, type Device } from '../../device/device.ts';
 import { ask } from '../../support/ask.ts';

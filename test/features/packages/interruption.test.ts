@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 
 import { readLockHolder } from '../../../src/features/packages/opkg/lock.ts';
-import { slowPackage } from '../../device/awkward-packages.ts';
+import { slowPackage } from '../../device/packages/awkward-packages.ts';
 import { halfInstalled, openStore, type Store } from './open-store.ts';
 
 let store: Store;

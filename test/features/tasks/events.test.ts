@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
-import { simplePackage } from '../../device/package-parts.ts';
+import { simplePackage } from '../../device/packages/package-parts.ts';
 import { openEvents, type EventReader, type ReceivedEvent } from '../../support/event-reader.ts';
 import { openStore, type Store } from '../packages/open-store.ts';
 

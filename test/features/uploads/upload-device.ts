@@ -6,7 +6,7 @@ import { startDaemon, type TestDaemon } from '../../device/daemon.ts';
 import type { DaemonOptions } from '../../device/daemon-process.ts';
 import { createDevice, type Device, type DeviceOptions } from '../../device/device.ts';
 import { createIpk, type PackageSource } from '../../device/ipk.ts';
-import { simplePackage } from '../../device/package-parts.ts';
+import { simplePackage } from '../../device/packages/package-parts.ts';
 
 export interface SentFile {
   name: string;

@@ -10,7 +10,7 @@ import { inspectIpk } from '../../../src/features/packages/opkg/ipk-file.ts';
 import { readTar } from '../../../src/features/packages/opkg/tar-reader.ts';
 import { runCommand } from '../../device/command.ts';
 import { createIpk } from '../../device/ipk.ts';
-import { simplePackage } from '../../device/package-parts.ts';
+import { simplePackage } from '../../device/packages/package-parts.ts';
 import { createTar } from '../../device/tar.ts';
 import { inPieces, mutated, pieceSizes, property, type FuzzTarget } from '../target.ts';
 

@@ -8,7 +8,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 
 import { inspectIpk } from '../../../../src/features/packages/opkg/ipk-file.ts';
 import { createIpk } from '../../../device/ipk.ts';
-import { simplePackage } from '../../../device/package-parts.ts';
+import { simplePackage } from '../../../device/packages/package-parts.ts';
 import type { TarEntry } from '../../../../packaging/tar.ts';
 import { createTar } from '../../../device/tar.ts';
 

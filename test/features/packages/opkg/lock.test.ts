@@ -3,7 +3,7 @@ import { join } from 'node:path';
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
-import { slowPackage } from '../../../device/awkward-packages.ts';
+import { slowPackage } from '../../../device/packages/awkward-packages.ts';
 import { startCommand } from '../../../device/command.ts';
 import { createDevice, type Device } from '../../../device/device.ts';
 import { startLockHolder } from '../../../device/lock-holder.ts';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 
 import { removeTemporaryFolders } from '../../../../src/features/packages/opkg/orphaned-files.ts';
-import { slowPackage } from '../../../device/awkward-packages.ts';
+import { slowPackage } from '../../../device/packages/awkward-packages.ts';
 import { createDevice, type Device } from '../../../device/device.ts';
 import { openHost, type OpkgHost } from './open-host.ts';
 

@@ -1,6 +1,6 @@
-import { byId, createRows, element, icon, iconButton, setText } from './dom.js';
+import { byId, createRows, element, icon, iconButton, setText } from '../dom.js';
 import { createLogView } from './log-view.js';
-import { ago, progressLine, span, stateWord, titleOf } from './words.js';
+import { ago, progressLine, span, stateWord, titleOf } from '../words.js';
 
 /** So many tasks are shown until somebody asks for all. */
 const FEW = 12;

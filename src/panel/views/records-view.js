@@ -1,5 +1,5 @@
-import { byId, element, setText } from './dom.js';
-import { ago } from './words.js';
+import { byId, element, setText } from '../dom.js';
+import { ago } from '../words.js';
 
 /** The files that were uploaded and installed, where somebody opens them. */
 export function createRecordsView({ api, report, onUndo }) {

@@ -1,5 +1,5 @@
-import type { FeedPackage } from './feed-index.ts';
-import type { PackageFile } from '../../packaging/package-files.ts';
+import type { FeedPackage } from '../feed-index.ts';
+import type { PackageFile } from '../../../packaging/package-files.ts';
 
 /**
  * The maintainer scripts that OpenWrt's build puts into every package. With an offline root scripts

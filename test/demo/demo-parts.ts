@@ -2,12 +2,12 @@ import { access, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promise
 import { delimiter, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 
-import { awkwardPackages, tinyPackages } from './awkward-packages.ts';
-import { runCommand } from './command.ts';
+import { awkwardPackages, tinyPackages } from '../device/packages/awkward-packages.ts';
+import { runCommand } from '../device/command.ts';
 import { startDemoDaemon, type DemoDaemon } from './demo-daemon.ts';
-import { createFeed, type Feed } from './feed.ts';
-import { appPackages } from './packages.ts';
-import { createRoot } from './root.ts';
+import { createFeed, type Feed } from '../device/feed.ts';
+import { appPackages } from '../device/packages/packages.ts';
+import { createRoot } from '../device/root.ts';
 
 export interface Demo {
   folder: string;
@@ -31,7 +31,7 @@ export async function startDemo(folder: string): Promise<Demo> {
   const root = join(folder, 'root');
   const environment = {
     ...process.env,
-    PATH: [join(import.meta.dirname, 'bin'), process.env.PATH ?? ''].join(delimiter),
+    PATH: [join(import.meta.dirname, '../device/bin'), process.env.PATH ?? ''].join(delimiter),
     TMPDIR: join(folder, 'tmp'),
   };
   await mkdir(environment.TMPDIR, { recursive: true });

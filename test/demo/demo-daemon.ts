@@ -2,7 +2,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { createWriteStream, existsSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 
-import { DAEMON_PROGRAM } from './daemon-process.ts';
+import { DAEMON_PROGRAM } from '../device/daemon-process.ts';
 
 export interface DemoDaemon {
   url: string;

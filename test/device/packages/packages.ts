@@ -1,4 +1,4 @@
-import type { FeedPackage } from './feed-index.ts';
+import type { FeedPackage } from '../feed-index.ts';
 import {
   DEFAULT_POSTINST,
   DEFAULT_PRERM,

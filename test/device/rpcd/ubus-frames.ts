@@ -1,4 +1,4 @@
-import { sizeIn, writeAttribute } from '../../src/device/ubus/blob.ts';
+import { sizeIn, writeAttribute } from '../../../src/device/ubus/blob.ts';
 
 /** A frame of ubus: struct ubus_msghdr and a blob. */
 export interface Frame {

@@ -1,4 +1,4 @@
-import { byId } from './dom.js';
+import { byId } from '../dom.js';
 
 /** Asks before what cannot be taken back, or not at once. @returns whether the answer was yes */
 export function confirm({ title, text, yes, no, isDangerous = false }) {

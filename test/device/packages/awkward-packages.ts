@@ -1,6 +1,6 @@
 import { createCipheriv } from 'node:crypto';
 
-import type { FeedPackage } from './feed-index.ts';
+import type { FeedPackage } from '../feed-index.ts';
 import { simplePackage } from './package-parts.ts';
 
 /** Packages that fail, clash, take long or talk much, each in one way. */

@@ -1,4 +1,4 @@
-import { byId } from './dom.js';
+import { byId } from '../dom.js';
 
 const PACKAGE_NAME = /^[A-Za-z0-9][A-Za-z0-9.+_-]{0,127}$/;
 

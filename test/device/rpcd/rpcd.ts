@@ -11,7 +11,7 @@ import {
   writeText,
   type UbusTable,
   type UbusValue,
-} from '../../src/device/ubus/blob.ts';
+} from '../../../src/device/ubus/blob.ts';
 import { createFrameReader, frameOf, numberOf } from './ubus-frames.ts';
 
 /**

@@ -1,5 +1,5 @@
-import { byId, createRows, element, icon, iconButton, setText } from './dom.js';
-import { ago, busyWord } from './words.js';
+import { byId, createRows, element, icon, iconButton, setText } from '../dom.js';
+import { ago, busyWord } from '../words.js';
 
 /** The installed apps. `apps` undefined means that the list has not come yet. */
 export function createAppsView({ tasks, onUpgrade, onRemove, onShowTask }) {

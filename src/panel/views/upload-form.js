@@ -1,4 +1,4 @@
-import { byId, setText } from './dom.js';
+import { byId, setText } from '../dom.js';
 
 /**
  * @param onSend gets the file and what to tell of its progress; returns `{ answer, cancel }`, whose

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 
 import { expect, onTestFinished, test } from 'vitest';
 
-import { runCommand } from './command.ts';
+import { runCommand } from '../device/command.ts';
 
 const REPOSITORY = join(import.meta.dirname, '../..');
 
@@ -108,7 +108,7 @@ async function startDemo({ folder, elsewhere }: Place): Promise<RunningDemo> {
   };
   const start = (scripts.demo.split('&&').at(-1) ?? '')
     .trim()
-    .replace('test/device', join(REPOSITORY, 'test/device'))
+    .replace('test/demo', join(REPOSITORY, 'test/demo'))
     .replace('tsx ', `${join(REPOSITORY, 'node_modules/tsx/dist/loader.mjs')} `);
   const child = spawn('sh', ['-c', `exec env ${start} "$0"`, folder], {
     cwd: elsewhere,

@@ -1,8 +1,8 @@
-import { logAddress } from './api.js';
-import { element, icon, iconButton, setText } from './dom.js';
-import { openStream } from './live.js';
-import { createTerminalText } from './terminal-text.js';
-import { wholeCharacters } from './whole-characters.js';
+import { logAddress } from '../api.js';
+import { element, icon, iconButton, setText } from '../dom.js';
+import { openStream } from '../live.js';
+import { createTerminalText } from '../terminal-text.js';
+import { wholeCharacters } from '../whole-characters.js';
 
 /** Of a longer log of an ended task only the end is shown; the rest is one click away. */
 const MOST_BYTES = 512 * 1024;

@@ -1,4 +1,4 @@
-import { byId, element, setText } from './dom.js';
+import { byId, element, setText } from '../dom.js';
 
 /** The disks and where the container data is, where somebody opens them. */
 export function createStorageView({ api, report, onMove }) {
