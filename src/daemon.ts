@@ -5,6 +5,7 @@ import { DepotError, reasonOf } from './errors.ts';
 import { createFeatures, SECTIONS } from './features.ts';
 import { createFoundation } from './foundation.ts';
 import { createListeners, type Answering } from './http/listeners.ts';
+import { createYoungCollector } from './runtime/young-collector.ts';
 import { createRequestHandler, refuse, type RequestHandler } from './request-handler.ts';
 
 export interface Daemon {
@@ -41,7 +42,11 @@ export async function startDaemon(source: ConfigSource): Promise<Daemon> {
     });
   let handler = await handlerFor(config);
   let answering: Answering = handler;
-  const listeners = createListeners(() => answering, log);
+  const listeners = createListeners({
+    answering: () => answering,
+    log,
+    collector: createYoungCollector,
+  });
   await listeners.listen(config.main.listen);
   queue.resume();
   await Promise.all(features.map(async ({ start }) => start?.()));

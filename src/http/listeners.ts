@@ -18,7 +18,7 @@ import {
   type Connections,
 } from './connections.ts';
 import { isOnThisHost } from './peer.ts';
-import { createRequestGate } from './request-gate.ts';
+import { createRequestGate, type YoungCollector } from './request-gate.ts';
 import { refuseUnreadable } from './unreadable.ts';
 
 /**
@@ -55,13 +55,22 @@ interface Listener {
   connections: Connections;
 }
 
-export function createListeners(answering: () => Answering, log: Log): Listeners {
+export interface ListenerOptions {
+  /** Asked for each connection and each request. */
+  answering: () => Answering;
+  log: Log;
+  collector: YoungCollector;
+}
+
+export function createListeners(options: ListenerOptions): Listeners {
+  const { log } = options;
+
   const open = new Map<string, Listener>();
   return {
     listen: async (addresses) => {
       const fresh = await openAll(
         addresses.filter((address) => !open.has(address)),
-        answering,
+        options,
       );
       for (const [address, listener] of fresh) {
         open.set(address, listener);
@@ -85,12 +94,12 @@ export function createListeners(answering: () => Answering, log: Log): Listeners
  */
 async function openAll(
   addresses: readonly string[],
-  answering: () => Answering,
+  options: ListenerOptions,
 ): Promise<Map<string, Listener>> {
   const opened = new Map<string, Listener>();
   try {
     for (const address of addresses) {
-      if (!opened.has(address)) opened.set(address, await openListener(address, answering));
+      if (!opened.has(address)) opened.set(address, await openListener(address, options));
     }
     return opened;
   } catch (error) {
@@ -99,7 +108,8 @@ async function openAll(
   }
 }
 
-async function openListener(text: string, answering: () => Answering): Promise<Listener> {
+async function openListener(text: string, options: ListenerOptions): Promise<Listener> {
+  const { answering } = options;
   const address = parseListenAddress(text);
   // Uploads over a slow line take their time, so the whole request has no limit; its headers have.
   const server = createServer({
@@ -109,7 +119,7 @@ async function openListener(text: string, answering: () => Answering): Promise<L
     connectionsCheckingInterval: 5000,
     requireHostHeader: false,
   });
-  const connections = acceptThrough(server, () => answering().hook);
+  const connections = acceptThrough(server, options);
   server.on('request', (request, response) => answering().handle(request, response));
   server.on('request', closeWhereUnread);
   server.maxConnections = CONNECTION_BOUNDS.all + SPARE_CONNECTIONS;
@@ -129,9 +139,9 @@ async function openListener(text: string, answering: () => Answering): Promise<L
 }
 
 /** Takes the place of the server's own listener for connections, which gets those that it serves. */
-function acceptThrough(server: Server, hook: () => ConnectionHook | undefined): Connections {
+function acceptThrough(server: Server, { answering, collector }: ListenerOptions): Connections {
   const connections = createConnections();
-  const gate = createRequestGate(server);
+  const gate = createRequestGate(server, collector);
   const serve = server.listeners('connection');
   server.removeAllListeners('connection').on('connection', (socket: Socket) => {
     const connection: Connection = {
@@ -149,7 +159,10 @@ function acceptThrough(server: Server, hook: () => ConnectionHook | undefined): 
       for (const listener of serve) listener.call(server, socket);
       connection.activity = gate.follow(socket).activity;
     };
-    const hooked = hook()?.(socket, { handOver, refuseLate: () => refuseLate(server, socket) });
+    const hooked = answering().hook?.(socket, {
+      handOver,
+      refuseLate: () => refuseLate(server, socket),
+    });
     if (hooked === undefined) handOver();
     else connection.activity = hooked.activity;
   });

@@ -28,12 +28,25 @@ interface Followed {
   isReceiving: boolean;
   /** Whether bytes wait for the end of the answer. */
   isHeld: boolean;
+  /** Told of the bytes of bodies that pass. */
+  sweep: (bytes: number) => void;
 }
+
+/** Returns what gives back the memory of short-lived objects, in about a millisecond. */
+export type YoungCollector = () => () => void;
+
+/**
+ * What is read of a body is a buffer of its own, and so is each piece that Node's parser gives.
+ * Their memory is given back only when the young generation is swept, which the engine finds worth
+ * while after some 40 MB. So it is asked for after so many bytes of bodies.
+ */
+const SWEEP_BYTES = 1024 ** 2;
 
 /** While a body comes, a piece of at least so many bytes is passed on at once. */
 const LEAST_BODY_PIECE = 1024;
 
-export function createRequestGate(server: Server): RequestGate {
+export function createRequestGate(server: Server, collector: YoungCollector): RequestGate {
+  const sweep = createSweep(collector);
   const followed = new WeakMap<Socket, Followed>();
   server.on('request', (request: IncomingMessage, response: ServerResponse) => {
     const connection = followed.get(request.socket);
@@ -41,14 +54,14 @@ export function createRequestGate(server: Server): RequestGate {
   });
   return {
     follow: (socket) => {
-      const connection = follow(server, socket);
+      const connection = follow(server, socket, sweep);
       followed.set(socket, connection);
       return { activity: () => activityOf(connection) };
     },
   };
 }
 
-function follow(server: Server, socket: Socket): Followed {
+function follow(server: Server, socket: Socket, sweep: (bytes: number) => void): Followed {
   const [parse] = socket.listeners('data');
   if (parse === undefined) throw new Error("cannot follow a connection that Node's server left");
   const connection: Followed = {
@@ -58,11 +71,24 @@ function follow(server: Server, socket: Socket): Followed {
     response: undefined,
     isReceiving: false,
     isHeld: false,
+    sweep,
   };
   // In this order: without any reader the connection would stop to flow.
   socket.on('data', (bytes: Buffer) => read(connection, bytes));
   socket.off('data', parse as (bytes: Buffer) => void);
   return connection;
+}
+
+function createSweep(collector: YoungCollector): (bytes: number) => void {
+  let unswept = 0;
+  let collect: (() => void) | undefined;
+  return (bytes) => {
+    unswept += bytes;
+    if (unswept < SWEEP_BYTES) return;
+    unswept = 0;
+    collect ??= collector();
+    collect();
+  };
 }
 
 function begin(connection: Followed, request: IncomingMessage, response: ServerResponse): void {
@@ -88,7 +114,9 @@ function read(connection: Followed, bytes: Buffer): void {
     return;
   }
   connection.isReceiving = true;
-  const end = pieceEnd(bytes, connection.request?.complete === false ? LEAST_BODY_PIECE : 0);
+  const isBody = connection.request?.complete === false;
+  const end = pieceEnd(bytes, isBody ? LEAST_BODY_PIECE : 0);
+  if (isBody) connection.sweep(end);
   if (end === bytes.length) {
     parse(bytes);
     return;

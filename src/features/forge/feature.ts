@@ -2,7 +2,6 @@ import { join } from 'node:path';
 import { openForge } from './open-forge.ts';
 import { FORGE_SECTION } from './options.ts';
 import { valuesOf, type Config } from '../../config/config.ts';
-import { createYoungCollector } from '../../runtime/young-collector.ts';
 import type { Feature, FeatureContext, PassThrough, SessionsByAuth } from '../feature.ts';
 
 /** The code forge behind the device. */
@@ -25,7 +24,6 @@ async function openPassThrough(
     base,
     cacheDir: join(paths.uploadDir, 'forge-cache'),
     log,
-    collector: createYoungCollector,
     publish: (event) => events.publish({ event: event.event, data: event }),
     session: ({ headers }) => sessions[auth].find(new Headers({ cookie: headers.cookie ?? '' })),
   });

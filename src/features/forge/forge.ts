@@ -24,7 +24,6 @@ import { createTargetReader, type TargetReader } from './target.ts';
 import { parseUpstream, type UpstreamAddress } from './upstream/address.ts';
 import { createSocketOpener } from './upstream/open-socket.ts';
 import { createPool, type Pool } from './upstream/pool.ts';
-import type { YoungCollector } from './upstream/upload.ts';
 
 export interface ForgeOptions {
   settings: ForgeSettings;
@@ -33,8 +32,6 @@ export interface ForgeOptions {
   /** Folder for the cache on disk; made, and used, only where `cache_mb` is above 0. */
   cacheDir: string;
   log: Log;
-  /** Used while a large body passes through. */
-  collector: YoungCollector;
   /** Gets each of the four notifications, once, after the forge has confirmed it. */
   publish: (event: ForgeEvent) => void;
   /**
@@ -122,7 +119,7 @@ interface Parts {
 }
 
 function openPool(
-  { settings, collector }: ForgeOptions,
+  { settings }: ForgeOptions,
   address: UpstreamAddress,
   health: HealthRecord,
 ): Pool {
@@ -135,7 +132,6 @@ function openPool(
   };
   return createPool({
     timeouts,
-    collector,
     open: createSocketOpener({ address, certificateAuthority }),
     connected: () => health.reached(),
   });

@@ -14,7 +14,6 @@ import {
   type UploadFolder,
   type UploadKind,
 } from './port.ts';
-import { createYoungCollector } from '../../runtime/young-collector.ts';
 
 /**
  * Random names, which nobody can have planted; and of nobody else's files is anything known here.
@@ -57,9 +56,6 @@ export function createUploadFolder(
   };
 }
 
-/** A large file passes through in many small buffers. */
-const COLLECT_EACH_BYTES = 4 * 1024 ** 2;
-
 async function createFile(folder: string, kind: UploadKind): Promise<UploadFile> {
   const id = randomBytes(16).toString('hex');
   const directory = await openPrivateFolder(folder);
@@ -71,17 +67,9 @@ async function createFile(folder: string, kind: UploadKind): Promise<UploadFile>
       constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW,
       0o600,
     );
-    const collect = createYoungCollector();
-    let uncollected = 0;
     return {
       id,
-      write: async (piece) => {
-        await writeAll(file, piece);
-        uncollected += piece.length;
-        if (uncollected < COLLECT_EACH_BYTES) return;
-        uncollected = 0;
-        collect();
-      },
+      write: (piece) => writeAll(file, piece),
       finish: () => file.close(),
     };
   } catch (error) {

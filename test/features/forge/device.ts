@@ -7,7 +7,6 @@ import { join } from 'node:path';
 import type { CallerRequest } from '../../../src/features/forge/caller.ts';
 import type { ForgeEvent } from '../../../src/features/forge/events.ts';
 import { createForge, type Forge, type ForgeOptions } from '../../../src/features/forge/forge.ts';
-import { createYoungCollector } from '../../../src/runtime/young-collector.ts';
 import { putBefore } from './hooked-server.ts';
 
 /** A device's forge half, served on a port of its own. */
@@ -47,7 +46,6 @@ export async function startDevice({
     base: base ?? '/cgi-bin/panel',
     cacheDir,
     log: { level: 'debug', debug: write, info: write, warn: write, error: write },
-    collector: createYoungCollector,
     publish: (event) => events.push(event),
     session: session ?? (() => Promise.resolve(undefined)),
   });

@@ -38,7 +38,6 @@ test('what the forge sends behind a whole answer answers no other call, though t
   const timeouts = { connectMs: 5000, firstByteMs: 5000, idleMs: 5000 };
   const pool = createPool({
     timeouts,
-    collector: () => () => undefined,
     open: createSocketOpener({ address, certificateAuthority: undefined }),
     connected: () => undefined,
   });

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import type { Call, CallFailure, ResponseSink, Timeouts } from './call.ts';
 import { createResponseReader, type ResponseReader } from './response-reader.ts';
-import { createUpload, type Upload, type YoungCollector } from './upload.ts';
+import { createUpload, type Upload } from './upload.ts';
 
 /**
  * One connection to the forge. Invariants:
@@ -23,7 +23,6 @@ export interface Connection {
 
 export interface ConnectionOwner {
   timeouts: Timeouts;
-  collector: YoungCollector;
   /** Opens the socket; `take` gets each piece that is read and says whether to read on. */
   open: (take: (piece: Buffer) => boolean) => OpenSocket;
   /** It stands: the forge can be reached. */
@@ -124,7 +123,7 @@ function write(line: Line, current: Current): void {
     touch(line, current.hasBytes ? owner.timeouts.idleMs : owner.timeouts.firstByteMs);
   socket.cork();
   socket.write(head, 'latin1');
-  current.upload = createUpload({ body, socket, moved, collector: owner.collector });
+  current.upload = createUpload({ body, socket, moved });
   socket.uncork();
 }
 

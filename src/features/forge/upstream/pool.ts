@@ -1,6 +1,5 @@
 import type { Call, CallFailure, ResponseSink, Timeouts } from './call.ts';
 import { createConnection, type Connection, type ConnectionOwner } from './connection.ts';
-import type { YoungCollector } from './upload.ts';
 
 /**
  * Keep-alive connections to one forge, bounded in number. Invariants:
@@ -26,7 +25,6 @@ export interface PoolStats {
 
 export interface PoolOptions {
   timeouts: Timeouts;
-  collector: YoungCollector;
   open: ConnectionOwner['open'];
   /** A connection stands. */
   connected: () => void;

@@ -17,13 +17,9 @@ export interface UploadOptions {
   socket: Socket;
   /** Called whenever bytes went on. */
   moved: () => void;
-  collector: YoungCollector;
 }
 
-/** Returns what gives back the memory of short-lived objects, in about a millisecond. */
-export type YoungCollector = () => () => void;
-
-export function createUpload({ body, socket, moved, collector }: UploadOptions): Upload {
+export function createUpload({ body, socket, moved }: UploadOptions): Upload {
   const { source, prefix, isChunked } = body;
   let isDone = false;
 
@@ -60,8 +56,6 @@ export function createUpload({ body, socket, moved, collector }: UploadOptions):
   if (prefix !== undefined && prefix.length > 0) write(prefix);
   if (source.readableEnded) ended();
   else {
-    // It stays when the rest of the body is thrown away.
-    source.on('data', createSweep(collector));
     source.on('data', pass);
     source.on('end', ended);
     socket.on('drain', drained);
@@ -69,23 +63,4 @@ export function createUpload({ body, socket, moved, collector }: UploadOptions):
     source.resume();
   }
   return { isDone: () => isDone, stop };
-}
-
-/**
- * Each piece that Node's parser gives is a buffer of its own, and its memory is given back only
- * when the young generation is swept, which the engine finds worth while after some 40 MB. So it is
- * asked for after so many bytes of a body.
- */
-const SWEEP_BYTES = 4 * 1024 ** 2;
-
-function createSweep(collector: YoungCollector): (piece: Buffer) => void {
-  let unswept = 0;
-  let collect: (() => void) | undefined;
-  return ({ length }) => {
-    unswept += length;
-    if (unswept < SWEEP_BYTES) return;
-    unswept = 0;
-    collect ??= collector();
-    collect();
-  };
 }
