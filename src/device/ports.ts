@@ -40,7 +40,7 @@ export interface HeldProcess {
 }
 
 export interface StartOptions {
-  /** Marks every process of the job in its environment, so that strays are found. */
+  /** Marks every process of the job in its environment, so that each is found again. */
   jobId: string;
   command: Command;
   /** Output is appended here by the command itself: nothing passes through the daemon. */

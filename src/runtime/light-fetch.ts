@@ -3,7 +3,7 @@
  * or `CloseEvent`: 9 MB of resident memory on Node 20, a fifth of a bare server, for a daemon that
  * asks nobody by it. The adapter to Node touches all four when it is imported, as what its own
  * light classes stand on. So these take their place before that: `Headers` whole, since answers
- * carry them; the others as a door to Node's own, which opens for whoever really makes one.
+ * carry them; the others by a lazy class, which loads Node's own when somebody makes one.
  */
 export function deferFetchClasses(): void {
   for (const [name, build] of Object.entries(STANDING_IN)) {
@@ -25,13 +25,13 @@ type Constructor = new (...args: unknown[]) => object;
 
 const STANDING_IN: Record<string, (native: () => Constructor) => Constructor> = {
   Headers: () => LightHeaders as unknown as Constructor,
-  Request: doorTo,
-  Response: doorTo,
-  CloseEvent: doorTo,
+  Request: lazyClass,
+  Response: lazyClass,
+  CloseEvent: lazyClass,
 };
 
 /** A class whose instances are Node's own: what a constructor returns takes the place of `this`. */
-function doorTo(native: () => Constructor): Constructor {
+function lazyClass(native: () => Constructor): Constructor {
   const open = function (...args: unknown[]): unknown {
     return Reflect.construct(native(), args);
   };

@@ -1,5 +1,5 @@
 import { DepotError, reasonOf } from '../../errors.ts';
-import type { ContainerHost, EngineState, Place, TargetContent } from './device.ts';
+import type { ContainerHost, EngineState, Location, TargetContent } from './device.ts';
 import {
   isOnSystem,
   reasonsAgainstChange,
@@ -13,9 +13,9 @@ export type MoveCheck =
   { result: 'good' | 'existed'; facts: MoveFacts } | { result: 'bad'; reasons: string[] };
 
 /** Whether the container data is on the system disk: the mount that holds `/` or `/overlay`. */
-export async function isDataOnSystem({ settings, places }: ContainerHost): Promise<boolean> {
+export async function isDataOnSystem({ settings, locations }: ContainerHost): Promise<boolean> {
   const { path } = await settings.read();
-  return isOnSystem(await places.look(path), await places.system());
+  return isOnSystem(await locations.look(path), await locations.system());
 }
 
 /**
@@ -32,7 +32,7 @@ export async function checkMove(
   const { facts, content } = gathered;
   if (facts.source.kind === 'folder') {
     facts.need = await measure(host, { facts, content, isExact });
-    if (isExact) facts.longPath = await host.places.longPath(facts.source.real);
+    if (isExact) facts.longPath = await host.locations.longPath(facts.source.real);
   }
   return verdict(reasonsAgainstMove(facts), facts, content);
 }
@@ -43,7 +43,7 @@ export async function checkChange(host: ContainerHost, target: string): Promise<
   if ('fault' in gathered) return { result: 'bad', reasons: [gathered.fault] };
   const { facts, content } = gathered;
   const held = await Promise.all(
-    DATA_ROOT_FOLDERS.map((name) => host.places.look(`${facts.target.real}/${name}`)),
+    DATA_ROOT_FOLDERS.map((name) => host.locations.look(`${facts.target.real}/${name}`)),
   );
   return verdict(
     reasonsAgainstChange(facts, { isDataRoot: held.every(({ kind }) => kind === 'folder') }),
@@ -64,38 +64,38 @@ function verdict(reasons: string[], facts: MoveFacts, content: TargetContent): M
 type Gathered = { facts: MoveFacts; content: TargetContent } | { fault: string };
 
 async function gather(
-  { engine, settings, places, copier, moves }: ContainerHost,
+  { engine, settings, locations, copier, moves }: ContainerHost,
   path: string,
 ): Promise<Gathered> {
   const setting = await settings.read();
-  const target = await places.look(path).catch((error: unknown) => {
+  const target = await locations.look(path).catch((error: unknown) => {
     if (error instanceof DepotError && error.code === 'bad_request') return error.message;
     throw error;
   });
   if (typeof target === 'string') return { fault: target };
-  const [state, source, system, keeperFault, copierFault, content] = await Promise.all([
+  const [state, source, system, serviceManagerFault, copierFault, content] = await Promise.all([
     engine.state(),
-    places.look(setting.path),
-    places.system(),
-    engine.keeper().then(() => undefined, reasonOf),
+    locations.look(setting.path),
+    locations.system(),
+    engine.serviceManager().then(() => undefined, reasonOf),
     copier.fault(),
     moves.look(path),
   ]);
   const [mountsInSource, mountsInTarget] = await Promise.all(
-    [source.real, target.real].map((folder) => places.mountsBelow(folder)),
+    [source.real, target.real].map((folder) => locations.mountsBelow(folder)),
   );
   const subvolumes =
     source.mount.type === 'btrfs' && source.kind === 'folder'
-      ? await places.subvolumesBelow(source.real)
+      ? await locations.subvolumesBelow(source.real)
       : [];
-  const isElsewhere = await leadsElsewhere(places, state, source);
-  const driver = await driverOf(places, state, source);
+  const isElsewhere = await leadsElsewhere(locations, state, source);
+  const driver = await driverOf(locations, state, source);
   const facts = {
     setting,
     engine: state,
     driver,
     isElsewhere,
-    keeperFault,
+    serviceManagerFault,
     source,
     target,
     system,
@@ -110,24 +110,24 @@ async function gather(
 }
 
 async function leadsElsewhere(
-  places: ContainerHost['places'],
+  locations: ContainerHost['locations'],
   state: EngineState,
-  source: Place,
+  source: Location,
 ): Promise<boolean> {
   if (state.kind !== 'answers') return false;
-  const { location } = await places.look(state.dataRoot);
+  const { location } = await locations.look(state.dataRoot);
   return location.device !== source.location.device || location.path !== source.location.path;
 }
 
 /** An engine that does not answer has left a folder named for its driver. */
 async function driverOf(
-  places: ContainerHost['places'],
+  locations: ContainerHost['locations'],
   state: EngineState,
-  { real }: Place,
+  { real }: Location,
 ): Promise<string> {
   if (state.kind === 'answers') return state.driver;
   const folders = await Promise.all(
-    SNAPSHOT_DRIVERS.map((name) => places.look(`${real}/image/${name}`)),
+    SNAPSHOT_DRIVERS.map((name) => locations.look(`${real}/image/${name}`)),
   );
   return SNAPSHOT_DRIVERS.find((_, index) => folders[index]?.kind === 'folder') ?? '';
 }
@@ -143,7 +143,7 @@ interface Measuring {
  * wait for a walk over the data.
  */
 async function measure(
-  { places, moves }: ContainerHost,
+  { locations, moves }: ContainerHost,
   { facts: { source, target }, content, isExact }: Measuring,
 ): Promise<MoveFacts['need']> {
   const { used } = source;
@@ -152,9 +152,9 @@ async function measure(
     used.bytes * 1.05 < target.freeBytes &&
     used.inodes * 1.05 < (target.freeInodes ?? Infinity);
   if (isSure && !isExact) return undefined;
-  const held = await places.usage(source.real);
+  const held = await locations.usage(source.real);
   const copied = content.hasMove
-    ? await places.usage(moves.folderIn(target.real))
+    ? await locations.usage(moves.folderIn(target.real))
     : { bytes: 0, inodes: 0 };
   return {
     bytes: Math.max(0, held.bytes - copied.bytes),

@@ -85,7 +85,7 @@ async function judgeLive(
   }
   await host.moves.need(judging.target, context.job.id);
   const { isRetried, source } = needRecord(context.memory);
-  const long = isRetried ? await host.places.longPath(source) : undefined;
+  const long = isRetried ? await host.locations.longPath(source) : undefined;
   // It would be in the way when the engine has been stopped, too.
   if (long !== undefined) throw tooLong(judging.label, long);
   await context.note(
@@ -102,8 +102,8 @@ function tooLong(label: string, path: LongPath): DepotError {
 }
 
 /**
- * What could not be copied as changed is left to the pass over all, which deletes whatever is in the
- * way: no container may make a move impossible.
+ * What could not be copied as changed is left to the pass over all, which deletes whatever is in
+ * the way: no container may make a move impossible.
  */
 async function judgeChanged(
   host: ContainerHost,
@@ -181,7 +181,8 @@ async function failure(
   }
   if (await isFull(host, target)) return fail('no_space', `the file system of ${target} is full`);
   const { lastExitCode: code = -1 } = job;
-  const long = code === PARTIAL ? await host.places.longPath(needRecord(memory).source) : undefined;
+  const long =
+    code === PARTIAL ? await host.locations.longPath(needRecord(memory).source) : undefined;
   if (long !== undefined) return tooLong(label, long);
   return fail(
     'command_failed',
@@ -208,7 +209,7 @@ const REASONS: Record<number, string> = {
 /** So little that the next file fails. */
 const FULL_BYTES = 4 * 1024 ** 2;
 
-export async function isFull({ places }: ContainerHost, target: string): Promise<boolean> {
-  const { freeBytes, freeInodes = Infinity } = await places.look(target);
+export async function isFull({ locations }: ContainerHost, target: string): Promise<boolean> {
+  const { freeBytes, freeInodes = Infinity } = await locations.look(target);
   return freeBytes < FULL_BYTES || freeInodes < 16;
 }

@@ -7,7 +7,7 @@ import type { Command } from '../../device/command.ts';
 export interface ContainerHost {
   engine: ContainerEngine;
   settings: DataRootSettings;
-  places: Places;
+  locations: Locations;
   copier: Copier;
   moves: MoveFolders;
 }
@@ -52,12 +52,12 @@ export interface ContainerEngine {
   /** Never waits longer than some seconds. */
   state: () => Promise<EngineState>;
   /** What starts and stops it, for messages. @throws DepotError unavailable where nothing does */
-  keeper: () => Promise<string>;
+  serviceManager: () => Promise<string>;
   /** @throws DepotError unavailable, here and below, where the engine does not answer */
   running: () => Promise<ContainerSummary[]>;
   /**
-   * Whether its keeper lets it take the time to end its containers: procd kills it after some
-   * seconds, and they go on alone.
+   * Whether its service manager lets it take the time to end its containers: procd kills it after
+   * some seconds, and they go on alone.
    */
   mayTakeTime: () => Promise<boolean>;
   /** undefined where the engine does not know it. */
@@ -66,7 +66,9 @@ export interface ContainerEngine {
   stopContainer: (id: string) => Promise<void>;
   /** @returns why it could not be started, if so */
   startContainer: (id: string) => Promise<string | undefined>;
-  /** Runs the keeper's command; what it prints is added to the file, 64 KiB of it at most. */
+  /**
+   * Runs the service manager's command; what it prints is added to the file, 64 KiB of it at most.
+   */
   start: (outputFile: string) => Promise<Launch>;
   stop: (outputFile: string) => Promise<Launch>;
   /** Processes that work in the data root, whether or not the engine answers. */
@@ -125,7 +127,7 @@ export interface LongPath {
 }
 
 /** What a path leads to. Of a path that is not there, its nearest folder that is. */
-export interface Place {
+export interface Location {
   path: string;
   /** Without symbolic links, as far as it is there. */
   real: string;
@@ -142,9 +144,9 @@ export interface Place {
   used: { bytes: number; inodes: number } | undefined;
 }
 
-export interface Places {
+export interface Locations {
   /** @throws DepotError bad_request where the path leads nowhere: through a circle of links, say */
-  look: (path: string) => Promise<Place>;
+  look: (path: string) => Promise<Location>;
   /** The mounts that hold `/` and `/overlay`. */
   system: () => Promise<MountEntry[]>;
   /** What is mounted below a folder, itself left out. */

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { DepotError } from '../../errors.ts';
 import type { ContainerHost, ContainerSummary, Holder } from './device.ts';
 import type { StepContext } from '../../jobs/plan.ts';
-import { createLauncher, type Launcher } from './launcher.ts';
+import { createStartAttempts, type StartAttempts } from './start-attempts.ts';
 
 const POLL_MS = 50;
 /**
@@ -32,8 +32,8 @@ export async function stopEngine(
   dataRoot: string,
   { note, logFile }: Telling,
 ): Promise<void> {
-  const stop = createLauncher({ launch: () => engine.stop(logFile), most: 3 });
-  const adopt = createLauncher({ launch: () => engine.start(logFile), most: 2 });
+  const stop = createStartAttempts({ launch: () => engine.stop(logFile), most: 3 });
+  const adopt = createStartAttempts({ launch: () => engine.start(logFile), most: 2 });
   const deadline = performance.now() + STOP_LIMIT_MS;
   let orphanedSince = Infinity;
   for (;;) {
@@ -63,7 +63,7 @@ export async function stopEngine(
 }
 
 interface Stopping {
-  stop: Launcher;
+  stop: StartAttempts;
   isAdopted: boolean;
   leavesContainers: boolean;
 }
@@ -131,13 +131,13 @@ export async function startEngine(
     );
   }
   await telling.note(`the container engine came up in ${actual}: it is stopped and started again`);
-  await stopEngine(host, (await host.places.look(actual)).real, telling);
+  await stopEngine(host, (await host.locations.look(actual)).real, telling);
   await startEngine(host, { ...wanted, mayCorrect: false }, telling);
 }
 
 /** @returns the data root that it says it works in */
 async function bringEngineUp({ engine }: ContainerHost, { logFile }: Telling): Promise<string> {
-  const start = createLauncher({ launch: () => engine.start(logFile), most: 3 });
+  const start = createStartAttempts({ launch: () => engine.start(logFile), most: 3 });
   const deadline = performance.now() + START_LIMIT_MS;
   for (;;) {
     const state = await engine.state();
@@ -155,11 +155,11 @@ async function bringEngineUp({ engine }: ContainerHost, { logFile }: Telling): P
 }
 
 async function isSamePlace(
-  { places }: ContainerHost,
+  { locations }: ContainerHost,
   one: string,
   other: string,
 ): Promise<boolean> {
-  const [a, b] = await Promise.all([places.look(one), places.look(other)]);
+  const [a, b] = await Promise.all([locations.look(one), locations.look(other)]);
   return a.location.device === b.location.device && a.location.path === b.location.path;
 }
 

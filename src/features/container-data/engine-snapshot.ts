@@ -15,7 +15,7 @@ export function lookStep(host: ContainerHost): Act {
     isRecorded: true,
     act: async ({ memory, note }) => {
       const { path, file, kind, text } = await host.settings.read();
-      const { real } = await host.places.look(path);
+      const { real } = await host.locations.look(path);
       remember(memory, {
         setting: { path, file, kind, ...(text === undefined ? {} : { text }) },
         source: real,

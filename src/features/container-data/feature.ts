@@ -1,7 +1,7 @@
 import { createDataRootSettings } from './engine/data-root-setting.ts';
 import { createContainerEngine } from './engine/engine.ts';
 import type { ContainerHost } from './device.ts';
-import { createPlaces } from './locations.ts';
+import { createLocations } from './locations.ts';
 import { CONTAINER_SECTION } from './options.ts';
 import { migratePlan } from './plan.ts';
 import { containerRoutes, CONTAINER_LANE } from './routes.ts';
@@ -34,7 +34,7 @@ function createContainerHost({ paths, environment, config }: FeatureContext): Co
       settings: () => valuesOf(config(), CONTAINER_SECTION),
     }),
     settings: createDataRootSettings(paths),
-    places: createPlaces(environment),
+    locations: createLocations(environment),
     copier: createCopier(environment),
     moves: createMoveFolders(),
   };

@@ -3,7 +3,7 @@ import { dirname, join, relative } from 'node:path';
 import { isInsideFolder } from '../../device/inside-folder.ts';
 import { DepotError, systemCode } from '../../errors.ts';
 import type { MountEntry } from '../../device/mounts.ts';
-import type { Place, Places } from './device.ts';
+import type { Location, Locations } from './device.ts';
 import { run } from '../../device/exec.ts';
 import { parseMountTable } from '../../device/mounts.ts';
 
@@ -22,7 +22,7 @@ export const MOST_PATH_BYTES = 4095;
  */
 const FIND_LONG_PATH = `cd "$1" && find . -xdev -path "$(printf '%${MOST_PATH_BYTES + 3}s' | tr ' ' '?')*" 2>&1 | grep -a -e '^\\./' -e 'name too long$' | head -n 1`;
 
-export function createPlaces(environment: Record<string, string>): Places {
+export function createLocations(environment: Record<string, string>): Locations {
   /** Runs a fixed shell text on one folder. */
   const onFolder = async (text: string, folder: string): Promise<string> => {
     const { exitCode, stdout, stderr } = await run(
@@ -78,7 +78,7 @@ async function readMounts(): Promise<MountEntry[]> {
   return parseMountTable(await readFile('/proc/self/mountinfo', 'utf8'));
 }
 
-async function look(path: string): Promise<Place> {
+async function look(path: string): Promise<Location> {
   const { nearest, rest } = await nearestOf(path);
   const [real, entry, room, mount] = await Promise.all([
     realpath(nearest),

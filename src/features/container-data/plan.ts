@@ -179,13 +179,13 @@ async function check(
 }
 
 async function prepare(
-  { moves, places }: ContainerHost,
+  { moves, locations }: ContainerHost,
   { memory, job, note }: StepContext,
   target: string,
 ): Promise<undefined> {
   const { device } = needRecord(memory);
   const isStillThere = async (): Promise<boolean> =>
-    (await places.look(target)).mount.device === device;
+    (await locations.look(target)).mount.device === device;
   // Looked at before, so that nothing is made on the disk below, and after, so that nothing is
   // copied to it.
   if (!(await isStillThere())) throw unmounted(target);
@@ -249,7 +249,7 @@ function startStep(host: ContainerHost, target: string, { isCopy }: { isCopy: bo
       // An engine that finds no data root where it is told to work makes one: on the disk below,
       // where the disk has gone.
       if (isCopy) await host.moves.need(target, context.job.id);
-      else if ((await host.places.look(target)).mount.device !== device) throw unmounted(target);
+      else if ((await host.locations.look(target)).mount.device !== device) throw unmounted(target);
       await startEngine(
         host,
         {
@@ -281,12 +281,12 @@ function lookAgainStep(host: ContainerHost, target: string, { isCopy }: { isCopy
 }
 
 async function tell(
-  { places }: ContainerHost,
+  { locations }: ContainerHost,
   { memory, note }: StepContext,
   target: string,
 ): Promise<undefined> {
   const { setting, source, heldBytes } = needRecord(memory);
-  const bytes = heldBytes ?? (await places.usage(source)).bytes;
+  const bytes = heldBytes ?? (await locations.usage(source)).bytes;
   await note(`the engine works in ${target}, and the containers run`);
   await note(
     `the disk of ${target} must be mounted before the engine starts: without it the engine would begin anew on the disk below`,

@@ -1,4 +1,4 @@
-import type { EngineState, KnownSetting, LongPath, Place } from './device.ts';
+import type { EngineState, KnownSetting, LongPath, Location } from './device.ts';
 import { MOST_PATH_BYTES } from './locations.ts';
 import { isInsideFolder } from '../../device/inside-folder.ts';
 import type { MountEntry } from '../../device/mounts.ts';
@@ -13,9 +13,9 @@ export interface MoveFacts {
   /** What the engine says of itself leads elsewhere than the setting. */
   isElsewhere: boolean;
   /** Why nobody can start or stop the engine, if so. */
-  keeperFault: string | undefined;
-  source: Place;
-  target: Place;
+  serviceManagerFault: string | undefined;
+  source: Location;
+  target: Location;
   system: readonly MountEntry[];
   mountsInSource: readonly MountEntry[];
   mountsInTarget: readonly MountEntry[];
@@ -128,7 +128,7 @@ const uncommitted: Reason = ({ setting: { uncommittedFile } }) =>
     ? undefined
     : `${uncommittedFile} holds changes to the engine's configuration that are not committed`;
 
-const noKeeper: Reason = ({ keeperFault }) => keeperFault;
+const noServiceManager: Reason = ({ serviceManagerFault }) => serviceManagerFault;
 
 const badName: Reason = ({ target: { path, real } }) => {
   const [character] = UNFIT_CHARACTER.exec(path + real) ?? [];
@@ -155,7 +155,7 @@ const ALWAYS: readonly Reason[] = [
   configuredElsewhere,
   runsElsewhere,
   uncommitted,
-  noKeeper,
+  noServiceManager,
 ];
 
 const nothingThere: Reason = ({ source }) =>
@@ -228,18 +228,18 @@ export function longPathText({ folder, start }: LongPath): string {
 const noCopier: Reason = ({ copierFault }) => copierFault;
 
 /** Whether a place is on a mount that holds the system. */
-export function isOnSystem({ mount }: Place, system: readonly MountEntry[]): boolean {
+export function isOnSystem({ mount }: Location, system: readonly MountEntry[]): boolean {
   return system.some(({ device }) => device === mount.device);
 }
 
-function isSame(one: Place, other: Place): boolean {
+function isSame(one: Location, other: Location): boolean {
   return (
     one.real === other.real ||
     (one.location.device === other.location.device && one.location.path === other.location.path)
   );
 }
 
-function isInside(one: Place, other: Place): boolean {
+function isInside(one: Location, other: Location): boolean {
   return (
     isInsideFolder(one.real, other.real) ||
     (one.location.device === other.location.device &&

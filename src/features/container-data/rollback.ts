@@ -133,7 +133,7 @@ async function leaveNewPlace(
   { record, target, isCopy }: Move,
 ): Promise<void> {
   if (!(await isSwitched(host, record, target))) return;
-  const { real } = await host.places.look(target);
+  const { real } = await host.locations.look(target);
   await stopEngine(host, real, context).catch(async (error: unknown) => {
     context.memory.isStuck = true;
     await context.note(`${reasonOf(error)}; it stays at ${target}`);

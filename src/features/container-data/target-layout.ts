@@ -18,8 +18,8 @@ export const MARKER_NAME = 'began';
 export const OWNER_NAME = 'job';
 
 /**
- * … a file that is there once an engine can have worked with the copy in place: how its containers
- * looked before, or nothing once it has.
+ * … a file that is there once an engine can have worked with the copy in place: how its
+ * containers looked before, or nothing once it has.
  */
 export const RAN_NAME = 'ran';
 /**

@@ -4,7 +4,7 @@ import { isPresent, type InstalledPackage, type PackageDatabase } from './packag
  * What a job left half installed: packages that came, changed or were whole before, and are on the
  * device but not configured.
  */
-export function leftHalf(before: PackageDatabase, after: PackageDatabase): InstalledPackage[] {
+export function halfInstalled(before: PackageDatabase, after: PackageDatabase): InstalledPackage[] {
   return [...after.values()].filter(
     (entry) => isPresent(entry) && isNewlyHalf(entry, before.get(entry.name)),
   );

@@ -3,7 +3,7 @@ import { isPresent, type PackageDatabase } from './package-database.ts';
 import type { Job } from '../../jobs/job.ts';
 import { retryFrom, type Act, type Step, type StepContext } from '../../jobs/plan.ts';
 import { dependentsFirst } from './dependencies.ts';
-import { leftHalf } from './half-installed.ts';
+import { halfInstalled } from './half-installed.ts';
 import type { PackageTools } from './package-tools.ts';
 
 /**
@@ -114,7 +114,7 @@ function compare(
     kind === 'install' || kind === 'upload'
       ? present.filter(({ name }) => !isPresent(before.get(name)))
       : [];
-  const half = leftHalf(before, now).filter((entry) => !came.includes(entry));
+  const half = halfInstalled(before, now).filter((entry) => !came.includes(entry));
   return {
     came: dependentsFirst(
       now,

@@ -6,10 +6,13 @@ import { promisify } from 'node:util';
 
 import { afterEach, beforeEach, expect, test } from 'vitest';
 
-import { createPlaces, MOST_PATH_BYTES } from '../../../src/features/container-data/locations.ts';
+import {
+  createLocations,
+  MOST_PATH_BYTES,
+} from '../../../src/features/container-data/locations.ts';
 
 let root: string;
-beforeEach(async () => (root = await mkdtemp(join(tmpdir(), 'depotd-places-'))));
+beforeEach(async () => (root = await mkdtemp(join(tmpdir(), 'depotd-locations-'))));
 afterEach(() => promisify(execFile)('rm', ['-r', root]));
 
 test.each(['find', 'busybox'])(
@@ -18,7 +21,7 @@ test.each(['find', 'busybox'])(
     const programs = join(root, 'programs');
     await mkdir(programs);
     if (whose === 'busybox') await symlink('/bin/busybox', join(programs, 'find'));
-    const { longPath } = createPlaces({ PATH: `${programs}:${process.env.PATH ?? ''}` });
+    const { longPath } = createLocations({ PATH: `${programs}:${process.env.PATH ?? ''}` });
     // What busybox says counts the two bytes of `./` as well.
     const most = MOST_PATH_BYTES - (whose === 'busybox' ? 2 : 0);
     await makePath(join(root, 'fits'), most);

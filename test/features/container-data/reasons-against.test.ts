@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 
 import type { MountEntry } from '../../../src/device/mounts.ts';
-import type { Place } from '../../../src/features/container-data/device.ts';
+import type { Location } from '../../../src/features/container-data/device.ts';
 import {
   isOnSystem,
   reasonsAgainstChange,
@@ -21,7 +21,7 @@ const ROOT: MountEntry = {
 };
 const DISK: MountEntry = { ...ROOT, id: 2, device: '8:17', path: '/mnt/disk', source: '/dev/sdb1' };
 
-function place(path: string, mount: MountEntry, more: Partial<Place> = {}): Place {
+function place(path: string, mount: MountEntry, more: Partial<Location> = {}): Location {
   const inside = mount.path === '/' ? path : path.slice(mount.path.length) || '/';
   return {
     path,
@@ -53,7 +53,7 @@ function facts(more: Partial<MoveFacts> = {}): MoveFacts {
     },
     driver: 'overlay2',
     isElsewhere: false,
-    keeperFault: undefined,
+    serviceManagerFault: undefined,
     copierFault: undefined,
     source: place('/opt/docker', ROOT),
     target: place('/mnt/disk/docker', DISK),
@@ -67,7 +67,7 @@ function facts(more: Partial<MoveFacts> = {}): MoveFacts {
   };
 }
 
-const onDisk = (mount: Partial<MountEntry>, more: Partial<Place> = {}): Partial<MoveFacts> => ({
+const onDisk = (mount: Partial<MountEntry>, more: Partial<Location> = {}): Partial<MoveFacts> => ({
   target: place('/mnt/disk/docker', { ...DISK, ...mount }, more),
 });
 
@@ -142,7 +142,7 @@ test.each<[string, Partial<MoveFacts>, string]>([
   ['no rsync', { copierFault: 'there is no rsync on this device' }, 'there is no rsync'],
   [
     'nobody who starts the engine',
-    { keeperFault: 'cannot tell who starts it' },
+    { serviceManagerFault: 'cannot tell who starts it' },
     'cannot tell who starts it',
   ],
   [

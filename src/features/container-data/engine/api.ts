@@ -60,7 +60,7 @@ function parse(text: string): unknown {
   try {
     return text === '' ? undefined : JSON.parse(text);
   } catch {
-    // The door behind this one refuses what has no shape.
+    // The schema that follows refuses what has no shape.
     return undefined;
   }
 }

@@ -4,7 +4,7 @@ import { DepotError } from '../../../errors.ts';
 import type { ContainerEngine, ContainerState, EngineState, Launch } from '../device.ts';
 import { askEngine, type EngineAnswer, type EngineQuestion } from './api.ts';
 import { findHolders } from './processes.ts';
-import { findKeeper, type KeeperOptions } from './service-manager.ts';
+import { findServiceManager, type ServiceManagerOptions } from './service-manager.ts';
 import { startDetached } from '../../../device/exec.ts';
 
 const ANSWER_MS = 5000;
@@ -16,14 +16,14 @@ const STOP_MS = 10 * 60_000;
 const START_MS = 2 * 60_000;
 
 /** The real engine, behind its socket. */
-export function createContainerEngine(options: KeeperOptions): ContainerEngine {
+export function createContainerEngine(options: ServiceManagerOptions): ContainerEngine {
   const ask = (question: EngineQuestion): Promise<EngineAnswer> =>
     askEngine(options.settings().socket, question);
   const launchVerb = async (verb: 'start' | 'stop', outputFile: string): Promise<Launch> =>
-    launch((await findKeeper(options))[verb], options.environment, outputFile);
+    launch((await findServiceManager(options))[verb], options.environment, outputFile);
   return {
     state: async () => stateFrom(await ask({ method: 'GET', path: '/info', timeoutMs: ANSWER_MS })),
-    keeper: async () => (await findKeeper(options)).name,
+    serviceManager: async () => (await findServiceManager(options)).name,
     running: async () => {
       const answer = needAnswer(
         await ask({ method: 'GET', path: '/containers/json', timeoutMs: START_MS }),
@@ -33,7 +33,7 @@ export function createContainerEngine(options: KeeperOptions): ContainerEngine {
         .parse(containerList, answer.body)
         .map(({ Id: id, Names: names }) => ({ id, name: (names?.[0] ?? id).replace(/^\//, '') }));
     },
-    mayTakeTime: async () => (await findKeeper(options)).kind !== 'procd',
+    mayTakeTime: async () => (await findServiceManager(options)).kind !== 'procd',
     inspect: async (id) => {
       const answer = needAnswer(
         await ask({ method: 'GET', path: `/containers/${id}/json`, timeoutMs: START_MS }),

@@ -8,14 +8,14 @@ import type { ContainerSettings } from '../options.ts';
 type Argv = [string, ...string[]];
 
 /** Who starts and stops the engine, and how. */
-export interface Keeper {
+export interface ServiceManager {
   kind: 'procd' | 'systemd' | 'command';
   name: string;
   start: Argv;
   stop: Argv;
 }
 
-export interface KeeperOptions {
+export interface ServiceManagerOptions {
   paths: Paths;
   environment: Record<string, string>;
   /** In force when asked. */
@@ -30,7 +30,7 @@ const UNIT_FOLDERS = [
 ];
 
 /** @throws DepotError unavailable where nobody is there */
-export async function findKeeper(options: KeeperOptions): Promise<Keeper> {
+export async function findServiceManager(options: ServiceManagerOptions): Promise<ServiceManager> {
   const { paths, settings } = options;
   const { engine, start, stop } = settings();
   const initScript = paths.onDevice('/etc/init.d/dockerd');
@@ -50,7 +50,7 @@ export async function findKeeper(options: KeeperOptions): Promise<Keeper> {
       stop: [initScript, 'stop'],
     };
   }
-  if (engine === 'systemd' || (await hasUnit(paths))) return systemdKeeper(options);
+  if (engine === 'systemd' || (await hasUnit(paths))) return systemdServiceManager(options);
   throw new DepotError(
     'unavailable',
     `cannot tell who starts the container engine: there is neither ${initScript} nor a systemd unit docker; container.engine can name commands`,
@@ -61,7 +61,9 @@ export async function findKeeper(options: KeeperOptions): Promise<Keeper> {
  * A unit docker.socket would start the engine again with the first question, so it is stopped with
  * it.
  */
-async function systemdKeeper({ environment }: KeeperOptions): Promise<Keeper> {
+async function systemdServiceManager({
+  environment,
+}: ServiceManagerOptions): Promise<ServiceManager> {
   const probe = await run(
     { argv: ['systemctl', 'is-active', 'docker.socket'], environment, cwd: '/' },
     { timeoutMs: 10_000, maxBytes: 4096 },

@@ -28,7 +28,7 @@ export function createCopier(environment: Record<string, string>): Copier {
         (await abilities()) ?? OLDEST,
         await keepsNanoseconds(folder),
       );
-      const places = [source, join(folder, COPY_NAME), join(folder, MARKER_NAME)];
+      const paths = [source, join(folder, COPY_NAME), join(folder, MARKER_NAME)];
       return {
         argv: [
           '/bin/sh',
@@ -36,7 +36,7 @@ export function createCopier(environment: Record<string, string>): Copier {
           PASSES,
           'sh',
           pass,
-          ...places,
+          ...paths,
           String(totalBytes),
           process.execPath,
           LISTER,

@@ -2,7 +2,7 @@ import type { Job } from '../../../jobs/job.ts';
 import type { Plan, StepContext } from '../../../jobs/plan.ts';
 import { isOn } from '../../../http/parameter-schemas.ts';
 import { autoconfStep, type ScriptContext } from '../autoconf.ts';
-import { isInstalled, leftHalf } from '../half-installed.ts';
+import { isInstalled, halfInstalled } from '../half-installed.ts';
 import { metaPackageOf } from '../names.ts';
 import { isPresent } from '../package-database.ts';
 import type { PackageTools } from '../package-tools.ts';
@@ -28,7 +28,7 @@ export function installPlan(
       return `cannot install ${subject}: ${absent} is not installed; the log says why`;
     }
     // A package is configured all the same when one that it needs could not be.
-    const [half] = leftHalf(before, after);
+    const [half] = halfInstalled(before, after);
     return half === undefined
       ? undefined
       : `cannot install ${subject}: ${half.name} is not fully installed; the log says why`;

@@ -1,7 +1,7 @@
 import { DepotError } from '../../../errors.ts';
 import type { Job } from '../../../jobs/job.ts';
 import type { Plan, StepContext } from '../../../jobs/plan.ts';
-import { isInstalled, leftHalf } from '../half-installed.ts';
+import { isInstalled, halfInstalled } from '../half-installed.ts';
 import { isPackageName, metaPackageOf } from '../names.ts';
 import { isPresent } from '../package-database.ts';
 import type { PackageTools } from '../package-tools.ts';
@@ -29,7 +29,7 @@ export function upgradePlan(tools: PackageTools, { subject }: Job): Plan {
   };
   const judge: ChangeWork['judge'] = (after, { names, expected = {} }, { before }) => {
     const unfinished =
-      names.find((name) => !isInstalled(after, name)) ?? leftHalf(before, after)[0]?.name;
+      names.find((name) => !isInstalled(after, name)) ?? halfInstalled(before, after)[0]?.name;
     if (unfinished !== undefined) {
       return `cannot upgrade ${subject}: ${unfinished} is not fully installed; the log says why`;
     }

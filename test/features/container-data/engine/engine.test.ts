@@ -14,7 +14,7 @@ let root: string;
 const at = (path: string): string => join(root, path);
 
 beforeEach(async () => {
-  root = await mkdtemp(join(tmpdir(), 'depotd-keeper-'));
+  root = await mkdtemp(join(tmpdir(), 'depotd-engine-'));
 });
 afterEach(() => rm(root, { recursive: true }));
 
@@ -49,7 +49,7 @@ describe('who starts and stops the engine', () => {
   test('the init script of OpenWrt, which is not given the time to end containers', async () => {
     await program('etc/init.d/dockerd', 'echo "$0" "$@"');
     const engine = engineWith();
-    expect(await engine.keeper()).toBe(at('etc/init.d/dockerd'));
+    expect(await engine.serviceManager()).toBe(at('etc/init.d/dockerd'));
     expect(await engine.mayTakeTime()).toBe(false);
     expect(await printed(engine, 'start')).toBe(`${at('etc/init.d/dockerd')} start\n`);
   });
@@ -65,7 +65,7 @@ describe('who starts and stops the engine', () => {
     await mkdir(at('lib/systemd/system'), { recursive: true });
     await writeFile(at('lib/systemd/system/docker.service'), '');
     const engine = engineWith();
-    expect(await engine.keeper()).toBe('systemd');
+    expect(await engine.serviceManager()).toBe('systemd');
     expect(await printed(engine, 'stop')).toBe(`${expected}\n`);
     expect(await printed(engine, 'start')).toBe(`${expected}\nstart docker\n`);
   });
@@ -84,7 +84,9 @@ describe('who starts and stops the engine', () => {
   });
 
   test('nobody: it is said what would help', async () => {
-    await expect(engineWith().keeper()).rejects.toThrow('container.engine can name commands');
+    await expect(engineWith().serviceManager()).rejects.toThrow(
+      'container.engine can name commands',
+    );
   });
 });
 

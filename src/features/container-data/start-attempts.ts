@@ -1,7 +1,9 @@
 import type { Launch } from './device.ts';
 
-/** Runs a keeper's command as often as it takes, but no two at a time and only so often. */
-export interface Launcher {
+/**
+ * Runs a service manager's command as often as it takes, but no two at a time and only so often.
+ */
+export interface StartAttempts {
   /** Runs it where it does not run, and has had time to show its effect. */
   need: () => Promise<void>;
   /** It shows effect: when that is gone again, the next run need not wait for it. */
@@ -19,13 +21,13 @@ export interface Launcher {
 const EFFECT_MS = 10_000;
 const SEEN_EFFECT_MS = 3000;
 
-export function createLauncher({
+export function createStartAttempts({
   launch,
   most,
 }: {
   launch: () => Promise<Launch>;
   most: number;
-}): Launcher {
+}): StartAttempts {
   let count = 0;
   let isRunning = false;
   let quietUntil = 0;
