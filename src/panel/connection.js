@@ -44,7 +44,7 @@ export function createConnection({ api, notices, embedding, onUp, onJob, poll })
     });
   };
   const askToLogIn = () => {
-    if (embedding.isEmbedded) embedding.askForLogin();
+    if (embedding.isLoggedInByParent) embedding.askForLogin();
     // Who has just come has nothing here that could be lost.
     else if (!wasUp && api.loginPage !== undefined) location.replace(api.loginPage);
     show('login');

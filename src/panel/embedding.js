@@ -12,6 +12,8 @@ const THEMES = ['light', 'dark'];
  */
 export function createEmbedding({ onLoggedIn }) {
   const isEmbedded = parent !== window;
+  // A password of depotd's own is nothing that another page could hand over.
+  const isLoggedInByParent = isEmbedded && document.documentElement.dataset.auth !== 'password';
   const send = (name, more = {}) => parent.postMessage({ depotd: name, ...more }, location.origin);
   const receivers = { theme: ({ theme }) => setTheme(theme), 'logged-in': onLoggedIn };
 
@@ -25,10 +27,10 @@ export function createEmbedding({ onLoggedIn }) {
     new ResizeObserver(() => send('height', { height: body.offsetHeight })).observe(body);
   }
   return {
-    isEmbedded,
+    isLoggedInByParent,
     askForLogin: () => send('login-needed'),
     /** Loaded again, the embedding page logs people in and comes back here. */
-    loginLink: isEmbedded ? { href: parent.location.href, target: '_top' } : undefined,
+    loginLink: isLoggedInByParent ? { href: parent.location.href, target: '_top' } : undefined,
   };
 }
 

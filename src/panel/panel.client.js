@@ -89,7 +89,7 @@ function start() {
   createInstallForm({ onInstall: act.install });
   createUploadForm({ onSend: act.upload });
   byId('update').addEventListener('click', act.update);
-  byId('logout').hidden = api.loginPage === undefined || embedding.isEmbedded;
+  byId('logout').hidden = api.loginPage === undefined || embedding.isLoggedInByParent;
   byId('logout').addEventListener('click', act.logOut);
   byId('host').textContent = location.hostname;
   setInterval(() => {

@@ -15,7 +15,11 @@ const [LIGHT, DARK] = ['rgb(243, 245, 248)', 'rgb(14, 17, 22)'];
  * `heard`.
  * @returns undefined where there is no browser: then the page itself is all that can be looked at
  */
-async function embed(url: string, query = ''): Promise<Browser | undefined> {
+async function embed(
+  url: string,
+  query = '',
+  until = `${PAGE}?.querySelector('#link')?.dataset.state === 'up'`,
+): Promise<Browser | undefined> {
   const program = findChromium();
   if (program === undefined) {
     expect(await (await fetch(url)).text()).toContain('login-needed');
@@ -32,7 +36,7 @@ async function embed(url: string, query = ''): Promise<Browser | undefined> {
     frame.style = 'width: 600px; height: 400px';
     document.body.append(frame);
   }`);
-  await browser.until(`${PAGE}?.querySelector('#link')?.dataset.state === 'up'`);
+  await browser.until(until);
   return browser;
 }
 
@@ -124,6 +128,21 @@ test('a page without a session asks the embedding one, and goes on when it is lo
   );
   await browser.until(`${PAGE}.querySelector('#link').dataset.state === 'up'`);
   expect(await browser.evaluate(`${PAGE}.querySelectorAll('.notice').length`)).toBe(0);
+});
+
+test("with depotd's own password the log-in is in the frame: nobody else can log in there", async () => {
+  const daemon = await startPanel({}, { set: ['main.auth=password'] });
+  const browser = await embed(
+    `${daemon.url}${daemon.base}/`,
+    '',
+    `${PAGE}?.location.pathname.endsWith('/admin/login') && ${PAGE}.readyState === 'complete'`,
+  );
+  if (browser === undefined) return;
+
+  expect(await browser.evaluate(`${PAGE}.querySelector('h1').textContent`)).toBe('Log in');
+  expect(await browser.evaluate("heard.some(({ depotd }) => depotd === 'login-needed')")).toBe(
+    false,
+  );
 });
 
 test('a page of another origin cannot embed it', async () => {
