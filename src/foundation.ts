@@ -37,7 +37,7 @@ export async function createFoundation({
   const environment = commandEnvironment();
   await claimState({ folder: paths.stateDir, notes, processes, environment, log });
   const [journal, logs] = await Promise.all([
-    openJournal(paths.stateDir),
+    openJournal(paths.stateDir, config().main.keep_jobs),
     createTaskLogs(paths.logDir),
   ]);
   const kinds = createJobKinds();
@@ -47,7 +47,7 @@ export async function createFoundation({
     jobs: config().main.keep_jobs,
     logBytes: config().main.keep_log_mb * MIB,
   });
-  const queue = createQueue({ journal, logs, log, runner, planOf, contradicts, limits });
+  const queue = createQueue({ journal, logs, log, runner, processes, planOf, contradicts, limits });
   const context: FeatureContext = {
     paths,
     log,

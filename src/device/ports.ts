@@ -69,6 +69,8 @@ export interface Processes {
   signal: (job: { jobId: string; mark: ProcessMark }, signal: NodeJS.Signals) => Promise<number>;
   /** How many processes of the job there are, without those that hold it. */
   count: (job: { jobId: string; mark: ProcessMark }) => Promise<number>;
+  /** The ids of all jobs of which a process lives, whoever started it. */
+  jobsUnderWay: () => Promise<Set<string>>;
   /** Ends the holder itself, after all else has failed. */
   killHolder: (mark: ProcessMark) => Promise<void>;
 }

@@ -55,12 +55,13 @@ export async function readProcesses(): Promise<ProcessEntry[]> {
 }
 
 /**
- * Whether the process was started with this variable in its environment; false if it is gone, or
- * somebody else's.
+ * A variable of the environment that the process was started with; undefined if it had none of that
+ * name, is gone, or is somebody else's.
  * @throws an Error of Node if that cannot be found out
  */
-export async function hasVariable(pid: number, variable: string): Promise<boolean> {
-  return ((await readOf(pid, 'environ')) ?? '').split('\0').includes(variable);
+export async function variableOf(pid: number, name: string): Promise<string | undefined> {
+  const entries = ((await readOf(pid, 'environ')) ?? '').split('\0');
+  return entries.find((entry) => entry.startsWith(`${name}=`))?.slice(name.length + 1);
 }
 
 /** What the kernel answers for a process that has ended, and for one that may not be looked at. */

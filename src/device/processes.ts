@@ -5,9 +5,9 @@ import type { Command } from './command.ts';
 import type { HeldProcess, Processes, ProcessMark, StartOptions } from './ports.ts';
 import {
   descendantsOf,
-  hasVariable,
   readProcess,
   readProcesses,
+  variableOf,
   type ProcessEntry,
 } from './process-table.ts';
 
@@ -51,6 +51,7 @@ export function createProcesses(): Processes {
       return members.length;
     },
     count: async ({ jobId, mark }) => (await membersOf(jobId, mark)).length,
+    jobsUnderWay,
     killHolder: async (mark) => {
       if (await isAlive(mark)) send(mark.pid, 'SIGKILL');
     },
@@ -142,9 +143,18 @@ async function membersOf(jobId: string, mark: ProcessMark): Promise<number[]> {
   for (const entry of entries) {
     const { pid } = entry;
     if (pid === mark.pid || pid === process.pid || isTerminal(mark, entry)) continue;
-    if (isRelated(entry) || (await hasVariable(pid, `${JOB_VARIABLE}=${jobId}`))) members.push(pid);
+    if (isRelated(entry) || (await variableOf(pid, JOB_VARIABLE)) === jobId) members.push(pid);
   }
   return members;
+}
+
+async function jobsUnderWay(): Promise<Set<string>> {
+  const ids = new Set<string>();
+  for (const { pid } of await readProcesses()) {
+    const id = await variableOf(pid, JOB_VARIABLE);
+    if (id !== undefined) ids.add(id);
+  }
+  return ids;
 }
 
 /**

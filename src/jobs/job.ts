@@ -1,10 +1,6 @@
+import { randomBytes } from 'node:crypto';
 import type { ProcessMark } from '../device/ports.ts';
-
-/**
- * `queued → running → done | failed | stopped`, and `interrupted` where the machine went down under
- * it. A queued job may also become `stopped` at once. Nothing leaves an ended state.
- */
-export type JobState = 'queued' | 'running' | 'done' | 'failed' | 'stopped' | 'interrupted';
+import type { JobState } from './states.ts';
 
 /**
  * Jobs of one lane run one at a time, in the order in which they came; lanes run side by side. The
@@ -14,7 +10,7 @@ export type Lane = string;
 
 /** The whole record of a job, as it is kept on disk. Times are Unix seconds. */
 export interface Job {
-  /** 32 hexadecimal digits from the system's random source, never used again. */
+  /** As `newId` makes it. */
   id: string;
   kind: string;
   lane: Lane;
@@ -58,6 +54,10 @@ export interface Job {
   stopRequested?: boolean;
   /** Whether somebody has seen its end and closed its window. */
   isDismissed?: boolean;
+  /** It stands for a record that could not be believed. */
+  isDamaged?: boolean;
+  /** Whether there was a mark for it when it was recorded (job-marks.ts). */
+  isMarked?: boolean;
   /** How much of the command under way is done, where it tells: 0 to 100. */
   percent?: number;
   /** Size of its log when it ended, for keeping no more than the limit. */
@@ -78,9 +78,13 @@ export type Submission =
   /** A queued job that the request contradicts. */
   | { conflict: Job };
 
-export function isEnded(state: JobState): boolean {
-  return state !== 'queued' && state !== 'running';
+/** 32 hexadecimal digits from the system's random source: nobody guesses it, and none comes twice. */
+export function newId(): string {
+  return randomBytes(16).toString('hex');
 }
+
+/** Exit code of a job that ended without one of its own: 128 + SIGTERM, as its readers know it. */
+export const ENDED_WITHOUT_CODE = 143;
 
 /** Seconds since 1970, as records and answers carry them. */
 export function unixNow(): number {

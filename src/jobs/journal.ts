@@ -1,216 +1,83 @@
-import { constants } from 'node:fs';
-import { mkdir, open, readFile, rename, rm, type FileHandle } from 'node:fs/promises';
+import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { isDiskFull } from '../device/disk-full.ts';
-import { DepotError, reasonOf, systemCode } from '../errors.ts';
-import type { Job } from './job.ts';
-import { toJob, toLine } from './record.ts';
+import { DepotError, reasonOf } from '../errors.ts';
+import { ENDED_WITHOUT_CODE, unixNow, type Job } from './job.ts';
+import { openJournalFile } from './journal-file.ts';
+import { createJournalWriter, type JournalWriter } from './journal-writer.ts';
+import { readJournal, type DamagedLine } from './read-journal.ts';
+import { setLinesAside } from './set-aside.ts';
+import { isEnded } from './states.ts';
+import { openMarks, type JobMarks } from './job-marks.ts';
 
 /**
  * The jobs on disk: one file of lines, each the newest record of a job (or its removal).
  * Invariants:
- *  - `save` resolves when the line is on the medium (fdatasync); saves that come while one is being
- *    written share the next write;
- *  - a line cut off by a power cut is the last one and is dropped at the next start; it stood for
- *    nothing that was promised;
- *  - a write that fails is taken back, so that no record stands behind half a line, and none of
- *    what was refused comes to be after all;
- *  - the file is rewritten to a temporary file, synced and renamed when it has grown to more lines
- *    than it has jobs worth of them, so that a crash leaves either the old or the new one. Where
- *    there is no room for that, the long file goes on.
+ *  - `save` resolves when the line is on the medium. Group commit: lines that come while one is
+ *    being written share the next write;
+ *  - the end of a job, or that it is to stop, finds room on a full disk: a reserve for it is written
+ *    beforehand (journal-file.ts). If it finds none all the same, the job's mark goes
+ *    (job-marks.ts), so that it does not run again;
+ *  - the file is replaced when it has grown to more lines than it has jobs worth of them. If there
+ *    is no room for that, the long file goes on;
+ *  - a line that cannot be believed is set aside, and a failed job stands for it.
  */
-export interface Journal {
+export interface Journal extends JournalWriter {
   /** The jobs that were on disk when the journal was opened, oldest first. */
   jobs: Job[];
-  save: (job: Job) => Promise<void>;
-  forget: (id: string) => Promise<void>;
-  close: () => Promise<void>;
-}
-
-/** Lines beyond two a job that are let stand before the file is rewritten. */
-const SPARE_LINES = 200;
-
-interface Waiting {
-  line: string;
-  resolve: () => void;
-  reject: (error: unknown) => void;
-}
-
-/** @throws DepotError unavailable where the folder cannot be written */
-export async function openJournal(folder: string): Promise<Journal> {
-  const file = join(folder, 'jobs.jsonl');
-  const jobs = await readRecords(file).catch((error: unknown) => {
-    throw new DepotError(
-      'unavailable',
-      `cannot read job records from ${folder}: ${reasonOf(error)}`,
-      { cause: error },
-    );
-  });
-  const latest = new Map(jobs.map((job) => [job.id, toLine(job)]));
-  try {
-    await mkdir(folder, { recursive: true, mode: 0o700 });
-    const handle = await rewrite(folder, file, latest).catch(() => continueFile(file));
-    const writer = createWriter({ folder, file, latest, handle });
-    return {
-      jobs,
-      save: async (job) => {
-        const text = toLine(job);
-        const isNew = !latest.has(job.id);
-        latest.set(job.id, text);
-        await writer.append(`${text}\n`).catch((error: unknown) => {
-          if (isNew) latest.delete(job.id);
-          throw error;
-        });
-      },
-      forget: (id) => {
-        latest.delete(id);
-        return writer.append(`${JSON.stringify({ id, gone: true })}\n`);
-      },
-      close: writer.close,
-    };
-  } catch (error) {
-    throw new DepotError(
-      'unavailable',
-      `cannot write job records to ${folder}: ${reasonOf(error)}`,
-      { cause: error },
-    );
-  }
-}
-
-interface JournalFile {
-  folder: string;
-  file: string;
-  latest: ReadonlyMap<string, string>;
-  handle: FileHandle;
-}
-
-function createWriter({ folder, file, latest, handle: first }: JournalFile): {
-  append: (line: string) => Promise<void>;
-  close: () => Promise<void>;
-} {
-  let handle = first;
-  let lineCount = latest.size;
-  let waiting: Waiting[] = [];
-  let writing: Promise<void> | undefined;
-
-  const write = async (batch: Waiting[]): Promise<void> => {
-    let size: number | undefined;
-    try {
-      ({ size } = await handle.stat());
-      await handle.appendFile(batch.map(({ line }) => line).join(''));
-      await handle.datasync();
-      lineCount += batch.length;
-      for (const { resolve } of batch) resolve();
-    } catch (error) {
-      if (size !== undefined) await handle.truncate(size).catch(() => undefined);
-      const failure = asDepotError(folder, error);
-      for (const { reject } of batch) reject(failure);
-    }
-  };
-
-  const compact = async (): Promise<void> => {
-    const next = await rewrite(folder, file, latest).catch(() => undefined);
-    if (next === undefined) return;
-    await handle.close();
-    handle = next;
-    lineCount = latest.size;
-  };
-
-  const flush = async (): Promise<void> => {
-    try {
-      while (waiting.length > 0) {
-        const batch = waiting;
-        waiting = [];
-        await write(batch);
-        if (lineCount > 2 * latest.size + SPARE_LINES) await compact();
-      }
-    } finally {
-      // In the same turn as the last look at the line, or a record that comes in between would wait
-      // for the next one.
-      writing = undefined;
-    }
-  };
-
-  return {
-    append: (line) =>
-      new Promise((resolve, reject) => {
-        waiting.push({ line, resolve, reject });
-        writing ??= flush();
-      }),
-    close: async () => {
-      await writing;
-      await handle.close();
-    },
-  };
+  /** What was set aside when it was opened. */
+  damaged: readonly DamagedLine[];
 }
 
 /**
- * Reads the lines that are whole; the newest of each job counts, at the place of its first one:
- * that is the order of the queue.
+ * @param mostEnded how many ended jobs are kept; the newest are
+ * @throws DepotError unavailable if the folder cannot be read or written
  */
-async function readRecords(file: string): Promise<Job[]> {
-  const text = await readFile(file, 'utf8').catch((error: unknown) => {
-    // A file that is there and cannot be read must not be taken for none: it would be written over.
-    if (systemCode(error) === 'ENOENT') return '';
-    throw error;
-  });
-  const records = new Map<string, Job>();
-  for (const line of text.split('\n').slice(0, -1)) {
-    const record = parseRecord(line);
-    if (record === undefined) continue;
-    if ('gone' in record) records.delete(record.id);
-    else records.set(record.id, record);
-  }
-  return [...records.values()];
-}
-
-function parseRecord(line: string): Job | { id: string; gone: true } | undefined {
+export async function openJournal(folder: string, mostEnded = Infinity): Promise<Journal> {
+  const [file, aside] = [join(folder, 'jobs.jsonl'), join(folder, 'jobs.damaged.jsonl')];
+  const fail = (verb: string) => (error: unknown) => {
+    throw new DepotError(
+      'unavailable',
+      `cannot ${verb} job records ${verb === 'read' ? 'from' : 'to'} ${folder}: ${reasonOf(error)}`,
+      { cause: error },
+    );
+  };
+  const { jobs, damaged, end } = await readJournal(file, mostEnded).catch(fail('read'));
   try {
-    const value: unknown = JSON.parse(line);
-    return typeof value === 'object' && value !== null && 'id' in value
-      ? toJob(value as Job)
-      : undefined;
-  } catch {
-    // A line that a power cut left torn.
-    return undefined;
-  }
-}
-
-async function rewrite(
-  folder: string,
-  file: string,
-  latest: ReadonlyMap<string, string>,
-): Promise<FileHandle> {
-  const temporary = `${file}.new`;
-  await rm(temporary, { force: true });
-  const handle = await open(temporary, APPEND | constants.O_CREAT | constants.O_EXCL, 0o600);
-  try {
-    await handle.appendFile([...latest.values()].map((line) => `${line}\n`).join(''));
-    await handle.sync();
-    await rename(temporary, file);
-    const directory = await open(folder, 'r');
-    await directory.sync().finally(() => directory.close());
-    return handle;
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    const marks = await openMarks(join(folder, 'job-marks'));
+    await adoptMarks(jobs, marks);
+    const known = new Set(jobs.map(({ id }) => id));
+    marks.removeUnknown((id) => known.has(id));
+    const writer = createJournalWriter({
+      folder,
+      file: await openJournalFile(file, end),
+      marks,
+      jobs,
+    });
+    // If they cannot be set aside, the lines stay where they are, and are found again.
+    if (await setLinesAside(aside, damaged)) await writer.compact();
+    return { jobs, damaged, ...writer };
   } catch (error) {
-    await handle.close();
-    await rm(temporary, { force: true });
-    throw error;
+    return fail('write')(error);
   }
 }
 
-const APPEND = constants.O_WRONLY | constants.O_APPEND;
-
-/** Goes on with the file as it is, without the line that was cut off. */
-async function continueFile(file: string): Promise<FileHandle> {
-  const handle = await open(file, APPEND);
-  await handle.truncate((await readFile(file)).lastIndexOf('\n') + 1);
-  return handle;
-}
-
-function asDepotError(folder: string, error: unknown): DepotError {
-  return new DepotError(
-    isDiskFull(error) ? 'no_space' : 'internal',
-    `cannot write job records to ${folder}: ${reasonOf(error)}`,
-    { cause: error },
+/** Jobs of a version that knew no marks get theirs; those that have lost it have ended. */
+async function adoptMarks(jobs: readonly Job[], marks: JobMarks): Promise<void> {
+  for (const job of jobs) {
+    if (isEnded(job.state) || job.isMarked !== true || marks.has(job.id)) continue;
+    const wasQueued = job.state === 'queued';
+    Object.assign(job, {
+      state: wasQueued ? 'stopped' : 'failed',
+      exitCode: wasQueued ? ENDED_WITHOUT_CODE : 1,
+      stoppedAt: unixNow(),
+      error: 'it has ended, and there was no room to record how',
+    });
+  }
+  const unended = jobs.filter(({ state }) => !isEnded(state));
+  const areMarked = await marks.add(unended.map(({ id }) => id)).then(
+    () => true,
+    () => false,
   );
+  for (const job of unended) job.isMarked ??= areMarked;
 }

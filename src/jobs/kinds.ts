@@ -21,7 +21,7 @@ export interface JobKinds {
   add: (kinds: Readonly<Record<string, JobKind>>) => void;
   /** What the queue is to be asked for. */
   request: (kind: string, subject: string, params: Record<string, string>) => JobRequest;
-  /** @throws DepotError internal if this version knows no such kind */
+  /** @throws DepotError internal if this version knows no such kind, or not in the job's lane */
   planOf: (job: Job) => Plan;
   /** Whether two kinds of jobs on the same subject undo each other. */
   contradicts: (kind: string, other: string) => boolean;
@@ -37,7 +37,17 @@ export function createJobKinds(): JobKinds {
       `cannot go on with a job of the kind "${name}": this version does not know it`,
     );
   };
-  const planOf = (job: Job): Plan => kindOf(job.kind).plan(job);
+  const planOf = (job: Job): Plan => {
+    const { lane, plan } = kindOf(job.kind);
+    // It would run beside those that it must not run beside.
+    if (job.lane !== lane) {
+      throw new DepotError(
+        'internal',
+        `cannot go on: no ${job.kind} runs in the lane "${job.lane}"`,
+      );
+    }
+    return plan(job);
+  };
   return {
     add: (kinds) => {
       for (const [name, kind] of Object.entries(kinds)) {

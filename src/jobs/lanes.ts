@@ -2,10 +2,14 @@ import type { Job, Lane } from './job.ts';
 
 /** The lines of jobs that wait, one line a lane, and the job that each lane runs. */
 export interface Lanes {
-  /** Lines the job up; it runs at once where its lane is free. */
+  /** Lines the job up; it runs at once if its lane is free. */
   add: (job: Job) => void;
+  /** Keeps a waiting job from running. Returns how to let it run after all, at its old place. */
+  hold: (job: Job) => () => void;
   /** Takes a waiting job out of its line. */
   remove: (job: Job) => void;
+  /** No job begins until the work is done. */
+  after: (work: Promise<void>) => void;
   /** From now on no job begins. */
   close: () => void;
   isClosed: () => boolean;
@@ -15,31 +19,51 @@ export interface Lanes {
 export function createLanes(run: (job: Job) => Promise<void>): Lanes {
   const lines = new Map<Lane, Job[]>();
   const busy = new Set<Lane>();
+  const held = new Set<Job>();
   let isClosed = false;
+  let ready: Promise<void> = Promise.resolve();
+  let isReady = true;
 
+  const next = (lane: Lane): Job | undefined => {
+    const line = lines.get(lane) ?? [];
+    const index = line.findIndex((job) => !held.has(job));
+    return index < 0 ? undefined : line.splice(index, 1)[0];
+  };
   const drain = async (lane: Lane): Promise<void> => {
     if (busy.has(lane)) return;
     busy.add(lane);
+    while (!isReady) await ready;
     while (!isClosed) {
-      const next = lines.get(lane)?.shift();
-      if (next === undefined) break;
-      await run(next);
+      const job = next(lane);
+      if (job === undefined) break;
+      await run(job);
     }
     busy.delete(lane);
+  };
+  const remove = (job: Job): void => {
+    held.delete(job);
+    lines.set(
+      job.lane,
+      (lines.get(job.lane) ?? []).filter((other) => other !== job),
+    );
   };
 
   return {
     add: (job) => {
-      const line = lines.get(job.lane) ?? [];
-      line.push(job);
-      lines.set(job.lane, line);
+      lines.set(job.lane, [...(lines.get(job.lane) ?? []), job]);
       void drain(job.lane);
     },
-    remove: (job) => {
-      lines.set(
-        job.lane,
-        (lines.get(job.lane) ?? []).filter((other) => other !== job),
-      );
+    hold: (job) => {
+      held.add(job);
+      return () => {
+        held.delete(job);
+        void drain(job.lane);
+      };
+    },
+    remove,
+    after: (work) => {
+      isReady = false;
+      ready = work.finally(() => (isReady = true));
     },
     close: () => (isClosed = true),
     isClosed: () => isClosed,

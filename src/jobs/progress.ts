@@ -1,4 +1,5 @@
-import { isEnded, type Job } from './job.ts';
+import type { Job } from './job.ts';
+import { isEnded } from './states.ts';
 
 /** How far a job is: what it is at, and how many of its steps are done. */
 export interface Progress {

@@ -1,4 +1,5 @@
-import { isEnded, type Job } from './job.ts';
+import type { Job } from './job.ts';
+import { isEnded } from './states.ts';
 
 /** How much of the past is kept. */
 export interface KeepLimits {

@@ -1,15 +1,17 @@
-import { randomBytes } from 'node:crypto';
+import type { Processes } from '../device/ports.ts';
 import { DepotError, reasonOf } from '../errors.ts';
 import type { Log } from '../log.ts';
-import { isEnded, unixNow, type Job, type Lane, type Submission } from './job.ts';
-import { createBook, type Book } from './book.ts';
+import { endStrays, settleJob } from './endings.ts';
+import { ENDED_WITHOUT_CODE, newId, unixNow, type Job, type Lane, type Submission } from './job.ts';
+import { createJobIndex, type JobIndex } from './job-index.ts';
 import type { Journal } from './journal.ts';
 import { createLanes, type Lanes } from './lanes.ts';
 import type { TaskLogs } from './log.ts';
 import { adoptIndex, moveTo } from './place.ts';
 import type { Plan } from './plan.ts';
 import { jobsToForget, type KeepLimits } from './pruning.ts';
-import { ENDED_WITHOUT_CODE, type Runner } from './runner.ts';
+import type { Runner } from './runner.ts';
+import { checkChange, isEnded } from './states.ts';
 
 /**
  * The lanes of jobs. Invariants:
@@ -17,7 +19,9 @@ import { ENDED_WITHOUT_CODE, type Runner } from './runner.ts';
  *  - an accepted job is on record before its id is given away, and no id is given twice;
  *  - of two jobs on the same subject the later one decides: it is the one that a new request is
  *    compared with;
- *  - a job that has not ended is never forgotten.
+ *  - a job that has not ended is never forgotten;
+ *  - a job is told as ended when its end is on record. If that is not possible its error says so,
+ *    and a job that waits goes on waiting.
  */
 export interface Queue {
   /** Answers at once; the job runs when its turn comes. */
@@ -26,7 +30,11 @@ export interface Queue {
   /** Oldest first. */
   all: () => Job[];
   newest: (lane: Lane) => Job | undefined;
-  /** Drops a queued job, stops a running one; false where there is no such job. */
+  /**
+   * Drops a queued job, stops a running one; false if there is no such job.
+   * @throws DepotError no_space, internal if that cannot be put on record: a queued job goes on
+   *   waiting then, a running one is stopped all the same
+   */
   stop: (id: string) => Promise<boolean>;
   /** Puts on record that the end of a job has been seen; one that has not ended is let be. */
   dismiss: (id: string) => Promise<void>;
@@ -51,6 +59,7 @@ export interface QueueOptions {
   logs: TaskLogs;
   log: Log;
   runner: Runner;
+  processes: Processes;
   planOf: (job: Job) => Plan;
   /** Whether two kinds of jobs on the same subject undo each other. */
   contradicts: (kind: string, other: string) => boolean;
@@ -58,8 +67,8 @@ export interface QueueOptions {
 }
 
 export function createQueue(options: QueueOptions): Queue {
-  const { logs, runner } = options;
-  const book = createBook(options.journal);
+  const { logs, runner, journal } = options;
+  const index = createJobIndex(journal);
   const listeners = new Set<(job: Job) => void>();
   const announce = (job: Job): void => {
     logs.wake(job.id);
@@ -68,21 +77,34 @@ export function createQueue(options: QueueOptions): Queue {
   const lanes = createLanes(async (job) => {
     const running = runner.run(job);
     announce(job);
-    await running;
-    await settle(options, job);
-    book.close(job);
+    await settleJob(options, job, await running);
+    index.close(job);
     announce(job);
-    await prune(options, book);
+    await prune(options, index);
   });
+  const dropping = new Map<string, Promise<void>>();
 
   const accept = async (request: JobRequest): Promise<Submission> => {
     const job = newJob(request);
     showPlace(options, job);
-    await book.add(job);
+    await index.add(job);
     announce(job);
     // Somebody may have dropped it while it was being written.
     if (job.state === 'queued') lanes.add(job);
     return { job, isNew: true };
+  };
+  const stop = async (job: Job): Promise<void> => {
+    await index.recorded(job.id);
+    if (isEnded(job.state)) return;
+    if (job.state === 'queued') {
+      const drop = dropping.get(job.id) ?? dropJob({ options, lanes, index }, job);
+      dropping.set(job.id, drop);
+      await drop.finally(() => dropping.delete(job.id));
+    } else {
+      runner.stop(job);
+      await journal.save(job, true);
+    }
+    announce(job);
   };
 
   return {
@@ -90,37 +112,34 @@ export function createQueue(options: QueueOptions): Queue {
       if (lanes.isClosed()) {
         throw new DepotError('unavailable', 'cannot take a job: the daemon is stopping');
       }
-      const last = book.newestOn(request);
+      const last = index.newestOn(request);
       if (last?.state === 'queued' && options.contradicts(last.kind, request.kind)) {
         return { conflict: last };
       }
       if (last === undefined || !isSame(last, request)) return accept(request);
-      await book.recorded(last.id);
+      await index.recorded(last.id);
       return { job: last, isNew: false };
     },
-    get: book.get,
-    all: book.all,
-    newest: (lane) => book.all().findLast((job) => job.lane === lane),
+    get: index.get,
+    all: index.all,
+    newest: (lane) => index.all().findLast((job) => job.lane === lane),
     stop: async (id) => {
-      const job = book.get(id);
+      const job = index.get(id);
       if (job === undefined) return false;
-      if (isEnded(job.state)) return true;
-      if (job.state === 'running') runner.stop(job);
-      else drop({ lanes, book }, job);
-      await save(options, job);
-      announce(job);
+      await stop(job);
       return true;
     },
-    dismiss: (id) => dismiss(options, book.get(id)),
+    dismiss: (id) => dismiss(options, index.get(id)),
     resume: () => {
-      for (const job of book.all()) adoptPlace(options, job);
-      for (const job of leftOvers(book.all())) lanes.add(job);
+      lanes.after(endStrays(options));
+      for (const job of index.all()) adoptPlace(options, job);
+      for (const job of leftOvers(index.all())) lanes.add(job);
       void logs
-        .removeUnknown((id) => book.get(id) !== undefined)
+        .removeUnknown((id) => index.get(id) !== undefined)
         .catch((error: unknown) =>
           options.log.error({ reason: reasonOf(error) }, 'old task logs not removed'),
         )
-        .then(() => prune(options, book));
+        .then(() => prune(options, index));
     },
     close: lanes.close,
     onChange: (listener) => (listeners.add(listener), () => listeners.delete(listener)),
@@ -128,10 +147,9 @@ export function createQueue(options: QueueOptions): Queue {
 }
 
 function newJob(request: JobRequest): Job {
-  const id = randomBytes(16).toString('hex');
   return {
     ...request,
-    id,
+    id: newId(),
     state: 'queued',
     createdAt: unixNow(),
     phase: 'steps',
@@ -152,13 +170,19 @@ function showPlace({ planOf }: QueueOptions, job: Job): void {
   }
 }
 
+function tellDamage({ log }: QueueOptions, job: Job, error: unknown): void {
+  job.isDamaged = true;
+  log.error({ task: job.id, reason: reasonOf(error) }, 'job record set aside');
+}
+
 function adoptPlace(options: QueueOptions, job: Job): void {
-  if (job.formerStep === undefined) return;
+  if (job.formerStep === undefined && isEnded(job.state)) return;
   try {
     adoptIndex(job, options.planOf(job));
-  } catch {
-    // Of a kind that this version does not know: the runner says so if the job is to go on.
+  } catch (error) {
     delete job.formerStep;
+    // Of a kind that this version does not know, say: the runner fails it with the same reason.
+    if (!isEnded(job.state)) tellDamage(options, job, error);
   }
   if (job.state === 'queued') showPlace(options, job);
 }
@@ -172,42 +196,10 @@ function leftOvers(jobs: Iterable<Job>): Job[] {
   ];
 }
 
-/**
- * A record that cannot be written must not stop the lane: the job has ended all the same. @returns
- * whether it was written
- */
-async function save({ journal, log }: QueueOptions, job: Job): Promise<boolean> {
-  return journal.save(job).then(
-    () => true,
-    (error: unknown) => {
-      log.error({ task: job.id, reason: reasonOf(error) }, 'job record not written');
-      return false;
-    },
-  );
-}
-
-/**
- * Puts the end on record; only then may the exit files go, since a daemon that finds no end reads
- * them again.
- */
-async function settle(options: QueueOptions, job: Job): Promise<void> {
-  const { logs, log } = options;
-  const { id, kind, subject, state, exitCode, error } = job;
-  job.logBytes = (await logs.size(id)) ?? 0;
-  if (await save(options, job)) {
-    await logs
-      .removeExitFiles(id, job.runs)
-      .catch((reason: unknown) =>
-        log.error({ task: id, reason: reasonOf(reason) }, 'exit files not removed'),
-      );
-  }
-  log.info({ task: id, kind, subject, state, exitCode, error }, 'job ended');
-}
-
-async function prune({ logs, log, limits }: QueueOptions, book: Book): Promise<void> {
-  for (const id of jobsToForget(book.all(), limits())) {
+async function prune({ logs, log, limits }: QueueOptions, index: JobIndex): Promise<void> {
+  for (const id of jobsToForget(index.all(), limits())) {
     try {
-      await book.forget(id);
+      await index.forget(id);
       await logs.remove(id);
     } catch (error) {
       log.error({ task: id, reason: reasonOf(error) }, 'job record not removed');
@@ -215,21 +207,41 @@ async function prune({ logs, log, limits }: QueueOptions, book: Book): Promise<v
   }
 }
 
-function drop({ lanes, book }: { lanes: Lanes; book: Book }, job: Job): void {
-  Object.assign(job, {
+interface Dropping {
+  options: QueueOptions;
+  lanes: Lanes;
+  index: JobIndex;
+}
+
+/** The job does not begin while its end is being written, and is told as stopped when that is. */
+async function dropJob({ options, lanes, index }: Dropping, job: Job): Promise<void> {
+  checkChange(job, 'stopped');
+  const release = lanes.hold(job);
+  const end = {
     state: 'stopped',
     exitCode: ENDED_WITHOUT_CODE,
     error: 'stopped on request, before it began',
     stoppedAt: unixNow(),
-  });
+  } as const;
+  try {
+    await options.journal.saveEnd({ ...job, ...end });
+  } catch (error) {
+    release();
+    throw error;
+  }
+  Object.assign(job, end);
   lanes.remove(job);
-  book.close(job);
+  index.close(job);
 }
 
 async function dismiss(options: QueueOptions, job: Job | undefined): Promise<void> {
   if (job === undefined || !isEnded(job.state)) return;
   job.isDismissed = true;
-  await save(options, job);
+  await options.journal
+    .save(job)
+    .catch((error: unknown) =>
+      options.log.error({ task: job.id, reason: reasonOf(error) }, 'job record not written'),
+    );
 }
 
 function isSame(job: Job, { kind, params }: JobRequest): boolean {

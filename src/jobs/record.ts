@@ -1,9 +1,11 @@
-import type { Job } from './job.ts';
+import * as v from 'valibot';
+import { unixNow, type Job } from './job.ts';
+import { isEnded, JOB_STATES } from './states.ts';
 
 /**
  * A job as one line of the journal. Format 1 had no `format`, and its `step` was an index into the
  * plan. Format 2 names the steps; it goes on writing the index, so that a version put back by a
- * failed self-upgrade finds what it knows.
+ * failed self-upgrade finds what it knows. What a newer version adds is kept.
  */
 const FORMAT = 2;
 
@@ -11,6 +13,157 @@ export function toLine(job: Job): string {
   return JSON.stringify({ format: FORMAT, ...job, step: job.done.length });
 }
 
-export function toJob({ format, step, ...record }: Job & { format?: number; step?: number }): Job {
-  return format === undefined ? { ...record, done: [], formerStep: step ?? 0 } : record;
+/** What is no JSON may be a line that a power cut left torn. */
+export const NO_JSON = 'it is no JSON';
+
+/** What a line of the journal says. */
+export type Entry =
+  | { job: Job }
+  /** The job is forgotten. */
+  | { gone: string }
+  /** Nothing that may be believed, and why; of a certain job if the line names one. */
+  | { damage: string; id?: string; isOver?: boolean };
+
+/** Records hold nothing that is nested deeper by itself; what is could end whoever walks it. */
+const MOST_DEPTH = 32;
+
+export function readEntry(line: string): Entry {
+  let value: unknown;
+  try {
+    value = JSON.parse(line);
+  } catch {
+    return { damage: NO_JSON };
+  }
+  if (!v.is(v.looseObject({}), value)) return { damage: 'it is no record' };
+  const known = v.safeParse(v.looseObject({ id: jobId }), value);
+  if (!known.success) return { damage: '"id" is missing or wrong' };
+  const { id } = known.output;
+  if (v.is(v.looseObject({ gone: v.literal(true) }), value)) return { gone: id };
+  const isOver = v.is(v.looseObject({ state: v.picklist(JOB_STATES.filter(isEnded)) }), value);
+  if (isDeeper(value, MOST_DEPTH)) return { damage: 'it is nested too deeply', id, isOver };
+  const parsed = v.safeParse(record, value);
+  return parsed.success
+    ? { job: toJob(parsed.output) }
+    : { damage: faultOf(parsed.issues[0]), id, isOver };
+}
+
+const whole = v.pipe(v.number(), v.integer(), v.minValue(0));
+/** Not 0 or 1, below which everything is. */
+const processId = v.pipe(v.number(), v.integer(), v.minValue(2));
+const exitCode = v.pipe(v.number(), v.integer());
+/** Names files, so that it holds no path. */
+const jobId = v.pipe(v.string(), v.regex(/^[\w-]{1,64}$/));
+
+const record = v.pipe(
+  v.looseObject({
+    format: v.exactOptional(whole),
+    id: jobId,
+    kind: v.string(),
+    lane: v.string(),
+    subject: v.string(),
+    params: v.record(v.string(), v.string()),
+    command: v.string(),
+    state: v.picklist(JOB_STATES),
+    createdAt: whole,
+    startedAt: v.exactOptional(whole),
+    stoppedAt: v.exactOptional(whole),
+    bootId: v.exactOptional(v.string()),
+    exitCode: v.exactOptional(exitCode),
+    error: v.exactOptional(v.string()),
+    phase: v.picklist(['steps', 'repair']),
+    step: v.exactOptional(whole),
+    at: v.exactOptional(v.string()),
+    done: v.exactOptional(v.array(v.string())),
+    stepLabel: v.exactOptional(v.string()),
+    stepCount: v.exactOptional(whole),
+    verdict: v.exactOptional(
+      v.object({
+        state: v.picklist(['failed', 'stopped', 'interrupted']),
+        error: v.string(),
+        exitCode,
+      }),
+    ),
+    process: v.exactOptional(
+      v.object({
+        pid: processId,
+        startTicks: whole,
+        bootId: v.string(),
+        isOnTerminal: v.boolean(),
+      }),
+    ),
+    runs: whole,
+    outputFrom: v.exactOptional(whole),
+    lastExitCode: v.exactOptional(exitCode),
+    resumes: whole,
+    stopRequested: v.exactOptional(v.boolean()),
+    isDismissed: v.exactOptional(v.boolean()),
+    isDamaged: v.exactOptional(v.boolean()),
+    isMarked: v.exactOptional(v.boolean()),
+    percent: v.exactOptional(v.number()),
+    logBytes: v.exactOptional(whole),
+    memory: v.record(v.string(), v.unknown()),
+  }),
+  v.check(({ format, step, done }) => (format === undefined ? step : done) !== undefined, 'place'),
+  v.check((job) => hasItsEnd(job), 'end'),
+);
+
+type KnownRecord = v.InferOutput<typeof record>;
+
+/** A job that has ended says when and how, and its exit code is 0 exactly if it is done. */
+function hasItsEnd({
+  state,
+  stoppedAt,
+  exitCode: code,
+}: Pick<Job, 'state' | 'stoppedAt' | 'exitCode'>): boolean {
+  if (!isEnded(state)) return true;
+  return stoppedAt !== undefined && code !== undefined && (code === 0) === (state === 'done');
+}
+
+function toJob({ format, step, done = [], ...job }: KnownRecord): Job {
+  return format === undefined ? { ...job, done: [], formerStep: step ?? 0 } : { ...job, done };
+}
+
+/** Names the member, and quotes nothing: what it holds may be secret. */
+function faultOf(issue: v.BaseIssue<unknown>): string {
+  if (issue.type === 'check') return `its ${issue.message} is missing or wrong`;
+  const path = issue.path?.map(({ key }) => String(key)).join('.') ?? 'record';
+  return `"${path.slice(0, 80)}" is missing or wrong`;
+}
+
+/** Without recursion, which a value that is nested deeply enough would end. */
+function isDeeper(value: unknown, most: number): boolean {
+  let level: unknown[] = [value];
+  for (let depth = 0; depth <= most; depth += 1) {
+    level = level.flatMap((entry) =>
+      typeof entry === 'object' && entry !== null ? (Object.values(entry) as unknown[]) : [],
+    );
+    if (level.length === 0) return false;
+  }
+  return true;
+}
+
+/** What stands for a record that cannot be believed: a job that has failed, and says why. */
+export function damagedJob(id: string, damage: string): Job {
+  const now = unixNow();
+  return {
+    id,
+    kind: 'damaged',
+    lane: '',
+    subject: '',
+    params: {},
+    command: 'a task whose record is damaged',
+    state: 'failed',
+    createdAt: now,
+    startedAt: now,
+    stoppedAt: now,
+    exitCode: 1,
+    error: `cannot go on: the record of the task is damaged: ${damage}`,
+    phase: 'steps',
+    done: [],
+    runs: 0,
+    resumes: 0,
+    logBytes: 0,
+    isDamaged: true,
+    memory: {},
+  };
 }

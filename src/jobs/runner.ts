@@ -1,11 +1,12 @@
 import { outlastShortage } from '../device/shortage.ts';
 import { reasonOf } from '../errors.ts';
-import { unixNow, type Job, type Verdict } from './job.ts';
+import { ENDED_WITHOUT_CODE, unixNow, type Job, type Verdict } from './job.ts';
 import { ownLine } from './log.ts';
 import { checkPlan, indexOfJump, indexOfPlace, moveTo } from './place.ts';
 import type { Act, CommandStep, Jump, Step, StepContext } from './plan.ts';
 import { isToStop, Stopped, type Run, type RunnerOptions } from './run.ts';
 import { runCommand } from './run-command.ts';
+import { checkChange } from './states.ts';
 import { contextOf } from './step-context.ts';
 import { endProcesses, isUnderWay } from './stopping.ts';
 
@@ -26,17 +27,20 @@ import { endProcesses, isUnderWay } from './stopping.ts';
  *    repaired as far as it goes without.
  */
 export interface Runner {
-  /** Runs or goes on running the job until it has ended; never throws. */
-  run: (job: Job) => Promise<void>;
+  /**
+   * Runs or goes on running the job, and says how it has ended: the job itself says so when that is
+   * on record. Never throws.
+   */
+  run: (job: Job) => Promise<Ending>;
   /** Asks a running job to stop; it ends in its own time. */
   stop: (job: Job) => void;
 }
 
+export type Ending = Required<Pick<Job, 'state' | 'exitCode' | 'stoppedAt'>> & Pick<Job, 'error'>;
+
 const MOST_RESUMES = 3;
 /** How long a step waits for descriptors before it fails. */
 const SHORTAGE_LIMIT_MS = 10 * 60_000;
-/** Exit code of a job that ended without one of its own: 128 + SIGTERM, as its readers know it. */
-export const ENDED_WITHOUT_CODE = 143;
 
 export function createRunner(options: RunnerOptions): Runner {
   const aborts = new Map<string, AbortController>();
@@ -51,10 +55,11 @@ export function createRunner(options: RunnerOptions): Runner {
         checkPlan(run.plan);
         await findPlace(run);
         while (await advance(run));
+        return endingOf(job.verdict);
       } catch (error) {
         options.log.error({ task: job.id, reason: reasonOf(error) }, 'job broke off');
         await endLeft(options, job);
-        end(job, { state: 'failed', error: reasonOf(error), exitCode: 1 });
+        return endingOf({ state: 'failed', error: reasonOf(error), exitCode: 1 });
       } finally {
         aborts.delete(job.id);
       }
@@ -72,7 +77,10 @@ async function enter(options: RunnerOptions, job: Job): Promise<void> {
   const isNew = job.state === 'queued';
   // At once: from here on nobody may drop it as one that waits, and whoever is told of it finds it
   // running.
-  if (isNew) Object.assign(job, { state: 'running', startedAt: unixNow() });
+  if (isNew) {
+    checkChange(job, 'running');
+    Object.assign(job, { state: 'running', startedAt: unixNow() });
+  }
   const bootId = await outlastShortage(processes.bootId);
   if (isNew) {
     job.bootId = bootId;
@@ -159,7 +167,6 @@ async function advance(run: Run): Promise<boolean> {
   const index = job.done.length;
   const step = steps[index];
   if (step === undefined || (job.phase === 'repair' && job.resumes >= MOST_RESUMES)) {
-    end(job, job.verdict);
     return false;
   }
   try {
@@ -220,13 +227,6 @@ function beginRepair(job: Job, verdict: Verdict): void {
   delete job.process;
 }
 
-function end(job: Job, verdict: Verdict | undefined): void {
-  Object.assign(job, {
-    state: verdict?.state ?? 'done',
-    exitCode: verdict?.exitCode ?? 0,
-    stoppedAt: unixNow(),
-  });
-  if (verdict !== undefined) job.error = verdict.error;
-  delete job.process;
-  delete job.verdict;
+function endingOf(verdict: Verdict | undefined): Ending {
+  return { ...(verdict ?? { state: 'done', exitCode: 0 }), stoppedAt: unixNow() };
 }

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 
+import { createProcesses } from '../../src/device/processes.ts';
 import type { Job } from '../../src/jobs/job.ts';
 import { openJournal } from '../../src/jobs/journal.ts';
 import type { Queue } from '../../src/jobs/queue.ts';
@@ -14,6 +15,8 @@ let folder: string;
 let filler: string;
 let open: OpenQueue;
 
+/** Until the file is there, or the folder has gone with its test. */
+const UNTIL_GO = 'until [ -e go ] || ! [ -d state ]; do sleep 0.02; done';
 /** Takes all that is left, page by page. */
 const fill = (): Promise<void> => writeFile(filler, Buffer.alloc(1024 ** 2)).catch(() => undefined);
 const free = (): Promise<void> => rm(filler, { force: true });
@@ -79,8 +82,8 @@ describe.skipIf(process.getuid?.() !== 0)('where the disk of the records is full
 describe.skipIf(process.getuid?.() !== 0)(
   'a job under which the disk of the records fills up',
   () => {
-    /** Longer than what is left in the file's last page. */
-    const LONG = { fill: 'x'.repeat(5000) };
+    /** Longer than what the file has room for beside its reserve. */
+    const LONG = { fill: 'x'.repeat(30_000) };
 
     beforeEach(async () => {
       folder = await mkdtemp(join(tmpdir(), 'depotd-full-'));
@@ -123,16 +126,63 @@ describe.skipIf(process.getuid?.() !== 0)(
         state: 'failed',
         error: expect.stringContaining('cannot write job records') as unknown,
       });
-      await expect
-        .poll(() => readFile(join(folder, 'logs/exits', `${job.id}.2`), 'utf8').catch(() => ''))
-        .toMatch(/^not-run\n/);
+      expect((await createProcesses().jobsUnderWay()).has(job.id)).toBe(false);
       await expect(readFile(join(folder, 'effects'))).rejects.toThrow('ENOENT');
+    });
+
+    test('stays failed after a restart if it could not begin, and does not run then', async () => {
+      const first = await submit({ 1: UNTIL_GO });
+      const job = await submit({ ...LONG, 1: 'echo ran >>effects' }, 'b');
+      await fill();
+      await writeFile(join(folder, 'go'), '');
+      await ended(open.queue, first);
+      expect(await ended(open.queue, job)).toMatchObject({ state: 'failed' });
+
+      await free();
+      const next = await reopen();
+
+      expect(next.get(job.id)).toMatchObject({
+        state: 'failed',
+        error: expect.stringContaining('cannot write job records') as unknown,
+      });
+      await expect(readFile(join(folder, 'effects'))).rejects.toThrow('ENOENT');
+    });
+
+    test('stays stopped after a restart if it was stopped while it waited, also as one of twenty', async () => {
+      await submit({ 1: UNTIL_GO });
+      const waiting: Job[] = [];
+      for (let count = 0; count < 20; count += 1) {
+        waiting.push(await submit({ 1: 'echo ran >>effects' }, `waiting-${count}`));
+      }
+      await fill();
+      await Promise.all(waiting.map(({ id }) => open.queue.stop(id)));
+      expect(waiting.map(({ state }) => state)).toEqual(waiting.map(() => 'stopped'));
+
+      await free();
+      const next = await reopen();
+      await writeFile(join(folder, 'go'), '');
+
+      expect(waiting.map(({ id }) => next.get(id))).toMatchObject(
+        waiting.map(() => ({ state: 'stopped', exitCode: 143 })),
+      );
+      await expect.poll(() => next.newest('package')?.state).toBe('stopped');
+      await expect(readFile(join(folder, 'effects'))).rejects.toThrow('ENOENT');
+    });
+
+    test('is refused while there is no room for its end, and taken when there is', async () => {
+      await fill();
+
+      await expect(submit(LONG)).rejects.toMatchObject({ code: 'no_space' });
+      expect(open.queue.all()).toEqual([]);
+      await free();
+
+      expect(await ended(open.queue, await submit({ 1: 'true' }))).toMatchObject({ state: 'done' });
     });
 
     test('is waited for by a daemon that comes while the disk is still full', async () => {
       const job = await submit({
         ...LONG,
-        1: `${FILL}; until [ -e go ]; do sleep 0.02; done; exit 7`,
+        1: `${FILL}; ${UNTIL_GO}; exit 7`,
       });
       await expect
         .poll(() =>
@@ -141,7 +191,7 @@ describe.skipIf(process.getuid?.() !== 0)(
             () => 0,
           ),
         )
-        .toBeGreaterThan(100_000);
+        .toBeGreaterThan(50_000);
 
       const next = await reopen();
       expect(next.get(job.id)?.state).toBe('running');
@@ -152,8 +202,8 @@ describe.skipIf(process.getuid?.() !== 0)(
   },
 );
 
-async function submit(params: Record<string, string>): Promise<Job> {
-  const submission = await open.queue.submit(request('demo', params));
+async function submit(params: Record<string, string>, subject = 'demo'): Promise<Job> {
+  const submission = await open.queue.submit(request(subject, params));
   if (!('job' in submission)) throw new Error('cannot submit: it contradicts another job');
   return submission.job;
 }

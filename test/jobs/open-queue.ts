@@ -91,12 +91,14 @@ export async function openQueue(
     await journal.save(job);
     onSaved?.(job);
   };
-  const runner = createRunner({ processes: createProcesses(), logs, log, planOf, save });
+  const processes = createProcesses();
+  const runner = createRunner({ processes, logs, log, planOf, save });
   const queue = createQueue({
     journal,
     logs,
     log,
     runner,
+    processes,
     planOf,
     contradicts: (kind, other) => kind !== other,
     limits: () => limits,

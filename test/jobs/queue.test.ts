@@ -4,7 +4,8 @@ import { join } from 'node:path';
 
 import { afterEach, beforeEach, expect, test } from 'vitest';
 
-import { isEnded, type Job } from '../../src/jobs/job.ts';
+import type { Job } from '../../src/jobs/job.ts';
+import { isEnded } from '../../src/jobs/states.ts';
 import type { JobRequest, Queue } from '../../src/jobs/queue.ts';
 import { openQueue, request, type OpenQueue } from './open-queue.ts';
 

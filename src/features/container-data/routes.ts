@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { DepotError } from '../../errors.ts';
 import type { ContainerHost } from './device.ts';
 import type { FeatureContext } from '../feature.ts';
-import { isEnded } from '../../jobs/job.ts';
+import { isEnded } from '../../jobs/states.ts';
 import { checkMove, isDataOnSystem } from './check.ts';
 import { mayChange, mayMove } from './plan.ts';
 import { devicePath } from '../../http/parameter-schemas.ts';

@@ -1,5 +1,6 @@
 import * as v from 'valibot';
-import { isEnded, type Job } from '../../jobs/job.ts';
+import type { Job } from '../../jobs/job.ts';
+import { isEnded } from '../../jobs/states.ts';
 import type { Catalog, PreparedAnswer } from './catalog.ts';
 import { devicePath, flag } from '../../http/parameter-schemas.ts';
 import { packageName } from './names.ts';

@@ -1,7 +1,7 @@
 import { describeTask, taskRoutes } from './routes.ts';
-import type { Feature, FeatureContext } from '../feature.ts';
+import type { Feature, FeatureContext, HealthReport } from '../feature.ts';
 import type { Metric } from '../../http/metrics-text.ts';
-import { isEnded, type JobState } from '../../jobs/job.ts';
+import { isEnded, JOB_STATES } from '../../jobs/states.ts';
 
 /** What people see of jobs: their state, their log as it comes, and stopping them. */
 export function createTasksFeature(context: FeatureContext): Feature {
@@ -11,18 +11,19 @@ export function createTasksFeature(context: FeatureContext): Feature {
   );
   return {
     routes: () => taskRoutes(context),
+    health: () => Promise.resolve(damageIn(context)),
     metrics: () => jobMetrics(context),
   };
 }
 
-const STATES: readonly JobState[] = [
-  'queued',
-  'running',
-  'done',
-  'failed',
-  'stopped',
-  'interrupted',
-];
+/** What is damaged keeps nothing else from its work, and is named until somebody has dismissed it. */
+function damageIn({ queue }: FeatureContext): HealthReport {
+  const damaged = queue
+    .all()
+    .filter(({ isDamaged, isDismissed }) => isDamaged === true && isDismissed !== true)
+    .map(({ id, error }) => ({ task_id: id, reason: error ?? 'its record is damaged' }));
+  return damaged.length === 0 ? {} : { facts: { damaged_tasks: damaged } };
+}
 
 function jobMetrics({ queue }: FeatureContext): Metric[] {
   const jobs = queue.all();
@@ -31,7 +32,7 @@ function jobMetrics({ queue }: FeatureContext): Metric[] {
       name: 'depotd_jobs',
       type: 'gauge',
       help: 'Jobs on record, by state.',
-      samples: STATES.map((state) => ({
+      samples: JOB_STATES.map((state) => ({
         labels: { state },
         value: jobs.filter((job) => job.state === state).length,
       })),

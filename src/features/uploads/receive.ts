@@ -2,7 +2,8 @@ import { createHash } from 'node:crypto';
 import { createConcurrencyLimit } from '../../device/concurrency-limit.ts';
 import { DepotError } from '../../errors.ts';
 import type { UploadContent, UploadFolder, UploadKind } from './port.ts';
-import { isEnded, type Job } from '../../jobs/job.ts';
+import type { Job } from '../../jobs/job.ts';
+import { isEnded } from '../../jobs/states.ts';
 import { isPackageName } from '../packages/names.ts';
 
 /** A file that was sent, whole and judged, waiting for its job. */

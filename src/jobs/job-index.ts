@@ -1,23 +1,24 @@
-import { isEnded, type Job, type Lane } from './job.ts';
+import type { Job, Lane } from './job.ts';
 import type { Journal } from './journal.ts';
+import { isEnded } from './states.ts';
 
 /** All jobs on record, and among them quickly the newest that works on something. */
-export interface Book {
-  /** Resolves when the job is on record; a job that cannot be recorded is not in the book. */
+export interface JobIndex {
+  /** Resolves when the job is on record; a job that cannot be recorded is not in the index. */
   add: (job: Job) => Promise<void>;
   /** Resolves when the record of a job that was added is on the medium. */
   recorded: (id: string) => Promise<void>;
-  /** Takes note that a job has ended: new requests are no longer compared with it. */
+  /** New requests are no longer compared with the job: it has ended. */
   close: (job: Job) => void;
   forget: (id: string) => Promise<void>;
   get: (id: string) => Job | undefined;
-  /** Oldest first. */
+  /** Oldest first. A job that is not on record yet may still be refused, so that nobody sees it. */
   all: () => Job[];
   /** The newest job that has not ended on the same subject. */
   newestOn: (request: { lane: Lane; subject: string }) => Job | undefined;
 }
 
-export function createBook(journal: Journal): Book {
+export function createJobIndex(journal: Journal): JobIndex {
   const jobs = new Map(journal.jobs.map((job) => [job.id, job]));
   const open = new Map<string, Job[]>();
   const recording = new Map<string, Promise<void>>();
@@ -54,8 +55,7 @@ export function createBook(journal: Journal): Book {
       await journal.forget(id);
     },
     get: (id) => jobs.get(id),
-    all: () => [...jobs.values()],
-    // A job that has just ended is still here while its end is being written.
+    all: () => [...jobs.values()].filter(({ id }) => !recording.has(id)),
     newestOn: (request) => open.get(keyOf(request))?.findLast((job) => !isEnded(job.state)),
   };
 }

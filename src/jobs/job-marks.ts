@@ -1,0 +1,50 @@
+import { mkdir, open, readdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { syncFolder } from '../device/durable-file.ts';
+import { systemCode } from '../errors.ts';
+
+/**
+ * An empty file for each job on record. A job whose end cannot be written, for want of room, loses
+ * its mark instead: unlink(2) needs no room, also on the file systems of flash memory, on which
+ * writing over old data does (docs/reference/jobs.md). A job on record as not ended that has lost
+ * its mark does not run again. Any other mark stays until its job is forgotten.
+ */
+export interface JobMarks {
+  /** Whether the job had a mark when they were opened; true if the marks are all gone. */
+  has: (id: string) => boolean;
+  /** Resolves when the marks are on the medium. */
+  add: (ids: readonly string[]) => Promise<void>;
+  /** Resolves when the mark is gone for good. */
+  remove: (id: string) => Promise<void>;
+  /** For jobs that are not on record, so that it does not matter when the mark goes. */
+  removeLater: (id: string) => void;
+  removeUnknown: (isKnown: (id: string) => boolean) => void;
+}
+
+export async function openMarks(folder: string): Promise<JobMarks> {
+  const names = await readdir(folder).catch((error: unknown) => {
+    if (systemCode(error) === 'ENOENT') return undefined;
+    throw error;
+  });
+  const known = names === undefined ? undefined : new Set(names);
+  const fileOf = (id: string): string => join(folder, id);
+  const remove = (id: string): Promise<void> => rm(fileOf(id), { force: true });
+  const removeLater = (id: string): void => void remove(id).catch(() => undefined);
+  return {
+    has: (id) => known?.has(id) ?? true,
+    add: async (ids) => {
+      if (ids.length === 0) return;
+      await mkdir(folder, { recursive: true, mode: 0o700 });
+      for (const id of ids) await (await open(fileOf(id), 'a', 0o600)).close();
+      await syncFolder(folder);
+    },
+    remove: async (id) => {
+      await remove(id);
+      await syncFolder(folder);
+    },
+    removeLater,
+    removeUnknown: (isKnown) => {
+      for (const id of names ?? []) if (!isKnown(id)) removeLater(id);
+    },
+  };
+}

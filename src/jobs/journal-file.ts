@@ -1,0 +1,111 @@
+import { constants } from 'node:fs';
+import { open, rename, rm, type FileHandle } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { syncFolder } from '../device/durable-file.ts';
+
+/**
+ * A file of lines with room behind the last one, which is filled with line ends: a reader takes them
+ * for empty lines. Invariants:
+ *  - what was written is on the medium (fdatasync(2)) when `append` resolves;
+ *  - a write that fails is taken back, so that no line stands behind half of another, and none of
+ *    what was refused comes to be after all;
+ *  - the reserve is written beforehand, so that lines which may use it need no room on the disk;
+ *    other lines leave it as it is.
+ */
+export interface JournalFile {
+  /** @param reserve bytes that must be left behind the text when it is written */
+  append: (text: string, reserve: number) => Promise<void>;
+  /** Replaces all lines at once: a crash leaves either the old ones or the new ones. */
+  replace: (text: string, reserve: number) => Promise<void>;
+  close: () => Promise<void>;
+}
+
+/** The reserve grows by at least so much, since each growth costs a write more. */
+const GROWTH_BYTES = 16 * 1024;
+const FILLER = '\n';
+
+/** @param linesEnd where the last line ends; what a power cut left behind it goes */
+export async function openJournalFile(file: string, linesEnd: number): Promise<JournalFile> {
+  let handle = await open(file, constants.O_RDWR | constants.O_CREAT, 0o600);
+  let position = linesEnd;
+  let size = (await handle.stat()).size;
+
+  const fill = async (from: number, to: number): Promise<void> => {
+    await writeAt(handle, Buffer.alloc(to - from, FILLER), from);
+    size = Math.max(size, to);
+  };
+  /** Makes the file long enough; what a full disk let it grow by stays, as reserve. */
+  const grow = async (wanted: number): Promise<void> => {
+    if (wanted <= size) return;
+    try {
+      await fill(size, wanted + GROWTH_BYTES);
+    } catch (error) {
+      size = (await handle.stat()).size;
+      if (wanted > size) throw error;
+    }
+  };
+
+  await fill(position, Math.max(position, size)).catch(() => handle.truncate(position));
+  return {
+    append: async (text, reserve) => {
+      const bytes = Buffer.from(text);
+      const end = position + bytes.length;
+      await grow(end + reserve);
+      try {
+        await writeAt(handle, bytes, position);
+        await handle.datasync();
+        position = end;
+        size = Math.max(size, end);
+      } catch (error) {
+        await fill(position, Math.min(end, size)).catch(() => handle.truncate(position));
+        size = (await handle.stat()).size;
+        throw error;
+      }
+    },
+    replace: async (text, reserve) => {
+      const bytes = Buffer.from(text);
+      const next = await writeNew(`${file}.new`, [
+        bytes,
+        Buffer.alloc(reserve + GROWTH_BYTES, FILLER),
+      ]);
+      try {
+        await rename(`${file}.new`, file);
+        await syncFolder(dirname(file));
+      } catch (error) {
+        await next.close();
+        throw error;
+      }
+      await handle.close();
+      handle = next;
+      position = bytes.length;
+      size = bytes.length + reserve + GROWTH_BYTES;
+    },
+    close: () => handle.close(),
+  };
+}
+
+async function writeNew(file: string, content: readonly Buffer[]): Promise<FileHandle> {
+  await rm(file, { force: true });
+  const handle = await open(file, 'wx+', 0o600);
+  try {
+    let position = 0;
+    for (const bytes of content) {
+      await writeAt(handle, bytes, position);
+      position += bytes.length;
+    }
+    await handle.sync();
+    return handle;
+  } catch (error) {
+    await handle.close();
+    await rm(file, { force: true });
+    throw error;
+  }
+}
+
+/** write(2) may write less than asked for, on a full disk say; the next one says why. */
+async function writeAt(handle: FileHandle, bytes: Buffer, from: number): Promise<void> {
+  for (let written = 0; written < bytes.length;) {
+    written += (await handle.write(bytes, written, bytes.length - written, from + written))
+      .bytesWritten;
+  }
+}

@@ -1,0 +1,188 @@
+import { isDiskFull } from '../device/disk-full.ts';
+import { DepotError, reasonOf } from '../errors.ts';
+import type { Job } from './job.ts';
+import type { JournalFile } from './journal-file.ts';
+import { toLine } from './record.ts';
+import { isEnded } from './states.ts';
+import type { JobMarks } from './job-marks.ts';
+
+/** Lines beyond two a job that are let stand before the file is replaced. */
+const SPARE_LINES = 200;
+/** What a record may grow by until its end: an error, an exit code, times. */
+const GROWTH_BYTES = 512;
+
+export interface JournalWriter {
+  /**
+   * @param isUrgent whether the reserve may be used: for what somebody is told, that a job stops
+   * @throws DepotError no_space, internal
+   */
+  save: (job: Job, isUrgent?: boolean) => Promise<void>;
+  /**
+   * Puts the end of a job on record.
+   * @returns `marked` if only that it has ended could be kept, and not how
+   * @throws DepotError no_space, internal if not even that was possible
+   */
+  saveEnd: (job: Job) => Promise<'recorded' | 'marked'>;
+  forget: (id: string) => Promise<void>;
+  close: () => Promise<void>;
+  /** Replaces the file by one that has a line a job; goes on with the old one if it cannot. */
+  compact: () => Promise<void>;
+}
+
+interface Waiting {
+  line: string;
+  /** Of a job that has no mark yet. */
+  newId?: string;
+  /** Whether the reserve is there for it. */
+  isEnd: boolean;
+  resolve: () => void;
+  reject: (error: unknown) => void;
+}
+
+interface WriterOptions {
+  folder: string;
+  file: JournalFile;
+  marks: JobMarks;
+  jobs: readonly Job[];
+}
+
+export function createJournalWriter(options: WriterOptions): JournalWriter {
+  const { file, marks, jobs } = options;
+  const latest = createLatest(jobs);
+  let lineCount = latest.count();
+  let waiting: Waiting[] = [];
+  let flushing: Promise<void> | undefined;
+
+  const write = async (batch: readonly Waiting[], reserved: number): Promise<void> => {
+    await marks.add(batch.flatMap(({ newId }) => newId ?? []));
+    await file.append(batch.map(({ line }) => line).join(''), reserved);
+    lineCount += batch.length;
+    for (const { resolve } of batch) resolve();
+  };
+  /** What finds no room together may find it alone, an end above all. */
+  const writeEach = async (batch: readonly Waiting[]): Promise<void> => {
+    for (const entry of batch) {
+      await write([entry], entry.isEnd ? 0 : latest.reserve()).catch((error: unknown) => {
+        if (entry.newId !== undefined) marks.removeLater(entry.newId);
+        entry.reject(asDepotError(options.folder, error));
+      });
+    }
+  };
+  const compact = async (): Promise<void> => {
+    await file.replace(latest.text(), latest.reserve()).then(
+      () => (lineCount = latest.count()),
+      () => undefined,
+    );
+  };
+  const flush = async (): Promise<void> => {
+    while (waiting.length > 0) {
+      const batch = waiting;
+      waiting = [];
+      await write(batch, latest.reserve()).catch(() => writeEach(batch));
+      if (lineCount > 2 * latest.count() + SPARE_LINES) await compact();
+    }
+    // In the same tick as the last look at the line, or a record that comes in between would wait
+    // for the next one.
+    flushing = undefined;
+  };
+  const append = (line: string, more: Pick<Waiting, 'isEnd' | 'newId'>): Promise<void> =>
+    new Promise((resolve, reject) => {
+      waiting.push({ line: `${line}\n`, ...more, resolve, reject });
+      flushing ??= flush();
+    });
+
+  return {
+    compact,
+    save: async (job, isUrgent = false) => {
+      const isNew = latest.get(job.id) === undefined;
+      if (isNew) job.isMarked = true;
+      const line = latest.put(job);
+      const newId = isNew ? { newId: job.id } : {};
+      await append(line, { isEnd: isUrgent, ...newId }).catch((error: unknown) => {
+        if (isNew) latest.drop(job.id);
+        throw error;
+      });
+    },
+    saveEnd: async (job) => {
+      const before = latest.get(job.id);
+      try {
+        await append(latest.put(job), { isEnd: true });
+      } catch (error) {
+        if (job.isMarked === true && (await isGone(marks.remove(job.id)))) return 'marked';
+        if (before !== undefined) latest.restore(job.id, before);
+        throw error;
+      }
+      return 'recorded';
+    },
+    forget: async (id) => {
+      latest.drop(id);
+      await append(JSON.stringify({ id, gone: true }), { isEnd: false });
+      marks.removeLater(id);
+    },
+    close: async () => {
+      await flushing;
+      await file.close();
+    },
+  };
+}
+
+function isGone(removal: Promise<void>): Promise<boolean> {
+  return removal.then(
+    () => true,
+    () => false,
+  );
+}
+
+/** The newest line of each job, in the order of the queue. */
+interface Latest {
+  /** @returns the line, without its end */
+  put: (job: Job) => string;
+  drop: (id: string) => void;
+  get: (id: string) => string | undefined;
+  /** Puts back the line of a job that has not ended after all. */
+  restore: (id: string, line: string) => void;
+  count: () => number;
+  text: () => string;
+  /** Bytes that the ends of all jobs will take: that one is to stop, and that it has ended. */
+  reserve: () => number;
+}
+
+function createLatest(jobs: readonly Job[]): Latest {
+  const lines = new Map<string, string>();
+  const unended = new Map<string, number>();
+  const put = (job: Job): string => {
+    const line = toLine(job);
+    lines.set(job.id, line);
+    if (isEnded(job.state)) unended.delete(job.id);
+    else unended.set(job.id, Buffer.byteLength(line));
+    return line;
+  };
+  for (const job of jobs) put(job);
+  return {
+    put,
+    drop: (id) => {
+      lines.delete(id);
+      unended.delete(id);
+    },
+    get: (id) => lines.get(id),
+    restore: (id, line) => {
+      lines.set(id, line);
+      unended.set(id, Buffer.byteLength(line));
+    },
+    count: () => lines.size,
+    text: () => [...lines.values()].map((line) => `${line}\n`).join(''),
+    reserve: () => {
+      let bytes = 0;
+      for (const length of unended.values()) bytes += 2 * (length + GROWTH_BYTES);
+      return bytes;
+    },
+  };
+}
+
+function asDepotError(folder: string, error: unknown): DepotError {
+  return new DepotError(
+    isDiskFull(error) ? 'no_space' : 'internal',
+    `cannot write job records to ${folder}: ${reasonOf(error)}`,
+    { cause: error },
+  );
+}

@@ -1,0 +1,275 @@
+import { appendFile, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+
+import type { Job } from '../../src/jobs/job.ts';
+import { openJournal } from '../../src/jobs/journal.ts';
+import { toLine } from '../../src/jobs/record.ts';
+import { runCommand } from '../device/command.ts';
+
+let folder: string;
+let file: string;
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'depotd-damaged-'));
+  file = join(folder, 'jobs.jsonl');
+});
+
+afterEach(() => rm(folder, { recursive: true, force: true }));
+
+const ID = 'd'.repeat(32);
+const WHOLE = { ...JSON.parse(toLine(jobOf(ID))) } as Record<string, unknown>;
+const without = (name: string): Record<string, unknown> =>
+  Object.fromEntries(Object.entries(WHOLE).filter(([key]) => key !== name));
+const nested = (depth: number): string =>
+  JSON.stringify(WHOLE).replace(
+    '"memory":{}',
+    `"memory":{"a":${'['.repeat(depth)}${']'.repeat(depth)}}`,
+  );
+
+const NEEDED = ['kind', 'lane', 'subject', 'params', 'command', 'state', 'createdAt', 'phase'];
+const DAMAGED: [string, string, string][] = [
+  ...[...NEEDED, 'runs', 'resumes', 'memory'].map((name): [string, string, string] => [
+    `without ${name}`,
+    JSON.stringify(without(name)),
+    `"${name}" is missing or wrong`,
+  ]),
+  ['with an id alone', JSON.stringify({ id: ID }), 'is missing or wrong'],
+  ['without its place', JSON.stringify(without('done')), 'its place is missing or wrong'],
+  [
+    'that has ended, without its end',
+    JSON.stringify({ ...WHOLE, state: 'done' }),
+    'its end is missing or wrong',
+  ],
+  ['in a state that there is not', JSON.stringify({ ...WHOLE, state: 'lost' }), '"state"'],
+  [
+    'with a parameter that is no text',
+    JSON.stringify({ ...WHOLE, params: { a: 1 } }),
+    '"params.a"',
+  ],
+  [
+    'of the first of all processes',
+    JSON.stringify({ ...WHOLE, process: markOf(1) }),
+    '"process.pid"',
+  ],
+  ['nested 100 deep', nested(100), 'it is nested too deeply'],
+  ['nested 100,000 deep', nested(100_000), 'it is nested too deeply'],
+];
+
+test.each(DAMAGED)(
+  'a record %s is set aside and a failed job says so; every other job is there',
+  async (_, line, reason) => {
+    await writeFile(file, `${toLine(jobOf('a'))}\n${line}\n${toLine(jobOf('b'))}\n`);
+
+    const journal = await openJournal(folder);
+
+    expect(journal.jobs).toMatchObject([
+      { id: 'a', state: 'queued' },
+      { id: ID, state: 'failed', exitCode: 1, isDamaged: true },
+      { id: 'b', state: 'queued' },
+    ]);
+    expect(journal.jobs[1]?.error).toContain(reason);
+    expect(journal.damaged).toMatchObject([{ id: ID, number: 2 }]);
+    expect(await readFile(join(folder, 'jobs.damaged.jsonl'), 'utf8')).toContain(
+      line.slice(0, 1000),
+    );
+    await journal.close();
+    const next = await openJournal(folder);
+    expect(next.jobs.map(({ id }) => id)).toEqual(['a', ID, 'b']);
+    expect(next.damaged).toEqual([]);
+    await next.close();
+  },
+);
+
+const NO_RECORDS = ['null', '[]', '7', '"text"', '{}', '{"id":"../x"}', '{"id":7}', '<html>'];
+
+test.each(NO_RECORDS)(
+  'a line that is %s among the records is told, by its number',
+  async (line) => {
+    await writeFile(file, `${toLine(jobOf('a'))}\n${line}\n${toLine(jobOf('b'))}\n`);
+
+    const journal = await openJournal(folder);
+
+    expect(journal.damaged).toMatchObject([{ number: 2 }]);
+    expect(journal.jobs).toMatchObject([{ id: 'a' }, { state: 'failed' }, { id: 'b' }]);
+    expect(journal.jobs[1]?.id).toMatch(/^[0-9a-f]{32}$/);
+    await journal.close();
+  },
+);
+
+test('a job whose newest record is damaged is not what an older one says', async () => {
+  const older = toLine({ ...jobOf(ID), state: 'queued' });
+  const newer = JSON.stringify({ ...without('memory'), state: 'running' });
+  await writeFile(file, `${older}\n${newer}\n${toLine(jobOf('b'))}\n`);
+
+  const journal = await openJournal(folder);
+
+  expect(journal.jobs).toMatchObject([{ id: ID, state: 'failed' }, { id: 'b' }]);
+  await journal.close();
+});
+
+test('a damaged line takes nothing from a job that has ended', async () => {
+  const done = { ...jobOf(ID), state: 'done', stoppedAt: 2, exitCode: 0 } as const;
+  await writeFile(file, `${toLine(done)}\n${JSON.stringify(without('memory'))}\n`);
+
+  const journal = await openJournal(folder);
+
+  expect(journal.jobs).toMatchObject([{ id: ID, state: 'done' }]);
+  await journal.close();
+});
+
+test('a job that has ended stays so, whatever a later line says', async () => {
+  const done = { ...jobOf(ID), state: 'done', stoppedAt: 2, exitCode: 0 } as const;
+  await writeFile(file, `${toLine(done)}\n${toLine({ ...jobOf(ID), state: 'running' })}\n`);
+
+  const journal = await openJournal(folder);
+
+  expect(journal.jobs).toMatchObject([{ id: ID, state: 'done' }]);
+  await journal.close();
+});
+
+test('what a newer version added to a record is kept', async () => {
+  await writeFile(file, `${JSON.stringify({ ...WHOLE, format: 3, novelty: { a: [1] } })}\n`);
+  const journal = await openJournal(folder);
+  const [job] = journal.jobs;
+  if (job === undefined) throw new Error('cannot find the job');
+  await journal.save(job);
+  await journal.close();
+
+  expect((await readFile(file, 'utf8')).trimEnd()).toContain('"novelty":{"a":[1]}');
+});
+
+test('ten thousand damaged lines take no room from the jobs that are well', async () => {
+  const done = { ...jobOf('a'), state: 'done', stoppedAt: 2, exitCode: 0 } as const;
+  const line = (index: number): string => `{"id":"x${index}","state":"running"}\n`;
+  await writeFile(
+    file,
+    `${toLine(done)}\n${Array.from({ length: 10_000 }, (_, index) => line(index)).join('')}`,
+  );
+
+  const journal = await openJournal(folder, 100);
+
+  expect(journal.damaged).toHaveLength(10_000);
+  expect(journal.jobs.length).toBeLessThan(30);
+  expect(journal.jobs[0]).toMatchObject({ id: 'a', state: 'done' });
+  await journal.close();
+});
+
+describe('a journal of 30,000 old records', () => {
+  test('is read in a heap of 16 MB, and of those that have ended the newest stay', async () => {
+    const record = (index: number): string =>
+      toLine({
+        ...jobOf(index.toString(16).padStart(32, '0')),
+        params: { text: 'x'.repeat(500) },
+        state: 'done',
+        stoppedAt: index,
+        exitCode: 0,
+      });
+    const queued = toLine(jobOf('waiting'));
+    const lines = Array.from({ length: 30_000 }, (_, index) => record(index));
+    await writeFile(file, `${queued}\n${lines.join('\n')}\n`);
+    const program = `
+      const { openJournal } = await import('${join(import.meta.dirname, '../../src/jobs/journal.ts')}');
+      const { jobs, close } = await openJournal('${folder}', 100);
+      await close();
+      console.log(JSON.stringify([jobs.length, jobs[0].id, jobs.at(-1).stoppedAt]));`;
+
+    const { stdout, stderr } = await runCommand(
+      ['node', '--max-old-space-size=16', '--import', 'tsx', '--input-type=module', '-e', program],
+      { cwd: join(import.meta.dirname, '../..') },
+    );
+
+    expect(stdout || stderr).toBe('[101,"waiting",29999]\n');
+    expect((await readFile(file, 'utf8')).split('\n').filter(Boolean)).toHaveLength(101);
+  });
+});
+
+describe('a job whose end cannot be written any more', () => {
+  test('loses its mark, and does not run again', async () => {
+    const journal = await openJournal(folder);
+    await journal.save(jobOf('queued'));
+    await journal.save({ ...jobOf('running'), state: 'running' });
+    await journal.save(jobOf('other'));
+    expect(await readdir(join(folder, 'job-marks'))).toEqual(['other', 'queued', 'running']);
+    // As on a medium that refuses every write.
+    await journal.close();
+
+    const end = { exitCode: 1, stoppedAt: 2, isMarked: true };
+    const ends = [
+      { ...jobOf('queued'), ...end, state: 'stopped' },
+      { ...jobOf('running'), ...end, state: 'failed' },
+    ] as const;
+    for (const job of ends) expect(await journal.saveEnd(job)).toBe('marked');
+
+    const next = await openJournal(folder);
+    expect(next.jobs).toMatchObject([
+      { id: 'queued', state: 'stopped', exitCode: 143 },
+      { id: 'running', state: 'failed', error: expect.stringContaining('no room') as unknown },
+      { id: 'other', state: 'queued' },
+    ]);
+    await next.close();
+  });
+
+  test('is believed where all marks are gone, as after a restore of the records alone', async () => {
+    const journal = await openJournal(folder);
+    await journal.save(jobOf('a'));
+    await journal.close();
+    await rm(join(folder, 'job-marks'), { recursive: true });
+
+    const next = await openJournal(folder);
+
+    expect(next.jobs).toMatchObject([{ id: 'a', state: 'queued' }]);
+    expect(await readdir(join(folder, 'job-marks'))).toEqual(['a']);
+    await next.close();
+  });
+});
+
+test('the marks of jobs that are forgotten go, also those of a daemon before', async () => {
+  const journal = await openJournal(folder);
+  await journal.save(jobOf('a'));
+  await journal.saveEnd({ ...jobOf('a'), state: 'done', exitCode: 0, stoppedAt: 2 });
+  expect(await readdir(join(folder, 'job-marks'))).toEqual(['a']);
+  await journal.forget('a');
+
+  await expect.poll(() => readdir(join(folder, 'job-marks'))).toEqual([]);
+  await journal.close();
+  await writeFile(join(folder, 'job-marks/old'), '');
+  await (await openJournal(folder)).close();
+  await expect.poll(() => readdir(join(folder, 'job-marks'))).toEqual([]);
+});
+
+test('what is appended to the file by hand is read', async () => {
+  const journal = await openJournal(folder);
+  await journal.save(jobOf('a'));
+  await journal.close();
+  await appendFile(file, `${toLine(jobOf('b'))}\n`);
+
+  const next = await openJournal(folder);
+
+  expect(next.jobs.map(({ id }) => id)).toEqual(['a', 'b']);
+  await next.close();
+});
+
+function jobOf(id: string): Job {
+  return {
+    id,
+    kind: 'install',
+    lane: 'package',
+    subject: 'demo',
+    params: {},
+    command: 'install demo',
+    state: 'queued',
+    createdAt: 1,
+    phase: 'steps',
+    done: [],
+    runs: 0,
+    resumes: 0,
+    memory: {},
+  };
+}
+
+function markOf(pid: number): object {
+  return { pid, startTicks: 1, bootId: 'boot', isOnTerminal: false };
+}
