@@ -19,7 +19,8 @@ export interface Daemon {
 const STOP_GRACE_MS = 5000;
 
 /**
- * Composition root: configuration → foundation → features → what answers requests; then it listens.
+ * Composition root: configuration → foundation → features → what answers requests; then it
+ * listens.
  * @throws DepotError with what keeps it from starting
  */
 export async function startDaemon(source: ConfigSource): Promise<Daemon> {

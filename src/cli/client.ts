@@ -93,7 +93,8 @@ async function readJson(target: Target, answer: IncomingMessage): Promise<unknow
   if (body === undefined) {
     throw new DepotError(
       'upstream_unreachable',
-      `cannot use the answer of ${target.url}${target.prefix}: it is not depotd's (HTTP ${status}, ${headers['content-type'] ?? 'no type'}); see --url and --base`,
+      `cannot use the answer of ${target.url}${target.prefix}: it is not depotd's (HTTP ` +
+        `${status}, ${headers['content-type'] ?? 'no type'}); see --url and --base`,
     );
   }
   if (status < 400) return body;

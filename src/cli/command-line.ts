@@ -136,7 +136,8 @@ function checkOptions(command: CommandName, values: Values): void {
 function checkSession(session: string | undefined): string | undefined {
   if (session !== undefined && !/^[0-9a-f]{32}$/.test(session)) {
     throw new Error(
-      'cannot use the session: 32 hexadecimal digits are expected, as in the cookie sysauth_http of the panel',
+      'cannot use the session: 32 hexadecimal digits are expected, as in the cookie ' +
+        'sysauth_http of the panel',
     );
   }
   return session;

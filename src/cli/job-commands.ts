@@ -125,7 +125,8 @@ async function followToEnd(
     (error: unknown) => {
       if (error instanceof DepotError && error.code === 'forbidden') {
         output.say(
-          `the task goes on; to go on watching when you are logged in: ${invocation.self} log -f ${shortId(id)}`,
+          `the task goes on; to go on watching when you are logged in: ${invocation.self} ` +
+            `log -f ${shortId(id)}`,
         );
       }
       throw error;

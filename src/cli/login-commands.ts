@@ -39,7 +39,8 @@ export async function logIn({ client, output, invocation, logins }: LoginContext
     const login = { password, ...(username !== undefined && { username }) };
     await logins.save(invocation.target, await client.logIn(login));
     output.say(
-      'logged in; the session ends with logout, after an hour without a command, or with the daemon',
+      'logged in; the session ends with logout, after an hour without a command, or with ' +
+        'the daemon',
     );
     return 0;
   });

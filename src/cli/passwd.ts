@@ -27,7 +27,8 @@ export async function passwd({ client, isOnThisHost, secrets, say }: PasswdTools
     say(
       secrets.isAsking
         ? 'cannot set the password: an empty one is none'
-        : 'cannot set the password: standard input has none; the first line is the new one, the second the old one where one is set',
+        : 'cannot set the password: standard input has none; the first line is the new one, ' +
+            'the second the old one where one is set',
     );
     return USAGE;
   }

@@ -33,7 +33,10 @@ function oneLine(text: string): string {
 export function formatTime(unix: number): string {
   const date = new Date(unix * 1000);
   const two = (value: number): string => String(value).padStart(2, '0');
-  return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())} ${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}`;
+  return (
+    `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())} ` +
+    `${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}`
+  );
 }
 
 /** A span of seconds, such as `4 s` or `2 min 5 s`. */

@@ -22,7 +22,8 @@ export async function openUpload(
 ): Promise<StreamedBody> {
   const boundary = `depotctl-${randomBytes(16).toString('hex')}`;
   const head = Buffer.from(
-    `--${boundary}\r\nContent-Disposition: form-data; name="file"; filename="${quotedName(path)}"\r\nContent-Type: application/octet-stream\r\n\r\n`,
+    `--${boundary}\r\nContent-Disposition: form-data; name="file"; ` +
+      `filename="${quotedName(path)}"\r\nContent-Type: application/octet-stream\r\n\r\n`,
   );
   const tail = Buffer.from(`\r\n--${boundary}--\r\n`);
   const file = await open(path, 'r').catch((error: unknown) =>

@@ -65,7 +65,8 @@ function settingsOf(text: string, path: string, { tables, problems }: Reading): 
     const table = tables.get(name);
     if (table === undefined) {
       problems.push(
-        `${path}:${section.line}: cannot use the section ${name}: ${[...tables.keys()].join(', ')} are known`,
+        `${path}:${section.line}: cannot use the section ${name}: ` +
+          `${[...tables.keys()].join(', ')} are known`,
       );
     } else {
       for (const option of section.options) {

@@ -25,7 +25,8 @@ export function setUciOption(text: string, place: UciPlace, value: string): stri
   if (result === undefined) {
     throw new DepotError(
       'internal',
-      `cannot set ${place.section}.${place.option}: its line is written in a way that only an editor can change`,
+      `cannot set ${place.section}.${place.option}: its line is written in a way that only ` +
+        'an editor can change',
     );
   }
   return result;
@@ -40,7 +41,8 @@ function waysToSet(
   const line = `\toption ${option} ${quoted}`;
   if (section === undefined) {
     return [
-      `${text}${text === '' || text.endsWith('\n') ? '' : '\n'}\nconfig ${type} '${name}'\n${line}\n`,
+      `${text}${text === '' || text.endsWith('\n') ? '' : '\n'}\nconfig ${type} ` +
+        `'${name}'\n${line}\n`,
     ];
   }
   const lines = text.split('\n');

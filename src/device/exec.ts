@@ -129,8 +129,8 @@ export async function run(command: Command, limits: RunLimits): Promise<RunResul
 /**
  * Locks an open file with flock(1), of util-linux or busybox, and waits while somebody else has it
  * locked. The lock stays with the descriptor when the program has ended.
- * @returns `held` if the time is over, `failed` if there is no such program or the file system knows
- *   no locks
+ * @returns `held` if the time is over, `failed` if there is no such program or the file system
+ *   knows no locks
  */
 export async function lockDescriptor(
   descriptor: number,

@@ -7,8 +7,8 @@ import { DepotError, reasonOf, systemCode } from '../errors.ts';
  * Folders whose names root writes, below folders that others can write, such as /tmp (sticky, mode
  * 1777). What is looked at on the way cannot be changed afterwards: each folder and each link must
  * belong to root or to this user, and a folder that everybody may write must be sticky, so that
- * nobody else can rename or replace what is in it (path_resolution(7), inode(7)). What is missing is
- * made, name by name, never through a link of somebody else.
+ * nobody else can rename or replace what is in it (path_resolution(7), inode(7)). What is missing
+ * is made, name by name, never through a link of somebody else.
  */
 
 /**

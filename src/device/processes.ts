@@ -115,7 +115,9 @@ const JOB_VARIABLE = 'DEPOTD_JOB';
  */
 function onTerminal(command: Command): Command {
   const names = command.argv.map((_, index) => `DEPOTD_ARG_${index}`);
-  const text = `set -- ${names.map((name) => `"$${name}"`).join(' ')}; unset ${names.join(' ')}; exec "$@"`;
+  const text =
+    `set -- ${names.map((name) => `"$${name}"`).join(' ')}; unset ${names.join(' ')}; exec ` +
+    '"$@"';
   const variables = Object.fromEntries(
     names.map((name, index) => [name, command.argv[index] ?? '']),
   );

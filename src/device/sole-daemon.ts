@@ -33,11 +33,11 @@ export interface ClaimOptions {
  * Lets one daemon at a time work with the state folder: a second one would write the job records
  * anew under the first, run the same jobs, and take the first one's uploads for left behind.
  *
- * The lock is the kernel's: flock(2) on the folder itself, which needs no room and is there in every
- * namespace that sees the folder. It belongs to the open file description, so that the program
- * flock(1), which sets it on the descriptor that it inherits, may end, and the lock goes with this
- * process, however that ends (docs/reference/jobs.md). The note beside it says who holds the lock,
- * and keeps out a version of depotd that knows no lock.
+ * The lock is the kernel's: flock(2) on the folder itself, which needs no room and is there in
+ * every namespace that sees the folder. It belongs to the open file description, so that the
+ * program flock(1), which sets it on the descriptor that it inherits, may end, and the lock goes
+ * with this process, however that ends (docs/reference/jobs.md). The note beside it says who holds
+ * the lock, and keeps out a version of depotd that knows no lock.
  * @throws DepotError unavailable if another daemon has not ended within `waitMs`
  */
 export async function claimState(options: ClaimOptions): Promise<void> {

@@ -25,7 +25,9 @@ const OWN_FIELDS = ['level', 'time', 'event'];
 /** What needs no quotes; everything else is written as JSON, control characters escaped. */
 const PLAIN = /^[\p{L}\p{N}_./:@%+,~[\]*-]+$/u;
 
-/** For people, and for a syslog that has level and time itself: `job ended task=… kind=install`. */
+/**
+ * For people, and for a syslog that has level and time itself: `job ended task=… kind=install`.
+ */
 export function eventText(event: LogEvent): string {
   const fields = Object.entries(event).filter(([name]) => !OWN_FIELDS.includes(name));
   const words = fields.map(([name, value]) => `${name}=${valueText(value)}`);

@@ -106,7 +106,8 @@ function upload(file, onProgress) {
     request.addEventListener('error', () =>
       reject(
         new Refused(
-          'The connection broke while the file was sent. It may be larger than the device takes, or have changed.',
+          'The connection broke while the file was sent. It may be larger than the device ' +
+            'takes, or have changed.',
         ),
       ),
     );

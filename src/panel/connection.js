@@ -39,7 +39,9 @@ export function createConnection({ api, notices, embedding, onUp, onJob, poll })
     notices.show({
       topic: 'connection',
       tone: 'warn',
-      text: `${text} What you see may be old; this page goes on by itself when it is back. Tasks that were running go on.`,
+      text:
+        `${text} What you see may be old; this page goes on by itself when it is back. Tasks ` +
+        'that were running go on.',
       isLasting: true,
     });
   };

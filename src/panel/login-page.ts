@@ -23,7 +23,9 @@ export interface LoginProblem {
  * It works without its script, too: the field `page` asks for a page as the answer.
  */
 export function loginPage(form: LoginForm, problem?: LoginProblem): Response {
-  const policy = `default-src 'none'; script-src '${hashOf(SCRIPT)}'; style-src '${hashOf(STYLE)}'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'self'`;
+  const policy =
+    `default-src 'none'; script-src '${hashOf(SCRIPT)}'; style-src '${hashOf(STYLE)}'; ` +
+    `connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'self'`;
   const headers = {
     'content-type': 'text/html; charset=utf-8',
     'cache-control': 'no-store',

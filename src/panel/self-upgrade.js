@@ -35,7 +35,8 @@ export function createSelfUpgrade({ api, report, onUpgrade }) {
   });
   upgrade.addEventListener('click', async () => {
     const text =
-      'The app service starts again in between; this page waits and goes on by itself. If the new version does not answer, the old one is put back.';
+      'The app service starts again in between; this page waits and goes on by itself. If ' +
+      'the new version does not answer, the old one is put back.';
     if (
       !(await confirm({
         title: `Upgrade depotd to ${version}?`,

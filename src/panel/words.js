@@ -68,5 +68,8 @@ export function stateWord(state) {
 /** The step that a running task is at; a waiting one says so already. */
 export function progressLine({ state, progress }) {
   if (state !== 'running' || progress === undefined) return '';
-  return `Step ${Math.min(progress.done + 1, progress.total)} of ${progress.total}: ${progress.label}${progress.percent === undefined ? '' : `, ${progress.percent} %`}`;
+  return (
+    `Step ${Math.min(progress.done + 1, progress.total)} of ${progress.total}: ` +
+    `${progress.label}${progress.percent === undefined ? '' : `, ${progress.percent} %`}`
+  );
 }

@@ -90,7 +90,8 @@ async function judgeLive(
   if (long !== undefined) throw tooLong(judging.label, long);
   await context.note(
     isRetried
-      ? 'not everything could be copied while containers run; what is left is copied when they have stopped'
+      ? 'not everything could be copied while containers run; what is left is copied when ' +
+          'they have stopped'
       : 'not everything could be copied; trying once more',
   );
   remember(context.memory, { isRetried: true });
@@ -146,7 +147,8 @@ async function judgeCompare(
   if (needRecord(context.memory).isThorough) {
     throw new DepotError(
       'internal',
-      `cannot trust the copy: ${differences} things differ from the source, which has ${files}, the copy ${copied}; the log names the first`,
+      `cannot trust the copy: ${differences} things differ from the source, which has ` +
+        `${files}, the copy ${copied}; the log names the first`,
     );
   }
   remember(context.memory, { isThorough: true });

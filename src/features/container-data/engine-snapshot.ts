@@ -58,7 +58,8 @@ export async function needStopped({ engine }: ContainerHost, dataRoot: string): 
   if (state.kind === 'absent' && holders.length === 0) return;
   throw new DepotError(
     'unavailable',
-    `cannot trust the copy: somebody has started the container engine meanwhile${holders.length > 0 ? ` (${textOf(holders)})` : ''}`,
+    'cannot trust the copy: somebody has started the container engine ' +
+      `meanwhile${holders.length > 0 ? ` (${textOf(holders)})` : ''}`,
   );
 }
 
@@ -98,7 +99,8 @@ async function lasting(
   const passing = found.filter(({ state }) => state?.isRemovedAtEnd === true);
   for (const { container } of passing) {
     await note(
-      `${container.name} is one that the engine removes when it stops (--rm); it will not run again`,
+      `${container.name} is one that the engine removes when it stops (--rm); it will not ` +
+        'run again',
     );
   }
   return found.filter((entry) => !passing.includes(entry)).map(({ container }) => container);

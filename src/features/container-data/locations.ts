@@ -20,7 +20,9 @@ export const MOST_PATH_BYTES = 4095;
  * Names the first path that is longer: `./` and one byte more than that. busybox's find says of it
  * that it cannot look at it.
  */
-const FIND_LONG_PATH = `cd "$1" && find . -xdev -path "$(printf '%${MOST_PATH_BYTES + 3}s' | tr ' ' '?')*" 2>&1 | grep -a -e '^\\./' -e 'name too long$' | head -n 1`;
+const FIND_LONG_PATH =
+  `cd "$1" && find . -xdev -path "$(printf '%${MOST_PATH_BYTES + 3}s' | tr ' ' '?')*" 2>&1 | ` +
+  `grep -a -e '^\\./' -e 'name too long$' | head -n 1`;
 
 export function createLocations(environment: Record<string, string>): Locations {
   /** Runs a fixed shell text on one folder. */

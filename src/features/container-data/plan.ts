@@ -289,9 +289,11 @@ async function tell(
   const bytes = heldBytes ?? (await locations.usage(source)).bytes;
   await note(`the engine works in ${target}, and the containers run`);
   await note(
-    `the disk of ${target} must be mounted before the engine starts: without it the engine would begin anew on the disk below`,
+    `the disk of ${target} must be mounted before the engine starts: without it the engine ` +
+      'would begin anew on the disk below',
   );
   await note(
-    `the old data is still in ${setting.path} and holds ${sizeText(bytes)}; remove it when you no longer want it`,
+    `the old data is still in ${setting.path} and holds ${sizeText(bytes)}; remove it when ` +
+      'you no longer want it',
   );
 }

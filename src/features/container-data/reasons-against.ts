@@ -84,7 +84,8 @@ const notAFolder: Reason = ({ target }) =>
 const unsuitable: Reason = ({ target: { path, mount } }) =>
   SUITABLE.includes(mount.type)
     ? undefined
-    : `${path} is on a file system of the type ${mount.type}, on which the engine cannot keep its layers; ${SUITABLE.slice(0, 3).join(', ')} and the like are fit`;
+    : `${path} is on a file system of the type ${mount.type}, on which the engine cannot ` +
+      `keep its layers; ${SUITABLE.slice(0, 3).join(', ')} and the like are fit`;
 
 /**
  * With owners, modes, links, device nodes and the `trusted` extended attributes that overlays are
@@ -116,11 +117,13 @@ const mountsBelowTarget: Reason = ({ source, target, mountsInTarget: [first] }) 
 const configuredElsewhere: Reason = ({ setting: { elsewhere, file } }) =>
   elsewhere === undefined
     ? undefined
-    : `the engine is configured elsewhere: alt_config_file in ${file} names ${elsewhere}, and nothing else counts beside it`;
+    : `the engine is configured elsewhere: alt_config_file in ${file} names ${elsewhere}, ` +
+      'and nothing else counts beside it';
 
 const runsElsewhere: Reason = ({ setting, engine, isElsewhere }) =>
   engine.kind === 'answers' && isElsewhere
-    ? `the engine works in ${engine.dataRoot}, but ${setting.file} leads to ${setting.path}: it is configured elsewhere`
+    ? `the engine works in ${engine.dataRoot}, but ${setting.file} leads to ${setting.path}: ` +
+      'it is configured elsewhere'
     : undefined;
 
 const uncommitted: Reason = ({ setting: { uncommittedFile } }) =>
@@ -133,10 +136,15 @@ const noServiceManager: Reason = ({ serviceManagerFault }) => serviceManagerFaul
 const badName: Reason = ({ target: { path, real } }) => {
   const [character] = UNFIT_CHARACTER.exec(path + real) ?? [];
   if (character !== undefined) {
-    return `${path} has ${JSON.stringify(character)} in it, with which the engine does not start or does not find its containers again; no path may have : , \\ [ % " or control characters`;
+    return (
+      `${path} has ${JSON.stringify(character)} in it, with which the engine does not start ` +
+      'or does not find its containers again; no path may have : , \\ [ % " or control ' +
+      'characters'
+    );
   }
   return Math.max(Buffer.byteLength(path), Buffer.byteLength(real)) > MOST_TARGET_BYTES
-    ? `${path} has more than ${MOST_TARGET_BYTES} bytes, with which the engine cannot mount its layers`
+    ? `${path} has more than ${MOST_TARGET_BYTES} bytes, with which the engine cannot mount ` +
+        'its layers'
     : undefined;
 };
 
@@ -163,7 +171,8 @@ const nothingThere: Reason = ({ source }) =>
 
 const notMounted: Reason = ({ target, system }) =>
   isOnSystem(target, system)
-    ? `nothing is mounted at ${target.path}: it is on the file system of ${target.mount.path}, the system's own`
+    ? `nothing is mounted at ${target.path}: it is on the file system of ` +
+      `${target.mount.path}, the system's own`
     : undefined;
 
 const insideSource: Reason = ({ source, target }) =>
@@ -199,7 +208,8 @@ const subvolumes: Reason = ({ subvolumes: [first] }) =>
 
 const driverCannotMove: Reason = ({ driver }) =>
   SNAPSHOT_DRIVERS.includes(driver)
-    ? `the storage driver ${driver} keeps its layers as snapshots of the file system, which cannot be copied`
+    ? `the storage driver ${driver} keeps its layers as snapshots of the file system, which ` +
+      'cannot be copied'
     : undefined;
 
 export const SNAPSHOT_DRIVERS = ['btrfs', 'zfs', 'devicemapper', 'windowsfilter'];
@@ -207,7 +217,8 @@ export const SNAPSHOT_DRIVERS = ['btrfs', 'zfs', 'devicemapper', 'windowsfilter'
 const noRoom: Reason = ({ need, target }) => {
   const bytes = (need?.bytes ?? 0) * MARGIN;
   return bytes > target.freeBytes
-    ? `${target.path} has too little space: ${sizeText(target.freeBytes)} are free, ${sizeText(bytes)} are needed, which is what is there and 5 %`
+    ? `${target.path} has too little space: ${sizeText(target.freeBytes)} are free, ` +
+        `${sizeText(bytes)} are needed, which is what is there and 5 %`
     : undefined;
 };
 
@@ -222,7 +233,10 @@ const pathTooLong: Reason = ({ longPath }) =>
   longPath === undefined ? undefined : longPathText(longPath);
 
 export function longPathText({ folder, start }: LongPath): string {
-  return `a path in ${folder} has more than ${MOST_PATH_BYTES} bytes, which cannot be copied: ${start}…`;
+  return (
+    `a path in ${folder} has more than ${MOST_PATH_BYTES} bytes, which cannot be copied: ` +
+    `${start}…`
+  );
 }
 
 const noCopier: Reason = ({ copierFault }) => copierFault;

@@ -151,8 +151,12 @@ async function goneText({ moves }: ContainerHost, target: string): Promise<strin
   const { isEmpty } = await moves.look(target);
   const below = isEmpty
     ? ''
-    : `. Without it the engine began anew in ${target} on the disk below: what it made there may be removed, but only while the other disk is not mounted`;
-  return `the disk of ${target} went when the engine was to work there. What is on it stays; if containers have written to it, the next move says where that is${below}`;
+    : `. Without it the engine began anew in ${target} on the disk below: what it made there ` +
+      'may be removed, but only while the other disk is not mounted';
+  return (
+    `the disk of ${target} went when the engine was to work there. What is on it stays; if ` +
+    `containers have written to it, the next move says where that is${below}`
+  );
 }
 
 async function putTargetBack(
@@ -166,7 +170,10 @@ async function putTargetBack(
 }
 
 export function leftText(left: string): string {
-  return `containers may have run at the new place for a while: what they wrote there is in ${left}, and nothing touches it; remove it when you do not need it`;
+  return (
+    'containers may have run at the new place for a while: what they wrote there is in ' +
+    `${left}, and nothing touches it; remove it when you do not need it`
+  );
 }
 
 async function returnToOldPlace(
@@ -201,7 +208,9 @@ async function keepRunning(
     );
   } catch (error) {
     await context.note(
-      `the container engine is not as it was. It worked in ${setting.path} with ${containers.map(({ name }) => name).join(', ') || 'no container'} running; its configuration names ${(await host.settings.read()).path}`,
+      `the container engine is not as it was. It worked in ${setting.path} with ` +
+        `${containers.map(({ name }) => name).join(', ') || 'no container'} running; its ` +
+        `configuration names ${(await host.settings.read()).path}`,
     );
     throw error;
   }

@@ -38,7 +38,8 @@ export function containerRoutes(tools: ContainerTools): Route[] {
     postTask({
       path: 'admin/store/docker_migrate',
       summary:
-        'Move the container data; overwrite is true to replace what is there, chdir to copy nothing',
+        'Move the container data; overwrite is true to replace what is there, chdir to ' +
+        'copy nothing',
       params: { path: devicePath, overwrite },
       handle: async ({ params }) => json(await migrate(tools, params)),
     }),

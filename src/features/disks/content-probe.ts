@@ -44,8 +44,8 @@ function decode(encoded: string): string {
 export const BLOCK_INFO: [string, ...string[]] = ['block', 'info'];
 
 /**
- * `/dev/sda1: UUID="…" LABEL="data" VERSION="1.0" MOUNT="/mnt" TYPE="ext4"`, by device node. Values
- * are not escaped.
+ * `/dev/sda1: UUID="…" LABEL="data" VERSION="1.0" MOUNT="/mnt" TYPE="ext4"`, by device node.
+ * Values are not escaped.
  */
 export function parseBlockInfo(output: string): Map<string, Content> {
   const contents = new Map<string, Content>();

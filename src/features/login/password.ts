@@ -26,8 +26,8 @@ const MOST_WAITING = 32;
 
 /**
  * The device's password: an scrypt hash in the file `password` of the state folder, read anew each
- * time, so that an owner who has forgotten it can remove the file. One check runs at a time, and one
- * more for who is trusted: each needs 16 MiB and a core.
+ * time, so that an owner who has forgotten it can remove the file. One check runs at a time, and
+ * one more for who is trusted: each needs 16 MiB and a core.
  */
 export function createPassword(stateDir: string): Password {
   const file = join(stateDir, 'password');

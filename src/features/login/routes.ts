@@ -53,7 +53,8 @@ export function loginRoutes({ auth, panel, password, log }: LoginTools): Route[]
     openPost({
       path: 'admin/login',
       summary:
-        "Log in: 204 and a cookie; with main.auth panel by the device's user and password, or by a session of rpcd",
+        "Log in: 204 and a cookie; with main.auth panel by the device's user and password, " +
+        'or by a session of rpcd',
       bodyOnly: ['password', 'session'],
       params: {
         username: v.optional(secretText),
@@ -84,7 +85,8 @@ export function loginRoutes({ auth, panel, password, log }: LoginTools): Route[]
     openPost({
       path: 'admin/passwd',
       summary:
-        'Set the password: with the old one, or, while none is set, as root on this device; all sessions end',
+        'Set the password: with the old one, or, while none is set, as root on this ' +
+        'device; all sessions end',
       bodyOnly: ['password', 'old', 'proof'],
       params: {
         password: passwordText,

@@ -4,8 +4,8 @@ const text = v.string();
 const texts = v.array(v.string());
 
 /**
- * What the interface knows of an app's meta file; every other key passes through. A key of another type is
- * left out.
+ * What the interface knows of an app's meta file; every other key passes through. A key of another
+ * type is left out.
  */
 const metaFile = v.looseObject({
   title: optional(text),

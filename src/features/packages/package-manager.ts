@@ -73,7 +73,8 @@ export interface TransactionSteps {
   /**
    * Before the command: waits for whoever else changes packages, puts a damaged database right and
    * remembers it as it is. A command that was shut out goes back to the first of these steps.
-   * @param changeIn what was decided on; undefined if nobody knows, as with a program of the owner's
+   * @param changeIn what was decided on; undefined if nobody knows, as with a program of the
+   *   owner's
    */
   before: (changeIn: (context: StepContext) => PackageChange | undefined) => [Act, ...Step[]];
   /** The database as `before` found it; undefined if it has not come so far. */

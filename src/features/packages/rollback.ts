@@ -9,8 +9,8 @@ import type { PackageTools } from './package-tools.ts';
 /**
  * After a package job that failed, was stopped or was cut off: nothing stays half installed. What
  * came with it goes again, whole or half; what was there before and is half upgraded is configured
- * once more; files go that a killed package manager left and no database knows. A job that had done its main
- * work (an app is installed, its configuration failed) keeps that.
+ * once more; files go that a killed package manager left and no database knows. A job that had done
+ * its main work (an app is installed, its configuration failed) keeps that.
  */
 export function repairSteps(tools: PackageTools): Step[] {
   const {

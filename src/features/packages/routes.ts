@@ -105,7 +105,9 @@ function conflictResult(
   return {
     code: 1,
     stdout: '',
-    stderr: `cannot ${kind} ${subject}: task ${id} (${command}) is queued and would ${other} it; stop that task first`,
+    stderr:
+      `cannot ${kind} ${subject}: task ${id} (${command}) is queued and would ${other} it; ` +
+      'stop that task first',
   };
 }
 

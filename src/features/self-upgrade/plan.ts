@@ -32,7 +32,9 @@ export async function findSelfUpgrade(manager: PackageManager): Promise<string |
 const FAILURES: Record<number, string> = {
   3: 'the new version was not installed; the log says why',
   4: 'the new version did not answer /healthz in time; the old one is put back',
-  5: 'the new version did not answer /healthz in time, and the old one could not be put back in order; the log says why',
+  5:
+    'the new version did not answer /healthz in time, and the old one could not be put back ' +
+    'in order; the log says why',
 };
 
 export interface SelfUpgradeTools extends PackageTools {

@@ -9,8 +9,8 @@
  * package stays for its owner. A daemon counts as the new one when it has run for less time than
  * the upgrade, and as healthy when it answers three times in a row.
  *
- * `manager.sh` is the package manager's half. It may use `package`, `old` (a version), `root` (empty
- * for `/`) and `folder`, and has the functions `read_manager_settings` (reads the lines of
+ * `manager.sh` is the package manager's half. It may use `package`, `old` (a version), `root`
+ * (empty for `/`) and `folder`, and has the functions `read_manager_settings` (reads the lines of
  * `SelfUpgradeSupport.settings`), `upgrade`, `version` (prints the one on record), `is_whole`
  * (whether the old version's records are all there), `mend_database`, `put_files_back` (of the old
  * version, over whatever is there) and `downgrade`.

@@ -48,7 +48,10 @@ export function uploadPlan(tools: UploadPlanTools, { subject, params }: Job): Pl
   const file = v.parse(uploadParams, params);
   const judge: ChangeWork['judge'] = (after, _, { job, before }) => {
     if (file.type === PROGRAM && job.lastExitCode !== 0) {
-      return `cannot install ${subject}: it ended with exit code ${job.lastExitCode ?? 'none'}; the log says why`;
+      return (
+        `cannot install ${subject}: it ended with exit code ${job.lastExitCode ?? 'none'}; ` +
+        'the log says why'
+      );
     }
     const half = packagesThatCame(before, after).find(
       (name) => after.get(name)?.state !== 'installed',
@@ -60,7 +63,8 @@ export function uploadPlan(tools: UploadPlanTools, { subject, params }: Job): Pl
     const found = after.get(file.package);
     return found?.state === 'installed' && found.version === file.version
       ? undefined
-      : `cannot install ${subject}: ${file.package} ${file.version ?? ''} is not installed; the log says why`;
+      : `cannot install ${subject}: ${file.package} ${file.version ?? ''} is not installed; ` +
+          'the log says why';
   };
   const steps = changeSteps(tools, {
     verb: 'install',

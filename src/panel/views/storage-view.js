@@ -83,7 +83,8 @@ function createMoveForm({ api, onMove }) {
       { text: 'Replace what is there', overwrite: 'true', className: 'danger' },
     );
     return say(
-      'There is something in this folder. Use it as it is, without copying anything, or replace it with the data that is in use now.',
+      'There is something in this folder. Use it as it is, without copying anything, or ' +
+        'replace it with the data that is in use now.',
     );
   };
 

@@ -53,7 +53,8 @@ export async function findServiceManager(options: ServiceManagerOptions): Promis
   if (engine === 'systemd' || (await hasUnit(paths))) return systemdServiceManager(options);
   throw new DepotError(
     'unavailable',
-    `cannot tell who starts the container engine: there is neither ${initScript} nor a systemd unit docker; container.engine can name commands`,
+    `cannot tell who starts the container engine: there is neither ${initScript} nor a ` +
+      'systemd unit docker; container.engine can name commands',
   );
 }
 

@@ -9,9 +9,9 @@ import { parseStanza } from './stanza.ts';
 import { compareVersions } from './compare-versions.ts';
 
 /**
- * The versions that the package lists offer for some names, or for all, newest first. Lists are read as a
- * stream, gzip or plain, and only the paragraphs asked for are kept, since a list unpacked can be
- * larger than the daemon.
+ * The versions that the package lists offer for some names, or for all, newest first. Lists are
+ * read as a stream, gzip or plain, and only the paragraphs asked for are kept, since a list
+ * unpacked can be larger than the daemon.
  */
 export async function findOffers(
   config: OpkgConfig,

@@ -23,9 +23,9 @@ export async function readLockHolder(file: string): Promise<number | undefined> 
 }
 
 /**
- * Makes the lock file before opkg does. opkg opens it with creat(2), which empties whatever a link of
- * that name leads to, and on OpenWrt it lies in a folder for everybody. A file of another user locks
- * nothing out: opkg runs as root.
+ * Makes the lock file before opkg does. opkg opens it with creat(2), which empties whatever a link
+ * of that name leads to, and on OpenWrt it lies in a folder for everybody. A file of another user
+ * locks nothing out: opkg runs as root.
  * @throws DepotError unavailable if it cannot be had
  */
 export async function ownLockFile(path: string): Promise<void> {

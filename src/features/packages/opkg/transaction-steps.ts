@@ -61,7 +61,8 @@ async function needSpace({ freeBytes }: Installation, purpose: string): Promise<
   if (free < LEAST_FREE_BYTES) {
     throw new DepotError(
       'no_space',
-      `cannot ${purpose}: ${free} bytes are free for packages, ${LEAST_FREE_BYTES} are needed at least`,
+      `cannot ${purpose}: ${free} bytes are free for packages, ${LEAST_FREE_BYTES} are ` +
+        'needed at least',
     );
   }
 }
@@ -99,7 +100,8 @@ async function waitForLock(
     if (performance.now() > deadline) {
       throw new DepotError(
         'unavailable',
-        `cannot run opkg: ${who(holder)} has held ${installation.lockFile} for ${LOCK_LIMIT_MS / 60_000} minutes`,
+        `cannot run opkg: ${who(holder)} has held ${installation.lockFile} for ` +
+          `${LOCK_LIMIT_MS / 60_000} minutes`,
       );
     }
     if (!isTold) await note(`waiting: ${who(holder)} holds ${installation.lockFile}`);

@@ -4,8 +4,8 @@ import type { FailedFeed } from '../package-manager.ts';
 import type { PackageTools } from '../package-tools.ts';
 
 /**
- * update: the lists are kept aside, the package manager fetches new ones, and each feed that sent no good one
- * keeps its old list.
+ * update: the lists are kept aside, the package manager fetches new ones, and each feed that sent
+ * no good one keeps its old list.
  */
 export function updatePlan({ manager }: PackageTools): Plan {
   const { name, around, commands, lists } = manager;

@@ -39,7 +39,8 @@ export function upgradePlan(tools: PackageTools, { subject }: Job): Plan {
     );
     return behind === undefined
       ? undefined
-      : `cannot upgrade ${subject}: ${behind[0]} stays at ${after.get(behind[0])?.version ?? 'none'}, ${behind[1]} is offered`;
+      : `cannot upgrade ${subject}: ${behind[0]} stays at ` +
+          `${after.get(behind[0])?.version ?? 'none'}, ${behind[1]} is offered`;
   };
   return {
     steps: changeSteps(tools, { verb: 'upgrade', choose, judge }),
