@@ -46,7 +46,7 @@ const junkLine = fc.oneof(
       return '{}';
     }
   }),
-  fc.constant(`{"id":"deep","memory":${'['.repeat(200)}${']'.repeat(200)}}`),
+  fc.constant(`{"id":"deep","memory":${'['.repeat(5000)}${']'.repeat(5000)}}`),
 );
 
 /** Whatever stands among them, the records that are whole are all read, in their order. */
