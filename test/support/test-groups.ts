@@ -56,6 +56,14 @@ export const TEST_GROUPS: readonly TestGroup[] = [
     commands: ['nginx', 'lighttpd', ...DEVICE_COMMANDS],
   },
   {
+    name: 'the page in a real browser',
+    files: [
+      'test/panel/{click-through,embedding,interruptions,login-page}*.test.ts',
+      'test/packaging/page*.test.ts',
+    ],
+    commands: ['chromium', ...DEVICE_COMMANDS],
+  },
+  {
     name: 'a forge behind TLS',
     files: ['test/features/forge/connections.test.ts'],
     commands: ['openssl'],
