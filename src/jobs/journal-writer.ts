@@ -14,13 +14,13 @@ const GROWTH_BYTES = 512;
 export interface JournalWriter {
   /**
    * @param isUrgent whether the reserve may be used: for what somebody is told, that a job stops
-   * @throws DepotError no_space, internal
+   * @throws DepotError no_space, unavailable
    */
   save: (job: Job, isUrgent?: boolean) => Promise<void>;
   /**
    * Puts the end of a job on record.
    * @returns `marked` if only that it has ended could be kept, and not how
-   * @throws DepotError no_space, internal if not even that was possible
+   * @throws DepotError no_space, unavailable if not even that was possible
    */
   saveEnd: (job: Job) => Promise<'recorded' | 'marked'>;
   forget: (id: string) => Promise<void>;
@@ -181,7 +181,7 @@ function createLatest(jobs: readonly Job[]): Latest {
 
 function asDepotError(folder: string, error: unknown): DepotError {
   return new DepotError(
-    isDiskFull(error) ? 'no_space' : 'internal',
+    isDiskFull(error) ? 'no_space' : 'unavailable',
     `cannot write job records to ${folder}: ${reasonOf(error)}`,
     { cause: error },
   );

@@ -32,7 +32,7 @@ export interface Queue {
   newest: (lane: Lane) => Job | undefined;
   /**
    * Drops a queued job, stops a running one; false if there is no such job.
-   * @throws DepotError no_space, internal if that cannot be put on record: a queued job goes on
+   * @throws DepotError no_space, unavailable if that cannot be put on record: a queued job goes on
    *   waiting then, a running one is stopped all the same
    */
   stop: (id: string) => Promise<boolean>;
