@@ -29,13 +29,15 @@ export async function openMarks(folder: string): Promise<JobMarks> {
   const known = names === undefined ? undefined : new Set(names);
   const fileOf = (id: string): string => join(folder, id);
   const remove = (id: string): Promise<void> => rm(fileOf(id), { force: true });
+  let isThere = names !== undefined;
   const removeLater = (id: string): void => void remove(id).catch(() => undefined);
   return {
     has: (id) => known?.has(id) ?? true,
     add: async (ids) => {
       if (ids.length === 0) return;
-      await mkdir(folder, { recursive: true, mode: 0o700 });
-      for (const id of ids) await (await open(fileOf(id), 'a', 0o600)).close();
+      if (!isThere) await mkdir(folder, { recursive: true, mode: 0o700 });
+      isThere = true;
+      await Promise.all(ids.map((id) => touch(fileOf(id))));
       await syncFolder(folder);
     },
     remove: async (id) => {
@@ -47,4 +49,8 @@ export async function openMarks(folder: string): Promise<JobMarks> {
       for (const id of names ?? []) if (!isKnown(id)) removeLater(id);
     },
   };
+}
+
+async function touch(file: string): Promise<void> {
+  await (await open(file, 'a', 0o600)).close();
 }

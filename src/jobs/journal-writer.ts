@@ -154,7 +154,8 @@ function createLatest(jobs: readonly Job[]): Latest {
     const line = toLine(job);
     lines.set(job.id, line);
     if (isEnded(job.state)) unended.delete(job.id);
-    else unended.set(job.id, Buffer.byteLength(line));
+    // One that waits is told as stopped in one record; one that runs takes two.
+    else unended.set(job.id, (job.state === 'queued' ? 1 : 2) * reserveFor(line));
     return line;
   };
   for (const job of jobs) put(job);
@@ -167,16 +168,20 @@ function createLatest(jobs: readonly Job[]): Latest {
     get: (id) => lines.get(id),
     restore: (id, line) => {
       lines.set(id, line);
-      unended.set(id, Buffer.byteLength(line));
+      unended.set(id, 2 * reserveFor(line));
     },
     count: () => lines.size,
     text: () => [...lines.values()].map((line) => `${line}\n`).join(''),
     reserve: () => {
       let bytes = 0;
-      for (const length of unended.values()) bytes += 2 * (length + GROWTH_BYTES);
+      for (const needed of unended.values()) bytes += needed;
       return bytes;
     },
   };
+}
+
+function reserveFor(line: string): number {
+  return Buffer.byteLength(line) + GROWTH_BYTES;
 }
 
 function asDepotError(folder: string, error: unknown): DepotError {
