@@ -4,7 +4,7 @@ import { join } from 'node:path';
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
-import { readConfig } from '../../src/config/config.ts';
+import { readConfig, withoutRestart, type Config } from '../../src/config/config.ts';
 import { SECTIONS } from '../../src/features.ts';
 
 let folder: string;
@@ -205,3 +205,19 @@ test.each(['127.0.0.1:1', '127.255.0.9:1', 'localhost:1', '[::1]:1', 'unix:/run/
     ).toEqual([]);
   },
 );
+
+test('what cannot change under running jobs waits for a restart, a feature’s options too', () => {
+  const read = (...overrides: string[]): Config =>
+    readConfig({ file: '/dev/null', overrides }, SECTIONS).config;
+  const running = read('main.keep_jobs=5');
+
+  const { config, waiting } = withoutRestart(
+    running,
+    read('main.root=/mnt', 'main.keep_jobs=7', 'packages.manager=opkg', 'forge.expose=all'),
+    SECTIONS,
+  );
+
+  expect(waiting).toEqual(['main.root', 'packages.manager']);
+  expect([config.main.root, config.packages?.manager]).toEqual(['/', 'auto']);
+  expect([config.main.keep_jobs, config.forge?.expose]).toEqual([7, 'all']);
+});

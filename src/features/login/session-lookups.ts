@@ -25,6 +25,8 @@ const KNOWN_MS = 300_000;
 interface Lookup {
   session: RpcdSession;
   askedAt: number;
+  /** When it was last found, by a list or by its id. */
+  seenAt: number;
 }
 
 /**
@@ -65,12 +67,12 @@ export function createSessionLookups({
   const ask = async (id: string): Promise<RpcdSession | undefined> => {
     const askedAt = now();
     for (const [other, entry] of known) {
-      if (askedAt - entry.askedAt >= KNOWN_MS) known.delete(other);
+      if (askedAt - entry.seenAt >= KNOWN_MS) known.delete(other);
     }
     const session = await reported(rpcd.find({ id, isKnown: known.has(id) }));
     // Forgotten meanwhile: the answer may be older than the reason for that.
     if (session === undefined || !underWay.has(id)) known.delete(id);
-    else known.set(id, { session, askedAt });
+    else known.set(id, { session, askedAt, seenAt: askedAt });
     return session;
   };
 
@@ -97,9 +99,14 @@ export function createSessionLookups({
       return entry.session;
     },
     peek: async (id) => {
+      const entry = known.get(id);
+      // A list is long: strangers do not make rpcd write it.
+      if (entry === undefined) return askOnce(id);
       const listed = (await list()).get(id);
       // ubusd leaves out what does not fit its queue, and a pattern may grant what no name does.
-      return listed?.mayRead === true ? listed : askOnce(id);
+      if (listed?.mayRead !== true) return askOnce(id);
+      entry.seenAt = now();
+      return listed;
     },
     forget: (id) => {
       known.delete(id);

@@ -10,9 +10,13 @@ export const BACKENDS: readonly [PackageBackend, ...PackageBackend[]] = [OPKG];
  * say what is missing.
  * @param wanted option `packages.manager`: `auto`, or the name of one
  */
-export async function selectManager(paths: Paths, wanted: string): Promise<PackageBackend> {
-  const named = BACKENDS.find(({ name }) => name === wanted);
+export async function selectManager(
+  paths: Paths,
+  wanted: string,
+  backends: typeof BACKENDS = BACKENDS,
+): Promise<PackageBackend> {
+  const named = backends.find(({ name }) => name === wanted);
   if (named !== undefined) return named;
-  for (const backend of BACKENDS) if (await backend.isInUse(paths)) return backend;
-  return BACKENDS[0];
+  for (const backend of backends) if (await backend.isInUse(paths)) return backend;
+  return backends[0];
 }

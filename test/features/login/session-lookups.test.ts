@@ -1,0 +1,82 @@
+import { expect, test } from 'vitest';
+
+import type { RpcdSession } from '../../../src/features/login/ports.ts';
+import { createSessionLookups } from '../../../src/features/login/session-lookups.ts';
+import { createLog } from '../../../src/log.ts';
+
+const MINE: RpcdSession = {
+  id: 'a'.repeat(32),
+  username: 'reader',
+  token: 'x',
+  mayRead: true,
+  mayWrite: false,
+};
+
+/** rpcd with one session, and what it was asked. */
+function openLookups(session = MINE) {
+  const asked: string[] = [];
+  let now = 0;
+  let listed: RpcdSession | undefined = session;
+  const lookups = createSessionLookups({
+    rpcd: {
+      find: async ({ id }) => {
+        asked.push('get');
+        return id === session.id ? session : undefined;
+      },
+      list: async () => {
+        asked.push('list');
+        return new Map(listed === undefined ? [] : [[listed.id, listed]]);
+      },
+    },
+    log: createLog('silent'),
+    now: () => now,
+  });
+  return {
+    lookups,
+    asked,
+    pass: (ms: number) => (now += ms),
+    list: (next: RpcdSession | undefined) => (listed = next),
+  };
+}
+
+test('a look at a session that is known asks for the list alone, for however long it goes on', async () => {
+  const { lookups, asked, pass } = openLookups();
+  await lookups.find(MINE.id);
+  for (let looks = 0; looks < 1000; looks += 1) {
+    pass(1500);
+    expect(await lookups.peek(MINE.id)).toEqual(MINE);
+    await lookups.find('b'.repeat(32));
+  }
+
+  expect(asked.filter((method) => method === 'list')).toHaveLength(1000);
+  // One for the session, and one each for the stranger.
+  expect(asked.filter((method) => method === 'get')).toHaveLength(1001);
+});
+
+test('strangers do not make rpcd write a list', async () => {
+  const { lookups, asked } = openLookups();
+
+  expect(await lookups.peek('b'.repeat(32))).toBeUndefined();
+  expect(asked).toEqual(['get']);
+});
+
+test('what a list leaves out, or grants by a pattern, is asked for by its id', async () => {
+  const { lookups, asked, list } = openLookups();
+  await lookups.find(MINE.id);
+  list(undefined);
+  expect(await lookups.peek(MINE.id)).toEqual(MINE);
+  list({ ...MINE, mayRead: false });
+  expect(await lookups.peek(MINE.id)).toEqual(MINE);
+
+  expect(asked).toEqual(['get', 'list', 'get', 'list', 'get']);
+});
+
+test('a session that was forgotten is asked for anew, and an answer under way does not bring it back', async () => {
+  const { lookups, asked } = openLookups();
+  const underWay = lookups.find(MINE.id);
+  lookups.forget(MINE.id);
+  await underWay;
+  await lookups.find(MINE.id);
+
+  expect(asked).toEqual(['get', 'get']);
+});

@@ -1,0 +1,81 @@
+import { expect, onTestFinished, test } from 'vitest';
+
+import type { TestDaemon } from '../device/daemon.ts';
+import { createPanel, type Panel } from '../support/panel.ts';
+import type { Browser } from './browser.ts';
+import { click, openPanel } from './open-panel.ts';
+import { startPanel } from './start-panel.ts';
+
+const IS_LOGIN = "document.querySelector('#username') !== null";
+const IS_UP = "document.querySelector('#link')?.dataset.state === 'up'";
+
+interface Opened {
+  daemon: TestDaemon;
+  panel: Panel;
+  browser: Browser | undefined;
+  url: string;
+}
+
+async function openAtPanel(): Promise<Opened> {
+  const panel = await createPanel();
+  onTestFinished(() => panel.close());
+  const daemon = await startPanel({}, { set: ['main.auth=panel'], env: panel.env });
+  const url = `${daemon.url}${daemon.base}/`;
+  return { daemon, panel, url, browser: await openPanel(url, IS_LOGIN) };
+}
+
+const fill = (browser: Browser, password: string): Promise<unknown> =>
+  browser.evaluate(`document.querySelector('#password').value = ${JSON.stringify(password)}`);
+
+test("the page leads to the log-in with the device's password, and ends with a log-out in LuCI", async () => {
+  const { browser, panel, url } = await openAtPanel();
+  if (browser === undefined) return;
+
+  expect(await browser.evaluate("document.querySelector('#username').value")).toBe('root');
+  await fill(browser, 'wrong');
+  await click(browser, 'form button');
+  await browser.until(
+    "document.querySelector('[role=alert]').textContent.includes('the user name or the password is wrong')",
+  );
+  await fill(browser, 'labpass');
+  await click(browser, 'form button');
+  await browser.until(`location.href === ${JSON.stringify(url)} && ${IS_UP}`);
+  expect(await browser.evaluate('document.cookie')).toBe('');
+
+  const [, id = ''] = [...(await panel.sessions()).keys()];
+  await panel.logOut(id);
+  await browser.until(
+    "document.querySelector('.notice')?.textContent.startsWith('You are not logged in any more.')",
+  );
+  await click(browser, '.notice a');
+  await browser.until(IS_LOGIN);
+});
+
+/** As a browser sends a form whose script did not run. */
+const submit = (browser: Browser): Promise<unknown> =>
+  browser.evaluate("document.querySelector('form').submit()");
+
+test('the log-in works without its script', async () => {
+  const { browser, url } = await openAtPanel();
+  if (browser === undefined) return;
+
+  await fill(browser, 'wrong');
+  await submit(browser);
+  await browser.until(
+    "document.querySelector('[role=alert]')?.textContent.includes('the user name or the password is wrong')",
+  );
+  await fill(browser, 'labpass');
+  await submit(browser);
+  await browser.until(`location.href === ${JSON.stringify(url)} && ${IS_UP}`);
+});
+
+test('while no password is set the page says how to set one', async () => {
+  const daemon = await startPanel({}, { set: ['main.auth=password'] });
+  const browser = await openPanel(
+    `${daemon.url}${daemon.base}/`,
+    "document.querySelector('code')?.textContent === 'depotctl passwd'",
+  );
+  if (browser === undefined) return;
+
+  expect(await browser.evaluate("document.querySelector('#password')")).toBe(null);
+});
