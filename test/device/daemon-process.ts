@@ -4,6 +4,9 @@ import { createInterface } from 'node:readline';
 
 import type { Device } from './device.ts';
 
+/** What the daemon needs of a device: its root, and an environment in which its programs are found. */
+export type DaemonDevice = Pick<Device, 'root' | 'env'>;
+
 export interface DaemonOptions {
   /** Further `SECTION.OPTION=VALUE`; another main.listen is one more listener. */
   set?: readonly string[];
@@ -41,7 +44,7 @@ const END_LIMIT_MS = 15_000;
 
 /** Settles when the daemon listens. Each line that it logs is added to `log`. */
 export async function launchDaemon(
-  device: Device,
+  device: DaemonDevice,
   options: DaemonOptions,
   log: string[],
 ): Promise<LaunchedDaemon> {

@@ -3,12 +3,12 @@ import { setTimeout as delay } from 'node:timers/promises';
 
 import {
   launchDaemon,
+  type DaemonDevice,
   type DaemonOptions,
   type Ended,
   type EndingSignal,
   type LaunchedDaemon,
 } from './daemon-process.ts';
-import type { Device } from './device.ts';
 
 /** What `admin/system/tasks/status` tells of one task. */
 export interface TaskStatus {
@@ -61,7 +61,7 @@ const FINISHED_LIMIT_MS = 40_000;
 const POLL_MS = 30;
 
 export async function startDaemon(
-  device: Device,
+  device: DaemonDevice,
   options: DaemonOptions = {},
 ): Promise<TestDaemon> {
   const log: string[] = [];

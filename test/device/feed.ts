@@ -2,15 +2,27 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { setTimeout as delay } from 'node:timers/promises';
 
 import { createFeedFiles, type FeedPackage } from './feed-index.ts';
 
 /**
  * html: a login page with 200, as a captive portal sends it. truncated: the first half, as if it
  * were all. missing: 404. stalled: headers, then silence. closed: the connection ends without an
- * answer. bad-signature: a signature of something else.
+ * answer. cut: it ends in the middle of the answer. changed: one byte in the middle is another.
+ * slow: a piece of 1 KiB every 20 ms. bad-signature: a signature of something else.
  */
-export type Fault = 'html' | 'truncated' | 'missing' | 'stalled' | 'closed' | 'bad-signature';
+export type Fault =
+  | 'html'
+  | 'truncated'
+  | 'missing'
+  | 'stalled'
+  | 'closed'
+  | 'cut'
+  | 'changed'
+  | 'slow'
+  | 'bad-signature';
 
 export interface Feed {
   /**
@@ -20,6 +32,8 @@ export interface Feed {
   readonly url: string;
   /** Serves these packages from now on. */
   readonly publish: (packages: readonly FeedPackage[]) => void;
+  /** The same with files that were made elsewhere, by name. */
+  readonly publishFiles: (files: ReadonlyMap<string, Buffer>) => void;
   /** Makes one file, such as "Packages.gz", go wrong until `behave` is called. */
   readonly misbehave: (fileName: string, fault: Fault) => void;
   readonly behave: () => void;
@@ -36,8 +50,13 @@ export interface Feed {
 const FOLDER = '/feed/';
 
 /** A package feed over HTTP on a free port of the loopback interface. */
-export async function createFeed(packages: readonly FeedPackage[]): Promise<Feed> {
-  let files = createFeedFiles(packages);
+export function createFeed(packages: readonly FeedPackage[]): Promise<Feed> {
+  return createFeedOf(createFeedFiles(packages));
+}
+
+/** The same for files of any kind, by name. */
+export async function createFeedOf(published: ReadonlyMap<string, Buffer>): Promise<Feed> {
+  let files = published;
   let port = 0;
   const faults = new Map<string, Fault>();
   const asked: string[] = [];
@@ -60,7 +79,8 @@ export async function createFeed(packages: readonly FeedPackage[]): Promise<Feed
   await listen();
   return {
     url: `http://127.0.0.1:${port}${FOLDER.slice(0, -1)}`,
-    publish: (published) => void (files = createFeedFiles(published)),
+    publish: (packages) => void (files = createFeedFiles(packages)),
+    publishFiles: (others) => void (files = others),
     misbehave: (fileName, fault) => void faults.set(fileName, fault),
     behave: () => faults.clear(),
     refuse,
@@ -90,6 +110,17 @@ function answer(
     case 'closed':
       response.destroy();
       return;
+    case 'cut':
+      response.writeHead(200, { 'Content-Length': content.length });
+      response.write(content.subarray(0, content.length / 2), () => response.destroy());
+      return;
+    case 'changed':
+      response.writeHead(200, { 'Content-Length': content.length }).end(withOtherByte(content));
+      return;
+    case 'slow':
+      response.writeHead(200, { 'Content-Length': content.length });
+      void Readable.from(slowPieces(content)).pipe(response);
+      return;
     case 'stalled':
       response.writeHead(200, { 'Content-Length': content.length }).flushHeaders();
       return;
@@ -104,6 +135,20 @@ function answer(
       return;
     case undefined:
       response.writeHead(200, { 'Content-Length': content.length }).end(content);
+  }
+}
+
+function withOtherByte(content: Buffer): Buffer {
+  const at = Math.floor(content.length / 2);
+  const changed = Buffer.from(content);
+  changed.writeUInt8(content.readUInt8(at) ^ 0xff, at);
+  return changed;
+}
+
+async function* slowPieces(content: Buffer): AsyncGenerator<Buffer> {
+  for (let at = 0; at < content.length; at += 1024) {
+    yield content.subarray(at, at + 1024);
+    await delay(20);
   }
 }
 

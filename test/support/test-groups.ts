@@ -72,7 +72,7 @@ export const TEST_GROUPS: readonly TestGroup[] = [
     name: 'a device in a folder',
     files: [
       'test/cli/{follow,jobs,login,reads,relay,uploads}*.test.ts',
-      'test/{demo,device}/{demo,exec,ipk,processes,sole-daemon}*.test.ts',
+      'test/{demo,device}/{apk,demo,exec,ipk,processes,sole-daemon}*.test.ts',
       'test/device/opkg-contract/*.test.ts',
       'test/features.test.ts',
       'test/features/{app-status,login,packages,self-upgrade,tasks,uploads}/**/*.test.ts',

@@ -63,7 +63,7 @@ export function slowPackage(seconds = 20): FeedPackage {
   const postinst = `echo "slow: postinst begin"
 step=0
 while [ $step -lt ${steps} ]; do
-	[ -d "\${IPKG_INSTROOT}/usr/lib/opkg" ] || exit 1
+	[ -d "\${IPKG_INSTROOT}/usr/share" ] || exit 1
 	sleep 0.1
 	step=$((step + 1))
 done

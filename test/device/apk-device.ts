@@ -1,0 +1,123 @@
+import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+
+import { toApkPackage } from './apk-conversion.ts';
+import { parseApkDatabase, type ApkRecord } from './apk-database.ts';
+import { createApkFeedFiles, type ApkFeedPackage, type IndexSigner } from './apk-index.ts';
+import { BASE_SYSTEM, createApkRoot } from './apk-root.ts';
+import { runCommand, startCommand, type Outcome, type RunningCommand } from './command.ts';
+import { createFeedOf, type Feed } from './feed.ts';
+import { awkwardPackages, tinyPackages } from './packages/awkward-packages.ts';
+import { appPackages, type FeedVersion } from './packages/packages.ts';
+
+export interface ApkDeviceOptions {
+  /** An existing folder to lay the device out in; by default a new temporary one. */
+  directory?: string;
+  /** Default 1. */
+  feedVersion?: FeedVersion;
+  /** Put into the feed besides the usual ones; one of the same name takes the other's place. */
+  packages?: readonly ApkFeedPackage[];
+  /** The apk to use; by default the one that the variable APK names, or else the stand-in. */
+  apk?: string;
+}
+
+export interface ApkDevice {
+  readonly root: string;
+  readonly feed: Feed;
+  /** A value for PATH in which apk is found first. */
+  readonly path: string;
+  /** This process's environment with that PATH, and the root that scripts work on. */
+  readonly env: NodeJS.ProcessEnv;
+  readonly apk: (...args: readonly string[]) => Promise<Outcome>;
+  /** The same, to be signalled or watched while it runs. */
+  readonly startApk: (...args: readonly string[]) => RunningCommand;
+  /** Puts the feed into its other version; the device learns of it when it updates. */
+  readonly publish: (feedVersion: FeedVersion, signer?: IndexSigner) => void;
+  /** What is installed, by package name. */
+  readonly database: () => Promise<Map<string, ApkRecord>>;
+  /** The lines of the world file: what the owner asked for. */
+  readonly world: () => Promise<string[]>;
+  /** The content of a file on the device, or nothing. */
+  readonly read: (path: string) => Promise<string | undefined>;
+  /** Stops the feed and removes the folder. */
+  readonly close: () => Promise<void>;
+}
+
+/**
+ * A device in a folder with apk. Nothing is installed but the base system, and no index has been
+ * fetched.
+ */
+export async function createApkDevice(options: ApkDeviceOptions = {}): Promise<ApkDevice> {
+  const { packages = [], feedVersion = 1 } = options;
+  const directory = options.directory ?? (await mkdtemp(join(tmpdir(), 'depotd-device-')));
+  const root = join(directory, 'root');
+  const feed = await createFeedOf(createApkFeedFiles(apkFeedPackages(feedVersion, packages)));
+  await createApkRoot(root, { feedUrl: feed.url });
+  const path = await createPath(directory, options.apk ?? process.env.APK);
+  const env = { ...process.env, PATH: path, IPKG_INSTROOT: root, TMPDIR: join(root, 'tmp') };
+  const apkWords = (args: readonly string[]): [string, ...string[]] => [
+    'apk',
+    '--root',
+    root,
+    ...args,
+  ];
+
+  return {
+    root,
+    feed,
+    path,
+    env,
+    apk: (...args) => runCommand(apkWords(args), { env, cwd: join(root, 'mnt') }),
+    startApk: (...args) => startCommand(apkWords(args), { env, cwd: join(root, 'mnt') }),
+    publish: (version, signer) =>
+      feed.publishFiles(createApkFeedFiles(apkFeedPackages(version, packages), signer)),
+    database: async () =>
+      parseApkDatabase(await readFile(join(root, 'lib/apk/db/installed'), 'utf8')),
+    world: async () =>
+      (await readFile(join(root, 'etc/apk/world'), 'utf8'))
+        .split('\n')
+        .filter((line) => line !== ''),
+    read: (file) => readFile(join(root, file), 'utf8').catch(() => undefined),
+    close: async () => {
+      await feed.close();
+      await rm(directory, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
+    },
+  };
+}
+
+/** The base system, and the packages of the tests with opkg as apk's. */
+export function apkFeedPackages(
+  version: FeedVersion,
+  further: readonly ApkFeedPackage[] = [],
+): ApkFeedPackage[] {
+  const usual = [
+    ...BASE_SYSTEM,
+    ...[...appPackages(version), ...awkwardPackages(), ...tinyPackages()]
+      .filter(({ name }) => name !== 'recopkg')
+      .map(toApkPackage),
+  ];
+  const replaced = new Set(further.map(({ name }) => name));
+  return [...usual.filter(({ name }) => !replaced.has(name)), ...further];
+}
+
+const STAND_IN = join(import.meta.dirname, 'bin-apk/apk');
+
+/**
+ * Scripts run on the host and learn from their environment which root is theirs, since the folder
+ * has no shell to run them in. GNU's wget tries twenty times, uclient-fetch does not.
+ */
+async function createPath(directory: string, apk = STAND_IN): Promise<string> {
+  const folder = join(directory, 'bin');
+  await mkdir(folder, { recursive: true });
+  const rest = process.env.PATH ?? '';
+  const wrappers = {
+    apk: `#!/bin/sh\nexec '${apk}' --force-no-chroot --preserve-env "$@"\n`,
+    wget: `#!/bin/sh\nPATH='${rest}'\nexec wget --tries=1 "$@"\n`,
+  };
+  for (const [name, text] of Object.entries(wrappers)) {
+    await writeFile(join(folder, name), text);
+    await chmod(join(folder, name), 0o755);
+  }
+  return [folder, rest].join(delimiter);
+}

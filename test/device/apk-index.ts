@@ -1,0 +1,112 @@
+import { createSign, generateKeyPairSync, type KeyObject } from 'node:crypto';
+import { gzipSync } from 'node:zlib';
+
+import { createUnendedTar } from '../../packaging/apk.ts';
+import { installedBytes } from '../../packaging/package-files.ts';
+import { createTar } from '../../packaging/tar.ts';
+import { createApk, describe, type Apk, type ApkSource } from './apk.ts';
+import { MODIFIED_AT } from './tar.ts';
+
+export interface ApkFeedPackage extends ApkSource {
+  /** What the index says wrongly: a checksum that does not fit, or a file that is not there. */
+  listing?: 'wrong-checksum' | 'no-file';
+  /** What the index says the package takes on the disk; by default what it does take. */
+  installedSizeBytes?: number;
+}
+
+/** Whose signature the index has: of a key that the device trusts, of another one, or nobody's. */
+export type IndexSigner = 'trusted' | 'other' | 'nobody';
+
+/**
+ * The name of a feed's index. apk takes the second format only under a name that does not end in
+ * `.adb`.
+ */
+export const INDEX_NAME = 'APKINDEX.tar.gz';
+
+/** Of the public key below `etc/apk/keys`; the signature in the index names it. */
+export const KEY_NAME = 'lab.pem';
+
+const pairs = new Map<IndexSigner, { publicKey: string; privateKey: KeyObject }>();
+
+/** The device's trusted key, PEM. It is made once for each process. */
+export function publicKey(): string {
+  return pairOf('trusted').publicKey;
+}
+
+function pairOf(signer: IndexSigner): { publicKey: string; privateKey: KeyObject } {
+  const known = pairs.get(signer);
+  if (known !== undefined) return known;
+  const pair = generateKeyPairSync('rsa', { modulusLength: 2048 });
+  const made = {
+    publicKey: pair.publicKey.export({ type: 'spki', format: 'pem' }).toString(),
+    privateKey: pair.privateKey,
+  };
+  pairs.set(signer, made);
+  return made;
+}
+
+/** The files of a feed by name: the index and the packages. */
+export function createApkFeedFiles(
+  packages: readonly ApkFeedPackage[],
+  signer: IndexSigner = 'trusted',
+): Map<string, Buffer> {
+  const apks = packages.map((source) => ({ source, apk: createApk(source) }));
+  const text = apks.map(({ source, apk }) => `${stanzaOf(source, apk)}\n`).join('');
+  const files = new Map([[INDEX_NAME, createIndex(text, signer)]]);
+  for (const { source, apk } of apks) {
+    if (source.listing !== 'no-file') files.set(apk.fileName, apk.bytes);
+  }
+  return files;
+}
+
+/** An index of apk's second format: the signature's archive, then that of the text. */
+function createIndex(text: string, signer: IndexSigner): Buffer {
+  const member = { name: 'APKINDEX', mode: 0o644, content: Buffer.from(text) };
+  const index = gzipSync(createTar([member], MODIFIED_AT));
+  if (signer === 'nobody') return index;
+  const content = createSign('sha256').update(index).sign(pairOf(signer).privateKey);
+  const signature = { name: `.SIGN.RSA256.${KEY_NAME}`, mode: 0o644, content };
+  return Buffer.concat([gzipSync(createUnendedTar([signature], MODIFIED_AT)), index]);
+}
+
+const WRONG_IDENTITY = 'Q1AAAAAAAAAAAAAAAAAAAAAAAAAAA=';
+
+function stanzaOf(source: ApkFeedPackage, apk: Apk): string {
+  return stanzaText(apk, {
+    identity: source.listing === 'wrong-checksum' ? WRONG_IDENTITY : apk.identity,
+    installedSizeBytes: source.installedSizeBytes ?? installedBytes(apk.files),
+  });
+}
+
+export interface Listed {
+  identity: string;
+  installedSizeBytes: number;
+}
+
+/** What indexes and the database of installed packages say alike (apk-v2 format), line by line. */
+export function stanzaText(apk: Apk, { identity, installedSizeBytes }: Listed): string {
+  const { source } = apk;
+  const lines: [field: string, value: string | undefined][] = [
+    ['C', identity],
+    ['P', source.name],
+    ['V', source.version],
+    ['A', source.architecture ?? 'noarch'],
+    ['S', String(apk.bytes.length)],
+    ['I', String(installedSizeBytes)],
+    ['T', describe(source)],
+    ['U', `https://example.invalid/${source.name}`],
+    ['L', source.licence ?? 'MIT'],
+    ['o', source.origin ?? `feeds/lab/${source.name}`],
+    ['k', source.providerPriority === undefined ? undefined : String(source.providerPriority)],
+    ['D', joined(source.depends)],
+    ['p', joined(source.provides)],
+    ['i', joined(source.installIf)],
+  ];
+  return lines
+    .flatMap(([field, value]) => (value === undefined ? [] : `${field}:${value}\n`))
+    .join('');
+}
+
+function joined(names: readonly string[] | undefined): string | undefined {
+  return names === undefined || names.length === 0 ? undefined : names.join(' ');
+}
