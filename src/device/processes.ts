@@ -38,9 +38,11 @@ mv -f "$exit_file.new" "$exit_file"
 `;
 
 export function createProcesses(): Processes {
-  let terminal: Promise<boolean> | undefined;
-  const hasTerminal = (environment: Record<string, string>): Promise<boolean> =>
-    (terminal ??= canUseScript(environment));
+  let terminal: boolean | undefined;
+  const hasTerminal = async (environment: Record<string, string>): Promise<boolean> => {
+    terminal ??= await canUseScript(environment);
+    return terminal ?? false;
+  };
   return {
     bootId,
     isAlive,
@@ -62,15 +64,21 @@ async function bootId(): Promise<string> {
   return (await readFile('/proc/sys/kernel/random/boot_id', 'latin1')).trim();
 }
 
-/** Whether script(1) is util-linux's: others lack `-e`, which hands the exit code on. */
-async function canUseScript(environment: Record<string, string>): Promise<boolean> {
+/**
+ * Whether script(1) is util-linux's: others lack `-e`, which hands the exit code on.
+ * @returns undefined if it cannot be told now: without descriptors or terminals (EMFILE, ENFILE,
+ *   ENOSPC) script(1) ends as if it knew no such option
+ */
+async function canUseScript(environment: Record<string, string>): Promise<boolean | undefined> {
   const probe: Command = {
     argv: ['script', '-efqc', 'exit 7', '/dev/null'],
     environment: { ...environment, SHELL: '/bin/sh' },
     cwd: '/',
   };
-  const { exitCode } = await run(probe, { timeoutMs: 5000, maxBytes: 4096 });
-  return exitCode === 7;
+  const { exitCode, stdout, stderr } = await run(probe, { timeoutMs: 5000, maxBytes: 4096 });
+  if (exitCode === 7) return true;
+  const isOther = /ENOENT|(invalid|unrecognized|unknown) option|usage:/i.test(stdout + stderr);
+  return isOther ? false : undefined;
 }
 
 async function start(

@@ -1,8 +1,10 @@
-import { readFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 
+import { createProcesses } from '../../src/device/processes.ts';
 import { startCommand } from './command.ts';
 import { firstLineOf, PLACES, prepareRuns } from './command-runs.ts';
 
@@ -221,6 +223,30 @@ describe.each(PLACES)('the holder, %s', (place) => {
     await held.exited();
     await expect.poll(() => runs.processes.isAlive(held.mark)).toBe(false);
   });
+});
+
+test('script(1) that fails for want of terminals counts as missing for that command alone', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'depotd-script-'));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  const script = join(folder, 'script');
+  const fault = 'script: failed to create pseudo-terminal: Too many open files';
+  await writeFile(script, `#!/bin/sh\necho '${fault}' >&2\nexit 1\n`, { mode: 0o755 });
+  const processes = createProcesses();
+  const isOnTerminal = async (): Promise<boolean> => {
+    const { mark, go, ended } = await processes.start({
+      jobId: 'a',
+      command: { argv: ['true'], environment: { PATH: `${folder}:/usr/bin:/bin` }, cwd: folder },
+      logFile: join(folder, 'log'),
+      exitFile: join(folder, 'exit'),
+    });
+    go();
+    await ended;
+    return mark.isOnTerminal;
+  };
+
+  expect(await isOnTerminal()).toBe(false);
+  await rm(script);
+  expect(await isOnTerminal()).toBe(true);
 });
 
 /** As proc(5) has it: S is asleep. */

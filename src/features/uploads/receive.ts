@@ -54,7 +54,7 @@ export function createUploads(folder: UploadFolder): Uploads {
   });
   return {
     receive: (file) => limit(() => receive(folder, file)),
-    remove: folder.remove,
+    remove: (id) => removeNowOrLater(folder, id),
     settle: ({ kind, state, params }) => {
       if (kind === 'upload' && isEnded(state) && params.upload !== undefined) {
         void removeNowOrLater(folder, params.upload);
@@ -69,12 +69,18 @@ export function createUploads(folder: UploadFolder): Uploads {
   };
 }
 
+/** How soon a file that could not be removed is tried again. */
+const REMOVAL_PAUSE_MS = 5000;
+
 /**
- * What cannot be removed now (a disk that has become read-only) is in the way of nobody: the next
- * start tries again.
+ * Resolves after the first attempt. A file that cannot be removed, on a disk that has become
+ * read-only, is tried again until it can be; no attempt keeps the daemon from ending, and the next
+ * start looks for what is left.
  */
 async function removeNowOrLater(folder: UploadFolder, id: string): Promise<void> {
-  await folder.remove(id).catch(() => undefined);
+  await folder.remove(id).catch(() => {
+    setTimeout(() => void removeNowOrLater(folder, id), REMOVAL_PAUSE_MS).unref();
+  });
 }
 
 async function receive(
@@ -105,7 +111,7 @@ async function receive(
     }
     return { ...found, id: file.id, kind, shownName: shownName(name), md5: hash.digest('hex') };
   } catch (error) {
-    await folder.remove(file.id);
+    await removeNowOrLater(folder, file.id);
     throw error;
   }
 }

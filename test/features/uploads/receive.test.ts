@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, rm } from 'node:fs/promises';
+import { mkdir, rename, rm, rmdir, writeFile } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
 import { join } from 'node:path';
@@ -65,6 +65,24 @@ test.each([
   sending.destroy();
   await expect.poll(on.left).toEqual([]);
   expect((await on.install(ipk('after'))).state).toBe('done');
+});
+
+test('a file that cannot be removed when its job ends goes as soon as it can be', async () => {
+  const go = join(on.device.root, 'tmp/go');
+  await command('mkfifo', [go]);
+  const sent = await on.send([runFile(`echo begun; read go <'${go}'`)]);
+  const { task_id: task } = (await sent.json()) as { task_id: string };
+  const file = join(on.folder, (await on.left())[0] ?? '');
+  // A folder of that name cannot be removed as a file can.
+  await expect.poll(() => on.daemon.logOf(task)).toContain('begun');
+  await rename(file, `${file}.kept`);
+  await mkdir(file);
+  await writeFile(go, 'go\n');
+  await on.daemon.finished(task);
+  await rmdir(file);
+  await rename(`${file}.kept`, file);
+
+  await expect.poll(on.left, { timeout: 20_000 }).toEqual([]);
 });
 
 test('more than four at a time are refused with 503, and no file of theirs is made', async () => {
