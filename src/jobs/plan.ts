@@ -78,4 +78,9 @@ export interface StepContext {
   logFile: string;
   /** Shows another command to people from here on. */
   show: (command: string) => void;
+  /**
+   * For the repair of a job that is `interrupted`: nothing of what it is for is missing after all,
+   * so that it ends as done.
+   */
+  callDone: () => void;
 }

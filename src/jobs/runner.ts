@@ -16,7 +16,8 @@ import { endProcesses, isUnderWay } from './stopping.ts';
  *    command's holder before the command;
  *  - a job taken up again goes on at its step: a live command is waited for, a left exit code is
  *    read, an act is done again;
- *  - under another boot the job is `interrupted`, and only its repair runs;
+ *  - under another boot the job is `interrupted`, and only its repair runs; it is `done` if that
+ *    finds that nothing was missing;
  *  - a job that did not end well is repaired before it ends, and a repair that fails is told, not
  *    repeated;
  *  - a job taken up three times without a step getting done fails; a command that goes on meanwhile

@@ -17,5 +17,8 @@ export function contextOf(
       (await logs.read(job.id, job.outputFrom ?? 0, bytes)).toString('utf8'),
     logFile: logs.fileOf(job.id),
     show: (command) => (job.command = command),
+    callDone: () => {
+      if (job.verdict?.state === 'interrupted') delete job.verdict;
+    },
   };
 }

@@ -6,13 +6,18 @@ import { dependentsFirst } from './dependencies.ts';
 import { halfInstalled } from './half-installed.ts';
 import type { PackageTools } from './package-tools.ts';
 
+/** Whether a job has done all that it is for, by the package database and what it left itself. */
+export type IsComplete = (context: StepContext) => Promise<boolean>;
+
 /**
  * After a package job that failed, was stopped or was cut off: nothing stays half installed. What
  * came with it goes again, whole or half; what was there before and is half upgraded is configured
  * once more; files go that a killed package manager left and no database knows. A job that had done
  * its main work (an app is installed, its configuration failed) keeps that.
+ * @param isComplete for jobs that end with their main work: one that a power cut kept from saying
+ *   that it is done is done all the same
  */
-export function repairSteps(tools: PackageTools): Step[] {
+export function repairSteps(tools: PackageTools, isComplete?: IsComplete): Step[] {
   const {
     manager: { around, commands },
     catalog,
@@ -54,6 +59,7 @@ export function repairSteps(tools: PackageTools): Step[] {
         }
         await catalog.refresh();
         await tell(tools, context);
+        if (isComplete !== undefined) await acceptIfComplete(tools, context, isComplete);
         return undefined;
       },
     },
@@ -90,7 +96,10 @@ async function assess({ manager }: PackageTools, context: StepContext): Promise<
   // Nothing ran yet, or all that was to be kept is done.
   if (job.runs === 0 || memory.isDone === true) return;
   const damage = await around.mend(context);
-  if (damage !== undefined) await note(damage);
+  if (damage !== undefined) {
+    memory.damage = damage;
+    await note(damage);
+  }
   const before = await around.databaseBefore();
   const now = await manager.installed();
   // Before orphans are looked for, which may wait: what somebody else installs meanwhile did not
@@ -136,4 +145,19 @@ async function tell({ manager }: PackageTools, { memory, note }: StepContext): P
   } else if (came.length > 0) {
     await note(`${came.join(', ')} is removed again: nothing stays half installed`);
   }
+}
+
+/** Nothing came or is half installed that was not accepted, so that the database has the last word. */
+async function acceptIfComplete(
+  { manager: { around } }: PackageTools,
+  context: StepContext,
+  isComplete: IsComplete,
+): Promise<void> {
+  const { job, memory, note, callDone } = context;
+  if (job.verdict?.state !== 'interrupted' || job.runs === 0) return;
+  if (memory.damage !== undefined || !isNothing(readFindings(memory))) return;
+  if (!(await isComplete(context))) return;
+  await around.accept();
+  await note('all of it had been done before');
+  callDone();
 }

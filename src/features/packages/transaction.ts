@@ -11,7 +11,7 @@ import {
   type Step,
   type StepContext,
 } from '../../jobs/plan.ts';
-import { FORMER_REPAIR } from './rollback.ts';
+import { FORMER_REPAIR, type IsComplete } from './rollback.ts';
 import type { PackageTools } from './package-tools.ts';
 
 /**
@@ -61,6 +61,19 @@ function judgeStep(
       await around.accept();
       return undefined;
     },
+  };
+}
+
+/** For the repair of such a job: judges it as its own step would have. */
+export function completeness({ manager }: PackageTools, work: ChangeWork): IsComplete {
+  return async ({ job, memory }) => {
+    const choice = v.safeParse(chosen, memory);
+    if (!choice.success) return false;
+    const after = await manager.installed();
+    const before = (await manager.around.databaseBefore()) ?? after;
+    if (work.judge(after, choice.output, { job, before }) !== undefined) return false;
+    await work.record?.(after, { job, before });
+    return true;
   };
 }
 

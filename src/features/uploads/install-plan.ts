@@ -89,7 +89,11 @@ export function uploadPlan(tools: UploadPlanTools, { subject, params }: Job): Pl
   });
   return {
     steps,
-    repair: [...repairSteps(tools), forgetStep(tools)],
+    // Only an upload that was judged well has a record: of a program nothing else would tell.
+    repair: [
+      ...repairSteps(tools, async ({ job }) => (await records.find(job.id)) !== undefined),
+      forgetStep(tools),
+    ],
     former: formerIds('install'),
   };
 }

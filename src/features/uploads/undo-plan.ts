@@ -3,7 +3,13 @@ import { isPresent, type PackageDatabase } from '../packages/package-database.ts
 import type { Job } from '../../jobs/job.ts';
 import type { Plan, StepContext } from '../../jobs/plan.ts';
 import { dependentsFirst, isNeeded } from '../packages/dependencies.ts';
-import { changeSteps, formerIds, remember } from '../packages/transaction.ts';
+import {
+  changeSteps,
+  completeness,
+  formerIds,
+  remember,
+  type ChangeWork,
+} from '../packages/transaction.ts';
 import type { PackageTools } from '../packages/package-tools.ts';
 import { repairSteps } from '../packages/rollback.ts';
 import type { RunRecords } from './run-records.ts';
@@ -38,15 +44,19 @@ export function unrunPlan(tools: PackageTools & { records: RunRecords }, { param
       ? undefined
       : `cannot undo ${id}: ${left.join(', ')} is still there; the log says why`;
   };
-  const steps = changeSteps(tools, {
+  const work: ChangeWork = {
     verb: 'remove',
     choose,
     judge,
     record: async () => {
       await records.remove(id);
     },
-  });
-  return { steps, repair: repairSteps(tools), former: formerIds('remove') };
+  };
+  return {
+    steps: changeSteps(tools, work),
+    repair: repairSteps(tools, completeness(tools, work)),
+    former: formerIds('remove'),
+  };
 }
 
 /** Takes out, until nothing changes, what a package that stays needs. */

@@ -1,11 +1,12 @@
 import { randomBytes } from 'node:crypto';
-import { appendFile, readFile, writeFile } from 'node:fs/promises';
+import { appendFile, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 
 import { readLockHolder } from '../../../src/features/packages/opkg/lock.ts';
 import { slowPackage } from '../../device/packages/awkward-packages.ts';
+import { asOfAnotherBoot, forgetEnd } from '../../support/power-cut.ts';
 import { halfInstalled, openStore, type Store } from './open-store.ts';
 
 let store: Store;
@@ -145,14 +146,7 @@ test('after another boot the install is interrupted, as its log says, and nothin
   const task = await installHalf();
   await store.daemon.kill('SIGKILL');
   process.kill(await opkgPid(), 'SIGKILL');
-  const bootId = (await readFile('/proc/sys/kernel/random/boot_id', 'latin1')).trim();
-  await writeFile(
-    journalFile,
-    (await readFile(journalFile, 'utf8')).replaceAll(
-      bootId,
-      '00000000-0000-0000-0000-000000000000',
-    ),
-  );
+  await asOfAnotherBoot(journalFile);
 
   await store.daemon.restart();
 
@@ -165,6 +159,33 @@ test('after another boot the install is interrupted, as its log says, and nothin
     'depotd: the device went down while the job was running',
   );
   await expectNothingOfIt();
+});
+
+test('a job that had done all it was for when the device went down is done, and stays done', async () => {
+  for (const operation of ['install', 'remove']) {
+    const { id: task } = await store.run(operation, { package: 'slow' });
+    await store.daemon.kill('SIGKILL');
+    await forgetEnd(journalFile, task);
+    await asOfAnotherBoot(journalFile);
+
+    await store.daemon.restart();
+
+    expect(await store.daemon.finished(task)).toMatchObject({ state: 'done', exit_code: 0 });
+    expect(await store.packages()).toEqual(operation === 'install' ? { slow: '1.0-1' } : {});
+  }
+});
+
+test('an install whose configuration the device went down under is interrupted, and stays', async () => {
+  const { id: task } = await store.run('install', { package: 'demo', autoconf: '1' });
+  await store.daemon.kill('SIGKILL');
+  await forgetEnd(journalFile, task);
+  await asOfAnotherBoot(journalFile);
+
+  await store.daemon.restart();
+
+  expect((await store.daemon.finished(task)).state).toBe('interrupted');
+  expect(await store.packages()).toMatchObject({ 'app-meta-demo': '1.0-1' });
+  await store.run('remove', { package: 'demo' });
 });
 
 test('jobs waiting in line when the daemon is killed run under the next one, in their order', async () => {

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 
 import type { Job } from '../../../src/jobs/job.ts';
+import { asOfAnotherBoot, forgetEnd } from '../../support/power-cut.ts';
 import { createUploadDevice, ipk, runFile, type UploadDevice } from './upload-device.ts';
 
 let on: UploadDevice;
@@ -115,6 +116,29 @@ test('an upload that a power cut hit before its end was recorded leaves no recor
   expect(await on.daemon.finished(job.id)).toMatchObject({ state: 'interrupted' });
   expect(await installed()).toEqual(['libc']);
   expect(await on.records()).toEqual([]);
+});
+
+test('an upload, and its undoing, that had done all when the device went down are done', async () => {
+  const journal = join(on.device.root, 'etc/depotd/jobs.jsonl');
+  const goDownUnder = async (task: string): Promise<void> => {
+    await on.daemon.finished(task);
+    await on.daemon.kill('SIGKILL');
+    await forgetEnd(journal, task);
+    await asOfAnotherBoot(journal);
+    await on.daemon.restart();
+  };
+  const opkg = `opkg -o ${on.device.root} --force-postinstall`;
+  const sent = await on.send([runFile(`${opkg} install demo-app`)]);
+  const { task_id: upload } = (await sent.json()) as { task_id: string };
+  await goDownUnder(upload);
+  expect(await on.daemon.finished(upload)).toMatchObject({ state: 'done', exit_code: 0 });
+  expect(await installed()).toEqual(['demo-app', 'libc', 'libdemo']);
+  const [record] = await on.records();
+
+  const undoing = await on.daemon.submit('unrun', { id: record?.id ?? '' });
+  await goDownUnder(undoing);
+  expect(await on.daemon.finished(undoing)).toMatchObject({ state: 'done', exit_code: 0 });
+  expect(await installed()).toEqual(['libc']);
 });
 
 test.each(['unrun', 'del_record'])(

@@ -7,7 +7,7 @@ import { metaPackageOf } from '../names.ts';
 import { isPresent } from '../package-database.ts';
 import type { PackageTools } from '../package-tools.ts';
 import { repairSteps } from '../rollback.ts';
-import { changeSteps, formerIds, remember, type ChangeWork } from '../transaction.ts';
+import { changeSteps, completeness, formerIds, remember, type ChangeWork } from '../transaction.ts';
 
 /** install: the app's meta package, and the app's configuration if that was asked for. */
 export function installPlan(
@@ -33,12 +33,19 @@ export function installPlan(
       ? undefined
       : `cannot install ${subject}: ${half.name} is not fully installed; the log says why`;
   };
-  const steps = changeSteps(tools, { verb: 'install', choose, judge });
-  return {
-    steps: isOn(params.autoconf) ? [...steps, autoconfStep(scripts)] : steps,
-    repair: repairSteps(tools),
-    former: isOn(params.autoconf) ? formerIds('install', 'configure') : formerIds('install'),
-  };
+  const work: ChangeWork = { verb: 'install', choose, judge };
+  const steps = changeSteps(tools, work);
+  return isOn(params.autoconf)
+    ? {
+        steps: [...steps, autoconfStep(scripts)],
+        repair: repairSteps(tools),
+        former: formerIds('install', 'configure'),
+      }
+    : {
+        steps,
+        repair: repairSteps(tools, completeness(tools, work)),
+        former: formerIds('install'),
+      };
 }
 
 /** The app's meta package where one is installed or offered, else the package of that name. */

@@ -6,7 +6,14 @@ import { metaPackageOf } from '../names.ts';
 import { isPresent, type PackageDatabase } from '../package-database.ts';
 import type { PackageTools } from '../package-tools.ts';
 import { repairSteps } from '../rollback.ts';
-import { changeSteps, formerIds, remember, type Chosen } from '../transaction.ts';
+import {
+  changeSteps,
+  completeness,
+  formerIds,
+  remember,
+  type ChangeWork,
+  type Chosen,
+} from '../transaction.ts';
 
 /** remove: the app and what came with it, but nothing that another package needs. */
 export function removePlan(tools: PackageTools, { subject }: Job): Plan {
@@ -27,9 +34,10 @@ export function removePlan(tools: PackageTools, { subject }: Job): Plan {
       ? undefined
       : `cannot remove ${subject}: ${left.join(', ')} is still there; the log says why`;
   };
+  const work: ChangeWork = { verb: 'remove', choose, judge };
   return {
-    steps: changeSteps(tools, { verb: 'remove', choose, judge }),
-    repair: repairSteps(tools),
+    steps: changeSteps(tools, work),
+    repair: repairSteps(tools, completeness(tools, work)),
     former: formerIds('remove'),
   };
 }

@@ -6,7 +6,7 @@ import { isPackageName, metaPackageOf } from '../names.ts';
 import { isPresent } from '../package-database.ts';
 import type { PackageTools } from '../package-tools.ts';
 import { repairSteps } from '../rollback.ts';
-import { changeSteps, formerIds, remember, type ChangeWork } from '../transaction.ts';
+import { changeSteps, completeness, formerIds, remember, type ChangeWork } from '../transaction.ts';
 
 /**
  * upgrade: the app's meta package and the packages in its `depends`, as far as they are installed.
@@ -42,9 +42,10 @@ export function upgradePlan(tools: PackageTools, { subject }: Job): Plan {
       : `cannot upgrade ${subject}: ${behind[0]} stays at ` +
           `${after.get(behind[0])?.version ?? 'none'}, ${behind[1]} is offered`;
   };
+  const work: ChangeWork = { verb: 'upgrade', choose, judge };
   return {
-    steps: changeSteps(tools, { verb: 'upgrade', choose, judge }),
-    repair: repairSteps(tools),
+    steps: changeSteps(tools, work),
+    repair: repairSteps(tools, completeness(tools, work)),
     former: formerIds('upgrade'),
   };
 }
