@@ -13,6 +13,12 @@ const RELEASE = { version: '1.2.3', modifiedAt: 1_712_345_678 };
 const [app, chinese] = luciPackages(RELEASE) as [PackageContents, PackageContents];
 const VIEWS = 'packaging/openwrt/luci-app-depotd/htdocs/luci-static/resources/view/depotd';
 const views = filesBelow(VIEWS);
+const SETTINGS: readonly Section[] = [MAIN_SECTION, ...SECTIONS];
+/** Options that the form leaves out, and why. */
+const NOT_IN_THE_FORM: Readonly<Record<string, string>> = {
+  'main.root': 'the device that LuCI runs on is the one to manage; another root is for tests',
+  'packages.manager': 'a device has one package manager, which is found',
+};
 
 describe('luci-app-depotd', () => {
   test('it holds the views, the menu, the access group and the licence, and no configuration', () => {
@@ -82,14 +88,21 @@ describe('luci-app-depotd', () => {
   test('each option of the form is one of depotd, with its default and its choices', () => {
     const options = optionsIn(readSource(`${VIEWS}/settings.js`));
     expect(options.length).toBeGreaterThan(20);
-    const sections: readonly Section[] = [MAIN_SECTION, ...SECTIONS];
     for (const { section, name, kind, given } of options) {
-      const found = sections.find((known) => known.name === section);
+      const found = SETTINGS.find((known) => known.name === section);
       const option = found?.options[name];
       if (option === undefined) throw new Error(`cannot find ${section}.${name}`);
       expect([name, option.isList]).toEqual([name, kind === 'list']);
       checkKind[kind](option, given);
     }
+  });
+
+  test('each option of depotd stands in the form once, or is left out for a reason', () => {
+    const shown = optionsIn(readSource(`${VIEWS}/settings.js`)).map(nameOf);
+    const all = SETTINGS.flatMap(({ name: section, options }) =>
+      Object.keys(options).map((name) => nameOf({ section, name })),
+    );
+    expect([...shown, ...Object.keys(NOT_IN_THE_FORM)].sort()).toEqual(all.sort());
   });
 });
 
@@ -189,6 +202,10 @@ function titles(): Text[] {
   const entries: unknown[] = [menu, groups].flatMap((file) => Object.values(file) as unknown[]);
   const named = entries as { title?: string; description?: string }[];
   return named.map(({ title, description }) => ({ text: title ?? description ?? '' }));
+}
+
+function nameOf({ section, name }: { section: string; name: string }): string {
+  return `${section}.${name}`;
 }
 
 type Kind = 'text' | 'list' | 'number' | 'choice';

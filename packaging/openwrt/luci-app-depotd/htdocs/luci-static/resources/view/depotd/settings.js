@@ -172,15 +172,6 @@ function addStorage(shown, section) {
     ],
     { title: _('Least level of the system log') },
   );
-  choice(
-    'log_format',
-    [
-      ['auto', _('text', 'log format')],
-      ['json', 'JSON'],
-      ['text', _('text, elsewhere too', 'log format')],
-    ],
-    { title: _('Lines of the log') },
-  );
 }
 
 function addContainers(shown) {
