@@ -18,6 +18,7 @@ const browserGlobals = [
   'FormData',
   'Intl',
   'MutationObserver',
+  'NodeFilter',
   'Response',
   'TextDecoder',
   'URL',

@@ -1,4 +1,5 @@
 import { Refused } from './api.js';
+import { t } from './i18n.js';
 import { titleOf as appTitleOf } from './views/apps-view.js';
 import { confirm } from './views/confirm.js';
 
@@ -24,25 +25,28 @@ export function createActions({ api, notices, connection, tasks, onTask }) {
     update: () => submit('update'),
     upgradeSelf: () => submit('do_self_upgrade'),
     move: async (parameters) => {
-      const text = 'What is in this folder now is deleted.';
+      const text = t('What is in this folder now is deleted.');
       if (
         parameters.overwrite !== 'true' ||
-        (await confirmLoss(`Replace what is in ${parameters.path}?`, text, 'Replace'))
+        (await confirmLoss(t('Replace what is in {path}?', parameters), text, t('Replace')))
       ) {
         await submit('docker_migrate', parameters);
       }
     },
     remove: async (app) => {
-      const text =
-        'The app goes, and with it the packages that came with it and that nothing else needs.';
-      if (await confirmLoss(`Remove ${appTitleOf(app)}?`, text, 'Remove')) {
+      const title = t('Remove {app}?', { app: appTitleOf(app) });
+      const text = t(
+        'The app goes, and with it the packages that came with it and that nothing else needs.',
+      );
+      if (await confirmLoss(title, text, t('Remove'))) {
         await submit('remove', { package: app.name });
       }
     },
     undo: async ({ id, file }) => {
-      const text =
-        'The packages that came with this file go, but for those that something else needs.';
-      if (await confirmLoss(`Remove what ${file} brought?`, text, 'Remove')) {
+      const text = t(
+        'The packages that came with this file go, but for those that something else needs.',
+      );
+      if (await confirmLoss(t('Remove what {file} brought?', { file }), text, t('Remove'))) {
         await submit('unrun', { id });
       }
     },
@@ -68,9 +72,9 @@ export function createActions({ api, notices, connection, tasks, onTask }) {
 function tellProblem(connection, error) {
   if (error instanceof Refused && !error.needsLogin) return error.message;
   connection.report(error);
-  return 'The file was not sent.';
+  return t('The file was not sent.');
 }
 
 function confirmLoss(title, text, yes) {
-  return confirm({ title, text, yes, no: 'Keep it', isDangerous: true });
+  return confirm({ title, text, yes, no: t('Keep it'), isDangerous: true });
 }

@@ -1,3 +1,6 @@
+import { appearanceQuery } from './embedding.js';
+import { t } from './i18n.js';
+
 /** The daemon said no. `status` is that of HTTP; `needsLogin` tells that nobody is logged in. */
 export class Refused extends Error {
   constructor(message, { status = 200, needsLogin = false } = {}) {
@@ -66,7 +69,10 @@ export function createApi() {
       return new Uint8Array(response.status === 200 ? await response.arrayBuffer() : 0);
     },
     /** Where to log in; undefined if nobody has to. */
-    loginPage: document.documentElement.dataset.auth === 'none' ? undefined : 'admin/login',
+    loginPage:
+      document.documentElement.dataset.auth === 'none'
+        ? undefined
+        : `admin/login${appearanceQuery(location.search)}`,
   };
 }
 
@@ -78,7 +84,7 @@ async function send(address, options) {
   try {
     return await fetch(address, { credentials: 'same-origin', ...options });
   } catch {
-    throw new Unreachable('The device does not answer.');
+    throw new Unreachable(t('The device does not answer.'));
   }
 }
 
@@ -106,8 +112,10 @@ function upload(file, onProgress) {
     request.addEventListener('error', () =>
       reject(
         new Refused(
-          'The connection broke while the file was sent. It may be larger than the device ' +
-            'takes, or have changed.',
+          t(
+            'The connection broke while the file was sent. It may be larger than the device ' +
+              'takes, or have changed.',
+          ),
         ),
       ),
     );
@@ -125,7 +133,7 @@ async function read(response) {
   const body = await response.json().catch(() => undefined);
   if (body === undefined) {
     throw new Unreachable(
-      `The device's web server answers, but not the app service (HTTP ${response.status}).`,
+      t("The device's web server answers, but not the app service (HTTP {status}).", response),
     );
   }
   if (response.ok) return body;

@@ -1,13 +1,13 @@
 import { Refused, Unreachable } from './api.js';
 import { byId, element, setText } from './dom.js';
+import { t } from './i18n.js';
 import { openStream } from './live.js';
 
 const WORDS = {
-  loading: 'Connecting …',
-  up: 'Live',
-  polling: 'Connected',
-  down: 'Connecting again …',
-  login: 'Log-in needed',
+  up: () => t('Live'),
+  polling: () => t('Connected'),
+  down: () => t('Connecting again …'),
+  login: () => t('Log-in needed'),
 };
 
 /**
@@ -24,7 +24,7 @@ export function createConnection({ api, notices, embedding, onUp, onJob, poll })
 
   const show = (state) => {
     light.dataset.state = state;
-    setText(light, WORDS[state]);
+    setText(light, WORDS[state]());
   };
   const up = (state) => {
     wasUp = true;
@@ -32,16 +32,18 @@ export function createConnection({ api, notices, embedding, onUp, onJob, poll })
     notices.hide('connection');
     onUp();
   };
-  const gone = (text) => {
+  const gone = (problem) => {
     // A stream may not have noticed yet; a new one tells when the daemon is back.
     if (light.dataset.state === 'up') open();
     show('down');
     notices.show({
       topic: 'connection',
       tone: 'warn',
-      text:
-        `${text} What you see may be old; this page goes on by itself when it is back. Tasks ` +
-        'that were running go on.',
+      text: t(
+        '{problem} What you see may be old; this page goes on by itself when it is back. ' +
+          'Tasks that were running go on.',
+        { problem },
+      ),
       isLasting: true,
     });
   };
@@ -51,8 +53,8 @@ export function createConnection({ api, notices, embedding, onUp, onJob, poll })
     else if (!wasUp && api.loginPage !== undefined) location.replace(api.loginPage);
     show('login');
     const link = embedding.loginLink ?? { href: api.loginPage ?? '/' };
-    const action = element('a', { className: 'button', ...link }, ['Log in']);
-    const text = 'You are not logged in any more.';
+    const action = element('a', { className: 'button', ...link }, [t('Log in')]);
+    const text = t('You are not logged in any more.');
     notices.show({ topic: 'connection', tone: 'warn', text, action, isLasting: true });
   };
   /** Shows what went wrong, each kind in its way. */
@@ -66,7 +68,7 @@ export function createConnection({ api, notices, embedding, onUp, onJob, poll })
   /** A refusal of what anybody may ask: the daemon is on its way down, or up. */
   const lost = (error) =>
     error instanceof Refused && !error.needsLogin
-      ? gone(`The app service does not answer: ${error.message}.`)
+      ? gone(t('The app service does not answer: {reason}.', { reason: error.message }))
       : report(error);
   /**
    * A stream does not tell why it was cut; a question does. One that is opened again at once is no

@@ -1,4 +1,5 @@
 const THEMES = ['light', 'dark'];
+const APPEARANCE = ['theme', 'lang'];
 
 /**
  * The page inside another page of this device, such as LuCI's (docs/reference/luci.md). The query
@@ -38,4 +39,10 @@ export function createEmbedding({ onLoggedIn }) {
 function setTheme(theme) {
   if (THEMES.includes(theme)) document.documentElement.dataset.theme = theme;
   else delete document.documentElement.dataset.theme;
+}
+
+/** Of a query what says how pages look: the log-in page takes it over, and hands it back. */
+export function appearanceQuery(search) {
+  const given = [...new URLSearchParams(search)].filter(([name]) => APPEARANCE.includes(name));
+  return given.length === 0 ? '' : `?${new URLSearchParams(given)}`;
 }

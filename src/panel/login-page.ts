@@ -1,11 +1,19 @@
 import { createHash } from 'node:crypto';
 
+import type { Language } from './language.js';
+import { LOGIN_TEXTS, refusalText, type LoginTexts } from './texts/login-page.ts';
+
 /** What the page asks for. */
 export interface LoginForm {
   /** Whether there are several users, the device's. */
   asksUser: boolean;
   /** Whether there is anything to log in with. */
   isPasswordSet: boolean;
+}
+
+export interface LoginPageOptions {
+  language: Language;
+  problem?: LoginProblem;
 }
 
 /** Why a log-in was refused that the browser sent without the script. */
@@ -22,7 +30,8 @@ export interface LoginProblem {
  * level 3) lets it load and send nothing but what stands here, and be framed by this device alone.
  * It works without its script, too: the field `page` asks for a page as the answer.
  */
-export function loginPage(form: LoginForm, problem?: LoginProblem): Response {
+export function loginPage(form: LoginForm, options: LoginPageOptions): Response {
+  const { problem } = options;
   const policy =
     `default-src 'none'; script-src '${hashOf(SCRIPT)}'; style-src '${hashOf(STYLE)}'; ` +
     `connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'self'`;
@@ -35,53 +44,63 @@ export function loginPage(form: LoginForm, problem?: LoginProblem): Response {
     'referrer-policy': 'same-origin',
     ...problem?.headers,
   };
-  return new Response(pageOf(form, problem), { status: problem?.status ?? 200, headers });
+  return new Response(pageOf(form, options), { status: problem?.status ?? 200, headers });
 }
 
 function hashOf(text: string): string {
   return `sha256-${createHash('sha256').update(text).digest('base64')}`;
 }
 
-function pageOf({ asksUser, isPasswordSet }: LoginForm, problem: LoginProblem | undefined): string {
-  const user = asksUser ? userField(problem?.username ?? 'root') : '';
+function pageOf(
+  { asksUser, isPasswordSet }: LoginForm,
+  { language, problem }: LoginPageOptions,
+): string {
+  const texts = LOGIN_TEXTS[language];
+  const user = asksUser ? userField(texts, problem?.username ?? 'root') : '';
+  const fields = isPasswordSet ? `${user}${passwordField(texts, !asksUser)}` : howToSet(texts);
+  const message = problem === undefined ? '' : refusalText(texts, problem.message);
   return `<!doctype html>
-<html lang="en">
+<html lang="${language}">
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width">
-<title>Log in</title>
+<title>${texts.title}</title>
 <style>${STYLE}</style>
-<form method="post">
-<h1>Log in</h1>
-${isPasswordSet ? `${user}${passwordField(!asksUser)}` : NO_PASSWORD}
-<p role="alert">${escape(problem?.message ?? '')}</p>
+<form method="post" data-unreachable="${escape(texts.unreachable)}" data-not-kept="${escape(texts.notKept)}">
+<h1>${texts.title}</h1>
+${fields}
+<p role="alert">${escape(message)}</p>
 </form>
 <script>${SCRIPT}</script>
 </html>
 `;
 }
 
-function userField(value: string): string {
-  return `<label for="username">User</label>
+function userField({ user }: LoginTexts, value: string): string {
+  return `<label for="username">${user}</label>
 <input id="username" name="username" value="${escape(value)}" autocomplete="username" autocapitalize="none" spellcheck="false" required>
 `;
 }
 
 /** @param isRequired a fresh device has an empty one */
-function passwordField(isRequired: boolean): string {
-  return `<label for="password">Password</label>
+function passwordField({ title, password }: LoginTexts, isRequired: boolean): string {
+  return `<label for="password">${password}</label>
 <input id="password" name="password" type="password" autocomplete="current-password" autofocus${isRequired ? ' required' : ''}>
 <input type="hidden" name="page" value="1">
-<button>Log in</button>`;
+<button>${title}</button>`;
 }
 
-const NO_PASSWORD = `<p class="note">No password is set yet, so nobody can log in. Set one on the device, as root, then load this page again:</p>
+function howToSet({ noPassword }: LoginTexts): string {
+  return `<p class="note">${noPassword}</p>
 <code>depotctl passwd</code>`;
+}
 
 function escape(text: string): string {
   return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 }
 
 const STYLE = `:root{color-scheme:light dark;font:1rem/1.5 system-ui,sans-serif}
+:root[data-theme=light]{color-scheme:light}
+:root[data-theme=dark]{color-scheme:dark}
 body{margin:0;background:light-dark(#f3f5f8,#0e1116);color:light-dark(#191d24,#e7eaf0)}
 form{max-width:20rem;margin:15vh auto;padding:1.25rem;display:grid;gap:.75rem;background:light-dark(#fff,#171b22);border:1px solid light-dark(#dfe3ea,#2a313c);border-radius:.9rem}
 @media(max-width:22rem){form{margin:1rem}}
@@ -93,19 +112,29 @@ p{margin:0;color:light-dark(#b3261e,#ff8f86)}
 p.note{color:inherit}
 p:empty{display:none}`;
 
+/**
+ * The answer is asked for as a page, so that what was wrong is told in the page's language. What
+ * the query says of the look (`theme`, `lang`) is handed on.
+ */
 const SCRIPT = `const form = document.querySelector('form');
 const alertLine = form.querySelector('p[role]');
+const theme = new URLSearchParams(location.search).get('theme');
+if (theme) document.documentElement.dataset.theme = theme;
+async function problemOf(answer) {
+  const text = await answer.text();
+  const page = new DOMParser().parseFromString(text, 'text/html');
+  return page.querySelector('p[role]')?.textContent ?? JSON.parse(text).msg;
+}
 form.addEventListener('submit', async (event) => {
   event.preventDefault();
   alertLine.textContent = '';
-  const fields = new URLSearchParams(new FormData(form));
-  fields.delete('page');
+  const body = new URLSearchParams(new FormData(form));
   try {
-    const answer = await fetch('', { method: 'POST', body: fields });
-    if (!answer.ok) alertLine.textContent = (await answer.json()).msg;
-    else if ((await fetch('store/token')).ok) location.replace('../');
-    else alertLine.textContent = 'The browser did not keep the log-in. It may hold one from HTTPS: use that, or log out there first.';
+    const answer = await fetch('', { method: 'POST', body, redirect: 'manual' });
+    if (answer.type !== 'opaqueredirect') alertLine.textContent = await problemOf(answer);
+    else if ((await fetch('store/token')).ok) location.replace('../' + location.search);
+    else alertLine.textContent = form.dataset.notKept;
   } catch {
-    alertLine.textContent = 'The device does not answer.';
+    alertLine.textContent = form.dataset.unreachable;
   }
 });`;

@@ -1,4 +1,5 @@
 import { byId, element, iconButton } from './dom.js';
+import { t } from './i18n.js';
 
 /**
  * Messages at the head of the page. One of each topic at most; a new one takes the old one's place.
@@ -21,7 +22,7 @@ export function createNotices() {
       const close = iconButton({
         symbol: 'close',
         text: '',
-        label: 'Close this message',
+        label: t('Close this message'),
         className: 'quiet',
         onclick: () => hide(topic),
       });

@@ -4,6 +4,7 @@ import { createAppsView } from './views/apps-view.js';
 import { createConnection } from './connection.js';
 import { byId, element } from './dom.js';
 import { createEmbedding } from './embedding.js';
+import { setLanguage, t } from './i18n.js';
 import { createInstallForm } from './views/install-form.js';
 import { createNotices } from './notices.js';
 import { createRecordsView } from './views/records-view.js';
@@ -25,6 +26,7 @@ const CLOCK_MS = 30_000;
 start();
 
 function start() {
+  setLanguage();
   const api = createApi();
   const notices = createNotices();
   const tasks = createTaskList({ onChange: () => render(), onEnd: takeEnd });
@@ -106,12 +108,12 @@ function start() {
 /** The page is the old version's until then. */
 function offerReload(notices) {
   const action = element('button', { type: 'button', onclick: () => location.reload() }, [
-    'Load it',
+    t('Load it'),
   ]);
   notices.show({
     topic: 'upgraded',
     tone: 'good',
-    text: 'depotd was upgraded, and has a new page.',
+    text: t('depotd was upgraded, and has a new page.'),
     action,
   });
 }

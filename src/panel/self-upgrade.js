@@ -1,5 +1,6 @@
 import { confirm } from './views/confirm.js';
 import { byId, setText } from './dom.js';
+import { t } from './i18n.js';
 
 const NONE_NEWER = 304;
 
@@ -17,14 +18,14 @@ export function createSelfUpgrade({ api, report, onUpgrade }) {
   check.addEventListener('click', async () => {
     check.disabled = true;
     offer('');
-    setText(state, 'Looking …');
+    setText(state, t('Looking …'));
     try {
       const { code, msg } = await api.get('admin/store/check_self_upgrade');
       setText(
         state,
         code === NONE_NEWER
-          ? 'The lists have no newer version. “Update lists” fetches them.'
-          : `Version ${msg} is there.`,
+          ? t('The lists have no newer version. “Update lists” fetches them.')
+          : t('Version {version} is there.', { version: msg }),
       );
       offer(code === NONE_NEWER ? '' : msg);
     } catch (error) {
@@ -34,15 +35,16 @@ export function createSelfUpgrade({ api, report, onUpgrade }) {
     check.disabled = false;
   });
   upgrade.addEventListener('click', async () => {
-    const text =
+    const text = t(
       'The app service starts again in between; this page waits and goes on by itself. If ' +
-      'the new version does not answer, the old one is put back.';
+        'the new version does not answer, the old one is put back.',
+    );
     if (
       !(await confirm({
-        title: `Upgrade depotd to ${version}?`,
+        title: t('Upgrade depotd to {version}?', { version }),
         text,
-        yes: 'Upgrade',
-        no: 'Not now',
+        yes: t('Upgrade'),
+        no: t('Not now'),
       }))
     ) {
       return;

@@ -1,3 +1,5 @@
+import { language, t } from './i18n.js';
+
 const MINUTE = 60;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
@@ -6,32 +8,56 @@ const DAY = 24 * HOUR;
 export function ago(unix) {
   if (!(unix > DAY * 365)) return '';
   const passed = Math.max(0, Date.now() / 1000 - unix);
-  if (passed < MINUTE) return 'just now';
-  const format = new Intl.RelativeTimeFormat('en', { numeric: 'auto' });
+  if (passed < MINUTE) return t('just now');
+  const format = new Intl.RelativeTimeFormat(language(), { numeric: 'auto' });
   if (passed < HOUR) return format.format(-Math.floor(passed / MINUTE), 'minute');
   if (passed < DAY) return format.format(-Math.floor(passed / HOUR), 'hour');
   if (passed < 30 * DAY) return format.format(-Math.floor(passed / DAY), 'day');
-  return `on ${new Date(unix * 1000).toLocaleDateString()}`;
+  const date = new Intl.DateTimeFormat(language(), { dateStyle: 'medium' }).format(unix * 1000);
+  return t('on {date}', { date });
 }
 
-/** A span of seconds, such as `4 s` or `2 min 5 s`. */
+/** A span of seconds, such as `4s` or `2m 5s`. */
 export function span(seconds) {
   const whole = Math.max(0, Math.round(seconds));
-  if (whole < MINUTE) return `${whole} s`;
-  if (whole < HOUR) return `${Math.floor(whole / MINUTE)} min ${whole % MINUTE} s`;
-  return `${Math.floor(whole / HOUR)} h ${Math.floor((whole % HOUR) / MINUTE)} min`;
+  if (whole < MINUTE) return inUnits([[whole, 'second']]);
+  if (whole < HOUR) {
+    return inUnits([
+      [Math.floor(whole / MINUTE), 'minute'],
+      [whole % MINUTE, 'second'],
+    ]);
+  }
+  return inUnits([
+    [Math.floor(whole / HOUR), 'hour'],
+    [Math.floor((whole % HOUR) / MINUTE), 'minute'],
+  ]);
+}
+
+function inUnits(amounts) {
+  const format = (amount, unit) =>
+    new Intl.NumberFormat(language(), { style: 'unit', unit, unitDisplay: 'narrow' }).format(
+      amount,
+    );
+  return new Intl.ListFormat(language(), { type: 'unit', style: 'narrow' }).format(
+    amounts.map(([amount, unit]) => format(amount, unit)),
+  );
+}
+
+/** @param whole 0 to 100 */
+export function percent(whole) {
+  return new Intl.NumberFormat(language(), { style: 'percent' }).format(whole / 100);
 }
 
 const TITLES = {
-  install: (subject) => `Install ${subject}`,
-  remove: (subject) => `Remove ${subject}`,
-  upgrade: (subject) => `Upgrade ${subject}`,
-  autoconf: (subject) => `Set up ${subject}`,
-  update: () => 'Update lists',
-  upload: (subject) => `Install ${subject}`,
-  unrun: (subject) => `Remove what ${subject} brought`,
-  'self-upgrade': () => 'Upgrade depotd',
-  migrate: (subject) => `Move container data to ${subject}`,
+  install: (subject) => t('Install {subject}', { subject }),
+  remove: (subject) => t('Remove {app}', { app: subject }),
+  upgrade: (subject) => t('Upgrade {app}', { app: subject }),
+  autoconf: (subject) => t('Set up {subject}', { subject }),
+  update: () => t('Update lists'),
+  upload: (subject) => t('Install {subject}', { subject }),
+  unrun: (file) => t('Remove what {file} brought', { file }),
+  'self-upgrade': () => t('Upgrade depotd'),
+  migrate: (subject) => t('Move container data to {subject}', { subject }),
 };
 
 /** What a task does; kinds that this page does not know show their command. */
@@ -40,36 +66,41 @@ export function titleOf({ kind, package: subject, command }) {
 }
 
 const BUSY = {
-  install: 'Installing',
-  remove: 'Removing',
-  upgrade: 'Upgrading',
-  autoconf: 'Setting up',
+  install: () => t('Installing …'),
+  remove: () => t('Removing …'),
+  upgrade: () => t('Upgrading …'),
+  autoconf: () => t('Setting up …'),
 };
 
 /** What is being done to an app while a task on it has not ended. */
 export function busyWord({ kind, state }) {
-  if (state === 'queued') return 'Waiting';
-  return Object.hasOwn(BUSY, kind) ? BUSY[kind] : 'Working';
+  if (state === 'queued') return t('Waiting …');
+  return Object.hasOwn(BUSY, kind) ? BUSY[kind]() : t('Working …');
 }
 
 const STATES = {
-  queued: 'Waiting',
-  running: 'Running',
-  done: 'Done',
-  failed: 'Failed',
-  stopped: 'Stopped',
-  interrupted: 'Interrupted',
+  queued: () => t('Waiting'),
+  running: () => t('Running'),
+  done: () => t('Done'),
+  failed: () => t('Failed'),
+  stopped: () => t('Stopped'),
+  interrupted: () => t('Interrupted'),
 };
 
 export function stateWord(state) {
-  return Object.hasOwn(STATES, state) ? STATES[state] : state;
+  return Object.hasOwn(STATES, state) ? STATES[state]() : state;
 }
 
 /** The step that a running task is at; a waiting one says so already. */
 export function progressLine({ state, progress }) {
   if (state !== 'running' || progress === undefined) return '';
-  return (
-    `Step ${Math.min(progress.done + 1, progress.total)} of ${progress.total}: ` +
-    `${progress.label}${progress.percent === undefined ? '' : `, ${progress.percent} %`}`
-  );
+  const { done, total, label, percent: percentDone } = progress;
+  const step = t('Step {step} of {total}: {label}', {
+    step: Math.min(done + 1, total),
+    total,
+    label,
+  });
+  return percentDone === undefined
+    ? step
+    : t('{step}, {percent}', { step, percent: percent(percentDone) });
 }

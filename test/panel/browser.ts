@@ -37,15 +37,29 @@ const QUIET = [
 ];
 const LIMIT_MS = 30_000;
 
+export interface BrowserOptions {
+  /** What its user reads, best first; by default English. */
+  languages?: readonly string[];
+}
+
 /**
  * Drives Chromium by its own protocol (https://chromedevtools.github.io/devtools-protocol/) over a
  * pipe.
  */
-export async function launchBrowser(program: string): Promise<Browser> {
+export async function launchBrowser(
+  program: string,
+  { languages = ['en-US'] }: BrowserOptions = {},
+): Promise<Browser> {
   const profile = await mkdtemp(join(tmpdir(), 'depotd-browser-'));
   const child = spawn(
     program,
-    [...QUIET, `--user-data-dir=${profile}`, '--remote-debugging-pipe', 'about:blank'],
+    [
+      ...QUIET,
+      `--accept-lang=${languages.join(',')}`,
+      `--user-data-dir=${profile}`,
+      '--remote-debugging-pipe',
+      'about:blank',
+    ],
     { stdio: ['ignore', 'ignore', 'ignore', 'pipe', 'pipe'] },
   );
   const complaints: string[] = [];

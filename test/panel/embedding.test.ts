@@ -40,11 +40,14 @@ async function embed(
   return browser;
 }
 
-test('whoever embeds the page chooses its theme, when it opens and later', async () => {
+test('whoever embeds the page chooses its language and its theme, that one later, too', async () => {
   const daemon = await startPanel();
   const browser = await embed(`${daemon.url}${daemon.base}/`, '?theme=dark&lang=zh-cn');
   if (browser === undefined) return;
   expect([await browser.evaluate(THEME), await browser.evaluate(GROUND)]).toEqual(['dark', DARK]);
+  expect(await browser.evaluate(`${PAGE}.querySelector('#install-title').textContent`)).toBe(
+    '安装应用',
+  );
 
   const send = (message: string): Promise<unknown> =>
     browser.evaluate(

@@ -1,9 +1,11 @@
 import { expect, onTestFinished } from 'vitest';
 
-import { findChromium, launchBrowser, type Browser } from './browser.ts';
+import { findChromium, launchBrowser, type Browser, type BrowserOptions } from './browser.ts';
 
 /** What the open log shows. */
 export const LOG = "(document.querySelector('.lines')?.textContent ?? '')";
+
+const IS_UP = "['up', 'polling'].includes(document.querySelector('#link').dataset.state)";
 
 /**
  * @param until what to wait for, an expression in the page
@@ -11,14 +13,15 @@ export const LOG = "(document.querySelector('.lines')?.textContent ?? '')";
  */
 export async function openPanel(
   url: string,
-  until = "['up', 'polling'].includes(document.querySelector('#link').dataset.state)",
+  until = IS_UP,
+  options: BrowserOptions = {},
 ): Promise<Browser | undefined> {
   const program = findChromium();
   if (program === undefined) {
     expect(await (await fetch(url)).text()).toContain('<h2 id="install-title">Install an app</h2>');
     return undefined;
   }
-  const browser = await launchBrowser(program);
+  const browser = await launchBrowser(program, options);
   onTestFinished(() => browser.close());
   await browser.open(url);
   await browser.until(until);

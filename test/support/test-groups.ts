@@ -58,7 +58,7 @@ export const TEST_GROUPS: readonly TestGroup[] = [
   {
     name: 'the page in a real browser',
     files: [
-      'test/panel/{click-through,embedding,interruptions,login-page}*.test.ts',
+      'test/panel/{chinese,click-through,embedding,interruptions}*.test.ts',
       'test/packaging/page*.test.ts',
     ],
     commands: ['chromium', ...DEVICE_COMMANDS],

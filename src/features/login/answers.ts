@@ -3,6 +3,7 @@ import { json, refusal } from '../../http/respond.ts';
 import { loginPage } from '../../panel/login-page.ts';
 import { TooManyAttempts } from './attempts.ts';
 import type { LoginMethod } from './method.ts';
+import { pageLanguage } from './page-language.ts';
 import { ProofMissing } from './password-login.ts';
 
 /** @param action gives the headers of the answer */
@@ -24,7 +25,7 @@ export async function answerApi(action: () => Promise<Record<string, string>>): 
 /** For a form that the browser sent by itself: the page again with what was wrong, or the next. */
 export async function answerPage(
   { form }: LoginMethod,
-  username: string | undefined,
+  { request, username }: { request: Request; username: string | undefined },
   action: () => Promise<Record<string, string>>,
 ): Promise<Response> {
   try {
@@ -36,7 +37,10 @@ export async function answerPage(
     const { message, status } = error;
     const fields = await form();
     const headers = error instanceof TooManyAttempts ? retryAfter(error) : {};
-    return loginPage(fields, { message, status, headers, username });
+    return loginPage(fields, {
+      language: pageLanguage(request),
+      problem: { message, status, headers, username },
+    });
   }
 }
 

@@ -7,6 +7,7 @@ import type { Log } from '../../log.ts';
 import { loginPage } from '../../panel/login-page.ts';
 import { answerApi, answerPage, done } from './answers.ts';
 import type { LoginMethod, LoginParams } from './method.ts';
+import { pageLanguage } from './page-language.ts';
 import { createPanelLogin, type PanelLoginTools } from './panel-login.ts';
 import { createPasswordLogin, setPassword, type PasswordLoginTools } from './password-login.ts';
 import { cookieHeader } from './session-cookie.ts';
@@ -27,6 +28,9 @@ const secretText = v.pipe(
 );
 const passwordText = v.pipe(secretText, v.minLength(1, 'it is empty'));
 
+/** How the page looks. It takes any value: a language or theme that it does not have is no error. */
+const pageParams = { lang: v.optional(v.string()), theme: v.optional(v.string()) };
+
 /** The log-in, below `admin/`. */
 export function loginRoutes({ auth, panel, password, log }: LoginTools): Route[] {
   const methods = {
@@ -43,9 +47,10 @@ export function loginRoutes({ auth, panel, password, log }: LoginTools): Route[]
     openGet({
       path: 'admin/login',
       summary: 'The log-in page',
-      params: {},
-      handle: async () => {
-        const answer = loginPage(await inForce().form());
+      params: pageParams,
+      handle: async ({ context }) => {
+        const language = pageLanguage(context.req.raw);
+        const answer = loginPage(await inForce().form(), { language });
         answer.headers.set('x-depotd-auth', auth);
         return answer;
       },
@@ -62,13 +67,14 @@ export function loginRoutes({ auth, panel, password, log }: LoginTools): Route[]
         password: v.undefinedable(secretText),
         session: v.undefinedable(secretText),
         page: v.optional(v.literal('1', '1 is expected')),
+        ...pageParams,
       },
       handle: ({ params, context }) => {
         const method = inForce();
         const act = (): Promise<Record<string, string>> => logIn(method, context, { params, log });
         return params.page === undefined
           ? answerApi(act)
-          : answerPage(method, params.username, act);
+          : answerPage(method, { request: context.req.raw, username: params.username }, act);
       },
     }),
     postAsReader({

@@ -1,4 +1,5 @@
 import { byId, createRows, element, icon, iconButton, setText } from '../dom.js';
+import { language, t } from '../i18n.js';
 import { ago, busyWord } from '../words.js';
 
 /** The installed apps. `apps` undefined means that the list has not come yet. */
@@ -12,14 +13,16 @@ export function createAppsView({ tasks, onUpgrade, onRemove, onShowTask }) {
   });
   return (apps) => {
     const sorted = [...(apps ?? [])].sort((one, other) =>
-      titleOf(one).localeCompare(titleOf(other)),
+      titleOf(one).localeCompare(titleOf(other), language()),
     );
     show(sorted.map((app) => ({ ...app, task: tasks.busyWith(app.name) })));
     setText(count, apps?.length > 0 ? String(apps.length) : '');
     state.hidden = apps?.length > 0;
     setText(
       state,
-      apps === undefined ? 'Loading …' : 'No apps yet. Type the name of one above to install it.',
+      apps === undefined
+        ? t('Loading …')
+        : t('No apps yet. Type the name of one above to install it.'),
     );
   };
 }
@@ -36,16 +39,16 @@ function createCard(app, { onUpgrade, onRemove, onShowTask }) {
   const title = element('h3');
   const version = element('p', { className: 'version' });
   const description = element('p', { className: 'description' });
-  const tags = element('ul', { className: 'tags', 'aria-label': 'Tags' });
+  const tags = element('ul', { className: 'tags', 'aria-label': t('Tags') });
   const open = element('a', { className: 'button primary', target: '_blank', rel: 'noopener' }, [
     icon('open'),
-    'Open',
+    t('Open'),
   ]);
-  const upgrade = iconButton({ symbol: 'up', text: 'Upgrade', onclick: () => onUpgrade(shown) });
+  const upgrade = iconButton({ symbol: 'up', text: t('Upgrade'), onclick: () => onUpgrade(shown) });
   const remove = iconButton({
     symbol: 'bin',
     text: '',
-    label: 'Remove',
+    label: t('Remove'),
     className: 'danger-text only-icon',
     onclick: () => onRemove(shown),
   });
@@ -63,11 +66,6 @@ function createCard(app, { onUpgrade, onRemove, onShowTask }) {
     buttons,
   ]);
 
-  const verbs = [
-    [open, 'Open'],
-    [upgrade, 'Upgrade'],
-    [remove, 'Remove'],
-  ];
   const update = (item) => {
     shown = item;
     setText(letter, titleOf(item).slice(0, 1).toUpperCase());
@@ -76,20 +74,23 @@ function createCard(app, { onUpgrade, onRemove, onShowTask }) {
     setText(
       description,
       item.broken === true
-        ? 'The description of this app cannot be read. Removing and installing it again may help.'
+        ? t(
+            'The description of this app cannot be read. Removing and installing it again may help.',
+          )
         : descriptionOf(item),
     );
     showTags(tags, item);
     const address = entryOf(item);
     open.hidden = address === undefined;
     if (address !== undefined) open.href = address;
-    for (const [target, verb] of verbs) {
-      target.setAttribute('aria-label', `${verb} ${titleOf(item)}`);
-    }
-    remove.title = `Remove ${titleOf(item)}`;
+    const names = { app: titleOf(item) };
+    open.setAttribute('aria-label', t('Open {app}', names));
+    upgrade.setAttribute('aria-label', t('Upgrade {app}', names));
+    remove.setAttribute('aria-label', t('Remove {app}', names));
+    remove.title = t('Remove {app}', names);
     upgrade.hidden = remove.hidden = item.task !== undefined;
     busy.hidden = item.task === undefined;
-    if (item.task !== undefined) setText(busy, `${busyWord(item.task)} …`);
+    if (item.task !== undefined) setText(busy, busyWord(item.task));
   };
   return { element: card, update };
 }
@@ -99,7 +100,7 @@ export function titleOf({ title, name }) {
 }
 
 function installedWord({ time }) {
-  return ago(time) === '' ? '' : `installed ${ago(time)}`;
+  return ago(time) === '' ? '' : t('installed {ago}', { ago: ago(time) });
 }
 
 function versionOf({ version, release }) {
@@ -108,9 +109,7 @@ function versionOf({ version, release }) {
 }
 
 function descriptionOf({ description, description_en: english }) {
-  return (
-    (navigator.language.startsWith('en') ? english || description : description || english) ?? ''
-  );
+  return (language() === 'en' ? english || description : description || english) ?? '';
 }
 
 function showTags(target, { tags = [], broken }) {

@@ -1,4 +1,5 @@
 import { byId } from '../dom.js';
+import { t } from '../i18n.js';
 
 const PACKAGE_NAME = /^[A-Za-z0-9][A-Za-z0-9.+_-]{0,127}$/;
 
@@ -21,15 +22,18 @@ export function createInstallForm({ onInstall }) {
     return text === '';
   };
   const isFine = () => {
-    if (name.value.trim() === '') return complain(name, 'Type the name of an app first.');
+    if (name.value.trim() === '') return complain(name, t('Type the name of an app first.'));
     if (!PACKAGE_NAME.test(name.value.trim())) {
       return complain(
         name,
-        'A name is letters, digits and . + _ - and begins with a letter or digit.',
+        t('A name is letters, digits and . + _ - and begins with a letter or digit.'),
       );
     }
     if (autoconf.checked && path.value.trim() !== '' && !path.value.trim().startsWith('/')) {
-      return complain(path, 'The folder begins with a slash, such as /mnt/data.');
+      return complain(
+        path,
+        t('The folder begins with a slash, such as {example}.', { example: '/mnt/data' }),
+      );
     }
     return complain(name, '');
   };

@@ -1,12 +1,12 @@
 import { logAddress } from '../api.js';
 import { element, icon, iconButton, setText } from '../dom.js';
+import { t } from '../i18n.js';
 import { openStream } from '../live.js';
 import { createTerminalText } from '../terminal-text.js';
 import { wholeCharacters } from '../whole-characters.js';
 
 /** Of a longer log of an ended task only the end is shown; the rest is one click away. */
 const MOST_BYTES = 512 * 1024;
-const ONLY_THE_END = 'Only the end of this log is shown. Save keeps all of it.';
 /** This close to the end counts as there, in CSS pixels. */
 const NEAR_END = 24;
 
@@ -29,7 +29,7 @@ export function createLogView({ api, task, onStatus }) {
     isOver = true;
     stream?.close();
     onStatus(status);
-    if (offset === 0) screen.say('This task printed nothing.');
+    if (offset === 0) screen.say(t('This task printed nothing.'));
   };
   const open = () => {
     stream?.close();
@@ -49,14 +49,14 @@ export function createLogView({ api, task, onStatus }) {
     else if (status.exit_code !== 404) finish(status);
     else {
       stream.close();
-      screen.say('This log is no longer kept.');
+      screen.say(t('This log is no longer kept.'));
     }
   };
   const begin = async () => {
     const size = task.running ? 0 : await api.logSize(task.id).catch(() => 0);
     if (size > MOST_BYTES) {
       offset = size - MOST_BYTES;
-      screen.say(ONLY_THE_END);
+      screen.sayOnlyTheEnd();
     }
     if (!isClosed && !document.hidden) open();
   };
@@ -105,6 +105,7 @@ function createTerminal(task) {
   return {
     element: screen.element,
     say: screen.say,
+    sayOnlyTheEnd: screen.sayOnlyTheEnd,
     write: (text) => {
       terminal.write(text);
       if (frame === 0) frame = requestAnimationFrame(draw);
@@ -118,17 +119,17 @@ function createScreen(task) {
   const remark = element('p', { className: 'remark', hidden: true });
   const pane = element(
     'div',
-    { className: 'pane', role: 'region', tabIndex: 0, 'aria-label': `Log of ${task.command}` },
+    { className: 'pane', role: 'region', tabIndex: 0, 'aria-label': t('Log of {command}', task) },
     [remark, lines],
   );
   const toEnd = iconButton({
     symbol: 'down',
-    text: 'Newest',
-    label: 'Scroll to the newest line',
+    text: t('Newest'),
+    label: t('Scroll to the newest line'),
     className: 'to-end',
     onclick: () => scrollToEnd(),
   });
-  const copy = element('button', { type: 'button', className: 'quiet' }, ['Copy']);
+  const copy = element('button', { type: 'button', className: 'quiet' }, [t('Copy')]);
   const whole = element(
     'a',
     {
@@ -138,7 +139,7 @@ function createScreen(task) {
       rel: 'noopener',
       download: `${task.id}.log`,
     },
-    [icon('down'), 'Save'],
+    [icon('down'), t('Save')],
   );
   const box = element('div', { className: 'log' }, [
     pane,
@@ -157,6 +158,7 @@ function createScreen(task) {
     setText(remark, text);
     remark.hidden = false;
   };
+  const sayOnlyTheEnd = () => say(t('Only the end of this log is shown. Save keeps all of it.'));
   toEnd.hidden = true;
   pane.addEventListener('scroll', () => {
     isAtEnd = pane.scrollHeight - pane.scrollTop - pane.clientHeight <= NEAR_END;
@@ -167,10 +169,11 @@ function createScreen(task) {
     element: box,
     draw: (changes) => {
       firstLine = replaceLines(lines, firstLine, changes);
-      if (firstLine > 0) say(ONLY_THE_END);
+      if (firstLine > 0) sayOnlyTheEnd();
       if (isAtEnd) scrollToEnd();
     },
     say,
+    sayOnlyTheEnd,
     onCopy: (textOf) =>
       copy.addEventListener('click', () => void copyText(textOf(), { button: copy, lines })),
   };
@@ -212,10 +215,10 @@ function lineElement(runs) {
 async function copyText(text, { button, lines }) {
   try {
     await navigator.clipboard.writeText(text);
-    button.textContent = 'Copied';
+    button.textContent = t('Copied');
   } catch {
     getSelection().selectAllChildren(lines);
-    button.textContent = document.execCommand('copy') ? 'Copied' : 'Selected';
+    button.textContent = document.execCommand('copy') ? t('Copied') : t('Selected');
   }
-  setTimeout(() => (button.textContent = 'Copy'), 2000);
+  setTimeout(() => (button.textContent = t('Copy')), 2000);
 }

@@ -1,4 +1,5 @@
 import { byId, element, setText } from '../dom.js';
+import { t } from '../i18n.js';
 import { ago } from '../words.js';
 
 /** The files that were uploaded and installed, where somebody opens them. */
@@ -17,7 +18,7 @@ export function createRecordsView({ api, report, onUndo }) {
           .map((record) => createRow(record, onUndo)),
       );
       state.hidden = records.length > 0;
-      setText(state, 'None. What uploaded files bring is noted here, and can be removed again.');
+      setText(state, t('None. What uploaded files bring is noted here, and can be removed again.'));
     } catch (error) {
       report(error);
     }
@@ -33,10 +34,10 @@ function createRow(record, onUndo) {
     {
       type: 'button',
       className: 'danger-text',
-      'aria-label': `Remove what ${file} brought`,
+      'aria-label': t('Remove what {file} brought', { file }),
       onclick: () => onUndo(record),
     },
-    ['Remove'],
+    [t('Remove')],
   );
   return element('li', {}, [
     element('div', { className: 'grow' }, [

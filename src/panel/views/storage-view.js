@@ -1,4 +1,5 @@
 import { byId, element, setText } from '../dom.js';
+import { t } from '../i18n.js';
 
 /** The disks and where the container data is, where somebody opens them. */
 export function createStorageView({ api, report, onMove }) {
@@ -15,7 +16,7 @@ export function createStorageView({ api, report, onMove }) {
       const disks = Object.values(data);
       list.replaceChildren(...disks.map(createRow));
       state.hidden = disks.length > 0;
-      setText(state, 'No device has a file system.');
+      setText(state, t('No device has a file system.'));
     } catch (error) {
       report(error);
     }
@@ -25,7 +26,7 @@ export function createStorageView({ api, report, onMove }) {
 }
 
 function createRow({ dev, label, type, size, mount }) {
-  const facts = [type, label, mount === '' ? 'not mounted' : `at ${mount}`]
+  const facts = [type, label, mount === '' ? t('not mounted') : t('at {mount}', { mount })]
     .filter(Boolean)
     .join(' · ');
   return element('li', {}, [
@@ -67,24 +68,29 @@ function createMoveForm({ api, onMove }) {
   };
   const check = async () => {
     if (!path.value.trim().startsWith('/')) {
-      return say('The folder begins with a slash, such as /mnt/data/docker.', true);
+      return say(
+        t('The folder begins with a slash, such as {example}.', { example: '/mnt/data/docker' }),
+        true,
+      );
     }
-    say('Looking …');
+    say(t('Looking …'));
     const { result, error } = await api.get('admin/store/docker_check_migrate', {
       path: path.value.trim(),
     });
     if (result === 'bad') return say(error, true);
     if (result === 'good') {
-      offer({ text: 'Move the data', className: 'primary' });
-      return say('The data can go there. Containers stop for as long as it is copied.');
+      offer({ text: t('Move the data'), className: 'primary' });
+      return say(t('The data can go there. Containers stop for as long as it is copied.'));
     }
     offer(
-      { text: 'Use what is there', overwrite: 'chdir' },
-      { text: 'Replace what is there', overwrite: 'true', className: 'danger' },
+      { text: t('Use what is there'), overwrite: 'chdir' },
+      { text: t('Replace what is there'), overwrite: 'true', className: 'danger' },
     );
     return say(
-      'There is something in this folder. Use it as it is, without copying anything, or ' +
-        'replace it with the data that is in use now.',
+      t(
+        'There is something in this folder. Use it as it is, without copying anything, or ' +
+          'replace it with the data that is in use now.',
+      ),
     );
   };
 
@@ -105,8 +111,8 @@ function createMoveForm({ api, onMove }) {
       setText(
         byId('move-place'),
         answer?.docker_on_system
-          ? 'It is on the system disk, which is small and wears out. It can move to another one.'
-          : 'It is not on the system disk. It can move to another folder.',
+          ? t('It is on the system disk, which is small and wears out. It can move to another one.')
+          : t('It is not on the system disk. It can move to another folder.'),
       );
     },
   };

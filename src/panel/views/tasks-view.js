@@ -1,4 +1,5 @@
 import { byId, createRows, element, icon, iconButton, setText } from '../dom.js';
+import { t } from '../i18n.js';
 import { createLogView } from './log-view.js';
 import { ago, progressLine, span, stateWord, titleOf } from '../words.js';
 
@@ -43,11 +44,11 @@ export function createTasksView({ api, tasks, onStop }) {
     setText(
       state,
       !tasks.isLoaded()
-        ? 'Loading …'
-        : 'Nothing has been done yet. What you install, upgrade or remove shows up here.',
+        ? t('Loading …')
+        : t('Nothing has been done yet. What you install, upgrade or remove shows up here.'),
     );
     more.hidden = all.length <= most;
-    setText(more, `Show all ${all.length}`);
+    setText(more, t('Show all {count}', { count: all.length }));
   };
   more.addEventListener('click', () => {
     most = Infinity;
@@ -79,7 +80,7 @@ function createRow({ id }, { toggle, onStop }) {
   );
   const stop = iconButton({
     symbol: 'stop',
-    text: 'Stop',
+    text: t('Stop'),
     className: 'stop',
     onclick: () => onStop(id),
   });
@@ -106,11 +107,11 @@ function createRow({ id }, { toggle, onStop }) {
     setText(
       progress,
       task.isStopping === true
-        ? 'Stopping …'
-        : progressLine(task) || 'Its turn comes after the tasks before it',
+        ? t('Stopping …')
+        : progressLine(task) || t('Its turn comes after the tasks before it'),
     );
     setProgress(bar, task);
-    stop.setAttribute('aria-label', `Stop: ${titleOf(task)}`);
+    stop.setAttribute('aria-label', t('Stop: {task}', { task: titleOf(task) }));
     stop.disabled = task.isStopping === true;
     problem.hidden = task.running || task.error === undefined;
     setText(problem, task.error ?? '');
@@ -122,8 +123,10 @@ function createRow({ id }, { toggle, onStop }) {
 }
 
 function whenOf({ running, state, start, stop }) {
-  if (running) return state === 'running' ? `for ${span(Date.now() / 1000 - start)}` : '';
-  return [ago(stop ?? start), stop > start ? `took ${span(stop - start)}` : '']
+  if (running) {
+    return state === 'running' ? t('for {span}', { span: span(Date.now() / 1000 - start) }) : '';
+  }
+  return [ago(stop ?? start), stop > start ? t('took {span}', { span: span(stop - start) }) : '']
     .filter(Boolean)
     .join(' · ');
 }
@@ -132,5 +135,5 @@ function whenOf({ running, state, start, stop }) {
 function setProgress(bar, { progress }) {
   if (progress?.total > 0) bar.value = progress.done / progress.total;
   else bar.removeAttribute('value');
-  bar.setAttribute('aria-label', 'Steps done');
+  bar.setAttribute('aria-label', t('Steps done'));
 }

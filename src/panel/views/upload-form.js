@@ -1,4 +1,6 @@
 import { byId, setText } from '../dom.js';
+import { t } from '../i18n.js';
+import { percent } from '../words.js';
 
 /**
  * @param onSend gets the file and what to tell of its progress; returns `{ answer, cancel }`, whose
@@ -22,7 +24,9 @@ export function createUploadForm({ onSend }) {
     // When all is sent the device looks into the file.
     setText(
       byId('upload-progress'),
-      part < 1 ? `Sending ${name}: ${Math.floor(part * 100)} %` : `The device checks ${name} …`,
+      part < 1
+        ? t('Sending {name}: {percent}', { name, percent: percent(Math.floor(part * 100)) })
+        : t('The device checks {name} …', { name }),
     );
   };
   const setSending = (isSending) => {
@@ -36,7 +40,7 @@ export function createUploadForm({ onSend }) {
     complain(
       file === undefined || /\.(ipk|run)$/i.test(file.name)
         ? ''
-        : 'The name of the file must end in .ipk or .run.',
+        : t('The name of the file must end in .ipk or .run.'),
     );
     button.disabled = file === undefined || problem.textContent !== '';
   });

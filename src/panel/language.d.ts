@@ -1,0 +1,3 @@
+export type Language = 'en' | 'zh-CN';
+
+export function languageOf(tags: readonly string[]): Language;

@@ -1,0 +1,1 @@
+export const chinese: ReadonlyMap<string, string>;

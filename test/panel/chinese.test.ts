@@ -1,0 +1,119 @@
+import { expect, test } from 'vitest';
+
+import { createOwner } from '../support/owner.ts';
+import type { Browser } from './browser.ts';
+import { choose, click, install, LOG, openPanel } from './open-panel.ts';
+import { startPanel } from './start-panel.ts';
+
+const CHIP = "document.querySelector('.chip')?.textContent";
+const ALERT = "document.querySelector('[role=alert]').textContent";
+/** Texts in sight that have English words in a row, but for what packages and the daemon say. */
+const ENGLISH = `[...document.querySelectorAll('body :not(script, style, noscript *)')]
+  .filter((element) => element.checkVisibility() && !element.closest('.description, .pane, .task .problem'))
+  .flatMap((element) => [
+    ...[...element.childNodes].filter(({ nodeType }) => nodeType === 3).map(({ data }) => data),
+    element.placeholder, element.title, element.getAttribute('aria-label'),
+  ])
+  .filter((text) => /[a-z]{2,} [a-z]{2,}/i.test(text ?? ''))`;
+
+async function logIn(browser: Browser, password: string): Promise<void> {
+  await browser.evaluate(`document.querySelector('#password').value = ${JSON.stringify(password)}`);
+  await click(browser, 'form button');
+}
+
+test('who reads Chinese logs in, installs, reads logs and errors, and logs out in Chinese', async () => {
+  const daemon = await startPanel({}, { set: ['main.auth=password'] });
+  await createOwner(daemon).setFirstPassword('secret');
+  const browser = await openPanel(
+    `${daemon.url}${daemon.base}/`,
+    "document.querySelector('#password') !== null",
+    { languages: ['zh-CN', 'zh', 'en'] },
+  );
+  if (browser === undefined) return;
+
+  expect(
+    await browser.evaluate(
+      "[document.documentElement.lang, document.title, ...[...document.querySelectorAll('h1, label, button')].map((element) => element.textContent)]",
+    ),
+  ).toEqual(['zh-CN', '登录', '登录', '密码', '登录']);
+  await logIn(browser, 'wrong');
+  await browser.until(`${ALERT} === '密码错误。'`);
+  await logIn(browser, 'secret');
+  await browser.until("document.querySelector('#link')?.textContent === '实时'");
+  expect(await browser.evaluate('[document.documentElement.lang, document.title]')).toEqual([
+    'zh-CN',
+    '应用',
+  ]);
+  expect(await browser.evaluate(ENGLISH)).toEqual([]);
+
+  await install(browser, 'bad name');
+  await browser.until(
+    "document.querySelector('#install-problem').textContent.startsWith('名称只能包含字母')",
+  );
+  await install(browser, 'demo');
+  await browser.until(`${LOG}.includes('Configuring demo-app.') && ${CHIP} === '已完成'`);
+  expect(await browser.evaluate("document.querySelector('.task-title').textContent")).toBe(
+    '安装 demo',
+  );
+  expect(await browser.evaluate("document.querySelector('.task-when').textContent")).toMatch(
+    /^刚刚( · 用时 \d+秒)?$/,
+  );
+  await install(browser, 'badpost');
+  await browser.until(
+    `${CHIP} === '失败' && document.querySelector('.task .problem').textContent.includes('cannot install badpost')`,
+  );
+  await click(browser, '#storage summary');
+  await click(browser, '#records summary');
+  await choose(browser, 'notes.txt', "'hello'");
+  expect(await browser.evaluate(ENGLISH)).toEqual([]);
+
+  await click(browser, '[aria-label="卸载 Demo"]');
+  await browser.until("document.querySelector('#confirm').open");
+  expect(
+    await browser.evaluate(
+      "[...document.querySelectorAll('#confirm-title, #confirm button')].map((element) => element.textContent)",
+    ),
+  ).toEqual(['卸载 Demo？', '保留', '卸载']);
+  await click(browser, '#confirm-yes');
+  await browser.until("document.querySelectorAll('.app').length === 0");
+
+  await click(browser, '#logout');
+  await browser.until("document.querySelector('h1')?.textContent === '登录'");
+});
+
+test('what the page is told in lang comes before what the browser prefers, through the log-in', async () => {
+  const daemon = await startPanel({}, { set: ['main.auth=password'] });
+  await createOwner(daemon).setFirstPassword('secret');
+  const query = '?theme=dark&lang=zh-cn';
+  const browser = await openPanel(
+    `${daemon.url}${daemon.base}/admin/login${query}`,
+    "document.querySelector('h1')?.textContent === '登录'",
+  );
+  if (browser === undefined) return;
+  expect(await browser.evaluate('document.documentElement.dataset.theme')).toBe('dark');
+
+  await logIn(browser, 'secret');
+  await browser.until("document.querySelector('#link')?.textContent === '实时'");
+  expect(await browser.evaluate('location.search')).toBe(query);
+  await click(browser, '#logout');
+  await browser.until("document.querySelector('h1')?.textContent === '登录'");
+  expect(await browser.evaluate('location.search')).toBe(query);
+
+  await browser.open(`${daemon.url}${daemon.base}/admin/login?lang=de`);
+  expect(await browser.evaluate("document.querySelector('h1').textContent")).toBe('Log in');
+});
+
+test('the daemon that is gone is told in Chinese, too', async () => {
+  const daemon = await startPanel();
+  const browser = await openPanel(`${daemon.url}${daemon.base}/?lang=zh-cn`);
+  if (browser === undefined) return;
+
+  await daemon.kill('SIGKILL');
+
+  await browser.until(
+    "document.querySelector('.notice')?.textContent.startsWith('设备没有响应。当前显示的内容可能已过时')",
+  );
+  expect(await browser.evaluate("document.querySelector('#link').textContent")).toBe(
+    '正在重新连接…',
+  );
+});

@@ -1,0 +1,97 @@
+import { extname } from 'node:path';
+
+import ts from 'typescript';
+import { expect, test } from 'vitest';
+
+import { chinese } from '../../src/panel/texts/zh-cn.js';
+import { filesBelow, parseSource, readSource, visit } from '../source-tree.ts';
+
+const sources = filesBelow('src/panel').filter(
+  (path) => extname(path) === '.js' && !path.startsWith('src/panel/texts/'),
+);
+const markup = readSource('src/panel/index.html').replaceAll(
+  /<(style|script|svg|noscript)\b[^]*?<\/\1>/g,
+  '',
+);
+
+/** The first arguments of all calls of `t`. */
+const textsOfScripts = sources.flatMap((path) => {
+  const found: string[] = [];
+  visit(parseSource(path), (node) => {
+    if (!isCallOfT(node)) return;
+    const text = literalText(node.arguments[0]);
+    if (text === undefined) throw new Error(`cannot read ${node.getText()} in ${path}`);
+    found.push(text);
+  });
+  return found;
+});
+
+/** What people read, or hear read out. */
+const textsOfMarkup = [
+  ...markup.split(/<[^>]*>/).map((text) => text.trim()),
+  ...[...markup.matchAll(/\b(?:aria-label|placeholder|title)="([^"]*)"/g)].map(
+    ([, text = '']) => text,
+  ),
+].filter((text) => /[A-Za-z]{2}/.test(text) && !isSameEverywhere(text));
+
+const texts = [...new Set([...textsOfScripts, ...textsOfMarkup])];
+
+test('each text of the page is there in Chinese', () => {
+  expect(textsOfScripts.length).toBeGreaterThan(80);
+  expect(textsOfMarkup.length).toBeGreaterThan(30);
+  expect(texts.filter((text) => (chinese.get(text) ?? text) === text)).toEqual([]);
+});
+
+test('there is no Chinese for what the page does not say', () => {
+  expect([...chinese.keys()].filter((text) => !texts.includes(text))).toEqual([]);
+});
+
+test('what is filled in is named alike in both languages', () => {
+  for (const [text, translation] of chinese) {
+    expect(namesIn(translation), text).toEqual(namesIn(text));
+  }
+});
+
+test('no text for people stands in a script beside t()', () => {
+  const stray = sources.flatMap((path) => {
+    const found: string[] = [];
+    visit(parseSource(path), (node) => {
+      if (isReadByPeople(node) && !isBelowT(node)) found.push(`${path}: ${node.getText()}`);
+    });
+    return found;
+  });
+  expect(stray).toEqual([]);
+});
+
+function isCallOfT(node: ts.Node): node is ts.CallExpression {
+  return ts.isCallExpression(node) && node.expression.getText() === 't';
+}
+
+/** @returns undefined for what is known only when the page runs */
+function literalText(node: ts.Node | undefined): string | undefined {
+  if (node === undefined) return undefined;
+  if (ts.isStringLiteralLike(node)) return node.text;
+  if (!ts.isBinaryExpression(node)) return undefined;
+  const [left, right] = [literalText(node.left), literalText(node.right)];
+  return left === undefined || right === undefined ? undefined : left + right;
+}
+
+/** A word with a capital letter at its head, or three words. */
+function isReadByPeople(node: ts.Node): boolean {
+  if (!ts.isStringLiteralLike(node) && !ts.isTemplateHead(node)) return false;
+  return /^[A-Z][a-z]+\b(?!-)|[a-z]+ [a-z]+ [a-z]+/.test(node.text);
+}
+
+function isBelowT(node: ts.Node): boolean {
+  if (isCallOfT(node)) return true;
+  return !ts.isSourceFile(node) && isBelowT(node.parent);
+}
+
+/** Paths, and the name of the program. */
+function isSameEverywhere(text: string): boolean {
+  return /^\/\S+$|^depotd$/.test(text);
+}
+
+function namesIn(text: string): string[] {
+  return [...text.matchAll(/\{\w+\}/g)].map(([name]) => name).sort();
+}
