@@ -33,18 +33,34 @@ export function setMemoryFlags(): void {
  */
 export function giveBackMemory(): void {
   let clean = Infinity;
-  const collect = (): void => {
-    collectGarbage();
+  const collect = (collectNow: () => void): void => {
+    collectNow();
     clean = getHeapStatistics().used_heap_size;
   };
-  setTimeout(collect, SETTLED_MS).unref();
+  setTimeout(() => collect(dropStartCode), SETTLED_MS).unref();
   setInterval(() => {
-    if (getHeapStatistics().used_heap_size > clean + WORTH_BYTES) collect();
+    if (getHeapStatistics().used_heap_size > clean + WORTH_BYTES) collect(() => collectGarbage());
   }, LOOK_MS).unref();
 }
 
+/**
+ * Bytecode of functions that only the start calls goes, too: V8 compiles it again if need be. That
+ * saves a megabyte on Node 20 and costs half of one on 22 and 24.
+ */
+function dropStartCode(): void {
+  if (!process.version.startsWith('v20.')) {
+    collectGarbage();
+    return;
+  }
+  // How many collections bytecode lives through without being run.
+  setFlagsFromString('--bytecode-old-age=1');
+  collectGarbage(2);
+  setFlagsFromString('--bytecode-old-age=5');
+}
+
 /** The function is found in a context of its own, which is not kept: it would take a megabyte. */
-function collectGarbage(): void {
+function collectGarbage(times = 1): void {
   setFlagsFromString('--expose-gc');
-  (runInNewContext('gc') as () => void)();
+  const collect = runInNewContext('gc') as () => void;
+  for (let time = 0; time < times; time += 1) collect();
 }
