@@ -5,12 +5,12 @@ import { configDefaults, defineConfig } from 'vitest/config';
 
 import { groupsLeftOut, TEST_GROUPS } from './test/support/test-groups.ts';
 
-/** What the build turns into texts of the page is text here, too. */
-const pageFiles = {
-  name: 'page-files',
+/** What the build turns into texts is text here, too. */
+const textFiles = {
+  name: 'text-files',
   enforce: 'pre' as const,
   resolveId: (source: string, importer: string | undefined) =>
-    /\.(?:html|css|svg|client\.js)$/.test(source)
+    /\.(?:html|css|svg|client\.js|sh|script\.cjs)$/.test(source)
       ? `\0text:${resolve(importer ?? '', '..', source)}.js`
       : undefined,
   load: (id: string) =>
@@ -24,7 +24,7 @@ const pageFiles = {
  * CI one that cannot is a failure.
  */
 export default defineConfig(({ mode }) => ({
-  plugins: [pageFiles],
+  plugins: [textFiles],
   test: {
     root: new URL('.', import.meta.url).pathname,
     include: ['test/**/*.test.ts'],

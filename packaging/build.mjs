@@ -41,6 +41,17 @@ const browserScripts = {
   },
 };
 
+/** Programs for a shell or for Node beside the daemon are text to it, too, without the comments. */
+const programTexts = {
+  name: 'program-texts',
+  setup: ({ onLoad }) => {
+    onLoad({ filter: /\.(?:sh|script\.cjs)$/ }, ({ path }) => ({
+      contents: readFileSync(path, 'utf8').replace(/^[ \t]*(?:#(?!!)|\/\/).*\n/gm, ''),
+      loader: 'text',
+    }));
+  },
+};
+
 /**
  * Packages that are imported when they are first needed, with the names that the sources take from
  * them. They are bundled as text and compiled then: V8 parses the whole of a file when it starts,
@@ -112,7 +123,7 @@ for (const { entry, outfile } of programs) {
     format: 'esm',
     loader: { '.html': 'text', '.css': 'text', '.svg': 'text' },
     define: { 'process.env.DEPOTD_VERSION': JSON.stringify(version) },
-    plugins: [browserScripts, deferredPackages],
+    plugins: [browserScripts, programTexts, deferredPackages],
     banner: { js: `#!/usr/bin/env node\n${requireForBundled}` },
   });
 }

@@ -2,6 +2,7 @@ import { closeSync, openSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { run, startDetached } from './exec.ts';
 import type { Command } from './command.ts';
+import HOLDER from './holder.sh';
 import type { HeldProcess, Processes, ProcessMark, StartOptions } from './ports.ts';
 import {
   descendantsOf,
@@ -13,7 +14,7 @@ import {
 
 /**
  * Runs a job's commands so that they need no daemon. Invariants:
- *  - the holder (a shell with a fixed text) is a session of its own; the daemon's end, however
+ *  - the holder (a shell that runs holder.sh) is a session of its own; the daemon's end, however
  *    sudden, does not reach it;
  *  - the command starts only after the daemon said go, which it says once the holder is on record;
  *    a daemon that died before closed the pipe, and the holder writes `not-run` instead;
@@ -22,21 +23,6 @@ import {
  *    put a holder on record leaves that one's file;
  *  - arguments reach the shell as variables, never as text.
  */
-const HOLDER = `
-trap : INT TERM HUP QUIT
-exit_file=$1; shift
-printf '................................\\n' >"$exit_file.new"
-if read -r go; then
-  exec </dev/null
-  "$@"
-  code=$?
-else
-  code=not-run
-fi
-printf '%s\\n%s\\n' "$code" $$ 1<>"$exit_file.new"
-mv -f "$exit_file.new" "$exit_file"
-`;
-
 export function createProcesses(): Processes {
   let terminal: boolean | undefined;
   const hasTerminal = async (environment: Record<string, string>): Promise<boolean> => {

@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest';
 
 import { run } from '../../src/device/exec.ts';
 import { runCommand } from './command.ts';
+import { TYPESCRIPT } from '../support/node-flags.ts';
 
 const LIMITS = { timeoutMs: 20_000, maxBytes: 65_536 };
 const shell = (text: string): Parameters<typeof run>[0] => ({
@@ -65,7 +66,7 @@ function isRunning(pid: number): boolean {
 test('a command that has no file descriptor to start with is refused, and whoever asked lives on', async () => {
   const program = join(import.meta.dirname, 'without-descriptors.ts');
 
-  const { code, stdout, stderr } = await runCommand(['node', '--import', 'tsx', program]);
+  const { code, stdout, stderr } = await runCommand(['node', ...TYPESCRIPT, program]);
 
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   expect(JSON.parse(stdout)).toEqual({

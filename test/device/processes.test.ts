@@ -7,6 +7,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { createProcesses } from '../../src/device/processes.ts';
 import { startCommand } from './command.ts';
 import { firstLineOf, PLACES, prepareRuns } from './command-runs.ts';
+import { TYPESCRIPT } from '../support/node-flags.ts';
 
 describe.each(PLACES)('how a command starts, %s', (place) => {
   const runs = prepareRuns(place);
@@ -38,8 +39,7 @@ describe.each(PLACES)('how a command starts, %s', (place) => {
     const exitFile = join(runs.folder, 'orphan');
     const daemon = startCommand([
       'node',
-      '--import',
-      'tsx',
+      ...TYPESCRIPT,
       join(import.meta.dirname, 'hold-command.ts'),
       runs.path,
       exitFile,

@@ -12,6 +12,7 @@ import { launchDaemon } from './daemon-process.ts';
 import { startDaemon, type TestDaemon } from './daemon.ts';
 import { createDevice, type Device } from './device.ts';
 import { send } from '../support/raw-request.ts';
+import { TYPESCRIPT } from '../support/node-flags.ts';
 
 let device: Device;
 let daemon: TestDaemon;
@@ -133,7 +134,7 @@ test('a file that is no socket is not taken for a stale one', async () => {
 
 function startClaim(folder: string, ...before: string[]): ChildProcessWithoutNullStreams {
   const claim = join(import.meta.dirname, 'claim-command.ts');
-  const words = ['node', '--import', 'tsx', claim, folder, before.length === 0 ? '5000' : '1000'];
+  const words = ['node', ...TYPESCRIPT, claim, folder, before.length === 0 ? '5000' : '1000'];
   const [program, ...args] = [...before, ...words, process.env.PATH ?? ''] as [string];
   const child = spawn(program, args);
   claims.push(child);

@@ -6,6 +6,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 
 import type { Job } from '../../src/jobs/job.ts';
 import { startCommand, type RunningCommand } from '../device/command.ts';
+import { TYPESCRIPT } from '../support/node-flags.ts';
 
 let folder: string;
 
@@ -208,8 +209,7 @@ function startQueue(point: string, params?: Record<string, string>): RunningComm
   const words = params === undefined ? [] : [JSON.stringify(params)];
   return startCommand([
     'node',
-    '--import',
-    'tsx',
+    ...TYPESCRIPT,
     join(import.meta.dirname, 'queue-daemon.ts'),
     folder,
     point,

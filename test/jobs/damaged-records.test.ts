@@ -8,6 +8,7 @@ import type { Job } from '../../src/jobs/job.ts';
 import { openJournal } from '../../src/jobs/journal.ts';
 import { toLine } from '../../src/jobs/record.ts';
 import { runCommand } from '../device/command.ts';
+import { TYPESCRIPT } from '../support/node-flags.ts';
 
 let folder: string;
 let file: string;
@@ -177,7 +178,7 @@ describe('a journal of 30,000 old records', () => {
       console.log(JSON.stringify([jobs.length, jobs[0].id, jobs.at(-1).stoppedAt]));`;
 
     const { stdout, stderr } = await runCommand(
-      ['node', '--max-old-space-size=16', '--import', 'tsx', '--input-type=module', '-e', program],
+      ['node', '--max-old-space-size=16', ...TYPESCRIPT, '--input-type=module', '-e', program],
       { cwd: join(import.meta.dirname, '../..') },
     );
 

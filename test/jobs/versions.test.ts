@@ -6,6 +6,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 
 import type { Job } from '../../src/jobs/job.ts';
 import { startCommand } from '../device/command.ts';
+import { TYPESCRIPT } from '../support/node-flags.ts';
 
 let folder: string;
 
@@ -148,7 +149,7 @@ function start({ less = '', more = '', twice = false }: Version, ...words: strin
     DEPOTD_MORE: more,
     ...(twice ? { DEPOTD_TWICE: 'yes' } : {}),
   };
-  return startCommand(['node', '--import', 'tsx', program, folder, 'none', ...words], { env });
+  return startCommand(['node', ...TYPESCRIPT, program, folder, 'none', ...words], { env });
 }
 
 async function record(): Promise<Record<string, unknown>> {

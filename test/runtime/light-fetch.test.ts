@@ -2,6 +2,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { LightHeaders } from '../../src/runtime/light-fetch.ts';
 import { runCommand } from '../device/command.ts';
+import { TYPESCRIPT } from '../support/node-flags.ts';
 
 describe('the header list that answers carry', () => {
   const sources: [string, [string, string][]][] = [
@@ -78,8 +79,7 @@ describe('the header list that answers carry', () => {
 test("a daemon that answers requests does without Node's HTTP client", async () => {
   const { stdout } = await runCommand([
     process.execPath,
-    '--import',
-    'tsx',
+    ...TYPESCRIPT,
     fileURLToPath(new URL('answer-requests.ts', import.meta.url)),
   ]);
   expect(JSON.parse(stdout)).toEqual({

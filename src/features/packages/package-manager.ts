@@ -138,7 +138,7 @@ export interface SelfUpgradeSupport {
    * @throws DepotError internal
    */
   pack: (name: string, target: string) => Promise<void>;
-  /** Text of shell functions (POSIX sh); self-upgrade/watcher-script.ts says which. */
+  /** Text of shell functions (POSIX sh); self-upgrade/watch.sh says which. */
   script: string;
   /** One line each, which the function `read_manager_settings` reads. */
   settings: readonly string[];

@@ -28,7 +28,7 @@ export async function findSelfUpgrade(manager: PackageManager): Promise<string |
     : undefined;
 }
 
-/** What the watcher's exit code says (watcher-script.ts). */
+/** What the watcher's exit code says (watch.sh). */
 const FAILURES: Record<number, string> = {
   3: 'the new version was not installed; the log says why',
   4: 'the new version did not answer /healthz in time; the old one is put back',

@@ -4,7 +4,8 @@ import { replaceFile } from '../../device/durable-file.ts';
 import type { SelfUpgradeHost } from './port.ts';
 import type { FeatureContext } from '../feature.ts';
 import type { PackageManager } from '../packages/package-manager.ts';
-import { PROBE_SCRIPT, WATCH_SCRIPT } from './watcher-script.ts';
+import PROBE_SCRIPT from './probe.script.cjs';
+import WATCH_SCRIPT from './watch.sh';
 
 export interface SelfUpgradeOptions extends Pick<FeatureContext, 'paths' | 'scriptEnvironment'> {
   manager: PackageManager;

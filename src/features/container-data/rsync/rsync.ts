@@ -2,8 +2,10 @@ import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Copier, CopyReport } from '../device.ts';
 import { run } from '../../../device/exec.ts';
-import { COPY_NAME, KEPT_OUT, MARKER_NAME } from '../target-layout.ts';
-import { LISTER, PASSES } from './passes.ts';
+import { COPY_NAME, KEPT_OUT, LIST_NAME, MARKER_NAME, STAGED_NAME } from '../target-layout.ts';
+import LISTER from './list-changed.script.cjs';
+import PASSES from './passes.sh';
+import STAGE_ONE from './stage-one.sh';
 
 /** What an rsync can do, from what `rsync --version` prints. */
 export interface Abilities {
@@ -28,7 +30,8 @@ export function createCopier(environment: Record<string, string>): Copier {
         (await abilities()) ?? OLDEST,
         await keepsNanoseconds(folder),
       );
-      const paths = [source, join(folder, COPY_NAME), join(folder, MARKER_NAME)];
+      const names = [COPY_NAME, MARKER_NAME, STAGED_NAME, LIST_NAME];
+      const paths = [source, ...names.map((name) => join(folder, name))];
       return {
         argv: [
           '/bin/sh',
@@ -40,9 +43,10 @@ export function createCopier(environment: Record<string, string>): Copier {
           String(totalBytes),
           process.execPath,
           LISTER,
-          attributes.join(' '),
+          STAGE_ONE,
           'rsync',
           ...options,
+          ...(pass === 'compare' ? [] : attributes),
         ],
         environment,
         cwd: '/',

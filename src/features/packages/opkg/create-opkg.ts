@@ -1,4 +1,5 @@
 import { stat } from 'node:fs/promises';
+import { join } from 'node:path';
 import type { BackendContext, PackageBackend, PackageManager } from '../package-manager.ts';
 import { createAutoInstalled } from './auto-installed.ts';
 import { createOpkgCommands } from './commands.ts';
@@ -9,7 +10,8 @@ import { inspectIpk } from './ipk-file.ts';
 import { createListsBackup } from './lists-backup.ts';
 import { findOffers } from './lists.ts';
 import { packInstalled } from './repack.ts';
-import { SELF_UPGRADE_SCRIPT } from './self-upgrade-script.ts';
+import SELF_UPGRADE_SCRIPT from './self-upgrade.sh';
+import { COPY_NAME, PLAIN_COPY_NAME } from './status-backup.ts';
 import { createTransactionSteps } from './transaction-steps.ts';
 
 /** opkg, and its database read without it. */
@@ -44,7 +46,10 @@ export async function createOpkg(context: BackendContext): Promise<PackageManage
     selfUpgrade: {
       pack: (name, target) => packInstalled({ name, infoDir, destination, target, environment }),
       script: SELF_UPGRADE_SCRIPT,
-      settings: [statusFile],
+      settings: [
+        statusFile,
+        ...[COPY_NAME, PLAIN_COPY_NAME].map((name) => join(paths.stateDir, name)),
+      ],
     },
   };
 }

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 
-import { LISTER } from '../../../../src/features/container-data/rsync/passes.ts';
+import LISTER from '../../../../src/features/container-data/rsync/list-changed.script.cjs';
 import {
   optionsFor,
   parseAbilities,

@@ -1,0 +1,75 @@
+#!/bin/sh
+# watch.sh now|boot: takes the daemon's package from one version to the next and watches over it, in
+# a shell of its own, since the daemon is what is replaced. It stands beside the kept package, so
+# that it can be run again after a power cut: an init script calls `sh watch.sh boot` while
+# `pending` is there. Every value is read from the file `settings`, one a line.
+#
+# An upgrade that was cut off may leave the old version on record, with files of either: the old
+# package then goes over whatever is there; its configuration is the owner's, as it was before. If
+# one of the two answers in the end, nothing is left of the folder; else the old package stays for
+# its owner. A daemon counts as the new one if it has run for less time than the upgrade, and as
+# healthy if it answers three times in a row.
+#
+# `manager.sh` is the package manager's half. It may use `package`, `old` (a version), `root` (empty
+# for `/`) and `folder`, and has the functions `read_manager_settings` (reads the lines of
+# `SelfUpgradeSupport.settings`), `upgrade`, `version` (prints the one on record), `is_whole`
+# (whether the old version's records are all there), `mend_database`, `put_files_back` (of the old
+# version, over whatever is there) and `downgrade`.
+trap : INT TERM HUP
+folder=${0%/*}
+. "$folder/manager.sh"
+{
+  read -r package
+  read -r old
+  read -r limit
+  read -r node
+  read -r address
+  read -r root
+  # For manager.sh.
+  : "$root"
+  read_manager_settings
+} <"$folder/settings" || exit 1
+
+now() {
+  read -r up _ </proc/uptime
+  echo "${up%%.*}"
+}
+
+finish() {
+  rm -f "$folder/pending"
+  [ "$1" = 5 ] || rm -rf "$folder"
+  echo "depotd: $2"
+  exit "$1"
+}
+
+healthy() {
+  deadline=$(($(now) + limit)) good=0
+  while [ "$(now)" -lt "$deadline" ]; do
+    if "$node" "$folder/probe.cjs" "$address" $(($(now) - $1)); then
+      good=$((good + 1))
+    else
+      good=0
+    fi
+    [ "$good" -lt 3 ] || return 0
+    sleep 1
+  done
+  return 1
+}
+
+began=$(now)
+if [ "$1" = boot ]; then began=0; else upgrade; fi
+mend_database
+if [ "$(version)" = "$old" ]; then
+  if is_whole && healthy 0; then finish 3 "$package stays at $old"; fi
+  echo "depotd: $package $old is not whole or does not answer: its files are put back"
+  put_files_back
+  if healthy 0; then finish 3 "$package stays at $old"; fi
+  finish 5 "$package $old does not answer"
+fi
+if healthy "$began"; then finish 0 "$package $(version) answers"; fi
+echo "depotd: $package $(version) has not answered for $limit s: $old is put back"
+began=$(now)
+downgrade
+[ "$(version)" = "$old" ] || finish 5 "$package $old could not be put back"
+if healthy "$began"; then finish 4 "$package $old is back and answers"; fi
+finish 5 "$package $old is back, but does not answer either"
