@@ -2,8 +2,7 @@ import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { chmod, lstat, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { lstat, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 
@@ -13,38 +12,11 @@ import { createSavedLogins } from '../src/cli/saved-logins.ts';
 import { parseTarget } from '../src/cli/target.ts';
 import { startDaemon, type TestDaemon } from './device/daemon.ts';
 import { DAEMON_PROGRAM } from './device/daemon-process.ts';
-import { createDevice, type Device } from './device/device.ts';
+import type { Device } from './device/device.ts';
 import { startLockHolder } from './device/lock-holder.ts';
 import { runFile } from './features/uploads/upload-device.ts';
-import {
-  ANOTHER_USER,
-  asAnother,
-  canBeAnother,
-  snapshotOf,
-  withoutProtection,
-} from './support/another-user.ts';
-
-/**
- * Every fixed name that root writes below a folder for everybody, planted by another user in every
- * way, while nothing of the kernel's own protection is in force.
- */
-const PLANTS: Record<string, (name: string) => string> = {
-  'a link to a folder': (name) => `ln -s "$OUTSIDE" ${name}`,
-  'a link to a file': (name) => `ln -s "$OUTSIDE/file" ${name}`,
-  'a link to nothing': (name) => `ln -s "$OUTSIDE/new" ${name}`,
-  'a fifo': (name) => `mkfifo ${name}`,
-  'a file': (name) => `echo planted >${name}`,
-  'a folder full of links': (name) => `mkdir -m 0777 ${name}; cd ${name}
-    for entry in ${ENTRIES.join(' ')}; do ln -s "$OUTSIDE/file" $entry; done
-    for entry in exits forge-cache self-upgrade; do ln -s "$OUTSIDE" $entry; done
-    cd - >/dev/null`,
-};
-/** Names that depotd or opkg might write in a folder of somebody else. */
-const ENTRIES = [
-  ...['.kept-at', '.verdict', '.verdict.new', 'lab', 'lab.sig', '.lab.new', '.lab.sig.new'],
-  ...['key', 'daemon.json', 'jobs.jsonl', 'jobs.jsonl.new', 'password', 'opkg-status.before'],
-  'opkg-status.before.gz',
-];
+import { asAnother, canBeAnother, snapshotOf, withoutProtection } from './support/another-user.ts';
+import { createOpenDevice, PLANTS } from './support/open-device.ts';
 
 /** From the device's root, planted together: what needs one of them says so, or has another name. */
 const NEEDED_LATER = [
@@ -63,35 +35,33 @@ describe.skipIf(!canBeAnother)('what another user planted', () => {
 
   describe.each(Object.entries(PLANTS))('%s', (_, plant) => {
     test.each(NEEDED_LATER)('named %s leads no job outside', async (...names) => {
-      const place = await createPlace();
-      for (const name of names) await place.plant(name, plant);
-      const before = await snapshotOf(place.outside);
+      const on = await createOpenDevice();
+      for (const name of names) await on.plant(name, plant);
+      const before = await snapshotOf(on.outside);
 
-      await runEverything(place.device);
+      await runEverything(on.device);
 
-      expect(await snapshotOf(place.outside)).toEqual(before);
-      expect(asAnother('grep -rs -D skip SECRET . || true', join(place.device.root, 'tmp'))).toBe(
-        '',
-      );
+      expect(await snapshotOf(on.outside)).toEqual(before);
+      expect(asAnother('grep -rs -D skip SECRET . || true', join(on.device.root, 'tmp'))).toBe('');
     });
 
     test.each(NEEDED_AT_START)('named %s keeps the daemon from starting', async (name) => {
-      const place = await createPlace();
-      await place.plant(name, plant);
-      const before = await snapshotOf(place.outside);
+      const on = await createOpenDevice();
+      await on.plant(name, plant);
+      const before = await snapshotOf(on.outside);
 
-      const { code, log } = await startInVain(place.device, name);
+      const { code, log } = await startInVain(on.device, name);
 
       expect(code).toBe(1);
       expect(log).toMatch(/cannot (use the folder|write task logs to|listen on) \S*tmp/);
-      expect(await snapshotOf(place.outside)).toEqual(before);
+      expect(await snapshotOf(on.outside)).toEqual(before);
     });
 
     test('where depotctl keeps sessions is not used', async () => {
-      const place = await createPlace();
-      await place.plant('tmp/depotctl-0', plant);
-      const before = await snapshotOf(place.outside);
-      process.env.TMPDIR = join(place.device.root, 'tmp');
+      const on = await createOpenDevice();
+      await on.plant('tmp/depotctl-0', plant);
+      const before = await snapshotOf(on.outside);
+      process.env.TMPDIR = join(on.device.root, 'tmp');
       onTestFinished(() => {
         delete process.env.TMPDIR;
       });
@@ -102,56 +72,56 @@ describe.skipIf(!canBeAnother)('what another user planted', () => {
       expect(await logins.load(target)).toBeUndefined();
       await logins.forget(target);
 
-      expect(await snapshotOf(place.outside)).toEqual(before);
+      expect(await snapshotOf(on.outside)).toEqual(before);
     });
 
     test('is not entered by a removal of the package', async () => {
-      const place = await createPlace();
-      await place.plant('tmp/depotd', plant);
-      const planted = join(place.device.root, 'tmp/depotd');
-      const before = [await snapshotOf(place.outside), await lookOf(planted)];
+      const on = await createOpenDevice();
+      await on.plant('tmp/depotd', plant);
+      const planted = join(on.device.root, 'tmp/depotd');
+      const before = [await snapshotOf(on.outside), await lookOf(planted)];
 
       spawnSync('/bin/sh', ['packaging/openwrt/postrm', 'remove'], {
-        env: { ...process.env, IPKG_INSTROOT: place.device.root },
+        env: { ...process.env, IPKG_INSTROOT: on.device.root },
       });
 
-      expect([await snapshotOf(place.outside), await lookOf(planted)]).toEqual(before);
+      expect([await snapshotOf(on.outside), await lookOf(planted)]).toEqual(before);
     });
   });
 
   test('a link in the place of the lock that somebody else gives back is not what opkg empties', async () => {
-    const place = await createPlace();
-    const daemon = await start(place.device);
-    const holder = await startLockHolder(place.device);
+    const on = await createOpenDevice();
+    const daemon = await start(on.device);
+    const holder = await startLockHolder(on.device);
     const task = await daemon.submit('update');
     await expect.poll(() => daemon.logOf(task)).toContain('waiting: ');
-    const before = await snapshotOf(place.outside);
+    const before = await snapshotOf(on.outside);
 
-    await place.plant('tmp/lock/opkg.lock', (name) => `ln -s "$OUTSIDE/file" ${name}`);
+    await on.plant('tmp/lock/opkg.lock', (name) => `ln -s "$OUTSIDE/file" ${name}`);
 
     expect(await daemon.finished(task)).toMatchObject({ state: 'done' });
-    expect(await snapshotOf(place.outside)).toEqual(before);
+    expect(await snapshotOf(on.outside)).toEqual(before);
     await holder.release();
   });
 
   test.each(Object.entries(PLANTS))(
     '%s in the place of a copy of the lists does not keep an update from its end',
     async (_, plant) => {
-      const place = await createPlace();
-      await place.plant('tmp/opkg-lists.kept', plant);
-      const daemon = await start(place.device);
-      const before = await readdir(join(place.device.root, 'tmp'));
+      const on = await createOpenDevice();
+      await on.plant('tmp/opkg-lists.kept', plant);
+      const daemon = await start(on.device);
+      const before = await readdir(join(on.device.root, 'tmp'));
 
       expect(await daemon.finished(await daemon.submit('update'))).toMatchObject({ state: 'done' });
 
-      expect(await readdir(join(place.device.root, 'tmp'))).toEqual(before);
+      expect(await readdir(join(on.device.root, 'tmp'))).toEqual(before);
     },
   );
 
   test('depotctl of root keeps its session in no folder of the user whom `su` took it from', async () => {
-    const place = await createPlace();
-    const runtimeDir = join(place.device.root, 'tmp/user');
-    asAnother(`mkdir ${runtimeDir}`, place.device.root);
+    const on = await createOpenDevice();
+    const runtimeDir = join(on.device.root, 'tmp/user');
+    asAnother(`mkdir ${runtimeDir}`, on.device.root);
     const target = parseTarget('http://127.0.0.1:1', '/cgi-bin/panel');
     const logins = createSavedLogins(runtimeDir);
     onTestFinished(() => logins.forget(target));
@@ -162,37 +132,6 @@ describe.skipIf(!canBeAnother)('what another user planted', () => {
     expect(await logins.load(target)).toBe('depotd=secret');
   });
 });
-
-interface Place {
-  device: Device;
-  /** Root's own, where nothing is to be written. */
-  outside: string;
-  plant: (name: string, how: (name: string) => string) => Promise<void>;
-}
-
-/** A device on which every user reaches what OpenWrt lets every user reach. */
-async function createPlace(): Promise<Place> {
-  const directory = await mkdtemp(join(tmpdir(), 'depotd-planted-'));
-  const device = await createDevice({ directory });
-  onTestFinished(async () => {
-    await device.close();
-  });
-  await device.opkg('update');
-  await chmod(directory, 0o755);
-  for (const folder of ['tmp', 'tmp/lock']) await chmod(join(device.root, folder), 0o1777);
-  const outside = join(directory, 'outside');
-  await mkdir(outside, { mode: 0o700 });
-  await writeFile(join(outside, 'file'), 'SECRET\n', { mode: 0o600 });
-  return {
-    device,
-    outside,
-    plant: async (name, how) => {
-      await rm(join(device.root, name), { recursive: true, force: true });
-      asAnother(`OUTSIDE=${outside}; ${how(name)}`, device.root);
-      expect((await lstat(join(device.root, name))).uid).toBe(ANOTHER_USER);
-    },
-  };
-}
 
 async function start(device: Device, ...set: string[]): Promise<TestDaemon> {
   const daemon = await startDaemon(device, { set });

@@ -41,7 +41,7 @@ export const TEST_GROUPS: readonly TestGroup[] = [
   },
   {
     name: 'names that another user planted',
-    files: ['test/planted-names.test.ts'],
+    files: ['test/planted-names.test.ts', 'test/features/packages/opkg/planted-lock.test.ts'],
     commands: [...DEVICE_COMMANDS, 'wget'],
     needsRoot: true,
   },
@@ -49,6 +49,11 @@ export const TEST_GROUPS: readonly TestGroup[] = [
     name: 'init scripts',
     files: ['test/init/*.test.ts'],
     commands: ['busybox', 'systemd-analyze'],
+  },
+  {
+    name: 'shell programs',
+    files: ['test/shellcheck.test.ts'],
+    commands: ['shellcheck'],
   },
   {
     name: 'web servers before the daemon',

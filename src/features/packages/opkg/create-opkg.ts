@@ -48,6 +48,7 @@ export async function createOpkg(context: BackendContext): Promise<PackageManage
       script: SELF_UPGRADE_SCRIPT,
       settings: [
         statusFile,
+        installation.lockFile,
         ...[COPY_NAME, PLAIN_COPY_NAME].map((name) => join(paths.stateDir, name)),
       ],
     },

@@ -6,12 +6,56 @@
 
 read_manager_settings() {
   read -r status
+  read -r lock
   read -r copy
   read -r plain_copy
   info=${status%/*}/info
 }
 
+# Whether what a path is, and what it leads to, is root's, and nobody else can rename what is in it:
+# a folder that everybody may write must be sticky.
+is_trusted() {
+  { ls -ldn "$1" && ls -ldLn "$1"; } 2>/dev/null | {
+    count=0
+    while read -r mode _ uid _; do
+      [ "$uid" = 0 ] || [ "$uid" = "$(id -u)" ] || exit 1
+      case $mode in
+      d???????w[!tT]*) exit 1 ;;
+      esac
+      count=$((count + 1))
+    done
+    [ "$count" -eq 2 ]
+  }
+}
+
+is_path_trusted() {
+  path=$1
+  while is_trusted "${path:-/}"; do
+    [ -n "$path" ] || return 0
+    path=${path%/*}
+  done
+  return 1
+}
+
+# Makes the lock file before opkg does, as lock.ts: opkg opens it with creat(2), which empties
+# whatever a link of that name leads to, and on OpenWrt any user may write in its folder. Somebody
+# may put theirs in its place again, in between.
+own_lock_file() {
+  home=${lock%/*}
+  [ -d "$home" ] || (umask 022 && mkdir -p "$home")
+  is_path_trusted "$home" && is_path_trusted "$(cd -P "$home" && pwd)" || return 1
+  for _ in 1 2 3 4 5; do
+    if [ -f "$lock" ] && [ ! -L "$lock" ] && is_trusted "$lock"; then return 0; fi
+    rm -f "$lock" && (set -C && umask 027 && : >"$lock") && return 0
+  done 2>/dev/null
+  return 1
+}
+
 run_opkg() {
+  if ! own_lock_file; then
+    echo "depotd: cannot run opkg: its lock file $lock is not root's" >&2
+    return 1
+  fi
   if [ -z "$root" ]; then
     opkg "$@"
   else
