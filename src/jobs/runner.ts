@@ -209,6 +209,7 @@ async function fail(run: Run, error: unknown): Promise<void> {
   const reason = reasonOf(error);
   await logs.append(job.id, ownLine(reason)).catch(() => undefined);
   if (job.phase === 'repair') {
+    tellInError(job, reason);
     moveTo(job, run.plan.repair, job.done.length + 1);
     return;
   }
@@ -218,6 +219,14 @@ async function fail(run: Run, error: unknown): Promise<void> {
     beginRepair(job, { state: 'stopped', error: reason, exitCode: exitCode ?? ENDED_WITHOUT_CODE });
   } else beginRepair(job, { state: 'failed', error: reason, exitCode: exitCode ?? 1 });
   await saveIfPossible(run, job);
+}
+
+const REPAIR_FAILED = '; the repair failed: ';
+
+/** The log may be on the disk that is the reason. Only the first one is told there. */
+function tellInError({ verdict }: Job, reason: string): void {
+  if (verdict === undefined || verdict.error.includes(REPAIR_FAILED)) return;
+  verdict.error += REPAIR_FAILED + reason;
 }
 
 function beginRepair(job: Job, verdict: Verdict): void {

@@ -228,12 +228,16 @@ test('a command that fails fails the job with its exit code, after the repair', 
   expect(await linesOf('order')).toEqual(['repaired']);
 });
 
-test('a repair that fails is told in the log and goes on with its next step', async () => {
+test('a repair that fails is told in the log and the error, and goes on with its next step', async () => {
   const job = await submit(
     request('a', { 1: 'exit 7', r1: 'exit 9', r2: 'echo repaired >>order' }),
   );
 
-  expect(await ended(job)).toMatchObject({ state: 'failed', exitCode: 7 });
+  expect(await ended(job)).toMatchObject({
+    state: 'failed',
+    exitCode: 7,
+    error: 'cannot step 1: exit code 7; the repair failed: cannot step r1: exit code 9',
+  });
   expect(await linesOf('order')).toEqual(['repaired']);
   expect(await readFile(open.logs.fileOf(job.id), 'utf8')).toBe(
     'depotd: cannot step 1: exit code 7\r\ndepotd: cannot step r1: exit code 9\r\n',

@@ -1,4 +1,6 @@
 import * as v from 'valibot';
+import { isShortage } from '../../device/shortage.ts';
+import { reasonOf } from '../../errors.ts';
 import { isPresent, type PackageDatabase } from './package-database.ts';
 import type { Job } from '../../jobs/job.ts';
 import { retryFrom, type Act, type Step, type StepContext } from '../../jobs/plan.ts';
@@ -95,7 +97,7 @@ async function assess({ manager }: PackageTools, context: StepContext): Promise<
   const { around } = manager;
   // Nothing ran yet, or all that was to be kept is done.
   if (job.runs === 0 || memory.isDone === true) return;
-  const damage = await around.mend(context);
+  const damage = await attempt(context, async () => around.mend(context));
   if (damage !== undefined) {
     memory.damage = damage;
     await note(damage);
@@ -105,12 +107,25 @@ async function assess({ manager }: PackageTools, context: StepContext): Promise<
   // Before orphans are looked for, which may wait: what somebody else installs meanwhile did not
   // come with this job.
   Object.assign(memory, compare(job, before ?? now, now));
-  const orphans = await around.removeOrphans(context, job.startedAt ?? job.createdAt);
-  if (orphans.length > 0) {
+  await attempt(context, async () => {
+    const orphans = await around.removeOrphans(context, job.startedAt ?? job.createdAt);
+    if (orphans.length === 0) return;
     await note(
       `files of ${orphans.join(', ')} are removed: ${manager.name} did not get to record them`,
     );
-  }
+  });
+}
+
+/** What cannot be written now is told, and keeps nothing of what came. */
+async function attempt<Value>(
+  { note }: StepContext,
+  work: () => Promise<Value>,
+): Promise<Value | undefined> {
+  return work().catch(async (error: unknown) => {
+    if (isShortage(error)) throw error;
+    await note(reasonOf(error)).catch(() => undefined);
+    return undefined;
+  });
 }
 
 function compare(

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { DepotError } from '../../errors.ts';
+import { DepotError, reasonOf } from '../../errors.ts';
 import type { Command } from '../../device/command.ts';
 import type { PackageDatabase } from './package-database.ts';
 import type { PackageChange, PackageManager } from './package-manager.ts';
@@ -58,7 +58,10 @@ function judgeStep(
       if (failure !== undefined) throw new DepotError('command_failed', failure);
       await record?.(after, { job: context.job, before });
       context.memory.isDone = true;
-      await around.accept();
+      // Whatever comes of it, the job has done what it is for; the next one keeps a copy of its own.
+      await around
+        .accept()
+        .catch(async (error: unknown) => context.note(reasonOf(error)).catch(() => undefined));
       return undefined;
     },
   };

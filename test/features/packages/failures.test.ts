@@ -1,10 +1,11 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, expect, onTestFinished, test } from 'vitest';
 
 import type { Fault } from '../../device/feed.ts';
 import { startLockHolder } from '../../device/lock-holder.ts';
+import { simplePackage } from '../../device/packages/package-parts.ts';
 import { halfInstalled, openStore, type Store } from './open-store.ts';
 
 let store: Store;
@@ -188,4 +189,19 @@ test('the deprecated log tells of the newest package job, while it runs and afte
   for (const name of ['istore', 'latest']) {
     expect(await store.daemon.logOf(name)).toBe(await store.daemon.logOf(task));
   }
+});
+
+test('an install that is whole is done, though the copy of the database cannot be kept afterwards', async () => {
+  const copy = 'etc/depotd/opkg-status.before.gz';
+  const script = `rm -f "$IPKG_INSTROOT/${copy}"; mkdir -p "$IPKG_INSTROOT/${copy}/in-the-way"`;
+  const own = await openStore({
+    packages: [simplePackage('inway', { scripts: { postinst: `#!/bin/sh\n${script}\n` } })],
+  });
+  onTestFinished(own.close);
+
+  expect(await own.run('install', { package: 'inway' })).toMatchObject({
+    state: 'done',
+    exit_code: 0,
+  });
+  expect(await own.packages()).toEqual({ inway: '1.0-1' });
 });

@@ -92,6 +92,8 @@ async function againstUci(uci: string): Promise<FuzzTarget> {
     check: async (text) => {
       const file = parseUciFile(text);
       if (file.problems.length > 0 || text.includes('\0')) return undefined;
+      // Its export quotes no type, so that one with quotes in it cannot be read again.
+      if (file.sections.some(({ type }) => !/^[\w-]+$/.test(type))) return undefined;
       await writeFile(join(folder, 'fuzz'), text);
       const { code, stdout, stderr } = await runCommand([uci, '-c', folder, 'export', 'fuzz']);
       // It refuses names and types that are no identifiers; the daemon knows its names anyway.
