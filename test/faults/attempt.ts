@@ -29,6 +29,7 @@ export interface AttemptResult {
   /** By index of the fault: the change that it came before; absent where the jobs ended first. */
   points: Record<string, string>;
   state: string;
+  error: string;
   starts: number;
   /** Changes that the daemon made, if it lived through the whole try. */
   changes: number;
@@ -43,8 +44,11 @@ export interface TryJob {
   log: string;
 }
 
-/** Escalation of a stop takes 22 s, a repair that hangs is let go when the try heals. */
-const END_LIMIT_MS = 90_000;
+/**
+ * Escalation of a stop takes 22 s, a repair that hangs is let go when the try heals; an upgrade of
+ * the daemon itself waits for the old version and for the new one.
+ */
+const END_LIMIT_MS = 120_000;
 
 export async function attempt({
   bench,
@@ -53,9 +57,10 @@ export async function attempt({
   random,
 }: Attempt): Promise<AttemptResult> {
   await bench.restore(scenario.state);
-  bench.publish(scenario.feed);
+  bench.publish(scenario.feed, scenario.store);
   if (scenario.lane === 'container') await bench.containers?.restore(bench.device.root);
-  const daemon = createSupervisedDaemon(bench, bench.containers?.set ?? []);
+  const control = { set: bench.containers?.set ?? [], isPackage: false };
+  const daemon = createSupervisedDaemon(bench, { ...control, ...scenario.supervision });
   await daemon.arm(nothing('start'));
   await daemon.ensure();
   try {
@@ -68,6 +73,7 @@ export async function attempt({
     return {
       points: await pointsOf(daemon),
       state: stage.jobs[0]?.status?.state ?? 'refused',
+      error: stage.jobs[0]?.status?.error ?? '',
       starts: daemon.starts(),
       changes,
       findings,
@@ -148,9 +154,9 @@ async function undergo(stage: Stage, entry: [number, Fault] | undefined): Promis
 async function actOutside(stage: Stage, { name, forMs, damage }: Fault): Promise<void> {
   const { bench, daemon } = stage;
   if (ENDS.includes(name)) {
-    await waitUntil(() => !daemon.isUp(), 15_000);
-    if (name === 'damage') await doDamage(bench, damage);
-    if (name === 'power cut') await cutPower(bench);
+    if (name === 'damage') await daemon.whileDown(() => doDamage(bench, damage));
+    else if (name === 'power cut') await daemon.whileDown(() => cutPower(bench));
+    else await waitUntil(() => !daemon.isUp(), 15_000);
     return;
   }
   if (name === 'kill a process of the job') await killOne(stage);
@@ -196,7 +202,7 @@ async function end(stage: Stage): Promise<void> {
   const { daemon, jobs } = stage;
   await waitUntil(async () => {
     await daemon.ensure();
-    return haveEnded(daemon);
+    return !daemon.isWatching() && (await haveEnded(daemon));
   }, END_LIMIT_MS);
   await begin(stage, 'afterwards', () => daemon.submit('install', { package: 'afterwards' }));
   await waitUntil(() => haveEnded(daemon), END_LIMIT_MS);

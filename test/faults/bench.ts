@@ -8,6 +8,7 @@ import type { FeedVersion } from '../device/packages/packages.ts';
 import { createContainerData, type ContainerData } from './container-data.ts';
 import { faultPackages } from './packages.ts';
 import { createPrograms, type Programs } from './programs.ts';
+import { storePackage, type StoreBehaviour } from './store-package.ts';
 
 /** A device that can be put back into a state that was kept, and programs that can fail. */
 export interface Bench {
@@ -19,7 +20,8 @@ export interface Bench {
   readonly filler: string;
   /** For moves; undefined if this machine lets nobody make disks. */
   readonly containers: ContainerData | undefined;
-  readonly publish: (version: FeedVersion) => void;
+  /** @param store the daemon itself as a package, too, which then behaves so */
+  readonly publish: (version: FeedVersion, store?: StoreBehaviour) => void;
   /** Keeps the device as it is now under a name. */
   readonly keep: (name: string) => Promise<void>;
   /** Makes the device what it was, and forgets what the last try left. */
@@ -50,7 +52,11 @@ export async function createBench(): Promise<Bench> {
     folder,
     filler: hasDisk ? join(root, 'filler') : '',
     containers,
-    publish: (version) => device.feed.publish(faultPackages(version, programs.beginWork)),
+    publish: (version, store) => {
+      const packages = faultPackages(version, programs.beginWork);
+      const own = store === undefined ? [] : [storePackage(folder, version, store)];
+      device.feed.publish([...packages, ...own]);
+    },
     keep: (name) => copyFolder(root, keptAt(name)),
     restore: async (name) => {
       await programs.behave();

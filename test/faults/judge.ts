@@ -4,7 +4,7 @@ import { isHarmless, mayLoseLog, type Fault } from './faults.ts';
 import { NUMBERED_LINES } from './packages.ts';
 import { processesOfRoot } from './process-scan.ts';
 import type { Scenario } from './scenarios.ts';
-import type { SupervisedDaemon } from './supervised-daemon.ts';
+import { waitUntil, type SupervisedDaemon } from './supervised-daemon.ts';
 
 /** A try that is over, all faults taken back. */
 export interface FinishedTry {
@@ -56,6 +56,8 @@ function problemsOfState({ name, answer, status }: TryJob): string[] {
 }
 
 async function problemsOfProcesses({ bench }: FinishedTry): Promise<string[]> {
+  // A holder ends just after its exit file is there.
+  await waitUntil(async () => (await processesOfRoot(bench.device.root)).length === 0, 3000);
   const left = await processesOfRoot(bench.device.root);
   return left.length === 0 ? [] : [`processes ${left.join(', ')} outlive their jobs`];
 }
@@ -89,11 +91,12 @@ async function problemsOfAnswers(daemon: SupervisedDaemon): Promise<string[]> {
 }
 
 /** A daemon that only ends and comes back does not make a job fail. */
-function problemsOfHarmless({ faults, jobs }: FinishedTry): string[] {
+function problemsOfHarmless({ faults, jobs, scenario }: FinishedTry): string[] {
   const ends = faults.filter(({ name }) => name === 'kill' || name === 'term').length;
   if (!faults.every(isHarmless) || ends > 2) return [];
   return jobs
     .filter(({ status }) => status !== undefined && status.state !== 'done')
+    .filter(({ name }) => name !== 'main' || scenario.store !== 'ends at once')
     .map(
       ({ name, status }) =>
         `the ${name} job is ${status?.state ?? ''} for nothing: ${status?.error ?? ''}`,
@@ -101,12 +104,13 @@ function problemsOfHarmless({ faults, jobs }: FinishedTry): string[] {
 }
 
 /** It ends when it is told to, and not by itself. */
-function problemsOfCrash({ daemon, faults }: FinishedTry): string[] {
+function problemsOfCrash({ daemon, faults, scenario }: FinishedTry): string[] {
   const ends = faults.filter(({ name }) => ['kill', 'term', 'damage', 'power cut'].includes(name));
   const crash = daemon.log.findIndex((line) => !line.startsWith('{') && line.includes('Error'));
   if (crash !== -1) {
     return [`the daemon broke: ${daemon.log.slice(crash - 4, crash + 16).join('\n')}`];
   }
+  if (scenario.supervision?.isPackage === true) return [];
   return daemon.starts() > ends.length + 1 + faults.length
     ? [`the daemon was started ${daemon.starts()} times for ${ends.length} ends`]
     : [];

@@ -35,8 +35,10 @@ function readPlan() {
 
 function begin(name, path) {
   const { fault, forMs } = plan;
-  report({ fired: plan.id, fault, point: `${name} ${nameOf(path)}` });
   plan = { ...plan, fault: 'none' };
+  // A daemon that is started again at once does not begin with the same fault.
+  original.writeFileSync(control, JSON.stringify(plan));
+  report({ fired: plan.id, fault, point: `${name} ${nameOf(path)}` });
   if (fault === 'kill') process.kill(process.pid, 'SIGKILL');
   else if (fault === 'term') process.kill(process.pid, 'SIGTERM');
   else if (fault === 'full') fillDisk();
@@ -165,13 +167,18 @@ fs.watch = (path, ...rest) => {
 };
 syncBuiltinESMExports();
 
+/** The kernel's clock knows no time before 1970 (clock_settime(2)). */
+function timeOfDay() {
+  return Math.max(0, RealDate.now() + clockOffsetMs);
+}
+
 globalThis.Date = class extends RealDate {
   constructor(...args) {
-    if (args.length === 0) super(RealDate.now() + clockOffsetMs);
+    if (args.length === 0) super(timeOfDay());
     else super(...args);
   }
   static now() {
-    return RealDate.now() + clockOffsetMs;
+    return timeOfDay();
   }
 };
 

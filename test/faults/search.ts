@@ -1,3 +1,6 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+
 import { startDaemon } from '../device/daemon.ts';
 import { createIpk } from '../device/ipk.ts';
 import { createRandom } from '../support/random.ts';
@@ -7,6 +10,7 @@ import { createBench, type Bench } from './bench.ts';
 import { drawFaults } from './faults.ts';
 import { UPLOADED } from './packages.ts';
 import { SCENARIOS, type Scenario } from './scenarios.ts';
+import { OWN_CONFIGURATION } from './self-upgrade.ts';
 
 /** Tries until the bounds of the report are reached. `--kind` takes one kind of job alone. */
 export async function searchFaults(report: SearchReport, options: SearchOptions): Promise<void> {
@@ -84,4 +88,14 @@ async function prepare(bench: Bench): Promise<void> {
   await daemon.finished(((await answer.json()) as { task_id: string }).task_id);
   await daemon.close();
   await bench.keep('uploaded');
+  for (const store of ['answers', 'ends at once'] as const) {
+    await bench.restore('listed');
+    bench.publish(1, store);
+    await device.opkg('update');
+    await device.opkg('install', 'depotd');
+    await writeFile(join(device.root, 'etc/config/depotd'), OWN_CONFIGURATION);
+    bench.publish(2, store);
+    await device.opkg('update');
+    await bench.keep(`newer store ${store}`);
+  }
 }

@@ -7,6 +7,8 @@ import { launchDaemon, type LaunchedDaemon } from '../device/daemon-process.ts';
 import type { Bench } from './bench.ts';
 import { createClient, parse, type FaultClient } from './client.ts';
 import { isAlive } from './process-scan.ts';
+import { createServiceManager } from './service-manager.ts';
+import { STORE_PROGRAM } from './store-package.ts';
 
 /** What the preloaded module does at the n-th change that the daemon makes, counted from now. */
 export interface ArmedFault {
@@ -36,6 +38,10 @@ export interface SupervisedDaemon extends FaultClient {
   readonly ensure: () => Promise<void>;
   readonly isUp: () => boolean;
   readonly pid: () => number;
+  /** Waits until it has ended, and does what is done while it is not there. */
+  readonly whileDown: (work: () => Promise<void>) => Promise<void>;
+  /** Whether something other than the daemon still works on its behalf. */
+  readonly isWatching: () => boolean;
   readonly events: () => Promise<FaultEvent[]>;
   readonly findings: string[];
   readonly starts: () => number;
@@ -45,17 +51,40 @@ export interface SupervisedDaemon extends FaultClient {
 
 const PRELOAD = join(import.meta.dirname, 'preload.mjs');
 const START_LIMIT_MS = 20_000;
-export function createSupervisedDaemon(bench: Bench, set: readonly string[]): SupervisedDaemon {
+/** How long a new version of the daemon may take to answer. */
+const UPGRADE_LIMIT_S = 12;
+/** How long the daemon may be gone where something else starts it. */
+const RETURN_LIMIT_MS = 90_000;
+
+export interface SupervisionOptions {
+  /** Further settings. */
+  set: readonly string[];
+  /** The daemon is a package of the device, and something else starts it. */
+  isPackage: boolean;
+}
+
+export function createSupervisedDaemon(
+  bench: Bench,
+  { set, isPackage }: SupervisionOptions,
+): SupervisedDaemon {
   const findings: string[] = [];
   const log: string[] = [];
   const control = join(bench.folder, 'control.json');
   let daemon: LaunchedDaemon | undefined;
   let starts = 0;
   const isUp = (): boolean => daemon !== undefined && isAlive(daemon.pid);
-  const env = { NODE_OPTIONS: `--import=${PRELOAD}` };
+  const env = {
+    NODE_OPTIONS: `--import=${PRELOAD}`,
+    DEPOTD_SELF_UPGRADE_LIMIT_S: String(UPGRADE_LIMIT_S),
+  };
+  // Where the watcher of an upgrade asks: the port is another one after each start.
+  const socket = isPackage ? [`main.listen=unix:${join(bench.folder, 'depotd.sock')}`] : [];
+  const settings = [...set, ...socket];
+  const program = isPackage ? { program: join(bench.device.root, STORE_PROGRAM) } : {};
   const start = async (): Promise<void> => {
     starts += 1;
-    daemon = await withLimit(launchDaemon(bench.device, { set, env }, log), START_LIMIT_MS);
+    const launching = launchDaemon(bench.device, { set: settings, env, ...program }, log);
+    daemon = await withLimit(launching, START_LIMIT_MS);
   };
   const events = async (): Promise<FaultEvent[]> =>
     (await bench.lines('events')).flatMap((line) => {
@@ -66,11 +95,19 @@ export function createSupervisedDaemon(bench: Bench, set: readonly string[]): Su
       }
     });
   const client = createClient(() => (isUp() ? daemon?.url : undefined), findings);
+  const pid = (): number => daemon?.pid ?? 0;
+  const manager = isPackage ? createServiceManager(bench, { isUp, pid, start }) : undefined;
   return {
     findings,
     log,
     isUp,
-    pid: () => daemon?.pid ?? 0,
+    pid,
+    isWatching: () => manager?.isWatching() === true,
+    whileDown: async (work) => {
+      if (manager !== undefined) return manager.whileDown(work);
+      await waitUntil(() => !isUp(), 15_000);
+      await work();
+    },
     starts: () => starts,
     arm: async (fault) => {
       await writeFile(control, JSON.stringify({ ...fault, filler: bench.filler }));
@@ -82,6 +119,11 @@ export function createSupervisedDaemon(bench: Bench, set: readonly string[]): Su
       );
     },
     ensure: async () => {
+      if (manager !== undefined) {
+        const isBack = await waitUntil(isUp, RETURN_LIMIT_MS);
+        if (!isBack) findings.push('nothing brings the daemon back');
+        return;
+      }
       for (let tries = 0; !isUp() && tries < 4; tries += 1) {
         await start().catch(async (error: unknown) => {
           // A fault may hit it before it listens; without one it has to start.
@@ -95,6 +137,7 @@ export function createSupervisedDaemon(bench: Bench, set: readonly string[]): Su
     events,
     ...client,
     close: async () => {
+      await manager?.close();
       if (daemon !== undefined && isUp()) {
         await runCommand(['prlimit', '--pid', String(daemon.pid), '--nofile=1024:']);
         await daemon.kill('SIGTERM');
