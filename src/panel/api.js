@@ -15,10 +15,11 @@ export class Unreachable extends Error {}
 
 const FORBIDDEN = 403;
 /**
- * After so long without a key or a click what the page asks for is no use of the session, which
- * then ends as if the page were closed.
+ * A read this soon after a key or a click is a use of the session. What the page asks for by itself
+ * is none, so that the session ends as if the page were closed.
  */
-const ABSENT_MS = 60_000;
+const USE_MS = 2000;
+const LOG_PATH = 'admin/system/tasks/log';
 
 /** Calls below the page's own folder, so that any prefix in front of it does. */
 export function createApi() {
@@ -28,14 +29,12 @@ export function createApi() {
     document.addEventListener(name, () => (usedAt = Date.now()), { capture: true, passive: true });
   }
 
-  const get = async (path, parameters = {}) => {
-    const isAbsent = Date.now() - usedAt > ABSENT_MS;
-    const query = new URLSearchParams({
-      ...parameters,
-      ...(isAbsent && { background: '1' }),
-    }).toString();
-    return read(await send(query === '' ? path : `${path}?${query}`, {}));
+  const ask = (path, parameters, options = {}) => {
+    const isUse = Date.now() - usedAt <= USE_MS;
+    const query = new URLSearchParams({ ...parameters, ...(!isUse && { background: '1' }) });
+    return send(query.size === 0 ? path : `${path}?${query}`, options);
   };
+  const get = async (path, parameters = {}) => read(await ask(path, parameters));
 
   const postOnce = async (path, parameters) => {
     token ??= (await get('admin/store/token')).token;
@@ -60,12 +59,12 @@ export function createApi() {
     upload,
     /** Bytes of a task's log; 0 where there is none. */
     logSize: async (id) => {
-      const response = await send(logAddress(id), { method: 'HEAD' });
+      const response = await ask(LOG_PATH, { task_id: id }, { method: 'HEAD' });
       return response.ok ? Number(response.headers.get('content-length') ?? 0) : 0;
     },
     /** Bytes of a task's log behind an offset; none where nothing is new. */
     logFrom: async (id, offset) => {
-      const response = await send(`${logAddress(id)}&offset=${offset}`, {});
+      const response = await ask(LOG_PATH, { task_id: id, offset });
       return new Uint8Array(response.status === 200 ? await response.arrayBuffer() : 0);
     },
     /** Where to log in; undefined if nobody has to. */
@@ -77,7 +76,7 @@ export function createApi() {
 }
 
 export function logAddress(id) {
-  return `admin/system/tasks/log?${new URLSearchParams({ task_id: id })}`;
+  return `${LOG_PATH}?${new URLSearchParams({ task_id: id })}`;
 }
 
 async function send(address, options) {

@@ -63,7 +63,7 @@ export const TEST_GROUPS: readonly TestGroup[] = [
   {
     name: 'the page in a real browser',
     files: [
-      'test/panel/{chinese,click-through,embedding,interruptions}*.test.ts',
+      'test/panel/{chinese,click-through,embedding,interruptions,session-use}*.test.ts',
       'test/packaging/page*.test.ts',
     ],
     commands: ['chromium', ...DEVICE_COMMANDS],
