@@ -26,7 +26,8 @@ function installModules() {
   const lock = `${root}package-lock.json`;
   if (existsSync(installed) && statSync(installed).mtimeMs >= statSync(lock).mtimeMs) return;
   console.error('depotd: installing the npm packages of the lock file …');
-  const status = run(['npm', 'ci', '--no-audit', '--no-fund'], 'ignore');
+  // `npm run --silent` hands its silence on, and what failed would not be said.
+  const status = run(['npm', 'ci', '--no-audit', '--no-fund', '--loglevel=error'], 'ignore');
   if (status !== 0) fail('cannot install the npm packages: `npm ci` says why above');
 }
 
