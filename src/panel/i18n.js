@@ -1,8 +1,10 @@
 import { languageOf } from './language.js';
 import { chinese } from './texts/zh-cn.js';
+import { chineseSteps } from './texts/zh-cn-steps.js';
 
 /** By the value of `<html lang>`. The texts in the sources are English. */
 const TRANSLATIONS = { 'zh-CN': chinese };
+const STEPS = { 'zh-CN': chineseSteps };
 
 /** The language of the page, for Intl. */
 export function language() {
@@ -16,6 +18,11 @@ export function language() {
  */
 export function t(text, values = {}) {
   return translate(text).replace(/\{(\w+)\}/g, (name, key) => values[key] ?? name);
+}
+
+/** The name of a task's step, which the daemon says in English. */
+export function stepName(label) {
+  return STEPS[language()]?.get(label) ?? label;
 }
 
 function translate(text) {

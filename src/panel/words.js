@@ -1,4 +1,4 @@
-import { language, t } from './i18n.js';
+import { language, stepName, t } from './i18n.js';
 
 const MINUTE = 60;
 const HOUR = 60 * MINUTE;
@@ -98,7 +98,7 @@ export function progressLine({ state, progress }) {
   const step = t('Step {step} of {total}: {label}', {
     step: Math.min(done + 1, total),
     total,
-    label,
+    label: stepName(label),
   });
   return percentDone === undefined
     ? step

@@ -4,6 +4,7 @@ import ts from 'typescript';
 import { expect, test } from 'vitest';
 
 import { chinese } from '../../src/panel/texts/zh-cn.js';
+import { chineseSteps } from '../../src/panel/texts/zh-cn-steps.js';
 import { filesBelow, parseSource, readSource, visit } from '../source-tree.ts';
 
 const sources = filesBelow('src/panel').filter(
@@ -44,6 +45,14 @@ test('each text of the page is there in Chinese', () => {
 
 test('there is no Chinese for what the page does not say', () => {
   expect([...chinese.keys()].filter((text) => !texts.includes(text))).toEqual([]);
+});
+
+test('the steps that have a Chinese name are steps of tasks', () => {
+  const plans = filesBelow('src/features').filter((path) => extname(path) === '.ts');
+  const strings = plans.flatMap((path) =>
+    [...readSource(path).matchAll(/'([^'\n]+)'/g)].map(([, text]) => text),
+  );
+  expect([...chineseSteps.keys()].filter((label) => !strings.includes(label))).toEqual([]);
 });
 
 test('what is filled in is named alike in both languages', () => {

@@ -1,0 +1,1 @@
+export const chineseSteps: ReadonlyMap<string, string>;

@@ -1,0 +1,47 @@
+/**
+ * The steps of tasks, as the daemon names them in `progress.label`. One that is not here is shown
+ * as the daemon says it.
+ */
+export const chineseSteps = new Map([
+  // Packages.
+  ['choose', '选择软件包'],
+  ['prepare', '准备'],
+  ['install', '安装'],
+  ['upgrade', '升级'],
+  ['remove', '卸载'],
+  ['configure', '配置'],
+  ['judge', '检查结果'],
+  ['assess', '评估'],
+  ['prepare repair', '准备修复'],
+  ['undo', '撤销'],
+  ['settle', '收尾'],
+  ['keep lists', '备份列表'],
+  ['update', '更新列表'],
+  ['settle lists', '整理列表'],
+  ['forget lists', '删除列表备份'],
+  ['forget the record', '删除记录'],
+  ['keep the old version', '备份旧版本'],
+  ['forget the old version', '删除旧版本备份'],
+  // Container data.
+  ['check', '检查'],
+  ['look what runs', '查看正在运行的容器'],
+  ['remember what runs', '记录正在运行的容器'],
+  ['copy', '复制'],
+  ['stop the engine', '停止容器引擎'],
+  ['copy what has changed', '复制有变化的内容'],
+  ['compare', '比较'],
+  ['copy what differs', '复制有差异的内容'],
+  ['put in place', '放置到位'],
+  ['point the engine there', '切换容器引擎的数据目录'],
+  ['start the engine', '启动容器引擎'],
+  ['look again', '再次检查'],
+  ['clean up', '清理'],
+  ['tell', '通知'],
+  ['look where the engine runs', '查看容器引擎使用的目录'],
+  ['stop the engine there', '停止容器引擎'],
+  ['put the configuration back', '恢复配置'],
+  ['put the target back', '恢复目标目录'],
+  ['start the engine where it was', '在原目录启动容器引擎'],
+  ['remove the copy', '删除副本'],
+  ['see that the engine runs', '确认容器引擎正在运行'],
+]);
