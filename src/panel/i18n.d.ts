@@ -1,0 +1,4 @@
+export function language(): string;
+export function t(text: string, values?: Record<string, string | number>): string;
+export function stepName(label: string): string;
+export function setLanguage(): void;

@@ -1,0 +1,30 @@
+import { beforeEach, expect, test, vi } from 'vitest';
+
+import { stepName, t } from '../../src/panel/i18n.js';
+
+beforeEach(() => {
+  vi.stubGlobal('document', { documentElement: { lang: 'zh-CN' } });
+  return () => vi.unstubAllGlobals();
+});
+
+test('a text without a translation stays English, and so does the name of a step', () => {
+  expect(t('No such text, {name}', { name: 'demo' })).toBe('No such text, demo');
+  expect(stepName('no such step')).toBe('no such step');
+});
+
+test('values are filled in as they are, whatever they contain', () => {
+  expect(t('Remove {app}?', { app: '$& {app}' })).toBe('卸载 $& {app}？');
+  expect(t('Step {step} of {total}: {label}', { step: 1, total: 2, label: '' })).toBe(
+    '第 1 步，共 2 步：',
+  );
+});
+
+test('a value that is missing leaves its name, in place of the word undefined', () => {
+  expect(t('Remove {app}?')).toBe('卸载 {app}？');
+});
+
+test('in another language the text is the one in the source', () => {
+  vi.stubGlobal('document', { documentElement: { lang: 'en' } });
+  expect(t('Remove {app}?', { app: 'Demo' })).toBe('Remove Demo?');
+  expect(stepName('install')).toBe('install');
+});
