@@ -41,7 +41,7 @@ export async function createFoundation({
     createTaskLogs(paths.logDir),
   ]);
   const kinds = createJobKinds();
-  const { planOf, contradicts, request } = kinds;
+  const { planOf, contradicts, request, admit } = kinds;
   const runner = createRunner({ processes, logs, log, planOf, save: journal.save });
   const limits = (): { jobs: number; logBytes: number } => ({
     jobs: config().main.keep_jobs,
@@ -58,7 +58,10 @@ export async function createFoundation({
     notes,
     events: createDeviceEvents(),
     queue,
-    submit: (kind, subject, params) => queue.submit(request(kind, subject, params)),
+    submit: async (kind, subject, params) => {
+      await admit(kind);
+      return queue.submit(request(kind, subject, params));
+    },
     logs,
     stopping,
   };

@@ -9,6 +9,11 @@ export interface JobKind {
   lane: Lane;
   /** What people read of the job: `install NAME`. */
   title: (subject: string) => string;
+  /**
+   * Whether a request for such a job is taken at all; default always.
+   * @throws DepotError that the request is answered with
+   */
+  admit?: () => Promise<void>;
   /** A pure function of the job's kind, subject and parameters. */
   plan: (job: Job) => Plan;
   /** Kinds that undo this one on the same subject. It holds both ways, so one of two names it. */
@@ -21,6 +26,8 @@ export interface JobKinds {
   add: (kinds: Readonly<Record<string, JobKind>>) => void;
   /** What the queue is to be asked for. */
   request: (kind: string, subject: string, params: Record<string, string>) => JobRequest;
+  /** @throws DepotError if no such job can be taken for the moment */
+  admit: (kind: string) => Promise<void>;
   /** @throws DepotError internal if this version knows no such kind, or not in the job's lane */
   planOf: (job: Job) => Plan;
   /** Whether two kinds of jobs on the same subject undo each other. */
@@ -59,6 +66,7 @@ export function createJobKinds(): JobKinds {
       const { lane, title } = kindOf(kind);
       return { kind, lane, subject, params, command: title(subject) };
     },
+    admit: async (kind) => kindOf(kind).admit?.(),
     planOf,
     contradicts: (kind, other) =>
       known.get(kind)?.contradicts?.includes(other) === true ||

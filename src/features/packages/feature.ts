@@ -27,6 +27,7 @@ export async function createPackagesFeature(context: FeatureContext): Promise<Pa
   return {
     tools,
     routes: () => storeRoutes({ ...context, catalog }),
+    health: manager.health,
     jobs: kindsOf(tools, context),
     start: catalog.watch,
     close: catalog.close,
@@ -35,20 +36,24 @@ export async function createPackagesFeature(context: FeatureContext): Promise<Pa
 
 function kindsOf(tools: PackageTools, context: FeatureContext): Record<string, JobKind> {
   const lane = PACKAGE_LANE;
+  const admit = tools.manager.assertUsable;
   return {
     install: {
       lane,
+      admit,
       title: (subject) => `install ${subject}`,
       plan: (job) => installPlan(tools, context, job),
     },
     remove: {
       lane,
+      admit,
       title: (subject) => `remove ${subject}`,
       plan: (job) => removePlan(tools, job),
       contradicts: ['install', 'upgrade', 'autoconf'],
     },
     upgrade: {
       lane,
+      admit,
       title: (subject) => `upgrade ${subject}`,
       plan: (job) => upgradePlan(tools, job),
     },
@@ -57,6 +62,11 @@ function kindsOf(tools: PackageTools, context: FeatureContext): Record<string, J
       title: (subject) => `configure ${subject}`,
       plan: () => autoconfPlan(context),
     },
-    update: { lane, title: () => `${tools.manager.name} update`, plan: () => updatePlan(tools) },
+    update: {
+      lane,
+      admit,
+      title: () => `${tools.manager.name} update`,
+      plan: () => updatePlan(tools),
+    },
   };
 }

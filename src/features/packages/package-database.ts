@@ -5,12 +5,15 @@ export interface InstalledPackage {
   architecture: string;
   /**
    * `installed`; `unpacked`: its files are there, and it is not configured; any other state, such
-   * as `half-installed` or `not-installed`: its files may be there or not.
+   * as `half-installed` or `not-installed`: its files may be there or not; `requested`: the owner
+   * wants it, and it is not there.
    */
   state: string;
   /** Whether it came as a dependency. */
   isAuto: boolean;
   isEssential: boolean;
+  /** Whether its owner holds it at this version. */
+  isHeld?: boolean;
   /** Each entry is one dependency: the names that would satisfy it. */
   depends: string[][];
   /** Virtual names that the package stands for. */

@@ -1,15 +1,15 @@
 import type { Command } from '../../device/command.ts';
 import type { Paths } from '../../device/paths.ts';
 import type { Act, Step, StepContext } from '../../jobs/plan.ts';
-import type { FeatureContext } from '../feature.ts';
+import type { FeatureContext, HealthReport } from '../feature.ts';
 import type { PackageDatabase } from './package-database.ts';
 
 /** Jobs of every feature that changes packages stand in one line: there is one package database. */
 export const PACKAGE_LANE = 'package';
 
-/** What a package manager can do, in the product's words; opkg/ holds one. */
+/** What a package manager can do, in the product's words; opkg/ and apk/ hold one each. */
 export interface PackageManager {
-  /** The program, as people know it: `opkg`. */
+  /** The program, as people know it: `opkg` or `apk`. */
   name: string;
   /** Folders in which a change means that the database changed. */
   watchedFolders: readonly string[];
@@ -32,6 +32,15 @@ export interface PackageManager {
    * release names one.
    */
   architecture: () => Promise<string>;
+  /**
+   * Whether changes may begin. A job would find out, too, but only after it has waited for others.
+   * @throws DepotError unavailable that says what is damaged, and the remedy
+   */
+  assertUsable: () => Promise<void>;
+  /** What people should know of the state of the packages. */
+  health: () => Promise<HealthReport>;
+  /** From now on a feed may upgrade the package again, which an installation from a file stops. */
+  releaseFile: (name: string) => Promise<void>;
   commands: PackageCommands;
   /** What has to happen around a command that changes packages, and in the repair. */
   around: TransactionSteps;
@@ -50,6 +59,8 @@ export interface Offer {
 export interface PackageChange {
   verb: 'install' | 'upgrade' | 'remove';
   names: readonly string[];
+  /** To install a package file instead: its absolute path, and the package in it. */
+  file?: { path: string; name: string };
 }
 
 export interface PackageCommands {
@@ -87,13 +98,24 @@ export interface TransactionSteps {
   accept: () => Promise<void>;
   /** Steps at the end of each job, however it ended. */
   cleanUp: () => Step[];
-  /** Like `before`, ahead of the commands of a repair: what was remembered stays. */
-  beforeRepair: (context: StepContext) => Promise<void>;
+  /**
+   * Like `before`, ahead of the commands of a repair: what was remembered stays.
+   * @returns what of the repair may be done
+   */
+  beforeRepair: (context: StepContext, repair: Repair) => Promise<Repair>;
   /**
    * Removes what a killed program left since then (Unix seconds) and no database knows.
    * @returns the packages that it belonged to
    */
   removeOrphans: (context: StepContext, since: number) => Promise<string[]>;
+}
+
+/** Names of packages. */
+export interface Repair {
+  /** To be removed again. */
+  came: readonly string[];
+  /** To be configured once more. */
+  half: readonly string[];
 }
 
 export interface Feed {
@@ -108,8 +130,9 @@ export interface FeedLists {
   /**
    * After the fetch: the feeds that sent no good list, and why; their old lists are back. Called
    * again, it says the same.
+   * @param context of the job that fetched them: some managers tell it in their output alone
    */
-  settle: () => Promise<FailedFeed[]>;
+  settle: (context?: Pick<StepContext, 'printed'>) => Promise<FailedFeed[]>;
   /** Drops what was kept. */
   forget: () => Promise<void>;
 }
@@ -121,7 +144,7 @@ export interface FailedFeed {
 
 /** The package manager's own kind of file. */
 export interface PackageFiles {
-  /** How the names of such files end, without the dot: `ipk`. */
+  /** How the names of such files end, without the dot: `ipk` or `apk`. */
   ending: string;
   /**
    * Judges a file by its content.
@@ -149,6 +172,8 @@ export interface PackageBackend {
   name: string;
   /** Whether this device has packages on record with it. */
   isInUse: (paths: Paths) => Promise<boolean>;
+  /** Where its program is on a device; of two managers in use the one that has its program counts. */
+  programs?: readonly string[];
   create: (context: BackendContext) => Promise<PackageManager>;
 }
 

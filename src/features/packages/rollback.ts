@@ -29,7 +29,10 @@ export function repairSteps(tools: PackageTools, isComplete?: IsComplete): Step[
     id: 'prepare-repair',
     label: 'prepare repair',
     act: async (context) => {
-      if (!isNothing(readFindings(context.memory))) await around.beforeRepair(context);
+      const repair = readFindings(context.memory);
+      if (!isNothing(repair)) {
+        Object.assign(context.memory, await around.beforeRepair(context, repair));
+      }
       return undefined;
     },
   };

@@ -22,7 +22,8 @@ export function changeSteps(tools: PackageTools, work: ChangeWork): Step[] {
   const { manager } = tools;
   const { verb, choose, command } = work;
   const changeIn = ({ memory }: StepContext): PackageChange | undefined => {
-    const { names } = v.parse(chosen, memory);
+    const { names, file } = v.parse(chosen, memory);
+    if (file !== undefined) return { verb, names, file };
     return names.length === 0 ? undefined : { verb, names };
   };
   const commandFor = (context: StepContext): Command | undefined => {
@@ -109,6 +110,7 @@ interface Work {
 const chosen = v.object({
   names: v.array(v.string()),
   expected: v.optional(v.record(v.string(), v.string())),
+  file: v.optional(v.object({ path: v.string(), name: v.string() })),
 });
 
 /** What a plan decided to work on, kept in the job so that it is decided once. */

@@ -21,6 +21,7 @@ export function createSelfUpgradeFeature(context: FeatureContext, tools: Package
     jobs: {
       'self-upgrade': {
         lane: PACKAGE_LANE,
+        admit: manager.assertUsable,
         title: (subject) => `upgrade ${subject}`,
         plan: () => selfUpgradePlan({ ...tools, selfUpgrade }),
         contradicts: ['remove'],

@@ -100,6 +100,7 @@ export function selfUpgradePlan(tools: SelfUpgradeTools): Plan {
           return undefined;
         },
       },
+      ...around.cleanUp(),
     ],
     repair: [
       {

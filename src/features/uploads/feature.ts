@@ -22,6 +22,7 @@ export async function createUploadsFeature(
   queue.onChange(uploads.settle);
   await uploads.sweep(queue.all());
   const lane = PACKAGE_LANE;
+  const admit = tools.manager.assertUsable;
   return {
     routes: ({ config }) =>
       uploadRoutes({
@@ -35,11 +36,13 @@ export async function createUploadsFeature(
     jobs: {
       upload: {
         lane,
+        admit,
         title: (subject) => `install ${subject}`,
         plan: (job) => uploadPlan({ ...tools, uploads: folder, records }, job),
       },
       unrun: {
         lane,
+        admit,
         title: (subject) => `undo ${subject}`,
         plan: (job) => unrunPlan({ ...tools, records }, job),
       },

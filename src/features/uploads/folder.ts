@@ -29,6 +29,7 @@ export function createUploadFolder(
   const fileOf = (id: string, kind: UploadKind): string => join(folder, `${id}.${kind}`);
   return {
     kinds,
+    fileOf,
     create: (kind) => createFile(folder, kind),
     inspect: async (id, kind) =>
       kind === PROGRAM

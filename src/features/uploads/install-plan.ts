@@ -71,6 +71,9 @@ export function uploadPlan(tools: UploadPlanTools, { subject, params }: Job): Pl
     choose: async ({ memory }) => {
       await manager.around.needSpace(`install ${subject}`);
       memory.names = [];
+      if (file.package !== undefined) {
+        memory.file = { path: uploads.fileOf(file.upload, file.type), name: file.package };
+      }
     },
     command: () => uploads.installer(file.upload, file.type),
     judge,
@@ -84,6 +87,7 @@ export function uploadPlan(tools: UploadPlanTools, { subject, params }: Job): Pl
         md5: file.md5,
         file: subject,
         packages: packagesThatCame(before, after),
+        ...(file.package === undefined ? {} : { package: file.package }),
       });
     },
   });

@@ -19,6 +19,8 @@ export interface UploadFolder {
    * Judges a file by its content. @throws DepotError bad_request that says what is wrong with it
    */
   inspect: (id: string, kind: UploadKind) => Promise<UploadContent>;
+  /** Its absolute path. */
+  fileOf: (id: string, kind: UploadKind) => string;
   /** The command that installs it. */
   installer: (id: string, kind: UploadKind) => Promise<Command>;
   remove: (id: string) => Promise<void>;

@@ -11,6 +11,8 @@ const record = v.object({
   file: v.string(),
   /** The packages that came with it. */
   packages: v.array(v.string()),
+  /** The package in the file; a program has none. */
+  package: v.optional(v.string()),
 });
 
 /** What one upload brought. */

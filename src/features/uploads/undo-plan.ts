@@ -49,6 +49,9 @@ export function unrunPlan(tools: PackageTools & { records: RunRecords }, { param
     choose,
     judge,
     record: async () => {
+      // What was there before, and was replaced, stays; feeds may upgrade it again.
+      const replaced = (await records.find(id))?.package;
+      if (replaced !== undefined) await manager.releaseFile(replaced);
       await records.remove(id);
     },
   };

@@ -22,6 +22,7 @@ export const OPKG: PackageBackend = {
       ({ size }) => size > 0,
       () => false,
     ),
+  programs: ['/bin/opkg', '/usr/bin/opkg'],
   create: createOpkg,
 };
 
@@ -39,6 +40,10 @@ export async function createOpkg(context: BackendContext): Promise<PackageManage
     offers: async (names) => findOffers(await readConfig(), names),
     compareVersions,
     architecture: async () => preferredArchitecture(await readConfig()),
+    // A damaged status file is put right ahead of each job.
+    assertUsable: () => Promise.resolve(),
+    health: () => Promise.resolve({}),
+    releaseFile: () => Promise.resolve(),
     commands: createOpkgCommands(context),
     around: createTransactionSteps(installation, auto),
     lists: createListsBackup({ readConfig, notes }),

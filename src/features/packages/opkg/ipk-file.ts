@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { DepotError, reasonOf } from '../../../errors.ts';
 import { parseStanza } from './stanza.ts';
-import { readTar, type TarMember } from './tar-reader.ts';
+import { readTar, type TarMember } from '../../../device/tar-reader.ts';
 
 /**
  * Judges a package file by its content: a gzip of a tar with `debian-binary`, `control.tar.gz` and

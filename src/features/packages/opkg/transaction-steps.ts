@@ -45,7 +45,10 @@ export function createTransactionSteps(
     // Should the file be damaged before the next job, it comes back with what this one did.
     accept: statusCopy.save,
     cleanUp: () => [],
-    beforeRepair: (context) => prepare(installation, context),
+    beforeRepair: async (context, repair) => {
+      await prepare(installation, context);
+      return repair;
+    },
     removeOrphans: async (context, since) => {
       // What somebody else's opkg unpacks at this moment looks like what a killed one left.
       if ((await installation.findOrphans(since)).length > 0) {

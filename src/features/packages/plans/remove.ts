@@ -19,7 +19,7 @@ import {
 export function removePlan(tools: PackageTools, { subject }: Job): Plan {
   const choose = async (context: StepContext): Promise<void> => {
     const database = await tools.manager.installed();
-    const target = [metaPackageOf(subject), subject].find((name) => isPresent(database.get(name)));
+    const target = [metaPackageOf(subject), subject].find((name) => isOnRecord(database, name));
     if (target === undefined) {
       throw new DepotError('not_found', `cannot remove ${subject}: it is not installed`);
     }
@@ -29,7 +29,7 @@ export function removePlan(tools: PackageTools, { subject }: Job): Plan {
     });
   };
   const judge = (after: PackageDatabase, { names }: Chosen): string | undefined => {
-    const left = names.filter((name) => isPresent(after.get(name)));
+    const left = names.filter((name) => isOnRecord(after, name));
     return left.length === 0
       ? undefined
       : `cannot remove ${subject}: ${left.join(', ')} is still there; the log says why`;
@@ -40,4 +40,9 @@ export function removePlan(tools: PackageTools, { subject }: Job): Plan {
     repair: repairSteps(tools, completeness(tools, work)),
     former: formerIds('remove'),
   };
+}
+
+/** It is there, or asked for: what no feed has keeps other packages from being installed. */
+function isOnRecord(database: PackageDatabase, name: string): boolean {
+  return isPresent(database.get(name)) || database.get(name)?.state === 'requested';
 }

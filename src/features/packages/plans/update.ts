@@ -29,7 +29,7 @@ export function updatePlan({ manager }: PackageTools): Plan {
         label: 'judge',
         act: async (context) => {
           if (await around.wasShutOut(context)) return retryFrom(before[0]);
-          const failed = await lists.settle();
+          const failed = await lists.settle(context);
           if (failed.length > 0) {
             throw new DepotError(
               'command_failed',
@@ -56,8 +56,8 @@ export function updatePlan({ manager }: PackageTools): Plan {
       {
         id: 'settle-lists',
         label: 'settle lists',
-        act: async () => {
-          await lists.settle();
+        act: async (context) => {
+          await lists.settle(context);
           await lists.forget();
           return undefined;
         },

@@ -1,0 +1,42 @@
+import { readFile, stat } from 'node:fs/promises';
+import { systemCode } from '../errors.ts';
+
+/** Locks by fcntl(2) or lockf(3), and locks by flock(2): the two do not see each other. */
+export type LockKind = 'POSIX' | 'FLOCK';
+
+/**
+ * Who holds a lock on a file. Node cannot ask for that, so the kernel's own table is read:
+ * /proc/locks (proc(5)) names device and inode of each lock and the process that holds it.
+ * @returns the process id (0 if it lives outside of what this process can see), or undefined if the
+ *   file is not locked
+ */
+export async function lockHolderOf(file: string, kind: LockKind): Promise<number | undefined> {
+  let inode: string;
+  try {
+    inode = await inodeOf(file);
+  } catch (error) {
+    if (systemCode(error) === 'ENOENT') return undefined;
+    throw error;
+  }
+  const table = await readFile('/proc/locks', 'latin1').catch(() => '');
+  const line = table.split('\n').find((candidate) => isHeldLock(candidate, kind, inode));
+  return line === undefined ? undefined : Math.max(0, Number(line.trim().split(/\s+/)[4]) || 0);
+}
+
+/** `2: POSIX  ADVISORY  WRITE 1234 08:01:5678 0 EOF`; waiting locks carry `->`. */
+function isHeldLock(line: string, kind: LockKind, inode: string): boolean {
+  const fields = line.trim().split(/\s+/);
+  return fields[1] === kind && fields[3] === 'WRITE' && fields[5] === inode;
+}
+
+/**
+ * Device and inode as /proc/locks writes them: MAJOR:MINOR in two hexadecimal digits each, INODE in
+ * decimal.
+ */
+async function inodeOf(file: string): Promise<string> {
+  const { dev, ino } = await stat(file, { bigint: true });
+  const major = ((dev >> 8n) & 0xfffn) | ((dev >> 32n) & ~0xfffn);
+  const minor = (dev & 0xffn) | ((dev >> 12n) & ~0xffn);
+  const hex = (value: bigint): string => value.toString(16).padStart(2, '0');
+  return `${hex(major)}:${hex(minor)}:${ino}`;
+}

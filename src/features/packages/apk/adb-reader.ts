@@ -1,0 +1,79 @@
+/**
+ * Values of apk's database format (adb(5), apk-tools 3.0.5 src/adb.h), read from the first block of
+ * a package file. A value is 32 bits, little endian: four for its type, 28 for itself or for where
+ * it stands. Whatever points outside of the block is refused.
+ */
+export interface AdbObject {
+  /** @returns undefined if the field is not set */
+  text: (field: number) => string | undefined;
+  object: (field: number) => AdbObject | undefined;
+  /** The items of an array of objects. */
+  objects: (field: number) => Generator<AdbObject>;
+}
+
+const BLOB_8 = 0x8;
+const BLOB_16 = 0x9;
+const BLOB_32 = 0xa;
+const ARRAY = 0xd;
+const OBJECT = 0xe;
+/** `adb_hdr`: two versions, two bytes unused, and the root value. */
+const ROOT_AT = 4;
+/** Arrays point to arrays: a package's own nesting is four deep. */
+const MOST_ITEMS = 1_000_000;
+
+/** @throws an Error if it is no such block */
+export function readAdb(block: Buffer): AdbObject {
+  const [compatible = 1] = block;
+  if (block.length < 8 || compatible !== 0) throw malformed();
+  return objectAt(block, block.readUInt32LE(ROOT_AT));
+}
+
+function malformed(): Error {
+  return new Error('its description is damaged');
+}
+
+function objectAt(block: Buffer, value: number): AdbObject {
+  const kind = value >>> 28;
+  if (kind !== OBJECT && kind !== ARRAY) throw malformed();
+  const at = value & 0x0fffffff;
+  const count = numberAt(block, at);
+  // The first of them is their number.
+  if (count < 1 || count > MOST_ITEMS || at + count * 4 > block.length) throw malformed();
+  const valueOf = (index: number): number =>
+    index > 0 && index < count ? numberAt(block, at + index * 4) : 0;
+  const object = (index: number): AdbObject | undefined => {
+    const field = valueOf(index);
+    return field === 0 ? undefined : objectAt(block, field);
+  };
+  return {
+    text: (index) => textAt(block, valueOf(index)),
+    object,
+    *objects(index) {
+      const field = valueOf(index);
+      if (field === 0) return;
+      const array = objectAt(block, field);
+      const length = numberAt(block, field & 0x0fffffff);
+      for (let item = 1; item < length; item += 1) {
+        const found = array.object(item);
+        if (found !== undefined) yield found;
+      }
+    },
+  };
+}
+
+function numberAt(block: Buffer, at: number): number {
+  if (at + 4 > block.length) throw malformed();
+  return block.readUInt32LE(at);
+}
+
+function textAt(block: Buffer, value: number): string | undefined {
+  if (value === 0) return undefined;
+  const at = value & 0x0fffffff;
+  const widths: Record<number, 1 | 2 | 4> = { [BLOB_8]: 1, [BLOB_16]: 2, [BLOB_32]: 4 };
+  const width = widths[value >>> 28];
+  if (width === undefined || at + width > block.length) throw malformed();
+  const length = block.readUIntLE(at, width);
+  const from = at + width;
+  if (from + length > block.length) throw malformed();
+  return block.toString('utf8', from, from + length);
+}

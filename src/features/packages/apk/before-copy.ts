@@ -1,0 +1,92 @@
+import { createReadStream } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { pipeline } from 'node:stream';
+import { promisify } from 'node:util';
+import { createGunzip, gzip } from 'node:zlib';
+import * as v from 'valibot';
+import { replaceFile } from '../../../device/durable-file.ts';
+import { fileVersion } from '../../../device/file-version.ts';
+import type { PackageDatabase } from '../package-database.ts';
+import { combine } from './database.ts';
+import { parseInstalled } from './installed-db.ts';
+import type { Locations } from './locations.ts';
+import { parseWorld, type World } from './world.ts';
+
+/** What apk had on record before a job: its owner may put it back by hand. */
+export interface BeforeCopy {
+  /** What is the same as in the last copy is not written again, to spare the flash. */
+  save: () => Promise<void>;
+  /** undefined if nothing was saved. */
+  database: () => Promise<PackageDatabase | undefined>;
+  world: () => Promise<World | undefined>;
+  /** The folder, for messages. */
+  folder: string;
+}
+
+const versions = v.record(v.string(), v.string());
+
+/**
+ * Copies of world, of the record of what is installed and of the packages' scripts, in the daemon's
+ * own folder on flash. apk replaces all of them in every command and never syncs, so that after a
+ * power cut one may be empty; and apk takes an empty world at its word.
+ */
+export function createBeforeCopy(locations: Locations): BeforeCopy {
+  const folder = join(locations.own, 'before');
+  const inFolder = (name: string): string => join(folder, name);
+  const sources = [
+    { file: locations.world, copy: 'world', isPacked: false },
+    { file: locations.installed, copy: 'installed.gz', isPacked: true },
+    { file: locations.scripts, copy: 'scripts.tar.gz', isPacked: false },
+  ];
+  let parsed: { version: string; database: PackageDatabase } | undefined;
+  const readWorldCopy = async (): Promise<World | undefined> => {
+    const text = await readFile(inFolder('world'), 'utf8').catch(() => undefined);
+    return text === undefined ? undefined : parseWorld(text, inFolder('world'));
+  };
+  return {
+    folder,
+    save: async () => {
+      const saved = await readVersions(inFolder('versions.json'));
+      const next: Record<string, string> = {};
+      for (const { file, copy, isPacked } of sources) {
+        const version = (await fileVersion(file)) ?? 'absent';
+        next[copy] = version;
+        if (version === 'absent' || saved[copy] === version) continue;
+        const content = await readFile(file);
+        await replaceFile(inFolder(copy), isPacked ? await promisify(gzip)(content) : content);
+      }
+      if (JSON.stringify(next) !== JSON.stringify(saved)) {
+        await replaceFile(inFolder('versions.json'), JSON.stringify(next));
+      }
+    },
+    world: readWorldCopy,
+    database: async () => {
+      const world = await readWorldCopy();
+      const version = await fileVersion(inFolder('installed.gz'));
+      if (world === undefined || version === undefined) return undefined;
+      const both = `${version} ${world.text}`;
+      if (parsed?.version !== both) {
+        const records = await parseInstalled(unpacked(inFolder('installed.gz')), {
+          name: inFolder('installed.gz'),
+        });
+        parsed = { version: both, database: await combine(records, world.entries, locations) };
+      }
+      return parsed.database;
+    },
+  };
+}
+
+function unpacked(file: string): AsyncIterable<Buffer> {
+  return pipeline(createReadStream(file), createGunzip(), () => undefined);
+}
+
+async function readVersions(file: string): Promise<Record<string, string>> {
+  const text = await readFile(file, 'utf8').catch(() => '{}');
+  try {
+    return v.parse(versions, JSON.parse(text));
+  } catch {
+    // Damaged: everything is copied once more.
+    return {};
+  }
+}

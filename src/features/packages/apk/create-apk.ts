@@ -1,0 +1,79 @@
+import { stat } from 'node:fs/promises';
+import { reasonOf } from '../../../errors.ts';
+import type { HealthReport } from '../../feature.ts';
+import type { BackendContext, PackageBackend, PackageManager } from '../package-manager.ts';
+import { readPackageFile } from './apk-file.ts';
+import { compareVersions } from './compare-versions.ts';
+import { openInstallation, type Installation } from './installation.ts';
+import { createLists } from './lists.ts';
+import { readArchitectures } from './offers.ts';
+import { createTransactionSteps } from './transaction-steps.ts';
+import { packInstalled } from './repack.ts';
+import SELF_UPGRADE_SCRIPT from './self-upgrade.sh';
+import { readWorld } from './world.ts';
+import { editWorld, withoutPin } from './world-edit.ts';
+
+/** apk 3, and its records read without it. */
+export const APK: PackageBackend = {
+  name: 'apk',
+  isInUse: ({ onDevice }) =>
+    stat(onDevice('/lib/apk/db/installed')).then(
+      ({ size }) => size > 0,
+      () => false,
+    ),
+  programs: ['/usr/bin/apk', '/sbin/apk', '/bin/apk', '/usr/sbin/apk'],
+  create: (context) => Promise.resolve(createApk(context)),
+};
+
+export function createApk(context: BackendContext): PackageManager {
+  const { paths } = context;
+  const installation = openInstallation(context);
+  const { locations, commands, reader, environment } = installation;
+  return {
+    name: 'apk',
+    watchedFolders: [locations.database, locations.configuration],
+    metaFolders: ['/lib/apk/meta', '/usr/lib/opkg/meta'].map(paths.onDevice),
+    installed: reader.read,
+    offers: installation.offers,
+    compareVersions,
+    architecture: async () => (await readArchitectures(paths))[0] ?? '',
+    assertUsable: installation.assertSound,
+    health: () => healthOf(installation),
+    releaseFile: async (name) => {
+      await editWorld(locations, environment, (entries) =>
+        entries.map((entry) =>
+          entry.name === name && entry.operator === '><' ? withoutPin(entry) : entry,
+        ),
+      );
+    },
+    commands,
+    around: createTransactionSteps(installation),
+    lists: createLists(locations),
+    files: {
+      ending: 'apk',
+      inspect: async (file, mostBytes) => {
+        const { name, version } = await readPackageFile(file, mostBytes);
+        return { name, version };
+      },
+    },
+    selfUpgrade: {
+      pack: (name, target) => packInstalled({ name, target, root: paths.root, locations }),
+      script: SELF_UPGRADE_SCRIPT,
+      settings: [locations.installed, locations.world, locations.empty],
+    },
+  };
+}
+
+/** A package that is broken fails nobody else's job; records that cannot be read stop all. */
+async function healthOf({ reader, locations }: Installation): Promise<HealthReport> {
+  try {
+    const database = await reader.read();
+    await readWorld(locations.world);
+    const broken = [...database.values()]
+      .filter(({ state }) => state === 'unpacked')
+      .map(({ name }) => name);
+    return broken.length === 0 ? {} : { facts: { broken_packages: broken } };
+  } catch (error) {
+    return { problems: [reasonOf(error)] };
+  }
+}

@@ -1,0 +1,68 @@
+import { mkdir, readdir, rm } from 'node:fs/promises';
+
+import { fileVersion } from '../../../device/file-version.ts';
+import { openTrustedFolder } from '../../../device/private-folder.ts';
+import type { BackendContext, PackageManager } from '../package-manager.ts';
+import { createBeforeCopy, type BeforeCopy } from './before-copy.ts';
+import { createApkCommands, type ApkCommands } from './commands.ts';
+import { createDatabaseReader, type DatabaseReader } from './database.ts';
+import { cacheFolder, createLocations, type Locations } from './locations.ts';
+import { createOffers } from './offers.ts';
+import { assertSound } from './soundness.ts';
+import { createTransactionRecords, type TransactionRecords } from './transaction-record.ts';
+
+/** apk on this device, and what the daemon keeps for it. */
+export interface Installation {
+  root: string;
+  locations: Locations;
+  reader: DatabaseReader;
+  commands: ApkCommands;
+  copy: BeforeCopy;
+  records: TransactionRecords;
+  environment: Record<string, string>;
+  offers: PackageManager['offers'];
+  /** The folder that packages are fetched to now. */
+  cache: () => Promise<string>;
+  /** Makes the folders that commands need. */
+  prepareFolders: () => Promise<void>;
+  /** @throws DepotError unavailable if apk must not be let near its records */
+  assertSound: () => Promise<void>;
+}
+
+export function openInstallation(context: BackendContext): Installation {
+  const { paths, environment } = context;
+  const locations = createLocations(paths);
+  const reader = createDatabaseReader(locations);
+  const copy = createBeforeCopy(locations);
+  const commands = createApkCommands({ ...context, locations });
+  let sound: string | undefined;
+  return {
+    root: paths.root,
+    locations,
+    reader,
+    commands,
+    offers: createOffers(paths, locations, commands),
+    copy,
+    records: createTransactionRecords(locations),
+    environment,
+    cache: async () => {
+      const own = await readdir(locations.ownCache).catch(() => undefined);
+      return own === undefined ? cacheFolder(paths) : locations.ownCache;
+    },
+    prepareFolders: async () => {
+      await openTrustedFolder(locations.own);
+      // Nothing may lie in it.
+      await rm(locations.empty, { recursive: true, force: true });
+      await mkdir(locations.empty, { recursive: true });
+      await openTrustedFolder(await cacheFolder(paths), 0o755);
+    },
+    assertSound: async () => {
+      const files = [locations.world, locations.installed, locations.scripts];
+      const versions = await Promise.all(files.map(fileVersion));
+      const now = versions.join(' ');
+      if (now === sound) return;
+      await assertSound(locations, reader, copy);
+      sound = now;
+    },
+  };
+}

@@ -1,0 +1,64 @@
+import { mkdir, open } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { lockDescriptor } from '../../../device/exec.ts';
+import { lockHolderOf } from '../../../device/lock-holder.ts';
+import { DepotError } from '../../../errors.ts';
+import type { StepContext } from '../../../jobs/plan.ts';
+
+/** How long a job waits while somebody else changes packages, and how often it looks. */
+const LOCK_LIMIT_MS = 10 * 60_000;
+const LOCK_PAUSE_MS = 200;
+
+/**
+ * Waits until nobody holds apk's lock, and says so: a plan made while somebody else changes
+ * packages is not what would happen.
+ * @throws DepotError unavailable after ten minutes
+ */
+export async function waitForLock(
+  file: string,
+  { note, signal }: Pick<StepContext, 'note' | 'signal'>,
+): Promise<void> {
+  // Not the time of day: a router's jumps by decades when it learns it.
+  const deadline = performance.now() + LOCK_LIMIT_MS;
+  let isTold = false;
+  for (
+    let holder = await lockHolderOf(file, 'FLOCK');
+    holder !== undefined;
+    holder = await lockHolderOf(file, 'FLOCK')
+  ) {
+    const who = holder === 0 ? 'another process' : `process ${holder}`;
+    if (performance.now() > deadline) {
+      throw new DepotError(
+        'unavailable',
+        `cannot run apk: ${who} has held ${file} for ${LOCK_LIMIT_MS / 60_000} minutes`,
+      );
+    }
+    if (!isTold) await note(`waiting: ${who} holds ${file}`);
+    isTold = true;
+    await delay(LOCK_PAUSE_MS, undefined, { signal });
+  }
+}
+
+/**
+ * Holds apk's lock (flock(2), as apk itself takes it) while something is done that no apk may see
+ * half done.
+ * @throws DepotError unavailable if it cannot be had within the limit
+ */
+export async function withLock<Result>(
+  file: string,
+  environment: Record<string, string>,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  await mkdir(dirname(file), { recursive: true });
+  const handle = await open(file, 'a', 0o600);
+  try {
+    const outcome = await lockDescriptor(handle.fd, { environment, timeoutMs: LOCK_LIMIT_MS });
+    if (outcome !== 'locked') {
+      throw new DepotError('unavailable', `cannot change what apk has on record: ${file} is held`);
+    }
+    return await work();
+  } finally {
+    await handle.close();
+  }
+}

@@ -1,0 +1,125 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import * as v from 'valibot';
+import { run } from '../../../device/exec.ts';
+import { fileVersion } from '../../../device/file-version.ts';
+import type { Paths } from '../../../device/paths.ts';
+import { DepotError } from '../../../errors.ts';
+import type { Offer } from '../package-manager.ts';
+import type { ApkCommands } from './commands.ts';
+import { compareVersions } from './compare-versions.ts';
+import { cacheFolder, type Locations } from './locations.ts';
+
+const LIMITS = { timeoutMs: 60_000, maxBytes: 64 * 1024 ** 2 };
+
+const queried = v.array(
+  v.object({ name: v.string(), version: v.string(), arch: v.optional(v.string(), 'noarch') }),
+);
+
+/**
+ * What the feeds offer. Their indexes are databases of apk's own kind, so apk reads them: once for
+ * each change of an index, of the list of feeds, or of the architectures. It takes no lock for that.
+ * Single flight: concurrent callers share one run.
+ */
+export function createOffers(
+  paths: Paths,
+  locations: Locations,
+  commands: Pick<ApkCommands, 'apk'>,
+): (names?: readonly string[]) => Promise<Map<string, Offer[]>> {
+  let known: { version: string; offers: Promise<Map<string, Offer[]>> } | undefined;
+  const current = async (): Promise<Map<string, Offer[]>> => {
+    const version = await indexVersion(paths, locations);
+    if (known?.version !== version) known = { version, offers: query(paths, commands) };
+    const { offers } = known;
+    // A failure is not remembered.
+    return offers.catch((error: unknown) => {
+      if (known?.offers === offers) known = undefined;
+      throw error;
+    });
+  };
+  return async (names) => {
+    const all = await current();
+    if (names === undefined) return new Map(all);
+    return new Map(
+      names.flatMap((name) => {
+        const offers = all.get(name);
+        return offers === undefined ? [] : [[name, offers]];
+      }),
+    );
+  };
+}
+
+async function query(
+  paths: Paths,
+  { apk }: Pick<ApkCommands, 'apk'>,
+): Promise<Map<string, Offer[]>> {
+  const { exitCode, stdout, stderr } = await run(
+    apk(
+      'query',
+      '--format',
+      'json',
+      '--from',
+      'repositories',
+      '--all-matches',
+      '--fields',
+      'name,version,arch',
+      '*',
+    ),
+    LIMITS,
+  );
+  if (exitCode !== 0) {
+    throw new DepotError(
+      'unavailable',
+      `cannot read what the feeds offer: ${lastLine(stderr) ?? `exit code ${exitCode ?? 'none'}`}`,
+    );
+  }
+  const accepted = new Set([...(await readArchitectures(paths)), 'noarch']);
+  const offers = new Map<string, Offer[]>();
+  for (const { name, version, arch } of v.parse(queried, JSON.parse(stdout))) {
+    if (accepted.size > 1 && !accepted.has(arch)) continue;
+    const others = offers.get(name);
+    if (others === undefined) offers.set(name, [{ name, version }]);
+    else others.push({ name, version });
+  }
+  for (const versions of offers.values()) {
+    versions.sort((a, b) => compareVersions(b.version, a.version));
+  }
+  return offers;
+}
+
+function lastLine(text: string): string | undefined {
+  return text
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line.startsWith('ERROR:'))
+    .at(-1);
+}
+
+/** `/etc/apk/arch`, the preferred one first. */
+export async function readArchitectures({ onDevice }: Pick<Paths, 'onDevice'>): Promise<string[]> {
+  const text = await readFile(onDevice('/etc/apk/arch'), 'utf8').catch(() => '');
+  return text.split(/\s+/).filter((line) => line !== '');
+}
+
+/** Changes with whatever changes the answer. */
+async function indexVersion(paths: Paths, locations: Locations): Promise<string> {
+  const cache = await cacheFolder(paths);
+  const files = [
+    paths.onDevice('/etc/apk/arch'),
+    ...(await filesIn(cache, (name) => name.startsWith('APKINDEX.'))),
+    ...(await filesIn(locations.feeds, (name) => name.endsWith('.list'))),
+    ...(await filesIn(join(locations.configuration, 'keys'), () => true)),
+  ];
+  const versions = await Promise.all(
+    files.map(async (file) => `${file} ${(await fileVersion(file)) ?? ''}`),
+  );
+  return versions.join('\n');
+}
+
+async function filesIn(folder: string, isWanted: (name: string) => boolean): Promise<string[]> {
+  const names = await readdir(folder).catch(() => []);
+  return names
+    .filter(isWanted)
+    .sort()
+    .map((name) => join(folder, name));
+}

@@ -1,0 +1,162 @@
+import { DepotError } from '../../../errors.ts';
+import type { InstalledPackage, PackageDatabase } from '../package-database.ts';
+import type { PackageChange } from '../package-manager.ts';
+import type { PlannedChange, Simulation } from './simulation.ts';
+
+/**
+ * Refuses a plan that does anything to packages that nobody asked for: apk solves anew from world
+ * and brings the system to that, whatever its command was, so that a damaged world, or another
+ * package that provides the same, has it remove what the device needs.
+ * @param own the package in the change's file, if it has one
+ * @throws DepotError command_failed, not_found, unavailable that names the packages
+ */
+export function checkPlan(
+  plan: Simulation,
+  wanted: { change: PackageChange; database: PackageDatabase; own?: string },
+): void {
+  const purpose = purposeOf(wanted);
+  if (plan.exitCode !== 0) throw refusal(plan, wanted, purpose);
+  const downgrades = plan.changes.filter(
+    ({ action, name }) => action === 'Downgrading' && name !== wanted.own,
+  );
+  if (downgrades.length > 0) {
+    throw new DepotError(
+      'command_failed',
+      `cannot ${purpose}: that would downgrade ${namesOf(downgrades)}, which nobody asked for`,
+    );
+  }
+  checkPurges(plan, wanted, purpose);
+  if (wanted.change.verb === 'remove') checkRemoval(plan, wanted, purpose);
+}
+
+interface Wanted {
+  change: PackageChange;
+  database: PackageDatabase;
+  own?: string;
+}
+
+function purposeOf({ change: { verb, names }, own }: Wanted): string {
+  return `${verb} ${own ?? names.join(', ')}`;
+}
+
+function namesOf(changes: readonly { name: string }[]): string {
+  return changes.map(({ name }) => name).join(', ');
+}
+
+function checkPurges({ changes }: Simulation, wanted: Wanted, purpose: string): void {
+  const { change, database } = wanted;
+  const asked = new Set(change.verb === 'remove' ? change.names : []);
+  const purged = changes.filter(({ action, name }) => action === 'Purging' && !asked.has(name));
+  if (purged.length === 0) return;
+  const outdated = outdatedBy(changes, wanted);
+  const unasked = purged.filter(({ name }) => {
+    const entry = database.get(name);
+    return entry?.isAuto !== true || entry.isEssential || !outdated.has(name);
+  });
+  if (unasked.length === 0) return;
+  const isSwap =
+    change.verb === 'install' &&
+    unasked.length === 1 &&
+    changes.some(({ action }) => action === 'Installing');
+  throw new DepotError(
+    'command_failed',
+    isSwap
+      ? `cannot ${purpose}: it conflicts with ${namesOf(unasked)}, which would be removed; ` +
+          `remove ${namesOf(unasked)} first if that is meant`
+      : `cannot ${purpose}: that would remove ${namesOf(unasked)}, which nobody asked for; ` +
+          'apk removes what /etc/apk/world does not lead to',
+  );
+}
+
+/**
+ * What may go without being named: dependencies, and theirs, of packages that change or go, as far
+ * as no package that stays as it is needs them.
+ */
+function outdatedBy(changes: readonly PlannedChange[], { change, database }: Wanted): Set<string> {
+  const changed = new Set(
+    changes.filter(({ action }) => action !== 'Installing').map(({ name }) => name),
+  );
+  const reached = new Set<string>();
+  const queue = changes
+    .filter(({ action, name }) => action !== 'Purging' || change.names.includes(name))
+    .map(({ name }) => name);
+  for (let name = queue.pop(); name !== undefined; name = queue.pop()) {
+    for (const { name: next } of dependenciesOf(database, name)) {
+      if (reached.has(next)) continue;
+      reached.add(next);
+      queue.push(next);
+    }
+  }
+  const staying = [...database.values()].filter(({ name }) => !changed.has(name));
+  return new Set(
+    [...reached].filter(
+      (name) => !staying.some((entry) => isDependencyOf(database.get(name), entry)),
+    ),
+  );
+}
+
+function dependenciesOf(database: PackageDatabase, name: string): InstalledPackage[] {
+  const wanted = new Set(database.get(name)?.depends.flat());
+  return [...database.values()].filter(
+    (entry) => wanted.has(entry.name) || entry.provides.some((provided) => wanted.has(provided)),
+  );
+}
+
+function isDependencyOf(entry: InstalledPackage | undefined, other: InstalledPackage): boolean {
+  return (
+    entry !== undefined &&
+    [entry.name, ...entry.provides].some((name) =>
+      other.depends.some((alternatives) => alternatives.includes(name)),
+    )
+  );
+}
+
+/** What is asked to go goes: else apk drops it from world, and may upgrade it on the way. */
+function checkRemoval(
+  { changes, kept }: Simulation,
+  { change, database }: Wanted,
+  purpose: string,
+): void {
+  const essential = change.names.filter((name) => database.get(name)?.isEssential);
+  if (essential.length > 0) {
+    throw new DepotError(
+      'command_failed',
+      `cannot ${purpose}: the device cannot do without ${essential.join(', ')}`,
+    );
+  }
+  const purged = new Set(
+    changes.filter(({ action }) => action === 'Purging').map(({ name }) => name),
+  );
+  const staying = change.names.filter(
+    (name) => !purged.has(name) && database.get(name)?.state !== 'requested',
+  );
+  const [first] = staying;
+  if (first === undefined) return;
+  const users = kept.find(({ name }) => name === first)?.neededBy ?? [];
+  throw new DepotError(
+    'command_failed',
+    `cannot ${purpose}: ` +
+      (users.length === 0 ? `${first} would stay` : `${users.join(', ')} needs ${first}`),
+  );
+}
+
+function refusal(
+  { exitCode, fault, missing, lacksIndex }: Simulation,
+  { change, own }: Wanted,
+  purpose: string,
+): DepotError {
+  const hint = lacksIndex ? '; the lists of a feed are not there: update first' : '';
+  const foreign = missing.find(
+    ({ name, requiredBy }) =>
+      requiredBy.startsWith('world[') && !change.names.includes(name) && name !== own,
+  );
+  if (foreign !== undefined) {
+    return new DepotError(
+      'command_failed',
+      `cannot ${purpose}: /etc/apk/world asks for ${foreign.name}, which no feed has; ` +
+        `remove ${foreign.name} first${hint}`,
+    );
+  }
+  const why = fault === '' ? `apk ends with exit code ${exitCode ?? 'none'}` : fault;
+  return new DepotError('command_failed', `cannot ${purpose}: ${why}${hint}`);
+}

@@ -1,0 +1,127 @@
+import { run } from '../../../device/exec.ts';
+import type { PackageChange } from '../package-manager.ts';
+import type { ApkCommands } from './commands.ts';
+
+/** What apk would do with one package. */
+export interface PlannedChange {
+  action: 'Installing' | 'Upgrading' | 'Downgrading' | 'Replacing' | 'Reinstalling' | 'Purging';
+  name: string;
+  /** The version that is there, if one is. */
+  from?: string;
+  /** The version that is to be there, unless it goes. */
+  to?: string;
+}
+
+export interface Simulation {
+  exitCode: number | undefined;
+  changes: PlannedChange[];
+  /** Packages that are asked to go and stay, each with those that need it. */
+  kept: { name: string; neededBy: string[] }[];
+  /** What apk says is wrong, in one line; empty if nothing is. */
+  fault: string;
+  /** Names that no feed has, each with what requires it, such as `world[NAME]`. */
+  missing: { name: string; requiredBy: string }[];
+  /** Whether a feed's index is not there, as after each boot. */
+  lacksIndex: boolean;
+  downloadBytes: number;
+  /** What the root grows by; negative if it shrinks. */
+  diskBytes: number;
+}
+
+const LIMITS = { timeoutMs: 120_000, maxBytes: 8 * 1024 ** 2 };
+
+/** Asks apk for its plan: it takes no lock for that, fetches nothing and changes nothing. */
+export async function simulate(
+  commands: Pick<ApkCommands, 'simulate'>,
+  change: PackageChange,
+): Promise<Simulation> {
+  const command = commands.simulate(change);
+  // With the sizes of downloads and of the disk, which stand there at that level only.
+  const [program, ...args] = command.argv;
+  const { exitCode, stdout, stderr } = await run(
+    { ...command, argv: [program, '--verbose', '--verbose', ...args] },
+    LIMITS,
+  );
+  return parseSimulation({ exitCode, stdout, stderr });
+}
+
+const CHANGE =
+  /^\(\s*\d+\/\d+\) (?:\[.*?\] )?(Installing|Upgrading|Downgrading|Replacing|Reinstalling|Purging) ([^\s@]+)(?:@\S+)? \((\S+)(?: -> (\S+))?\)$/;
+
+export function parseSimulation({
+  exitCode,
+  stdout,
+  stderr,
+}: {
+  exitCode: number | undefined;
+  stdout: string;
+  stderr: string;
+}): Simulation {
+  const lines = stdout.split(/\r?\n/);
+  return {
+    exitCode,
+    changes: lines.flatMap(parseChange),
+    kept: parseKept(lines),
+    fault: parseFault(stderr),
+    missing: parseMissing(stderr),
+    lacksIndex: /^WARNING: opening from cache /m.test(stderr),
+    downloadBytes: sizeIn(/^Need to download (.+) of packages\.$/m, stdout),
+    diskBytes:
+      sizeIn(/^After this operation, (.+) of additional disk space will be used\.$/m, stdout) -
+      sizeIn(/^After this operation, (.+) of disk space will be freed\.$/m, stdout),
+  };
+}
+
+function parseChange(line: string): PlannedChange[] {
+  const [, action, name, version, next] = CHANGE.exec(line) ?? [];
+  if (action === undefined || name === undefined || version === undefined) return [];
+  const change = { action: action as PlannedChange['action'], name };
+  if (action === 'Purging') return [{ ...change, from: version }];
+  if (action === 'Installing') return [{ ...change, to: version }];
+  return [{ ...change, from: version, to: next ?? version }];
+}
+
+/** `World updated, but the following packages are not removed due to:` and a line for each. */
+function parseKept(lines: readonly string[]): Simulation['kept'] {
+  const start = lines.findIndex((line) => line.startsWith('World updated, but the following'));
+  if (start < 0) return [];
+  const end = lines.findIndex((line, index) => index > start && !line.startsWith(' '));
+  const kept: Simulation['kept'] = [];
+  for (const line of lines.slice(start + 1, end < 0 ? undefined : end)) {
+    const [, name, others = ''] = /^ {2}(\S+):\s*(.*)$/.exec(line) ?? [];
+    if (name !== undefined) kept.push({ name, neededBy: wordsOf(others) });
+    else kept.at(-1)?.neededBy.push(...wordsOf(line));
+  }
+  return kept;
+}
+
+function wordsOf(text: string): string[] {
+  return text.split(/\s+/).filter((word) => word !== '');
+}
+
+/** Errors, and what belongs to them: apk breaks them into indented lines. */
+function parseFault(stderr: string): string {
+  const lines = stderr.split(/\r?\n/).filter((line) => line !== '' && !/^WARNING/.test(line));
+  return lines
+    .map((line) => line.trim().replace(/^ERROR: /, ''))
+    .join(' ')
+    .slice(0, 600);
+}
+
+function parseMissing(stderr: string): Simulation['missing'] {
+  return Array.from(
+    stderr.matchAll(/^ {2}(\S+) \(no such package\):\s+required by: (.+)$/gm),
+    ([, name = '', requiredBy = '']) => ({ name, requiredBy }),
+  );
+}
+
+const UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];
+
+/** apk rounds to one digit: the next one up counts. */
+function sizeIn(pattern: RegExp, text: string): number {
+  const [, number, unit = ''] = /^(\d+(?:\.\d+)?) (\S+)$/.exec(pattern.exec(text)?.[1] ?? '') ?? [];
+  const exponent = UNITS.indexOf(unit);
+  if (number === undefined || exponent < 0) return 0;
+  const rounding = exponent === 0 ? 0 : 0.1;
+  return Math.ceil((Number(number) + rounding) * 1024 ** exponent);
+}

@@ -1,0 +1,111 @@
+import { createReadStream } from 'node:fs';
+import { stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { Writable } from 'node:stream';
+import { createGunzip } from 'node:zlib';
+import { DepotError, reasonOf, systemCode } from '../../../errors.ts';
+import type { PackageDatabase } from '../package-database.ts';
+import type { BeforeCopy } from './before-copy.ts';
+import { isEssential, type DatabaseReader } from './database.ts';
+import type { InstalledRecord } from './installed-db.ts';
+import type { Locations } from './locations.ts';
+import { readWorld, type World } from './world.ts';
+
+/**
+ * Whether apk may be let near its records: it takes an empty world for the wish to remove the
+ * system, and a record that lost packages for a system without them.
+ * @throws DepotError unavailable that says what is damaged and where the last copy is
+ */
+export async function assertSound(
+  locations: Locations,
+  reader: DatabaseReader,
+  copy: BeforeCopy,
+): Promise<void> {
+  try {
+    const world = await readWorld(locations.world);
+    const records = await reader.records();
+    if (records.size === 0) throw damaged(locations.installed, 'it has no packages');
+    await checkScripts(locations.scripts);
+    const lost = await findLost(records, await copy.database().catch(() => undefined), locations);
+    if (lost.length > 0) {
+      throw damaged(locations.installed, `it lost ${listed(lost)}, whose files are there`);
+    }
+    const unreached = unreachedEssential(records, world);
+    if (unreached.length > 0) {
+      throw damaged(
+        locations.world,
+        `it leads to ${listed(unreached)} no longer, and apk would remove that`,
+      );
+    }
+  } catch (error) {
+    throw new DepotError(
+      'unavailable',
+      `${reasonOf(error)}; apk is not run until that is put right; what was there before the ` +
+        `last job is in ${copy.folder}`,
+      { cause: error },
+    );
+  }
+}
+
+function damaged(file: string, why: string): DepotError {
+  return new DepotError('unavailable', `cannot use ${file}: ${why}`);
+}
+
+function listed(names: readonly string[]): string {
+  const more = names.length - MOST_NAMES;
+  const shown = names.slice(0, MOST_NAMES).join(', ');
+  return more > 0 ? `${shown} and ${more} more` : shown;
+}
+
+const MOST_NAMES = 8;
+
+/** Read to its end: one that is damaged makes every command of apk fail. */
+async function checkScripts(file: string): Promise<void> {
+  const nowhere = new Writable({ write: (_piece, _encoding, done) => done() });
+  await pipeline(createReadStream(file), createGunzip(), nowhere).catch((error: unknown) => {
+    if (systemCode(error) !== 'ENOENT') throw damaged(file, reasonOf(error));
+  });
+}
+
+/** Packages of the last copy that are not on record, and whose list of files is still there. */
+async function findLost(
+  records: ReadonlyMap<string, InstalledRecord>,
+  before: PackageDatabase | undefined,
+  { packages }: Locations,
+): Promise<string[]> {
+  const gone = [...(before?.values() ?? [])].filter(
+    ({ name, version }) => version !== '' && !records.has(name),
+  );
+  const isThere = await Promise.all(
+    gone.map(({ name }) =>
+      stat(join(packages, `${name}.list`)).then(
+        () => true,
+        () => false,
+      ),
+    ),
+  );
+  return gone.filter((_, index) => isThere[index]).map(({ name }) => name);
+}
+
+function unreachedEssential(
+  records: ReadonlyMap<string, InstalledRecord>,
+  { entries }: World,
+): string[] {
+  const providers = new Map<string, string[]>();
+  for (const { name, provides } of records.values()) {
+    for (const known of [name, ...provides]) {
+      providers.set(known, [...(providers.get(known) ?? []), name]);
+    }
+  }
+  const reached = new Set<string>();
+  const queue = entries.filter(({ isConflict }) => !isConflict).map(({ name }) => name);
+  for (let wanted = queue.pop(); wanted !== undefined; wanted = queue.pop()) {
+    for (const name of providers.get(wanted) ?? []) {
+      if (reached.has(name)) continue;
+      reached.add(name);
+      queue.push(...(records.get(name)?.depends ?? []));
+    }
+  }
+  return [...records.keys()].filter((name) => isEssential(name) && !reached.has(name));
+}

@@ -1,0 +1,69 @@
+/** A member of a tar archive (tar(5), ustar). */
+export interface TarEntry {
+  name: string;
+  /** Default a plain file. */
+  type?: '0' | '2' | '5';
+  mode: number;
+  uid?: number;
+  gid?: number;
+  sizeBytes: number;
+  /** Where a link points. */
+  target?: string;
+  /** SHA-1 of the content in hexadecimal: apk marks a package as broken if a file has none. */
+  checksum?: string;
+}
+
+const BLOCK_BYTES = 512;
+/** Longer ones stand in a header of their own. */
+const MOST_NAME_BYTES = 100;
+
+/** Two empty blocks. */
+export const END_OF_TAR = Buffer.alloc(2 * BLOCK_BYTES);
+
+/** What fills the last block of a member. */
+export function tarPadding(sizeBytes: number): Buffer {
+  return Buffer.alloc((BLOCK_BYTES - (sizeBytes % BLOCK_BYTES)) % BLOCK_BYTES);
+}
+
+/** The member's header, behind one with what does not fit into it (pax(1)). */
+export function tarHeader(entry: TarEntry): Buffer[] {
+  const { name, target = '', checksum } = entry;
+  const records = [
+    ...(Buffer.byteLength(name) > MOST_NAME_BYTES ? [paxRecord('path', name)] : []),
+    ...(Buffer.byteLength(target) > MOST_NAME_BYTES ? [paxRecord('linkpath', target)] : []),
+    ...(checksum === undefined ? [] : [paxRecord('APK-TOOLS.checksum.SHA1', checksum)]),
+  ];
+  if (records.length === 0) return [block(entry)];
+  const content = Buffer.concat(records);
+  const extended = block({ name: 'PaxHeader', mode: 0o644, sizeBytes: content.length }, 'x');
+  return [extended, content, tarPadding(content.length), block(entry)];
+}
+
+/** A record begins with its own length, the digits of it included. */
+function paxRecord(key: string, value: string): Buffer {
+  const rest = Buffer.from(` ${key}=${value}\n`);
+  let length = rest.length;
+  while (length !== rest.length + `${length}`.length) length = rest.length + `${length}`.length;
+  return Buffer.concat([Buffer.from(`${length}`), rest]);
+}
+
+function block(entry: TarEntry, type: string = entry.type ?? '0'): Buffer {
+  const { name, mode, uid = 0, gid = 0, sizeBytes, target = '' } = entry;
+  const header = Buffer.alloc(BLOCK_BYTES);
+  const octal = (value: number, at: number, length: number): void => {
+    header.write(value.toString(8).padStart(length - 1, '0'), at, 'latin1');
+  };
+  header.write(name, 0, MOST_NAME_BYTES, 'utf8');
+  octal(mode, 100, 8);
+  octal(uid, 108, 8);
+  octal(gid, 116, 8);
+  octal(sizeBytes, 124, 12);
+  octal(0, 136, 12);
+  header.write(type, 156, 'latin1');
+  header.write(target, 157, MOST_NAME_BYTES, 'utf8');
+  header.write('ustar\u000000', 257, 'latin1');
+  header.fill(' ', 148, 156);
+  const sum = header.reduce((total, byte) => total + byte, 0);
+  header.write(`${sum.toString(8).padStart(6, '0')}\0 `, 148, 'latin1');
+  return header;
+}

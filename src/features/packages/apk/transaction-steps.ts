@@ -1,0 +1,299 @@
+import { copyFile, mkdir, readdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import * as v from 'valibot';
+import { run } from '../../../device/exec.ts';
+import { DepotError, reasonOf } from '../../../errors.ts';
+import type { Act, Step, StepContext } from '../../../jobs/plan.ts';
+import type { PackageChange, TransactionSteps } from '../package-manager.ts';
+import { readPackageFile, type PackageContent } from './apk-file.ts';
+import { downloadsOf, fetchCommand, findDownloads, freeBytesAt, needBytes } from './download.ts';
+import { checkClashes, findAbsent } from './file-clashes.ts';
+import type { Installation } from './installation.ts';
+import { waitForLock } from './lock.ts';
+import { checkPlan } from './plan-check.ts';
+import { finishCutOff, leftoversOf, removeCutOff } from './recovery.ts';
+import { checkRepair } from './repair-check.ts';
+import { simulate, type PlannedChange, type Simulation } from './simulation.ts';
+import { plannedChange } from './transaction-record.ts';
+import { restoreWorld, dropUnmet } from './world-edit.ts';
+
+/**
+ * Around apk's command. Before it: its records must be sound, and are copied; its plan must do what
+ * was asked for and nothing else; what it needs is fetched and checked; no file may be another
+ * package's. After it: a request that failed leaves world, and what apk did not get to record is
+ * put right.
+ */
+export function createTransactionSteps(installation: Installation): TransactionSteps {
+  const { copy, records, commands } = installation;
+  return {
+    needSpace: (purpose) => needSpace(installation, purpose),
+    before: (changeIn) => [
+      act('prepare', (context) => prepare(installation, context)),
+      act('plan', (context) => plan(installation, context, changeIn(context))),
+      {
+        id: 'fetch',
+        label: 'fetch',
+        mustSucceed: false,
+        command: async ({ memory }) => {
+          const downloads = downloadsOf(readPlan(memory).changes, readPlan(memory).own);
+          if (downloads.length === 0) return undefined;
+          return fetchCommand(commands, downloads, {
+            cache: await installation.cache(),
+            offers: await installation.offers(downloads.map(({ name }) => name)),
+          });
+        },
+      },
+      act('check', (context) => check(installation, context, changeIn(context))),
+    ],
+    databaseBefore: copy.database,
+    // apk waits for its lock by itself.
+    wasShutOut: () => Promise.resolve(false),
+    mend: (context) => mend(installation, context),
+    accept: async () => {
+      await saveIfSound(installation);
+      await records.remove();
+    },
+    cleanUp: () => cleanUp(installation),
+    beforeRepair: async (context, repair) => {
+      await installation.prepareFolders();
+      await waitForLock(installation.locations.lock, context);
+      return checkRepair(installation, context, repair);
+    },
+    removeOrphans: (context) => removeCutOff(installation, context),
+  };
+}
+
+function act(id: string, work: (context: StepContext) => Promise<void>): Act {
+  return { id, label: id, act: (context) => work(context).then(() => undefined) };
+}
+
+const planned = v.object({
+  plan: v.optional(
+    v.object({ changes: v.array(plannedChange), own: v.optional(v.string()), purpose: v.string() }),
+    { changes: [], purpose: '' },
+  ),
+});
+
+/** What `plan` found, for the steps behind it. */
+function readPlan(memory: Record<string, unknown>): {
+  changes: PlannedChange[];
+  own?: string;
+  purpose: string;
+} {
+  const { changes, own, purpose } = v.parse(planned, memory).plan;
+  return {
+    changes: changes as PlannedChange[],
+    purpose,
+    ...(own === undefined ? {} : { own }),
+  };
+}
+
+async function needSpace({ root }: Installation, purpose: string): Promise<void> {
+  needBytes(purpose, { needed: 0, free: await freeBytesAt(root), where: 'for packages' });
+}
+
+async function prepare(installation: Installation, context: StepContext): Promise<void> {
+  await installation.prepareFolders();
+  await waitForLock(installation.locations.lock, context);
+  await installation.assertSound();
+  await installation.copy.save();
+  await rm(installation.locations.ownCache, { recursive: true, force: true });
+}
+
+async function plan(
+  installation: Installation,
+  context: StepContext,
+  change: PackageChange | undefined,
+): Promise<void> {
+  if (change === undefined) return;
+  const { commands, reader } = installation;
+  const database = await reader.read();
+  const own = change.file?.name;
+  const purpose = `${change.verb} ${own ?? change.names.join(', ')}`;
+  const found = await simulate(commands, change);
+  checkPlan(found, { change, database, ...(own === undefined ? {} : { own }) });
+  if (change.verb === 'upgrade') await checkUpgrade(context, change, found);
+  await chooseCache(installation, context, { found, purpose, own });
+  context.memory.plan = {
+    changes: found.changes,
+    purpose,
+    ...(own === undefined ? {} : { own }),
+  };
+}
+
+/** apk says nothing of what it does not upgrade. */
+async function checkUpgrade(
+  { memory, note }: StepContext,
+  { names }: PackageChange,
+  { changes }: Simulation,
+): Promise<void> {
+  if (changes.length > 0) return;
+  await note(`nothing to do: ${names.join(', ')} cannot be upgraded by what the feeds offer`);
+  memory.names = [];
+}
+
+/**
+ * Everything is fetched before anything is changed, to memory; if it does not fit there, to the
+ * disk, so far as that has room.
+ */
+async function chooseCache(
+  { root, locations, cache }: Installation,
+  { note }: StepContext,
+  { found, purpose, own }: { found: Simulation; purpose: string; own: string | undefined },
+): Promise<void> {
+  const free = await freeBytesAt(root);
+  const disk = Math.max(0, found.diskBytes);
+  needBytes(purpose, { needed: disk, free, where: 'on the device' });
+  if (downloadsOf(found.changes, own).length === 0) return;
+  const folder = await cache();
+  const inCache = await freeBytesAt(folder);
+  if (found.downloadBytes <= inCache) return;
+  needBytes(purpose, { needed: disk + found.downloadBytes, free, where: 'on the device' });
+  await note(
+    `${folder} has room for ${inCache} bytes, and ${found.downloadBytes} are fetched: they go to ` +
+      `${locations.ownCache} until they are installed`,
+  );
+  await mkdir(locations.ownCache, { recursive: true });
+  for (const name of await readdir(folder)) {
+    if (name.startsWith('APKINDEX.')) {
+      await copyFile(join(folder, name), join(locations.ownCache, name));
+    }
+  }
+}
+
+/** Nothing is changed yet: what is missing or in the way ends the job here. */
+async function check(
+  installation: Installation,
+  context: StepContext,
+  change: PackageChange | undefined,
+): Promise<void> {
+  const { changes, own, purpose } = readPlan(context.memory);
+  if (change === undefined || changes.length === 0) return;
+  const { locations, records, root } = installation;
+  const downloads = downloadsOf(changes, own);
+  const files = await findDownloads(downloads, await installation.cache());
+  const missing = downloads.filter(({ name }) => !files.has(name));
+  if (missing.length > 0) throw await notFetched(context, purpose, missing);
+  if (change.file !== undefined) files.set(change.file.name, await verified(installation, change));
+  const contents: PackageContent[] = [];
+  for (const file of files.values()) {
+    contents.push(await readPackageFile(file, await freeBytesAt(root)));
+  }
+  await checkClashes(purpose, contents, { changes, locations });
+  await records.write({
+    jobId: context.job.id,
+    verb: change.verb,
+    names: [...change.names],
+    ...(change.file === undefined ? {} : { file: change.file }),
+    changes,
+    created: await createdBy(contents, changes, root),
+  });
+}
+
+async function createdBy(
+  contents: readonly PackageContent[],
+  changes: readonly PlannedChange[],
+  root: string,
+): Promise<Record<string, { files: string[]; folders: string[] }>> {
+  const created: Record<string, { files: string[]; folders: string[] }> = {};
+  for (const { name, files, folders } of contents) {
+    if (!changes.some((entry) => entry.name === name && entry.action === 'Installing')) continue;
+    const above = new Set([...folders, ...files.flatMap(foldersAbove)]);
+    created[name] = {
+      files: await findAbsent(root, files),
+      folders: await findAbsent(root, [...above]),
+    };
+  }
+  return created;
+}
+
+function foldersAbove(path: string): string[] {
+  const parts = path.split('/').slice(0, -1);
+  return parts.map((_, index) => parts.slice(0, index + 1).join('/'));
+}
+
+async function notFetched(
+  { printed }: StepContext,
+  purpose: string,
+  missing: readonly PlannedChange[],
+): Promise<DepotError> {
+  const errors = (await printed(64 * 1024))
+    .split(/\r?\n/)
+    .flatMap((line) => (line.startsWith('ERROR: ') ? [line.slice('ERROR: '.length).trim()] : []));
+  const names = missing.map(({ name, to = '' }) => `${name}-${to}`).join(', ');
+  return new DepotError(
+    'command_failed',
+    `cannot ${purpose}: ${names} could not be fetched` +
+      (errors.length === 0 ? '' : `: ${errors.slice(-3).join('; ')}`),
+  );
+}
+
+/** Read to its end: apk runs the script before it finds a package damaged. */
+async function verified({ commands }: Installation, { file }: PackageChange): Promise<string> {
+  const path = file?.path ?? '';
+  const { exitCode, stdout } = await run(commands.apk('verify', '--allow-untrusted', '--', path), {
+    timeoutMs: 120_000,
+    maxBytes: 64 * 1024,
+  });
+  if (exitCode === 0) return path;
+  const why = stdout.trim().split('\n').at(-1)?.split(': ').at(-1) ?? 'it is damaged';
+  throw new DepotError('command_failed', `cannot install ${file?.name ?? path}: ${why}`);
+}
+
+/**
+ * In a job's steps only what failed is said; in its repair it is put right. Either way a request
+ * that led to nothing leaves world, where it would fail every later command.
+ */
+async function mend(installation: Installation, context: StepContext): Promise<string | undefined> {
+  if (context.job.phase === 'repair') {
+    await finishCutOff(installation, context);
+    await restoreWorld(installation, context);
+    return undefined;
+  }
+  await dropUnmet(installation, context);
+  return (await leftoversOf(installation, context)) === undefined
+    ? undefined
+    : 'apk was cut off before it recorded what it did';
+}
+
+/** A damaged world that somebody left meanwhile is no copy to go back to. */
+async function saveIfSound(installation: Installation): Promise<void> {
+  await installation.assertSound().then(
+    () => installation.copy.save(),
+    () => undefined,
+  );
+}
+
+/** apk never does: what it renamed may be empty after a power cut. */
+async function syncDisk({ root, environment }: Installation): Promise<void> {
+  const limits = { timeoutMs: 60_000, maxBytes: 4096 };
+  const command = { environment, cwd: '/' };
+  const { exitCode } = await run({ ...command, argv: ['sync', '-f', root] }, limits);
+  if (exitCode !== 0) await run({ ...command, argv: ['sync'] }, limits);
+}
+
+function cleanUp(installation: Installation): Step[] {
+  const { commands, locations, cache, records } = installation;
+  return [
+    {
+      id: 'purge-cache',
+      label: 'purge the cache',
+      mustSucceed: false,
+      command: async ({ memory }) => {
+        const { changes, own } = readPlan(memory);
+        // A lasting one is its owner's.
+        const isLasting = (await cache()).endsWith('/etc/apk/cache');
+        return isLasting || downloadsOf(changes, own).length === 0
+          ? undefined
+          : commands.apk('cache', 'purge');
+      },
+    },
+    act('clean-up', async ({ job, note }) => {
+      await rm(locations.ownCache, { recursive: true, force: true });
+      await syncDisk(installation);
+      if (job.phase === 'repair') {
+        await records.remove().catch((error: unknown) => note(reasonOf(error)));
+      }
+    }),
+  ];
+}

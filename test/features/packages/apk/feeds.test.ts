@@ -1,0 +1,70 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import { afterEach, beforeEach, expect, test } from 'vitest';
+
+import { readFeeds } from '../../../../src/features/packages/apk/feeds.ts';
+import { parseUpdate } from '../../../../src/features/packages/apk/lists.ts';
+
+let folder: string;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'depotd-feeds-'));
+});
+afterEach(() => rm(folder, { recursive: true }));
+
+test('each address is a feed, by its file and line; other files are none of apk’s', async () => {
+  await writeFile(
+    join(folder, 'distfeeds.list'),
+    '# a comment\nhttps://a/packages.adb\n\nndx https://b/packages.adb\n@tag https://c/packages.adb\n',
+  );
+  await writeFile(join(folder, 'customfeeds.list'), 'set V=25.12\nv3 ${V}/x\n/mnt/feed/p.adb\n');
+  await writeFile(join(folder, 'distfeeds.list.bak'), 'garbage\n');
+
+  expect(await readFeeds(folder)).toEqual({
+    feeds: [
+      { name: 'customfeeds.list:2', url: '${V}/x' },
+      { name: 'customfeeds.list:3', url: '/mnt/feed/p.adb' },
+      { name: 'distfeeds.list:2', url: 'https://a/packages.adb' },
+      { name: 'distfeeds.list:4', url: 'https://b/packages.adb' },
+      { name: 'distfeeds.list:5', url: 'https://c/packages.adb' },
+    ],
+    garbage: [],
+  });
+});
+
+test.each([
+  ['<html>', '"<html>" is no feed'],
+  ['src/gz packages https://a', '"src/gz" is no feed'],
+  ['ndx', 'it has no address'],
+  ['@tag', 'it has no address'],
+])('"%s" is told with file and line', async (line, reason) => {
+  await writeFile(join(folder, 'x.list'), `https://a/packages.adb\n${line}\n`);
+
+  expect((await readFeeds(folder)).garbage).toEqual([
+    { feed: { name: 'x.list:2', url: line }, reason },
+  ]);
+});
+
+test('without a folder there are no feeds', async () => {
+  expect(await readFeeds(join(folder, 'absent'))).toEqual({ feeds: [], garbage: [] });
+});
+
+/** As apk 3.0.5 prints it on a terminal, with wget(1). */
+test('an update says which feed failed, and why', () => {
+  const output = [
+    ' [http://a/packages.adb]',
+    'ERROR: wget: exited with error 8',
+    'WARNING: updating and opening http://b/packages.adb: unexpected end of file',
+    'WARNING: updating http://c/packages.adb: UNTRUSTED signature',
+    '1 unavailable, 1 stale; 28 distinct packages available',
+  ].join('\r\n');
+
+  expect(parseUpdate(output)).toEqual([
+    {
+      url: 'http://b/packages.adb',
+      reason: 'the server answers with an error (unexpected end of file)',
+    },
+    { url: 'http://c/packages.adb', reason: 'UNTRUSTED signature' },
+  ]);
+});

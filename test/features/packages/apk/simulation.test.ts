@@ -1,0 +1,157 @@
+import { describe, expect, test } from 'vitest';
+
+import type { InstalledPackage } from '../../../../src/features/packages/package-database.ts';
+import { checkPlan } from '../../../../src/features/packages/apk/plan-check.ts';
+import {
+  parseSimulation,
+  type Simulation,
+} from '../../../../src/features/packages/apk/simulation.ts';
+
+function planOf(stdout: string, stderr = '', exitCode = 0): Simulation {
+  return parseSimulation({ exitCode, stdout, stderr });
+}
+
+describe('what apk 3.0.5 prints', () => {
+  test('changes and sizes are read from it', () => {
+    const plan = planOf(`The following NEW packages will be installed:
+  app-meta-demo (1.0-r1)
+Need to download 28.6 MiB of packages.
+After this operation, 300 B of additional disk space will be used.
+( 1/10) Installing libdemo (1.0-r1)
+( 2/10) Upgrading demo-app (1.0-r1 -> 1.1-r1)
+( 3/10) Downgrading pinned@edge (1.1-r1 -> 1.0-r1)
+(10/10) Purging base-files (1700~abcdef)
+OK: 7 packages, 7 dirs, 9 files, 28.6 MiB
+`);
+
+    expect(plan.changes).toEqual([
+      { action: 'Installing', name: 'libdemo', to: '1.0-r1' },
+      { action: 'Upgrading', name: 'demo-app', from: '1.0-r1', to: '1.1-r1' },
+      { action: 'Downgrading', name: 'pinned', from: '1.1-r1', to: '1.0-r1' },
+      { action: 'Purging', name: 'base-files', from: '1700~abcdef' },
+    ]);
+    expect([plan.downloadBytes, plan.diskBytes]).toEqual([Math.ceil(28.7 * 1024 ** 2), 300]);
+  });
+
+  test('what stays, and who needs it, is read from it', () => {
+    const plan = planOf(`World updated, but the following packages are not removed due to:
+  libdemo: app-meta-demo demo-app
+  libc: base-files
+
+(1/1) Upgrading libdemo (1.0-r1 -> 1.1-r1)
+`);
+
+    expect(plan.kept).toEqual([
+      { name: 'libdemo', neededBy: ['app-meta-demo', 'demo-app'] },
+      { name: 'libc', neededBy: ['base-files'] },
+    ]);
+  });
+});
+
+const DATABASE = new Map(
+  [
+    entry('base-files', { isAuto: false, isEssential: true, depends: ['libc'] }),
+    entry('libc', { isEssential: true }),
+    entry('app-meta-demo', { isAuto: false, depends: ['demo-app'] }),
+    entry('demo-app', { depends: ['libdemo', 'libabi1.0'] }),
+    entry('libdemo', {}),
+    entry('libabi1.0', {}),
+    entry('virt-b', { provides: ['virt'] }),
+    entry('needs-virt', { isAuto: false, depends: ['virt'] }),
+  ].map((item) => [item.name, item]),
+);
+
+function entry(
+  name: string,
+  {
+    depends = [],
+    ...rest
+  }: Partial<Omit<InstalledPackage, 'depends'>> & { depends?: readonly string[] },
+): InstalledPackage {
+  return {
+    name,
+    version: '1.0-r1',
+    architecture: 'noarch',
+    state: 'installed',
+    isAuto: true,
+    isEssential: false,
+    provides: [],
+    installedAt: 0,
+    ...rest,
+    depends: depends.map((dependency) => [dependency]),
+  };
+}
+
+const PURGE_ALL = `(1/3) Purging app-meta-demo (1.0-r1)
+(2/3) Purging base-files (1.0-r1)
+(3/3) Installing virt-a (1.0-r1)
+`;
+
+describe('a plan', () => {
+  test.each([
+    ['install', ['x'], '(1/1) Installing x (1.0-r1)\n'],
+    ['install', ['x'], '(1/2) Upgrading libdemo (1 -> 2)\n(2/2) Installing x (1.0-r1)\n'],
+    ['remove', ['app-meta-demo'], '(1/2) Purging app-meta-demo (1)\n(2/2) Purging demo-app (1)\n'],
+    ['upgrade', ['demo-app'], '(1/2) Upgrading demo-app (1 -> 2)\n(2/2) Purging libabi1.0 (1)\n'],
+  ] as const)('that does what was asked is fine: %s %s', (verb, names, stdout) => {
+    expect(() =>
+      checkPlan(planOf(stdout), { change: { verb, names }, database: DATABASE }),
+    ).not.toThrow();
+  });
+
+  test.each([
+    {
+      what: 'purges the system',
+      change: { verb: 'install', names: ['virt-a'] },
+      stdout: PURGE_ALL,
+      message: 'app-meta-demo, base-files',
+    },
+    {
+      what: 'downgrades',
+      change: { verb: 'install', names: ['x'] },
+      stdout: '(1/1) Downgrading libdemo (2 -> 1)\n',
+      message: 'downgrade libdemo',
+    },
+    {
+      what: 'removes another provider',
+      change: { verb: 'install', names: ['virt-a'] },
+      stdout: '(1/2) Purging virt-b (1)\n(2/2) Installing virt-a (1)\n',
+      message: 'conflicts with virt-b',
+    },
+    {
+      what: 'removes what stays needs',
+      change: { verb: 'upgrade', names: ['demo-app'] },
+      stdout: '(1/2) Upgrading demo-app (1 -> 2)\n(2/2) Purging libc (1)\n',
+      message: 'remove libc',
+    },
+    {
+      what: 'keeps what is to go',
+      change: { verb: 'remove', names: ['libdemo'] },
+      stdout:
+        'World updated, but the following packages are not removed due to:\n' +
+        '  libdemo: demo-app\n\nOK: 1 B\n',
+      message: 'demo-app needs libdemo',
+    },
+    {
+      what: 'removes what the device cannot do without',
+      change: { verb: 'remove', names: ['libc'] },
+      stdout: '(1/1) Purging libc (1)\n',
+      message: 'cannot do without libc',
+    },
+  ] as const)('that $what is refused, with the names', ({ change, stdout, message }) => {
+    expect(() => checkPlan(planOf(stdout), { change, database: DATABASE })).toThrow(message);
+  });
+
+  test('that fails for somebody else’s request names that', () => {
+    const stderr = `ERROR: unable to select packages:
+  gone-pkg (no such package):
+    required by: world[gone-pkg]
+`;
+    expect(() =>
+      checkPlan(planOf('', stderr, 1), {
+        change: { verb: 'install', names: ['x'] },
+        database: DATABASE,
+      }),
+    ).toThrow('/etc/apk/world asks for gone-pkg, which no feed has; remove gone-pkg first');
+  });
+});
