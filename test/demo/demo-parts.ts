@@ -7,6 +7,7 @@ import { runCommand } from '../device/command.ts';
 import { startDemoDaemon, type DemoDaemon } from './demo-daemon.ts';
 import { createFeed, type Feed } from '../device/feed.ts';
 import { appPackages } from '../device/packages/packages.ts';
+import { storeApps } from '../device/packages/store-apps.ts';
 import { createRoot } from '../device/root.ts';
 
 export interface Demo {
@@ -35,7 +36,12 @@ export async function startDemo(folder: string): Promise<Demo> {
     TMPDIR: join(folder, 'tmp'),
   };
   await mkdir(environment.TMPDIR, { recursive: true });
-  const feed = await createFeed([...appPackages(1), ...awkwardPackages(), ...tinyPackages()]);
+  const feed = await createFeed([
+    ...appPackages(1),
+    ...storeApps(),
+    ...awkwardPackages(),
+    ...tinyPackages(),
+  ]);
   try {
     await layOut(root, feed);
     await updateLists(root, environment);

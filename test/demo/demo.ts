@@ -34,7 +34,7 @@ The same by hand, in another terminal: install the app "demo", follow the log, l
   ${CURL} --no-buffer "${api}/admin/system/tasks/events?task_id=latest"
   ${CURL} "${api}/admin/store/installed"; echo
 
-More to install: notes, slow (takes 20 s), chatty (prints 200000 lines), badpost (fails). Ctrl-C ends it all.
+More to install: adfilter, homehub, medialibrary, photobackup; slow (takes 20 s), chatty (prints 200000 lines), badpost (fails). Ctrl-C ends it all.
 `;
 }
 

@@ -12,9 +12,17 @@ export interface Browser {
   evaluate: (expression: string) => Promise<unknown>;
   /** Waits until an expression in the page is true. */
   until: (expression: string) => Promise<void>;
+  /** The page as PNG, in a window of that size. */
+  picture: (look: Look) => Promise<Buffer>;
   /** What the page complained of: exceptions, and what its policy kept from running. */
   complaints: readonly string[];
   close: () => Promise<void>;
+}
+
+export interface Look {
+  width: number;
+  height: number;
+  scheme: 'light' | 'dark';
 }
 
 /** @returns the path of a Chromium; undefined where none is on PATH */
@@ -106,6 +114,15 @@ export async function launchBrowser(
     },
     evaluate,
     until,
+    picture: async ({ width, height, scheme }) => {
+      const size = { width, height, deviceScaleFactor: 1, mobile: false };
+      await send('Emulation.setDeviceMetricsOverride', size, sessionId);
+      const features = [{ name: 'prefers-color-scheme', value: scheme }];
+      await send('Emulation.setEmulatedMedia', { features }, sessionId);
+      await send('Emulation.setScrollbarsHidden', { hidden: true }, sessionId);
+      const { data } = (await send('Page.captureScreenshot', {}, sessionId)) as { data: string };
+      return Buffer.from(data, 'base64');
+    },
     complaints,
     close: async () => {
       const ended = new Promise((resolve) => child.on('exit', resolve));
