@@ -79,8 +79,7 @@ export interface StepContext {
   /** Shows another command to people from here on. */
   show: (command: string) => void;
   /**
-   * For the repair of a job that is `interrupted`: nothing of what it is for is missing after all,
-   * so that it ends as done.
+   * For a repair: nothing of what the job is for is missing after all, so that it ends as done.
    */
   callDone: () => void;
 }

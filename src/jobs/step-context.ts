@@ -18,7 +18,7 @@ export function contextOf(
     logFile: logs.fileOf(job.id),
     show: (command) => (job.command = command),
     callDone: () => {
-      if (job.verdict?.state === 'interrupted') delete job.verdict;
+      delete job.verdict;
     },
   };
 }

@@ -6,7 +6,8 @@ import { syncBuiltinESMExports } from 'node:module';
 
 const folder = process.env.DEPOTD_FAULT_FOLDER;
 const control = `${folder}/control.json`;
-const original = { writeFileSync: fs.writeFileSync, rmSync: fs.rmSync, watch: fs.watch };
+const { writeFileSync, renameSync, rmSync, watch } = fs;
+const original = { writeFileSync, renameSync, rmSync, watch };
 const events = fs.openSync(`${folder}/events`, 'a');
 const RealDate = Date;
 
@@ -37,7 +38,8 @@ function begin(name, path) {
   const { fault, forMs } = plan;
   plan = { ...plan, fault: 'none' };
   // A daemon that is started again at once does not begin with the same fault.
-  original.writeFileSync(control, JSON.stringify(plan));
+  original.writeFileSync(`${control}.fired`, JSON.stringify(plan));
+  original.renameSync(`${control}.fired`, control);
   report({ fired: plan.id, fault, point: `${name} ${nameOf(path)}` });
   if (fault === 'kill') process.kill(process.pid, 'SIGKILL');
   else if (fault === 'term') process.kill(process.pid, 'SIGTERM');

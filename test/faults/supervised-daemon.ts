@@ -1,4 +1,4 @@
-import { readFile, writeFile } from 'node:fs/promises';
+import { readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 
@@ -110,7 +110,7 @@ export function createSupervisedDaemon(
     },
     starts: () => starts,
     arm: async (fault) => {
-      await writeFile(control, JSON.stringify({ ...fault, filler: bench.filler }));
+      await writePlan(control, { ...fault, filler: bench.filler });
       if (!isUp()) return;
       process.kill(daemon?.pid ?? 0, 'SIGUSR2');
       await waitUntil(
@@ -130,7 +130,7 @@ export function createSupervisedDaemon(
           const problem = `the daemon does not start: ${String(error)}`;
           if (tries === 3 && !findings.includes(problem)) findings.push(problem);
           const { fault = 'none' } = parse(await readFile(control, 'utf8')) as { fault?: string };
-          if (fault !== 'none') await writeFile(control, JSON.stringify(nothing('start')));
+          if (fault !== 'none') await writePlan(control, nothing('start'));
         });
       }
     },
@@ -144,6 +144,12 @@ export function createSupervisedDaemon(
       }
     },
   };
+}
+
+/** By rename: a daemon may be reading it. */
+async function writePlan(file: string, plan: ArmedFault & { filler?: string }): Promise<void> {
+  await writeFile(`${file}.new`, JSON.stringify(plan));
+  await rename(`${file}.new`, file);
 }
 
 export function nothing(id: string): ArmedFault {

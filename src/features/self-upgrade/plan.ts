@@ -2,7 +2,7 @@ import { DepotError } from '../../errors.ts';
 import type { PackageChange, PackageManager } from '../packages/package-manager.ts';
 import { isPresent } from '../packages/package-database.ts';
 import type { Job } from '../../jobs/job.ts';
-import type { Plan } from '../../jobs/plan.ts';
+import type { Plan, Step } from '../../jobs/plan.ts';
 import type { PackageTools } from '../packages/package-tools.ts';
 import type { SelfUpgradeHost } from './port.ts';
 import { FORMER_REPAIR, repairSteps } from '../packages/rollback.ts';
@@ -108,6 +108,7 @@ export function selfUpgradePlan(tools: SelfUpgradeTools): Plan {
         label: 'forget the old version',
         act: ({ job }) => forgetUnused(tools, job).then(() => undefined),
       },
+      ...watchAgain(tools),
       ...repairSteps(tools),
     ],
     former: {
@@ -115,6 +116,33 @@ export function selfUpgradePlan(tools: SelfUpgradeTools): Plan {
       repair: ['forget-old-version', ...FORMER_REPAIR],
     },
   };
+}
+
+/**
+ * A watcher that was killed, or that the power went under, leaves the version half replaced: it is
+ * called again, though the init script may call one as well. In the end the version decides: if the
+ * new one is there and answers, the job has done what it is for.
+ */
+function watchAgain({ manager, selfUpgrade }: SelfUpgradeTools): Step[] {
+  return [
+    {
+      id: 'watch-again',
+      label: 'watch again',
+      mustSucceed: false,
+      command: async () =>
+        (await selfUpgrade.state()) === 'waiting' ? selfUpgrade.commandAgain() : undefined,
+    },
+    {
+      id: 'judge-again',
+      label: 'judge again',
+      act: async ({ job, memory, callDone }) => {
+        const { version } = (await manager.installed()).get(STORE_PACKAGE) ?? {};
+        const isNew = version !== undefined && version === memory.version;
+        if (job.runs > 0 && isNew && (await selfUpgrade.state()) === 'gone') callDone();
+        return undefined;
+      },
+    },
+  ];
 }
 
 /** The watcher clears up behind itself; where it was never called nobody else does. */

@@ -12,6 +12,10 @@ export interface SelfUpgradeHost {
    * SELF_UPGRADE_EXITS.
    */
   command: (name: string) => Command;
+  /** The watcher once more, as it is called at boot; of two, one waits for the other. */
+  commandAgain: () => Command;
+  /** `waiting` for a watcher; `kept` after one that could put neither version in order. */
+  state: () => Promise<'waiting' | 'kept' | 'gone'>;
   /**
    * Removes what was kept, unless it waits for a watcher: after a power cut one is called at boot.
    */

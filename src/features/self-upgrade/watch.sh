@@ -1,8 +1,9 @@
 #!/bin/sh
 # watch.sh now|boot: takes the daemon's package from one version to the next and watches over it, in
 # a shell of its own, since the daemon is what is replaced. It stands beside the kept package, so
-# that it can be run again after a power cut: an init script calls `sh watch.sh boot` while
-# `pending` is there. Every value is read from the file `settings`, one a line.
+# that it can be run again after a power cut, or if it was killed: an init script and the daemon call
+# `sh watch.sh boot` while `pending` is there; of two, one waits. Every value is read from the file
+# `settings`, one a line.
 #
 # An upgrade that was cut off may leave the old version on record, with files of either: the old
 # package then goes over whatever is there; its configuration is the owner's, as it was before. If
@@ -17,6 +18,12 @@
 # version, over whatever is there) and `downgrade`.
 trap : INT TERM HUP
 folder=${0%/*}
+
+until (set -C && echo $$ >"$folder/watcher") 2>/dev/null; do
+  [ -e "$folder/pending" ] || exit 0
+  read -r other <"$folder/watcher" && grep -Fqs "$0" "/proc/$other/cmdline" || rm -f "$folder/watcher"
+  sleep 1
+done
 . "$folder/manager.sh"
 {
   read -r package
@@ -36,7 +43,7 @@ now() {
 }
 
 finish() {
-  rm -f "$folder/pending"
+  rm -f "$folder/pending" "$folder/watcher"
   [ "$1" = 5 ] || rm -rf "$folder"
   echo "depotd: $2"
   exit "$1"
@@ -56,8 +63,15 @@ healthy() {
   return 1
 }
 
-began=$(now)
-if [ "$1" = boot ]; then began=0; else upgrade; fi
+boot_id=$(cat /proc/sys/kernel/random/boot_id)
+if [ "$1" = boot ]; then
+  # A daemon that has run since before the upgrade is not the new one, unless the device has not.
+  { read -r upgrade_boot began <"$folder/began" && [ "$upgrade_boot" = "$boot_id" ]; } || began=0
+else
+  began=$(now)
+  echo "$boot_id $began" >"$folder/began"
+  upgrade
+fi
 mend_database
 if [ "$(version)" = "$old" ]; then
   if is_whole && healthy 0; then finish 3 "$package stays at $old"; fi

@@ -1,5 +1,6 @@
 import { access, mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { Command } from '../../device/command.ts';
 import { replaceFile } from '../../device/durable-file.ts';
 import type { SelfUpgradeHost } from './port.ts';
 import type { FeatureContext } from '../feature.ts';
@@ -24,7 +25,17 @@ export function createSelfUpgradeHost({
 }: SelfUpgradeOptions): SelfUpgradeHost {
   const folder = join(paths.stateDir, 'self-upgrade');
   const { pack, script, settings } = manager.selfUpgrade;
+  const watcher = (mode: 'now' | 'boot'): Command => ({
+    argv: ['/bin/sh', join(folder, 'watch.sh'), mode],
+    environment: scriptEnvironment,
+    cwd: '/',
+  });
+  const state: SelfUpgradeHost['state'] = async () => {
+    if (await exists(join(folder, 'pending'))) return 'waiting';
+    return (await exists(folder)) ? 'kept' : 'gone';
+  };
   return {
+    state,
     keep: async (name) => {
       const version = (await manager.installed()).get(name)?.version ?? '';
       await mkdir(folder, { recursive: true, mode: 0o700 });
@@ -44,17 +55,17 @@ export function createSelfUpgradeHost({
       await replaceFile(join(folder, 'probe.cjs'), PROBE_SCRIPT);
       await replaceFile(join(folder, 'pending'), '');
     },
-    command: () => ({
-      argv: ['/bin/sh', join(folder, 'watch.sh'), 'now'],
-      environment: scriptEnvironment,
-      cwd: '/',
-    }),
+    command: () => watcher('now'),
+    commandAgain: () => watcher('boot'),
     forget: async () => {
-      const isPending = await access(join(folder, 'pending')).then(
-        () => true,
-        () => false,
-      );
-      if (!isPending) await rm(folder, { recursive: true, force: true });
+      if ((await state()) !== 'waiting') await rm(folder, { recursive: true, force: true });
     },
   };
+}
+
+function exists(path: string): Promise<boolean> {
+  return access(path).then(
+    () => true,
+    () => false,
+  );
 }

@@ -1,11 +1,12 @@
 import { spawn } from 'node:child_process';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
 
 import { startDaemon } from '../../device/daemon.ts';
 import { runCommand } from '../../device/command.ts';
 import { createDevice } from '../../device/device.ts';
+import { asOfAnotherBoot } from '../../support/power-cut.ts';
 import { createStoreDevice, type StoreDevice } from './self-upgrade-device.ts';
 import { exists } from '../uploads/upload-device.ts';
 
@@ -140,6 +141,37 @@ test('after a power cut in the midst of the status file, its copy and the old ve
   );
   expect(code).toBe(3);
   expect(await on.version()).toBe('1.0-1');
+});
+
+test('a watcher that is killed is called again, and leaves no half of a version', async () => {
+  await on.offer('2.0-1', 'slow to install');
+  const { task_id: id = '' } = await on.post('do_self_upgrade');
+  await expect.poll(() => on.logOf(id), { timeout: 20_000 }).toContain('preinst begins');
+  // As opkg leaves it in the midst of the files.
+  await rm(join(on.device.root, 'usr/lib/opkg/info/depotd.list'));
+  await rm(join(on.device.root, 'usr/share/depotd/1.0-1'));
+  await on.killWatcher();
+
+  expect((await on.finished(id)).state).toBe('failed');
+  expect(await on.version()).toBe('1.0-1');
+  expect(await on.device.read('usr/share/depotd/1.0-1')).toBe('1.0-1');
+  expect(await exists(join(on.device.root, 'etc/depotd/self-upgrade'))).toBe(false);
+});
+
+test('a power cut behind the upgrade leaves it done if the watcher at boot finds that it answers', async () => {
+  await on.offer('2.0-1', 'good');
+  const { task_id: id = '' } = await on.post('do_self_upgrade');
+  await expect.poll(on.version, { timeout: 20_000 }).toBe('2.0-1');
+  await on.powerCut(id);
+  await asOfAnotherBoot(join(on.device.root, 'etc/depotd/jobs.jsonl'));
+  const program = join(on.device.root, 'usr/bin/depotd');
+  const daemon = spawn(program, { env: on.device.env, stdio: 'ignore' });
+  onTestFinished(() => void daemon.kill('SIGKILL'));
+  const script = join(on.device.root, 'etc/depotd/self-upgrade/watch.sh');
+  expect((await runCommand(['sh', script, 'boot'], { env: on.device.env })).code).toBe(0);
+
+  expect(await on.finished(id)).toMatchObject({ state: 'done', exit_code: 0 });
+  expect(await on.version()).toBe('2.0-1');
 });
 
 test('with nothing newer the job fails, the daemon goes on, and what an earlier one left on flash is gone', async () => {

@@ -1,6 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 
 import { DAEMON_PROGRAM } from '../../device/daemon-process.ts';
@@ -24,6 +25,7 @@ export interface StoreDevice {
   readonly logOf: (taskId: string) => Promise<string>;
   /** Ends the daemon and all of the job, as a power cut does. */
   readonly powerCut: (taskId: string) => Promise<void>;
+  readonly killWatcher: () => Promise<void>;
   readonly close: () => Promise<void>;
 }
 
@@ -72,6 +74,10 @@ export async function createStoreDevice(): Promise<StoreDevice> {
       kill(await pidOf());
       for (const pid of await processesOf(taskId)) kill(pid);
     },
+    killWatcher: async () => {
+      const script = join(device.root, 'etc/depotd/self-upgrade/watch.sh');
+      for (const pid of await processesWith('cmdline', `/bin/sh\0${script}\0now`)) kill(pid);
+    },
     close: async () => {
       kill(await pidOf());
       await device.close();
@@ -107,13 +113,18 @@ function kill(pid: number): void {
   }
 }
 
-async function processesOf(taskId: string): Promise<number[]> {
+function processesOf(taskId: string): Promise<number[]> {
+  return processesWith('environ', `DEPOTD_JOB=${taskId}`);
+}
+
+/** Processes whose file of that name below /proc holds the text, between NULs. */
+async function processesWith(file: 'environ' | 'cmdline', text: string): Promise<number[]> {
   const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
-  const marks = await Promise.all(
-    pids.map((pid) => readFile(`/proc/${pid}/environ`, 'latin1').catch(() => '')),
+  const contents = await Promise.all(
+    pids.map((pid) => readFile(`/proc/${pid}/${file}`, 'latin1').catch(() => '')),
   );
   return pids
-    .filter((_, index) => marks[index]?.split('\0').includes(`DEPOTD_JOB=${taskId}`))
+    .filter((_, index) => `\0${contents[index] ?? ''}`.includes(`\0${text}\0`))
     .map(Number);
 }
 
