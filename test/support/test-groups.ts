@@ -78,7 +78,7 @@ export const TEST_GROUPS: readonly TestGroup[] = [
     files: [
       'test/cli/{follow,jobs,login,reads,relay,uploads}*.test.ts',
       'test/{demo,device}/{apk,demo,exec,ipk,processes,sole-daemon}*.test.ts',
-      'test/device/opkg-contract/*.test.ts',
+      'test/device/{apk,opkg}-contract/*.test.ts',
       'test/features.test.ts',
       'test/features/{app-status,login,packages,self-upgrade,tasks,uploads}/**/*.test.ts',
       'test/http/{slow-clients,who-may-ask}*.test.ts',

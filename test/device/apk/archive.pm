@@ -1,0 +1,79 @@
+package apk::archive;
+
+# Archives of the second format: gzip streams in a row, whose contents in a row are one tar.
+use strict;
+use warnings;
+use Compress::Raw::Zlib;
+use Exporter 'import';
+
+our @EXPORT = qw(gzip_streams read_tar pack_tar $BAD_FORMAT $SHORT);
+
+our $BAD_FORMAT = 'file format is invalid or inconsistent';
+our $SHORT = 'unexpected end of file';
+
+# The streams of a file as { packed, content }, as far as they are good, and what is wrong after them.
+sub gzip_streams {
+    my ($bytes) = @_;
+    my @streams;
+    return ([], $SHORT) if !length $bytes;
+    while (length $bytes) {
+        my $whole = $bytes;
+        my ($inflater) = Compress::Raw::Zlib::Inflate->new(-WindowBits => WANT_GZIP, -AppendOutput => 1);
+        my $content = '';
+        my $status = $inflater->inflate($bytes, $content);
+        return (\@streams, $SHORT, $content) if $status == Z_OK || $status == Z_BUF_ERROR;
+        return (\@streams, $BAD_FORMAT, $content) if $status != Z_STREAM_END;
+        push @streams, { packed => substr($whole, 0, length($whole) - length($bytes)), content => $content };
+    }
+    return (\@streams, undef);
+}
+
+# The entries as far as they are whole, and whether the tar ends well.
+sub read_tar {
+    my @entries;
+    my $at = 0;
+    my %pax;
+    while (length($_[0]) >= $at + 512) {
+        my $header = substr($_[0], $at, 512);
+        if ($header =~ /\A\0/) { $at += 512; next }
+        my ($name, $mode, $uid, $gid, $size, $mtime, $type, $link, $magic, $prefix) =
+            unpack 'Z100 Z8 Z8 Z8 Z12 Z12 x8 a1 Z100 a6 x82 Z155', $header;
+        return (\@entries, 'v2 package format error') if $magic !~ /^ustar/;
+        my $length = octal($size);
+        return (\@entries, $SHORT) if length($_[0]) < $at + 512 + $length;
+        my $content = substr($_[0], $at + 512, $length);
+        $at += 512 + 512 * int(($length + 511) / 512);
+        if ($type eq 'x') { %pax = $content =~ /^\d+ ([^=]+)=(.*)\n/mg; next }
+        push @entries, {
+            name => length $prefix ? "$prefix/$name" : $name, mode => octal($mode) & 07777, uid => octal($uid),
+            gid => octal($gid), mtime => octal($mtime), type => $type, link => $link, content => $content,
+            sha1 => $pax{'APK-TOOLS.checksum.SHA1'},
+        };
+        %pax = ();
+    }
+    return (\@entries, undef);
+}
+
+sub octal { return oct($_[0] =~ s/\s//gr || 0) }
+
+# A gzip stream with a tar of { name, content }, executable.
+sub pack_tar {
+    my (@entries) = @_;
+    my $tar = join '', map { header($_) . $_->{content} . "\0" x (-length($_->{content}) % 512) } @entries;
+    my ($deflater) = Compress::Raw::Zlib::Deflate->new(-WindowBits => WANT_GZIP, -AppendOutput => 1);
+    my $packed = '';
+    $deflater->deflate($tar . "\0" x 1024, $packed);
+    $deflater->flush($packed);
+    return $packed;
+}
+
+sub header {
+    my ($entry) = @_;
+    my $long = sprintf '%07o', 0;
+    my $header = pack 'a100 a8 a8 a8 a12 a12 a8 a1 a100 a8 a247', $entry->{name}, '0000755', $long, $long,
+        sprintf('%011o', length $entry->{content}), sprintf('%011o', 0), ' ' x 8, '0', '', "ustar\00000", '';
+    substr($header, 148, 8) = sprintf("%06o\0 ", unpack '%32C*', $header);
+    return $header;
+}
+
+1;

@@ -1,0 +1,212 @@
+package apk::database;
+
+# What is installed and what was asked for. It is written once, at the end, each file under another
+# name first: world, installed, scripts.tar.gz, triggers. Nothing is synced.
+use strict;
+use warnings;
+use Digest::SHA qw(sha1_base64);
+use Exporter 'import';
+use Fcntl qw(:flock O_RDWR O_CREAT);
+use MIME::Base64 ();
+use apk::archive;
+use apk::catalogue;
+use apk::dependency;
+use apk::messages;
+use apk::package;
+
+our @EXPORT = qw(open_database write_database installed_packages installed_bytes identity_hex);
+
+sub open_database {
+    my ($run, $purpose) = @_;
+    give_up('Unable to open root: No such file or directory') if !-d ($run->{root} || '/');
+    $run->{accepted} = read_architectures($run);
+    take_lock($run) if $purpose eq 'write';
+    create_catalogue($run);
+    unreadable($!) if !defined(my $world = slurp("$run->{root}/etc/apk/world"));
+    $run->{world} = parse_dependencies($world) // unreadable('dependency format is invalid');
+    read_installed($run);
+    read_triggers($run);
+    read_scripts($run);
+    require apk::repositories;
+    apk::repositories::open_repositories($run, $purpose eq 'write' && $run->{command} ne 'del');
+}
+
+sub unreadable { give_up("Unable to read database: $_[0]", "Failed to open apk database: $_[0]") }
+
+sub read_architectures {
+    my ($run) = @_;
+    my $text = slurp("$run->{root}/etc/apk/arch") // 'x86_64';
+    return { map { $_ => 1 } 'noarch', split ' ', $text };
+}
+
+sub take_lock {
+    my ($run) = @_;
+    my $path = "$run->{root}/lib/apk/db/lock";
+    sysopen(my $lock, $path, O_RDWR | O_CREAT, 0600) or refuse_lock();
+    $run->{lock} = $lock;
+    return if flock $lock, LOCK_EX | LOCK_NB;
+    refuse_lock() if !$run->{wait};
+    notice('Waiting for repository lock');
+    local $SIG{ALRM} = sub { give_up(map { "$_: Interrupted system call" } 'Unable to lock database', 'Failed to open apk database') };
+    alarm $run->{wait};
+    flock $lock, LOCK_EX;
+    alarm 0;
+}
+
+sub refuse_lock { give_up("Unable to lock database: $!", "Failed to open apk database: $!") }
+
+sub slurp {
+    my ($path) = @_;
+    open(my $file, '<:raw', $path) or return;
+    local $/;
+    return scalar(<$file>) // '';
+}
+
+# Blocks that end with an empty line; a last one that does not is not there.
+sub read_installed {
+    my ($run) = @_;
+    my $text = slurp("$run->{root}/lib/apk/db/installed") // '';
+    my ($number, $package) = (0, undef);
+    for my $line (split /\n/, $text, -1) {
+        $number++;
+        if (length $line < 2) {
+            add_installed($run, $package) if $package && defined $package->{name};
+            undef $package;
+            next;
+        }
+        my ($letter, $value) = $line =~ /\A(.):(.*)\z/s or unreadable('v2 database format error');
+        $package //= { record => { flags => {}, folders => [] } };
+        next if add_line($package, $letter, $value) || add_record($package->{record}, $letter, $value);
+        failure("FDB format error (line $number, entry '$letter')");
+        unreadable('v2 database format error');
+    }
+}
+
+sub add_record {
+    my ($record, $letter, $value) = @_;
+    my $folder = $record->{folders}[-1];
+    my $file = $folder && $folder->{files}[-1];
+    if ($letter eq 'f') { $record->{flags} = { map { $_ => 1 } split //, $value } }
+    elsif ($letter eq 'r') { $record->{replaces} = parse_dependencies($value) }
+    elsif ($letter eq 'F') { push @{ $record->{folders} }, { name => $value, files => [] } }
+    elsif ($letter eq 'M') { return 0 if !$folder; $folder->{owner} = $value }
+    elsif ($letter eq 'R') { return 0 if !$folder; push @{ $folder->{files} }, { name => $value } }
+    elsif ($letter eq 'a') { return 0 if !$file; $file->{owner} = $value }
+    elsif ($letter eq 'Z') { return 0 if !$file || $value !~ m{\AQ1[A-Za-z0-9+/]{27}=\z}; $file->{sum} = $value }
+    else { return $letter =~ /[A-Zgqs]/ }
+    return 1;
+}
+
+sub add_installed {
+    my ($run, $package) = @_;
+    my $known = add_package($run, $package);
+    $known->{record} = $package->{record};
+    $known->{record}{scripts} //= {};
+    $run->{installed}{ $known->{name} } = $known;
+}
+
+sub installed_packages { return map { $_[0]{installed}{$_} } sort keys %{ $_[0]{installed} } }
+
+sub installed_bytes {
+    my ($run) = @_;
+    my $sum = 0;
+    $sum += $_->{installed_size} // 0 for values %{ $run->{installed} };
+    return $sum;
+}
+
+sub identity_hex { return unpack 'H*', MIME::Base64::decode_base64(substr($_[0]{identity}, 2)) }
+
+sub read_triggers {
+    my ($run) = @_;
+    for my $line (split /\n/, slurp("$run->{root}/lib/apk/db/triggers") // '') {
+        my ($identity, @patterns) = split ' ', $line;
+        for my $package (values %{ $run->{installed} }) {
+            $package->{record}{triggers} = \@patterns if $package->{identity} eq $identity;
+        }
+    }
+}
+
+sub read_scripts {
+    my ($run) = @_;
+    my $packed = slurp("$run->{root}/lib/apk/db/scripts.tar.gz") // return;
+    my ($streams, $error) = gzip_streams($packed);
+    unreadable($error) if $error;
+    my ($entries, $tar_error) = read_tar($streams->[0]{content});
+    unreadable($tar_error) if $tar_error;
+    my %by_hash = map { identity_hex($_) => $_ } values %{ $run->{installed} };
+    for my $entry (@$entries) {
+        my ($hash, $type) = $entry->{name} =~ /\.X1([0-9a-f]{40})\.([\w-]+)\z/ or next;
+        $by_hash{$hash}{record}{scripts}{$type} = $entry->{content} if $by_hash{$hash};
+    }
+}
+
+# Whether all could be written.
+sub write_database {
+    my ($run) = @_;
+    return 1 if $run->{simulate};
+    my @packages = installed_packages($run);
+    my @world = sort { $a->{name} cmp $b->{name} } @{ $run->{world} };
+    my @files = (
+        ['etc/apk/world', join '', map { dependency_text($_) . "\n" } @world],
+        ['lib/apk/db/installed', join '', map { installed_text($_) } @packages],
+        ['lib/apk/db/scripts.tar.gz', pack_tar(map { script_entries($_) } @packages)],
+        ['lib/apk/db/triggers', join '', map { trigger_line($_) } @packages],
+    );
+    for (@files) {
+        my ($path, $content) = @$_;
+        next if replace_file("$run->{root}/$path", $content);
+        failure("System state may be inconsistent: failed to write database: $!");
+        return 0;
+    }
+    return 1;
+}
+
+sub replace_file {
+    my ($path, $content) = @_;
+    my $temporary = "$path.tmp.$$";
+    open(my $file, '>:raw', $temporary) or return 0;
+    my $is_whole = print $file $content;
+    return 1 if close $file and $is_whole and rename $temporary, $path;
+    my $reason = $!;
+    unlink $temporary;
+    $! = $reason;
+    return 0;
+}
+
+sub installed_text {
+    my ($package) = @_;
+    my $record = $package->{record};
+    my $text = header_text($package);
+    $text .= 'r:' . dependencies_text($record->{replaces}) . "\n" if @{ $record->{replaces} // [] };
+    my $flags = join '', grep { $record->{flags}{$_} } qw(f s x S);
+    $text .= "f:$flags\n" if length $flags;
+    for my $folder (@{ $record->{folders} }) {
+        $text .= "F:$folder->{name}\n";
+        $text .= "M:$folder->{owner}\n" if defined $folder->{owner};
+        $text .= join '', map { file_text($_) } @{ $folder->{files} };
+    }
+    return "$text\n";
+}
+
+sub file_text {
+    my ($file) = @_;
+    my $text = "R:$file->{name}\n";
+    $text .= "a:$file->{owner}\n" if defined $file->{owner};
+    $text .= "Z:$file->{sum}\n" if defined $file->{sum};
+    return $text;
+}
+
+sub script_entries {
+    my ($package) = @_;
+    my $scripts = $package->{record}{scripts};
+    my $name = label($package) . '.X1' . identity_hex($package);
+    return map { { name => "$name.$_", content => $scripts->{$_} } } sort keys %$scripts;
+}
+
+sub trigger_line {
+    my ($package) = @_;
+    my $patterns = $package->{record}{triggers} // [];
+    return @$patterns ? "$package->{identity} @$patterns\n" : '';
+}
+
+1;

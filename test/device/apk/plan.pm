@@ -1,0 +1,83 @@
+package apk::plan;
+
+# The changes from what is installed to what was chosen, in the order in which apk makes them: what a
+# package needs comes before it, and what nobody needs any more goes as soon as the last one that
+# needed it has gone or changed.
+use strict;
+use warnings;
+use Exporter 'import';
+use apk::catalogue;
+use apk::database;
+use apk::dependency;
+use apk::package;
+
+our @EXPORT = qw(plan_changes);
+
+# { old, new, reinstall }: also those that stay as they are, whose marks count.
+sub plan_changes {
+    my ($run, $solution, $reinstall) = @_;
+    my $plan = { run => $run, chosen => $solution->{chosen}, state => $solution->{state}, reinstall => $reinstall,
+        changes => [], placed => {}, removed => {}, needed => {} };
+    my @installed = installed_packages($run);
+    count_needs($plan, $_, 1) for @installed;
+    for (grep { !$plan->{needed}{ $_->{name} } } @installed) { remove($plan, $_) }
+    for my $dependency (@{ $solution->{state}{world} }) { place_name($plan, $dependency->{name}) if !$dependency->{conflict} }
+    for my $package (@installed) { $plan->{chosen}{ $package->{name} } ? place($plan, $plan->{chosen}{ $package->{name} }) : remove($plan, $package) }
+    return $plan->{changes};
+}
+
+sub count_needs {
+    my ($plan, $package, $by) = @_;
+    for my $provider (installed_needs($plan->{run}, $package)) { $plan->{needed}{ $provider->{name} } += $by }
+}
+
+sub installed_needs {
+    my ($run, $package) = @_;
+    my %found;
+    for my $dependency (grep { !$_->{conflict} } @{ $package->{depends} // [] }) {
+        for (grep { $_->{package}{record} && $_->{package} != $package } providers_of($run, $dependency->{name})) {
+            $found{ $_->{package}{name} } = $_->{package};
+        }
+    }
+    return map { $found{$_} } sort keys %found;
+}
+
+sub place_name {
+    my ($plan, $name) = @_;
+    for (grep { $_->{package}{record} } providers_of($plan->{run}, $name)) { remove($plan, $_->{package}) }
+    my $provider = apk::solver::chosen_provider($plan->{state}, $name) or return;
+    place($plan, $provider->{package});
+}
+
+sub place {
+    my ($plan, $package) = @_;
+    return if $plan->{placed}{ $package->{name} }++;
+    for my $name (map { $_->[0] } provided_names($package)) {
+        for (grep { $_->{package}{record} } providers_of($plan->{run}, $name)) { remove($plan, $_->{package}) }
+    }
+    for my $dependency (grep { !$_->{conflict} } @{ $package->{depends} // [] }) { place_name($plan, $dependency->{name}) }
+    my $old = $plan->{run}{installed}{ $package->{name} };
+    push @{ $plan->{changes} }, { old => $old, new => $package, reinstall => $plan->{reinstall}{ $package->{name} } };
+    count_needs($plan, $package, 1);
+    drop_needs($plan, $old) if $old;
+}
+
+# Those that need it go first. What is chosen, in whatever version, is no removal.
+sub remove {
+    my ($plan, $package) = @_;
+    return if $plan->{chosen}{ $package->{name} } || $plan->{removed}{ $package->{name} }++;
+    for my $other (installed_packages($plan->{run})) {
+        remove($plan, $other) if grep { $_ == $package } installed_needs($plan->{run}, $other);
+    }
+    push @{ $plan->{changes} }, { old => $package, new => undef };
+    drop_needs($plan, $package);
+}
+
+sub drop_needs {
+    my ($plan, $package) = @_;
+    for my $needed (installed_needs($plan->{run}, $package)) {
+        remove($plan, $needed) if --$plan->{needed}{ $needed->{name} } <= 0;
+    }
+}
+
+1;

@@ -1,0 +1,143 @@
+package apk::repositories;
+
+# Feeds and the copies of their indexes. A copy is fetched again when it is missing or old, by commands
+# that may write; a bad one is not taken, and the good old one stays.
+use strict;
+use warnings;
+use Digest::SHA qw(sha256_hex);
+use Exporter 'import';
+use apk::archive;
+use apk::catalogue;
+use apk::download;
+use apk::messages;
+use apk::package;
+
+our @EXPORT = qw(open_repositories cache_folder);
+
+my $MOST_AGE_MINUTES = 4 * 60;
+
+sub open_repositories {
+    my ($run, $may_fetch) = @_;
+    $run->{feeds} = [];
+    $run->{unavailable} = $run->{stale} = 0;
+    return if $run->{only_installed} || $run->{manifest} || ($run->{from} // '') eq 'installed';
+    for my $url (listed_urls($run)) {
+        next if grep { $_->{url} eq $url } @{ $run->{feeds} };
+        push @{ $run->{feeds} }, { url => $url, number => scalar @{ $run->{feeds} } };
+    }
+    $may_fetch &&= !is_offline($run);
+    open_feed($run, $_, $may_fetch) for @{ $run->{feeds} };
+}
+
+sub is_offline { return defined $_[0]{network} && !$_[0]{network} }
+
+sub listed_urls {
+    my ($run) = @_;
+    my @files = sort glob("\Q$run->{root}\E/etc/apk/repositories.d/*.list");
+    my @urls;
+    for my $path ("$run->{root}/etc/apk/repositories", @files) {
+        open(my $file, '<', $path) or next;
+        while (my $line = <$file>) {
+            next if $line =~ /^(?:#|\s*$)/;
+            my ($word, $next) = split ' ', $line;
+            if ($word =~ m{^/|://}) { push @urls, $word }
+            elsif ($word eq 'ndx') { push @urls, $next }
+            else { warning(($path =~ s{.*/}{}r) . ":$.: unrecogized keyword: $word") }
+        }
+    }
+    return @urls;
+}
+
+sub cache_folder {
+    my ($run) = @_;
+    my $lasting = "$run->{root}/etc/apk/cache";
+    return $lasting if -d $lasting;
+    my $folder = "$run->{root}/var/cache/apk";
+    if (!-d $folder) { mkdir "$run->{root}/var/cache", 0755; mkdir $folder, 0755 }
+    return $folder;
+}
+
+sub open_feed {
+    my ($run, $feed, $may_fetch) = @_;
+    my $is_remote = $feed->{url} =~ m{^\w+://} && $feed->{url} !~ m{^file:};
+    $feed->{copy} = $is_remote
+        ? cache_folder($run) . '/APKINDEX.' . substr(sha256_hex($feed->{url}), 0, 8) . '.tar.gz'
+        : $feed->{url} =~ s{^file://}{}r;
+    $feed->{is_local} = !$is_remote;
+    my $update_error = $is_remote && $may_fetch && is_stale($run, $feed->{copy}) ? fetch_index($run, $feed) : undef;
+    my $error = load_index($run, $feed);
+    $feed->{is_open} = !$error;
+    $feed->{is_reachable} = !$error && (!$is_remote || !is_offline($run));
+    return if !$error && !$update_error;
+    if ($is_remote) { $run->{ $error ? 'unavailable' : 'stale' }++ }
+    my $action = $update_error ? ($error ? 'updating and opening' : 'updating') : $is_remote ? 'opening from cache' : 'opening';
+    warning("$action $feed->{url}: " . ($update_error // $error));
+}
+
+sub is_stale {
+    my ($run, $copy) = @_;
+    return 1 if $run->{command} eq 'update' || $run->{update_cache};
+    my $most = 60 * ($run->{cache_max_age} // $MOST_AGE_MINUTES);
+    my $changed = (stat $copy)[9] // return 1;
+    return $most == 0 || time - $changed > $most;
+}
+
+# Puts the index in the place of the copy if it is good. Returns what is wrong with it.
+sub fetch_index {
+    my ($run, $feed) = @_;
+    my ($bytes, $error) = download($run, $feed->{url});
+    my (undef, $fault) = open_index($run, $bytes);
+    return $error // $fault if defined $error || defined $fault;
+    open(my $file, '>:raw', "$feed->{copy}.new") or return "$!";
+    print $file $bytes;
+    close $file or return "$!";
+    rename "$feed->{copy}.new", $feed->{copy} or return "$!";
+    return;
+}
+
+sub load_index {
+    my ($run, $feed) = @_;
+    open(my $file, '<:raw', $feed->{copy}) or return "$!";
+    my $bytes = do { local $/; <$file> };
+    my ($text, $error) = open_index($run, $bytes // '');
+    return $error if $error;
+    for my $block (split /\n\n+/, $text) {
+        my $package = {};
+        add_line($package, $1, $2) while $block =~ /^(.):(.*)$/mg;
+        next if !defined $package->{name};
+        add_package($run, $package)->{feeds}{ $feed->{number} } = 1;
+    }
+    return;
+}
+
+# The text of an index that is signed with a known key, or what is wrong.
+sub open_index {
+    my ($run, $bytes) = @_;
+    my ($streams, $error) = gzip_streams($bytes);
+    return (undef, $error) if $error;
+    my @entries = map { @{ (read_tar($_->{content}))[0] } } @$streams;
+    my ($index) = grep { $_->{name} eq 'APKINDEX' } @entries;
+    return (undef, $BAD_FORMAT) if !$index;
+    return ($index->{content}, undef) if $run->{allow_untrusted};
+    my ($signature) = grep { $_->{name} =~ /^\.SIGN\.RSA256\./ } @entries;
+    my $key = $signature ? "$run->{root}/etc/apk/keys/" . $signature->{name} =~ s/^\.SIGN\.RSA256\.//r : '';
+    return (undef, 'UNTRUSTED signature') if !$signature || $key =~ m{/\.\.?/} || !-f $key;
+    return (undef, 'BAD signature') if !is_signed($run, { key => $key, signature => $signature->{content}, content => $streams->[-1]{packed} });
+    return ($index->{content}, undef);
+}
+
+sub is_signed {
+    my ($run, $signed) = @_;
+    my $path = ($ENV{TMPDIR} // '/tmp') . "/apk-signature.$$";
+    open(my $file, '>:raw', $path) or return 0;
+    print $file $signed->{signature};
+    close $file;
+    open(my $openssl, '|-:raw', "openssl dgst -sha256 -verify '$signed->{key}' -signature '$path' >/dev/null 2>&1") or return 0;
+    local $SIG{PIPE} = 'IGNORE';
+    print $openssl $signed->{content};
+    my $is_good = close $openssl;
+    unlink $path;
+    return $is_good;
+}
+
+1;
