@@ -9,12 +9,12 @@ export interface AnswerWriter {
    */
   write(piece: Buffer, resume: () => void): boolean;
   commit(): void;
-  drop(): void;
+  discard(): void;
 }
 
 export interface AnswerWriterOptions {
   /** The file to write. */
-  part: string;
+  partFile: string;
   /** The first line, as JSON. */
   about: object;
   /** Limit for the file. */
@@ -22,7 +22,7 @@ export interface AnswerWriterOptions {
   /** How long the answer waits for the disk, in milliseconds, before its copy is given up. */
   timeoutMs: number;
   /** Called when the file is whole. */
-  keep: (bytes: number) => Promise<void>;
+  onWhole: (bytes: number) => Promise<void>;
 }
 
 /** The body's length in hexadecimal digits, at the end of the file. Bytes. */
@@ -32,13 +32,13 @@ const MAX_BEHIND_BYTES = 262_144;
 
 /** Writes one answer beside the way to its caller. */
 export function createAnswerWriter({
-  part,
+  partFile,
   about,
   mostBytes,
   timeoutMs,
-  keep,
+  onWhole,
 }: AnswerWriterOptions): AnswerWriter {
-  let file: WriteStream | undefined = createWriteStream(part, {
+  let file: WriteStream | undefined = createWriteStream(partFile, {
     mode: 0o600,
     highWaterMark: MAX_BEHIND_BYTES,
   });
@@ -52,40 +52,40 @@ export function createAnswerWriter({
     clearTimeout(timer);
     for (const resume of resumes) resume();
   };
-  const take = (): WriteStream | undefined => {
-    const taken = file;
+  const detach = (): WriteStream | undefined => {
+    const detached = file;
     file = undefined;
-    return taken;
+    return detached;
   };
-  const drop = (): void => {
-    const dropped = take();
-    dropped?.once('close', () => void rm(part, { force: true }));
-    dropped?.destroy();
+  const discard = (): void => {
+    const discarded = detach();
+    discarded?.once('close', () => void rm(partFile, { force: true }));
+    discarded?.destroy();
     goOn();
   };
   const put = (piece: Buffer): boolean => {
     bytes += piece.length;
-    const isTaken = file?.write(piece) ?? true;
-    if (bytes > mostBytes) drop();
-    return isTaken || file === undefined;
+    const isAccepted = file?.write(piece) ?? true;
+    if (bytes > mostBytes) discard();
+    return isAccepted || file === undefined;
   };
-  file.on('error', drop).on('drain', goOn);
+  file.on('error', discard).on('drain', goOn);
   put(Buffer.from(`${JSON.stringify(about)}\n`));
   const headBytes = bytes;
   const write = (piece: Buffer, resume: () => void): boolean => {
     if (file === undefined || put(Buffer.from(piece))) return true;
-    if (waiting.length === 0) timer = setTimeout(drop, timeoutMs);
+    if (waiting.length === 0) timer = setTimeout(discard, timeoutMs);
     waiting.push(resume);
     return false;
   };
   const commit = (): void => {
     put(Buffer.from((bytes - headBytes).toString(16).padStart(FOOTER_BYTES, '0')));
-    const whole = take();
-    whole?.once('error', () => void rm(part, { force: true }));
+    const whole = detach();
+    whole?.once('error', () => void rm(partFile, { force: true }));
     whole?.end(() => {
-      if (whole.errored === null) keep(bytes).catch(() => rm(part, { force: true }));
+      if (whole.errored === null) onWhole(bytes).catch(() => rm(partFile, { force: true }));
     });
     goOn();
   };
-  return { write, commit, drop };
+  return { write, commit, discard };
 }

@@ -30,7 +30,7 @@ export interface CacheStore {
   secret(): Promise<Buffer>;
   find(name: string): Promise<StoredAnswer | undefined>;
   forget(name: string): Promise<void>;
-  /** Begins a new answer; undefined where it would be too large. */
+  /** Begins a new answer; undefined if it would be too large. */
   write(name: string, about: AnswerHead): AnswerWriter;
 }
 
@@ -81,14 +81,14 @@ export function createCacheStore({
     },
     write: (name, about) => {
       const part = join(folder, `${name}.${randomBytes(6).toString('hex')}.part`);
-      const keepAs = async (bytes: number): Promise<void> =>
-        keepInTurn(await ready(), { part, name, bytes });
+      const storeAs = async (bytes: number): Promise<void> =>
+        storeInOrder(await ready(), { part, name, bytes });
       return createAnswerWriter({
-        part,
+        partFile: part,
         about,
         mostBytes: maxBytes / 4,
         timeoutMs: DISK_TIMEOUT_MS,
-        keep: keepAs,
+        onWhole: storeAs,
       });
     },
   };
@@ -101,7 +101,7 @@ interface Folder {
   /** Bytes by name, the one used longest ago first. */
   sizes: Map<string, number>;
   /** Settles when the newest answer has its place. */
-  lastKept: Promise<void>;
+  lastStored: Promise<void>;
 }
 
 const NAME = /^[0-9a-f]{64}$/;
@@ -122,7 +122,7 @@ async function openFolder(path: string, maxBytes: number): Promise<Folder> {
     secret: await readSecret(join(path, 'key')),
     maxBytes,
     sizes,
-    lastKept: Promise.resolve(),
+    lastStored: Promise.resolve(),
   };
   await evict(folder, 0);
   return folder;
@@ -216,16 +216,16 @@ async function* piecesOf(
 }
 
 /** One after the other: each makes room only for itself. */
-function keepInTurn(
+function storeInOrder(
   folder: Folder,
   answer: { part: string; name: string; bytes: number },
 ): Promise<void> {
-  const kept = folder.lastKept.then(() => keep(folder, answer));
-  folder.lastKept = kept.catch(() => undefined);
+  const kept = folder.lastStored.then(() => storeAnswer(folder, answer));
+  folder.lastStored = kept.catch(() => undefined);
   return kept;
 }
 
-async function keep(
+async function storeAnswer(
   folder: Folder,
   { part, name, bytes }: { part: string; name: string; bytes: number },
 ): Promise<void> {

@@ -15,12 +15,12 @@ import type { ResponseHead } from './upstream/response-head.ts';
  * Keeps answers for a weak line, each for its caller alone. While the forge answers, it is asked
  * each time: whether the kept answer is still good, if that has an ETag or a Last-Modified (a 304
  * saves the body's way), else for the whole. While it cannot be reached the kept answer is given
- * with a `Warning` (RFC 7234, section 5.5.2) and its `Age`. Never kept are answers with credentials,
- * cookies or `no-store`.
+ * with a `Warning` (RFC 7234, section 5.5.2) and its `Age`. Never kept are answers with
+ * credentials, cookies or `no-store`.
  */
 export interface Cache {
   isFor(request: CallerRequest, route: Route): boolean;
-  /** @returns undefined where the folder cannot be used, which is logged once */
+  /** @returns undefined if the folder cannot be used, which is logged once */
   lookUp(lookup: CacheLookup): Promise<Revalidation | undefined>;
 }
 
@@ -37,7 +37,7 @@ export interface Revalidation {
   /** With the question whether the kept answer is still good. */
   headers: HeaderLines;
   sink: Omit<ResponseSink, 'fail'>;
-  /** @returns whether the kept answer was given in place of the failure */
+  /** @returns whether the stored answer was sent instead of the failure */
   serveStale: (failure: Failure) => boolean;
   /** The call is not made after all. */
   cancel: () => void;
@@ -99,7 +99,7 @@ function revalidate(exchange: Exchange): Revalidation {
   let isBegun = false;
   let isKeptUsed = false;
   const cancel = (): void => {
-    writer?.drop();
+    writer?.discard();
     if (!isKeptUsed) void kept?.close();
   };
   return {
@@ -111,7 +111,12 @@ function revalidate(exchange: Exchange): Revalidation {
         if (head.status === 304 && questions.length > 0 && kept !== undefined) {
           isKeptUsed = true;
           const headers = freshened(kept.headers, head.headers);
-          void give(exchange, kept, { ...head, status: kept.status, reason: kept.reason, headers });
+          void replyWith(exchange, kept, {
+            ...head,
+            status: kept.status,
+            reason: kept.reason,
+            headers,
+          });
           return;
         }
         void kept?.close();
@@ -126,13 +131,13 @@ function revalidate(exchange: Exchange): Revalidation {
       },
     },
     serveStale: (failure) => {
-      writer?.drop();
+      writer?.discard();
       if (isBegun || kept === undefined || !isAway(failure)) {
         if (!isBegun) cancel();
         return false;
       }
       isKeptUsed = true;
-      void give(exchange, kept, staleHead(kept));
+      void replyWith(exchange, kept, staleHead(kept));
       return true;
     },
   };
@@ -150,9 +155,9 @@ function passOn(
     if (waiting === 0) resume();
   };
   const isCopied = writer.write(piece, done);
-  const isTaken = reply.body(piece, isLast, done);
-  if (isCopied && isTaken) return true;
-  if (isCopied || isTaken) done();
+  const isAccepted = reply.body(piece, isLast, done);
+  if (isCopied && isAccepted) return true;
+  if (isCopied || isAccepted) done();
   return false;
 }
 
@@ -169,19 +174,19 @@ function isAway({ code }: Failure): boolean {
   return code === 'upstream_unreachable' || code === 'upstream_timeout';
 }
 
-function staleHead({ status, reason, headers, storedAt }: StoredAnswer): GivenHead {
+function staleHead({ status, reason, headers, storedAt }: StoredAnswer): ReplyHead {
   const age = Math.max(0, Math.floor(Date.now() / 1000) - storedAt);
   const warning = ['Age', `${age}`, 'Warning', '111 depotd "Revalidation Failed"'];
   return { status, reason, headers: [...headers, ...warning] };
 }
 
-type GivenHead = Pick<ResponseHead, 'status' | 'reason' | 'headers'>;
+type ReplyHead = Pick<ResponseHead, 'status' | 'reason' | 'headers'>;
 
 /** Hands a kept answer to the caller, no faster than it takes it. */
-async function give(
+async function replyWith(
   { reply, response, log }: Exchange,
   kept: StoredAnswer,
-  head: GivenHead,
+  head: ReplyHead,
 ): Promise<void> {
   try {
     reply.head(

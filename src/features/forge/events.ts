@@ -22,7 +22,7 @@ export type ForgeEvent =
     };
 
 /**
- * A change of the target branch that a request asks for; `from` is the branch before, where it
+ * A change of the target branch that a request asks for; `from` is the branch before, if it
  * could be learnt.
  */
 export interface TargetChange {

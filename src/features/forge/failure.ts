@@ -16,7 +16,7 @@ export interface Failure {
 export const FAILURE_HEADER = 'X-Depotd-Error';
 
 /**
- * Answers in the forge's error shape, `{"message","url"}`. Where an answer is already under way its
+ * Answers in the forge's error shape, `{"message","url"}`. If an answer is already under way its
  * connection is broken instead, for a clean end would make half a file look whole.
  */
 export function answerFailure(response: CallerResponse, { code, message }: Failure): void {

@@ -29,13 +29,13 @@ export interface ForgeOptions {
   settings: ForgeSettings;
   /** Root of the CGI tree, such as `/cgi-bin/panel`: the API is reachable below it too. */
   base: string;
-  /** Folder for the cache on disk; made, and used, only where `cache_mb` is above 0. */
+  /** Folder for the cache on disk; made, and used, only if `cache_mb` is above 0. */
   cacheDir: string;
   log: Log;
   /** Gets each of the four notifications, once, after the forge has confirmed it. */
   publish: (event: ForgeEvent) => void;
   /**
-   * The valid panel session of a request, if it has one; asked only where the device has a token to
+   * The valid panel session of a request, if it has one; asked only if the device has a token to
    * lend.
    */
   session: (request: CallerRequest) => Promise<PanelSession | undefined>;
@@ -59,7 +59,7 @@ export interface Forge {
    * `isAccepted`: whether a request may be answered here at all.
    */
   hook(isAccepted: (request: CallerRequest) => boolean): ConnectionHook | undefined;
-  /** The documented operations; none where no forge is configured. */
+  /** The documented operations; none if no forge is configured. */
   describe(): PassedOperation[];
   /** What is known of the upstream, for /healthz. */
   health(): ForgeHealth;
@@ -72,28 +72,28 @@ export interface Forge {
 /** A client that believes in the announced keep-alive time may just be sending. */
 const SENDING_MS = 1000;
 
-/** @throws Error where `ca_file` cannot be read: without it no connection could be trusted */
+/** @throws Error if `ca_file` cannot be read: without it no connection could be trusted */
 export function createForge(options: ForgeOptions): Forge {
   const { settings, base } = options;
   const address = parseUpstream(settings.upstream);
-  const parts: Parts = {
+  const services: Services = {
     targets: createTargetReader({ path: settings.path, base }),
     metrics: createMetrics(),
     health: createHealth(address !== undefined),
   };
-  const pool = address === undefined ? undefined : openPool(options, address, parts.health);
+  const pool = address === undefined ? undefined : openPool(options, address, services.health);
   let isClosed = false;
   const handle =
     address === undefined || pool === undefined
-      ? refusing(parts.metrics)
-      : proxyOf(options, parts, { address, pool });
+      ? refusing(services.metrics)
+      : proxyOf(options, services, { address, pool });
   return {
-    owns: (rawTarget) => parts.targets.owns(rawTarget),
+    owns: (rawTarget) => services.targets.owns(rawTarget),
     handle,
     hook: (isAccepted) =>
       createFastPath({
-        take: (request, response) => {
-          if (isClosed || !parts.targets.owns(request.url) || !isAccepted(request)) return false;
+        handle: (request, response) => {
+          if (isClosed || !services.targets.owns(request.url) || !isAccepted(request)) return false;
           handle(request, response);
           return true;
         },
@@ -102,8 +102,8 @@ export function createForge(options: ForgeOptions): Forge {
         stalledMs: STALLED_MS,
       }),
     describe: () => (address === undefined ? [] : describeRoutes(settings.path)),
-    health: () => parts.health.report(),
-    metrics: () => parts.metrics.report(pool?.stats()),
+    health: () => services.health.report(),
+    metrics: () => services.metrics.report(pool?.stats()),
     close: () => {
       isClosed = true;
       pool?.close();
@@ -112,7 +112,7 @@ export function createForge(options: ForgeOptions): Forge {
   };
 }
 
-interface Parts {
+interface Services {
   targets: TargetReader;
   metrics: Metrics;
   health: HealthRecord;
@@ -139,11 +139,11 @@ function openPool(
 
 function proxyOf(
   { settings, cacheDir, log, publish, session }: ForgeOptions,
-  parts: Parts,
+  services: Services,
   { address, pool }: { address: UpstreamAddress; pool: Pool },
 ): Forge['handle'] {
   return createProxy({
-    ...parts,
+    ...services,
     address,
     pool,
     apiRoot: settings.path,

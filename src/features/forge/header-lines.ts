@@ -7,7 +7,7 @@ export type HeaderLines = string[];
  */
 const HEADER_BLOCK = /^(?:[!#$%&'*+.^_`|~0-9A-Za-z-]+:[\t\x20-\x7e\x80-\xff]*\r\n)*$/;
 
-/** @param block latin1; @returns undefined where a line could be understood in two ways */
+/** @param block latin1; @returns undefined if a line could be understood in two ways */
 export function parseHeaderLines(block: string): HeaderLines | undefined {
   if (!HEADER_BLOCK.test(block)) return undefined;
   const lines: HeaderLines = [];

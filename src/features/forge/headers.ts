@@ -74,7 +74,7 @@ function isDisguise(name: string, lines: HeaderLines): boolean {
   );
 }
 
-/** @returns undefined where nothing is left of the header */
+/** @returns undefined if nothing is left of the header */
 function passedValue(name: string, value: string): string | undefined {
   if (name === 'cookie') return withoutPanelCookies(value);
   return name === 'referer' ? withoutPanelToken(value) : value;
@@ -99,9 +99,9 @@ function namedByConnection(lines: HeaderLines): Set<string> | undefined {
 const PANEL_COOKIE = /^(?:sysauth\w*|depotd_session)$/i;
 
 function withoutPanelCookies(value: string): string | undefined {
-  const parts = value.split(';');
-  const kept = parts.filter((part) => !isPanelCookie(part));
-  if (kept.length === parts.length) return value;
+  const cookies = value.split(';');
+  const kept = cookies.filter((cookie) => !isPanelCookie(cookie));
+  if (kept.length === cookies.length) return value;
   const rest = kept.join(';').trimStart();
   return rest === '' ? undefined : rest;
 }
@@ -110,14 +110,14 @@ function withoutPanelCookies(value: string): string | undefined {
  * A cookie without a name comes back as its value alone, which may then look like name and value
  * (RFC 6265bis, section 5.8.3).
  */
-function isPanelCookie(part: string): boolean {
-  const name = part.replace(/^[\s=]+/, '').split(/[=;]/, 1)[0] ?? '';
+function isPanelCookie(cookie: string): boolean {
+  const name = cookie.replace(/^[\s=]+/, '').split(/[=;]/, 1)[0] ?? '';
   return PANEL_COOKIE.test(name.trim());
 }
 
 /**
- * A page of the panel has the token in its address: as a parameter, or as `;stok=…` in the path of
- * older panels.
+ * A page of the panel has the token in its address: as a parameter, or as `;stok=…` in the path
+ * of older panels.
  */
 function withoutPanelToken(referer: string): string {
   const plain = referer.replace(/;stok=[^/?#;]*/gi, '');
@@ -148,7 +148,7 @@ export function responseHeaders(
   for (let index = 0; index + 1 < lines.length; index += 2) {
     const name = lines[index] ?? '';
     const value = lines[index + 1] ?? '';
-    const lower = telling(name, named);
+    const lower = lowerIfKnown(name, named);
     if (lower !== '' && isDroppedFromAnswer(lower, value, named)) continue;
     if (lower.startsWith('content-')) content = contentAfter(content, lower, value);
     kept.push(name, lower === 'link' ? rewritePagingLinks(value, view()) : value);
@@ -191,11 +191,11 @@ const OF_ORIGIN = new Set([
  * The name in lower case; empty for a name of a length that none has which matters in an answer: it
  * passes as it is, which is quick to see.
  */
-function telling(name: string, named: Set<string> | undefined): string {
-  return named !== undefined || TELLING_LENGTHS.has(name.length) ? name.toLowerCase() : '';
+function lowerIfKnown(name: string, named: Set<string> | undefined): string {
+  return named !== undefined || KNOWN_LENGTHS.has(name.length) ? name.toLowerCase() : '';
 }
 
-const TELLING_LENGTHS = new Set(
+const KNOWN_LENGTHS = new Set(
   [...HOP_BY_HOP, ...OF_ORIGIN, 'set-cookie', 'content-type', 'content-length', 'link'].map(
     (name) => name.length,
   ),

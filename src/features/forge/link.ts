@@ -28,7 +28,7 @@ export function rewritePagingLinks(
 }
 
 /**
- * What follows the API root in an absolute URI or an absolute path; undefined where it does not
+ * What follows the API root in an absolute URI or an absolute path; undefined if it does not
  * hold the root.
  */
 function belowRoot(uri: string, apiRoot: string): string | undefined {

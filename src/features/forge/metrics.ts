@@ -18,7 +18,7 @@ export interface Metrics {
 export interface FinishedRequest {
   route: Route;
   method: string;
-  /** 0 where the caller went away before the answer. */
+  /** 0 if the caller went away before the answer. */
   status: number;
   seconds: number;
   requestBytes: number;
@@ -82,7 +82,7 @@ export function createMetrics(): Metrics {
   };
 }
 
-/** @returns the number of buckets where none is long enough */
+/** @returns the number of buckets if none is long enough */
 function bucketOf(seconds: number): number {
   let bucket = 0;
   while (seconds > (BUCKETS[bucket] ?? Number.POSITIVE_INFINITY)) bucket += 1;

@@ -3,9 +3,9 @@ import type { Forge, ForgeOptions } from './forge.ts';
 import { createTargetReader } from './target.ts';
 
 /**
- * The forge that is configured, or one that answers 503 where none is. The proxy is loaded only for
+ * The forge that is configured, or one that answers 503 if none is. The proxy is loaded only for
  * a device that has a forge, since others need its memory.
- * @throws Error where `ca_file` cannot be read
+ * @throws Error if `ca_file` cannot be read
  */
 export async function openForge(options: ForgeOptions): Promise<Forge> {
   if (options.settings.upstream === '') return createAbsentForge(options);

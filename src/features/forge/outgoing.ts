@@ -9,9 +9,9 @@ import type { RequestBody } from './upstream/call.ts';
 export type BodyPlan = { kind: 'none' } | { kind: 'length'; length: string } | { kind: 'chunked' };
 
 /**
- * Decides how the body goes on: with its length where it is known, else chunked. A body on GET or
+ * Decides how the body goes on: with its length if it is known, else chunked. A body on GET or
  * HEAD is not sent on: it means nothing, and has served to smuggle requests.
- * @returns a failure where the message could be understood in two ways, or wants another protocol
+ * @returns a failure if the message could be understood in two ways, or wants another protocol
  */
 export function planBody(request: CallerRequest): BodyPlan | Failure {
   const { headers, method } = request;
@@ -34,7 +34,7 @@ export function planBody(request: CallerRequest): BodyPlan | Failure {
   return length === undefined ? { kind: 'none' } : { kind: 'length', length };
 }
 
-/** The body of a request with that plan; undefined where none goes on. */
+/** The body of a request with that plan; undefined if none goes on. */
 export function bodyOf(
   request: CallerRequest,
   plan: BodyPlan,

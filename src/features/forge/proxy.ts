@@ -32,14 +32,14 @@ import type { UpstreamAddress } from './upstream/address.ts';
 import type { Call, RequestBody, ResponseSink } from './upstream/call.ts';
 import type { Pool } from './upstream/pool.ts';
 
-export interface ProxyParts {
+export interface ProxyServices {
   address: UpstreamAddress;
   apiRoot: string;
   targets: TargetReader;
   matchRoute: RouteMatcher;
   credentials: Credentials;
   pool: Pool;
-  /** Undefined where none is configured. */
+  /** Undefined if none is configured. */
   cache: Cache | undefined;
   metrics: Metrics;
   health: HealthRecord;
@@ -48,29 +48,29 @@ export interface ProxyParts {
 }
 
 /**
- * Takes one request to the forge and its answer back. Nothing is waited for on the way of a request
- * that needs no look into a session, a file or a body. When the caller goes away the call upstream
- * ends; when the forge breaks off, so does the connection to the caller.
+ * Passes one request to the forge and its answer back. Nothing is waited for on the way of a
+ * request that needs no look into a session, a file or a body. When the caller goes away the call
+ * upstream ends; when the forge breaks off, so does the connection to the caller.
  */
 export function createProxy(
-  parts: ProxyParts,
+  services: ProxyServices,
 ): (request: CallerRequest, response: CallerResponse) => void {
   return (request, response) => {
-    const exchange = begin(parts, request, response);
+    const exchange = begin(services, request, response);
     if ('code' in exchange) {
-      parts.metrics.recordFailure(exchange.code);
+      services.metrics.recordFailure(exchange.code);
       answerFailure(response, exchange);
       return;
     }
     const { route } = exchange;
     const isPlain =
-      !parts.credentials.mayLend(request, exchange.target.path) &&
+      !services.credentials.mayLend(request, exchange.target.path) &&
       !mayRetarget(route) &&
-      parts.cache?.isFor(request, route) !== true;
-    if (isPlain) sendPlain(parts, exchange);
+      services.cache?.isFor(request, route) !== true;
+    if (isPlain) sendPlain(services, exchange);
     else {
-      sendPrepared(parts, exchange).catch((error: unknown) =>
-        fail(parts, exchange, {
+      sendPrepared(services, exchange).catch((error: unknown) =>
+        fail(services, exchange, {
           code: 'internal',
           message: `cannot pass the request: ${reasonOf(error)}`,
         }),
@@ -96,18 +96,18 @@ interface Exchange {
 }
 
 function begin(
-  parts: ProxyParts,
+  services: ProxyServices,
   request: CallerRequest,
   response: CallerResponse,
 ): Exchange | Failure {
   const { method = '', url = '' } = request;
   const startedAt = performance.now();
-  if (!parts.targets.owns(url)) {
+  if (!services.targets.owns(url)) {
     return { code: 'not_found', message: 'cannot find this path: it is not below the API root' };
   }
-  const target = parts.targets.read(url);
+  const target = services.targets.read(url);
   if (typeof target === 'string') return { code: 'bad_request', message: target };
-  const route = parts.matchRoute(method, target.path);
+  const route = services.matchRoute(method, target.path);
   if (route === undefined) {
     return {
       code: 'not_found',
@@ -117,8 +117,8 @@ function begin(
   const plan = planBody(request);
   if ('code' in plan) return plan;
   const reply = createReply(response, {
-    view: () => callerView(request, { apiRoot: parts.apiRoot, target }),
-    fail: (failure) => fail(parts, exchange, failure),
+    view: () => callerView(request, { apiRoot: services.apiRoot, target }),
+    fail: (failure) => fail(services, exchange, failure),
   });
   const exchange: Exchange = {
     request,
@@ -133,7 +133,7 @@ function begin(
     cancel: nothing,
     hasFailed: false,
   };
-  response.once('close', () => finish(parts, exchange, startedAt));
+  response.once('close', () => finish(services, exchange, startedAt));
   return exchange;
 }
 
@@ -141,27 +141,27 @@ function nothing(): void {
   // There is no call yet.
 }
 
-function sendPlain(parts: ProxyParts, exchange: Exchange): void {
+function sendPlain(services: ProxyServices, exchange: Exchange): void {
   exchange.block = outgoingBlock(exchange.request);
-  send(parts, exchange, undefined);
+  send(services, exchange, undefined);
 }
 
 /** Sends the request on. @param change of the target branch that it asks for */
-function send(parts: ProxyParts, exchange: Exchange, change: TargetChange | undefined): void {
+function send(services: ProxyServices, exchange: Exchange, change: TargetChange | undefined): void {
   const { route, target, reply } = exchange;
   const isWatched = change !== undefined || mayNotify(route);
   const sink = isWatched
-    ? watchForEvent(reply, { route, path: target.path, change, publish: parts.publish })
+    ? watchForEvent(reply, { route, path: target.path, change, publish: services.publish })
     : reply;
-  dispatch(parts, exchange, sink);
+  dispatch(services, exchange, sink);
 }
 
-function dispatch(parts: ProxyParts, exchange: Exchange, sink: ResponseSink): void {
-  exchange.cancel = parts.pool.send(callOf(parts, exchange), sink);
+function dispatch(services: ProxyServices, exchange: Exchange, sink: ResponseSink): void {
+  exchange.cancel = services.pool.send(callOf(services, exchange), sink);
 }
 
 function callOf(
-  { address, apiRoot }: ProxyParts,
+  { address, apiRoot }: ProxyServices,
   { method, target, block, plan, body }: Exchange,
 ): Call {
   const head = writeHead({
@@ -175,28 +175,32 @@ function callOf(
 }
 
 /** Sends the request on after what has to be looked up first. */
-async function sendPrepared(parts: ProxyParts, exchange: Exchange): Promise<void> {
+async function sendPrepared(services: ProxyServices, exchange: Exchange): Promise<void> {
   const { request, response, route } = exchange;
   const headers = outgoingHeaders(request);
-  if (parts.credentials.mayLend(request, exchange.target.path)) {
-    const lent = await parts.credentials.lend(request);
+  if (services.credentials.mayLend(request, exchange.target.path)) {
+    const lent = await services.credentials.lend(request);
     if (typeof lent === 'object') {
-      fail(parts, exchange, lent);
+      fail(services, exchange, lent);
       return;
     }
     if (lent !== undefined) headers.push('Authorization', lent);
   }
   exchange.block = writeLines(headers);
-  const change = mayRetarget(route) ? await changeOf(parts, exchange, headers) : undefined;
+  const change = mayRetarget(route) ? await changeOf(services, exchange, headers) : undefined;
   if (isGone(response)) return;
-  if (parts.cache?.isFor(request, route) === true) {
-    await sendThrough(parts.cache, { parts, exchange, headers });
-  } else send(parts, exchange, change);
+  if (services.cache?.isFor(request, route) === true) {
+    await sendThrough(services.cache, { services, exchange, headers });
+  } else send(services, exchange, change);
 }
 
 async function sendThrough(
   cache: Cache,
-  { parts, exchange, headers }: { parts: ProxyParts; exchange: Exchange; headers: HeaderLines },
+  {
+    services,
+    exchange,
+    headers,
+  }: { services: ProxyServices; exchange: Exchange; headers: HeaderLines },
 ): Promise<void> {
   const { target, response, reply } = exchange;
   const revalidation = await cache.lookUp({
@@ -210,15 +214,15 @@ async function sendThrough(
     return;
   }
   if (revalidation === undefined) {
-    send(parts, exchange, undefined);
+    send(services, exchange, undefined);
     return;
   }
   exchange.block = writeLines(revalidation.headers);
   const failed = (failure: Failure): void => {
-    if (revalidation.serveStale(failure)) note(parts, exchange, failure);
-    else fail(parts, exchange, failure);
+    if (revalidation.serveStale(failure)) note(services, exchange, failure);
+    else fail(services, exchange, failure);
   };
-  dispatch(parts, exchange, { ...revalidation.sink, fail: failed });
+  dispatch(services, exchange, { ...revalidation.sink, fail: failed });
   const { cancel } = exchange;
   exchange.cancel = () => {
     cancel();
@@ -231,11 +235,11 @@ function isGone(response: CallerResponse): boolean {
 }
 
 /**
- * Looks into the body of a pull request's edit and, where it names a target branch, asks the forge
+ * Looks into the body of a pull request's edit and, if it names a target branch, asks the forge
  * which one there is now.
  */
 async function changeOf(
-  parts: ProxyParts,
+  services: ProxyServices,
   exchange: Exchange,
   headers: HeaderLines,
 ): Promise<TargetChange | undefined> {
@@ -254,11 +258,11 @@ async function changeOf(
     body: undefined,
     block: writeLines(withoutBodyHeaders(headers)),
   };
-  return { from: await currentBase(parts.pool, callOf(parts, question)), to };
+  return { from: await currentBase(services.pool, callOf(services, question)), to };
 }
 
-function fail(parts: ProxyParts, exchange: Exchange, failure: Failure): void {
-  note(parts, exchange, failure);
+function fail(services: ProxyServices, exchange: Exchange, failure: Failure): void {
+  note(services, exchange, failure);
   answerFailure(exchange.response, failure);
 }
 
@@ -266,7 +270,7 @@ function fail(parts: ProxyParts, exchange: Exchange, failure: Failure): void {
  * Tells log, metrics and health of a failure; the operation's pattern stands for its path, which
  * may hold names.
  */
-function note({ metrics, health, log }: ProxyParts, exchange: Exchange, failure: Failure): void {
+function note({ metrics, health, log }: ProxyServices, exchange: Exchange, failure: Failure): void {
   const { method, route } = exchange;
   exchange.hasFailed = true;
   metrics.recordFailure(failure.code);
@@ -277,7 +281,11 @@ function note({ metrics, health, log }: ProxyParts, exchange: Exchange, failure:
   );
 }
 
-function finish({ metrics, health, log }: ProxyParts, exchange: Exchange, startedAt: number): void {
+function finish(
+  { metrics, health, log }: ProxyServices,
+  exchange: Exchange,
+  startedAt: number,
+): void {
   const { method, route, response, reply, body } = exchange;
   exchange.cancel();
   const seconds = (performance.now() - startedAt) / 1000;

@@ -13,7 +13,7 @@ export interface Reply extends ResponseSink {
 }
 
 export interface ReplyOptions {
-  /** Computed only where it is needed. */
+  /** Computed only if it is needed. */
   view: () => CallerView;
   fail: Reply['fail'];
 }

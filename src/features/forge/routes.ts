@@ -27,7 +27,7 @@ const REPO = '/repos/{owner}/{repo}';
 const PULL = `${REPO}/pulls/{index}`;
 const REVIEW = `${PULL}/reviews/{id}`;
 
-/** The 44 documented operations; where two patterns fit, the earlier one is meant. */
+/** The 44 documented operations; if two patterns fit, the earlier one is meant. */
 export const ROUTES: readonly Route[] = [
   read(`${REPO}/raw/{filepath...}`),
   read(`${REPO}/archive/{archive...}`),
@@ -97,14 +97,14 @@ export type RouteMatcher = (method: string, path: string) => Route | undefined;
 export function createRouteMatcher(expose: Expose): RouteMatcher {
   const groups = new Map<string, CompiledRoute[]>();
   for (const route of ROUTES) {
-    const compiled = { route, parts: splitPath(route.pattern).map(compilePart) };
+    const compiled = { route, pattern: splitPath(route.pattern).map(compileSegment) };
     const key = groupOf(splitPath(route.pattern));
     groups.set(key, [...(groups.get(key) ?? []), compiled]);
   }
   return (method, path) => {
     const segments = splitPath(path);
-    for (const { route, parts } of groups.get(groupOf(segments)) ?? []) {
-      if (isMethodOf(route, method) && matches(parts, segments)) return route;
+    for (const { route, pattern } of groups.get(groupOf(segments)) ?? []) {
+      if (isMethodOf(route, method) && matches(pattern, segments)) return route;
     }
     return isExposed(expose, method, path) ? OTHER_ROUTE : undefined;
   };
@@ -138,39 +138,40 @@ export function isAdminPath(path: string): boolean {
 
 interface CompiledRoute {
   route: Route;
-  parts: Part[];
+  pattern: SegmentPattern[];
 }
 
-type Part = { kind: 'literal'; text: string } | { kind: 'segment' | 'diff' | 'rest' | 'optional' };
+type SegmentPattern =
+  { kind: 'literal'; text: string } | { kind: 'segment' | 'diff' | 'rest' | 'optional' };
 
-function compilePart(part: string): Part {
-  if (part === '{index}.{diffType}') return { kind: 'diff' };
-  if (part.endsWith('...}')) return { kind: 'rest' };
-  if (part.endsWith('?}')) return { kind: 'optional' };
-  return part.startsWith('{') ? { kind: 'segment' } : { kind: 'literal', text: part };
+function compileSegment(text: string): SegmentPattern {
+  if (text === '{index}.{diffType}') return { kind: 'diff' };
+  if (text.endsWith('...}')) return { kind: 'rest' };
+  if (text.endsWith('?}')) return { kind: 'optional' };
+  return text.startsWith('{') ? { kind: 'segment' } : { kind: 'literal', text };
 }
 
-function matches(parts: Part[], segments: string[]): boolean {
-  const last = parts.at(-1)?.kind;
-  if (last === 'rest' ? segments.length < parts.length : segments.length > parts.length) {
+function matches(pattern: SegmentPattern[], segments: string[]): boolean {
+  const last = pattern.at(-1)?.kind;
+  if (last === 'rest' ? segments.length < pattern.length : segments.length > pattern.length) {
     return false;
   }
-  for (let index = 0; index < parts.length; index += 1) {
-    const part = parts[index];
-    if (part === undefined || !fits(part, segments[index])) return false;
+  for (let index = 0; index < pattern.length; index += 1) {
+    const expected = pattern[index];
+    if (expected === undefined || !fits(expected, segments[index])) return false;
   }
   return true;
 }
 
-function fits(part: Part, segment: string | undefined): boolean {
-  if (segment === undefined) return part.kind === 'optional';
-  if (part.kind === 'literal') return segment === part.text;
-  if (part.kind === 'diff') return /^\d+\.(?:diff|patch)$/.test(segment);
-  return part.kind === 'rest' || !isDot(segment);
+function fits(expected: SegmentPattern, segment: string | undefined): boolean {
+  if (segment === undefined) return expected.kind === 'optional';
+  if (expected.kind === 'literal') return segment === expected.text;
+  if (expected.kind === 'diff') return /^\d+\.(?:diff|patch)$/.test(segment);
+  return expected.kind === 'rest' || !isDot(segment);
 }
 
 /**
- * A `.` segment vanishes where somebody on the way normalises, and the rest would then mean another
+ * A `.` segment vanishes if somebody on the way normalises, and the rest would then mean another
  * operation.
  */
 function isDot(segment: string): boolean {

@@ -16,32 +16,32 @@ export interface ReadAhead {
 
 /**
  * Reads a body up to the limit, or to its end. The request is left paused. It ends early, not
- * whole, where the caller goes away.
+ * whole, if the caller goes away.
  */
 export function readAhead(request: Readable): Promise<ReadAhead> {
   return new Promise((resolve) => {
     const pieces: Buffer[] = [];
     let length = 0;
-    const settle = (isWhole: boolean): void => {
-      request.off('data', take).off('end', whole).off('close', partial);
+    const finish = (isWhole: boolean): void => {
+      request.off('data', collect).off('end', whole).off('close', partial);
       if (!isWhole) request.pause();
       resolve({ bytes: Buffer.concat(pieces), isWhole });
     };
-    const take = (piece: Buffer): void => {
+    const collect = (piece: Buffer): void => {
       pieces.push(piece);
       length += piece.length;
-      if (length > MAX_READ_AHEAD_BYTES) settle(false);
+      if (length > MAX_READ_AHEAD_BYTES) finish(false);
     };
-    const whole = (): void => settle(true);
-    const partial = (): void => settle(false);
-    if (request.destroyed || request.readableEnded) settle(request.readableEnded);
-    else request.on('data', take).on('end', whole).on('close', partial);
+    const whole = (): void => finish(true);
+    const partial = (): void => finish(false);
+    if (request.destroyed || request.readableEnded) finish(request.readableEnded);
+    else request.on('data', collect).on('end', whole).on('close', partial);
   });
 }
 
 /**
  * The target branch that the body of a pull request's edit asks for. The forge matches names
- * without regard to case and takes forms too (docs/reference/forge.md).
+ * without regard to case and accepts forms too (docs/reference/forge.md).
  */
 export function requestedBase(body: Buffer, contentType: string | undefined): string | undefined {
   const text = body.toString('utf8');
@@ -67,8 +67,8 @@ function entriesOf(text: string): [string, unknown][] {
 const MAX_ANSWER_BYTES = 4_194_304;
 
 /**
- * The target branch that a pull request has now; undefined where the forge does not say so. @param
- * call GET of the pull request
+ * The target branch that a pull request has now; undefined if the forge does not say so.
+ * @param call GET of the pull request
  */
 export function currentBase(pool: Pool, call: Call): Promise<string | undefined> {
   return new Promise((resolve) => {

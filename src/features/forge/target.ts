@@ -4,7 +4,7 @@ export interface ForgeTarget {
   mount: string;
   /** Below the API root, with its leading slash; empty for the root itself. */
   path: string;
-  /** With its question mark, without the panel's own parameters; empty where nothing is left. */
+  /** With its question mark, without the panel's own parameters; empty if nothing is left. */
   query: string;
 }
 
@@ -99,7 +99,7 @@ const MAX_ESCAPE_LEVELS = 8;
 
 /**
  * The forge decodes a path once; somebody between here and there may decode it again. So the path
- * is looked at on every level of escaping, and refused where one of them climbs or holds a NUL. A
+ * is looked at on every level of escaping, and refused if one of them climbs or holds a NUL. A
  * name such as `a%2Fb`, sent as `a%252Fb`, passes.
  */
 function problemOfPath(path: string): string | undefined {
@@ -144,25 +144,25 @@ function decodeOnce(text: string): string {
  */
 export function withoutPanelParameters(query: string): string {
   if (!/token|_t|%/.test(query)) return query;
-  const rest = withoutPanelParts(query.slice(1), SEPARATORS);
+  const rest = withoutPanelPieces(query.slice(1), SEPARATORS);
   if (rest.length === query.length - 1) return query;
   return rest === '' ? '' : `?${rest}`;
 }
 
 const SEPARATORS = ['&', ';', '?'];
 
-function withoutPanelParts(text: string, [separator, ...finer]: string[]): string {
+function withoutPanelPieces(text: string, [separator, ...finer]: string[]): string {
   if (separator === undefined) return isPanelParameter(text) ? '' : text;
-  if (!text.includes(separator)) return withoutPanelParts(text, finer);
-  const parts = text.split(separator);
-  const kept = parts
-    .map((part) => withoutPanelParts(part, finer))
-    .filter((part, index) => part !== '' || parts[index] === '');
+  if (!text.includes(separator)) return withoutPanelPieces(text, finer);
+  const pieces = text.split(separator);
+  const kept = pieces
+    .map((piece) => withoutPanelPieces(piece, finer))
+    .filter((piece, index) => piece !== '' || pieces[index] === '');
   return kept.join(separator);
 }
 
-function isPanelParameter(part: string): boolean {
-  const equals = part.indexOf('=');
-  const name = decodeOnce(equals === -1 ? part : part.slice(0, equals));
+function isPanelParameter(piece: string): boolean {
+  const equals = piece.indexOf('=');
+  const name = decodeOnce(equals === -1 ? piece : piece.slice(0, equals));
   return name === 'token' || name === '_t';
 }

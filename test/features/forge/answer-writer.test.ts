@@ -34,7 +34,13 @@ function open(part: string, timeoutMs: number): AnswerWriter {
     kept.push(bytes);
     return Promise.resolve();
   };
-  return createAnswerWriter({ part, about: {}, mostBytes: 8 * MIB, timeoutMs, keep });
+  return createAnswerWriter({
+    partFile: part,
+    about: {},
+    mostBytes: 8 * MIB,
+    timeoutMs,
+    onWhole: keep,
+  });
 }
 
 test('an answer waits for a slow disk and is kept whole', async () => {

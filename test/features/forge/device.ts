@@ -17,7 +17,7 @@ export interface Device {
   /** Every line of its log, as JSON. */
   log: string[];
   /** The targets that took the shortcut. */
-  taken: string[];
+  shortcuts: string[];
   cacheDir: string;
   close: () => Promise<void>;
 }
@@ -37,7 +37,7 @@ export async function startDevice({
 }: DeviceSettings): Promise<Device> {
   const events: ForgeEvent[] = [];
   const log: string[] = [];
-  const taken: string[] = [];
+  const shortcuts: string[] = [];
   const write = (fields: object, event: string): number =>
     log.push(JSON.stringify({ ...fields, event }));
   const cacheDir = join(await mkdtemp(join(tmpdir(), 'depotd-forge-')), 'cache');
@@ -54,7 +54,7 @@ export async function startDevice({
     else response.writeHead(418).end('not the forge half');
   });
   const isNoted = (request: CallerRequest): boolean => {
-    taken.push(request.url ?? '');
+    shortcuts.push(request.url ?? '');
     return true;
   };
   const hook = forge.hook(isNoted);
@@ -64,7 +64,7 @@ export async function startDevice({
     await forge.close();
     await stop(server);
   };
-  return { port, forge, events, log, taken, cacheDir, close };
+  return { port, forge, events, log, shortcuts, cacheDir, close };
 }
 
 export const DEFAULTS: ForgeOptions['settings'] = {

@@ -19,7 +19,7 @@ async function documented(...set: string[]): Promise<Paths> {
 test('the OpenAPI document names every operation of the forge, and each under a path that the forge half takes', async () => {
   const paths = await documented('forge.upstream=http://127.0.0.1:9', 'forge.path=/git/api');
   const matchRoute = createRouteMatcher('documented');
-  const taken = new Set<Route | undefined>();
+  const matched = new Set<Route | undefined>();
 
   for (const [path, methods] of Object.entries(paths).filter(([name]) =>
     name.startsWith('/git/api/'),
@@ -31,11 +31,11 @@ test('the OpenAPI document names every operation of the forge, and each under a 
       );
       const route = matchRoute(method.toUpperCase(), filled);
       expect([filled, route?.method]).toEqual([filled, method.toUpperCase()]);
-      taken.add(route);
+      matched.add(route);
     }
   }
 
-  expect(ROUTES.filter((route) => !taken.has(route))).toEqual([]);
+  expect(ROUTES.filter((route) => !matched.has(route))).toEqual([]);
 });
 
 test('the OpenAPI document names no operation of a forge where none is configured', async () => {

@@ -37,20 +37,20 @@ afterAll(async () => {
 });
 
 test('every operation, good and bad, passes byte for byte both ways, and every documented one was taken', async () => {
-  const taken = new Set<Route>();
+  const performed = new Set<Route>();
   const record: Recorded[] = [];
   const matchRoute = createRouteMatcher('documented');
-  const take = async (step: Step): Promise<Outcome> => {
+  const perform = async (step: Step): Promise<Outcome> => {
     const route = matchRoute(step.method, step.path.split('?', 1)[0] ?? '');
-    if (route !== undefined) taken.add(route);
+    if (route !== undefined) performed.add(route);
     const { answer, recorded } = await compare(step);
     record.push(recorded);
     return { status: answer.status, json: jsonOf(answer) };
   };
 
-  await walkOperations(take, repo);
+  await walkOperations(perform, repo);
 
-  expect(ROUTES.filter((route) => !taken.has(route))).toEqual([]);
+  expect(ROUTES.filter((route) => !performed.has(route))).toEqual([]);
   expect(replay?.left() ?? 0).toBe(0);
   if (FORGE_RECORD !== undefined) {
     await writeFile(FORGE_RECORD, JSON.stringify(record, undefined, 1));
@@ -79,13 +79,13 @@ async function compare(step: Step): Promise<{ answer: Answer; recorded: Recorded
       ? {}
       : { 'Content-Type': 'application/json', 'Content-Length': `${Buffer.byteLength(body)}` }),
   };
-  tap.take();
+  tap.drain();
   const answer = await ask(device.port, `/api/v1${step.path}`, {
     method: step.method,
     headers,
     ...(body === undefined ? {} : { body }),
   });
-  const wire = tap.take();
+  const wire = tap.drain();
   const response = lastMessage(wire.response);
   const request = lastMessage(wire.request);
   const name = `${step.method} ${step.path}`;

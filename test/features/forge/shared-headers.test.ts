@@ -23,7 +23,7 @@ const BLOCKS = [
 async function askOnOne(
   settings: DeviceSettings,
   blocks: string[],
-): Promise<{ asked: Asked[]; taken: number }> {
+): Promise<{ asked: Asked[]; shortcuts: number }> {
   const upstream = await startUpstream((response) => response.end('ok'));
   const device = await startDevice({ upstream: upstream.url, ...settings });
   const socket = connect(device.port, '127.0.0.1');
@@ -34,20 +34,20 @@ async function askOnOne(
   socket.destroy();
   await device.close();
   await upstream.close();
-  return { asked: upstream.asked, taken: device.taken.length };
+  return { asked: upstream.asked, shortcuts: device.shortcuts.length };
 }
 
 test('requests of one connection reach the forge with their own headers, whether they repeat those before or not', async () => {
   const short = await askOnOne({}, BLOCKS);
   const long = await askOnOne({ isLong: true }, BLOCKS);
 
-  const told = ({ asked }: typeof short): unknown =>
+  const requests = ({ asked }: typeof short): unknown =>
     asked.map(({ target, lines }) => [
       target,
       lines.filter((_, index) => lines[index - (index % 2)] !== 'Host'),
     ]);
-  expect(told(short)).toEqual(told(long));
-  expect([short.taken, long.taken]).toEqual([BLOCKS.length, 0]);
+  expect(requests(short)).toEqual(requests(long));
+  expect([short.shortcuts, long.shortcuts]).toEqual([BLOCKS.length, 0]);
 });
 
 test("a request that repeats the headers before does not get the device's token once the session has ended", async () => {

@@ -5,7 +5,7 @@ import { listen } from './device.ts';
 export interface Tap {
   url: string;
   /** What passed since the last call. */
-  take: () => { request: Buffer; response: Buffer };
+  drain: () => { request: Buffer; response: Buffer };
   close: () => Promise<void>;
 }
 
@@ -33,11 +33,11 @@ export async function startTap(forgeUrl: string): Promise<Tap> {
   const port = await listen(server);
   return {
     url: `http://127.0.0.1:${port}`,
-    take: () => {
-      const taken = { request: Buffer.concat(requests), response: Buffer.concat(responses) };
+    drain: () => {
+      const drained = { request: Buffer.concat(requests), response: Buffer.concat(responses) };
       requests = [];
       responses = [];
-      return taken;
+      return drained;
     },
     close: async () => {
       for (const socket of sockets) socket.destroy();

@@ -48,7 +48,7 @@ export async function startWatchedForge(
     ...settings,
   });
   device.log.push = () => 0;
-  device.taken.push = () => 0;
+  device.shortcuts.push = () => 0;
   return {
     port: device.port,
     takeReceived: () => {

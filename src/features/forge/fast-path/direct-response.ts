@@ -84,7 +84,7 @@ export function createDirectResponse({
 const CLOSE = 'Connection: close\r\n';
 const KEEP_ALIVE = `Connection: keep-alive\r\nKeep-Alive: timeout=${KEEP_ALIVE_SECONDS}\r\n`;
 
-/** Each with its CRLF, and the date where there is none. */
+/** Each with its CRLF, and the date if there is none. */
 function linesOf(lines: HeaderLines): string {
   let text = '';
   for (let index = 0; index + 1 < lines.length; index += 2) {

@@ -8,10 +8,10 @@ import { parsePlainRequest, type PlainHeaders, type PlainRequest } from './plain
  * The short way of a plain GET through the daemon: read from the connection and answered on it,
  * without Node's HTTP server, which costs more than all the rest of the way. Invariants:
  * - a connection is in one hand: here from its beginning, until something comes that is not a plain
- *   request for a taker; from then on, and with that first byte, Node's server has it;
+ *   request for `handle`; from then on, and with that first byte, Node's server has it;
  * - it carries one request at a time; what comes while one is answered is read by Node's server
  *   afterwards;
- * - nothing is answered, or refused, here but what a taker took.
+ * - nothing is answered, or refused, here but what `handle` accepts.
  */
 export function createFastPath(options: FastPathOptions): ConnectionHook {
   const path: FastPath = { ...options, lines: new Set(), sweeper: undefined };
@@ -23,12 +23,12 @@ export function createFastPath(options: FastPathOptions): ConnectionHook {
 
 export interface FastPathOptions {
   /** Answers the request, or returns false and has not touched the response. */
-  take: (request: PlainRequest, response: CallerResponse) => boolean;
+  handle: (request: PlainRequest, response: CallerResponse) => boolean;
   /** For the first request of a connection, from its beginning. */
   firstRequestMs: number;
   /** For the next request, from the end of an answer. */
   keepAliveMs: number;
-  /** For a client that takes nothing of its answer. */
+  /** For a client that reads nothing of its answer. */
   stalledMs: number;
 }
 
@@ -39,12 +39,12 @@ interface Line {
   response: DirectResponse | undefined;
   hasServed: boolean;
   /**
-   * When its next request must be there, or the client have taken more of an answer that has been
+   * When its next request must be there, or the client have read more of an answer that has been
    * written, in milliseconds of `Date.now()`.
    */
   deadlineAt: number;
-  /** What the client had not taken when it was last looked at, in bytes. */
-  untakenBytes: number;
+  /** What the client had not read at the last check, in bytes. */
+  unsentBytes: number;
   /** The headers of the last request, if they are not too long. */
   known: PlainHeaders | undefined;
   /** What came while an answer was under way. */
@@ -62,14 +62,14 @@ interface FastPath extends FastPathOptions {
   sweeper: NodeJS.Timeout | undefined;
 }
 
-/** How late a deadline may be noticed, in milliseconds; less where the limits are shorter. */
+/** How late a deadline may be noticed, in milliseconds; less if the limits are shorter. */
 const SWEEP_MS = 500;
 /** What is remembered of each connection for its next request, in bytes. */
 const MAX_KNOWN_BYTES = 2048;
 
 function follow(path: FastPath, socket: Socket, next: NextServer): Line {
   const { lines, firstRequestMs, keepAliveMs, stalledMs } = path;
-  const read = (bytes: Buffer): void => take(path, line, bytes);
+  const read = (bytes: Buffer): void => receive(path, line, bytes);
   const ended = (): void =>
     line.response === undefined ? socket.destroySoon() : void socket.destroy();
   const closed = (): void => {
@@ -91,7 +91,7 @@ function follow(path: FastPath, socket: Socket, next: NextServer): Line {
     response: undefined,
     hasServed: false,
     deadlineAt: Date.now() + firstRequestMs,
-    untakenBytes: 0,
+    unsentBytes: 0,
     known: undefined,
     early: undefined,
     refuseLate: next.refuseLate,
@@ -120,13 +120,13 @@ function sweep({ lines, keepAliveMs, stalledMs }: FastPath): void {
     if (activity === 'busy') continue;
     if (activity === 'draining') {
       const { writableLength } = line.socket;
-      if (writableLength !== line.untakenBytes) line.deadlineAt = now + stalledMs;
+      if (writableLength !== line.unsentBytes) line.deadlineAt = now + stalledMs;
       else if (line.deadlineAt < now) line.socket.destroy();
-      line.untakenBytes = writableLength;
+      line.unsentBytes = writableLength;
       continue;
     }
-    if (line.untakenBytes > 0) line.deadlineAt = now + keepAliveMs;
-    line.untakenBytes = 0;
+    if (line.unsentBytes > 0) line.deadlineAt = now + keepAliveMs;
+    line.unsentBytes = 0;
     if (line.deadlineAt >= now) continue;
     if (line.hasServed || line.socket.writableEnded) line.socket.destroy();
     else line.refuseLate();
@@ -142,7 +142,7 @@ function ignore(): void {
   // The connection's `close` follows.
 }
 
-function take({ take: takeRequest, keepAliveMs }: FastPath, line: Line, bytes: Buffer): void {
+function receive({ handle, keepAliveMs }: FastPath, line: Line, bytes: Buffer): void {
   const { socket } = line;
   if (line.response !== undefined) {
     socket.pause();
@@ -161,7 +161,7 @@ function take({ take: takeRequest, keepAliveMs }: FastPath, line: Line, bytes: B
     isLast,
     over: () => over(line, isLast, keepAliveMs),
   });
-  if (takeRequest(request, line.response)) return;
+  if (handle(request, line.response)) return;
   line.response = undefined;
   line.handOver(bytes);
 }

@@ -46,11 +46,11 @@ const NOT_PLAIN = new Set([
 ]);
 
 /**
- * Reads what one read of a connection gave. Only what is exactly one whole plain request is taken;
+ * Parses what one read of a connection brought. Only exactly one whole plain request is accepted;
  * a header that comes twice, none that names the host, and anything else unusual is for a parser
  * that knows all of HTTP.
  * @param known the headers of the request before on this connection
- * @returns undefined where it is anything else
+ * @returns undefined if it is anything else
  */
 export function parsePlainRequest(
   bytes: Buffer,
@@ -88,7 +88,7 @@ function readHeaders(block: string): PlainHeaders | undefined {
 }
 
 /**
- * By name in lower case. @returns undefined where they are not those of a plain request; nor are
+ * By name in lower case. @returns undefined if they are not those of a plain request; nor are
  * names that every object has
  */
 function plainHeaders(lines: HeaderLines): Record<string, string> | undefined {

@@ -1,4 +1,4 @@
-/** The forge's address, taken apart once. */
+/** The forge's address, parsed once. */
 export interface UpstreamAddress {
   isTls: boolean;
   /** Name or address for the connection; an IPv6 address without brackets. */

@@ -1,14 +1,14 @@
 /**
- * Takes the chunked coding (RFC 9112, section 7.1) off a body, piece by piece, without copying it.
+ * Decodes a chunked body (RFC 9112, section 7.1), piece by piece, without copying it.
  */
 export interface ChunkedDecoder {
   /**
-   * @param give called with each piece of the body; it lies in `bytes`
+   * @param deliver called with each piece of the body; it lies in `bytes`
    * @returns `more`; or what lies behind the end of the body, mostly nothing; or what is wrong
    */
   decode(
     bytes: Buffer,
-    give: (piece: Buffer) => void,
+    deliver: (piece: Buffer) => void,
   ): 'more' | { rest: Buffer } | { problem: string };
 }
 
@@ -17,13 +17,13 @@ const MAX_LINE_BYTES = 4096;
 const MAX_TRAILER_BYTES = 16_384;
 
 export function createChunkedDecoder(): ChunkedDecoder {
-  let part: 'size' | 'data' | 'data-end' | 'trailer' = 'size';
+  let state: 'size' | 'data' | 'data-end' | 'trailer' = 'size';
   let left = 0;
   let line = '';
   let trailerBytes = 0;
 
   /**
-   * Collects a line up to its CRLF. @returns the position behind it, or -1 where more bytes are
+   * Collects a line up to its CRLF. @returns the position behind it, or -1 if more bytes are
    * needed
    */
   const readLine = (bytes: Buffer, position: number): number => {
@@ -39,11 +39,11 @@ export function createChunkedDecoder(): ChunkedDecoder {
     if (!text.endsWith('\r\n')) {
       return { problem: 'a line of its chunked body does not end with CRLF' };
     }
-    if (part === 'data-end') {
-      part = 'size';
+    if (state === 'data-end') {
+      state = 'size';
       return text === '\r\n' ? false : { problem: 'a chunk of its body is longer than announced' };
     }
-    if (part === 'trailer') {
+    if (state === 'trailer') {
       trailerBytes += text.length;
       return trailerBytes > MAX_TRAILER_BYTES
         ? { problem: 'its trailers are too long' }
@@ -52,19 +52,19 @@ export function createChunkedDecoder(): ChunkedDecoder {
     const digits = CHUNK_SIZE.exec(text)?.[1];
     if (digits === undefined) return { problem: 'its body has a chunk without a size' };
     left = Number.parseInt(digits, 16);
-    part = left === 0 ? 'trailer' : 'data';
+    state = left === 0 ? 'trailer' : 'data';
     return false;
   };
 
-  const decode: ChunkedDecoder['decode'] = (bytes, give) => {
+  const decode: ChunkedDecoder['decode'] = (bytes, deliver) => {
     let position = 0;
     while (position < bytes.length) {
-      if (part === 'data') {
+      if (state === 'data') {
         const end = Math.min(bytes.length, position + left);
-        give(bytes.subarray(position, end));
+        deliver(bytes.subarray(position, end));
         left -= end - position;
         position = end;
-        if (left === 0) part = 'data-end';
+        if (left === 0) state = 'data-end';
         continue;
       }
       position = readLine(bytes, position);

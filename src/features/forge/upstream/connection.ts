@@ -17,14 +17,14 @@ export interface Connection {
   idleSince: number;
   start(call: Call, sink: ResponseSink): void;
   expire(): void;
-  /** Ends it; the sink hears of it only where a failure is given. */
+  /** Ends it; the sink hears of it only if a failure is given. */
   destroy(failure?: CallFailure): void;
 }
 
 export interface ConnectionOwner {
   timeouts: Timeouts;
-  /** Opens the socket; `take` gets each piece that is read and says whether to read on. */
-  open: (take: (piece: Buffer) => boolean) => OpenSocket;
+  /** Opens the socket; `receive` gets each piece that is read and says whether to read on. */
+  open: (receive: (piece: Buffer) => boolean) => OpenSocket;
   /** It stands: the forge can be reached. */
   connected: () => void;
   /**
@@ -41,7 +41,7 @@ export interface OpenSocket {
 }
 
 export function createConnection(owner: ConnectionOwner): Connection {
-  const { socket, readyEvent } = owner.open((piece) => takePiece(line, piece));
+  const { socket, readyEvent } = owner.open((piece) => receivePiece(line, piece));
   const connection: Connection = {
     deadlineAt: Date.now() + owner.timeouts.connectMs,
     idleSince: Number.POSITIVE_INFINITY,
@@ -95,7 +95,7 @@ interface Current {
   isOver: boolean;
 }
 
-/** How long an idle connection is kept, in milliseconds; less where the forge announces less. */
+/** How long an idle connection is kept, in milliseconds; less if the forge announces less. */
 const IDLE_KEEP_MS = 15_000;
 
 function start(line: Line, call: Call, sink: ResponseSink): void {
@@ -132,7 +132,7 @@ function touch(line: Line, limitMs: number): void {
 }
 
 /** @returns whether to read on */
-function takePiece(line: Line, piece: Buffer): boolean {
+function receivePiece(line: Line, piece: Buffer): boolean {
   const { current, reader, owner } = line;
   if (current === undefined || current.isOver || line.state !== 'open') {
     close(line);
@@ -140,7 +140,7 @@ function takePiece(line: Line, piece: Buffer): boolean {
   }
   current.hasBytes = true;
   touch(line, owner.timeouts.idleMs);
-  const problem = reader.take(piece);
+  const problem = reader.receive(piece);
   if (problem !== undefined) {
     fail(line, {
       code: 'upstream_unreachable',
@@ -176,7 +176,7 @@ function complete(line: Line): void {
 }
 
 /**
- * The answer is over and its bytes are gone: keep the connection where both sides are at a clean
+ * The answer is over and its bytes are gone: keep the connection if both sides are at a clean
  * end.
  */
 function release(line: Line): void {

@@ -11,7 +11,7 @@ const READ_BUFFER_BYTES = 32_768;
 
 /**
  * Returns what opens a socket to the forge. TLS is verified against Node's own authorities and the
- * further one, if there is one; its sessions are taken up again, which spares a slow line a round
+ * further one, if there is one; its sessions are resumed, which spares a slow line a round
  * trip.
  * @param options `certificateAuthority`: PEM
  */
@@ -26,11 +26,11 @@ export function createSocketOpener({
     certificateAuthority === undefined ? {} : { ca: [...rootCertificates, certificateAuthority] };
   const name = isIpAddress(address.hostname) ? {} : { servername: address.hostname };
   let session: Buffer | undefined;
-  return (take) => {
+  return (receive) => {
     const buffer = Buffer.allocUnsafeSlow(READ_BUFFER_BYTES);
     const onread = {
       buffer,
-      callback: (bytes: number): boolean => take(buffer.subarray(0, bytes)),
+      callback: (bytes: number): boolean => receive(buffer.subarray(0, bytes)),
     };
     const target = {
       host: address.hostname,

@@ -4,7 +4,7 @@ import { createConnection, type Connection, type ConnectionOwner } from './conne
 /**
  * Keep-alive connections to one forge, bounded in number. Invariants:
  * - at most `MAX_CONNECTIONS` are open and `MAX_WAITING` calls wait, first come first served;
- * - a call is sent a second time only where it is GET, HEAD or OPTIONS without a body and the first
+ * - a call is sent a second time only if it is GET, HEAD or OPTIONS without a body and the first
  *   went to a connection that had served before and was closed without a byte of an answer (RFC
  *   9110, section 9.2.2; RFC 9112, section 9.3.1);
  * - every connection and every waiting call has a deadline, looked at every `SWEEP_MS`.
@@ -114,7 +114,7 @@ function send(state: State, ticket: Ticket): () => void {
 }
 
 function assign(state: State, ticket: Ticket): void {
-  const connection = takeIdle(state, ticket) ?? openNew(state);
+  const connection = popIdle(state, ticket) ?? openNew(state);
   if (connection !== undefined) run(state, ticket, connection);
   else if (state.waiting.length < MAX_WAITING) {
     ticket.waitsUntil = Date.now() + state.options.timeouts.firstByteMs;
@@ -129,7 +129,7 @@ function assign(state: State, ticket: Ticket): void {
 }
 
 /** The one used last, so that those not needed run out; a second try gets a new one. */
-function takeIdle({ idle }: State, { call, isRetry }: Ticket): Connection | undefined {
+function popIdle({ idle }: State, { call, isRetry }: Ticket): Connection | undefined {
   const last = idle.at(-1);
   if (last === undefined || isRetry) return undefined;
   return isRepeatable(call) || Date.now() - last.idleSince < FRESH_MS ? idle.pop() : undefined;
@@ -185,8 +185,8 @@ function isRepeatable({ method, body }: Call): boolean {
 }
 
 /**
- * The first turn ends this one's reading, the second comes after all connections were looked at
- * again; all that rest share them.
+ * The first turn of the event loop ends this one's reading, the second comes after all connections
+ * were looked at again; all that rest share them.
  */
 function rest(state: State, connection: Connection): void {
   if (state.resting.length === 0) {
@@ -197,11 +197,11 @@ function rest(state: State, connection: Connection): void {
 
 function wake(state: State, rested: Connection[]): void {
   for (const connection of rested) {
-    if (state.connections.has(connection)) takeBack(state, connection);
+    if (state.connections.has(connection)) reuse(state, connection);
   }
 }
 
-function takeBack(state: State, connection: Connection): void {
+function reuse(state: State, connection: Connection): void {
   const next = state.waiting.shift();
   if (next === undefined) state.idle.push(connection);
   else run(state, next, connection);

@@ -39,7 +39,7 @@ export function parseResponseHead(text: string, method: string): ResponseHead | 
     keepAliveSeconds: undefined,
   };
   const notes: Notes = { length: undefined, repeatedAt: [], coding: undefined, problem: undefined };
-  for (let index = 0; index + 1 < lines.length; index += 2) takeNote(index, head, notes);
+  for (let index = 0; index + 1 < lines.length; index += 2) noteHeader(index, head, notes);
   for (const index of notes.repeatedAt.reverse()) lines.splice(index, 2);
   return notes.problem ?? frame(head, notes, method);
 }
@@ -56,7 +56,7 @@ interface Notes {
   problem: string | undefined;
 }
 
-function takeNote(index: number, head: ResponseHead, notes: Notes): void {
+function noteHeader(index: number, head: ResponseHead, notes: Notes): void {
   const name = head.headers[index] ?? '';
   // As long as one of these names; most are not, which is quick to see.
   if (name.length !== 10 && name.length !== 14 && name.length !== 17) return;

@@ -7,7 +7,7 @@ export interface ResponseReader {
   /** A request of this method was written: its answer comes next. */
   begin(method: string): void;
   /** @returns what is wrong with the answer, if anything is */
-  take(piece: Buffer): string | undefined;
+  receive(piece: Buffer): string | undefined;
   /** Whether the last answer ended where it said and the forge keeps the connection. */
   isReusable(): boolean;
   /**
@@ -36,7 +36,7 @@ export function createResponseReader(owner: ResponseReaderOwner): ResponseReader
   const reading: Reading = {
     owner,
     method: '',
-    part: 'done',
+    phase: 'done',
     partial: undefined,
     head: undefined,
     left: 0,
@@ -47,37 +47,37 @@ export function createResponseReader(owner: ResponseReaderOwner): ResponseReader
     begin: (method) =>
       Object.assign(reading, {
         method,
-        part: 'head',
+        phase: 'head',
         partial: undefined,
         head: undefined,
         hasRest: false,
       }),
-    take: (piece) =>
-      reading.part === 'head' ? takeHead(reading, piece) : takeBody(reading, piece),
+    receive: (piece) =>
+      reading.phase === 'head' ? receiveHead(reading, piece) : receiveBody(reading, piece),
     isReusable: () => reading.head?.isPersistent === true && !reading.hasRest,
     keepAliveMs: () => {
       const seconds = reading.head?.keepAliveSeconds;
       return seconds === undefined ? Number.POSITIVE_INFINITY : Math.max(0, seconds * 1000 - 1000);
     },
-    endsWithConnection: () => reading.part === 'body' && reading.head?.framing.kind === 'close',
+    endsWithConnection: () => reading.phase === 'body' && reading.head?.framing.kind === 'close',
   };
 }
 
 interface Reading {
   owner: ResponseReaderOwner;
   method: string;
-  part: 'head' | 'body' | 'done';
+  phase: 'head' | 'body' | 'done';
   /** A head of which the end has not come. */
   partial: Buffer | undefined;
   head: ResponseHead | undefined;
-  /** Bytes left of an announced length; infinite where none is announced. */
+  /** Bytes left of an announced length; infinite if none is announced. */
   left: number;
   decoder: ChunkedDecoder | undefined;
   /** Whether bytes came behind the end. */
   hasRest: boolean;
 }
 
-function takeHead(reading: Reading, bytes: Buffer): string | undefined {
+function receiveHead(reading: Reading, bytes: Buffer): string | undefined {
   const { partial } = reading;
   const whole = partial === undefined ? bytes : Buffer.concat([partial, bytes]);
   const end = whole.indexOf(HEAD_END, Math.max(0, whole.length - bytes.length - 3));
@@ -92,7 +92,7 @@ function takeHead(reading: Reading, bytes: Buffer): string | undefined {
   if (head.status === 101) return 'it changes the protocol';
   const rest = whole.subarray(end + HEAD_END.length);
   // 100 and 103 come before the answer; they are for this hop or for nobody here.
-  if (head.status < 200) return rest.length === 0 ? undefined : takeHead(reading, rest);
+  if (head.status < 200) return rest.length === 0 ? undefined : receiveHead(reading, rest);
   return beginBody(reading, head, rest);
 }
 
@@ -100,18 +100,18 @@ function beginBody(reading: Reading, head: ResponseHead, rest: Buffer): string |
   const { framing } = head;
   const isEmpty = framing.kind === 'none' || (framing.kind === 'length' && framing.bytes === 0);
   reading.head = head;
-  reading.part = 'body';
+  reading.phase = 'body';
   reading.left = framing.kind === 'length' ? framing.bytes : Number.POSITIVE_INFINITY;
   reading.decoder = framing.kind === 'chunked' ? createChunkedDecoder() : undefined;
   reading.owner.sink()?.head(head, isEmpty || rest.length > 0);
   if (isEmpty) finish(reading, rest);
-  else if (rest.length > 0) return takeBody(reading, rest);
+  else if (rest.length > 0) return receiveBody(reading, rest);
   return undefined;
 }
 
-function takeBody(reading: Reading, bytes: Buffer): string | undefined {
+function receiveBody(reading: Reading, bytes: Buffer): string | undefined {
   if (reading.decoder !== undefined) {
-    const result = reading.decoder.decode(bytes, (piece) => give(reading, piece));
+    const result = reading.decoder.decode(bytes, (piece) => deliver(reading, piece));
     if (result === 'more') return undefined;
     if ('problem' in result) return result.problem;
     finish(reading, result.rest);
@@ -119,17 +119,17 @@ function takeBody(reading: Reading, bytes: Buffer): string | undefined {
   }
   const piece = bytes.length > reading.left ? bytes.subarray(0, reading.left) : bytes;
   reading.left -= piece.length;
-  give(reading, piece);
+  deliver(reading, piece);
   if (reading.left === 0) finish(reading, bytes.subarray(piece.length));
   return undefined;
 }
 
-function give({ owner, left }: Reading, piece: Buffer): void {
+function deliver({ owner, left }: Reading, piece: Buffer): void {
   if (owner.sink()?.body(piece, left === 0, owner.letGo) === false) owner.hold();
 }
 
 function finish(reading: Reading, rest: Buffer): void {
-  reading.part = 'done';
+  reading.phase = 'done';
   reading.hasRest = rest.length > 0;
   reading.owner.complete();
 }

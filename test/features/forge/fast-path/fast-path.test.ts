@@ -44,7 +44,7 @@ beforeAll(async () => {
 });
 
 beforeEach(() => {
-  short.taken.length = 0;
+  short.shortcuts.length = 0;
 });
 
 afterAll(async () => {
@@ -101,8 +101,8 @@ test.each(Object.keys(ANSWERS))(
     const own = ['bytes', 'wrong'].includes(kind) ? /Date: [^\r]*/g : /$^/;
     expect(direct.replace(own, '')).toBe(whole.replace(own, ''));
     expect(direct).toMatch(/^HTTP\/1\.1 \d+ /);
-    expect(short.taken).toHaveLength(3);
-    expect(long.taken).toHaveLength(0);
+    expect(short.shortcuts).toHaveLength(3);
+    expect(long.shortcuts).toHaveLength(0);
   },
 );
 
@@ -134,7 +134,7 @@ test.each([
   expect([...answers.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => Number(status))).toEqual(
     statuses,
   );
-  expect(short.taken).toEqual([]);
+  expect(short.shortcuts).toEqual([]);
 });
 
 test('a head that comes byte by byte is answered', async () => {
@@ -163,7 +163,7 @@ test('a connection goes from the short way to the long one with any request, and
     'HTTP/1.1 404',
     'HTTP/1.1 418',
   ]);
-  expect(short.taken).toEqual([`${PATH}small`]);
+  expect(short.shortcuts).toEqual([`${PATH}small`]);
 });
 
 test('what comes while an answer is under way is answered after it', async () => {
@@ -233,7 +233,7 @@ test('a caller that sends nothing is let go in time; one under way is not', asyn
   const server = createHttpServer();
   let finish = (): void => undefined;
   const hook = createFastPath({
-    take: (_, response) => {
+    handle: (_, response) => {
       finish = () => {
         response.writeHead(200, 'OK', ['Content-Length', '2']);
         response.end('ok', 'latin1');
@@ -257,7 +257,7 @@ test('a caller that sends nothing is let go in time; one under way is not', asyn
 
 const LARGE = 'x'.repeat(16 * 1024 ** 2);
 
-function answerLarge(...[, response]: Parameters<FastPathOptions['take']>): boolean {
+function answerLarge(...[, response]: Parameters<FastPathOptions['handle']>): boolean {
   response.writeHead(200, 'OK', ['Content-Length', `${LARGE.length}`]);
   response.end(LARGE, 'latin1');
   return true;
@@ -266,7 +266,7 @@ function answerLarge(...[, response]: Parameters<FastPathOptions['take']>): bool
 test('a caller that is slow to take the end of an answer gets it whole, also while the daemon stops', async () => {
   const server = createHttpServer();
   const limits = { firstRequestMs: 20, keepAliveMs: 20, stalledMs: 20_000 };
-  const connections = putBefore(server, createFastPath({ take: answerLarge, ...limits }));
+  const connections = putBefore(server, createFastPath({ handle: answerLarge, ...limits }));
   const socket = connect(await listen(server), '127.0.0.1').on('error', () => undefined);
   socket.pause();
   socket.write(get('/x', 'Connection: keep-alive'));
@@ -284,7 +284,7 @@ test('a caller that is slow to take the end of an answer gets it whole, also whi
 test('a caller that takes nothing of an answer loses the connection in time', async () => {
   const server = createHttpServer();
   const limits = { firstRequestMs: 20, keepAliveMs: 20, stalledMs: 50 };
-  putBefore(server, createFastPath({ take: answerLarge, ...limits }));
+  putBefore(server, createFastPath({ handle: answerLarge, ...limits }));
   const closed = new Promise((resolve) =>
     server.on('connection', (socket: Socket) => socket.on('close', resolve)),
   );
