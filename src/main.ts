@@ -37,7 +37,7 @@ async function main(): Promise<void> {
   }
 }
 
-/** Ends the process where the command line asks for no daemon. */
+/** Ends the process if the command line asks for no daemon. */
 function readCommandLine(): ConfigSource {
   try {
     const { values } = parseArgs({

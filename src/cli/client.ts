@@ -5,9 +5,9 @@ import { parseEvents, type ServerEvent } from './server-events.ts';
 import type { Target } from './target.ts';
 
 /**
- * The daemon's interface. Every failure is a DepotError: `upstream_unreachable` where nobody
- * answers, or somebody who is not the daemon; `unavailable` while it stops, or where a server in
- * front of it has no room; `forbidden` where a log-in is needed; `command_failed` for everything
+ * The daemon's interface. Every failure is a DepotError: `upstream_unreachable` if nobody
+ * answers, or somebody who is not the daemon; `unavailable` while it stops, or if a server in
+ * front of it has no room; `forbidden` if a log-in is needed; `command_failed` for everything
  * else that it refuses, in its own words.
  */
 export interface Client {
@@ -29,7 +29,7 @@ export interface Client {
   loginMethod: () => Promise<'panel' | 'password' | undefined>;
 }
 
-/** @param cookie the session to ask with; undefined where nobody is logged in */
+/** @param cookie the session to ask with; undefined if nobody is logged in */
 export function createClient(target: Target, cookie?: string): Client {
   const call = (
     method: Call['method'],
@@ -131,7 +131,7 @@ function parseJson(text: string): unknown {
   }
 }
 
-/** A text field of an answer; empty where there is none. */
+/** A text field of an answer; empty if there is none. */
 export function textIn(body: unknown, name: string): string {
   const value: unknown =
     typeof body === 'object' && body !== null ? (body as Record<string, unknown>)[name] : undefined;

@@ -41,7 +41,7 @@ export interface Invocation {
 export type CommandLine =
   { invocation: Invocation } | { print: 'help' | 'version' } | { problem: string };
 
-/** @param session the one to use where the words name none */
+/** @param session the one to use if the words name none */
 export function parseCommandLine(words: string[], session?: string): CommandLine {
   try {
     const { values, positionals } = parseArgs({

@@ -37,10 +37,10 @@ interface Place {
 type Stop = 'end' | 'cut' | 'no room' | DepotError;
 
 /**
- * Hands on a task's log from its beginning to its end. Where the connection breaks it goes on at
- * the byte where it was; where there is no room for a stream it asks time and again.
+ * Hands on a task's log from its beginning to its end. If the connection breaks it goes on at
+ * the byte where it was; if there is no room for a stream it asks time and again.
  * @returns the task as it ended
- * @throws DepotError upstream_unreachable where the daemon stays away; forbidden where the log-in
+ * @throws DepotError upstream_unreachable if the daemon stays away; forbidden if the log-in
  *   ended
  */
 export async function followTask(options: FollowOptions): Promise<Task> {

@@ -16,10 +16,10 @@ const DONE = 0;
 const USAGE = 2;
 
 /**
- * `depotctl passwd`: the first line of standard input is the new password; where one is set
+ * `depotctl passwd`: the first line of standard input is the new password; if one is set
  * already, the second line is the old one. At a terminal both are asked for, the new one twice.
  * @returns the exit code: 0 set, 2 nothing to set
- * @throws DepotError where the daemon refuses or cannot be reached
+ * @throws DepotError if the daemon refuses or cannot be reached
  */
 export async function passwd({ client, isOnThisHost, secrets, say }: PasswdTools): Promise<number> {
   const password = await secrets.next('New password: ');

@@ -12,9 +12,9 @@ import { addressOf, type Target } from './target.ts';
  * alone is as good as not there.
  */
 export interface SavedLogins {
-  /** @returns the session's cookie; undefined where none is kept */
+  /** @returns the session's cookie; undefined if none is kept */
   load: (target: Target) => Promise<string | undefined>;
-  /** @throws DepotError command_failed where it cannot be kept safely */
+  /** @throws DepotError command_failed if it cannot be kept safely */
   save: (target: Target, cookie: string) => Promise<void>;
   forget: (target: Target) => Promise<void>;
 }

@@ -6,7 +6,7 @@ import { DepotError } from '../errors.ts';
 export interface Secrets {
   /** Whether somebody is asked. */
   isAsking: boolean;
-  /** @param prompt what a person reads; @returns the next line, empty where there is none */
+  /** @param prompt what a person reads; @returns the next line, empty if there is none */
   next: (prompt: string) => Promise<string>;
   /** The same, for what is no secret: shown while it is typed. */
   nextShown: (prompt: string) => Promise<string>;

@@ -2,7 +2,7 @@ import { textIn } from './client.ts';
 import { submitJobs, type CommandContext } from './job-commands.ts';
 
 /**
- * Upgrades depotd, where there is something newer, and follows that over the daemon's end and
+ * Upgrades depotd, if there is something newer, and follows that over the daemon's end and
  * start.
  */
 export async function upgradeSelf(context: CommandContext): Promise<number> {

@@ -1,6 +1,6 @@
 export interface ServerEvent {
   event: string;
-  /** Empty where the event has none. */
+  /** Empty if the event has none. */
   id: string;
   data: unknown;
 }

@@ -1,6 +1,6 @@
 /**
  * Rows below their headings, in columns as wide as their content.
- * @param columns width of the terminal: longer lines are cut; undefined where the output is no
+ * @param columns width of the terminal: longer lines are cut; undefined if the output is no
  *   terminal
  */
 export function formatTable(

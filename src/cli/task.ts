@@ -45,7 +45,7 @@ export async function listTasks(client: Client): Promise<Task[]> {
 
 /**
  * @param name an id, the beginning of one, or `latest`, which like no name at all is the newest
- * @throws DepotError not_found; bad_request where several ids begin so
+ * @throws DepotError not_found; bad_request if several ids begin so
  */
 export async function findTask(client: Client, name = 'latest'): Promise<Task> {
   const tasks = await listTasks(client);

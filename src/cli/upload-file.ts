@@ -14,7 +14,7 @@ const REASONS: Record<string, string> = {
 /**
  * A form with one file in it (RFC 7578), read piece by piece while it is sent.
  * @param onSent gets the bytes of the file that were handed on, and how many it has
- * @throws DepotError bad_request where there is no such file, here or from the body
+ * @throws DepotError bad_request if there is no such file, here or from the body
  */
 export async function openUpload(
   path: string,

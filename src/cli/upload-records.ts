@@ -17,7 +17,7 @@ export async function readUploads(client: Client): Promise<UploadRecord[]> {
 
 /**
  * @param start the beginning of an id
- * @throws DepotError not_found; bad_request where several ids begin so
+ * @throws DepotError not_found; bad_request if several ids begin so
  */
 export async function findUpload(client: Client, start: string): Promise<string> {
   const [first, second] = (await readUploads(client)).filter(({ id }) => id.startsWith(start));

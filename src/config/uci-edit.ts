@@ -3,7 +3,7 @@ import { DepotError } from '../errors.ts';
 
 export interface UciPlace {
   section: string;
-  /** Type of the section where it has to be made. */
+  /** Type of the section if it has to be made. */
   type: string;
   option: string;
 }
@@ -16,7 +16,7 @@ export function readUciOption(text: string, { section, option }: UciPlace): stri
 /**
  * Sets one option in a UCI file and leaves every other line as it is, comments too. The result is
  * read again: it must say what was meant and nothing else.
- * @throws DepotError internal where the file is written so that this cannot be done
+ * @throws DepotError internal if the file is written so that this cannot be done
  */
 export function setUciOption(text: string, place: UciPlace, value: string): string {
   const result = waysToSet(text, place, quote(value)).find((candidate) =>
@@ -48,7 +48,7 @@ function waysToSet(
   const lines = text.split('\n');
   const known = optionIn(section, option);
   if (known === undefined) return [lines.toSpliced(section.line, 0, line).join('\n')];
-  // With its blanks and its comment; where the value is written in several parts, anew.
+  // With its blanks and its comment; if the value is written in several parts, anew.
   const kept = (lines[known.line - 1] ?? '').replace(
     OPTION_LINE,
     (_, before: string, after: string) => `${before}${quoted}${after}`,

@@ -1,7 +1,7 @@
 /** Takes bytes from a stream in the pieces that a format has. */
 export interface ByteReader {
   /**
-   * Exactly so many bytes; undefined at the end of the stream. @throws an Error where it ends in
+   * Exactly so many bytes; undefined at the end of the stream. @throws an Error if it ends in
    * between
    */
   take: (count: number) => Promise<Buffer | undefined>;
@@ -9,7 +9,7 @@ export interface ByteReader {
    * At least one byte and at most so many, as they come. @throws an Error at the end of the stream
    */
   takeSome: (most: number) => Promise<Buffer>;
-  /** @throws an Error where the stream ends before */
+  /** @throws an Error if the stream ends before */
   skip: (count: number) => Promise<void>;
 }
 

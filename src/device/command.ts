@@ -18,7 +18,7 @@ export interface RunLimits {
 }
 
 export interface RunResult {
-  /** undefined where the program could not be started or did not end by itself. */
+  /** undefined if the program could not be started or did not end by itself. */
   exitCode: number | undefined;
   stdout: string;
   stderr: string;

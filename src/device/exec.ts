@@ -19,7 +19,7 @@ export interface Detached {
   ended: Promise<void>;
 }
 
-/** @throws an Error of Node where the program cannot be started */
+/** @throws an Error of Node if the program cannot be started */
 export async function startDetached(command: Command, outputDescriptor: number): Promise<Detached> {
   const { execa } = await import('execa');
   const [program, ...args] = command.argv;

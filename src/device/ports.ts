@@ -5,7 +5,7 @@ import type { Command } from './command.ts';
  * whole.
  */
 export interface Notes {
-  /** undefined where there is none, or where it is no JSON. */
+  /** undefined if there is none, or if it is no JSON. */
   read: (name: string) => Promise<unknown>;
   write: (name: string, value: unknown) => Promise<void>;
 }
@@ -56,7 +56,7 @@ export interface Processes {
   /** Identifies the time since the machine was started: /proc/sys/kernel/random/boot_id. */
   bootId: () => Promise<string>;
   /**
-   * Starts a command detached from the daemon, on a pseudo-terminal where script(1) is there, and
+   * Starts a command detached from the daemon, on a pseudo-terminal if script(1) is there, and
    * holds it.
    */
   start: (options: StartOptions) => Promise<HeldProcess>;

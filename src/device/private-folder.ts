@@ -13,7 +13,7 @@ import { DepotError, reasonOf, systemCode } from '../errors.ts';
 
 /**
  * A folder that nobody else can write, rename or replace. Links of root are followed.
- * @param mode of the folder where it is made
+ * @param mode of the folder if it is made
  * @returns its path without links
  * @throws DepotError unavailable that says whose fault it is
  */
@@ -25,7 +25,7 @@ export async function openTrustedFolder(path: string, mode = 0o700): Promise<str
 
 /**
  * A folder of this user that is no link. It is made for this user alone, unless it only has to be
- * found, and closed to others where they could write in it.
+ * found, and closed to others if they could write in it.
  * @returns the folder's descriptor, to be closed by the caller
  * @throws DepotError unavailable
  */
@@ -64,7 +64,7 @@ const MOST_LINKS = 40;
 /**
  * A folder, perhaps for everybody, in which what is root's stays root's: found name by name, as the
  * kernel does.
- * @param mode of the folder where it is to be made
+ * @param mode of the folder if it is to be made
  * @returns its path without links
  * @throws DepotError unavailable
  */
@@ -98,7 +98,7 @@ function namesIn(path: string): string[] {
   return path.split('/').filter((name) => name !== '' && name !== '.');
 }
 
-/** What stands under a name; a folder is made where nothing does. */
+/** What stands under a name; a folder is made if nothing does. */
 async function entryAt(path: string, mode: number | undefined): Promise<Stats> {
   return lstat(path).catch(async (error: unknown) => {
     if (mode === undefined || systemCode(error) !== 'ENOENT') throw error;

@@ -18,7 +18,7 @@ const MOST_NAME_BYTES = 8192;
  * Reads a tar archive piece by piece, whatever its size: ustar, GNU's long names, and pax headers
  * with `path` and `linkpath` (tar(5)). What else pax headers can say of names and sizes is refused:
  * two readers could take it for two things.
- * @throws an Error where it is no tar archive, not a plain one, or ends in the middle
+ * @throws an Error if it is no tar archive, not a plain one, or ends in the middle
  */
 export async function* readTar(source: AsyncIterable<Buffer>): AsyncGenerator<TarMember> {
   const reader = createByteReader(source);

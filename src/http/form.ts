@@ -12,7 +12,7 @@ const FORM_TIMEOUT_MS = 10_000;
 /**
  * Reads a small body as text, from Node's own request: the Fetch class would make a stream of it,
  * and load Node's HTTP client for that.
- * @throws DepotError too_large, too_slow, bad_request where the client went away; what is left of
+ * @throws DepotError too_large, too_slow, bad_request if the client went away; what is left of
  *   the body stays unread
  */
 export function readForm(incoming: IncomingMessage): Promise<string> {

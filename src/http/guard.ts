@@ -21,7 +21,7 @@ export interface KnownHosts {
 /**
  * A page that makes its own name point to this device (DNS rebinding) still sends that name, so
  * only names that are ours pass.
- * @param calledAddress the address that the client called; undefined on a unix socket where nobody
+ * @param calledAddress the address that the client called; undefined on a unix socket if nobody
  *   says it
  * @throws DepotError foreign_host
  */

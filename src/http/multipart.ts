@@ -13,7 +13,7 @@ export interface FilePart {
 export interface ReceiveOptions<Result> {
   /** Reads the file to its end. What it throws refuses the request. */
   take: (part: FilePart) => Promise<Result>;
-  /** Undoes what was taken, where the rest of the request turns out bad. */
+  /** Undoes what was taken, if the rest of the request turns out bad. */
   drop: (result: Result) => Promise<void>;
   /** Limit for the silence between two pieces, in milliseconds. */
   idleMs: number;

@@ -5,7 +5,7 @@ import { isLoopback } from '../config/loopback.ts';
 /** Who is at the other end of the connection. */
 export interface Peer {
   /**
-   * Its address; `unix` on a unix socket, `unknown` where the connection has gone. Who hands
+   * Its address; `unix` on a unix socket, `unknown` if the connection has gone. Who hands
    * requests on over a unix socket is believed whose they are: only this user and root can connect
    * there.
    */
@@ -111,7 +111,9 @@ function isUnix(socket: Ends | undefined): boolean {
   return typeof socket?.server?.address() === 'string';
 }
 
-/** Whether the other end is on this host. Of a connection that has gone nobody knows, so it is not. */
+/**
+ * Whether the other end is on this host. Of a connection that has gone nobody knows, so it is not.
+ */
 export function isOnThisHost(socket: Ends | undefined): boolean {
   return isUnix(socket) || isLoopback(socket?.remoteAddress);
 }

@@ -31,7 +31,7 @@ export function unchanging(text: string): Unchanging {
 }
 
 /**
- * An answer that may be kept by the client and asked for again: 304 where it still has the newest
+ * An answer that may be kept by the client and asked for again: 304 if it still has the newest
  * (RFC 9110, section 13.1.2).
  */
 export function revalidated(

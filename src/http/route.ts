@@ -31,7 +31,7 @@ export interface ApiRequest<Params> {
  */
 export interface Route {
   method: 'GET' | 'POST';
-  /** Below the panel's base where it begins with `admin/`, else from the root. */
+  /** Below the panel's base if it begins with `admin/`, else from the root. */
   path: string;
   summary: string;
   access: Access;

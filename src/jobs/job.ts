@@ -58,7 +58,7 @@ export interface Job {
   isDamaged?: boolean;
   /** Whether there was a mark for it when it was recorded (job-marks.ts). */
   isMarked?: boolean;
-  /** How much of the command under way is done, where it tells: 0 to 100. */
+  /** How much of the command under way is done, if it says so: 0 to 100. */
   percent?: number;
   /** Size of its log when it ended, for keeping no more than the limit. */
   logBytes?: number;
@@ -78,7 +78,9 @@ export type Submission =
   /** A queued job that the request contradicts. */
   | { conflict: Job };
 
-/** 32 hexadecimal digits from the system's random source: nobody guesses it, and none comes twice. */
+/**
+ * 32 hexadecimal digits from the system's random source: nobody guesses it, and none comes twice.
+ */
 export function newId(): string {
   return randomBytes(16).toString('hex');
 }

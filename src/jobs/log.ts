@@ -17,7 +17,7 @@ export interface TaskLogs {
    */
   exitFileOf: (id: string, run: number) => string;
   /**
-   * Bytes written so far; undefined where there is no log (not started yet, pruned, or lost with a
+   * Bytes written so far; undefined if there is no log (not started yet, pruned, or lost with a
    * tmpfs).
    */
   size: (id: string) => Promise<number | undefined>;

@@ -58,7 +58,7 @@ async function endLeftOvers({ job, processes, logs }: Run, exit: Exit): Promise<
   await endProcesses(processes, target);
 }
 
-/** @returns undefined where the step has nothing to run */
+/** @returns undefined if the step has nothing to run */
 async function exitOf(
   run: Run,
   step: CommandStep,

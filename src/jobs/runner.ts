@@ -24,7 +24,7 @@ import { endProcesses, isUnderWay } from './stopping.ts';
  *    is what the job waits for, so it does not count;
  *  - a job ends only when nothing of it lives: whoever gives it up ends its processes first;
  *  - a look that fails, or a call for which the system lacks descriptors, is made again;
- *  - where there is no room for records nothing new begins, but what runs is waited for, and
+ *  - if there is no room for records nothing new begins, but what runs is waited for, and
  *    repaired as far as it goes without.
  */
 export interface Runner {

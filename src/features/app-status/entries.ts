@@ -129,7 +129,7 @@ function hasEntry(meta: { flags?: string[] | undefined } | undefined): boolean {
   return meta?.flags?.includes(ENTRY_FLAG) === true;
 }
 
-/** What a status depends on, as one text; undefined where the app has no entry to ask. */
+/** What a status depends on, as one text; undefined if the app has no entry to ask. */
 async function versionOf(
   { files, catalog }: Pick<EntryOptions, 'files' | 'catalog'>,
   app: PackageName,

@@ -15,7 +15,7 @@ const scriptOutput = v.looseObject({
 
 export type EntryStatus = v.InferOutput<typeof scriptOutput> & { app: string };
 
-/** Why an app has no status: 404 where it has no entry script to ask, 500 where that failed. */
+/** Why an app has no status: 404 if it has no entry script to ask, 500 if that failed. */
 export interface EntryError {
   app: string;
   code: 404 | 500;

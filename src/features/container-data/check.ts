@@ -20,7 +20,7 @@ export async function isDataOnSystem({ settings, locations }: ContainerHost): Pr
 
 /**
  * Looks at a target, and changes nothing.
- * @param isExact whether the data is measured even where it fits for certain
+ * @param isExact whether the data is measured even if it fits for certain
  */
 export async function checkMove(
   host: ContainerHost,
@@ -139,7 +139,7 @@ interface Measuring {
 }
 
 /**
- * What is still to be copied. Where all that the source's file system holds fits, nobody has to
+ * What is still to be copied. If all that the source's file system holds fits, nobody has to
  * wait for a walk over the data.
  */
 async function measure(

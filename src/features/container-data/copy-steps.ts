@@ -130,9 +130,9 @@ async function judgeExit(
 }
 
 /**
- * Where something differs after what changed was copied (a folder that was renamed has changed,
+ * If something differs after what changed was copied (a folder that was renamed has changed,
  * what is in it has not), all is gone through once.
- * @throws DepotError internal where the copy still is not what the source is
+ * @throws DepotError internal if the copy still is not what the source is
  */
 async function judgeCompare(
   host: ContainerHost,

@@ -13,8 +13,8 @@ export interface ContainerHost {
 }
 
 /**
- * How the engine takes a question: `leavesContainers` where they go on when it stops
- * (live-restore); `silent` where somebody has its socket and does not answer (yet), `absent` where
+ * How the engine takes a question: `leavesContainers` if they go on when it stops
+ * (live-restore); `silent` if somebody has its socket and does not answer (yet), `absent` if
  * nobody has it.
  */
 export type EngineState =
@@ -33,7 +33,7 @@ export interface ContainerState {
   /** Removed by the engine as soon as it ends, and so with each stop of the engine. */
   isRemovedAtEnd: boolean;
   exitCode: number;
-  /** Milliseconds since 1970; 0 where it never ran. */
+  /** Milliseconds since 1970; 0 if it never ran. */
   startedAt: number;
 }
 
@@ -51,16 +51,16 @@ export interface Launch {
 export interface ContainerEngine {
   /** Never waits longer than some seconds. */
   state: () => Promise<EngineState>;
-  /** What starts and stops it, for messages. @throws DepotError unavailable where nothing does */
+  /** What starts and stops it, for messages. @throws DepotError unavailable if nothing does */
   serviceManager: () => Promise<string>;
-  /** @throws DepotError unavailable, here and below, where the engine does not answer */
+  /** @throws DepotError unavailable, here and below, if the engine does not answer */
   running: () => Promise<ContainerSummary[]>;
   /**
    * Whether its service manager lets it take the time to end its containers: procd kills it after
    * some seconds, and they go on alone.
    */
   mayTakeTime: () => Promise<boolean>;
-  /** undefined where the engine does not know it. */
+  /** undefined if the engine does not know it. */
   inspect: (id: string) => Promise<ContainerState | undefined>;
   /** Resolves when it has ended, by the time-out of its own. */
   stopContainer: (id: string) => Promise<void>;
@@ -89,7 +89,7 @@ export interface DataRootSetting {
   /** The file that a switch writes. */
   file: string;
   kind: 'uci' | 'json';
-  /** The file as it is; undefined where there is none. */
+  /** The file as it is; undefined if there is none. */
   text?: string | undefined;
 }
 
@@ -100,12 +100,12 @@ export interface KnownSetting extends DataRootSetting {
    * `dockerd.globals.alt_config_file`.
    */
   elsewhere: string | undefined;
-  /** Where UCI has changes to it that are not committed, and so would come back. */
+  /** If UCI has changes to it that are not committed, and so would come back. */
   uncommittedFile: string | undefined;
 }
 
 export interface DataRootSettings {
-  /** @throws DepotError internal where a file is there and cannot be read */
+  /** @throws DepotError internal if a file is there and cannot be read */
   read: () => Promise<KnownSetting>;
   /**
    * Sets another path where the setting was read, and leaves all else in the file alone; on the
@@ -136,16 +136,16 @@ export interface Location {
   /** The same for every way that leads to it: bind mounts, links, subvolumes. */
   location: { device: string; path: string };
   freeBytes: number;
-  /** undefined where the file system makes them as needed. */
+  /** undefined if the file system makes them as needed. */
   freeInodes: number | undefined;
   /**
-   * What all files of the file system take; undefined where that says nothing about a copy of them.
+   * What all files of the file system take; undefined if that says nothing about a copy of them.
    */
   used: { bytes: number; inodes: number } | undefined;
 }
 
 export interface Locations {
-  /** @throws DepotError bad_request where the path leads nowhere: through a circle of links, say */
+  /** @throws DepotError bad_request if the path leads nowhere: through a circle of links, say */
   look: (path: string) => Promise<Location>;
   /** The mounts that hold `/` and `/overlay`. */
   system: () => Promise<MountEntry[]>;
@@ -175,7 +175,7 @@ export interface CopyRequest {
    * else is.
    */
   folder: string;
-  /** What there is to copy, for the percentage; 0 where it is not known. */
+  /** What there is to copy, for the percentage; 0 if it is not known. */
   totalBytes: number;
 }
 
@@ -197,7 +197,7 @@ export interface Copier {
   /** Removes a folder and all below it. */
   removal: (folder: string) => Command;
   percentIn: (tail: string) => number | undefined;
-  /** Of a comparison; undefined where the output has no report. */
+  /** Of a comparison; undefined if the output has no report. */
   reportIn: (output: string) => CopyReport | undefined;
 }
 
@@ -223,7 +223,7 @@ export interface MoveFolders {
     job: string,
   ) => Promise<{ created: string | undefined; left: string | undefined }>;
   /**
-   * @throws DepotError unavailable where it is not there: the disk is not mounted any more, or
+   * @throws DepotError unavailable if it is not there: the disk is not mounted any more, or
    *   another one is
    */
   need: (target: string, job: string) => Promise<void>;

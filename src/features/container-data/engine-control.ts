@@ -22,7 +22,7 @@ type Telling = Pick<StepContext, 'note' | 'logFile'>;
 
 /**
  * Stops the engine and its containers, and comes back when nothing works in its data root any more.
- * Where a killed engine has left containers running, an engine is started to take them over, and
+ * If a killed engine has left containers running, an engine is started to take them over, and
  * stopped. Safe to do again. It is not broken off: an engine that is half stopped is neither here
  * nor there.
  * @throws DepotError unavailable
@@ -200,7 +200,7 @@ async function startContainers(
   }
 }
 
-/** @returns undefined when it runs; a note where it need not; what is wrong as long as it should */
+/** @returns undefined when it runs; a note if it need not; what is wrong as long as it should */
 async function bringUp(
   engine: ContainerHost['engine'],
   id: string,

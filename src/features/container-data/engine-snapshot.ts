@@ -51,7 +51,7 @@ export function rememberStep(host: ContainerHost): Act {
   };
 }
 
-/** @throws DepotError unavailable where somebody has started the engine since it was stopped */
+/** @throws DepotError unavailable if somebody has started the engine since it was stopped */
 export async function needStopped({ engine }: ContainerHost, dataRoot: string): Promise<void> {
   const state = await engine.state();
   const holders = await engine.holders(dataRoot);

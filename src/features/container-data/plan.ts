@@ -247,7 +247,7 @@ function startStep(host: ContainerHost, target: string, { isCopy }: { isCopy: bo
     act: async (context) => {
       const { containers, device } = needRecord(context.memory);
       // An engine that finds no data root where it is told to work makes one: on the disk below,
-      // where the disk has gone.
+      // if the disk has gone.
       if (isCopy) await host.moves.need(target, context.job.id);
       else if ((await host.locations.look(target)).mount.device !== device) throw unmounted(target);
       await startEngine(

@@ -8,7 +8,7 @@ import { sizeText } from '../../format-bytes.ts';
 export interface MoveFacts {
   setting: KnownSetting;
   engine: EngineState;
-  /** The engine's storage driver; empty where that is not known and is none of SNAPSHOT_DRIVERS. */
+  /** The engine's storage driver; empty if that is not known and is none of SNAPSHOT_DRIVERS. */
   driver: string;
   /** What the engine says of itself leads elsewhere than the setting. */
   isElsewhere: boolean;
@@ -23,8 +23,8 @@ export interface MoveFacts {
   /** Why nothing can be copied, if so. */
   copierFault: string | undefined;
   /**
-   * What is still to be copied, and all that is there; undefined where it fits for certain, or
-   * where there is nothing.
+   * What is still to be copied, and all that is there; undefined if it fits for certain, or
+   * if there is nothing.
    */
   need: { bytes: number; inodes: number; heldBytes: number } | undefined;
   /** What cannot be copied, as far as the data was walked over. */
@@ -33,7 +33,7 @@ export interface MoveFacts {
 
 type Reason = (facts: MoveFacts) => string | undefined;
 
-/** Why the data cannot be moved to the target: every reason, none where it can. */
+/** Why the data cannot be moved to the target: every reason, none if it can. */
 export function reasonsAgainstMove(facts: MoveFacts): string[] {
   return reasonsFrom(
     [

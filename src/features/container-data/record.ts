@@ -24,7 +24,7 @@ const record = v.object({
   device: v.optional(v.string(), ''),
   /** Bytes to be copied. */
   bytes: v.optional(v.number(), 0),
-  /** What the old place holds, where it was measured. */
+  /** What the old place holds, if it was measured. */
   heldBytes: v.optional(v.number()),
   /** The uppermost folder that was made for the target. */
   created: v.optional(v.string()),
@@ -39,7 +39,7 @@ const record = v.object({
 
 export type MoveRecord = v.InferOutput<typeof record>;
 
-/** undefined where the move has not begun. */
+/** undefined if the move has not begun. */
 export function findRecord(memory: Record<string, unknown>): MoveRecord | undefined {
   const parsed = v.safeParse(record, memory);
   return parsed.success ? parsed.output : undefined;

@@ -7,14 +7,14 @@ import { findRecord, remember, type MoveRecord } from './record.ts';
 
 /**
  * After a move that was stopped, failed or interrupted. Invariants:
- *  - the engine runs at the new place where the move is done, or where it turns out that it was;
+ *  - the engine runs at the new place if the move is done, or if it turns out that it was;
  *    else at the old one;
  *  - the configuration is put back before the copy is taken out of its place, and neither while an
  *    engine works there;
  *  - what the target held is back where it was;
  *  - a copy that an engine has worked with is left, and is not for the next try: what containers
  *    wrote in it is nowhere else;
- *  - any other copy stays for the next try, but not where somebody stopped the move or the disk is
+ *  - any other copy stays for the next try, but not if somebody stopped the move or the disk is
  *    full.
  */
 export function moveRepair(
@@ -86,7 +86,7 @@ interface Move {
 
 /**
  * The device went down after the switch: the engine has come up with it, at the new place, and its
- * containers have been writing there since. Going back would lose that; where all is well the move
+ * containers have been writing there since. Going back would lose that; if all is well the move
  * is done.
  */
 async function acceptNewPlace(
@@ -188,7 +188,7 @@ async function returnToOldPlace(
   await context.note(`the engine works in ${setting.path} as before`);
 }
 
-/** Whatever became of the engine while all this was done: where it ran, it runs. */
+/** Whatever became of the engine while all this was done: if it ran, it runs. */
 async function keepRunning(
   host: ContainerHost,
   context: StepContext,

@@ -4,7 +4,7 @@ import type { Launch } from './device.ts';
  * Runs a service manager's command as often as it takes, but no two at a time and only so often.
  */
 export interface StartAttempts {
-  /** Runs it where it does not run, and has had time to show its effect. */
+  /** Runs it if it does not run, and has had time to show its effect. */
   need: () => Promise<void>;
   /** It shows effect: when that is gone again, the next run need not wait for it. */
   seen: () => void;

@@ -39,7 +39,7 @@ import { runTraceOf } from './engine/run-trace.ts';
 const MARKER_AGE_S = 2;
 
 /**
- * A move's own folder lies in the target, on the target's disk: where the disk is not mounted there
+ * A move's own folder lies in the target, on the target's disk: if the disk is not mounted there
  * is no such folder, and nothing can be copied to the disk below. Invariants:
  *  - only what is below that folder is ever deleted; what the target held is moved aside whole, and
  *    back;
@@ -257,7 +257,7 @@ async function moveEntries(from: string, to: string): Promise<void> {
   await syncFolder(from);
 }
 
-/** Without what is no part of a data root; undefined where there is no folder. */
+/** Without what is no part of a data root; undefined if there is no folder. */
 async function entriesOf(folder: string): Promise<string[] | undefined> {
   try {
     return (await readdir(folder)).filter(

@@ -22,8 +22,8 @@ const LIMITS = { timeoutMs: 10_000, maxBytes: 4 * 1024 ** 2 };
 const MOST_PROBES = 4;
 
 /**
- * The block devices of this machine. lsblk lists them; where it is too old for JSON,
- * systeminformation reads what it prints instead; where there is none, /proc/partitions does. What
+ * The block devices of this machine. lsblk lists them; if it is too old for JSON,
+ * systeminformation reads what it prints instead; if there is none, /proc/partitions does. What
  * lsblk leaves open (it asks udev's database, and OpenWrt has no udev) is probed from the devices
  * themselves.
  */
@@ -134,7 +134,7 @@ async function listFromKernel(): Promise<ListedDevice[]> {
 }
 
 /**
- * Asks blkid for each device, or, where that is missing or busybox's, OpenWrt's `block` for all.
+ * Asks blkid for each device, or, if that is missing or busybox's, OpenWrt's `block` for all.
  */
 async function probe(devices: readonly ListedDevice[], call: Call): Promise<Map<string, Content>> {
   const contents = new Map<string, Content>();

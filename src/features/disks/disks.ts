@@ -13,7 +13,7 @@ import type { Log } from '../../log.ts';
  */
 export interface Disks {
   /**
-   * The data of get_block_devices, by kernel name. @throws DepotError internal where the system
+   * The data of get_block_devices, by kernel name. @throws DepotError internal if the system
    * does not tell
    */
   all: () => Promise<Record<string, DiskItem>>;
@@ -26,7 +26,7 @@ export interface DiskItem {
   uuid: string;
   version: string;
   label: string;
-  /** Where it was mounted first; empty where it is not. */
+  /** Where it was mounted first; empty if it is not. */
   mount: string;
   type: string;
   /** `238.46 GB`. */
@@ -72,7 +72,7 @@ export function createDisks({ host, log }: { host: BlockDeviceHost; log: Log }):
   };
   const renew = (): Promise<Answer> => (making ??= make().finally(() => (making = undefined)));
 
-  /** A new answer where the last one no longer holds. */
+  /** A new answer if the last one no longer holds. */
   const current = async (): Promise<Answer> => {
     await making?.catch(() => undefined);
     const fingerprint = await host.fingerprint();

@@ -56,7 +56,7 @@ const listing = v.object({ blockdevices: v.array(node) });
 
 /**
  * Flattens lsblk's tree. A RAID or LVM volume stands below each of its members and is listed once.
- * @returns undefined where the text is no listing
+ * @returns undefined if the text is no listing
  */
 export function parseLsblk(json: string): ListedDevice[] | undefined {
   const result = v.safeParse(listing, parse(json));

@@ -1,5 +1,5 @@
 /**
- * One block device, as the kernel and its own first blocks tell it. Texts are empty where nothing
+ * One block device, as the kernel and its own first blocks tell it. Texts are empty if nothing
  * is known.
  */
 export interface BlockDevice {
@@ -24,7 +24,7 @@ export interface BlockDeviceHost {
    * unmounted.
    */
   fingerprint: () => Promise<string>;
-  /** @throws DepotError internal where the system does not tell */
+  /** @throws DepotError internal if the system does not tell */
   list: () => Promise<BlockDevice[]>;
   /**
    * Calls back once, when somebody writes to one of these device nodes (mkfs, a label); returns how

@@ -64,7 +64,7 @@ export function createPassword(stateDir: string): Password {
 }
 
 /**
- * @returns undefined only where there is no file: one that cannot be read must not pass for a
+ * @returns undefined only if there is no file: one that cannot be read must not pass for a
  *   password that was never set
  */
 async function readHashFile(file: string): Promise<string | undefined> {

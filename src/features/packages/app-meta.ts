@@ -33,7 +33,7 @@ function optional<const Schema extends v.GenericSchema>(
 
 export type AppMeta = v.InferOutput<typeof metaFile>;
 
-/** @returns undefined where the text is no JSON object */
+/** @returns undefined if the text is no JSON object */
 export function parseAppMeta(json: string): AppMeta | undefined {
   try {
     const content: unknown = JSON.parse(json);

@@ -16,7 +16,7 @@ export function autoconfPlan(context: ScriptContext): Plan {
 }
 
 /**
- * Runs the script that configures the app. It fails the job where there is none, or where it fails.
+ * Runs the script that configures the app. It fails the job if there is none, or if it fails.
  */
 export function autoconfStep(context: ScriptContext): CommandStep {
   return {

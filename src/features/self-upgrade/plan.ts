@@ -12,7 +12,7 @@ export const STORE_PACKAGE = 'depotd';
 
 /**
  * @returns the newer version that the lists offer, if there is one
- * @throws DepotError internal where the store was not installed as a package
+ * @throws DepotError internal if the store was not installed as a package
  */
 export async function findSelfUpgrade(manager: PackageManager): Promise<string | undefined> {
   const installed = (await manager.installed()).get(STORE_PACKAGE);
@@ -145,7 +145,7 @@ function watchAgain({ manager, selfUpgrade }: SelfUpgradeTools): Step[] {
   ];
 }
 
-/** The watcher clears up behind itself; where it was never called nobody else does. */
+/** The watcher clears up behind itself; if it was never called nobody else does. */
 async function forgetUnused(
   { selfUpgrade }: SelfUpgradeTools,
   { runs }: Readonly<Job>,

@@ -13,7 +13,7 @@ export const PROGRAM: UploadKind = 'run';
 export interface UploadFolder {
   /** The kinds that are taken. */
   kinds: readonly UploadKind[];
-  /** @throws DepotError unavailable where the folder is not the daemon's own */
+  /** @throws DepotError unavailable if the folder is not the daemon's own */
   create: (kind: UploadKind) => Promise<UploadFile>;
   /**
    * Judges a file by its content. @throws DepotError bad_request that says what is wrong with it
@@ -32,7 +32,7 @@ export interface UploadFolder {
 export interface UploadFile {
   /** 32 hexadecimal digits. */
   id: string;
-  /** @throws DepotError no_space where the disk is full */
+  /** @throws DepotError no_space if the disk is full */
   write: (piece: Uint8Array) => Promise<void>;
   /** Resolves when all of it is in the file. */
   finish: () => Promise<void>;

@@ -42,7 +42,7 @@ async function read(paths: Paths): Promise<KnownSetting> {
   const fromUci = optionOf(DATA_ROOT);
   const fromJson = json === undefined ? undefined : dataRootIn(json, jsonFile);
   const path = withoutSlash(fromUci ?? fromJson ?? DEFAULT_ROOT);
-  // Where neither names it, the one is set that the init script reads.
+  // If neither names it, the one is set that the init script reads.
   const isUci = fromUci !== undefined || (fromJson === undefined && uci !== undefined);
   return isUci
     ? { path, file: uciFile, kind: 'uci', text: uci, ...known }

@@ -29,7 +29,7 @@ const UNIT_FOLDERS = [
   '/lib/systemd/system',
 ];
 
-/** @throws DepotError unavailable where nobody is there */
+/** @throws DepotError unavailable if nobody is there */
 export async function findServiceManager(options: ServiceManagerOptions): Promise<ServiceManager> {
   const { paths, settings } = options;
   const { engine, start, stop } = settings();

@@ -99,7 +99,7 @@ function faultOf(abilities: Abilities | undefined): string | undefined {
 /**
  * The options of every pass, and those that bring attributes over. -x, since the mounts of running
  * containers below the data root show what is copied from elsewhere already. Times are compared to
- * the nanosecond where both sides keep them: by itself rsync looks at whole seconds, and containers
+ * the nanosecond if both sides keep them: by itself rsync looks at whole seconds, and containers
  * write more often.
  */
 export function optionsFor(

@@ -3,7 +3,7 @@
  * behind the last hyphen), each by Debian's rule: runs of non-digits by character, with `~` before
  * the end and letters before other characters; runs of digits as numbers. Source: Debian policy,
  * section 5.6.12, and `opkg compare-versions`.
- * @returns negative where a is older, zero where they are the same, positive where a is newer
+ * @returns negative if a is older, zero if they are the same, positive if a is newer
  */
 export function compareVersions(a: string, b: string): number {
   const left = splitVersion(a);

@@ -11,7 +11,7 @@ export interface OpkgConfig {
   /** Roots that packages can be installed to; the first is the default one. */
   destinations: string[];
   listsDir: string;
-  /** Architectures that may be installed, with their priority; none where nothing tells. */
+  /** Architectures that may be installed, with their priority; none if nothing tells. */
   architectures: Map<string, number>;
   feeds: (Feed & { isGzip: boolean })[];
   checksSignatures: boolean;
@@ -20,7 +20,7 @@ export interface OpkgConfig {
 /**
  * Reads `opkg.conf` and `opkg/*.conf` as opkg does: `dest NAME PATH`, `lists_dir NAME PATH`, `arch
  * NAME PRIORITY`, `src|src/gz NAME URL`, `option NAME [VALUE]`. With an offline root opkg reads
- * only the folder. Where no line names an architecture, as on OpenWrt, opkg has the one that it was
+ * only the folder. If no line names an architecture, as on OpenWrt, opkg has the one that it was
  * built for, and so has the release.
  */
 export async function readOpkgConfig(paths: Paths): Promise<OpkgConfig> {

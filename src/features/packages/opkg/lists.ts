@@ -63,7 +63,7 @@ async function* readList(
 
 /**
  * Paragraphs of a list whose `Package` the caller wants.
- * @throws an Error where the file cannot be read or unpacked
+ * @throws an Error if the file cannot be read or unpacked
  */
 export async function* readParagraphs(
   file: string,

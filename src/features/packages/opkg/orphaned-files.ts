@@ -30,7 +30,7 @@ export async function removeOrphans(options: OrphanOptions): Promise<string[]> {
 
 /**
  * Removes the folders of killed opkgs: each holds what was downloaded, in memory on most devices.
- * An opkg makes its own when it has the lock, so where nobody holds it after they are listed, they
+ * An opkg makes its own when it has the lock, so if nobody holds it after they are listed, they
  * are nobody's. Only those made by this user after `since` (Unix seconds) are touched.
  */
 export async function removeTemporaryFolders(

@@ -122,7 +122,7 @@ export function createDatabaseReader(options: DatabaseOptions): DatabaseReader {
 /**
  * An empty file is what truncation leaves, and what opkg writes for a destination without packages;
  * the device's own root has some.
- * @returns undefined where the file is being written, replaced or is damaged
+ * @returns undefined if the file is being written, replaced or is damaged
  */
 async function takeReading(
   file: string,

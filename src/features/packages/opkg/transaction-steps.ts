@@ -123,7 +123,7 @@ const FAILED = 255;
 
 /**
  * Whether opkg did nothing because somebody took the lock between the look at it and opkg's start.
- * The message counts only where it is the first thing printed: maintainer scripts that call opkg
+ * The message counts only if it is the first thing printed: maintainer scripts that call opkg
  * print it, too.
  */
 async function hasLostLock({ job, printed, memory }: StepContext): Promise<boolean> {
@@ -140,7 +140,7 @@ async function hasLostLock({ job, printed, memory }: StepContext): Promise<boole
 }
 
 /**
- * Puts the copy of the status file back where opkg's own is damaged, or has lost packages that are
+ * Puts the copy of the status file back if opkg's own is damaged, or has lost packages that are
  * still on the device.
  * @returns what was wrong, if anything was
  */

@@ -48,7 +48,7 @@ export function installPlan(
       };
 }
 
-/** The app's meta package where one is installed or offered, else the package of that name. */
+/** The app's meta package if one is installed or offered, else the package of that name. */
 async function knownPackage({ manager }: PackageTools, subject: string): Promise<string> {
   const meta = metaPackageOf(subject);
   if (isPresent((await manager.installed()).get(meta))) return meta;
