@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
  * Where the licence of a Node lies, from the folder of the binary on: in its releases (`bin/node`
  * and `LICENSE`), beside a binary that was taken out of one, in packages of Alpine and of Debian.
  */
-const PLACES = [
+const PATHS = [
   'LICENSE',
   '../LICENSE',
   '../share/licenses/nodejs/LICENSE',
@@ -20,7 +20,7 @@ const PLACES = [
  */
 export function findNodeLicence(binary: string, given: string | undefined): string | undefined {
   const folder = dirname(realpathSync(binary));
-  const path = given ?? PLACES.map((place) => join(folder, place)).find(isNodes);
+  const path = given ?? PATHS.map((place) => join(folder, place)).find(isNodes);
   if (path === undefined) return undefined;
   if (given !== undefined && !isNodes(given)) {
     throw new Error(`cannot use ${given}: it is not the licence of Node.js`);

@@ -25,8 +25,8 @@ export function installedBytes(files: PackageFiles): number {
 }
 
 function parentsOf(path: string): string[] {
-  const parts = path.split('/').slice(1, -1);
-  return parts.map((_, at) => `./${parts.slice(0, at + 1).join('/')}/`);
+  const names = path.split('/').slice(1, -1);
+  return names.map((_, at) => `./${names.slice(0, at + 1).join('/')}/`);
 }
 
 function folder(name: string): TarEntry {

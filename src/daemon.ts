@@ -52,7 +52,7 @@ export async function startDaemon(source: ConfigSource): Promise<Daemon> {
   queue.resume();
   await Promise.all(features.map(async ({ start }) => start?.()));
 
-  const takeOver = async (next: Config): Promise<void> => {
+  const changeTo = async (next: Config): Promise<void> => {
     const nextHandler = await handlerFor(next);
     // Addresses and log-in do not change in one moment, and neither set of addresses may be met
     // with the other's log-in.
@@ -76,7 +76,7 @@ export async function startDaemon(source: ConfigSource): Promise<Daemon> {
       if (next.waiting.length > 0) {
         log.warn({ options: next.waiting }, 'options that apply after a restart only');
       }
-      await takeOver(next.config);
+      await changeTo(next.config);
       log.info({}, 'configuration read again');
     } catch (error) {
       answering = handler;

@@ -53,6 +53,7 @@ export async function createFoundation({
     log,
     config,
     environment,
+    // OpenWrt's /lib/functions.sh reads the root from it, whichever package manager is used.
     scriptEnvironment: paths.isLive ? environment : { ...environment, IPKG_INSTROOT: paths.root },
     processes,
     notes,

@@ -6,7 +6,7 @@ import { startDaemon, type Daemon } from './daemon.ts';
 import { DepotError, reasonOf } from './errors.ts';
 import { SECTIONS } from './features.ts';
 import { deferFetchClasses } from './runtime/light-fetch.ts';
-import { giveBackMemory, setMemoryFlags } from './runtime/memory.ts';
+import { releaseMemory, setMemoryFlags } from './runtime/memory.ts';
 
 const USAGE = `usage: depotd [--config FILE] [--set SECTION.OPTION=VALUE]… [--check] [--version]
 
@@ -30,7 +30,7 @@ async function main(): Promise<void> {
     // Who reads that it listens may send one at once.
     obeySignals(starting);
     await starting;
-    giveBackMemory();
+    releaseMemory();
   } catch (error) {
     process.stderr.write(`depotd: ${reasonOf(error)}\n`);
     process.exit(error instanceof DepotError && error.code === 'bad_request' ? EXIT_USAGE : 1);

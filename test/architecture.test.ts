@@ -104,8 +104,8 @@ describe('who may import whom', () => {
     const foreign = imports
       .filter(({ from, isFile }) => isFile && roomOf(from) === room)
       .filter((entry) => !isAllowed(entry));
-    const told = foreign.map(({ from, to }) => `${from} → ${to}`);
-    expect(told.filter((text) => !FORGIVEN.includes(text))).toEqual([]);
+    const found = foreign.map(({ from, to }) => `${from} → ${to}`);
+    expect(found.filter((text) => !FORGIVEN.includes(text))).toEqual([]);
   });
 
   test.each([
@@ -173,11 +173,11 @@ describe('shape', () => {
   });
 
   test('no file or folder is named for nothing in particular', () => {
-    const parts = filesBelow('.')
+    const names = filesBelow('.')
       .filter((path) => !path.startsWith('test/'))
       .flatMap((path) => path.split('/'));
     expect(
-      parts.filter((part) =>
+      names.filter((part) =>
         NAMES_OF_NOTHING.includes(basename(part, extname(part)).toLowerCase()),
       ),
     ).toEqual([]);

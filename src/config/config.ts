@@ -117,7 +117,7 @@ function contradictions(
 }
 
 /**
- * The next configuration as far as it may be taken over while the daemon runs.
+ * The next configuration as far as it may be applied while the daemon runs.
  * @returns also the options that differ and wait for a restart, `SECTION.OPTION`
  */
 export function withoutRestart(

@@ -71,7 +71,7 @@ function settingsOf(text: string, path: string, { tables, problems }: Reading): 
     } else {
       for (const option of section.options) {
         const where = `${path}:${option.line}`;
-        if (option.isList && takesList(table, option.name) === false) {
+        if (option.isList && acceptsList(table, option.name) === false) {
           const key = `${name}.${option.name}`;
           problems.push(`${where}: cannot use list for ${key}: it takes one value (option)`);
         } else addOption(settings, name, { ...option, where });
@@ -102,7 +102,7 @@ function readOverrides(overrides: string[], { tables, problems }: Reading): Sett
     }
     const [, section = '', name = '', value = ''] = match;
     const known = settings.get(`${section}.${name}`);
-    if (known !== undefined && takesList(tables.get(section), name) === true) {
+    if (known !== undefined && acceptsList(tables.get(section), name) === true) {
       known.values.push(value);
     } else settings.set(`${section}.${name}`, { section, name, values: [value], where: '--set' });
   }
@@ -110,6 +110,6 @@ function readOverrides(overrides: string[], { tables, problems }: Reading): Sett
 }
 
 /** undefined if there is no such option */
-function takesList(table: OptionTable | undefined, name: string): boolean | undefined {
+function acceptsList(table: OptionTable | undefined, name: string): boolean | undefined {
   return table !== undefined && Object.hasOwn(table, name) ? table[name]?.isList : undefined;
 }

@@ -1,14 +1,14 @@
-/** Takes bytes from a stream in the pieces that a format has. */
+/** Reads bytes from a stream in the pieces that a format has. */
 export interface ByteReader {
   /**
    * Exactly so many bytes; undefined at the end of the stream. @throws an Error if it ends in
    * between
    */
-  take: (count: number) => Promise<Buffer | undefined>;
+  read: (count: number) => Promise<Buffer | undefined>;
   /**
    * At least one byte and at most so many, as they come. @throws an Error at the end of the stream
    */
-  takeSome: (most: number) => Promise<Buffer>;
+  readSome: (most: number) => Promise<Buffer>;
   /** @throws an Error if the stream ends before */
   skip: (count: number) => Promise<void>;
 }
@@ -24,24 +24,24 @@ export function createByteReader(source: AsyncIterable<Buffer>): ByteReader {
     }
     return true;
   };
-  const takeSome = async (most: number): Promise<Buffer> => {
+  const readSome = async (most: number): Promise<Buffer> => {
     if (!(await fill())) throw new Error('it ends in the middle');
-    const taken = piece.subarray(0, most);
-    piece = piece.subarray(taken.length);
-    return taken;
+    const bytes = piece.subarray(0, most);
+    piece = piece.subarray(bytes.length);
+    return bytes;
   };
   return {
-    takeSome,
-    take: async (count) => {
+    readSome,
+    read: async (count) => {
       if (count > 0 && !(await fill())) return undefined;
-      const taken: Buffer[] = [];
-      for (let left = count; left > 0; left -= taken.at(-1)?.length ?? 0) {
-        taken.push(await takeSome(left));
+      const chunks: Buffer[] = [];
+      for (let left = count; left > 0; left -= chunks.at(-1)?.length ?? 0) {
+        chunks.push(await readSome(left));
       }
-      return Buffer.concat(taken);
+      return Buffer.concat(chunks);
     },
     skip: async (count) => {
-      for (let left = count; left > 0;) left -= (await takeSome(left)).length;
+      for (let left = count; left > 0;) left -= (await readSome(left)).length;
     },
   };
 }

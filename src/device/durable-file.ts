@@ -8,7 +8,7 @@ import { dirname } from 'node:path';
 export async function replaceFile(
   file: string,
   content: string | Uint8Array,
-  like: number | FileLook = 0o600,
+  like: number | FileOwnership = 0o600,
 ): Promise<void> {
   await mkdir(dirname(file), { recursive: true });
   const temporary = `${file}.${process.pid}.new`;
@@ -30,7 +30,7 @@ export async function replaceFile(
 }
 
 /** Whose a file is, and who may do what with it. */
-export interface FileLook {
+export interface FileOwnership {
   mode: number;
   uid: number;
   gid: number;

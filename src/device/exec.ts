@@ -112,7 +112,7 @@ export async function run(command: Command, limits: RunLimits): Promise<RunResul
   }
 
   const ending = createEnding(pid);
-  child.once('exit', (code) => ending.settle(code ?? undefined));
+  child.once('exit', (code) => ending.resolve(code ?? undefined));
   const output = collect([child.stdout, child.stderr], limits.maxBytes, () => ending.cut('output'));
   const timer = setTimeout(() => ending.cut('time'), limits.timeoutMs);
   const onAbort = (): void => ending.cut('stop');
@@ -144,21 +144,21 @@ export async function lockDescriptor(
   });
   return new Promise((resolve) => {
     const timer = setTimeout(() => child.kill('SIGKILL'), timeoutMs);
-    const settle = (result: 'locked' | 'held' | 'failed'): void => {
+    const end = (result: 'locked' | 'held' | 'failed'): void => {
       clearTimeout(timer);
       resolve(result);
     };
-    child.once('error', () => settle('failed'));
+    child.once('error', () => end('failed'));
     child.once('exit', (code, signal) => {
-      if (code === 0) settle('locked');
-      else settle(signal === 'SIGKILL' ? 'held' : 'failed');
+      if (code === 0) end('locked');
+      else end(signal === 'SIGKILL' ? 'held' : 'failed');
     });
   });
 }
 
 interface Ending {
   exited: Promise<number | undefined>;
-  settle: (exitCode: number | undefined) => void;
+  resolve: (exitCode: number | undefined) => void;
   /** Kills the group; the first reason counts. */
   cut: (limit: NonNullable<RunResult['cutShortBy']>) => void;
   reason: () => Pick<RunResult, 'cutShortBy'>;
@@ -166,15 +166,20 @@ interface Ending {
 
 function createEnding(pid: number): Ending {
   let cutShortBy: RunResult['cutShortBy'];
-  let settle: Ending['settle'] = () => undefined;
-  const exited = new Promise<number | undefined>((resolve) => (settle = resolve));
+  let resolveExit: Ending['resolve'] = () => undefined;
+  const exited = new Promise<number | undefined>((resolve) => (resolveExit = resolve));
   const cut: Ending['cut'] = (limit) => {
     if (cutShortBy !== undefined) return;
     cutShortBy = limit;
     killGroup(pid);
-    setTimeout(() => settle(undefined), AFTER_KILL_MS).unref();
+    setTimeout(() => resolveExit(undefined), AFTER_KILL_MS).unref();
   };
-  return { exited, settle, cut, reason: () => (cutShortBy === undefined ? {} : { cutShortBy }) };
+  return {
+    exited,
+    resolve: resolveExit,
+    cut,
+    reason: () => (cutShortBy === undefined ? {} : { cutShortBy }),
+  };
 }
 
 function killGroup(pid: number): void {

@@ -31,7 +31,7 @@ export interface HeldProcess {
   mark: ProcessMark;
   go: () => void;
   /** Lets it end without the command; resolves when it has. */
-  drop: () => Promise<void>;
+  abandon: () => Promise<void>;
   /**
    * Settles when the holder has ended while this daemon was its parent; a hint only, the exit file
    * is the truth.

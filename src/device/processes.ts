@@ -80,16 +80,16 @@ async function start(
       cwd: command.cwd,
     };
     const { pid, finishInput, ended } = await startDetached(holder, descriptor);
-    const drop = async (): Promise<void> => {
+    const abandon = async (): Promise<void> => {
       finishInput('');
       await ended;
     };
     // A holder that cannot be named could not be found again, so it does not get its go.
     const mark = await markOf(pid, isOnTerminal).catch(async (error: unknown) => {
-      await drop();
+      await abandon();
       throw error;
     });
-    return { mark, go: () => finishInput('go\n'), drop, ended };
+    return { mark, go: () => finishInput('go\n'), abandon, ended };
   } finally {
     closeSync(descriptor);
   }

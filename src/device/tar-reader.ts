@@ -24,9 +24,9 @@ export async function* readTar(source: AsyncIterable<Buffer>): AsyncGenerator<Ta
   const reader = createByteReader(source);
   let long: LongNames = {};
   for (
-    let header = await reader.take(BLOCK_BYTES);
+    let header = await reader.read(BLOCK_BYTES);
     header !== undefined && !isEnd(header);
-    header = await reader.take(BLOCK_BYTES)
+    header = await reader.read(BLOCK_BYTES)
   ) {
     checkSum(header);
     const sizeBytes = numberIn(header, 124, 12);
@@ -108,7 +108,7 @@ function isWithoutContent(type: string): boolean {
 
 async function* contentOf(reader: ByteReader, rest: { left: number }): AsyncGenerator<Buffer> {
   while (rest.left > 0) {
-    const piece = await reader.takeSome(rest.left);
+    const piece = await reader.readSome(rest.left);
     rest.left -= piece.length;
     yield piece;
   }
@@ -116,7 +116,7 @@ async function* contentOf(reader: ByteReader, rest: { left: number }): AsyncGene
 
 async function contentOfName(reader: ByteReader, sizeBytes: number): Promise<Buffer> {
   if (sizeBytes > MOST_NAME_BYTES) throw new Error(`a name of ${sizeBytes} bytes is too long`);
-  const content = (await reader.take(sizeBytes)) ?? Buffer.alloc(0);
+  const content = (await reader.read(sizeBytes)) ?? Buffer.alloc(0);
   await reader.skip(paddingOf(sizeBytes));
   return content;
 }

@@ -31,8 +31,8 @@ type App = Hono<{ Bindings: Bindings }>;
 type Context = AnyContext<{ Bindings: Bindings }>;
 
 /**
- * The whole interface. Each request passes: Host → path → method → origin → session → token →
- * parameters → handler; whatever refuses it answers, and nothing behind it runs.
+ * The whole interface. Each request passes: Host → path → method → origin → session →
+ * token → parameters → handler; whatever refuses it answers, and nothing behind it runs.
  */
 export function createApp(appOptions: AppOptions): App {
   const options = { ...appOptions, watch: createSessionWatch(appOptions.sessions) };
@@ -133,10 +133,10 @@ async function handle(
   if (route.method === 'POST') checkOrigin(request.headers);
   const session = await sessionFor(sessions, route, request);
   checkQuery(route, request);
-  const values = route.takesUpload
+  const values = route.acceptsUpload
     ? readQuery(request)
     : await readParameters(request, context.env.incoming);
-  if (route.needsToken || (route.takesUpload && values.has('token'))) {
+  if (route.needsToken || (route.acceptsUpload && values.has('token'))) {
     checkToken(values.get('token'), session.token);
   }
   const params = checkParameters(route.params, values);

@@ -22,13 +22,18 @@ export function readForm(incoming: IncomingMessage): Promise<string> {
   return new Promise((resolve, reject) => {
     const pieces: Buffer[] = [];
     let bytes = 0;
-    const finish = (settle: () => void): void => {
+    const finish = (conclude: () => void): void => {
       clearTimeout(timer);
-      incoming.off('data', take).off('end', done).off('close', broken).off('error', broken).pause();
-      settle();
+      incoming
+        .off('data', collect)
+        .off('end', done)
+        .off('close', broken)
+        .off('error', broken)
+        .pause();
+      conclude();
     };
     const refuse = (error: DepotError): void => finish(() => reject(error));
-    const take = (piece: Buffer): void => {
+    const collect = (piece: Buffer): void => {
       bytes += piece.length;
       if (bytes > MOST_FORM_BYTES) refuse(tooLarge());
       else pieces.push(piece);
@@ -46,7 +51,7 @@ export function readForm(incoming: IncomingMessage): Promise<string> {
         ),
       FORM_TIMEOUT_MS,
     );
-    incoming.on('data', take).on('end', done).on('close', broken).on('error', broken);
+    incoming.on('data', collect).on('end', done).on('close', broken).on('error', broken);
   });
 }
 

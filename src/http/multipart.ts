@@ -12,33 +12,33 @@ export interface FilePart {
 
 export interface ReceiveOptions<Result> {
   /** Reads the file to its end. What it throws refuses the request. */
-  take: (part: FilePart) => Promise<Result>;
-  /** Undoes what was taken, if the rest of the request turns out bad. */
-  drop: (result: Result) => Promise<void>;
+  receive: (part: FilePart) => Promise<Result>;
+  /** Undoes what was received, if the rest of the request turns out bad. */
+  discard: (result: Result) => Promise<void>;
   /** Limit for the silence between two pieces, in milliseconds. */
   idleMs: number;
 }
 
 /**
  * Receives a form with one file in it, whatever its field is called (RFC 7578). The body is read
- * piece by piece, no faster than the file is taken.
- * @throws DepotError wrong_content_type, bad_request, and what `take` throws; then nothing of the
- *   file is left
+ * piece by piece, no faster than the file is received.
+ * @throws DepotError wrong_content_type, bad_request, and what `receive` throws; then nothing of
+ *   the file is left
  */
 export async function receiveFile<Result>(
   incoming: IncomingMessage,
-  { take, drop, idleMs }: ReceiveOptions<Result>,
+  { receive, discard, idleMs }: ReceiveOptions<Result>,
 ): Promise<Result> {
   const parser = await createParser(incoming);
-  let taken: Promise<Result> | undefined;
+  let received: Promise<Result> | undefined;
   try {
     await new Promise<void>((resolve, reject) => {
       parser.on('file', (_field, content, { filename }) => {
-        // An error of the file is one of the form, too; it is told there.
+        // An error of the file is one of the form, too; it is reported there.
         content.on('error', () => undefined);
-        if (taken !== undefined) reject(bad('it has more than one file'));
-        taken ??= take({ name: filename, content: content as AsyncIterable<Uint8Array> });
-        taken.catch(reject);
+        if (received !== undefined) reject(bad('it has more than one file'));
+        received ??= receive({ name: filename, content: content as AsyncIterable<Uint8Array> });
+        received.catch(reject);
       });
       for (const limit of ['filesLimit', 'fieldsLimit', 'partsLimit'] as const) {
         parser.on(limit, () => reject(bad('it has too many parts')));
@@ -47,12 +47,12 @@ export async function receiveFile<Result>(
       parser.on('close', resolve);
       feed(incoming, parser, { idleMs, onBroken: reject });
     });
-    if (taken === undefined) throw bad('it has no file');
-    return await taken;
+    if (received === undefined) throw bad('it has no file');
+    return await received;
   } catch (error) {
     incoming.unpipe(parser);
     parser.destroy();
-    await taken?.then(drop, () => undefined);
+    await received?.then(discard, () => undefined);
     throw error;
   }
 }
@@ -71,7 +71,8 @@ async function createParser({ headers }: IncomingMessage): Promise<Busboy> {
   }
   const { default: busboy } = await import('busboy');
   try {
-    // One file more than is taken, so that a second one is noticed; fields beside it are read over.
+    // One file more than is accepted, so that a second one is noticed; fields beside it are read
+    // over.
     return busboy({
       headers,
       defParamCharset: 'utf8',
@@ -89,7 +90,7 @@ async function createParser({ headers }: IncomingMessage): Promise<Busboy> {
   }
 }
 
-/** Pipes the request in, and tells when its sender goes away or falls silent. */
+/** Pipes the request in, and reports when its sender goes away or falls silent. */
 function feed(
   incoming: IncomingMessage & Readable,
   parser: Writable,

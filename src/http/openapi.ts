@@ -22,7 +22,7 @@ export async function openApiDocument({
     });
     const isInBody = ({ name }: { name: string }): boolean => route.bodyOnly.includes(name);
     const token =
-      route.needsToken || route.takesUpload
+      route.needsToken || route.acceptsUpload
         ? [{ name: 'token', in: 'query', required: route.needsToken, schema: { type: 'string' } }]
         : [];
     paths[path] = {
@@ -31,7 +31,7 @@ export async function openApiDocument({
         summary: route.summary,
         parameters: [...token, ...schemas.filter((schema) => !isInBody(schema))],
         ...(route.bodyOnly.length > 0 ? { requestBody: formBody(schemas.filter(isInBody)) } : {}),
-        ...(route.takesUpload ? { requestBody: UPLOAD_BODY } : {}),
+        ...(route.acceptsUpload ? { requestBody: UPLOAD_BODY } : {}),
         responses: responsesOf(route),
       },
     };
@@ -83,7 +83,7 @@ function passedOn({ parameters }: PassedOperation): object {
   };
 }
 
-function responsesOf({ method, isTask, access, needsToken, takesUpload }: Route): object {
+function responsesOf({ method, isTask, access, needsToken, acceptsUpload }: Route): object {
   const refusal = { $ref: `#/components/schemas/${isTask ? 'TaskRefusal' : 'Refusal'}` };
   const refused = (description: string): object => ({
     description,
@@ -108,7 +108,7 @@ function responsesOf({ method, isTask, access, needsToken, takesUpload }: Route)
     ...(access === 'session' || needsToken
       ? { '403': refused('no session, a wrong token, or a foreign page') }
       : {}),
-    ...(takesUpload
+    ...(acceptsUpload
       ? {
           '413': refused('the file is larger than main.upload_max_mb'),
           '415': refused('the body is no multipart/form-data'),

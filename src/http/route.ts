@@ -47,7 +47,7 @@ export interface Route {
    * Whether the handler reads the body itself: then parameters come from the query alone, and the
    * token may be left out but not be wrong.
    */
-  takesUpload: boolean;
+  acceptsUpload: boolean;
   /** Whether failures, too, have the shape of a task result. */
   isTask: boolean;
   params: v.ObjectEntries;
@@ -113,7 +113,7 @@ export function postTask<const Entries extends v.ObjectEntries>(
 export function postUpload<const Entries extends v.ObjectEntries>(
   options: RouteOptions<Entries>,
 ): Route {
-  return route('POST', options, { takesUpload: true, isTask: true });
+  return route('POST', options, { acceptsUpload: true, isTask: true });
 }
 
 function route<Entries extends v.ObjectEntries>(
@@ -129,7 +129,7 @@ function route<Entries extends v.ObjectEntries>(
     needsWrite: method === 'POST',
     isStream: false,
     bodyOnly: [],
-    takesUpload: false,
+    acceptsUpload: false,
     isTask: false,
     ...options,
     method,

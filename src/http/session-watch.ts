@@ -6,43 +6,43 @@ import type { Sessions } from './sessions.ts';
  */
 export type SessionWatch = (headers: Headers, onEnd: () => void) => () => void;
 
-/** With what a look takes, an answer that goes on ends within 2 s of its session. */
-const LOOK_MS = 1500;
+/** With the time of one check, an answer that goes on ends within 2 s of its session. */
+const CHECK_MS = 1500;
 
 /**
- * One clock for all: those who are watched are looked at in the same moment, so that the sessions
+ * One clock for all: those who are watched are checked in the same moment, so that the sessions
  * can answer all of them with one question. It stands still while nobody is watched.
  */
 export function createSessionWatch({ peek }: Pick<Sessions, 'peek'>): SessionWatch {
   const watched = new Set<() => void>();
   let clock: NodeJS.Timeout | undefined;
 
-  const remove = (look: () => void): void => {
-    watched.delete(look);
+  const remove = (check: () => void): void => {
+    watched.delete(check);
     if (watched.size > 0) return;
     clearInterval(clock);
     clock = undefined;
   };
   const tick = (): void => {
-    for (const look of watched) look();
+    for (const check of watched) check();
   };
 
   return (headers, onEnd) => {
-    let isLooking = false;
+    let isChecking = false;
     const end = (): void => {
-      if (!watched.has(look)) return;
-      remove(look);
+      if (!watched.has(check)) return;
+      remove(check);
       onEnd();
     };
-    const look = (): void => {
-      if (isLooking) return;
-      isLooking = true;
+    const check = (): void => {
+      if (isChecking) return;
+      isChecking = true;
       peek(headers)
         .then((session) => session === undefined && end(), end)
-        .finally(() => (isLooking = false));
+        .finally(() => (isChecking = false));
     };
-    watched.add(look);
-    clock ??= setInterval(tick, LOOK_MS);
-    return () => remove(look);
+    watched.add(check);
+    clock ??= setInterval(tick, CHECK_MS);
+    return () => remove(check);
   };
 }

@@ -55,19 +55,19 @@ async function saveEnd({ journal, log }: EndingOptions, ended: Job): Promise<str
   }
 }
 
-/** For a job whose record does not tell its holder. */
+/** For a job whose record does not name its holder. */
 const NOBODY = { pid: 0, startTicks: 0, bootId: '', isOnTerminal: false };
 
 /**
  * Says which records were set aside when the journal was opened, and ends what still runs of their
  * jobs, so that nothing runs beside it. Never throws.
  */
-export async function endStrays({ journal, log, processes }: EndingOptions): Promise<void> {
+export async function endOrphans({ journal, log, processes }: EndingOptions): Promise<void> {
   for (const { id, number, damage } of journal.damaged) {
     log.error({ task: id, line: number, reason: damage }, 'job record set aside');
   }
   if (journal.damaged.length === 0) return;
   const live = await outlastShortage(processes.jobsUnderWay).catch(() => new Set<string>());
-  const strays = journal.damaged.filter(({ id, isOver }) => !isOver && live.has(id));
-  await Promise.all(strays.map(({ id }) => endProcesses(processes, { jobId: id, mark: NOBODY })));
+  const orphans = journal.damaged.filter(({ id, isOver }) => !isOver && live.has(id));
+  await Promise.all(orphans.map(({ id }) => endProcesses(processes, { jobId: id, mark: NOBODY })));
 }

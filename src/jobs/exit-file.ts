@@ -9,7 +9,7 @@ import { watchPath } from '../device/watch-path.ts';
  */
 export type Exit = { exitCode: number } | 'not-run' | 'lost';
 
-/** The watch is what tells; this is for a holder that was killed and leaves nothing to watch. */
+/** The watch is what reports; this is for a holder that was killed and leaves nothing to watch. */
 const LIVENESS_MS = 1000;
 
 interface Waiting {
@@ -22,7 +22,7 @@ interface Waiting {
   ended?: Promise<void>;
 }
 
-/** Waits until a command has ended, whoever started it. A look that fails is not an end. */
+/** Waits until a command has ended, whoever started it. A check that fails is not an end. */
 export async function waitForExit(waiting: Waiting): Promise<Exit> {
   let wake: () => void = () => undefined;
   const watcher = watchPath(dirname(waiting.file), (name) => {
@@ -32,7 +32,7 @@ export async function waitForExit(waiting: Waiting): Promise<Exit> {
   try {
     for (;;) {
       const woken = new Promise<void>((resolve) => (wake = resolve));
-      const exit = await lookForExit(waiting);
+      const exit = await findExit(waiting);
       if (exit !== undefined) return exit;
       const timer = setTimeout(wake, LIVENESS_MS);
       await woken;
@@ -44,7 +44,7 @@ export async function waitForExit(waiting: Waiting): Promise<Exit> {
 }
 
 /** @returns undefined if the command runs, or if that cannot be found out at the moment */
-async function lookForExit({ file, pid, isAlive }: Waiting): Promise<Exit | undefined> {
+async function findExit({ file, pid, isAlive }: Waiting): Promise<Exit | undefined> {
   try {
     const exit = await readExit(file, pid);
     if (exit !== undefined || (await isAlive())) return exit;
@@ -56,9 +56,9 @@ async function lookForExit({ file, pid, isAlive }: Waiting): Promise<Exit | unde
 }
 
 /**
- * A file that another holder wrote is what is left of one that never got its go: it tells nothing
+ * A file that another holder wrote is what is left of one that never got its go: it says nothing
  * of this command.
- * @throws an Error of Node if there is no telling for the moment
+ * @throws an Error of Node if that cannot be known for the moment
  */
 async function readExit(file: string, pid: number): Promise<Exit | undefined> {
   const text = await readFile(file, 'latin1').catch((error: unknown) => {
@@ -69,6 +69,6 @@ async function readExit(file: string, pid: number): Promise<Exit | undefined> {
   const [code = '', holder] = text.split('\n');
   if (holder !== String(pid)) return undefined;
   if (code === 'not-run') return 'not-run';
-  // A damaged file tells no more than none.
+  // A damaged file says no more than none.
   return /^\d{1,3}$/.test(code) ? { exitCode: Number(code) } : undefined;
 }

@@ -49,7 +49,7 @@ export interface Job {
   outputFrom?: number;
   /** Exit code of the last command that ended. */
   lastExitCode?: number;
-  /** Times a daemon took this job up again without a step getting done in between. */
+  /** Times a daemon resumed this job without a step getting done in between. */
   resumes: number;
   stopRequested?: boolean;
   /** Whether somebody has seen its end and closed its window. */

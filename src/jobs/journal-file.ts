@@ -4,10 +4,10 @@ import { dirname } from 'node:path';
 import { syncFolder } from '../device/durable-file.ts';
 
 /**
- * A file of lines with room behind the last one, which is filled with line ends: a reader takes them
- * for empty lines. Invariants:
+ * A file of lines with room behind the last one, which is filled with line ends: a reader takes
+ * them for empty lines. Invariants:
  *  - what was written is on the medium (fdatasync(2)) when `append` resolves;
- *  - a write that fails is taken back, so that no line stands behind half of another, and none of
+ *  - a write that fails is undone, so that no line stands behind half of another, and none of
  *    what was refused comes to be after all;
  *  - the reserve is written beforehand, so that lines which may use it need no room on the disk;
  *    other lines leave it as it is.

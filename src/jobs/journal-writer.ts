@@ -99,7 +99,7 @@ export function createJournalWriter(options: WriterOptions): JournalWriter {
       const line = latest.put(job);
       const newId = isNew ? { newId: job.id } : {};
       await append(line, { isEnd: isUrgent, ...newId }).catch((error: unknown) => {
-        if (isNew) latest.drop(job.id);
+        if (isNew) latest.remove(job.id);
         throw error;
       });
     },
@@ -115,7 +115,7 @@ export function createJournalWriter(options: WriterOptions): JournalWriter {
       return 'recorded';
     },
     forget: async (id) => {
-      latest.drop(id);
+      latest.remove(id);
       await append(JSON.stringify({ id, gone: true }), { isEnd: false });
       marks.removeLater(id);
     },
@@ -137,13 +137,13 @@ function isGone(removal: Promise<void>): Promise<boolean> {
 interface Latest {
   /** @returns the line, without its end */
   put: (job: Job) => string;
-  drop: (id: string) => void;
+  remove: (id: string) => void;
   get: (id: string) => string | undefined;
   /** Puts back the line of a job that has not ended after all. */
   restore: (id: string, line: string) => void;
   count: () => number;
   text: () => string;
-  /** Bytes that the ends of all jobs will take: that one is to stop, and that it has ended. */
+  /** Bytes that the ends of all jobs will need: that one is to stop, and that it has ended. */
   reserve: () => number;
 }
 
@@ -154,14 +154,14 @@ function createLatest(jobs: readonly Job[]): Latest {
     const line = toLine(job);
     lines.set(job.id, line);
     if (isEnded(job.state)) unended.delete(job.id);
-    // One that waits is told as stopped in one record; one that runs takes two.
+    // One that waits is recorded as stopped in one line; one that runs needs two.
     else unended.set(job.id, (job.state === 'queued' ? 1 : 2) * reserveFor(line));
     return line;
   };
   for (const job of jobs) put(job);
   return {
     put,
-    drop: (id) => {
+    remove: (id) => {
       lines.delete(id);
       unended.delete(id);
     },

@@ -6,7 +6,7 @@ export interface Lanes {
   add: (job: Job) => void;
   /** Keeps a waiting job from running. Returns how to let it run after all, at its old place. */
   hold: (job: Job) => () => void;
-  /** Takes a waiting job out of its line. */
+  /** Removes a waiting job from its line. */
   remove: (job: Job) => void;
   /** No job begins until the work is done. */
   after: (work: Promise<void>) => void;
@@ -15,7 +15,7 @@ export interface Lanes {
   isClosed: () => boolean;
 }
 
-/** @param run takes a job to its end; must not throw */
+/** @param run runs a job to its end; must not throw */
 export function createLanes(run: (job: Job) => Promise<void>): Lanes {
   const lines = new Map<Lane, Job[]>();
   const busy = new Set<Lane>();

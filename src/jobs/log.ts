@@ -143,15 +143,15 @@ async function waitForGrowth({
   let timer: NodeJS.Timeout | undefined;
   let wake: () => void = () => undefined;
   const woken = new Promise<void>((resolve) => (wake = resolve));
-  const look = async (): Promise<void> => {
+  const checkSize = async (): Promise<void> => {
     if (((await size()) ?? 0) > offset) wake();
   };
   waiters.add(wake);
   signal?.addEventListener('abort', wake, { once: true });
-  const watcher = watchPath(file, () => void look());
+  const watcher = watchPath(file, () => void checkSize());
   try {
     if (signal?.aborted === true) return;
-    await look();
+    await checkSize();
     timer = setTimeout(wake, timeoutMs);
     await woken;
   } finally {

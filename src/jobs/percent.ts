@@ -2,8 +2,8 @@ import type { Job } from './job.ts';
 import type { CommandStep } from './plan.ts';
 import type { TaskLogs } from './log.ts';
 
-const LOOK_MS = 1000;
-/** The end of the log that is looked at. */
+const READ_MS = 1000;
+/** The end of the log that is read. */
 const TAIL_BYTES = 4096;
 
 /**
@@ -16,10 +16,10 @@ export function watchPercent(
 ): { end: () => void } {
   if (percentIn === undefined) return { end: () => undefined };
   let hasEnded = false;
-  const look = async (): Promise<void> => {
+  const read = async (): Promise<void> => {
     const size = (await logs.size(job.id)) ?? 0;
     const from = Math.max(job.outputFrom ?? 0, size - TAIL_BYTES);
-    // A log that is gone, with its tmpfs say, tells nothing.
+    // A log that is gone, with its tmpfs say, says nothing.
     const tail =
       size > from
         ? (await logs.read(job.id, from, size - from).catch(() => Buffer.alloc(0))).toString('utf8')
@@ -27,7 +27,7 @@ export function watchPercent(
     const percent = percentIn(tail);
     if (!hasEnded && percent !== undefined) job.percent = percent;
   };
-  const timer = setInterval(() => void look(), LOOK_MS).unref();
+  const timer = setInterval(() => void read(), READ_MS).unref();
   return {
     end: () => {
       hasEnded = true;

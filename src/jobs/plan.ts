@@ -50,7 +50,7 @@ export interface CommandStep extends StepBase {
   command: (context: StepContext) => Promise<Command | undefined> | Command | undefined;
   /** Whether another exit code than 0 fails the job at once; else a later step judges. */
   mustSucceed: boolean;
-  /** Reads from the last part of its output how much of it is done: 0 to 100. */
+  /** Reads from the end of its output how much of it is done: 0 to 100. */
   percentIn?: (tail: string) => number | undefined;
 }
 

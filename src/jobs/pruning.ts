@@ -2,7 +2,7 @@ import type { Job } from './job.ts';
 import { isEnded } from './states.ts';
 
 /** How much of the past is kept. */
-export interface KeepLimits {
+export interface RetentionLimits {
   jobs: number;
   logBytes: number;
 }
@@ -12,7 +12,7 @@ export interface KeepLimits {
  * the newest stay. The newest one of all stays whatever its size, since somebody is about to read
  * it.
  */
-export function jobsToForget(all: Iterable<Job>, limits: KeepLimits): string[] {
+export function jobsToForget(all: Iterable<Job>, limits: RetentionLimits): string[] {
   const ended = [...all]
     .filter(({ state }) => isEnded(state))
     .reverse()

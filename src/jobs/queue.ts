@@ -1,21 +1,21 @@
 import type { Processes } from '../device/ports.ts';
 import { DepotError, reasonOf } from '../errors.ts';
 import type { Log } from '../log.ts';
-import { endStrays, settleJob } from './endings.ts';
+import { endOrphans, settleJob } from './endings.ts';
 import { ENDED_WITHOUT_CODE, newId, unixNow, type Job, type Lane, type Submission } from './job.ts';
 import { createJobIndex, type JobIndex } from './job-index.ts';
 import type { Journal } from './journal.ts';
 import { createLanes, type Lanes } from './lanes.ts';
 import type { TaskLogs } from './log.ts';
-import { adoptIndex, moveTo } from './place.ts';
+import { adoptIndex, moveTo } from './position.ts';
 import type { Plan } from './plan.ts';
-import { jobsToForget, type KeepLimits } from './pruning.ts';
+import { jobsToForget, type RetentionLimits } from './pruning.ts';
 import type { Runner } from './runner.ts';
 import { checkChange, isEnded } from './states.ts';
 
 /**
  * The lanes of jobs. Invariants:
- *  - a lane runs at most one job, and takes its jobs in the order in which they were accepted;
+ *  - a lane runs at most one job, and its jobs in the order in which they were accepted;
  *  - an accepted job is on record before its id is given away, and no id is given twice;
  *  - of two jobs on the same subject the later one decides: it is the one that a new request is
  *    compared with;
@@ -38,7 +38,7 @@ export interface Queue {
   stop: (id: string) => Promise<boolean>;
   /** Puts on record that the end of a job has been seen; one that has not ended is let be. */
   dismiss: (id: string) => Promise<void>;
-  /** Takes up what a daemon before this one left. */
+  /** Resumes what a daemon before this one left. */
   resume: () => void;
   /** No job begins any more; those under way are left alone. */
   close: () => void;
@@ -63,7 +63,7 @@ export interface QueueOptions {
   planOf: (job: Job) => Plan;
   /** Whether two kinds of jobs on the same subject undo each other. */
   contradicts: (kind: string, other: string) => boolean;
-  limits: () => KeepLimits;
+  limits: () => RetentionLimits;
 }
 
 export function createQueue(options: QueueOptions): Queue {
@@ -82,14 +82,14 @@ export function createQueue(options: QueueOptions): Queue {
     announce(job);
     await prune(options, index);
   });
-  const dropping = new Map<string, Promise<void>>();
+  const beingCancelled = new Map<string, Promise<void>>();
 
   const accept = async (request: JobRequest): Promise<Submission> => {
     const job = newJob(request);
-    showPlace(options, job);
+    showFirstStep(options, job);
     await index.add(job);
     announce(job);
-    // Somebody may have dropped it while it was being written.
+    // Somebody may have cancelled it while it was being written.
     if (job.state === 'queued') lanes.add(job);
     return { job, isNew: true };
   };
@@ -97,9 +97,9 @@ export function createQueue(options: QueueOptions): Queue {
     await index.recorded(job.id);
     if (isEnded(job.state)) return;
     if (job.state === 'queued') {
-      const drop = dropping.get(job.id) ?? dropJob({ options, lanes, index }, job);
-      dropping.set(job.id, drop);
-      await drop.finally(() => dropping.delete(job.id));
+      const cancelling = beingCancelled.get(job.id) ?? cancelQueued({ options, lanes, index }, job);
+      beingCancelled.set(job.id, cancelling);
+      await cancelling.finally(() => beingCancelled.delete(job.id));
     } else {
       runner.stop(job);
       await journal.save(job, true);
@@ -131,8 +131,8 @@ export function createQueue(options: QueueOptions): Queue {
     },
     dismiss: (id) => dismiss(options, index.get(id)),
     resume: () => {
-      lanes.after(endStrays(options));
-      for (const job of index.all()) adoptPlace(options, job);
+      lanes.after(endOrphans(options));
+      for (const job of index.all()) adoptPosition(options, job);
       for (const job of leftOvers(index.all())) lanes.add(job);
       void logs
         .removeUnknown((id) => index.get(id) !== undefined)
@@ -161,7 +161,7 @@ function newJob(request: JobRequest): Job {
 }
 
 /** A plan that cannot be made fails its job when it runs; until then the job shows no steps. */
-function showPlace({ planOf }: QueueOptions, job: Job): void {
+function showFirstStep({ planOf }: QueueOptions, job: Job): void {
   try {
     moveTo(job, planOf(job).steps, 0);
     delete job.at;
@@ -170,21 +170,21 @@ function showPlace({ planOf }: QueueOptions, job: Job): void {
   }
 }
 
-function tellDamage({ log }: QueueOptions, job: Job, error: unknown): void {
+function reportDamage({ log }: QueueOptions, job: Job, error: unknown): void {
   job.isDamaged = true;
   log.error({ task: job.id, reason: reasonOf(error) }, 'job record set aside');
 }
 
-function adoptPlace(options: QueueOptions, job: Job): void {
+function adoptPosition(options: QueueOptions, job: Job): void {
   if (job.formerStep === undefined && isEnded(job.state)) return;
   try {
     adoptIndex(job, options.planOf(job));
   } catch (error) {
     delete job.formerStep;
     // Of a kind that this version does not know, say: the runner fails it with the same reason.
-    if (!isEnded(job.state)) tellDamage(options, job, error);
+    if (!isEnded(job.state)) reportDamage(options, job, error);
   }
-  if (job.state === 'queued') showPlace(options, job);
+  if (job.state === 'queued') showFirstStep(options, job);
 }
 
 /** What a daemon before this one did not get done: first what it was at, then what waited. */
@@ -207,14 +207,14 @@ async function prune({ logs, log, limits }: QueueOptions, index: JobIndex): Prom
   }
 }
 
-interface Dropping {
+interface Cancelling {
   options: QueueOptions;
   lanes: Lanes;
   index: JobIndex;
 }
 
-/** The job does not begin while its end is being written, and is told as stopped when that is. */
-async function dropJob({ options, lanes, index }: Dropping, job: Job): Promise<void> {
+/** The job does not begin while its end is being written, and counts as stopped once that is. */
+async function cancelQueued({ options, lanes, index }: Cancelling, job: Job): Promise<void> {
   checkChange(job, 'stopped');
   const release = lanes.hold(job);
   const end = {

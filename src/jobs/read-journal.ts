@@ -31,7 +31,7 @@ const MOST_LINE_BYTES = 4 * 1024 ** 2;
 const MOST_DAMAGED = 20;
 
 /**
- * Reads the newest record of each job, at the place of its first one. A line that cannot be
+ * Reads the newest record of each job, at the position of its first one. A line that cannot be
  * believed is set aside, and so is the job that it names: what an older line says of it may be long
  * over. However long the file is, no more than some hundred ended jobs are in memory.
  * @throws an Error of Node if the file is there and cannot be read: it must not be written over
@@ -41,7 +41,7 @@ export async function readJournal(file: string, mostEnded: number): Promise<Jour
   const damaged: DamagedLine[] = [];
   const setAside = (line: DamagedLine): void => {
     if (damaged.length < MOST_DAMAGED) jobs.put(damagedJob(line.id, line.damage));
-    else jobs.drop(line.id);
+    else jobs.remove(line.id);
     damaged.push({ ...line, text: damaged.length < MOST_DAMAGED ? line.text : '' });
   };
   let end = 0;
@@ -51,7 +51,7 @@ export async function readJournal(file: string, mostEnded: number): Promise<Jour
     torn = undefined;
     const entry = readEntry(text);
     if ('job' in entry) jobs.put(entry.job);
-    else if ('gone' in entry) jobs.drop(entry.gone);
+    else if ('gone' in entry) jobs.remove(entry.gone);
     else {
       const { id = newId(), damage, isOver = false } = entry;
       const line = { id, number, damage, isOver, text };
@@ -66,7 +66,7 @@ export async function readJournal(file: string, mostEnded: number): Promise<Jour
 
 interface Newest {
   put: (job: Job) => void;
-  drop: (id: string) => void;
+  remove: (id: string) => void;
   all: () => Job[];
 }
 
@@ -83,13 +83,13 @@ function createNewest(mostEnded: number): Newest {
   return {
     put: (job) => {
       const before = jobs.get(job.id);
-      const isSettled = isOver(before) && before?.isDamaged !== true;
-      if (isSettled && (!isOver(job) || job.isDamaged === true)) return;
+      const hasEnded = isOver(before) && before?.isDamaged !== true;
+      if (hasEnded && (!isOver(job) || job.isDamaged === true)) return;
       jobs.set(job.id, job);
       if (isOver(job) && !isOver(before)) ended += 1;
       if (ended > 2 * mostEnded + 200) prune();
     },
-    drop: (id) => jobs.delete(id),
+    remove: (id) => jobs.delete(id),
     all: () => {
       prune();
       return [...jobs.values()];
@@ -116,14 +116,14 @@ const EMPTY_LINES = Buffer.alloc(CHUNK_BYTES, LINE_END);
 async function eachLine(file: string, onLine: (line: Line) => void): Promise<void> {
   let pieces: Buffer[] = [];
   let [length, offset, number] = [0, 0, 0];
-  const keep = (piece: Buffer): void => {
+  const append = (piece: Buffer): void => {
     if (length < MOST_LINE_BYTES && piece.length > 0) pieces.push(Buffer.from(piece));
     length += piece.length;
   };
   await eachChunk(file, (chunk) => {
     let from = 0;
     for (let to = chunk.indexOf(LINE_END); to >= 0; to = chunk.indexOf(LINE_END, from)) {
-      keep(chunk.subarray(from, to));
+      append(chunk.subarray(from, to));
       number += 1;
       const text = Buffer.concat(pieces).toString('utf8');
       if (text.trim() !== '') onLine({ text, number, offset: offset + to + 1 });
@@ -134,7 +134,7 @@ async function eachLine(file: string, onLine: (line: Line) => void): Promise<voi
         from = chunk.length;
       }
     }
-    keep(chunk.subarray(from));
+    append(chunk.subarray(from));
     offset += chunk.length;
   });
 }

@@ -45,8 +45,8 @@ function isKilled(exit: Exit): boolean {
 }
 
 /**
- * What a command started may outlive it if it was killed: a maintainer script its opkg, rsync's
- * other end. The job ends it before it goes on, or it would run beside the repair.
+ * What a command started may outlive it if it was killed: a package's script may outlive its
+ * package manager, rsync's other end its caller. The job ends it before it goes on, or it would run beside the repair.
  */
 async function endLeftOvers({ job, processes, logs }: Run, exit: Exit): Promise<void> {
   if (job.process === undefined) return;
@@ -91,7 +91,7 @@ async function startAndWait(
   });
   job.process = held.mark;
   await save(job).catch(async (error: unknown) => {
-    await held.drop();
+    await held.abandon();
     throw error;
   });
   held.go();

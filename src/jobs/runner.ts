@@ -2,7 +2,7 @@ import { outlastShortage } from '../device/shortage.ts';
 import { reasonOf } from '../errors.ts';
 import { ENDED_WITHOUT_CODE, unixNow, type Job, type Verdict } from './job.ts';
 import { ownLine } from './log.ts';
-import { checkPlan, indexOfJump, indexOfPlace, moveTo } from './place.ts';
+import { checkPlan, indexOfJump, indexOfPosition, moveTo } from './position.ts';
 import type { Act, CommandStep, Jump, Step, StepContext } from './plan.ts';
 import { isToStop, Stopped, type Run, type RunnerOptions } from './run.ts';
 import { runCommand } from './run-command.ts';
@@ -11,16 +11,16 @@ import { contextOf } from './step-context.ts';
 import { endProcesses, isUnderWay } from './stopping.ts';
 
 /**
- * Takes one job through its plan. Invariants:
+ * Runs one job through its plan. Invariants:
  *  - what is about to happen is on record before it happens: the state before the first step, a
  *    command's holder before the command;
- *  - a job taken up again goes on at its step: a live command is waited for, a left exit code is
+ *  - a job that is resumed goes on at its step: a live command is waited for, a left exit code is
  *    read, an act is done again;
  *  - under another boot the job is `interrupted`, and only its repair runs; it is `done` if that
  *    finds that nothing was missing;
  *  - a job that did not end well is repaired before it ends, and a repair that fails is told, not
  *    repeated;
- *  - a job taken up three times without a step getting done fails; a command that goes on meanwhile
+ *  - a job resumed three times without a step getting done fails; a command that goes on meanwhile
  *    is what the job waits for, so it does not count;
  *  - a job ends only when nothing of it lives: whoever gives it up ends its processes first;
  *  - a look that fails, or a call for which the system lacks descriptors, is made again;
@@ -54,7 +54,7 @@ export function createRunner(options: RunnerOptions): Runner {
         await enter(options, job);
         const run: Run = { ...options, job, plan: options.planOf(job), abort };
         checkPlan(run.plan);
-        await findPlace(run);
+        await findPosition(run);
         while (await advance(run));
         return endingOf(job.verdict);
       } catch (error) {
@@ -72,7 +72,7 @@ export function createRunner(options: RunnerOptions): Runner {
   };
 }
 
-/** Puts the start, or that the job is taken up again, on record. */
+/** Puts the start, or that the job is resumed, on record. */
 async function enter(options: RunnerOptions, job: Job): Promise<void> {
   const { processes, logs, save } = options;
   const isNew = job.state === 'queued';
@@ -135,13 +135,13 @@ async function saveIfPossible({ save, log }: RunnerOptions, job: Job): Promise<v
  * Puts a job that another version left where this version's plan has its step. What runs of a step
  * that is gone from the plan is waited for first.
  */
-async function findPlace(run: Run): Promise<void> {
+async function findPosition(run: Run): Promise<void> {
   const { job, logs } = run;
   const { at, phase } = job;
   if (at === undefined) return;
   const steps = run.plan[phase];
   try {
-    moveTo(job, steps, indexOfPlace(job, steps));
+    moveTo(job, steps, indexOfPosition(job, steps));
     if (at === job.at) return;
     const text = `this version has no step "${at}": the job goes on at ${job.stepLabel ?? 'its end'}`;
     await logs.append(job.id, ownLine(text)).catch(() => undefined);
@@ -164,14 +164,14 @@ async function waitOut(run: Run, id: string): Promise<void> {
 async function advance(run: Run): Promise<boolean> {
   const { job } = run;
   const steps = run.plan[job.phase];
-  if (job.at === undefined) moveTo(job, steps, indexOfPlace(job, steps));
+  if (job.at === undefined) moveTo(job, steps, indexOfPosition(job, steps));
   const index = job.done.length;
   const step = steps[index];
   if (step === undefined || (job.phase === 'repair' && job.resumes >= MOST_RESUMES)) {
     return false;
   }
   try {
-    const jump = await outlastShortage(() => takeStep(run, step), SHORTAGE_LIMIT_MS);
+    const jump = await outlastShortage(() => runStep(run, step), SHORTAGE_LIMIT_MS);
     moveTo(job, steps, jump === undefined ? index + 1 : indexOfJump(steps, jump.retryFrom));
     job.resumes = 0;
     if ('act' in step && step.isRecorded === true) await run.save(job);
@@ -182,15 +182,15 @@ async function advance(run: Run): Promise<boolean> {
   return true;
 }
 
-async function takeStep(run: Run, step: Step): Promise<Jump | undefined> {
+async function runStep(run: Run, step: Step): Promise<Jump | undefined> {
   const context = contextOf(run, step);
   if (isToStop(run, step) && run.job.process === undefined) throw new Stopped();
-  if ('act' in step) return takeAct(run, step, context);
+  if ('act' in step) return runAct(run, step, context);
   await runCommand(run, step, context);
   return undefined;
 }
 
-async function takeAct(run: Run, step: Act, context: StepContext): Promise<Jump | undefined> {
+async function runAct(run: Run, step: Act, context: StepContext): Promise<Jump | undefined> {
   try {
     const next = await step.act(context);
     Object.assign(run.job.memory, context.memory);
@@ -201,7 +201,7 @@ async function takeAct(run: Run, step: Act, context: StepContext): Promise<Jump 
 }
 
 /**
- * A failure of the plan begins the repair; one of the repair is told, and the repair goes on with
+ * A failure of the plan begins the repair; one of the repair is logged, and the repair goes on with
  * its next step.
  */
 async function fail(run: Run, error: unknown): Promise<void> {

@@ -2,8 +2,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Processes, ProcessMark } from '../device/ports.ts';
 
 /**
- * From polite to final, and how long each may take to have an effect. SIGINT first: it lets opkg
- * write its status.
+ * From polite to final, and how long each may take to have an effect. SIGINT first: a package
+ * manager writes its database then.
  */
 const ESCALATION = [
   { signal: 'SIGINT', graceMs: 10_000 },

@@ -2,11 +2,11 @@ import { getHeapStatistics, setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
 /**
- * When the garbage of the start is given back, and how often the daemon looks whether there is
+ * When the garbage of the start is released, and how often the daemon checks whether there is
  * more.
  */
-const SETTLED_MS = 1000;
-const LOOK_MS = 2000;
+const START_MS = 1000;
+const CHECK_MS = 2000;
 /**
  * Growth of the heap over its last clean-up that is worth another: below it a collection would find
  * little.
@@ -28,19 +28,19 @@ export function setMemoryFlags(): void {
 }
 
 /**
- * Gives back what the start or a burst of work took: V8 by itself collects when it must, not when
- * there is time.
+ * Releases what the start or a burst of work allocated: V8 by itself collects when it must, not
+ * when there is time.
  */
-export function giveBackMemory(): void {
+export function releaseMemory(): void {
   let clean = Infinity;
   const collect = (collectNow: () => void): void => {
     collectNow();
     clean = getHeapStatistics().used_heap_size;
   };
-  setTimeout(() => collect(dropStartCode), SETTLED_MS).unref();
+  setTimeout(() => collect(dropStartCode), START_MS).unref();
   setInterval(() => {
     if (getHeapStatistics().used_heap_size > clean + WORTH_BYTES) collect(() => collectGarbage());
-  }, LOOK_MS).unref();
+  }, CHECK_MS).unref();
 }
 
 /**

@@ -11,7 +11,7 @@ import { median, report, residentMb, timed } from './measures.ts';
  *
  *     npm run build && node --import tsx test/bench/forge-strain.ts
  */
-const TURNS = Number(process.env['TURNS'] ?? 5);
+const ROUNDS = Number(process.env['TURNS'] ?? 5);
 const SAMPLES = 300;
 const SLOW_CALLERS = 500;
 const STALLED_CALLERS = 50;
@@ -79,18 +79,18 @@ function answer(socket: Socket): void {
 }
 
 async function compare({ url, pid }: BareDaemon, other: ChildProcess): Promise<void> {
-  const tell = async (text: string): Promise<void> => {
+  const ask = async (text: string): Promise<void> => {
     other.send(text);
     await once(other, 'message');
   };
   const [rest, strained]: [number[], number[]] = [[], []];
   await samples(url);
-  for (let turn = 0; turn < TURNS; turn += 1) {
+  for (let turn = 0; turn < ROUNDS; turn += 1) {
     rest.push(...(await samples(url)));
-    await tell(url);
+    await ask(url);
     strained.push(...(await samples(url)));
     report('under strain', { 'resident MB': residentMb(pid) });
-    await tell('end');
+    await ask('end');
   }
   const at = (values: number[], share: number): number =>
     values.toSorted((one, next) => one - next)[Math.floor(values.length * share)] ?? Number.NaN;

@@ -56,8 +56,8 @@ test('all mistakes are told at once', async () => {
 
   const { problems } = readConfig({ file, overrides: ['main.root=x', 'what'] }, SECTIONS);
 
-  const places = problems.map((problem) => /^(--set|.*?:\d+)/.exec(problem)?.[0]).sort();
-  expect(places).toEqual(['--set', '--set', `${file}:2`, `${file}:3`, `${file}:4`]);
+  const positions = problems.map((problem) => /^(--set|.*?:\d+)/.exec(problem)?.[0]).sort();
+  expect(positions).toEqual(['--set', '--set', `${file}:2`, `${file}:3`, `${file}:4`]);
 });
 
 test('a section may go by its type or by its name, and a later option wins', async () => {
@@ -184,14 +184,16 @@ test('two options that do not go together are told with file and line, beside ot
 });
 
 test('an option given by --set is told as that, and one that cannot be read contradicts nothing', () => {
-  const tell = (...overrides: string[]): string[] =>
+  const problemsOf = (...overrides: string[]): string[] =>
     readConfig({ file: '/dev/null', overrides }, SECTIONS).problems;
 
-  expect(tell('main.auth=none', 'main.listen=0.0.0.0:1')).toEqual([
+  expect(problemsOf('main.auth=none', 'main.listen=0.0.0.0:1')).toEqual([
     expect.stringContaining('--set: cannot use main.auth none'),
   ]);
-  expect(tell('container.engine=command', 'container.start=x', 'container.stop=')).toEqual([]);
-  expect(tell('main.auth=none', 'main.listen=nowhere')).toEqual([
+  expect(problemsOf('container.engine=command', 'container.start=x', 'container.stop=')).toEqual(
+    [],
+  );
+  expect(problemsOf('main.auth=none', 'main.listen=nowhere')).toEqual([
     expect.stringContaining('cannot use main.listen'),
   ]);
 });

@@ -11,7 +11,7 @@ import { ask } from '../support/ask.ts';
 import { openEvents } from '../support/event-reader.ts';
 
 let device: Device;
-let taken: Server;
+let other: Server;
 let daemon: ChildProcess;
 let ended: Promise<unknown>;
 let config: string;
@@ -19,14 +19,14 @@ let log: string;
 
 beforeEach(async () => {
   device = await createDevice();
-  taken = await listen();
+  other = await listen();
   config = join(device.root, 'depotd.config');
 });
 
 afterEach(async () => {
   daemon.kill('SIGTERM');
   await ended;
-  taken.close();
+  other.close();
   await device.close();
 });
 
@@ -85,7 +85,7 @@ test('an address of a configuration that is not taken over does not stay open wi
   const [first, second] = [await freePort(), await freePort()];
   await configure('none', [first]);
   await launch();
-  await configure('password', [first, second, portOf(taken)]);
+  await configure('password', [first, second, portOf(other)]);
   await reload('configuration not taken over');
 
   await expect(ask(`http://127.0.0.1:${second}/healthz`)).rejects.toThrow('ECONNREFUSED');

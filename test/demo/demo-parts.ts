@@ -28,7 +28,7 @@ const MARK = 'depotd-demo.json';
  * do
  */
 export async function startDemo(folder: string): Promise<Demo> {
-  await takeFolder(folder);
+  await claimFolder(folder);
   const root = join(folder, 'root');
   const environment = {
     ...process.env,
@@ -66,7 +66,7 @@ export async function startDemo(folder: string): Promise<Demo> {
   }
 }
 
-async function takeFolder(folder: string): Promise<void> {
+async function claimFolder(folder: string): Promise<void> {
   const mark = await readFile(join(folder, MARK), 'utf8').catch(() => undefined);
   if (mark === undefined) {
     const names = await readdir(folder).catch(() => []);

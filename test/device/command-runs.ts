@@ -13,8 +13,8 @@ import { createProcesses } from '../../src/device/processes.ts';
  * Where commands run: with script(1) on the PATH, or with nothing but what they and the holder
  * need.
  */
-export const PLACES = ['on a terminal', 'where script(1) is missing'] as const;
-export type Place = (typeof PLACES)[number];
+export const TERMINALS = ['on a terminal', 'where script(1) is missing'] as const;
+export type Place = (typeof TERMINALS)[number];
 
 const PROGRAMS = ['sh', 'mv', 'sleep', 'setsid', 'cat'];
 

@@ -6,10 +6,10 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 
 import { createProcesses } from '../../src/device/processes.ts';
 import { startCommand } from './command.ts';
-import { firstLineOf, PLACES, prepareRuns } from './command-runs.ts';
+import { firstLineOf, TERMINALS, prepareRuns } from './command-runs.ts';
 import { TYPESCRIPT } from '../support/node-flags.ts';
 
-describe.each(PLACES)('how a command starts, %s', (place) => {
+describe.each(TERMINALS)('how a command starts, %s', (place) => {
   const runs = prepareRuns(place);
 
   test('the mark tells whether there is a terminal', async () => {
@@ -69,7 +69,7 @@ describe.each(PLACES)('how a command starts, %s', (place) => {
   });
 });
 
-describe.each(PLACES)('how a command ends, %s', (place) => {
+describe.each(TERMINALS)('how a command ends, %s', (place) => {
   const runs = prepareRuns(place);
 
   test('arguments arrive as they are, whatever a shell would make of them', async () => {
@@ -134,7 +134,7 @@ describe.each(PLACES)('how a command ends, %s', (place) => {
   });
 });
 
-describe.each(PLACES)('signals, %s', (place) => {
+describe.each(TERMINALS)('signals, %s', (place) => {
   const runs = prepareRuns(place);
 
   test('a signal reaches everything that the command started, but the exit code is still written', async () => {
@@ -194,7 +194,7 @@ describe.each(PLACES)('signals, %s', (place) => {
   });
 });
 
-describe.each(PLACES)('the holder, %s', (place) => {
+describe.each(TERMINALS)('the holder, %s', (place) => {
   const runs = prepareRuns(place);
 
   test.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)(

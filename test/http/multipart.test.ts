@@ -14,7 +14,7 @@ import { receiveFile } from '../../src/http/multipart.ts';
 /** Long enough that a busy machine keeps to half of it. */
 const IDLE_MS = 2000;
 let server: Server;
-let outcome: Promise<{ taken: string } | { refused: number; why: string }>;
+let outcome: Promise<{ received: string } | { refused: number; why: string }>;
 let dropped: string[];
 
 beforeEach(async () => {
@@ -23,7 +23,7 @@ beforeEach(async () => {
     server = createServer((incoming, response) => {
       receive(incoming)
         .then(
-          (taken) => resolve({ taken }),
+          (received) => resolve({ received }),
           (error: unknown) =>
             resolve(
               error instanceof DepotError
@@ -48,7 +48,7 @@ test('a file in pieces is received as one', async () => {
   const sending = open();
   for (const piece of [HEAD, 'one', 'two', '\r\n--b--\r\n']) sending.write(piece);
   sending.end();
-  expect(await outcome).toEqual({ taken: 'a.run: onetwo' });
+  expect(await outcome).toEqual({ received: 'a.run: onetwo' });
 });
 
 test.each<[string, string | undefined, string[], number, RegExp]>([
@@ -114,7 +114,7 @@ test('a sender that is slow but not silent is not', async () => {
     sending.write('x');
   }
   sending.end('\r\n--b--\r\n');
-  expect(await outcome).toEqual({ taken: 'a.run: xxx' });
+  expect(await outcome).toEqual({ received: 'a.run: xxx' });
 });
 
 test('a sender that goes away is noticed at once', async () => {
@@ -142,12 +142,12 @@ function open(type = 'multipart/form-data; boundary=b'): ClientRequest {
 function receive(incoming: IncomingMessage): Promise<string> {
   return receiveFile(incoming, {
     idleMs: IDLE_MS,
-    take: async ({ name, content }) => {
+    receive: async ({ name, content }) => {
       let text = '';
       for await (const piece of content) text += Buffer.from(piece).toString();
       return `${name ?? ''}: ${text}`;
     },
-    drop: (taken) => {
+    discard: (taken) => {
       dropped.push(taken);
       return Promise.resolve();
     },

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 
 import { calledAddress, isBehindTls, isFirstHand, peerOf } from '../../src/http/peer.ts';
 
-interface Told {
+interface Described {
   address: string;
   isLocal: boolean;
   isBehindTls: boolean;
@@ -14,10 +14,10 @@ const LISTENER = { address: (): object => ({ address: '0.0.0.0', port: 8728, fam
 const UNIX_LISTENER = { address: () => '/run/depotd.sock' };
 
 /** What is told of a request that came over such a connection. */
-async function tell(
+async function describePeer(
   socket: object | undefined,
   headers: Record<string, string> = {},
-): Promise<Told> {
+): Promise<Described> {
   const app = new Hono();
   app.get('/', (context) =>
     context.json({
@@ -26,7 +26,9 @@ async function tell(
       isFirstHand: isFirstHand(context),
     }),
   );
-  return (await (await app.request('/', { headers }, { incoming: { socket } })).json()) as Told;
+  return (await (
+    await app.request('/', { headers }, { incoming: { socket } })
+  ).json()) as Described;
 }
 
 test.for([
@@ -41,7 +43,7 @@ test.for([
 ] as const)(
   'a connection from %s is told by that address',
   async ([remoteAddress, address, isLocal]) => {
-    expect(await tell({ remoteAddress, server: LISTENER })).toMatchObject({
+    expect(await describePeer({ remoteAddress, server: LISTENER })).toMatchObject({
       address,
       isLocal,
       isFirstHand: isLocal,
@@ -50,7 +52,7 @@ test.for([
 );
 
 test('a unix socket is told by its listener', async () => {
-  expect(await tell({ server: UNIX_LISTENER })).toMatchObject({
+  expect(await describePeer({ server: UNIX_LISTENER })).toMatchObject({
     address: 'unix',
     isLocal: true,
     isFirstHand: true,
@@ -63,7 +65,7 @@ test.for([
   ['a connection without listener', {}],
   ['no connection', undefined],
 ] as const)('%s is not on this host', async ([, socket]) => {
-  expect(await tell(socket, { 'x-forwarded-proto': 'https' })).toEqual({
+  expect(await describePeer(socket, { 'x-forwarded-proto': 'https' })).toEqual({
     address: 'unknown',
     isLocal: false,
     isBehindTls: false,
@@ -74,11 +76,15 @@ test.for([
 test('only a proxy on this host can say that the browser came over TLS', async () => {
   const headers = { 'x-forwarded-proto': 'https' };
 
-  expect(await tell({ remoteAddress: '127.0.0.1', server: LISTENER }, headers)).toMatchObject({
+  expect(
+    await describePeer({ remoteAddress: '127.0.0.1', server: LISTENER }, headers),
+  ).toMatchObject({
     isBehindTls: true,
     isFirstHand: false,
   });
-  expect(await tell({ remoteAddress: '192.0.2.1', server: LISTENER }, headers)).toMatchObject({
+  expect(
+    await describePeer({ remoteAddress: '192.0.2.1', server: LISTENER }, headers),
+  ).toMatchObject({
     isBehindTls: false,
   });
 });
@@ -90,12 +96,14 @@ test.for([
 ] as const)(
   'who hands a request on over a unix socket is believed whose it is: %j',
   async ([headers, address]) => {
-    expect(await tell({ server: UNIX_LISTENER }, headers)).toMatchObject({
+    expect(await describePeer({ server: UNIX_LISTENER }, headers)).toMatchObject({
       address,
       isLocal: true,
       isFirstHand: false,
     });
-    expect(await tell({ remoteAddress: '127.0.0.1', server: LISTENER }, headers)).toMatchObject({
+    expect(
+      await describePeer({ remoteAddress: '127.0.0.1', server: LISTENER }, headers),
+    ).toMatchObject({
       address: '127.0.0.1',
     });
   },

@@ -145,9 +145,9 @@ describe('the answers', () => {
       ...texts.map((_, index) => (index % 3 === 0 ? '200' : '404')),
       '404',
     ]);
-    const places = [...answers.matchAll(/nowhere\/(\d+)/g)].map(([, place]) => Number(place));
-    expect(places).toEqual([...places].sort((one, other) => one - other));
-    expect(places).toHaveLength(200);
+    const positions = [...answers.matchAll(/nowhere\/(\d+)/g)].map(([, place]) => Number(place));
+    expect(positions).toEqual([...positions].sort((one, other) => one - other));
+    expect(positions).toHaveLength(200);
   });
 
   test('bodies between the requests belong to theirs', async () => {

@@ -16,7 +16,7 @@ interface Entry {
   needsSession: boolean;
   needsToken: boolean;
   /** Whether a wrong token is refused; an upload may leave it out, but not have it wrong. */
-  takesToken: boolean;
+  asksToken: boolean;
 }
 
 interface Credentials {
@@ -127,7 +127,7 @@ async function entriesOf({ url, base }: TestDaemon): Promise<Entry[]> {
       method: method.toUpperCase(),
       path,
       needsSession: '403' in responses,
-      takesToken: parameters.some(({ name }) => name === 'token'),
+      asksToken: parameters.some(({ name }) => name === 'token'),
       needsToken: parameters.some(({ name, required }) => name === 'token' && required),
     })),
   );
@@ -239,7 +239,7 @@ describe.for(['panel', 'password'] as const)('with main.auth %s', (mode) => {
 
       expect(refusals(answers)).toEqual(
         answers
-          .filter(({ entry }) => ('token' in credentials ? entry.takesToken : entry.needsToken))
+          .filter(({ entry }) => ('token' in credentials ? entry.asksToken : entry.needsToken))
           .map(({ name }) => `${name}: 403`),
       );
     }
@@ -264,7 +264,7 @@ describe('with main.auth none', () => {
 
       expect(refusals(answers)).toEqual(
         answers
-          .filter(({ entry }) => ('token' in credentials ? entry.takesToken : entry.needsToken))
+          .filter(({ entry }) => ('token' in credentials ? entry.asksToken : entry.needsToken))
           .map(({ name }) => `${name}: 403`),
       );
     }

@@ -103,8 +103,8 @@ async function stageService(): Promise<{
     `config depotd 'main'\n\toption auth 'none'\n\tlist listen 'unix:${root}/depotd.sock'\n`,
   );
   await copyFile(DAEMON_PROGRAM, join(root, 'usr/lib/depotd/depotd.mjs'));
-  const launcher = `#!/bin/sh\nexec '${process.execPath}' ${root}/usr/lib/depotd/depotd.mjs --config ${config} --set main.root=${root}/device "$@"\n`;
-  await stage.write('usr/sbin/depotd', launcher, 0o755);
+  const program = `#!/bin/sh\nexec '${process.execPath}' ${root}/usr/lib/depotd/depotd.mjs --config ${config} --set main.root=${root}/device "$@"\n`;
+  await stage.write('usr/sbin/depotd', program, 0o755);
   await stage.write('run/empty', '');
   const service = (action: string): Promise<Outcome> => runCommand([script, action]);
   onTestFinished(async () => {

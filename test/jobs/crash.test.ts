@@ -227,9 +227,9 @@ async function crash(point: string, params?: Record<string, string>): Promise<vo
 
 async function resume(point = 'none'): Promise<Job> {
   const { stdout, stderr } = await startQueue(point).outcome;
-  const told = stdout.split('\n').find((line) => line.startsWith('{'));
-  if (told === undefined) throw new Error(`cannot resume: ${stderr}`);
-  return JSON.parse(told) as Job;
+  const printed = stdout.split('\n').find((line) => line.startsWith('{'));
+  if (printed === undefined) throw new Error(`cannot resume: ${stderr}`);
+  return JSON.parse(printed) as Job;
 }
 
 function journalFile(): string {

@@ -6,7 +6,7 @@ import type { Job } from '../../src/jobs/job.ts';
 import { openJournal, type Journal } from '../../src/jobs/journal.ts';
 import { createTaskLogs, type TaskLogs } from '../../src/jobs/log.ts';
 import { retryFrom, type Plan, type Step } from '../../src/jobs/plan.ts';
-import type { KeepLimits } from '../../src/jobs/pruning.ts';
+import type { RetentionLimits } from '../../src/jobs/pruning.ts';
 import { createQueue, type JobRequest, type Queue } from '../../src/jobs/queue.ts';
 import { createRunner } from '../../src/jobs/runner.ts';
 import { createLog } from '../../src/log.ts';
@@ -18,7 +18,7 @@ export interface OpenQueue {
 }
 
 export interface QueueSettings {
-  limits?: KeepLimits;
+  limits?: RetentionLimits;
   /** Called before a record is written. */
   onSaving?: (job: Job) => void;
   /** Called after a record was written, and before whatever waits for it goes on. */

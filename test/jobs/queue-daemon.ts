@@ -57,13 +57,13 @@ for (const [index, params] of requests.entries()) {
   await queue.submit(request(index === 0 ? 'demo' : `demo-${index}`, params));
 }
 if (requests.length > 0 && point === 'accepted') die();
-let isTold = false;
+let isPrinted = false;
 const timer = setInterval(() => {
   const jobs = queue.all();
   const [first] = jobs;
   if (first === undefined) return;
-  if (!isTold && first.process !== undefined) {
-    isTold = true;
+  if (!isPrinted && first.process !== undefined) {
+    isPrinted = true;
     process.stdout.write('taken up\n');
     if (point === 'stop when begun') setTimeout(() => void queue.stop(first.id), 300);
   }

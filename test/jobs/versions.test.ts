@@ -136,9 +136,9 @@ async function resume(version: Version): Promise<Job> {
 }
 
 function jobIn({ stdout, stderr }: { stdout: string; stderr: string }): Job {
-  const told = stdout.split('\n').find((line) => line.startsWith('{'));
-  if (told === undefined) throw new Error(`cannot run: ${stderr}`);
-  return JSON.parse(told) as Job;
+  const printed = stdout.split('\n').find((line) => line.startsWith('{'));
+  if (printed === undefined) throw new Error(`cannot run: ${stderr}`);
+  return JSON.parse(printed) as Job;
 }
 
 function start({ less = '', more = '', twice = false }: Version, ...words: string[]) {

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 
 import { send } from '../support/raw-request.ts';
 import { startOddDaemon, type OddDaemon } from './odd-daemon.ts';
-import { exchangeBytes, openLines, tellWhatCame, type Received } from './received-request.ts';
+import { exchangeBytes, openLines, respondWithRequest, type Received } from './received-request.ts';
 import { startLighttpd, startNginx, startUhttpd, type WebServer } from './web-server.ts';
 
 const MANY_BYTES = 3_000_000;
@@ -35,7 +35,7 @@ afterAll(async () => {
 });
 
 beforeEach(() => {
-  answer = tellWhatCame;
+  answer = respondWithRequest;
 });
 
 const at = (name: Name, path: string): string => `${servers[name].url}/cgi-bin/panel${path}`;

@@ -11,7 +11,7 @@ export interface Received {
   hash: string;
 }
 
-export function tellWhatCame(request: IncomingMessage, response: ServerResponse): void {
+export function respondWithRequest(request: IncomingMessage, response: ServerResponse): void {
   const hash = createHash('sha256');
   let size = 0;
   request.on('data', (piece: Buffer) => {

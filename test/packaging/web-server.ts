@@ -87,13 +87,13 @@ export async function startUhttpd(
 export async function startNginx(daemonUrl: string): Promise<WebServer> {
   const folder = await mkdtemp(join(tmpdir(), 'depotd-nginx-'));
   const port = await freePort();
-  const places = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']
+  const settings = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']
     .map((name) => `${name}_temp_path ${folder}/${name};`)
     .join(' ');
   await writeFile(join(folder, 'depotd.conf'), await snippet('nginx', daemonUrl));
   await writeFile(
     join(folder, 'nginx.conf'),
-    `daemon off; pid ${folder}/pid; error_log ${folder}/error.log; events {} http { access_log off; ${places} server { listen 127.0.0.1:${port}; include ${folder}/depotd.conf; } }\n`,
+    `daemon off; pid ${folder}/pid; error_log ${folder}/error.log; events {} http { access_log off; ${settings} server { listen 127.0.0.1:${port}; include ${folder}/depotd.conf; } }\n`,
   );
   return launch(['nginx', '-c', join(folder, 'nginx.conf'), '-e', join(folder, 'error.log')], {
     folder,

@@ -46,7 +46,7 @@ const app = createApp({
 const server = createServer(getRequestListener(app.fetch) as RequestListener);
 await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
 
-const told = {
+const answers = {
   json: await ask(['GET', '/json?a=b'], 'content-type'),
   head: await ask(['HEAD', '/json?a=b'], 'content-type'),
   form: await ask(['POST', '/form'], 'set-cookie', 'a=c'),
@@ -56,7 +56,7 @@ const told = {
 };
 // Whoever needs one of Node's own gets it.
 const made = await new Response('now').text();
-process.stdout.write(JSON.stringify({ ...told, made, thenLoaded: isLoaded() }));
+process.stdout.write(JSON.stringify({ ...answers, made, thenLoaded: isLoaded() }));
 server.close();
 server.closeAllConnections();
 

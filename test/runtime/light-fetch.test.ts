@@ -66,9 +66,9 @@ describe('the header list that answers carry', () => {
         headers.append('c', '4');
         headers.set('set-cookie', 'x=1');
         headers.append('Set-Cookie', 'y=2');
-        const told: string[] = [];
-        headers.forEach((value, name) => told.push(`${name}: ${value}`));
-        return told;
+        const lines: string[] = [];
+        headers.forEach((value, name) => lines.push(`${name}: ${value}`));
+        return lines;
       },
     );
     expect(changed[0]).toEqual(changed[1]);

@@ -96,11 +96,11 @@ export function createSearchReport(
     },
     goesOn: () => tries < most && minutesSoFar() < minutes,
     end: (note = '') => {
-      const took = minutesSoFar().toFixed(1);
-      write({ name, tries, findings, seed, minutes: Number(took) });
+      const spent = minutesSoFar().toFixed(1);
+      write({ name, tries, findings, seed, minutes: Number(spent) });
       if (file !== undefined) closeSync(file);
       console.log(
-        `${name}: ${tries} tries, ${findings} findings, seed ${seed}, ${took} minutes${note}`,
+        `${name}: ${tries} tries, ${findings} findings, seed ${seed}, ${spent} minutes${note}`,
       );
       return findings === 0 ? 0 : 1;
     },

@@ -167,7 +167,7 @@ function readFrames(socket: Socket, onFrame: FrameReader): void {
     rest = rest.length === 0 ? piece : Buffer.concat([rest, piece]);
     try {
       if (bytes > MOST_BYTES) throw new RangeError(`more than ${MOST_BYTES} bytes came`);
-      rest = takeFrames(rest, onFrame);
+      rest = readWholeFrames(rest, onFrame);
     } catch (error) {
       socket.destroy(error instanceof Error ? error : new Error(String(error)));
     }
@@ -175,7 +175,7 @@ function readFrames(socket: Socket, onFrame: FrameReader): void {
 }
 
 /** @returns the beginning of a frame that has not come whole */
-function takeFrames(buffer: Buffer, onFrame: FrameReader): Buffer {
+function readWholeFrames(buffer: Buffer, onFrame: FrameReader): Buffer {
   let at = 0;
   while (buffer.length - at >= HEAD_BYTES) {
     const size = sizeIn(buffer.readUInt32BE(at + HEADER_BYTES));

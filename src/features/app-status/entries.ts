@@ -9,7 +9,7 @@ import {
   type EntryStatus,
 } from './entry-status.ts';
 import type { Hostname } from './hostname.ts';
-import { createKeptStatuses } from './status-cache.ts';
+import { createStatusCache } from './status-cache.ts';
 import { isPackageName, type PackageName } from '../packages/names.ts';
 import { uciName } from '../../http/parameter-schemas.ts';
 
@@ -63,7 +63,7 @@ export function createEntries({
   stopping,
   timeoutMs = TIMEOUT_MS,
 }: EntryOptions): Entries {
-  const kept = createKeptStatuses();
+  const kept = createStatusCache();
   const running = new Map<string, Promise<EntryResult>>();
   const limited = createConcurrencyLimit({
     most: MOST_SCRIPTS,
@@ -139,11 +139,11 @@ async function versionOf(
   const scripts = await files.scriptVersion(app);
   if (scripts === undefined) return undefined;
   const config = v.is(uciName, meta.uci) ? await files.configVersion(meta.uci) : undefined;
-  const parts = await Promise.all(
+  const statuses = await Promise.all(
     [app, ...(meta.depends ?? []).filter(isPackageName)].map((name) => catalog.status(name)),
   );
-  const versions = parts.map((part) =>
-    'version' in part ? [part.version, 'time' in part ? part.time : 0] : [],
+  const versions = statuses.map((status) =>
+    'version' in status ? [status.version, 'time' in status ? status.time : 0] : [],
   );
   return JSON.stringify([scripts, config, versions]);
 }

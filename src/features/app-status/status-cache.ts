@@ -4,9 +4,9 @@ import type { EntryStatus } from './entry-status.ts';
  * Statuses that may be given again: of each name only the newest, and that under the version that
  * it was asked under.
  */
-export interface KeptStatuses {
+export interface StatusCache {
   get: (name: string, version: string) => EntryStatus | undefined;
-  put: (name: string, kept: { version: string; status: EntryStatus; askedAt: number }) => void;
+  put: (name: string, entry: { version: string; status: EntryStatus; askedAt: number }) => void;
 }
 
 const KEPT_MS = 30_000;
@@ -17,19 +17,19 @@ const MOST_CHARACTERS = 2 * 1024 ** 2;
  * What is too old, or too much, goes from the front, where the oldest are. An age counts from when
  * the script began (`performance.now()`).
  */
-export function createKeptStatuses(): KeptStatuses {
+export function createStatusCache(): StatusCache {
   const entries = new Map<
     string,
     { version: string; status: EntryStatus; until: number; size: number }
   >();
   let total = 0;
-  const drop = (name: string): void => {
+  const remove = (name: string): void => {
     total -= entries.get(name)?.size ?? 0;
     entries.delete(name);
   };
   const clean = (): void => {
     for (const [name, { until }] of entries) {
-      if (until <= performance.now() || total > MOST_CHARACTERS) drop(name);
+      if (until <= performance.now() || total > MOST_CHARACTERS) remove(name);
     }
   };
   return {
@@ -39,7 +39,7 @@ export function createKeptStatuses(): KeptStatuses {
       return entry?.version === version ? entry.status : undefined;
     },
     put: (name, { version, status, askedAt }) => {
-      drop(name);
+      remove(name);
       const size = JSON.stringify(status).length + version.length + name.length;
       entries.set(name, { version, status, until: askedAt + KEPT_MS, size });
       total += size;

@@ -15,7 +15,7 @@ export type MoveCheck =
 /** Whether the container data is on the system disk: the mount that holds `/` or `/overlay`. */
 export async function isDataOnSystem({ settings, locations }: ContainerHost): Promise<boolean> {
   const { path } = await settings.read();
-  return isOnSystem(await locations.look(path), await locations.system());
+  return isOnSystem(await locations.inspect(path), await locations.system());
 }
 
 /**
@@ -43,7 +43,7 @@ export async function checkChange(host: ContainerHost, target: string): Promise<
   if ('fault' in gathered) return { result: 'bad', reasons: [gathered.fault] };
   const { facts, content } = gathered;
   const held = await Promise.all(
-    DATA_ROOT_FOLDERS.map((name) => host.locations.look(`${facts.target.real}/${name}`)),
+    DATA_ROOT_FOLDERS.map((name) => host.locations.inspect(`${facts.target.real}/${name}`)),
   );
   return verdict(
     reasonsAgainstChange(facts, { isDataRoot: held.every(({ kind }) => kind === 'folder') }),
@@ -68,18 +68,18 @@ async function gather(
   path: string,
 ): Promise<Gathered> {
   const setting = await settings.read();
-  const target = await locations.look(path).catch((error: unknown) => {
+  const target = await locations.inspect(path).catch((error: unknown) => {
     if (error instanceof DepotError && error.code === 'bad_request') return error.message;
     throw error;
   });
   if (typeof target === 'string') return { fault: target };
   const [state, source, system, serviceManagerFault, copierFault, content] = await Promise.all([
     engine.state(),
-    locations.look(setting.path),
+    locations.inspect(setting.path),
     locations.system(),
     engine.serviceManager().then(() => undefined, reasonOf),
     copier.fault(),
-    moves.look(path),
+    moves.inspect(path),
   ]);
   const [mountsInSource, mountsInTarget] = await Promise.all(
     [source.real, target.real].map((folder) => locations.mountsBelow(folder)),
@@ -115,7 +115,7 @@ async function leadsElsewhere(
   source: Location,
 ): Promise<boolean> {
   if (state.kind !== 'answers') return false;
-  const { location } = await locations.look(state.dataRoot);
+  const { location } = await locations.inspect(state.dataRoot);
   return location.device !== source.location.device || location.path !== source.location.path;
 }
 
@@ -127,7 +127,7 @@ async function driverOf(
 ): Promise<string> {
   if (state.kind === 'answers') return state.driver;
   const folders = await Promise.all(
-    SNAPSHOT_DRIVERS.map((name) => locations.look(`${real}/image/${name}`)),
+    SNAPSHOT_DRIVERS.map((name) => locations.inspect(`${real}/image/${name}`)),
   );
   return SNAPSHOT_DRIVERS.find((_, index) => folders[index]?.kind === 'folder') ?? '';
 }

@@ -212,6 +212,6 @@ const REASONS: Record<number, string> = {
 const FULL_BYTES = 4 * 1024 ** 2;
 
 export async function isFull({ locations }: ContainerHost, target: string): Promise<boolean> {
-  const { freeBytes, freeInodes = Infinity } = await locations.look(target);
+  const { freeBytes, freeInodes = Infinity } = await locations.inspect(target);
   return freeBytes < FULL_BYTES || freeInodes < 16;
 }

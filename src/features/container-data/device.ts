@@ -13,7 +13,7 @@ export interface ContainerHost {
 }
 
 /**
- * How the engine takes a question: `leavesContainers` if they go on when it stops
+ * How the engine answers a question: `leavesContainers` if they go on when it stops
  * (live-restore); `silent` if somebody has its socket and does not answer (yet), `absent` if
  * nobody has it.
  */
@@ -59,7 +59,7 @@ export interface ContainerEngine {
    * Whether its service manager lets it take the time to end its containers: procd kills it after
    * some seconds, and they go on alone.
    */
-  mayTakeTime: () => Promise<boolean>;
+  isSlowToStop: () => Promise<boolean>;
   /** undefined if the engine does not know it. */
   inspect: (id: string) => Promise<ContainerState | undefined>;
   /** Resolves when it has ended, by the time-out of its own. */
@@ -146,7 +146,7 @@ export interface Location {
 
 export interface Locations {
   /** @throws DepotError bad_request if the path leads nowhere: through a circle of links, say */
-  look: (path: string) => Promise<Location>;
+  inspect: (path: string) => Promise<Location>;
   /** The mounts that hold `/` and `/overlay`. */
   system: () => Promise<MountEntry[]>;
   /** What is mounted below a folder, itself left out. */
@@ -210,13 +210,13 @@ export interface TargetContent {
 
 /** The folder of a move in its target: all that is copied is below it until it is put in place. */
 export interface MoveFolders {
-  look: (target: string) => Promise<TargetContent>;
+  inspect: (target: string) => Promise<TargetContent>;
   /** Where it lies in a target. */
   folderIn: (target: string) => string;
   /**
    * Makes it, the target too; one that an earlier move has left is taken over, whatever it had put
    * in place being taken back first.
-   * @returns the uppermost folder that had to be made for the target, and what `takeBack` returns
+   * @returns the uppermost folder that had to be made for the target, and what `restore` returns
    */
   prepare: (
     target: string,
@@ -250,12 +250,12 @@ export interface MoveFolders {
    * @returns where the copy is left for good, if an engine has worked with it; no later move
    *   touches it
    */
-  takeBack: (target: string) => Promise<string | undefined>;
+  restore: (target: string) => Promise<string | undefined>;
   /** Removes the folders that `prepare` made, as far as they are empty. */
   tidy: (target: string, created: string) => Promise<void>;
   /**
    * After this the copy stays, and what was set aside is only to be removed. @returns the folder to
    * remove
    */
-  settle: (target: string) => Promise<string>;
+  finish: (target: string) => Promise<string>;
 }

@@ -76,7 +76,7 @@ async function stopAnswering(
   engine: ContainerHost['engine'],
   { stop, isAdopted, leavesContainers }: Stopping,
 ): Promise<void> {
-  if (stop.isFree() && (leavesContainers || isAdopted || !(await engine.mayTakeTime()))) {
+  if (stop.isFree() && (leavesContainers || isAdopted || !(await engine.isSlowToStop()))) {
     await stopContainers(engine);
   }
   await stop.need();
@@ -131,7 +131,7 @@ export async function startEngine(
     );
   }
   await telling.note(`the container engine came up in ${actual}: it is stopped and started again`);
-  await stopEngine(host, (await host.locations.look(actual)).real, telling);
+  await stopEngine(host, (await host.locations.inspect(actual)).real, telling);
   await startEngine(host, { ...wanted, mayCorrect: false }, telling);
 }
 
@@ -159,7 +159,7 @@ async function isSamePlace(
   one: string,
   other: string,
 ): Promise<boolean> {
-  const [a, b] = await Promise.all([locations.look(one), locations.look(other)]);
+  const [a, b] = await Promise.all([locations.inspect(one), locations.inspect(other)]);
   return a.location.device === b.location.device && a.location.path === b.location.path;
 }
 

@@ -8,18 +8,18 @@ import { needRecord, remember } from './record.ts';
  * What runs, and how it is configured: on record before anything else is done, since whatever
  * happens then, it is to be so again.
  */
-export function lookStep(host: ContainerHost): Act {
+export function snapshotStep(host: ContainerHost): Act {
   return {
     id: 'look',
     label: 'look what runs',
     isRecorded: true,
     act: async ({ memory, note }) => {
       const { path, file, kind, text } = await host.settings.read();
-      const { real } = await host.locations.look(path);
+      const { real } = await host.locations.inspect(path);
       remember(memory, {
         setting: { path, file, kind, ...(text === undefined ? {} : { text }) },
         source: real,
-        ...(await lookAt(host, real, note)),
+        ...(await readRunning(host, real, note)),
       });
       return undefined;
     },
@@ -39,7 +39,7 @@ export function rememberStep(host: ContainerHost): Act {
       const before = needRecord(memory);
       const now =
         (await host.engine.state()).kind === 'answers'
-          ? await lookAt(host, before.source, note)
+          ? await readRunning(host, before.source, note)
           : before;
       remember(memory, {
         isStopping: true,
@@ -69,14 +69,15 @@ interface Running {
 }
 
 /** An engine that was killed has left its containers running: they are known by their processes. */
-async function lookAt(
+async function readRunning(
   { engine }: ContainerHost,
   dataRoot: string,
   note: StepContext['note'],
 ): Promise<Running> {
   const { kind } = await engine.state();
-  const told = kind === 'answers' ? await lasting(engine, note).catch(() => undefined) : undefined;
-  if (told !== undefined) return { hasRun: true, containers: told };
+  const running =
+    kind === 'answers' ? await lasting(engine, note).catch(() => undefined) : undefined;
+  if (running !== undefined) return { hasRun: true, containers: running };
   const holders = await engine.holders(dataRoot);
   const ids = new Set(holders.flatMap(({ container }) => container ?? []));
   return {

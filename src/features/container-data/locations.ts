@@ -37,7 +37,7 @@ export function createLocations(environment: Record<string, string>): Locations 
     return stdout;
   };
   return {
-    look,
+    inspect,
     system: async () => {
       const mounts = await readMounts();
       return [
@@ -80,7 +80,7 @@ async function readMounts(): Promise<MountEntry[]> {
   return parseMountTable(await readFile('/proc/self/mountinfo', 'utf8'));
 }
 
-async function look(path: string): Promise<Location> {
+async function inspect(path: string): Promise<Location> {
   const { nearest, rest } = await nearestOf(path);
   const [real, entry, room, mount] = await Promise.all([
     realpath(nearest),

@@ -6,7 +6,7 @@ import { checkChange, checkMove } from './check.ts';
 import { passSteps } from './copy-steps.ts';
 import { sizeText } from '../../format-bytes.ts';
 import { startEngine, stopEngine } from './engine-control.ts';
-import { lookStep, needStopped, rememberStep } from './engine-snapshot.ts';
+import { snapshotStep, needStopped, rememberStep } from './engine-snapshot.ts';
 import { FORMER_REPAIR, leftText, moveRepair } from './rollback.ts';
 import type { MoveFacts } from './reasons-against.ts';
 import { needRecord, remember } from './record.ts';
@@ -55,7 +55,7 @@ function moveSteps(host: ContainerHost, target: string, isOverwriting: boolean):
     target,
   });
   return [
-    lookStep(host),
+    snapshotStep(host),
     {
       id: 'check',
       label: 'check',
@@ -98,23 +98,23 @@ function moveSteps(host: ContainerHost, target: string, isOverwriting: boolean):
       id: 'settle',
       label: 'settle',
       isLate: true,
-      act: () => host.moves.settle(target).then(() => undefined),
+      act: () => host.moves.finish(target).then(() => undefined),
     },
     {
       id: 'clean-up',
       label: 'clean up',
       isLate: true,
       mustSucceed: false,
-      command: async () => host.copier.removal(await host.moves.settle(target)),
+      command: async () => host.copier.removal(await host.moves.finish(target)),
     },
-    lookAgainStep(host, target, { isCopy: true }),
-    { id: 'tell', label: 'tell', isLate: true, act: (context) => tell(host, context, target) },
+    checkAgainStep(host, target, { isCopy: true }),
+    { id: 'tell', label: 'tell', isLate: true, act: (context) => report(host, context, target) },
   ];
 }
 
 function changeSteps(host: ContainerHost, target: string): Step[] {
   return [
-    lookStep(host),
+    snapshotStep(host),
     {
       id: 'check',
       label: 'check',
@@ -125,8 +125,8 @@ function changeSteps(host: ContainerHost, target: string): Step[] {
     stopStep(host),
     switchStep(host, target, { isCopy: false }),
     startStep(host, target, { isCopy: false }),
-    lookAgainStep(host, target, { isCopy: false }),
-    { id: 'tell', label: 'tell', isLate: true, act: (context) => tell(host, context, target) },
+    checkAgainStep(host, target, { isCopy: false }),
+    { id: 'tell', label: 'tell', isLate: true, act: (context) => report(host, context, target) },
   ];
 }
 
@@ -185,7 +185,7 @@ async function prepare(
 ): Promise<undefined> {
   const { device } = needRecord(memory);
   const isStillThere = async (): Promise<boolean> =>
-    (await locations.look(target)).mount.device === device;
+    (await locations.inspect(target)).mount.device === device;
   // Looked at before, so that nothing is made on the disk below, and after, so that nothing is
   // copied to it.
   if (!(await isStillThere())) throw unmounted(target);
@@ -246,10 +246,11 @@ function startStep(host: ContainerHost, target: string, { isCopy }: { isCopy: bo
     isLate: true,
     act: async (context) => {
       const { containers, device } = needRecord(context.memory);
-      // An engine that finds no data root where it is told to work makes one: on the disk below,
-      // if the disk has gone.
+      // An engine that finds no data root makes one: on the disk below, if the disk has gone.
       if (isCopy) await host.moves.need(target, context.job.id);
-      else if ((await host.locations.look(target)).mount.device !== device) throw unmounted(target);
+      else if ((await host.locations.inspect(target)).mount.device !== device) {
+        throw unmounted(target);
+      }
       await startEngine(
         host,
         {
@@ -267,7 +268,7 @@ function startStep(host: ContainerHost, target: string, { isCopy }: { isCopy: bo
 }
 
 /** What has come up may have been killed while the rest was cleaned up. */
-function lookAgainStep(host: ContainerHost, target: string, { isCopy }: { isCopy: boolean }): Act {
+function checkAgainStep(host: ContainerHost, target: string, { isCopy }: { isCopy: boolean }): Act {
   return {
     id: 'look-again',
     label: 'look again',
@@ -280,7 +281,7 @@ function lookAgainStep(host: ContainerHost, target: string, { isCopy }: { isCopy
   };
 }
 
-async function tell(
+async function report(
   { locations }: ContainerHost,
   { memory, note }: StepContext,
   target: string,

@@ -54,7 +54,7 @@ export function moveRepair(
       returnToOldPlace(host, context, record),
     ),
     step('settle', 'settle', async (_context, { isDone }) =>
-      isCopy && isDone ? host.moves.settle(target).then(() => undefined) : undefined,
+      isCopy && isDone ? host.moves.finish(target).then(() => undefined) : undefined,
     ),
     {
       id: 'remove-copy',
@@ -68,7 +68,7 @@ export function moveRepair(
     step('see-engine', 'see that the engine runs', (context, record) =>
       keepRunning(host, context, { record, target, isCopy }),
     ),
-    step('tell', 'tell', (context, record) => tell(host, context, { record, target, isCopy })),
+    step('tell', 'tell', (context, record) => report(host, context, { record, target, isCopy })),
   ];
 }
 
@@ -133,7 +133,7 @@ async function leaveNewPlace(
   { record, target, isCopy }: Move,
 ): Promise<void> {
   if (!(await isSwitched(host, record, target))) return;
-  const { real } = await host.locations.look(target);
+  const { real } = await host.locations.inspect(target);
   await stopEngine(host, real, context).catch(async (error: unknown) => {
     context.memory.isStuck = true;
     await context.note(`${reasonOf(error)}; it stays at ${target}`);
@@ -148,7 +148,7 @@ async function leaveNewPlace(
  * begins anew on the disk below.
  */
 async function goneText({ moves }: ContainerHost, target: string): Promise<string> {
-  const { isEmpty } = await moves.look(target);
+  const { isEmpty } = await moves.inspect(target);
   const below = isEmpty
     ? ''
     : `. Without it the engine began anew in ${target} on the disk below: what it made there ` +
@@ -165,7 +165,7 @@ async function putTargetBack(
   target: string,
 ): Promise<void> {
   if (!(await moves.isThere(target, job.id))) return;
-  const left = await moves.takeBack(target);
+  const left = await moves.restore(target);
   if (left !== undefined) await note(leftText(left));
 }
 
@@ -223,14 +223,14 @@ async function toRemove(
 ): Promise<string | undefined> {
   const record = findRecord(memory);
   if (record === undefined || memory.isStuck === true) return undefined;
-  if (record.isDone) return host.moves.settle(target);
+  if (record.isDone) return host.moves.finish(target);
   if (!(await host.moves.isThere(target, job.id))) return undefined;
   const folder = host.moves.folderIn(target);
   if ((await host.engine.holders(folder)).length > 0) return undefined;
   return job.verdict?.state === 'stopped' || (await isFull(host, target)) ? folder : undefined;
 }
 
-async function tell(
+async function report(
   host: ContainerHost,
   { job, note }: StepContext,
   { record, target, isCopy }: Move,

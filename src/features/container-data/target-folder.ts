@@ -59,7 +59,7 @@ export function createMoveFolders(): MoveFolders {
   };
   return {
     folderIn: (target) => join(target, MOVE_NAME),
-    look: async (target) => {
+    inspect: async (target) => {
       const folder = join(target, MOVE_NAME);
       const [aside, part, here] = await Promise.all(
         [join(folder, ASIDE_NAME), join(folder, ASIDE_PART_NAME), target].map(entriesOf),
@@ -88,7 +88,7 @@ export function createMoveFolders(): MoveFolders {
         await need(target, job);
         await replaceFile(join(target, MOVE_NAME, RAN_NAME), ANSWERED);
       }),
-    takeBack: (target) => inWords(target, () => takeBack(target)),
+    restore: (target) => inWords(target, () => restore(target)),
     tidy: async (target, created) => {
       for (
         let folder = target;
@@ -106,7 +106,7 @@ export function createMoveFolders(): MoveFolders {
         }
       }
     },
-    settle: async (target) => {
+    finish: async (target) => {
       const done = join(target, DONE_NAME);
       if (await isFolder(join(target, MOVE_NAME))) {
         // One that is left from long ago must not be in the way.
@@ -145,7 +145,7 @@ async function prepare(
   const created = await makeTarget(target);
   const folder = join(target, MOVE_NAME);
   await makeFolder(folder);
-  const left = await takeBack(target);
+  const left = await restore(target);
   await makeFolder(folder);
   await makeFolder(join(folder, COPY_NAME));
   await makeMarker(join(folder, MARKER_NAME));
@@ -201,7 +201,7 @@ async function place(target: string, source: string): Promise<void> {
 }
 
 /** @returns where the copy is left, if an engine has worked with it */
-async function takeBack(target: string): Promise<string | undefined> {
+async function restore(target: string): Promise<string | undefined> {
   const folder = join(target, MOVE_NAME);
   const [copy, aside, part] = [COPY_NAME, ASIDE_NAME, ASIDE_PART_NAME].map((name) =>
     join(folder, name),

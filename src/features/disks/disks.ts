@@ -41,7 +41,7 @@ interface Answer {
 
 const OLD_MS = 30_000;
 /** While somebody asks now and then, a change is looked for so often without being asked. */
-const LOOK_MS = 2000;
+const CHECK_MS = 2000;
 const ASKED_LATELY_MS = 60_000;
 
 export function createDisks({ host, log }: { host: BlockDeviceHost; log: Log }): Disks {
@@ -78,7 +78,7 @@ export function createDisks({ host, log }: { host: BlockDeviceHost; log: Log }):
     const fingerprint = await host.fingerprint();
     return answer?.fingerprint === fingerprint && !isWritten ? answer : renew();
   };
-  const look = (): void => {
+  const check = (): void => {
     if (performance.now() - askedAt > ASKED_LATELY_MS) {
       clearInterval(timer);
       timer = undefined;
@@ -92,7 +92,7 @@ export function createDisks({ host, log }: { host: BlockDeviceHost; log: Log }):
   return {
     all: async () => {
       askedAt = performance.now();
-      timer ??= setInterval(look, LOOK_MS).unref();
+      timer ??= setInterval(check, CHECK_MS).unref();
       const { items, madeAt } = await current();
       if (performance.now() - madeAt > OLD_MS) {
         renew().catch((error: unknown) =>

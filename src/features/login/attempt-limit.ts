@@ -33,7 +33,7 @@ export function createAttemptLimit(now: () => number = () => performance.now()):
   const known = new Map<string, true>();
   const recent = (key: string): number[] =>
     (attempts.get(key) ?? []).filter((at) => now() - at < WINDOW_MS);
-  const keep = (key: string, times: number[]): void => {
+  const setTimes = (key: string, times: number[]): void => {
     attempts.delete(key);
     if (times.length > 0) putNewest(attempts, [key, times], MOST_KEYS);
   };
@@ -47,13 +47,13 @@ export function createAttemptLimit(now: () => number = () => performance.now()):
     return oldest === undefined || times.length < most ? 0 : oldest + WINDOW_MS - now();
   };
   const cancel = (limits: readonly Limit[]): void => {
-    for (const { key } of limits) keep(key, recent(key).slice(0, -1));
+    for (const { key } of limits) setTimes(key, recent(key).slice(0, -1));
   };
   return {
     begin: (limits) => {
       const longestMs = Math.max(0, ...inForce(limits).map(waitMs));
       if (longestMs > 0) return Math.ceil(longestMs / 1000);
-      for (const { key } of limits) keep(key, [...recent(key), now()]);
+      for (const { key } of limits) setTimes(key, [...recent(key), now()]);
       return 0;
     },
     forgive: (limits) => {

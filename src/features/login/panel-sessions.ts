@@ -78,7 +78,7 @@ export function createPanelSessions({
   };
 
   /** Those who replace a session do not wait for rpcd; what it keeps all the same times out. */
-  const drop = (key: string): void => {
+  const end = (key: string): void => {
     const standIn = standIns.get(key);
     standIns.delete(key);
     if (standIn?.origin !== 'own') return;
@@ -123,10 +123,10 @@ export function createPanelSessions({
     find: (headers) => findBy(headers, lookups.find),
     peek: (headers) => findBy(headers, lookups.peek),
     begin: (headers, { id, username }, origin) => {
-      for (const key of keysIn(headers)) drop(key);
+      for (const key of keysIn(headers)) end(key);
       const secret = randomSecret();
       standIns.set(keyOf(secret), { id, username, token: randomSecret(), origin });
-      for (const key of surplusOf(standIns, username)) drop(key);
+      for (const key of surplusOf(standIns, username)) end(key);
       return secret;
     },
     logOut: async (headers, token) => {

@@ -35,7 +35,7 @@ export function createPasswordSessions(
     sessions.set(key, { session, usedAt: now() });
     return session;
   };
-  const dropOld = (): void => {
+  const removeOld = (): void => {
     for (const [key, { usedAt }] of sessions) {
       if (now() - usedAt < IDLE_MS && sessions.size <= MOST_SESSIONS) return;
       sessions.delete(key);
@@ -43,7 +43,7 @@ export function createPasswordSessions(
   };
   return {
     find: (headers) => {
-      dropOld();
+      removeOld();
       for (const key of keysIn(headers)) {
         const entry = sessions.get(key);
         if (entry !== undefined) return Promise.resolve(use(key, entry.session));
@@ -51,7 +51,7 @@ export function createPasswordSessions(
       return Promise.resolve(undefined);
     },
     peek: (headers) => {
-      dropOld();
+      removeOld();
       const [found] = keysIn(headers).flatMap((key) => sessions.get(key)?.session ?? []);
       return Promise.resolve(found);
     },
@@ -59,7 +59,7 @@ export function createPasswordSessions(
       for (const key of keysIn(headers)) sessions.delete(key);
       const id = randomSecret();
       use(keyOf(id), { user: '', token: randomSecret(), mayWrite: true });
-      dropOld();
+      removeOld();
       return id;
     },
     end: (headers) => {

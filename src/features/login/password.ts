@@ -31,13 +31,13 @@ const MOST_WAITING = 32;
  */
 export function createPassword(stateDir: string): Password {
   const file = join(stateDir, 'password');
-  const createLine = (): ConcurrencyLimit =>
+  const createLimit = (): ConcurrencyLimit =>
     createConcurrencyLimit({
       most: 1,
       mostWaiting: MOST_WAITING,
       busy: `cannot ask for the password: ${MOST_WAITING} requests wait for it already`,
     });
-  const lines = { trusted: createLine(), strangers: createLine() };
+  const limits = { trusted: createLimit(), strangers: createLimit() };
   return {
     isSet: async () => (await readHashFile(file)) !== undefined,
     matches: async (text, isTrusted) => {
@@ -50,12 +50,12 @@ export function createPassword(stateDir: string): Password {
           `cannot check the password: ${file} is damaged; remove it and set a new one`,
         );
       }
-      const takeTurn = isTrusted ? lines.trusted : lines.strangers;
-      return timingSafeEqual(await takeTurn(() => keyOf(text, hash)), hash.key);
+      const runLimited = isTrusted ? limits.trusted : limits.strangers;
+      return timingSafeEqual(await runLimited(() => keyOf(text, hash)), hash.key);
     },
     set: async (text) => {
       const salt = randomBytes(SALT_BYTES);
-      const key = await lines.trusted(() =>
+      const key = await limits.trusted(() =>
         keyOf(text, { ...NEW_HASH, salt, key: Buffer.alloc(KEY_BYTES) }),
       );
       await replaceFile(file, formatHash({ ...NEW_HASH, salt, key }));

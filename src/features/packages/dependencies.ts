@@ -59,16 +59,16 @@ export function isNeeded(
 /** Orders packages so that each stands before those it depends on; circles keep their order. */
 export function dependentsFirst(database: PackageDatabase, names: readonly string[]): string[] {
   const ordered: string[] = [];
-  const visit = (name: string, path: ReadonlySet<string>): void => {
+  const walk = (name: string, path: ReadonlySet<string>): void => {
     if (ordered.includes(name) || path.has(name)) return;
     const dependents = names.filter(
       (other) =>
         other !== name &&
         database.get(other)?.depends.some((wanted) => wanted.includes(name)) === true,
     );
-    for (const dependent of dependents) visit(dependent, new Set([...path, name]));
+    for (const dependent of dependents) walk(dependent, new Set([...path, name]));
     ordered.push(name);
   };
-  for (const name of names) visit(name, new Set());
+  for (const name of names) walk(name, new Set());
   return ordered;
 }

@@ -7,9 +7,9 @@ import type { PackageDatabase } from './package-database.ts';
 /** Jobs of every feature that changes packages stand in one line: there is one package database. */
 export const PACKAGE_LANE = 'package';
 
-/** What a package manager can do, in the product's words; opkg/ and apk/ hold one each. */
+/** What a package manager can do, in the product's words; a folder beside this file holds each. */
 export interface PackageManager {
-  /** The program, as people know it: `opkg` or `apk`. */
+  /** The program, as people know it. */
   name: string;
   /** Folders in which a change means that the database changed. */
   watchedFolders: readonly string[];

@@ -63,7 +63,7 @@ export function repairSteps(tools: PackageTools, isComplete?: IsComplete): Step[
           return retryFrom(prepare);
         }
         await catalog.refresh();
-        await tell(tools, context);
+        await report(tools, context);
         if (isComplete !== undefined) await acceptIfComplete(tools, context, isComplete);
         return undefined;
       },
@@ -151,7 +151,7 @@ function compare(
   };
 }
 
-async function tell({ manager }: PackageTools, { memory, note }: StepContext): Promise<void> {
+async function report({ manager }: PackageTools, { memory, note }: StepContext): Promise<void> {
   const { came, half } = readFindings(memory);
   const now = await manager.installed();
   const stuck = [
@@ -165,7 +165,9 @@ async function tell({ manager }: PackageTools, { memory, note }: StepContext): P
   }
 }
 
-/** Nothing came or is half installed that was not accepted, so that the database has the last word. */
+/**
+ * Nothing came or is half installed that was not accepted, so that the database has the last word.
+ */
 async function acceptIfComplete(
   { manager: { around } }: PackageTools,
   context: StepContext,

@@ -73,7 +73,7 @@ export function selfUpgradePlan(tools: SelfUpgradeTools): Plan {
       {
         id: 'keep-old-version',
         label: 'keep the old version',
-        act: () => selfUpgrade.keep(STORE_PACKAGE).then(() => undefined),
+        act: () => selfUpgrade.saveOldVersion(STORE_PACKAGE).then(() => undefined),
       },
       {
         id: 'upgrade',

@@ -6,7 +6,7 @@ export interface SelfUpgradeHost {
    * Packs the package as it is installed into a file on flash, from which it can be put back.
    * @throws DepotError internal, no_space
    */
-  keep: (name: string) => Promise<void>;
+  saveOldVersion: (name: string) => Promise<void>;
   /**
    * Upgrades the package and waits for the new daemon's health; ends with one of
    * SELF_UPGRADE_EXITS.

@@ -36,7 +36,7 @@ export function createSelfUpgradeHost({
   };
   return {
     state,
-    keep: async (name) => {
+    saveOldVersion: async (name) => {
       const version = (await manager.installed()).get(name)?.version ?? '';
       await mkdir(folder, { recursive: true, mode: 0o700 });
       await pack(name, join(folder, `old.${manager.files.ending}`));

@@ -19,7 +19,7 @@ export async function createUploadsFeature(
   const folder = createUploadFolder(context, tools.manager);
   const records = createRunRecords(notes);
   const uploads = createUploads(folder);
-  queue.onChange(uploads.settle);
+  queue.onChange(uploads.removeIfEnded);
   await uploads.sweep(queue.all());
   const lane = PACKAGE_LANE;
   const admit = tools.manager.assertUsable;

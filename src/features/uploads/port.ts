@@ -11,7 +11,7 @@ export const PROGRAM: UploadKind = 'run';
  * where they come from.
  */
 export interface UploadFolder {
-  /** The kinds that are taken. */
+  /** The kinds that are accepted. */
   kinds: readonly UploadKind[];
   /** @throws DepotError unavailable if the folder is not the daemon's own */
   create: (kind: UploadKind) => Promise<UploadFile>;

@@ -19,12 +19,12 @@ export interface IncomingFile {
   /** As the sender wrote it: believed in nothing but its ending. */
   name: string | undefined;
   content: AsyncIterable<Uint8Array>;
-  /** Largest that is taken. */
+  /** Largest that is accepted. */
   limitBytes: number;
 }
 
 /**
- * Takes files in. Invariants:
+ * Receives files. Invariants:
  *  - a file is in the folder under a random name, or it is not there: whatever refuses it removes
  *    it first;
  *  - one piece of it is in memory at a time;
@@ -38,7 +38,7 @@ export interface Uploads {
   receive: (file: IncomingFile) => Promise<ReceivedUpload>;
   remove: (id: string) => Promise<void>;
   /** Removes the job's file once the job has ended. */
-  settle: (job: Job) => void;
+  removeIfEnded: (job: Job) => void;
   /** Removes what belongs to no job that is still to run: left by a daemon that went down. */
   sweep: (jobs: readonly Job[]) => Promise<void>;
 }
@@ -55,7 +55,7 @@ export function createUploads(folder: UploadFolder): Uploads {
   return {
     receive: (file) => limit(() => receive(folder, file)),
     remove: (id) => removeNowOrLater(folder, id),
-    settle: ({ kind, state, params }) => {
+    removeIfEnded: ({ kind, state, params }) => {
       if (kind === 'upload' && isEnded(state) && params.upload !== undefined) {
         void removeNowOrLater(folder, params.upload);
       }

@@ -15,7 +15,7 @@ export interface UploadTools extends Pick<FeatureContext, 'submit'> {
   uploads: Uploads;
   records: RunRecords;
   kinds: readonly string[];
-  /** Largest file that is taken. */
+  /** Largest file that is accepted. */
   limitBytes: number;
   /** Bytes free where uploads go. */
   freeBytes: () => Promise<number>;
@@ -45,7 +45,7 @@ export function uploadRoutes(tools: UploadTools): Route[] {
       path: 'admin/store/upload',
       summary: `Install a file: ${tools.kinds.map((kind) => `.${kind}`).join(' or ')}`,
       params: {},
-      handle: ({ context }) => takeUpload(tools, context),
+      handle: ({ context }) => handleUpload(tools, context),
     }),
     get({
       path: 'admin/store/run_records',
@@ -78,13 +78,13 @@ export function uploadRoutes(tools: UploadTools): Route[] {
   ];
 }
 
-async function takeUpload(tools: UploadTools, context: Context): Promise<Response> {
+async function handleUpload(tools: UploadTools, context: Context): Promise<Response> {
   const { uploads, limitBytes, submit, idleMs = IDLE_MS } = tools;
   const { incoming } = context.env as { incoming: IncomingMessage };
   await checkSize(tools, incoming);
   const upload: ReceivedUpload = await receiveFile(incoming, {
-    take: (part) => uploads.receive({ ...part, limitBytes }),
-    drop: ({ id }) => uploads.remove(id),
+    receive: (part) => uploads.receive({ ...part, limitBytes }),
+    discard: ({ id }) => uploads.remove(id),
     idleMs,
   });
   try {

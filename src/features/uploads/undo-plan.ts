@@ -31,8 +31,8 @@ export function unrunPlan(tools: PackageTools & { records: RunRecords }, { param
     const database = await manager.installed();
     const there = record.packages.filter((name) => isPresent(database.get(name)));
     const names = removable(database, there);
-    const kept = there.filter((name) => !names.includes(name));
-    if (kept.length > 0) await note(`${kept.join(', ')} stays: other packages need it`);
+    const staying = there.filter((name) => !names.includes(name));
+    if (staying.length > 0) await note(`${staying.join(', ')} stays: other packages need it`);
     if (names.length === 0) {
       await note(`nothing that came with ${record.file} is left to be removed`);
     }

@@ -35,8 +35,8 @@ beforeEach(async () => {
 });
 afterEach(() => rm(root, { recursive: true }));
 
-function inMove(...parts: string[]): string {
-  return join(target, '.depotd-move', ...parts);
+function inMove(...names: string[]): string {
+  return join(target, '.depotd-move', ...names);
 }
 
 const visible = async (): Promise<string[]> =>
@@ -83,14 +83,14 @@ describe.each(BREAKS)('when %s', (_, before) => {
   });
 
   test('taking back gives the target what it held, and keeps the copy', async () => {
-    await moves.takeBack(target);
+    await moves.restore(target);
     expect(await visible()).toEqual(['containers', 'lost+found', 'mine']);
     expect((await readdir(inMove('new'))).sort()).toEqual(['containers', 'image', 'volumes']);
     expect(await modeOf()).toBe(0o775);
   });
 
   test('the next move finds the target as somebody left it', async () => {
-    expect(await moves.look(target)).toEqual({ isEmpty: false, hasMove: true });
+    expect(await moves.inspect(target)).toEqual({ isEmpty: false, hasMove: true });
     await moves.prepare(target, 'e'.repeat(32));
     expect(await visible()).toEqual(['containers', 'lost+found', 'mine']);
     expect(await moves.isThere(target, JOB)).toBe(false);
@@ -98,7 +98,7 @@ describe.each(BREAKS)('when %s', (_, before) => {
 });
 
 describe('a copy that an engine was pointed at', () => {
-  const record = (...parts: string[]): string => join(...parts, 'containers/abc/config.v2.json');
+  const record = (...names: string[]): string => join(...names, 'containers/abc/config.v2.json');
   const others = async (): Promise<string[]> =>
     (await readdir(target)).filter((name) => name.startsWith('.depotd-left-'));
 
@@ -114,7 +114,7 @@ describe('a copy that an engine was pointed at', () => {
     expect(await moves.prepare(target, JOB)).toMatchObject({ left: undefined });
     expect(await readFile(record(inMove('new')), 'utf8')).toBe('stopped');
     await writeFile(record(inMove('new')), 'copied again');
-    expect(await moves.takeBack(target)).toBe(undefined);
+    expect(await moves.restore(target)).toBe(undefined);
     expect(await others()).toEqual([]);
   });
 
@@ -133,9 +133,9 @@ describe('a copy that an engine was pointed at', () => {
 test('a new disk with nothing but what mke2fs makes is empty, also when a move that broke off has put its copy there', async () => {
   await rm(join(target, 'mine'));
   await rm(join(target, 'containers'));
-  expect(await moves.look(target)).toEqual({ isEmpty: true, hasMove: true });
+  expect(await moves.inspect(target)).toEqual({ isEmpty: true, hasMove: true });
   await moves.place(target, source);
-  expect(await moves.look(target)).toEqual({ isEmpty: true, hasMove: true });
+  expect(await moves.inspect(target)).toEqual({ isEmpty: true, hasMove: true });
 });
 
 test('without its disk nothing is made, and it is said', async () => {
@@ -158,8 +158,8 @@ test('folders that were made for the target go with it, but for one that somebod
 
 test('what was set aside goes when the copy stays, and only that', async () => {
   await moves.place(target, source);
-  const folder = await moves.settle(target);
-  expect(await moves.settle(target)).toBe(folder);
+  const folder = await moves.finish(target);
+  expect(await moves.finish(target)).toBe(folder);
   expect((await readdir(join(folder, 'old'))).sort()).toEqual(['containers', 'mine']);
   expect(await visible()).toEqual(['containers', 'image', 'lost+found', 'volumes']);
 });

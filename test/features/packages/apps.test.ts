@@ -226,8 +226,8 @@ const AUTOCONF: [string, Record<string, string>, string[]][] = [
 
 test.each(AUTOCONF)(
   'autoconf with %s tells the script as the contract says, and so does install',
-  async (_, params, told) => {
-    const expected = ['autoconf demo args=[]', ...told].join('\n');
+  async (_, params, printed) => {
+    const expected = ['autoconf demo args=[]', ...printed].join('\n');
 
     expect(
       (await store.run('install', { package: 'demo', autoconf: '1', ...params })).log.replaceAll(

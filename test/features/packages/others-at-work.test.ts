@@ -21,7 +21,7 @@ afterEach(() => on.close());
 
 test('the repair of a failed job leaves alone what somebody else is unpacking, until they are done', async () => {
   const { root } = on.device;
-  const taken = (await (
+  const submitted = (await (
     await on.send([
       runFile(`echo >${root}/tmp/begun; until [ -e ${root}/tmp/go ]; do sleep 0.05; done; exit 1`),
     ])
@@ -34,7 +34,7 @@ test('the repair of a failed job leaves alone what somebody else is unpacking, u
   await writeFile(join(root, 'tmp/go'), '');
 
   await expect
-    .poll(() => on.daemon.logOf(taken.task_id))
+    .poll(() => on.daemon.logOf(submitted.task_id))
     .toContain(`waiting: process ${other.pid} holds`);
   expect(await exists(join(root, 'usr/bin/theirs'))).toBe(true);
   await writeFile(
@@ -42,6 +42,6 @@ test('the repair of a failed job leaves alone what somebody else is unpacking, u
     `${(await on.device.read('usr/lib/opkg/status')) ?? ''}Package: theirs\nVersion: 1\nStatus: install user installed\nArchitecture: all\n\n`,
   );
   await other.release();
-  await on.daemon.finished(taken.task_id);
+  await on.daemon.finished(submitted.task_id);
   expect(await exists(join(root, 'usr/lib/opkg/info/theirs.list'))).toBe(true);
 });

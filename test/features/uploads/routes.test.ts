@@ -137,7 +137,7 @@ describe('what an upload may not be', () => {
       content: Buffer.from('Package: evil\nVersion: 1\nArchitecture: all\n'),
     },
   ]);
-  const parts = (over: Record<string, Buffer | undefined>): SentFile['content'] =>
+  const chunks = (over: Record<string, Buffer | undefined>): SentFile['content'] =>
     pack(
       Object.entries({
         './debian-binary': Buffer.from('2.0\n'),
@@ -164,18 +164,18 @@ describe('what an upload may not be', () => {
     ['an archive cut off', { name: 'a.ipk', content: ipk('x').content.slice(0, 200) }],
     [
       'a package without control',
-      { name: 'a.ipk', content: parts({ './control.tar.gz': undefined }) },
+      { name: 'a.ipk', content: chunks({ './control.tar.gz': undefined }) },
     ],
-    ['a package without data', { name: 'a.ipk', content: parts({ './data.tar.gz': undefined }) }],
+    ['a package without data', { name: 'a.ipk', content: chunks({ './data.tar.gz': undefined }) }],
     [
       'a package without version mark',
-      { name: 'a.ipk', content: parts({ './debian-binary': undefined }) },
+      { name: 'a.ipk', content: chunks({ './debian-binary': undefined }) },
     ],
     [
       'a package named as an option',
       {
         name: 'a.ipk',
-        content: parts({
+        content: chunks({
           './control.tar.gz': pack([
             {
               name: './control',
@@ -190,7 +190,7 @@ describe('what an upload may not be', () => {
       'data that unpacks upwards',
       {
         name: 'a.ipk',
-        content: parts({
+        content: chunks({
           './data.tar.gz': pack([
             { name: './../../../tmp/evil', mode: 0o644, content: Buffer.from('x') },
           ]),
@@ -201,7 +201,7 @@ describe('what an upload may not be', () => {
       'data that unpacks through a link of its own',
       {
         name: 'a.ipk',
-        content: parts({
+        content: chunks({
           './data.tar.gz': pack([
             { name: './in', mode: 0o777, target: '/tmp' },
             { name: './in/evil', mode: 0o644, content: Buffer.from('x') },
@@ -213,7 +213,7 @@ describe('what an upload may not be', () => {
       'control that unpacks upwards',
       {
         name: 'a.ipk',
-        content: parts({
+        content: chunks({
           './control.tar.gz': pack([{ name: '../evil', mode: 0o644, content: Buffer.from('x') }]),
         }),
       },

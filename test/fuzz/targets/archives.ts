@@ -16,7 +16,7 @@ import { inPieces, mutated, pieceSizes, property, type FuzzTarget } from '../tar
 
 const fileName = fc
   .array(fc.stringMatching(/^[A-Za-z0-9 ._é-]{1,40}$/), { minLength: 1, maxLength: 6 })
-  .map((parts) => parts.join('/'))
+  .map((segments) => segments.join('/'))
   .filter((path) => !path.split('/').some((part) => /^\.*$/.test(part)));
 const entry = fc.record({
   name: fileName,

@@ -6,7 +6,7 @@ import { listen, startDevice, stop, type Device } from '../../features/forge/dev
 export interface WatchedForge {
   readonly port: number;
   /** What has reached the upstream since the last call. */
-  readonly takeReceived: () => Received[];
+  readonly drainReceived: () => Received[];
   readonly close: () => Promise<void>;
 }
 
@@ -51,10 +51,10 @@ export async function startWatchedForge(
   device.shortcuts.push = () => 0;
   return {
     port: device.port,
-    takeReceived: () => {
-      const taken = received;
+    drainReceived: () => {
+      const drained = received;
       received = [];
-      return taken;
+      return drained;
     },
     close: async () => {
       await device.close();

@@ -25,7 +25,7 @@ async function targets(expose: 'documented' | 'all'): Promise<FuzzTarget> {
     inputs: fc.array(forgeMessage, { minLength: 1, maxLength: 3 }),
     check: async (messages) => {
       await exchange(forge.port, messages);
-      return forge.takeReceived().flatMap(problemsOf)[0];
+      return forge.drainReceived().flatMap(problemsOf)[0];
     },
   });
   return { ...target, close: forge.close };
@@ -40,7 +40,7 @@ async function twoParsers(name: string, messages: fc.Arbitrary<string>): Promise
         exchange(fast.port, sent),
         exchange(long.port, sent),
       ]);
-      const [here, there] = [fast.takeReceived(), long.takeReceived()].map(comparable);
+      const [here, there] = [fast.drainReceived(), long.drainReceived()].map(comparable);
       if (here !== there) {
         return `the upstream gets ${here ?? ''}, and by Node's parser ${there ?? ''}`;
       }

@@ -105,8 +105,8 @@ async function receive(
 ): Promise<{ name: string; content: Buffer }> {
   return receiveFile(incoming(body, sizes, TYPE), {
     idleMs: 5000,
-    drop: () => Promise.resolve(),
-    take: async (part) => {
+    discard: () => Promise.resolve(),
+    receive: async (part) => {
       const pieces: Uint8Array[] = [];
       for await (const piece of part.content) pieces.push(piece);
       return { name: part.name ?? '', content: Buffer.concat(pieces) };

@@ -57,9 +57,9 @@ function journal(folder: string): FuzzTarget {
       fc.array(junkLine, { maxLength: 6 }),
       fc.array(fc.nat(11), { maxLength: 6 }),
     ),
-    check: async ([ids, junk, places]) => {
+    check: async ([ids, junk, positions]) => {
       const lines = ids.map(record);
-      junk.forEach((line, index) => lines.splice(places[index] ?? 0, 0, line));
+      junk.forEach((line, index) => lines.splice(positions[index] ?? 0, 0, line));
       await writeFile(join(folder, 'jobs.jsonl'), `${lines.join('\n')}\n{"id":"torn`);
       const opened = await openJournal(folder);
       await opened.close();

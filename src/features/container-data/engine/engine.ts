@@ -33,7 +33,7 @@ export function createContainerEngine(options: ServiceManagerOptions): Container
         .parse(containerList, answer.body)
         .map(({ Id: id, Names: names }) => ({ id, name: (names?.[0] ?? id).replace(/^\//, '') }));
     },
-    mayTakeTime: async () => (await findServiceManager(options)).kind !== 'procd',
+    isSlowToStop: async () => (await findServiceManager(options)).kind !== 'procd',
     inspect: async (id) => {
       const answer = needAnswer(
         await ask({ method: 'GET', path: `/containers/${id}/json`, timeoutMs: START_MS }),
@@ -116,7 +116,7 @@ function messageIn(body: unknown, status: number): string {
  * What the command leaves behind may be the engine itself, with this output open for as long as it
  * lives: so somebody goes on reading it, and keeps only its beginning.
  */
-const LAUNCHER = `
+const START_SCRIPT = `
 { "$@" </dev/null 2>&1 || echo "depotd: $1 ended with exit code $?"; } | { head -c 65536; exec cat >/dev/null; }
 `;
 
@@ -132,7 +132,7 @@ async function launch(
   const descriptor = openSync(outputFile, 'a', 0o600);
   try {
     const { ended, finishInput } = await startDetached(
-      { argv: ['/bin/sh', '-c', LAUNCHER, 'sh', ...argv], environment, cwd: '/' },
+      { argv: ['/bin/sh', '-c', START_SCRIPT, 'sh', ...argv], environment, cwd: '/' },
       descriptor,
     );
     finishInput('');

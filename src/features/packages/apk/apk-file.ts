@@ -74,7 +74,7 @@ async function readThird(file: string, head: string): Promise<PackageContent> {
   const stream = packed.isPlain ? source : unpack(source, createInflateRaw());
   try {
     const reader = createByteReader(stream);
-    const start = await reader.take(12);
+    const start = await reader.read(12);
     if (start?.toString('latin1', 0, 4) !== 'ADB.') throw new Error('it is no package');
     if (start.toString('latin1', 4, 8) !== PACKAGE_SCHEMA) throw new Error('it is no package');
     const block = start.readUInt32LE(8);
@@ -82,7 +82,7 @@ async function readThird(file: string, head: string): Promise<PackageContent> {
     if (block >>> 30 !== 0 || sizeBytes > MOST_DESCRIPTION_BYTES) {
       throw new Error('its description does not come first, or is too large');
     }
-    const description = await reader.take(sizeBytes);
+    const description = await reader.read(sizeBytes);
     return describe(readAdb(description ?? Buffer.alloc(0)));
   } finally {
     source.destroy();

@@ -10,8 +10,8 @@ export function compareVersions(a: string, b: string): number {
   const right = splitVersion(b);
   return (
     left.epoch - right.epoch ||
-    compareParts(left.upstream, right.upstream) ||
-    compareParts(left.revision, right.revision)
+    compareComponents(left.upstream, right.upstream) ||
+    compareComponents(left.revision, right.revision)
   );
 }
 
@@ -26,7 +26,7 @@ function splitVersion(version: string): { epoch: number; upstream: string; revis
   };
 }
 
-function compareParts(a: string, b: string): number {
+function compareComponents(a: string, b: string): number {
   const left = tokensOf(a);
   const right = tokensOf(b);
   for (let index = 0; index < Math.max(left.length, right.length); index += 1) {

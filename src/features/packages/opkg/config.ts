@@ -82,10 +82,10 @@ function addLine(config: OpkgConfig, paths: Paths, line: string): void {
   if (name === undefined) return;
   if (type === 'option') config.checksSignatures ||= name === 'check_signature' && value !== '0';
   else if (type === 'arch') config.architectures.set(name, Number(value ?? 10));
-  else if (value !== undefined) addPlace(config, paths, { type, name, value });
+  else if (value !== undefined) addValue(config, paths, { type, name, value });
 }
 
-function addPlace(
+function addValue(
   config: OpkgConfig,
   paths: Paths,
   { type, name, value }: { type: string; name: string; value: string },

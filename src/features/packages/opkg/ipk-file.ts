@@ -69,7 +69,7 @@ const MOST_CONTROL_BYTES = 64 * 1024;
 
 async function readControl(archive: TarMember, budget: { left: number }): Promise<string> {
   let text: string | undefined;
-  const isInside = createPlaceCheck();
+  const isInside = createInsideCheck();
   for await (const member of readTar(gunzip(archive.content, budget))) {
     if (!isInside(member)) {
       throw new Error(`its control archive has the name "${member.name.slice(0, 200)}"`);
@@ -84,7 +84,7 @@ async function readControl(archive: TarMember, budget: { left: number }): Promis
 }
 
 async function checkData(archive: TarMember, budget: { left: number }): Promise<string> {
-  const isInside = createPlaceCheck();
+  const isInside = createInsideCheck();
   for await (const member of readTar(gunzip(archive.content, budget))) {
     if (!isInside(member)) {
       throw new Error(`it would unpack "${member.name.slice(0, 200)}" outside of its place`);
@@ -94,36 +94,36 @@ async function checkData(archive: TarMember, budget: { left: number }): Promise<
 }
 
 /**
- * Tells whether a member stays below the folder that its archive is unpacked to: no `..`, and
+ * Whether a member stays below the folder that its archive is unpacked to: no `..`, and
  * nothing through a link of the archive's own.
  */
-function createPlaceCheck(): (member: TarMember) => boolean {
+function createInsideCheck(): (member: TarMember) => boolean {
   const links = new Set<string>();
   return ({ name, type, target }) => {
-    const parts = partsOf(name);
-    if (parts.includes('..')) return false;
-    if (foldersAbove(parts).some((folder) => links.has(folder))) return false;
+    const segments = segmentsOf(name);
+    if (segments.includes('..')) return false;
+    if (foldersAbove(segments).some((folder) => links.has(folder))) return false;
     // A file of the same name as a link before it would be written where the link points.
-    if (links.has(parts.join('/')) && type !== '2') return false;
-    if (type === '2') links.add(parts.join('/'));
-    return type !== '1' || isPlaceInside(target, links);
+    if (links.has(segments.join('/')) && type !== '2') return false;
+    if (type === '2') links.add(segments.join('/'));
+    return type !== '1' || isTargetInside(target, links);
   };
 }
 
-/** A hard link's target is a place, too: one in the archive. */
-function isPlaceInside(target: string, links: ReadonlySet<string>): boolean {
-  const parts = partsOf(target);
+/** A hard link's target is a path in the archive, too. */
+function isTargetInside(target: string, links: ReadonlySet<string>): boolean {
+  const segments = segmentsOf(target);
   return (
     !target.startsWith('/') &&
-    !parts.includes('..') &&
-    ![...foldersAbove(parts), parts.join('/')].some((place) => links.has(place))
+    !segments.includes('..') &&
+    ![...foldersAbove(segments), segments.join('/')].some((place) => links.has(place))
   );
 }
 
-function foldersAbove(parts: readonly string[]): string[] {
-  return parts.slice(0, -1).map((_, index) => parts.slice(0, index + 1).join('/'));
+function foldersAbove(segments: readonly string[]): string[] {
+  return segments.slice(0, -1).map((_, index) => segments.slice(0, index + 1).join('/'));
 }
 
-function partsOf(path: string): string[] {
+function segmentsOf(path: string): string[] {
   return path.split('/').filter((part) => part !== '' && part !== '.');
 }

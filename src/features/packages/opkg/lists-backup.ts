@@ -83,13 +83,13 @@ async function isThere(path: string): Promise<boolean> {
   );
 }
 
-async function verdictOn(config: OpkgConfig, kept: string): Promise<FailedFeed[]> {
-  const file = join(kept, VERDICT);
+async function verdictOn(config: OpkgConfig, copy: string): Promise<FailedFeed[]> {
+  const file = join(copy, VERDICT);
   const written = await readFile(file, 'utf8').catch(() => undefined);
   if (written !== undefined) return JSON.parse(written) as FailedFeed[];
   const failed: FailedFeed[] = [];
   for (const feed of config.feeds) {
-    const reason = await faultOf(config, feed, kept);
+    const reason = await faultOf(config, feed, copy);
     if (reason !== undefined) failed.push({ feed, reason });
   }
   await replaceFile(file, JSON.stringify(failed));
@@ -100,16 +100,16 @@ async function verdictOn(config: OpkgConfig, kept: string): Promise<FailedFeed[]
 async function faultOf(
   config: OpkgConfig,
   feed: OpkgConfig['feeds'][number],
-  kept: string,
+  copy: string,
 ): Promise<string | undefined> {
   const file = join(config.listsDir, feed.name);
   const list = await stat(file).catch(() => undefined);
   if (list === undefined) {
     return config.checksSignatures ? 'its signature is bad or missing' : 'its list was not fetched';
   }
-  const marker = await stat(join(kept, MARKER)).catch(() => undefined);
+  const marker = await stat(join(copy, MARKER)).catch(() => undefined);
   if (marker !== undefined && list.ctimeMs < marker.ctimeMs) return 'its list could not be fetched';
-  const before = await stat(join(kept, feed.name)).catch(() => undefined);
+  const before = await stat(join(copy, feed.name)).catch(() => undefined);
   if (list.size === 0 && before !== undefined && before.size > 0) {
     return 'its list is damaged (nothing is left of it)';
   }
@@ -150,17 +150,17 @@ async function faultInList(file: string): Promise<string | undefined> {
 /** What follows a package's file in a list, as far as the feed gives it. */
 const LAST_FIELDS = [/^Size:/m, /^SHA256sum:/m, /^MD5Sum:/m];
 
-async function putBack(kept: string, listsDir: string, name: string): Promise<void> {
+async function putBack(copy: string, listsDir: string, name: string): Promise<void> {
   for (const file of [name, `${name}.sig`]) {
     const temporary = join(listsDir, `.${file}.new`);
-    const isKept = await copyFile(join(kept, file), temporary).then(
+    const wasThere = await copyFile(join(copy, file), temporary).then(
       () => true,
       (error: unknown) => {
         if (systemCode(error) === 'ENOENT') return false;
         throw error;
       },
     );
-    if (isKept) await rename(temporary, join(listsDir, file));
+    if (wasThere) await rename(temporary, join(listsDir, file));
     else await rm(join(listsDir, file), { force: true });
   }
 }

@@ -35,8 +35,8 @@ interface Reading {
  * How often, and how far apart, a file that is being written is tried before the last good reading
  * is the answer.
  */
-const SETTLE_TRIES = 60;
-const SETTLE_PAUSE_MS = 25;
+const READ_TRIES = 60;
+const READ_PAUSE_MS = 25;
 /**
  * A file that nobody has touched for so long is not being written: opkg writes its status within
  * milliseconds.
@@ -52,7 +52,7 @@ export function createDatabaseReader(options: DatabaseOptions): DatabaseReader {
     file: string,
     isDefault: boolean,
   ): Promise<Map<string, InstalledPackage>> => {
-    for (let tries = 0; tries < SETTLE_TRIES; tries += 1) {
+    for (let tries = 0; tries < READ_TRIES; tries += 1) {
       const known = readings.get(file);
       const version = await readVersion(file);
       if (
@@ -62,7 +62,7 @@ export function createDatabaseReader(options: DatabaseOptions): DatabaseReader {
         return known.packages;
       }
       const mayBeEmpty = !isDefault || known === undefined || known.packages.size === 0;
-      const next = await takeReading(file, { version: version.text, mayBeEmpty });
+      const next = await readOnce(file, { version: version.text, mayBeEmpty });
       const isSafe =
         next !== undefined &&
         (keepsAll(known, next) ||
@@ -72,7 +72,7 @@ export function createDatabaseReader(options: DatabaseOptions): DatabaseReader {
         readings.set(file, next);
         return next.packages;
       }
-      await delay(SETTLE_PAUSE_MS);
+      await delay(READ_PAUSE_MS);
     }
     return giveUp(file);
   };
@@ -101,12 +101,12 @@ export function createDatabaseReader(options: DatabaseOptions): DatabaseReader {
   };
 
   const readAll = async (): Promise<PackageDatabase> => {
-    const parts = await Promise.all(
+    const files = await Promise.all(
       (await options.statusFiles()).map((file, index) => readOne(file, index === 0)),
     );
-    return parts.length === 1 && parts[0] !== undefined
-      ? parts[0]
-      : new Map(parts.reverse().flatMap((part) => [...part]));
+    return files.length === 1 && files[0] !== undefined
+      ? files[0]
+      : new Map(files.reverse().flatMap((file) => [...file]));
   };
 
   return {
@@ -124,7 +124,7 @@ export function createDatabaseReader(options: DatabaseOptions): DatabaseReader {
  * the device's own root has some.
  * @returns undefined if the file is being written, replaced or is damaged
  */
-async function takeReading(
+async function readOnce(
   file: string,
   { version, mayBeEmpty }: { version: string; mayBeEmpty: boolean },
 ): Promise<Reading | undefined> {

@@ -94,7 +94,7 @@ async function waitForLock(
 ): Promise<boolean> {
   // Not the time of day: a router's jumps by decades when it learns it.
   const deadline = performance.now() + LOCK_LIMIT_MS;
-  let isTold = false;
+  let isNoted = false;
   for (
     let holder = await installation.lockHolder();
     holder !== undefined;
@@ -107,11 +107,11 @@ async function waitForLock(
           `${LOCK_LIMIT_MS / 60_000} minutes`,
       );
     }
-    if (!isTold) await note(`waiting: ${who(holder)} holds ${installation.lockFile}`);
-    isTold = true;
+    if (!isNoted) await note(`waiting: ${who(holder)} holds ${installation.lockFile}`);
+    isNoted = true;
     await delay(LOCK_PAUSE_MS, undefined, { signal });
   }
-  return isTold;
+  return isNoted;
 }
 
 function who(holder: number): string {

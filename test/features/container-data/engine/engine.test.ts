@@ -50,7 +50,7 @@ describe('who starts and stops the engine', () => {
     await program('etc/init.d/dockerd', 'echo "$0" "$@"');
     const engine = engineWith();
     expect(await engine.serviceManager()).toBe(at('etc/init.d/dockerd'));
-    expect(await engine.mayTakeTime()).toBe(false);
+    expect(await engine.isSlowToStop()).toBe(false);
     expect(await printed(engine, 'start')).toBe(`${at('etc/init.d/dockerd')} start\n`);
   });
 

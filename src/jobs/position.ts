@@ -24,7 +24,7 @@ export function moveTo(job: Job, steps: readonly Step[], index: number): void {
  * first step.
  * @throws DepotError internal if the plan holds none of the steps that the job has behind it
  */
-export function indexOfPlace(job: Readonly<Job>, steps: readonly Step[]): number {
+export function indexOfPosition(job: Readonly<Job>, steps: readonly Step[]): number {
   const at = indexOf(steps, job.at);
   if (at !== undefined) return at;
   if (job.done.length === 0) return 0;
