@@ -32,7 +32,7 @@ import type { UpstreamAddress } from './upstream/address.ts';
 import type { Call, RequestBody, ResponseSink } from './upstream/call.ts';
 import type { Pool } from './upstream/pool.ts';
 
-export interface ProxyServices {
+export interface Services {
   address: UpstreamAddress;
   apiRoot: string;
   targets: TargetReader;
@@ -53,7 +53,7 @@ export interface ProxyServices {
  * upstream ends; when the forge breaks off, so does the connection to the caller.
  */
 export function createProxy(
-  services: ProxyServices,
+  services: Services,
 ): (request: CallerRequest, response: CallerResponse) => void {
   return (request, response) => {
     const exchange = begin(services, request, response);
@@ -96,7 +96,7 @@ interface Exchange {
 }
 
 function begin(
-  services: ProxyServices,
+  services: Services,
   request: CallerRequest,
   response: CallerResponse,
 ): Exchange | Failure {
@@ -141,13 +141,13 @@ function nothing(): void {
   // There is no call yet.
 }
 
-function sendPlain(services: ProxyServices, exchange: Exchange): void {
+function sendPlain(services: Services, exchange: Exchange): void {
   exchange.block = outgoingBlock(exchange.request);
   send(services, exchange, undefined);
 }
 
 /** Sends the request on. @param change of the target branch that it asks for */
-function send(services: ProxyServices, exchange: Exchange, change: TargetChange | undefined): void {
+function send(services: Services, exchange: Exchange, change: TargetChange | undefined): void {
   const { route, target, reply } = exchange;
   const isWatched = change !== undefined || mayNotify(route);
   const sink = isWatched
@@ -156,12 +156,12 @@ function send(services: ProxyServices, exchange: Exchange, change: TargetChange 
   dispatch(services, exchange, sink);
 }
 
-function dispatch(services: ProxyServices, exchange: Exchange, sink: ResponseSink): void {
+function dispatch(services: Services, exchange: Exchange, sink: ResponseSink): void {
   exchange.cancel = services.pool.send(callOf(services, exchange), sink);
 }
 
 function callOf(
-  { address, apiRoot }: ProxyServices,
+  { address, apiRoot }: Services,
   { method, target, block, plan, body }: Exchange,
 ): Call {
   const head = writeHead({
@@ -175,7 +175,7 @@ function callOf(
 }
 
 /** Sends the request on after what has to be looked up first. */
-async function sendPrepared(services: ProxyServices, exchange: Exchange): Promise<void> {
+async function sendPrepared(services: Services, exchange: Exchange): Promise<void> {
   const { request, response, route } = exchange;
   const headers = outgoingHeaders(request);
   if (services.credentials.mayLend(request, exchange.target.path)) {
@@ -196,11 +196,7 @@ async function sendPrepared(services: ProxyServices, exchange: Exchange): Promis
 
 async function sendThrough(
   cache: Cache,
-  {
-    services,
-    exchange,
-    headers,
-  }: { services: ProxyServices; exchange: Exchange; headers: HeaderLines },
+  { services, exchange, headers }: { services: Services; exchange: Exchange; headers: HeaderLines },
 ): Promise<void> {
   const { target, response, reply } = exchange;
   const revalidation = await cache.lookUp({
@@ -239,7 +235,7 @@ function isGone(response: CallerResponse): boolean {
  * which one there is now.
  */
 async function changeOf(
-  services: ProxyServices,
+  services: Services,
   exchange: Exchange,
   headers: HeaderLines,
 ): Promise<TargetChange | undefined> {
@@ -261,7 +257,7 @@ async function changeOf(
   return { from: await currentBase(services.pool, callOf(services, question)), to };
 }
 
-function fail(services: ProxyServices, exchange: Exchange, failure: Failure): void {
+function fail(services: Services, exchange: Exchange, failure: Failure): void {
   note(services, exchange, failure);
   answerFailure(exchange.response, failure);
 }
@@ -270,7 +266,7 @@ function fail(services: ProxyServices, exchange: Exchange, failure: Failure): vo
  * Tells log, metrics and health of a failure; the operation's pattern stands for its path, which
  * may hold names.
  */
-function note({ metrics, health, log }: ProxyServices, exchange: Exchange, failure: Failure): void {
+function note({ metrics, health, log }: Services, exchange: Exchange, failure: Failure): void {
   const { method, route } = exchange;
   exchange.hasFailed = true;
   metrics.recordFailure(failure.code);
@@ -281,11 +277,7 @@ function note({ metrics, health, log }: ProxyServices, exchange: Exchange, failu
   );
 }
 
-function finish(
-  { metrics, health, log }: ProxyServices,
-  exchange: Exchange,
-  startedAt: number,
-): void {
+function finish({ metrics, health, log }: Services, exchange: Exchange, startedAt: number): void {
   const { method, route, response, reply, body } = exchange;
   exchange.cancel();
   const seconds = (performance.now() - startedAt) / 1000;
