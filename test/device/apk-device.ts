@@ -34,6 +34,11 @@ export interface ApkDevice {
   readonly startApk: (...args: readonly string[]) => RunningCommand;
   /** Puts the feed into its other version; the device learns of it when it updates. */
   readonly publish: (feedVersion: FeedVersion, signer?: IndexSigner) => void;
+  /** The same with other further packages. */
+  readonly publishPackages: (
+    packages: readonly ApkFeedPackage[],
+    feedVersion?: FeedVersion,
+  ) => void;
   /** What is installed, by package name. */
   readonly database: () => Promise<Map<string, ApkRecord>>;
   /** The lines of the world file: what the owner asked for. */
@@ -72,6 +77,8 @@ export async function createApkDevice(options: ApkDeviceOptions = {}): Promise<A
     startApk: (...args) => startCommand(apkWords(args), { env, cwd: join(root, 'mnt') }),
     publish: (version, signer) =>
       feed.publishFiles(createApkFeedFiles(apkFeedPackages(version, packages), signer)),
+    publishPackages: (others, version = 1) =>
+      feed.publishFiles(createApkFeedFiles(apkFeedPackages(version, others))),
     database: async () =>
       parseApkDatabase(await readFile(join(root, 'lib/apk/db/installed'), 'utf8')),
     world: async () =>

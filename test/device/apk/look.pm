@@ -92,12 +92,12 @@ sub info_owners {
 }
 
 # With --system or --packages: files of packages that are changed (U) or gone (X). --system leaves out
-# what its owner may change.
+# what its owner may change. Folders that are gone are not looked into.
 sub audit {
     my ($run) = @_;
     not_acted_out('audit without --system or --packages') if !$run->{system} && !$run->{only_packages};
     for my $package (reverse installed_packages($run)) {
-        for my $folder (@{ $package->{record}{folders} }) {
+        for my $folder (grep { -d "$run->{root}/$_->{name}" } @{ $package->{record}{folders} }) {
             for my $file (@{ $folder->{files} }) {
                 my $path = path_in($folder, $file);
                 next if $run->{system} && is_protected($path);
