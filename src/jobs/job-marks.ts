@@ -5,8 +5,8 @@ import { systemCode } from '../errors.ts';
 
 /**
  * An empty file for each job on record. A job whose end cannot be written, for want of room, loses
- * its mark instead: unlink(2) needs no room, also on the file systems of flash memory, on which
- * writing over old data does (docs/reference/jobs.md). A job on record as not ended that has lost
+ * its mark instead: unlink(2) finds room also where writing over old data does not, on
+ * copy-on-write file systems (docs/reference/jobs.md). A job on record as not ended that has lost
  * its mark does not run again. Any other mark stays until its job is forgotten.
  */
 export interface JobMarks {

@@ -23,6 +23,7 @@ export interface JournalFile {
 /** The reserve grows by at least so much, since each growth costs a write more. */
 const GROWTH_BYTES = 16 * 1024;
 const FILLER = '\n';
+const FILLER_BYTE = FILLER.charCodeAt(0);
 
 /** @param linesEnd where the last line ends; what a power cut left behind it goes */
 export async function openJournalFile(file: string, linesEnd: number): Promise<JournalFile> {
@@ -45,7 +46,9 @@ export async function openJournalFile(file: string, linesEnd: number): Promise<J
     }
   };
 
-  await fill(position, Math.max(position, size)).catch(() => handle.truncate(position));
+  if (!(await isFiller(handle, position, size))) {
+    await fill(position, size).catch(() => handle.truncate(position));
+  }
   return {
     append: async (text, reserve) => {
       const bytes = Buffer.from(text);
@@ -82,6 +85,24 @@ export async function openJournalFile(file: string, linesEnd: number): Promise<J
     },
     close: () => handle.close(),
   };
+}
+
+const PIECE_BYTES = 64 * 1024;
+
+/**
+ * Whether there is nothing but reserve from here on, so that a start writes nothing: full file
+ * systems that write elsewhere what is written over can neither fill nor truncate.
+ */
+async function isFiller(handle: FileHandle, from: number, to: number): Promise<boolean> {
+  for (let position = from; position < to;) {
+    const length = Math.min(PIECE_BYTES, to - position);
+    const { buffer, bytesRead } = await handle.read(Buffer.alloc(length), 0, length, position);
+    if (bytesRead === 0 || buffer.subarray(0, bytesRead).some((byte) => byte !== FILLER_BYTE)) {
+      return false;
+    }
+    position += bytesRead;
+  }
+  return true;
 }
 
 async function writeNew(file: string, content: readonly Buffer[]): Promise<FileHandle> {

@@ -1,4 +1,13 @@
-import { appendFile, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import {
+  appendFile,
+  mkdir,
+  mkdtemp,
+  readFile,
+  rm,
+  stat,
+  utimes,
+  writeFile,
+} from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -46,6 +55,19 @@ test('a saved record is in the file when save resolves', async () => {
 
   expect((await readFile(file, 'utf8')).trimEnd()).toBe(toLine({ ...jobOf('a'), isMarked: true }));
   await journal.close();
+});
+
+test('a start writes nothing over the reserve, for which a full disk may have no room', async () => {
+  const journal = await openJournal(folder);
+  await journal.save(jobOf('a'));
+  await journal.close();
+  await utimes(file, 1, 1);
+  // As a full disk, it lets nobody replace the file.
+  await mkdir(`${file}.new`);
+
+  await (await openJournal(folder)).close();
+
+  expect((await stat(file)).mtimeMs).toBe(1000);
 });
 
 /** How a power cut may leave the end of the file. */
