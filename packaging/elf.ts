@@ -4,7 +4,7 @@ export interface ElfHeaders {
   machine: number;
   bits: 32 | 64;
   isLittleEndian: boolean;
-  /** The program that loads it; undefined where it is linked statically. */
+  /** The program that loads it; undefined if it is linked statically. */
   interpreter: string | undefined;
   /** Names of the shared libraries that it asks for. */
   needed: string[];

@@ -4,7 +4,7 @@ export interface PoMessage {
   id: string;
   /** Set for a message with forms for several numbers. */
   pluralId?: string;
-  /** One text, or one for each plural form; empty where it is not translated. */
+  /** One text, or one for each plural form; empty if it is not translated. */
   translations: string[];
 }
 

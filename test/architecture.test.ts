@@ -233,7 +233,7 @@ function isAllowed({ from, to, isType }: Import): boolean {
   );
 }
 
-/** @returns the files of one circle of imports; none where there is no circle */
+/** @returns the files of one circle of imports; none if there is no circle */
 function findCircle(): string[] {
   const targets = new Map(
     sources.map((path) => [

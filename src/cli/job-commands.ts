@@ -138,8 +138,10 @@ async function followToEnd(
 }
 
 function verdictOf({ command, state, startedAt, stoppedAt, error }: Task): string {
-  const took = stoppedAt === undefined ? '' : ` after ${formatSpan(stoppedAt - startedAt)}`;
-  return error === '' ? `${command}: ${state}${took}` : `${command}: ${state}${took}: ${error}`;
+  const duration = stoppedAt === undefined ? '' : ` after ${formatSpan(stoppedAt - startedAt)}`;
+  return error === ''
+    ? `${command}: ${state}${duration}`
+    : `${command}: ${state}${duration}: ${error}`;
 }
 
 /** Ctrl-C leaves the tasks alone: they are the daemon's. */

@@ -98,14 +98,15 @@ function taskRow({
   step,
   error,
 }: Task): string[] {
-  const took = state === 'queued' ? '' : formatSpan((stoppedAt ?? Date.now() / 1000) - startedAt);
+  const duration =
+    state === 'queued' ? '' : formatSpan((stoppedAt ?? Date.now() / 1000) - startedAt);
   const remark = isRunning ? step : error;
   // Right behind its command: a narrow terminal cuts what a column of its own would push away.
   return [
     shortId(id),
     state,
     state === 'queued' ? '' : formatTime(startedAt),
-    took,
+    duration,
     remark === '' ? command : `${command}  ${remark}`,
   ];
 }

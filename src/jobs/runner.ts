@@ -209,7 +209,7 @@ async function fail(run: Run, error: unknown): Promise<void> {
   const reason = reasonOf(error);
   await logs.append(job.id, ownLine(reason)).catch(() => undefined);
   if (job.phase === 'repair') {
-    tellInError(job, reason);
+    addToError(job, reason);
     moveTo(job, run.plan.repair, job.done.length + 1);
     return;
   }
@@ -224,7 +224,7 @@ async function fail(run: Run, error: unknown): Promise<void> {
 const REPAIR_FAILED = '; the repair failed: ';
 
 /** The log may be on the disk that is the reason. Only the first one is told there. */
-function tellInError({ verdict }: Job, reason: string): void {
+function addToError({ verdict }: Job, reason: string): void {
   if (verdict === undefined || verdict.error.includes(REPAIR_FAILED)) return;
   verdict.error += REPAIR_FAILED + reason;
 }

@@ -11,7 +11,7 @@ export interface BareDaemon {
   url: string;
   pid: number;
   /** Resident memory once the start has been cleaned up, in MiB. */
-  settled: () => Promise<number>;
+  resting: () => Promise<number>;
   /** The most that was resident since the last call of `settled`, in MiB. */
   peakMb: () => number;
   close: () => Promise<void>;
@@ -44,7 +44,7 @@ export async function startBareDaemon(upstream: string): Promise<BareDaemon> {
   return {
     url: `http://127.0.0.1:${/"port":(\d+)/.exec(log)?.[1] ?? ''}`,
     pid,
-    settled: async () => {
+    resting: async () => {
       await new Promise((resolve) => setTimeout(resolve, SETTLING_MS));
       // Sets the peak back to what is resident now (proc(5), clear_refs).
       await writeFile(`/proc/${pid}/clear_refs`, '5');

@@ -214,7 +214,7 @@ async function reportMemory(): Promise<void> {
   for (const [what, command] of bodies) {
     const daemon = await startBareDaemon(UPSTREAM_URL);
     await (await fetch(daemon.url + JSON_PATH)).arrayBuffer();
-    const rest = await daemon.settled();
+    const rest = await daemon.resting();
     await run('sh', ['-c', command(daemon.url)]);
     process.stdout.write(
       `${what}: at rest ${rest.toFixed(1)} MB, peak ${(daemon.peakMb() - rest).toFixed(1)} MB over it\n`,

@@ -8,7 +8,7 @@ import { median, report, residentMb } from './measures.ts';
 
 const ROUNDS = 7;
 /** Memory is read when the daemon has settled and given back what its start took. */
-const SETTLED_MS = 3000;
+const REST_MS = 3000;
 const BARE =
   "require('node:http').createServer((request, response) => response.end('ok')).listen(Number(process.argv[1]), '127.0.0.1')";
 
@@ -62,7 +62,7 @@ async function measure(args: string[], url: string): Promise<Figures> {
   const child = spawn(process.execPath, args, { stdio: 'ignore' });
   while (!(await answers(url))) await delay(1);
   const startMs = performance.now() - begin;
-  await delay(SETTLED_MS);
+  await delay(REST_MS);
   const memoryMb = residentMb(child.pid ?? 0);
   await end(child);
   return { startMs, memoryMb };

@@ -147,8 +147,8 @@ function receive(incoming: IncomingMessage): Promise<string> {
       for await (const piece of content) text += Buffer.from(piece).toString();
       return `${name ?? ''}: ${text}`;
     },
-    discard: (taken) => {
-      dropped.push(taken);
+    discard: (received) => {
+      dropped.push(received);
       return Promise.resolve();
     },
   });

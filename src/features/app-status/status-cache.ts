@@ -14,7 +14,7 @@ const KEPT_MS = 30_000;
 const MOST_CHARACTERS = 2 * 1024 ** 2;
 
 /**
- * What is too old, or too much, goes from the front, where the oldest are. An age counts from when
+ * What is too old, or too much, goes, the oldest first. An age counts from when
  * the script began (`performance.now()`).
  */
 export function createStatusCache(): StatusCache {

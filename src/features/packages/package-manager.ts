@@ -126,13 +126,13 @@ export interface Feed {
 /** The lists of what feeds offer. One that cannot be fetched well leaves the one that was there. */
 export interface FeedLists {
   /** Before the fetch: what is there is kept. */
-  keep: () => Promise<void>;
+  backUp: () => Promise<void>;
   /**
    * After the fetch: the feeds that sent no good list, and why; their old lists are back. Called
    * again, it says the same.
    * @param context of the job that fetched them: some managers tell it in their output alone
    */
-  settle: (context?: Pick<StepContext, 'printed'>) => Promise<FailedFeed[]>;
+  checkFetched: (context?: Pick<StepContext, 'printed'>) => Promise<FailedFeed[]>;
   /** Drops what was kept. */
   forget: () => Promise<void>;
 }

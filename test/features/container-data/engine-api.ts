@@ -11,7 +11,7 @@ export interface ContainerOptions {
 
 /** What the tests ask of a real engine, over its socket. */
 export interface EngineApi {
-  /** Where it works; undefined where it does not answer. */
+  /** Where it works; undefined if it does not answer. */
   readonly dataRoot: () => Promise<string | undefined>;
   /** Whether it answers; costs it next to nothing. */
   readonly answers: () => Promise<boolean>;

@@ -11,8 +11,8 @@ const MOST_OUTPUT_BYTES = 256 * 1024;
  */
 export function createLists({ feeds }: Locations): FeedLists {
   return {
-    keep: () => Promise.resolve(),
-    settle: async (context) => {
+    backUp: () => Promise.resolve(),
+    checkFetched: async (context) => {
       const configured = await readFeeds(feeds);
       const output = (await context?.printed(MOST_OUTPUT_BYTES)) ?? '';
       const failed = parseUpdate(output).map(({ url, reason }) => ({

@@ -21,7 +21,7 @@ export async function waitForLock(
 ): Promise<void> {
   // Not the time of day: a router's jumps by decades when it learns it.
   const deadline = performance.now() + LOCK_LIMIT_MS;
-  let isTold = false;
+  let isNoted = false;
   for (
     let holder = await lockHolderOf(file, 'FLOCK');
     holder !== undefined;
@@ -34,8 +34,8 @@ export async function waitForLock(
         `cannot run apk: ${who} has held ${file} for ${LOCK_LIMIT_MS / 60_000} minutes`,
       );
     }
-    if (!isTold) await note(`waiting: ${who} holds ${file}`);
-    isTold = true;
+    if (!isNoted) await note(`waiting: ${who} holds ${file}`);
+    isNoted = true;
     await delay(LOCK_PAUSE_MS, undefined, { signal });
   }
 }

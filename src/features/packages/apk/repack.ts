@@ -118,8 +118,8 @@ async function present(root: string, files: readonly string[]): Promise<string[]
 }
 
 function foldersAbove(path: string): string[] {
-  const parts = path.split('/').slice(0, -1);
-  return parts.map((_, index) => parts.slice(0, index + 1).join('/'));
+  const pieces = path.split('/').slice(0, -1);
+  return pieces.map((_, index) => pieces.slice(0, index + 1).join('/'));
 }
 
 /** @returns the SHA-256 of the archive as it is packed, and the bytes of the files in it */

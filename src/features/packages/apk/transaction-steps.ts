@@ -208,8 +208,8 @@ async function createdBy(
 }
 
 function foldersAbove(path: string): string[] {
-  const parts = path.split('/').slice(0, -1);
-  return parts.map((_, index) => parts.slice(0, index + 1).join('/'));
+  const pieces = path.split('/').slice(0, -1);
+  return pieces.map((_, index) => pieces.slice(0, index + 1).join('/'));
 }
 
 async function notFetched(

@@ -37,7 +37,7 @@ export function createListsBackup({ readConfig, notes }: ListsBackupOptions): Fe
     if (copy !== undefined) await rm(copy, { recursive: true, force: true });
   };
   return {
-    keep: async () => {
+    backUp: async () => {
       await forget();
       const { listsDir } = await readConfig();
       const lists = await openTrustedFolder(listsDir, 0o755);
@@ -48,7 +48,7 @@ export function createListsBackup({ readConfig, notes }: ListsBackupOptions): Fe
       }
       await writeFile(join(folder, MARKER), '');
     },
-    settle: async () => {
+    checkFetched: async () => {
       const copy = await findCopy();
       if (copy === undefined || !(await isThere(join(copy, MARKER)))) return [];
       const config = await readConfig();

@@ -16,7 +16,7 @@ export function updatePlan({ manager }: PackageTools): Plan {
       {
         id: 'keep-lists',
         label: 'keep lists',
-        act: () => lists.keep().then(() => undefined),
+        act: () => lists.backUp().then(() => undefined),
       },
       {
         id: 'update',
@@ -29,7 +29,7 @@ export function updatePlan({ manager }: PackageTools): Plan {
         label: 'judge',
         act: async (context) => {
           if (await around.wasShutOut(context)) return retryFrom(before[0]);
-          const failed = await lists.settle(context);
+          const failed = await lists.checkFetched(context);
           if (failed.length > 0) {
             throw new DepotError(
               'command_failed',
@@ -57,7 +57,7 @@ export function updatePlan({ manager }: PackageTools): Plan {
         id: 'settle-lists',
         label: 'settle lists',
         act: async (context) => {
-          await lists.settle(context);
+          await lists.checkFetched(context);
           await lists.forget();
           return undefined;
         },

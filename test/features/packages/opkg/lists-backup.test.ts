@@ -45,9 +45,9 @@ describe.each([false, true])('where opkg checks signatures: %s', (isSigned) => {
       const before = await contentOf(folder);
       device.feed.misbehave(file, fault);
 
-      await host.manager.lists.keep();
+      await host.manager.lists.backUp();
       await device.opkg('update');
-      const failed = await host.manager.lists.settle();
+      const failed = await host.manager.lists.checkFetched();
 
       expect(failed).toEqual([
         {
@@ -61,10 +61,10 @@ describe.each([false, true])('where opkg checks signatures: %s', (isSigned) => {
 
   test('a good new list is taken', async () => {
     device.publish(2);
-    await host.manager.lists.keep();
+    await host.manager.lists.backUp();
     await device.opkg('update');
 
-    expect(await host.manager.lists.settle()).toEqual([]);
+    expect(await host.manager.lists.checkFetched()).toEqual([]);
 
     expect((await host.manager.offers(['demo-app'])).get('demo-app')).toEqual([
       { name: 'demo-app', version: '1.1-1' },
@@ -77,10 +77,10 @@ describe.each([false, true])('where opkg checks signatures: %s', (isSigned) => {
       `src/gz gone ${device.feed.url}/gone\n`,
     );
     device.publish(1);
-    await host.manager.lists.keep();
+    await host.manager.lists.backUp();
     await device.opkg('update');
 
-    const failed = await host.manager.lists.settle();
+    const failed = await host.manager.lists.checkFetched();
 
     expect(failed.map(({ feed }) => feed.name)).toEqual(['gone']);
     expect((await host.manager.offers(['demo-app'])).get('demo-app')).toEqual([
@@ -92,7 +92,7 @@ describe.each([false, true])('where opkg checks signatures: %s', (isSigned) => {
     const before = await contentOf(folder);
     await host.manager.lists.forget();
 
-    expect(await host.manager.lists.settle()).toEqual([]);
+    expect(await host.manager.lists.checkFetched()).toEqual([]);
 
     expect(await contentOf(folder)).toEqual(before);
   });
@@ -125,9 +125,9 @@ test.each(CUTS)(
     const list = join(device.root, 'var/opkg-lists/lab');
     const before = await readFile(list, 'utf8');
 
-    await lists.keep();
+    await lists.backUp();
     await writeFile(list, before.slice(0, cut === undefined ? 0 : before.search(cut)));
-    expect((await lists.settle()).map((failed) => failed.reason)).toEqual([reason]);
+    expect((await lists.checkFetched()).map((failed) => failed.reason)).toEqual([reason]);
 
     expect(await readFile(list, 'utf8')).toBe(before);
   },
@@ -141,16 +141,16 @@ test('a daemon that finds the lists settled by the one before it says the same o
   await device.opkg('update');
   const before = await contentOf(folder);
   device.feed.misbehave('Packages.gz', 'html');
-  await lists.keep();
+  await lists.backUp();
   await device.opkg('update');
   const bad = await readFile(join(folder, 'lab'));
-  const failed = await lists.settle();
+  const failed = await lists.checkFetched();
   expect(failed.map(({ feed }) => feed.name)).toEqual(['lab']);
-  expect(await lists.settle()).toEqual(failed);
+  expect(await lists.checkFetched()).toEqual(failed);
 
   // It went down before the list was back in its place.
   await writeFile(join(folder, 'lab'), bad);
-  expect(await lists.settle()).toEqual(failed);
+  expect(await lists.checkFetched()).toEqual(failed);
   expect(await contentOf(folder)).toEqual(before);
 
   await lists.forget();
