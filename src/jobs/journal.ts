@@ -5,7 +5,8 @@ import { ENDED_WITHOUT_CODE, unixNow, type Job } from './job.ts';
 import { openJournalFile } from './journal-file.ts';
 import { createJournalWriter, type JournalWriter } from './journal-writer.ts';
 import { readJournal, type DamagedLine } from './read-journal.ts';
-import { setLinesAside } from './set-aside.ts';
+import { damagedJob } from './record.ts';
+import { moveStrangeAside, setLinesAside } from './set-aside.ts';
 import { isEnded } from './states.ts';
 import { openMarks, type JobMarks } from './job-marks.ts';
 
@@ -41,16 +42,23 @@ export async function openJournal(folder: string, mostEnded = Infinity): Promise
       { cause: error },
     );
   };
-  const { jobs, damaged, end } = await readJournal(file, mostEnded).catch(fail('read'));
+  const marksFolder = join(folder, 'job-marks');
+  const strange = [
+    ...(await moveStrangeAside(file, 'isFile').catch(fail('read'))),
+    ...(await moveStrangeAside(marksFolder, 'isDirectory').catch(fail('read'))),
+  ];
+  const content = await readJournal(file, mostEnded).catch(fail('read'));
+  const damaged = [...strange, ...content.damaged];
+  const jobs = [...content.jobs, ...strange.map(({ id, damage }) => damagedJob(id, damage))];
   try {
     await mkdir(folder, { recursive: true, mode: 0o700 });
-    const marks = await openMarks(join(folder, 'job-marks'));
+    const marks = await openMarks(marksFolder);
     await adoptMarks(jobs, marks);
     const known = new Set(jobs.map(({ id }) => id));
     marks.removeUnknown((id) => known.has(id));
     const writer = createJournalWriter({
       folder,
-      file: await openJournalFile(file, end),
+      file: await openJournalFile(file, content.end),
       marks,
       jobs,
     });

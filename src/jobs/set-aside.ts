@@ -1,4 +1,7 @@
-import { open, stat } from 'node:fs/promises';
+import { open, rename, rm, stat } from 'node:fs/promises';
+import { basename } from 'node:path';
+import { systemCode } from '../errors.ts';
+import { newId } from './job.ts';
 import type { DamagedLine } from './read-journal.ts';
 
 /** The file is for people who look into what happened; it does not grow for ever. */
@@ -29,4 +32,26 @@ export async function setLinesAside(file: string, lines: readonly DamagedLine[])
   } catch {
     return false;
   }
+}
+
+/**
+ * Moves what is no file, or no folder, out of the place of one: a file system that was repaired may
+ * have a folder there, and a fifo would keep its reader waiting for ever. A link counts as what it
+ * leads to; one that leads nowhere stays, since its disk may come back.
+ * @returns what stands for it among the damaged records
+ * @throws an Error of Node if it cannot be moved
+ */
+export async function moveStrangeAside(
+  path: string,
+  kind: 'isFile' | 'isDirectory',
+): Promise<DamagedLine[]> {
+  const entry = await stat(path).catch((error: unknown) => {
+    if (systemCode(error) === 'ENOENT') return undefined;
+    throw error;
+  });
+  if (entry === undefined || entry[kind]()) return [];
+  await rm(`${path}.damaged`, { recursive: true, force: true });
+  await rename(path, `${path}.damaged`);
+  const damage = `${basename(path)} was no ${kind === 'isFile' ? 'file' : 'folder'}`;
+  return [{ id: newId(), number: 0, damage, isOver: true, text: '' }];
 }

@@ -59,6 +59,23 @@ const DAMAGED: [string, string, string][] = [
   ['nested 100,000 deep', nested(100_000), 'it is nested too deeply'],
 ];
 
+test.each([
+  ['a folder', 'jobs.jsonl', 'mkdir'],
+  ['a fifo', 'jobs.jsonl', 'mkfifo'],
+  ['a fifo', 'job-marks', 'mkfifo'],
+])('%s in the place of %s is moved aside, and told', async (_, name, program) => {
+  await rm(join(folder, name), { force: true });
+  await runCommand([program, join(folder, name)]);
+
+  const journal = await openJournal(folder);
+  await journal.save(jobOf('a'));
+  await journal.close();
+
+  expect(journal.damaged).toMatchObject([{ damage: expect.stringContaining(name) as string }]);
+  expect(journal.jobs).toMatchObject([{ state: 'failed', isDamaged: true }]);
+  expect(await readdir(folder)).toContain(`${name}.damaged`);
+});
+
 test.each(DAMAGED)(
   'a record %s is set aside and a failed job says so; every other job is there',
   async (_, line, reason) => {
