@@ -30,6 +30,7 @@ export default defineConfig(({ mode }) => ({
     include: ['test/**/*.test.ts'],
     exclude: [...configDefaults.exclude, ...excludedFiles(mode)],
     globalSetup: mode === 'fast' ? [] : ['test/support/report-left-out.ts'],
+    setupFiles: ['test/support/check-answers.ts'],
     testTimeout: 60_000,
     hookTimeout: 60_000,
     // What is waited for comes in a moment, but not on a machine that is busy with something else.

@@ -75,7 +75,7 @@ async function createApiListener(
 ): Promise<RequestListener> {
   const { features, config, stopping, log } = options;
   const { base } = config.main;
-  const overview = overviewOf(features, passed, () => routes);
+  const overview = overviewOf({ features, passed, base }, () => routes);
   const routes = features.flatMap((feature) => feature.routes?.({ config, overview }) ?? []);
   const app = createApp({ base, routes, hosts, sessions: sessionsInForce(options), stopping, log });
   // What the adapter refuses before the app sees it: a Host or a target that makes no URL.
@@ -91,13 +91,22 @@ async function createApiListener(
 
 /** What the features say together, and what this configuration passes on. */
 function overviewOf(
-  features: readonly Feature[],
-  passed: readonly PassThrough[],
+  {
+    features,
+    passed,
+    base,
+  }: { features: readonly Feature[]; passed: readonly PassThrough[]; base: string },
   routes: () => readonly Route[],
 ): Overview {
   return {
     routes,
     operations: () => passed.flatMap(({ operations }) => operations()),
+    documentation: async () => {
+      const all = await Promise.all(
+        features.map(async ({ documentation }) => documentation?.(base)),
+      );
+      return all.filter((each) => each !== undefined);
+    },
     health: async () => {
       const own = passed.map(({ health }) => health());
       const others = features.map(async ({ health }) => (await health?.()) ?? {});

@@ -4,6 +4,7 @@ import type { Paths } from '../device/paths.ts';
 import type { Notes, Processes } from '../device/ports.ts';
 import type { ConnectionHook } from '../http/connection-hook.ts';
 import type { DeviceEvents } from '../http/device-events.ts';
+import type { FeatureDocumentation } from '../http/documentation.ts';
 import type { Metric } from '../http/metrics-text.ts';
 import type { PassedOperation } from '../http/openapi.ts';
 import type { Route } from '../http/route.ts';
@@ -18,6 +19,8 @@ import type { Log } from '../log.ts';
 export interface Feature {
   /** Its part of the API, made anew for each configuration. */
   routes?: (served: Served) => readonly Route[];
+  /** What openapi.json says of its answers; asked for with the first request for that. */
+  documentation?: (base: string) => Promise<FeatureDocumentation>;
   /** Kinds of jobs by the name that stands in the journal. */
   jobs?: Readonly<Record<string, JobKind>>;
   /** What it knows of its own state, for /healthz. */
@@ -92,6 +95,7 @@ export interface Overview {
   routes: () => readonly Route[];
   /** Operations that are passed on and have no route here. */
   operations: () => readonly PassedOperation[];
+  documentation: () => Promise<readonly FeatureDocumentation[]>;
   health: () => Promise<Required<HealthReport>>;
   metrics: () => readonly Metric[];
 }

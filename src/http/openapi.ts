@@ -1,49 +1,47 @@
+import type { FeatureDocumentation, OperationDocumentation } from './documentation.ts';
+import { REFUSAL_SCHEMAS, responsesOf } from './openapi-responses.ts';
+import { createSchemaConverter, type JsonObject, type SchemaConverter } from './openapi-schemas.ts';
 import type { Route } from './route.ts';
 
 /**
- * The OpenAPI 3.1 document, made from the tables of routes and the very schemas that check the
- * requests. The converter is loaded with the first request for the document.
+ * The OpenAPI 3.1 document, made from the tables of routes, the very schemas that check the
+ * requests, and what the features say of their answers. The same whatever `main.auth` is.
  */
-export async function openApiDocument({
-  base,
-  version,
-  routes,
-  operations,
-}: DocumentedInterface): Promise<object> {
-  const { toJsonSchema } = await import('@valibot/to-json-schema');
-  const paths: Record<string, Record<string, object>> = {};
+export async function openApiDocument(documented: DocumentedInterface): Promise<object> {
+  const { base, version, routes, operations, documentation } = documented;
+  const converter = await createSchemaConverter();
+  const paths: Record<string, JsonObject> = {};
   for (const route of routes) {
     const path = route.path.startsWith('/') ? route.path : `${base}/${route.path}`;
-    const schemas = Object.entries(route.params).map(([name, schema]) => {
-      const converted = toJsonSchema(schema, { errorMode: 'ignore' });
-      delete converted.$schema;
-      const required = schema.type !== 'optional' && schema.type !== 'undefinedable';
-      return { name, in: 'query', required, schema: converted };
-    });
-    const isInBody = ({ name }: { name: string }): boolean => route.bodyOnly.includes(name);
-    const token =
-      route.needsToken || route.acceptsUpload
-        ? [{ name: 'token', in: 'query', required: route.needsToken, schema: { type: 'string' } }]
-        : [];
+    const name = `${route.method} ${route.path}`;
+    const feature = documentation.find((each) => name in each.operations);
     paths[path] = {
       ...paths[path],
-      [route.method.toLowerCase()]: {
-        summary: route.summary,
-        parameters: [...token, ...schemas.filter((schema) => !isInBody(schema))],
-        ...(route.bodyOnly.length > 0 ? { requestBody: formBody(schemas.filter(isInBody)) } : {}),
-        ...(route.acceptsUpload ? { requestBody: UPLOAD_BODY } : {}),
-        responses: responsesOf(route),
-      },
+      [route.method.toLowerCase()]: operationOf(route, feature?.operations[name], {
+        tag: feature?.tag,
+        converter,
+      }),
     };
   }
   for (const route of operations) {
     paths[route.path] = { ...paths[route.path], [route.method.toLowerCase()]: passedOn(route) };
   }
+  const tags = documentation.map(({ tag: name, description }) => ({ name, description }));
   return {
     openapi: '3.1.0',
-    info: { title: 'depotd', version },
+    info: {
+      title: 'depotd',
+      version,
+      description: 'Packages, tasks, disks and container data of a router or NAS.',
+      license: { name: 'MIT', identifier: 'MIT' },
+    },
+    servers: [{ url: '/', description: 'this device' }],
+    tags: operations.length > 0 ? [...tags, FORGE_TAG] : tags,
     paths,
-    components: { schemas: SCHEMAS },
+    components: {
+      schemas: { ...converter.components, ...REFUSAL_SCHEMAS },
+      securitySchemes: SECURITY_SCHEMES,
+    },
   };
 }
 
@@ -52,29 +50,95 @@ interface DocumentedInterface {
   version: string;
   routes: readonly Route[];
   operations: readonly PassedOperation[];
+  documentation: readonly FeatureDocumentation[];
 }
 
 /** An operation that is passed to the code forge. */
 export interface PassedOperation {
   method: string;
+  operationId: string;
   /** From the root of this host, with its parameters in braces. */
   path: string;
   /** The names in braces. */
   parameters: string[];
 }
 
+const FORGE_TAG = {
+  name: 'Forge',
+  description: 'Passed to the code forge as it is, also below the CGI root.',
+};
+
+/** Any of the cookies stands for a session; which there are depends on `main.auth`. */
+const SECURITY_SCHEMES = {
+  session: {
+    type: 'apiKey',
+    in: 'cookie',
+    name: 'depotd_session',
+    description: 'from POST admin/login; with main.auth none no session is needed',
+  },
+  panel: {
+    type: 'apiKey',
+    in: 'cookie',
+    name: 'sysauth_http',
+    description: "LuCI's own session, below its path; over https the cookie is sysauth_https",
+  },
+  forgeToken: {
+    type: 'apiKey',
+    in: 'header',
+    name: 'Authorization',
+    description: "the forge's own; without it the device's token may stand in",
+  },
+};
+const SESSION_NEEDED = [{ session: [] }, { panel: [] }];
+
+function operationOf(
+  route: Route,
+  documentation: OperationDocumentation | undefined,
+  { tag, converter }: { tag: string | undefined; converter: SchemaConverter },
+): JsonObject {
+  const schemas = Object.entries(route.params).map(([name, schema]) => ({
+    name,
+    in: 'query',
+    required: schema.type !== 'optional' && schema.type !== 'undefinedable',
+    schema: converter.convert(schema),
+  }));
+  const isInBody = ({ name }: { name: string }): boolean => route.bodyOnly.includes(name);
+  return {
+    ...(documentation === undefined ? {} : { operationId: documentation.operationId }),
+    ...(tag === undefined ? {} : { tags: [tag] }),
+    summary: route.summary,
+    security: route.access === 'session' ? SESSION_NEEDED : [],
+    parameters: [...tokenOf(route), ...schemas.filter((schema) => !isInBody(schema))],
+    ...(route.bodyOnly.length > 0 ? { requestBody: formBody(schemas.filter(isInBody)) } : {}),
+    ...(route.acceptsUpload ? { requestBody: UPLOAD_BODY } : {}),
+    responses: responsesOf(route, documentation, converter),
+  };
+}
+
+function tokenOf({ needsToken, acceptsUpload }: Route): object[] {
+  if (!needsToken && !acceptsUpload) return [];
+  const description = 'from GET admin/store/token';
+  return [
+    { name: 'token', in: 'query', required: needsToken, description, schema: { type: 'string' } },
+  ];
+}
+
 /**
  * Its bodies are the forge's own; whatever the daemon answers itself has the header that says so.
  */
-function passedOn({ parameters }: PassedOperation): object {
+function passedOn({ operationId, method, parameters }: PassedOperation): JsonObject {
   return {
+    operationId,
+    tags: [FORGE_TAG.name],
     summary: 'Passed to the code forge as it is, also below the CGI root',
+    security: [{ forgeToken: [] }, {}],
     parameters: parameters.map((name) => ({
       name,
       in: 'path',
       required: true,
       schema: { type: 'string' },
     })),
+    ...(/^P/.test(method) ? { requestBody: FORGE_BODY } : {}),
     responses: {
       default: {
         description: "the forge's answer; with the header X-Depotd-Error this device's own refusal",
@@ -83,42 +147,7 @@ function passedOn({ parameters }: PassedOperation): object {
   };
 }
 
-function responsesOf({ method, isTask, access, needsToken, acceptsUpload }: Route): object {
-  const refusal = { $ref: `#/components/schemas/${isTask ? 'TaskRefusal' : 'Refusal'}` };
-  const refused = (description: string): object => ({
-    description,
-    content: { 'application/json': { schema: refusal } },
-  });
-  const result = {
-    description: 'accepted (code 0) or refused by the queue (code 1)',
-    content: { 'application/json': { schema: { $ref: '#/components/schemas/TaskResult' } } },
-  };
-  return {
-    ...(isTask
-      ? { '200': result }
-      : { '2XX': { description: 'the answer; 204 and 205 have no body' } }),
-    ...(method === 'GET'
-      ? {
-          '3XX': {
-            description: '304 where If-None-Match names the newest answer; 302 leads to the page',
-          },
-        }
-      : {}),
-    '400': refused('a parameter is missing or bad; the message names it'),
-    ...(access === 'session' || needsToken
-      ? { '403': refused('no session, a wrong token, or a foreign page') }
-      : {}),
-    ...(acceptsUpload
-      ? {
-          '413': refused('the file is larger than main.upload_max_mb'),
-          '415': refused('the body is no multipart/form-data'),
-          '507': refused('the disk is full'),
-        }
-      : {}),
-    '421': refused('a Host that is not this device'),
-    default: refused('any other refusal: the status says what kind, the message why'),
-  };
-}
+const FORGE_BODY = { content: { 'application/json': { schema: { type: 'object' } } } };
 
 function formBody(fields: readonly { name: string; required: boolean; schema: object }[]): object {
   const properties = Object.fromEntries(fields.map(({ name, schema }) => [name, schema]));
@@ -136,26 +165,5 @@ const UPLOAD_BODY = {
     'multipart/form-data': {
       schema: { type: 'object', properties: { file: { type: 'string', format: 'binary' } } },
     },
-  },
-};
-
-const refusalFields = { code: { type: 'integer' }, msg: { type: 'string' } };
-const taskFields = {
-  code: { type: 'integer' },
-  stdout: { type: 'string' },
-  stderr: { type: 'string' },
-};
-
-const SCHEMAS = {
-  TaskResult: {
-    type: 'object',
-    properties: { ...taskFields, task_id: { type: 'string' } },
-    required: ['code', 'stdout', 'stderr'],
-  },
-  Refusal: { type: 'object', properties: refusalFields, required: ['code', 'msg'] },
-  TaskRefusal: {
-    type: 'object',
-    properties: { ...refusalFields, ...taskFields },
-    required: ['code', 'msg', 'stdout', 'stderr'],
   },
 };

@@ -33,7 +33,7 @@ export async function buildDaemon(
     format: 'esm',
     target: 'node20.19',
     logLevel: 'warning',
-    loader: { '.html': 'text', '.css': 'text', '.svg': 'text' },
+    loader: { '.html': 'text', '.css': 'text', '.svg': 'text', '.sh': 'text', '.cjs': 'text' },
     plugins: [edited],
     banner: {
       js: "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);",

@@ -11,5 +11,8 @@ export function createAppStatusFeature(
 ): Feature {
   const files = createAppFiles(paths, scriptEnvironment);
   const entries = createEntries({ files, catalog, stopping });
-  return { routes: () => entryRoutes({ files, entries }) };
+  return {
+    documentation: async () => (await import('./documentation.ts')).APP_STATUS_DOCUMENTATION,
+    routes: () => entryRoutes({ files, entries }),
+  };
 }

@@ -14,6 +14,7 @@ import type { Feature, FeatureContext } from '../feature.ts';
 export function createContainerDataFeature(context: FeatureContext): Feature {
   const container = createContainerHost(context);
   return {
+    documentation: async () => (await import('./documentation.ts')).CONTAINER_DOCUMENTATION,
     routes: () => containerRoutes({ ...context, container }),
     jobs: {
       migrate: {

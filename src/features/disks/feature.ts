@@ -7,6 +7,7 @@ import type { Feature, FeatureContext } from '../feature.ts';
 export function createDisksFeature({ environment, log }: FeatureContext): Feature {
   const disks = createDisks({ host: createBlockDevices(environment), log });
   return {
+    documentation: async () => (await import('./documentation.ts')).DISKS_DOCUMENTATION,
     routes: () => diskRoutes(disks),
     close: () => {
       disks.close();

@@ -11,9 +11,16 @@ export function describeRoutes(apiRoot: string): PassedOperation[] {
     const whole = pattern.replace(/\{(\w+)(?:\.\.\.|\?)\}/g, '{$1}');
     const paths = short === pattern ? [whole] : [short, whole];
     return paths.map((path) => ({
+      operationId: nameOf(method, path),
       method,
       path: `${apiRoot}${path}`,
       parameters: [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name),
     }));
   });
+}
+
+/** `GET /repos/{owner}/{repo}/pulls` is `forgeGetReposOwnerRepoPulls`. */
+function nameOf(method: string, path: string): string {
+  const words = `${method.toLowerCase()} ${path}`.split(/[^A-Za-z0-9]+/);
+  return `forge${words.map((word) => word.slice(0, 1).toUpperCase() + word.slice(1)).join('')}`;
 }

@@ -32,6 +32,7 @@ export function createLoginFeature({ paths, log }: FeatureContext): LoginFeature
   };
   return {
     sessions,
+    documentation: async () => (await import('./documentation.ts')).LOGIN_DOCUMENTATION,
     routes: ({ config: { main } }) =>
       loginRoutes({
         auth: main.auth,

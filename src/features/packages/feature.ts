@@ -26,6 +26,7 @@ export async function createPackagesFeature(context: FeatureContext): Promise<Pa
   const tools = { manager, catalog };
   return {
     tools,
+    documentation: async () => (await import('./documentation.ts')).PACKAGES_DOCUMENTATION,
     routes: () => storeRoutes({ ...context, catalog }),
     health: manager.health,
     jobs: kindsOf(tools, context),

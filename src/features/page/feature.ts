@@ -3,5 +3,8 @@ import type { Feature } from '../feature.ts';
 
 /** The built-in page. */
 export function createPageFeature(): Feature {
-  return { routes: ({ config: { main } }) => panelRoutes({ base: main.base, auth: main.auth }) };
+  return {
+    documentation: async (base) => (await import('./documentation.ts')).pageDocumentation(base),
+    routes: ({ config: { main } }) => panelRoutes({ base: main.base, auth: main.auth }),
+  };
 }

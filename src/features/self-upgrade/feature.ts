@@ -17,6 +17,7 @@ export function createSelfUpgradeFeature(context: FeatureContext, tools: Package
     healthAddress: () => localAddress(context.config().main.listen),
   });
   return {
+    documentation: async () => (await import('./documentation.ts')).SELF_UPGRADE_DOCUMENTATION,
     routes: () => selfUpgradeRoutes({ ...context, manager }),
     jobs: {
       'self-upgrade': {

@@ -15,6 +15,7 @@ export function createSystemFeature(
   const { events, stopping, notes } = context;
   const identity = { deviceId: createDeviceId(notes), architecture, version: VERSION };
   return {
+    documentation: async () => (await import('./documentation.ts')).SYSTEM_DOCUMENTATION,
     routes: ({ config: { main }, overview }) => [
       ...identityRoutes(identity),
       ...systemRoutes({ version: VERSION, base: main.base, overview, events, stopping }),

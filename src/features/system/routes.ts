@@ -19,9 +19,9 @@ export interface SystemTools {
 export function systemRoutes({ version, base, overview, events, stopping }: SystemTools): Route[] {
   const document = once(async () => {
     const [all, operations] = [overview.routes(), overview.operations()];
-    return unchanging(
-      JSON.stringify(await openApiDocument({ base, version, routes: all, operations })),
-    );
+    const documentation = await overview.documentation();
+    const described = { base, version, routes: all, operations, documentation };
+    return unchanging(JSON.stringify(await openApiDocument(described)));
   });
   return [
     getStream({

@@ -10,6 +10,7 @@ export function createTasksFeature(context: FeatureContext): Feature {
     events.publish({ event: 'job', key: job.id, data: { task_id: job.id, ...describeTask(job) } }),
   );
   return {
+    documentation: async () => (await import('./documentation.ts')).TASKS_DOCUMENTATION,
     routes: () => taskRoutes(context),
     health: () => Promise.resolve(damageIn(context)),
     metrics: () => jobMetrics(context),

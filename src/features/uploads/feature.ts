@@ -24,6 +24,7 @@ export async function createUploadsFeature(
   const lane = PACKAGE_LANE;
   const admit = tools.manager.assertUsable;
   return {
+    documentation: async () => (await import('./documentation.ts')).UPLOADS_DOCUMENTATION,
     routes: ({ config }) =>
       uploadRoutes({
         ...context,

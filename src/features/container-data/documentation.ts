@@ -1,0 +1,42 @@
+import * as v from 'valibot';
+import {
+  integer,
+  jsonOperation,
+  taskOperation,
+  type FeatureDocumentation,
+} from '../../http/documentation.ts';
+
+const whereItIs = v.pipe(
+  v.object({
+    code: integer,
+    docker_on_system: v.pipe(v.boolean(), v.description('the data is on the system disk')),
+  }),
+  v.title('ContainerData'),
+);
+
+const check = v.pipe(
+  v.object({
+    code: integer,
+    result: v.picklist(['good', 'bad', 'existed']),
+    error: v.optional(v.pipe(v.string(), v.description('why it is bad'))),
+  }),
+  v.title('MoveCheck'),
+);
+
+export const CONTAINER_DOCUMENTATION: FeatureDocumentation = {
+  tag: 'Container data',
+  description: 'Where the container engine keeps its data, and moving it.',
+  operations: {
+    'GET admin/store/docker_check_dir': jsonOperation('getContainerData', {
+      description: 'where the data is',
+      schema: whereItIs,
+      example: { code: 200, docker_on_system: true },
+    }),
+    'GET admin/store/docker_check_migrate': jsonOperation('checkContainerMove', {
+      description: 'what would come of a move',
+      schema: check,
+      example: { code: 200, result: 'good' },
+    }),
+    'POST admin/store/docker_migrate': taskOperation('moveContainerData'),
+  },
+};

@@ -1,0 +1,94 @@
+import * as v from 'valibot';
+import {
+  integer,
+  jsonOperation,
+  taskOperation,
+  taskResult,
+  unixSeconds,
+  type FeatureDocumentation,
+} from '../../http/documentation.ts';
+
+const texts = v.array(v.string());
+
+/** Keys of the app's meta file that nothing here knows pass through. */
+const metaKeys = {
+  title: v.optional(v.string()),
+  entry: v.optional(v.pipe(v.string(), v.description("address of the app's page"))),
+  author: v.optional(v.string()),
+  website: v.optional(v.string()),
+  tutorial: v.optional(v.string()),
+  description: v.optional(v.string()),
+  description_en: v.optional(v.string()),
+  release: v.optional(integer),
+  arch: v.optional(texts),
+  tags: v.optional(texts),
+  depends: v.optional(texts),
+  flags: v.optional(texts),
+  uci: v.optional(v.string()),
+  autoconf: v.optional(texts),
+  broken: v.optional(v.pipe(v.boolean(), v.description('its meta file cannot be read'))),
+};
+
+const app = v.pipe(
+  v.looseObject({
+    name: v.string(),
+    version: v.optional(v.string()),
+    time: v.pipe(unixSeconds, v.description('when it was installed, Unix seconds')),
+    ...metaKeys,
+  }),
+  v.title('App'),
+);
+
+const packageStatus = v.pipe(
+  v.looseObject({
+    installed: v.boolean(),
+    name: v.optional(v.string()),
+    version: v.optional(v.string()),
+    time: v.optional(unixSeconds),
+    ...metaKeys,
+  }),
+  v.title('PackageStatus'),
+);
+
+const EXAMPLE_APP = {
+  name: 'adfilter',
+  title: 'Ad Filter',
+  version: '2.4.1',
+  release: 3,
+  description: 'Keeps advertising and trackers away from every device at home.',
+  tags: ['net', 'dns'],
+  depends: ['adfilter'],
+  time: 1_795_000_000,
+};
+
+export const PACKAGES_DOCUMENTATION: FeatureDocumentation = {
+  tag: 'Packages',
+  description: 'What is installed, and the tasks that change it.',
+  operations: {
+    'GET admin/store/token': jsonOperation('getToken', {
+      description: 'the token of this session',
+      schema: v.pipe(v.object({ token: v.string() }), v.title('Token')),
+      example: { token: '5d2f7c1e9b3a48d6' },
+    }),
+    'GET admin/store/installed': jsonOperation('listInstalled', {
+      description: 'the installed apps',
+      schema: v.array(app),
+      example: [EXAMPLE_APP],
+    }),
+    'GET admin/store/status': jsonOperation('getPackageStatus', {
+      description: 'the app or package; only `installed` if it is not known',
+      schema: packageStatus,
+      example: { ...EXAMPLE_APP, installed: true },
+    }),
+    'POST admin/store/install': taskOperation('installPackage'),
+    'POST admin/store/autoconf': taskOperation('configurePackage'),
+    'POST admin/store/remove': taskOperation('removePackage'),
+    'POST admin/store/upgrade': taskOperation('upgradePackage'),
+    'POST admin/store/update': taskOperation('updateLists'),
+    'GET admin/store/log': jsonOperation('getNewestLog', {
+      description: 'code 206 while it runs, then its exit code; the end of its log',
+      schema: taskResult,
+      example: { code: 0, stdout: 'Configuring adfilter.\n', stderr: '' },
+    }),
+  },
+};

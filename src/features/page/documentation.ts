@@ -1,0 +1,19 @@
+import type { FeatureDocumentation } from '../../http/documentation.ts';
+
+/** @param base `main.base` */
+export function pageDocumentation(base: string): FeatureDocumentation {
+  return {
+    tag: 'Page',
+    description: 'The built-in page.',
+    operations: {
+      [`GET ${base}/`]: {
+        operationId: 'showPage',
+        answers: { 200: { description: 'the page', contentType: 'text/html' } },
+      },
+      [`GET ${base}`]: {
+        operationId: 'findPage',
+        answers: { 302: { description: 'leads to the page' } },
+      },
+    },
+  };
+}

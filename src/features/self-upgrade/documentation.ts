@@ -1,0 +1,28 @@
+import * as v from 'valibot';
+import {
+  integer,
+  jsonOperation,
+  taskOperation,
+  type FeatureDocumentation,
+} from '../../http/documentation.ts';
+
+const check = v.pipe(
+  v.object({
+    code: v.pipe(integer, v.description('200: there is a newer version; 304: there is none')),
+    msg: v.pipe(v.string(), v.description('the newer version, or empty')),
+  }),
+  v.title('SelfUpgradeCheck'),
+);
+
+export const SELF_UPGRADE_DOCUMENTATION: FeatureDocumentation = {
+  tag: 'Self-upgrade',
+  description: 'The daemon itself.',
+  operations: {
+    'GET admin/store/check_self_upgrade': jsonOperation('checkSelfUpgrade', {
+      description: 'the newer version, if the lists offer one',
+      schema: check,
+      example: { code: 304, msg: '' },
+    }),
+    'POST admin/store/do_self_upgrade': taskOperation('upgradeSelf'),
+  },
+};

@@ -1,0 +1,84 @@
+import * as v from 'valibot';
+import {
+  integer,
+  jsonOperation,
+  unixSeconds,
+  type FeatureDocumentation,
+} from '../../http/documentation.ts';
+
+const progress = v.pipe(
+  v.object({
+    label: v.pipe(v.string(), v.description('the step that it is at')),
+    done: v.pipe(integer, v.description('steps')),
+    total: v.pipe(integer, v.description('steps')),
+    percent: v.optional(v.pipe(v.number(), v.description('of the step, if that can be told'))),
+  }),
+  v.title('Progress'),
+);
+
+const task = v.pipe(
+  v.object({
+    running: v.pipe(v.boolean(), v.description('whether it waits or runs')),
+    exit_code: v.optional(
+      v.pipe(integer, v.description('0 exactly if it is done; 404 for an unknown task')),
+    ),
+    command: v.optional(v.string()),
+    start: v.optional(unixSeconds),
+    stop: v.optional(unixSeconds),
+    state: v.optional(
+      v.picklist(['queued', 'running', 'done', 'failed', 'stopped', 'interrupted']),
+    ),
+    kind: v.optional(v.string()),
+    package: v.optional(v.pipe(v.string(), v.description('what it is about'))),
+    progress: v.optional(progress),
+    error: v.optional(v.pipe(v.string(), v.description('why it failed'))),
+  }),
+  v.title('Task'),
+);
+
+const EXAMPLE_TASK = {
+  running: true,
+  command: 'install adfilter',
+  start: 1_795_000_000,
+  state: 'running',
+  kind: 'install',
+  package: 'adfilter',
+  progress: { label: 'install', done: 2, total: 4 },
+};
+
+export const TASKS_DOCUMENTATION: FeatureDocumentation = {
+  tag: 'Tasks',
+  description: 'What is done on the device, its state and its log.',
+  operations: {
+    'GET admin/system/tasks/status': jsonOperation('getTasks', {
+      description: 'the task that `task_id` names; without it all tasks by their ids',
+      schema: v.union([task, v.pipe(v.record(v.string(), task), v.title('Tasks'))]),
+      example: EXAMPLE_TASK,
+    }),
+    'GET admin/system/tasks/log': {
+      operationId: 'readTaskLog',
+      answers: {
+        200: {
+          description: 'what there is from the offset on',
+          contentType: 'application/octet-stream',
+        },
+        204: { description: 'nothing new within a second' },
+        205: { description: 'the offset is behind the end' },
+      },
+    },
+    'GET admin/system/tasks/events': {
+      operationId: 'followTask',
+      answers: {
+        200: {
+          description:
+            '`log` (its id is the byte offset behind it), `status`, and `end` with the last status',
+          contentType: 'text/event-stream',
+        },
+      },
+    },
+    'POST admin/system/tasks/stop': {
+      operationId: 'stopTask',
+      answers: { 204: { description: 'it is dropped, or being stopped' } },
+    },
+  },
+};

@@ -1,0 +1,52 @@
+import * as v from 'valibot';
+import {
+  integer,
+  jsonOperation,
+  taskOperation,
+  unixSeconds,
+  type FeatureDocumentation,
+} from '../../http/documentation.ts';
+
+const runRecord = v.pipe(
+  v.object({
+    id: v.string(),
+    ts: v.pipe(unixSeconds, v.description('when it was sent, Unix seconds')),
+    md5: v.string(),
+    file: v.pipe(v.string(), v.description('the name that the sender gave it')),
+  }),
+  v.title('RunRecord'),
+);
+
+const runRecords = v.pipe(
+  v.object({ code: integer, records: v.array(runRecord) }),
+  v.title('RunRecords'),
+);
+
+export const UPLOADS_DOCUMENTATION: FeatureDocumentation = {
+  tag: 'Uploads',
+  description: 'Files that are sent to be installed, and undoing what they brought.',
+  operations: {
+    'POST admin/store/upload': taskOperation('uploadFile'),
+    'GET admin/store/run_records': jsonOperation('listUploads', {
+      description: 'what was sent',
+      schema: runRecords,
+      example: {
+        code: 200,
+        records: [
+          {
+            id: '0f7c2b9d4e6a41538c1d2e3f4a5b6c7d',
+            ts: 1_795_000_000,
+            md5: '9e107d9d372bb6826bd81d3542a419d6',
+            file: 'adfilter_2.4.1-3_all.ipk',
+          },
+        ],
+      },
+    }),
+    'POST admin/store/unrun': taskOperation('undoUpload'),
+    'POST admin/store/del_record': jsonOperation('forgetUpload', {
+      description: 'the record is gone',
+      schema: v.pipe(v.object({ code: integer }), v.title('Code')),
+      example: { code: 0 },
+    }),
+  },
+};

@@ -1,0 +1,77 @@
+import * as v from 'valibot';
+
+/**
+ * What callers are told of a feature's operations beside what its routes say. It is loaded with the
+ * first request for `openapi.json`: a daemon that nobody asks for it keeps none of it in memory.
+ */
+export interface FeatureDocumentation {
+  /** Under which generated clients and pages put the operations together. */
+  tag: string;
+  description: string;
+  /** By method and path, as the routes have them: `GET admin/store/token`. */
+  operations: Readonly<Record<string, OperationDocumentation>>;
+}
+
+export interface OperationDocumentation {
+  /** Unique among all; generated clients make a function of this name. */
+  operationId: string;
+  /** The good answers by status. */
+  answers: Readonly<Record<number, AnswerDocumentation>>;
+}
+
+export interface AnswerDocumentation {
+  description: string;
+  /** Of a JSON body. */
+  schema?: v.GenericSchema;
+  /** A body that the schema lets through. */
+  example?: unknown;
+  /** The type of a body that is no JSON. */
+  contentType?: string;
+}
+
+/** An answer of a queued operation, in the peer's shape. */
+export const taskResult = v.pipe(
+  v.object({
+    code: v.pipe(
+      v.number(),
+      v.integer(),
+      v.description('0: accepted; 1: a queued task contradicts it'),
+    ),
+    stdout: v.string(),
+    stderr: v.pipe(v.string(), v.description('why it was not accepted; else empty')),
+    task_id: v.optional(v.pipe(v.string(), v.description('of the task, if it was accepted'))),
+  }),
+  v.title('TaskResult'),
+);
+
+export const integer = v.pipe(v.number(), v.integer());
+export const unixSeconds = v.pipe(integer, v.description('Unix seconds'));
+
+const EXAMPLE_TASK = {
+  code: 0,
+  stdout: '',
+  stderr: '',
+  task_id: '3f0c9a52d71b48e6a0f5c2d4e8b17a90',
+};
+
+/** An operation that is accepted at once and goes on as a task. */
+export function taskOperation(operationId: string): OperationDocumentation {
+  return {
+    operationId,
+    answers: {
+      200: {
+        description: 'accepted (code 0) or refused by the queue (code 1)',
+        schema: taskResult,
+        example: EXAMPLE_TASK,
+      },
+    },
+  };
+}
+
+/** An operation that answers with one kind of JSON body. */
+export function jsonOperation(
+  operationId: string,
+  answer: AnswerDocumentation & { schema: v.GenericSchema },
+): OperationDocumentation {
+  return { operationId, answers: { 200: answer } };
+}

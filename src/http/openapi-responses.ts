@@ -1,0 +1,84 @@
+import type { AnswerDocumentation, OperationDocumentation } from './documentation.ts';
+import type { JsonObject, SchemaConverter } from './openapi-schemas.ts';
+import type { Route } from './route.ts';
+
+/** The answers of an operation by status: the good ones that are documented, and refusals. */
+export function responsesOf(
+  route: Route,
+  documentation: OperationDocumentation | undefined,
+  { convert }: SchemaConverter,
+): JsonObject {
+  const good = Object.entries(documentation?.answers ?? {}).map(
+    ([status, answer]) => [status, answerOf(answer, convert)] as const,
+  );
+  return {
+    ...(good.length > 0
+      ? Object.fromEntries(good)
+      : { '2XX': { description: 'the answer; 204 and 205 have no body' } }),
+    ...(isRevalidated(route)
+      ? { '304': { description: 'If-None-Match names the newest answer' } }
+      : {}),
+    ...refusalsOf(route),
+  };
+}
+
+function isRevalidated({ method, isStream }: Route): boolean {
+  return method === 'GET' && !isStream;
+}
+
+function answerOf(
+  { description, schema, example, contentType = 'application/json' }: AnswerDocumentation,
+  convert: SchemaConverter['convert'],
+): JsonObject {
+  if (schema !== undefined) {
+    const media = { schema: convert(schema), ...(example === undefined ? {} : { example }) };
+    return { description, content: { [contentType]: media } };
+  }
+  if (contentType === 'application/json') return { description };
+  return { description, content: { [contentType]: { schema: bodySchema(contentType) } } };
+}
+
+function bodySchema(contentType: string): JsonObject {
+  return contentType === 'application/octet-stream'
+    ? { type: 'string', format: 'binary' }
+    : { type: 'string' };
+}
+
+function refusalsOf({ isTask, access, needsToken, acceptsUpload }: Route): JsonObject {
+  const refusal = { $ref: `#/components/schemas/${isTask ? 'TaskRefusal' : 'Refusal'}` };
+  const refused = (description: string): object => ({
+    description,
+    content: { 'application/json': { schema: refusal } },
+  });
+  return {
+    '400': refused('a parameter is missing or bad; the message names it'),
+    ...(access === 'session' || needsToken
+      ? { '403': refused('no session, a wrong token, or a foreign page') }
+      : {}),
+    ...(acceptsUpload
+      ? {
+          '413': refused('the file is larger than main.upload_max_mb'),
+          '415': refused('the body is no multipart/form-data'),
+          '507': refused('the disk is full'),
+        }
+      : {}),
+    '421': refused('a Host that is not this device'),
+    default: refused('any other refusal: the status says what kind, the message why'),
+  };
+}
+
+const refusalFields = { code: { type: 'integer' }, msg: { type: 'string' } };
+
+/** Named by the refusals. */
+export const REFUSAL_SCHEMAS = {
+  Refusal: { type: 'object', properties: refusalFields, required: ['code', 'msg'] },
+  TaskRefusal: {
+    type: 'object',
+    properties: {
+      ...refusalFields,
+      stdout: { type: 'string' },
+      stderr: { type: 'string' },
+    },
+    required: ['code', 'msg', 'stdout', 'stderr'],
+  },
+};

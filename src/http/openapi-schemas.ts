@@ -1,0 +1,37 @@
+import type { GenericSchema } from 'valibot';
+
+export type JsonObject = Record<string, unknown>;
+
+/** Turns schemas into JSON Schema; one that has a title becomes a component of that name. */
+export interface SchemaConverter {
+  convert: (schema: GenericSchema) => JsonObject;
+  /** By their titles. */
+  components: Record<string, JsonObject>;
+}
+
+/** The library is loaded with the first document. */
+export async function createSchemaConverter(): Promise<SchemaConverter> {
+  const { toJsonSchema } = await import('@valibot/to-json-schema');
+  const components: Record<string, JsonObject> = {};
+  return {
+    convert: (schema) => {
+      const converted: JsonObject = { ...toJsonSchema(schema, { errorMode: 'ignore' }) };
+      delete converted.$schema;
+      return hoist(converted, components) as JsonObject;
+    },
+    components,
+  };
+}
+
+/** Copies a schema, and leaves a reference where there was a title. */
+function hoist(value: unknown, components: Record<string, JsonObject>): unknown {
+  if (Array.isArray(value)) return value.map((item) => hoist(item, components));
+  if (typeof value !== 'object' || value === null) return value;
+  const copy: JsonObject = Object.fromEntries(
+    Object.entries(value).map(([key, member]) => [key, hoist(member, components)]),
+  );
+  const { title, ...schema } = copy;
+  if (typeof title !== 'string') return copy;
+  components[title] = schema;
+  return { $ref: `#/components/schemas/${title}` };
+}

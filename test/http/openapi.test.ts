@@ -1,0 +1,110 @@
+import { Validator } from '@seriousme/openapi-schema-validator';
+import * as v from 'valibot';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+import { startDaemon, type TestDaemon } from '../device/daemon.ts';
+import { createDevice, type Device } from '../device/device.ts';
+import { allDocumentation, undocumentedIn } from '../support/documented-answers.ts';
+
+interface Operation {
+  operationId?: string;
+  tags?: string[];
+  security?: Record<string, string[]>[];
+  responses: Record<string, { content?: Record<string, { schema?: object }> }>;
+}
+
+interface Document {
+  tags: { name: string }[];
+  paths: Record<string, Record<string, Operation>>;
+  components: { schemas: object; securitySchemes: object };
+}
+
+let device: Device;
+let daemon: TestDaemon;
+let document: Document;
+let operations: [name: string, operation: Operation][];
+
+beforeAll(async () => {
+  device = await createDevice();
+  daemon = await startDaemon(device, { set: ['forge.upstream=http://127.0.0.1:9'] });
+  document = (await (await daemon.get('openapi.json')).json()) as Document;
+  operations = Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]): [string, Operation] => [
+      `${method} ${path}`,
+      operation,
+    ]),
+  );
+});
+afterAll(async () => {
+  await daemon.close();
+  await device.close();
+});
+
+describe('openapi.json drives a client', () => {
+  test('it is a valid OpenAPI 3.1 document', async () => {
+    const { valid, errors } = await new Validator().validate({ ...structuredClone(document) });
+
+    expect([valid, errors]).toEqual([true, undefined]);
+  });
+
+  test('every operation has a name of its own, a named tag and says who may call', () => {
+    const tags = document.tags.map(({ name }) => name);
+    const ids = operations.map(([, { operationId }]) => operationId);
+
+    expect(operations.length).toBeGreaterThan(70);
+    expect(operations.filter(([, { operationId }]) => operationId === undefined)).toEqual([]);
+    expect(new Set(ids).size).toBe(ids.length);
+    expect(operations.filter(([, each]) => !tags.includes(each.tags?.[0] ?? ''))).toEqual([]);
+    expect(operations.filter(([, { security }]) => security === undefined)).toEqual([]);
+    const named = operations.flatMap(([, { security = [] }]) => security.flatMap(Object.keys));
+    expect(Object.keys(document.components.securitySchemes).sort()).toEqual(
+      [...new Set(named)].sort(),
+    );
+  });
+
+  test('every operation of the device says what a good answer is', () => {
+    const own = operations.filter(([, { tags }]) => tags?.[0] !== 'Forge');
+    const vague = own.filter(([, { responses }]) => '2XX' in responses);
+    const withoutSchema = own.flatMap(([name, { responses }]) =>
+      Object.entries(responses)
+        .filter(([, { content = {} }]) =>
+          Object.values(content).some(({ schema }) => schema === undefined),
+        )
+        .map(([status]) => `${name} ${status}`),
+    );
+
+    expect(vague.map(([name]) => name)).toEqual([]);
+    expect(withoutSchema).toEqual([]);
+  });
+
+  test('nothing is documented that is not there', async () => {
+    const routes = operations.map(([name]) =>
+      name.replace(/^\w+/, (method) => method.toUpperCase()).replace(`${daemon.base}/`, ''),
+    );
+    const documented = (await allDocumentation()).flatMap((each) => Object.keys(each.operations));
+
+    expect(documented.filter((name) => !routes.includes(name))).toEqual([]);
+  });
+
+  test('each example fits the schema that it stands for', async () => {
+    const examples = (await allDocumentation()).flatMap((feature) =>
+      Object.entries(feature.operations).flatMap(([name, { answers }]) =>
+        Object.values(answers).flatMap(({ schema, example }) =>
+          schema === undefined || example === undefined ? [] : [{ name, schema, example }],
+        ),
+      ),
+    );
+
+    expect(examples.length).toBeGreaterThan(20);
+    for (const { name, schema, example } of examples) {
+      expect([name, v.safeParse(schema, example).issues]).toEqual([name, undefined]);
+    }
+  });
+});
+
+test('an answer that is not as documented is found', async () => {
+  const answer = { method: 'GET', path: '/cgi-bin/panel/admin/store/token', status: 200 };
+
+  expect(await undocumentedIn(answer, { token: 'a' })).toBeUndefined();
+  expect(await undocumentedIn(answer, { tokens: 'a' })).toContain('token');
+});
