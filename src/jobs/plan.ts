@@ -50,6 +50,11 @@ export interface CommandStep extends StepBase {
   command: (context: StepContext) => Promise<Command | undefined> | Command | undefined;
   /** Whether another exit code than 0 fails the job at once; else a later step judges. */
   mustSucceed: boolean;
+  /**
+   * Looks after the command while it runs, also when another daemon takes it up.
+   * @returns how to stop that
+   */
+  supervise?: (context: StepContext) => () => void;
   /** Reads from the end of its output how much of it is done: 0 to 100. */
   percentIn?: (tail: string) => number | undefined;
 }

@@ -16,7 +16,11 @@ const REPAIR_LIMIT_MS = 5 * 60_000;
 export async function runCommand(run: Run, step: CommandStep, context: StepContext): Promise<void> {
   const { job, logs } = run;
   const watch = watchPercent(step, { job, logs });
-  const exit = await exitOf(run, step, context).finally(watch.end);
+  const stopSupervision = step.supervise?.(context);
+  const exit = await exitOf(run, step, context).finally(() => {
+    watch.end();
+    stopSupervision?.();
+  });
   if (exit === undefined) return;
   if (exit === 'not-run') {
     throw new DepotError(

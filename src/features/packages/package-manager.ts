@@ -88,6 +88,8 @@ export interface TransactionSteps {
    *   owner's
    */
   before: (changeIn: (context: StepContext) => PackageChange | undefined) => [Act, ...Step[]];
+  /** Looks after the command while it runs. @returns how to stop that */
+  supervise?: (context: StepContext) => () => void;
   /** The database as `before` found it; undefined if it has not come so far. */
   databaseBefore: () => Promise<PackageDatabase | undefined>;
   /** Whether the command did nothing because somebody else was at work, and is to be run again. */

@@ -7,6 +7,7 @@ import type { Job } from '../../jobs/job.ts';
 import {
   retryFrom,
   type Act,
+  type CommandStep,
   type FormerIds,
   type Step,
   type StepContext,
@@ -34,10 +35,23 @@ export function changeSteps(tools: PackageTools, work: ChangeWork): Step[] {
   return [
     { id: 'choose', label: 'choose', act: (context) => choose(context).then(() => undefined) },
     ...before,
-    { id: verb, label: verb, mustSucceed: false, command: command ?? commandFor },
+    {
+      id: verb,
+      label: verb,
+      mustSucceed: false,
+      command: command ?? commandFor,
+      ...supervision(manager.around),
+    },
     judgeStep(tools, work, before[0]),
     ...manager.around.cleanUp(),
   ];
+}
+
+/** For each step whose command runs the package manager. */
+export function supervision({
+  supervise,
+}: PackageManager['around']): Pick<CommandStep, 'supervise'> {
+  return supervise === undefined ? {} : { supervise };
 }
 
 function judgeStep(

@@ -10,7 +10,6 @@ import { readArchitectures } from './offers.ts';
 import { createTransactionSteps } from './transaction-steps.ts';
 import { packInstalled } from './repack.ts';
 import SELF_UPGRADE_SCRIPT from './self-upgrade.sh';
-import { readWorld } from './world.ts';
 import { editWorld, withoutPin } from './world-edit.ts';
 
 /** apk 3, and its records read without it. */
@@ -65,11 +64,10 @@ export function createApk(context: BackendContext): PackageManager {
 }
 
 /** A package that is broken fails nobody else's job; records that cannot be read stop all. */
-async function healthOf({ reader, locations }: Installation): Promise<HealthReport> {
+async function healthOf({ reader, assertSound }: Installation): Promise<HealthReport> {
   try {
-    const database = await reader.read();
-    await readWorld(locations.world);
-    const broken = [...database.values()]
+    await assertSound();
+    const broken = [...(await reader.read()).values()]
       .filter(({ state }) => state === 'unpacked')
       .map(({ name }) => name);
     return broken.length === 0 ? {} : { facts: { broken_packages: broken } };

@@ -1,6 +1,7 @@
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileVersion } from '../../../device/file-version.ts';
+import { DepotError } from '../../../errors.ts';
 import type { InstalledPackage, PackageDatabase } from '../package-database.ts';
 import { isPin } from './dependency.ts';
 import { readInstalled, type InstalledRecord } from './installed-db.ts';
@@ -32,7 +33,13 @@ export function createDatabaseReader(locations: Locations): DatabaseReader {
 
   const readRecords = async (): Promise<Map<string, InstalledRecord>> => {
     const version = (await fileVersion(installed)) ?? 'absent';
-    if (records?.version !== version) records = { version, found: await readInstalled(installed) };
+    if (records?.version !== version) {
+      const found = await readInstalled(installed);
+      if (found.size === 0) {
+        throw new DepotError('unavailable', `cannot use ${installed}: it has no packages`);
+      }
+      records = { version, found };
+    }
     return records.found;
   };
   const readView = async (): Promise<PackageDatabase> => {

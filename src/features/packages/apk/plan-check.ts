@@ -15,7 +15,7 @@ export function checkPlan(
   wanted: { change: PackageChange; database: PackageDatabase; own?: string },
 ): void {
   const purpose = purposeOf(wanted);
-  if (plan.exitCode !== 0) throw refusal(plan, wanted, purpose);
+  if (!plan.isSolved) throw refusal(plan, wanted, purpose);
   const downgrades = plan.changes.filter(
     ({ action, name }) => action === 'Downgrading' && name !== wanted.own,
   );
@@ -78,7 +78,7 @@ function outdatedBy(changes: readonly PlannedChange[], { change, database }: Wan
   );
   const reached = new Set<string>();
   const queue = changes
-    .filter(({ action, name }) => action !== 'Purging' || change.names.includes(name))
+    .filter(({ action, name }) => action !== 'Purging' || isAsked(change, name))
     .map(({ name }) => name);
   for (let name = queue.pop(); name !== undefined; name = queue.pop()) {
     for (const { name: next } of dependenciesOf(database, name)) {
@@ -93,6 +93,10 @@ function outdatedBy(changes: readonly PlannedChange[], { change, database }: Wan
       (name) => !staying.some((entry) => isDependencyOf(database.get(name), entry)),
     ),
   );
+}
+
+function isAsked({ verb, names }: PackageChange, name: string): boolean {
+  return verb === 'remove' && names.includes(name);
 }
 
 function dependenciesOf(database: PackageDatabase, name: string): InstalledPackage[] {

@@ -13,6 +13,11 @@ export interface PlannedChange {
 }
 
 export interface Simulation {
+  /**
+   * Whether there is a plan. The exit code does not say: it counts each package that is marked
+   * broken, in a plan, too.
+   */
+  isSolved: boolean;
   exitCode: number | undefined;
   changes: PlannedChange[];
   /** Packages that are asked to go and stay, each with those that need it. */
@@ -59,6 +64,7 @@ export function parseSimulation({
 }): Simulation {
   const lines = stdout.split(/\r?\n/);
   return {
+    isSolved: /^(?:OK:|ERRORS;|\d+ errors?;)/m.test(stdout),
     exitCode,
     changes: lines.flatMap(parseChange),
     kept: parseKept(lines),

@@ -25,7 +25,6 @@ export async function assertSound(
   try {
     const world = await readWorld(locations.world);
     const records = await reader.records();
-    if (records.size === 0) throw damaged(locations.installed, 'it has no packages');
     await checkScripts(locations.scripts);
     const lost = await findLost(records, await copy.database().catch(() => undefined), locations);
     if (lost.length > 0) {

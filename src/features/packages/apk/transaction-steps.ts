@@ -1,20 +1,20 @@
 import { copyFile, mkdir, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import * as v from 'valibot';
 import { run } from '../../../device/exec.ts';
-import { DepotError, reasonOf } from '../../../errors.ts';
+import { reasonOf } from '../../../errors.ts';
 import type { Act, Step, StepContext } from '../../../jobs/plan.ts';
 import type { PackageChange, TransactionSteps } from '../package-manager.ts';
-import { readPackageFile, type PackageContent } from './apk-file.ts';
-import { downloadsOf, fetchCommand, findDownloads, freeBytesAt, needBytes } from './download.ts';
-import { checkClashes, findAbsent } from './file-clashes.ts';
+import { downloadsOf, fetchCommand, freeBytesAt, needBytes } from './download.ts';
+import { checkFetched } from './fetched-check.ts';
+import { brokenSentence } from './faults.ts';
+import { endHolders } from './held-output.ts';
 import type { Installation } from './installation.ts';
+import { planOf, readPlan } from './job-plan.ts';
 import { waitForLock } from './lock.ts';
 import { checkPlan } from './plan-check.ts';
 import { finishCutOff, leftoversOf, removeCutOff } from './recovery.ts';
 import { checkRepair } from './repair-check.ts';
-import { simulate, type PlannedChange, type Simulation } from './simulation.ts';
-import { plannedChange } from './transaction-record.ts';
+import { simulate, type Simulation } from './simulation.ts';
 import { restoreWorld, dropUnmet } from './world-edit.ts';
 
 /**
@@ -43,8 +43,9 @@ export function createTransactionSteps(installation: Installation): TransactionS
           });
         },
       },
-      act('check', (context) => check(installation, context, changeIn(context))),
+      act('check', (context) => checkFetched(installation, context, changeIn(context))),
     ],
+    supervise: endHolders,
     databaseBefore: copy.database,
     // apk waits for its lock by itself.
     wasShutOut: () => Promise.resolve(false),
@@ -65,27 +66,6 @@ export function createTransactionSteps(installation: Installation): TransactionS
 
 function act(id: string, work: (context: StepContext) => Promise<void>): Act {
   return { id, label: id, act: (context) => work(context).then(() => undefined) };
-}
-
-const planned = v.object({
-  plan: v.optional(
-    v.object({ changes: v.array(plannedChange), own: v.optional(v.string()), purpose: v.string() }),
-    { changes: [], purpose: '' },
-  ),
-});
-
-/** What `plan` found, for the steps behind it. */
-function readPlan(memory: Record<string, unknown>): {
-  changes: PlannedChange[];
-  own?: string;
-  purpose: string;
-} {
-  const { changes, own, purpose } = v.parse(planned, memory).plan;
-  return {
-    changes: changes as PlannedChange[],
-    purpose,
-    ...(own === undefined ? {} : { own }),
-  };
 }
 
 async function needSpace({ root }: Installation, purpose: string): Promise<void> {
@@ -114,11 +94,7 @@ async function plan(
   checkPlan(found, { change, database, ...(own === undefined ? {} : { own }) });
   if (change.verb === 'upgrade') await checkUpgrade(context, change, found);
   await chooseCache(installation, context, { found, purpose, own });
-  context.memory.plan = {
-    changes: found.changes,
-    purpose,
-    ...(own === undefined ? {} : { own }),
-  };
+  context.memory.plan = planOf(found.changes, purpose, own);
 }
 
 /** apk says nothing of what it does not upgrade. */
@@ -161,85 +137,6 @@ async function chooseCache(
   }
 }
 
-/** Nothing is changed yet: what is missing or in the way ends the job here. */
-async function check(
-  installation: Installation,
-  context: StepContext,
-  change: PackageChange | undefined,
-): Promise<void> {
-  const { changes, own, purpose } = readPlan(context.memory);
-  if (change === undefined || changes.length === 0) return;
-  const { locations, records, root } = installation;
-  const downloads = downloadsOf(changes, own);
-  const files = await findDownloads(downloads, await installation.cache());
-  const missing = downloads.filter(({ name }) => !files.has(name));
-  if (missing.length > 0) throw await notFetched(context, purpose, missing);
-  if (change.file !== undefined) files.set(change.file.name, await verified(installation, change));
-  const contents: PackageContent[] = [];
-  for (const file of files.values()) {
-    contents.push(await readPackageFile(file, await freeBytesAt(root)));
-  }
-  await checkClashes(purpose, contents, { changes, locations });
-  await records.write({
-    jobId: context.job.id,
-    verb: change.verb,
-    names: [...change.names],
-    ...(change.file === undefined ? {} : { file: change.file }),
-    changes,
-    created: await createdBy(contents, changes, root),
-  });
-}
-
-async function createdBy(
-  contents: readonly PackageContent[],
-  changes: readonly PlannedChange[],
-  root: string,
-): Promise<Record<string, { files: string[]; folders: string[] }>> {
-  const created: Record<string, { files: string[]; folders: string[] }> = {};
-  for (const { name, files, folders } of contents) {
-    if (!changes.some((entry) => entry.name === name && entry.action === 'Installing')) continue;
-    const above = new Set([...folders, ...files.flatMap(foldersAbove)]);
-    created[name] = {
-      files: await findAbsent(root, files),
-      folders: await findAbsent(root, [...above]),
-    };
-  }
-  return created;
-}
-
-function foldersAbove(path: string): string[] {
-  const pieces = path.split('/').slice(0, -1);
-  return pieces.map((_, index) => pieces.slice(0, index + 1).join('/'));
-}
-
-async function notFetched(
-  { printed }: StepContext,
-  purpose: string,
-  missing: readonly PlannedChange[],
-): Promise<DepotError> {
-  const errors = (await printed(64 * 1024))
-    .split(/\r?\n/)
-    .flatMap((line) => (line.startsWith('ERROR: ') ? [line.slice('ERROR: '.length).trim()] : []));
-  const names = missing.map(({ name, to = '' }) => `${name}-${to}`).join(', ');
-  return new DepotError(
-    'command_failed',
-    `cannot ${purpose}: ${names} could not be fetched` +
-      (errors.length === 0 ? '' : `: ${errors.slice(-3).join('; ')}`),
-  );
-}
-
-/** Read to its end: apk runs the script before it finds a package damaged. */
-async function verified({ commands }: Installation, { file }: PackageChange): Promise<string> {
-  const path = file?.path ?? '';
-  const { exitCode, stdout } = await run(commands.apk('verify', '--allow-untrusted', '--', path), {
-    timeoutMs: 120_000,
-    maxBytes: 64 * 1024,
-  });
-  if (exitCode === 0) return path;
-  const why = stdout.trim().split('\n').at(-1)?.split(': ').at(-1) ?? 'it is damaged';
-  throw new DepotError('command_failed', `cannot install ${file?.name ?? path}: ${why}`);
-}
-
 /**
  * In a job's steps only what failed is said; in its repair it is put right. Either way a request
  * that led to nothing leaves world, where it would fail every later command.
@@ -251,10 +148,19 @@ async function mend(installation: Installation, context: StepContext): Promise<s
     return undefined;
   }
   await dropUnmet(installation, context);
-  return (await leftoversOf(installation, context)) === undefined
-    ? undefined
-    : 'apk was cut off before it recorded what it did';
+  if ((await leftoversOf(installation, context)) !== undefined) {
+    return 'apk was cut off before it recorded what it did';
+  }
+  const { changes, purpose } = readPlan(context.memory);
+  return brokenSentence(purpose, changes, {
+    before: await installation.copy.database(),
+    after: await installation.reader.read(),
+    output: await context.printed(MOST_OUTPUT_BYTES),
+  });
 }
+
+/** Scripts may print without end. */
+const MOST_OUTPUT_BYTES = 256 * 1024;
 
 /** A damaged world that somebody left meanwhile is no copy to go back to. */
 async function saveIfSound(installation: Installation): Promise<void> {

@@ -7,8 +7,9 @@ import {
   type Simulation,
 } from '../../../../src/features/packages/apk/simulation.ts';
 
-function planOf(stdout: string, stderr = '', exitCode = 0): Simulation {
-  return parseSimulation({ exitCode, stdout, stderr });
+/** With the line that ends each plan. */
+function planOf(changes: string): Simulation {
+  return parseSimulation({ exitCode: 0, stdout: `${changes}OK: 1 B in 3 packages\n`, stderr: '' });
 }
 
 describe('what apk 3.0.5 prints', () => {
@@ -21,7 +22,6 @@ After this operation, 300 B of additional disk space will be used.
 ( 2/10) Upgrading demo-app (1.0-r1 -> 1.1-r1)
 ( 3/10) Downgrading pinned@edge (1.1-r1 -> 1.0-r1)
 (10/10) Purging base-files (1700~abcdef)
-OK: 7 packages, 7 dirs, 9 files, 28.6 MiB
 `);
 
     expect(plan.changes).toEqual([
@@ -129,7 +129,7 @@ describe('a plan', () => {
       change: { verb: 'remove', names: ['libdemo'] },
       stdout:
         'World updated, but the following packages are not removed due to:\n' +
-        '  libdemo: demo-app\n\nOK: 1 B\n',
+        '  libdemo: demo-app\n\n',
       message: 'demo-app needs libdemo',
     },
     {
@@ -148,10 +148,21 @@ describe('a plan', () => {
     required by: world[gone-pkg]
 `;
     expect(() =>
-      checkPlan(planOf('', stderr, 1), {
+      checkPlan(parseSimulation({ exitCode: 1, stdout: '', stderr }), {
         change: { verb: 'install', names: ['x'] },
         database: DATABASE,
       }),
     ).toThrow('/etc/apk/world asks for gone-pkg, which no feed has; remove gone-pkg first');
+  });
+
+  test('counts for one, whatever the exit code: broken packages of the device are in it', () => {
+    const stdout = '(1/1) Purging libdemo (1)\n1 error; 163 B in 2 packages\n';
+
+    expect(() =>
+      checkPlan(parseSimulation({ exitCode: 1, stdout, stderr: '' }), {
+        change: { verb: 'remove', names: ['libdemo'] },
+        database: DATABASE,
+      }),
+    ).not.toThrow();
   });
 });

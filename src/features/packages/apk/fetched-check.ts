@@ -1,0 +1,89 @@
+import { run } from '../../../device/exec.ts';
+import { DepotError } from '../../../errors.ts';
+import type { StepContext } from '../../../jobs/plan.ts';
+import type { PackageChange } from '../package-manager.ts';
+import { readPackageFile, type PackageContent } from './apk-file.ts';
+import { downloadsOf, findDownloads, freeBytesAt } from './download.ts';
+import { checkClashes, findAbsent } from './file-clashes.ts';
+import type { Installation } from './installation.ts';
+import { readPlan } from './job-plan.ts';
+import type { PlannedChange } from './simulation.ts';
+
+/** Nothing is changed yet: what is missing or in the way ends the job here. */
+export async function checkFetched(
+  installation: Installation,
+  context: StepContext,
+  change: PackageChange | undefined,
+): Promise<void> {
+  const { changes, own, purpose } = readPlan(context.memory);
+  if (change === undefined || changes.length === 0) return;
+  const { locations, records, root } = installation;
+  const downloads = downloadsOf(changes, own);
+  const files = await findDownloads(downloads, await installation.cache());
+  const missing = downloads.filter(({ name }) => !files.has(name));
+  if (missing.length > 0) throw await notFetched(context, purpose, missing);
+  if (change.file !== undefined) files.set(change.file.name, await verified(installation, change));
+  const contents: PackageContent[] = [];
+  for (const file of files.values()) {
+    contents.push(await readPackageFile(file, await freeBytesAt(root)));
+  }
+  await checkClashes(purpose, contents, { changes, locations });
+  await records.write({
+    jobId: context.job.id,
+    verb: change.verb,
+    names: [...change.names],
+    ...(change.file === undefined ? {} : { file: change.file }),
+    changes,
+    created: await createdBy(contents, changes, root),
+  });
+}
+
+async function createdBy(
+  contents: readonly PackageContent[],
+  changes: readonly PlannedChange[],
+  root: string,
+): Promise<Record<string, { files: string[]; folders: string[] }>> {
+  const created: Record<string, { files: string[]; folders: string[] }> = {};
+  for (const { name, files, folders } of contents) {
+    if (!changes.some((entry) => entry.name === name && entry.action === 'Installing')) continue;
+    const above = new Set([...folders, ...files.flatMap(foldersAbove)]);
+    created[name] = {
+      files: await findAbsent(root, files),
+      folders: await findAbsent(root, [...above]),
+    };
+  }
+  return created;
+}
+
+function foldersAbove(path: string): string[] {
+  const pieces = path.split('/').slice(0, -1);
+  return pieces.map((_, index) => pieces.slice(0, index + 1).join('/'));
+}
+
+async function notFetched(
+  { printed }: StepContext,
+  purpose: string,
+  missing: readonly PlannedChange[],
+): Promise<DepotError> {
+  const errors = (await printed(64 * 1024))
+    .split(/\r?\n/)
+    .flatMap((line) => (line.startsWith('ERROR: ') ? [line.slice('ERROR: '.length).trim()] : []));
+  const names = missing.map(({ name, to = '' }) => `${name}-${to}`).join(', ');
+  return new DepotError(
+    'command_failed',
+    `cannot ${purpose}: ${names} could not be fetched` +
+      (errors.length === 0 ? '' : `: ${errors.slice(-3).join('; ')}`),
+  );
+}
+
+/** Read to its end: apk runs the script before it finds a package damaged. */
+async function verified({ commands }: Installation, { file }: PackageChange): Promise<string> {
+  const path = file?.path ?? '';
+  const { exitCode, stdout } = await run(commands.apk('verify', '--allow-untrusted', '--', path), {
+    timeoutMs: 120_000,
+    maxBytes: 64 * 1024,
+  });
+  if (exitCode === 0) return path;
+  const why = stdout.trim().split('\n').at(-1)?.split(': ').at(-1) ?? 'it is damaged';
+  throw new DepotError('command_failed', `cannot install ${file?.name ?? path}: ${why}`);
+}

@@ -1,0 +1,111 @@
+import { constants } from 'node:fs';
+import { readdir, readFile, readlink } from 'node:fs/promises';
+import { readProcess, variableOf, type ProcessEntry } from '../../../device/process-table.ts';
+import type { StepContext } from '../../../jobs/plan.ts';
+
+/** How often it is looked, and how long apk may wait for a script that has ended. */
+const LOOK_MS = 2000;
+const PATIENCE_MS = 10_000;
+/** O_ACCMODE of open(2). */
+const ACCESS_MODE = 0o3;
+/** From asking a process to end to ending it. */
+const GRACE_MS = 5000;
+
+/**
+ * apk reads a script's output to its end, and that comes only when the last process that holds it
+ * is gone: one that a script leaves in the background keeps apk waiting for ever. It is ended; a
+ * service belongs to procd, which starts it with an output of its own.
+ * @returns how to stop looking
+ */
+export function endHolders(context: Pick<StepContext, 'job' | 'note'>): () => void {
+  /** When each ended script was first seen, by process id. */
+  const ended = new Map<number, number>();
+  const asked = new Map<number, number>();
+  let isLooking = false;
+  const timer = setInterval(() => {
+    if (isLooking) return;
+    isLooking = true;
+    void look(context, { ended, asked })
+      .catch(() => undefined)
+      .finally(() => (isLooking = false));
+  }, LOOK_MS);
+  return () => clearInterval(timer);
+}
+
+interface Seen {
+  ended: Map<number, number>;
+  asked: Map<number, number>;
+}
+
+async function look({ job, note }: Pick<StepContext, 'job' | 'note'>, seen: Seen): Promise<void> {
+  const entries = await readAll();
+  const now = performance.now();
+  for (const apk of entries.filter(({ name, isZombie }) => name === 'apk' && !isZombie)) {
+    const script = entries.find(({ parent, isZombie }) => parent === apk.pid && isZombie);
+    if (script === undefined || (await variableOf(apk.pid, 'DEPOTD_JOB')) !== job.id) continue;
+    const since = seen.ended.get(script.pid) ?? now;
+    seen.ended.set(script.pid, since);
+    if (now - since < PATIENCE_MS) continue;
+    for (const holder of await holdersOf(apk, entries)) await end(holder, { note, seen, now });
+  }
+}
+
+async function readAll(): Promise<ProcessEntry[]> {
+  const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name)).map(Number);
+  const entries: ProcessEntry[] = [];
+  for (const pid of pids) {
+    const entry = await readProcess(pid);
+    if (entry !== undefined) entries.push(entry);
+  }
+  return entries;
+}
+
+/**
+ * The processes that a script of this apk left (it gives scripts a variable with the package's name)
+ * and that have the other end of a pipe that it reads.
+ */
+async function holdersOf(
+  apk: ProcessEntry,
+  entries: readonly ProcessEntry[],
+): Promise<ProcessEntry[]> {
+  const pipes = new Set(await pipesOf(apk.pid, 'read'));
+  const holders: ProcessEntry[] = [];
+  for (const entry of entries) {
+    const isLater = entry.startTicks >= apk.startTicks && entry.pid !== apk.pid;
+    if (!isLater || entry.isZombie) continue;
+    if ((await variableOf(entry.pid, 'APK_PACKAGE')) === undefined) continue;
+    if ((await pipesOf(entry.pid, 'written')).some((pipe) => pipes.has(pipe))) holders.push(entry);
+  }
+  return holders;
+}
+
+/** The pipes of a process, by what it does with them (fdinfo in proc(5): octal open flags). */
+async function pipesOf(pid: number, use: 'read' | 'written'): Promise<string[]> {
+  const pipes: string[] = [];
+  for (const descriptor of await readdir(`/proc/${pid}/fd`).catch(() => [])) {
+    const target = await readlink(`/proc/${pid}/fd/${descriptor}`).catch(() => '');
+    if (!target.startsWith('pipe:')) continue;
+    const info = await readFile(`/proc/${pid}/fdinfo/${descriptor}`, 'latin1').catch(() => '');
+    const flags = Number.parseInt(/^flags:\s+([0-7]+)$/m.exec(info)?.[1] ?? '', 8);
+    if ((flags & ACCESS_MODE) === (use === 'read' ? 0 : constants.O_WRONLY)) {
+      pipes.push(target);
+    }
+  }
+  return pipes;
+}
+
+async function end(
+  { pid, name }: ProcessEntry,
+  { note, seen: { asked }, now }: Pick<StepContext, 'note'> & { seen: Seen; now: number },
+): Promise<void> {
+  const since = asked.get(pid);
+  if (since === undefined) {
+    asked.set(pid, now);
+    await note(`${name} (process ${pid}), left by a script, keeps apk waiting: it is ended`);
+  }
+  try {
+    process.kill(pid, since !== undefined && now - since > GRACE_MS ? 'SIGKILL' : 'SIGTERM');
+  } catch {
+    // It has ended by itself.
+  }
+}

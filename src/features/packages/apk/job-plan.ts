@@ -1,0 +1,37 @@
+import * as v from 'valibot';
+import type { PlannedChange } from './simulation.ts';
+import { plannedChange } from './transaction-record.ts';
+
+/** What a job is about to do, kept in the job. */
+export interface JobPlan {
+  changes: PlannedChange[];
+  /** The package in the file that is installed, if it is one. */
+  own?: string;
+  /** In the product's words, for messages: `install NAME`. */
+  purpose: string;
+}
+
+const planned = v.object({
+  plan: v.optional(
+    v.object({ changes: v.array(plannedChange), own: v.optional(v.string()), purpose: v.string() }),
+    { changes: [], purpose: '' },
+  ),
+});
+
+/** One that is not made yet, or of a job without one, has no changes. */
+export function readPlan(memory: Record<string, unknown>): JobPlan {
+  const { changes, own, purpose } = v.parse(planned, memory).plan;
+  return {
+    changes: changes as PlannedChange[],
+    purpose,
+    ...(own === undefined ? {} : { own }),
+  };
+}
+
+export function planOf(
+  changes: PlannedChange[],
+  purpose: string,
+  own: string | undefined,
+): JobPlan {
+  return { changes, purpose, ...(own === undefined ? {} : { own }) };
+}
