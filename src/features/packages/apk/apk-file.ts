@@ -28,6 +28,9 @@ export interface PackageContent {
 export async function readPackageFile(file: string, mostBytes: number): Promise<PackageContent> {
   try {
     const head = await readHead(file);
+    if (!head.startsWith('ADB') && !head.startsWith(GZIP)) {
+      throw new Error('it begins neither as a package of apk does nor as a compressed archive');
+    }
     const content = head.startsWith('ADB')
       ? await readThird(file, head)
       : await readSecond(file, { left: mostBytes });
@@ -43,6 +46,9 @@ export async function readPackageFile(file: string, mostBytes: number): Promise<
     });
   }
 }
+
+/** RFC 1952. */
+const GZIP = '\u001f\u008b';
 
 function isOutside(path: string): boolean {
   return path.startsWith('/') || path.split('/').some((part) => part === '..' || part === '.');

@@ -57,7 +57,8 @@ export function createApkCommands({
     update: () => apk('--wait', `${LOCK_LIMIT_S}`, 'update'),
     // Unsigned as feeds' packages are; what it depends on was fetched before, checked, and is all
     // that counts: with this option a feed's index would be taken unsigned, too.
-    installFile: (file) => changing('--allow-untrusted', '--no-network', 'add', '--', file),
+    installFile: (file) =>
+      changing('--cache-predownload', '--allow-untrusted', NO_NETWORK, 'add', '--', file),
     shown: ({ verb, names }) => `apk ${WORDS[verb]} ${names.join(' ')}`,
   };
   const build = ({ verb, names, file }: PackageChange): Command =>
@@ -65,7 +66,7 @@ export function createApkCommands({
   return {
     ...commands,
     apk,
-    simulate: (wanted) => withOptions(build(wanted), ['--simulate']),
+    simulate: (wanted) => withOptions(withNetwork(build(wanted)), ['--simulate']),
     change: (wanted, ...options) => withOptions(build(wanted), options),
   };
 }
@@ -84,6 +85,13 @@ function atLeastOne(names: readonly string[]): readonly string[] {
   if (names.length === 0) throw new Error('cannot run apk without the names of packages');
   return names;
 }
+
+/** A plan fetches nothing, and must count on what is not fetched yet. */
+function withNetwork({ argv: [program, ...args], ...rest }: Command): Command {
+  return { ...rest, argv: [program, ...args.filter((word) => word !== NO_NETWORK)] };
+}
+
+const NO_NETWORK = '--no-network';
 
 /** Options stand ahead of the command's name, where apk takes them for every command. */
 function withOptions({ argv: [program, ...args], ...rest }: Command, options: string[]): Command {

@@ -28,9 +28,6 @@ export interface Simulation {
   missing: { name: string; requiredBy: string }[];
   /** Whether a feed's index is not there, as after each boot. */
   lacksIndex: boolean;
-  downloadBytes: number;
-  /** What the root grows by; negative if it shrinks. */
-  diskBytes: number;
 }
 
 const LIMITS = { timeoutMs: 120_000, maxBytes: 8 * 1024 ** 2 };
@@ -40,13 +37,7 @@ export async function simulate(
   commands: Pick<ApkCommands, 'simulate'>,
   change: PackageChange,
 ): Promise<Simulation> {
-  const command = commands.simulate(change);
-  // With the sizes of downloads and of the disk, which stand there at that level only.
-  const [program, ...args] = command.argv;
-  const { exitCode, stdout, stderr } = await run(
-    { ...command, argv: [program, '--verbose', '--verbose', ...args] },
-    LIMITS,
-  );
+  const { exitCode, stdout, stderr } = await run(commands.simulate(change), LIMITS);
   return parseSimulation({ exitCode, stdout, stderr });
 }
 
@@ -71,10 +62,6 @@ export function parseSimulation({
     fault: parseFault(stderr),
     missing: parseMissing(stderr),
     lacksIndex: /^WARNING: opening from cache /m.test(stderr),
-    downloadBytes: sizeIn(/^Need to download (.+) of packages\.$/m, stdout),
-    diskBytes:
-      sizeIn(/^After this operation, (.+) of additional disk space will be used\.$/m, stdout) -
-      sizeIn(/^After this operation, (.+) of disk space will be freed\.$/m, stdout),
   };
 }
 
@@ -119,15 +106,4 @@ function parseMissing(stderr: string): Simulation['missing'] {
     stderr.matchAll(/^ {2}(\S+) \(no such package\):\s+required by: (.+)$/gm),
     ([, name = '', requiredBy = '']) => ({ name, requiredBy }),
   );
-}
-
-const UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];
-
-/** apk rounds to one digit: the next one up counts. */
-function sizeIn(pattern: RegExp, text: string): number {
-  const [, number, unit = ''] = /^(\d+(?:\.\d+)?) (\S+)$/.exec(pattern.exec(text)?.[1] ?? '') ?? [];
-  const exponent = UNITS.indexOf(unit);
-  if (number === undefined || exponent < 0) return 0;
-  const rounding = exponent === 0 ? 0 : 0.1;
-  return Math.ceil((Number(number) + rounding) * 1024 ** exponent);
 }

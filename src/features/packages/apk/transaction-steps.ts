@@ -1,4 +1,4 @@
-import { copyFile, mkdir, readdir, rm } from 'node:fs/promises';
+import { copyFile, mkdir, readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { run } from '../../../device/exec.ts';
 import { reasonOf } from '../../../errors.ts';
@@ -14,6 +14,7 @@ import { waitForLock } from './lock.ts';
 import { checkPlan } from './plan-check.ts';
 import { finishCutOff, leftoversOf, removeCutOff } from './recovery.ts';
 import { checkRepair } from './repair-check.ts';
+import { sizesOf } from './sizes.ts';
 import { simulate, type Simulation } from './simulation.ts';
 import { restoreWorld, dropUnmet } from './world-edit.ts';
 
@@ -93,7 +94,7 @@ async function plan(
   const found = await simulate(commands, change);
   checkPlan(found, { change, database, ...(own === undefined ? {} : { own }) });
   if (change.verb === 'upgrade') await checkUpgrade(context, change, found);
-  await chooseCache(installation, context, { found, purpose, own });
+  await chooseCache(installation, context, { found, purpose, change });
   context.memory.plan = planOf(found.changes, purpose, own);
 }
 
@@ -113,20 +114,22 @@ async function checkUpgrade(
  * disk, so far as that has room.
  */
 async function chooseCache(
-  { root, locations, cache }: Installation,
+  { root, locations, cache, commands }: Installation,
   { note }: StepContext,
-  { found, purpose, own }: { found: Simulation; purpose: string; own: string | undefined },
+  { found, purpose, change }: { found: Simulation; purpose: string; change: PackageChange },
 ): Promise<void> {
-  const free = await freeBytesAt(root);
-  const disk = Math.max(0, found.diskBytes);
+  const { file } = change;
+  const sizes = await sizesOf(commands, found.changes);
+  const [free, ownBytes] = [await freeBytesAt(root), await sizeOf(file?.path)];
+  const disk = Math.max(0, sizes.disk + ownBytes);
   needBytes(purpose, { needed: disk, free, where: 'on the device' });
-  if (downloadsOf(found.changes, own).length === 0) return;
+  if (downloadsOf(found.changes, file?.name).length === 0) return;
   const folder = await cache();
   const inCache = await freeBytesAt(folder);
-  if (found.downloadBytes <= inCache) return;
-  needBytes(purpose, { needed: disk + found.downloadBytes, free, where: 'on the device' });
+  if (sizes.download <= inCache) return;
+  needBytes(purpose, { needed: disk + sizes.download, free, where: 'on the device' });
   await note(
-    `${folder} has room for ${inCache} bytes, and ${found.downloadBytes} are fetched: they go to ` +
+    `${folder} has room for ${inCache} bytes, and ${sizes.download} are fetched: they go to ` +
       `${locations.ownCache} until they are installed`,
   );
   await mkdir(locations.ownCache, { recursive: true });
@@ -135,6 +138,10 @@ async function chooseCache(
       await copyFile(join(folder, name), join(locations.ownCache, name));
     }
   }
+}
+
+async function sizeOf(file: string | undefined): Promise<number> {
+  return file === undefined ? 0 : (await stat(file)).size;
 }
 
 /**
@@ -186,10 +193,10 @@ function cleanUp(installation: Installation): Step[] {
       label: 'purge the cache',
       mustSucceed: false,
       command: async ({ memory }) => {
-        const { changes, own } = readPlan(memory);
+        const { changes } = readPlan(memory);
         // A lasting one is its owner's.
         const isLasting = (await cache()).endsWith('/etc/apk/cache');
-        return isLasting || downloadsOf(changes, own).length === 0
+        return isLasting || downloadsOf(changes).length === 0
           ? undefined
           : commands.apk('cache', 'purge');
       },
