@@ -11,6 +11,7 @@ use apk::database;
 use apk::download;
 use apk::install;
 use apk::messages;
+use apk::overview;
 use apk::package;
 use apk::plan;
 use apk::progress;
@@ -44,7 +45,8 @@ sub commit_plan {
     my ($run, $solution, $reinstall) = @_;
     my @changes = @{ plan_changes($run, $solution, $reinstall // {}) };
     my @visible = grep { is_change($_) } @changes;
-    my $packages = grep { 1 } @visible;
+    my $packages = @visible;
+    print_overview($run, @changes) if $run->{verbose};
     if ($run->{cache_predownload} && !fetch_ahead($run, @visible)) { return 99 }
     return 99 if !run_hooks($run, 'pre-commit');
     my $progress = start_progress($run, 'install', map { change_size($_) } @visible);
@@ -114,16 +116,9 @@ sub fetch_ahead {
 
 sub needs_fetch {
     my ($run, $package) = @_;
-    return 0 if defined cached_path($run, $package) || !($package->{installed_size} // 0);
+    return 0 if defined $package->{cached} || !($package->{installed_size} // 0);
     return 1 if defined $package->{file};
     return grep { !$run->{feeds}[$_]{is_local} && $run->{feeds}[$_]{is_reachable} } keys %{ $package->{feeds} };
-}
-
-sub cached_path {
-    my ($run, $package) = @_;
-    my $path = cache_folder($run) . '/' . label($package) . '.' . substr(identity_hex($package), 0, 8) . '.apk';
-    return $package->{cached} = $path if -f $path;
-    return;
 }
 
 sub fetch_into_cache {
@@ -132,10 +127,8 @@ sub fetch_into_cache {
     return $error if defined $error;
     return 'v2 package integrity error' if $opened->{identity} ne $package->{identity};
     return $opened->{data_error} if defined $opened->{data_error};
-    my $path = cache_folder($run) . '/' . label($package) . '.' . substr(identity_hex($package), 0, 8) . '.apk';
-    open(my $file, '>:raw', "$path.new") or return "$!";
-    my $is_whole = print $file $bytes;
-    if (!close $file || !$is_whole || !rename "$path.new", $path) { my $reason = "$!"; unlink "$path.new"; return $reason }
+    my $path = cache_folder($run) . '/' . cache_name($package);
+    return "$!" if !store_file($path, $bytes);
     $package->{cached} = $path;
     return;
 }
@@ -150,7 +143,8 @@ sub print_summary {
         }
     }
     my $head = !$errors ? 'OK:' : $errors == 1 ? '1 error;' : "$errors errors;";
-    message("$head " . human_size($bytes) . " in $count packages");
+    return message("$head " . human_size($bytes) . " in $count packages") if !$run->{verbose};
+    message("$head $count packages, " . count_folders($run) . ' dirs, ' . count_files($run) . ' files, ' . human_size($bytes));
 }
 
 1;

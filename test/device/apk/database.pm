@@ -22,13 +22,18 @@ sub open_database {
     $run->{accepted} = read_architectures($run);
     take_lock($run) if $purpose eq 'write';
     create_catalogue($run);
+    read_state($run) if $run->{command} ne 'fetch' && ($run->{from} // '') ne 'repositories';
+    require apk::repositories;
+    apk::repositories::open_repositories($run, $purpose eq 'write' && $run->{command} ne 'del');
+}
+
+sub read_state {
+    my ($run) = @_;
     unreadable($!) if !defined(my $world = slurp("$run->{root}/etc/apk/world"));
     $run->{world} = parse_dependencies($world) // unreadable('dependency format is invalid');
     read_installed($run);
     read_triggers($run);
     read_scripts($run);
-    require apk::repositories;
-    apk::repositories::open_repositories($run, $purpose eq 'write' && $run->{command} ne 'del');
 }
 
 sub unreadable { give_up("Unable to read database: $_[0]", "Failed to open apk database: $_[0]") }
@@ -154,23 +159,11 @@ sub write_database {
     );
     for (@files) {
         my ($path, $content) = @$_;
-        next if replace_file("$run->{root}/$path", $content);
+        next if apk::repositories::store_file("$run->{root}/$path", $content);
         failure("System state may be inconsistent: failed to write database: $!");
         return 0;
     }
     return 1;
-}
-
-sub replace_file {
-    my ($path, $content) = @_;
-    my $temporary = "$path.tmp.$$";
-    open(my $file, '>:raw', $temporary) or return 0;
-    my $is_whole = print $file $content;
-    return 1 if close $file and $is_whole and rename $temporary, $path;
-    my $reason = $!;
-    unlink $temporary;
-    $! = $reason;
-    return 0;
 }
 
 sub installed_text {

@@ -13,6 +13,7 @@ use apk::download;
 use apk::files;
 use apk::messages;
 use apk::package;
+use apk::repositories;
 use apk::script;
 
 our @EXPORT = qw(install_change);
@@ -58,7 +59,7 @@ sub purge {
 sub unpack_package {
     my ($job) = @_;
     my ($run, $package) = @$job{qw(run package)};
-    my ($opened, $error) = open_download($run, $package);
+    my ($opened, $error, $bytes) = open_download($run, $package);
     return $error if defined $error;
     return 'v2 package integrity error' if $opened->{identity} ne $package->{identity};
     read_information($job, $opened);
@@ -68,6 +69,7 @@ sub unpack_package {
     run_script($run, $package, $job->{is_new} ? 'pre-install' : 'pre-upgrade', @{ $job->{arguments} });
     if (defined $before) { $package->{record} = $before } else { delete $package->{record} }
     return $opened->{data_error} if defined $opened->{data_error};
+    if (keeps_packages($run) && !defined $package->{cached}) { store_file(cache_folder($run) . '/' . cache_name($package), $bytes) }
     for my $entry (@{ $opened->{data} }) {
         my $stopped = $entry->{type} eq '5' ? add_folder($job, $entry) : add_file($job, $entry);
         return $stopped if defined $stopped;

@@ -11,15 +11,15 @@ our @EXPORT = qw(read_options);
 
 # A word takes an argument; a switch may be turned off.
 my %GLOBAL = (
-    'allow-untrusted' => 'flag', 'cache-max-age' => 'word', 'cache-predownload' => 'switch',
+    'allow-untrusted' => 'flag', 'cache-dir' => 'word', 'cache-max-age' => 'word', 'cache-predownload' => 'switch',
     'force-broken-world' => 'flag', 'force-missing-repositories' => 'flag',
     'force-no-chroot' => 'flag', 'force-overwrite' => 'flag', 'interactive' => 'switch',
     logfile => 'switch', network => 'switch', 'preserve-env' => 'switch', progress => 'switch',
     'progress-fd' => 'word', purge => 'switch', quiet => 'flag', root => 'word', sync => 'switch',
-    timeout => 'word', 'update-cache' => 'flag', version => 'flag', wait => 'word',
+    timeout => 'word', 'update-cache' => 'flag', verbose => 'count', version => 'flag', wait => 'word',
 );
 my %GLOBAL_LETTER = (f => '', h => '', i => 'interactive', p => 'root', q => 'quiet', U => 'update-cache',
-    v => '', V => 'version', X => '');
+    v => 'verbose', V => 'version', X => '');
 
 my %COMMIT = ('clean-protected' => 'switch', 'commit-hooks' => 'switch', scripts => 'switch', simulate => 'switch');
 my %OPTION = (
@@ -30,6 +30,9 @@ my %OPTION = (
     query => {
         'all-matches' => 'flag', available => 'flag', fields => 'word', format => 'word', from => 'word',
         installed => 'flag', match => 'word', recursive => 'flag', upgradable => 'flag', world => 'flag',
+    },
+    fetch => {
+        output => 'word', 'pkgname-spec' => 'word', recursive => 'flag', simulate => 'switch', url => 'flag',
     },
     list => { manifest => 'flag', installed => 'flag', upgradable => 'flag', available => 'flag' },
     info => { exists => 'flag', contents => 'flag', 'who-owns' => 'flag' },
@@ -43,6 +46,7 @@ my %LETTER = (
     fix => { s => 'simulate', r => 'reinstall', d => '', u => '', x => '' },
     upgrade => { s => 'simulate', a => 'available', l => '' },
     query => { F => 'fields', R => 'recursive' },
+    fetch => { o => 'output', R => 'recursive', l => '', s => '', F => '' },
     list => { I => 'installed', u => 'upgradable', a => 'available', d => '', o => '', O => '', P => '' },
     info => { e => 'exists', L => 'contents', W => 'who-owns', map { $_ => '' } qw(a d P r R s t w) },
     version => { t => 'test', c => 'check', a => '', I => '', l => '' },
@@ -50,12 +54,12 @@ my %LETTER = (
 );
 # What the real program knows besides.
 my %REFUSED = map { $_ => 1 } qw(
-    arch cache cache-dir cache-packages check-certificate force force-binary-stdout force-non-repository
+    arch cache cache-packages check-certificate force force-binary-stdout force-non-repository
     force-old-apk force-refresh help keys-dir legacy-info pretty-print preupgrade-depends print-arch
-    repositories-file repository repository-config root-tmpfs uvol-manager verbose initramfs-diskless-boot
+    repositories-file repository repository-config root-tmpfs uvol-manager initramfs-diskless-boot
     overlay-from-stdin initdb latest no-chown usermode depends directory-permissions xattr ignore preupgrade
     preupgrade-only prune self-upgrade self-upgrade-only search summarize orphaned origin providers
-    upgradeable);
+    upgradeable built-after link stdout);
 
 sub read_options {
     my ($commands, @words) = @_;
@@ -125,7 +129,7 @@ sub set_option {
         defined $value or usage_failure("command line: option '$name' expects an argument");
         return set_value($run, $name, $value);
     }
-    if (defined $value && $kind eq 'flag') {
+    if (defined $value && $kind ne 'switch') {
         usage_failure("command line: option '$name' does not expect argument (got '$value')");
     }
     my $is_on = defined $value ? $value =~ /^(?:yes|1)\z/ : !$is_off;
@@ -143,7 +147,8 @@ my %KEY = map { $_ => "only_$_" } qw(installed available upgradable packages wor
 
 sub set_value {
     my ($run, $name, $value) = @_;
-    $run->{ $KEY{$name} // $name =~ tr/-/_/r } = $value;
+    my $key = $KEY{$name} // $name =~ tr/-/_/r;
+    $run->{$key} = kind_of($run, $name) eq 'count' ? ($run->{$key} // 0) + 1 : $value;
 }
 
 sub read_config {

@@ -8,11 +8,12 @@ use Digest::SHA qw(sha256_hex);
 use Exporter 'import';
 use apk::archive;
 use apk::catalogue;
+use apk::database;
 use apk::download;
 use apk::messages;
 use apk::package;
 
-our @EXPORT = qw(open_repositories cache_folder);
+our @EXPORT = qw(open_repositories cache_folder cache_name keeps_packages store_file);
 
 my $MOST_AGE_MINUTES = 4 * 60;
 
@@ -27,6 +28,7 @@ sub open_repositories {
     }
     $may_fetch &&= !is_offline($run);
     open_feed($run, $_, $may_fetch) for @{ $run->{feeds} };
+    mark_cached($run);
 }
 
 sub is_offline { return defined $_[0]{network} && !$_[0]{network} }
@@ -48,12 +50,57 @@ sub listed_urls {
     return @urls;
 }
 
+# Packages whose file lies in the cache need no network, if packages are cached at all.
+sub mark_cached {
+    my ($run) = @_;
+    my $folder = cache_folder($run);
+    return if !keeps_packages($run);
+    my @files = map { s{.*/}{}r } glob(quotemeta($folder) . '/*.apk') or return;
+    my %is_there = map { $_ => 1 } @files;
+    for my $package (values %{ $run->{packages} }) {
+        my $name = cache_name($package);
+        $package->{cached} = "$folder/$name" if $is_there{$name} && -s "$folder/$name" == ($package->{size} // 0);
+    }
+}
+
+sub keeps_packages {
+    my ($run) = @_;
+    return $run->{cache_predownload} || defined $run->{cache_dir} || cache_folder($run) =~ m{/etc/apk/cache\z};
+}
+
+# Whole or not at all; false with the reason in the error number.
+sub store_file {
+    my ($path, $bytes) = @_;
+    my $temporary = "$path.tmp.$$";
+    open(my $file, '>:raw', $temporary) or return 0;
+    my $is_whole = print $file $bytes;
+    return 1 if close $file and $is_whole and rename $temporary, $path;
+    my $reason = $!;
+    unlink $temporary;
+    $! = $reason;
+    return 0;
+}
+
+sub cache_name {
+    my ($package) = @_;
+    return label($package) . '.' . substr(identity_hex($package), 0, 8) . '.apk';
+}
+
 sub cache_folder {
     my ($run) = @_;
+    return chosen_cache($run) if defined $run->{cache_dir};
     my $lasting = "$run->{root}/etc/apk/cache";
     return $lasting if -d $lasting;
     my $folder = "$run->{root}/var/cache/apk";
     if (!-d $folder) { mkdir "$run->{root}/var/cache", 0755; mkdir $folder, 0755 }
+    return $folder;
+}
+
+# It has to be there.
+sub chosen_cache {
+    my ($run) = @_;
+    my $folder = $run->{cache_dir} =~ m{^/} ? $run->{cache_dir} : "$run->{root}/$run->{cache_dir}";
+    give_up("Unable to setup the cache: $!", "Failed to open apk database: $!") if !-d $folder;
     return $folder;
 }
 
@@ -88,11 +135,7 @@ sub fetch_index {
     my ($bytes, $error) = download($run, $feed->{url});
     my (undef, $fault) = open_index($run, $bytes);
     return $error // $fault if defined $error || defined $fault;
-    open(my $file, '>:raw', "$feed->{copy}.new") or return "$!";
-    print $file $bytes;
-    close $file or return "$!";
-    rename "$feed->{copy}.new", $feed->{copy} or return "$!";
-    return;
+    return store_file($feed->{copy}, $bytes) ? undef : "$!";
 }
 
 sub load_index {
