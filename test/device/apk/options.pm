@@ -61,6 +61,11 @@ my %REFUSED = map { $_ => 1 } qw(
     preupgrade-only prune self-upgrade self-upgrade-only search summarize orphaned origin providers
     upgradeable built-after link stdout);
 
+my %FIELD = map { $_ => 1 } qw(
+    all package name version description arch license origin maintainer url build-time installed-size
+    file-size provider-priority depends provides install-if repositories download-url reverse-depends
+    reverse-install-if contents triggers scripts replaces status);
+
 sub read_options {
     my ($commands, @words) = @_;
     my $command = find_command($commands, @words);
@@ -147,6 +152,9 @@ my %KEY = map { $_ => "only_$_" } qw(installed available upgradable packages wor
 
 sub set_value {
     my ($run, $name, $value) = @_;
+    if ($name eq 'fields' && grep { !$FIELD{$_} } split /,/, $value) {
+        usage_failure("command line: invalid argument for option 'fields': '$value'");
+    }
     my $key = $KEY{$name} // $name =~ tr/-/_/r;
     $run->{$key} = kind_of($run, $name) eq 'count' ? ($run->{$key} // 0) + 1 : $value;
 }
