@@ -46,7 +46,7 @@ export async function createRequestHandler(
     handle: (request, response) => {
       const owner = passed.find(({ owns }) => owns(request.url ?? ''));
       try {
-        checkOneHost(request.rawHeaders);
+        checkOneHost(request);
         if (owner !== undefined) checkAccepted(options, request, hosts);
       } catch (error) {
         refuse(response, error);

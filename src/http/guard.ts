@@ -1,4 +1,5 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
 import { DepotError } from '../errors.ts';
 
 /**
@@ -108,12 +109,24 @@ function hostOf(origin: string): string | undefined {
 }
 
 /**
- * Two Host fields name two devices to two programs (RFC 9112, section 3.2). Node keeps the first.
- * @param rawHeaders name, value, name, value, …
+ * Two Host fields, or a Host field beside a target that names another host, name two devices to two
+ * programs (RFC 9112, section 3.2). Node keeps the first field, and does not look at the target.
  * @throws DepotError bad_request
  */
-export function checkOneHost(rawHeaders: readonly string[]): void {
+export function checkOneHost({
+  rawHeaders,
+  url = '/',
+  headers,
+}: Pick<IncomingMessage, 'rawHeaders' | 'url' | 'headers'>): void {
+  const authority = /^[a-z][a-z0-9+.-]*:\/\/([^/?#]*)/i.exec(url)?.[1]?.toLowerCase();
+  if (authority !== undefined && authority !== headers.host?.toLowerCase()) {
+    throw new DepotError(
+      'bad_request',
+      'cannot answer a request whose target and Host field name two hosts',
+    );
+  }
   let count = 0;
+  // Name, value, name, value, …
   for (let index = 0; index < rawHeaders.length; index += 2) {
     const name = rawHeaders[index] ?? '';
     if (name.length === 4 && name.toLowerCase() === 'host') count += 1;

@@ -111,6 +111,17 @@ describe('Host', () => {
     },
   );
 
+  test.each(['http://evil.example', 'HTTP://localhost@evil.example', 'http://localhost:1', 'x://'])(
+    'a target that begins with %s beside the Host field localhost is 400',
+    async (host) => {
+      for (const path of [`${daemon.base}/admin/store/token`, '/api/v1/repos/o/r/pulls']) {
+        const head = `GET ${host}${path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n`;
+
+        expect([path, (await sendBytes(daemon.url, head)).status]).toEqual([path, 400]);
+      }
+    },
+  );
+
   test('HTTP/1.0, which may go without Host, is refused in JSON', async () => {
     messageOf(await sendBytes(daemon.url, 'GET /healthz HTTP/1.0\r\n\r\n'));
   });

@@ -14,8 +14,8 @@ export interface FirstPassword {
   file: string;
   /** Writes the file if it is not there yet. */
   offer: () => Promise<void>;
-  isProof: (text: string) => boolean;
-  /** The proof serves once. */
+  /** Whether it is the proof, which serves once: not for two requests at a time either. */
+  redeem: (text: string) => boolean;
   withdraw: () => Promise<void>;
 }
 
@@ -31,7 +31,11 @@ export function createFirstPassword(stateDir: string): FirstPassword {
       // Not at each request, which anybody on the host can send: the folder is on flash.
       if (!isOffered) await replaceFile(file, `${proof}\n`);
     },
-    isProof: (text) => proof !== undefined && isEqual(text, proof),
+    redeem: (text) => {
+      if (proof === undefined || !isEqual(text, proof)) return false;
+      proof = undefined;
+      return true;
+    },
     withdraw: async () => {
       proof = undefined;
       await rm(file, { force: true });

@@ -58,7 +58,7 @@ export async function setPassword(
       );
     }
     await check(tools, context, old);
-  } else if (!isRoot(clientOf(context)) && !(proof !== undefined && firstPassword.isProof(proof))) {
+  } else if (!isRoot(clientOf(context)) && !(proof !== undefined && firstPassword.redeem(proof))) {
     throw await proofMissing(firstPassword, context);
   }
   await password.set(text);
