@@ -1,4 +1,4 @@
-import { chmod, mkdir, rename, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 /**
@@ -36,16 +36,21 @@ export async function createPrograms(
     await writeFile(join(bin, name), wrapper({ folder, beginWork, name, real }));
     await chmod(join(bin, name), 0o755);
   }
+  let holds = 0;
   return {
     bin,
     beginWork,
     misbehave: async (name, fault, call) => {
-      await writeFile(join(folder, 'held'), '');
-      await writeFile(join(folder, `${name}.fault`), `${call} ${fault}\n`);
+      // A file of its own: one that is let go must not be held again by the next one.
+      const held = `held-${(holds += 1)}`;
+      await writeFile(join(folder, held), '');
+      await writeFile(join(folder, `${name}.fault`), `${call} ${held} ${fault}\n`);
     },
     remove: (name) => rename(join(bin, name), join(folder, `${name}.away`)).catch(() => undefined),
     behave: async () => {
-      await rm(join(folder, 'held'), { force: true });
+      for (const entry of await readdir(folder)) {
+        if (entry.startsWith('held-')) await rm(join(folder, entry), { force: true });
+      }
       for (const name of Object.keys(programs)) {
         await rm(join(folder, `${name}.fault`), { force: true });
         await rename(join(folder, `${name}.away`), join(bin, name)).catch(() => undefined);
@@ -79,11 +84,11 @@ function wrapper({
   real,
 }: Record<'folder' | 'beginWork' | 'name' | 'real', string>): string {
   return `#!/bin/sh
-calls=0 fault=
+calls=0 held= fault=
 if [ -e '${folder}/${name}.fault' ]; then
-	read -r calls fault <'${folder}/${name}.fault'
+	read -r calls held fault <'${folder}/${name}.fault'
 	if [ "$calls" -gt 0 ]; then
-		echo "$((calls - 1)) $fault" >'${folder}/${name}.fault'
+		echo "$((calls - 1)) $held $fault" >'${folder}/${name}.fault'
 		fault=
 	else
 		rm -f '${folder}/${name}.fault'
@@ -96,7 +101,7 @@ esac
 case $fault in
 fails) echo '${name}: made to fail' >&2; exit 7 ;;
 'fails late') '${real}' "$@"; exit 7 ;;
-hangs) while [ -e '${folder}/held' ]; do sleep 0.05; done ;;
+hangs) while [ -e "${folder}/$held" ]; do sleep 0.05; done ;;
 floods) seq -f '${name}: flood %.0f' 1 300000 ;;
 esac
 exec '${real}' "$@"
