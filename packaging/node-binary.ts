@@ -110,7 +110,8 @@ function checkMachine({ machine: number, bits, isLittleEndian, interpreter }: El
   if (machine?.bits !== bits || !isLittleEndian) {
     const known = Object.values(MACHINES).map(({ name }) => name);
     throw new Error(
-      `it is for ELF machine ${number} (${bits} bits, ${isLittleEndian ? 'little' : 'big'}-endian); ${known.join(', ')} are known`,
+      `it is for ELF machine ${number} (${bits} bits, ` +
+        `${isLittleEndian ? 'little' : 'big'}-endian); ${known.join(', ')} are known`,
     );
   }
   if (interpreter === undefined) {
@@ -118,7 +119,8 @@ function checkMachine({ machine: number, bits, isLittleEndian, interpreter }: El
   }
   if (interpreter !== machine.loader) {
     throw new Error(
-      `it was made for another libc: it asks for ${interpreter}, and OpenWrt's musl is ${machine.loader}`,
+      `it was made for another libc: it asks for ${interpreter}, and OpenWrt's musl is ` +
+        machine.loader,
     );
   }
   return machine;
@@ -131,7 +133,8 @@ function chooseArchitecture(
   if (wanted === undefined && prefix === example) return prefix;
   if (wanted === undefined) {
     throw new Error(
-      `it is for ${name}, of which OpenWrt has several kinds: give --arch, such as ${example} (\`opkg print-architecture\` on the device)`,
+      `it is for ${name}, of which OpenWrt has several kinds: give --arch, such as ` +
+        `${example} (\`opkg print-architecture\` on the device)`,
     );
   }
   const fits =

@@ -76,7 +76,8 @@ function readRuntime(
   const licence = findNodeLicence(path, licencePath);
   if (licence === undefined) {
     process.stderr.write(
-      `depotd: no licence lies beside ${path}: the package only says where it is; --node-license names a file\n`,
+      `depotd: no licence lies beside ${path}: the package only says where it is; ` +
+        '--node-license names a file\n',
     );
   }
   return {

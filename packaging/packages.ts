@@ -22,7 +22,8 @@ const RELEASE = 'r1';
 const THIRD_PARTY = 'THIRD-PARTY-LICENSES.txt';
 
 const DESCRIPTION =
-  "Agent of a router or NAS for its admin panel: packages with live task logs, disks, container data, the code forge's API.";
+  'Agent of a router or NAS for its admin panel: packages with live task logs, disks, ' +
+  "container data, the code forge's API.";
 
 export function openwrtPackage({ version, modifiedAt }: Release): PackageContents {
   const files: PackageFiles = {
@@ -187,7 +188,10 @@ export function openwrtControl({
  * script, and run the package's own part.
  */
 export function defaultScript(kind: 'postinst' | 'prerm', first = ''): string {
-  return `#!/bin/sh\n${first}[ -s "\${IPKG_INSTROOT}/lib/functions.sh" ] || exit 0\n. "\${IPKG_INSTROOT}/lib/functions.sh"\ndefault_${kind} "$0" "$@"\n`;
+  return (
+    `#!/bin/sh\n${first}[ -s "\${IPKG_INSTROOT}/lib/functions.sh" ] || exit 0\n. ` +
+    `"\${IPKG_INSTROOT}/lib/functions.sh"\ndefault_${kind} "$0" "$@"\n`
+  );
 }
 
 /** Each package has its own: two packages cannot own one file. */

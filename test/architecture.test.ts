@@ -87,6 +87,7 @@ const PACKAGES: Record<string, readonly string[]> = {
   valibot: ['src/config/', 'src/http/', 'src/device/', 'src/jobs/', 'src/features/'],
 };
 
+const MOST_COLUMNS = 100;
 const MOST_FILE_LINES = 300;
 const MOST_FUNCTION_LINES = 80;
 const NAMES_OF_NOTHING = ['util', 'utils', 'common', 'shared', 'lib', 'helper', 'helpers', 'misc'];
@@ -170,6 +171,18 @@ describe('shape', () => {
     expect(
       written.flatMap(functionsOf).filter(({ lineCount }) => lineCount > MOST_FUNCTION_LINES),
     ).toEqual([]);
+  });
+
+  test(`no line of src is longer than ${MOST_COLUMNS} bytes, but for addresses`, () => {
+    const long = filesBelow('src')
+      .filter((path) => !path.startsWith('src/panel/') && !path.endsWith('.svg'))
+      .flatMap((path) =>
+        readSource(path)
+          .split('\n')
+          .map((line, index) => ({ line, where: `${path}:${index + 1}` })),
+      )
+      .filter(({ line }) => Buffer.byteLength(line) > MOST_COLUMNS && !line.includes('://'));
+    expect(long.map(({ where }) => where)).toEqual([]);
   });
 
   test('no file or folder is named for nothing in particular', () => {

@@ -31,7 +31,8 @@ export async function listApps({ client, output, invocation }: CommandContext): 
 function appRow(app: unknown): string[] {
   const { release, time, broken } = app as { release?: unknown; time?: unknown; broken?: unknown };
   const version = `${textIn(app, 'version')}${typeof release === 'number' ? `-${release}` : ''}`;
-  const title = `${textIn(app, 'title')}${broken === true ? ' (its description cannot be read)' : ''}`;
+  const fault = broken === true ? ' (its description cannot be read)' : '';
+  const title = `${textIn(app, 'title')}${fault}`;
   return [textIn(app, 'name'), version, typeof time === 'number' ? formatTime(time) : '', title];
 }
 

@@ -16,12 +16,9 @@ export function formatTable(
       .join('  ')
       .trimEnd(),
   );
-  return lines
-    .map(
-      (line) =>
-        `${columns !== undefined && line.length > columns ? `${line.slice(0, columns - 1)}…` : line}\n`,
-    )
-    .join('');
+  const isTooLong = (line: string): boolean => columns !== undefined && line.length > columns;
+  const cut = (line: string): string => `${line.slice(0, (columns ?? 1) - 1)}…`;
+  return lines.map((line) => `${isTooLong(line) ? cut(line) : line}\n`).join('');
 }
 
 /** Control characters in what others wrote must not reach the terminal. */

@@ -131,7 +131,8 @@ function readWord(text: string, start: number, statement: Statement): number {
   while (position < text.length && !/[\s;#]/.test(text.charAt(position))) {
     const part = readPart(text, position);
     if (part === undefined) {
-      statement.problem = `cannot find the end of the quote that opens with ${text.charAt(position)}`;
+      const quote = text.charAt(position);
+      statement.problem = `cannot find the end of the quote that opens with ${quote}`;
       return text.length;
     }
     word += part.value;

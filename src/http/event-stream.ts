@@ -62,5 +62,8 @@ export function eventStream(
 }
 
 function format({ event, id, data }: StreamEvent): string {
-  return `event: ${event}\n${id === undefined ? '' : `id: ${id}\n`}data: ${JSON.stringify(data)}\n\n`;
+  return (
+    `event: ${event}\n${id === undefined ? '' : `id: ${id}\n`}data: ` +
+    `${JSON.stringify(data)}\n\n`
+  );
 }

@@ -42,7 +42,8 @@ export function checkHost(
   if (!isOurs) {
     throw new DepotError(
       'foreign_host',
-      `cannot answer for the host "${value.slice(0, 200)}": it is neither a listen address nor a name of this device nor in main.hosts`,
+      `cannot answer for the host "${value.slice(0, 200)}": it is neither a listen address ` +
+        'nor a name of this device nor in main.hosts',
     );
   }
 }

@@ -138,7 +138,9 @@ async function openListener(text: string, options: ListenerOptions): Promise<Lis
   return { server, connections };
 }
 
-/** Takes the place of the server's own listener for connections, which gets those that it serves. */
+/**
+ * Takes the place of the server's own listener for connections, which gets those that it serves.
+ */
 function acceptThrough(server: Server, { answering, collector }: ListenerOptions): Connections {
   const connections = createConnections();
   const gate = createRequestGate(server, collector);
@@ -201,7 +203,8 @@ function listenOn(server: Server, address: ListenAddress): Promise<void> {
       );
       return;
     }
-    // Born with its mode, 0600: a chmod afterwards would follow a link that somebody put in its place.
+    // Born with its mode, 0600: a chmod afterwards would follow a link that somebody put in its
+    // place.
     const mask = process.umask(0o177);
     server.listen({ path: address.path }, done);
     process.umask(mask);

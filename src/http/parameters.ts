@@ -68,7 +68,8 @@ export function checkParameters(
     if (!result.success) {
       throw new DepotError(
         'bad_request',
-        `cannot use the parameter ${name}: ${given.length === 0 ? 'it is missing' : result.issues[0].message}`,
+        `cannot use the parameter ${name}: ` +
+          (given.length === 0 ? 'it is missing' : result.issues[0].message),
       );
     }
     if (result.output !== undefined) checked[name] = result.output;

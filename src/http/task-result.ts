@@ -8,6 +8,8 @@ export function submissionResult(submission: Submission): TaskResult {
   return {
     code: 1,
     stdout: '',
-    stderr: `cannot take the request: task ${id} (${command}) is queued and contradicts it; stop that task first`,
+    stderr:
+      `cannot take the request: task ${id} (${command}) is queued and contradicts it; stop ` +
+      'that task first',
   };
 }

@@ -12,7 +12,9 @@ export function refuseUnreadable(error: NodeJS.ErrnoException, socket: Socket): 
   const status = ERROR_STATUS[code];
   const body = JSON.stringify({ code: status, msg: `cannot read the request: ${why}` });
   socket.end(
-    `HTTP/1.1 ${status} ${reason}\r\nContent-Type: application/json; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
+    `HTTP/1.1 ${status} ${reason}\r\nContent-Type: application/json; ` +
+      `charset=utf-8\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: ` +
+      `close\r\n\r\n${body}`,
   );
 }
 

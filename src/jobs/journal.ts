@@ -15,8 +15,8 @@ import { openMarks, type JobMarks } from './job-marks.ts';
  * Invariants:
  *  - `save` resolves when the line is on the medium. Group commit: lines that come while one is
  *    being written share the next write;
- *  - the end of a job, or that it is to stop, finds room on a full disk: a reserve for it is written
- *    beforehand (journal-file.ts). If it finds none all the same, the job's mark goes
+ *  - the end of a job, or that it is to stop, finds room on a full disk: a reserve for it is
+ *    written beforehand (journal-file.ts). If it finds none all the same, the job's mark goes
  *    (job-marks.ts), so that it does not run again;
  *  - the file is replaced when it has grown to more lines than it has jobs worth of them. If there
  *    is no room for that, the long file goes on;

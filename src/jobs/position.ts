@@ -34,7 +34,8 @@ export function indexOfPosition(job: Readonly<Job>, steps: readonly Step[]): num
   }
   throw new DepotError(
     'internal',
-    `cannot go on: this version knows none of the steps that the job has done (${job.done.join(', ')})`,
+    'cannot go on: this version knows none of the steps that the job has done ' +
+      `(${job.done.join(', ')})`,
   );
 }
 

@@ -50,7 +50,8 @@ function isKilled(exit: Exit): boolean {
 
 /**
  * What a command started may outlive it if it was killed: a package's script may outlive its
- * package manager, rsync's other end its caller. The job ends it before it goes on, or it would run beside the repair.
+ * package manager, rsync's other end its caller. The job ends it before it goes on, or it would run
+ * beside the repair.
  */
 async function endLeftOvers({ job, processes, logs }: Run, exit: Exit): Promise<void> {
   if (job.process === undefined) return;

@@ -143,7 +143,8 @@ async function findPosition(run: Run): Promise<void> {
   try {
     moveTo(job, steps, indexOfPosition(job, steps));
     if (at === job.at) return;
-    const text = `this version has no step "${at}": the job goes on at ${job.stepLabel ?? 'its end'}`;
+    const next = job.stepLabel ?? 'its end';
+    const text = `this version has no step "${at}": the job goes on at ${next}`;
     await logs.append(job.id, ownLine(text)).catch(() => undefined);
     if (job.process !== undefined) await waitOut(run, at);
   } catch (error) {

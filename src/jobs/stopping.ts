@@ -19,8 +19,8 @@ interface Target {
 
 /**
  * Ends a job's command and everything it started, and resolves when nothing of it is left: not
- * before, since the next job begins then. What outlives SIGKILL is held by the kernel, and is killed
- * and looked for until it is gone.
+ * before, since the next job begins then. What outlives SIGKILL is held by the kernel, and is
+ * killed and looked for until it is gone.
  */
 export async function endProcesses(processes: Processes, target: Target): Promise<void> {
   for (const { signal, graceMs } of ESCALATION) {

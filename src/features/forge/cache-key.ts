@@ -5,8 +5,12 @@ import type { HeaderLines } from './header-lines.ts';
  * Says nothing about who asks, and nothing about the answer unless its `Vary` names it: who relays
  * the request, what the client can show, and questions about an answer that it has.
  */
-const NEUTRAL =
-  /^(?:user-agent|referer|priority|dnt|save-data|cache-control|pragma|if-.*|x-forwarded-.*|sec-.*|accept|accept-.*|content-.*|upgrade-insecure-requests|x-requested-with|x-request-id|traceparent|tracestate)$/;
+const NEUTRAL_NAMES = [
+  ...['user-agent', 'referer', 'priority', 'dnt', 'save-data', 'cache-control', 'pragma', 'accept'],
+  ...['upgrade-insecure-requests', 'x-requested-with', 'x-request-id', 'traceparent', 'tracestate'],
+  ...['if-.*', 'x-forwarded-.*', 'sec-.*', 'accept-.*', 'content-.*'],
+];
+const NEUTRAL = new RegExp(`^(?:${NEUTRAL_NAMES.join('|')})$`);
 
 /**
  * HMAC key: the name of a caller's answer, which reveals no URL or token. All headers but the

@@ -20,7 +20,10 @@ export function parseHeaderLines(block: string): HeaderLines | undefined {
   return lines;
 }
 
-/** Only blanks and tabs are left out (RFC 9110, section 5.6.3): the last byte of a name in UTF-8 may look like a space of another kind. */
+/**
+ * Only blanks and tabs are left out (RFC 9110, section 5.6.3): the last byte of a name in UTF-8 may
+ * look like a space of another kind.
+ */
 function withoutBlanks(text: string, start: number, end: number): string {
   let [from, to] = [start, end];
   while (from < to && isBlank(text.charCodeAt(from))) from += 1;
@@ -38,7 +41,7 @@ export function withoutBodyHeaders(headers: HeaderLines): HeaderLines {
   return headers.filter((_, index) => !unfit.test(headers[index - (index % 2)] ?? ''));
 }
 
-/** The values of a header, joined with a comma (RFC 9110, section 5.3). @param name in lower case */
+/** The values of a header, joined with a comma (RFC 9110, 5.3). @param name in lower case */
 export function valueOf(headers: HeaderLines, name: string): string | undefined {
   const values = headers.filter(
     (_, index) => index % 2 === 1 && headers[index - 1]?.toLowerCase() === name,

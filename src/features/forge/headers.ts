@@ -205,8 +205,14 @@ const KNOWN_LENGTHS = new Set(
  * Types in which no browser runs script, or that it only saves. Not among them: HTML, SVG and XML,
  * and what a browser does not know, for it may guess.
  */
-const INERT_TYPE =
-  /^\s*(?:application\/(?:json|[\w.-]+\+json|octet-stream|pdf|zip|gzip|x-gzip|x-tar|x-bzip2|x-xz|zstd|x-git[\w-]*)|text\/(?:plain|css|csv|markdown|javascript)|(?:audio|video|font)\/[\w.+-]+|image\/(?!svg)[\w.-]+)\s*(?:;|$)/i;
+const INERT_TYPES = [
+  String.raw`application/(?:json|[\w.-]+\+json|octet-stream|pdf|x-git[\w-]*)`,
+  'application/(?:zip|gzip|x-gzip|x-tar|x-bzip2|x-xz|zstd)',
+  'text/(?:plain|css|csv|markdown|javascript)',
+  String.raw`(?:audio|video|font)/[\w.+-]+`,
+  String.raw`image/(?!svg)[\w.-]+`,
+];
+const INERT_TYPE = new RegExp(String.raw`^\s*(?:${INERT_TYPES.join('|')})\s*(?:;|$)`, 'i');
 
 function isPanelSetCookie(name: string, value: string): boolean {
   return name === 'set-cookie' && isPanelCookie(value);

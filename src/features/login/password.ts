@@ -79,7 +79,8 @@ async function readHashFile(file: string): Promise<string | undefined> {
 }
 
 function formatHash({ cost, blockSize, parallelization, salt, key }: Hash): string {
-  return `scrypt$${cost}$${blockSize}$${parallelization}$${salt.toString('base64url')}$${key.toString('base64url')}\n`;
+  const texts = [salt, key].map((bytes) => bytes.toString('base64url'));
+  return `${['scrypt', cost, blockSize, parallelization, ...texts].join('$')}\n`;
 }
 
 const HASH_FORM = /^scrypt\$(\d{1,7})\$(\d{1,2})\$(\d{1,2})\$([\w-]{16,})\$([\w-]{43})\n?$/;

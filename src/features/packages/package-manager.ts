@@ -174,7 +174,9 @@ export interface PackageBackend {
   name: string;
   /** Whether this device has packages on record with it. */
   isInUse: (paths: Paths) => Promise<boolean>;
-  /** Where its program is on a device; of two managers in use the one that has its program counts. */
+  /**
+   * Where its program is on a device; of two managers in use the one that has its program counts.
+   */
   programs?: readonly string[];
   create: (context: BackendContext) => Promise<PackageManager>;
 }

@@ -73,7 +73,8 @@ function judgeStep(
       if (failure !== undefined) throw new DepotError('command_failed', failure);
       await record?.(after, { job: context.job, before });
       context.memory.isDone = true;
-      // Whatever comes of it, the job has done what it is for; the next one keeps a copy of its own.
+      // Whatever comes of it, the job has done what it is for; the next one keeps a copy of its
+      // own.
       await around
         .accept()
         .catch(async (error: unknown) => context.note(reasonOf(error)).catch(() => undefined));

@@ -1,9 +1,9 @@
 #!/bin/sh
-# watch.sh now|boot: takes the daemon's package from one version to the next and watches over it, in
-# a shell of its own, since the daemon is what is replaced. It stands beside the kept package, so
-# that it can be run again after a power cut, or if it was killed: an init script and the daemon call
-# `sh watch.sh boot` while `pending` is there; of two, one waits. Every value is read from the file
-# `settings`, one a line.
+# watch.sh now|boot: takes the daemon's package from one version to the next and watches over it,
+# in a shell of its own, since the daemon is what is replaced. It stands beside the kept package,
+# so that it can be run again after a power cut, or if it was killed: an init script and the daemon
+# call `sh watch.sh boot` while `pending` is there; of two, one waits. Every value is read from the
+# file `settings`, one a line.
 #
 # An upgrade that was cut off may leave the old version on record, with files of either: the old
 # package then goes over whatever is there; its configuration is the owner's, as it was before. If
@@ -21,7 +21,8 @@ folder=${0%/*}
 
 until (set -C && echo $$ >"$folder/watcher") 2>/dev/null; do
   [ -e "$folder/pending" ] || exit 0
-  read -r other <"$folder/watcher" && grep -Fqs "$0" "/proc/$other/cmdline" || rm -f "$folder/watcher"
+  { read -r other <"$folder/watcher" && grep -Fqs "$0" "/proc/$other/cmdline"; } ||
+    rm -f "$folder/watcher"
   sleep 1
 done
 . "$folder/manager.sh"

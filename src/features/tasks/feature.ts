@@ -17,7 +17,9 @@ export function createTasksFeature(context: FeatureContext): Feature {
   };
 }
 
-/** What is damaged keeps nothing else from its work, and is named until somebody has dismissed it. */
+/**
+ * What is damaged keeps nothing else from its work, and is named until somebody has dismissed it.
+ */
 function damageIn({ queue }: FeatureContext): HealthReport {
   const damaged = queue
     .all()

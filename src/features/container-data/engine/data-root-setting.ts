@@ -81,7 +81,8 @@ function parseObject(text: string, file: string): Record<string, unknown> {
 function edit(kind: DataRootSetting['kind'], text: string, path: string): string {
   if (kind === 'uci') return setUciOption(text, DATA_ROOT, path);
   const indent = /^[ \t]+(?=")/m.exec(text)?.[0] ?? '  ';
-  return `${JSON.stringify({ ...parseObject(text, 'daemon.json'), 'data-root': path }, null, indent)}\n`;
+  const settings = { ...parseObject(text, 'daemon.json'), 'data-root': path };
+  return `${JSON.stringify(settings, null, indent)}\n`;
 }
 
 async function readText(file: string): Promise<string | undefined> {

@@ -117,7 +117,8 @@ function messageIn(body: unknown, status: number): string {
  * lives: so somebody goes on reading it, and keeps only its beginning.
  */
 const START_SCRIPT = `
-{ "$@" </dev/null 2>&1 || echo "depotd: $1 ended with exit code $?"; } | { head -c 65536; exec cat >/dev/null; }
+{ "$@" </dev/null 2>&1 || echo "depotd: $1 ended with exit code $?"; } |
+  { head -c 65536; exec cat >/dev/null; }
 `;
 
 /**

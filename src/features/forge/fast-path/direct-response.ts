@@ -47,7 +47,9 @@ export function createDirectResponse({
       response.headersSent = true;
       response.statusCode = status;
       isChunked = status !== 204 && status !== 304 && !hasName(lines, 'content-length');
-      waiting = `HTTP/1.1 ${status} ${reason}\r\n${linesOf(lines)}${isLast ? CLOSE : KEEP_ALIVE}${isChunked ? 'Transfer-Encoding: chunked\r\n\r\n' : '\r\n'}`;
+      const end = isChunked ? 'Transfer-Encoding: chunked\r\n\r\n' : '\r\n';
+      const head = `HTTP/1.1 ${status} ${reason}\r\n${linesOf(lines)}`;
+      waiting = `${head}${isLast ? CLOSE : KEEP_ALIVE}${end}`;
     },
     flushHeaders: () => {
       if (waiting !== '') socket.write(waiting, 'latin1');

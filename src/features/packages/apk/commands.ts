@@ -23,8 +23,8 @@ export interface ApkCommands extends PackageCommands {
 
 /**
  * apk's argument vectors. `--` stands before names, and the working folder of changes has no files,
- * since an argument with a dot that names a file there is taken for a package file. The owner's default
- * options (`/etc/apk/config`) are shut out.
+ * since an argument with a dot that names a file there is taken for a package file. The owner's
+ * default options (`/etc/apk/config`) are shut out.
  */
 export function createApkCommands({
   paths,

@@ -10,9 +10,9 @@ export interface ConfiguredFeeds {
 }
 
 /**
- * Reads `repositories.d/*.list` as apk does (apk-repositories(5)): an address a line, with a keyword
- * or a tag before it. apk warns of a line that it does not know and goes on without the feed, so
- * that the owner finds packages gone.
+ * Reads `repositories.d/*.list` as apk does (apk-repositories(5)): an address a line, with a
+ * keyword or a tag before it. apk warns of a line that it does not know and goes on without the
+ * feed, so that the owner finds packages gone.
  */
 export async function readFeeds(folder: string): Promise<ConfiguredFeeds> {
   const files = (await readdir(folder).catch(() => []))

@@ -18,8 +18,8 @@ const queried = v.array(
 
 /**
  * What the feeds offer. Their indexes are databases of apk's own kind, so apk reads them: once for
- * each change of an index, of the list of feeds, or of the architectures. It takes no lock for that.
- * Single flight: concurrent callers share one run.
+ * each change of an index, of the list of feeds, or of the architectures. It takes no lock for
+ * that. Single flight: concurrent callers share one run.
  */
 export function createOffers(
   paths: Paths,

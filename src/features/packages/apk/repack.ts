@@ -24,7 +24,8 @@ interface PackOptions {
 /**
  * Packs an installed package back into a package file, from apk's own records, since the feed may
  * not have that version any more: in the older form, which needs no tool of the build system
- * (docs/reference/apk.md). Configuration goes in as it is now, so that putting it back changes none.
+ * (docs/reference/apk.md). Configuration goes in as it is now, so that putting it back changes
+ * none.
  * @throws DepotError internal
  */
 export async function packInstalled({ name, target, root, locations }: PackOptions): Promise<void> {

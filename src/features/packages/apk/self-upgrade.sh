@@ -23,7 +23,8 @@ restart() {
 }
 
 upgrade() {
-  run_apk --cache-predownload --cache-max-age 525600 --force-missing-repositories upgrade -- "$package"
+  run_apk --cache-predownload --cache-max-age 525600 --force-missing-repositories \
+    upgrade -- "$package"
   restart
 }
 

@@ -41,8 +41,10 @@ export async function simulate(
   return parseSimulation({ exitCode, stdout, stderr });
 }
 
-const CHANGE =
-  /^\(\s*\d+\/\d+\) (?:\[.*?\] )?(Installing|Upgrading|Downgrading|Replacing|Reinstalling|Purging) ([^\s@]+)(?:@\S+)? \((\S+)(?: -> (\S+))?\)$/;
+const VERBS = 'Installing|Upgrading|Downgrading|Replacing|Reinstalling|Purging';
+const CHANGE = new RegExp(
+  String.raw`^\(\s*\d+/\d+\) (?:\[.*?\] )?(${VERBS}) ([^\s@]+)(?:@\S+)? \((\S+)(?: -> (\S+))?\)$`,
+);
 
 export function parseSimulation({
   exitCode,

@@ -1,7 +1,7 @@
-# opkg's half of self-upgrade/watch.sh, which sets `package`, `old`, `root` and `folder`. opkg writes
-# its status file last: an upgrade cut off before that leaves the old version on record, with files
-# of either version and its own list of them gone or new. `--force-reinstall` removes first, and
-# only the kept file can follow.
+# opkg's half of self-upgrade/watch.sh, which sets `package`, `old`, `root` and `folder`. opkg
+# writes its status file last: an upgrade cut off before that leaves the old version on record, with
+# files of either version and its own list of them gone or new. `--force-reinstall` removes first,
+# and only the kept file can follow.
 : "${package=}" "${old=}" "${root=}" "${folder=}"
 
 read_manager_settings() {
