@@ -22,7 +22,8 @@ export function brokenSentence(
   );
   if (broken === undefined) return undefined;
   const { name, to = '' } = broken;
-  return `cannot ${purpose}: ${reasonFor(`${name}-${to}`, output) ?? `${name} is not fully installed`}`;
+  const reason = reasonFor(`${name}-${to}`, output) ?? `${name} is not fully installed`;
+  return `cannot ${purpose}: ${reason}`;
 }
 
 function reasonFor(build: string, output: string): string | undefined {
@@ -31,7 +32,8 @@ function reasonFor(build: string, output: string): string | undefined {
     const [, script, code] =
       /^ERROR: lib\/apk\/exec\/(\S+): exited with error (\d+)/.exec(line) ?? [];
     if (script?.startsWith(`${build}.`) === true) {
-      return `the ${script.slice(build.length + 1)} script of ${build} ends with exit code ${code ?? ''}`;
+      const verb = script.slice(build.length + 1);
+      return `the ${verb} script of ${build} ends with exit code ${code ?? ''}`;
     }
     if (line.startsWith(`ERROR: ${build}: `)) return line.slice('ERROR: '.length);
   }

@@ -61,8 +61,8 @@ async function readAll(): Promise<ProcessEntry[]> {
 }
 
 /**
- * The processes that a script of this apk left (it gives scripts a variable with the package's name)
- * and that have the other end of a pipe that it reads.
+ * The processes that a script of this apk left (it gives scripts a variable with the package's
+ * name) and that have the other end of a pipe that it reads.
  */
 async function holdersOf(
   apk: ProcessEntry,
