@@ -24,6 +24,7 @@ const browserGlobals = [
   'URL',
   'URLSearchParams',
   'ResizeObserver',
+  'FileReader',
   'XMLHttpRequest',
   'addEventListener',
   'cancelAnimationFrame',

@@ -5,6 +5,7 @@ import { createDisksFeature } from './features/disks/feature.ts';
 import type { Feature, FeatureContext } from './features/feature.ts';
 import { createForgeFeature } from './features/forge/feature.ts';
 import { FORGE_SECTION } from './features/forge/options.ts';
+import { createIconsFeature } from './features/icons/feature.ts';
 import { createLoginFeature } from './features/login/feature.ts';
 import { createPackagesFeature } from './features/packages/feature.ts';
 import { PACKAGES_SECTION } from './features/packages/options.ts';
@@ -28,6 +29,7 @@ export async function createFeatures(context: FeatureContext): Promise<readonly 
     packages,
     createAppStatusFeature(context, packages.tools),
     createDisksFeature(context),
+    createIconsFeature(context),
     createContainerDataFeature(context),
     await createUploadsFeature(context, packages.tools),
     createSelfUpgradeFeature(context, packages.tools),

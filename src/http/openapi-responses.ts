@@ -39,7 +39,7 @@ function answerOf(
 }
 
 function bodySchema(contentType: string): JsonObject {
-  return contentType === 'application/octet-stream'
+  return contentType === 'application/octet-stream' || contentType.startsWith('image/')
     ? { type: 'string', format: 'binary' }
     : { type: 'string' };
 }

@@ -67,6 +67,11 @@ export function createApi() {
       const response = await ask(LOG_PATH, { task_id: id, offset });
       return new Uint8Array(response.status === 200 ? await response.arrayBuffer() : 0);
     },
+    /** An app's icon as a data URL; undefined if it has none. */
+    icon: async (name) => {
+      const response = await ask('admin/store/icon', { name });
+      return response.ok ? dataUrlOf(await response.blob()) : undefined;
+    },
     /** Where to log in; undefined if nobody has to. */
     loginPage:
       document.documentElement.dataset.auth === 'none'
@@ -77,6 +82,16 @@ export function createApi() {
 
 export function logAddress(id) {
   return `${LOG_PATH}?${new URLSearchParams({ task_id: id })}`;
+}
+
+/** The page's policy lets it show no picture of another address than its own text. */
+function dataUrlOf(blob) {
+  return new Promise((resolve) => {
+    const reader = new FileReader();
+    reader.addEventListener('load', () => resolve(reader.result));
+    reader.addEventListener('error', () => resolve(undefined));
+    reader.readAsDataURL(blob);
+  });
 }
 
 async function send(address, options) {

@@ -54,6 +54,8 @@ function start() {
   const tasksView = createTasksView({ api, tasks, onStop: act.stop });
   const showApps = createAppsView({
     tasks,
+    // A device that is gone is told elsewhere.
+    loadIcon: (name) => api.icon(name).catch(() => undefined),
     onUpgrade: act.upgrade,
     onRemove: act.remove,
     onShowTask: (id) => tasksView.open(id),

@@ -100,7 +100,7 @@ test.each(CASES.map((each) => [each.what, each] as const))('%s', async (_what, e
   const root = await createRoot({ ...files, 'etc/config/uhttpd': config });
 
   const outcome = await runCommand(['/bin/sh', SCRIPT, action], {
-    env: { IPKG_INSTROOT: root, UCI },
+    env: { IPKG_INSTROOT: root, UCI, PATH: process.env.PATH },
   });
 
   expect(outcome).toMatchObject({ code: 0, stdout: '', stderr: '' });

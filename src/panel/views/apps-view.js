@@ -3,13 +3,13 @@ import { language, t } from '../i18n.js';
 import { ago, busyWord } from '../words.js';
 
 /** The installed apps. `apps` undefined means that the list has not come yet. */
-export function createAppsView({ tasks, onUpgrade, onRemove, onShowTask }) {
+export function createAppsView({ tasks, loadIcon, onUpgrade, onRemove, onShowTask }) {
   const state = byId('apps-state');
   const count = byId('apps-count');
   const list = byId('apps-list');
   const show = createRows(list, {
     keyOf: ({ name }) => name,
-    create: (app) => createCard(app, { onUpgrade, onRemove, onShowTask }),
+    create: (app) => createCard(app, { loadIcon, onUpgrade, onRemove, onShowTask }),
   });
   return (apps) => {
     const sorted = [...(apps ?? [])].sort((one, other) =>
@@ -29,7 +29,7 @@ export function createAppsView({ tasks, onUpgrade, onRemove, onShowTask }) {
 
 const COLOURS = 6;
 
-function createCard(app, { onUpgrade, onRemove, onShowTask }) {
+function createCard(app, { loadIcon, onUpgrade, onRemove, onShowTask }) {
   let shown = app;
   const letter = element('span', {
     className: 'letter',
@@ -66,9 +66,22 @@ function createCard(app, { onUpgrade, onRemove, onShowTask }) {
     buttons,
   ]);
 
+  let iconOf;
+  /** The letter stands until there is a picture. Another version of the app may have another one. */
+  const showIcon = (item) => {
+    const wanted = `${item.name} ${versionOf(item)}`;
+    if (iconOf === wanted) return;
+    iconOf = wanted;
+    letter.textContent = titleOf(item).slice(0, 1).toUpperCase();
+    void loadIcon(item.name).then((url) => {
+      if (url === undefined || iconOf !== wanted) return;
+      letter.replaceChildren(element('img', { src: url, alt: '' }));
+    });
+  };
+
   const update = (item) => {
     shown = item;
-    setText(letter, titleOf(item).slice(0, 1).toUpperCase());
+    showIcon(item);
     setText(title, titleOf(item));
     setText(version, [versionOf(item), installedWord(item)].filter(Boolean).join(' · '));
     setText(

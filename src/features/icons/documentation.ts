@@ -1,0 +1,14 @@
+import type { FeatureDocumentation } from '../../http/documentation.ts';
+
+export const ICONS_DOCUMENTATION: FeatureDocumentation = {
+  tag: 'Icons',
+  description: 'Pictures of apps, from the device itself.',
+  operations: {
+    'GET admin/store/icon': {
+      operationId: 'getIcon',
+      answers: {
+        200: { description: 'the picture; its type goes by its content', contentType: 'image/*' },
+      },
+    },
+  },
+};

@@ -1,0 +1,62 @@
+import { constants } from 'node:fs';
+import { open } from 'node:fs/promises';
+import { join } from 'node:path';
+
+/** An app's picture, and what it is by its content. */
+export interface Icon {
+  body: Uint8Array<ArrayBuffer>;
+  contentType: string;
+}
+
+/** Where app meta packages put them, below the root: LuCI serves the folder as static files. */
+export const ICON_FOLDER = '/www/luci-static/resources/app-icons';
+
+const ENDINGS = ['svg', 'png', 'webp'];
+/** Icons have some kilobytes; a page with a hundred apps asks for a hundred of them. */
+const MOST_BYTES = 256 * 1024;
+
+/**
+ * @param folder the folder on the device
+ * @param name of the app: letters, digits and . + _ -
+ * @returns undefined if there is no picture of that name, or none that a browser shows
+ */
+export async function readIcon(folder: string, name: string): Promise<Icon | undefined> {
+  for (const ending of ENDINGS) {
+    const body = await readSmallFile(join(folder, `${name}.${ending}`));
+    const contentType = body === undefined ? undefined : typeOf(body);
+    if (body !== undefined && contentType !== undefined) return { body, contentType };
+  }
+  return undefined;
+}
+
+/** A package may have put anything there: what is no file, or too large for a picture, is none. */
+async function readSmallFile(path: string): Promise<Uint8Array<ArrayBuffer> | undefined> {
+  // A fifo without a writer would keep the reader waiting.
+  const handle = await open(path, constants.O_RDONLY | constants.O_NONBLOCK).catch(() => undefined);
+  if (handle === undefined) return undefined;
+  try {
+    const entry = await handle.stat();
+    if (!entry.isFile() || entry.size === 0 || entry.size > MOST_BYTES) return undefined;
+    const body = new Uint8Array(entry.size);
+    const { bytesRead } = await handle.read(body, 0, body.length, 0);
+    return body.subarray(0, bytesRead);
+  } catch {
+    // A disk that fails while it is read gives no picture.
+    return undefined;
+  } finally {
+    await handle.close();
+  }
+}
+
+/** PNG (W3C PNG, section 5.2), WebP (RFC 9649, section 2.4) or SVG by its root element. */
+function typeOf(body: Uint8Array): string | undefined {
+  const head = Buffer.from(body.buffer, body.byteOffset, Math.min(body.length, 1024));
+  const bytes = head.toString('latin1');
+  if (bytes.startsWith('\x89PNG\r\n\x1a\n')) return 'image/png';
+  if (/^RIFF[^]{4}WEBP/.test(bytes)) return 'image/webp';
+  return SVG.test(head.toString('utf8')) ? 'image/svg+xml' : undefined;
+}
+
+/** What may stand before the root: a byte order mark, the declaration, comments, a doctype. */
+const SVG =
+  /^\ufeff?\s*(?:<\?xml[^>]*>\s*|<!--(?:(?!-->)[^])*-->\s*|<!DOCTYPE[^>]*>\s*)*<svg[\s>]/i;
