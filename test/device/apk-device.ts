@@ -4,8 +4,15 @@ import { delimiter, join } from 'node:path';
 
 import { toApkPackage } from './apk-conversion.ts';
 import { parseApkDatabase, type ApkRecord } from './apk-database.ts';
-import { createApkFeedFiles, type ApkFeedPackage, type IndexSigner } from './apk-index.ts';
+import {
+  createApkFeedFiles,
+  INDEX_NAME,
+  publicKey,
+  type ApkFeedPackage,
+  type IndexSigner,
+} from './apk-index.ts';
 import { BASE_SYSTEM, createApkRoot } from './apk-root.ts';
+import { createThirdFormatMaker, THIRD_INDEX_NAME } from './apk-third-format.ts';
 import { runCommand, startCommand, type Outcome, type RunningCommand } from './command.ts';
 import { createFeedOf, type Feed } from './feed.ts';
 import { awkwardPackages, tinyPackages } from './packages/awkward-packages.ts';
@@ -18,6 +25,11 @@ export interface ApkDeviceOptions {
   feedVersion?: FeedVersion;
   /** Put into the feed besides the usual ones; one of the same name takes the other's place. */
   packages?: readonly ApkFeedPackage[];
+  /**
+   * An apk with mkpkg and mkndx, such as the one that the variable APK_FULL names: the feed is then
+   * in apk's third format, as OpenWrt's are. The stand-in cannot read it.
+   */
+  maker?: string;
   /** The apk to use; by default the one that the variable APK names, or else the stand-in. */
   apk?: string;
 }
@@ -34,7 +46,7 @@ export interface ApkDevice {
   readonly startApk: (...args: readonly string[]) => RunningCommand;
   /** Puts the feed into its other version; the device learns of it when it updates. */
   readonly publish: (feedVersion: FeedVersion, signer?: IndexSigner) => void;
-  /** The same with other further packages. */
+  /** The same with other further packages; only in the second format. */
   readonly publishPackages: (
     packages: readonly ApkFeedPackage[],
     feedVersion?: FeedVersion,
@@ -57,8 +69,9 @@ export async function createApkDevice(options: ApkDeviceOptions = {}): Promise<A
   const { packages = [], feedVersion = 1 } = options;
   const directory = options.directory ?? (await mkdtemp(join(tmpdir(), 'depotd-device-')));
   const root = join(directory, 'root');
-  const feed = await createFeedOf(createApkFeedFiles(apkFeedPackages(feedVersion, packages)));
-  await createApkRoot(root, { feedUrl: feed.url });
+  const source = await createSource(packages, options.maker);
+  const feed = await createFeedOf(source.filesOf(feedVersion));
+  await createApkRoot(root, { ...source, feedUrl: feed.url });
   const path = await createPath(directory, options.apk ?? process.env.APK);
   const env = { ...process.env, PATH: path, IPKG_INSTROOT: root, TMPDIR: join(root, 'tmp') };
   const apkWords = (args: readonly string[]): [string, ...string[]] => [
@@ -75,8 +88,7 @@ export async function createApkDevice(options: ApkDeviceOptions = {}): Promise<A
     env,
     apk: (...args) => runCommand(apkWords(args), { env, cwd: join(root, 'mnt') }),
     startApk: (...args) => startCommand(apkWords(args), { env, cwd: join(root, 'mnt') }),
-    publish: (version, signer) =>
-      feed.publishFiles(createApkFeedFiles(apkFeedPackages(version, packages), signer)),
+    publish: (version, signer) => feed.publishFiles(source.filesOf(version, signer)),
     publishPackages: (others, version = 1) =>
       feed.publishFiles(createApkFeedFiles(apkFeedPackages(version, others))),
     database: async () =>
@@ -90,6 +102,37 @@ export async function createApkDevice(options: ApkDeviceOptions = {}): Promise<A
       await feed.close();
       await rm(directory, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
     },
+  };
+}
+
+/** Where a device's feed comes from, in either format. */
+interface FeedSource {
+  indexName: string;
+  publicKey: string;
+  filesOf: (version: FeedVersion, signer?: IndexSigner) => Map<string, Buffer>;
+}
+
+async function createSource(
+  packages: readonly ApkFeedPackage[],
+  program: string | undefined,
+): Promise<FeedSource> {
+  const packagesOf = (version: FeedVersion): ApkFeedPackage[] => apkFeedPackages(version, packages);
+  if (program === undefined) {
+    return {
+      indexName: INDEX_NAME,
+      publicKey: publicKey(),
+      filesOf: (version, signer) => createApkFeedFiles(packagesOf(version), signer),
+    };
+  }
+  const maker = createThirdFormatMaker(program);
+  const [first, second] = [
+    await maker.createFiles(packagesOf(1)),
+    await maker.createFiles(packagesOf(2)),
+  ];
+  return {
+    indexName: THIRD_INDEX_NAME,
+    publicKey: maker.publicKey,
+    filesOf: (version) => (version === 1 ? first : second),
   };
 }
 

@@ -5,16 +5,27 @@ import { gzipSync } from 'node:zlib';
 
 import { installedBytes, toEntries } from '../../packaging/package-files.ts';
 import { createTar, type TarEntry } from '../../packaging/tar.ts';
-import { INDEX_NAME, KEY_NAME, publicKey, stanzaText } from './apk-index.ts';
+import { KEY_NAME, stanzaText } from './apk-index.ts';
 import { createApk, type Apk, type ApkSource } from './apk.ts';
 import { ARCHITECTURE } from './packages/packages.ts';
 import { MODIFIED_AT } from './tar.ts';
+
+export interface ApkRootOptions {
+  feedUrl: string;
+  /** The file in the feed that lists its packages. */
+  indexName: string;
+  /** PEM, of the key that signs indexes. */
+  publicKey: string;
+}
 
 /**
  * Lays out a folder as the root of an OpenWrt device on which the base system is installed by apk
  * and one feed is set up.
  */
-export async function createApkRoot(root: string, { feedUrl }: { feedUrl: string }): Promise<void> {
+export async function createApkRoot(
+  root: string,
+  { feedUrl, indexName, publicKey }: ApkRootOptions,
+): Promise<void> {
   for (const folder of FOLDERS) await mkdir(join(root, folder), { recursive: true });
   await symlink('tmp', join(root, 'var'));
   const base = BASE_SYSTEM.map(createApk);
@@ -22,9 +33,9 @@ export async function createApkRoot(root: string, { feedUrl }: { feedUrl: string
   const names = BASE_SYSTEM.map(({ name }) => `${name}\n`).toSorted();
   await writeFiles(root, {
     'etc/apk/arch': `${ARCHITECTURE}\n`,
-    [`etc/apk/keys/${KEY_NAME}`]: publicKey(),
+    [`etc/apk/keys/${KEY_NAME}`]: publicKey,
     'etc/apk/repositories.d/customfeeds.list': '# add your custom package feeds here\n',
-    'etc/apk/repositories.d/distfeeds.list': `${feedUrl}/${INDEX_NAME}\n`,
+    'etc/apk/repositories.d/distfeeds.list': `${feedUrl}/${indexName}\n`,
     'etc/apk/world': names.join(''),
     'lib/apk/db/installed': base.map(installedText).join(''),
     'lib/apk/db/lock': '',
