@@ -54,7 +54,7 @@ export async function createBench(): Promise<Bench> {
     containers,
     publish: (version, store) => {
       const packages = faultPackages(version, programs.beginWork);
-      const own = store === undefined ? [] : [storePackage(folder, version, store)];
+      const own = store === undefined ? [] : [storePackage(version, store)];
       device.feed.publish([...packages, ...own]);
     },
     keep: (name) => copyFolder(root, keptAt(name)),

@@ -1,11 +1,10 @@
 import { spawn, type ChildProcess } from 'node:child_process';
-import { access, writeFile } from 'node:fs/promises';
+import { access } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 
 import type { Bench } from './bench.ts';
 import { killAll } from './process-scan.ts';
-import { pidFileOf } from './store-package.ts';
 
 /**
  * Starts the daemon again whenever it ends, as procd does it, and calls the watcher of an upgrade
@@ -41,7 +40,6 @@ export function createServiceManager(bench: Bench, daemon: ManagedDaemon): Servi
       await delay(PAUSE_MS);
       if (isDown || daemon.isUp()) continue;
       await daemon.start().catch(() => undefined);
-      await writeFile(pidFileOf(bench.folder), `${daemon.pid()}\n`);
       // The machine went down while it came up.
       if (isDownNow()) killAll([daemon.pid()]);
     }

@@ -1,5 +1,3 @@
-import { join } from 'node:path';
-
 import { DAEMON_PROGRAM } from '../device/daemon-process.ts';
 import type { FeedPackage } from '../device/feed-index.ts';
 import type { FeedVersion } from '../device/packages/packages.ts';
@@ -12,11 +10,7 @@ export type StoreBehaviour = 'answers' | 'ends at once';
 export const STORE_PROGRAM = 'usr/lib/depotd/depotd.mjs';
 
 /** The daemon as a package; its first version always answers. */
-export function storePackage(
-  folder: string,
-  feedVersion: FeedVersion,
-  behaviour: StoreBehaviour,
-): FeedPackage {
+export function storePackage(feedVersion: FeedVersion, behaviour: StoreBehaviour): FeedPackage {
   const version = versionOf(feedVersion);
   const isGood = feedVersion === 1 || behaviour === 'answers';
   const run = isGood ? `import '${DAEMON_PROGRAM}';` : 'process.exit(1);';
@@ -30,11 +24,12 @@ export function storePackage(
       '/etc/config/depotd': `# ${version}\n`,
     },
     conffiles: ['/etc/config/depotd'],
-    scripts: { postinst: `#!/bin/sh\nkill "$(cat '${pidFileOf(folder)}')" 2>/dev/null\nexit 0\n` },
+    scripts: { postinst: RESTART },
   };
 }
 
-/** Who is to be restarted, as the service manager keeps it. */
-export function pidFileOf(folder: string): string {
-  return join(folder, 'daemon.pid');
-}
+/** By its program, not by a number that is noted a moment later than it runs. */
+const RESTART = `#!/bin/sh
+kill $(pgrep -f -- "$IPKG_INSTROOT/${STORE_PROGRAM}") 2>/dev/null
+exit 0
+`;

@@ -85,6 +85,11 @@ if healthy "$began"; then finish 0 "$package $(version) answers"; fi
 echo "depotd: $package $(version) has not answered for $limit s: $old is put back"
 began=$(now)
 downgrade
+# Somebody else may have the package manager's lock, and nobody comes after this.
+until [ "$(version)" = "$old" ] || [ $(($(now) - began)) -ge 120 ]; do
+  sleep 3
+  downgrade
+done
 [ "$(version)" = "$old" ] || finish 5 "$package $old could not be put back"
 if healthy "$began"; then finish 4 "$package $old is back and answers"; fi
 finish 5 "$package $old is back, but does not answer either"

@@ -1,11 +1,12 @@
 import { spawn } from 'node:child_process';
-import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
 
 import { startDaemon } from '../../device/daemon.ts';
 import { runCommand } from '../../device/command.ts';
 import { createDevice } from '../../device/device.ts';
+import { startLockHolder } from '../../device/lock-holder.ts';
 import { asOfAnotherBoot } from '../../support/power-cut.ts';
 import { createStoreDevice, type StoreDevice } from './self-upgrade-device.ts';
 import { exists } from '../uploads/upload-device.ts';
@@ -143,6 +144,19 @@ test('after a power cut in the midst of the status file, its copy and the old ve
   expect(await on.version()).toBe('1.0-1');
 });
 
+test('the old version is put back though somebody else has the lock at that moment', async () => {
+  await on.offer('2.0-1', 'exits');
+  const { task_id: id = '' } = await on.post('do_self_upgrade');
+  await expect.poll(on.version, { timeout: 20_000 }).toBe('2.0-1');
+  const holder = await startLockHolder(on.device);
+  await expect.poll(() => readLog(id), { timeout: 30_000 }).toContain('1.0-1 is put back');
+  await expect.poll(() => readLog(id), { timeout: 10_000 }).toContain('Could not lock');
+  await holder.release();
+
+  expect(await on.finished(id)).toMatchObject({ state: 'failed', exit_code: 4 });
+  expect(await on.version()).toBe('1.0-1');
+});
+
 test('a watcher that is killed is called again, and leaves no half of a version', async () => {
   await on.offer('2.0-1', 'slow to install');
   const { task_id: id = '' } = await on.post('do_self_upgrade');
@@ -196,3 +210,8 @@ test('a store that is no package cannot tell, and says why with 500', async () =
   await daemon.close();
   await device.close();
 });
+
+/** From the disk: no daemon is there to be asked. */
+function readLog(id: string): Promise<string> {
+  return readFile(join(on.device.root, `var/log/depotd/${id}.log`), 'utf8').catch(() => '');
+}
