@@ -23,7 +23,6 @@ export interface JournalFile {
 /** The reserve grows by at least so much, since each growth costs a write more. */
 const GROWTH_BYTES = 16 * 1024;
 const FILLER = '\n';
-const FILLER_BYTE = FILLER.charCodeAt(0);
 
 /** @param linesEnd where the last line ends; what a power cut left behind it goes */
 export async function openJournalFile(file: string, linesEnd: number): Promise<JournalFile> {
@@ -97,9 +96,9 @@ async function isFiller(handle: FileHandle, from: number, to: number): Promise<b
   for (let position = from; position < to;) {
     const length = Math.min(PIECE_BYTES, to - position);
     const { buffer, bytesRead } = await handle.read(Buffer.alloc(length), 0, length, position);
-    if (bytesRead === 0 || buffer.subarray(0, bytesRead).some((byte) => byte !== FILLER_BYTE)) {
-      return false;
-    }
+    if (bytesRead === 0) return false;
+    // At once: V8 would optimise a loop over so many bytes, and keep the 3 MB that this takes.
+    if (!buffer.subarray(0, bytesRead).equals(Buffer.alloc(bytesRead, FILLER))) return false;
     position += bytesRead;
   }
   return true;
