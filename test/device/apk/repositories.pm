@@ -6,6 +6,7 @@ use strict;
 use warnings;
 use Digest::SHA qw(sha256_hex);
 use Exporter 'import';
+use Fcntl qw(F_SETFD);
 use apk::archive;
 use apk::catalogue;
 use apk::database;
@@ -171,16 +172,16 @@ sub open_index {
 
 sub is_signed {
     my ($run, $signed) = @_;
-    my $path = ($ENV{TMPDIR} // '/tmp') . "/apk-signature.$$";
-    open(my $file, '>:raw', $path) or return 0;
-    print $file $signed->{signature};
-    close $file;
-    open(my $openssl, '|-:raw', "openssl dgst -sha256 -verify '$signed->{key}' -signature '$path' >/dev/null 2>&1") or return 0;
+    pipe(my $output, my $input) or return 0;
+    fcntl($output, F_SETFD, 0);
+    print $input $signed->{signature};
+    close $input;
+    my $signature = '/proc/self/fd/' . fileno $output;
+    my $command = "openssl dgst -sha256 -verify '$signed->{key}' -signature $signature >/dev/null 2>&1";
+    open(my $openssl, '|-:raw', $command) or return 0;
     local $SIG{PIPE} = 'IGNORE';
     print $openssl $signed->{content};
-    my $is_good = close $openssl;
-    unlink $path;
-    return $is_good;
+    return close $openssl;
 }
 
 1;

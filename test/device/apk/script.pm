@@ -54,10 +54,10 @@ sub run_program {
     return 0;
 }
 
-# As with the real program nothing of the script stays on the disk, whatever happens.
+# As with the real program nothing of the script lies on the device's disk, which may be full.
 sub nameless_file {
     my ($content) = @_;
-    my $path = ($ENV{TMPDIR} // '/tmp') . "/apk-script.$$";
+    my $path = "/tmp/apk-script.$$";
     open(my $writer, '>:raw', $path) or return;
     print $writer $content;
     chmod 0700, $writer;
