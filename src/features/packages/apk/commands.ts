@@ -17,6 +17,8 @@ export interface ApkCommands extends PackageCommands {
   simulate: (change: PackageChange) => Command;
   /** The change itself; with `--no-scripts`, without the packages' scripts. */
   change: (change: PackageChange, ...options: string[]) => Command;
+  /** Goes over whatever is there, from these files alone. */
+  addFiles: (files: readonly string[], ...options: string[]) => Command;
   /** Any other command line. */
   apk: (...args: string[]) => Command;
 }
@@ -41,7 +43,7 @@ export function createApkCommands({
     ...apk('--wait', `${LOCK_LIMIT_S}`, '--cache-max-age', `${INDEX_AGE_MINUTES}`, ...rest),
     cwd: empty,
   });
-  const commands: Omit<ApkCommands, 'simulate' | 'change' | 'apk'> = {
+  const commands: Omit<ApkCommands, 'simulate' | 'change' | 'addFiles' | 'apk'> = {
     install: (names) => changing('--cache-predownload', 'add', '--', ...names),
     // A feed that is dead is no reason not to upgrade from another one; without names it would be.
     upgrade: (names) =>
@@ -66,6 +68,8 @@ export function createApkCommands({
   return {
     ...commands,
     apk,
+    addFiles: (files, ...options) =>
+      withOptions(changing('--allow-untrusted', NO_NETWORK, 'add', '--', ...files), options),
     simulate: (wanted) => withOptions(withNetwork(build(wanted)), ['--simulate']),
     change: (wanted, ...options) => withOptions(build(wanted), options),
   };

@@ -26,14 +26,15 @@ export function brokenSentence(
   return `cannot ${purpose}: ${reason}`;
 }
 
+/** Behind it stands how the script ended. */
+const SCRIPT_FAULT = /^ERROR: lib\/apk\/exec\/(\S+): ((?:exited with|killed by|stopped by) .+)$/;
+
 function reasonFor(build: string, output: string): string | undefined {
   const lines = output.split(/\r?\n/).map((line) => line.trim());
   for (const line of lines) {
-    const [, script, code] =
-      /^ERROR: lib\/apk\/exec\/(\S+): exited with error (\d+)/.exec(line) ?? [];
+    const [, script, ending = ''] = SCRIPT_FAULT.exec(line) ?? [];
     if (script?.startsWith(`${build}.`) === true) {
-      const verb = script.slice(build.length + 1);
-      return `the ${verb} script of ${build} ends with exit code ${code ?? ''}`;
+      return `the ${script.slice(build.length + 1)} script of ${build} ${ending}`;
     }
     if (line.startsWith(`ERROR: ${build}: `)) return line.slice('ERROR: '.length);
   }

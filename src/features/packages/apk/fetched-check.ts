@@ -1,3 +1,6 @@
+import { mkdir, readFile, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { replaceFile } from '../../../device/durable-file.ts';
 import { run } from '../../../device/exec.ts';
 import { DepotError } from '../../../errors.ts';
 import type { StepContext } from '../../../jobs/plan.ts';
@@ -34,6 +37,7 @@ export async function checkFetched(
     names: [...change.names],
     ...(change.file === undefined ? {} : { file: change.file }),
     changes,
+    kept: await keepPackages(installation, changes, [...files.values()]),
     created: await createdBy(contents, changes, root),
   });
 }
@@ -86,4 +90,28 @@ async function verified({ commands }: Installation, { file }: PackageChange): Pr
   if (exitCode === 0) return path;
   const why = stdout.trim().split('\n').at(-1)?.split(': ').at(-1) ?? 'it is damaged';
   throw new DepotError('command_failed', `cannot install ${file?.name ?? path}: ${why}`);
+}
+
+/**
+ * A power cut takes what was fetched, and may come back without a network: an upgrade that was cut
+ * off could neither go on nor back then. A removal and a first installation need no package.
+ */
+async function keepPackages(
+  { locations: { keptPackages }, root }: Installation,
+  changes: readonly PlannedChange[],
+  files: readonly string[],
+): Promise<string[]> {
+  await rm(keptPackages, { recursive: true, force: true });
+  if (!changes.some(({ action, from }) => action !== 'Purging' && from !== undefined)) return [];
+  const sizes = await Promise.all(files.map(async (file) => (await stat(file)).size));
+  const needed = sizes.reduce((sum, size) => sum + size, 0);
+  if (needed > (await freeBytesAt(root)) / 4) return [];
+  await mkdir(keptPackages, { recursive: true, mode: 0o700 });
+  const kept: string[] = [];
+  for (const [index, file] of files.entries()) {
+    const copy = join(keptPackages, `${index}.apk`);
+    await replaceFile(copy, await readFile(file));
+    kept.push(copy);
+  }
+  return kept;
 }

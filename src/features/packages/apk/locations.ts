@@ -17,6 +17,8 @@ export interface Locations {
   own: string;
   /** Stands in for the cache where that is too small; there only as long as it is needed. */
   ownCache: string;
+  /** The packages of an upgrade under way, for the boot after a power cut. */
+  keptPackages: string;
   /** A folder without files: apk takes an argument that names a file for a package file. */
   empty: string;
 }
@@ -34,6 +36,7 @@ export function createLocations({ onDevice, stateDir }: Paths): Locations {
     packages: onDevice('/lib/apk/packages'),
     own,
     ownCache: join(own, 'cache'),
+    keptPackages: join(own, 'packages'),
     empty: join(own, 'empty'),
   };
 }

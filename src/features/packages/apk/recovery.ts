@@ -1,9 +1,11 @@
 import { run } from '../../../device/exec.ts';
+import type { RunResult } from '../../../device/command.ts';
 import type { StepContext } from '../../../jobs/plan.ts';
 import type { PackageChange } from '../package-manager.ts';
 import type { Installation } from './installation.ts';
 import { findLeftovers, isClean, removeLeftovers, type Leftovers } from './leftovers.ts';
 import type { TransactionRecord } from './transaction-record.ts';
+import { editWorld } from './world-edit.ts';
 
 /** A script that hangs has the same time here as in any other repair. */
 const LIMITS = { timeoutMs: 5 * 60_000, maxBytes: 16 * 1024 ** 2 };
@@ -21,9 +23,9 @@ export async function leftoversOf(
 
 /**
  * Brings record and disk together after a command that was cut off. apk does all of it again, since
- * it knows nothing of what it did: what was fetched is still there. Only then can an installation
- * be taken back as any other; its scripts are not run for that. An upgrade and a removal are
- * finished, with their scripts, or without if these are what hangs or fails.
+ * it knows nothing of what it did: from what was fetched, or from what was kept. Only then can an
+ * installation be taken back as any other; its scripts are not run for that. An upgrade and a
+ * removal are finished, with their scripts, or without if these are what hangs or fails.
  */
 export async function finishCutOff(
   installation: Installation,
@@ -31,21 +33,32 @@ export async function finishCutOff(
 ): Promise<void> {
   const found = await leftoversOf(installation, context);
   if (found === undefined) return;
-  const { verb, names, file } = found.record;
-  const change: PackageChange = { verb, names, ...(file === undefined ? {} : { file }) };
-  const attempts = verb === 'install' ? [['--no-scripts']] : [[], ['--no-scripts']];
+  await installation.prepareFolders();
   await context.note('apk was cut off before it recorded what it did: it does that again');
+  const attempts = found.record.verb === 'install' ? [['--no-scripts']] : [[], ['--no-scripts']];
   for (const options of attempts) {
-    const { exitCode, stderr } = await run(
-      installation.commands.change(change, ...options),
-      LIMITS,
-    );
-    const left = await leftoversOf(installation, context);
-    if (left === undefined) return;
+    const { exitCode, stderr } = await doAgain(installation, found.record, options);
+    if ((await leftoversOf(installation, context)) === undefined) return;
     await context.note(
       `apk ends with exit code ${exitCode ?? 'none'}: ${stderr.trim().slice(0, 300)}`,
     );
   }
+}
+
+async function doAgain(
+  { commands, copy, locations, environment }: Installation,
+  { verb, names, file, kept }: TransactionRecord,
+  options: readonly string[],
+): Promise<RunResult> {
+  if (kept.length === 0) {
+    const change: PackageChange = { verb, names, ...(file === undefined ? {} : { file }) };
+    return run(commands.change(change, ...options), LIMITS);
+  }
+  const result = await run(commands.addFiles(kept, ...options), LIMITS);
+  const before = await copy.world();
+  // Each file that was added is pinned now, dependencies, too.
+  if (before !== undefined) await editWorld(locations, environment, () => before.entries);
+  return result;
 }
 
 /** @returns the packages whose files were removed */

@@ -25,6 +25,8 @@ const record = v.object({
   /** The package file that is installed, if it is one. */
   file: v.optional(v.object({ path: v.string(), name: v.string() })),
   changes: v.array(plannedChange),
+  /** Copies of all package files, if any package is replaced and the disk has room for them. */
+  kept: v.optional(v.array(v.string()), []),
   /** Of packages that are installed anew: files and folders that were not there before. */
   created: v.record(
     v.string(),

@@ -203,6 +203,7 @@ function cleanUp(installation: Installation): Step[] {
     },
     act('clean-up', async ({ job, note }) => {
       await rm(locations.ownCache, { recursive: true, force: true });
+      await rm(locations.keptPackages, { recursive: true, force: true });
       await syncDisk(installation);
       if (job.phase === 'repair') {
         await records.remove().catch((error: unknown) => note(reasonOf(error)));
