@@ -1,6 +1,6 @@
 import { access, constants } from 'node:fs/promises';
 import type { Paths } from '../../device/paths.ts';
-import { APK } from './apk/create-apk.ts';
+import { APK } from './apk/backend.ts';
 import { OPKG } from './opkg/create-opkg.ts';
 import type { PackageBackend } from './package-manager.ts';
 

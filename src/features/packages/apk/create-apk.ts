@@ -1,7 +1,6 @@
-import { stat } from 'node:fs/promises';
 import { reasonOf } from '../../../errors.ts';
 import type { HealthReport } from '../../feature.ts';
-import type { BackendContext, PackageBackend, PackageManager } from '../package-manager.ts';
+import type { BackendContext, PackageManager } from '../package-manager.ts';
 import { readPackageFile } from './apk-file.ts';
 import { compareVersions } from './compare-versions.ts';
 import { openInstallation, type Installation } from './installation.ts';
@@ -13,17 +12,6 @@ import SELF_UPGRADE_SCRIPT from './self-upgrade.sh';
 import { editWorld, withoutPin } from './world-edit.ts';
 
 /** apk 3, and its records read without it. */
-export const APK: PackageBackend = {
-  name: 'apk',
-  isInUse: ({ onDevice }) =>
-    stat(onDevice('/lib/apk/db/installed')).then(
-      ({ size }) => size > 0,
-      () => false,
-    ),
-  programs: ['/usr/bin/apk', '/sbin/apk', '/bin/apk', '/usr/sbin/apk'],
-  create: (context) => Promise.resolve(createApk(context)),
-};
-
 export function createApk(context: BackendContext): PackageManager {
   const { paths } = context;
   const installation = openInstallation(context);
