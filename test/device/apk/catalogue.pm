@@ -7,7 +7,7 @@ use warnings;
 use Exporter 'import';
 use apk::package;
 
-our @EXPORT = qw(create_catalogue add_package providers_of is_available all_names upgradable_from);
+our @EXPORT = qw(create_catalogue add_package providers_of feeds_of is_available all_names upgradable_from);
 
 sub create_catalogue {
     my ($run) = @_;
@@ -35,10 +35,13 @@ sub providers_of { return @{ $_[0]{providers}{ $_[1] } // [] } }
 
 sub all_names { return sort keys %{ $_[0]{providers} } }
 
+# The feeds that list the package, the first one first.
+sub feeds_of { return map { $_[0]{feeds}[$_] } sort { $a <=> $b } keys %{ $_[1]{feeds} } }
+
 # Whether a feed that can be asked has it. Without network only local ones can.
 sub is_available {
     my ($run, $package) = @_;
-    return grep { $run->{feeds}[$_]{is_reachable} } keys %{ $package->{feeds} };
+    return grep { $_->{is_reachable} } feeds_of($run, $package);
 }
 
 # The installed package that this one is a later version of.

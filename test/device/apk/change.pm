@@ -42,15 +42,17 @@ sub asked_for {
         return { name => $package->{name}, operator => '><', version => $package->{identity}, conflict => 0 };
     }
     my $dependency = parse_dependency($word);
-    give_up("'$word' is not a valid world dependency, format is name(\@tag)([<>~=]version)") if !$dependency || $dependency->{broken};
-    return $dependency;
+    return $dependency if $dependency && !$dependency->{broken};
+    give_up("'$word' is not a valid world dependency, format is name(\@tag)([<>~=]version)");
 }
 
 sub virtual_package {
     my ($run, @depends) = @_;
     my $version = POSIX::strftime('%Y%m%d.%H%M%S', gmtime);
-    add_package($run, { name => $run->{virtual}, version => $version, identity => 'Q1' . 'A' x 27 . '=', architecture => 'noarch',
-        installed_size => 0, size => 0, description => 'virtual meta package', depends => \@depends, cached => '' });
+    add_package($run, {
+        name => $run->{virtual}, version => $version, identity => 'Q1' . 'A' x 27 . '=', architecture => 'noarch',
+        installed_size => 0, size => 0, description => 'virtual meta package', depends => \@depends, cached => '',
+    });
     return { name => $run->{virtual}, operator => '=', version => $version, conflict => 0 };
 }
 
@@ -79,7 +81,7 @@ sub with_dependents {
     my @pending = ($name);
     while (defined(my $next = shift @pending)) {
         for my $package (installed_packages($run)) {
-            next if $found{ $package->{name} } || !grep { !$_->{conflict} && $_->{name} eq $next } @{ $package->{depends} // [] };
+            next if $found{ $package->{name} } || !grep { $_->{name} eq $next } needs($package);
             $found{ $package->{name} } = 1;
             push @pending, $package->{name};
         }
@@ -108,7 +110,7 @@ sub reasons_for {
     return () if $seen->{ $package->{name} }++;
     my @reasons = grep { $is_asked->{$_} } map { $_->[0] } provided_names($package);
     for my $other (map { $solution->{chosen}{$_} } sort keys %{ $solution->{chosen} }) {
-        my @needs = map { chosen_provider($solution->{state}, $_->{name}) // () } grep { !$_->{conflict} } @{ $other->{depends} // [] };
+        my @needs = map { chosen_provider($solution->{state}, $_->{name}) // () } needs($other);
         push @reasons, reasons_for($solution, $other, $seen, $is_asked) if grep { $_->{package} == $package } @needs;
     }
     return @reasons;
@@ -140,8 +142,8 @@ sub fix {
     my ($run, @names) = @_;
     my @unknown = unknown_names($run, @names);
     if (@unknown) { failure("Package '$_' not found") for @unknown; return scalar @unknown }
-    if (!@names) { @names = map { $_->{name} } grep { $_->{record}{flags}{f} || $_->{record}{flags}{s} } installed_packages($run) }
-    return commit_world($run, $run->{world}, {}, { map { $_ => 1 } @names });
+    my @broken = grep { $_->{record}{flags}{f} || $_->{record}{flags}{s} } installed_packages($run);
+    return commit_world($run, $run->{world}, {}, { map { $_ => 1 } @names ? @names : map { $_->{name} } @broken });
 }
 
 sub update {

@@ -89,7 +89,8 @@ sub change_text {
     return "Installing $new->{name} ($new->{version})" if !$old;
     return "Purging $old->{name} ($old->{version})" if !$new;
     if ($old == $new) {
-        return (is_skipped($run, $change) ? '[APK unavailable, skipped] ' : '') . "Reinstalling $new->{name} ($new->{version})";
+        my $remark = is_skipped($run, $change) ? '[APK unavailable, skipped] ' : '';
+        return "${remark}Reinstalling $new->{name} ($new->{version})";
     }
     my $order = compare_versions($new->{version}, $old->{version});
     my $verb = $order < 0 ? 'Downgrading' : $order > 0 ? 'Upgrading' : 'Replacing';
@@ -118,7 +119,7 @@ sub needs_fetch {
     my ($run, $package) = @_;
     return 0 if defined $package->{cached} || !($package->{installed_size} // 0);
     return 1 if defined $package->{file};
-    return grep { !$run->{feeds}[$_]{is_local} && $run->{feeds}[$_]{is_reachable} } keys %{ $package->{feeds} };
+    return grep { !$_->{is_local} && $_->{is_reachable} } feeds_of($run, $package);
 }
 
 sub fetch_into_cache {
@@ -143,8 +144,10 @@ sub print_summary {
         }
     }
     my $head = !$errors ? 'OK:' : $errors == 1 ? '1 error;' : "$errors errors;";
-    return message("$head " . human_size($bytes) . " in $count packages") if !$run->{verbose};
-    message("$head $count packages, " . count_folders($run) . ' dirs, ' . count_files($run) . ' files, ' . human_size($bytes));
+    my $size = human_size($bytes);
+    return message("$head $size in $count packages") if !$run->{verbose};
+    my ($folders, $files) = (count_folders($run), count_files($run));
+    message("$head $count packages, $folders dirs, $files files, $size");
 }
 
 1;

@@ -52,7 +52,10 @@ sub take_lock {
     return if flock $lock, LOCK_EX | LOCK_NB;
     refuse_lock() if !$run->{wait};
     notice('Waiting for repository lock');
-    local $SIG{ALRM} = sub { give_up(map { "$_: Interrupted system call" } 'Unable to lock database', 'Failed to open apk database') };
+    my $interrupted = 'Interrupted system call';
+    local $SIG{ALRM} = sub {
+        give_up("Unable to lock database: $interrupted", "Failed to open apk database: $interrupted");
+    };
     alarm $run->{wait};
     flock $lock, LOCK_EX;
     alarm 0;

@@ -14,9 +14,11 @@ sub parse_dependency {
     my ($text) = @_;
     my ($conflict, $name, $operator, $version) = $text =~ /\A(!?)([^<>=~\s!]*)(?:([<>=~]+)([^<>=~\s]\S*))?\z/ or return;
     my ($plain, $tag) = $name =~ /\A([^@]*)(?:@(.+))?\z/ or return;
-    my $dependency = { name => $plain, tag => $tag, operator => $operator // '', version => $version // '', conflict => $conflict ne '' };
-    $dependency->{broken} = defined $operator && $operator ne '><' && !is_version($version);
-    return $dependency;
+    return {
+        name => $plain, tag => $tag, operator => $operator // '', version => $version // '',
+        conflict => $conflict ne '',
+        broken => defined $operator && $operator ne '><' && !is_version($version),
+    };
 }
 
 sub parse_dependencies {
@@ -27,7 +29,8 @@ sub parse_dependencies {
 
 sub dependency_text {
     my ($of) = @_;
-    return ($of->{conflict} ? '!' : '') . $of->{name} . (defined $of->{tag} ? "\@$of->{tag}" : '') . $of->{operator} . $of->{version};
+    my $tag = defined $of->{tag} ? "\@$of->{tag}" : '';
+    return ($of->{conflict} ? '!' : '') . "$of->{name}$tag$of->{operator}$of->{version}";
 }
 
 sub dependencies_text { return join ' ', map { dependency_text($_) } @{ $_[0] } }

@@ -5,6 +5,7 @@ use strict;
 use warnings;
 use Exporter 'import';
 use apk::archive;
+use apk::catalogue;
 use apk::messages;
 use apk::package;
 
@@ -50,7 +51,7 @@ sub package_bytes {
     my ($run, $package) = @_;
     return download($run, $package->{file}) if defined $package->{file};
     return download($run, $package->{cached}) if defined $package->{cached};
-    my ($feed) = map { $run->{feeds}[$_] } sort { $a <=> $b } grep { $run->{feeds}[$_]{is_reachable} } keys %{ $package->{feeds} };
+    my ($feed) = grep { $_->{is_reachable} } feeds_of($run, $package);
     return (undef, 'package mentioned in index not found (try \'apk update\')') if !$feed;
     return download($run, ($feed->{url} =~ s{[^/]*\z}{}r) . "$package->{name}-$package->{version}.apk");
 }

@@ -9,11 +9,18 @@ use Exporter 'import';
 use apk::database;
 use apk::messages;
 
-our @EXPORT = qw(owner_of path_in temporary_path commit_files remove_files remove_folders differs is_protected);
+our @EXPORT = qw(
+    owner_of path_in paths_of temporary_path commit_files remove_files remove_folders differs is_protected);
 
 sub path_in {
     my ($folder, $file) = @_;
     return length $folder->{name} ? "$folder->{name}/$file->{name}" : $file->{name};
+}
+
+# All files of a record.
+sub paths_of {
+    my ($record) = @_;
+    return map { my $folder = $_; map { path_in($folder, $_) } @{ $folder->{files} } } @{ $record->{folders} };
 }
 
 # Beside the file itself, so that a rename suffices.
@@ -40,7 +47,9 @@ sub owned_entries {
     my ($package) = @_;
     my @entries;
     for my $folder (@{ $package->{record}{folders} }) {
-        push @entries, path_in($folder, $_) => { package => $package, file => $_, folder => $folder } for @{ $folder->{files} };
+        for my $file (@{ $folder->{files} }) {
+            push @entries, path_in($folder, $file) => { package => $package, file => $file, folder => $folder };
+        }
     }
     return @entries;
 }
@@ -72,7 +81,8 @@ sub commit_files {
         for my $file (@{ $folder->{files} }) {
             my $path = path_in($folder, $file);
             my $known = owned($run, $path);
-            commit_file($run, $package, { path => $path, file => $file, known => $known }) if !$file->{is_broken};
+            my $step = { path => $path, file => $file, known => $known };
+            commit_file($run, $package, $step) if !$file->{is_broken};
             disown($known, $package) if $known;
             $run->{owned}{$path} = { package => $package, file => $file, folder => $folder };
         }
@@ -106,7 +116,7 @@ sub disown {
 sub remove_files {
     my ($run, $removal) = @_;
     my ($record, $kept) = @$removal{qw(record kept)};
-    my %stays = map { my $folder = $_; map { path_in($folder, $_) => 1 } @{ $folder->{files} } } @{ $kept ? $kept->{folders} : [] };
+    my %stays = map { $_ => 1 } $kept ? paths_of($kept) : ();
     for my $folder (@{ $record->{folders} }) {
         $run->{changed_folders}{ $folder->{name} } = 1;
         for my $file (@{ $folder->{files} }) {
@@ -128,7 +138,9 @@ sub remove_files {
 sub remove_folders {
     my ($run, @names) = @_;
     my %used;
-    for my $package (grep { !$_->{is_gone} } installed_packages($run)) { $used{ $_->{name} } = 1 for @{ $package->{record}{folders} } }
+    for my $package (grep { !$_->{is_gone} } installed_packages($run)) {
+        $used{ $_->{name} } = 1 for @{ $package->{record}{folders} };
+    }
     rmdir "$run->{root}/$_" for grep { length && !$used{$_} } sort { $b cmp $a } @names;
 }
 

@@ -69,7 +69,9 @@ sub unpack_package {
     run_script($run, $package, $job->{is_new} ? 'pre-install' : 'pre-upgrade', @{ $job->{arguments} });
     if (defined $before) { $package->{record} = $before } else { delete $package->{record} }
     return $opened->{data_error} if defined $opened->{data_error};
-    if (keeps_packages($run) && !defined $package->{cached}) { store_file(cache_folder($run) . '/' . cache_name($package), $bytes) }
+    if (keeps_packages($run) && !defined $package->{cached}) {
+        store_file(cache_folder($run) . '/' . cache_name($package), $bytes);
+    }
     for my $entry (@{ $opened->{data} }) {
         my $stopped = $entry->{type} eq '5' ? add_folder($job, $entry) : add_file($job, $entry);
         return $stopped if defined $stopped;
@@ -117,7 +119,8 @@ sub add_file {
             $record->{flags}{f} = 1;
             return;
         }
-        warning(label($package) . ": overwriting $entry->{name} owned by " . label($owner) . '.') if $verdict eq 'conflict';
+        my $text = label($package) . ": overwriting $entry->{name} owned by " . label($owner) . '.';
+        warning($text) if $verdict eq 'conflict';
     }
     my $file = { name => $name };
     $file->{owner} = owner_text($entry) if $entry->{type} ne '2' && owner_text($entry) ne '0:0:644';
@@ -136,7 +139,8 @@ sub may_replace {
     return 'yes' if $owner->{name} eq $package->{name} || $owner->{is_leaving};
     my $claims = sub {
         my ($replaces, $other) = @_;
-        return grep { $_->{name} eq $other->{name} && satisfies($_, { package => $other, version => $other->{version} }) } @{ $replaces // [] };
+        my $provider = { package => $other, version => $other->{version} };
+        return grep { $_->{name} eq $other->{name} && satisfies($_, $provider) } @{ $replaces // [] };
     };
     return 'yes' if $claims->($record->{replaces}, $owner);
     return 'no' if $claims->($owner->{record}{replaces}, $package);

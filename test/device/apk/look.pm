@@ -51,7 +51,8 @@ sub list_line {
     my ($run, $package) = @_;
     return "$package->{name} $package->{version}" if $run->{manifest};
     return $package->{name} if apk::messages::is_quiet();
-    my $line = label($package) . " $package->{architecture} {" . ($package->{origin} // $package->{name}) . "} ($package->{licence})";
+    my $origin = $package->{origin} // $package->{name};
+    my $line = label($package) . " $package->{architecture} {$origin} ($package->{licence})";
     my $old = upgradable_from($run, $package);
     return $line . ($package->{record} ? ' [installed]' : $old ? ' [upgradable from: ' . label($old) . ']' : '');
 }
@@ -74,7 +75,7 @@ sub info_contents {
     my ($run, @names) = @_;
     for my $package (map { $run->{installed}{$_} // () } @names) {
         print label($package), " contains:\n";
-        for my $folder (@{ $package->{record}{folders} }) { print path_in($folder, $_), "\n" for @{ $folder->{files} } }
+        print "$_\n" for paths_of($package->{record});
         print "\n";
     }
     return grep({ !$run->{installed}{$_} } @names) ? 1 : 0;

@@ -21,7 +21,8 @@ sub print_overview {
     $count += print_group('The following packages will be DOWNGRADED', grep { order($_) < 0 } @sorted);
     return if !$count && $run->{verbose} < 2;
     print_group('The following NEW packages will be installed', grep { !$_->{old} } @sorted);
-    print_group('The following packages will be upgraded', grep { $_->{new} && $_->{old} && $_->{new} != $_->{old} && order($_) >= 0 } @sorted);
+    my @replaced = grep { $_->{new} && $_->{old} && $_->{new} != $_->{old} } @sorted;
+    print_group('The following packages will be upgraded', grep { order($_) >= 0 } @replaced);
     print_group('The following packages will be reinstalled', grep { $_->{reinstall} } @sorted);
     print_sizes(@changes);
 }
@@ -51,7 +52,8 @@ sub print_group {
     message("$head:");
     for my $change (@changes) {
         my ($old, $new) = @$change{qw(old new)};
-        my $versions = $old && $new && !$change->{reinstall} ? "$old->{version} -> $new->{version}" : ($old // $new)->{version};
+        my $is_other = $old && $new && !$change->{reinstall};
+        my $versions = $is_other ? "$old->{version} -> $new->{version}" : ($old // $new)->{version};
         message('  ' . ($new // $old)->{name} . " ($versions)");
     }
     return scalar @changes;
@@ -61,7 +63,8 @@ sub print_sizes {
     my (@changes) = @_;
     my ($download, $growth) = (0, 0);
     for (@changes) {
-        $growth += ($_->{new} ? $_->{new}{installed_size} // 0 : 0) - ($_->{old} ? $_->{old}{installed_size} // 0 : 0);
+        $growth += $_->{new}{installed_size} // 0 if $_->{new};
+        $growth -= $_->{old}{installed_size} // 0 if $_->{old};
         $download += $_->{new}{size} // 0 if $_->{new} && $_->{new} != ($_->{old} // 0);
     }
     message('Need to download ' . human_size($download) . ' of packages.') if $download;

@@ -9,7 +9,7 @@ use Exporter 'import';
 use apk::archive;
 use apk::dependency;
 
-our @EXPORT = qw(add_line header_text read_package open_package provided_names label);
+our @EXPORT = qw(add_line header_text read_package open_package provided_names needs label);
 
 my %TEXT = (C => 'identity', P => 'name', V => 'version', A => 'architecture', T => 'description', U => 'url',
     L => 'licence', o => 'origin', m => 'maintainer', c => 'commit');
@@ -41,6 +41,9 @@ sub header_text {
 }
 
 sub label { return "$_[0]{name}-$_[0]{version}" }
+
+# Its dependencies but for what it conflicts with.
+sub needs { return grep { !$_->{conflict} } @{ $_[0]{depends} // [] } }
 
 # What the package satisfies: [name, version]; a name without a version is a virtual one.
 sub provided_names {

@@ -16,13 +16,17 @@ our @EXPORT = qw(plan_changes);
 # { old, new, reinstall }: also those that stay as they are, whose marks count.
 sub plan_changes {
     my ($run, $solution, $reinstall) = @_;
-    my $plan = { run => $run, chosen => $solution->{chosen}, state => $solution->{state}, reinstall => $reinstall,
+    my ($chosen, $state) = @$solution{qw(chosen state)};
+    my $plan = { run => $run, chosen => $chosen, state => $state, reinstall => $reinstall,
         changes => [], placed => {}, removed => {}, needed => {} };
     my @installed = installed_packages($run);
     count_needs($plan, $_, 1) for @installed;
     for (grep { !$plan->{needed}{ $_->{name} } } @installed) { remove($plan, $_) }
-    for my $dependency (@{ $solution->{state}{world} }) { place_name($plan, $dependency->{name}) if !$dependency->{conflict} }
-    for my $package (@installed) { $plan->{chosen}{ $package->{name} } ? place($plan, $plan->{chosen}{ $package->{name} }) : remove($plan, $package) }
+    place_name($plan, $_->{name}) for grep { !$_->{conflict} } @{ $state->{world} };
+    for my $package (@installed) {
+        my $next = $chosen->{ $package->{name} };
+        $next ? place($plan, $next) : remove($plan, $package);
+    }
     return $plan->{changes};
 }
 
@@ -34,7 +38,7 @@ sub count_needs {
 sub installed_needs {
     my ($run, $package) = @_;
     my %found;
-    for my $dependency (grep { !$_->{conflict} } @{ $package->{depends} // [] }) {
+    for my $dependency (needs($package)) {
         for (grep { $_->{package}{record} && $_->{package} != $package } providers_of($run, $dependency->{name})) {
             $found{ $_->{package}{name} } = $_->{package};
         }
@@ -55,7 +59,7 @@ sub place {
     for my $name (map { $_->[0] } provided_names($package)) {
         for (grep { $_->{package}{record} } providers_of($plan->{run}, $name)) { remove($plan, $_->{package}) }
     }
-    for my $dependency (grep { !$_->{conflict} } @{ $package->{depends} // [] }) { place_name($plan, $dependency->{name}) }
+    for my $dependency (needs($package)) { place_name($plan, $dependency->{name}) }
     my $old = $plan->{run}{installed}{ $package->{name} };
     push @{ $plan->{changes} }, { old => $old, new => $package, reinstall => $plan->{reinstall}{ $package->{name} } };
     count_needs($plan, $package, 1);

@@ -29,7 +29,8 @@ sub query {
     not_acted_out("query --match $run->{match}") if ($run->{match} // 'name') !~ /^(?:name|provides|owner)\z/;
     my @fields = split /,/, $run->{fields} // 'package';
     @fields = @FIELDS if "@fields" eq 'all';
-    my ($packages, $code) = $run->{recursive} || $run->{only_world} ? solved($run, @words) : ([matching($run, @words)], 0);
+    my $is_solved = $run->{recursive} || $run->{only_world};
+    my ($packages, $code) = $is_solved ? solved($run, @words) : ([matching($run, @words)], 0);
     my %wanted = map { $_ => 1 } @fields;
     my @objects = map { json_object($run, $_, \%wanted) } sorted(@$packages);
     print "[\n", @objects ? '  ' . join(', ', @objects) . "\n]\n" : "]\n";
@@ -38,15 +39,20 @@ sub query {
 }
 
 sub sorted {
-    return sort { lc $a->{name} cmp lc $b->{name} || $a->{name} cmp $b->{name} || compare_versions($a->{version}, $b->{version}) } @_;
+    return sort {
+        lc $a->{name} cmp lc $b->{name} || $a->{name} cmp $b->{name}
+            || compare_versions($a->{version}, $b->{version})
+    } @_;
 }
 
 # Conflicts are left out: the real program ignores them here.
 sub solved {
     my ($run, @words) = @_;
     my @world = $run->{only_world} ? @{ $run->{world} } : ();
-    push @world, map { parse_dependency($_) // give_up("'$_' is not a valid world dependency, format is name(\@tag)([<>~=]version)") } @words;
-    my $solution = solve($run, [grep { !$_->{conflict} } @world], $run->{only_available} ? { '' => 'available' } : {});
+    my $complaint = 'is not a valid world dependency, format is name(@tag)([<>~=]version)';
+    push @world, map { parse_dependency($_) // give_up("'$_' $complaint") } @words;
+    my $flags = $run->{only_available} ? { '' => 'available' } : {};
+    my $solution = solve($run, [grep { !$_->{conflict} } @world], $flags);
     if (@{ $solution->{errors} }) { print_solver_errors($run, $solution); return ([], 0) }
     return ([values %{ $solution->{chosen} }], 0);
 }
@@ -79,7 +85,8 @@ sub matching_name {
     my $by_provides = ($run->{match} // '') eq 'provides';
     my %seen;
     my @packages = grep { !$seen{ $_->{package} }++ && $_->{package}{name} eq $name } providers_of($run, $name);
-    @packages = map { $_->{package} } grep { $by_provides || $dependency->{name} =~ /[*?]/ || satisfies($dependency, $_) } @packages;
+    my $is_any = $by_provides || $dependency->{name} =~ /[*?]/;
+    @packages = map { $_->{package} } grep { $is_any || satisfies($dependency, $_) } @packages;
     @packages = grep { provides_like($_, $dependency->{name}) } @packages if $by_provides;
     @packages = grep { $_->{record} } @packages if $run->{only_installed};
     @packages = grep { is_available($run, $_) } @packages if $run->{only_available};
@@ -129,18 +136,21 @@ my %OTHER = (
     'download-url' => \&download_url,
     'reverse-depends' => \&reverse_depends,
     'reverse-install-if' => sub { [] },
-    contents => sub { [map { my $folder = $_; map { path_in($folder, $_) } @{ $folder->{files} } } @{ $_[1]{record}{folders} }] },
+    contents => sub { [paths_of($_[1]{record})] },
     triggers => sub { some(@{ $_[1]{record}{triggers} // [] }) },
     scripts => sub { my $scripts = $_[1]{record}{scripts}; some(grep { exists $scripts->{$_} } @SCRIPTS) },
     replaces => sub { some(map { dependency_text($_) } @{ $_[1]{record}{replaces} // [] }) },
-    status => sub { ['installed', $_[1]{record}{flags}{f} ? 'broken-files' : (), $_[1]{record}{flags}{s} ? 'broken-script' : ()] },
+    status => sub {
+        my $flags = $_[1]{record}{flags};
+        ['installed', $flags->{f} ? 'broken-files' : (), $flags->{s} ? 'broken-script' : ()];
+    },
 );
 
 # Text, a reference to a number, or a list; undef for what is not told.
 sub field_value {
     my ($run, $package, $field) = @_;
     return if $NEEDS_INSTALLED{$field} && !$package->{record};
-    if (my $key = $TEXT{$field}) { my $text = $package->{$key}; return defined $text && length $text ? $text : undef }
+    if (my $key = $TEXT{$field}) { return length($package->{$key} // '') ? $package->{$key} : undef }
     if (my $key = $NUMBER{$field}) { my $number = $package->{$key}; return $number ? \$number : undef }
     if (my $key = $LIST{$field}) { return some(map { dependency_text($_) } @{ $package->{$key} // [] }) }
     return $OTHER{$field}->($run, $package);
@@ -150,13 +160,13 @@ sub some { return @_ ? [@_] : undef }
 
 sub repositories {
     my ($run, $package) = @_;
-    my @urls = map { $run->{feeds}[$_]{url} } sort { $a <=> $b } keys %{ $package->{feeds} };
+    my @urls = map { $_->{url} } feeds_of($run, $package);
     return [$package->{record} ? 'lib/apk/db/installed' : (), @urls];
 }
 
 sub download_url {
     my ($run, $package) = @_;
-    my ($feed) = map { $run->{feeds}[$_] } sort { $a <=> $b } keys %{ $package->{feeds} };
+    my ($feed) = feeds_of($run, $package);
     return $feed ? ($feed->{url} =~ s{[^/]*\z}{}r) . label($package) . '.apk' : undef;
 }
 
@@ -165,7 +175,8 @@ sub reverse_depends {
     my %found;
     my %mine = map { $_->[0] => { package => $package, version => $_->[1] } } provided_names($package);
     for my $other (values %{ $run->{packages} }) {
-        $found{ $other->{name} } = 1 if grep { !$_->{conflict} && $mine{ $_->{name} } && satisfies($_, $mine{ $_->{name} }) } @{ $other->{depends} // [] };
+        my @met = grep { $mine{ $_->{name} } && satisfies($_, $mine{ $_->{name} }) } needs($other);
+        $found{ $other->{name} } = 1 if @met;
     }
     return [sort keys %found];
 }

@@ -118,7 +118,8 @@ sub open_feed {
     $feed->{is_reachable} = !$error && (!$is_remote || !is_offline($run));
     return if !$error && !$update_error;
     if ($is_remote) { $run->{ $error ? 'unavailable' : 'stale' }++ }
-    my $action = $update_error ? ($error ? 'updating and opening' : 'updating') : $is_remote ? 'opening from cache' : 'opening';
+    my $opening = $is_remote ? 'opening from cache' : 'opening';
+    my $action = !$update_error ? $opening : $error ? 'updating and opening' : 'updating';
     warning("$action $feed->{url}: " . ($update_error // $error));
 }
 
@@ -166,7 +167,8 @@ sub open_index {
     my ($signature) = grep { $_->{name} =~ /^\.SIGN\.RSA256\./ } @entries;
     my $key = $signature ? "$run->{root}/etc/apk/keys/" . $signature->{name} =~ s/^\.SIGN\.RSA256\.//r : '';
     return (undef, 'UNTRUSTED signature') if !$signature || $key =~ m{/\.\.?/} || !-f $key;
-    return (undef, 'BAD signature') if !is_signed($run, { key => $key, signature => $signature->{content}, content => $streams->[-1]{packed} });
+    my $signed = { key => $key, signature => $signature->{content}, content => $streams->[-1]{packed} };
+    return (undef, 'BAD signature') if !is_signed($run, $signed);
     return ($index->{content}, undef);
 }
 

@@ -42,7 +42,8 @@ sub run_program {
         close $_ for $input_end, $output, $errors;
         $ENV{PATH} = '/usr/sbin:/usr/bin:/sbin:/bin' if !$run->{preserve_env};
         my %kept = map { $_ => $ENV{$_} } $run->{preserve_env} ? grep { !/^APK_/ } keys %ENV : 'PATH';
-        %ENV = (%kept, APK_SCRIPT => $program->{type}, defined $program->{package} ? (APK_PACKAGE => $program->{package}) : ());
+        %ENV = (%kept, APK_SCRIPT => $program->{type});
+        $ENV{APK_PACKAGE} = $program->{package} if defined $program->{package};
         { no warnings 'exec'; exec { $path } $program->{name}, @{ $program->{arguments} }; }
         POSIX::_exit(127);
     }
@@ -50,7 +51,8 @@ sub run_program {
     forward(\$program->{prefix}, $output, $errors);
     waitpid $child, 0;
     return 1 if $? == 0;
-    failure($? & 127 ? "$program->{name}: killed by signal " . ($? & 127) : "$program->{name}: exited with error " . ($? >> 8));
+    my $signal = $? & 127;
+    failure("$program->{name}: " . ($signal ? "killed by signal $signal" : 'exited with error ' . ($? >> 8)));
     return 0;
 }
 

@@ -57,7 +57,7 @@ sub choose_for {
     my $package = best_provider($state, $dependency->{name}) or return;
     return if $state->{chosen}{ $package->{name} };
     $state->{chosen}{ $package->{name} } = $package;
-    choose_for($state, $_, $package) for grep { !$_->{conflict} } @{ $package->{depends} // [] };
+    choose_for($state, $_, $package) for needs($package);
 }
 
 # Of the chosen packages the one that provides the name.
@@ -102,7 +102,7 @@ sub is_installable {
     return 1 if $seen->{$package}++;
     my $run = $state->{run};
     my $is_good = is_usable($run, $package);
-    for my $dependency (grep { !$_->{conflict} } @{ $package->{depends} // [] }) {
+    for my $dependency (needs($package)) {
         last if !$is_good;
         $is_good = grep { satisfies($dependency, $_, $package) && is_installable($state, $_->{package}, $seen) }
             providers_of($run, $dependency->{name});
@@ -191,15 +191,14 @@ sub ban_one {
     for my $fault (grep { $_->{requirer} } @{ find_errors($state) }) {
         my $package = $fault->{requirer};
         next if grep { $_->[0]{operator} =~ /=|></ && !$_->[1] } @{ $state->{demands}{ $package->{name} } // [] };
-        my @others = grep { $_->{package} != $package && !$state->{banned}{ $_->{package} } && is_installable($state, $_->{package}, {}) }
-            providers_of($state->{run}, $package->{name});
-        next if !@others;
+        my @others = grep { $_->{package} != $package } providers_of($state->{run}, $package->{name});
+        next if !grep { !$state->{banned}{ $_->{package} } && is_installable($state, $_->{package}, {}) } @others;
         return $state->{banned}{$package} = 1;
     }
     return 0;
 }
 
-# What is not met: { name, dependency, requirer, provider }.
+# What is not met: { name, requirer, provider }; packages that nobody could use: { name, unusable }.
 sub find_errors {
     my ($state) = @_;
     my @errors;
@@ -208,9 +207,11 @@ sub find_errors {
         my ($dependency, $requirer) = @$_;
         my $provider = chosen_provider($state, $dependency->{name});
         next if satisfies($dependency, $provider, $requirer);
-        push @errors, { name => $dependency->{name}, dependency => $dependency, requirer => $requirer, provider => $provider };
+        push @errors, { name => $dependency->{name}, requirer => $requirer, provider => $provider };
     }
-    push @errors, map { { name => $_->{name}, unusable => $_ } } grep { !is_usable($state->{run}, $_) } values %{ $state->{chosen} };
+    for my $package (values %{ $state->{chosen} }) {
+        push @errors, { name => $package->{name}, unusable => $package } if !is_usable($state->{run}, $package);
+    }
     return [@errors, shared_names($state)];
 }
 

@@ -22,13 +22,19 @@ sub print_solver_errors {
     my $state = $solution->{state};
     my @errors = @{ $solution->{errors} };
     my %missing = map { $_->{name} => 1 } grep { !$_->{provider} && !$_->{shared} && !$_->{unusable} } @errors;
-    my %broken = map { $_ => $_ } map { $_->{unusable} // (), @{ $_->{shared} // [] }, $_->{provider} ? $_->{provider}{package} : () } @errors;
+    my %broken = map { $_ => $_ } map { packages_in($_) } @errors;
     print_missing($run, $state, $_) for sort keys %missing;
     for my $package (in_order($state)) {
         print_broken($run, $state, $package, $solution->{errors}) if $broken{$package};
     }
     $broken{ $_->{requirer} } = $_->{requirer} for grep { $_->{requirer} } @errors;
     return keys(%missing) + count_spread($state, \%broken);
+}
+
+sub packages_in {
+    my ($error) = @_;
+    return $error->{unusable} if $error->{unusable};
+    return $error->{shared} ? @{ $error->{shared} } : $error->{provider} ? $error->{provider}{package} : ();
 }
 
 # Chosen packages, each after those that it needs.
@@ -51,7 +57,7 @@ sub in_order {
 sub count_spread {
     my ($state, $broken) = @_;
     for my $package (in_order($state)) {
-        my @needed = map { chosen_provider($state, $_->{name}) // () } grep { !$_->{conflict} } @{ $package->{depends} // [] };
+        my @needed = map { chosen_provider($state, $_->{name}) // () } needs($package);
         $broken->{$package} = $package if grep { $broken->{ $_->{package} } } @needed;
     }
     return scalar keys %$broken;
@@ -84,8 +90,10 @@ sub print_broken {
         print_group('    conflicts:', label($other) . "[$error->{name}" . (defined $version ? "=$version" : '') . ']');
     }
     my $provider = { package => $package, version => $package->{version} };
-    print_group('    breaks:', demands($state, $package->{name}, sub { !satisfies($_[0][0], $provider, $_[0][1]) }));
-    print_group('    satisfies:', demands($state, $package->{name}, sub { !$_[0][0]{conflict} && satisfies($_[0][0], $provider, $_[0][1]) }));
+    my $is_met = sub { satisfies($_[0][0], $provider, $_[0][1]) };
+    print_group('    breaks:', demands($state, $package->{name}, sub { !$is_met->($_[0]) }));
+    my $counts = sub { !$_[0][0]{conflict} && $is_met->($_[0]) };
+    print_group('    satisfies:', demands($state, $package->{name}, $counts));
 }
 
 sub demands {
