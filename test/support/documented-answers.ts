@@ -4,7 +4,7 @@ import { join } from 'node:path';
 
 import * as v from 'valibot';
 
-import type { FeatureDocumentation } from '../../src/http/documentation.ts';
+import type { FeatureDocumentation } from '../../src/http/openapi/documentation.ts';
 
 const FEATURES = join(import.meta.dirname, '../../src/features');
 

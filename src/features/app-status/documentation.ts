@@ -1,5 +1,9 @@
 import * as v from 'valibot';
-import { integer, jsonOperation, type FeatureDocumentation } from '../../http/documentation.ts';
+import {
+  integer,
+  jsonOperation,
+  type FeatureDocumentation,
+} from '../../http/openapi/documentation.ts';
 
 const entryStatus = v.pipe(
   v.looseObject({

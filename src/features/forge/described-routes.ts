@@ -1,4 +1,4 @@
-import type { PassedOperation } from '../../http/openapi.ts';
+import type { PassedOperation } from '../../http/openapi/document.ts';
 import { ROUTES } from './routes.ts';
 
 /**

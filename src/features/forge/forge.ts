@@ -6,7 +6,7 @@ import {
   type ConnectionHook,
 } from '../../http/connection-hook.ts';
 import type { Metric } from '../../http/metrics-text.ts';
-import type { PassedOperation } from '../../http/openapi.ts';
+import type { PassedOperation } from '../../http/openapi/document.ts';
 import type { Log } from '../../log.ts';
 import { createCache } from './cache.ts';
 import type { CallerRequest, CallerResponse } from './caller.ts';

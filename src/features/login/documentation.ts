@@ -1,4 +1,4 @@
-import type { FeatureDocumentation } from '../../http/documentation.ts';
+import type { FeatureDocumentation } from '../../http/openapi/documentation.ts';
 
 export const LOGIN_DOCUMENTATION: FeatureDocumentation = {
   tag: 'Log-in',

@@ -6,7 +6,7 @@ import {
   taskResult,
   unixSeconds,
   type FeatureDocumentation,
-} from '../../http/documentation.ts';
+} from '../../http/openapi/documentation.ts';
 
 const texts = v.array(v.string());
 

@@ -1,4 +1,4 @@
-import type { FeatureDocumentation } from '../../http/documentation.ts';
+import type { FeatureDocumentation } from '../../http/openapi/documentation.ts';
 
 /** @param base `main.base` */
 export function pageDocumentation(base: string): FeatureDocumentation {

@@ -4,7 +4,7 @@ import {
   jsonOperation,
   taskOperation,
   type FeatureDocumentation,
-} from '../../http/documentation.ts';
+} from '../../http/openapi/documentation.ts';
 
 const check = v.pipe(
   v.object({

@@ -1,5 +1,9 @@
 import * as v from 'valibot';
-import { integer, jsonOperation, type FeatureDocumentation } from '../../http/documentation.ts';
+import {
+  integer,
+  jsonOperation,
+  type FeatureDocumentation,
+} from '../../http/openapi/documentation.ts';
 
 const identity = v.pipe(
   v.object({ uid: v.string(), arch: v.string(), version: v.string() }),

@@ -1,7 +1,7 @@
 import type { Overview } from '../feature.ts';
 import { eventStream } from '../../http/event-stream.ts';
 import { followDevice, type DeviceEvents } from '../../http/device-events.ts';
-import { openApiDocument } from '../../http/openapi.ts';
+import { openApiDocument } from '../../http/openapi/document.ts';
 import { METRICS_TYPE, metricsText } from '../../http/metrics-text.ts';
 import { json, revalidated, unchanging } from '../../http/respond.ts';
 import { getStream, openGet, type Route } from '../../http/route.ts';

@@ -4,7 +4,7 @@ import {
   jsonOperation,
   unixSeconds,
   type FeatureDocumentation,
-} from '../../http/documentation.ts';
+} from '../../http/openapi/documentation.ts';
 
 const progress = v.pipe(
   v.object({

@@ -5,7 +5,7 @@ import {
   taskOperation,
   unixSeconds,
   type FeatureDocumentation,
-} from '../../http/documentation.ts';
+} from '../../http/openapi/documentation.ts';
 
 const runRecord = v.pipe(
   v.object({

@@ -1,7 +1,7 @@
 import type { FeatureDocumentation, OperationDocumentation } from './documentation.ts';
-import { REFUSAL_SCHEMAS, responsesOf } from './openapi-responses.ts';
-import { createSchemaConverter, type JsonObject, type SchemaConverter } from './openapi-schemas.ts';
-import type { Route } from './route.ts';
+import { REFUSAL_SCHEMAS, responsesOf } from './responses.ts';
+import { createSchemaConverter, type JsonObject, type SchemaConverter } from './schemas.ts';
+import type { Route } from '../route.ts';
 
 /**
  * The OpenAPI 3.1 document, made from the tables of routes, the very schemas that check the

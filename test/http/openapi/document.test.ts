@@ -2,9 +2,9 @@ import { Validator } from '@seriousme/openapi-schema-validator';
 import * as v from 'valibot';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-import { startDaemon, type TestDaemon } from '../device/daemon.ts';
-import { createDevice, type Device } from '../device/device.ts';
-import { allDocumentation, undocumentedIn } from '../support/documented-answers.ts';
+import { startDaemon, type TestDaemon } from '../../device/daemon.ts';
+import { createDevice, type Device } from '../../device/device.ts';
+import { allDocumentation, undocumentedIn } from '../../support/documented-answers.ts';
 
 interface Operation {
   operationId?: string;

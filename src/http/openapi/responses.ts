@@ -1,6 +1,6 @@
 import type { AnswerDocumentation, OperationDocumentation } from './documentation.ts';
-import type { JsonObject, SchemaConverter } from './openapi-schemas.ts';
-import type { Route } from './route.ts';
+import type { JsonObject, SchemaConverter } from './schemas.ts';
+import type { Route } from '../route.ts';
 
 /** The answers of an operation by status: the good ones that are documented, and refusals. */
 export function responsesOf(
