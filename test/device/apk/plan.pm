@@ -35,15 +35,15 @@ sub count_needs {
     for my $provider (installed_needs($plan->{run}, $package)) { $plan->{needed}{ $provider->{name} } += $by }
 }
 
+# In the order of its dependencies.
 sub installed_needs {
     my ($run, $package) = @_;
-    my %found;
-    for my $dependency (needs($package)) {
-        for (grep { $_->{package}{record} && $_->{package} != $package } providers_of($run, $dependency->{name})) {
-            $found{ $_->{package}{name} } = $_->{package};
-        }
+    my (%seen, @found);
+    for my $name (map { $_->{name} } needs($package)) {
+        my @others = grep { $_->{record} && $_ != $package } map { $_->{package} } providers_of($run, $name);
+        push @found, grep { !$seen{$_}++ } @others;
     }
-    return map { $found{$_} } sort keys %found;
+    return @found;
 }
 
 sub place_name {
