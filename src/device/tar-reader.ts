@@ -140,7 +140,7 @@ function numberIn(header: Buffer, from: number, length: number): number {
     .toString('latin1', from, from + length)
     .replace(/[\0 ]+$/, '')
     .trim();
-  if (!/^[0-7]{0,11}$/.test(digits)) {
+  if (!/^[0-7]{0,12}$/.test(digits)) {
     throw new Error('it is no tar archive, or a member is too large');
   }
   return Number.parseInt(digits || '0', 8);

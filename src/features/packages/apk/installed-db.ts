@@ -183,12 +183,12 @@ function recordOf(fields: ReadonlyMap<number, string>): InstalledRecord | undefi
 export async function readFields(
   file: string,
   name: string,
-): Promise<{ fields: ReadonlyMap<string, string>; files: string[] }> {
-  const files: string[] = [];
+): Promise<{ fields: ReadonlyMap<string, string>; files: RecordedFile[] }> {
+  const files: RecordedFile[] = [];
   let found: ReadonlyMap<string, string> | undefined;
   await readInstalled(file, {
     filesOf: (owner) => owner === name,
-    onFile: ({ path }) => void files.push(path),
+    onFile: (entry) => void files.push(entry),
     onFields: (fields) => {
       if (fields.get('P') === name) found = fields;
     },

@@ -79,10 +79,10 @@ async function firstFault(
 }
 
 /** `Q1` and 20 bytes: SHA-1, or the beginning of SHA-256; of a link that of its target. */
-async function hasHash(
+export async function hasHash(
   path: string,
   hash: string,
-  { hasSha256 }: InstalledRecord,
+  { hasSha256 }: Pick<InstalledRecord, 'hasSha256'>,
 ): Promise<boolean> {
   const entry = await lstat(path).catch(() => undefined);
   if (entry === undefined) return false;

@@ -9,7 +9,8 @@ import { syncFolder } from '../../../device/durable-file.ts';
 import { readTar } from '../../../device/tar-reader.ts';
 import { DepotError, reasonOf } from '../../../errors.ts';
 import { readPackageFile } from './apk-file.ts';
-import { readFields } from './installed-db.ts';
+import { readFields, type RecordedFile } from './installed-db.ts';
+import { hasHash } from './leftovers.ts';
 import type { Locations } from './locations.ts';
 import { END_OF_TAR, tarHeader, tarPadding, type TarEntry } from './tar-writer.ts';
 
@@ -32,7 +33,8 @@ export async function packInstalled({ name, target, root, locations }: PackOptio
   const data = `${target}.data`;
   try {
     const { fields, files } = await readFields(locations.installed, name);
-    const paths = await present(root, files);
+    const hasSha256 = first(fields, 'f').includes('S');
+    const paths = await present(root, files, hasSha256);
     const { sum, sizeBytes } = await writeData(root, paths, data);
     const info = packageInfo(fields, { sum, sizeBytes });
     const scripts = await readScripts(locations.scripts, { name, version: first(fields, 'V') });
@@ -97,25 +99,30 @@ function packageInfo(
         .filter((word) => word !== '')
         .map((word) => [key, word]),
     ),
+    // apk does nothing for a package of the same identity, and its files may be another's by then.
+    ['builddate', `${Math.floor(Date.now() / 1000)}`],
     ['size', `${sizeBytes}`],
     ['datahash', sum],
   ];
   return lines.map((pair) => `${pair.join(' = ')}\n`).join('');
 }
 
-/** What of the package is still there; its owner may have removed a file of its configuration. */
-async function present(root: string, files: readonly string[]): Promise<string[]> {
-  const folders = new Set(files.flatMap((file) => foldersAbove(file)));
-  const wanted = [...folders, ...files].sort();
-  const isThere = await Promise.all(
-    wanted.map((path) =>
-      lstat(join(root, path)).then(
-        () => true,
-        () => false,
-      ),
-    ),
-  );
-  return wanted.filter((_, index) => isThere[index]);
+/**
+ * What of the package is still there, without what its owner changed below /etc: with that in it,
+ * the changed file would be the package's own, and the next upgrade would replace it.
+ */
+async function present(
+  root: string,
+  recorded: readonly RecordedFile[],
+  hasSha256: boolean,
+): Promise<string[]> {
+  const files: string[] = [];
+  for (const { path, hash } of recorded) {
+    const file = join(root, path);
+    const isChanged = path.startsWith('etc/') && !(await hasHash(file, hash, { hasSha256 }));
+    if (!isChanged && (await lstat(file).catch(() => undefined)) !== undefined) files.push(path);
+  }
+  return [...new Set([...files.flatMap((file) => foldersAbove(file)), ...files])].sort();
 }
 
 function foldersAbove(path: string): string[] {

@@ -114,7 +114,10 @@ test('all that is known of one package can be had', async () => {
   expect([fields.get('T'), fields.get('S'), files]).toEqual([
     'demo-app test package',
     '1276',
-    ['top', 'etc/config/demo-app'],
+    [
+      { path: 'top', hash: 'Q1a9r8LrpRPbAzqAxsCM3tMtRXWkg=' },
+      { path: 'etc/config/demo-app', hash: 'Q1a9r8LrpRPbAzqAxsCM3tMtRXWkg=' },
+    ],
   ]);
   await expect(readFields(file, 'absent')).rejects.toThrow('absent is not on record');
 });
