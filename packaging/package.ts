@@ -3,6 +3,8 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { depotdApk, luciApk, nodeApk, type ApkPackage } from './apk-packages.ts';
+import { createApk } from './apk.ts';
 import { createDeb } from './deb.ts';
 import { createIpk, type PackageContents } from './ipk.ts';
 import { luciPackages } from './luci-packages.ts';
@@ -19,8 +21,8 @@ import { releaseTime } from './release-time.ts';
 
 const USAGE = `usage: npm run package -- [--node PATH [--arch ARCH] [--node-license PATH]] [--out FOLDER]
 
-  --node PATH   a Node binary for musl: makes depotd-node_VERSION_ARCH.ipk, too
-  --arch ARCH   OpenWrt's name of the architecture, where the binary fits several (opkg print-architecture)
+  --node PATH   a Node binary for musl: makes depotd-node, too
+  --arch ARCH   OpenWrt's name of the architecture, where the binary fits several (/etc/apk/arch, opkg print-architecture)
   --node-license PATH  the binary's licence, if it does not lie beside it as in Node's releases
   --out FOLDER  where the packages go (default dist)
 `;
@@ -57,14 +59,10 @@ function makePackages({
   // Looked at first, so that a wrong binary leaves nothing behind.
   const runtime = node === undefined ? undefined : readRuntime(node, arch, nodeLicence);
   mkdirSync(out, { recursive: true });
-  write(out, openwrtPackage(release), { suffix: 'ipk', create: createIpk });
-  for (const contents of luciPackages(release)) {
-    write(out, contents, { suffix: 'ipk', create: createIpk });
-  }
+  writeOpenwrt(out, openwrtPackage(release), depotdApk);
+  for (const contents of luciPackages(release)) writeOpenwrt(out, contents, luciApk);
   write(out, debianPackage(release), { suffix: 'deb', create: createDeb });
-  if (runtime !== undefined) {
-    write(out, nodePackage(runtime, release), { suffix: 'ipk', create: createIpk });
-  }
+  if (runtime !== undefined) writeOpenwrt(out, nodePackage(runtime, release), nodeApk);
 }
 
 function readRuntime(
@@ -98,6 +96,17 @@ function readVersion(): string {
   return version;
 }
 
+/** For opkg and for apk. */
+function writeOpenwrt(
+  folder: string,
+  contents: PackageContents,
+  toApk: (contents: PackageContents) => ApkPackage,
+): void {
+  write(folder, contents, { suffix: 'ipk', create: createIpk });
+  const apk = toApk(contents);
+  writeBytes(join(folder, apk.fileName), createApk(apk.contents).bytes);
+}
+
 function write(
   folder: string,
   contents: PackageContents,
@@ -109,7 +118,10 @@ function write(
     Architecture: architecture = '',
   } = contents.control;
   const path = join(folder, `${name}_${version}_${architecture}.${suffix}`);
-  const bytes = create(contents);
+  writeBytes(path, create(contents));
+}
+
+function writeBytes(path: string, bytes: Buffer): void {
   writeFileSync(path, bytes);
   process.stdout.write(`${path} ${bytes.length} bytes\n`);
 }

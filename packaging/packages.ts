@@ -57,7 +57,7 @@ export function openwrtPackage({ version, modifiedAt }: Release): PackageContent
       'postinst-pkg': read('packaging/openwrt/postinst-pkg'),
       prerm: defaultScript('prerm'),
       'prerm-pkg': read('packaging/openwrt/prerm-pkg'),
-      postrm: read('packaging/openwrt/postrm'),
+      postrm: read('packaging/openwrt/postrm-opkg') + read('packaging/openwrt/postrm'),
     },
     modifiedAt,
   };

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 
 import { beforeAll, expect, onTestFinished, test } from 'vitest';
 
+import { readPackageFile } from '../../src/features/packages/apk/apk-file.ts';
 import { runCommand, type Outcome } from '../device/command.ts';
 import { REPOSITORY } from '../source-tree.ts';
 import { createElf } from './elf-file.ts';
@@ -16,6 +17,12 @@ const IPK = `depotd_${VERSION}-r1_all.ipk`;
 const LUCI = [
   `luci-app-depotd_${VERSION}-r1_all.ipk`,
   `luci-i18n-depotd-zh-cn_${VERSION}-r1_all.ipk`,
+];
+const NODE_APK = 'depotd-node-20.20.2-r1.apk';
+const APKS = [
+  `depotd-${VERSION}-r1.apk`,
+  `luci-app-depotd-${VERSION}-r1.apk`,
+  `luci-i18n-depotd-zh-cn-${VERSION}-r1.apk`,
 ];
 const THIRD_PARTY = join(REPOSITORY, 'dist/THIRD-PARTY-LICENSES.txt');
 const DEB = `depotd_${VERSION}-r1_all.deb`;
@@ -42,7 +49,9 @@ test('the same sources give the same bytes, whoever packs them and where', async
   });
 
   const names = await readdir(join(folder, 'dist'));
-  expect(names.sort()).toEqual([DEB, IPK, ...LUCI, 'depotd-node_20.20.2-r1_x86_64.ipk'].sort());
+  expect(names.sort()).toEqual(
+    [DEB, IPK, ...LUCI, 'depotd-node_20.20.2-r1_x86_64.ipk', ...APKS, NODE_APK].sort(),
+  );
   for (const name of names) {
     expect(
       (await readFile(join(folder, 'dist', name))).equals(
@@ -167,6 +176,33 @@ test('the private runtime stands for the package that depotd needs', async () =>
   );
 });
 
+test('the packages for apk hold what those for opkg hold, and the list of it', async () => {
+  for (const [index, name] of [IPK, ...LUCI].entries()) {
+    const open = await unpack(name);
+    const files = (await open.list('data.tar.gz'))
+      .filter((line) => !line.startsWith('d'))
+      .map((line) => line.replace(/^.* \.\//, ''));
+    const path = join(folder, 'dist', APKS[index] ?? '');
+    const apk = await readPackageFile(path, 10_000_000);
+    const isRecord = (file: string): boolean => file.startsWith('lib/apk/packages/');
+    expect(apk).toMatchObject({ name: name.replace(/_.*/, ''), version: `${VERSION}-r1` });
+    expect(apk.files.filter((file) => !isRecord(file)).sort()).toEqual(files.sort());
+    expect(apk.files).toContain(`lib/apk/packages/${apk.name}.list`);
+    expect(apk.files).toContain(`usr/share/licenses/${apk.name}/LICENSE`);
+  }
+});
+
+test("the packages for apk say what they need in apk's words", async () => {
+  const info = await infoOf(APKS[0] ?? '');
+  expect(info).toContain(`pkgname = depotd\npkgver = ${VERSION}-r1\n`);
+  expect(info).toContain('\narch = noarch\n');
+  expect(info).toContain('\ndepend = libc\ndepend = node\ndepend = rsync\n');
+  const runtime = await infoOf(NODE_APK);
+  expect(runtime).toContain('\narch = x86_64\n');
+  expect(runtime).toContain('\ndepend = libc\ndepend = libstdcpp6\ndepend = libgcc1\n');
+  expect(runtime).toContain('\nprovides = node\nprovider_priority = 100\n');
+});
+
 test('dpkg reads the Debian package', async () => {
   const deb = join(folder, 'dist', DEB);
   expect((await runCommand(['dpkg-deb', '--field', deb])).stdout).toMatch(
@@ -226,6 +262,12 @@ function makePackages({
     cwd: REPOSITORY,
     env: { ...process.env, SOURCE_DATE_EPOCH: String(MADE_AT), TSX_DISABLE_CACHE: '1', ...env },
   });
+}
+
+/** .PKGINFO stands first. GNU's tar calls the end of the first archive a fault. */
+async function infoOf(name: string): Promise<string> {
+  const words = ['tar', '-xzOf', join(folder, 'dist', name), '.PKGINFO'] as const;
+  return (await runCommand(words)).stdout;
 }
 
 /** An .ipk taken apart into a folder of its own. */

@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 
@@ -118,3 +118,25 @@ async function createRoot(files: Record<string, string>): Promise<string> {
   }
   return root;
 }
+
+test.each(['busybox ash', 'dash'])(
+  'a reload holds nothing of the output that its caller waits for the end of (%s)',
+  async (shell) => {
+    const folder = await mkdtemp(join(tmpdir(), 'depotd-handler-'));
+    onTestFinished(() => rm(folder, { recursive: true }));
+    const text = await readFile(SCRIPT, 'utf8');
+    await writeFile(join(folder, 'handler'), text.replace(/^PATH=/m, `PATH=${folder}:`));
+    // A package manager runs until this test has seen the end of the output.
+    const pidof = `#!/bin/sh\n[ "$1" = opkg ] && [ ! -e '${folder}/seen' ]\n`;
+    await writeFile(join(folder, 'pidof'), pidof, { mode: 0o755 });
+    const words = `timeout 8 ${shell} ${join(folder, 'handler')} reload`.split(' ');
+
+    const ended = runCommand(words as [string, ...string[]]).then(() => 'the output has ended');
+    const late = new Promise((resolve) => setTimeout(resolve, 6000, 'it is held open'));
+    const first = await Promise.race([ended, late]);
+    await writeFile(join(folder, 'seen'), '');
+    await ended;
+
+    expect(first).toBe('the output has ended');
+  },
+);
