@@ -40,14 +40,24 @@ interface Seen {
 async function look({ job, note }: Pick<StepContext, 'job' | 'note'>, seen: Seen): Promise<void> {
   const entries = await readAll();
   const now = performance.now();
-  for (const apk of entries.filter(({ name, isZombie }) => name === 'apk' && !isZombie)) {
-    const script = entries.find(({ parent, isZombie }) => parent === apk.pid && isZombie);
-    if (script === undefined || (await variableOf(apk.pid, 'DEPOTD_JOB')) !== job.id) continue;
+  for (const script of entries.filter(({ isZombie }) => isZombie)) {
+    const apk = entries.find(({ pid, isZombie }) => pid === script.parent && !isZombie);
+    if (apk === undefined || !(await isApk(apk.pid))) continue;
+    if ((await variableOf(apk.pid, 'DEPOTD_JOB')) !== job.id) continue;
     const since = seen.ended.get(script.pid) ?? now;
     seen.ended.set(script.pid, since);
     if (now - since < PATIENCE_MS) continue;
     for (const holder of await holdersOf(apk, entries)) await end(holder, { note, seen, now });
   }
+}
+
+/** By its command line: an interpreter may stand before its path. */
+async function isApk(pid: number): Promise<boolean> {
+  const line = await readFile(`/proc/${pid}/cmdline`, 'latin1').catch(() => '');
+  return line
+    .split('\0')
+    .slice(0, 3)
+    .some((word) => word.split('/').at(-1) === 'apk');
 }
 
 async function readAll(): Promise<ProcessEntry[]> {

@@ -1,9 +1,12 @@
+import fc from 'fast-check';
 import { expect, test } from 'vitest';
 
 import {
   compareVersions,
   isVersion,
 } from '../../../../src/features/packages/apk/compare-versions.ts';
+import { runCommand } from '../../../device/command.ts';
+import { startApkDevice } from '../../../device/apk-contract/start-apk-device.ts';
 
 /** As `apk version -t` of apk-tools 3.0.5 says. */
 test.each([
@@ -63,3 +66,46 @@ const OPPOSITE: Readonly<Record<string, string>> = { '<': '>', '=': '=', '>': '<
 function signOf(order: number): string {
   return ['<', '=', '>'][Math.sign(order) + 1] ?? '';
 }
+
+const number = fc.oneof(
+  fc.nat({ max: 30 }).map(String),
+  fc.constantFrom('0', '00', '01', '010', '007', '2024', '20240101'),
+);
+const suffix = fc.constantFrom('alpha', 'beta', 'pre', 'rc', 'cvs', 'svn', 'git', 'hg', 'p');
+const optional = (part: fc.Arbitrary<string>): fc.Arbitrary<string> =>
+  fc.oneof(fc.constant(''), part);
+const version = fc
+  .tuple(
+    number,
+    fc.array(number, { maxLength: 3 }).map((rest) => rest.map((digits) => `.${digits}`).join('')),
+    optional(fc.constantFrom('a', 'b', 'z')),
+    optional(fc.tuple(suffix, optional(number)).map(([name, digits]) => `_${name}${digits}`)),
+    optional(fc.constantFrom('~abc', '~abd', '~0', '~c0ffee', '~decade')),
+    optional(number.map((digits) => `-r${digits}`)),
+  )
+  .map((pieces) => pieces.join(''));
+/** Many differ by little. */
+const pair = fc.oneof(
+  fc.tuple(version, version),
+  fc.tuple(version, number).map(([text, digits]) => [text, text.replace(/\d+$/, digits)] as const),
+  fc.tuple(version, number).map(([text, digits]) => [text, text.replace(/\d+/, digits)] as const),
+);
+/** The stand-in takes ten times as long for one. */
+const PAIRS = process.env.APK === undefined ? 150 : 2000;
+
+test(`of ${PAIRS} drawn pairs apk says the same`, { timeout: 120_000 }, async () => {
+  const { env, root } = await startApkDevice();
+  const pairs = fc.sample(pair, PAIRS);
+  const words = pairs.flat();
+
+  const { stdout } = await runCommand(
+    ['sh', '-c', 'while [ $# -gt 1 ]; do apk version -t "$1" "$2"; shift 2; done', 'sh', ...words],
+    { env, cwd: root },
+  );
+
+  const told = stdout.split('\n').slice(0, -1);
+  const ours = pairs.map(([a, b]) => signOf(compareVersions(a, b)));
+  expect(pairs.map(([a, b], index) => `${a} ${told[index] ?? ''} ${b}`)).toEqual(
+    pairs.map(([a, b], index) => `${a} ${ours[index] ?? ''} ${b}`),
+  );
+});

@@ -1,0 +1,160 @@
+import { appendFile, readdir, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+
+import { createApk } from '../../../device/apk.ts';
+import { openApkStore, type ApkStore } from './open-store.ts';
+
+let store: ApkStore;
+beforeAll(async () => {
+  store = await openApkStore({
+    packages: [
+      {
+        name: 'background',
+        version: '1.0-r1',
+        files: { '/usr/bin/background': 'x\n' },
+        scripts: { 'post-install': '#!/bin/sh\nsleep 60 &\n' },
+      },
+    ],
+  });
+});
+afterAll(() => store.close());
+
+const WORLD = ['base-files', 'busybox', 'libc'];
+const DISTFEEDS = 'etc/apk/repositories.d/distfeeds.list';
+
+afterEach(async () => {
+  store.device.publish(1);
+  const feeds = (await store.device.read(DISTFEEDS)) ?? '';
+  await writeFile(join(store.device.root, DISTFEEDS), `${feeds.split('\n')[0] ?? ''}\n`);
+  await store.device.apk('update');
+  for (const name of Object.keys(await store.packages())) await store.device.apk('del', name);
+  expect([await store.packages(), await store.device.world()]).toEqual([{}, WORLD]);
+});
+
+test('install brings an app and what it needs, and tells when', async () => {
+  const { state, command, log } = await store.run('install', { package: 'demo' });
+
+  expect([state, command]).toEqual(['done', 'apk add app-meta-demo']);
+  expect(log).toContain('Installing demo-app (1.0-r1)');
+  expect(Object.keys(await store.packages())).toEqual(['app-meta-demo', 'demo-app', 'libdemo']);
+  const list = await stat(join(store.device.root, 'lib/apk/packages/app-meta-demo.list'));
+  expect(await store.installed()).toEqual([
+    expect.objectContaining({ name: 'demo', title: 'Demo', time: Math.floor(list.ctimeMs / 1000) }),
+  ]);
+  const cache = await readdir(join(store.device.root, 'var/cache/apk'));
+  expect(cache.filter((name) => name.endsWith('.apk'))).toEqual([]);
+});
+
+test('remove takes an app and what came with it', async () => {
+  await store.run('install', { package: 'demo' });
+
+  expect((await store.run('remove', { package: 'demo' })).state).toBe('done');
+  expect(await store.installed()).toEqual([]);
+});
+
+test('upgrade takes an app and the packages that it names, and nothing if it is current', async () => {
+  await store.run('install', { package: 'demo' });
+  store.device.publish(2);
+  await store.run('update');
+
+  expect((await store.run('upgrade', { package: 'demo' })).state).toBe('done');
+  const versions = await store.packages();
+  expect(versions).toMatchObject({ 'app-meta-demo': '1.1-r1', 'demo-app': '1.1-r1' });
+  const { state, log } = await store.run('upgrade', { package: 'demo' });
+  expect([state, log]).toEqual(['done', expect.stringContaining('nothing to do')]);
+  expect(await store.packages()).toEqual(versions);
+});
+
+test('update says which feed failed, and upgrades go on from the others', async () => {
+  await store.run('install', { package: 'demo' });
+  store.device.publish(2);
+  await appendFile(
+    join(store.device.root, DISTFEEDS),
+    'http://127.0.0.1:9/packages.adb\nsrc/gz x y\n',
+  );
+
+  const { state, error } = await store.run('update');
+
+  expect(state).toBe('failed');
+  expect(error).toContain('distfeeds.list:2 (http://127.0.0.1:9/packages.adb): the server cannot');
+  expect(error).toContain('distfeeds.list:3 (src/gz x y): "src/gz" is no feed');
+  expect((await store.run('upgrade', { package: 'demo' })).state).toBe('done');
+});
+
+test('a process that a script leaves in the background does not hold the job up', async () => {
+  const { state, log } = await store.run('install', { package: 'background' });
+
+  expect([state, log]).toEqual(['done', expect.stringMatching(/sleep .* keeps apk waiting/)]);
+});
+
+test('the daemon’s own upgrade is told by the feeds', async () => {
+  const answer = await store.daemon.get('admin/store/check_self_upgrade');
+  expect([answer.status, await answer.text()]).toEqual([
+    500,
+    expect.stringContaining('depotd is not installed as a package'),
+  ]);
+});
+
+describe('an uploaded package', () => {
+  const fileOf = (version: string, more: { depends?: string[] } = {}): Buffer =>
+    createApk({ name: 'sent', version, files: { '/usr/bin/sent': version }, ...more }).bytes;
+
+  async function upload(bytes: Buffer): Promise<{ status: number; id?: string; text: string }> {
+    const form = new FormData();
+    form.append('file', new Blob([bytes]), 'sent.apk');
+    const answer = await fetch(
+      `${store.daemon.url}${store.daemon.base}/admin/store/upload?token=${await store.daemon.token()}`,
+      { method: 'POST', body: form },
+    );
+    const text = await answer.text();
+    const { task_id: id } = JSON.parse(text) as { task_id?: string };
+    return { status: answer.status, text, ...(id === undefined ? {} : { id }) };
+  }
+
+  async function install(bytes: Buffer): Promise<{ id: string; state: string; error?: string }> {
+    const { id = '' } = await upload(bytes);
+    return { ...(await store.daemon.finished(id)), id };
+  }
+
+  test('brings what it needs from the feeds, and undo takes both', async () => {
+    const { id, state } = await install(fileOf('1.0-r1', { depends: ['libdemo'] }));
+
+    expect([state, await store.packages()]).toEqual([
+      'done',
+      { libdemo: '1.0-r1', sent: '1.0-r1' },
+    ]);
+    expect((await store.run('unrun', { id })).state).toBe('done');
+    expect(await store.packages()).toEqual({});
+  });
+
+  test('that replaced one stays when it is undone, and feeds may upgrade it again', async () => {
+    await install(fileOf('1.0-r1'));
+    const { id } = await install(fileOf('2.0-r1'));
+    expect((await store.device.world()).some((line) => line.startsWith('sent><'))).toBe(true);
+
+    expect((await store.run('unrun', { id })).state).toBe('done');
+    expect(await store.packages()).toEqual({ sent: '2.0-r1' });
+    expect(await store.device.world()).toContain('sent');
+  });
+
+  test.each([
+    ['a page', Buffer.from('<html>log in</html>'), 'begins neither as a package'],
+    ['nothing', Buffer.alloc(0), 'begins neither as a package'],
+    ['half of one', fileOf('1.0-r1').subarray(0, 300), 'unexpected end of file'],
+    ['one without its end', fileOf('1.0-r1').subarray(0, -40), 'unexpected end of file'],
+  ])('that is %s is refused', async (_, bytes, reason) => {
+    expect(await upload(bytes)).toMatchObject({
+      status: 400,
+      text: expect.stringContaining(reason) as string,
+    });
+  });
+
+  test('that needs what no feed has changes nothing', async () => {
+    expect(await install(fileOf('1.0-r1', { depends: ['nothere'] }))).toMatchObject({
+      state: 'failed',
+      error: expect.stringContaining('nothere (no such package)') as string,
+    });
+  });
+});
