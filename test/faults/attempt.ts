@@ -127,6 +127,8 @@ async function arm(stage: Stage, fault: Fault, index: number): Promise<void> {
   const { name, at, forMs, clockOffsetMs, call } = fault;
   if (isProgramFault(name)) {
     await bench.programs.misbehave(stage.program, name, call);
+    // Who waited for a daemon that the program is to bring back would not let go of the program.
+    if (daemon.isManaged) return;
     if (!daemon.isUp()) await daemon.arm(nothing(`program ${index}`));
   } else {
     await daemon.arm({ id: String(index), at, fault: armedName(name), forMs, clockOffsetMs });

@@ -40,6 +40,8 @@ export interface SupervisedDaemon extends FaultClient {
   readonly pid: () => number;
   /** Waits until it has ended, and does what is done while it is not there. */
   readonly whileDown: (work: () => Promise<void>) => Promise<void>;
+  /** Something else starts it again. */
+  readonly isManaged: boolean;
   /** Whether something other than the daemon still works on its behalf. */
   readonly isWatching: () => boolean;
   readonly events: () => Promise<FaultEvent[]>;
@@ -53,8 +55,12 @@ const PRELOAD = join(import.meta.dirname, 'preload.mjs');
 const START_LIMIT_MS = 20_000;
 /** How long a new version of the daemon may take to answer. */
 const UPGRADE_LIMIT_S = 12;
-/** How long the daemon may be gone where something else starts it. */
-const RETURN_LIMIT_MS = 90_000;
+const ENV = {
+  NODE_OPTIONS: `--import=${PRELOAD}`,
+  DEPOTD_SELF_UPGRADE_LIMIT_S: String(UPGRADE_LIMIT_S),
+};
+/** A newer version has its limit, and the old one is tried for two minutes to be put back. */
+const RETURN_LIMIT_MS = 200_000;
 
 export interface SupervisionOptions {
   /** Further settings. */
@@ -73,17 +79,13 @@ export function createSupervisedDaemon(
   let daemon: LaunchedDaemon | undefined;
   let starts = 0;
   const isUp = (): boolean => daemon !== undefined && isAlive(daemon.pid);
-  const env = {
-    NODE_OPTIONS: `--import=${PRELOAD}`,
-    DEPOTD_SELF_UPGRADE_LIMIT_S: String(UPGRADE_LIMIT_S),
-  };
   // Where the watcher of an upgrade asks: the port is another one after each start.
   const socket = isPackage ? [`main.listen=unix:${join(bench.folder, 'depotd.sock')}`] : [];
   const settings = [...set, ...socket];
   const program = isPackage ? { program: join(bench.device.root, STORE_PROGRAM) } : {};
   const start = async (): Promise<void> => {
     starts += 1;
-    const launching = launchDaemon(bench.device, { set: settings, env, ...program }, log);
+    const launching = launchDaemon(bench.device, { set: settings, env: ENV, ...program }, log);
     daemon = await withLimit(launching, START_LIMIT_MS);
   };
   const events = async (): Promise<FaultEvent[]> =>
@@ -102,6 +104,7 @@ export function createSupervisedDaemon(
     log,
     isUp,
     pid,
+    isManaged: isPackage,
     isWatching: () => manager?.isWatching() === true,
     whileDown: async (work) => {
       if (manager !== undefined) return manager.whileDown(work);

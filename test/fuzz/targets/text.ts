@@ -83,8 +83,11 @@ function lsblkByLsblk(): FuzzTarget {
   return property('lsblk by lsblk(8)', 2, {
     inputs: fc.subarray(['--all', '--merge'], { minLength: 0 }),
     check: async (flags) => {
-      const tree = await runCommand(['lsblk', '--json', '--bytes', ...flags, '--output', columns]);
+      const words = ['lsblk', '--json', '--bytes', ...flags, '--output', columns] as const;
+      const tree = await runCommand(words);
       const list = await runCommand(['lsblk', '-n', '-r', ...flags, '--output', 'KNAME']);
+      // A disk came or went in between.
+      if ((await runCommand(words)).stdout !== tree.stdout) return undefined;
       if (tree.code !== 0 || list.code !== 0) return undefined;
       const ours = (parseLsblk(tree.stdout) ?? []).map(({ name }) => name).sort();
       const theirs = [...new Set(list.stdout.split('\n').filter(Boolean))].sort();
