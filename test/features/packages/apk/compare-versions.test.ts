@@ -103,9 +103,9 @@ test(`of ${PAIRS} drawn pairs apk says the same`, { timeout: 120_000 }, async ()
     { env, cwd: root },
   );
 
-  const told = stdout.split('\n').slice(0, -1);
+  const answers = stdout.split('\n').slice(0, -1);
   const ours = pairs.map(([a, b]) => signOf(compareVersions(a, b)));
-  expect(pairs.map(([a, b], index) => `${a} ${told[index] ?? ''} ${b}`)).toEqual(
+  expect(pairs.map(([a, b], index) => `${a} ${answers[index] ?? ''} ${b}`)).toEqual(
     pairs.map(([a, b], index) => `${a} ${ours[index] ?? ''} ${b}`),
   );
 });
