@@ -2,12 +2,12 @@ import { mkdir, readdir, rm } from 'node:fs/promises';
 
 import { fileVersion } from '../../../device/file-version.ts';
 import { openTrustedFolder } from '../../../device/private-folder.ts';
-import type { BackendContext, PackageManager } from '../package-manager.ts';
+import type { BackendContext } from '../package-manager.ts';
 import { createBeforeCopy, type BeforeCopy } from './before-copy.ts';
 import { createApkCommands, type ApkCommands } from './commands.ts';
 import { createDatabaseReader, type DatabaseReader } from './database.ts';
 import { cacheFolder, createLocations, type Locations } from './locations.ts';
-import { createOffers } from './offers.ts';
+import { createOffers, type ApkOffer } from './offers.ts';
 import { assertSound } from './soundness.ts';
 import { createTransactionRecords, type TransactionRecords } from './transaction-record.ts';
 
@@ -20,7 +20,7 @@ export interface Installation {
   copy: BeforeCopy;
   records: TransactionRecords;
   environment: Record<string, string>;
-  offers: PackageManager['offers'];
+  offers: (names?: readonly string[]) => Promise<Map<string, ApkOffer[]>>;
   /** The folder that packages are fetched to now. */
   cache: () => Promise<string>;
   /** Makes the folders that commands need. */

@@ -10,10 +10,22 @@ import type { ApkCommands } from './commands.ts';
 import { compareVersions } from './compare-versions.ts';
 import { cacheFolder, type Locations } from './locations.ts';
 
+/** With what it takes, in bytes. */
+export interface ApkOffer extends Offer {
+  downloadBytes: number;
+  installedBytes: number;
+}
+
 const LIMITS = { timeoutMs: 60_000, maxBytes: 64 * 1024 ** 2 };
 
 const queried = v.array(
-  v.object({ name: v.string(), version: v.string(), arch: v.optional(v.string(), 'noarch') }),
+  v.object({
+    name: v.string(),
+    version: v.string(),
+    arch: v.optional(v.string(), 'noarch'),
+    'file-size': v.optional(v.number(), 0),
+    'installed-size': v.optional(v.number(), 0),
+  }),
 );
 
 /**
@@ -25,9 +37,9 @@ export function createOffers(
   paths: Paths,
   locations: Locations,
   commands: Pick<ApkCommands, 'apk'>,
-): (names?: readonly string[]) => Promise<Map<string, Offer[]>> {
-  let known: { version: string; offers: Promise<Map<string, Offer[]>> } | undefined;
-  const current = async (): Promise<Map<string, Offer[]>> => {
+): (names?: readonly string[]) => Promise<Map<string, ApkOffer[]>> {
+  let known: { version: string; offers: Promise<Map<string, ApkOffer[]>> } | undefined;
+  const current = async (): Promise<Map<string, ApkOffer[]>> => {
     const version = await indexVersion(paths, locations);
     if (known?.version !== version) known = { version, offers: query(paths, commands) };
     const { offers } = known;
@@ -52,7 +64,7 @@ export function createOffers(
 async function query(
   paths: Paths,
   { apk }: Pick<ApkCommands, 'apk'>,
-): Promise<Map<string, Offer[]>> {
+): Promise<Map<string, ApkOffer[]>> {
   const { exitCode, stdout, stderr } = await run(
     apk(
       'query',
@@ -62,7 +74,7 @@ async function query(
       'repositories',
       '--all-matches',
       '--fields',
-      'name,version,arch',
+      'name,version,arch,file-size,installed-size',
       '*',
     ),
     LIMITS,
@@ -74,12 +86,18 @@ async function query(
     );
   }
   const accepted = new Set([...(await readArchitectures(paths)), 'noarch']);
-  const offers = new Map<string, Offer[]>();
-  for (const { name, version, arch } of v.parse(queried, JSON.parse(stdout))) {
+  const offers = new Map<string, ApkOffer[]>();
+  for (const { name, version, arch, ...sizes } of v.parse(queried, JSON.parse(stdout))) {
     if (accepted.size > 1 && !accepted.has(arch)) continue;
+    const offer = {
+      name,
+      version,
+      downloadBytes: sizes['file-size'],
+      installedBytes: sizes['installed-size'],
+    };
     const others = offers.get(name);
-    if (others === undefined) offers.set(name, [{ name, version }]);
-    else others.push({ name, version });
+    if (others === undefined) offers.set(name, [offer]);
+    else others.push(offer);
   }
   for (const versions of offers.values()) {
     versions.sort((a, b) => compareVersions(b.version, a.version));

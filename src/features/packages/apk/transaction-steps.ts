@@ -1,9 +1,10 @@
 import { copyFile, mkdir, readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { run } from '../../../device/exec.ts';
-import { reasonOf } from '../../../errors.ts';
+import { DepotError, reasonOf } from '../../../errors.ts';
 import type { Act, Step, StepContext } from '../../../jobs/plan.ts';
 import type { PackageChange, TransactionSteps } from '../package-manager.ts';
+import { compareVersions } from './compare-versions.ts';
 import { downloadsOf, fetchCommand, freeBytesAt, needBytes } from './download.ts';
 import { checkFetched } from './fetched-check.ts';
 import { brokenSentence } from './faults.ts';
@@ -93,18 +94,34 @@ async function plan(
   const purpose = `${change.verb} ${own ?? change.names.join(', ')}`;
   const found = await simulate(commands, change);
   checkPlan(found, { change, database, ...(own === undefined ? {} : { own }) });
-  if (change.verb === 'upgrade') await checkUpgrade(context, change, found);
+  if (change.verb === 'upgrade') await checkUpgrade(installation, context, { change, found });
   await chooseCache(installation, context, { found, purpose, change });
   context.memory.plan = planOf(found.changes, purpose, own);
 }
 
-/** apk says nothing of what it does not upgrade. */
+/** apk says nothing of what it does not upgrade, and ends well. */
 async function checkUpgrade(
+  { offers, reader }: Installation,
   { memory, note }: StepContext,
-  { names }: PackageChange,
-  { changes }: Simulation,
+  { change: { names }, found: { changes } }: { change: PackageChange; found: Simulation },
 ): Promise<void> {
   if (changes.length > 0) return;
+  const [database, offered] = [await reader.read(), await offers(names)];
+  const held = names.find((name) => {
+    const [best, entry] = [offered.get(name)?.[0], database.get(name)];
+    return (
+      entry?.isHeld === true &&
+      best !== undefined &&
+      compareVersions(best.version, entry.version) > 0
+    );
+  });
+  if (held !== undefined) {
+    throw new DepotError(
+      'command_failed',
+      `cannot upgrade ${held}: /etc/apk/world holds it at ${database.get(held)?.version ?? ''}; ` +
+        `install ${held} to let it go, then upgrade it`,
+    );
+  }
   await note(`nothing to do: ${names.join(', ')} cannot be upgraded by what the feeds offer`);
   memory.names = [];
 }
@@ -114,12 +131,15 @@ async function checkUpgrade(
  * disk, so far as that has room.
  */
 async function chooseCache(
-  { root, locations, cache, commands }: Installation,
+  { root, locations, cache, offers, reader }: Installation,
   { note }: StepContext,
   { found, purpose, change }: { found: Simulation; purpose: string; change: PackageChange },
 ): Promise<void> {
   const { file } = change;
-  const sizes = await sizesOf(commands, found.changes);
+  const sizes = sizesOf(found.changes, {
+    offers: await offers(found.changes.map(({ name }) => name)),
+    records: await reader.records(),
+  });
   const [free, ownBytes] = [await freeBytesAt(root), await sizeOf(file?.path)];
   const disk = Math.max(0, sizes.disk + ownBytes);
   needBytes(purpose, { needed: disk, free, where: 'on the device' });
@@ -186,22 +206,10 @@ async function syncDisk({ root, environment }: Installation): Promise<void> {
 }
 
 function cleanUp(installation: Installation): Step[] {
-  const { commands, locations, cache, records } = installation;
+  const { locations, cache, records } = installation;
   return [
-    {
-      id: 'purge-cache',
-      label: 'purge the cache',
-      mustSucceed: false,
-      command: async ({ memory }) => {
-        const { changes } = readPlan(memory);
-        // A lasting one is its owner's.
-        const isLasting = (await cache()).endsWith('/etc/apk/cache');
-        return isLasting || downloadsOf(changes).length === 0
-          ? undefined
-          : commands.apk('cache', 'purge');
-      },
-    },
     act('clean-up', async ({ job, note }) => {
+      await purgeCache(await cache());
       await rm(locations.ownCache, { recursive: true, force: true });
       await rm(locations.keptPackages, { recursive: true, force: true });
       await syncDisk(installation);
@@ -210,4 +218,12 @@ function cleanUp(installation: Installation): Step[] {
       }
     }),
   ];
+}
+
+/** It is in memory on most devices; a lasting one is its owner's. */
+async function purgeCache(folder: string): Promise<void> {
+  if (folder.endsWith('/etc/apk/cache')) return;
+  for (const name of await readdir(folder).catch(() => [])) {
+    if (/\.apk(?:\.|$)/.test(name)) await rm(join(folder, name), { force: true });
+  }
 }

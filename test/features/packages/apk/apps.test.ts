@@ -67,6 +67,18 @@ test('upgrade takes an app and the packages that it names, and nothing if it is 
   expect(await store.packages()).toEqual(versions);
 });
 
+test('what world holds at a version is not upgraded, and the job says what lets it go', async () => {
+  await store.device.apk('add', 'libdemo=1.0-r1');
+  store.device.publish(2);
+  await store.run('update');
+
+  const { state, error } = await store.run('upgrade', { package: 'libdemo' });
+  expect([state, error]).toEqual(['failed', expect.stringContaining('holds it at 1.0-r1')]);
+  await store.run('install', { package: 'libdemo' });
+  expect((await store.run('upgrade', { package: 'libdemo' })).state).toBe('done');
+  expect(await store.packages()).toEqual({ libdemo: '1.0-r2' });
+});
+
 test('update says which feed failed, and upgrades go on from the others', async () => {
   await store.run('install', { package: 'demo' });
   store.device.publish(2);

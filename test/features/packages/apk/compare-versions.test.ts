@@ -72,8 +72,8 @@ const number = fc.oneof(
   fc.constantFrom('0', '00', '01', '010', '007', '2024', '20240101'),
 );
 const suffix = fc.constantFrom('alpha', 'beta', 'pre', 'rc', 'cvs', 'svn', 'git', 'hg', 'p');
-const optional = (part: fc.Arbitrary<string>): fc.Arbitrary<string> =>
-  fc.oneof(fc.constant(''), part);
+const optional = (piece: fc.Arbitrary<string>): fc.Arbitrary<string> =>
+  fc.oneof(fc.constant(''), piece);
 const version = fc
   .tuple(
     number,
