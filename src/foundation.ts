@@ -6,7 +6,7 @@ import { createProcesses } from './device/processes.ts';
 import { claimState } from './device/sole-daemon.ts';
 import type { FeatureContext } from './features/feature.ts';
 import { createDeviceEvents } from './http/device-events.ts';
-import { openJournal } from './jobs/journal.ts';
+import { openJournal } from './jobs/journal/journal.ts';
 import { createJobKinds, type JobKinds } from './jobs/kinds.ts';
 import { createTaskLogs } from './jobs/log.ts';
 import { createQueue, type Queue } from './jobs/queue.ts';

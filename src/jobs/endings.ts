@@ -3,7 +3,7 @@ import { outlastShortage } from '../device/shortage.ts';
 import { reasonOf } from '../errors.ts';
 import type { Log } from '../log.ts';
 import type { Job } from './job.ts';
-import type { Journal } from './journal.ts';
+import type { Journal } from './journal/journal.ts';
 import type { TaskLogs } from './log.ts';
 import type { Ending } from './runner.ts';
 import { checkChange } from './states.ts';

@@ -1,5 +1,5 @@
 import type { Job, Lane } from './job.ts';
-import type { Journal } from './journal.ts';
+import type { Journal } from './journal/journal.ts';
 import { isEnded } from './states.ts';
 
 /** All jobs on record, and among them quickly the newest that works on something. */

@@ -4,7 +4,7 @@ import type { Log } from '../log.ts';
 import { endOrphans, settleJob } from './endings.ts';
 import { ENDED_WITHOUT_CODE, newId, unixNow, type Job, type Lane, type Submission } from './job.ts';
 import { createJobIndex, type JobIndex } from './job-index.ts';
-import type { Journal } from './journal.ts';
+import type { Journal } from './journal/journal.ts';
 import { createLanes, type Lanes } from './lanes.ts';
 import type { TaskLogs } from './log.ts';
 import { adoptIndex, moveTo } from './position.ts';

@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 
 import { createProcesses } from '../../src/device/processes.ts';
 import type { Job } from '../../src/jobs/job.ts';
-import { openJournal } from '../../src/jobs/journal.ts';
+import { openJournal } from '../../src/jobs/journal/journal.ts';
 import type { Queue } from '../../src/jobs/queue.ts';
 import { runCommand } from '../device/command.ts';
 import { openQueue, request, type OpenQueue } from './open-queue.ts';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Command } from '../../src/device/command.ts';
 import { createProcesses } from '../../src/device/processes.ts';
 import type { Job } from '../../src/jobs/job.ts';
-import { openJournal, type Journal } from '../../src/jobs/journal.ts';
+import { openJournal, type Journal } from '../../src/jobs/journal/journal.ts';
 import { createTaskLogs, type TaskLogs } from '../../src/jobs/log.ts';
 import { retryFrom, type Plan, type Step } from '../../src/jobs/plan.ts';
 import type { RetentionLimits } from '../../src/jobs/pruning.ts';

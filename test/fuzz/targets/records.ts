@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import * as fc from 'fast-check';
 
 import { waitForExit } from '../../../src/jobs/exit-file.ts';
-import { openJournal } from '../../../src/jobs/journal.ts';
+import { openJournal } from '../../../src/jobs/journal/journal.ts';
 import { property, type FuzzTarget } from '../target.ts';
 
 /** What the daemon itself wrote before, and a bad medium or another version changed. */

@@ -13,9 +13,9 @@ import { join } from 'node:path';
 
 import { afterEach, beforeEach, expect, test } from 'vitest';
 
-import type { Job } from '../../src/jobs/job.ts';
-import { openJournal } from '../../src/jobs/journal.ts';
-import { toLine } from '../../src/jobs/record.ts';
+import type { Job } from '../../../src/jobs/job.ts';
+import { openJournal } from '../../../src/jobs/journal/journal.ts';
+import { toLine } from '../../../src/jobs/journal/record.ts';
 
 let folder: string;
 let file: string;

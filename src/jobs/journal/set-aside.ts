@@ -1,7 +1,7 @@
 import { open, rename, rm, stat } from 'node:fs/promises';
 import { basename } from 'node:path';
-import { systemCode } from '../errors.ts';
-import { newId } from './job.ts';
+import { systemCode } from '../../errors.ts';
+import { newId } from '../job.ts';
 import type { DamagedLine } from './read-journal.ts';
 
 /** The file is for people who look into what happened; it does not grow for ever. */

@@ -1,7 +1,7 @@
 import { mkdir, open, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { syncFolder } from '../device/durable-file.ts';
-import { systemCode } from '../errors.ts';
+import { syncFolder } from '../../device/durable-file.ts';
+import { systemCode } from '../../errors.ts';
 
 /**
  * An empty file for each job on record. A job whose end cannot be written, for want of room, loses

@@ -1,9 +1,9 @@
 import { open, type FileHandle } from 'node:fs/promises';
-import { systemCode } from '../errors.ts';
-import { newId, type Job } from './job.ts';
-import { jobsToForget } from './pruning.ts';
+import { systemCode } from '../../errors.ts';
+import { newId, type Job } from '../job.ts';
+import { jobsToForget } from '../pruning.ts';
 import { damagedJob, NO_JSON, readEntry } from './record.ts';
-import { isEnded } from './states.ts';
+import { isEnded } from '../states.ts';
 
 /** A line that cannot be believed. */
 export interface DamagedLine {

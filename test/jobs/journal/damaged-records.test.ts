@@ -4,11 +4,11 @@ import { join } from 'node:path';
 
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 
-import type { Job } from '../../src/jobs/job.ts';
-import { openJournal } from '../../src/jobs/journal.ts';
-import { toLine } from '../../src/jobs/record.ts';
-import { runCommand } from '../device/command.ts';
-import { TYPESCRIPT } from '../support/node-flags.ts';
+import type { Job } from '../../../src/jobs/job.ts';
+import { openJournal } from '../../../src/jobs/journal/journal.ts';
+import { toLine } from '../../../src/jobs/journal/record.ts';
+import { runCommand } from '../../device/command.ts';
+import { TYPESCRIPT } from '../../support/node-flags.ts';
 
 let folder: string;
 let file: string;
@@ -189,14 +189,14 @@ describe('a journal of 30,000 old records', () => {
     const lines = Array.from({ length: 30_000 }, (_, index) => record(index));
     await writeFile(file, `${queued}\n${lines.join('\n')}\n`);
     const program = `
-      const { openJournal } = await import('${join(import.meta.dirname, '../../src/jobs/journal.ts')}');
+      const { openJournal } = await import('${join(import.meta.dirname, '../../../src/jobs/journal/journal.ts')}');
       const { jobs, close } = await openJournal('${folder}', 100);
       await close();
       console.log(JSON.stringify([jobs.length, jobs[0].id, jobs.at(-1).stoppedAt]));`;
 
     const { stdout, stderr } = await runCommand(
       ['node', '--max-old-space-size=16', ...TYPESCRIPT, '--input-type=module', '-e', program],
-      { cwd: join(import.meta.dirname, '../..') },
+      { cwd: join(import.meta.dirname, '../../..') },
     );
 
     expect(stdout || stderr).toBe('[101,"waiting",29999]\n');

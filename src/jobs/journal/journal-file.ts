@@ -1,7 +1,7 @@
 import { constants } from 'node:fs';
 import { open, rename, rm, type FileHandle } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { syncFolder } from '../device/durable-file.ts';
+import { syncFolder } from '../../device/durable-file.ts';
 
 /**
  * A file of lines with room behind the last one, which is filled with line ends: a reader takes

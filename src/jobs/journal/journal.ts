@@ -1,13 +1,13 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { DepotError, reasonOf } from '../errors.ts';
-import { ENDED_WITHOUT_CODE, unixNow, type Job } from './job.ts';
+import { DepotError, reasonOf } from '../../errors.ts';
+import { ENDED_WITHOUT_CODE, unixNow, type Job } from '../job.ts';
 import { openJournalFile } from './journal-file.ts';
 import { createJournalWriter, type JournalWriter } from './journal-writer.ts';
 import { readJournal, type DamagedLine } from './read-journal.ts';
 import { damagedJob } from './record.ts';
 import { moveStrangeAside, setLinesAside } from './set-aside.ts';
-import { isEnded } from './states.ts';
+import { isEnded } from '../states.ts';
 import { openMarks, type JobMarks } from './job-marks.ts';
 
 /**

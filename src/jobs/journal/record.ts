@@ -1,6 +1,6 @@
 import * as v from 'valibot';
-import { unixNow, type Job } from './job.ts';
-import { isEnded, JOB_STATES } from './states.ts';
+import { unixNow, type Job } from '../job.ts';
+import { isEnded, JOB_STATES } from '../states.ts';
 
 /**
  * A job as one line of the journal. Format 1 had no `format`, and its `step` was an index into the
