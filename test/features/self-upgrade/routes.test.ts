@@ -122,7 +122,8 @@ test('after a power cut in the midst of the files, the old ones are put back tho
     { env: on.device.env },
   );
   daemon.kill('SIGKILL');
-  expect(code).toBe(3);
+  // 0 if the daemon has called the watcher before: of two, one waits, and finds nothing to do.
+  expect([0, 3]).toContain(code);
   expect(await on.device.read('usr/lib/opkg/info/depotd.list')).toContain(
     '/usr/share/depotd/1.0-1\n',
   );
