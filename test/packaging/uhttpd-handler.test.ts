@@ -100,7 +100,8 @@ test.each(CASES.map((each) => [each.what, each] as const))('%s', async (_what, e
   const root = await createRoot({ ...files, 'etc/config/uhttpd': config });
 
   const outcome = await runCommand(['/bin/sh', SCRIPT, action], {
-    env: { IPKG_INSTROOT: root, UCI, PATH: process.env.PATH },
+    // The script has a PATH of its own, on which Node need not be.
+    env: { IPKG_INSTROOT: root, UCI, NODE: process.execPath },
   });
 
   expect(outcome).toMatchObject({ code: 0, stdout: '', stderr: '' });
