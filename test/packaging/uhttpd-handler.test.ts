@@ -106,7 +106,7 @@ test.each(CASES.map((each) => [each.what, each] as const))('%s', async (_what, e
 
   expect(outcome).toMatchObject({ code: 0, stdout: '', stderr: '' });
   const get = ['-q', '-c', join(root, 'etc/config'), 'get', 'uhttpd.main.ucode_prefix'];
-  const { stdout } = await runCommand([UCI, ...get], { env: { PATH: process.env.PATH } });
+  const { stdout } = await runCommand([UCI, ...get], { env: { NODE: process.execPath } });
   expect(stdout.split(/\s+/).filter(Boolean).sort()).toEqual(handlers.sort());
 });
 
