@@ -1,4 +1,4 @@
-import { basename, extname } from 'node:path';
+import { basename, dirname, extname } from 'node:path';
 
 import ts from 'typescript';
 import { describe, expect, test } from 'vitest';
@@ -89,6 +89,7 @@ const PACKAGES: Record<string, readonly string[]> = {
 
 const MOST_COLUMNS = 100;
 const MOST_FILE_LINES = 300;
+const MOST_FILES = 25;
 const MOST_FUNCTION_LINES = 80;
 const NAMES_OF_NOTHING = ['util', 'utils', 'common', 'shared', 'lib', 'helper', 'helpers', 'misc'];
 
@@ -183,6 +184,13 @@ describe('shape', () => {
       )
       .filter(({ line }) => Buffer.byteLength(line) > MOST_COLUMNS && !line.includes('://'));
     expect(long.map(({ where }) => where)).toEqual([]);
+  });
+
+  test(`no folder of src has more than ${MOST_FILES} files`, () => {
+    const folders = [...new Set(sources.map((path) => dirname(path)))];
+    const sizeOf = (folder: string): number =>
+      sources.filter((path) => dirname(path) === folder).length;
+    expect(folders.filter((folder) => sizeOf(folder) > MOST_FILES)).toEqual([]);
   });
 
   test('no file or folder is named for nothing in particular', () => {

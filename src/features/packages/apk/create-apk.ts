@@ -1,15 +1,15 @@
 import { reasonOf } from '../../../errors.ts';
 import type { HealthReport } from '../../feature.ts';
 import type { BackendContext, PackageManager } from '../package-manager.ts';
-import { readPackageFile } from './apk-file.ts';
+import { readPackageFile } from './package-file/apk-file.ts';
 import { compareVersions } from './compare-versions.ts';
 import { openInstallation, type Installation } from './installation.ts';
 import { createLists } from './lists.ts';
 import { readArchitectures } from './offers.ts';
 import { createTransactionSteps } from './transaction-steps.ts';
-import { packInstalled } from './repack.ts';
+import { packInstalled } from './package-file/repack.ts';
 import SELF_UPGRADE_SCRIPT from './self-upgrade.sh';
-import { editWorld, withoutPin } from './world-edit.ts';
+import { editWorld, withoutPin } from './records/world-edit.ts';
 
 /** apk 3, and its records read without it. */
 export function createApk(context: BackendContext): PackageManager {

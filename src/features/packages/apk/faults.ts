@@ -1,5 +1,5 @@
 import type { PackageDatabase } from '../package-database.ts';
-import type { PlannedChange } from './simulation.ts';
+import type { PlannedChange } from './planning/simulation.ts';
 
 /**
  * What apk said of a package that came and is marked broken, as a sentence; undefined if none is. A

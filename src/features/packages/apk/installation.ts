@@ -3,13 +3,16 @@ import { mkdir, readdir, rm } from 'node:fs/promises';
 import { fileVersion } from '../../../device/file-version.ts';
 import { openTrustedFolder } from '../../../device/private-folder.ts';
 import type { BackendContext } from '../package-manager.ts';
-import { createBeforeCopy, type BeforeCopy } from './before-copy.ts';
+import { createBeforeCopy, type BeforeCopy } from './recovery/before-copy.ts';
 import { createApkCommands, type ApkCommands } from './commands.ts';
-import { createDatabaseReader, type DatabaseReader } from './database.ts';
-import { cacheFolder, createLocations, type Locations } from './locations.ts';
+import { createDatabaseReader, type DatabaseReader } from './records/database.ts';
+import { cacheFolder, createLocations, type Locations } from './records/locations.ts';
 import { createOffers, type ApkOffer } from './offers.ts';
-import { assertSound } from './soundness.ts';
-import { createTransactionRecords, type TransactionRecords } from './transaction-record.ts';
+import { assertSound } from './records/soundness.ts';
+import {
+  createTransactionRecords,
+  type TransactionRecords,
+} from './recovery/transaction-record.ts';
 
 /** apk on this device, and what the daemon keeps for it. */
 export interface Installation {

@@ -1,6 +1,6 @@
 import type { FailedFeed, FeedLists } from '../package-manager.ts';
 import { readFeeds } from './feeds.ts';
-import type { Locations } from './locations.ts';
+import type { Locations } from './records/locations.ts';
 
 /** Of what `apk update` prints: a line or two for each feed. */
 const MOST_OUTPUT_BYTES = 256 * 1024;

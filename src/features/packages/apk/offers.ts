@@ -8,7 +8,7 @@ import { DepotError } from '../../../errors.ts';
 import type { Offer } from '../package-manager.ts';
 import type { ApkCommands } from './commands.ts';
 import { compareVersions } from './compare-versions.ts';
-import { cacheFolder, type Locations } from './locations.ts';
+import { cacheFolder, type Locations } from './records/locations.ts';
 
 /** With what it takes, in bytes. */
 export interface ApkOffer extends Offer {

@@ -5,19 +5,19 @@ import { DepotError, reasonOf } from '../../../errors.ts';
 import type { Act, Step, StepContext } from '../../../jobs/plan.ts';
 import type { PackageChange, TransactionSteps } from '../package-manager.ts';
 import { compareVersions } from './compare-versions.ts';
-import { downloadsOf, fetchCommand, freeBytesAt, needBytes } from './download.ts';
-import { checkFetched } from './fetched-check.ts';
+import { downloadsOf, fetchCommand, freeBytesAt, needBytes } from './planning/download.ts';
+import { checkFetched } from './planning/fetched-check.ts';
 import { brokenSentence } from './faults.ts';
 import { endHolders } from './held-output.ts';
 import type { Installation } from './installation.ts';
-import { planOf, readPlan } from './job-plan.ts';
+import { planOf, readPlan } from './planning/job-plan.ts';
 import { waitForLock } from './lock.ts';
-import { checkPlan } from './plan-check.ts';
-import { finishCutOff, leftoversOf, removeCutOff } from './recovery.ts';
-import { checkRepair } from './repair-check.ts';
-import { sizesOf } from './sizes.ts';
-import { simulate, type Simulation } from './simulation.ts';
-import { restoreWorld, dropUnmet } from './world-edit.ts';
+import { checkPlan } from './planning/plan-check.ts';
+import { finishCutOff, leftoversOf, removeCutOff } from './recovery/recovery.ts';
+import { checkRepair } from './planning/repair-check.ts';
+import { sizesOf } from './planning/sizes.ts';
+import { simulate, type Simulation } from './planning/simulation.ts';
+import { restoreWorld, dropUnmet } from './records/world-edit.ts';
 
 /**
  * Around apk's command. Before it: its records must be sound, and are copied; its plan must do what

@@ -4,8 +4,12 @@ import { join } from 'node:path';
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
-import { isPin, namesIn } from '../../../../src/features/packages/apk/dependency.ts';
-import { formatWorld, parseWorld, readWorld } from '../../../../src/features/packages/apk/world.ts';
+import { isPin, namesIn } from '../../../../../src/features/packages/apk/records/dependency.ts';
+import {
+  formatWorld,
+  parseWorld,
+  readWorld,
+} from '../../../../../src/features/packages/apk/records/world.ts';
 
 let folder: string;
 beforeAll(async () => {

@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Paths } from '../../../device/paths.ts';
+import type { Paths } from '../../../../device/paths.ts';
 
 /** Where apk keeps what it knows (docs/reference/apk.md), root included. */
 export interface Locations {

@@ -1,8 +1,8 @@
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as v from 'valibot';
-import { replaceFile } from '../../../device/durable-file.ts';
-import type { Locations } from './locations.ts';
+import { replaceFile } from '../../../../device/durable-file.ts';
+import type { Locations } from '../records/locations.ts';
 
 export const plannedChange = v.object({
   action: v.picklist([

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { DepotError, systemCode } from '../../../errors.ts';
+import { DepotError, systemCode } from '../../../../errors.ts';
 import { parseDependency, type Dependency } from './dependency.ts';
 
 /** `/etc/apk/world`: what the device's owner wants to have (apk-world(5)). */

@@ -1,14 +1,14 @@
 import { mkdir, readFile, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { replaceFile } from '../../../device/durable-file.ts';
-import { run } from '../../../device/exec.ts';
-import { DepotError } from '../../../errors.ts';
-import type { StepContext } from '../../../jobs/plan.ts';
-import type { PackageChange } from '../package-manager.ts';
-import { readPackageFile, type PackageContent } from './apk-file.ts';
+import { replaceFile } from '../../../../device/durable-file.ts';
+import { run } from '../../../../device/exec.ts';
+import { DepotError } from '../../../../errors.ts';
+import type { StepContext } from '../../../../jobs/plan.ts';
+import type { PackageChange } from '../../package-manager.ts';
+import { readPackageFile, type PackageContent } from '../package-file/apk-file.ts';
 import { downloadsOf, findDownloads, freeBytesAt } from './download.ts';
 import { checkClashes, findAbsent } from './file-clashes.ts';
-import type { Installation } from './installation.ts';
+import type { Installation } from '../installation.ts';
 import { readPlan } from './job-plan.ts';
 import type { PlannedChange } from './simulation.ts';
 

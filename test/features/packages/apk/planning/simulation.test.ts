@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
 
-import type { InstalledPackage } from '../../../../src/features/packages/package-database.ts';
-import { checkPlan } from '../../../../src/features/packages/apk/plan-check.ts';
+import type { InstalledPackage } from '../../../../../src/features/packages/package-database.ts';
+import { checkPlan } from '../../../../../src/features/packages/apk/planning/plan-check.ts';
 import {
   parseSimulation,
   type Simulation,
-} from '../../../../src/features/packages/apk/simulation.ts';
+} from '../../../../../src/features/packages/apk/planning/simulation.ts';
 
 /** With the line that ends each plan. */
 function planOf(changes: string): Simulation {

@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { lstat, readdir, readlink, rm, rmdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { readInstalled, type InstalledRecord, type RecordedFile } from './installed-db.ts';
-import type { Locations } from './locations.ts';
+import { readInstalled, type InstalledRecord, type RecordedFile } from '../records/installed-db.ts';
+import type { Locations } from '../records/locations.ts';
 import type { TransactionRecord } from './transaction-record.ts';
 
 /** What a command that was cut off left on the disk and not on record, or the other way round. */

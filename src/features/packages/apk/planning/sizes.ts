@@ -1,5 +1,5 @@
-import type { InstalledRecord } from './installed-db.ts';
-import type { ApkOffer } from './offers.ts';
+import type { InstalledRecord } from '../records/installed-db.ts';
+import type { ApkOffer } from '../offers.ts';
 import type { PlannedChange } from './simulation.ts';
 
 /** What a plan takes, in bytes. */

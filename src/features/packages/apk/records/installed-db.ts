@@ -1,5 +1,5 @@
 import { createReadStream } from 'node:fs';
-import { DepotError, systemCode } from '../../../errors.ts';
+import { DepotError, systemCode } from '../../../../errors.ts';
 import { namesIn } from './dependency.ts';
 
 /** What `lib/apk/db/installed` says of one package. */

@@ -1,7 +1,7 @@
-import { reasonOf } from '../../../errors.ts';
-import type { StepContext } from '../../../jobs/plan.ts';
-import type { Repair } from '../package-manager.ts';
-import type { Installation } from './installation.ts';
+import { reasonOf } from '../../../../errors.ts';
+import type { StepContext } from '../../../../jobs/plan.ts';
+import type { Repair } from '../../package-manager.ts';
+import type { Installation } from '../installation.ts';
 import { checkPlan } from './plan-check.ts';
 import { simulate } from './simulation.ts';
 

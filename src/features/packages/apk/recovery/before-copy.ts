@@ -5,13 +5,13 @@ import { pipeline } from 'node:stream';
 import { promisify } from 'node:util';
 import { createGunzip, gzip } from 'node:zlib';
 import * as v from 'valibot';
-import { replaceFile } from '../../../device/durable-file.ts';
-import { fileVersion } from '../../../device/file-version.ts';
-import type { PackageDatabase } from '../package-database.ts';
-import { combine } from './database.ts';
-import { parseInstalled } from './installed-db.ts';
-import type { Locations } from './locations.ts';
-import { parseWorld, type World } from './world.ts';
+import { replaceFile } from '../../../../device/durable-file.ts';
+import { fileVersion } from '../../../../device/file-version.ts';
+import type { PackageDatabase } from '../../package-database.ts';
+import { combine } from '../records/database.ts';
+import { parseInstalled } from '../records/installed-db.ts';
+import type { Locations } from '../records/locations.ts';
+import { parseWorld, type World } from '../records/world.ts';
 
 /** What apk had on record before a job: its owner may put it back by hand. */
 export interface BeforeCopy {

@@ -1,11 +1,11 @@
-import { run } from '../../../device/exec.ts';
-import type { RunResult } from '../../../device/command.ts';
-import type { StepContext } from '../../../jobs/plan.ts';
-import type { PackageChange } from '../package-manager.ts';
-import type { Installation } from './installation.ts';
+import { run } from '../../../../device/exec.ts';
+import type { RunResult } from '../../../../device/command.ts';
+import type { StepContext } from '../../../../jobs/plan.ts';
+import type { PackageChange } from '../../package-manager.ts';
+import type { Installation } from '../installation.ts';
 import { findLeftovers, isClean, removeLeftovers, type Leftovers } from './leftovers.ts';
 import type { TransactionRecord } from './transaction-record.ts';
-import { editWorld } from './world-edit.ts';
+import { editWorld } from '../records/world-edit.ts';
 
 /** A script that hangs has the same time here as in any other repair. */
 const LIMITS = { timeoutMs: 5 * 60_000, maxBytes: 16 * 1024 ** 2 };

@@ -5,13 +5,13 @@ import { dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip, createGzip, gzipSync } from 'node:zlib';
-import { syncFolder } from '../../../device/durable-file.ts';
-import { readTar } from '../../../device/tar-reader.ts';
-import { DepotError, reasonOf } from '../../../errors.ts';
+import { syncFolder } from '../../../../device/durable-file.ts';
+import { readTar } from '../../../../device/tar-reader.ts';
+import { DepotError, reasonOf } from '../../../../errors.ts';
 import { readPackageFile } from './apk-file.ts';
-import { readFields, type RecordedFile } from './installed-db.ts';
-import { hasHash } from './leftovers.ts';
-import type { Locations } from './locations.ts';
+import { readFields, type RecordedFile } from '../records/installed-db.ts';
+import { hasHash } from '../recovery/leftovers.ts';
+import type { Locations } from '../records/locations.ts';
 import { END_OF_TAR, tarHeader, tarPadding, type TarEntry } from './tar-writer.ts';
 
 interface PackOptions {

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import type { PlannedChange } from './simulation.ts';
-import { plannedChange } from './transaction-record.ts';
+import { plannedChange } from '../recovery/transaction-record.ts';
 
 /** What a job is about to do, kept in the job. */
 export interface JobPlan {

@@ -1,9 +1,9 @@
 import { readdir, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Command } from '../../../device/command.ts';
-import { DepotError } from '../../../errors.ts';
-import type { Offer } from '../package-manager.ts';
-import type { ApkCommands } from './commands.ts';
+import type { Command } from '../../../../device/command.ts';
+import { DepotError } from '../../../../errors.ts';
+import type { Offer } from '../../package-manager.ts';
+import type { ApkCommands } from '../commands.ts';
 import type { PlannedChange } from './simulation.ts';
 
 /** The name that apk itself gives a package in its cache. */

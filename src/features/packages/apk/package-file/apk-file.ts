@@ -2,9 +2,9 @@ import { createReadStream } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { pipeline, type Readable } from 'node:stream';
 import { createGunzip, createInflateRaw } from 'node:zlib';
-import { createByteReader } from '../../../device/byte-reader.ts';
-import { readTar } from '../../../device/tar-reader.ts';
-import { DepotError, reasonOf } from '../../../errors.ts';
+import { createByteReader } from '../../../../device/byte-reader.ts';
+import { readTar } from '../../../../device/tar-reader.ts';
+import { DepotError, reasonOf } from '../../../../errors.ts';
 import { readAdb, type AdbObject } from './adb-reader.ts';
 
 /** What a package file says of itself. */

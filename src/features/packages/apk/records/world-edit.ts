@@ -1,10 +1,10 @@
 import * as v from 'valibot';
-import { rewriteFile } from '../../../device/durable-file.ts';
-import type { StepContext } from '../../../jobs/plan.ts';
-import { isPresent } from '../package-database.ts';
-import type { Installation } from './installation.ts';
+import { rewriteFile } from '../../../../device/durable-file.ts';
+import type { StepContext } from '../../../../jobs/plan.ts';
+import { isPresent } from '../../package-database.ts';
+import type { Installation } from '../installation.ts';
 import type { Locations } from './locations.ts';
-import { withLock } from './lock.ts';
+import { withLock } from '../lock.ts';
 import { isPin } from './dependency.ts';
 import { formatWorld, readWorld, type WorldEntry } from './world.ts';
 

@@ -1,8 +1,8 @@
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { fileVersion } from '../../../device/file-version.ts';
-import { DepotError } from '../../../errors.ts';
-import type { InstalledPackage, PackageDatabase } from '../package-database.ts';
+import { fileVersion } from '../../../../device/file-version.ts';
+import { DepotError } from '../../../../errors.ts';
+import type { InstalledPackage, PackageDatabase } from '../../package-database.ts';
 import { isPin } from './dependency.ts';
 import { readInstalled, type InstalledRecord } from './installed-db.ts';
 import type { Locations } from './locations.ts';

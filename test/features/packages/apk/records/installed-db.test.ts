@@ -9,7 +9,7 @@ import {
   readFields,
   readInstalled,
   type RecordedFile,
-} from '../../../../src/features/packages/apk/installed-db.ts';
+} from '../../../../../src/features/packages/apk/records/installed-db.ts';
 
 /** As apk 3.0.5 writes it. */
 const DEMO = `C:Q1mzCYGRg9gr+1YE/EzpSo761L+7s=

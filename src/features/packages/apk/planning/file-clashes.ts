@@ -1,9 +1,9 @@
 import { lstat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { DepotError } from '../../../errors.ts';
-import type { PackageContent } from './apk-file.ts';
-import { readInstalled, type InstalledRecord } from './installed-db.ts';
-import type { Locations } from './locations.ts';
+import { DepotError } from '../../../../errors.ts';
+import type { PackageContent } from '../package-file/apk-file.ts';
+import { readInstalled, type InstalledRecord } from '../records/installed-db.ts';
+import type { Locations } from '../records/locations.ts';
 import type { PlannedChange } from './simulation.ts';
 
 /**

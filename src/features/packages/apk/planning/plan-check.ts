@@ -1,6 +1,6 @@
-import { DepotError } from '../../../errors.ts';
-import type { InstalledPackage, PackageDatabase } from '../package-database.ts';
-import type { PackageChange } from '../package-manager.ts';
+import { DepotError } from '../../../../errors.ts';
+import type { InstalledPackage, PackageDatabase } from '../../package-database.ts';
+import type { PackageChange } from '../../package-manager.ts';
 import type { PlannedChange, Simulation } from './simulation.ts';
 
 /**

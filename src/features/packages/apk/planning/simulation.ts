@@ -1,6 +1,6 @@
-import { run } from '../../../device/exec.ts';
-import type { PackageChange } from '../package-manager.ts';
-import type { ApkCommands } from './commands.ts';
+import { run } from '../../../../device/exec.ts';
+import type { PackageChange } from '../../package-manager.ts';
+import type { ApkCommands } from '../commands.ts';
 
 /** What apk would do with one package. */
 export interface PlannedChange {
