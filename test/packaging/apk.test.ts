@@ -9,8 +9,8 @@ import type { PackageContents } from '../../packaging/ipk.ts';
 import { luciPackages } from '../../packaging/luci-packages.ts';
 import type { PackageFiles } from '../../packaging/package-files.ts';
 import { nodePackage, openwrtPackage } from '../../packaging/packages.ts';
-import { createApkDevice, type ApkDevice } from '../device/apk-device.ts';
-import type { ApkFeedPackage } from '../device/apk-index.ts';
+import { createApkDevice, type ApkDevice } from '../device/apk-device/apk-device.ts';
+import type { ApkFeedPackage } from '../device/apk-device/apk-index.ts';
 import type { Outcome } from '../device/command.ts';
 
 /** Libraries bear their ABI version in their names. */

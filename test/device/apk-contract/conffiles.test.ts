@@ -3,7 +3,7 @@ import { join } from 'node:path';
 
 import { expect, test } from 'vitest';
 
-import type { ApkDevice } from '../apk-device.ts';
+import type { ApkDevice } from '../apk-device/apk-device.ts';
 import { mustWork, startUpdatedApkDevice } from './start-apk-device.ts';
 
 const CONFIG = 'etc/config/demo-app';

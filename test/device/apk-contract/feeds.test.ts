@@ -4,8 +4,8 @@ import { join } from 'node:path';
 
 import { expect, test } from 'vitest';
 
-import type { ApkDevice } from '../apk-device.ts';
-import { INDEX_NAME } from '../apk-index.ts';
+import type { ApkDevice } from '../apk-device/apk-device.ts';
+import { INDEX_NAME } from '../apk-device/apk-index.ts';
 import { lines, mustWork, startApkDevice, startUpdatedApkDevice } from './start-apk-device.ts';
 
 const CACHE = 'tmp/cache/apk';

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 
 import { describe, expect, onTestFinished, test } from 'vitest';
 
-import { toApkPackage } from '../apk-conversion.ts';
-import type { ApkDevice } from '../apk-device.ts';
+import { toApkPackage } from '../apk-device/apk-conversion.ts';
+import type { ApkDevice } from '../apk-device/apk-device.ts';
 import { runCommand } from '../command.ts';
 import { largePackage } from '../packages/awkward-packages.ts';
 import { mustWork, startUpdatedApkDevice, stateOf } from './start-apk-device.ts';

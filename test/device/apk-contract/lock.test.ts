@@ -3,8 +3,8 @@ import { join } from 'node:path';
 
 import { expect, test } from 'vitest';
 
-import { toApkPackage } from '../apk-conversion.ts';
-import type { ApkDevice } from '../apk-device.ts';
+import { toApkPackage } from '../apk-device/apk-conversion.ts';
+import type { ApkDevice } from '../apk-device/apk-device.ts';
 import { runCommand, type RunningCommand } from '../command.ts';
 import { slowPackage } from '../packages/awkward-packages.ts';
 import { lines, mustWork, startUpdatedApkDevice, stateOf } from './start-apk-device.ts';

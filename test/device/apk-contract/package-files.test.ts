@@ -3,8 +3,8 @@ import { join } from 'node:path';
 
 import { expect, test } from 'vitest';
 
-import type { ApkDevice } from '../apk-device.ts';
-import { createApk, type ApkSource } from '../apk.ts';
+import type { ApkDevice } from '../apk-device/apk-device.ts';
+import { createApk, type ApkSource } from '../apk-device/apk.ts';
 import { runCommand } from '../command.ts';
 import { createIpk } from '../ipk.ts';
 import { mustWork, startUpdatedApkDevice, stateOf } from './start-apk-device.ts';

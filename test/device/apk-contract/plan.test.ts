@@ -3,7 +3,7 @@ import { join } from 'node:path';
 
 import { expect, test } from 'vitest';
 
-import type { ApkDevice } from '../apk-device.ts';
+import type { ApkDevice } from '../apk-device/apk-device.ts';
 import { lines, mustWork, startUpdatedApkDevice, stateOf } from './start-apk-device.ts';
 
 async function query(device: ApkDevice, ...words: readonly string[]): Promise<unknown> {

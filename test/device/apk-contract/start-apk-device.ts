@@ -1,7 +1,11 @@
 import { onTestFinished } from 'vitest';
 
-import { createApkDevice, type ApkDevice, type ApkDeviceOptions } from '../apk-device.ts';
-import type { ApkFeedPackage } from '../apk-index.ts';
+import {
+  createApkDevice,
+  type ApkDevice,
+  type ApkDeviceOptions,
+} from '../apk-device/apk-device.ts';
+import type { ApkFeedPackage } from '../apk-device/apk-index.ts';
 
 /** A device that goes away with the test. */
 export async function startApkDevice(options?: ApkDeviceOptions): Promise<ApkDevice> {

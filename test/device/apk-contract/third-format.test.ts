@@ -3,8 +3,8 @@ import { join } from 'node:path';
 
 import { describe, expect, test } from 'vitest';
 
-import type { ApkDevice } from '../apk-device.ts';
-import { THIRD_INDEX_NAME } from '../apk-third-format.ts';
+import type { ApkDevice } from '../apk-device/apk-device.ts';
+import { THIRD_INDEX_NAME } from '../apk-device/apk-third-format.ts';
 import { mustWork, startApkDevice, startUpdatedApkDevice, stateOf } from './start-apk-device.ts';
 
 const maker = process.env.APK_FULL;

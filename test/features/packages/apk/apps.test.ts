@@ -3,7 +3,7 @@ import { join } from 'node:path';
 
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 
-import { createApk } from '../../../device/apk.ts';
+import { createApk } from '../../../device/apk-device/apk.ts';
 import { openApkStore, type ApkStore } from './open-store.ts';
 
 let store: ApkStore;

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 
-import type { ApkFeedPackage } from '../../../device/apk-index.ts';
+import type { ApkFeedPackage } from '../../../device/apk-device/apk-index.ts';
 import { openApkStore, type ApkStore } from './open-store.ts';
 
 const PACKAGES: readonly ApkFeedPackage[] = [

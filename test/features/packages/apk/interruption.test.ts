@@ -3,9 +3,9 @@ import { join } from 'node:path';
 
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 
-import type { ApkFeedPackage } from '../../../device/apk-index.ts';
-import { apkFeedPackages } from '../../../device/apk-device.ts';
-import { createApkFeedFiles } from '../../../device/apk-index.ts';
+import type { ApkFeedPackage } from '../../../device/apk-device/apk-index.ts';
+import { apkFeedPackages } from '../../../device/apk-device/apk-device.ts';
+import { createApkFeedFiles } from '../../../device/apk-device/apk-index.ts';
 import { asOfAnotherBoot } from '../../../support/power-cut.ts';
 import { processesOf } from './device-processes.ts';
 import { openApkStore, type ApkStore } from './open-store.ts';

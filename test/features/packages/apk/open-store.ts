@@ -2,7 +2,7 @@ import {
   createApkDevice,
   type ApkDevice,
   type ApkDeviceOptions,
-} from '../../../device/apk-device.ts';
+} from '../../../device/apk-device/apk-device.ts';
 import { startDaemon, type TaskStatus, type TestDaemon } from '../../../device/daemon.ts';
 import type { DaemonOptions } from '../../../device/daemon-process.ts';
 

@@ -4,13 +4,13 @@ import {
   createApk as packApk,
   type Apk as PackedApk,
   type ApkScript,
-} from '../../packaging/apk.ts';
+} from '../../../packaging/apk.ts';
 import {
   installedBytes,
   type PackageFile,
   type PackageFiles,
-} from '../../packaging/package-files.ts';
-import { MODIFIED_AT } from './tar.ts';
+} from '../../../packaging/package-files.ts';
+import { MODIFIED_AT } from '../tar.ts';
 
 /** A package for apk, as OpenWrt's builder describes it. */
 export interface ApkSource {

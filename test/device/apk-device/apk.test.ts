@@ -9,7 +9,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { apkFeedPackages } from './apk-device.ts';
 import { createApkFeedFiles, INDEX_NAME, publicKey } from './apk-index.ts';
 import { createApk, type Apk } from './apk.ts';
-import { runCommand } from './command.ts';
+import { runCommand } from '../command.ts';
 
 test('the same source gives the same bytes', () => {
   const [first, second] = [1, 2].map(() =>

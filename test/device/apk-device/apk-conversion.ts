@@ -1,7 +1,7 @@
-import type { ApkScript } from '../../packaging/apk.ts';
+import type { ApkScript } from '../../../packaging/apk.ts';
 import type { ApkFeedPackage } from './apk-index.ts';
-import type { FeedPackage } from './feed-index.ts';
-import { DEFAULT_POSTINST, DEFAULT_PRERM } from './packages/package-parts.ts';
+import type { FeedPackage } from '../feed-index.ts';
+import { DEFAULT_POSTINST, DEFAULT_PRERM } from '../packages/package-parts.ts';
 
 /**
  * The same package for apk as OpenWrt's builder makes it: versions get an `r` before the release,

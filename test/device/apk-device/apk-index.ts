@@ -1,11 +1,11 @@
 import { createSign, generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 
-import { createUnendedTar } from '../../packaging/apk.ts';
-import { installedBytes } from '../../packaging/package-files.ts';
-import { createTar } from '../../packaging/tar.ts';
+import { createUnendedTar } from '../../../packaging/apk.ts';
+import { installedBytes } from '../../../packaging/package-files.ts';
+import { createTar } from '../../../packaging/tar.ts';
 import { createApk, describe, type Apk, type ApkSource } from './apk.ts';
-import { MODIFIED_AT } from './tar.ts';
+import { MODIFIED_AT } from '../tar.ts';
 
 export interface ApkFeedPackage extends ApkSource {
   /** What the index says wrongly: a checksum that does not fit, or a file that is not there. */

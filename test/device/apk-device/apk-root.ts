@@ -3,12 +3,12 @@ import { chmod, mkdir, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 
-import { installedBytes, toEntries } from '../../packaging/package-files.ts';
-import { createTar, type TarEntry } from '../../packaging/tar.ts';
+import { installedBytes, toEntries } from '../../../packaging/package-files.ts';
+import { createTar, type TarEntry } from '../../../packaging/tar.ts';
 import { KEY_NAME, stanzaText } from './apk-index.ts';
 import { createApk, type Apk, type ApkSource } from './apk.ts';
-import { ARCHITECTURE } from './packages/packages.ts';
-import { MODIFIED_AT } from './tar.ts';
+import { ARCHITECTURE } from '../packages/packages.ts';
+import { MODIFIED_AT } from '../tar.ts';
 
 export interface ApkRootOptions {
   feedUrl: string;

@@ -3,10 +3,10 @@ import { chmod, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 
-import type { PackageFiles } from '../../packaging/package-files.ts';
+import type { PackageFiles } from '../../../packaging/package-files.ts';
 import type { ApkFeedPackage } from './apk-index.ts';
 import { createApk, describe } from './apk.ts';
-import { runCommand } from './command.ts';
+import { runCommand } from '../command.ts';
 
 /** The name of a feed's index in OpenWrt's feeds. */
 export const THIRD_INDEX_NAME = 'packages.adb';

@@ -13,10 +13,10 @@ import {
 } from './apk-index.ts';
 import { BASE_SYSTEM, createApkRoot } from './apk-root.ts';
 import { createThirdFormatMaker, THIRD_INDEX_NAME } from './apk-third-format.ts';
-import { runCommand, startCommand, type Outcome, type RunningCommand } from './command.ts';
-import { createFeedOf, type Feed } from './feed.ts';
-import { awkwardPackages, tinyPackages } from './packages/awkward-packages.ts';
-import { appPackages, type FeedVersion } from './packages/packages.ts';
+import { runCommand, startCommand, type Outcome, type RunningCommand } from '../command.ts';
+import { createFeedOf, type Feed } from '../feed.ts';
+import { awkwardPackages, tinyPackages } from '../packages/awkward-packages.ts';
+import { appPackages, type FeedVersion } from '../packages/packages.ts';
 
 export interface ApkDeviceOptions {
   /** An existing folder to lay the device out in; by default a new temporary one. */
@@ -151,7 +151,7 @@ export function apkFeedPackages(
   return [...usual.filter(({ name }) => !replaced.has(name)), ...further];
 }
 
-const STAND_IN = join(import.meta.dirname, 'bin-apk/apk');
+const STAND_IN = join(import.meta.dirname, '../bin-apk/apk');
 
 /**
  * Scripts run on the host and learn from their environment which root is theirs, since the folder
