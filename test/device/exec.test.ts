@@ -23,7 +23,9 @@ describe('a short command', () => {
   });
 
   test('is answered for when it has ended, though something that it left behind holds its output open', async () => {
-    const { exitCode, stdout } = await run(shell('setsid sleep 60 & echo $!'), LIMITS);
+    // In a session of its own before the command ends, or it would be ended with it.
+    const leaveBehind = "exec 3>&1; pid=$(setsid sh -c 'sleep 60 >&3 & echo $!'); echo $pid";
+    const { exitCode, stdout } = await run(shell(leaveBehind), LIMITS);
     process.kill(Number(stdout));
     expect(exitCode).toBe(0);
   });

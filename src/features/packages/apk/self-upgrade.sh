@@ -34,7 +34,22 @@ version() {
     is && /^V:/ { print substr($0, 3) }' "$installed"
 }
 
-is_whole() { ! run_apk audit --packages --system | grep -Fqx "$package"; }
+# The package's files on record, but for those that go when they have run.
+own_files() {
+  awk -v name="$package" '
+    /^P:/ { is = (substr($0, 3) == name) }
+    is && /^F:/ { home = substr($0, 3) }
+    is && /^R:/ { print home "/" substr($0, 3) }' "$installed" | grep -v '^etc/uci-defaults/'
+}
+
+# audit sees no missing file if its folder is gone with it.
+is_whole() {
+  own_files >"$folder/own"
+  while read -r path; do
+    [ -e "$root/$path" ] || [ -L "$root/$path" ] || return 1
+  done <"$folder/own"
+  ! run_apk audit --system | sed 's/^[^ ]* //' | grep -Fqxf "$folder/own"
+}
 
 # apk replaces its record by rename: there is nothing to mend.
 mend_database() { :; }

@@ -1,0 +1,100 @@
+import { readFile, rename, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+
+import { createApkDevice, type ApkDevice } from '../device/apk-device/apk-device.ts';
+import { startDaemon, type TestDaemon } from '../device/daemon.ts';
+import { tinyPackages } from '../device/packages/awkward-packages.ts';
+import { cpuSeconds, median, report, timed } from './measures.ts';
+
+/**
+ * `APK=/path/to/apk node --import tsx test/bench/apk.ts`: depotd beside apk alone, in one run on one
+ * machine. The figures are printed, not judged: machines differ.
+ */
+const INSTALLS = 20;
+const PACKAGES = 2000;
+const CHANGES = 10;
+const IDLE_MS = 10_000;
+
+const device = await createApkDevice({ packages: tinyPackages(INSTALLS) });
+await device.apk('update');
+const daemon = await startDaemon(device, { set: ['main.keep_jobs=100'] });
+try {
+  await benchInstalls(device, daemon);
+  await benchReading(device, daemon);
+  await benchWatch(daemon);
+} finally {
+  await daemon.close();
+  await device.close();
+}
+
+/** The same packages by apk and by depotd, in turns. */
+async function benchInstalls({ apk }: ApkDevice, { submit, get }: TestDaemon): Promise<void> {
+  const alone: number[] = [];
+  const through: number[] = [];
+  for (const { name } of tinyPackages(INSTALLS)) {
+    alone.push((await timed(() => apk('add', name))).ms);
+    await apk('del', name);
+    const install = async (): Promise<void> => {
+      const id = await submit('install', { package: name });
+      for (;;) {
+        const answer = await get(`admin/system/tasks/status?task_id=${id}`);
+        const { running, state } = (await answer.json()) as { running: boolean; state: string };
+        if (running) continue;
+        if (state !== 'done') throw new Error(`${name} is ${state}`);
+        return;
+      }
+    };
+    through.push((await timed(install)).ms);
+  }
+  report('install', {
+    'apk alone ms': median(alone),
+    'through depotd ms': median(through),
+    'more ms': median(through) - median(alone),
+  });
+}
+
+/** How long after a change by somebody else the answer has it. */
+async function benchReading({ root }: ApkDevice, { get }: TestDaemon): Promise<void> {
+  const file = join(root, 'lib/apk/db/installed');
+  const before = await readFile(file, 'utf8');
+  const others = Array.from({ length: PACKAGES }, (_, index) =>
+    entryOf(`filler-${index}`, '1.0-r0'),
+  );
+  const times: number[] = [];
+  for (let change = 1; change <= CHANGES; change += 1) {
+    await writeFile(`${file}.new`, before + others.join('') + entryOf('changing', `${change}-r0`));
+    await rename(`${file}.new`, file);
+    const seen = async (): Promise<void> => {
+      for (;;) {
+        const answer = await get('admin/store/status?package=changing');
+        const { version } = (await answer.json()) as { version?: string };
+        if (version === `${change}-r0`) return;
+        await delay(1);
+      }
+    };
+    times.push((await timed(seen)).ms);
+    await delay(500);
+  }
+  report('a change seen', {
+    packages: PACKAGES,
+    'median ms': median(times),
+    'slowest ms': Math.max(...times),
+  });
+}
+
+/** A record as apk writes it, with five files. */
+function entryOf(name: string, version: string): string {
+  const files = Array.from(
+    { length: 5 },
+    (_, index) => `R:${name}-${index}\nZ:Q1${'A'.repeat(27)}=\n`,
+  );
+  return `C:Q1${'B'.repeat(27)}=\nP:${name}\nV:${version}\nA:noarch\nS:1000\nI:1000\nT:${name}\nD:libc\nF:usr/share/${name}\n${files.join('')}\n`;
+}
+
+async function benchWatch({ pid }: TestDaemon): Promise<void> {
+  await delay(3000);
+  const before = cpuSeconds(pid);
+  await delay(IDLE_MS);
+  report('the watch at rest', { 'CPU s': cpuSeconds(pid) - before, 'in s': IDLE_MS / 1000 });
+}
