@@ -1,5 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 
+import { systemCode } from '../../../../src/errors.ts';
+
 /** The programs that run for a device in a folder: of one name, or all but its daemon. */
 export async function processesOf(
   root: string,
@@ -20,4 +22,15 @@ export async function processesOf(
     if (name === undefined || isNamed) found.push({ pid, command: words.join(' ') });
   }
   return found;
+}
+
+/** Kills what `processesOf` finds. One that has ended by itself meanwhile is as good as killed. */
+export async function killProcesses(root: string, name?: string): Promise<void> {
+  for (const { pid } of await processesOf(root, name)) {
+    try {
+      process.kill(pid, 'SIGKILL');
+    } catch (error) {
+      if (systemCode(error) !== 'ESRCH') throw error;
+    }
+  }
 }

@@ -7,7 +7,7 @@ import type { ApkFeedPackage } from '../../../device/apk-device/apk-index.ts';
 import { apkFeedPackages } from '../../../device/apk-device/apk-device.ts';
 import { createApkFeedFiles } from '../../../device/apk-device/apk-index.ts';
 import { asOfAnotherBoot } from '../../../support/power-cut.ts';
-import { processesOf } from './device-processes.ts';
+import { killProcesses, processesOf } from './device-processes.ts';
 import { openApkStore, type ApkStore } from './open-store.ts';
 
 /** The scripts of the second one take as long as somebody needs to break in. */
@@ -80,7 +80,7 @@ async function expectAgreement(): Promise<void> {
 }
 
 async function killApk(): Promise<void> {
-  for (const { pid } of await processesOf(store.device.root, 'apk')) process.kill(pid, 'SIGKILL');
+  await killProcesses(store.device.root, 'apk');
 }
 
 describe.each(['install', 'upgrade', 'remove'])('%s', (operation) => {
@@ -122,7 +122,7 @@ describe.each(['install', 'upgrade', 'remove'])('%s', (operation) => {
       const id = await startSlowly(operation);
       const before = await store.packages();
       await store.daemon.kill('SIGKILL');
-      for (const { pid } of await processesOf(store.device.root)) process.kill(pid, 'SIGKILL');
+      await killProcesses(store.device.root);
       // What is in memory is gone with it.
       await rm(join(store.device.root, 'var/cache/apk'), { recursive: true });
       if (!hasNetwork) await store.device.feed.close();
