@@ -10,6 +10,10 @@ import { openJournal } from '../../src/jobs/journal/journal.ts';
 import type { Queue } from '../../src/jobs/queue.ts';
 import { runCommand } from '../device/command.ts';
 import { openQueue, request, type OpenQueue } from './open-queue.ts';
+import { jobOf, savedIn } from './job-of.ts';
+
+/** What makes a record longer than what is left on a full disk. */
+const LARGE: Partial<Job> = { params: { fill: 'x'.repeat(10_000) } };
 
 let folder: string;
 let filler: string;
@@ -40,7 +44,7 @@ describe.skipIf(process.getuid?.() !== 0)('where the disk of the records is full
     await journal.save(jobOf('a'));
     await fill();
 
-    await expect(journal.save(jobOf('refused', 10_000))).rejects.toMatchObject({
+    await expect(journal.save(jobOf('refused', LARGE))).rejects.toMatchObject({
       code: 'no_space',
     });
     await free();
@@ -52,7 +56,7 @@ describe.skipIf(process.getuid?.() !== 0)('where the disk of the records is full
   test('a job that was refused does not come to be when the file is rewritten', async () => {
     const journal = await openJournal(folder);
     await fill();
-    await expect(journal.save(jobOf('refused', 10_000))).rejects.toMatchObject({
+    await expect(journal.save(jobOf('refused', LARGE))).rejects.toMatchObject({
       code: 'no_space',
     });
     await free();
@@ -64,7 +68,7 @@ describe.skipIf(process.getuid?.() !== 0)('where the disk of the records is full
 
   test('a daemon starts all the same, knows its jobs, and takes new ones when there is room', async () => {
     const first = await openJournal(folder);
-    await first.save(jobOf('a', 10_000));
+    await first.save(jobOf('a', LARGE));
     await first.close();
     await writeFile(join(folder, 'jobs.jsonl'), '{"id":"torn', { flag: 'a' });
     await fill();
@@ -219,29 +223,4 @@ async function reopen(): Promise<Queue> {
 async function ended(queue: Queue, { id }: Job): Promise<Job | undefined> {
   await expect.poll(() => queue.get(id)?.logBytes, { timeout: 20_000 }).toBeDefined();
   return queue.get(id);
-}
-
-/** @param bytes that its record has at least */
-function jobOf(id: string, bytes = 0): Job {
-  return {
-    id,
-    kind: 'install',
-    lane: 'package',
-    subject: 'demo',
-    params: { fill: 'x'.repeat(bytes) },
-    command: 'install demo',
-    state: 'queued',
-    createdAt: 1,
-    phase: 'steps',
-    done: [],
-    runs: 0,
-    resumes: 0,
-    memory: {},
-  };
-}
-
-async function savedIn(place: string): Promise<string[]> {
-  const { jobs, close } = await openJournal(place);
-  await close();
-  return jobs.map(({ id }) => id);
 }

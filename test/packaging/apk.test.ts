@@ -12,34 +12,18 @@ import { nodePackage, openwrtPackage } from '../../packaging/packages.ts';
 import { createApkDevice, type ApkDevice } from '../device/apk-device/apk-device.ts';
 import type { ApkFeedPackage } from '../device/apk-device/apk-index.ts';
 import type { Outcome } from '../device/command.ts';
+import { CONFIGURATION, stateFiles, TOOLS } from './installed-files.ts';
 
 /** Libraries bear their ABI version in their names. */
 const LIBRARIES = ['libgcc1', 'libstdcpp6'];
-const TOOLS = [
-  'rsync',
-  'script-utils',
-  'lsblk',
-  'blkid',
-  'ucode',
-  'ucode-mod-fs',
-  'ucode-mod-socket',
-];
 /** apk removes a folder in which nobody else has something; on a device others have. */
 const OTHERS: PackageFiles = Object.fromEntries(
   ['etc/config', 'etc/init.d', 'etc/uci-defaults', 'usr/bin', 'usr/sbin', 'usr/share'].map(
     (folder) => [`/${folder}/other`, ''],
   ),
 );
-const CONFIGURATION = 'etc/config/depotd';
 const HOOK = 'etc/rc.d/S96depotd-upgrade';
-/** What a daemon that has run leaves, and its relay. */
-const STATE = [
-  'etc/depotd/jobs.jsonl',
-  'etc/depotd/password',
-  'tmp/log/depotd/1.log',
-  'tmp/depotd/upload.apk',
-  'tmp/run/depotd.sock.stream1',
-];
+const STATE = stateFiles('apk');
 
 test('installing brings the programs, enables the service and fetches what is needed', async () => {
   const on = await startDevice();

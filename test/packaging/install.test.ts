@@ -8,25 +8,9 @@ import { nodePackage, openwrtPackage } from '../../packaging/packages.ts';
 import { createDevice, type Device } from '../device/device.ts';
 import type { FeedPackage } from '../device/feed-index.ts';
 import { simplePackage } from '../device/packages/package-parts.ts';
+import { CONFIGURATION, stateFiles, TOOLS } from './installed-files.ts';
 
-const TOOLS = [
-  'rsync',
-  'script-utils',
-  'lsblk',
-  'blkid',
-  'ucode',
-  'ucode-mod-fs',
-  'ucode-mod-socket',
-];
-const CONFIGURATION = 'etc/config/depotd';
-/** What a daemon that has run leaves, and its relay. */
-const STATE = [
-  'etc/depotd/jobs.jsonl',
-  'etc/depotd/password',
-  'tmp/log/depotd/1.log',
-  'tmp/depotd/upload.ipk',
-  'tmp/run/depotd.sock.stream1',
-];
+const STATE = stateFiles('ipk');
 
 test('installing brings the programs, enables the service and runs the first configuration once', async () => {
   const device = await startDevice();

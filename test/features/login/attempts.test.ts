@@ -1,38 +1,20 @@
-import { stat } from 'node:fs/promises';
-import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, expect, test } from 'vitest';
 
 import { runCommand } from '../../device/command.ts';
-import { startDaemon, type TestDaemon } from '../../device/daemon.ts';
-import { createDevice, type Device } from '../../device/device.ts';
-import { ask, type Answer, type Question } from '../../support/ask.ts';
-import { createOwner, type Owner } from '../../support/owner.ts';
+import { type Answer, type Question } from '../../support/ask.ts';
+import { startPasswordDaemon, type PasswordDaemon } from './password-daemon.ts';
 
-let device: Device;
-let daemon: TestDaemon;
-let owner: Owner;
-let socketPath: string;
+let daemon: PasswordDaemon['daemon'];
+let owner: PasswordDaemon['owner'];
+let socketPath: PasswordDaemon['socketPath'];
+let tokenStatus: PasswordDaemon['tokenStatus'];
+let close: PasswordDaemon['close'];
 
 beforeEach(async () => {
-  device = await createDevice();
-  socketPath = join(device.root, 'depotd.sock');
-  daemon = await startDaemon(device, {
-    set: ['main.auth=password', `main.listen=unix:${socketPath}`],
-  });
-  owner = createOwner(daemon);
-  await vi.waitFor(() => stat(socketPath), { timeout: 20_000 });
+  ({ daemon, owner, socketPath, tokenStatus, close } = await startPasswordDaemon());
 });
 
-afterEach(async () => {
-  await daemon.close();
-  await device.close();
-});
-
-function tokenStatus(cookie: string): Promise<number> {
-  return ask(`${daemon.url}${daemon.base}/admin/store/token`, { headers: { cookie } }).then(
-    ({ status }) => status,
-  );
-}
+afterEach(() => close());
 
 test('after ten wrong attempts at once the address waits, right password or not, and others do not', async () => {
   await owner.setFirstPassword('secret');

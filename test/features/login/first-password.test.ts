@@ -1,36 +1,23 @@
 import { chmod, readFile, rm, stat } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, expect, test } from 'vitest';
 
-import { startDaemon, type TestDaemon } from '../../device/daemon.ts';
-import { createDevice, type Device } from '../../device/device.ts';
-import { ask, type Answer, type Question } from '../../support/ask.ts';
-import { createOwner, type Owner } from '../../support/owner.ts';
+import { ask, type Answer } from '../../support/ask.ts';
+import { startPasswordDaemon, type PasswordDaemon } from './password-daemon.ts';
 
-let device: Device;
-let daemon: TestDaemon;
-let owner: Owner;
-let socketPath: string;
+let device: PasswordDaemon['device'];
+let daemon: PasswordDaemon['daemon'];
+let owner: PasswordDaemon['owner'];
+let socketPath: PasswordDaemon['socketPath'];
+let admin: PasswordDaemon['admin'];
+let close: PasswordDaemon['close'];
 
 beforeEach(async () => {
-  device = await createDevice();
-  socketPath = join(device.root, 'depotd.sock');
-  daemon = await startDaemon(device, {
-    set: ['main.auth=password', `main.listen=unix:${socketPath}`],
-  });
-  owner = createOwner(daemon);
-  await vi.waitFor(() => stat(socketPath), { timeout: 20_000 });
+  ({ device, daemon, owner, socketPath, admin, close } = await startPasswordDaemon());
 });
 
-afterEach(async () => {
-  await daemon.close();
-  await device.close();
-});
-
-function admin(path: string, question: Question = {}): Promise<Answer> {
-  return ask(`${daemon.url}${daemon.base}/admin/${path}`, question);
-}
+afterEach(() => close());
 
 test.for(['x-forwarded-for', 'x-forwarded-proto', 'forwarded', 'via', 'x-real-ip'])(
   'the first password is not set through a proxy that sends %s',

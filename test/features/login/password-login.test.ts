@@ -1,39 +1,19 @@
-import { stat } from 'node:fs/promises';
-import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, expect, test } from 'vitest';
 
-import { startDaemon, type TestDaemon } from '../../device/daemon.ts';
-import { createDevice, type Device } from '../../device/device.ts';
-import { ask, type Answer, type Question } from '../../support/ask.ts';
-import { createOwner, type Owner } from '../../support/owner.ts';
+import { startPasswordDaemon, type PasswordDaemon } from './password-daemon.ts';
 
-let device: Device;
-let daemon: TestDaemon;
-let owner: Owner;
-let socketPath: string;
+let daemon: PasswordDaemon['daemon'];
+let owner: PasswordDaemon['owner'];
+let socketPath: PasswordDaemon['socketPath'];
+let admin: PasswordDaemon['admin'];
+let tokenStatus: PasswordDaemon['tokenStatus'];
+let close: PasswordDaemon['close'];
 
 beforeEach(async () => {
-  device = await createDevice();
-  socketPath = join(device.root, 'depotd.sock');
-  daemon = await startDaemon(device, {
-    set: ['main.auth=password', `main.listen=unix:${socketPath}`],
-  });
-  owner = createOwner(daemon);
-  await vi.waitFor(() => stat(socketPath), { timeout: 20_000 });
+  ({ daemon, owner, socketPath, admin, tokenStatus, close } = await startPasswordDaemon());
 });
 
-afterEach(async () => {
-  await daemon.close();
-  await device.close();
-});
-
-function admin(path: string, question: Question = {}): Promise<Answer> {
-  return ask(`${daemon.url}${daemon.base}/admin/${path}`, question);
-}
-
-function tokenStatus(cookie: string): Promise<number> {
-  return admin('store/token', { headers: { cookie } }).then(({ status }) => status);
-}
+afterEach(() => close());
 
 test('a log-in gives a cookie that scripts and other sites do not get, and opens the doors', async () => {
   await owner.setFirstPassword('secret');

@@ -4,11 +4,11 @@ import { join } from 'node:path';
 
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 
-import type { Job } from '../../../src/jobs/job.ts';
 import { openJournal } from '../../../src/jobs/journal/journal.ts';
 import { toLine } from '../../../src/jobs/journal/record.ts';
 import { runCommand } from '../../device/command.ts';
 import { TYPESCRIPT } from '../../support/node-flags.ts';
+import { jobOf } from '../job-of.ts';
 
 let folder: string;
 let file: string;
@@ -269,24 +269,6 @@ test('what is appended to the file by hand is read', async () => {
   expect(next.jobs.map(({ id }) => id)).toEqual(['a', 'b']);
   await next.close();
 });
-
-function jobOf(id: string): Job {
-  return {
-    id,
-    kind: 'install',
-    lane: 'package',
-    subject: 'demo',
-    params: {},
-    command: 'install demo',
-    state: 'queued',
-    createdAt: 1,
-    phase: 'steps',
-    done: [],
-    runs: 0,
-    resumes: 0,
-    memory: {},
-  };
-}
 
 function markOf(pid: number): object {
   return { pid, startTicks: 1, bootId: 'boot', isOnTerminal: false };

@@ -13,9 +13,9 @@ import { join } from 'node:path';
 
 import { afterEach, beforeEach, expect, test } from 'vitest';
 
-import type { Job } from '../../../src/jobs/job.ts';
 import { openJournal } from '../../../src/jobs/journal/journal.ts';
 import { toLine } from '../../../src/jobs/journal/record.ts';
+import { jobOf, savedIn } from '../job-of.ts';
 
 let folder: string;
 let file: string;
@@ -167,30 +167,6 @@ test('a folder that cannot be written is named', async () => {
     message: expect.stringContaining(join(folder, 'plain/state')) as unknown,
   });
 });
-
-function jobOf(id: string): Job {
-  return {
-    id,
-    kind: 'install',
-    lane: 'package',
-    subject: 'demo',
-    params: {},
-    command: 'install demo',
-    state: 'queued',
-    createdAt: 1,
-    phase: 'steps',
-    done: [],
-    runs: 0,
-    resumes: 0,
-    memory: {},
-  };
-}
-
-async function savedIn(place: string): Promise<string[]> {
-  const { jobs, close } = await openJournal(place);
-  await close();
-  return jobs.map(({ id }) => id);
-}
 
 /** How often this process has called write(2), as proc(5) counts it. */
 async function writeCalls(): Promise<number> {

@@ -1,0 +1,44 @@
+import { stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { vi } from 'vitest';
+
+import { startDaemon, type TestDaemon } from '../../device/daemon.ts';
+import { createDevice, type Device } from '../../device/device.ts';
+import { ask, type Answer, type Question } from '../../support/ask.ts';
+import { createOwner, type Owner } from '../../support/owner.ts';
+
+/** A daemon with `main.auth password`, over TCP and its socket, and its owner. */
+export interface PasswordDaemon {
+  readonly device: Device;
+  readonly daemon: TestDaemon;
+  readonly owner: Owner;
+  readonly socketPath: string;
+  /** Asks for what lies below `admin/`. */
+  readonly admin: (path: string, question?: Question) => Promise<Answer>;
+  /** The status of a read with this cookie: 200 for who is logged in. */
+  readonly tokenStatus: (cookie: string) => Promise<number>;
+  readonly close: () => Promise<void>;
+}
+
+export async function startPasswordDaemon(): Promise<PasswordDaemon> {
+  const device = await createDevice();
+  const socketPath = join(device.root, 'depotd.sock');
+  const daemon = await startDaemon(device, {
+    set: ['main.auth=password', `main.listen=unix:${socketPath}`],
+  });
+  await vi.waitFor(() => stat(socketPath), { timeout: 20_000 });
+  const admin = (path: string, question: Question = {}): Promise<Answer> =>
+    ask(`${daemon.url}${daemon.base}/admin/${path}`, question);
+  return {
+    device,
+    daemon,
+    owner: createOwner(daemon),
+    socketPath,
+    admin,
+    tokenStatus: async (cookie) => (await admin('store/token', { headers: { cookie } })).status,
+    close: async () => {
+      await daemon.close();
+      await device.close();
+    },
+  };
+}
