@@ -52,6 +52,7 @@ const MANAGERS = /^features\/packages\/(opkg|apk)$/;
 const PORT = [
   'src/features/packages/package-manager.ts',
   'src/features/packages/package-database.ts',
+  'src/features/packages/problem.ts',
 ];
 /** What one feature may take of another; the rest of it is its own affair. */
 const OFFERED = [
@@ -63,6 +64,7 @@ const OFFERED = [
   'src/features/packages/package-tools.ts',
   'src/features/packages/transaction.ts',
   'src/features/packages/rollback.ts',
+  'src/features/packages/problem.ts',
 ];
 const FREE_TYPES = [
   'src/device/command.ts',
