@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 
 import { configDefaults, defineConfig } from 'vitest/config';
 
+import { PAGE_FILE, packPageFile } from './packaging/page-files.mjs';
 import { groupsLeftOut, TEST_GROUPS } from './test/support/test-groups.ts';
 
 /** What the build turns into texts is text here, too. */
@@ -13,10 +14,12 @@ const textFiles = {
     /\.(?:html|css|svg|client\.js|sh|script\.cjs)$/.test(source)
       ? `\0text:${resolve(importer ?? '', '..', source)}.js`
       : undefined,
-  load: (id: string) =>
-    id.startsWith('\0text:')
-      ? `export default ${JSON.stringify(readFileSync(id.slice('\0text:'.length, -'.js'.length), 'utf8'))}`
-      : undefined,
+  load: async (id: string) => {
+    if (!id.startsWith('\0text:')) return undefined;
+    const path = id.slice('\0text:'.length, -'.js'.length);
+    const text = PAGE_FILE.test(path) ? await packPageFile(path) : readFileSync(path, 'utf8');
+    return `export default ${JSON.stringify(text)}`;
+  },
 };
 
 /**

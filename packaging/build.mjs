@@ -2,6 +2,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { build as esbuild } from 'esbuild';
+import { pageFiles } from './page-files.mjs';
 import { bundledFolders, licencesOf } from './third-party.mjs';
 
 const root = new URL('..', import.meta.url);
@@ -19,27 +20,6 @@ async function build(settings) {
 // CommonJS packages inside an ES module bundle still call require() for Node's own modules.
 const requireForBundled =
   "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);";
-
-/**
- * A `.client.js` file runs in the browser: to the daemon it is text, bundled with the modules that
- * it imports.
- */
-const browserScripts = {
-  name: 'browser-scripts',
-  setup: ({ onLoad }) => {
-    onLoad({ filter: /\.client\.js$/ }, async ({ path }) => {
-      const { outputFiles } = await build({
-        entryPoints: [path],
-        bundle: true,
-        format: 'esm',
-        target: 'es2022',
-        minify: true,
-        write: false,
-      });
-      return { contents: outputFiles[0].text.trim(), loader: 'text' };
-    });
-  },
-};
 
 /** Programs for a shell or for Node beside the daemon are text to it, too, without the comments. */
 const programTexts = {
@@ -121,9 +101,9 @@ for (const { entry, outfile } of programs) {
     entryPoints: [entry],
     outfile,
     format: 'esm',
-    loader: { '.html': 'text', '.css': 'text', '.svg': 'text' },
+    loader: { '.svg': 'text' },
     define: { 'process.env.DEPOTD_VERSION': JSON.stringify(version) },
-    plugins: [browserScripts, programTexts, deferredPackages],
+    plugins: [pageFiles(build), programTexts, deferredPackages],
     banner: { js: `#!/usr/bin/env node\n${requireForBundled}` },
   });
 }

@@ -63,7 +63,7 @@ describe('the words of the field', () => {
 });
 
 function isChecked(path: string): boolean {
-  return /\.(?:ts|mjs)$/.test(path) && !/^(?:src\/panel|test\/(?:panel|faults))\//.test(path);
+  return /\.(?:ts|js|mjs)$/.test(path);
 }
 
 /** The names that a file declares. */
@@ -83,7 +83,7 @@ function declares(node: ts.Node): boolean {
   return !ts.isPropertyAccessExpression(node) && !ts.isImportSpecifier(node);
 }
 
-/** `takeFailure`, `MOST_PARTS` and `isTold` as words in lower case. */
+/** `takeFailure`, `MOST_PARTS` and `isReported` as words in lower case. */
 function wordsOf(name: string): string[] {
   return name.split(/_|(?<=[a-z0-9])(?=[A-Z])/).map((word) => word.toLowerCase());
 }

@@ -5,14 +5,14 @@ import { confirm } from './views/confirm.js';
 
 /** What people can do. Each of those that begin a task tells whether the daemon took it. */
 export function createActions({ api, notices, connection, tasks, onTask }) {
-  const take = async ({ code, stderr, task_id: id }) => {
+  const follow = async ({ code, stderr, task_id: id }) => {
     if (code !== 0) throw new Refused(stderr);
     notices.hide('refused');
     await onTask(id);
   };
   const submit = async (operation, parameters = {}) => {
     try {
-      await take(await api.post(`admin/store/${operation}`, parameters));
+      await follow(await api.post(`admin/store/${operation}`, parameters));
       return true;
     } catch (error) {
       connection.report(error);
@@ -54,8 +54,8 @@ export function createActions({ api, notices, connection, tasks, onTask }) {
       const { answer, cancel } = api.upload(file, onProgress);
       return {
         answer: answer
-          .then((body) => body && take(body).then(() => ''))
-          .catch((error) => tellProblem(connection, error)),
+          .then((body) => body && follow(body).then(() => ''))
+          .catch((error) => problemText(connection, error)),
         cancel,
       };
     },
@@ -69,7 +69,7 @@ export function createActions({ api, notices, connection, tasks, onTask }) {
 }
 
 /** @returns what to show beside the form; what concerns the whole page is shown at its head */
-function tellProblem(connection, error) {
+function problemText(connection, error) {
   if (error instanceof Refused && !error.needsLogin) return error.message;
   connection.report(error);
   return t('The file was not sent.');

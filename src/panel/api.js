@@ -57,12 +57,12 @@ export function createApi() {
       }
     },
     upload,
-    /** Bytes of a task's log; 0 where there is none. */
+    /** Bytes of a task's log; 0 if there is none. */
     logSize: async (id) => {
       const response = await ask(LOG_PATH, { task_id: id }, { method: 'HEAD' });
       return response.ok ? Number(response.headers.get('content-length') ?? 0) : 0;
     },
-    /** Bytes of a task's log behind an offset; none where nothing is new. */
+    /** Bytes of a task's log behind an offset; none if nothing is new. */
     logFrom: async (id, offset) => {
       const response = await ask(LOG_PATH, { task_id: id, offset });
       return new Uint8Array(response.status === 200 ? await response.arrayBuffer() : 0);

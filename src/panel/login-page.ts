@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto';
 
 import type { Language } from './language.js';
+import packedStyle from './styles/login.css';
 import { LOGIN_TEXTS, refusalText, type LoginTexts } from './texts/login-page.ts';
+import { unpackText } from './unpack-text.ts';
 
 /** What the page asks for. */
 export interface LoginForm {
@@ -32,8 +34,9 @@ export interface LoginProblem {
  */
 export function loginPage(form: LoginForm, options: LoginPageOptions): Response {
   const { problem } = options;
+  const style = unpackText(packedStyle);
   const policy =
-    `default-src 'none'; script-src '${hashOf(SCRIPT)}'; style-src '${hashOf(STYLE)}'; ` +
+    `default-src 'none'; script-src '${hashOf(SCRIPT)}'; style-src '${hashOf(style)}'; ` +
     `connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'self'`;
   const headers = {
     'content-type': 'text/html; charset=utf-8',
@@ -44,7 +47,10 @@ export function loginPage(form: LoginForm, options: LoginPageOptions): Response 
     'referrer-policy': 'same-origin',
     ...problem?.headers,
   };
-  return new Response(pageOf(form, options), { status: problem?.status ?? 200, headers });
+  return new Response(pageOf(form, { ...options, style }), {
+    status: problem?.status ?? 200,
+    headers,
+  });
 }
 
 function hashOf(text: string): string {
@@ -53,7 +59,7 @@ function hashOf(text: string): string {
 
 function pageOf(
   { asksUser, isPasswordSet }: LoginForm,
-  { language, problem }: LoginPageOptions,
+  { language, problem, style }: LoginPageOptions & { style: string },
 ): string {
   const texts = LOGIN_TEXTS[language];
   const user = asksUser ? userField(texts, problem?.username ?? 'root') : '';
@@ -64,8 +70,9 @@ function pageOf(
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width">
 <title>${texts.title}</title>
-<style>${STYLE}</style>
-<form method="post" data-unreachable="${escape(texts.unreachable)}" data-not-kept="${escape(texts.notKept)}">
+<style>${style}</style>
+<form method="post" ${attribute('unreachable', texts.unreachable)}
+${attribute('not-kept', texts.notKept)}>
 <h1>${texts.title}</h1>
 ${fields}
 <p role="alert">${escape(message)}</p>
@@ -77,14 +84,16 @@ ${fields}
 
 function userField({ user }: LoginTexts, value: string): string {
   return `<label for="username">${user}</label>
-<input id="username" name="username" value="${escape(value)}" autocomplete="username" autocapitalize="none" spellcheck="false" required>
+<input id="username" name="username" value="${escape(value)}" required
+autocomplete="username" autocapitalize="none" spellcheck="false">
 `;
 }
 
 /** @param isRequired a fresh device has an empty one */
 function passwordField({ title, password }: LoginTexts, isRequired: boolean): string {
   return `<label for="password">${password}</label>
-<input id="password" name="password" type="password" autocomplete="current-password" autofocus${isRequired ? ' required' : ''}>
+<input id="password" name="password" type="password" autofocus${isRequired ? ' required' : ''}
+autocomplete="current-password">
 <input type="hidden" name="page" value="1">
 <button>${title}</button>`;
 }
@@ -94,23 +103,13 @@ function howToSet({ noPassword }: LoginTexts): string {
 <code>depotctl passwd</code>`;
 }
 
+function attribute(name: string, value: string): string {
+  return `data-${name}="${escape(value)}"`;
+}
+
 function escape(text: string): string {
   return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 }
-
-const STYLE = `:root{color-scheme:light dark;font:1rem/1.5 system-ui,sans-serif}
-:root[data-theme=light]{color-scheme:light}
-:root[data-theme=dark]{color-scheme:dark}
-body{margin:0;background:light-dark(#f3f5f8,#0e1116);color:light-dark(#191d24,#e7eaf0)}
-form{max-width:20rem;margin:15vh auto;padding:1.25rem;display:grid;gap:.75rem;background:light-dark(#fff,#171b22);border:1px solid light-dark(#dfe3ea,#2a313c);border-radius:.9rem}
-@media(max-width:22rem){form{margin:1rem}}
-h1{font-size:1.15rem;margin:0}
-input,button{font:inherit;padding:.5rem .8rem;border:1px solid light-dark(#dfe3ea,#2a313c);border-radius:.6rem;background:light-dark(#fff,#10141a);color:inherit}
-button{background:light-dark(#2b59d9,#86a8ff);color:light-dark(#fff,#0c1531);font-weight:550;cursor:pointer}
-:focus-visible{outline:2px solid light-dark(#2b59d9,#86a8ff);outline-offset:2px}
-p{margin:0;color:light-dark(#b3261e,#ff8f86)}
-p.note{color:inherit}
-p:empty{display:none}`;
 
 /**
  * The answer is asked for as a page, so that what was wrong is told in the page's language. What

@@ -1,3 +1,3 @@
-/** The page's script as text: the build bundles panel.client.js with what it imports. */
-declare const text: string;
-export default text;
+/** The page's script with what it imports, packed as `unpackText` reads it. */
+declare const packed: string;
+export default packed;

@@ -29,7 +29,7 @@ function start() {
   setLanguage();
   const api = createApi();
   const notices = createNotices();
-  const tasks = createTaskList({ onChange: () => render(), onEnd: takeEnd });
+  const tasks = createTaskList({ onChange: () => render(), onEnd: handleEnd });
   let apps;
 
   const embedding = createEmbedding({ onLoggedIn: () => connection.resume() });
@@ -84,7 +84,7 @@ function start() {
       storage.load(),
     ]).catch(connection.report);
   }
-  function takeEnd(task) {
+  function handleEnd(task) {
     notices.announce(`${titleOf(task)}: ${stateWord(task.state)}`);
     if (task.kind === 'self-upgrade' && task.state === 'done') offerReload(notices);
     void Promise.all([loadApps(), records.load(), storage.load()]).catch(connection.report);

@@ -7,7 +7,7 @@ export interface TextRun {
 
 export interface TerminalText {
   write: (text: string) => void;
-  takeChanges: () => { firstLine: number; from: number; lines: TextRun[][] };
+  readChanges: () => { firstLine: number; from: number; lines: TextRun[][] };
   text: () => string;
 }
 

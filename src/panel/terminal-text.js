@@ -26,7 +26,7 @@ export function createTerminalText({ mostLines = 4000 } = {}) {
      * The lines that differ since the last call: `{ firstLine, from, lines }`, where `from` is the
      * number of the first of `lines`.
      */
-    takeChanges: () => {
+    readChanges: () => {
       const from = Math.max(screen.changedFrom, screen.firstLine);
       const lines = screen.lines.slice(from - screen.firstLine).map(runsOf);
       screen.changedFrom = screen.firstLine + screen.lines.length;
@@ -48,8 +48,18 @@ const PLAIN = String.fromCharCode(0);
 const BOLD = 32;
 
 const CSI = /^\x1b\[([0-9;:?<=>]*)[ -/]*([@-~])$/;
-const PIECES =
-  /\x1b\[[0-?]*[ -/]*[@-~]|\x1b[\]PX^_][^\x07\x1b]*(?:\x07|\x1b\\)?|\x1b[ -/]*[0-~]|[\x00-\x1f\x7f]|[^\x00-\x1f\x7f]+/g;
+const PIECES = new RegExp(
+  [
+    /\x1b\[[0-?]*[ -/]*[@-~]/,
+    /\x1b[\]PX^_][^\x07\x1b]*(?:\x07|\x1b\\)?/,
+    /\x1b[ -/]*[0-~]/,
+    /[\x00-\x1f\x7f]/,
+    /[^\x00-\x1f\x7f]+/,
+  ]
+    .map(({ source }) => source)
+    .join('|'),
+  'g',
+);
 /** A sequence that began at the end of the text and may go on in the next. */
 const UNFINISHED = /^\x1b(?:\[[0-?]*[ -/]*|[\]PX^_][^\x07\x1b]*\x1b?|[ -/]*)$/;
 

@@ -1,12 +1,13 @@
 /**
- * The build turns these files into text: the page's own sources are part of the daemon's one file.
+ * The build bundles the pages' own sources and compresses them, since they are part of the daemon's
+ * one file: gzip (RFC 1952) in base64, for `unpackText`.
  */
 declare module '*.html' {
-  const text: string;
-  export default text;
+  const packed: string;
+  export default packed;
 }
 
 declare module '*.css' {
-  const text: string;
-  export default text;
+  const packed: string;
+  export default packed;
 }

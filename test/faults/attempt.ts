@@ -210,7 +210,7 @@ async function end(stage: Stage): Promise<void> {
   await waitUntil(() => haveEnded(daemon), END_LIMIT_MS);
   await readJobs(stage);
   // What it says of a job whose end it could not record is to be true.
-  if (!jobs.some(({ status }) => status?.error?.includes(TAKEN_UP_AGAIN) === true)) return;
+  if (!jobs.some(({ status }) => status?.error?.includes(RESUMABLE) === true)) return;
   process.kill(daemon.pid(), 'SIGTERM');
   await waitUntil(() => !daemon.isUp(), 15_000);
   await daemon.ensure();
@@ -218,7 +218,7 @@ async function end(stage: Stage): Promise<void> {
   await readJobs(stage);
 }
 
-const TAKEN_UP_AGAIN = 'a restart of depotd may take it up again';
+const RESUMABLE = 'a restart of depotd may take it up again';
 
 async function readJobs({ daemon, jobs }: Stage): Promise<void> {
   for (const job of jobs) {

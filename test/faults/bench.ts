@@ -16,7 +16,7 @@ export interface Bench {
   readonly programs: Programs;
   /** The control files of a try; not on the device's disk. */
   readonly folder: string;
-  /** A file that fills the device's disk; empty where the device has no disk of its own. */
+  /** A file that fills the device's disk; empty if the device has no disk of its own. */
   readonly filler: string;
   /** For moves; undefined if this machine lets nobody make disks. */
   readonly containers: ContainerData | undefined;

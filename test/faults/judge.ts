@@ -144,17 +144,17 @@ async function problemsOfOthers({ bench, jobs }: FinishedTry): Promise<string[]>
     if ('refused' in job.answer && job.answer.refused.startsWith('no answer')) continue;
     const isThere = database.get(job.name)?.state === 'installed';
     if (isThere !== (job.status?.state === 'done')) {
-      problems.push(`${toldOf(job)}, and its package is ${isThere ? '' : 'not '}there`);
+      problems.push(`${statusLineOf(job)}, and its package is ${isThere ? '' : 'not '}there`);
     }
   }
   const last = jobs.at(-1);
   if (last !== undefined && last.status?.state !== 'done') {
-    problems.push(`the device does not go on: ${toldOf(last)}`);
+    problems.push(`the device does not go on: ${statusLineOf(last)}`);
   }
   return problems;
 }
 
-function toldOf({ name, answer, status }: TryJob): string {
+function statusLineOf({ name, answer, status }: TryJob): string {
   if ('refused' in answer) return `the ${name} job was refused (${answer.refused})`;
   return `the ${name} job was ${status?.state ?? 'forgotten'} (${status?.error ?? ''})`;
 }

@@ -46,7 +46,7 @@ function begin(name, path) {
   else if (fault === 'full') fillDisk();
   else if (fault === 'read-only') failing = 'EROFS';
   else if (fault === 'no watches') hasNoWatches = true;
-  else if (fault === 'descriptors') takeDescriptors();
+  else if (fault === 'descriptors') openDescriptors();
   else if (fault === 'clock') clockOffsetMs = plan.clockOffsetMs;
   if (forMs > 0) setTimeout(end, forMs).unref();
 }
@@ -62,7 +62,7 @@ function nameOf(path) {
 }
 
 /** None is left beyond those that are open; whoever runs the try gives them back. */
-function takeDescriptors() {
+function openDescriptors() {
   const open = fs.readdirSync('/proc/self/fd').length;
   childProcess.spawnSync('prlimit', ['--pid', String(process.pid), `--nofile=${open}:`]);
 }

@@ -137,7 +137,7 @@ export const SCENARIOS: readonly Scenario[] = [
       if (state === 'done') {
         return isThere || hasRecord ? ['undone, and yet the package or its record is there'] : [];
       }
-      return isThere && !hasRecord && !isTold(outcome)
+      return isThere && !hasRecord && !isReported(outcome)
         ? ['the record went, the package stayed']
         : [];
     },
@@ -155,7 +155,7 @@ async function judgeArrival(bench: Bench, outcome: Outcome, names: string[]): Pr
   if (state === 'done' && found.length < names.length) {
     problems.push(`done, but of ${names.join(', ')} only ${found.join(', ')} is installed`);
   }
-  if (state !== 'done' && found.length > 0 && !isTold(outcome)) {
+  if (state !== 'done' && found.length > 0 && !isReported(outcome)) {
     problems.push(`${state}, but ${found.join(', ')} is installed`);
   }
   return problems;
@@ -171,7 +171,7 @@ async function judgeRemoval(bench: Bench, outcome: Outcome): Promise<string[]> {
     state !== 'done' &&
     left.length === 1 &&
     left[0] === 'app-meta-numbered' &&
-    !isTold(outcome)
+    !isReported(outcome)
   ) {
     problems.push(`${state}, and only the half of the app is there: ${left.join(', ')}`);
   }
@@ -222,7 +222,7 @@ async function judgeUpload(bench: Bench, outcome: Outcome): Promise<string[]> {
   const records = await recordIds(bench);
   if (outcome.state === 'done' && records.length !== 1) problems.push('done without a run record');
   // Of a package that could not be taken away again the record stays, so that it can be undone.
-  if (outcome.state !== 'done' && records.length > 0 && !isTold(outcome)) {
+  if (outcome.state !== 'done' && records.length > 0 && !isReported(outcome)) {
     problems.push(`${outcome.state} with a record`);
   }
   // One that a read-only disk kept is tried again every 5 s.
@@ -238,7 +238,7 @@ async function waitingUploads({ device }: Bench): Promise<string[]> {
 }
 
 /** The daemon says what it could not put right, in the log or, where that is full, in the error. */
-function isTold({ log, error }: Outcome): boolean {
+function isReported({ log, error }: Outcome): boolean {
   return (
     /could not be put right|stays as opkg left it/.test(log) || /the repair failed: /.test(error)
   );

@@ -25,7 +25,7 @@ export interface Look {
   scheme: 'light' | 'dark';
 }
 
-/** @returns the path of a Chromium; undefined where none is on PATH */
+/** @returns the path of a Chromium; undefined if none is on PATH */
 export function findChromium(): string | undefined {
   const folders = (process.env.PATH ?? '').split(delimiter);
   return ['chromium', 'chromium-browser', 'google-chrome']
@@ -161,9 +161,9 @@ function createProtocol(child: ChildProcess, complaints: string[]): Send {
   output.setEncoding('utf8').on('data', (piece: string) => {
     const texts = (rest + piece).split('\0');
     rest = texts.pop() ?? '';
-    for (const text of texts) take(JSON.parse(text) as Message);
+    for (const text of texts) receive(JSON.parse(text) as Message);
   });
-  const take = ({ id = 0, params, result, error }: Message): void => {
+  const receive = ({ id = 0, params, result, error }: Message): void => {
     complaints.push(...complaintsIn(params));
     const answer = waiting.get(id);
     waiting.delete(id);

@@ -13,7 +13,7 @@ const [LIGHT, DARK] = ['rgb(243, 245, 248)', 'rgb(14, 17, 22)'];
 /**
  * A page of the device's own origin that embeds depotd's, as LuCI does; what it hears is in
  * `heard`.
- * @returns undefined where there is no browser: then the page itself is all that can be looked at
+ * @returns undefined if there is no browser: then the page itself is all that can be looked at
  */
 async function embed(
   url: string,

@@ -9,7 +9,7 @@ const IS_UP = "['up', 'polling'].includes(document.querySelector('#link').datase
 
 /**
  * @param until what to wait for, an expression in the page
- * @returns undefined where there is no browser: then the page itself is all that can be looked at
+ * @returns undefined if there is no browser: then the page itself is all that can be looked at
  */
 export async function openPanel(
   url: string,

@@ -1,4 +1,6 @@
 import { createHash } from 'node:crypto';
+import { request, type IncomingHttpHeaders } from 'node:http';
+import { gunzipSync } from 'node:zlib';
 
 import { expect, test } from 'vitest';
 
@@ -56,6 +58,60 @@ test('the base without its slash leads to the page, whatever prefix is in front'
     '/box/cgi-bin/panel/',
   );
 });
+
+test.each([
+  ['gzip, deflate, br', 'gzip'],
+  ['*', 'gzip'],
+  ['GZIP;q=0.5', 'gzip'],
+  ['gzip;q=0, *', undefined],
+  ['identity', undefined],
+  ['br', undefined],
+  [undefined, undefined],
+])('to whoever accepts %s the page is sent as %s', async (accepted, coding) => {
+  const { status, headers, body } = await requestPage(accepted);
+
+  expect(status).toBe(200);
+  expect(headers['content-encoding']).toBe(coding);
+  expect(headers.vary).toBe('Accept-Encoding');
+  const html = (coding === undefined ? body : gunzipSync(body)).toString();
+  expect(html.startsWith('<!doctype html>')).toBe(true);
+  expect(html.trimEnd().endsWith('</html>')).toBe(true);
+});
+
+test('the whole page is at most 60 kB on the way, and its two forms have two entity tags', async () => {
+  const [compressed, plain] = [await requestPage('gzip'), await requestPage('identity')];
+
+  expect(compressed.body.length).toBeLessThan(60_000);
+  expect(compressed.headers.etag).not.toBe(plain.headers.etag);
+  expect(gunzipSync(compressed.body).equals(plain.body)).toBe(true);
+});
+
+/** The page as it comes, not unpacked. */
+async function requestPage(accepted: string | undefined): Promise<ReceivedPage> {
+  const daemon = await startPanel();
+  const headers = accepted === undefined ? {} : { 'accept-encoding': accepted };
+  return new Promise((resolve, reject) => {
+    request(`${daemon.url}${daemon.base}/`, { headers }, (answer) => {
+      const pieces: Buffer[] = [];
+      answer.on('data', (piece: Buffer) => pieces.push(piece));
+      answer.on('end', () =>
+        resolve({
+          status: answer.statusCode,
+          headers: answer.headers,
+          body: Buffer.concat(pieces),
+        }),
+      );
+    })
+      .on('error', reject)
+      .end();
+  });
+}
+
+interface ReceivedPage {
+  status: number | undefined;
+  headers: IncomingHttpHeaders;
+  body: Buffer;
+}
 
 function hashOfElement(html: string, tag: string): string {
   const [, content = ''] = new RegExp(`<${tag}[^>]*>([^]*?)</${tag}>`).exec(html) ?? [];

@@ -33,7 +33,7 @@ test('a sequence may come in pieces', () => {
   for (const character of whole) terminal.write(character);
 
   expect(terminal.text()).toBe('green\nplain');
-  expect(terminal.takeChanges().lines).toEqual([
+  expect(terminal.readChanges().lines).toEqual([
     [{ text: 'green', colour: 3, isBold: true }],
     [{ text: 'plain', colour: 0, isBold: false }],
   ]);
@@ -42,11 +42,11 @@ test('a sequence may come in pieces', () => {
 test('changes begin at the first line that differs', () => {
   const terminal = createTerminalText();
   terminal.write('one\ntwo\nthr');
-  terminal.takeChanges();
+  terminal.readChanges();
 
   terminal.write('ee\nfour');
 
-  const { firstLine, from, lines } = terminal.takeChanges();
+  const { firstLine, from, lines } = terminal.readChanges();
   expect({ firstLine, from }).toEqual({ firstLine: 0, from: 2 });
   expect(lines.map((runs) => runs.map(({ text }) => text).join(''))).toEqual(['three', 'four']);
 });
@@ -56,7 +56,7 @@ test('old lines are forgotten, and numbers go on', () => {
 
   for (let line = 0; line < 1000; line += 1) terminal.write(`${line}\n`);
 
-  const { firstLine, lines } = terminal.takeChanges();
+  const { firstLine, lines } = terminal.readChanges();
   expect(lines.length).toBeLessThanOrEqual(125);
   expect(lines.length).toBeGreaterThanOrEqual(100);
   expect(lines[0]?.[0]?.text).toBe(String(firstLine));

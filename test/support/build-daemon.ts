@@ -3,10 +3,12 @@ import { join } from 'node:path';
 
 import { build, type Plugin } from 'esbuild';
 
+import { pageFiles } from '../../packaging/page-files.mjs';
+
 const ROOT = join(import.meta.dirname, '../..');
 const LIST = join(ROOT, 'src/features.ts');
 
-/** Builds a daemon with another list of features; of the page it has the scripts as they are. */
+/** Builds a daemon with another list of features. */
 export async function buildDaemon(
   outfile: string,
   editList: (source: string) => string,
@@ -17,10 +19,6 @@ export async function buildDaemon(
       bundler.onLoad({ filter: /src\/features\.ts$/ }, async () => ({
         contents: editList(await readFile(LIST, 'utf8')),
         loader: 'ts',
-      }));
-      bundler.onLoad({ filter: /\.client\.js$/ }, async ({ path }) => ({
-        contents: await readFile(path, 'utf8'),
-        loader: 'text',
       }));
     },
   };
@@ -33,8 +31,8 @@ export async function buildDaemon(
     format: 'esm',
     target: 'node20.19',
     logLevel: 'warning',
-    loader: { '.html': 'text', '.css': 'text', '.svg': 'text', '.sh': 'text', '.cjs': 'text' },
-    plugins: [edited],
+    loader: { '.svg': 'text', '.sh': 'text', '.cjs': 'text' },
+    plugins: [edited, pageFiles()],
     banner: {
       js: "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);",
     },

@@ -1,29 +1,19 @@
-import { createPage } from '../../panel/create-page.ts';
-import html from '../../panel/index.html';
-import script from '../../panel/panel.client.js';
-import css from '../../panel/panel.css';
-import { revalidated, unchanging } from '../../http/respond.ts';
+import { revalidated } from '../../http/respond.ts';
 import { openGet, type Route } from '../../http/route.ts';
+import { acceptsGzip } from './accepts-gzip.ts';
+import { createServedPage, type ServedPage } from './served-page.ts';
 
 /** The built-in page: it talks to the same interface as everybody. */
 export function panelRoutes({ base, auth }: { base: string; auth: string }): Route[] {
-  const page = createPage({ html, css, script, auth });
-  const { body, etag } = unchanging(page.html);
-  const headers = {
-    'content-type': 'text/html; charset=utf-8',
-    'content-security-policy': page.policy,
-    'referrer-policy': 'same-origin',
-    'x-frame-options': 'SAMEORIGIN',
-  };
+  let page: Promise<ServedPage> | undefined;
   return [
     openGet({
       path: `${base}/`,
       summary: 'The built-in panel page',
       params: {},
-      handle: ({ context }) => {
-        const answer = revalidated(context.req.raw, body, etag);
-        for (const [name, value] of Object.entries(headers)) answer.headers.set(name, value);
-        return answer;
+      handle: async ({ context }) => {
+        page ??= createServedPage(auth);
+        return servePage(context.req.raw, await page);
       },
     }),
     openGet({
@@ -39,4 +29,20 @@ export function panelRoutes({ base, auth }: { base: string; auth: string }): Rou
         }),
     }),
   ];
+}
+
+function servePage(request: Request, { policy, compressed, plain }: ServedPage): Response {
+  const isCompressed = acceptsGzip(request.headers.get('accept-encoding') ?? '');
+  const { body, etag } = isCompressed ? compressed : plain();
+  const answer = revalidated(request, body, etag);
+  const headers = {
+    'content-type': 'text/html; charset=utf-8',
+    'content-security-policy': policy,
+    'referrer-policy': 'same-origin',
+    'x-frame-options': 'SAMEORIGIN',
+    vary: 'Accept-Encoding',
+    ...(isCompressed && answer.status === 200 && { 'content-encoding': 'gzip' }),
+  };
+  for (const [name, value] of Object.entries(headers)) answer.headers.set(name, value);
+  return answer;
 }

@@ -67,7 +67,7 @@ function createCard(app, { loadIcon, onUpgrade, onRemove, onShowTask }) {
   ]);
 
   let iconOf;
-  /** The letter stands until there is a picture. Another version of the app may have another one. */
+  /** The letter stands until there is a picture. Another version may have another one. */
   const showIcon = (item) => {
     const wanted = `${item.name} ${versionOf(item)}`;
     if (iconOf === wanted) return;
@@ -88,7 +88,8 @@ function createCard(app, { loadIcon, onUpgrade, onRemove, onShowTask }) {
       description,
       item.broken === true
         ? t(
-            'The description of this app cannot be read. Removing and installing it again may help.',
+            'The description of this app cannot be read. ' +
+              'Removing and installing it again may help.',
           )
         : descriptionOf(item),
     );

@@ -21,7 +21,7 @@ export function createLogView({ api, task, onStatus }) {
   let isOver = false;
   let isClosed = false;
 
-  const take = (text, id) => {
+  const append = (text, id) => {
     offset = Number(id);
     screen.write(text);
   };
@@ -36,7 +36,7 @@ export function createLogView({ api, task, onStatus }) {
     stream = openStream(
       () => `admin/system/tasks/events?${new URLSearchParams({ task_id: task.id, offset })}`,
       {
-        listeners: { log: take, status: onStatus, end: finish },
+        listeners: { log: append, status: onStatus, end: finish },
         poll: () => ask().catch(() => undefined),
       },
     );
@@ -44,7 +44,7 @@ export function createLogView({ api, task, onStatus }) {
   const ask = async () => {
     const { status, text, end } = await readOn(api, task, offset);
     if (isOver || isClosed) return;
-    if (text !== '') take(text, end);
+    if (text !== '') append(text, end);
     if (status.running) onStatus(status);
     else if (status.exit_code !== 404) finish(status);
     else {
@@ -99,7 +99,7 @@ function createTerminal(task) {
 
   const draw = () => {
     frame = 0;
-    screen.draw(terminal.takeChanges());
+    screen.draw(terminal.readChanges());
   };
   screen.onCopy(() => terminal.text());
   return {

@@ -8,7 +8,7 @@ export function createTaskList({ onChange, onEnd }) {
   let tasks = new Map();
   let isLoaded = false;
 
-  const tellEnd = (task, before) => {
+  const notifyEnd = (task, before) => {
     if (!task.running && (before?.running ?? true)) onEnd(task);
   };
   return {
@@ -22,7 +22,7 @@ export function createTaskList({ onChange, onEnd }) {
       );
       onChange();
       // The first list is history.
-      if (isLoaded) for (const task of tasks.values()) tellEnd(task, before.get(task.id));
+      if (isLoaded) for (const task of tasks.values()) notifyEnd(task, before.get(task.id));
       isLoaded = true;
     },
     merge: (id, change) => {
@@ -30,7 +30,7 @@ export function createTaskList({ onChange, onEnd }) {
       const task = { ...before, ...change, id };
       tasks.set(id, task);
       onChange();
-      tellEnd(task, before);
+      notifyEnd(task, before);
     },
     /** Whether the list has come once. */
     isLoaded: () => isLoaded,

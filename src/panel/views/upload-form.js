@@ -4,7 +4,7 @@ import { percent } from '../words.js';
 
 /**
  * @param onSend gets the file and what to tell of its progress; returns `{ answer, cancel }`, whose
- *   answer is an error's text, empty where it was taken, or undefined where it was cancelled
+ *   answer is an error's text, empty if it was accepted, or undefined if it was cancelled
  */
 export function createUploadForm({ onSend }) {
   const form = byId('upload');

@@ -1,0 +1,5 @@
+import type { Plugin } from 'esbuild';
+
+export const PAGE_FILE: RegExp;
+export function packPageFile(path: string): Promise<string>;
+export function pageFiles(): Plugin;

@@ -1,0 +1,45 @@
+// What the built-in pages are made of, as the daemon carries it.
+import { readFileSync } from 'node:fs';
+import { gzipSync } from 'node:zlib';
+import { build as esbuild } from 'esbuild';
+
+/** Style sheets and scripts for a browser are bundled with what they import. */
+export const PAGE_FILE = /\.(?:client\.js|css|html)$/;
+
+/**
+ * Compressed, in base64: the daemon's file is smaller by it, and so is the memory of a daemon whose
+ * page nobody asks for.
+ * @param build esbuild's, or one that keeps record of what it bundled
+ * @returns gzip (RFC 1952) of the text, in base64
+ */
+export async function packPageFile(path, build = esbuild) {
+  return gzipSync(await textOf(path, build), { level: 9 }).toString('base64');
+}
+
+async function textOf(path, build) {
+  // A line break in the markup is a space, as browsers show it.
+  if (path.endsWith('.html')) return readFileSync(path, 'utf8').replace(/\n\s*/g, ' ');
+  const { outputFiles } = await build({
+    entryPoints: [path],
+    bundle: true,
+    format: 'esm',
+    target: 'es2022',
+    charset: 'utf8',
+    minify: true,
+    write: false,
+  });
+  return outputFiles[0].text.trim();
+}
+
+/** A plugin of esbuild. */
+export function pageFiles(build) {
+  return {
+    name: 'page-files',
+    setup: ({ onLoad }) => {
+      onLoad({ filter: PAGE_FILE }, async ({ path }) => ({
+        contents: await packPageFile(path, build),
+        loader: 'text',
+      }));
+    },
+  };
+}
