@@ -23,19 +23,34 @@ export const ERROR_STATUS = {
 export type ErrorCode = keyof typeof ERROR_STATUS;
 export type ErrorStatus = (typeof ERROR_STATUS)[ErrorCode];
 
+/** What a caller may branch on beyond the status, and what the owner of the device can do. */
+export interface Explanation {
+  /** Of the list in docs/http-api.md, such as `no_space`: what failed jobs have as `error_code`. */
+  code: string;
+  /** One sentence. */
+  remedy: string;
+}
+
 /**
  * The one exception that crosses a border between rooms. Its message is lower case and starts with
- * "cannot …".
+ * "cannot …". One that a job's step throws may carry an explanation, which the queue puts on record
+ * with the end of the job, and a refusal of the interface shows.
  */
 export class DepotError extends Error {
   readonly code: ErrorCode;
   readonly status: ErrorStatus;
+  readonly explanation?: Explanation;
 
-  constructor(code: ErrorCode, message: string, options?: { cause?: unknown }) {
+  constructor(
+    code: ErrorCode,
+    message: string,
+    { explanation, ...options }: { cause?: unknown; explanation?: Explanation } = {},
+  ) {
     super(message, options);
     this.name = 'DepotError';
     this.code = code;
     this.status = ERROR_STATUS[code];
+    if (explanation !== undefined) this.explanation = explanation;
   }
 }
 

@@ -133,7 +133,10 @@ async function followToEnd(
     },
   );
   if (invocation.isJson) await output.print(`${JSON.stringify({ task_id: id, ...task.raw })}\n`);
-  else output.say(verdictOf(task));
+  else {
+    output.say(verdictOf(task));
+    if (task.state === 'failed' && task.remedy !== '') output.say(task.remedy);
+  }
   return task.exitCode === 0;
 }
 

@@ -11,6 +11,8 @@ export interface Task {
   stoppedAt: number | undefined;
   exitCode: number | undefined;
   error: string;
+  /** What can be done about it. */
+  remedy: string;
   /** The step that it is at. */
   step: string;
   /** The answer as it came. */
@@ -30,6 +32,7 @@ export function readTask(id: string, body: unknown): Task {
     stoppedAt: numberIn('stop'),
     exitCode: numberIn('exit_code'),
     error: textIn(raw, 'error'),
+    remedy: textIn(raw, 'remedy'),
     step: textIn(raw.progress, 'label'),
     raw,
   };

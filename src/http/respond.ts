@@ -52,7 +52,7 @@ export function revalidated(
 
 /**
  * A refusal: always JSON, never a stack trace. Whatever is not ours is told as an internal error,
- * without its text.
+ * without its text. It has the code and the remedy that a job failed by the same cause would have.
  */
 export function refusal(
   error: unknown,
@@ -63,8 +63,14 @@ export function refusal(
     error instanceof DepotError
       ? error.message
       : 'cannot answer: an unexpected fault; the daemon log has it';
-  const body = options.isTask
-    ? { code: status, msg, stdout: '', stderr: msg }
-    : { code: status, msg };
+  const { explanation } = error instanceof DepotError ? error : {};
+  const body = {
+    code: status,
+    msg,
+    ...(options.isTask ? { stdout: '', stderr: msg } : {}),
+    ...(explanation === undefined
+      ? {}
+      : { error_code: explanation.code, remedy: explanation.remedy }),
+  };
   return json(body, status, options.headers ?? {});
 }

@@ -28,6 +28,12 @@ export interface Job {
   /** There when the job has ended, and 0 exactly when it is done. */
   exitCode?: number;
   error?: string;
+  /** Why it did not end as done, for programs: see `Explanation` in errors.ts. */
+  errorCode?: string;
+  /** What the owner can do about that, in one sentence. */
+  remedy?: string;
+  /** Names of the packages that it has changed, for jobs that change some. */
+  packages?: string[];
   /** Which list of its plan the job is in. */
   phase: 'steps' | 'repair';
   /** The id of the step it is at; undefined before the first step and after the last one. */
@@ -69,6 +75,9 @@ export interface Job {
 export interface Verdict {
   state: 'failed' | 'stopped' | 'interrupted';
   error: string;
+  /** Absent in records of a version that knew none. */
+  errorCode?: string;
+  remedy?: string;
   exitCode: number;
 }
 

@@ -1,4 +1,5 @@
 import type { Command } from '../device/command.ts';
+import type { DepotError } from '../errors.ts';
 import type { Job } from './job.ts';
 
 /**
@@ -50,6 +51,8 @@ export interface CommandStep extends StepBase {
   command: (context: StepContext) => Promise<Command | undefined> | Command | undefined;
   /** Whether another exit code than 0 fails the job at once; else a later step judges. */
   mustSucceed: boolean;
+  /** What such a failure means; default: a sentence with the exit code. */
+  failure?: (context: StepContext) => Promise<DepotError>;
   /**
    * Looks after the command while it runs, also when another daemon takes it up.
    * @returns how to stop that
@@ -79,10 +82,17 @@ export interface StepContext {
   note: (line: string) => Promise<void>;
   /** The first bytes of what the job's last command printed, as text. */
   printed: (bytes: number) => Promise<string>;
+  /**
+   * The last whole lines of what the job's last command printed, of at most so many bytes. What the
+   * daemon itself has added since is among them.
+   */
+  lastPrinted: (bytes: number) => Promise<string>;
   /** The task log, for a program that is started outside of the job and writes to it. */
   logFile: string;
   /** Shows another command to people from here on. */
   show: (command: string) => void;
+  /** Puts on record which packages the job has changed; what was said before counts no more. */
+  reportChanged: (packages: readonly string[]) => void;
   /**
    * For a repair: nothing of what the job is for is missing after all, so that it ends as done.
    */

@@ -2,6 +2,7 @@ import type { Processes } from '../device/ports.ts';
 import { DepotError, reasonOf } from '../errors.ts';
 import type { Log } from '../log.ts';
 import { endOrphans, settleJob } from './endings.ts';
+import { EXPLANATIONS } from './explanation.ts';
 import { ENDED_WITHOUT_CODE, newId, unixNow, type Job, type Lane, type Submission } from './job.ts';
 import { createJobIndex, type JobIndex } from './job-index.ts';
 import type { Journal } from './journal/journal.ts';
@@ -221,6 +222,8 @@ async function cancelQueued({ options, lanes, index }: Cancelling, job: Job): Pr
     state: 'stopped',
     exitCode: ENDED_WITHOUT_CODE,
     error: 'stopped on request, before it began',
+    errorCode: EXPLANATIONS.stopped.code,
+    remedy: EXPLANATIONS.stopped.remedy,
     stoppedAt: unixNow(),
   } as const;
   try {

@@ -33,7 +33,9 @@ export async function runCommand(run: Run, step: CommandStep, context: StepConte
   if (job.lastExitCode === 0) return;
   if (isToStop(run, step)) throw new Stopped();
   if (step.mustSucceed) {
-    throw new DepotError('command_failed', `cannot ${step.label}: exit code ${job.lastExitCode}`);
+    const failure = await step.failure?.(context);
+    const text = `cannot ${step.label}: exit code ${job.lastExitCode}`;
+    throw failure ?? new DepotError('command_failed', text);
   }
 }
 

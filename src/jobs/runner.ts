@@ -1,5 +1,6 @@
 import { outlastShortage } from '../device/shortage.ts';
 import { reasonOf } from '../errors.ts';
+import { EXPLANATIONS, failureFacts, sentence } from './explanation.ts';
 import { ENDED_WITHOUT_CODE, unixNow, type Job, type Verdict } from './job.ts';
 import { ownLine } from './log.ts';
 import { checkPlan, indexOfJump, indexOfPosition, moveTo } from './position.ts';
@@ -37,7 +38,8 @@ export interface Runner {
   stop: (job: Job) => void;
 }
 
-export type Ending = Required<Pick<Job, 'state' | 'exitCode' | 'stoppedAt'>> & Pick<Job, 'error'>;
+export type Ending = Required<Pick<Job, 'state' | 'exitCode' | 'stoppedAt'>> &
+  Pick<Job, 'error' | 'errorCode' | 'remedy'>;
 
 const MOST_RESUMES = 3;
 /** How long a step waits for descriptors before it fails. */
@@ -60,7 +62,7 @@ export function createRunner(options: RunnerOptions): Runner {
       } catch (error) {
         options.log.error({ task: job.id, reason: reasonOf(error) }, 'job broke off');
         await endLeft(options, job);
-        return endingOf({ state: 'failed', error: reasonOf(error), exitCode: 1 });
+        return endingOf({ state: 'failed', ...failureFacts(error), exitCode: 1 });
       } finally {
         aborts.delete(job.id);
       }
@@ -96,6 +98,8 @@ async function enter(options: RunnerOptions, job: Job): Promise<void> {
     const verdict: Verdict = {
       state: 'interrupted',
       error: 'the device went down while the job was running',
+      errorCode: EXPLANATIONS.interrupted.code,
+      remedy: EXPLANATIONS.interrupted.remedy,
       exitCode: ENDED_WITHOUT_CODE,
     };
     // The log may have gone with a tmpfs; then this is all there is.
@@ -106,6 +110,8 @@ async function enter(options: RunnerOptions, job: Job): Promise<void> {
     beginRepair(job, {
       state: 'failed',
       error: `cannot get on: taken up ${job.resumes} times without a step getting done`,
+      errorCode: EXPLANATIONS.unknown.code,
+      remedy: EXPLANATIONS.unknown.remedy,
       exitCode: 1,
     });
   }
@@ -207,18 +213,18 @@ async function runAct(run: Run, step: Act, context: StepContext): Promise<Jump |
  */
 async function fail(run: Run, error: unknown): Promise<void> {
   const { job, logs } = run;
-  const reason = reasonOf(error);
-  await logs.append(job.id, ownLine(reason)).catch(() => undefined);
+  const facts = failureFacts(error);
+  await logs.append(job.id, ownLine(facts.error)).catch(() => undefined);
   if (job.phase === 'repair') {
-    addToError(job, reason);
+    addToError(job, facts.error);
     moveTo(job, run.plan.repair, job.done.length + 1);
     return;
   }
   const exitCode =
     job.lastExitCode === undefined || job.lastExitCode === 0 ? undefined : job.lastExitCode;
   if (error instanceof Stopped) {
-    beginRepair(job, { state: 'stopped', error: reason, exitCode: exitCode ?? ENDED_WITHOUT_CODE });
-  } else beginRepair(job, { state: 'failed', error: reason, exitCode: exitCode ?? 1 });
+    beginRepair(job, { state: 'stopped', ...facts, exitCode: exitCode ?? ENDED_WITHOUT_CODE });
+  } else beginRepair(job, { state: 'failed', ...facts, exitCode: exitCode ?? 1 });
   await saveIfPossible(run, job);
 }
 
@@ -227,7 +233,7 @@ const REPAIR_FAILED = '; the repair failed: ';
 /** The log may be on the disk that is the reason. Only the first one is told there. */
 function addToError({ verdict }: Job, reason: string): void {
   if (verdict === undefined || verdict.error.includes(REPAIR_FAILED)) return;
-  verdict.error += REPAIR_FAILED + reason;
+  verdict.error = sentence(verdict.error + REPAIR_FAILED + reason);
 }
 
 function beginRepair(job: Job, verdict: Verdict): void {

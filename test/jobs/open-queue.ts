@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 
 import type { Command } from '../../src/device/command.ts';
+import { DepotError } from '../../src/errors.ts';
 import { createProcesses } from '../../src/device/processes.ts';
 import type { Job } from '../../src/jobs/job.ts';
 import { openJournal, type Journal } from '../../src/jobs/journal/journal.ts';
@@ -33,7 +34,7 @@ export interface QueueSettings {
  * The real journal, runner and queue, with plans for tests: a parameter whose name begins with a
  * digit is a step, one that begins with `r` a step of the repair; one that ends with `late` is not
  * stopped. Its value is a text for a shell, or `crash`, or `tell` for a note on whether the step is
- * told to stop, or `again ID` to go back to a step.
+ * told to stop, or `again ID` to go back to a step, or `fail CODE TEXT` for an error with that code.
  */
 export async function openQueue(
   folder: string,
@@ -66,6 +67,12 @@ export async function openQueue(
     const [, again] = /^again (.*)$/.exec(text) ?? [];
     if (again !== undefined) {
       return { id, label, act: () => Promise.resolve(retryFrom({ id: again })) };
+    }
+    const [, code, message = ''] = /^fail (\S+) ([^]*)$/.exec(text) ?? [];
+    if (code !== undefined) {
+      const explanation = { code, remedy: `Mend the ${code}.` };
+      const error = new DepotError('command_failed', message, { explanation });
+      return { id, label, act: () => Promise.reject(error) };
     }
     if (text !== 'crash' && text !== 'tell') {
       return {

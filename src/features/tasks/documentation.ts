@@ -5,6 +5,7 @@ import {
   unixSeconds,
   type FeatureDocumentation,
 } from '../../http/openapi/documentation.ts';
+import { PROBLEM_CODES } from '../packages/problem.ts';
 
 const progress = v.pipe(
   v.object({
@@ -31,8 +32,29 @@ const task = v.pipe(
     kind: v.optional(v.string()),
     package: v.optional(v.pipe(v.string(), v.description('what it is about'))),
     progress: v.optional(progress),
-    error: v.optional(v.pipe(v.string(), v.description('why it failed'))),
+    error: v.optional(v.pipe(v.string(), v.description('why it failed, in one sentence'))),
+    error_code: v.optional(
+      v.pipe(
+        v.picklist(PROBLEM_CODES),
+        v.description(
+          'why, for programs. Each task that failed, was stopped or was interrupted has one',
+        ),
+      ),
+    ),
+    remedy: v.optional(
+      v.pipe(v.string(), v.description('what the owner can do about it, in one sentence')),
+    ),
+    packages: v.optional(
+      v.pipe(v.array(v.string()), v.description('names of the packages that it has changed')),
+    ),
   }),
+  // JSON Schema has no word for it; the tests hold every answer to it.
+  v.check(
+    ({ state, error_code: code, remedy }) =>
+      !['failed', 'stopped', 'interrupted'].includes(state ?? '') ||
+      (code !== undefined && remedy !== undefined && remedy !== ''),
+    'a task that did not end well says why, and what can be done',
+  ),
   v.title('Task'),
 );
 

@@ -2,6 +2,7 @@ import * as v from 'valibot';
 import { DepotError } from '../../errors.ts';
 import type { Job } from '../../jobs/job.ts';
 import { isEnded } from '../../jobs/states.ts';
+import { formerExplanation } from '../../jobs/explanation.ts';
 import type { TaskLogs } from '../../jobs/log.ts';
 import type { FeatureContext } from '../feature.ts';
 import { PACKAGE_LANE } from '../packages/package-manager.ts';
@@ -119,7 +120,10 @@ async function stopPeerTask(queue: Queue): Promise<void> {
  * until it is not.
  */
 export function describeTask(job: Job): object {
-  const { state, kind, subject, command, startedAt, createdAt, stoppedAt, exitCode, error } = job;
+  const { state, kind, subject, command, startedAt, createdAt, stoppedAt, exitCode } = job;
+  const { error, packages } = job;
+  const former = formerExplanation(job);
+  const { errorCode = former?.code, remedy = former?.remedy } = job;
   return {
     running: !isEnded(state),
     ...(exitCode === undefined ? {} : { exit_code: exitCode }),
@@ -130,6 +134,9 @@ export function describeTask(job: Job): object {
     kind,
     package: subject,
     ...(error === undefined ? {} : { error }),
+    ...(errorCode === undefined ? {} : { error_code: errorCode }),
+    ...(remedy === undefined ? {} : { remedy }),
+    ...(packages === undefined ? {} : { packages }),
   };
 }
 

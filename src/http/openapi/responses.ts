@@ -67,7 +67,15 @@ function refusalsOf({ isTask, access, needsToken, acceptsUpload }: Route): JsonO
   };
 }
 
-const refusalFields = { code: { type: 'integer' }, msg: { type: 'string' } };
+const refusalFields = {
+  code: { type: 'integer' },
+  msg: { type: 'string' },
+  error_code: {
+    type: 'string',
+    description: 'the cause, if a task that failed for the same cause would have one',
+  },
+  remedy: { type: 'string', description: 'what the owner can do about it, in one sentence' },
+};
 
 /** Named by the refusals. */
 export const REFUSAL_SCHEMAS = {

@@ -8,8 +8,8 @@ import type { JobMarks } from './job-marks.ts';
 
 /** Lines beyond two a job that are let stand before the file is replaced. */
 const SPARE_LINES = 200;
-/** What a record may grow by until its end: an error, an exit code, times. */
-const GROWTH_BYTES = 512;
+/** What a record may grow by until its end: an error, its remedy, an exit code, times. */
+const GROWTH_BYTES = 1024;
 
 export interface JournalWriter {
   /**

@@ -80,6 +80,10 @@ async function adoptMarks(jobs: readonly Job[], marks: JobMarks): Promise<void> 
       exitCode: wasQueued ? ENDED_WITHOUT_CODE : 1,
       stoppedAt: unixNow(),
       error: 'it has ended, and there was no room to record how',
+      errorCode: wasQueued ? 'stopped' : 'no_space',
+      remedy: wasQueued
+        ? 'Start the task again if you still want it.'
+        : 'Free space on the device, then look whether what the task was for is done.',
     });
   }
   const unended = jobs.filter(({ state }) => !isEnded(state));

@@ -1,0 +1,74 @@
+import { isDiskFull } from '../device/disk-full.ts';
+import { DepotError, reasonOf, type ErrorCode, type Explanation } from '../errors.ts';
+import type { Job } from './job.ts';
+import { Stopped } from './run.ts';
+
+/** The ends that jobs of every kind may have; features bring further codes with their errors. */
+export const EXPLANATIONS = {
+  stopped: { code: 'stopped', remedy: 'Start the task again if you still want it.' },
+  interrupted: {
+    code: 'interrupted',
+    remedy: 'Check that the device has a steady power supply, then start the task again.',
+  },
+  unknown: { code: 'unknown', remedy: 'Read the end of the task log.' },
+  noSpace: { code: 'no_space', remedy: 'Free space on the device, then try again.' },
+} as const satisfies Record<string, Explanation>;
+
+/** For an error that brings no explanation of its own. */
+const BY_CODE: Partial<Record<ErrorCode, Explanation>> = {
+  no_space: EXPLANATIONS.noSpace,
+  not_found: { code: 'not_found', remedy: 'Check that what the task is about is still there.' },
+  bad_request: {
+    code: 'not_allowed',
+    remedy: 'Change what the message names, then start the task again.',
+  },
+  forbidden: { code: 'not_allowed', remedy: 'Ask somebody who may do it.' },
+  upstream_unreachable: {
+    code: 'download_failed',
+    remedy: 'Check the internet connection, then try again.',
+  },
+  upstream_timeout: {
+    code: 'download_failed',
+    remedy: 'Check the internet connection, then try again.',
+  },
+};
+
+/** What a job's record keeps of an error. */
+export interface FailureFacts {
+  error: string;
+  errorCode: string;
+  remedy: string;
+}
+
+export function failureFacts(error: unknown): FailureFacts {
+  const { code, remedy } = explanationOf(error);
+  return { error: sentence(reasonOf(error)), errorCode: code, remedy: sentence(remedy) };
+}
+
+function explanationOf(error: unknown): Explanation {
+  if (error instanceof Stopped) return EXPLANATIONS.stopped;
+  if (error instanceof DepotError) {
+    return error.explanation ?? BY_CODE[error.code] ?? EXPLANATIONS.unknown;
+  }
+  return isDiskFull(error) ? EXPLANATIONS.noSpace : EXPLANATIONS.unknown;
+}
+
+/** The facts of a record of a version that knew none. */
+export function formerExplanation({ state }: Pick<Job, 'state'>): Explanation | undefined {
+  if (state === 'stopped' || state === 'interrupted') return EXPLANATIONS[state];
+  return state === 'failed' ? EXPLANATIONS.unknown : undefined;
+}
+
+/** Of an error or a remedy on record, so that an end finds room in its reserve. */
+const MOST_CHARACTERS = 1000;
+
+/** One line that may be shown anywhere, whatever a program has put into it. */
+export function sentence(text: string): string {
+  const line = text.replace(/\p{Cc}+/gu, ' ').trim();
+  return line.length > MOST_CHARACTERS ? `${cutOff(line)}…` : line;
+}
+
+/** Between characters: UTF-16 has some as two, of which one alone is none. */
+function cutOff(line: string): string {
+  return line.slice(0, MOST_CHARACTERS - 1).replace(/[\uD800-\uDBFF]$/, '');
+}
