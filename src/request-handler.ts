@@ -116,6 +116,12 @@ function overviewOf(
         facts: Object.fromEntries(reports.flatMap(({ facts = {} }) => Object.entries(facts))),
       };
     },
+    checks: async () => {
+      const sources = [...features, ...passed];
+      return (await Promise.all(sources.map(async ({ checks }) => checks?.()))).flatMap(
+        (each) => each ?? [],
+      );
+    },
     metrics: () =>
       [...features, ...passed].flatMap((source): readonly Metric[] => source.metrics?.() ?? []),
   };

@@ -50,6 +50,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
 /** What the folders of package managers may import of the feature that they lie in: their port. */
 const MANAGERS = /^features\/packages\/(opkg|apk)$/;
 const PORT = [
+  'src/features/packages/diagnosis.ts',
   'src/features/packages/package-manager.ts',
   'src/features/packages/package-database.ts',
   'src/features/packages/problem.ts',

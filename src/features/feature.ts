@@ -14,6 +14,7 @@ import type { JobKind } from '../jobs/kinds.ts';
 import type { TaskLogs } from '../jobs/log.ts';
 import type { Queue } from '../jobs/queue.ts';
 import type { Log } from '../log.ts';
+import type { DeviceCheck } from './device-check.ts';
 
 /** What a feature gives to the daemon. `features.ts` lists them; nothing else knows their names. */
 export interface Feature {
@@ -25,6 +26,8 @@ export interface Feature {
   jobs?: Readonly<Record<string, JobKind>>;
   /** What it knows of its own state, for /healthz. */
   health?: () => Promise<HealthReport>;
+  /** What of its own subject the doctor asks; loaded with the first request for that. */
+  checks?: () => Promise<readonly DeviceCheck[]>;
   /** Its figures, for /metrics. */
   metrics?: () => readonly Metric[];
   /** Who is logged in, by `main.auth`. One feature gives this. */
@@ -53,6 +56,7 @@ export interface PassThrough {
   /** Its documented operations. */
   operations: () => readonly PassedOperation[];
   health: () => HealthReport;
+  checks?: () => Promise<readonly DeviceCheck[]>;
   metrics: () => readonly Metric[];
   close: () => Promise<void>;
 }
@@ -97,6 +101,7 @@ export interface Overview {
   operations: () => readonly PassedOperation[];
   documentation: () => Promise<readonly FeatureDocumentation[]>;
   health: () => Promise<Required<HealthReport>>;
+  checks: () => Promise<readonly DeviceCheck[]>;
   metrics: () => readonly Metric[];
 }
 

@@ -1,6 +1,7 @@
 import { sizeText } from '../../format-bytes.ts';
 import { reasonOf } from '../../errors.ts';
 import type { BlockDevice, BlockDeviceHost } from './port.ts';
+import type { Space } from './space.ts';
 import type { Log } from '../../log.ts';
 
 /**
@@ -17,6 +18,8 @@ export interface Disks {
    * does not tell
    */
   all: () => Promise<Record<string, DiskItem>>;
+  /** The same with all mounts and how full they are. @throws DepotError internal */
+  allWithSpace: () => Promise<Record<string, DiskItem & Space>>;
   close: () => void;
 }
 
@@ -36,6 +39,8 @@ export interface DiskItem {
 interface Answer {
   fingerprint: string;
   items: Record<string, DiskItem>;
+  /** By kernel name. */
+  mounts: ReadonlyMap<string, readonly string[]>;
   madeAt: number;
 }
 
@@ -67,7 +72,8 @@ export function createDisks({ host, log }: { host: BlockDeviceHost; log: Log }):
       () => (isWritten = true),
     );
     stopFirst();
-    answer = { fingerprint, items: itemsOf(devices), madeAt: performance.now() };
+    const mounts = new Map(devices.map((device) => [device.name, device.mounts]));
+    answer = { fingerprint, items: itemsOf(devices), mounts, madeAt: performance.now() };
     return answer;
   };
   const renew = (): Promise<Answer> => (making ??= make().finally(() => (making = undefined)));
@@ -89,17 +95,23 @@ export function createDisks({ host, log }: { host: BlockDeviceHost; log: Log }):
     );
   };
 
+  const ask = async (): Promise<Answer> => {
+    askedAt = performance.now();
+    timer ??= setInterval(check, CHECK_MS).unref();
+    const found = await current();
+    if (performance.now() - found.madeAt > OLD_MS) {
+      renew().catch((error: unknown) =>
+        log.warn({ reason: reasonOf(error) }, 'block devices not read'),
+      );
+    }
+    return found;
+  };
+
   return {
-    all: async () => {
-      askedAt = performance.now();
-      timer ??= setInterval(check, CHECK_MS).unref();
-      const { items, madeAt } = await current();
-      if (performance.now() - madeAt > OLD_MS) {
-        renew().catch((error: unknown) =>
-          log.warn({ reason: reasonOf(error) }, 'block devices not read'),
-        );
-      }
-      return items;
+    all: async () => (await ask()).items,
+    allWithSpace: async () => {
+      const { items, mounts } = await ask();
+      return (await import('./space.ts')).withSpace(items, mounts);
     },
     close: () => {
       clearInterval(timer);

@@ -5,23 +5,47 @@ import {
   type FeatureDocumentation,
 } from '../../http/openapi/documentation.ts';
 
-const blockDevice = v.pipe(
+const keys = {
+  dev: v.string(),
+  uuid: v.string(),
+  version: v.string(),
+  label: v.string(),
+  mount: v.pipe(v.string(), v.description('empty if it is not mounted')),
+  type: v.string(),
+  size: v.pipe(v.string(), v.description('such as 238.46 GB, of 1024 to the step')),
+};
+
+const blockDevice = v.pipe(v.object(keys), v.title('BlockDevice'));
+
+const disk = v.pipe(
   v.object({
-    dev: v.string(),
-    uuid: v.string(),
-    version: v.string(),
-    label: v.string(),
-    mount: v.pipe(v.string(), v.description('empty if it is not mounted')),
-    type: v.string(),
-    size: v.pipe(v.string(), v.description('such as 238.46 GB, of 1024 to the step')),
+    ...keys,
+    used_bytes: v.optional(integer),
+    free_bytes: v.optional(v.pipe(integer, v.description('what programs can use'))),
+    mounts: v.array(v.string()),
   }),
-  v.title('BlockDevice'),
+  v.title('Disk'),
+);
+
+const disks = v.pipe(
+  v.object({ code: integer, data: v.record(v.string(), disk) }),
+  v.title('Disks'),
 );
 
 const blockDevices = v.pipe(
   v.object({ code: integer, msg: v.string(), data: v.record(v.string(), blockDevice) }),
   v.title('BlockDevices'),
 );
+
+const EXAMPLE_DEVICE = {
+  dev: '/dev/sda1',
+  uuid: '7b1c4f1e-0a54-4b0e-9a3c-2d8f6e5b1c22',
+  version: '1.0',
+  label: 'data',
+  mount: '/mnt/sda1',
+  type: 'ext4',
+  size: '238.46 GB',
+};
 
 export const DISKS_DOCUMENTATION: FeatureDocumentation = {
   tag: 'Disks',
@@ -34,14 +58,21 @@ export const DISKS_DOCUMENTATION: FeatureDocumentation = {
         code: 200,
         msg: '',
         data: {
+          sda1: EXAMPLE_DEVICE,
+        },
+      },
+    }),
+    'GET admin/system/disks': jsonOperation('listDisks', {
+      description: 'the devices by kernel name; without bytes if they are not mounted',
+      schema: disks,
+      example: {
+        code: 200,
+        data: {
           sda1: {
-            dev: '/dev/sda1',
-            uuid: '7b1c4f1e-0a54-4b0e-9a3c-2d8f6e5b1c22',
-            version: '1.0',
-            label: 'data',
-            mount: '/mnt/sda1',
-            type: 'ext4',
-            size: '238.46 GB',
+            ...EXAMPLE_DEVICE,
+            used_bytes: 131_983_548_416,
+            free_bytes: 111_669_149_696,
+            mounts: ['/mnt/sda1'],
           },
         },
       },

@@ -10,5 +10,11 @@ export function diskRoutes(disks: Disks): Route[] {
       params: {},
       handle: async () => json({ code: 200, msg: '', data: await disks.all() }),
     }),
+    get({
+      path: 'admin/system/disks',
+      summary: 'The same with all mounts, and how full they are',
+      params: {},
+      handle: async () => json({ code: 200, data: await disks.allWithSpace() }),
+    }),
   ];
 }

@@ -31,5 +31,6 @@ async function openPassThrough(
     ...forge,
     operations: () => forge.describe(),
     health: () => ({ facts: { forge: forge.health() } }),
+    checks: async () => (await import('./checks.ts')).forgeChecks(() => forge.health()),
   };
 }

@@ -14,7 +14,7 @@ export interface LoginFeature extends Feature {
   sessions: SessionsByAuth;
 }
 
-export function createLoginFeature({ paths, log }: FeatureContext): LoginFeature {
+export function createLoginFeature({ paths, log, config }: FeatureContext): LoginFeature {
   const { stateDir, uciDir } = paths;
   const rpcd = createRpcd({ socketPath: UBUS_SOCKET });
   const limit = createAttemptLimit();
@@ -33,6 +33,12 @@ export function createLoginFeature({ paths, log }: FeatureContext): LoginFeature
   return {
     sessions,
     documentation: async () => (await import('./documentation.ts')).LOGIN_DOCUMENTATION,
+    checks: async () =>
+      (await import('./checks.ts')).loginChecks({
+        auth: config().main.auth,
+        paths,
+        ownPassword: password,
+      }),
     routes: ({ config: { main } }) =>
       loginRoutes({
         auth: main.auth,

@@ -29,6 +29,7 @@ export async function createPackagesFeature(context: FeatureContext): Promise<Pa
     documentation: async () => (await import('./documentation.ts')).PACKAGES_DOCUMENTATION,
     routes: () => storeRoutes({ ...context, catalog }),
     health: manager.health,
+    checks: async () => (await import('./checks.ts')).packageChecks(manager, context.paths.isLive),
     jobs: kindsOf(tools, context),
     start: catalog.watch,
     close: catalog.close,

@@ -2,6 +2,7 @@ import type { Command } from '../../device/command.ts';
 import type { Paths } from '../../device/paths.ts';
 import type { Act, Step, StepContext } from '../../jobs/plan.ts';
 import type { FeatureContext, HealthReport } from '../feature.ts';
+import type { Diagnosis } from './diagnosis.ts';
 import type { PackageDatabase } from './package-database.ts';
 
 /** Jobs of every feature that changes packages stand in one line: there is one package database. */
@@ -47,6 +48,7 @@ export interface PackageManager {
   lists: FeedLists;
   files: PackageFiles;
   selfUpgrade: SelfUpgradeSupport;
+  diagnosis: Diagnosis;
 }
 
 /** A version of a package that a feed offers and this device can install. */

@@ -21,6 +21,74 @@ const health = v.pipe(
   v.title('Health'),
 );
 
+const bytes = v.pipe(integer, v.description('bytes'));
+
+const deviceSummary = v.pipe(
+  v.object({
+    model: v.optional(v.pipe(v.string(), v.description("the maker's name for it"))),
+    release: v.optional(v.pipe(v.string(), v.description("the system's name and version"))),
+    kernel: v.string(),
+    architecture: v.pipe(v.string(), v.description('that packages are made for')),
+    uptime_s: integer,
+    load: v.pipe(v.array(v.number()), v.description('of the last 1, 5 and 15 minutes')),
+    memory: v.object({ total_bytes: bytes, available_bytes: bytes }),
+    storage: v.array(
+      v.object({
+        mount: v.string(),
+        total_bytes: bytes,
+        free_bytes: bytes,
+        role: v.pipe(
+          v.picklist(['system', 'overlay', 'data']),
+          v.description('overlay: what changes a read-only system, such as packages'),
+        ),
+      }),
+    ),
+    package_manager: v.pipe(v.string(), v.description('opkg or apk')),
+    depotd: v.pipe(v.string(), v.description('the version of the daemon')),
+  }),
+  v.title('DeviceSummary'),
+);
+
+const doctorReport = v.pipe(
+  v.object({
+    checks: v.array(
+      v.object({
+        id: v.string(),
+        state: v.picklist(['ok', 'warning', 'error', 'skipped']),
+        message: v.string(),
+        remedy: v.optional(v.pipe(v.string(), v.description('what its owner can do'))),
+      }),
+    ),
+  }),
+  v.title('DoctorReport'),
+);
+
+const EXAMPLE_DEVICE = {
+  model: 'GL.iNet GL-MT6000',
+  release: 'OpenWrt 24.10.4 r28959',
+  kernel: '6.6.110',
+  architecture: 'aarch64_cortex-a53',
+  uptime_s: 86_400,
+  load: [0.12, 0.08, 0.01],
+  memory: { total_bytes: 1_037_520_896, available_bytes: 812_834_816 },
+  storage: [
+    { mount: '/rom', total_bytes: 13_107_200, free_bytes: 0, role: 'system' },
+    { mount: '/overlay', total_bytes: 7_516_192_768, free_bytes: 6_442_450_944, role: 'overlay' },
+  ],
+  package_manager: 'opkg',
+  depotd: '0.1.0',
+};
+
+const EXAMPLE_CHECKS = [
+  { id: 'clock', state: 'ok', message: 'the clock says 2026-11-22T18:00:00.000Z' },
+  {
+    id: 'tools',
+    state: 'warning',
+    message: 'without rsync: the data of containers cannot be moved',
+    remedy: 'install rsync',
+  },
+];
+
 const EXAMPLE_HEALTH = { version: '0.1.0', uptime_s: 3600, rss_bytes: 56_623_104 };
 
 export const SYSTEM_DOCUMENTATION: FeatureDocumentation = {
@@ -31,6 +99,16 @@ export const SYSTEM_DOCUMENTATION: FeatureDocumentation = {
       description: 'the device',
       schema: identity,
       example: { uid: 'c1b9e3f05a7d', arch: 'aarch64_cortex-a53', version: '0.1.0' },
+    }),
+    'GET admin/system/device': jsonOperation('describeDevice', {
+      description: 'the device as it is now',
+      schema: deviceSummary,
+      example: EXAMPLE_DEVICE,
+    }),
+    'GET admin/system/doctor': jsonOperation('examineDevice', {
+      description: 'what each check found; one that fails is a warning, and the others go on',
+      schema: doctorReport,
+      example: { checks: EXAMPLE_CHECKS },
     }),
     'GET admin/system/events': {
       operationId: 'followDevice',

@@ -1,5 +1,6 @@
 import { access, constants } from 'node:fs/promises';
 import { createDeviceId } from './device-id.ts';
+import { deviceRoutes } from './device-routes.ts';
 import { identityRoutes } from './identity-routes.ts';
 import { processMetrics } from './process-metrics.ts';
 import { systemRoutes } from './routes.ts';
@@ -10,17 +11,20 @@ import { reasonOf } from '../../errors.ts';
 /** The daemon and the device themselves: events, health, figures, the interface's description. */
 export function createSystemFeature(
   context: FeatureContext,
-  { architecture }: { architecture: () => Promise<string> },
+  manager: { name: string; architecture: () => Promise<string>; watchedFolders: readonly string[] },
 ): Feature {
-  const { events, stopping, notes } = context;
+  const { events, stopping, notes, paths } = context;
+  const { architecture, watchedFolders } = manager;
   const identity = { deviceId: createDeviceId(notes), architecture, version: VERSION };
   return {
     documentation: async () => (await import('./documentation.ts')).SYSTEM_DOCUMENTATION,
     routes: ({ config: { main }, overview }) => [
       ...identityRoutes(identity),
+      ...deviceRoutes({ paths, manager, version: VERSION, overview }),
       ...systemRoutes({ version: VERSION, base: main.base, overview, events, stopping }),
     ],
     health: async () => ({ problems: await findProblems(context) }),
+    checks: async () => (await import('./checks/checks.ts')).systemChecks(context, watchedFolders),
     metrics: () => processMetrics(VERSION),
   };
 }

@@ -13,6 +13,7 @@ export function createTasksFeature(context: FeatureContext): Feature {
     documentation: async () => (await import('./documentation.ts')).TASKS_DOCUMENTATION,
     routes: () => taskRoutes(context),
     health: () => Promise.resolve(damageIn(context)),
+    checks: async () => (await import('./checks.ts')).taskChecks(context),
     metrics: () => jobMetrics(context),
   };
 }

@@ -49,6 +49,24 @@ test('get_block_devices answers 200 with an object of texts only', async () => {
   }
 });
 
+test('disks answers with the same devices, their mounts and how full they are', async () => {
+  const answer = await daemon.get('admin/system/disks');
+  const body = (await answer.json()) as { code: number; data: Record<string, Disk> };
+  const { data } = (await (await daemon.get('admin/store/get_block_devices')).json()) as Answer;
+
+  expect(answer.status).toBe(200);
+  expect(body.code).toBe(200);
+  expect(Object.keys(body.data)).toEqual(Object.keys(data));
+  for (const [name, disk] of Object.entries(body.data)) {
+    const { mounts: paths, used_bytes, free_bytes, ...item } = disk;
+    expect(item).toEqual(data[name]);
+    expect(paths[0] ?? '').toBe(item.mount);
+    expect([used_bytes === undefined, free_bytes === undefined]).toEqual(
+      paths.length > 0 ? [false, false] : [true, true],
+    );
+  }
+});
+
 describe.skipIf(!isPossible)('real loop disks', () => {
   test.each([
     {
@@ -138,6 +156,12 @@ describe.skipIf(!isPossible)('real loop disks', () => {
       expect((await itemOf(dev))?.mount).toBe(first);
       await mount(dev, second);
       expect((await itemOf(dev))?.mount).toBe(first);
+      const disk = await diskOf(dev);
+      expect(disk?.mounts).toEqual([first, second]);
+      expect((disk?.used_bytes ?? 0) + (disk?.free_bytes ?? 0)).toBeLessThanOrEqual(
+        320 * 1024 ** 2,
+      );
+      expect(disk?.free_bytes).toBeGreaterThan(100 * 1024 ** 2);
       await command('umount', [first]);
       expect((await itemOf(dev))?.mount).toBe(second);
       await command('umount', [second]);
@@ -189,6 +213,12 @@ describe.skipIf(!isPossible)('loop disks that change', () => {
   });
 });
 
+type Disk = Answer['data'][string] & {
+  used_bytes?: number;
+  free_bytes?: number;
+  mounts: string[];
+};
+
 interface Answer {
   code: number;
   msg: string;
@@ -209,6 +239,12 @@ interface Answer {
 async function itemOf(dev: string): Promise<Answer['data'][string] | undefined> {
   const body = (await (await daemon.get('admin/store/get_block_devices')).json()) as Answer;
   return body.data[dev.replace('/dev/', '')];
+}
+
+async function diskOf(dev: string): Promise<Disk | undefined> {
+  const answer = await daemon.get('admin/system/disks');
+  const { data } = (await answer.json()) as { data: Record<string, Disk> };
+  return data[dev.replace('/dev/', '')];
 }
 
 async function newImage(sizeMib: number): Promise<string> {

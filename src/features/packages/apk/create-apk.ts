@@ -3,6 +3,7 @@ import type { HealthReport } from '../../feature.ts';
 import type { BackendContext, PackageManager } from '../package-manager.ts';
 import { readPackageFile } from './package-file/apk-file.ts';
 import { compareVersions } from './compare-versions.ts';
+import { createDiagnosis } from './diagnosis.ts';
 import { openInstallation, type Installation } from './installation.ts';
 import { createLists } from './lists.ts';
 import { readArchitectures } from './offers.ts';
@@ -43,6 +44,7 @@ export function createApk(context: BackendContext): PackageManager {
         return { name, version };
       },
     },
+    diagnosis: createDiagnosis(installation),
     selfUpgrade: {
       pack: (name, target) => packInstalled({ name, target, root: paths.root, locations }),
       script: SELF_UPGRADE_SCRIPT,

@@ -5,6 +5,7 @@ import { createAutoInstalled } from './auto-installed.ts';
 import { createOpkgCommands } from './commands.ts';
 import { compareVersions } from './compare-versions.ts';
 import { preferredArchitecture } from './config.ts';
+import { createDiagnosis } from './diagnosis.ts';
 import { openInstallation, statusFileIn } from './installation.ts';
 import { inspectIpk } from './ipk-file.ts';
 import { createListsBackup } from './lists-backup.ts';
@@ -48,6 +49,7 @@ export async function createOpkg(context: BackendContext): Promise<PackageManage
     around: createTransactionSteps(installation, auto),
     lists: createListsBackup({ readConfig, notes }),
     files: { ending: 'ipk', inspect: inspectIpk },
+    diagnosis: createDiagnosis(installation),
     selfUpgrade: {
       pack: (name, target) => packInstalled({ name, infoDir, destination, target, environment }),
       script: SELF_UPGRADE_SCRIPT,

@@ -1,0 +1,31 @@
+import { statfs } from 'node:fs/promises';
+import { within } from '../../device/time-limit.ts';
+
+/** How full a device is; nothing for one that is not mounted, or does not answer. */
+export interface Space {
+  used_bytes?: number;
+  /** What programs can use. */
+  free_bytes?: number;
+  mounts: readonly string[];
+}
+
+const LIMIT_MS = 500;
+
+/** Adds mounts and space; the first mount of a device says how full it is (statvfs(3)). */
+export async function withSpace<Item extends object>(
+  items: Readonly<Record<string, Item>>,
+  mounts: ReadonlyMap<string, readonly string[]>,
+): Promise<Record<string, Item & Space>> {
+  const entries = Object.entries(items).map(async ([name, item]) => {
+    const own = mounts.get(name) ?? [];
+    return [name, { ...item, ...(await spaceIn(own[0])), mounts: own }] as const;
+  });
+  return Object.fromEntries(await Promise.all(entries));
+}
+
+async function spaceIn(path: string | undefined): Promise<Omit<Space, 'mounts'>> {
+  const found = path === undefined ? undefined : await within(LIMIT_MS, () => statfs(path));
+  if (found === undefined) return {};
+  const { blocks, bfree, bavail, bsize } = found;
+  return { used_bytes: (blocks - bfree) * bsize, free_bytes: bavail * bsize };
+}

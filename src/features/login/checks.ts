@@ -1,0 +1,50 @@
+import { readFile } from 'node:fs/promises';
+import type { Config } from '../../config/config.ts';
+import type { Paths } from '../../device/paths.ts';
+import type { DeviceCheck, Finding } from '../device-check.ts';
+import type { FirstPassword } from './first-password.ts';
+import type { Password } from './ports.ts';
+
+export interface ExaminedLogin {
+  auth: Config['main']['auth'];
+  paths: Pick<Paths, 'onDevice'>;
+  ownPassword: { password: Pick<Password, 'isSet'>; firstPassword: Pick<FirstPassword, 'file'> };
+}
+
+/** Whether somebody without a password gets in, or nobody does. */
+export function loginChecks({ auth, paths, ownPassword }: ExaminedLogin): readonly DeviceCheck[] {
+  const judge: Record<typeof auth, () => Promise<Finding>> = {
+    panel: () => judgePanel(paths),
+    password: () => judgeOwn(ownPassword),
+    none: () => Promise.resolve({ state: 'skipped', message: 'main.auth is none: no password' }),
+  };
+  return [{ id: 'password', run: judge[auth] }];
+}
+
+async function judgeOwn({
+  password,
+  firstPassword,
+}: ExaminedLogin['ownPassword']): Promise<Finding> {
+  return (await password.isSet())
+    ? { state: 'ok', message: "depotd's password is set" }
+    : {
+        state: 'warning',
+        message: 'no password is set, so that nobody can log in',
+        remedy: `set it as root: \`depotctl passwd\`; the proof lies in ${firstPassword.file}`,
+      };
+}
+
+/** An empty second field of shadow(5) lets everybody in without a password. */
+async function judgePanel({ onDevice }: Pick<Paths, 'onDevice'>): Promise<Finding> {
+  const text = await readFile(onDevice('/etc/shadow'), 'utf8').catch(() => undefined);
+  if (text === undefined) {
+    return { state: 'skipped', message: 'there is no /etc/shadow to look at' };
+  }
+  return /^root::/m.test(text)
+    ? {
+        state: 'error',
+        message: 'the user root has no password: everybody in the network may log in',
+        remedy: 'set one: `passwd`, or in LuCI under System, Administration',
+      }
+    : { state: 'ok', message: 'the user root has a password' };
+}

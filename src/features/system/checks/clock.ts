@@ -1,0 +1,53 @@
+import { readdir, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { DeviceCheck } from '../../device-check.ts';
+
+/** No device that can run this daemon was made before it: 2024-01-01. */
+const EARLIEST_MS = 1_704_067_200_000;
+/** A file may be younger than now by so much: other machines write to shared disks, too. */
+const TOLERANCE_MS = 60_000;
+const MOST_FILES = 500;
+
+/**
+ * A router without a battery wakes in 1970, or at the time of its newest file: certificates are not
+ * valid then.
+ */
+export function clockCheck(folders: readonly string[], now: () => number = Date.now): DeviceCheck {
+  return {
+    id: 'clock',
+    run: async () => {
+      const today = new Date(now()).toISOString();
+      const remedy = 'set the time: `ntpd -q -p pool.ntp.org`, or in LuCI under System';
+      if (now() < EARLIEST_MS) {
+        return { state: 'error', message: `the clock says ${today}, which is long ago`, remedy };
+      }
+      const newest = await newestIn(folders);
+      if (newest !== undefined && newest.changedAt > now() + TOLERANCE_MS) {
+        const written = new Date(newest.changedAt).toISOString();
+        return {
+          state: 'warning',
+          message: `the clock says ${today}, but ${newest.path} was written at ${written}`,
+          remedy,
+        };
+      }
+      return { state: 'ok', message: `the clock says ${today}` };
+    },
+  };
+}
+
+async function newestIn(
+  folders: readonly string[],
+): Promise<{ path: string; changedAt: number } | undefined> {
+  let newest: { path: string; changedAt: number } | undefined;
+  for (const folder of new Set(folders)) {
+    const names = (await readdir(folder).catch(() => [])).slice(0, MOST_FILES);
+    for (const path of names.map((name) => join(folder, name))) {
+      const entry = await stat(path).catch(() => undefined);
+      if (entry?.isFile() !== true) continue;
+      if (newest === undefined || entry.mtimeMs > newest.changedAt) {
+        newest = { path, changedAt: entry.mtimeMs };
+      }
+    }
+  }
+  return newest;
+}

@@ -1,0 +1,69 @@
+import { readFile, stat, statfs } from 'node:fs/promises';
+import { parseMountTable, type MountEntry } from '../../device/mounts.ts';
+import type { Paths } from '../../device/paths.ts';
+import { within } from '../../device/time-limit.ts';
+
+export interface StorageItem {
+  /** Where it is mounted on the device. */
+  mount: string;
+  total_bytes: number;
+  /** What programs can use. */
+  free_bytes: number;
+  /** `system`: what the device runs from; `overlay`: what changes it; `data`: any other disk. */
+  role: 'system' | 'overlay' | 'data';
+}
+
+/** A disk that does not answer within this is left out. */
+const LIMIT_MS = 500;
+
+/**
+ * The file systems that matter to an owner. OpenWrt runs from a read-only image, `/rom`, and writes
+ * to `/overlay`; any other system, and OpenWrt's ext4 images, have `/` alone.
+ */
+export async function readStorage(
+  paths: Paths,
+  mountTable: () => Promise<string> = () => readFile('/proc/self/mountinfo', 'utf8'),
+): Promise<StorageItem[]> {
+  const mounts = parseMountTable(await mountTable().catch(() => ''));
+  const wanted = [...systemMounts(paths, mounts), ...dataMounts(paths, mounts)];
+  const items = await Promise.all(
+    wanted.map(async ({ mount, role }) => {
+      const size = await sizeOf(paths.onDevice(mount));
+      return size === undefined ? [] : [{ mount, ...size, role }];
+    }),
+  );
+  return items.flat();
+}
+
+type Wanted = Pick<StorageItem, 'mount' | 'role'>;
+
+function systemMounts({ onDevice }: Paths, mounts: readonly MountEntry[]): Wanted[] {
+  const isMounted = (path: string): boolean =>
+    mounts.some((entry) => entry.path === onDevice(path));
+  if (!isMounted('/overlay')) return [{ mount: '/', role: 'system' }];
+  return [
+    { mount: isMounted('/rom') ? '/rom' : '/', role: 'system' },
+    { mount: '/overlay', role: 'overlay' },
+  ];
+}
+
+/** Each disk once, where it was mounted first. A device in a folder has none of its own. */
+function dataMounts({ isLive, onDevice }: Paths, mounts: readonly MountEntry[]): Wanted[] {
+  if (!isLive) return [];
+  const own = ['/', '/rom', '/overlay', '/boot'].map(onDevice);
+  const seen = new Set(mounts.filter(({ path }) => own.includes(path)).map(({ device }) => device));
+  return mounts.flatMap(({ device, path, source, type }): Wanted[] => {
+    if (!source.startsWith('/dev/') || type === 'squashfs' || seen.has(device)) return [];
+    seen.add(device);
+    return [{ mount: path, role: 'data' }];
+  });
+}
+
+/** Nothing for what is no folder, or does not answer. */
+async function sizeOf(path: string) {
+  return within(LIMIT_MS, async () => {
+    if (!(await stat(path)).isDirectory()) return undefined;
+    const { blocks, bavail, bsize } = await statfs(path);
+    return { total_bytes: blocks * bsize, free_bytes: bavail * bsize };
+  });
+}

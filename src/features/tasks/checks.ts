@@ -1,0 +1,53 @@
+import { constants } from 'node:fs';
+import { access, readdir } from 'node:fs/promises';
+import { reasonOf } from '../../errors.ts';
+import type { DeviceCheck, Finding } from '../device-check.ts';
+import type { FeatureContext } from '../feature.ts';
+
+type Records = Pick<FeatureContext, 'paths' | 'queue'>;
+
+/** Whether tasks can be put on record, and what of their records was set aside. */
+export function taskChecks(records: Records): readonly DeviceCheck[] {
+  return [{ id: 'records', run: () => judge(records) }];
+}
+
+async function judge({ paths: { stateDir, logDir }, queue }: Records): Promise<Finding> {
+  const faults = (await Promise.all([stateDir, logDir].map(writeFault))).filter(
+    (fault) => fault !== undefined,
+  );
+  if (faults.length > 0) {
+    return {
+      state: 'error',
+      message: `no task can begin: ${faults.join('; ')}`,
+      remedy: 'mount the disk for writing again, or set main.state_dir and main.log_dir elsewhere',
+    };
+  }
+  const damaged = queue
+    .all()
+    .filter(({ isDamaged, isDismissed }) => isDamaged === true && isDismissed !== true);
+  if (damaged.length > 0) {
+    return {
+      state: 'warning',
+      message: `records of tasks were damaged: ${damaged.map(({ id }) => id).join(', ')}`,
+      remedy: 'see what became of them, and dismiss them',
+    };
+  }
+  const aside = (await readdir(stateDir).catch(() => [])).filter((name) =>
+    /\.damaged(\.jsonl)?$/.test(name),
+  );
+  return aside.length === 0
+    ? { state: 'ok', message: `tasks are put on record in ${stateDir}` }
+    : {
+        state: 'ok',
+        message: `tasks are put on record; damaged ones were kept as ${aside.join(', ')}`,
+        remedy: `remove ${aside.map((name) => `${stateDir}/${name}`).join(', ')}`,
+      };
+}
+
+/** root may write everywhere but on a file system that is read-only. */
+async function writeFault(folder: string): Promise<string | undefined> {
+  return access(folder, constants.W_OK).then(
+    () => undefined,
+    (error: unknown) => `cannot write to ${folder}: ${reasonOf(error)}`,
+  );
+}

@@ -1,0 +1,247 @@
+import { mkdtemp, rm, utimes, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+
+import { loadConfig } from '../../../src/config/config.ts';
+import type { Finding } from '../../../src/features/device-check.ts';
+import { loginChecks } from '../../../src/features/login/checks.ts';
+import { judgeKernel, judgePackages } from '../../../src/features/packages/checks.ts';
+import type { InstalledPackage } from '../../../src/features/packages/package-database.ts';
+import { clockCheck } from '../../../src/features/system/checks/clock.ts';
+import { listenersCheck } from '../../../src/features/system/checks/listeners.ts';
+import { toolsCheck } from '../../../src/features/system/checks/tools.ts';
+import { runChecks, type CheckResult } from '../../../src/features/system/doctor.ts';
+import { createApkDevice } from '../../device/apk-device/apk-device.ts';
+import { startDaemon, type TestDaemon } from '../../device/daemon.ts';
+import { createDevice, type Device } from '../../device/device.ts';
+
+let folder: string;
+beforeEach(async () => (folder = await mkdtemp(join(tmpdir(), 'depotd-doctor-'))));
+afterEach(() => rm(folder, { recursive: true }));
+
+describe('checks', () => {
+  const good = {
+    id: 'good',
+    run: () => Promise.resolve<Finding>({ state: 'ok', message: 'fine' }),
+  };
+
+  test('one that fails is a warning, and the others are answered', async () => {
+    const bad = { id: 'bad', run: () => Promise.reject(new Error('no disk')) };
+    const thrown = {
+      id: 'thrown',
+      run: () => {
+        throw new Error('at once');
+      },
+    };
+    expect(await runChecks([bad, thrown, good])).toMatchObject([
+      { id: 'bad', state: 'warning', message: 'this could not be checked: no disk' },
+      { id: 'thrown', state: 'warning', message: 'this could not be checked: at once' },
+      { id: 'good', state: 'ok' },
+    ]);
+  });
+
+  test('one that never answers is a warning when the time is over', async () => {
+    const silent = { id: 'silent', run: () => new Promise<Finding>(() => undefined) };
+    expect(await runChecks([silent, good], 20)).toMatchObject([
+      { id: 'silent', state: 'warning', message: 'this could not be checked within 20 ms' },
+      { id: 'good', state: 'ok', message: 'fine' },
+    ]);
+  });
+});
+
+describe('the clock', () => {
+  const written = new Date('2026-05-01T00:00:00Z');
+  beforeEach(async () => {
+    await writeFile(join(folder, 'newest'), '');
+    await utimes(join(folder, 'newest'), written, written);
+  });
+
+  test.each([
+    ['1970-01-01T00:00:10Z', 'error', 'long ago'],
+    ['2026-04-01T00:00:00Z', 'warning', 'newest was written at 2026-05-01'],
+    ['2026-04-30T23:59:30Z', 'ok', 'the clock says'],
+    ['2026-06-01T00:00:00Z', 'ok', 'the clock says'],
+  ])('at %s it is %s', async (now, state, message) => {
+    const finding = await clockCheck([folder], () => Date.parse(now)).run();
+    expect(finding.state).toBe(state);
+    expect(finding.message).toContain(message);
+  });
+});
+
+describe('listeners', () => {
+  test.each([
+    [['main.listen=127.0.0.1:8728'], 'ok', "with log-in by the panel's session"],
+    [['main.listen=unix:/run/depotd.sock', 'main.auth=none'], 'ok', 'without log-in'],
+    [['main.listen=127.0.0.1:8728', 'main.auth=none'], 'warning', 'every program on this device'],
+    [
+      ['main.listen=127.0.0.1:1', 'main.listen=0.0.0.0:8728', 'main.auth=password'],
+      'warning',
+      '0.0.0.0:8728 can be reached from the network by plain HTTP',
+    ],
+    [['main.listen=[::]:8728'], 'warning', '[::]:8728 can be reached'],
+  ])('%j is %s', async (overrides, state, message) => {
+    const config = loadConfig({ file: '/dev/null', overrides });
+    const finding = await listenersCheck(config).run();
+    expect(finding.state).toBe(state);
+    expect(finding.message).toContain(message);
+  });
+});
+
+test('a program that is missing is named with what does not work without it', async () => {
+  for (const name of ['lsblk', 'blkid', 'script', 'flock', 'wget', 'tar']) {
+    await writeFile(join(folder, name), '', { mode: 0o755 });
+  }
+  expect(await toolsCheck(folder).run()).toEqual({
+    state: 'warning',
+    message: 'without rsync: the data of containers cannot be moved',
+    remedy: 'install rsync',
+  });
+  await writeFile(join(folder, 'rsync'), '', { mode: 0o755 });
+  expect((await toolsCheck(folder).run()).state).toBe('ok');
+});
+
+describe('kernel modules', () => {
+  test.each([
+    ['6.6.110', ['6.6.110-r1', '6.6.110.2025.02.14~e5fef138-r1'], 'ok'],
+    ['5.15.134', ['5.15.134-1', '5.15.134+2023.1-4'], 'ok'],
+    ['6.6.11', ['6.6.110-r1'], 'error'],
+    ['6.6.119', ['6.6.110-r1', '6.6.119-r1'], 'error'],
+    ['6.6.119', [], 'skipped'],
+    [undefined, ['6.6.110-r1'], 'skipped'],
+  ])('with the kernel %s, packages of %j are %s', (running, versions, state) => {
+    const database = new Map(
+      versions.map((version, index) => [
+        `kmod-${index}`,
+        packageOf(`kmod-${index}`, 'installed', version),
+      ]),
+    );
+    expect(judgeKernel(running, database).state).toBe(state);
+  });
+});
+
+test.each([
+  ['installed', 'ok'],
+  ['not-installed', 'ok'],
+  ['requested', 'ok'],
+  ['unpacked', 'warning'],
+  ['half-installed', 'warning'],
+])('a package that is %s is %s', (state, expected) => {
+  expect(judgePackages(new Map([['x', packageOf('x', state)]])).state).toBe(expected);
+});
+
+test.each([
+  ['root::0:0:99999:7:::\n', 'error'],
+  ['root:$1$abc:0:0:99999:7:::\n', 'ok'],
+  ['root:!:0:0:99999:7:::\ndaemon::0:0:99999:7:::\n', 'ok'],
+])('with %j in shadow the password is %s', async (shadow, state) => {
+  await writeFile(join(folder, 'shadow'), shadow);
+  const [check] = loginChecks({
+    auth: 'panel',
+    paths: { onDevice: () => join(folder, 'shadow') },
+    ownPassword: {
+      password: { isSet: () => Promise.resolve(true) },
+      firstPassword: { file: '' },
+    },
+  });
+  expect((await check?.run())?.state).toBe(state);
+});
+
+describe('GET doctor', () => {
+  let device: Device;
+  let daemon: TestDaemon;
+  beforeAll(async () => {
+    device = await createDevice();
+    daemon = await startDaemon(device);
+  });
+  afterAll(async () => {
+    await daemon.close();
+    await device.close();
+  });
+
+  test('answers on a quiet device within a second, and has nothing to complain of but the test', async () => {
+    const before = performance.now();
+    const checks = await examine(daemon);
+
+    expect(performance.now() - before).toBeLessThan(1000);
+    expect(stateOf(checks, 'package-database')).toBe('ok');
+    expect(stateOf(checks, 'broken-packages')).toBe('ok');
+    expect(stateOf(checks, 'package-lock')).toBe('ok');
+    expect(stateOf(checks, 'records')).toBe('ok');
+    expect(stateOf(checks, 'clock')).toBe('ok');
+    expect(stateOf(checks, 'kernel')).toBe('skipped');
+    expect(stateOf(checks, 'forge')).toBe('skipped');
+    expect(stateOf(checks, 'password')).toBe('skipped');
+    expect(checks.some(({ state }) => state === 'error')).toBe(false);
+    expect(new Set(checks.map(({ id }) => id)).size).toBe(checks.length);
+  });
+
+  test('every complaint has a remedy', async () => {
+    await writeFile(join(device.root, 'usr/lib/opkg/status'), 'Package: libc\nVersion: 1');
+    const checks = await examine(daemon);
+
+    expect(stateOf(checks, 'package-database')).toBe('error');
+    const complaints = checks.filter(({ state }) => state === 'warning' || state === 'error');
+    expect(complaints.filter(({ remedy }) => remedy === undefined)).toEqual([]);
+  });
+
+  test('whoever holds the lock of opkg is named', async () => {
+    device.feed.misbehave('Packages.gz', 'stalled');
+    const opkg = device.startOpkg('update');
+    try {
+      await expect
+        .poll(async () => (await examine(daemon)).find(({ id }) => id === 'package-lock'), {
+          timeout: 10_000,
+        })
+        .toMatchObject({
+          state: 'warning',
+          message: expect.stringContaining('opkg.lock') as string,
+        });
+    } finally {
+      device.feed.behave();
+      opkg.signal('SIGKILL');
+      await opkg.exit;
+    }
+  });
+});
+
+test('with apk the records that cannot be used are named', async () => {
+  const device = await createApkDevice();
+  const daemon = await startDaemon(device);
+  try {
+    expect(stateOf(await examine(daemon), 'package-database')).toBe('ok');
+    await writeFile(join(device.root, 'etc/apk/world'), '');
+    expect((await examine(daemon)).find(({ id }) => id === 'package-database')).toMatchObject({
+      state: 'error',
+      message: expect.stringContaining('etc/apk/world') as string,
+    });
+  } finally {
+    await daemon.close();
+    await device.close();
+  }
+});
+
+function packageOf(name: string, state: string, version = '1'): InstalledPackage {
+  return {
+    name,
+    version,
+    state,
+    architecture: 'all',
+    isAuto: false,
+    isEssential: false,
+    depends: [],
+    provides: [],
+    installedAt: 0,
+  };
+}
+
+async function examine(daemon: TestDaemon): Promise<CheckResult[]> {
+  const answer = await daemon.get('admin/system/doctor');
+  expect(answer.status).toBe(200);
+  return ((await answer.json()) as { checks: CheckResult[] }).checks;
+}
+
+function stateOf(checks: readonly CheckResult[], id: string): string | undefined {
+  return checks.find((check) => check.id === id)?.state;
+}
