@@ -54,12 +54,15 @@ const PORT = [
   'src/features/packages/package-manager.ts',
   'src/features/packages/package-database.ts',
   'src/features/packages/problem.ts',
+  'src/features/packages/listing.ts',
+  'src/features/packages/names.ts',
 ];
 /** What one feature may take of another; the rest of it is its own affair. */
 const OFFERED = [
   'src/features/packages/names.ts',
   'src/features/packages/package-manager.ts',
   'src/features/packages/package-database.ts',
+  'src/features/packages/listing.ts',
   'src/features/packages/dependencies.ts',
   'src/features/packages/catalog.ts',
   'src/features/packages/package-tools.ts',

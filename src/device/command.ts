@@ -15,6 +15,8 @@ export interface RunLimits {
   maxBytes: number;
   /** Ends the command at once. */
   signal?: AbortSignal;
+  /** Has each piece of the standard output as it comes; the result has none of it then. */
+  onStdout?: (piece: Buffer) => void;
 }
 
 export interface RunResult {

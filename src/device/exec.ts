@@ -113,7 +113,7 @@ export async function run(command: Command, limits: RunLimits): Promise<RunResul
 
   const ending = createEnding(pid);
   child.once('exit', (code) => ending.resolve(code ?? undefined));
-  const output = collect([child.stdout, child.stderr], limits.maxBytes, () => ending.cut('output'));
+  const output = collect([child.stdout, child.stderr], limits, () => ending.cut('output'));
   const timer = setTimeout(() => ending.cut('time'), limits.timeoutMs);
   const onAbort = (): void => ending.cut('stop');
   limits.signal?.addEventListener('abort', onAbort, { once: true });
@@ -190,12 +190,10 @@ function killGroup(pid: number): void {
   }
 }
 
-/**
- * Keeps what the streams bring, `most` bytes together; `onTooMuch` is called when that is passed.
- */
+/** Keeps what the streams bring, up to the limit; `onTooMuch` is called when that is passed. */
 function collect(
   streams: readonly [Readable, Readable],
-  most: number,
+  { maxBytes, onStdout }: RunLimits,
   onTooMuch: () => void,
 ): { end: (graceMs: number) => Promise<[string, string]> } {
   const pieces: [Buffer[], Buffer[]] = [[], []];
@@ -203,7 +201,8 @@ function collect(
   const closed = streams.map((stream, index) => {
     stream.on('data', (piece: Buffer) => {
       bytes += piece.length;
-      if (bytes > most) onTooMuch();
+      if (bytes > maxBytes) onTooMuch();
+      else if (index === 0 && onStdout !== undefined) onStdout(piece);
       else pieces[index === 0 ? 0 : 1].push(piece);
     });
     return new Promise<void>((resolve) =>

@@ -3,6 +3,7 @@ import type { Paths } from '../../device/paths.ts';
 import type { Act, Step, StepContext } from '../../jobs/plan.ts';
 import type { FeatureContext, HealthReport } from '../feature.ts';
 import type { Diagnosis } from './diagnosis.ts';
+import type { PackageListing } from './listing.ts';
 import type { PackageDatabase } from './package-database.ts';
 
 /** Jobs of every feature that changes packages stand in one line: there is one package database. */
@@ -26,6 +27,8 @@ export interface PackageManager {
    * Names that no list has are absent.
    */
   offers: (names?: readonly string[]) => Promise<Map<string, Offer[]>>;
+  /** The same with all that is said of them, and what is on record of what is installed. */
+  listing: PackageListing;
   /** Compares as the program does: negative, zero or positive. */
   compareVersions: (a: string, b: string) => number;
   /**

@@ -5,6 +5,7 @@ import { readPackageFile } from './package-file/apk-file.ts';
 import { compareVersions } from './compare-versions.ts';
 import { createDiagnosis } from './diagnosis.ts';
 import { openInstallation, type Installation } from './installation.ts';
+import { createListing } from './listing.ts';
 import { createLists } from './lists.ts';
 import { readArchitectures } from './offers.ts';
 import { createTransactionSteps } from './transaction-steps.ts';
@@ -23,6 +24,7 @@ export function createApk(context: BackendContext): PackageManager {
     metaFolders: ['/lib/apk/meta', '/usr/lib/opkg/meta'].map(paths.onDevice),
     installed: reader.read,
     offers: installation.offers,
+    listing: createListing({ paths, installation }),
     compareVersions,
     architecture: async () => (await readArchitectures(paths))[0] ?? '',
     assertUsable: installation.assertSound,

@@ -105,7 +105,8 @@ async function query(
   return offers;
 }
 
-function lastLine(text: string): string | undefined {
+/** The last of its errors. */
+export function lastLine(text: string): string | undefined {
   return text
     .split('\n')
     .map((line) => line.trim())
@@ -119,8 +120,8 @@ export async function readArchitectures({ onDevice }: Pick<Paths, 'onDevice'>): 
   return text.split(/\s+/).filter((line) => line !== '');
 }
 
-/** Changes with whatever changes the answer. */
-async function indexVersion(paths: Paths, locations: Locations): Promise<string> {
+/** Changes with whatever changes what apk says of the feeds. */
+export async function indexVersion(paths: Paths, locations: Locations): Promise<string> {
   const cache = await cacheFolder(paths);
   const files = [
     paths.onDevice('/etc/apk/arch'),

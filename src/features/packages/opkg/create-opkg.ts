@@ -8,6 +8,7 @@ import { preferredArchitecture } from './config.ts';
 import { createDiagnosis } from './diagnosis.ts';
 import { openInstallation, statusFileIn } from './installation.ts';
 import { inspectIpk } from './ipk-file.ts';
+import { createListing } from './listing.ts';
 import { createListsBackup } from './lists-backup.ts';
 import { findOffers } from './lists.ts';
 import { packInstalled } from './repack.ts';
@@ -39,6 +40,7 @@ export async function createOpkg(context: BackendContext): Promise<PackageManage
     metaFolders: [metaDir],
     installed: async () => auto.restoreMarks(await installation.read()),
     offers: async (names) => findOffers(await readConfig(), names),
+    listing: createListing(installation),
     compareVersions,
     architecture: async () => preferredArchitecture(await readConfig()),
     // A damaged status file is put right ahead of each job.

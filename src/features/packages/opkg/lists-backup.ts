@@ -16,7 +16,7 @@ import type { Notes } from '../../../device/ports.ts';
 import { isPrivateFolder, openTrustedFolder } from '../../../device/private-folder.ts';
 import type { FailedFeed, FeedLists } from '../package-manager.ts';
 import type { OpkgConfig } from './config.ts';
-import { readParagraphs } from './lists.ts';
+import { readParagraphs } from './paragraphs.ts';
 
 /**
  * Keeps the package lists over an `opkg update`, which takes a captive portal's page for a list,

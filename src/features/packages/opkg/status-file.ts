@@ -180,7 +180,7 @@ export function parseStatus(text: string): Map<string, InstalledPackage> {
 
 function packageOf(stanza: Stanza): InstalledPackage | undefined {
   const name = stanza.get('Package');
-  const state = stanza.get('Status')?.split(/\s+/)[2];
+  const [, flags = '', state] = stanza.get('Status')?.split(/\s+/) ?? [];
   if (name === undefined || state === undefined) return undefined;
   return {
     name,
@@ -189,6 +189,7 @@ function packageOf(stanza: Stanza): InstalledPackage | undefined {
     state,
     isAuto: stanza.get('Auto-Installed') === 'yes',
     isEssential: stanza.get('Essential') === 'yes',
+    ...(flags.split(',').includes('hold') ? { isHeld: true } : {}),
     depends: parseDepends(stanza.get('Depends')),
     provides: parseNames(stanza.get('Provides')),
     installedAt: Number(stanza.get('Installed-Time') ?? 0) || 0,

@@ -49,6 +49,7 @@ test('every field that matters is read', async () => {
     state: 'unpacked',
     isAuto: true,
     isEssential: true,
+    isHeld: true,
     depends: [['libc'], ['liba'], ['b', 'c']],
     provides: ['virtual', 'other'],
     installedAt: 1_700_000_000,

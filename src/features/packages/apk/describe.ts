@@ -1,0 +1,98 @@
+import * as v from 'valibot';
+import {
+  countIn,
+  cutEntries,
+  cutLine,
+  LISTING_LIMITS,
+  type OfferedPackage,
+  type PackageDescription,
+} from '../listing.ts';
+import { isEssential } from './records/database.ts';
+import { namesIn, parseDependency } from './records/dependency.ts';
+
+/** The fields that `apk query` is asked for. */
+export const FIELDS =
+  'name,version,arch,description,license,maintainer,url,build-time,installed-size,file-size,' +
+  'depends,provides,repositories';
+
+const text = v.optional(v.string(), '');
+const number = v.optional(v.pipe(v.number(), v.minValue(0)), 0);
+const texts = v.optional(v.array(v.string()), []);
+
+/** One package of what `apk query --format json` prints; keys without a value are left out. */
+export const queriedPackage = v.object({
+  name: v.string(),
+  version: v.string(),
+  arch: v.optional(v.string(), 'noarch'),
+  description: text,
+  license: text,
+  maintainer: text,
+  url: text,
+  'build-time': number,
+  'installed-size': number,
+  'file-size': number,
+  depends: texts,
+  provides: texts,
+  repositories: texts,
+});
+
+export function describeOffer(
+  found: v.InferOutput<typeof queriedPackage>,
+  feed: string,
+): OfferedPackage {
+  return {
+    feed,
+    name: found.name,
+    version: cutLine(found.version),
+    description: cutText(found.description),
+    downloadBytes: found['file-size'],
+    installedBytes: found['installed-size'],
+    homepage: cutLine(found.url),
+    license: cutLine(found.license),
+    maintainer: cutLine(found.maintainer),
+    time: found['build-time'],
+    ...relations(found.name, found.depends, found.provides),
+  };
+}
+
+/** The same of apk's record of what is installed, by the letters of its fields. */
+export function describeRecord(fields: ReadonlyMap<string, string>): PackageDescription {
+  const field = (letter: string): string => fields.get(letter) ?? '';
+  const name = field('P');
+  return {
+    name,
+    version: cutLine(field('V')),
+    description: cutText(field('T')),
+    downloadBytes: countIn(field('S')),
+    installedBytes: countIn(field('I')),
+    homepage: cutLine(field('U')),
+    license: cutLine(field('L')),
+    maintainer: cutLine(field('m')),
+    time: countIn(field('t')),
+    ...relations(name, field('D').split(' '), field('p').split(' ')),
+  };
+}
+
+function cutText(description: string): string {
+  return description.trim().slice(0, LISTING_LIMITS.descriptionCharacters);
+}
+
+/** apk has no sections and no tags, and puts conflicts among the dependencies, behind a `!`. */
+function relations(
+  name: string,
+  depends: readonly string[],
+  provides: readonly string[],
+): Pick<
+  PackageDescription,
+  'section' | 'tags' | 'depends' | 'provides' | 'conflicts' | 'isEssential'
+> {
+  const parsed = cutEntries([...depends]).flatMap((entry) => parseDependency(entry) ?? []);
+  return {
+    section: '',
+    tags: [],
+    depends: parsed.filter(({ isConflict }) => !isConflict).map((entry) => [entry.name]),
+    conflicts: parsed.filter(({ isConflict }) => isConflict).map((entry) => entry.name),
+    provides: cutEntries([...provides]).flatMap(namesIn),
+    isEssential: isEssential(name),
+  };
+}

@@ -1,0 +1,106 @@
+/**
+ * What there is to install, and what is said of it. Nothing of it is kept in memory by the package
+ * manager. Invariants:
+ *  - lists and records are outside data: texts are cut, counts are bounded, and of a list that is
+ *    damaged, what stands before the fault is given;
+ *  - nothing is locked, fetched or changed.
+ */
+export interface PackageListing {
+  /** Changes with whatever changes the answer of `read`. */
+  version: () => Promise<string>;
+  /**
+   * What the feeds' lists offer to this device: of these names, or of all; each version of each
+   * feed, in no order.
+   * @throws DepotError unavailable if no list can be read at all
+   */
+  read: (names?: readonly string[]) => AsyncIterable<OfferedPackage>;
+  /** What the device's own records say of these packages, as far as they are installed. */
+  readInstalled: (names: readonly string[]) => AsyncIterable<PackageDescription>;
+  /** Files and configuration of an installed package; undefined if there is no record of it. */
+  record: (name: string) => Promise<PackageRecord | undefined>;
+}
+
+/**
+ * A version of a package, as its maintainer describes it. Texts that are not given are empty,
+ * numbers 0.
+ */
+export interface PackageDescription {
+  name: string;
+  version: string;
+  section: string;
+  /** Plain text; lines are separated by line breaks. */
+  description: string;
+  tags: readonly string[];
+  /** Size of the package file. */
+  downloadBytes: number;
+  /** Sizes of its files together. */
+  installedBytes: number;
+  /** Each entry is one dependency: the names that would satisfy it. */
+  depends: string[][];
+  /** Virtual names that the package stands for. */
+  provides: string[];
+  /** Names that must not be installed beside it. */
+  conflicts: string[];
+  isEssential: boolean;
+  homepage: string;
+  license: string;
+  maintainer: string;
+  /** When it was built, Unix seconds. */
+  time: number;
+}
+
+export interface OfferedPackage extends PackageDescription {
+  /** Name of the feed. */
+  feed: string;
+}
+
+/** Paths are absolute on the device, whatever its root. */
+export interface PackageRecord {
+  files: readonly string[];
+  /** Configuration files, which an upgrade and a removal leave as their owner has them. */
+  config: readonly string[];
+  /** Unix seconds; 0 if nothing says it. */
+  installedAt: number;
+}
+
+/** The most that counts of what a list or a record says: more is no mistake, but nobody's need. */
+export const LISTING_LIMITS = {
+  /** Of one list, unpacked. */
+  listBytes: 128 * 1024 ** 2,
+  /** Of what a list says of one package. */
+  paragraphBytes: 256 * 1024,
+  descriptionCharacters: 4000,
+  lineCharacters: 300,
+  /** Of dependencies, virtual names, tags and the like, each. */
+  entries: 500,
+  files: 20_000,
+} as const;
+
+/** One line of text, cut. */
+export function cutLine(text: string): string {
+  const [line = ''] = text.split('\n', 1);
+  return line.trim().slice(0, LISTING_LIMITS.lineCharacters);
+}
+
+/** Cut to entries that fit. */
+export function cutEntries<Entry>(entries: Entry[]): Entry[] {
+  return entries.slice(0, LISTING_LIMITS.entries);
+}
+
+/** A whole number that is not negative; anything else is 0. */
+export function countIn(text: string): number {
+  return /^\d{1,15}$/.test(text) ? Number(text) : 0;
+}
+
+const DEVICE_PATH = /^(?:\/(?!\.{1,2}(?:\/|$))[^/\0\ufffd]+)+$/;
+
+/** The absolute, normalised paths in a list with one a line, a tab behind it or not. */
+export function pathsIn(text: string): string[] {
+  const paths: string[] = [];
+  for (const line of text.split('\n')) {
+    const [path = ''] = line.split('\t', 1);
+    if (path.length <= 4096 && DEVICE_PATH.test(path)) paths.push(path);
+    if (paths.length === LISTING_LIMITS.files) break;
+  }
+  return paths;
+}

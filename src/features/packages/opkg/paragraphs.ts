@@ -1,0 +1,77 @@
+import { createReadStream } from 'node:fs';
+import { open } from 'node:fs/promises';
+import { pipeline } from 'node:stream';
+import { createGunzip } from 'node:zlib';
+import { LISTING_LIMITS } from '../listing.ts';
+
+/**
+ * Paragraphs of a package list, gzip or plain, whose `Package` the caller wants. The list is read
+ * as a stream: unpacked it can be larger than the daemon.
+ * @throws an Error if the file cannot be read or unpacked, or is longer than a list can be
+ */
+export async function* readParagraphs(
+  file: string,
+  isWanted: (name: string) => boolean,
+): AsyncGenerator<string> {
+  let left: Buffer = Buffer.alloc(0);
+  let bytes = 0;
+  for await (const piece of await openList(file)) {
+    const chunk = left.length === 0 ? piece : Buffer.concat([left, piece]);
+    bytes += piece.length;
+    let from = 0;
+    for (let end = endOfParagraph(chunk, from); end !== -1; end = endOfParagraph(chunk, from)) {
+      // Each decoded by itself: a part of a larger text would keep the whole of it in memory.
+      const paragraph = chunk.toString('utf8', from, end);
+      from = end + 1;
+      if (isWanted(nameIn(paragraph))) yield paragraph;
+    }
+    left = chunk.subarray(from);
+    if (left.length > LISTING_LIMITS.paragraphBytes || bytes > LISTING_LIMITS.listBytes) {
+      throw new Error(`cannot read ${file}: it is too long for a package list`);
+    }
+  }
+  const last = left.toString('utf8');
+  if (isWanted(nameIn(last))) yield last;
+}
+
+/** Larger than zlib's own: fewer pieces, and a paragraph seldom lies in two. */
+const CHUNK_BYTES = 64 * 1024;
+
+async function openList(file: string): Promise<AsyncIterable<Buffer>> {
+  const isPacked = await isGzip(file);
+  // Opened no sooner: an error that comes before somebody listens would end the daemon.
+  const source = createReadStream(file, { highWaterMark: CHUNK_BYTES });
+  return isPacked
+    ? pipeline(source, createGunzip({ chunkSize: CHUNK_BYTES }), () => undefined)
+    : source;
+}
+
+const NEWLINE = 0x0a;
+const BLANKS: ReadonlySet<number | undefined> = new Set([0x20, 0x09, 0x0d]);
+
+/** The line break before an empty line, or one of blanks; -1 if there is none so far. */
+function endOfParagraph(chunk: Buffer, from: number): number {
+  let end = chunk.indexOf(NEWLINE, from);
+  while (end !== -1) {
+    let next = end + 1;
+    while (BLANKS.has(chunk[next])) next += 1;
+    if (chunk[next] === NEWLINE) return end;
+    end = chunk.indexOf(NEWLINE, next);
+  }
+  return -1;
+}
+
+function nameIn(paragraph: string): string {
+  return /^Package:[ \t]*(\S+)/m.exec(paragraph)?.[1] ?? '';
+}
+
+/** RFC 1952: a gzip member starts with 1f 8b. */
+async function isGzip(file: string): Promise<boolean> {
+  const handle = await open(file);
+  try {
+    const { buffer, bytesRead } = await handle.read(Buffer.alloc(2), 0, 2, 0);
+    return bytesRead === 2 && buffer[0] === 0x1f && buffer[1] === 0x8b;
+  } finally {
+    await handle.close();
+  }
+}
