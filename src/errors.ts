@@ -67,3 +67,14 @@ export function systemCode(error: unknown): string | undefined {
 export function reasonOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
+
+/**
+ * Whether a system call failed with one of these codes: the error itself, or what caused it at
+ * whatever depth.
+ */
+export function isCausedBy(error: unknown, codes: readonly string[]): boolean {
+  for (let cause = error; cause instanceof Error; cause = cause.cause) {
+    if (codes.includes(systemCode(cause) ?? '')) return true;
+  }
+  return false;
+}

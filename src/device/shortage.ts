@@ -1,19 +1,16 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { systemCode } from '../errors.ts';
+import { isCausedBy } from '../errors.ts';
 
 /**
  * What open(2), read(2) and clone(2) fail with while the process or the system has run out of
  * descriptors or memory: it says nothing of the thing that was asked for.
  */
-const CODES: readonly (string | undefined)[] = ['EMFILE', 'ENFILE', 'ENOMEM'];
+const CODES = ['EMFILE', 'ENFILE', 'ENOMEM'];
 const PAUSE_MS = 500;
 
 /** Whether a call failed, at whatever depth, because something had run out for the moment. */
 export function isShortage(error: unknown): boolean {
-  for (let cause = error; cause instanceof Error; cause = cause.cause) {
-    if (CODES.includes(systemCode(cause))) return true;
-  }
-  return false;
+  return isCausedBy(error, CODES);
 }
 
 /**

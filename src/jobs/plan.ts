@@ -34,6 +34,11 @@ interface StepBase {
    * Whether a stop comes too late for it: what the job is for is done, and the rest is to be, too.
    */
   isLate?: boolean;
+  /**
+   * For a repair, which waits for a disk that is read-only: whether it waits for a full one, too,
+   * since nothing behind this step may be done before it.
+   */
+  needsRoom?: boolean;
 }
 
 /** A step that the daemon does itself: small, and safe to do again after a crash. */

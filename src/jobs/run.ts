@@ -1,5 +1,6 @@
 import type { Processes } from '../device/ports.ts';
 import type { Log } from '../log.ts';
+import type { DiskWait } from './disk-wait.ts';
 import type { Job } from './job.ts';
 import type { TaskLogs } from './log.ts';
 import type { Plan, Step } from './plan.ts';
@@ -17,6 +18,7 @@ export interface Run extends RunnerOptions {
   job: Job;
   plan: Plan;
   abort: AbortController;
+  diskWait: DiskWait;
 }
 
 /** The repair of a job that was stopped is not stopped. */

@@ -1,5 +1,6 @@
 import { outlastShortage } from '../device/shortage.ts';
 import { reasonOf } from '../errors.ts';
+import { createDiskWait } from './disk-wait.ts';
 import { EXPLANATIONS, failureFacts, sentence } from './explanation.ts';
 import { ENDED_WITHOUT_CODE, unixNow, type Job, type Verdict } from './job.ts';
 import { ownLine } from './log.ts';
@@ -21,6 +22,7 @@ import { endProcesses, isUnderWay } from './stopping.ts';
  *    finds that nothing was missing;
  *  - a job that did not end well is repaired before it ends, and a repair that fails is told, not
  *    repeated;
+ *  - a repair waits for a disk that is read-only, for a while;
  *  - a job resumed three times without a step getting done fails; a command that goes on meanwhile
  *    is what the job waits for, so it does not count;
  *  - a job ends only when nothing of it lives: whoever gives it up ends its processes first;
@@ -54,7 +56,8 @@ export function createRunner(options: RunnerOptions): Runner {
       if (job.stopRequested === true) abort.abort();
       try {
         await enter(options, job);
-        const run: Run = { ...options, job, plan: options.planOf(job), abort };
+        const diskWait = createDiskWait(options, job);
+        const run: Run = { ...options, job, plan: options.planOf(job), abort, diskWait };
         checkPlan(run.plan);
         await findPosition(run);
         while (await advance(run));
@@ -178,15 +181,22 @@ async function advance(run: Run): Promise<boolean> {
     return false;
   }
   try {
-    const jump = await outlastShortage(() => runStep(run, step), SHORTAGE_LIMIT_MS);
+    const jump = await outlastShortage(() => doStep(run, step), SHORTAGE_LIMIT_MS);
     moveTo(job, steps, jump === undefined ? index + 1 : indexOfJump(steps, jump.retryFrom));
     job.resumes = 0;
-    if ('act' in step && step.isRecorded === true) await run.save(job);
+    if ('act' in step && step.isRecorded === true) {
+      await (job.phase === 'repair' ? saveIfPossible(run, job) : run.save(job));
+    }
   } catch (error) {
     await fail(run, error);
   }
   delete job.process;
   return true;
+}
+
+async function doStep(run: Run, step: Step): Promise<Jump | undefined> {
+  const work = (): ReturnType<typeof runStep> => runStep(run, step);
+  return run.job.phase === 'repair' ? run.diskWait.outlast(step, work) : work();
 }
 
 async function runStep(run: Run, step: Step): Promise<Jump | undefined> {

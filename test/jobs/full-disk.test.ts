@@ -7,6 +7,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createProcesses } from '../../src/device/processes.ts';
 import type { Job } from '../../src/jobs/job.ts';
 import { openJournal } from '../../src/jobs/journal/journal.ts';
+import type { Plan } from '../../src/jobs/plan.ts';
 import type { Queue } from '../../src/jobs/queue.ts';
 import { runCommand } from '../device/command.ts';
 import { openQueue, request, type OpenQueue } from './open-queue.ts';
@@ -183,6 +184,18 @@ describe.skipIf(process.getuid?.() !== 0)(
       expect(await ended(open.queue, await submit({ 1: 'true' }))).toMatchObject({ state: 'done' });
     });
 
+    test('is repaired step by step, though no step can be put on record', async () => {
+      open.queue.close();
+      open = await openQueue(folder, { changePlan: recordActs });
+      const notes = { r1: 'tell', r2: 'tell', r3: 'tell', r4: 'tell' };
+
+      const job = await submit({ ...LONG, 1: `${FILL}; exit 3`, ...notes });
+
+      expect(await ended(open.queue, job)).toMatchObject({ state: 'failed', exitCode: 3 });
+      const log = (await open.logs.read(job.id, 0, 10_000)).toString();
+      expect(log.match(/r\d is told/g)).toEqual(['r1', 'r2', 'r3', 'r4'].map(noteOf));
+    });
+
     test('is waited for by a daemon that comes while the disk is still full', async () => {
       const job = await submit({
         ...LONG,
@@ -205,6 +218,15 @@ describe.skipIf(process.getuid?.() !== 0)(
     });
   },
 );
+
+function recordActs({ steps, repair, ...plan }: Plan): Plan {
+  const recorded = repair.map((step) => ('act' in step ? { ...step, isRecorded: true } : step));
+  return { ...plan, steps, repair: recorded };
+}
+
+function noteOf(step: string): string {
+  return `${step} is told`;
+}
 
 async function submit(params: Record<string, string>, subject = 'demo'): Promise<Job> {
   const submission = await open.queue.submit(request(subject, params));

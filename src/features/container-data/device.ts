@@ -251,6 +251,8 @@ export interface MoveFolders {
    *   touches it
    */
   restore: (target: string) => Promise<string | undefined>;
+  /** Whether nothing of what the target held is still aside. */
+  isRestored: (target: string) => Promise<boolean>;
   /** Removes the folders that `prepare` made, as far as they are empty. */
   tidy: (target: string, created: string) => Promise<void>;
   /**

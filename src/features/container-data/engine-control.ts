@@ -154,7 +154,7 @@ async function bringEngineUp({ engine }: ContainerHost, { logFile }: Telling): P
   }
 }
 
-async function isSamePlace(
+export async function isSamePlace(
   { locations }: ContainerHost,
   one: string,
   other: string,

@@ -1,8 +1,9 @@
+import { isReadOnlyDisk } from '../../device/disk-full.ts';
 import { reasonOf } from '../../errors.ts';
 import type { ContainerHost } from './device.ts';
 import type { Act, Step, StepContext } from '../../jobs/plan.ts';
 import { isFull } from './copy-steps.ts';
-import { startEngine, stopEngine } from './engine-control.ts';
+import { isSamePlace, startEngine, stopEngine, type EngineWanted } from './engine-control.ts';
 import { findRecord, remember, type MoveRecord } from './record.ts';
 
 /**
@@ -10,7 +11,8 @@ import { findRecord, remember, type MoveRecord } from './record.ts';
  *  - the engine runs at the new place if the move is done, or if it turns out that it was;
  *    else at the old one;
  *  - the configuration is put back before the copy is taken out of its place, and neither while an
- *    engine works there;
+ *    engine works there. As long as it cannot be put back, its disk is waited for; in the end the
+ *    copy stays in its place, and the engine works with it;
  *  - what the target held is back where it was;
  *  - a copy that an engine has worked with is left, and is not for the next try: what containers
  *    wrote in it is nowhere else;
@@ -42,16 +44,25 @@ export function moveRepair(
     undo('stop-engine', 'stop the engine there', (context, record) =>
       leaveNewPlace(host, context, { record, target, isCopy }),
     ),
-    undo('restore-configuration', 'put the configuration back', async (_context, record) =>
-      (await isSwitched(host, record, target))
-        ? host.settings.restore(record.setting, target)
-        : undefined,
-    ),
-    undo('restore-target', 'put the target back', (context) =>
-      isCopy ? putTargetBack(host, context, target) : Promise.resolve(),
+    {
+      ...undo('restore-configuration', 'put the configuration back', async (_context, record) =>
+        (await isSwitched(host, record, target))
+          ? host.settings.restore(record.setting, target)
+          : undefined,
+      ),
+      needsRoom: true,
+    },
+    undo('restore-target', 'put the target back', async (context, record) =>
+      putTargetBack(host, context, { record, target, isCopy }).catch((error: unknown) => {
+        // The engine does not wait for it.
+        if (!isReadOnlyDisk(error)) throw error;
+      }),
     ),
     undo('start-engine', 'start the engine where it was', (context, record) =>
-      returnToOldPlace(host, context, record),
+      returnToOldPlace(host, context, { record, target }),
+    ),
+    undo('restore-target-later', 'put the target back', (context, record) =>
+      putTargetBack(host, context, { record, target, isCopy }),
     ),
     step('settle', 'settle', async (_context, { isDone }) =>
       isCopy && isDone ? host.moves.finish(target).then(() => undefined) : undefined,
@@ -159,12 +170,17 @@ async function goneText({ moves }: ContainerHost, target: string): Promise<strin
   );
 }
 
+/** Not while the engine is sent there, or works there all the same. */
 async function putTargetBack(
-  { moves }: ContainerHost,
+  host: ContainerHost,
   { job, note }: StepContext,
-  target: string,
+  { record, target, isCopy }: Move,
 ): Promise<void> {
-  if (!(await moves.isThere(target, job.id))) return;
+  const { moves, engine } = host;
+  if (!isCopy || !(await moves.isThere(target, job.id))) return;
+  if (await isSwitched(host, record, target)) return;
+  const state = await engine.state();
+  if (state.kind === 'answers' && (await isSamePlace(host, state.dataRoot, target))) return;
   const left = await moves.restore(target);
   if (left !== undefined) await note(leftText(left));
 }
@@ -179,33 +195,32 @@ export function leftText(left: string): string {
 async function returnToOldPlace(
   host: ContainerHost,
   context: StepContext,
-  { isStopping, hasRun, containers, setting }: MoveRecord,
+  { record, target }: Pick<Move, 'record' | 'target'>,
 ): Promise<void> {
-  if (!hasRun) return;
+  const { isStopping, hasRun, containers, setting } = record;
+  if (!hasRun || (await isSwitched(host, record, target))) return;
   const isGone = (await host.engine.state()).kind === 'absent';
   if (!isStopping && !isGone) return;
   await startEngine(host, { dataRoot: setting.path, containers, mayCorrect: true }, context);
   await context.note(`the engine works in ${setting.path} as before`);
 }
 
-/** Whatever became of the engine while all this was done: if it ran, it runs. */
+/**
+ * Whatever became of the engine while all this was done: if it ran, it runs, and where its
+ * configuration says.
+ */
 async function keepRunning(
   host: ContainerHost,
   context: StepContext,
-  { record: { isDone, hasRun, isStopping, containers, setting }, target, isCopy }: Move,
+  { record, target, isCopy }: Move,
 ): Promise<void> {
+  const { hasRun, isStopping, containers, setting } = record;
   if (!hasRun || (!isStopping && (await host.engine.state()).kind !== 'absent')) return;
+  const wanted = await engineWanted(host, context, { record, target, isCopy });
   try {
-    await startEngine(
-      host,
-      {
-        dataRoot: isDone ? target : setting.path,
-        containers,
-        mayLack: isDone && !isCopy,
-        mayCorrect: true,
-      },
-      context,
-    );
+    // Without its disk it would begin anew on the disk below.
+    if (wanted.onAnswer !== undefined) await host.moves.need(target, context.job.id);
+    await startEngine(host, { ...wanted, containers, mayCorrect: true }, context);
   } catch (error) {
     await context.note(
       `the container engine is not as it was. It worked in ${setting.path} with ` +
@@ -214,6 +229,18 @@ async function keepRunning(
     );
     throw error;
   }
+}
+
+async function engineWanted(
+  host: ContainerHost,
+  { job }: StepContext,
+  { record, target, isCopy }: Move,
+): Promise<Pick<EngineWanted, 'dataRoot' | 'mayLack' | 'onAnswer'>> {
+  if (record.isDone) return { dataRoot: target, mayLack: !isCopy };
+  if (!(await isSwitched(host, record, target))) return { dataRoot: record.setting.path };
+  return isCopy
+    ? { dataRoot: target, onAnswer: () => host.moves.noteRun(target, job.id) }
+    : { dataRoot: target, mayLack: true };
 }
 
 async function toRemove(
@@ -225,6 +252,8 @@ async function toRemove(
   if (record === undefined || memory.isStuck === true) return undefined;
   if (record.isDone) return host.moves.finish(target);
   if (!(await host.moves.isThere(target, job.id))) return undefined;
+  // What the target held may still be in there.
+  if (!(await host.moves.isRestored(target))) return undefined;
   const folder = host.moves.folderIn(target);
   if ((await host.engine.holders(folder)).length > 0) return undefined;
   return job.verdict?.state === 'stopped' || (await isFull(host, target)) ? folder : undefined;
@@ -237,9 +266,17 @@ async function report(
 ): Promise<void> {
   if (record.isDone) {
     await note(`the engine works in ${target}; the old data is still in ${record.setting.path}`);
-  } else if (isCopy && (await host.moves.isThere(target, job.id))) {
+  } else if (await isSwitched(host, record, target)) {
     await note(
-      `what was copied stays in ${host.moves.folderIn(target)} for the next try; it may be removed`,
+      `the engine stays in ${target}: its configuration cannot be put back. The old data is ` +
+        `still in ${record.setting.path}`,
+    );
+  } else if (isCopy && (await host.moves.isThere(target, job.id))) {
+    const folder = host.moves.folderIn(target);
+    await note(
+      (await host.moves.isRestored(target))
+        ? `what was copied stays in ${folder} for the next try; it may be removed`
+        : `what ${target} held is still in ${folder}: the next try puts it back`,
     );
   } else if (record.created !== undefined) {
     await host.moves.tidy(target, record.created);

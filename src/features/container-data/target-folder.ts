@@ -89,6 +89,10 @@ export function createMoveFolders(): MoveFolders {
         await replaceFile(join(target, MOVE_NAME, RAN_NAME), ANSWERED);
       }),
     restore: (target) => inWords(target, () => restore(target)),
+    isRestored: async (target) => {
+      const aside = [ASIDE_NAME, ASIDE_PART_NAME].map((name) => join(target, MOVE_NAME, name));
+      return (await Promise.all(aside.map(entriesOf))).every((entries) => entries === undefined);
+    },
     tidy: async (target, created) => {
       for (
         let folder = target;

@@ -3,9 +3,10 @@ import { isShortage } from '../../device/shortage.ts';
 import { reasonOf } from '../../errors.ts';
 import { isPresent, type PackageDatabase } from './package-database.ts';
 import type { Job } from '../../jobs/job.ts';
-import { retryFrom, type Act, type Step, type StepContext } from '../../jobs/plan.ts';
+import { retryFrom, type Act, type Jump, type Step, type StepContext } from '../../jobs/plan.ts';
 import { dependentsFirst } from './dependencies.ts';
 import { halfInstalled } from './half-installed.ts';
+import type { Repair } from './package-manager.ts';
 import type { PackageTools } from './package-tools.ts';
 
 /** Whether a job has done all that it is for, by the package database and what it left itself. */
@@ -36,6 +37,14 @@ export function repairSteps(tools: PackageTools, isComplete?: IsComplete): Step[
       return undefined;
     },
   };
+  // Each of the two commands by itself: the second one's exit code takes the place of the first's.
+  const repeatIfShutOut = async (
+    context: StepContext,
+    work: keyof Repair,
+  ): Promise<Jump | undefined> =>
+    readFindings(context.memory)[work].length > 0 && (await around.wasShutOut(context))
+      ? retryFrom(prepare)
+      : undefined;
   return [
     {
       id: 'assess',
@@ -50,6 +59,11 @@ export function repairSteps(tools: PackageTools, isComplete?: IsComplete): Step[
       command: ({ memory }) => commandFor(readFindings(memory).came, commands.remove),
     },
     {
+      id: 'judge-undo',
+      label: 'judge: undo',
+      act: async (context) => repeatIfShutOut(context, 'came'),
+    },
+    {
       id: 'configure',
       label: 'configure',
       mustSucceed: false,
@@ -59,9 +73,8 @@ export function repairSteps(tools: PackageTools, isComplete?: IsComplete): Step[
       id: 'settle',
       label: 'settle',
       act: async (context) => {
-        if (!isNothing(readFindings(context.memory)) && (await around.wasShutOut(context))) {
-          return retryFrom(prepare);
-        }
+        const jump = await repeatIfShutOut(context, 'half');
+        if (jump !== undefined) return jump;
         await catalog.refresh();
         await report(tools, context);
         if (isComplete !== undefined) await acceptIfComplete(tools, context, isComplete);

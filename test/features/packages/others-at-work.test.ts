@@ -1,4 +1,5 @@
-import { writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -45,3 +46,55 @@ test('the repair of a failed job leaves alone what somebody else is unpacking, u
   await on.daemon.finished(submitted.task_id);
   expect(await exists(join(root, 'usr/lib/opkg/info/theirs.list'))).toBe(true);
 });
+
+test.each(['remove', 'configure'])(
+  'the repair of a failed job waits when somebody else begins just before its opkg %s, and does all of it then',
+  async (verb) => {
+    const folder = await mkdtemp(join(tmpdir(), 'depotd-overtaken-'));
+    const overtaken = await createUploadDevice({ opkg: await overtakenOpkg(folder, verb) });
+    try {
+      const { root } = overtaken.device;
+      await overtaken.device.opkg('install', 'tiny-01');
+      const status = join(root, 'usr/lib/opkg/status');
+      await writeFile(join(folder, 'lock'), join(root, 'var/lock/opkg.lock'));
+
+      const { state } = await overtaken.install(
+        runFile(`opkg -o ${root} --force-postinstall install virt
+sed -i '/^Package: tiny-01$/,/^$/s/ installed$/ unpacked/' ${status}
+exit 1`),
+      );
+
+      expect(state).toBe('failed');
+      await expect(rm(join(folder, 'lock'))).rejects.toThrow('ENOENT');
+      const database = await overtaken.device.database();
+      expect(database.get('virt')?.state ?? 'not-installed').toBe('not-installed');
+      expect(database.get('tiny-01')?.state).toBe('installed');
+    } finally {
+      await overtaken.close();
+      await rm(folder, { recursive: true });
+    }
+  },
+);
+
+/** An opkg at whose first call with the verb somebody else has its lock, named in a file. */
+async function overtakenOpkg(folder: string, verb: string): Promise<string> {
+  const program = join(folder, 'opkg');
+  const device = join(import.meta.dirname, '../../device');
+  const opkg = process.env.OPKG ?? join(device, 'bin/opkg');
+  const hold = 'use opkg::lock; my $lock = take_lock(shift) or die; system(@ARGV); exit $? >> 8';
+  await writeFile(
+    program,
+    `#!/bin/sh
+case " $* " in
+*' ${verb} '*)
+	if lock=$(cat '${folder}/lock' 2>/dev/null); then
+		rm '${folder}/lock'
+		exec perl -I'${device}' -e '${hold}' "$lock" '${opkg}' "$@"
+	fi ;;
+esac
+exec '${opkg}' "$@"
+`,
+    { mode: 0o755 },
+  );
+  return program;
+}

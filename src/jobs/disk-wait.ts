@@ -1,0 +1,76 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { isDiskFull, isReadOnlyDisk } from '../device/disk-full.ts';
+import { reasonOf } from '../errors.ts';
+import type { Log } from '../log.ts';
+import type { Job } from './job.ts';
+import { ownLine, type TaskLogs } from './log.ts';
+import type { Step } from './plan.ts';
+
+/** How long the repair of a job waits for disks, all in all. Clock: from its first wait. */
+const DISK_LIMIT_MS = 10 * 60_000;
+const PAUSE_MS = 500;
+
+/** Lets a repair wait for a disk that cannot be written now. */
+export interface DiskWait {
+  /**
+   * Does the work of a step again until the disk can be written: one that is read-only, and a full
+   * one if the step needs room. The work must be safe to do again.
+   * @throws what the work throws for other reasons, or when the time is over
+   */
+  outlast: <Value>(step: Step, work: () => Promise<Value>) => Promise<Value>;
+}
+
+export interface DiskWaitOptions {
+  logs: TaskLogs;
+  log: Log;
+  save: (job: Job) => Promise<void>;
+}
+
+export function createDiskWait(
+  options: DiskWaitOptions,
+  job: Job,
+  limitMs = DISK_LIMIT_MS,
+): DiskWait {
+  let deadline: number | undefined;
+  return {
+    outlast: async (step, work) => {
+      let isNoted = false;
+      for (;;) {
+        try {
+          return await work();
+        } catch (error) {
+          if (!isAwaited(step, error)) throw error;
+          deadline ??= performance.now() + limitMs;
+          if (performance.now() > deadline) throw error;
+          isNoted ||= await noteWait(options, job, error);
+          await delay(PAUSE_MS);
+        }
+      }
+    },
+  };
+}
+
+function isAwaited({ needsRoom = false }: Step, error: unknown): boolean {
+  return isReadOnlyDisk(error) || (needsRoom && isDiskFull(error));
+}
+
+/** @returns whether it could be told: the log may be on that disk, too */
+async function noteWait(
+  { logs, log, save }: DiskWaitOptions,
+  job: Job,
+  error: unknown,
+): Promise<boolean> {
+  const reason = reasonOf(error);
+  if (job.resumes > 0) {
+    // A daemon that ends in a wait has not failed at the step.
+    job.resumes = 0;
+    await save(job).catch(() => undefined);
+  }
+  return logs.append(job.id, ownLine(`waiting for the disk: ${reason}`)).then(
+    () => {
+      log.warn({ task: job.id, reason }, 'repair waits for a disk');
+      return true;
+    },
+    () => false,
+  );
+}
