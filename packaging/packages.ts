@@ -1,5 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { gzipSync } from 'node:zlib';
+import { completionScript } from '../src/cli/usage/completion.ts';
+import { manPage } from '../src/cli/usage/man-page.ts';
 import type { PackageContents } from './ipk.ts';
 import type { NodeBinary } from './node-binary.ts';
 import { installedBytes, type PackageFile, type PackageFiles } from './package-files.ts';
@@ -120,6 +123,10 @@ export function debianPackage({ version, modifiedAt }: Release): PackageContents
     '/usr/lib/systemd/system/depotd-resume.service': read('init/depotd-resume.service'),
     '/usr/share/doc/depotd/copyright': read('LICENSE'),
     [`/usr/share/doc/depotd/${THIRD_PARTY}`]: read(`dist/${THIRD_PARTY}`),
+    '/usr/share/man/man1/depotctl.1.gz': { content: gzipSync(manPage(version), { level: 9 }) },
+    '/usr/share/bash-completion/completions/depotctl': completionScript('bash'),
+    '/usr/share/zsh/vendor-completions/_depotctl': completionScript('zsh'),
+    '/usr/share/fish/vendor_completions.d/depotctl.fish': completionScript('fish'),
   };
   return {
     control: {

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { DepotError, type ErrorCode } from '../errors.ts';
+import { textIn } from './answer.ts';
 import { chunksOf, send, type Call, type Parameters, type StreamedBody } from './http-call.ts';
 import { parseEvents, type ServerEvent } from './server-events.ts';
 import type { Target } from './target.ts';
@@ -18,13 +19,15 @@ export interface Client {
    * Sets the password of depotd's own log-in. @returns the file whose content has to be given as
    * `proof`, of the first password; undefined: it is set
    */
-  setPassword: (form: Parameters) => Promise<string | undefined>;
+  setPassword: (form: Readonly<Record<string, string>>) => Promise<string | undefined>;
   upload: (path: string, body: StreamedBody) => Promise<unknown>;
   /** The body as it comes. */
   read: (path: string, parameters: Parameters) => AsyncGenerator<Buffer, void>;
   events: (path: string, parameters: Parameters) => AsyncGenerator<ServerEvent, void>;
   /** @returns the session's cookie */
   logIn: (login: { username?: string; password: string }) => Promise<string>;
+  /** The version of the daemon; empty if it does not say. */
+  daemonVersion: () => Promise<string>;
   /** Who logs people in; undefined: nobody does, or the daemon does not say. */
   loginMethod: () => Promise<'panel' | 'password' | undefined>;
 }
@@ -75,6 +78,7 @@ export function createClient(target: Target, cookie?: string): Client {
       }
       return session;
     },
+    daemonVersion: async () => textIn(await get('admin/store/uid'), 'version'),
     loginMethod: async () => {
       const answer = await call('HEAD', 'admin/login');
       answer.resume();
@@ -129,13 +133,6 @@ function parseJson(text: string): unknown {
     // Whatever it is, the daemon did not send it.
     return undefined;
   }
-}
-
-/** A text field of an answer; empty if there is none. */
-export function textIn(body: unknown, name: string): string {
-  const value: unknown =
-    typeof body === 'object' && body !== null ? (body as Record<string, unknown>)[name] : undefined;
-  return typeof value === 'string' ? value : '';
 }
 
 export function tokenIn(body: unknown): string {

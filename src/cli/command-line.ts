@@ -1,24 +1,11 @@
 import { parseArgs } from 'node:util';
-import { reasonOf } from '../errors.ts';
-import { COMMANDS, isCommand, OWN_OPTIONS, type CommandName, type OwnOption } from './commands.ts';
+import { reasonOf, systemCode } from '../errors.ts';
 import { parseTarget, usualUrl, type Target } from './target.ts';
-
-const OPTIONS = {
-  url: { type: 'string' },
-  base: { type: 'string' },
-  session: { type: 'string' },
-  user: { type: 'string' },
-  json: { type: 'boolean', default: false },
-  autoconf: { type: 'boolean' },
-  path: { type: 'string' },
-  enable: { type: 'string' },
-  overwrite: { type: 'string' },
-  detach: { type: 'boolean' },
-  follow: { type: 'boolean', short: 'f' },
-  check: { type: 'boolean' },
-  help: { type: 'boolean', short: 'h' },
-  version: { type: 'boolean' },
-} as const;
+import { COMMAND_NAMES, commandText, isCommand, type CommandName } from './usage/commands.ts';
+import { SHELLS } from './usage/completion.ts';
+import { usageOf } from './usage/help.ts';
+import { nearest } from './usage/nearest.ts';
+import { COMMON_OPTIONS, OWN_OPTIONS, ownOption, type OptionText } from './usage/options.ts';
 
 export interface Invocation {
   command: CommandName;
@@ -30,26 +17,37 @@ export interface Invocation {
   user: string | undefined;
   /** Parameters of the operation, beside the package. */
   parameters: Record<string, string>;
+  /** A file with the public key of a feed. */
+  keyFile: string | undefined;
   isJson: boolean;
   isDetached: boolean;
   isFollowing: boolean;
   isCheckOnly: boolean;
+  isDryRun: boolean;
+  /** Whether nobody is to be asked. */
+  isAgreed: boolean;
+  isAll: boolean;
+  isUpgradableOnly: boolean;
   /** `depotctl` with the options that lead to the same daemon, for hints that can be pasted. */
   self: string;
 }
 
 export type CommandLine =
-  { invocation: Invocation } | { print: 'help' | 'version' } | { problem: string };
+  | { invocation: Invocation }
+  | { print: 'help' | 'version'; about?: CommandName }
+  | { problem: string };
 
 /** @param session the one to use if the words name none */
 export function parseCommandLine(words: string[], session?: string): CommandLine {
   try {
-    const { values, positionals } = parseArgs({
-      args: words,
-      options: OPTIONS,
-      allowPositionals: true,
-    });
-    if (values.help === true) return { print: 'help' };
+    const { values, positionals } = parse(words);
+    const [command, ...names] = positionals;
+    if (values.help === true) {
+      return command === undefined
+        ? { print: 'help' }
+        : { print: 'help', about: checkCommand(command) };
+    }
+    if (command === 'help') return helpOn(names);
     if (values.version === true) return { print: 'version' };
     return {
       invocation: checkInvocation(
@@ -62,58 +60,132 @@ export function parseCommandLine(words: string[], session?: string): CommandLine
   }
 }
 
-type Values = ReturnType<typeof parseArgs<{ options: typeof OPTIONS }>>['values'];
+type Values = Readonly<Record<string, string | boolean | undefined>>;
 
-function checkInvocation(values: Values, [command, ...names]: string[]): Invocation {
-  if (command === undefined) {
-    throw new Error(`cannot do anything without a command: ${Object.keys(COMMANDS).join(', ')}`);
+/** @throws Error that names the option that is not known, and the one that was probably meant */
+function parse(words: string[]): { values: Values; positionals: string[] } {
+  try {
+    const { values, positionals } = parseArgs({
+      args: words,
+      options: Object.fromEntries(
+        Object.entries({ ...OWN_OPTIONS, ...COMMON_OPTIONS }).map(option),
+      ),
+      allowPositionals: true,
+    });
+    return { values: values, positionals };
+  } catch (error) {
+    if (systemCode(error) !== 'ERR_PARSE_ARGS_UNKNOWN_OPTION') throw error;
+    const [, name = ''] = /'--([^'=]+)/.exec(reasonOf(error)) ?? [];
+    const meant = nearest(name, Object.keys({ ...OWN_OPTIONS, ...COMMON_OPTIONS }));
+    if (name === '') throw error;
+    throw new Error(`cannot use '--${name}': there is no such option${didYouMean(meant, '--')}`);
   }
-  if (!isCommand(command)) {
-    throw new Error(
-      `cannot run "${command}": the commands are ${Object.keys(COMMANDS).join(', ')}`,
-    );
+}
+
+function option([name, { short, argument }]: [string, OptionText]): [
+  string,
+  { type: 'string' | 'boolean'; short?: string },
+] {
+  const type = argument === undefined ? 'boolean' : 'string';
+  return [name, { type, ...(short !== undefined && { short }) }];
+}
+
+function didYouMean(word: string | undefined, prefix = ''): string {
+  return word === undefined ? '' : `; did you mean ${prefix}${word}?`;
+}
+
+function helpOn([name]: string[]): CommandLine {
+  return name === undefined ? { print: 'help' } : { print: 'help', about: checkCommand(name) };
+}
+
+function checkCommand(word: string): CommandName {
+  if (isCommand(word)) return word;
+  const meant = nearest(word, COMMAND_NAMES);
+  throw new Error(
+    meant === undefined
+      ? `cannot run "${word}": the commands are ${COMMAND_NAMES.join(', ')}`
+      : `cannot run "${word}": there is no such command${didYouMean(meant)}`,
+  );
+}
+
+function checkInvocation(values: Values, [word, ...names]: string[]): Invocation {
+  if (word === undefined) {
+    throw new Error(`cannot do anything without a command: ${COMMAND_NAMES.join(', ')}`);
   }
+  const command = checkCommand(word);
   checkNames(command, names);
+  checkWords(command, names);
   checkOptions(command, values);
-  const { base } = values;
-  const url = values.url ?? usualUrl();
+  const [url, base] = [textOf(values, 'url'), textOf(values, 'base')];
   return {
     command,
     names,
-    target: parseTarget(url, base),
-    session: checkSession(values.session),
-    user: values.user,
+    target: parseTarget(url ?? usualUrl(), base),
+    session: checkSession(textOf(values, 'session')),
+    user: textOf(values, 'user'),
     parameters: parametersOf(values),
-    isJson: values.json,
+    keyFile: textOf(values, 'key'),
+    isJson: values.json === true,
     isDetached: values.detach === true,
     isFollowing: values.follow === true,
     isCheckOnly: values.check === true,
+    isDryRun: values['dry-run'] === true,
+    isAgreed: values.yes === true,
+    isAll: values.all === true,
+    isUpgradableOnly: values.upgradable === true,
     self: [
       'depotctl',
-      ...(values.url === undefined ? [] : [`--url ${values.url}`]),
+      ...(url === undefined ? [] : [`--url ${url}`]),
       ...(base === undefined ? [] : [`--base ${base}`]),
     ].join(' '),
   };
 }
 
+function textOf(values: Values, name: string): string | undefined {
+  const value = values[name];
+  return typeof value === 'string' ? value : undefined;
+}
+
 function checkNames(command: CommandName, names: readonly string[]): void {
-  const {
-    form,
-    names: [least, most],
-  } = COMMANDS[command];
-  if (names.length < least) throw new Error(`cannot ${command} nothing: usage: depotctl ${form}`);
+  const [least, most] = commandText(command).names;
+  if (names.length < least) {
+    throw new Error(`cannot ${command} nothing: usage: depotctl ${usageOf(command)}`);
+  }
   if (names.length > most) {
-    throw new Error(`cannot use "${names[most] ?? ''}": usage: depotctl ${form}`);
+    throw new Error(`cannot use "${names[most] ?? ''}": usage: depotctl ${usageOf(command)}`);
+  }
+}
+
+/** Names that follow each word of a command that has words of its own: least and most. */
+const WORDS: Partial<Record<CommandName, Readonly<Record<string, readonly [number, number]>>>> = {
+  plan: { install: [1, Infinity], remove: [1, Infinity], upgrade: [0, Infinity] },
+  feeds: { add: [2, 2], remove: [1, 1], on: [1, 1], off: [1, 1] },
+  completion: Object.fromEntries(SHELLS.map((shell) => [shell, [0, 0] as const])),
+};
+
+function checkWords(command: CommandName, [word, ...names]: readonly string[]): void {
+  const words = WORDS[command];
+  if (words === undefined || word === undefined) return;
+  const bounds = words[word];
+  if (bounds === undefined) {
+    const known = Object.keys(words);
+    const meant = didYouMean(nearest(word, known));
+    throw new Error(`cannot ${command} "${word}": ${known.join(', ')} are expected${meant}`);
+  }
+  if (names.length < bounds[0] || names.length > bounds[1]) {
+    throw new Error(
+      `cannot ${command} ${word} with ${names.length} names: usage: depotctl ${usageOf(command)}`,
+    );
   }
 }
 
 function checkOptions(command: CommandName, values: Values): void {
-  const allowed: readonly OwnOption[] = COMMANDS[command].options;
-  const foreign = OWN_OPTIONS.find((name) => values[name] !== undefined && !allowed.includes(name));
+  const allowed: readonly string[] = commandText(command).options;
+  const own = Object.keys(OWN_OPTIONS) as (keyof typeof OWN_OPTIONS)[];
+  const given = own.filter((name) => values[name] !== undefined);
+  const foreign = given.find((name) => !allowed.includes(name));
   if (foreign !== undefined) {
-    throw new Error(
-      `cannot use --${foreign} with ${command}: usage: depotctl ${COMMANDS[command].form}`,
-    );
+    throw new Error(`cannot use --${foreign} with ${command}: usage: depotctl ${usageOf(command)}`);
   }
   if (
     command === 'install' &&
@@ -124,11 +196,10 @@ function checkOptions(command: CommandName, values: Values): void {
       'cannot use --path or --enable without --autoconf: they are for the configuration',
     );
   }
-  if (values.overwrite !== undefined && !['true', 'chdir'].includes(values.overwrite)) {
-    throw new Error(`cannot use --overwrite ${values.overwrite}: true or chdir is expected`);
-  }
-  if (values.enable !== undefined && !['0', '1'].includes(values.enable)) {
-    throw new Error(`cannot use --enable ${values.enable}: 0 or 1 is expected`);
+  for (const name of given) {
+    const [value, expected] = [textOf(values, name), ownOption(name).values];
+    if (value === undefined || expected === undefined || expected.includes(value)) continue;
+    throw new Error(`cannot use --${name} ${value}: ${expected.join(' or ')} is expected`);
   }
 }
 
@@ -143,11 +214,10 @@ function checkSession(session: string | undefined): string | undefined {
   return session;
 }
 
-function parametersOf({ overwrite, autoconf, path, enable }: Values): Record<string, string> {
-  return {
-    ...(overwrite !== undefined && { overwrite }),
-    ...(autoconf === true && { autoconf: '1' }),
-    ...(path !== undefined && { path }),
-    ...(enable !== undefined && { enable }),
-  };
+function parametersOf(values: Values): Record<string, string> {
+  const texts = (['overwrite', 'path', 'enable'] as const).flatMap((name) => {
+    const value = textOf(values, name);
+    return value === undefined ? [] : [[name, value] as const];
+  });
+  return { ...(values.autoconf === true && { autoconf: '1' }), ...Object.fromEntries(texts) };
 }

@@ -2,20 +2,16 @@ import { clientEnvironment, VERSION } from '../config/environment.ts';
 import { DepotError, reasonOf } from '../errors.ts';
 import { createClient } from './client.ts';
 import { parseCommandLine, type Invocation } from './command-line.ts';
-import { helpText, type CommandName } from './commands.ts';
-import { showLog, stopTask, submitJobs } from './job-commands.ts';
-import { howToLogIn, logIn, logOut, setPassword, type LoginContext } from './login-commands.ts';
-import { createOutput, type Output } from './output.ts';
-import {
-  listApps,
-  listDisks,
-  listJobs,
-  listUploads,
-  showStatus,
-  showToken,
-} from './read-commands.ts';
+import { feeds, showLog, stopTask, submitJobs } from './commands/jobs.ts';
+import { howToLogIn, logIn, logOut, setPassword, type LoginContext } from './commands/login.ts';
+import { planCommand } from './commands/plan.ts';
+import { listApps, listJobs, listUploads, showStatus, showToken } from './commands/reads.ts';
 import { createSavedLogins } from './saved-logins.ts';
-import { upgradeSelf } from './self-upgrade.ts';
+import { upgradeSelf } from './commands/self-upgrade.ts';
+import { search, showDetails } from './commands/store.ts';
+import { diagnose, listDisks, showDevice, showVersions } from './commands/system.ts';
+import { createOutput, type Output } from './terminal/output.ts';
+import type { CommandName } from './usage/commands.ts';
 
 /** The exit code is the contract of scripts. */
 const EXIT_FAILED = 1;
@@ -23,6 +19,15 @@ const EXIT_USAGE = 2;
 const EXIT_UNREACHABLE = 3;
 
 const RUN: Record<CommandName, (context: LoginContext) => Promise<number>> = {
+  search,
+  info: showDetails,
+  plan: planCommand,
+  feeds,
+  doctor: diagnose,
+  device: showDevice,
+  version: showVersions,
+  completion: showCompletion,
+  help: ({ output }) => showHelp(output),
   install: submitJobs,
   remove: submitJobs,
   upgrade: submitJobs,
@@ -45,17 +50,33 @@ const RUN: Record<CommandName, (context: LoginContext) => Promise<number>> = {
   token: showToken,
 };
 
-process.exitCode = await main(process.argv.slice(2), createOutput());
+process.exitCode = await main(process.argv.slice(2));
 
-async function main(words: string[], output: Output): Promise<number> {
-  const { session, runtimeDir } = clientEnvironment();
+async function main(words: string[]): Promise<number> {
+  const { session, runtimeDir, isColoured } = clientEnvironment();
+  const output = createOutput(isColoured);
   const line = parseCommandLine(words, session);
   if ('problem' in line) {
     output.say(`${line.problem}\ndepotctl: see depotctl --help`);
     return EXIT_USAGE;
   }
   if ('invocation' in line) return run(line.invocation, output, runtimeDir);
-  await output.print(line.print === 'help' ? helpText() : `depotctl ${VERSION}\n`);
+  if (line.print === 'help') return showHelp(output, line.about);
+  await output.print(`depotctl ${VERSION}\n`);
+  return 0;
+}
+
+async function showHelp(output: Output, command?: CommandName): Promise<number> {
+  const { commandHelp, helpText } = await import('./usage/help.ts');
+  await output.print(command === undefined ? helpText() : commandHelp(command));
+  return 0;
+}
+
+async function showCompletion({ output, invocation }: LoginContext): Promise<number> {
+  const { completionScript, SHELLS } = await import('./usage/completion.ts');
+  const shell = SHELLS.find((name) => name === invocation.names[0]);
+  if (shell === undefined) return EXIT_USAGE;
+  await output.print(completionScript(shell));
   return 0;
 }
 

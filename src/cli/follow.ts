@@ -1,10 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { DepotError } from '../errors.ts';
 import type { Client } from './client.ts';
-import type { Output } from './output.ts';
-import { readTask, type Task } from './task.ts';
+import type { Output } from './terminal/output.ts';
+import { progressLine } from './terminal/progress-line.ts';
+import { listTasks, readTask, shortId, type Task } from './task.ts';
 
 const RETRY_MS = 300;
+/** The kind of task that nobody waits for: it runs beside the others. */
+const MOVE = 'docker_migrate';
 /**
  * A log that comes in no stream is asked for this often; so many times until a stream is tried
  * again.
@@ -44,6 +47,14 @@ type Stop = 'end' | 'cut' | 'no room' | DepotError;
  *   ended
  */
 export async function followTask(options: FollowOptions): Promise<Task> {
+  try {
+    return await follow(options);
+  } finally {
+    options.output.progress('');
+  }
+}
+
+async function follow(options: FollowOptions): Promise<Task> {
   const { client, output, id, patienceMs } = options;
   const place: Place = { offset: 0, brokenAt: undefined };
   for (;;) {
@@ -70,6 +81,21 @@ export async function followTask(options: FollowOptions): Promise<Task> {
   }
 }
 
+/** How far it is, or which task it waits for. */
+async function showProgress({ client, output }: FollowOptions, task: Task): Promise<void> {
+  if (task.state !== 'queued') {
+    output.progress(task.stage.label === '' ? '' : progressLine(task.stage));
+    return;
+  }
+  const others = await listTasks(client).catch(() => []);
+  const ahead = others.find(({ state, kind }) => state === 'running' && kind !== MOVE);
+  output.progress(
+    ahead === undefined
+      ? `waiting: ${task.command}`
+      : `waiting for ${shortId(ahead.id)} (${ahead.command}): ${task.command}`,
+  );
+}
+
 function isConnected({ output }: FollowOptions, place: Place): void {
   if (place.brokenAt !== undefined) output.say('connected again');
   place.brokenAt = undefined;
@@ -86,6 +112,7 @@ async function readStream(options: FollowOptions, place: Place): Promise<Stop> {
       isConnected(options, place);
       if (event === 'end') return 'end';
       stop = 'cut';
+      if (event === 'status') await showProgress(options, readTask(id, data));
       if (event !== 'log' || typeof data !== 'string') continue;
       place.offset = Number(position);
       await write(data);
@@ -103,13 +130,14 @@ async function poll(options: FollowOptions, place: Place): Promise<Stop> {
     for (let round = 0; round < POLLS; round += 1) {
       // In this order: a task that has ended writes nothing more, so what is read after that is
       // all.
-      const { isRunning } = readTask(
+      const task = readTask(
         options.id,
         await options.client.get('admin/system/tasks/status', { task_id: options.id }),
       );
       isConnected(options, place);
+      await showProgress(options, task);
       await readMore(options, place);
-      if (!isRunning) return 'end';
+      if (!task.isRunning) return 'end';
       await delay(POLL_MS);
     }
     return 'cut';

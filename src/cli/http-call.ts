@@ -4,7 +4,8 @@ import type { Readable } from 'node:stream';
 import { DepotError, reasonOf, systemCode } from '../errors.ts';
 import type { Target } from './target.ts';
 
-export type Parameters = Record<string, string>;
+/** A list stands for the same parameter several times. */
+export type Parameters = Readonly<Record<string, string | readonly string[]>>;
 
 export interface Call {
   target: Target;
@@ -47,7 +48,11 @@ export function send({
   cookie,
   body,
 }: Call): Promise<IncomingMessage> {
-  const form = new URLSearchParams(parameters).toString();
+  const form = new URLSearchParams(
+    Object.entries(parameters).flatMap(([name, value]) =>
+      [value].flat().map((one): [string, string] => [name, one]),
+    ),
+  ).toString();
   const query = method === 'POST' || form === '' ? '' : `?${form}`;
   const sizeBytes = body?.sizeBytes ?? Buffer.byteLength(form);
   const bodyHeaders =

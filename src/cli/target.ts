@@ -1,6 +1,6 @@
 import { accessSync, constants } from 'node:fs';
 import type { RequestOptions } from 'node:http';
-import { DEFAULT_BASE, DEFAULT_URL, ROOT_SOCKET } from './commands.ts';
+import { DEFAULT_BASE, DEFAULT_URL, ROOT_SOCKET } from './addresses.ts';
 
 /** Where the daemon answers. */
 export interface Target {

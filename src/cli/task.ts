@@ -1,5 +1,7 @@
 import { DepotError } from '../errors.ts';
-import { textIn, type Client } from './client.ts';
+import { memberIn, numberIn, textIn } from './answer.ts';
+import type { Client } from './client.ts';
+import type { Stage } from './terminal/progress-line.ts';
 
 /** What this client uses of a task's status. Times are Unix seconds. */
 export interface Task {
@@ -11,30 +13,43 @@ export interface Task {
   stoppedAt: number | undefined;
   exitCode: number | undefined;
   error: string;
-  /** What can be done about it. */
+  /** What kind of failure it is, and what can be done. */
+  errorCode: string;
   remedy: string;
-  /** The step that it is at. */
-  step: string;
+  kind: string;
+  /** What it is about, such as a package. */
+  subject: string;
+  stage: Stage;
   /** The answer as it came. */
   raw: Record<string, unknown>;
 }
 
 export function readTask(id: string, body: unknown): Task {
   const raw = typeof body === 'object' && body !== null ? (body as Record<string, unknown>) : {};
-  const numberIn = (name: string): number | undefined =>
-    typeof raw[name] === 'number' ? raw[name] : undefined;
   return {
     id,
     state: textIn(raw, 'state'),
     isRunning: raw.running === true,
     command: textIn(raw, 'command'),
-    startedAt: numberIn('start') ?? 0,
-    stoppedAt: numberIn('stop'),
-    exitCode: numberIn('exit_code'),
+    startedAt: numberIn(raw, 'start') ?? 0,
+    stoppedAt: numberIn(raw, 'stop'),
+    exitCode: numberIn(raw, 'exit_code'),
     error: textIn(raw, 'error'),
+    errorCode: textIn(raw, 'error_code'),
     remedy: textIn(raw, 'remedy'),
-    step: textIn(raw.progress, 'label'),
+    kind: textIn(raw, 'kind'),
+    subject: textIn(raw, 'package'),
+    stage: stageIn(memberIn(raw, 'progress')),
     raw,
+  };
+}
+
+function stageIn(progress: unknown): Stage {
+  return {
+    label: textIn(progress, 'label'),
+    done: numberIn(progress, 'done') ?? 0,
+    total: numberIn(progress, 'total') ?? 0,
+    percent: numberIn(progress, 'percent'),
   };
 }
 

@@ -62,12 +62,15 @@ export interface ClientEnvironment {
    * Folder of this user alone that goes with the last log-in (XDG Base Directory Specification).
    */
   runtimeDir: string | undefined;
+  /** Whether colours are wanted on a terminal (no-color.org). */
+  isColoured: boolean;
 }
 
 export function clientEnvironment(): ClientEnvironment {
-  const { DEPOTCTL_SESSION: session, XDG_RUNTIME_DIR: runtimeDir } = process.env;
+  const { DEPOTCTL_SESSION: session, XDG_RUNTIME_DIR: runtimeDir, NO_COLOR, TERM } = process.env;
   return {
     session: session === '' ? undefined : session,
     runtimeDir: runtimeDir?.startsWith('/') === true ? runtimeDir : undefined,
+    isColoured: (NO_COLOR ?? '') === '' && TERM !== 'dumb',
   };
 }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { passwd } from '../../src/cli/passwd.ts';
+import { passwd } from '../../src/cli/commands/passwd.ts';
 import { readSecrets } from '../../src/cli/secrets.ts';
 import { DepotError } from '../../src/errors.ts';
 

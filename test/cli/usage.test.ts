@@ -3,12 +3,21 @@ import type { AddressInfo } from 'node:net';
 
 import { expect, onTestFinished, test } from 'vitest';
 
-import { COMMANDS } from '../../src/cli/commands.ts';
+import { COMMANDS } from '../../src/cli/usage/commands.ts';
 import { runDepotctl } from './start-depotctl.ts';
 
 test.each([
-  [[], 'cannot do anything without a command: install, remove'],
-  [['frobnicate'], 'cannot run "frobnicate": the commands are install, remove'],
+  [[], 'cannot do anything without a command: search, info'],
+  [['frobnicate'], 'cannot run "frobnicate": the commands are search, info'],
+  [['instal', 'demo'], 'cannot run "instal": there is no such command; did you mean install?'],
+  [['help', 'upgrad'], 'did you mean upgrade?'],
+  [['remove', 'demo', '--dryrun'], "cannot use '--dryrun': there is no such option; did you mean"],
+  [['plan', 'instal', 'demo'], 'install, remove, upgrade are expected; did you mean install?'],
+  [['plan', 'install'], 'cannot plan install with 0 names: usage: depotctl plan install|remove'],
+  [['feeds', 'add', 'mine'], 'cannot feeds add with 1 names: usage: depotctl feeds'],
+  [['feeds', 'drop', 'mine'], 'cannot feeds "drop": add, remove, on, off are expected'],
+  [['completion', 'tcsh'], 'cannot completion "tcsh": bash, zsh, fish are expected'],
+  [['update', '--yes'], 'cannot use --yes with update'],
   [['install'], 'cannot install nothing: usage: depotctl install NAME…'],
   [['list', 'demo'], 'cannot use "demo": usage: depotctl list'],
   [['list', '--path', '/mnt'], 'cannot use --path with list'],
@@ -17,7 +26,7 @@ test.each([
     ['install', 'demo', '--autoconf', '--enable', 'yes'],
     'cannot use --enable yes: 0 or 1 is expected',
   ],
-  [['install', 'demo', '--colour'], "'--colour'"],
+  [['install', 'demo', '--colour'], "cannot use '--colour': there is no such option"],
   [
     ['--url', 'ftp://device', 'list'],
     'cannot use --url ftp://device: http://HOST[:PORT][/PATH], https://… or unix:/PATH is expected',
@@ -45,6 +54,17 @@ test('--help names every command, --version the version', async () => {
   for (const command of Object.keys(COMMANDS)) expect(help.stdout).toContain(`\n  ${command}`);
   expect(help.stdout.split('\n').filter((line) => line.length > 80)).toEqual([]);
   expect(version.stdout).toMatch(/^depotctl \d+\.\d+\.\d+\n$/);
+});
+
+test('help COMMAND and COMMAND --help say which options it takes, within 80 columns', async () => {
+  const help = await runDepotctl('help', 'install');
+
+  expect(help).toMatchObject({ code: 0, stderr: '' });
+  for (const option of COMMANDS.install.options) expect(help.stdout).toContain(`--${option}`);
+  expect(help.stdout).toContain('for example:');
+  expect(help.stdout.split('\n').filter((line) => line.length > 80)).toEqual([]);
+  expect(await runDepotctl('install', '--help')).toEqual(help);
+  expect(await runDepotctl('help')).toEqual(await runDepotctl('--help'));
 });
 
 test.each([

@@ -1,12 +1,16 @@
-import { DepotError } from '../errors.ts';
-import { tokenIn, textIn } from './client.ts';
-import type { CommandContext } from './job-commands.ts';
-import { formatSpan, formatTable, formatTime } from './table.ts';
-import { listTasks, shortId, type Task } from './task.ts';
-import { readUploads } from './upload-records.ts';
+import { DepotError } from '../../errors.ts';
+import { flagIn, textIn } from '../answer.ts';
+import { tokenIn } from '../client.ts';
+import type { CommandContext } from '../command-context.ts';
+import { listItems } from './store.ts';
+import { formatFields, formatSpan, formatTable, formatTime } from '../terminal/table.ts';
+import { listTasks, shortId, type Task } from '../task.ts';
+import { readUploads } from '../upload-records.ts';
 
 /** The installed apps, by name. */
-export async function listApps({ client, output, invocation }: CommandContext): Promise<number> {
+export async function listApps(context: CommandContext): Promise<number> {
+  const { client, output, invocation } = context;
+  if (invocation.isAll || invocation.isUpgradableOnly) return listItems(context);
   const apps = await client.get('admin/store/installed');
   if (!Array.isArray(apps)) {
     throw new DepotError(
@@ -21,7 +25,7 @@ export async function listApps({ client, output, invocation }: CommandContext): 
       formatTable(
         ['NAME', 'VERSION', 'INSTALLED', 'TITLE'],
         apps.map(appRow).sort(byFirst),
-        process.stdout.columns,
+        output.look,
       ),
     );
   }
@@ -40,26 +44,25 @@ function byFirst([one = '']: string[], [other = '']: string[]): number {
   return one < other ? -1 : 1;
 }
 
+type Field = readonly [string, string];
+
 /** One app or package, a field a line. */
 export async function showStatus({ client, output, invocation }: CommandContext): Promise<number> {
   const [name = ''] = invocation.names;
   const status = await client.get('admin/store/status', { package: name });
+  const isThere = flagIn(status, 'installed');
   if (invocation.isJson) {
     await output.print(`${JSON.stringify(status)}\n`);
-    return 0;
+    return isThere ? 0 : 1;
   }
   const { time, ...fields } = { name, ...(status as Record<string, unknown>) } as Record<
     string,
     unknown
   >;
-  const rows = Object.entries(fields).map(([key, value]) => [key, showValue(value)]);
-  const installedAt = typeof time === 'number' ? [['time', formatTime(time)]] : [];
-  await output.print(
-    [...rows, ...installedAt]
-      .map(([key = '', value = '']) => `${key.padEnd(16)}${value}\n`)
-      .join(''),
-  );
-  return 0;
+  const rows = Object.entries(fields).map(([key, value]): Field => [key, showValue(value)]);
+  const installedAt = typeof time === 'number' ? [['time', formatTime(time)] as Field] : [];
+  await output.print(formatFields([...rows, ...installedAt], output.look));
+  return isThere ? 0 : 1;
 }
 
 function showValue(value: unknown): string {
@@ -79,11 +82,7 @@ export async function listJobs({ client, output, invocation }: CommandContext): 
   } else if (tasks.length === 0) output.say('there are no tasks yet');
   else {
     await output.print(
-      formatTable(
-        ['TASK', 'STATE', 'STARTED', 'TOOK', 'COMMAND'],
-        tasks.map(taskRow),
-        process.stdout.columns,
-      ),
+      formatTable(['TASK', 'STATE', 'STARTED', 'TOOK', 'COMMAND'], tasks.map(taskRow), output.look),
     );
   }
   return 0;
@@ -96,12 +95,12 @@ function taskRow({
   stoppedAt,
   command,
   isRunning,
-  step,
+  stage,
   error,
 }: Task): string[] {
   const duration =
     state === 'queued' ? '' : formatSpan((stoppedAt ?? Date.now() / 1000) - startedAt);
-  const remark = isRunning ? step : error;
+  const remark = isRunning ? stage.label : error;
   // Right behind its command: a narrow terminal cuts what a column of its own would push away.
   return [
     shortId(id),
@@ -118,24 +117,6 @@ export async function showToken({ client, output, invocation }: CommandContext):
   return 0;
 }
 
-/** Devices with a file system or a mount. */
-export async function listDisks({ client, output, invocation }: CommandContext): Promise<number> {
-  const { data } = (await client.get('admin/store/get_block_devices')) as {
-    data: Record<string, unknown>;
-  };
-  const rows = Object.values(data).map((disk) =>
-    ['dev', 'type', 'size', 'label', 'mount'].map((name) => textIn(disk, name)),
-  );
-  if (invocation.isJson) await output.print(`${JSON.stringify(data)}\n`);
-  else if (rows.length === 0) output.say('no device has a file system');
-  else {
-    await output.print(
-      formatTable(['DEVICE', 'TYPE', 'SIZE', 'LABEL', 'MOUNTED AT'], rows, process.stdout.columns),
-    );
-  }
-  return 0;
-}
-
 /** The files that were sent and installed. */
 export async function listUploads({ client, output, invocation }: CommandContext): Promise<number> {
   const uploads = await readUploads(client);
@@ -146,7 +127,7 @@ export async function listUploads({ client, output, invocation }: CommandContext
       formatTable(
         ['UPLOAD', 'INSTALLED', 'FILE'],
         uploads.map(({ id, ts, file }) => [shortId(id), formatTime(ts), file]),
-        process.stdout.columns,
+        output.look,
       ),
     );
   }

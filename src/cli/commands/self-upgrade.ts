@@ -1,5 +1,6 @@
-import { textIn } from './client.ts';
-import { submitJobs, type CommandContext } from './job-commands.ts';
+import { textIn } from '../answer.ts';
+import type { CommandContext } from '../command-context.ts';
+import { submitJobs } from './jobs.ts';
 
 /**
  * Upgrades depotd, if there is something newer, and follows that over the daemon's end and

@@ -1,18 +1,14 @@
-import { DepotError, reasonOf } from '../errors.ts';
-import { textIn, type Client } from './client.ts';
-import type { Invocation } from './command-line.ts';
-import { followTask } from './follow.ts';
-import type { Output } from './output.ts';
-import { formatSpan } from './table.ts';
-import { findTask, readTask, shortId, type Task } from './task.ts';
-import { findUpload } from './upload-records.ts';
-import { openUpload } from './upload-file.ts';
-
-export interface CommandContext {
-  client: Client;
-  output: Output;
-  invocation: Invocation;
-}
+import { DepotError, reasonOf } from '../../errors.ts';
+import { textIn } from '../answer.ts';
+import type { CommandContext } from '../command-context.ts';
+import { changeFeed, listFeeds } from './feeds.ts';
+import { followTask } from '../follow.ts';
+import { confirm, isPlanned, showPlan } from './plan.ts';
+import { suggestName } from '../suggest-name.ts';
+import { formatSpan } from '../terminal/table.ts';
+import { findTask, readTask, shortId, type Task } from '../task.ts';
+import { findUpload } from '../upload-records.ts';
+import { openUpload } from '../upload-file.ts';
 
 /** A daemon that is started again is back by then. */
 const RECONNECT_MS = 30_000;
@@ -27,10 +23,29 @@ const EXIT_INTERRUPTED = 130;
  * then each is followed.
  */
 export async function submitJobs(context: CommandContext): Promise<number> {
-  const { command, names, isDetached } = context.invocation;
+  const { output, invocation } = context;
+  const { command, names } = invocation;
+  if (isPlanned(command)) {
+    if (invocation.isDryRun) return showPlan(context, command, names);
+    if (output.isInteractive && !invocation.isAgreed && !invocation.isJson) {
+      const refusal = await confirm(context, command);
+      if (refusal !== undefined) return refusal;
+    }
+  }
+  return submitEach(context, names.length === 0 ? [''] : names);
+}
+
+/** `feeds`: what there is; with a word behind it one task, too. */
+export async function feeds(context: CommandContext): Promise<number> {
+  const { names } = context.invocation;
+  return names.length === 0 ? listFeeds(context) : submitEach(context, names.slice(1, 2));
+}
+
+async function submitEach(context: CommandContext, names: readonly string[]): Promise<number> {
+  const { command, isDetached } = context.invocation;
   const ids: string[] = [];
   let failures = 0;
-  for (const name of names.length === 0 ? [''] : names) {
+  for (const name of names) {
     try {
       ids.push(await submit(context, name));
     } catch (error) {
@@ -67,10 +82,13 @@ async function submit(context: CommandContext, name: string): Promise<string> {
   return id;
 }
 
-async function request(
-  { client, output, invocation: { command, parameters } }: CommandContext,
-  name: string,
-): Promise<unknown> {
+async function request(context: CommandContext, name: string): Promise<unknown> {
+  const {
+    client,
+    output,
+    invocation: { command, parameters },
+  } = context;
+  if (command === 'feeds') return changeFeed(context);
   if (command === 'upload') return sendFile({ client, output }, name);
   if (command === 'undo') {
     return client.post('admin/store/unrun', { id: await findUpload(client, name) });
@@ -79,9 +97,10 @@ async function request(
     return client.post('admin/store/docker_migrate', { ...parameters, path: name });
   }
   if (command === 'self-upgrade') return client.post('admin/store/do_self_upgrade', {});
+  const subject = command === 'upgrade' && name === '' ? { all: 'true' } : { package: name };
   return client.post(`admin/store/${command}`, {
     ...parameters,
-    ...(name !== '' && { package: name }),
+    ...(command === 'update' ? {} : subject),
   });
 }
 
@@ -133,11 +152,20 @@ async function followToEnd(
     },
   );
   if (invocation.isJson) await output.print(`${JSON.stringify({ task_id: id, ...task.raw })}\n`);
-  else {
-    output.say(verdictOf(task));
-    if (task.state === 'failed' && task.remedy !== '') output.say(task.remedy);
-  }
+  else await sayEnd({ client, output }, task);
   return task.exitCode === 0;
+}
+
+/** How it ended; if it failed, what can be done. */
+async function sayEnd(
+  { client, output }: Pick<CommandContext, 'client' | 'output'>,
+  task: Task,
+): Promise<void> {
+  output.say(verdictOf(task));
+  const { state, errorCode, remedy, subject } = task;
+  const meant = errorCode === 'not_found' ? await suggestName(client, subject) : undefined;
+  if (meant !== undefined) output.say(`  → did you mean ${meant}?`);
+  else if (state !== 'stopped' && remedy !== '') output.say(`  → ${remedy}`);
 }
 
 function verdictOf({ command, state, startedAt, stoppedAt, error }: Task): string {

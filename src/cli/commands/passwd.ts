@@ -1,7 +1,7 @@
-import { DepotError } from '../errors.ts';
-import type { Client } from './client.ts';
-import { readProof } from './first-password-proof.ts';
-import type { Secrets } from './secrets.ts';
+import { DepotError } from '../../errors.ts';
+import type { Client } from '../client.ts';
+import { readProof } from '../first-password-proof.ts';
+import type { Secrets } from '../secrets.ts';
 
 export interface PasswdTools {
   client: Pick<Client, 'setPassword'>;

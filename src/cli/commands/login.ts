@@ -1,9 +1,9 @@
-import { DepotError, reasonOf } from '../errors.ts';
-import type { CommandContext } from './job-commands.ts';
+import { DepotError, reasonOf } from '../../errors.ts';
+import type { CommandContext } from '../command-context.ts';
 import { passwd } from './passwd.ts';
-import type { SavedLogins } from './saved-logins.ts';
-import { openSecrets, type Secrets } from './secrets.ts';
-import { isOnThisHost } from './target.ts';
+import type { SavedLogins } from '../saved-logins.ts';
+import { openSecrets, type Secrets } from '../secrets.ts';
+import { isOnThisHost } from '../target.ts';
 
 export type LoginContext = CommandContext & { logins: SavedLogins };
 

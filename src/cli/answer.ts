@@ -1,0 +1,35 @@
+/** Fields of answers. What has another type than expected counts as absent. */
+
+type Fields = Readonly<Record<string, unknown>>;
+
+function fieldsOf(body: unknown): Fields {
+  return typeof body === 'object' && body !== null ? (body as Fields) : {};
+}
+
+/** Empty if there is none. */
+export function textIn(body: unknown, name: string): string {
+  const value = fieldsOf(body)[name];
+  return typeof value === 'string' ? value : '';
+}
+
+export function numberIn(body: unknown, name: string): number | undefined {
+  const value = fieldsOf(body)[name];
+  return typeof value === 'number' ? value : undefined;
+}
+
+export function flagIn(body: unknown, name: string): boolean {
+  return fieldsOf(body)[name] === true;
+}
+
+export function listIn(body: unknown, name: string): readonly unknown[] {
+  const value = fieldsOf(body)[name];
+  return Array.isArray(value) ? (value as unknown[]) : [];
+}
+
+export function textsIn(body: unknown, name: string): string[] {
+  return listIn(body, name).filter((entry): entry is string => typeof entry === 'string');
+}
+
+export function memberIn(body: unknown, name: string): unknown {
+  return fieldsOf(body)[name];
+}

@@ -1,0 +1,50 @@
+import { readFile } from 'node:fs/promises';
+import { flagIn, listIn, numberIn, textIn } from '../answer.ts';
+import type { CommandContext } from '../command-context.ts';
+import { formatTable, formatTime } from '../terminal/table.ts';
+
+/** Where packages come from. */
+export async function listFeeds({ client, output, invocation }: CommandContext): Promise<number> {
+  const feeds = listIn(await client.get('admin/store/feeds'), 'feeds');
+  if (invocation.isJson) await output.print(`${JSON.stringify(feeds)}\n`);
+  else if (feeds.length === 0) output.say('there are no feeds');
+  else {
+    await output.print(
+      formatTable(
+        ['FEED', 'KIND', 'STATE', 'PACKAGES', 'UPDATED', 'URL'],
+        feeds.map(feedRow),
+        output.look,
+      ),
+    );
+  }
+  return 0;
+}
+
+function feedRow(feed: unknown): string[] {
+  const [error, updated] = [textIn(feed, 'error'), numberIn(feed, 'updated_at')];
+  return [
+    textIn(feed, 'name'),
+    textIn(feed, 'kind'),
+    stateOf(feed),
+    String(numberIn(feed, 'packages') ?? ''),
+    updated === undefined || updated === 0 ? 'never' : formatTime(updated),
+    error === '' ? textIn(feed, 'url') : `${textIn(feed, 'url')}  ${error}`,
+  ];
+}
+
+function stateOf(feed: unknown): string {
+  if (!flagIn(feed, 'enabled')) return 'off';
+  return textIn(feed, 'error') === '' ? 'on' : 'error';
+}
+
+/** Asks for the change that the words after `feeds` name. @returns the daemon's answer */
+export async function changeFeed({ client, invocation }: CommandContext): Promise<unknown> {
+  const [action = '', name = '', url = ''] = invocation.names;
+  if (action === 'on' || action === 'off') {
+    return client.post('admin/store/set_feed', { name, enabled: action === 'on' ? '1' : '0' });
+  }
+  if (action === 'remove') return client.post('admin/store/remove_feed', { name });
+  const { keyFile } = invocation;
+  const key = keyFile === undefined ? {} : { key: await readFile(keyFile, 'utf8') };
+  return client.post('admin/store/add_feed', { name, url, ...key });
+}

@@ -1,0 +1,134 @@
+import { sizeText } from '../../format-bytes.ts';
+import { flagIn, listIn, numberIn, textIn } from '../answer.ts';
+import type { Client } from '../client.ts';
+import type { CommandContext } from '../command-context.ts';
+import { ask } from '../terminal/ask.ts';
+import { formatTable, type TableLook } from '../terminal/table.ts';
+import { suggestName } from '../suggest-name.ts';
+
+/** Operations that change packages by their names: those that the daemon can plan. */
+const PLANNED = ['install', 'remove', 'upgrade'] as const;
+export type PlannedOperation = (typeof PLANNED)[number];
+
+export function isPlanned(command: string): command is PlannedOperation {
+  return (PLANNED as readonly string[]).includes(command);
+}
+
+/** @param names none with upgrade: everything that can be */
+export function fetchPlan(
+  client: Client,
+  operation: PlannedOperation,
+  names: readonly string[],
+): Promise<unknown> {
+  return client.get('admin/store/plan', {
+    operation,
+    ...(names.length === 0 ? { all: 'true' } : { package: names }),
+  });
+}
+
+/** plan OPERATION NAME…, and --dry-run. */
+export async function showPlan(
+  context: CommandContext,
+  operation: PlannedOperation,
+  names: readonly string[],
+): Promise<number> {
+  const { client, output, invocation } = context;
+  const plan = await fetchPlan(client, operation, names);
+  if (invocation.isJson) await output.print(`${JSON.stringify(plan)}\n`);
+  else await print(context, plan);
+  return flagIn(plan, 'is_possible') ? 0 : 1;
+}
+
+export async function planCommand(context: CommandContext): Promise<number> {
+  const [operation = '', ...names] = context.invocation.names;
+  return isPlanned(operation) ? showPlan(context, operation, names) : 2;
+}
+
+/**
+ * Shows a person what would change, and asks.
+ * @returns the exit code to end with; undefined: go on
+ */
+export async function confirm(
+  context: CommandContext,
+  operation: PlannedOperation,
+): Promise<number | undefined> {
+  const { client, output, invocation } = context;
+  const plan = await fetchPlan(client, operation, invocation.names);
+  await print(context, plan);
+  if (!flagIn(plan, 'is_possible')) return 1;
+  if (changesOf(plan).length === 0 && invocation.parameters.autoconf === undefined) return 0;
+  if (await ask('Go on? [Y/n] ')) return undefined;
+  output.say('nothing was changed');
+  return 1;
+}
+
+async function print({ client, output }: CommandContext, plan: unknown): Promise<void> {
+  await output.print(formatPlan(plan, output.look));
+  for (const problem of listIn(plan, 'problems')) {
+    output.say(textIn(problem, 'message'));
+    const meant =
+      textIn(problem, 'code') === 'not_found'
+        ? await suggestName(client, textIn(problem, 'package'))
+        : undefined;
+    const remedy = meant === undefined ? textIn(problem, 'remedy') : `did you mean ${meant}?`;
+    if (remedy !== '') output.say(`  → ${remedy}`);
+  }
+}
+
+interface Change {
+  verb: string;
+  name: string;
+  versions: string;
+  reason: string;
+  bytes: number;
+}
+
+function changesOf(plan: unknown): Change[] {
+  return (
+    [
+      ['installs', 'install'],
+      ['upgrades', 'upgrade'],
+      ['removes', 'remove'],
+    ] as const
+  ).flatMap(([list, verb]) =>
+    listIn(plan, list).map((change) => {
+      const [from, to] = [textIn(change, 'from_version'), textIn(change, 'version')];
+      return {
+        verb,
+        name: textIn(change, 'name'),
+        versions: from === '' ? to : `${from} → ${to}`,
+        reason: textIn(change, 'reason'),
+        bytes: numberIn(change, 'disk_bytes') ?? 0,
+      };
+    }),
+  );
+}
+
+function formatPlan(plan: unknown, look: TableLook): string {
+  const changes = changesOf(plan);
+  if (changes.length === 0) {
+    return flagIn(plan, 'is_possible') ? 'nothing to do: all is as asked for\n' : '';
+  }
+  const rows = changes.map(({ verb, name, versions, reason, bytes }) => [
+    verb,
+    name,
+    versions,
+    signed(bytes),
+    reason,
+  ]);
+  return (
+    formatTable(['CHANGE', 'NAME', 'VERSION', 'DISK', 'WHY'], rows, look) +
+    `to be fetched: ${sizeText(numberIn(plan, 'download_bytes') ?? 0)}; ` +
+    `on the disk: ${signed(numberIn(plan, 'disk_bytes') ?? 0)}; ` +
+    `free: ${sizeText(numberIn(plan, 'free_bytes') ?? 0)}, ` +
+    `then ${negative(numberIn(plan, 'free_after_bytes') ?? 0)}\n`
+  );
+}
+
+function signed(bytes: number): string {
+  return bytes > 0 ? `+${sizeText(bytes)}` : negative(bytes);
+}
+
+function negative(bytes: number): string {
+  return bytes < 0 ? `-${sizeText(-bytes)}` : sizeText(bytes);
+}

@@ -1,0 +1,148 @@
+import { sizeText } from '../../format-bytes.ts';
+import { flagIn, listIn, memberIn, numberIn, textIn, textsIn } from '../answer.ts';
+import type { Client } from '../client.ts';
+import type { Parameters } from '../http-call.ts';
+import type { CommandContext } from '../command-context.ts';
+import { formatFields, formatTable, formatTime } from '../terminal/table.ts';
+import { shortId } from '../task.ts';
+
+/** The most that the daemon gives at once. */
+const MOST_ITEMS = 200;
+/** A person narrows a search rather than reading more. */
+const SHOWN_ITEMS = 50;
+
+/** Apps and packages by words. */
+export async function search({ client, output, invocation }: CommandContext): Promise<number> {
+  const parameters = {
+    q: invocation.names.join(' '),
+    kind: 'all',
+    state: invocation.isUpgradableOnly ? 'upgradable' : 'all',
+  };
+  if (invocation.isJson) {
+    await output.print(`${JSON.stringify(await allItems(client, parameters))}\n`);
+    return 0;
+  }
+  const answer = await client.get('admin/store/available', {
+    ...parameters,
+    per_page: String(SHOWN_ITEMS),
+  });
+  const items = listIn(answer, 'items');
+  const total = numberIn(answer, 'total') ?? items.length;
+  if (items.length === 0) {
+    output.say(
+      `nothing is called or described so; to fetch newer lists: ${invocation.self} update`,
+    );
+    return 0;
+  }
+  await output.print(itemTable(items, output));
+  if (total > items.length) output.say(`${total - items.length} more; another word finds fewer`);
+  return 0;
+}
+
+/** What is installed beside the apps, or can be upgraded. */
+export async function listItems({ client, output, invocation }: CommandContext): Promise<number> {
+  const state = invocation.isUpgradableOnly ? 'upgradable' : 'installed';
+  const items = await allItems(client, { kind: 'all', state, sort: 'name' });
+  if (invocation.isJson) await output.print(`${JSON.stringify(items)}\n`);
+  else if (items.length > 0) await output.print(itemTable(items, output));
+  else output.say(state === 'upgradable' ? 'nothing can be upgraded' : 'nothing is installed');
+  return 0;
+}
+
+async function allItems(client: Client, parameters: Parameters): Promise<unknown[]> {
+  const items: unknown[] = [];
+  for (let page = 1; ; page += 1) {
+    const answer = await client.get('admin/store/available', {
+      ...parameters,
+      page: String(page),
+      per_page: String(MOST_ITEMS),
+    });
+    const found = listIn(answer, 'items');
+    items.push(...found);
+    if (found.length < MOST_ITEMS || items.length >= (numberIn(answer, 'total') ?? 0)) return items;
+  }
+}
+
+function itemTable(items: readonly unknown[], { look }: CommandContext['output']): string {
+  const rows = items.map((item) => [
+    textIn(item, 'name'),
+    versionOf(item),
+    stateOf(item),
+    sizeOf(item),
+    [textIn(item, 'title'), textIn(item, 'description')]
+      .filter((text) => text !== '' && text !== textIn(item, 'name'))
+      .join(': '),
+  ]);
+  return formatTable(['NAME', 'VERSION', 'STATE', 'SIZE', 'WHAT'], rows, look);
+}
+
+function versionOf(item: unknown): string {
+  const [best, installed] = [textIn(item, 'version'), textIn(item, 'installed_version')];
+  return flagIn(item, 'is_upgradable') ? `${installed} → ${best}` : installed || best;
+}
+
+function stateOf(item: unknown): string {
+  if (flagIn(item, 'is_upgradable')) return flagIn(item, 'is_held') ? 'held' : 'upgradable';
+  return textIn(item, 'installed_version') === '' ? '' : 'installed';
+}
+
+function sizeOf(item: unknown): string {
+  const bytes = numberIn(item, 'installed_bytes') ?? numberIn(item, 'download_bytes');
+  return bytes === undefined ? '' : sizeText(bytes);
+}
+
+/** All that is known of one app or package. */
+export async function showDetails({ client, output, invocation }: CommandContext): Promise<number> {
+  const [name = ''] = invocation.names;
+  const details = await client.get('admin/store/details', { package: name });
+  await output.print(
+    invocation.isJson
+      ? `${JSON.stringify(details)}\n`
+      : formatFields(detailFields(details), output.look),
+  );
+  return 0;
+}
+
+function detailFields(details: unknown): [string, string][] {
+  const files = memberIn(details, 'files');
+  const [count, bytes] = [numberIn(files, 'count'), numberIn(files, 'bytes')];
+  const [time, task] = [numberIn(details, 'installed_at'), textIn(details, 'task_id')];
+  const since = time === undefined || time === 0 ? '' : formatTime(time);
+  return [
+    ['name', textIn(details, 'name')],
+    ['title', textIn(details, 'title')],
+    ['kind', textIn(details, 'kind')],
+    ['installed', textIn(details, 'installed_version')],
+    ['since', task === '' ? since : `${since} (task ${shortId(task)})`],
+    ['newest', textIn(details, 'version')],
+    ['versions', listIn(details, 'versions').map(versionText).join(', ')],
+    ['to fetch', sizeIn(details, 'download_bytes')],
+    ['on the disk', sizeIn(details, 'installed_bytes')],
+    ['section', textIn(details, 'section')],
+    ['tags', textsIn(details, 'tags').join(', ')],
+    ['home page', textIn(details, 'homepage')],
+    ['license', textIn(details, 'license')],
+    ['maintainer', textIn(details, 'maintainer')],
+    ['needs', listIn(details, 'depends').map(alternatives).join(', ')],
+    ['needed by', textsIn(details, 'required_by').join(', ')],
+    ['conflicts', textsIn(details, 'conflicts').join(', ')],
+    ['provides', textsIn(details, 'provides').join(', ')],
+    ['files', count === undefined ? '' : `${count}, ${sizeText(bytes ?? 0)}`],
+    ['settings', textsIn(details, 'config').join(', ')],
+    ['services', textsIn(details, 'services').join(', ')],
+    ['description', textIn(details, 'description')],
+  ];
+}
+
+function versionText(version: unknown): string {
+  return `${textIn(version, 'version')} (${textIn(version, 'feed')})`;
+}
+
+function alternatives(names: unknown): string {
+  return Array.isArray(names) ? names.map(String).join(' or ') : '';
+}
+
+function sizeIn(body: unknown, name: string): string {
+  const bytes = numberIn(body, name);
+  return bytes === undefined ? '' : sizeText(bytes);
+}

@@ -1,0 +1,106 @@
+import { sizeText } from '../../format-bytes.ts';
+import { VERSION } from '../../config/environment.ts';
+import { listIn, memberIn, numberIn, textIn, textsIn } from '../answer.ts';
+import type { CommandContext } from '../command-context.ts';
+import { formatFields, formatSpan, formatTable } from '../terminal/table.ts';
+
+/** What is wrong with the device. */
+export async function diagnose({ client, output, invocation }: CommandContext): Promise<number> {
+  const answer = await client.get('admin/system/doctor');
+  const checks = listIn(answer, 'checks');
+  if (invocation.isJson) await output.print(`${JSON.stringify(answer)}\n`);
+  else {
+    const rows = checks.map((check) => [
+      textIn(check, 'state'),
+      textIn(check, 'id'),
+      [textIn(check, 'message'), textIn(check, 'remedy')].filter(Boolean).join(' → '),
+    ]);
+    await output.print(formatTable(['STATE', 'CHECK', 'WHAT'], rows, output.look));
+  }
+  return checks.some((check) => textIn(check, 'state') === 'error') ? 1 : 0;
+}
+
+/** Model, release, memory and space. */
+export async function showDevice({ client, output, invocation }: CommandContext): Promise<number> {
+  const device = await client.get('admin/system/device');
+  if (invocation.isJson) {
+    await output.print(`${JSON.stringify(device)}\n`);
+    return 0;
+  }
+  const memory = memberIn(device, 'memory');
+  const storage = listIn(device, 'storage').map((entry): [string, string] => [
+    `space ${textIn(entry, 'mount')}`,
+    `${sizeIn(entry, 'free_bytes')} of ${sizeIn(entry, 'total_bytes')} free ` +
+      `(${textIn(entry, 'role')})`,
+  ]);
+  const load = listIn(device, 'load').filter((value) => typeof value === 'number');
+  await output.print(
+    formatFields(
+      [
+        ['model', textIn(device, 'model')],
+        ['release', textIn(device, 'release')],
+        ['kernel', textIn(device, 'kernel')],
+        ['architecture', textIn(device, 'architecture')],
+        ['up for', formatSpan(numberIn(device, 'uptime_s') ?? 0)],
+        ['load', load.map((value) => value.toFixed(2)).join(' ')],
+        [
+          'memory',
+          `${sizeIn(memory, 'available_bytes')} of ${sizeIn(memory, 'total_bytes')} available`,
+        ],
+        ...storage,
+        ['packages', textIn(device, 'package_manager')],
+        ['depotd', textIn(device, 'depotd')],
+      ],
+      output.look,
+    ),
+  );
+  return 0;
+}
+
+function sizeIn(body: unknown, name: string): string {
+  return sizeText(numberIn(body, name) ?? 0);
+}
+
+/** Devices with a file system or a mount. */
+export async function listDisks({ client, output, invocation }: CommandContext): Promise<number> {
+  const data = memberIn(await client.get('admin/system/disks'), 'data') ?? {};
+  const rows = Object.values(data).map((disk: unknown) => [
+    textIn(disk, 'dev'),
+    textIn(disk, 'type'),
+    textIn(disk, 'size'),
+    ...['used_bytes', 'free_bytes'].map((name) => {
+      const bytes = numberIn(disk, name);
+      return bytes === undefined ? '' : sizeText(bytes);
+    }),
+    textIn(disk, 'label'),
+    textsIn(disk, 'mounts').join(', ') || textIn(disk, 'mount'),
+  ]);
+  if (invocation.isJson) await output.print(`${JSON.stringify(data)}\n`);
+  else if (rows.length === 0) output.say('no device has a file system');
+  else {
+    await output.print(
+      formatTable(
+        ['DEVICE', 'TYPE', 'SIZE', 'USED', 'FREE', 'LABEL', 'MOUNTED AT'],
+        rows,
+        output.look,
+      ),
+    );
+  }
+  return 0;
+}
+
+/** This program's version and the daemon's, which may be on another device. */
+export async function showVersions({
+  client,
+  output,
+  invocation,
+}: CommandContext): Promise<number> {
+  const daemon = await client.daemonVersion();
+  const versions = { depotctl: VERSION, ...(daemon !== '' && { depotd: daemon }) };
+  await output.print(
+    invocation.isJson
+      ? `${JSON.stringify(versions)}\n`
+      : formatFields(Object.entries(versions), output.look),
+  );
+  return 0;
+}

@@ -1,0 +1,110 @@
+import { createPaint, type Paint } from './paint.ts';
+import { widthOf } from './width.ts';
+
+/** What the program says: results and logs on standard output, its own words on standard error. */
+export interface Output {
+  /** Resolves when more may be written. */
+  print: (text: string | Buffer) => Promise<void>;
+  say: (message: string) => void;
+  /**
+   * One line below everything, which the next one takes the place of; empty: none. For people at a
+   * terminal only.
+   */
+  progress: (line: string) => void;
+  /** For standard output. */
+  look: { columns: number | undefined; paint: Paint };
+  /** Whether somebody reads what is printed and can answer. */
+  isInteractive: boolean;
+}
+
+/** As a shell tells the end by SIGPIPE, which Node's programs do not get: 128 and 13. */
+const EXIT_PIPE = 141;
+
+/** Back to the start of the line, and what stands there erased (ECMA-48, EL). */
+const CLEAR_LINE = '\r\x1b[K';
+
+/**
+ * Ends the program when its reader has gone, such as `head`.
+ * @param isColoured whether the owner wants colours at all
+ */
+export function createOutput(isColoured: boolean): Output {
+  const { stdin, stdout, stderr } = process;
+  for (const stream of [stdout, stderr]) {
+    stream.on('error', (error: NodeJS.ErrnoException) => {
+      if (error.code === 'EPIPE') process.exit(EXIT_PIPE);
+      throw error;
+    });
+  }
+  const status = createStatusLine();
+  return {
+    print: (text) =>
+      new Promise((resolve) => {
+        status.hide();
+        const isDrained = stdout.write(text);
+        status.isAtLineStart = !stdout.isTTY || endsLine(text);
+        status.show();
+        if (isDrained) resolve();
+        else stdout.once('drain', resolve);
+      }),
+    say: (message) => {
+      status.hide();
+      stderr.write(`${status.isAtLineStart ? '' : '\n'}depotctl: ${message}\n`);
+      status.isAtLineStart = true;
+      status.show();
+    },
+    progress: (line) => status.change(line),
+    look: {
+      columns: stdout.isTTY ? stdout.columns : undefined,
+      paint: createPaint(isColoured && stdout.isTTY),
+    },
+    isInteractive: stdin.isTTY && stdout.isTTY,
+  };
+}
+
+interface StatusLine {
+  /** Whether what was printed before ended with its line: in the middle of one there is no room. */
+  isAtLineStart: boolean;
+  change: (line: string) => void;
+  hide: () => void;
+  show: () => void;
+}
+
+/** The last line of a terminal, kept below what is printed. */
+function createStatusLine(): StatusLine {
+  const { stderr } = process;
+  let line = '';
+  const status: StatusLine = {
+    isAtLineStart: true,
+    change: (next) => {
+      if (next === line) return;
+      status.hide();
+      line = next;
+      status.show();
+    },
+    hide: () => {
+      if (stderr.isTTY && line !== '' && status.isAtLineStart) stderr.write(CLEAR_LINE);
+    },
+    show: () => {
+      if (stderr.isTTY && line !== '' && status.isAtLineStart) {
+        stderr.write(fitting(line, stderr.columns - 1));
+      }
+    },
+  };
+  return status;
+}
+
+/** A line that wraps could not be erased. */
+function fitting(line: string, columns: number): string {
+  let text = '';
+  let width = 0;
+  for (const character of line) {
+    width += widthOf(character);
+    if (width > columns) break;
+    text += character;
+  }
+  return text;
+}
+
+function endsLine(text: string | Buffer): boolean {
+  return text.length === 0 || text.at(-1) === (typeof text === 'string' ? '\n' : 10);
+}

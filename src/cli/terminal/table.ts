@@ -1,0 +1,122 @@
+import { shadeOf, type Paint } from './paint.ts';
+import { padTo, widthOf, wrap } from './width.ts';
+
+/** How a table is shown. */
+export interface TableLook {
+  /** Width of the terminal; undefined if the output is none: then lines are as long as they are. */
+  columns: number | undefined;
+  paint: Paint;
+}
+
+/** Between columns. */
+const GAP = 2;
+/** The last column is wrapped if so much is left for it; else each row becomes a block. */
+const LEAST_LAST_COLUMNS = 24;
+
+/**
+ * Rows below their headings, in columns as wide as their content. Nothing is cut: on a narrow
+ * terminal the last column is wrapped, and on a very narrow one each cell has a line of its own.
+ */
+export function formatTable(
+  headings: readonly string[],
+  rows: readonly (readonly string[])[],
+  { columns = Infinity, paint }: TableLook,
+): string {
+  const clean = rows.map((row) => row.map(oneLine));
+  const widths = headings.map((heading, at) =>
+    Math.max(widthOf(heading), ...clean.map((row) => widthOf(row[at] ?? ''))),
+  );
+  const lastAt = widths.slice(0, -1).reduce((sum, width) => sum + width + GAP, 0);
+  const isWide = lastAt + (widths.at(-1) ?? 0) > columns;
+  if (isWide && columns - lastAt < LEAST_LAST_COLUMNS) {
+    return clean.map((row) => blockOf(headings, row, { columns, paint })).join('');
+  }
+  const layout = { widths, lastAt, columns, paint };
+  const head = lineOf(headings, { ...layout, paint: (text) => paint(text, 'faint') });
+  return [head, ...clean.map((row) => lineOf(row, layout))].join('');
+}
+
+interface Layout extends TableLook {
+  widths: readonly number[];
+  /** Where the last column begins. */
+  lastAt: number;
+  columns: number;
+}
+
+function lineOf(row: readonly string[], { widths, lastAt, columns, paint }: Layout): string {
+  const before = row
+    .slice(0, -1)
+    .map((cell, at) => paint(cell, shadeOf(cell)) + padTo('', (widths[at] ?? 0) - widthOf(cell)))
+    .map((cell) => cell + ' '.repeat(GAP))
+    .join('');
+  const last = row.at(-1) ?? '';
+  const [first = '', ...rest] =
+    columns === Infinity ? [last] : wrap(last, Math.max(1, columns - lastAt));
+  const lines = [
+    before + paint(first, shadeOf(first)),
+    ...rest.map((text) => ' '.repeat(lastAt) + text),
+  ];
+  return lines.map((line) => `${line.trimEnd()}\n`).join('');
+}
+
+/** One row of a table that is too wide for its terminal. */
+function blockOf(
+  headings: readonly string[],
+  [first = '', ...cells]: readonly string[],
+  { columns = Infinity, paint }: TableLook,
+): string {
+  const width = Math.max(...headings.map(widthOf)) + GAP;
+  const lines = cells.flatMap((cell, at) => {
+    if (cell === '') return [];
+    const [head = '', ...rest] = wrap(cell, Math.max(10, columns - width - GAP));
+    const label = padTo((headings[at + 1] ?? '').toLowerCase(), width);
+    return [
+      `  ${paint(label, 'faint')}${paint(head, shadeOf(head))}`,
+      ...rest.map((text) => ' '.repeat(width + GAP) + text),
+    ];
+  });
+  return [paint(first, 'strong'), ...lines].map((line) => `${line}\n`).join('');
+}
+
+/** A field a line; empty ones are left out. */
+export function formatFields(
+  fields: readonly (readonly [string, string])[],
+  { columns = Infinity, paint }: TableLook,
+): string {
+  const width = Math.max(...fields.map(([name]) => widthOf(name))) + GAP;
+  const lines = fields
+    .filter(([, value]) => value !== '')
+    .flatMap(([name, value]) => {
+      const text = oneLine(value);
+      const [first = '', ...rest] =
+        columns === Infinity ? [text] : wrap(text, Math.max(20, columns - width));
+      return [
+        `${paint(padTo(name, width), 'faint')}${first}`,
+        ...rest.map((line) => ' '.repeat(width) + line),
+      ];
+    });
+  return lines.map((line) => `${line}\n`).join('');
+}
+
+/** Control characters in what others wrote must not reach the terminal. */
+function oneLine(text: string): string {
+  return text.replace(/\p{Cc}+/gu, ' ');
+}
+
+/** Local time, such as `2026-11-21 05:17:55`. */
+export function formatTime(unix: number): string {
+  const date = new Date(unix * 1000);
+  const two = (value: number): string => String(value).padStart(2, '0');
+  return (
+    `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())} ` +
+    `${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}`
+  );
+}
+
+/** A span of seconds, such as `4 s` or `2 min 5 s`. */
+export function formatSpan(seconds: number): string {
+  const whole = Math.max(0, Math.round(seconds));
+  if (whole < 60) return `${whole} s`;
+  if (whole < 3600) return `${Math.floor(whole / 60)} min ${whole % 60} s`;
+  return `${Math.floor(whole / 3600)} h ${Math.floor((whole % 3600) / 60)} min`;
+}

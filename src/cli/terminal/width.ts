@@ -1,0 +1,67 @@
+/**
+ * Characters that take two columns of a terminal, such as Chinese ones: the ranges of Unicode
+ * Standard Annex 11 that are wide or full-width, roughly.
+ */
+const WIDE = new RegExp(
+  `[${[
+    ['\\u1100', '\\u115f'],
+    ['\\u2e80', '\\u303e'],
+    ['\\u3041', '\\ua4cf'],
+    ['\\uac00', '\\ud7a3'],
+    ['\\uf900', '\\ufaff'],
+    ['\\ufe30', '\\ufe6f'],
+    ['\\uff00', '\\uff60'],
+    ['\\uffe0', '\\uffe6'],
+    ['\\u{1f300}', '\\u{1faff}'],
+    ['\\u{20000}', '\\u{3fffd}'],
+  ]
+    .map((range) => range.join('-'))
+    .join('')}]`,
+  'u',
+);
+
+/** Columns that a text takes on a terminal. */
+export function widthOf(text: string): number {
+  let width = 0;
+  for (const character of text) width += WIDE.test(character) ? 2 : 1;
+  return width;
+}
+
+/** Filled with blanks to so many columns. */
+export function padTo(text: string, columns: number): string {
+  return text + ' '.repeat(Math.max(0, columns - widthOf(text)));
+}
+
+/**
+ * Lines of so many columns at most, broken between words, and within a word only if it is longer
+ * than a line or is written without blanks.
+ */
+export function wrap(text: string, columns: number): string[] {
+  const lines: string[] = [];
+  let line = '';
+  for (const word of text.split(/\s+/)) {
+    if (line !== '' && widthOf(line) + 1 + widthOf(word) > columns) {
+      lines.push(line);
+      line = '';
+    }
+    const pieces = piecesOf(word, columns);
+    lines.push(...pieces.slice(0, -1));
+    const last = pieces.at(-1) ?? '';
+    line = line === '' ? last : `${line} ${last}`;
+  }
+  return [...lines, line];
+}
+
+function piecesOf(word: string, columns: number): string[] {
+  if (widthOf(word) <= columns) return [word];
+  const pieces: string[] = [];
+  let piece = '';
+  for (const character of word) {
+    if (piece !== '' && widthOf(piece) + widthOf(character) > columns) {
+      pieces.push(piece);
+      piece = '';
+    }
+    piece += character;
+  }
+  return [...pieces, piece];
+}

@@ -1,0 +1,183 @@
+import type { OwnOption } from './options.ts';
+
+/** A command, as the parser checks it and as people read of it. */
+export interface CommandText {
+  /** What follows its name. */
+  form: string;
+  meaning: string;
+  /** What is worth knowing beyond that; a paragraph each. */
+  about?: readonly string[];
+  /** Least and most names behind it. */
+  names: readonly [number, number];
+  options: readonly OwnOption[];
+  examples?: readonly string[];
+}
+
+const ASKS =
+  'On a terminal the plan is shown first: what comes and goes, what has to be fetched, and the ' +
+  'space that is left. Without a terminal, with --yes or with --json nobody is asked.';
+
+/**
+ * What each command takes. Help, the man page, completion and every complaint about usage come
+ * from this table.
+ */
+export const COMMANDS = {
+  search: {
+    form: 'WORD…',
+    meaning: 'find apps and packages by name and description',
+    names: [1, Infinity],
+    options: ['upgradable'],
+    examples: ['depotctl search ad block'],
+  },
+  info: {
+    form: 'NAME',
+    meaning: 'all that is known of an app or package',
+    names: [1, 1],
+    options: [],
+  },
+  list: {
+    form: '',
+    meaning: 'the installed apps',
+    names: [0, 0],
+    options: ['all', 'upgradable'],
+    examples: ['depotctl list --upgradable', 'depotctl list --all --json'],
+  },
+  plan: {
+    form: 'install|remove|upgrade [NAME…]',
+    meaning: 'what such a command would change; exit code 1 if it is not possible',
+    names: [1, Infinity],
+    options: [],
+    examples: ['depotctl plan install adguardhome', 'depotctl plan upgrade'],
+  },
+  install: {
+    form: 'NAME…',
+    meaning: 'install apps or packages',
+    about: [ASKS],
+    names: [1, Infinity],
+    options: ['dry-run', 'yes', 'autoconf', 'path', 'enable', 'detach'],
+    examples: ['depotctl install adguardhome', 'depotctl install -y notes --autoconf'],
+  },
+  remove: {
+    form: 'NAME…',
+    meaning: 'remove them and what came with them',
+    about: [ASKS],
+    names: [1, Infinity],
+    options: ['dry-run', 'yes', 'detach'],
+  },
+  upgrade: {
+    form: '[NAME…]',
+    meaning: 'upgrade them; without a name all that the owner installed',
+    about: [ASKS, 'Without a name neither what came with the image is upgraded nor what is held.'],
+    names: [0, Infinity],
+    options: ['dry-run', 'yes', 'detach'],
+  },
+  autoconf: {
+    form: 'NAME…',
+    meaning: 'configure apps that are installed',
+    names: [1, Infinity],
+    options: ['path', 'enable', 'detach'],
+  },
+  update: {
+    form: '',
+    meaning: 'fetch the lists of what is available',
+    names: [0, 0],
+    options: ['detach'],
+  },
+  feeds: {
+    form: '[add NAME URL | remove NAME | on NAME | off NAME]',
+    meaning: 'where packages come from, and changes of that',
+    about: ['A feed that is added is checked before: its list must be there, whole and signed.'],
+    names: [0, 3],
+    options: ['key', 'detach'],
+    examples: ['depotctl feeds add mine https://example.org/packages --key mine.pub'],
+  },
+  upload: {
+    form: 'FILE…',
+    meaning: 'send package files or .run files and install them',
+    names: [1, Infinity],
+    options: ['detach'],
+  },
+  uploads: { form: '', meaning: 'the files that were installed so', names: [0, 0], options: [] },
+  undo: {
+    form: 'UPLOAD…',
+    meaning: 'remove what they brought',
+    names: [1, Infinity],
+    options: ['detach'],
+  },
+  status: {
+    form: 'NAME',
+    meaning: 'one app or package; exit code 1 if it is not installed',
+    names: [1, 1],
+    options: [],
+  },
+  doctor: {
+    form: '',
+    meaning: 'what is wrong with the device; exit code 1 if something is',
+    names: [0, 0],
+    options: [],
+  },
+  device: { form: '', meaning: 'model, release, memory and space', names: [0, 0], options: [] },
+  disks: { form: '', meaning: 'devices with a file system', names: [0, 0], options: [] },
+  migrate: {
+    form: 'FOLDER',
+    meaning: 'move the container data',
+    names: [1, 1],
+    options: ['overwrite', 'detach'],
+  },
+  jobs: { form: '', meaning: 'the tasks, newest first', names: [0, 0], options: [] },
+  log: {
+    form: '[TASK]',
+    meaning: 'a log, the newest by default',
+    names: [0, 1],
+    options: ['follow'],
+    examples: ['depotctl log -f latest'],
+  },
+  stop: {
+    form: 'TASK',
+    meaning: 'drop a waiting task, stop a running one',
+    names: [1, 1],
+    options: [],
+  },
+  'self-upgrade': {
+    form: '',
+    meaning: 'upgrade depotd itself',
+    names: [0, 0],
+    options: ['check', 'detach'],
+  },
+  login: { form: '', meaning: 'log in with the password', names: [0, 0], options: ['user'] },
+  logout: { form: '', meaning: 'end the session', names: [0, 0], options: [] },
+  passwd: { form: '', meaning: 'set the password', names: [0, 0], options: [] },
+  token: {
+    form: '',
+    meaning: 'the token that changing requests carry',
+    names: [0, 0],
+    options: [],
+  },
+  completion: {
+    form: 'bash|zsh|fish',
+    meaning: 'a script with which a shell completes commands',
+    names: [1, 1],
+    options: [],
+    examples: ['source <(depotctl completion bash)'],
+  },
+  help: { form: '[COMMAND]', meaning: 'what a command does', names: [0, 1], options: [] },
+  version: {
+    form: '',
+    meaning: 'the versions of this program and of the daemon',
+    names: [0, 0],
+    options: [],
+  },
+} as const satisfies Record<string, CommandText>;
+
+export type CommandName = keyof typeof COMMANDS;
+
+export const COMMAND_NAMES = Object.keys(COMMANDS) as CommandName[];
+
+export function isCommand(word: string): word is CommandName {
+  return Object.hasOwn(COMMANDS, word);
+}
+
+/** In a common type, for those who go through all of them. */
+export function commandText(name: CommandName): CommandText {
+  return COMMANDS[name];
+}

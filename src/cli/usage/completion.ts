@@ -1,0 +1,170 @@
+import { COMMAND_NAMES, commandText } from './commands.ts';
+import { COMMON_OPTIONS, ownOption, type OptionText, type OwnOption } from './options.ts';
+
+export const SHELLS = ['bash', 'zsh', 'fish'] as const;
+export type Shell = (typeof SHELLS)[number];
+
+/** Words that may follow a command, beside the options. */
+const FIXED_WORDS: Readonly<Record<string, readonly string[]>> = {
+  plan: ['install', 'remove', 'upgrade'],
+  feeds: ['add', 'remove', 'on', 'off'],
+  completion: SHELLS,
+  help: COMMAND_NAMES,
+};
+/** Commands whose names are files or folders, and those whose names are what is installed. */
+const FILE_COMMANDS = ['upload', 'migrate'];
+const INSTALLED_COMMANDS = ['remove', 'upgrade', 'autoconf', 'status', 'info'];
+/** `depotctl list --json --all` without a program that reads JSON: the values of "name". */
+const INSTALLED_NAMES =
+  "depotctl list --all --json 2>/dev/null | tr ',' '\\n' | " +
+  `sed -n 's/^.*"name":"\\([^"]*\\)".*$/\\1/p'`;
+
+/** A script for a shell. It asks the daemon for names of what is installed, no more. */
+export function completionScript(shell: Shell): string {
+  return { bash: bashScript, zsh: zshScript, fish: fishScript }[shell]();
+}
+
+function optionsOf(command: (typeof COMMAND_NAMES)[number]): string[] {
+  return [...commandText(command).options, ...Object.keys(COMMON_OPTIONS)].map(
+    (name) => `--${name}`,
+  );
+}
+
+function bashScript(): string {
+  const cases = COMMAND_NAMES.map((name) => {
+    const words = [...optionsOf(name), ...(FIXED_WORDS[name] ?? [])].join(' ');
+    return `    ${name}) words='${words}' ;;`;
+  });
+  return `# bash completion of depotctl
+_depotctl() {
+  local current=\${COMP_WORDS[COMP_CWORD]} command='' word words=''
+  for word in "\${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
+    case $word in
+    -*) ;;
+    *) command=$word; break ;;
+    esac
+  done
+  case $command in
+    '') words='${[...COMMAND_NAMES, ...commonOptions()].join(' ')}' ;;
+${cases.join('\n')}
+  esac
+  case $command in
+    ${INSTALLED_COMMANDS.join('|')})
+      case $current in
+      -*) ;;
+      *) words="$words $(${INSTALLED_NAMES})" ;;
+      esac ;;
+    ${FILE_COMMANDS.join('|')}) compopt -o default 2>/dev/null ;;
+  esac
+  mapfile -t COMPREPLY < <(compgen -W "$words" -- "$current")
+}
+complete -F _depotctl depotctl
+`;
+}
+
+function zshScript(): string {
+  const commands = COMMAND_NAMES.map(
+    (name) => `    '${name}:${quoted(commandText(name).meaning)}'`,
+  );
+  const cases = COMMAND_NAMES.map((name) => {
+    const options = [...commandText(name).options].map((option) => zshOption(option));
+    return `    ${name}) _arguments ${[...options, zshNames(name)].join(' ')} ;;`;
+  });
+  return `#compdef depotctl
+# zsh completion of depotctl
+_depotctl_installed() {
+  local -a names
+  names=(\${(f)"$(${INSTALLED_NAMES})"})
+  compadd -a names
+}
+_depotctl() {
+  local -a commands
+  commands=(
+${commands.join('\n')}
+  )
+  if (( CURRENT == 2 )); then
+    _describe command commands
+    return
+  fi
+  local command=$words[2]
+  shift words
+  (( CURRENT -= 1 ))
+  case $command in
+${cases.join('\n')}
+  esac
+}
+if [[ $funcstack[1] == _depotctl ]]; then
+  _depotctl "$@"
+else
+  compdef _depotctl depotctl
+fi
+`;
+}
+
+function zshOption(name: OwnOption): string {
+  const { argument, values, meaning }: OptionText = ownOption(name);
+  const described = `--${name}[${quoted(meaning).replaceAll(/[[\]:]/g, ' ')}]`;
+  if (argument === undefined) return `'${described}'`;
+  return `'${described}:${argument.replaceAll('|', ' or ')}:${zshValues(values, argument)}'`;
+}
+
+function zshValues(values: readonly string[] | undefined, argument: string): string {
+  if (values !== undefined) return `(${values.join(' ')})`;
+  return argument === 'FILE' || argument === 'FOLDER' ? '_files' : '';
+}
+
+function zshNames(name: (typeof COMMAND_NAMES)[number]): string {
+  const fixed = FIXED_WORDS[name];
+  if (fixed !== undefined) return `'1:word:(${fixed.join(' ')})' '*:name:_depotctl_installed'`;
+  if (FILE_COMMANDS.includes(name)) return "'*:file:_files'";
+  return INSTALLED_COMMANDS.includes(name) ? "'*:name:_depotctl_installed'" : "'*:name:'";
+}
+
+function fishScript(): string {
+  const lines = COMMAND_NAMES.flatMap((name) => {
+    const { meaning, options } = commandText(name);
+    const seen = `-n '__fish_seen_subcommand_from ${name}'`;
+    return [
+      `complete -c depotctl -n __fish_use_subcommand -a ${name} -d '${quoted(meaning)}'`,
+      ...options.map(
+        (option) => `complete -c depotctl ${seen} ${fishOption(option, ownOption(option))}`,
+      ),
+      ...(FIXED_WORDS[name] === undefined
+        ? []
+        : [`complete -c depotctl ${seen} -a '${FIXED_WORDS[name].join(' ')}'`]),
+      ...(INSTALLED_COMMANDS.includes(name)
+        ? [`complete -c depotctl ${seen} -a '(__depotctl_installed)'`]
+        : []),
+      ...(FILE_COMMANDS.includes(name) ? [`complete -c depotctl ${seen} -F`] : []),
+    ];
+  });
+  const common = Object.entries(COMMON_OPTIONS).map(
+    ([name, text]) => `complete -c depotctl ${fishOption(name, text)}`,
+  );
+  return `# fish completion of depotctl
+function __depotctl_installed
+  ${INSTALLED_NAMES}
+end
+complete -c depotctl -f
+${[...lines, ...common].join('\n')}
+`;
+}
+
+function fishOption(name: string, { short, argument, values, meaning }: OptionText): string {
+  return [
+    `-l ${name}`,
+    ...(short === undefined ? [] : [`-s ${short}`]),
+    ...(argument === undefined ? [] : ['-r']),
+    ...(values === undefined ? [] : [`-a '${values.join(' ')}'`]),
+    `-d '${quoted(meaning)}'`,
+  ].join(' ');
+}
+
+function commonOptions(): string[] {
+  return Object.keys(COMMON_OPTIONS).map((name) => `--${name}`);
+}
+
+/** For single quotes of a shell: a quote becomes a typographic one. */
+function quoted(text: string): string {
+  return text.replaceAll("'", '’');
+}

@@ -1,0 +1,58 @@
+/** How many letters may be wrong; fewer in short words, which are near to everything. */
+function mostMistakes(word: string): number {
+  return word.length < 4 ? 1 : 2;
+}
+
+/**
+ * The word that was probably meant, for "did you mean".
+ * @returns undefined if none is near
+ */
+export function nearest(word: string, known: readonly string[]): string | undefined {
+  let best: { word: string; distance: number } | undefined;
+  for (const candidate of known) {
+    const distance = editDistance(word.toLowerCase(), candidate.toLowerCase());
+    if (distance > mostMistakes(word)) continue;
+    if (best === undefined || distance < best.distance) best = { word: candidate, distance };
+  }
+  return best?.word;
+}
+
+/**
+ * Letters to be put in, left out, changed or swapped with their neighbour (optimal string
+ * alignment), by the rows of a table over the letters of both words.
+ */
+function editDistance(one: string, other: string): number {
+  const rows = [Array.from({ length: other.length + 1 }, (_, column) => column)];
+  for (let at = 1; at <= one.length; at += 1) {
+    const row = [at];
+    for (let to = 1; to <= other.length; to += 1) {
+      row.push(costAt(rows, row, { one, other, at, to }));
+    }
+    rows.push(row);
+  }
+  return rows[one.length]?.[other.length] ?? 0;
+}
+
+interface Cell {
+  one: string;
+  other: string;
+  at: number;
+  to: number;
+}
+
+function costAt(
+  rows: readonly (readonly number[])[],
+  row: readonly number[],
+  { one, other, at, to }: Cell,
+): number {
+  const above = rows[at - 1] ?? [];
+  const isSame = one[at - 1] === other[to - 1];
+  const isSwapped = one[at - 1] === other[to - 2] && one[at - 2] === other[to - 1];
+  const costs = [
+    (above[to] ?? 0) + 1,
+    (row[to - 1] ?? 0) + 1,
+    (above[to - 1] ?? 0) + (isSame ? 0 : 1),
+  ];
+  if (isSwapped && at > 1) costs.push((rows[at - 2]?.[to - 2] ?? 0) + 1);
+  return Math.min(...costs);
+}

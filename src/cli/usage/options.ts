@@ -1,0 +1,74 @@
+import { DEFAULT_BASE, DEFAULT_URL, ROOT_SOCKET } from '../addresses.ts';
+
+/** An option, as help, the man page and completion show it. */
+export interface OptionText {
+  /** One letter, if it has one. */
+  short?: string;
+  /** What stands for its value; an option without one is a switch. */
+  argument?: string;
+  /** The values that it takes, if there are but a few. */
+  values?: readonly string[];
+  meaning: string;
+}
+
+/** Options that only some commands take; `commands.ts` says which. */
+export const OWN_OPTIONS = {
+  all: { meaning: 'all packages, not apps alone' },
+  upgradable: { meaning: 'only what has a newer version' },
+  'dry-run': { meaning: 'show the plan, and change nothing' },
+  yes: { short: 'y', meaning: 'do not ask' },
+  autoconf: { meaning: 'configure the app after installing it' },
+  path: { argument: 'FOLDER', meaning: 'with its data in this folder' },
+  enable: { argument: '0|1', values: ['0', '1'], meaning: 'do not start it, or do' },
+  overwrite: {
+    argument: 'true|chdir',
+    values: ['true', 'chdir'],
+    meaning: 'true: replace what is in FOLDER; chdir: copy nothing, use what is there',
+  },
+  check: { meaning: 'only say whether there is a newer version' },
+  key: { argument: 'FILE', meaning: 'the public key that its lists are signed with' },
+  user: {
+    argument: 'NAME',
+    meaning: 'whose password it is, with main.auth panel (default root)',
+  },
+  follow: { short: 'f', meaning: 'go on to the end of the task' },
+  detach: { meaning: "do not follow the log; print the task's id and end" },
+} as const satisfies Record<string, OptionText>;
+
+export type OwnOption = keyof typeof OWN_OPTIONS;
+
+/** Options that every command takes. */
+export const COMMON_OPTIONS = {
+  url: {
+    argument: 'URL',
+    meaning:
+      'the daemon: http://HOST[:PORT][/PATH], https://… or unix:/PATH ' +
+      `(default unix:${ROOT_SOCKET} for root, else ${DEFAULT_URL})`,
+  },
+  base: {
+    argument: 'PATH',
+    meaning:
+      "root of its CGI path tree, behind the URL's path (default: the URL's path alone, " +
+      `else ${DEFAULT_BASE})`,
+  },
+  session: {
+    argument: 'ID',
+    meaning:
+      "a session of the device's panel; better in the variable DEPOTCTL_SESSION, which others " +
+      'on this host do not see',
+  },
+  json: { meaning: 'answers as JSON, one a line; no log, no questions' },
+  help: { short: 'h', meaning: 'what a command does, and its options' },
+  version: { meaning: 'print the version, and end' },
+} as const satisfies Record<string, OptionText>;
+
+/** `-y, --yes` or `--path FOLDER`. */
+export function optionForm(name: string, { short, argument }: OptionText): string {
+  const long = argument === undefined ? `--${name}` : `--${name} ${argument}`;
+  return short === undefined ? long : `-${short}, ${long}`;
+}
+
+/** In a common type, for those who go through all of them. */
+export function ownOption(name: OwnOption): OptionText {
+  return OWN_OPTIONS[name];
+}

@@ -1,0 +1,74 @@
+import { expect, test } from 'vitest';
+
+import { createPaint } from '../../../src/cli/terminal/paint.ts';
+import { formatFields, formatTable } from '../../../src/cli/terminal/table.ts';
+import { widthOf } from '../../../src/cli/terminal/width.ts';
+
+const HEADINGS = ['NAME', 'STATE', 'WHAT'];
+const ROWS = [
+  ['demo', 'failed', 'cannot install demo: there is no space left on the device, 3 MB are needed'],
+  ['去广告', 'done', '屏蔽广告的应用程序，适用于路由器和网络存储设备，安装简单，使用方便'],
+];
+const plain = createPaint(false);
+
+test('what is no terminal gets each row on one line, whole', () => {
+  const lines = formatTable(HEADINGS, ROWS, { columns: undefined, paint: plain }).split('\n');
+
+  expect(lines).toHaveLength(4);
+  expect(lines[1]).toBe(`demo    failed  ${ROWS[0]?.[2] ?? ''}`);
+});
+
+test.each([120, 80, 60, 50, 40, 30])(
+  'at %i columns nothing is cut and nothing is wider',
+  (columns) => {
+    const text = formatTable(HEADINGS, ROWS, { columns, paint: plain });
+
+    for (const line of text.split('\n')) expect(widthOf(line)).toBeLessThanOrEqual(columns);
+    const squeezed = text.replace(/\s+/g, '');
+    for (const cell of ROWS.flat().slice(2)) {
+      // Other columns stand between the lines of a wrapped cell in no case.
+      expect(squeezed).toContain(cell.replace(/\s+/g, ''));
+    }
+  },
+);
+
+test('columns stand below each other, Chinese ones too', () => {
+  const [head = '', first = '', second = ''] = formatTable(
+    ['NAME', 'STATE'],
+    [
+      ['demo', 'done'],
+      ['去广告', 'done'],
+    ],
+    { columns: 80, paint: plain },
+  ).split('\n');
+
+  expect(head.indexOf('STATE')).toBe(8);
+  expect(first.indexOf('done')).toBe(8);
+  expect(widthOf(second.slice(0, second.indexOf('done')))).toBe(8);
+});
+
+test('states are coloured for who wants it, and nothing else is changed by that', () => {
+  const coloured = formatTable(HEADINGS, ROWS, { columns: 80, paint: createPaint(true) });
+
+  expect(coloured).toContain('\x1b[31mfailed\x1b[0m');
+  expect(coloured).toContain('\x1b[32mdone\x1b[0m');
+  expect(coloured.replace(/\x1b\[\d+m/g, '')).toBe(
+    formatTable(HEADINGS, ROWS, { columns: 80, paint: plain }),
+  );
+});
+
+test('control characters in what others wrote do not reach the terminal', () => {
+  const text = formatTable(['A'], [['\x1b[2Jgone\x07']], { columns: 80, paint: plain });
+
+  expect(text).toBe('A\n[2Jgone\n');
+  expect(formatFields([['a', 'x\ny\x1b']], { columns: 80, paint: plain })).toBe('a  x y \n');
+});
+
+test('fields that are empty are left out', () => {
+  const fields = [
+    ['name', 'demo'],
+    ['license', ''],
+  ] as const;
+
+  expect(formatFields(fields, { columns: 80, paint: plain })).toBe('name     demo\n');
+});

@@ -1,0 +1,79 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import { expect, onTestFinished, test } from 'vitest';
+
+import { COMMAND_NAMES, COMMANDS } from '../../../src/cli/usage/commands.ts';
+import { completionScript, SHELLS, type Shell } from '../../../src/cli/usage/completion.ts';
+import { runCommand } from '../../device/command.ts';
+import { runDepotctl } from '../start-depotctl.ts';
+
+test.each(SHELLS)('depotctl completion %s prints the script', async (shell) => {
+  expect(await runDepotctl('completion', shell)).toEqual({
+    code: 0,
+    stdout: completionScript(shell),
+    stderr: '',
+  });
+});
+
+test.each([
+  [['inst'], ['install']],
+  [
+    ['feeds', 'o'],
+    ['on', 'off'],
+  ],
+  [
+    ['install', '--d'],
+    ['--dry-run', '--detach'],
+  ],
+  [
+    ['--json', 'list', '--u'],
+    ['--upgradable', '--url'],
+  ],
+  [['plan', 'u'], ['upgrade']],
+  [['remove', 'no'], ['notes']],
+  [['info', 'lib'], ['libdemo']],
+])('in bash %j is completed to %j', async (words, expected) => {
+  expect(await completeInBash(words)).toEqual(expected);
+});
+
+test('in bash the first word is a command or a common option', async () => {
+  expect(await completeInBash([''])).toEqual([...COMMAND_NAMES, ...commonOptions()]);
+});
+
+test.each(['zsh', 'fish'] as const)('%s reads its script if it is here', async (shell) => {
+  const file = await scriptFile(shell);
+  const check = await runCommand([shell, '-n', file]).catch(() => undefined);
+
+  // A shell that is not installed can say nothing.
+  if (check !== undefined) expect(check).toEqual({ code: 0, stdout: '', stderr: '' });
+  const script = completionScript(shell);
+  for (const name of COMMAND_NAMES) expect(script).toContain(name);
+  for (const option of COMMANDS.install.options) expect(script).toContain(option);
+});
+
+function commonOptions(): string[] {
+  return ['--url', '--base', '--session', '--json', '--help', '--version'];
+}
+
+/** The words that a stand-in for depotctl's list brings are installed. */
+async function completeInBash(words: readonly string[]): Promise<string[]> {
+  const file = await scriptFile('bash');
+  const program = `
+    depotctl() { echo '[{"name":"notes","kind":"app"},{"name":"libdemo","kind":"package"}]'; }
+    source "$1"; shift
+    COMP_WORDS=(depotctl "$@"); COMP_CWORD=$#
+    _depotctl 2>/dev/null
+    printf '%s\\n' "\${COMPREPLY[@]}"`;
+  const { stdout } = await runCommand(['bash', '-c', program, 'bash', file, ...words]);
+  return stdout.trim().split('\n');
+}
+
+async function scriptFile(shell: Shell): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'depotd-completion-'));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  const file = join(folder, 'script');
+  await writeFile(file, completionScript(shell));
+  return file;
+}
