@@ -59,15 +59,19 @@ test('what cannot be sent or is refused is named with its reason, and the rest i
   ]);
 });
 
-test('disks lists devices as the daemon does', async () => {
+test('disks lists devices as the daemon does, with what is used and free', async () => {
   const { depotctl, daemon } = await startClientTest();
   const { data } = (await (await daemon.get('admin/store/get_block_devices')).json()) as {
-    data: Record<string, unknown>;
+    data: Record<string, { dev: string }>;
   };
 
   const { code, stdout, stderr } = await depotctl('disks', '--json');
 
-  expect(JSON.parse(stdout)).toEqual(data);
+  const disks = JSON.parse(stdout) as Record<string, { dev: string; mounts: string[] }>;
+  expect(Object.keys(disks)).toEqual(Object.keys(data));
+  for (const [name, disk] of Object.entries(disks)) {
+    expect(disk).toMatchObject({ dev: data[name]?.dev, mounts: expect.any(Array) as unknown });
+  }
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
 });
 
