@@ -7,12 +7,14 @@ import { etagOf } from '../../http/etag.ts';
 import type { Log } from '../../log.ts';
 import { appItem, parseAppMeta, type AppItem, type AppMeta } from './app-meta.ts';
 import { isPackageName, metaPackageOf, type PackageName } from './names.ts';
+import { createPacedLooks } from './paced-looks.ts';
 
 /**
  * What is installed, ready in memory. Invariants:
  *  - answers are made when something changed, not when somebody asks;
  *  - only the meta files that changed are read again;
- *  - a build that began before a change never replaces one that began after it.
+ *  - a build that began before a change never replaces one that began after it;
+ *  - callers that come before a build begins share it.
  */
 export interface Catalog {
   /** The list of installed apps, ready to be sent. */
@@ -46,13 +48,6 @@ interface View {
   answer: PreparedAnswer;
 }
 
-/** Events come in bursts; this long after the first of one the catalogue is made anew. */
-const BURST_MS = 30;
-/**
- * And once more when it has been quiet for so long, should the first look have come in the middle
- * of a write.
- */
-const REST_MS = 300;
 /** Where the system has no watches left, this is how often the files are looked at instead. */
 const POLL_MS = 1000;
 
@@ -62,8 +57,13 @@ export function createCatalog({ manager, log }: { manager: PackageManager; log: 
   let last: Promise<unknown> = Promise.resolve();
   let stopWatching: () => Promise<void> = () => Promise.resolve();
 
-  const refresh = async (): Promise<void> => {
-    const next = last.then(() => buildView(manager, metas));
+  /** Of a build that has not begun, which takes in whatever changed until it does. */
+  let coming: Promise<void> | undefined;
+  const build = async (): Promise<void> => {
+    const next = last.then(() => {
+      coming = undefined;
+      return buildView(manager, metas);
+    });
     last = next.catch((error: unknown) =>
       log.error({ reason: reasonOf(error) }, 'package database not read'),
     );
@@ -73,6 +73,7 @@ export function createCatalog({ manager, log }: { manager: PackageManager; log: 
       () => undefined,
     );
   };
+  const refresh = (): Promise<void> => (coming ??= build());
   const current = async (): Promise<View> => {
     if (view === undefined) await refresh();
     return view ?? buildView(manager, metas);
@@ -86,7 +87,7 @@ export function createCatalog({ manager, log }: { manager: PackageManager; log: 
     refresh,
     watch: async () => {
       stopWatching = await watchFolders([...manager.metaFolders, ...manager.watchedFolders], {
-        onChange: () => void refresh(),
+        onChange: refresh,
         log,
       });
       await refresh();
@@ -149,33 +150,24 @@ function createMetaReader({ metaFolders }: PackageManager, log: Log): MetaReader
 /** Loaded with the first watch, since the daemon can answer before it watches. */
 async function watchFolders(
   folders: string[],
-  { onChange, log }: { onChange: () => void; log: Log },
+  { onChange, log }: { onChange: () => Promise<void>; log: Log },
 ): Promise<() => Promise<void>> {
   const { watch } = await import('chokidar');
   for (const folder of folders) await mkdir(folder, { recursive: true }).catch(() => undefined);
-  let burst: NodeJS.Timeout | undefined;
-  let rest: NodeJS.Timeout | undefined;
+  const looks = createPacedLooks(onChange);
   let poll: NodeJS.Timeout | undefined;
   const watcher = watch(folders, { depth: 0, ignoreInitial: true, persistent: true });
-  watcher.on('all', () => {
-    burst ??= setTimeout(() => {
-      burst = undefined;
-      onChange();
-    }, BURST_MS);
-    clearTimeout(rest);
-    rest = setTimeout(onChange, REST_MS);
-  });
+  watcher.on('all', looks.hint);
   watcher.on('error', (error) => {
     log.warn(
       { reason: reasonOf(error) },
       'cannot watch the package database: looking at it every second instead',
     );
-    poll ??= setInterval(onChange, POLL_MS);
+    poll ??= setInterval(() => void onChange(), POLL_MS);
   });
   await new Promise<void>((resolve) => watcher.once('ready', resolve));
   return async () => {
-    clearTimeout(burst);
-    clearTimeout(rest);
+    looks.close();
     clearInterval(poll);
     await watcher.close();
   };

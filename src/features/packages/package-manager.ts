@@ -84,6 +84,8 @@ export interface PackageCommands {
 
 /** Every function is safe to be called again after a crash. */
 export interface TransactionSteps {
+  /** Ahead of everything, also of the choice: what has to be there for it. Default: nothing. */
+  first?: readonly Step[];
   /** @throws DepotError no_space if there is too little for any change */
   needSpace: (purpose: string) => Promise<void>;
   /**

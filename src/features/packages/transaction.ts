@@ -33,6 +33,7 @@ export function changeSteps(tools: PackageTools, work: ChangeWork): Step[] {
   };
   const before = manager.around.before(changeIn);
   return [
+    ...(manager.around.first ?? []),
     { id: 'choose', label: 'choose', act: (context) => choose(context).then(() => undefined) },
     ...before,
     {

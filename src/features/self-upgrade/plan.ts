@@ -52,6 +52,7 @@ export function selfUpgradePlan(tools: SelfUpgradeTools): Plan {
   const change: PackageChange = { verb: 'upgrade', names: [STORE_PACKAGE] };
   return {
     steps: [
+      ...(around.first ?? []),
       {
         id: 'choose',
         label: 'choose',

@@ -19,6 +19,8 @@ export interface ApkCommands extends PackageCommands {
   change: (change: PackageChange, ...options: string[]) => Command;
   /** Goes over whatever is there, from these files alone. */
   addFiles: (files: readonly string[], ...options: string[]) => Command;
+  /** Installs once more what is on record in this version; not from files. */
+  reinstall: (names: readonly string[], ...options: string[]) => Command;
   /** Any other command line. */
   apk: (...args: string[]) => Command;
 }
@@ -43,7 +45,7 @@ export function createApkCommands({
     ...apk('--wait', `${LOCK_LIMIT_S}`, '--cache-max-age', `${INDEX_AGE_MINUTES}`, ...rest),
     cwd: empty,
   });
-  const commands: Omit<ApkCommands, 'simulate' | 'change' | 'addFiles' | 'apk'> = {
+  const commands: PackageCommands = {
     install: (names) => changing('--cache-predownload', 'add', '--', ...names),
     // A feed that is dead is no reason not to upgrade from another one; without names it would be.
     upgrade: (names) =>
@@ -70,6 +72,7 @@ export function createApkCommands({
     apk,
     addFiles: (files, ...options) =>
       withOptions(changing('--allow-untrusted', NO_NETWORK, 'add', '--', ...files), options),
+    reinstall: (names, ...options) => withOptions(commands.configure(names), options),
     simulate: (wanted) => withOptions(withNetwork(build(wanted)), ['--simulate']),
     change: (wanted, ...options) => withOptions(build(wanted), options),
   };

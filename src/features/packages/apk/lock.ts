@@ -13,12 +13,13 @@ const LOCK_PAUSE_MS = 200;
 /**
  * Waits until nobody holds apk's lock, and says so: a plan made while somebody else changes
  * packages is not what would happen.
+ * @returns whether somebody held it
  * @throws DepotError unavailable after ten minutes
  */
 export async function waitForLock(
   file: string,
   { note, signal }: Pick<StepContext, 'note' | 'signal'>,
-): Promise<void> {
+): Promise<boolean> {
   // Not the time of day: a router's jumps by decades when it learns it.
   const deadline = performance.now() + LOCK_LIMIT_MS;
   let isNoted = false;
@@ -38,6 +39,7 @@ export async function waitForLock(
     isNoted = true;
     await delay(LOCK_PAUSE_MS, undefined, { signal });
   }
+  return isNoted;
 }
 
 /**

@@ -1,21 +1,20 @@
-import { copyFile, mkdir, readdir, rm, stat } from 'node:fs/promises';
+import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { run } from '../../../device/exec.ts';
-import { DepotError, reasonOf } from '../../../errors.ts';
-import type { Act, Step, StepContext } from '../../../jobs/plan.ts';
+import { reasonOf } from '../../../errors.ts';
+import { retryFrom, type Act, type Jump, type Step, type StepContext } from '../../../jobs/plan.ts';
 import type { PackageChange, TransactionSteps } from '../package-manager.ts';
-import { compareVersions } from './compare-versions.ts';
+import { syncDisk } from './disk-sync.ts';
 import { downloadsOf, fetchCommand, freeBytesAt, needBytes } from './planning/download.ts';
 import { checkFetched } from './planning/fetched-check.ts';
 import { brokenSentence } from './faults.ts';
 import { endHolders } from './held-output.ts';
 import type { Installation } from './installation.ts';
-import { planOf, readPlan } from './planning/job-plan.ts';
+import { readPlan } from './planning/job-plan.ts';
+import { planChange } from './planning/plan-change.ts';
 import { waitForLock } from './lock.ts';
-import { checkPlan } from './planning/plan-check.ts';
+import { listsStep, wantsLists } from './missing-lists.ts';
 import { finishCutOff, leftoversOf, removeCutOff } from './recovery/recovery.ts';
 import { checkRepair } from './planning/repair-check.ts';
-import { sizesOf } from './planning/sizes.ts';
 import { simulate, type Simulation } from './planning/simulation.ts';
 import { restoreWorld, dropUnmet } from './records/world-edit.ts';
 
@@ -28,10 +27,15 @@ import { restoreWorld, dropUnmet } from './records/world-edit.ts';
 export function createTransactionSteps(installation: Installation): TransactionSteps {
   const { copy, records, commands } = installation;
   return {
+    first: [listsStep(installation)],
     needSpace: (purpose) => needSpace(installation, purpose),
     before: (changeIn) => [
-      act('prepare', (context) => prepare(installation, context)),
-      act('plan', (context) => plan(installation, context, changeIn(context))),
+      act('prepare', () => prepare(installation)),
+      {
+        id: 'plan',
+        label: 'plan',
+        act: async (context) => plan(installation, context, changeIn(context)),
+      },
       {
         id: 'fetch',
         label: 'fetch',
@@ -74,94 +78,36 @@ async function needSpace({ root }: Installation, purpose: string): Promise<void>
   needBytes(purpose, { needed: 0, free: await freeBytesAt(root), where: 'for packages' });
 }
 
-async function prepare(installation: Installation, context: StepContext): Promise<void> {
-  await installation.prepareFolders();
-  await waitForLock(installation.locations.lock, context);
-  await installation.assertSound();
-  await installation.copy.save();
-  await rm(installation.locations.ownCache, { recursive: true, force: true });
+async function prepare({ prepareFolders, locations }: Installation): Promise<void> {
+  await prepareFolders();
+  await rm(locations.ownCache, { recursive: true, force: true });
 }
 
+/**
+ * Looks at everything at once, and once more if somebody else was at work meanwhile: asking the
+ * kernel for the lock takes as long as the plan.
+ */
 async function plan(
   installation: Installation,
   context: StepContext,
   change: PackageChange | undefined,
-): Promise<void> {
-  if (change === undefined) return;
-  const { commands, reader } = installation;
-  const database = await reader.read();
-  const own = change.file?.name;
-  const purpose = `${change.verb} ${own ?? change.names.join(', ')}`;
-  const found = await simulate(commands, change);
-  checkPlan(found, { change, database, ...(own === undefined ? {} : { own }) });
-  if (change.verb === 'upgrade') await checkUpgrade(installation, context, { change, found });
-  await chooseCache(installation, context, { found, purpose, change });
-  context.memory.plan = planOf(found.changes, purpose, own);
-}
-
-/** apk says nothing of what it does not upgrade, and ends well. */
-async function checkUpgrade(
-  { offers, reader }: Installation,
-  { memory, note }: StepContext,
-  { change: { names }, found: { changes } }: { change: PackageChange; found: Simulation },
-): Promise<void> {
-  if (changes.length > 0) return;
-  const [database, offered] = [await reader.read(), await offers(names)];
-  const held = names.find((name) => {
-    const [best, entry] = [offered.get(name)?.[0], database.get(name)];
-    return (
-      entry?.isHeld === true &&
-      best !== undefined &&
-      compareVersions(best.version, entry.version) > 0
-    );
-  });
-  if (held !== undefined) {
-    throw new DepotError(
-      'command_failed',
-      `cannot upgrade ${held}: /etc/apk/world holds it at ${database.get(held)?.version ?? ''}; ` +
-        `install ${held} to let it go, then upgrade it`,
-    );
-  }
-  await note(`nothing to do: ${names.join(', ')} cannot be upgraded by what the feeds offer`);
-  memory.names = [];
-}
-
-/**
- * Everything is fetched before anything is changed, to memory; if it does not fit there, to the
- * disk, so far as that has room.
- */
-async function chooseCache(
-  { root, locations, cache, offers, reader }: Installation,
-  { note }: StepContext,
-  { found, purpose, change }: { found: Simulation; purpose: string; change: PackageChange },
-): Promise<void> {
-  const { file } = change;
-  const sizes = sizesOf(found.changes, {
-    offers: await offers(found.changes.map(({ name }) => name)),
-    records: await reader.records(),
-  });
-  const [free, ownBytes] = [await freeBytesAt(root), await sizeOf(file?.path)];
-  const disk = Math.max(0, sizes.disk + ownBytes);
-  needBytes(purpose, { needed: disk, free, where: 'on the device' });
-  if (downloadsOf(found.changes, file?.name).length === 0) return;
-  const folder = await cache();
-  const inCache = await freeBytesAt(folder);
-  if (sizes.download <= inCache) return;
-  needBytes(purpose, { needed: disk + sizes.download, free, where: 'on the device' });
-  await note(
-    `${folder} has room for ${inCache} bytes, and ${sizes.download} are fetched: they go to ` +
-      `${locations.ownCache} until they are installed`,
-  );
-  await mkdir(locations.ownCache, { recursive: true });
-  for (const name of await readdir(folder)) {
-    if (name.startsWith('APKINDEX.')) {
-      await copyFile(join(folder, name), join(locations.ownCache, name));
-    }
-  }
-}
-
-async function sizeOf(file: string | undefined): Promise<number> {
-  return file === undefined ? 0 : (await stat(file)).size;
+): Promise<Jump | undefined> {
+  const look = async (): Promise<Simulation | undefined> => {
+    const [found] = await Promise.all([
+      change === undefined ? undefined : simulate(installation.commands, change),
+      installation.assertSound().then(installation.copy.save),
+    ]);
+    return found;
+  };
+  const first = look();
+  // Its failure is looked at below.
+  first.catch(() => undefined);
+  const hasWaited = await waitForLock(installation.locations.lock, context);
+  const found = await (hasWaited ? look() : first);
+  if (change === undefined || found === undefined) return undefined;
+  if (wantsLists(context, found)) return retryFrom(listsStep(installation));
+  await planChange(installation, context, { change, found });
+  return undefined;
 }
 
 /**
@@ -174,8 +120,13 @@ async function mend(installation: Installation, context: StepContext): Promise<s
     await restoreWorld(installation, context);
     return undefined;
   }
-  await dropUnmet(installation, context);
-  if ((await leftoversOf(installation, context)) !== undefined) {
+  const [left] = await Promise.all([
+    leftoversOf(installation, context),
+    dropUnmet(installation, context),
+    // Whatever is kept of the outcome from here on must not outlive it.
+    syncDisk(installation),
+  ]);
+  if (left !== undefined) {
     return 'apk was cut off before it recorded what it did';
   }
   const { changes, purpose } = readPlan(context.memory);
@@ -197,14 +148,6 @@ async function saveIfSound(installation: Installation): Promise<void> {
   );
 }
 
-/** apk never does: what it renamed may be empty after a power cut. */
-async function syncDisk({ root, environment }: Installation): Promise<void> {
-  const limits = { timeoutMs: 60_000, maxBytes: 4096 };
-  const command = { environment, cwd: '/' };
-  const { exitCode } = await run({ ...command, argv: ['sync', '-f', root] }, limits);
-  if (exitCode !== 0) await run({ ...command, argv: ['sync'] }, limits);
-}
-
 function cleanUp(installation: Installation): Step[] {
   const { locations, cache, records } = installation;
   return [
@@ -212,10 +155,9 @@ function cleanUp(installation: Installation): Step[] {
       await purgeCache(await cache());
       await rm(locations.ownCache, { recursive: true, force: true });
       await rm(locations.keptPackages, { recursive: true, force: true });
+      if (job.phase !== 'repair') return;
       await syncDisk(installation);
-      if (job.phase === 'repair') {
-        await records.remove().catch((error: unknown) => note(reasonOf(error)));
-      }
+      await records.remove().catch((error: unknown) => note(reasonOf(error)));
     }),
   ];
 }

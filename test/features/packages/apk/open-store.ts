@@ -3,7 +3,7 @@ import {
   type ApkDevice,
   type ApkDeviceOptions,
 } from '../../../device/apk-device/apk-device.ts';
-import { startDaemon, type TestDaemon } from '../../../device/daemon.ts';
+import { startDaemon, type TaskStatus, type TestDaemon } from '../../../device/daemon.ts';
 import type { DaemonOptions } from '../../../device/daemon-process.ts';
 import { storeActions, type StoreActions } from '../store-actions.ts';
 
@@ -11,6 +11,8 @@ import { storeActions, type StoreActions } from '../store-actions.ts';
 export interface ApkStore extends StoreActions {
   readonly device: ApkDevice;
   readonly daemon: TestDaemon;
+  /** Sends a package file, and waits for the end of its installation. */
+  readonly upload: (bytes: Buffer) => Promise<TaskStatus & { id: string; log: string }>;
   /** Versions by name of what came besides the base system. */
   readonly packages: () => Promise<Record<string, string>>;
   readonly close: () => Promise<void>;
@@ -29,6 +31,18 @@ export async function openApkStore(
     device,
     daemon,
     ...storeActions(daemon),
+    upload: async (bytes) => {
+      const form = new FormData();
+      form.append('file', new Blob([bytes]), 'sent.apk');
+      const answer = await fetch(
+        `${daemon.url}${daemon.base}/admin/store/upload?token=${await daemon.token()}`,
+        { method: 'POST', body: form },
+      );
+      const text = await answer.text();
+      const { task_id: id } = JSON.parse(text) as { task_id?: string };
+      if (id === undefined) throw new Error(`cannot upload: ${text}`);
+      return { ...(await daemon.finished(id)), id, log: await daemon.logOf(id) };
+    },
     packages: async () =>
       Object.fromEntries(
         [...(await device.database())]

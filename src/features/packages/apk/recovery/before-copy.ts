@@ -48,17 +48,23 @@ export function createBeforeCopy(locations: Locations): BeforeCopy {
     folder,
     save: async () => {
       const saved = await readVersions(inFolder('versions.json'));
-      const next: Record<string, string> = {};
-      for (const { file, copy, isPacked } of sources) {
-        const version = (await fileVersion(file)) ?? 'absent';
-        next[copy] = version;
-        if (version === 'absent' || saved[copy] === version) continue;
-        const content = await readFile(file);
-        await replaceFile(inFolder(copy), isPacked ? await promisify(gzip)(content) : content);
-      }
-      if (JSON.stringify(next) !== JSON.stringify(saved)) {
-        await replaceFile(inFolder('versions.json'), JSON.stringify(next));
-      }
+      // Ahead of the contents: a file that is replaced meanwhile is copied again the next time.
+      const next = Object.fromEntries(
+        await Promise.all(
+          sources.map(async ({ file, copy }) => [copy, (await fileVersion(file)) ?? 'absent']),
+        ),
+      ) as Record<string, string>;
+      const changed = sources.filter(({ copy }) => next[copy] !== saved[copy]);
+      if (changed.length === 0) return;
+      await Promise.all(
+        changed.map(async ({ file, copy, isPacked }) => {
+          if (next[copy] === 'absent') return;
+          const content = await readFile(file);
+          await replaceFile(inFolder(copy), isPacked ? await promisify(gzip)(content) : content);
+        }),
+      );
+      // Last: only what is on the medium counts as copied.
+      await replaceFile(inFolder('versions.json'), JSON.stringify(next));
     },
     world: readWorldCopy,
     database: async () => {

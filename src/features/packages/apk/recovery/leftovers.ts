@@ -16,13 +16,23 @@ export interface Leftovers {
   removed: string[];
 }
 
-/** apk records nothing until all is done, so only what its plan named has to be looked at. */
+/**
+ * apk records nothing until all is done, so only what its plan named has to be looked at.
+ * @param isRecordDoubted after a power cut: what is on record may have reached the medium before
+ *   the files did, which are empty then
+ */
 export async function findLeftovers(
   { changes, created }: TransactionRecord,
-  { root, installed }: { root: string; installed: string },
+  {
+    root,
+    installed,
+    isRecordDoubted = false,
+  }: { root: string; installed: string; isRecordDoubted?: boolean },
 ): Promise<Leftovers> {
   const suspects = new Map(
-    changes.filter(({ action }) => action !== 'Installing').map((entry) => [entry.name, entry]),
+    changes
+      .filter(({ action }) => action !== 'Installing' || isRecordDoubted)
+      .map((entry) => [entry.name, entry]),
   );
   const files = new Map<string, RecordedFile[]>();
   const records = await readInstalled(installed, {
@@ -32,14 +42,15 @@ export async function findLeftovers(
   const found: Leftovers = { installed: [], changed: [], removed: [] };
   for (const { action, name, from, to } of changes) {
     const record = records.get(name);
-    if (action === 'Installing') {
-      if (record === undefined && (await isAnyThere(root, created[name]))) {
-        found.installed.push(name);
-      }
-    } else if (record !== undefined && record.version === from && from !== to) {
-      const fault = await firstFault(root, record, files.get(name) ?? []);
-      if (fault !== undefined) found[action === 'Purging' ? 'removed' : 'changed'].push(name);
+    if (record === undefined) {
+      const isStray = action === 'Installing' && (await isAnyThere(root, created[name]));
+      if (isStray) found.installed.push(name);
+      continue;
     }
+    const doubted = isRecordDoubted ? [from, to] : [from];
+    if (from === to || !doubted.includes(record.version)) continue;
+    const fault = await firstFault(root, record, files.get(name) ?? []);
+    if (fault !== undefined) found[action === 'Purging' ? 'removed' : 'changed'].push(name);
   }
   return found;
 }

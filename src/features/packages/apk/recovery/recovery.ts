@@ -17,7 +17,11 @@ export async function leftoversOf(
 ): Promise<{ record: TransactionRecord; left: Leftovers } | undefined> {
   const record = await records.read(job.id);
   if (record === undefined) return undefined;
-  const left = await findLeftovers(record, { root, installed: locations.installed });
+  const left = await findLeftovers(record, {
+    root,
+    installed: locations.installed,
+    isRecordDoubted: job.verdict?.state === 'interrupted',
+  });
   return isClean(left) ? undefined : { record, left };
 }
 
@@ -37,7 +41,7 @@ export async function finishCutOff(
   await context.note('apk was cut off before it recorded what it did: it does that again');
   const attempts = found.record.verb === 'install' ? [['--no-scripts']] : [[], ['--no-scripts']];
   for (const options of attempts) {
-    const { exitCode, stderr } = await doAgain(installation, found.record, options);
+    const { exitCode, stderr } = await doAgain(installation, found, options);
     if ((await leftoversOf(installation, context)) === undefined) return;
     await context.note(
       `apk ends with exit code ${exitCode ?? 'none'}: ${stderr.trim().slice(0, 300)}`,
@@ -46,10 +50,17 @@ export async function finishCutOff(
 }
 
 async function doAgain(
-  { commands, copy, locations, environment }: Installation,
-  { verb, names, file, kept }: TransactionRecord,
+  { commands, reader, copy, locations, environment }: Installation,
+  { record, left }: { record: TransactionRecord; left: Leftovers },
   options: readonly string[],
 ): Promise<RunResult> {
+  const { verb, names, file, kept, changes } = record;
+  const database = await reader.read();
+  const recorded = left.changed.filter((name) =>
+    changes.some((entry) => entry.name === name && entry.to === database.get(name)?.version),
+  );
+  // apk takes what is on record for done, and passes over the file of it.
+  if (recorded.length > 0) return run(commands.reinstall(recorded, ...options), LIMITS);
   if (kept.length === 0) {
     const change: PackageChange = { verb, names, ...(file === undefined ? {} : { file }) };
     return run(commands.change(change, ...options), LIMITS);
