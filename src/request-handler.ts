@@ -100,7 +100,8 @@ function overviewOf(
 ): Overview {
   return {
     routes,
-    operations: () => passed.flatMap(({ operations }) => operations()),
+    operations: async () =>
+      (await Promise.all(passed.map(({ operations }) => operations()))).flat(),
     documentation: async () => {
       const all = await Promise.all(
         features.map(async ({ documentation }) => documentation?.(base)),

@@ -54,7 +54,7 @@ export interface PassThrough {
    */
   hook: (isAccepted: (request: RequestHead) => boolean) => ConnectionHook | undefined;
   /** Its documented operations. */
-  operations: () => readonly PassedOperation[];
+  operations: () => Promise<readonly PassedOperation[]>;
   health: () => HealthReport;
   checks?: () => Promise<readonly DeviceCheck[]>;
   metrics: () => readonly Metric[];
@@ -98,7 +98,7 @@ export interface Served {
 export interface Overview {
   routes: () => readonly Route[];
   /** Operations that are passed on and have no route here. */
-  operations: () => readonly PassedOperation[];
+  operations: () => Promise<readonly PassedOperation[]>;
   documentation: () => Promise<readonly FeatureDocumentation[]>;
   health: () => Promise<Required<HealthReport>>;
   checks: () => Promise<readonly DeviceCheck[]>;

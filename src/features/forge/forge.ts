@@ -11,7 +11,6 @@ import type { Log } from '../../log.ts';
 import { createCache } from './cache.ts';
 import type { CallerRequest, CallerResponse } from './caller.ts';
 import { createCredentials, type PanelSession } from './credentials.ts';
-import { describeRoutes } from './described-routes.ts';
 import type { ForgeEvent } from './events.ts';
 import { answerFailure } from './failure.ts';
 import { createFastPath } from './fast-path/fast-path.ts';
@@ -60,7 +59,7 @@ export interface Forge {
    */
   hook(isAccepted: (request: CallerRequest) => boolean): ConnectionHook | undefined;
   /** The documented operations; none if no forge is configured. */
-  describe(): PassedOperation[];
+  describe(): Promise<PassedOperation[]>;
   /** What is known of the upstream, for /healthz. */
   health(): ForgeHealth;
   /** Figures of what was passed on, for /metrics. */
@@ -101,7 +100,11 @@ export function createForge(options: ForgeOptions): Forge {
         keepAliveMs: KEEP_ALIVE_MS + SENDING_MS,
         stalledMs: STALLED_MS,
       }),
-    describe: () => (address === undefined ? [] : describeRoutes(settings.path)),
+    describe: async () => {
+      if (address === undefined) return [];
+      const { describeRoutes } = await import('./documentation/described-routes.ts');
+      return describeRoutes(settings.path);
+    },
     health: () => services.health.report(),
     metrics: () => services.metrics.report(pool?.stats()),
     close: () => {

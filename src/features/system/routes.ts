@@ -18,7 +18,7 @@ export interface SystemTools {
 /** What tells of the daemon itself. */
 export function systemRoutes({ version, base, overview, events, stopping }: SystemTools): Route[] {
   const document = once(async () => {
-    const [all, operations] = [overview.routes(), overview.operations()];
+    const [all, operations] = [overview.routes(), await overview.operations()];
     const documentation = await overview.documentation();
     const described = { base, version, routes: all, operations, documentation };
     return unchanging(JSON.stringify(await openApiDocument(described)));

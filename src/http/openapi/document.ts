@@ -1,5 +1,6 @@
 import type { FeatureDocumentation, OperationDocumentation } from './documentation.ts';
-import { REFUSAL_SCHEMAS, responsesOf } from './responses.ts';
+import type { GenericSchema } from 'valibot';
+import { goodAnswers, REFUSAL_SCHEMAS, responsesOf } from './responses.ts';
 import { createSchemaConverter, type JsonObject, type SchemaConverter } from './schemas.ts';
 import type { Route } from '../route.ts';
 
@@ -24,7 +25,10 @@ export async function openApiDocument(documented: DocumentedInterface): Promise<
     };
   }
   for (const route of operations) {
-    paths[route.path] = { ...paths[route.path], [route.method.toLowerCase()]: passedOn(route) };
+    paths[route.path] = {
+      ...paths[route.path],
+      [route.method.toLowerCase()]: passedOn(route, converter),
+    };
   }
   const tags = documentation.map(({ tag: name, description }) => ({ name, description }));
   return {
@@ -61,6 +65,12 @@ export interface PassedOperation {
   path: string;
   /** The names in braces. */
   parameters: string[];
+  summary: string;
+  query: Readonly<Record<string, GenericSchema>>;
+  /** Of a JSON body. */
+  body?: GenericSchema;
+  /** The good answers by status. */
+  answers: OperationDocumentation['answers'];
 }
 
 const FORGE_TAG = {
@@ -126,28 +136,41 @@ function tokenOf({ needsToken, acceptsUpload }: Route): object[] {
 /**
  * Its bodies are the forge's own; whatever the daemon answers itself has the header that says so.
  */
-function passedOn({ operationId, method, parameters }: PassedOperation): JsonObject {
+function passedOn(operation: PassedOperation, converter: SchemaConverter): JsonObject {
+  const { operationId, method, parameters, summary, query, body, answers } = operation;
   return {
     operationId,
     tags: [FORGE_TAG.name],
-    summary: 'Passed to the code forge as it is, also below the CGI root',
+    summary,
     security: [{ forgeToken: [] }, {}],
-    parameters: parameters.map((name) => ({
-      name,
-      in: 'path',
-      required: true,
-      schema: { type: 'string' },
-    })),
-    ...(/^P/.test(method) ? { requestBody: FORGE_BODY } : {}),
+    parameters: [
+      ...parameters.map((name) => ({
+        name,
+        in: 'path',
+        required: true,
+        schema: { type: 'string' },
+      })),
+      ...Object.entries(query).map(([name, schema]) => ({
+        name,
+        in: 'query',
+        required: false,
+        schema: converter.convert(schema),
+      })),
+    ],
+    ...(body === undefined ? {} : { requestBody: forgeBody(method, converter.convert(body)) }),
     responses: {
+      ...goodAnswers(answers, converter),
       default: {
-        description: "the forge's answer; with the header X-Depotd-Error this device's own refusal",
+        description: "the forge's refusal; with the header X-Depotd-Error this device's own",
       },
     },
   };
 }
 
-const FORGE_BODY = { content: { 'application/json': { schema: { type: 'object' } } } };
+/** A deletion may come without one. */
+function forgeBody(method: string, schema: JsonObject): object {
+  return { required: method !== 'DELETE', content: { 'application/json': { schema } } };
+}
 
 function formBody(fields: readonly { name: string; required: boolean; schema: object }[]): object {
   const properties = Object.fromEntries(fields.map(({ name, schema }) => [name, schema]));

@@ -6,20 +6,28 @@ import type { Route } from '../route.ts';
 export function responsesOf(
   route: Route,
   documentation: OperationDocumentation | undefined,
-  { convert }: SchemaConverter,
+  converter: SchemaConverter,
 ): JsonObject {
-  const good = Object.entries(documentation?.answers ?? {}).map(
-    ([status, answer]) => [status, answerOf(answer, convert)] as const,
-  );
+  const good = goodAnswers(documentation?.answers ?? {}, converter);
   return {
-    ...(good.length > 0
-      ? Object.fromEntries(good)
+    ...(Object.keys(good).length > 0
+      ? good
       : { '2XX': { description: 'the answer; 204 and 205 have no body' } }),
     ...(isRevalidated(route)
       ? { '304': { description: 'If-None-Match names the newest answer' } }
       : {}),
     ...refusalsOf(route),
   };
+}
+
+/** By status. */
+export function goodAnswers(
+  answers: OperationDocumentation['answers'],
+  { convert }: SchemaConverter,
+): JsonObject {
+  return Object.fromEntries(
+    Object.entries(answers).map(([status, answer]) => [status, answerOf(answer, convert)]),
+  );
 }
 
 function isRevalidated({ method, isStream }: Route): boolean {
