@@ -43,8 +43,8 @@ export async function findLeftovers(
   for (const { action, name, from, to } of changes) {
     const record = records.get(name);
     if (record === undefined) {
-      const isStray = action === 'Installing' && (await isAnyThere(root, created[name]));
-      if (isStray) found.installed.push(name);
+      const isLeftBehind = action === 'Installing' && (await isAnyThere(root, created[name]));
+      if (isLeftBehind) found.installed.push(name);
       continue;
     }
     const doubted = isRecordDoubted ? [from, to] : [from];
