@@ -53,6 +53,7 @@ const PORT = [
   'src/features/packages/diagnosis.ts',
   'src/features/packages/package-manager.ts',
   'src/features/packages/package-database.ts',
+  'src/features/packages/preview.ts',
   'src/features/packages/problem.ts',
   'src/features/packages/listing.ts',
   'src/features/packages/names.ts',

@@ -5,6 +5,7 @@ import type { FeatureContext, HealthReport } from '../feature.ts';
 import type { Diagnosis } from './diagnosis.ts';
 import type { PackageListing } from './listing.ts';
 import type { PackageDatabase } from './package-database.ts';
+import type { Preview } from './preview.ts';
 
 /** Jobs of every feature that changes packages stand in one line: there is one package database. */
 export const PACKAGE_LANE = 'package';
@@ -43,6 +44,12 @@ export interface PackageManager {
   assertUsable: () => Promise<void>;
   /** What people should know of the state of the packages. */
   health: () => Promise<HealthReport>;
+  /**
+   * What it would do for a change, by its own rules, and what stands against that. Fetches nothing,
+   * changes nothing, writes nothing below the device's root, waits for no lock, and works while a
+   * job runs.
+   */
+  preview: (change: PackageChange) => Promise<Preview>;
   /** From now on a feed may upgrade the package again, which an installation from a file stops. */
   releaseFile: (name: string) => Promise<void>;
   commands: PackageCommands;

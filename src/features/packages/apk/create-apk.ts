@@ -29,6 +29,8 @@ export function createApk(context: BackendContext): PackageManager {
     architecture: async () => (await readArchitectures(paths))[0] ?? '',
     assertUsable: installation.assertSound,
     health: () => healthOf(installation),
+    preview: async (change) =>
+      (await import('./planning/preview.ts')).previewChange(installation, change),
     releaseFile: async (name) => {
       await editWorld(locations, environment, (entries) =>
         entries.map((entry) =>

@@ -15,6 +15,8 @@ export interface OpkgConfig {
   architectures: Map<string, number>;
   feeds: (Feed & { isGzip: boolean })[];
   checksSignatures: boolean;
+  /** The folder, of the running system, whose free space opkg goes by, if it names one. */
+  overlayRoot?: string;
 }
 
 /**
@@ -80,9 +82,14 @@ async function configFiles({ onDevice, isLive }: Paths): Promise<string[]> {
 function addLine(config: OpkgConfig, paths: Paths, line: string): void {
   const [type = '', name, value] = wordsOf(line);
   if (name === undefined) return;
-  if (type === 'option') config.checksSignatures ||= name === 'check_signature' && value !== '0';
+  if (type === 'option') addOption(config, name, value);
   else if (type === 'arch') config.architectures.set(name, Number(value ?? 10));
   else if (value !== undefined) addValue(config, paths, { type, name, value });
+}
+
+function addOption(config: OpkgConfig, name: string, value: string | undefined): void {
+  config.checksSignatures ||= name === 'check_signature' && value !== '0';
+  if (name === 'overlay_root' && value !== undefined) config.overlayRoot ??= value;
 }
 
 function addValue(

@@ -43,6 +43,8 @@ export async function createOpkg(context: BackendContext): Promise<PackageManage
     listing: createListing(installation),
     compareVersions,
     architecture: async () => preferredArchitecture(await readConfig()),
+    preview: async (change) =>
+      (await import('./planning/preview.ts')).previewChange(installation, change),
     // A damaged status file is put right ahead of each job.
     assertUsable: () => Promise.resolve(),
     health: () => Promise.resolve({}),

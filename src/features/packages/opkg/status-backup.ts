@@ -18,6 +18,8 @@ export interface StatusCopy {
   save: () => Promise<void>;
   /** The database as it was when saved; undefined if nothing was saved. */
   read: () => Promise<PackageDatabase | undefined>;
+  /** The same as opkg wrote it. */
+  text: () => Promise<string | undefined>;
   /** Whether the status file in use can be read to its end. */
   isIntact: () => Promise<boolean>;
   restore: () => Promise<void>;
@@ -55,6 +57,7 @@ export function createStatusCopy(statusFile: string, stateDir: string): StatusCo
       if (parsed?.text !== text) parsed = { text, packages: parseStatus(text) };
       return parsed.packages;
     },
+    text: readCopy,
     isIntact: async () => {
       const text = await readFile(statusFile, 'utf8').catch(() => '');
       return text === '' ? ((await readCopy()) ?? '') === '' : endsWell(text);

@@ -2,7 +2,7 @@ import { readFile, stat } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { versionOf } from '../../../device/file-version.ts';
 import { systemCode } from '../../../errors.ts';
-import type { InstalledPackage, PackageDatabase } from '../package-database.ts';
+import { isPresent, type InstalledPackage, type PackageDatabase } from '../package-database.ts';
 import { parseDepends, parseNames, parseStanzas, type Stanza } from './stanza.ts';
 
 /**
@@ -173,7 +173,9 @@ export function parseStatus(text: string): Map<string, InstalledPackage> {
   const packages = new Map<string, InstalledPackage>();
   for (const stanza of parseStanzas(text)) {
     const entry = packageOf(stanza);
-    if (entry !== undefined) packages.set(entry.name, entry);
+    // A version that failed to come has a paragraph of its own, beside the one that is there.
+    if (entry === undefined || (packages.has(entry.name) && !isPresent(entry))) continue;
+    packages.set(entry.name, entry);
   }
   return packages;
 }

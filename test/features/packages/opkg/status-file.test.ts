@@ -228,3 +228,15 @@ function startWriter({ rounds }: { rounds: number }): RunningCommand {
     String(COUNT),
   ]);
 }
+
+test('a version that failed to come does not hide the one that is installed', async () => {
+  const wanted = 'Package: demo\nVersion: 2.0-1\nStatus: install ok not-installed\n\n';
+  const there = 'Package: demo\nVersion: 1.0-1\nStatus: install user installed\n\n';
+  for (const text of [wanted + there, there + wanted]) {
+    await writeFile(status, text);
+    expect((await reader.read()).get('demo')).toMatchObject({
+      version: '1.0-1',
+      state: 'installed',
+    });
+  }
+});

@@ -1,4 +1,5 @@
 import { run } from '../../../../device/exec.ts';
+import type { RunLimits } from '../../../../device/command.ts';
 import type { PackageChange } from '../../package-manager.ts';
 import type { ApkCommands } from '../commands.ts';
 
@@ -36,8 +37,9 @@ const LIMITS = { timeoutMs: 120_000, maxBytes: 8 * 1024 ** 2 };
 export async function simulate(
   commands: Pick<ApkCommands, 'simulate'>,
   change: PackageChange,
+  limits: RunLimits = LIMITS,
 ): Promise<Simulation> {
-  const { exitCode, stdout, stderr } = await run(commands.simulate(change), LIMITS);
+  const { exitCode, stdout, stderr } = await run(commands.simulate(change), limits);
   return parseSimulation({ exitCode, stdout, stderr });
 }
 

@@ -1,0 +1,180 @@
+import { compareVersions } from '../compare-versions.ts';
+import { isThere, type Candidate, type Catalogue, type Name } from './catalogue.ts';
+import { isSatisfiedBy, type Dependency, type Relation } from './relations.ts';
+
+/** One run of opkg, as far as it can be known beforehand. */
+export interface Search {
+  catalogue: Catalogue;
+  /** The names on the command line: they come before others that would do, too. */
+  asked: ReadonlySet<string>;
+  /** Dependencies that nothing satisfies, in the order in which they were found missing. */
+  unresolved: Unresolved[];
+  /** Those that the feeds have a name for, and that cannot be installed here; for messages. */
+  foreignArchitectures: (name: string) => string[];
+}
+
+export interface Unresolved {
+  dependency: Dependency;
+  /** The package that has it. */
+  neededBy: Candidate;
+}
+
+/** The version that opkg would install for a name on the command line. */
+export function bestByName(search: Search, name: string): Candidate | undefined {
+  const entry = search.catalogue.find(name);
+  return entry === undefined
+    ? undefined
+    : bestCandidate(search, {
+        entry,
+        accepts: ({ record }) => record.name === name,
+        isQuiet: false,
+      });
+}
+
+interface Wanted {
+  entry: Name;
+  accepts: (candidate: Candidate) => boolean;
+  /** Whether opkg leaves it at that if no candidate is accepted, and several are there. */
+  isQuiet: boolean;
+}
+
+/**
+ * Of what is accepted the last of the best; else what is held, else what is installed, else the
+ * only one there.
+ */
+function bestCandidate(search: Search, wanted: Wanted): Candidate | undefined {
+  const matching = matchingCandidates(search, wanted.entry);
+  const isNamed = ({ record }: Candidate): boolean => search.asked.has(record.name);
+  let best: Candidate | undefined;
+  let bestScore = 0;
+  for (const candidate of matching.filter(wanted.accepts)) {
+    const isItself = candidate.record.name === wanted.entry.name;
+    const score = 1 + Number(isItself) + Number(isNamed(candidate));
+    if (score < bestScore) continue;
+    best = candidate;
+    bestScore = score;
+  }
+  return (
+    best ??
+    matching.findLast(({ isHeld, isPreferred }) => isHeld || isPreferred) ??
+    matching.findLast(({ parent }) => isThere(parent)) ??
+    (matching.length === 1 ? matching[0] : undefined) ??
+    (wanted.isQuiet ? undefined : mostSpecific(search, matching))
+  );
+}
+
+function mostSpecific(
+  { catalogue }: Search,
+  matching: readonly Candidate[],
+): Candidate | undefined {
+  let best: Candidate | undefined;
+  for (const candidate of matching) {
+    const isBetter = best === undefined || catalogue.priority(candidate) > catalogue.priority(best);
+    if (isBetter) best = candidate;
+  }
+  return best;
+}
+
+/** Whatever stands for the name, lacks nothing and fits the device; the oldest first. */
+function matchingCandidates(search: Search, { providedBy }: Name): Candidate[] {
+  const matching: Candidate[] = [];
+  for (const provider of effectiveProviders(providedBy)) {
+    for (const candidate of provider.packages ?? []) {
+      if (search.catalogue.priority(candidate) <= 0 || matching.includes(candidate)) continue;
+      if (!lacksSomething(search, candidate)) matching.push(candidate);
+    }
+  }
+  return matching.sort(
+    (a, b) =>
+      compareTexts(a.record.name, b.record.name) ||
+      compareVersions(a.record.version, b.record.version) ||
+      search.catalogue.priority(a) - search.catalogue.priority(b),
+  );
+}
+
+function compareTexts(a: string, b: string): number {
+  return a < b ? -1 : Number(a > b);
+}
+
+/** A package that replaces a provider comes in its place. */
+function effectiveProviders(providers: readonly Name[]): Name[] {
+  return providers.flatMap((provider) => {
+    const [replacement] = provider.replacedBy;
+    if (replacement === undefined || replacement === provider) return [provider];
+    return providers.includes(replacement) ? [] : [replacement];
+  });
+}
+
+function lacksSomething(search: Search, candidate: Candidate): boolean {
+  const missing = findMissing(search, { candidate, mark: 'isSearched', found: [] });
+  search.unresolved.push(...missing);
+  return missing.length > 0;
+}
+
+export interface MissingQuery {
+  candidate: Candidate;
+  /** opkg looks at a name once in each of the two: asked again, it finds nothing missing. */
+  mark: 'isSearched' | 'isResolved';
+  /** What has to be installed first, in that order; added to. */
+  found: Candidate[];
+}
+
+/** @returns the dependencies that nothing satisfies */
+export function findMissing(search: Search, query: MissingQuery): Unresolved[] {
+  const { candidate, mark, found } = query;
+  if (candidate.parent[mark]) return [];
+  candidate.parent[mark] = true;
+  const missing: Unresolved[] = [];
+  for (const dependency of candidate.dependencies) {
+    if (firstSatisfier(search, dependency, isThere) !== undefined) continue;
+    const satisfier = firstSatisfier(search, dependency, (other) => !isDeclined(dependency, other));
+    if (satisfier === undefined) {
+      if (dependency.kind === 'depends') missing.push({ dependency, neededBy: candidate });
+    } else if (
+      dependency.kind !== 'suggests' &&
+      satisfier !== candidate &&
+      !found.some((other) => isEqual(other, satisfier))
+    ) {
+      missing.push(...findMissing(search, { ...query, candidate: satisfier }));
+      found.push(satisfier);
+    }
+  }
+  return missing;
+}
+
+/** What is only recommended does not come back against the owner's will. */
+function isDeclined({ kind }: Dependency, { want }: Candidate): boolean {
+  return kind !== 'depends' && (want === 'deinstall' || want === 'purge');
+}
+
+function firstSatisfier(
+  search: Search,
+  { anyOf }: Dependency,
+  condition: (candidate: Candidate) => boolean,
+): Candidate | undefined {
+  for (const relation of anyOf) {
+    const candidate = satisfierOf(search, relation, condition);
+    if (candidate !== undefined) return candidate;
+  }
+  return undefined;
+}
+
+function satisfierOf(
+  search: Search,
+  relation: Relation,
+  condition: (candidate: Candidate) => boolean,
+): Candidate | undefined {
+  const accepts = (candidate: Candidate): boolean =>
+    condition(candidate) && isSatisfiedBy(relation, candidate.record.version);
+  const entry = search.catalogue.name(relation.name);
+  const best = bestCandidate(search, { entry, accepts, isQuiet: true });
+  return best !== undefined && accepts(best) ? best : undefined;
+}
+
+export function isEqual(a: Candidate, b: Candidate): boolean {
+  return (
+    a.record.name === b.record.name &&
+    a.record.architecture === b.record.architecture &&
+    compareVersions(a.record.version, b.record.version) === 0
+  );
+}

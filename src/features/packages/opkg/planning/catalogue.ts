@@ -1,0 +1,242 @@
+import { compareVersions } from '../compare-versions.ts';
+import type { PackageRecord } from './records.ts';
+import { parseDependencies, parseNames, type Dependency } from './relations.ts';
+
+/** A name that opkg has met: of a package, or of something that packages provide. */
+export interface Name {
+  name: string;
+  /** undefined until a package of that name was met. */
+  packages: Candidate[] | undefined;
+  providedBy: Name[];
+  /** Packages that both conflict with it and replace it. */
+  replacedBy: Name[];
+  /** Who depends on it, as often as that was read. */
+  dependents: Name[];
+  state: string;
+  isNeeded: boolean;
+  /** A name's dependencies are looked at once in the search, and once in the installation. */
+  isSearched: boolean;
+  isResolved: boolean;
+}
+
+/** A version of a package: installed, offered, or both. */
+export interface Candidate {
+  record: PackageRecord;
+  parent: Name;
+  state: string;
+  want: string;
+  isHeld: boolean;
+  isPreferred: boolean;
+  isAuto: boolean;
+  isEssential: boolean;
+  /** Whether a feed has its file. */
+  isOffered: boolean;
+  dependencies: readonly Dependency[];
+  conflicts: readonly Dependency[];
+  /** Its own name among them. */
+  provides: readonly Name[];
+  replaces: readonly Name[];
+}
+
+/** The packages that one run of opkg knows, read as it reads them. */
+export interface Catalogue {
+  name: (name: string) => Name;
+  find: (name: string) => Name | undefined;
+  /** By the configuration; 0 for what cannot be installed here. */
+  priority: (candidate: Candidate) => number;
+  candidates: () => Candidate[];
+}
+
+export interface CatalogueSources {
+  lists: readonly PackageRecord[];
+  status: readonly PackageRecord[];
+  architectures: ReadonlyMap<string, number>;
+  /**
+   * Names that opkg reads the lists for, going over them until no further name turns out to be
+   * needed, as `install` does; `all` for one reading of everything, as `upgrade` does.
+   */
+  needed: readonly string[] | 'all' | 'none';
+}
+
+export function createCatalogue(sources: CatalogueSources): Catalogue {
+  const names = new Map<string, Name>();
+  const nameOf = (name: string): Name => {
+    let entry = names.get(name);
+    if (entry === undefined) {
+      entry = emptyName(name);
+      names.set(name, entry);
+    }
+    return entry;
+  };
+  const priorityOf = (architecture: string): number =>
+    sources.architectures.size === 0 ? 1 : (sources.architectures.get(architecture) ?? 0);
+  const read = createReader({ nameOf, find: (name) => names.get(name), priorityOf });
+
+  if (sources.needed === 'all') {
+    for (const record of sources.lists) read(record, { isNeeded: true });
+  } else if (sources.needed !== 'none') {
+    for (const name of sources.needed) nameOf(name).isNeeded = true;
+    for (let before = -1, now = 0; now !== before;) {
+      before = now;
+      for (const record of sources.lists) read(record, { isNeeded: false });
+      now = countNeeded(names);
+    }
+  }
+  for (const record of sources.status) read(record, { isNeeded: true });
+  return {
+    name: nameOf,
+    find: (name) => names.get(name),
+    priority: ({ record }) => priorityOf(record.architecture),
+    candidates: () => [...names.values()].flatMap(({ packages }) => packages ?? []),
+  };
+}
+
+function countNeeded(names: ReadonlyMap<string, Name>): number {
+  let count = 0;
+  for (const { isNeeded } of names.values()) if (isNeeded) count += 1;
+  return count;
+}
+
+function emptyName(name: string): Name {
+  return {
+    name,
+    packages: undefined,
+    providedBy: [],
+    replacedBy: [],
+    dependents: [],
+    state: 'not-installed',
+    isNeeded: false,
+    isSearched: false,
+    isResolved: false,
+  };
+}
+
+interface ReaderTools {
+  nameOf: (name: string) => Name;
+  find: (name: string) => Name | undefined;
+  priorityOf: (architecture: string) => number;
+}
+
+/** Reading a paragraph leaves traces in the names it has, even if its package is left aside. */
+function createReader(
+  tools: ReaderTools,
+): (record: PackageRecord, options: { isNeeded: boolean }) => void {
+  return (record, options) => {
+    const isNeeded = options.isNeeded || tools.find(record.name)?.isNeeded === true;
+    if (!isNeeded && record.provides === '' && record.replaces === '') return;
+    const candidate = candidateOf(record, tools);
+    if (record.provides !== '') noteProvided(candidate, tools);
+    if (record.replaces !== '') noteReplaced(candidate, isNeeded);
+    if (!isNeeded || tools.priorityOf(record.architecture) <= 0) return;
+    insert(candidate, tools);
+  };
+}
+
+function candidateOf(record: PackageRecord, { nameOf }: ReaderTools): Candidate {
+  const [want = 'unknown', flags = '', state = 'not-installed'] =
+    record.status === '' ? [] : record.status.split(/\s+/);
+  const parent = nameOf(record.name);
+  return {
+    record,
+    parent,
+    state,
+    want,
+    isHeld: flags.split(',').includes('hold'),
+    isPreferred: flags.split(',').includes('prefer'),
+    isAuto: record.isAuto,
+    isEssential: record.isEssential,
+    isOffered: record.fileName !== '',
+    dependencies: [
+      ...parseDependencies(record.depends),
+      ...parseDependencies(record.recommends, 'recommends'),
+      ...parseDependencies(record.suggests, 'suggests'),
+    ],
+    conflicts: parseDependencies(record.conflicts),
+    provides: [parent, ...parseNames(record.provides).map(nameOf)],
+    replaces: parseNames(record.replaces).map(nameOf),
+  };
+}
+
+function noteProvided(candidate: Candidate, tools: ReaderTools): void {
+  const { parent, provides } = candidate;
+  parent.packages ??= [];
+  addOnce(parent.providedBy, parent);
+  needRelated(candidate, tools);
+  for (const provided of provides) {
+    if (provided.isNeeded) parent.isNeeded = true;
+    addOnce(provided.providedBy, parent);
+  }
+}
+
+function noteReplaced({ parent, record, conflicts, replaces }: Candidate, isNeeded: boolean): void {
+  parent.packages ??= [];
+  parent.providedBy.push(parent);
+  for (const replaced of replaces) {
+    replaced.isNeeded ||= isNeeded;
+    const isReplacement = record.isReplacement && namesIn(conflicts).includes(replaced.name);
+    if (isReplacement) addOnce(replaced.replacedBy, parent);
+  }
+}
+
+function needRelated({ dependencies, conflicts }: Candidate, { nameOf }: ReaderTools): void {
+  const related = [...namesIn(dependencies), ...namesIn(conflicts)];
+  for (const name of related) nameOf(name).isNeeded = true;
+}
+
+function insert(candidate: Candidate, tools: ReaderTools): void {
+  const { parent, record, dependencies } = candidate;
+  const { nameOf } = tools;
+  parent.packages ??= [];
+  addOnce(parent.providedBy, parent);
+  if (isThere(candidate)) parent.state = candidate.state;
+  needRelated(candidate, tools);
+  const needed = dependencies.filter(({ kind }) => kind !== 'suggests');
+  for (const name of namesIn(needed)) nameOf(name).dependents.push(parent);
+  const index = parent.packages.findIndex((known) => isSame(candidate, known));
+  const known = parent.packages[index];
+  if (known === undefined) {
+    parent.packages.push(candidate);
+    return;
+  }
+  parent.packages[index] = record.status === '' ? candidate : merged(candidate, known);
+}
+
+/** Of the same version: what the status file leaves out comes from the list. */
+function merged(candidate: Candidate, known: Candidate): Candidate {
+  const { record } = candidate;
+  return {
+    ...candidate,
+    record: {
+      ...record,
+      downloadBytes: known.record.downloadBytes,
+      installedBytes: record.installedBytes || known.record.installedBytes,
+    },
+    isAuto: candidate.isAuto || known.isAuto,
+    isEssential: candidate.isEssential || known.isEssential,
+    isOffered: candidate.isOffered || known.isOffered,
+    dependencies: candidate.dependencies.length > 0 ? candidate.dependencies : known.dependencies,
+    conflicts: candidate.conflicts.length > 0 ? candidate.conflicts : known.conflicts,
+    provides: candidate.provides.length > 1 ? candidate.provides : known.provides,
+    replaces: candidate.replaces.length > 0 ? candidate.replaces : known.replaces,
+  };
+}
+
+function isSame({ record, want, isHeld }: Candidate, { record: known }: Candidate): boolean {
+  return (
+    (want === 'deinstall' && isHeld) ||
+    (record.architecture === known.architecture &&
+      compareVersions(record.version, known.version) === 0)
+  );
+}
+
+export function isThere({ state }: { state: string }): boolean {
+  return state === 'installed' || state === 'unpacked';
+}
+
+export function namesIn(dependencies: readonly Dependency[]): string[] {
+  return dependencies.flatMap(({ anyOf }) => anyOf.map(({ name }) => name));
+}
+
+function addOnce(list: Name[], entry: Name): void {
+  if (!list.includes(entry)) list.push(entry);
+}

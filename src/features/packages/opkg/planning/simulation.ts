@@ -1,0 +1,277 @@
+import { createProblem, type Problem } from '../../problem.ts';
+import { compareVersions } from '../compare-versions.ts';
+import { bestByName, findMissing, type Search } from './candidate.ts';
+import { isThere, namesIn, type Candidate, type Catalogue } from './catalogue.ts';
+import { missingProblems, unknownProblems } from './explanation.ts';
+import { isSatisfiedBy } from './relations.ts';
+import type { Space } from './space.ts';
+
+/**
+ * What opkg does for a command, step by step, on its own picture of the packages: it stops at the
+ * first failure of a package, and goes on with the next one on the command line. What only the
+ * package's file says is not known here: scripts that fail, and files that others own.
+ */
+export interface Simulation {
+  catalogue: Catalogue;
+  problems: Problem[];
+  /** Names of packages that went, and why. */
+  removals: Map<string, 'asked' | 'orphan' | 'replaced'>;
+}
+
+interface Run extends Simulation {
+  search: Search;
+  space: Space;
+  /** What people asked for, at the head of a message: `install demo`. */
+  purpose: string;
+}
+
+export interface SimulatedCommand {
+  verb: 'install' | 'upgrade' | 'remove';
+  names: readonly string[];
+}
+
+export function simulate(
+  search: Search,
+  { verb, names }: SimulatedCommand,
+  space: Space,
+): Simulation {
+  const { catalogue } = search;
+  const run: Run = {
+    catalogue,
+    problems: [],
+    removals: new Map(),
+    search,
+    space,
+    purpose: '',
+  };
+  for (const name of names) {
+    run.purpose = `${verb} ${name}`;
+    if (verb === 'remove') removeByName(run, name);
+    else if (verb === 'upgrade') upgradeByName(run, name);
+    else installByName(run, name);
+  }
+  return run;
+}
+
+/** A name that no package has stands for its first provider. */
+export function installedByName(catalogue: Catalogue, name: string): Candidate | undefined {
+  const entry = catalogue.find(name);
+  return (entry?.packages ?? entry?.providedBy[0]?.packages)?.find(isThere);
+}
+
+function installByName(run: Run, name: string): void {
+  const { catalogue, search } = run;
+  const old = installedByName(catalogue, name);
+  const best = bestByName(search, name);
+  if (best === undefined) {
+    run.problems.push(...unknownProblems(search, { name, purpose: run.purpose }));
+    return;
+  }
+  if (old !== undefined) {
+    if (compareVersions(old.record.version, best.record.version) >= 0) return;
+    old.want = 'deinstall';
+  }
+  install(run, best);
+}
+
+function upgradeByName(run: Run, name: string): void {
+  const old = installedByName(run.catalogue, name);
+  if (old === undefined) {
+    installByName(run, name);
+    return;
+  }
+  if (old.isHeld) {
+    run.problems.push(heldProblem(run.purpose, old));
+    return;
+  }
+  const best = bestByName(run.search, old.record.name);
+  if (best === undefined || compareVersions(old.record.version, best.record.version) >= 0) return;
+  old.want = 'deinstall';
+  install(run, best);
+}
+
+function heldProblem(purpose: string, { record }: Candidate): Problem {
+  return createProblem(
+    'held',
+    `cannot ${purpose}: ${record.name} is held at ${record.version}`,
+    record.name,
+  );
+}
+
+/** @returns whether it is installed, or was */
+function install(run: Run, candidate: Candidate): boolean {
+  if (candidate.state === 'installed') return installDependencies(run, candidate);
+  const old = installedByName(run.catalogue, candidate.record.name);
+  const obstacle = findObstacle(run, candidate, old);
+  if (obstacle !== undefined) return fail(run, [obstacle]);
+  if (!installDependencies(run, candidate)) return false;
+  // In a circle of dependencies it was installed meanwhile.
+  if (candidate.state === 'unpacked') return true;
+  const replaced = candidate.replaces
+    .flatMap(({ packages }) => packages ?? [])
+    .filter((other) => other.state === 'installed' && conflictsWith(candidate, other));
+  if (old !== undefined) removeOrphans(run, candidate, old);
+  for (const other of replaced) {
+    if (!remove(run, other, 'replaced')) return false;
+  }
+  candidate.state = 'unpacked';
+  candidate.parent.state = 'unpacked';
+  if (old !== undefined) old.state = 'not-installed';
+  return true;
+}
+
+/** In opkg's order, before it looks at the dependencies. */
+function findObstacle(
+  run: Run,
+  candidate: Candidate,
+  old: Candidate | undefined,
+): Problem | undefined {
+  if (old !== undefined && compareVersions(old.record.version, candidate.record.version) >= 0) {
+    return olderProblem(run, old, candidate);
+  }
+  candidate.want = 'install';
+  if (old !== undefined) old.want = 'deinstall';
+  const conflicting = conflictsOf(run.catalogue, candidate);
+  if (conflicting.length > 0) return conflictProblem(run, candidate, conflicting);
+  const shortage = run.space.reserve(candidate, old);
+  if (shortage !== undefined) return noSpace(run, candidate, shortage);
+  return candidate.isOffered ? undefined : goneProblem(run, candidate);
+}
+
+function fail({ problems }: Run, found: readonly Problem[]): false {
+  problems.push(...found);
+  return false;
+}
+
+function installDependencies(run: Run, candidate: Candidate): boolean {
+  const found: Candidate[] = [];
+  const missing = findMissing(run.search, { candidate, mark: 'isResolved', found });
+  if (missing.length > 0) {
+    return fail(run, missingProblems(run.search, missing, run.purpose));
+  }
+  for (const needed of found) needed.want = 'install';
+  for (const needed of found) {
+    if (!isThere(needed) && !install(run, needed)) return false;
+  }
+  return true;
+}
+
+/** Packages that are there, or come, and that it does not want beside itself. */
+function conflictsOf(catalogue: Catalogue, candidate: Candidate): Candidate[] {
+  const replaced = new Set(candidate.replaces.map(({ name }) => name));
+  return candidate.conflicts
+    .flatMap(({ anyOf }) => anyOf)
+    .flatMap((relation) =>
+      (catalogue.find(relation.name)?.packages ?? []).filter(({ record }) =>
+        isSatisfiedBy(relation, record.version),
+      ),
+    )
+    .filter((other) => other.state === 'installed' || other.want === 'install')
+    .filter((other) => !replaced.has(other.record.name));
+}
+
+function conflictsWith(candidate: Candidate, other: Candidate): boolean {
+  const names = namesIn(candidate.conflicts);
+  return other.provides.some(({ name }) => names.includes(name));
+}
+
+/** What only the old version needed, and came as a dependency. */
+function removeOrphans(run: Run, candidate: Candidate, old: Candidate): void {
+  const stillNeeded = new Set(hardNames(candidate));
+  for (const name of hardNames(old)) {
+    if (stillNeeded.has(name)) continue;
+    const needed = installedByName(run.catalogue, name);
+    if (needed?.isAuto !== true) continue;
+    // The old version itself is one of them.
+    if (countDependents(needed) === 1) remove(run, needed, 'orphan');
+  }
+}
+
+function hardNames({ dependencies }: Candidate): string[] {
+  return namesIn(dependencies.filter(({ kind }) => kind === 'depends'));
+}
+
+/** As often as it was read: in a list, and in the status file. */
+function countDependents({ provides }: Candidate): number {
+  return provides
+    .flatMap(({ dependents }) => dependents)
+    .filter(({ state }) => state === 'installed').length;
+}
+
+function removeByName(run: Run, name: string): void {
+  const candidate = run.catalogue.find(name)?.packages?.find(isThere);
+  if (candidate !== undefined) remove(run, candidate, 'asked');
+}
+
+function remove(run: Run, candidate: Candidate, reason: 'asked' | 'orphan' | 'replaced'): boolean {
+  const { record, parent, provides } = candidate;
+  if (candidate.isEssential) {
+    return fail(run, [
+      createProblem(
+        'essential',
+        `cannot ${run.purpose}: the device does not work without ${record.name}`,
+        record.name,
+      ),
+    ]);
+  }
+  const dependents = provides
+    .flatMap((provided) => provided.dependents)
+    .filter(({ state }) => state === 'installed')
+    .map(({ name }) => name);
+  if (reason === 'asked' && dependents.length > 0) {
+    return fail(run, [neededProblem(run, candidate, [...new Set(dependents)])]);
+  }
+  run.removals.set(record.name, reason);
+  candidate.want = 'deinstall';
+  candidate.state = 'not-installed';
+  parent.state = 'not-installed';
+  return true;
+}
+
+function neededProblem({ purpose }: Run, { record }: Candidate, others: string[]): Problem {
+  return createProblem(
+    'needed_by',
+    `cannot ${purpose}: ${others.join(', ')} ${others.length === 1 ? 'needs' : 'need'} ` +
+      record.name,
+    record.name,
+  );
+}
+
+function olderProblem({ purpose }: Run, old: Candidate, { record }: Candidate): Problem {
+  return createProblem(
+    'dependency_conflict',
+    `cannot ${purpose}: ${record.name} ${record.version} is needed, and ${old.record.version} ` +
+      'is installed',
+    record.name,
+  );
+}
+
+function conflictProblem({ purpose }: Run, { record }: Candidate, others: Candidate[]): Problem {
+  const names = others.map((other) => other.record.name);
+  return createProblem(
+    'dependency_conflict',
+    `cannot ${purpose}: ${record.name} conflicts with ${[...new Set(names)].join(', ')}`,
+    record.name,
+  );
+}
+
+function noSpace(
+  { purpose }: Run,
+  { record }: Candidate,
+  { neededBytes, freeBytes }: { neededBytes: number; freeBytes: number },
+): Problem {
+  return createProblem(
+    'no_space',
+    `cannot ${purpose}: ${record.name} needs ${neededBytes} bytes, ${freeBytes} are free for it`,
+    record.name,
+  );
+}
+
+/** opkg prefers it by a record of its own, and cannot fetch it. */
+function goneProblem({ purpose }: Run, { record }: Candidate): Problem {
+  return createProblem(
+    'not_found',
+    `cannot ${purpose}: no feed offers ${record.name} ${record.version} any more`,
+    record.name,
+  );
+}

@@ -1,0 +1,31 @@
+import type { Candidate } from './catalogue.ts';
+
+/** Free space as it becomes less from package to package. */
+export interface Space {
+  /** @returns both figures if the package does not fit any more */
+  reserve: (
+    candidate: Candidate,
+    old: Candidate | undefined,
+  ) => { neededBytes: number; freeBytes: number } | undefined;
+}
+
+const KIB = 1024;
+
+/**
+ * opkg asks before each package whether its installed size is less than what is free, in KiB, and
+ * does not ask for a package that does not say its size. The old version's space becomes free only
+ * afterwards.
+ */
+export function createSpace(freeBytes: number): Space {
+  let free = freeBytes;
+  return {
+    reserve: ({ record }, old) => {
+      const neededBytes = record.installedBytes;
+      if (neededBytes > 0 && Math.ceil(neededBytes / KIB) >= Math.floor(free / KIB)) {
+        return { neededBytes, freeBytes: free };
+      }
+      free -= neededBytes - (old?.record.installedBytes ?? 0);
+      return undefined;
+    },
+  };
+}

@@ -1,0 +1,25 @@
+import type { Problem } from './problem.ts';
+
+/** What the package manager would do for a change. */
+export interface Preview {
+  changes: PreviewedChange[];
+  /** What would keep the change from being made, or a part of it from coming about. */
+  problems: Problem[];
+  /** For packages, on the device. */
+  freeBytes: number;
+}
+
+export interface PreviewedChange {
+  action: 'install' | 'upgrade' | 'remove';
+  name: string;
+  /** The version that comes; of a removal, the one that goes. */
+  version: string;
+  /** The version that is there before an upgrade. */
+  fromVersion?: string;
+  /** `orphan`: it came as a dependency, and nothing needs it any more. */
+  reason: 'asked' | 'dependency' | 'orphan' | 'replaced';
+  /** To be fetched; absent for removals, and if the feeds do not say. */
+  downloadBytes?: number;
+  /** What the device's storage grows by: installed size, new less old; negative for removals. */
+  diskBytes: number;
+}
