@@ -67,6 +67,7 @@ export async function startDaemon(source: ConfigSource): Promise<Daemon> {
     answering = handler;
     configure(config.main);
     await before.close();
+    await Promise.all(features.map(async (feature) => feature.reload?.()));
   };
 
   const reload = async (): Promise<void> => {

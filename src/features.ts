@@ -3,6 +3,8 @@ import { createContainerDataFeature } from './features/container-data/feature.ts
 import { CONTAINER_SECTION } from './features/container-data/options.ts';
 import { createDisksFeature } from './features/disks/feature.ts';
 import type { Feature, FeatureContext } from './features/feature.ts';
+import { createFleetFeature } from './features/fleet/feature.ts';
+import { FLEET_SECTION } from './features/fleet/options.ts';
 import { createForgeFeature } from './features/forge/feature.ts';
 import { FORGE_SECTION } from './features/forge/options.ts';
 import { createIconsFeature } from './features/icons/feature.ts';
@@ -16,7 +18,12 @@ import { createTasksFeature } from './features/tasks/feature.ts';
 import { createUploadsFeature } from './features/uploads/feature.ts';
 
 /** Sections of the configuration, of those features that have options. */
-export const SECTIONS = [CONTAINER_SECTION, FORGE_SECTION, PACKAGES_SECTION] as const;
+export const SECTIONS = [
+  CONTAINER_SECTION,
+  FORGE_SECTION,
+  FLEET_SECTION,
+  PACKAGES_SECTION,
+] as const;
 
 /**
  * THE LIST: a new feature is one more line here and a folder of its own. A feature that uses what
@@ -25,6 +32,7 @@ export const SECTIONS = [CONTAINER_SECTION, FORGE_SECTION, PACKAGES_SECTION] as 
 export async function createFeatures(context: FeatureContext): Promise<readonly Feature[]> {
   const packages = await createPackagesFeature(context);
   const login = createLoginFeature(context);
+  const system = createSystemFeature(context, packages.tools.manager);
   return [
     packages,
     createAppStatusFeature(context, packages.tools),
@@ -35,8 +43,9 @@ export async function createFeatures(context: FeatureContext): Promise<readonly 
     createSelfUpgradeFeature(context, packages.tools),
     login,
     createTasksFeature(context),
-    createSystemFeature(context, packages.tools.manager),
+    system,
     createPageFeature(),
     createForgeFeature(context, login),
+    await createFleetFeature(context, packages.tools, system.deviceId),
   ];
 }

@@ -65,6 +65,7 @@ const OFFERED = [
   'src/features/packages/package-database.ts',
   'src/features/packages/listing.ts',
   'src/features/packages/dependencies.ts',
+  'src/features/packages/half-installed.ts',
   'src/features/packages/catalog.ts',
   'src/features/packages/package-tools.ts',
   'src/features/packages/transaction.ts',

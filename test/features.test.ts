@@ -16,7 +16,7 @@ const ADDED: [before: string, line: string][] = [
     'import { createAppStatusFeature }',
     `import { createToyFeature, TOY_SECTION } from '${toyFile()}';`,
   ],
-  ['CONTAINER_SECTION, FORGE_SECTION', 'TOY_SECTION,'],
+  ['CONTAINER_SECTION,', 'TOY_SECTION,'],
   ['createPageFeature(),', 'createToyFeature(context),'],
 ];
 

@@ -36,6 +36,8 @@ export interface Feature {
   passThrough?: (config: Config) => Promise<PassThrough>;
   /** Called once, when the daemon listens and jobs run. */
   start?: () => Promise<void>;
+  /** Called when another configuration is in force. */
+  reload?: () => Promise<void>;
   /** Called once, when the daemon has answered its last request. Jobs may still run. */
   close?: () => Promise<void>;
 }

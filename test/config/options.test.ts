@@ -119,6 +119,43 @@ const VALUES: Record<string, Values> = {
   'forge.first_byte_timeout_s': numbers(1, 86_400),
   'forge.idle_timeout_s': numbers(1, 86_400),
   'forge.cache_mb': numbers(0, 1_048_576),
+  'fleet.server': {
+    // Others need fleet.token_file beside them: test/features/fleet has those.
+    good: [''],
+    bad: [
+      'fleet.example',
+      'ftp://fleet.example',
+      'http://fleet.example',
+      'http://10.0.0.1',
+      'https://user:word@fleet.example',
+      'https://fleet.example?a',
+      'https://fleet.example/#a',
+      'https://',
+      'javascript:1',
+    ],
+  },
+  'fleet.tenant': {
+    good: ['DEFAULT', 'school-7', 'a.b_c'],
+    bad: ['', '.', '../a', 'a/b', 'a b', 'a'.repeat(41)],
+  },
+  'fleet.controller_id': {
+    good: ['', 'router-7', '00:11:22:33:44:55', 'a'.repeat(128)],
+    bad: ['.', '../a', 'a/b', 'a b', 'a?b', 'ä', 'a'.repeat(129)],
+  },
+  'fleet.token_file': OPTIONAL_PATHS,
+  'fleet.ca_file': OPTIONAL_PATHS,
+  'fleet.cert_file': { good: [''], bad: OPTIONAL_PATHS.bad },
+  'fleet.cert_key_file': { good: [''], bad: OPTIONAL_PATHS.bad },
+  'fleet.key_file': OPTIONAL_PATHS,
+  'fleet.confirm': choices('auto', 'ask'),
+  'fleet.allow': choices('install', 'upgrade', 'remove', 'run', 'self_upgrade', 'settings'),
+  'fleet.settings': {
+    good: ['network.lan.mtu', 'my-app.main.url'],
+    bad: ['', 'network', 'network.lan', 'network.@interface[0].mtu', '../a.b.c', 'a.b.c.d'],
+  },
+  'fleet.interval_max_s': numbers(30, 86_400),
+  'fleet.tags': { good: ['ring=canary', 'site=', 'a.b-c=ä ö'], bad: ['', 'ring', '=a', 'a b=c'] },
+  'fleet.report_apps': choices('no', 'yes'),
 };
 
 test('every option has its good and bad values here', () => {
@@ -171,6 +208,22 @@ test('without any setting every option has its default', () => {
         first_byte_timeout_s: 120,
         idle_timeout_s: 60,
         cache_mb: 0,
+      },
+      fleet: {
+        server: '',
+        tenant: 'DEFAULT',
+        controller_id: '',
+        token_file: '',
+        ca_file: '',
+        cert_file: '',
+        cert_key_file: '',
+        key_file: '',
+        confirm: 'auto',
+        allow: ['install', 'upgrade'],
+        settings: [],
+        interval_max_s: 86_400,
+        tags: [],
+        report_apps: 'no',
       },
     },
   });

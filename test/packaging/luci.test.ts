@@ -5,6 +5,7 @@ import { luciPackages } from '../../packaging/luci-packages.ts';
 import type { PackageContents } from '../../packaging/ipk.ts';
 import type { Option, Section } from '../../src/config/option.ts';
 import { MAIN_SECTION } from '../../src/config/options.ts';
+import { FLEET_SECTION } from '../../src/features/fleet/options.ts';
 import { SECTIONS } from '../../src/features.ts';
 import { filesBelow, readSource } from '../source-tree.ts';
 import { readLmo } from './lmo-reader.ts';
@@ -18,6 +19,12 @@ const SETTINGS: readonly Section[] = [MAIN_SECTION, ...SECTIONS];
 const NOT_IN_THE_FORM: Readonly<Record<string, string>> = {
   'main.root': 'the device that LuCI runs on is the one to manage; another root is for tests',
   'packages.manager': 'a device has one package manager, which is found',
+  ...Object.fromEntries(
+    Object.keys(FLEET_SECTION.options).map((name) => [
+      `fleet.${name}`,
+      'who runs a fleet sets it on all its devices, by their configuration files',
+    ]),
+  ),
 };
 
 describe('luci-app-depotd', () => {

@@ -19,8 +19,14 @@ export type IsComplete = (context: StepContext) => Promise<boolean>;
  * its main work (an app is installed, its configuration failed) keeps that.
  * @param isComplete for jobs that end with their main work: one that a power cut kept from saying
  *   that it is done is done all the same
+ * @param databaseBefore what to go back to, for a job of several transactions; undefined if it has
+ *   not come so far
  */
-export function repairSteps(tools: PackageTools, isComplete?: IsComplete): Step[] {
+export function repairSteps(
+  tools: PackageTools,
+  isComplete?: IsComplete,
+  databaseBefore = tools.manager.around.databaseBefore,
+): Step[] {
   const {
     manager: { around, commands },
     catalog,
@@ -49,7 +55,7 @@ export function repairSteps(tools: PackageTools, isComplete?: IsComplete): Step[
     {
       id: 'assess',
       label: 'assess',
-      act: async (context) => assess(tools, context).then(() => undefined),
+      act: async (context) => assess(tools, context, databaseBefore).then(() => undefined),
     },
     prepare,
     {
@@ -108,7 +114,11 @@ function readFindings(memory: Record<string, unknown>): v.InferOutput<typeof fin
   return v.parse(findings, memory);
 }
 
-async function assess({ manager }: PackageTools, context: StepContext): Promise<void> {
+async function assess(
+  { manager }: PackageTools,
+  context: StepContext,
+  databaseBefore: () => Promise<PackageDatabase | undefined>,
+): Promise<void> {
   const { job, memory, note } = context;
   const { around } = manager;
   // Nothing ran yet, or all that was to be kept is done.
@@ -118,7 +128,7 @@ async function assess({ manager }: PackageTools, context: StepContext): Promise<
     memory.damage = damage;
     await note(damage);
   }
-  const before = await around.databaseBefore();
+  const before = (await databaseBefore()) ?? (await around.databaseBefore());
   const now = await manager.installed();
   // Before orphans are looked for, which may wait: what somebody else installs meanwhile did not
   // come with this job.
@@ -151,7 +161,7 @@ function compare(
 ): { came: string[]; half: string[] } {
   const present = [...now.values()].filter(isPresent);
   const came =
-    kind === 'install' || kind === 'upload'
+    kind === 'install' || kind === 'upload' || kind === 'fleet'
       ? present.filter(({ name }) => !isPresent(before.get(name)))
       : [];
   const half = halfInstalled(before, now).filter((entry) => !came.includes(entry));

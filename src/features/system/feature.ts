@@ -8,15 +8,21 @@ import type { Feature, FeatureContext } from '../feature.ts';
 import { VERSION } from '../../config/environment.ts';
 import { reasonOf } from '../../errors.ts';
 
+export interface SystemFeature extends Feature {
+  /** The device's own id, for other features. */
+  deviceId: () => Promise<string>;
+}
+
 /** The daemon and the device themselves: events, health, figures, the interface's description. */
 export function createSystemFeature(
   context: FeatureContext,
   manager: { name: string; architecture: () => Promise<string>; watchedFolders: readonly string[] },
-): Feature {
+): SystemFeature {
   const { events, stopping, notes, paths } = context;
   const { architecture, watchedFolders } = manager;
   const identity = { deviceId: createDeviceId(notes), architecture, version: VERSION };
   return {
+    deviceId: identity.deviceId,
     documentation: async () => (await import('./documentation.ts')).SYSTEM_DOCUMENTATION,
     routes: ({ config: { main }, overview }) => [
       ...identityRoutes(identity),

@@ -1,0 +1,156 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import * as v from 'valibot';
+import type { Notes } from '../../../device/ports.ts';
+import { DepotError } from '../../../errors.ts';
+import { pauseMs, startPauseMs, type Schedule } from '../schedule.ts';
+import { isOpen } from '../records/action-record.ts';
+import { exchange, failureOf } from './exchange.ts';
+import type { Fleet } from './fleet.ts';
+import { isAtWork, PROGRESS_MS, reportProgress } from './progress.ts';
+
+/** Asks the server from time to time, by one timer. */
+export interface Agent {
+  start: () => Promise<void>;
+  /** An exchange as soon as the one under way is over. Resolves when it is over. */
+  pollNow: () => Promise<void>;
+  /** The same without waiting for it. */
+  wake: () => void;
+  switchTo: (isOn: boolean) => Promise<void>;
+  isOn: () => boolean;
+  close: () => Promise<void>;
+}
+
+export interface AgentOptions {
+  fleet: Fleet;
+  notes: Notes;
+  /** Default `Math.random`. */
+  random?: () => number;
+}
+
+/**
+ * Invariants:
+ *  - there is one timer, and one exchange at a time;
+ *  - it wakes for the next poll, and more often only while a job of an action runs;
+ *  - switched off, nothing is sent.
+ */
+export function createAgent({ fleet, notes, random = Math.random }: AgentOptions): Agent {
+  const { known, settings, log } = fleet;
+  const memory = createMemory(notes);
+  let timer: NodeJS.Timeout | undefined;
+  let last: Promise<void> = Promise.resolve();
+  let isOn = false;
+  let isClosed = false;
+
+  const isActive = (): boolean => !isClosed && isOn && settings().server !== '';
+  const schedule = (): Schedule => ({
+    intervalS: known.intervalS,
+    mostS: settings().interval_max_s,
+    failures: known.failures,
+  });
+  const planNext = (ms: number): void => {
+    known.nextPollAt = Math.ceil((Date.now() + ms) / 1000);
+  };
+  const arm = (): void => {
+    clearTimeout(timer);
+    if (!isActive()) return;
+    const untilPoll = Math.max(0, (known.nextPollAt ?? 0) * 1000 - Date.now());
+    const pause = isAtWork(fleet) ? Math.min(untilPoll, PROGRESS_MS) : untilPoll;
+    timer = setTimeout(() => void run(false), pause);
+  };
+  const run = (isUrgent: boolean): Promise<void> =>
+    (last = last
+      .then(async () => {
+        if (!isActive()) return;
+        const isDue = isUrgent || Date.now() >= (known.nextPollAt ?? 0) * 1000 - EARLY_MS;
+        const isGood = await exchangeOnce(fleet, isDue);
+        if (isDue || !isGood) planNext(pauseMs(schedule(), random));
+        if (isGood) await memory.keep({ isOff: !isOn, intervalS: known.intervalS });
+      })
+      .catch((error: unknown) => log.error({ reason: failureOf(error) }, 'fleet agent failed'))
+      .finally(arm));
+  const begin = (hasAction: boolean): void => {
+    planNext(startPauseMs(schedule(), hasAction, random));
+    arm();
+  };
+
+  return {
+    start: async () => {
+      const kept = await memory.read();
+      isOn = !kept.isOff;
+      known.intervalS ??= kept.intervalS;
+      begin(fleet.records.all().some((record) => isOpen(record) || !record.isReported));
+    },
+    pollNow: async () => {
+      if (!isOn) throw new DepotError('unavailable', 'cannot poll: the fleet is switched off');
+      await run(true);
+    },
+    wake: () => void run(true),
+    switchTo: async (wanted) => {
+      isOn = wanted;
+      known.transfer?.controller.abort();
+      await memory.keep({ isOff: !isOn, intervalS: known.intervalS });
+      log.info({ isOn }, 'fleet switched');
+      begin(true);
+    },
+    isOn: () => isOn,
+    close: async () => {
+      isClosed = true;
+      clearTimeout(timer);
+      known.transfer?.controller.abort();
+      await Promise.race([last, delay(CLOSE_MS, undefined, { ref: false })]);
+    },
+  };
+}
+
+/** A timer may be that early, and the next poll is kept in whole seconds. */
+const EARLY_MS = 500;
+/** How long an exchange under way may keep the daemon from ending. */
+const CLOSE_MS = 1000;
+
+/** @returns whether the server answered as it should */
+async function exchangeOnce(fleet: Fleet, isPollDue: boolean): Promise<boolean> {
+  const { known, log } = fleet;
+  try {
+    const server = await fleet.connect();
+    try {
+      if (isPollDue) await exchange(fleet, server);
+      await reportProgress(fleet, server);
+    } finally {
+      server.client.close();
+    }
+    if (known.failures > 0) log.info({ failures: known.failures }, 'fleet server is back');
+    known.failures = 0;
+    return true;
+  } catch (error) {
+    known.failures += 1;
+    known.counts.polls.failed += 1;
+    known.lastError = failureOf(error);
+    log.warn({ reason: known.lastError, failures: known.failures }, 'fleet poll failed');
+    return false;
+  }
+}
+
+const noteSchema = v.object({
+  isOff: v.optional(v.boolean(), false),
+  intervalS: v.optional(v.number()),
+});
+type Note = v.InferOutput<typeof noteSchema>;
+const NOTE = 'fleet/agent';
+
+/** What outlives the daemon. It is written only if it has changed: flash wears. */
+function createMemory(notes: Notes): {
+  read: () => Promise<Note>;
+  keep: (n: Note) => Promise<void>;
+} {
+  const read = async (): Promise<Note> => {
+    const found = v.safeParse(noteSchema, await notes.read(NOTE));
+    return found.success ? found.output : { isOff: false };
+  };
+  return {
+    read,
+    keep: async (note) => {
+      const { isOff, intervalS } = await read();
+      if (isOff !== note.isOff || intervalS !== note.intervalS) await notes.write(NOTE, note);
+    },
+  };
+}

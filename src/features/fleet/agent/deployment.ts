@@ -1,0 +1,206 @@
+import { DepotError } from '../../../errors.ts';
+import { failureFacts } from '../../../jobs/explanation.ts';
+import { unixNow } from '../../../jobs/job.ts';
+import { actionOfLink } from '../ddi/links.ts';
+import type { Chunk, Deployment } from '../ddi/schemas.ts';
+import type { ActionEnd, ActionRecord } from '../records/action-record.ts';
+import { actionKey } from '../work/action-key.ts';
+import { checkAllowed } from '../work/permission.ts';
+import { readWork, shown } from '../work/read-work.ts';
+import { checkPlanSignatures, readVerificationKey } from '../work/signature.ts';
+import type { Work } from '../work/work.ts';
+import type { Fleet, Offered, Server } from './fleet.ts';
+import { beginJob } from './jobs.ts';
+import { notifyOnce, reportEnd } from './report.ts';
+import { checkSizes, startTransfer } from './transfer.ts';
+
+/** An action that the server offers: what is next of it is done. */
+export async function handleDeployment(fleet: Fleet, server: Server, href: string): Promise<void> {
+  const offered = await offeredAt(fleet, server, {
+    kind: 'deploymentBase',
+    href,
+    ask: () => server.client.deployment(href),
+  });
+  const record = fleet.records.find(offered.key);
+  if (record !== undefined) await advance(fleet, server, { record, offered });
+}
+
+/** Asked for once for each link: hawkBit notes each time that it was. */
+export async function offeredAt(
+  fleet: Fleet,
+  server: Server,
+  {
+    kind,
+    href,
+    ask,
+  }: { kind: string; href: string; ask: () => Promise<{ id: string; deployment: Deployment }> },
+): Promise<Offered> {
+  const { known, records } = fleet;
+  const { offered } = known;
+  if (offered?.href === href && records.find(offered.key) !== undefined) return offered;
+  const wanted = actionOfLink(kind, href);
+  const { id, deployment } = await ask();
+  if (id !== wanted) {
+    throw new DepotError('bad_request', `cannot do the action ${wanted}: the answer is of ${id}`);
+  }
+  const { chunks, download, update, maintenanceWindow: window } = deployment;
+  const key = actionKey(server.address, id, chunks);
+  await recordAction(fleet, server, { key, id, deployment });
+  return (known.offered = {
+    href,
+    key,
+    download,
+    update,
+    ...(window === undefined ? {} : { maintenanceWindow: window }),
+    sources: sourcesOf(chunks),
+  });
+}
+
+function sourcesOf(chunks: readonly Chunk[]): Map<string, string> {
+  return new Map(
+    chunks.flatMap(({ artifacts }) =>
+      artifacts.flatMap(({ hashes: { sha256 }, _links: links }) => {
+        const link = links.download ?? links['download-http'];
+        return link === undefined ? [] : [[sha256, link.href] as const];
+      }),
+    ),
+  );
+}
+
+/** On record before anything of it begins. One that is over stays so, whatever is offered. */
+async function recordAction(
+  fleet: Fleet,
+  { from }: Server,
+  { key, id, deployment }: { key: string; id: string; deployment: Deployment },
+): Promise<void> {
+  const { records, log } = fleet;
+  const record = records.find(key);
+  if (record !== undefined) {
+    if (record.end === undefined || !record.isReported) return;
+    // The server was put back from a backup, say, and has forgotten.
+    log.info({ action: id }, 'fleet action offered again: its end is reported again');
+    await records.update(key, () => ({ isReported: false, unknownReports: 0 }));
+    return;
+  }
+  const judged = await judge(fleet, deployment);
+  const title = deployment.chunks.map(({ name, version }) => `${shown(name)} ${shown(version)}`);
+  await records.add({
+    key,
+    from,
+    actionId: id,
+    title: title.sort().join(', ').slice(0, 200),
+    createdAt: unixNow(),
+    attempts: 0,
+    isCancelAsked: false,
+    isReported: false,
+    unknownReports: 0,
+    ...judged,
+  });
+  log.info({ action: id, title: title.join(', ').slice(0, 200) }, 'fleet action offered');
+}
+
+/** What is to be done, or why nothing of it is. */
+async function judge(
+  { settings, manager, known, maxDownloadMb }: Fleet,
+  deployment: Deployment,
+): Promise<{ work: Work } | { end: ActionEnd }> {
+  try {
+    const { key_file: keyFile } = settings();
+    if (keyFile !== '') {
+      checkPlanSignatures(deployment.chunks, await readVerificationKey(keyFile));
+    }
+    const work = readWork(deployment, manager.files.ending);
+    checkAllowed(work, settings());
+    checkSizes(work, maxDownloadMb());
+    return { work };
+  } catch (error) {
+    if (!(error instanceof DepotError) || error.code === 'unavailable') throw error;
+    const { error: message, errorCode } = failureFacts(error);
+    known.lastError = message;
+    return { end: { result: 'failure', message, errorCode, at: unixNow() } };
+  }
+}
+
+interface Step {
+  record: ActionRecord;
+  offered: Offered;
+}
+
+async function advance(fleet: Fleet, server: Server, { record, offered }: Step): Promise<void> {
+  const { known, records } = fleet;
+  if (record.end !== undefined) {
+    await reportEnd(fleet, server, record);
+    return;
+  }
+  if (record.jobId !== undefined || (await isAnotherOpen(fleet, record))) return;
+  if (offered.download === 'skip') return;
+  if (!known.whole.has(record.key)) {
+    await fetchFiles(fleet, server, { record, offered });
+    return;
+  }
+  if (offered.update === 'skip') {
+    await holdBack(fleet, server, { record, offered });
+    return;
+  }
+  if (isConsentMissing(fleet, { record, offered })) return;
+  if (record.consent === 'denied') {
+    const message = 'the owner of the device has declined';
+    const end = { result: 'canceled', message, errorCode: 'stopped', at: unixNow() } as const;
+    const ended = await records.update(record.key, () => ({ end }));
+    if (ended !== undefined) await reportEnd(fleet, server, ended);
+    return;
+  }
+  await beginJob(fleet, record);
+  const feedback = { execution: 'proceeding', finished: 'none', details: ['installing'] } as const;
+  await notifyOnce(fleet, server, { record, feedback });
+}
+
+/**
+ * One action at a time. Another one that has not begun is over: the server has replaced it, or has
+ * forgotten it.
+ */
+async function isAnotherOpen({ records, known }: Fleet, record: ActionRecord): Promise<boolean> {
+  for (const other of records.all()) {
+    if (other.key === record.key || other.end !== undefined) continue;
+    if (other.jobId !== undefined) return true;
+    if (known.transfer?.key === other.key) known.transfer.controller.abort();
+    const message = 'the server has offered another action instead';
+    await records.update(other.key, () => ({
+      end: { result: 'canceled', message, errorCode: 'stopped', at: unixNow() },
+      isReported: true,
+    }));
+  }
+  return false;
+}
+
+async function fetchFiles(fleet: Fleet, server: Server, { record, offered }: Step): Promise<void> {
+  if (fleet.known.transfer !== undefined) return;
+  const feedback = { execution: 'download', finished: 'none', details: [record.title] } as const;
+  await notifyOnce(fleet, server, { record, feedback });
+  startTransfer(fleet, record, offered);
+}
+
+/**
+ * Installing is not asked for. Ahead of a maintenance window the action goes on when it opens;
+ * without one, downloading was all.
+ */
+async function holdBack(fleet: Fleet, server: Server, { record, offered }: Step): Promise<void> {
+  const message = 'the files are here, and wait to be installed';
+  if (offered.maintenanceWindow !== undefined) {
+    const feedback = { execution: 'downloaded', finished: 'none', details: [message] } as const;
+    await notifyOnce(fleet, server, { record, feedback });
+    return;
+  }
+  const ended = await fleet.records.update(record.key, () => ({
+    end: { result: 'downloaded', message, at: unixNow() },
+  }));
+  if (ended !== undefined) await reportEnd(fleet, server, ended);
+}
+
+/** What is forced is not asked for: the operator has decided. */
+function isConsentMissing({ settings, known }: Fleet, { record, offered }: Step): boolean {
+  const isAsked = settings().confirm === 'ask' && offered.update === 'attempt';
+  if (!isAsked || record.consent !== undefined) return false;
+  known.asking = { key: record.key, by: 'deployment' };
+  return true;
+}

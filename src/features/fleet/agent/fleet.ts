@@ -1,0 +1,119 @@
+import type { FeatureContext } from '../../feature.ts';
+import type { PackageManager } from '../../packages/package-manager.ts';
+import type { DdiClient } from '../ddi/client.ts';
+import type { Address } from '../ddi/links.ts';
+import type { Deployment, Poll } from '../ddi/schemas.ts';
+import type { FleetSettings } from '../options.ts';
+import type { ActionRecord } from '../records/action-record.ts';
+import type { Downloads } from '../records/downloads.ts';
+import type { ActionRecords } from '../records/records.ts';
+
+/** What the agent of one server works with. */
+export interface Fleet extends Pick<FeatureContext, 'queue' | 'submit' | 'logs' | 'log' | 'paths'> {
+  settings: () => FleetSettings;
+  manager: PackageManager;
+  records: ActionRecords;
+  /** Bound for the files of one action, in MiB. */
+  maxDownloadMb: () => number;
+  downloads: Downloads;
+  known: Known;
+  /** A connection of its own, for work that goes on beside the exchanges. */
+  connect: () => Promise<Server>;
+  /** Has the next exchange begin at once. */
+  wake: () => void;
+}
+
+/** The server, for as long as one exchange lasts. */
+export interface Server {
+  client: DdiClient;
+  address: Address;
+  /** As `addressKey` makes it. */
+  from: string;
+}
+
+/** When an action may do what, as the server said last. */
+export type Urgency = Pick<Deployment, 'download' | 'update' | 'maintenanceWindow'>;
+
+/** What is known of the server and of the action under way; lost with the daemon. */
+export interface Known {
+  etag: string | undefined;
+  links: NonNullable<Poll['_links']>;
+  /** In seconds. */
+  intervalS: number | undefined;
+  /** Polls in a row that failed. */
+  failures: number;
+  lastError: string | undefined;
+  /** Unix seconds of the last good poll, and of the next one. */
+  polledAt: number | undefined;
+  nextPollAt: number | undefined;
+  /** What is behind the link of the action that is offered: it is asked for once. */
+  offered: Offered | undefined;
+  transfer: Transfer | undefined;
+  /** Actions whose owner is asked, and by which way the answer goes. */
+  asking: { key: string; by: 'confirmation' | 'deployment' } | undefined;
+  /** Keys of actions whose files are known to be whole. */
+  whole: Set<string>;
+  /** Notices that an action was sent in this run of the daemon, by its key. */
+  notices: Map<string, Notices>;
+  counts: Counts;
+}
+
+export interface Offered extends Urgency {
+  href: string;
+  key: string;
+  /** Links of the artifacts, by SHA-256. */
+  sources: ReadonlyMap<string, string>;
+}
+
+export interface Transfer {
+  key: string;
+  controller: AbortController;
+  /** Of the files that are done, and in all. */
+  doneBytes: number;
+  totalBytes: number;
+}
+
+export interface Notices {
+  /** What was said already, and is not said twice. */
+  said: Set<string>;
+  /** Progress: how often, and when last (Unix milliseconds). */
+  posts: number;
+  lastAt: number;
+  lastText: string;
+}
+
+export interface Counts {
+  polls: { ok: number; unchanged: number; failed: number };
+  reports: Map<string, number>;
+  ends: Map<string, number>;
+  downloadedBytes: number;
+}
+
+export function createKnown(): Known {
+  return {
+    etag: undefined,
+    links: {},
+    intervalS: undefined,
+    failures: 0,
+    lastError: undefined,
+    polledAt: undefined,
+    nextPollAt: undefined,
+    offered: undefined,
+    transfer: undefined,
+    asking: undefined,
+    whole: new Set(),
+    notices: new Map(),
+    counts: {
+      polls: { ok: 0, unchanged: 0, failed: 0 },
+      reports: new Map(),
+      ends: new Map(),
+      downloadedBytes: 0,
+    },
+  };
+}
+
+export function noticesOf({ notices }: Known, { key }: Pick<ActionRecord, 'key'>): Notices {
+  const found = notices.get(key) ?? { said: new Set(), posts: 0, lastAt: 0, lastText: '' };
+  notices.set(key, found);
+  return found;
+}

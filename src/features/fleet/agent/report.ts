@@ -1,0 +1,118 @@
+import { reasonOf } from '../../../errors.ts';
+import type { Reception } from '../ddi/client.ts';
+import type { Feedback } from '../ddi/feedback.ts';
+import type { ActionEnd, ActionRecord } from '../records/action-record.ts';
+import { noticesOf, type Fleet, type Server } from './fleet.ts';
+
+/**
+ * A notice on the way to the end. It is lost if the server does not take it: an action never waits
+ * for one.
+ */
+export async function notify(
+  fleet: Fleet,
+  { client }: Server,
+  { record, feedback }: { record: ActionRecord; feedback: Feedback },
+): Promise<void> {
+  const { log, known } = fleet;
+  try {
+    count(fleet, await client.report(record.actionId, feedback));
+  } catch (error) {
+    log.info({ action: record.actionId, reason: reasonOf(error) }, 'fleet notice not sent');
+  }
+  noticesOf(known, record).posts += 1;
+}
+
+/** The same, once for each text. */
+export async function notifyOnce(
+  fleet: Fleet,
+  server: Server,
+  notice: { record: ActionRecord; feedback: Feedback },
+): Promise<void> {
+  const { said } = noticesOf(fleet.known, notice.record);
+  if (said.has(notice.feedback.execution)) return;
+  said.add(notice.feedback.execution);
+  await notify(fleet, server, notice);
+}
+
+/** Sends the server each end that it does not have yet. */
+export async function reportEnds(fleet: Fleet, server: Server): Promise<void> {
+  for (const record of fleet.records.all()) {
+    const { end, from, isReported, isCancelAsked } = record;
+    if (end === undefined || isReported || from !== server.from) continue;
+    // The answer to the request says it, and the server does not take both.
+    if (end.result === 'canceled' && isCancelAsked) continue;
+    await reportEnd(fleet, server, record);
+  }
+}
+
+/** How often an end is sent to a server that does not know the action. */
+const MOST_UNKNOWN_REPORTS = 5;
+
+/** @returns whether the server has it, or will never take it */
+export async function reportEnd(
+  fleet: Fleet,
+  { client }: Server,
+  record: ActionRecord,
+): Promise<boolean> {
+  const { records, log } = fleet;
+  const { key, actionId, end } = record;
+  if (end === undefined) return false;
+  const feedback = await feedbackOf(fleet, record, end);
+  let reception = await client.report(actionId, feedback);
+  // Whatever it dislikes is in the details.
+  if (reception === 'refused') reception = await client.report(actionId, withoutDetails(feedback));
+  count(fleet, reception);
+  if (reception === 'later') return false;
+  const unknownReports = record.unknownReports + (reception === 'unknown' ? 1 : 0);
+  const isReported = reception !== 'unknown' || unknownReports >= MOST_UNKNOWN_REPORTS;
+  await records.update(key, () => ({ isReported, unknownReports }));
+  const fields = { action: actionId, result: end.result, reception };
+  if (reception === 'accepted') log.info(fields, 'fleet action reported');
+  else log.warn(fields, 'fleet action: the server does not take its end');
+  return isReported;
+}
+
+function withoutDetails(feedback: Feedback): Feedback {
+  return { ...feedback, details: [] };
+}
+
+function count({ known: { counts } }: Fleet, reception: Reception): void {
+  counts.reports.set(reception, (counts.reports.get(reception) ?? 0) + 1);
+}
+
+async function feedbackOf(
+  fleet: Fleet,
+  record: ActionRecord,
+  { result, message, errorCode, exitCode }: ActionEnd,
+): Promise<Feedback> {
+  if (result === 'downloaded') {
+    return { execution: 'downloaded', finished: 'none', details: [message] };
+  }
+  const { jobId } = record;
+  const lines = result === 'success' || jobId === undefined ? [] : await lastLines(fleet, jobId);
+  return {
+    execution: 'closed',
+    finished: result === 'success' ? 'success' : 'failure',
+    ...(exitCode === undefined ? {} : { code: exitCode }),
+    details: [
+      ...lines,
+      ...(jobId === undefined ? [] : [`task ${jobId}`]),
+      ...(errorCode === undefined ? [] : [`error_code ${errorCode}`]),
+      message,
+    ],
+  };
+}
+
+const LOG_TAIL_BYTES = 4096;
+const MOST_LINES = 20;
+
+/** The end of a job's log, without what a terminal would do. */
+export async function lastLines({ logs }: Pick<Fleet, 'logs'>, jobId: string): Promise<string[]> {
+  const size = (await logs.size(jobId)) ?? 0;
+  const from = Math.max(0, size - LOG_TAIL_BYTES);
+  const text =
+    size === 0 ? '' : (await logs.read(jobId, from, size - from).catch(() => '')).toString();
+  const plain = text.replace(/\u001b\[[0-?]*[ -/]*[@-~]/g, '');
+  const lines = plain.split(/[\r\n]+/).map((line) => line.trim());
+  return lines.filter((line) => line !== '').slice(-MOST_LINES);
+}

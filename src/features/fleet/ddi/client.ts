@@ -1,0 +1,128 @@
+import type { IncomingMessage } from 'node:http';
+import * as v from 'valibot';
+import { DepotError } from '../../../errors.ts';
+import type { Answer, Call, Connection } from './connection.ts';
+import { confirmationBody, feedbackBody, type Feedback } from './feedback.ts';
+import { devicePath, pathOfLink, type Address } from './links.ts';
+import {
+  cancelSchema,
+  confirmationSchema,
+  deploymentSchema,
+  pollSchema,
+  type Deployment,
+  type Poll,
+} from './schemas.ts';
+
+/** The device's side of hawkBit's Direct Device Integration API (docs/reference/ddi.md). */
+export interface DdiClient {
+  /**
+   * @param etag of the last answer
+   * @returns `unchanged` if it is still that one
+   */
+  poll: (
+    etag: string | undefined,
+  ) => Promise<{ poll: Poll; etag: string | undefined } | 'unchanged'>;
+  deployment: (link: string) => Promise<{ id: string; deployment: Deployment }>;
+  confirmation: (link: string) => Promise<{ id: string; deployment: Deployment }>;
+  cancel: (link: string) => Promise<{ id: string; stopId: string }>;
+  download: (link: string, from: number, signal: AbortSignal) => Promise<IncomingMessage>;
+  report: (id: string, feedback: Feedback) => Promise<Reception>;
+  answerCancel: (id: string, feedback: Feedback) => Promise<Reception>;
+  confirm: (id: string, isConfirmed: boolean, details: readonly string[]) => Promise<Reception>;
+  configure: (data: Readonly<Record<string, string>>) => Promise<Reception>;
+  close: () => void;
+}
+
+/**
+ * What became of something that was sent. `ended`: the action is over for the server; `unknown`:
+ * it has none of that id; `quota`: it takes no more of it, ever; `refused`: it cannot read it;
+ * `later`: to be sent again.
+ */
+export type Reception = 'accepted' | 'ended' | 'unknown' | 'quota' | 'refused' | 'later';
+
+const MOST_POLL_BYTES = 64 * 1024;
+const MOST_DEPLOYMENT_BYTES = 1024 ** 2;
+
+export function createDdiClient(address: Address, connection: Connection): DdiClient {
+  const base = devicePath(address);
+  const read = async <Schema extends v.GenericSchema>(
+    path: string,
+    schema: Schema,
+  ): Promise<v.InferOutput<Schema>> => {
+    const call: Call = { method: 'GET', path };
+    return parse(call, schema, await connection.ask(call, MOST_DEPLOYMENT_BYTES));
+  };
+  const send = async (method: 'POST' | 'PUT', path: string, body: object): Promise<Reception> =>
+    receptionOf(await connection.ask({ method, path: `${base}/${path}`, body }, MOST_POLL_BYTES));
+
+  return {
+    poll: async (etag) => {
+      const headers: Record<string, string> = etag === undefined ? {} : { 'if-none-match': etag };
+      const call: Call = { method: 'GET', path: base, headers };
+      const answer = await connection.ask(call, MOST_POLL_BYTES);
+      if (answer.status === 304 && etag !== undefined) return 'unchanged';
+      return { poll: parse(call, pollSchema, answer), etag: answer.etag };
+    },
+    deployment: (link) => read(pathOfLink(link, address), deploymentSchema),
+    confirmation: async (link) => {
+      const { id, confirmation } = await read(pathOfLink(link, address), confirmationSchema);
+      return { id, deployment: confirmation };
+    },
+    cancel: async (link) => {
+      const { id, cancelAction } = await read(pathOfLink(link, address), cancelSchema);
+      return { id, stopId: cancelAction.stopId };
+    },
+    download: (link, from, signal) => {
+      const headers: Record<string, string> = from === 0 ? {} : { range: `bytes=${from}-` };
+      const call: Call = { method: 'GET', path: pathOfLink(link, address), headers };
+      return connection.open({ ...call, headers: { ...headers, accept: '*/*' } }, signal);
+    },
+    report: (id, feedback) =>
+      send('POST', `deploymentBase/${id}/feedback`, feedbackBody(id, feedback)),
+    answerCancel: (id, feedback) =>
+      send('POST', `cancelAction/${id}/feedback`, feedbackBody(id, feedback)),
+    confirm: (id, isConfirmed, details) =>
+      send('POST', `confirmationBase/${id}/feedback`, confirmationBody(isConfirmed, details)),
+    configure: (data) => send('PUT', 'configData', { mode: 'replace', data }),
+    close: connection.close,
+  };
+}
+
+/** @throws DepotError upstream_unreachable that names the status, or the field and what is wrong */
+function parse<Schema extends v.GenericSchema>(
+  { method, path }: Call,
+  schema: Schema,
+  { status, body }: Answer,
+): v.InferOutput<Schema> {
+  const what = `cannot ${method} ${path.split('?')[0] ?? ''}`;
+  if (status !== 200) {
+    throw new DepotError('upstream_unreachable', `${what}: the fleet server answered ${status}`);
+  }
+  const result = v.safeParse(schema, parseJson(body));
+  if (result.success) return result.output;
+  const [issue] = result.issues;
+  const field = v.getDotPath(issue) ?? 'the answer';
+  throw new DepotError('bad_request', `${what}: ${field}: ${issue.message.slice(0, 200)}`);
+}
+
+function parseJson(body: Buffer): unknown {
+  try {
+    return JSON.parse(body.toString('utf8'));
+  } catch {
+    // The schema refuses it.
+    return undefined;
+  }
+}
+
+/**
+ * hawkBit's 429 has two meanings: with a body it is a quota, which no repetition changes; without
+ * one it is the filter against floods.
+ */
+function receptionOf({ status, body }: Answer): Reception {
+  if (status >= 200 && status < 300) return 'accepted';
+  if (status === 410 || status === 405) return 'ended';
+  if (status === 404) return 'unknown';
+  if (status === 400) return 'refused';
+  if (status === 429 && body.length > 0) return 'quota';
+  return 'later';
+}

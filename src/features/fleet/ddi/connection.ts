@@ -1,0 +1,151 @@
+import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from 'node:http';
+import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
+import { DepotError, reasonOf } from '../../../errors.ts';
+import type { Credentials } from './credentials.ts';
+
+export interface Call {
+  method: 'GET' | 'POST' | 'PUT';
+  /** From the root, with its query. */
+  path: string;
+  /** Sent as JSON. */
+  body?: object;
+  headers?: Readonly<Record<string, string>>;
+}
+
+export interface Answer {
+  status: number;
+  etag: string | undefined;
+  body: Buffer;
+}
+
+/**
+ * Requests to one server for as long as one exchange lasts. Invariants:
+ *  - every request goes to the origin that is configured, and so does the token: no redirect is
+ *    followed, and nothing that the server says is taken as a host;
+ *  - an answer is no larger than its limit, and comes within its time.
+ */
+export interface Connection {
+  /** @throws DepotError upstream_unreachable, upstream_timeout, too_large */
+  ask: (call: Call, mostBytes: number) => Promise<Answer>;
+  /**
+   * An answer whose body the caller reads, at most `idleMs` between two pieces.
+   * @throws DepotError as above
+   */
+  open: (call: Call, signal: AbortSignal) => Promise<IncomingMessage>;
+  close: () => void;
+}
+
+export interface ConnectionLimits {
+  /** From the request to the end of an answer, and of a download to its head. Default 60 s. */
+  answerMs?: number;
+  /** Between two pieces of a download. Default 60 s. */
+  idleMs?: number;
+}
+
+const ANSWER_MS = 60_000;
+const IDLE_MS = 60_000;
+/** At a time: one download beside the questions. */
+const MOST_SOCKETS = 2;
+
+export function createConnection(
+  server: string,
+  { authorization, tls }: Credentials,
+  { answerMs = ANSWER_MS, idleMs = IDLE_MS }: ConnectionLimits = {},
+): Connection {
+  const url = new URL(server);
+  const isTls = url.protocol === 'https:';
+  const shared = { keepAlive: true, maxSockets: MOST_SOCKETS };
+  const agent = isTls ? new HttpsAgent({ ...shared, ...tls }) : new HttpAgent(shared);
+
+  const send = (call: Call, signal: AbortSignal): Promise<IncomingMessage> => {
+    const body = call.body === undefined ? undefined : Buffer.from(JSON.stringify(call.body));
+    return new Promise((resolve, reject) => {
+      const request = (isTls ? httpsRequest : httpRequest)({
+        agent,
+        signal,
+        hostname: url.hostname.replace(/^\[|\]$/g, ''),
+        port: url.port,
+        method: call.method,
+        path: call.path,
+        maxHeaderSize: 16_384,
+        headers: {
+          accept: 'application/json',
+          ...(authorization === undefined ? {} : { authorization }),
+          ...(body === undefined
+            ? {}
+            : { 'content-type': 'application/json', 'content-length': body.length }),
+          ...call.headers,
+        },
+      });
+      request.on('response', resolve);
+      request.on('error', reject);
+      request.end(body);
+    });
+  };
+
+  const ask: Connection['ask'] = async (call, mostBytes) => {
+    const timer = deadline(answerMs);
+    try {
+      const response = await send(call, timer.signal);
+      const body = await readBody(response, mostBytes);
+      return { status: response.statusCode ?? 0, etag: response.headers.etag, body };
+    } catch (error) {
+      throw asFailure(call, error, timer.signal.aborted ? answerMs : undefined);
+    } finally {
+      timer.clear();
+    }
+  };
+
+  return {
+    ask,
+    open: async (call, signal) => {
+      const timer = deadline(answerMs);
+      try {
+        const response = await send(call, AbortSignal.any([signal, timer.signal]));
+        response.setTimeout(idleMs, () =>
+          response.destroy(new Error(`nothing came for ${idleMs / 1000} s`)),
+        );
+        return response;
+      } catch (error) {
+        throw asFailure(call, error, timer.signal.aborted ? answerMs : undefined);
+      } finally {
+        timer.clear();
+      }
+    },
+    close: () => agent.destroy(),
+  };
+}
+
+function deadline(limitMs: number): { signal: AbortSignal; clear: () => void } {
+  const controller = new AbortController();
+  const timer = setTimeout(() => controller.abort(), limitMs);
+  return { signal: controller.signal, clear: () => clearTimeout(timer) };
+}
+
+async function readBody(response: IncomingMessage, mostBytes: number): Promise<Buffer> {
+  const pieces: Buffer[] = [];
+  let bytes = 0;
+  for await (const piece of response as AsyncIterable<Buffer>) {
+    bytes += piece.length;
+    if (bytes > mostBytes) {
+      response.destroy();
+      throw new DepotError('too_large', `it has more than ${mostBytes} bytes`);
+    }
+    pieces.push(piece);
+  }
+  return Buffer.concat(pieces);
+}
+
+function asFailure(
+  { method, path }: Call,
+  error: unknown,
+  limitMs: number | undefined,
+): DepotError {
+  const what = `cannot ${method} ${path.split('?')[0] ?? ''}`;
+  if (limitMs !== undefined) {
+    const message = `${what}: the fleet server did not answer within ${limitMs / 1000} s`;
+    return new DepotError('upstream_timeout', message, { cause: error });
+  }
+  const code = error instanceof DepotError ? error.code : 'upstream_unreachable';
+  return new DepotError(code, `${what}: ${reasonOf(error)}`, { cause: error });
+}

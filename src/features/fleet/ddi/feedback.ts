@@ -1,0 +1,54 @@
+/** What a device says of an action; docs/reference/ddi.md has the words and the limits. */
+export interface Feedback {
+  execution:
+    'download' | 'downloaded' | 'proceeding' | 'scheduled' | 'rejected' | 'canceled' | 'closed';
+  finished: 'none' | 'success' | 'failure';
+  code?: number;
+  details?: readonly string[];
+}
+
+/** hawkBit takes 50 details, of which `code` counts as one; beyond that all of it is refused. */
+const MOST_DETAILS = 45;
+/** One of more than 512 characters is split, and counts as several. */
+const MOST_DETAIL_CHARACTERS = 500;
+
+/**
+ * The body of a feedback. No timestamp: with one in the past hawkBit ends the action, and leaves
+ * the device pending.
+ */
+export function feedbackBody(
+  id: string,
+  { execution, finished, code, details = [] }: Feedback,
+): object {
+  return {
+    id,
+    status: {
+      execution,
+      result: { finished },
+      ...(code === undefined ? {} : { code }),
+      details: details.slice(-MOST_DETAILS).map(safeDetail),
+    },
+  };
+}
+
+/** The same for a confirmation. */
+export function confirmationBody(isConfirmed: boolean, details: readonly string[]): object {
+  return {
+    confirmation: isConfirmed ? 'confirmed' : 'denied',
+    code: isConfirmed ? 1 : -1,
+    details: details.slice(-MOST_DETAILS).map(safeDetail),
+  };
+}
+
+/** What looks like a tag of HTML, such as opkg's `<new>`, loses the whole feedback: 400. */
+function safeDetail(text: string): string {
+  const plain = text
+    .replace(/\p{C}+/gu, ' ')
+    .replaceAll('<', '[')
+    .replaceAll('>', ']');
+  // Of a character that is cut in two, half would be no text.
+  return plain
+    .trim()
+    .slice(0, MOST_DETAIL_CHARACTERS)
+    .replace(/[\uD800-\uDBFF]$/, '');
+}

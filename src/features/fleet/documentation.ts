@@ -1,0 +1,76 @@
+import * as v from 'valibot';
+import {
+  integer,
+  jsonOperation,
+  unixSeconds,
+  type FeatureDocumentation,
+  type OperationDocumentation,
+} from '../../http/openapi/documentation.ts';
+
+const action = v.object({
+  id: v.string(),
+  title: v.string(),
+  state: v.picklist(['offered', 'downloading', 'waiting', 'asking', 'installing', 'ended']),
+  result: v.optional(v.picklist(['success', 'failure', 'canceled', 'downloaded'])),
+  message: v.optional(v.string()),
+  error_code: v.optional(v.string()),
+  is_reported: v.pipe(v.boolean(), v.description('whether the server has its end')),
+  task_id: v.optional(v.string()),
+  downloaded_bytes: v.optional(integer),
+  total_bytes: v.optional(integer),
+});
+
+const status = v.pipe(
+  v.object({
+    is_configured: v.boolean(),
+    is_on: v.pipe(v.boolean(), v.description('whether the server may act on this device')),
+    server: v.optional(v.string()),
+    controller_id: v.optional(v.string()),
+    polled_at: v.optional(unixSeconds),
+    next_poll_at: v.optional(unixSeconds),
+    interval_s: v.optional(integer),
+    last_error: v.optional(v.string()),
+    action: v.optional(
+      v.pipe(action, v.description('the one under way, or the last one'), v.title('FleetAction')),
+    ),
+  }),
+  v.title('FleetStatus'),
+);
+
+const EXAMPLE = {
+  is_configured: true,
+  is_on: true,
+  server: 'https://fleet.example.org',
+  controller_id: 'c1b9e3f05a7d4b21a0f5c2d4e8b17a90',
+  polled_at: 1_795_000_000,
+  next_poll_at: 1_795_000_290,
+  interval_s: 300,
+  action: {
+    id: '25',
+    title: 'adfilter 2.4.1',
+    state: 'ended',
+    result: 'success',
+    message: 'adfilter 2.4.1',
+    is_reported: true,
+    task_id: '3f0c9a52d71b48e6a0f5c2d4e8b17a90',
+  },
+};
+
+function statusOperation(operationId: string): OperationDocumentation {
+  return jsonOperation(operationId, {
+    description: 'the fleet server, the last poll and the action',
+    schema: status,
+    example: EXAMPLE,
+  });
+}
+
+export const FLEET_DOCUMENTATION: FeatureDocumentation = {
+  tag: 'Fleet',
+  description: 'The server that rolls out to this device among many.',
+  operations: {
+    'GET admin/fleet/status': statusOperation('getFleet'),
+    'POST admin/fleet/switch': statusOperation('switchFleet'),
+    'POST admin/fleet/poll': statusOperation('pollFleet'),
+    'POST admin/fleet/confirm': statusOperation('confirmFleetAction'),
+  },
+};

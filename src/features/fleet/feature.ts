@@ -1,0 +1,74 @@
+import { valuesOf } from '../../config/config.ts';
+import { DepotError } from '../../errors.ts';
+import { isEnded } from '../../jobs/states.ts';
+import type { Feature, FeatureContext } from '../feature.ts';
+import { PACKAGE_LANE } from '../packages/package-manager.ts';
+import type { PackageTools } from '../packages/package-tools.ts';
+import type { OpenFleet } from './open-fleet.ts';
+import { FLEET_SECTION, type FleetSettings } from './options.ts';
+import { fleetRoutes } from './routes.ts';
+import { statusOf } from './status.ts';
+
+/**
+ * The device as one of many, which a server of hawkBit's kind rolls out to. Without `fleet.server`
+ * nothing of it is loaded but its routes.
+ */
+export async function createFleetFeature(
+  context: FeatureContext,
+  tools: PackageTools,
+  deviceId: () => Promise<string>,
+): Promise<Feature> {
+  const { config, queue } = context;
+  const settings = (): FleetSettings => valuesOf(config(), FLEET_SECTION);
+  let opened: OpenFleet | undefined;
+  const open = async (): Promise<OpenFleet> => {
+    const { openFleet } = await import('./open-fleet.ts');
+    return (opened ??= await openFleet({ context, tools, deviceId }));
+  };
+  // A job that an earlier daemon left goes on, whatever the configuration says now.
+  const hasJob = queue.all().some(({ kind, state }) => kind === 'fleet' && !isEnded(state));
+  if (settings().server !== '' || hasJob) await open();
+  const controllerId = async (): Promise<string> => {
+    const { controller_id: wanted } = settings();
+    return wanted === '' ? deviceId() : wanted;
+  };
+  const begin = async (): Promise<void> => {
+    if (settings().server !== '') await (await open()).agent.start();
+  };
+  return {
+    documentation: async () => (await import('./documentation.ts')).FLEET_DOCUMENTATION,
+    routes: () =>
+      fleetRoutes({
+        opened: () => (settings().server === '' ? undefined : opened),
+        status: async () => statusOf(settings(), opened, await controllerId()),
+      }),
+    jobs: {
+      fleet: {
+        lane: PACKAGE_LANE,
+        admit: tools.manager.assertUsable,
+        title: (subject) => `roll out ${subject}`,
+        plan: (job) => {
+          if (opened !== undefined) return opened.plan(job);
+          throw new DepotError('internal', 'cannot do the action: the fleet is not loaded');
+        },
+      },
+    },
+    health: () => Promise.resolve({ facts: { fleet: factsOf(settings(), opened) } }),
+    metrics: () => (opened === undefined ? [] : opened.metrics()),
+    start: begin,
+    reload: begin,
+    close: async () => opened?.close(),
+  };
+}
+
+/** Nothing that a stranger could use: anybody may ask for it. */
+function factsOf({ server }: FleetSettings, opened: OpenFleet | undefined): object {
+  if (server === '' || opened === undefined) return { configured: false };
+  const { polledAt, failures } = opened.fleet.known;
+  return {
+    configured: true,
+    on: opened.agent.isOn(),
+    reachable: polledAt !== undefined && failures === 0,
+    ...(polledAt === undefined ? {} : { polled_at: polledAt }),
+  };
+}

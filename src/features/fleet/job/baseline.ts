@@ -1,0 +1,76 @@
+import { readFile, rm } from 'node:fs/promises';
+import * as v from 'valibot';
+import { replaceFile } from '../../../device/durable-file.ts';
+import type { InstalledPackage, PackageDatabase } from '../../packages/package-database.ts';
+
+/**
+ * What was on the device before the first change of an action, which may be several transactions
+ * of the package manager: its own copy is of before the last one.
+ */
+export interface Baseline {
+  save: (key: string, baseline: BaselineContent) => Promise<void>;
+  read: (key: string) => Promise<BaselineContent | undefined>;
+  forget: () => Promise<void>;
+}
+
+export interface BaselineContent {
+  packages: PackageDatabase;
+  /** Text of each configuration file that is to be changed, by its name. */
+  configs: Readonly<Record<string, string>>;
+}
+
+const schema = v.object({
+  key: v.string(),
+  packages: v.record(v.string(), v.object({ version: v.string(), state: v.string() })),
+  configs: v.record(v.string(), v.string()),
+});
+
+export function createBaseline(file: string): Baseline {
+  return {
+    save: async (key, { packages, configs }) => {
+      const entries = [...packages].map(
+        ([name, { version, state }]) => [name, { version, state }] as const,
+      );
+      const content: v.InferOutput<typeof schema> = {
+        key,
+        packages: Object.fromEntries(entries),
+        configs,
+      };
+      await replaceFile(file, `${JSON.stringify(content)}\n`);
+    },
+    read: async (key) => {
+      const found = v.safeParse(schema, await readJson(file));
+      if (!found.success || found.output.key !== key) return undefined;
+      const { packages, configs } = found.output;
+      const entries = Object.entries(packages).map(
+        ([name, { version, state }]) => [name, entryOf(name, version, state)] as const,
+      );
+      return { packages: new Map(entries), configs };
+    },
+    forget: () => rm(file, { force: true }),
+  };
+}
+
+async function readJson(file: string): Promise<unknown> {
+  try {
+    return JSON.parse(await readFile(file, 'utf8'));
+  } catch {
+    // None, or a damaged one: nothing is known of before.
+    return undefined;
+  }
+}
+
+/** Nobody asks such a database for more than that. */
+function entryOf(name: string, version: string, state: string): InstalledPackage {
+  return {
+    name,
+    version,
+    state,
+    architecture: '',
+    isAuto: false,
+    isEssential: false,
+    depends: [],
+    provides: [],
+    installedAt: 0,
+  };
+}

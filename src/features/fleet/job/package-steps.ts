@@ -1,0 +1,176 @@
+import { chmod } from 'node:fs/promises';
+import { DepotError } from '../../../errors.ts';
+import type { Step, StepContext } from '../../../jobs/plan.ts';
+import { removalSet } from '../../packages/dependencies.ts';
+import { halfInstalled, isInstalled } from '../../packages/half-installed.ts';
+import { metaPackageOf } from '../../packages/names.ts';
+import { isPresent, type PackageDatabase } from '../../packages/package-database.ts';
+import { changeSteps, remember, type ChangeWork } from '../../packages/transaction.ts';
+import type { Work, WorkFile } from '../work/work.ts';
+import { readFound } from './check.ts';
+import type { FleetJobTools } from './tools.ts';
+
+/**
+ * The changes of packages that an action is made of, each a transaction of its own: package files,
+ * then names from feeds, then programs.
+ */
+export function packageSteps(tools: FleetJobTools, work: Work): Step[] {
+  const packages = work.files.filter(({ kind }) => kind === 'package');
+  const programs = work.files.filter(({ kind }) => kind === 'program');
+  return [
+    ...packages.flatMap((_, index) => phase(`file-${index}`, tools, fileWork(tools, index))),
+    ...(work.install.length === 0 ? [] : phase('install', tools, installWork(tools))),
+    ...(work.upgrade.length === 0 ? [] : phase('upgrade', tools, upgradeWork(tools, work))),
+    ...(work.remove.length === 0 ? [] : phase('remove', tools, removeWork(tools, work))),
+    ...programs.flatMap((file, index) =>
+      phase(`program-${index}`, tools, programWork(tools, file)),
+    ),
+  ];
+}
+
+/**
+ * The steps of one transaction under ids of their own. None of them is what the job is for: only
+ * its last step says that it is done.
+ */
+function phase(name: string, tools: FleetJobTools, work: ChangeWork): Step[] {
+  return changeSteps(tools, work).map((step) => {
+    const id = `${name}-${step.id}`;
+    if (!('act' in step)) return { ...step, id };
+    return {
+      ...step,
+      id,
+      act: async (context) => {
+        const jump = await step.act(context);
+        context.memory.isDone = false;
+        return jump === undefined ? undefined : { retryFrom: `${name}-${jump.retryFrom}` };
+      },
+    };
+  });
+}
+
+/** Nothing of the transaction before is left in the job's memory. */
+async function begin({ manager }: FleetJobTools, { memory }: StepContext): Promise<void> {
+  await manager.around.needSpace('do the action');
+  Object.assign(memory, { names: [], file: undefined, expected: undefined, plan: undefined });
+}
+
+function fileWork(tools: FleetJobTools, index: number): ChangeWork {
+  const { manager } = tools;
+  const fileIn = ({ memory }: Pick<StepContext, 'memory'>) => {
+    const found = readFound(memory).packages[index];
+    if (found === undefined) throw new DepotError('internal', `cannot find the file ${index}`);
+    return found;
+  };
+  return {
+    verb: 'install',
+    choose: async (context) => {
+      await begin(tools, context);
+      const { path, name } = fileIn(context);
+      context.memory.file = { path, name };
+      context.show(manager.commands.shown({ verb: 'install', names: [name] }));
+    },
+    command: (context) => Promise.resolve(manager.commands.installFile(fileIn(context).path)),
+    judge: (after, _, { job, before }) => {
+      const { name, version } = fileIn(job);
+      const entry = after.get(name);
+      return entry?.state === 'installed' && entry.version === version
+        ? halfOf(before, after)
+        : `cannot install ${name} ${version}: it is not installed; the log says why`;
+    },
+  };
+}
+
+function halfOf(before: PackageDatabase, after: PackageDatabase): string | undefined {
+  const [half] = halfInstalled(before, after);
+  return half === undefined
+    ? undefined
+    : `cannot do the action: ${half.name} is not fully installed; the log says why`;
+}
+
+function installWork(tools: FleetJobTools): ChangeWork {
+  return {
+    verb: 'install',
+    choose: async (context) => {
+      await begin(tools, context);
+      remember(context, tools.manager, {
+        verb: 'install',
+        names: readFound(context.memory).install,
+      });
+    },
+    judge: (after, { names }, { before }) => {
+      const absent = names.find((name) => !isInstalled(after, name));
+      return absent === undefined
+        ? halfOf(before, after)
+        : `cannot install ${absent}: it is not installed; the log says why`;
+    },
+  };
+}
+
+function upgradeWork(tools: FleetJobTools, { upgrade }: Work): ChangeWork {
+  const { manager } = tools;
+  return {
+    verb: 'upgrade',
+    choose: async (context) => {
+      await begin(tools, context);
+      const database = await manager.installed();
+      const names = upgrade
+        .flatMap((name) => [name, metaPackageOf(name)])
+        .filter((name) => isPresent(database.get(name)));
+      const expected = Object.fromEntries(
+        [...(await manager.offers(names))].flatMap(([name, [best]]) =>
+          best === undefined ? [] : [[name, best.version]],
+        ),
+      );
+      remember(context, manager, { verb: 'upgrade', names, expected });
+    },
+    judge: (after, { expected = {} }, { before }) => {
+      const behind = Object.entries(expected).find(
+        ([name, version]) => manager.compareVersions(after.get(name)?.version ?? '', version) < 0,
+      );
+      return behind === undefined
+        ? halfOf(before, after)
+        : `cannot upgrade ${behind[0]}: it stays at ${after.get(behind[0])?.version ?? 'none'}, ` +
+            `${behind[1]} is offered`;
+    },
+  };
+}
+
+function removeWork(tools: FleetJobTools, { remove }: Work): ChangeWork {
+  return {
+    verb: 'remove',
+    choose: async (context) => {
+      await begin(tools, context);
+      const database = await tools.manager.installed();
+      const targets = remove
+        .flatMap((name) => [metaPackageOf(name), name])
+        .filter((name) => isPresent(database.get(name)));
+      remember(context, tools.manager, { verb: 'remove', names: removalSet(database, targets) });
+    },
+    judge: (after, { names }) => {
+      const left = names.find((name) => isPresent(after.get(name)));
+      return left === undefined
+        ? undefined
+        : `cannot remove ${left}: it is still there; the log says why`;
+    },
+  };
+}
+
+function programWork(tools: FleetJobTools, file: WorkFile): ChangeWork {
+  return {
+    verb: 'install',
+    choose: async (context) => {
+      await begin(tools, context);
+      context.show(`run ${file.label}`);
+    },
+    command: async () => {
+      const path = tools.downloads.fileOf(file);
+      await chmod(path, 0o700);
+      return { argv: [path], environment: tools.scriptEnvironment, cwd: '/' };
+    },
+    judge: (after, _, { job, before }) =>
+      job.lastExitCode === 0
+        ? halfOf(before, after)
+        : `cannot run ${file.label}: it ended with exit code ${job.lastExitCode ?? 'none'}; ` +
+          'the log says why',
+  };
+}

@@ -1,0 +1,103 @@
+import * as v from 'valibot';
+import { unixNow, type Job } from '../../../jobs/job.ts';
+import type { Act, Plan, StepContext } from '../../../jobs/plan.ts';
+import { repairSteps } from '../../packages/rollback.ts';
+import { workSchema, type Work } from '../work/work.ts';
+import { checkWork, hasBegun } from './check.ts';
+import { packageSteps } from './package-steps.ts';
+import { settingsRepair, settingsSteps } from './settings-steps.ts';
+import type { FleetJobTools } from './tools.ts';
+import { updateSteps } from './update-steps.ts';
+
+/** Parameters of a job of the kind `fleet`. */
+export function paramsOf(key: string, work: Work): Record<string, string> {
+  return { action: key, work: JSON.stringify(work) };
+}
+
+/** Jobs that changed nothing before the device went down are begun again so often. */
+export const MOST_ATTEMPTS = 3;
+
+/**
+ * fleet: one distribution set. All of it is judged first; then its transactions follow each other,
+ * and what fails takes back what the others did, as far as packages can be taken back. Its end
+ * stands in the action's record before the job ends: that is what the server is sent.
+ */
+export function fleetPlan(tools: FleetJobTools, job: Job): Plan {
+  const work = v.parse(workSchema, JSON.parse(job.params.work ?? ''));
+  const key = job.params.action ?? '';
+  const task = { work, key };
+  return {
+    steps: [
+      ...updateSteps(tools, work),
+      {
+        id: 'check',
+        label: 'check',
+        act: (context) => checkWork(tools, task, context).then(() => undefined),
+      },
+      ...packageSteps(tools, work),
+      ...settingsSteps(tools, task),
+      acceptStep(tools, task),
+    ],
+    repair: [
+      ...repairSteps(
+        tools,
+        () => Promise.resolve(tools.records.find(key)?.end?.result === 'success'),
+        async () => (await tools.baseline.read(key))?.packages,
+      ),
+      ...settingsRepair(tools, task),
+      recordEndStep(tools, key),
+    ],
+  };
+}
+
+/** The self-upgrade, which is a job of its own, comes after this one, and the end with it. */
+function acceptStep(tools: FleetJobTools, { work, key }: { work: Work; key: string }): Act {
+  return {
+    id: 'accept',
+    label: 'accept',
+    isLate: true,
+    act: async ({ memory }) => {
+      if (!work.selfUpgrade) {
+        const end = { result: 'success', message: work.title, exitCode: 0, at: unixNow() } as const;
+        await tools.records.update(key, () => ({ end }));
+      }
+      memory.isDone = true;
+      await tools.baseline.forget();
+      return undefined;
+    },
+  };
+}
+
+function recordEndStep(tools: FleetJobTools, key: string): Act {
+  return {
+    id: 'record-end',
+    label: 'record the end',
+    act: async (context) => {
+      await recordEnd(tools, key, context);
+      await tools.baseline.forget();
+      return undefined;
+    },
+  };
+}
+
+async function recordEnd(
+  tools: FleetJobTools,
+  key: string,
+  { job: { verdict }, memory }: StepContext,
+): Promise<void> {
+  if (verdict === undefined) return;
+  const { state, error, errorCode, exitCode } = verdict;
+  const record = tools.records.find(key);
+  const isRepeatable = state === 'interrupted' && !hasBegun(memory);
+  // After the reboot it begins again.
+  if (isRepeatable && (record?.attempts ?? 0) < MOST_ATTEMPTS) return;
+  await tools.records.update(key, () => ({
+    end: {
+      result: state === 'stopped' ? 'canceled' : 'failure',
+      message: error,
+      exitCode,
+      ...(errorCode === undefined ? {} : { errorCode }),
+      at: unixNow(),
+    },
+  }));
+}

@@ -1,0 +1,16 @@
+import type { FeatureContext } from '../../feature.ts';
+import type { PackageTools } from '../../packages/package-tools.ts';
+import type { FleetSettings } from '../options.ts';
+import type { ActionRecords } from '../records/records.ts';
+import type { Downloads } from '../records/downloads.ts';
+import type { Baseline } from './baseline.ts';
+
+/** What the job of an action works with. */
+export interface FleetJobTools extends PackageTools {
+  paths: FeatureContext['paths'];
+  scriptEnvironment: FeatureContext['scriptEnvironment'];
+  settings: () => FleetSettings;
+  records: ActionRecords;
+  downloads: Downloads;
+  baseline: Baseline;
+}

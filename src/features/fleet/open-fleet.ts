@@ -1,0 +1,100 @@
+import { join } from 'node:path';
+import { valuesOf } from '../../config/config.ts';
+import type { Metric } from '../../http/metrics-text.ts';
+import type { Job } from '../../jobs/job.ts';
+import type { Plan } from '../../jobs/plan.ts';
+import { isEnded } from '../../jobs/states.ts';
+import type { FeatureContext } from '../feature.ts';
+import type { PackageTools } from '../packages/package-tools.ts';
+import { createAgent, type Agent } from './agent/agent.ts';
+import { createKnown, type Fleet, type Server } from './agent/fleet.ts';
+import { FLEET_JOB } from './agent/jobs.ts';
+import { createDdiClient } from './ddi/client.ts';
+import { createConnection } from './ddi/connection.ts';
+import { readCredentials } from './ddi/credentials.ts';
+import { createBaseline } from './job/baseline.ts';
+import { fleetPlan } from './job/plan.ts';
+import type { FleetJobTools } from './job/tools.ts';
+import { fleetMetrics } from './metrics.ts';
+import { FLEET_SECTION } from './options.ts';
+import { createDownloads } from './records/downloads.ts';
+import { openRecords, type ActionRecords } from './records/records.ts';
+import { addressKey } from './work/action-key.ts';
+
+/** All of the fleet that is loaded once there is a server, or a job of one. */
+export interface OpenFleet {
+  agent: Agent;
+  fleet: Fleet;
+  plan: (job: Job) => Plan;
+  metrics: () => Metric[];
+  close: () => Promise<void>;
+}
+
+export interface FleetOptions {
+  context: FeatureContext;
+  tools: PackageTools;
+  deviceId: () => Promise<string>;
+}
+
+export async function openFleet({ context, tools, deviceId }: FleetOptions): Promise<OpenFleet> {
+  const { paths, config, queue } = context;
+  const settings = () => valuesOf(config(), FLEET_SECTION);
+  const folder = join(paths.stateDir, 'fleet');
+  const records = await openRecords(join(folder, 'actions'));
+  const downloads = createDownloads(join(paths.uploadDir, 'fleet'));
+  const connect = async (): Promise<Server> => {
+    const { server, tenant, controller_id: wanted } = settings();
+    const address = { server, tenant, controllerId: wanted === '' ? await deviceId() : wanted };
+    const connection = createConnection(server, await readCredentials(settings()));
+    const client = createDdiClient(address, connection);
+    return { client, address, from: addressKey(address) };
+  };
+  const fleet: Fleet = {
+    ...context,
+    settings,
+    maxDownloadMb: () => config().main.upload_max_mb,
+    manager: tools.manager,
+    records,
+    downloads,
+    known: createKnown(),
+    connect,
+    wake: () => agent.wake(),
+  };
+  const agent = createAgent({ fleet, notes: context.notes });
+  const stopWatching = queue.onChange(({ kind, state }) => {
+    if (kind === FLEET_JOB && isEnded(state)) agent.wake();
+  });
+  const jobTools = jobToolsOf({ context, tools, records, downloads, folder });
+  return {
+    agent,
+    fleet,
+    plan: (job) => fleetPlan(jobTools, job),
+    metrics: () => fleetMetrics({ agent, fleet }),
+    close: async () => {
+      stopWatching();
+      await agent.close();
+    },
+  };
+}
+
+function jobToolsOf({
+  context: { config, paths, scriptEnvironment },
+  tools,
+  records,
+  downloads,
+  folder,
+}: Pick<FleetOptions, 'context' | 'tools'> & {
+  records: ActionRecords;
+  downloads: Fleet['downloads'];
+  folder: string;
+}): FleetJobTools {
+  return {
+    ...tools,
+    paths,
+    scriptEnvironment,
+    settings: () => valuesOf(config(), FLEET_SECTION),
+    records,
+    downloads,
+    baseline: createBaseline(join(folder, 'before.json')),
+  };
+}

@@ -1,0 +1,120 @@
+import { isLoopback } from '../../config/loopback.ts';
+import {
+  choice,
+  emptyOrAbsolute,
+  integer,
+  list,
+  text,
+  type Section,
+  type ValuesOf,
+} from '../../config/option.ts';
+
+/** What a fleet server may be allowed to do with this device. */
+export const ABILITIES = [
+  'install',
+  'upgrade',
+  'remove',
+  'run',
+  'self_upgrade',
+  'settings',
+] as const;
+
+const OPTIONS = {
+  server: text(
+    'address of the fleet server: https://host[:port][/prefix]; empty: none',
+    '',
+    serverAddress,
+  ),
+  tenant: text('tenant at the server', 'DEFAULT', tenantName),
+  controller_id: text('name of this device at the server; empty: its own id', '', controllerId),
+  token_file: text(
+    'file (mode 0600) with "TargetToken TOKEN" or "GatewayToken TOKEN"; a bare one is the former',
+    '',
+    emptyOrAbsolute,
+  ),
+  ca_file: text('file with the only certificate authority that counts', '', emptyOrAbsolute),
+  cert_file: text('file with a client certificate', '', emptyOrAbsolute),
+  cert_key_file: text('file (mode 0600) with its private key', '', emptyOrAbsolute),
+  key_file: text(
+    'file with a public usign key: only what is signed with it is done',
+    '',
+    emptyOrAbsolute,
+  ),
+  confirm: choice('whether the owner is asked before anything that is not forced', ['auto', 'ask']),
+  allow: list('what the server may do', ['install', 'upgrade'], ability),
+  settings: list('settings that it may change: CONFIG.SECTION.OPTION', [], settingName),
+  interval_max_s: integer('longest pause between two polls, in seconds', 86_400, [30, 86_400]),
+  tags: list('what operators may filter by: KEY=VALUE', [], tag),
+  report_apps: choice('whether the server is sent the list of installed apps', ['no', 'yes']),
+};
+
+export type FleetSettings = ValuesOf<typeof OPTIONS>;
+
+/** `config depotd 'fleet'`: the server that rolls out to this device among many. */
+export const FLEET_SECTION: Section<typeof OPTIONS> = {
+  name: 'fleet',
+  options: OPTIONS,
+  contradictions: ({ server, token_file: token, cert_file: cert, cert_key_file: key }) => [
+    ...(server !== '' && token === '' && cert === ''
+      ? [
+          {
+            options: ['token_file', 'server'] as const,
+            message: 'cannot use fleet.server without fleet.token_file or fleet.cert_file',
+          },
+        ]
+      : []),
+    ...((cert === '') === (key === '')
+      ? []
+      : [
+          {
+            options: ['cert_key_file', 'cert_file'] as const,
+            message: 'cannot use one of fleet.cert_file and fleet.cert_key_file without the other',
+          },
+        ]),
+  ],
+};
+
+/** Without TLS anybody on the way is root on this device, so that only this host may be so. */
+function serverAddress(value: string): string {
+  if (value === '') return value;
+  const url = URL.canParse(value) ? new URL(value) : undefined;
+  const hasMore = [url?.username, url?.password, url?.search, url?.hash].some(
+    (part) => part !== '',
+  );
+  if (url === undefined || hasMore || !isSafe(url)) {
+    throw new Error('https://host[:port][/prefix] is expected');
+  }
+  return value.replace(/\/+$/, '');
+}
+
+function isSafe({ protocol, hostname }: URL): boolean {
+  if (protocol === 'https:') return true;
+  const host = hostname.replace(/^\[|\]$/g, '');
+  return protocol === 'http:' && (host === 'localhost' || isLoopback(host));
+}
+
+function tenantName(value: string): string {
+  if (/^[A-Za-z0-9_-][A-Za-z0-9._-]{0,39}$/.test(value)) return value;
+  throw new Error('at most 40 letters, digits and . _ - are expected');
+}
+
+/** Fewer characters than the server allows: it must be the same in a path, escaped or not. */
+function controllerId(value: string): string {
+  if (value === '' || /^[A-Za-z0-9_-][A-Za-z0-9._:-]{0,127}$/.test(value)) return value;
+  throw new Error('at most 128 letters, digits and . _ : - are expected');
+}
+
+function ability(value: string): string {
+  if (ABILITIES.some((name) => name === value)) return value;
+  throw new Error(`one of ${ABILITIES.join(', ')} is expected`);
+}
+
+function settingName(value: string): string {
+  if (/^[A-Za-z0-9_-]+\.[A-Za-z0-9_]+\.[A-Za-z0-9_]+$/.test(value)) return value;
+  throw new Error('CONFIG.SECTION.OPTION is expected');
+}
+
+function tag(value: string): string {
+  if (/^[A-Za-z0-9_.-]{1,64}=[^\0-\x1f<>]{0,128}$/.test(value)) return value;
+  throw new Error('KEY=VALUE is expected, with at most 128 characters of a value');
+}

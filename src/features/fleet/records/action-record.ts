@@ -1,0 +1,54 @@
+import * as v from 'valibot';
+import { workSchema } from '../work/work.ts';
+
+/**
+ * How an action ended on this device. `downloaded`: its files are here, and no more was asked for.
+ */
+const endSchema = v.object({
+  result: v.picklist(['success', 'failure', 'canceled', 'downloaded']),
+  message: v.string(),
+  /** As a job's `error_code`. */
+  errorCode: v.optional(v.string()),
+  exitCode: v.optional(v.number()),
+  /** Unix seconds. */
+  at: v.number(),
+});
+export type ActionEnd = v.InferOutput<typeof endSchema>;
+
+export const recordSchema = v.object({
+  /** As `actionKey` makes it. */
+  key: v.string(),
+  /** The server's address, as `addressKey` makes it: nobody else is sent the end. */
+  from: v.string(),
+  /** The id that the server gave it. */
+  actionId: v.string(),
+  /** What it is to do; undefined if that could not be read. */
+  work: v.optional(workSchema),
+  title: v.string(),
+  createdAt: v.number(),
+  /** The owner's answer, if one was asked for. */
+  consent: v.optional(v.picklist(['given', 'denied'])),
+  /** Whether the server has asked for it to be canceled. */
+  isCancelAsked: v.optional(v.boolean(), false),
+  /** How often a job was begun for it: again only if the one before had changed nothing. */
+  attempts: v.number(),
+  jobId: v.optional(v.string()),
+  /** Unix seconds of the request for the self-upgrade, which is a job of its own. */
+  selfUpgradeAt: v.optional(v.number()),
+  end: v.optional(endSchema),
+  /** Whether the server has the end, or will never take it. */
+  isReported: v.boolean(),
+  /** Times that the server did not know the action when it was sent the end. */
+  unknownReports: v.optional(v.number(), 0),
+});
+
+/**
+ * One action of the server's, on record before anything of it begins. Invariants:
+ *  - an end never changes, and is on the medium before the server is sent it;
+ *  - an action with an end is never begun again, whatever the server offers.
+ */
+export type ActionRecord = v.InferOutput<typeof recordSchema>;
+
+export function isOpen({ end }: ActionRecord): boolean {
+  return end === undefined;
+}

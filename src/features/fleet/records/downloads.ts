@@ -1,0 +1,186 @@
+import { createHash, type Hash } from 'node:crypto';
+import { constants, createReadStream } from 'node:fs';
+import { open, readdir, rename, rm, stat, statfs, type FileHandle } from 'node:fs/promises';
+import type { IncomingMessage } from 'node:http';
+import { join } from 'node:path';
+import { isDiskFull } from '../../../device/disk-full.ts';
+import { openPrivateFolder } from '../../../device/private-folder.ts';
+import { DepotError, reasonOf } from '../../../errors.ts';
+import type { WantedFile } from '../work/work.ts';
+
+/** Answers the bytes of a file from an offset, or all of it. */
+export type OpenSource = (from: number, signal: AbortSignal) => Promise<IncomingMessage>;
+
+/**
+ * Files of actions, each named by its SHA-256, never by what the server calls it. Invariants:
+ *  - a file under its own name is whole, and has that hash;
+ *  - one that is not whole yet ends in `.part`, and goes on where it ends;
+ *  - no file grows beyond what was announced, and none begins for which there is no room.
+ */
+export interface Downloads {
+  fileOf: (file: FileName) => string;
+  /** Whether it is there, whole: read and hashed again. */
+  isWhole: (file: FileName) => Promise<boolean>;
+  /** @throws DepotError too_large, no_space; checksum trouble is bad_request */
+  fetch: (file: WantedFile, source: OpenSource, signal: AbortSignal) => Promise<void>;
+  /** Bytes that are there of a file, whole or not. */
+  size: (file: FileName) => Promise<number>;
+  /** Removes all others. */
+  keepOnly: (hashes: ReadonlySet<string>) => Promise<void>;
+}
+
+type FileName = Pick<WantedFile, 'sha256' | 'ending'>;
+
+/** Left free beside the files that are fetched. */
+const FREE_BYTES = 2 * 1024 ** 2;
+
+export function createDownloads(folder: string): Downloads {
+  const fileOf = ({ sha256, ending }: FileName): string => join(folder, `${sha256}.${ending}`);
+  const partOf = (file: FileName): string => `${fileOf(file)}.part`;
+  const size = async (path: string): Promise<number> =>
+    stat(path).then(
+      (entry) => entry.size,
+      () => 0,
+    );
+  return {
+    fileOf,
+    isWhole: async (file) => (await hashOf(fileOf(file))) === file.sha256,
+    size: async (file) => Math.max(await size(fileOf(file)), await size(partOf(file))),
+    fetch: async (wanted, source, signal) => {
+      const part = partOf(wanted);
+      const directory = await openPrivateFolder(folder);
+      try {
+        if ((await hashOf(fileOf(wanted))) === wanted.sha256) return;
+        await checkSpace(folder, wanted, await size(part));
+        await receive(part, wanted, (from) => source(from, signal));
+        await rename(part, fileOf(wanted));
+        await directory.sync();
+      } finally {
+        await directory.close();
+      }
+    },
+    keepOnly: async (hashes) => {
+      for (const name of await readdir(folder).catch(() => [])) {
+        if (!hashes.has(name.split('.')[0] ?? '')) await rm(join(folder, name), { force: true });
+      }
+    },
+  };
+}
+
+async function checkSpace(folder: string, wanted: WantedFile, there: number): Promise<void> {
+  const { bavail, bsize } = await statfs(folder);
+  const [free, needed] = [bavail * bsize, wanted.bytes - there + FREE_BYTES];
+  if (needed <= free) return;
+  throw new DepotError(
+    'no_space',
+    `cannot download ${wanted.label}: ${needed} bytes are needed, ${free} are free`,
+  );
+}
+
+async function receive(
+  part: string,
+  wanted: WantedFile,
+  source: (from: number) => Promise<IncomingMessage>,
+): Promise<void> {
+  const file = await openPart(part);
+  try {
+    const { size } = await file.stat();
+    const known = size < wanted.bytes ? size : 0;
+    const response = await source(known);
+    const from = startOf(response, known, wanted);
+    await file.truncate(from);
+    const hash = createHash('sha256');
+    if (from > 0) await hashInto(hash, part);
+    await writeAll(file, { response, from, wanted, hash });
+    await file.sync();
+    const found = hash.digest('hex');
+    if (found === wanted.sha256) return;
+    await file.truncate(0);
+    throw new DepotError(
+      'bad_request',
+      `cannot use ${wanted.label}: its SHA-256 is ${found}, and ${wanted.sha256} was announced`,
+    );
+  } finally {
+    await file.close();
+  }
+}
+
+function openPart(path: string): Promise<FileHandle> {
+  const { O_RDWR, O_CREAT, O_NOFOLLOW } = constants;
+  return open(path, O_RDWR | O_CREAT | O_NOFOLLOW, 0o600);
+}
+
+/**
+ * Where the answer begins (RFC 9110, sections 14.4 and 15.3.7); a server may send all of it.
+ * @throws DepotError upstream_unreachable
+ */
+function startOf(response: IncomingMessage, known: number, { label }: WantedFile): number {
+  const { statusCode = 0, headers } = response;
+  const start = /^bytes (\d+)-/.exec(headers['content-range'] ?? '')?.[1];
+  if (statusCode === 200) return 0;
+  if (statusCode === 206 && Number(start) === known) return known;
+  response.destroy();
+  throw new DepotError(
+    'upstream_unreachable',
+    `cannot download ${label}: the fleet server answered ${statusCode}`,
+  );
+}
+
+async function hashInto(hash: Hash, path: string): Promise<void> {
+  for await (const piece of createReadStream(path) as AsyncIterable<Buffer>) hash.update(piece);
+}
+
+async function writeAll(
+  file: FileHandle,
+  task: { response: IncomingMessage; from: number; wanted: WantedFile; hash: Hash },
+): Promise<void> {
+  const { response, wanted, hash } = task;
+  let at = task.from;
+  try {
+    for await (const piece of response as AsyncIterable<Buffer>) {
+      if (at + piece.length > wanted.bytes) {
+        throw new DepotError('too_large', `it has more than the ${wanted.bytes} bytes announced`);
+      }
+      hash.update(piece);
+      for (let done = 0; done < piece.length;) {
+        done += (await file.write(piece, done, piece.length - done, at + done)).bytesWritten;
+      }
+      at += piece.length;
+    }
+  } catch (error) {
+    response.destroy();
+    throw asFailure(wanted, error);
+  }
+  if (at === wanted.bytes) return;
+  throw new DepotError(
+    'upstream_unreachable',
+    `cannot download ${wanted.label}: it ended after ${at} of ${wanted.bytes} bytes`,
+  );
+}
+
+function asFailure({ label }: WantedFile, error: unknown): DepotError {
+  const isFull = isDiskFull(error);
+  const code = error instanceof DepotError ? error.code : 'upstream_unreachable';
+  return new DepotError(
+    isFull ? 'no_space' : code,
+    `cannot download ${label}: ${isFull ? 'the disk is full' : reasonOf(error)}`,
+    { cause: error },
+  );
+}
+
+/** @returns undefined if there is no such file */
+async function hashOf(path: string): Promise<string | undefined> {
+  const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW).catch(() => undefined);
+  if (file === undefined) return undefined;
+  const hash = createHash('sha256');
+  try {
+    for await (const piece of file.createReadStream({
+      autoClose: false,
+    }) as AsyncIterable<Buffer>) {
+      hash.update(piece);
+    }
+    return hash.digest('hex');
+  } finally {
+    await file.close();
+  }
+}

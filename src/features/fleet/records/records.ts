@@ -1,0 +1,120 @@
+import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import * as v from 'valibot';
+import { replaceFile, syncFolder } from '../../../device/durable-file.ts';
+import { systemCode } from '../../../errors.ts';
+import { unixNow } from '../../../jobs/job.ts';
+import { isOpen, recordSchema, type ActionRecord } from './action-record.ts';
+
+/** The actions that this device knows, one file each. */
+export interface ActionRecords {
+  find: (key: string) => ActionRecord | undefined;
+  /** Oldest first. */
+  all: () => ActionRecord[];
+  /** Resolves when the record is on the medium. */
+  add: (record: ActionRecord) => Promise<void>;
+  /**
+   * Resolves when the change is on the medium. Changes of one record follow one another.
+   * @returns the record as it is then; undefined if there is none
+   */
+  update: (
+    key: string,
+    change: (record: ActionRecord) => Partial<ActionRecord>,
+  ) => Promise<ActionRecord | undefined>;
+}
+
+/** Beyond it the oldest that are over go: flash is small. */
+const MOST_RECORDS = 200;
+const FILE_NAME = /^([0-9a-f]{64})\.json$/;
+
+export async function openRecords(folder: string): Promise<ActionRecords> {
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  const known = await readAll(folder);
+  const fileOf = (key: string): string => join(folder, `${key}.json`);
+  let last: Promise<unknown> = Promise.resolve();
+  const next = <Value>(work: () => Promise<Value>): Promise<Value> => {
+    const done = last.then(work);
+    last = done.catch(() => undefined);
+    return done;
+  };
+  const write = async (record: ActionRecord): Promise<void> => {
+    await replaceFile(fileOf(record.key), `${JSON.stringify(record)}\n`);
+    known.set(record.key, record);
+  };
+  const all = (): ActionRecord[] => [...known.values()];
+  const prune = async (): Promise<void> => {
+    const over = all().filter((record) => !isOpen(record) && record.isReported);
+    for (const { key } of over.slice(0, Math.max(0, known.size - MOST_RECORDS))) {
+      await rm(fileOf(key), { force: true });
+      known.delete(key);
+    }
+  };
+  return {
+    find: (key) => known.get(key),
+    all,
+    add: (record) =>
+      next(async () => {
+        await write(record);
+        // The folder may be as new as the file.
+        await syncFolder(join(folder, '..'));
+        await prune();
+      }),
+    update: (key, change) =>
+      next(async () => {
+        const record = known.get(key);
+        if (record === undefined) return undefined;
+        const changed = { ...record, ...change(record) };
+        // An end never changes.
+        const whole = record.end === undefined ? changed : { ...changed, end: record.end };
+        await write(whole);
+        return whole;
+      }),
+  };
+}
+
+async function readAll(folder: string): Promise<Map<string, ActionRecord>> {
+  const records: ActionRecord[] = [];
+  for (const name of await readdir(folder)) {
+    const key = FILE_NAME.exec(name)?.[1];
+    if (key === undefined) continue;
+    records.push((await readOne(join(folder, name), key)) ?? damaged(key));
+  }
+  records.sort((a, b) => a.createdAt - b.createdAt);
+  return new Map(records.map((record) => [record.key, record]));
+}
+
+async function readOne(file: string, key: string): Promise<ActionRecord | undefined> {
+  const text = await readFile(file, 'utf8').catch((error: unknown) => {
+    // What cannot be read for the moment is no reason to begin the action again.
+    if (systemCode(error) === 'ENOENT') return '';
+    throw error;
+  });
+  try {
+    const result = v.safeParse(recordSchema, JSON.parse(text));
+    return result.success && result.output.key === key ? result.output : undefined;
+  } catch {
+    // A damaged one, as below.
+    return undefined;
+  }
+}
+
+/** Nobody knows how far it came, so that it is not begun again. */
+function damaged(key: string): ActionRecord {
+  return {
+    key,
+    from: '',
+    actionId: 'unknown',
+    isCancelAsked: false,
+    title: 'an action whose record is damaged',
+    createdAt: 0,
+    attempts: 0,
+    isReported: true,
+    unknownReports: 0,
+    end: {
+      result: 'failure',
+      message: 'cannot do the action: its record on this device is damaged',
+      errorCode: 'interrupted',
+      at: unixNow(),
+    },
+  };
+}

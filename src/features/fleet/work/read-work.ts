@@ -1,0 +1,150 @@
+import * as v from 'valibot';
+import { DepotError } from '../../../errors.ts';
+import { packageName } from '../../packages/names.ts';
+import type { Artifact, Chunk, Deployment } from '../ddi/schemas.ts';
+import type { WantedFile, Work, WorkFile } from './work.ts';
+
+/** Metadata of a module: what is to be done beside its files, and a signature over that text. */
+export const PLAN_KEY = 'depotd.plan';
+export const PLAN_SIGNATURE_KEY = 'depotd.plan.sig';
+
+const MOST_NAMES = 100;
+const MOST_VALUE_CHARACTERS = 1024;
+const names = v.optional(v.pipe(v.array(packageName), v.maxLength(MOST_NAMES)), []);
+
+/** Version 1 of `depotd.plan`. What it does not know is refused: it might be what matters. */
+const planSchema = v.strictObject({
+  version: v.literal(1),
+  install: names,
+  upgrade: names,
+  remove: names,
+  settings: v.optional(
+    v.record(
+      v.pipe(v.string(), v.regex(/^[A-Za-z0-9_-]+\.[A-Za-z0-9_]+\.[A-Za-z0-9_]+$/)),
+      // One line: a value of several could not be told from other options in a UCI file.
+      v.pipe(v.string(), v.maxLength(MOST_VALUE_CHARACTERS), v.regex(/^[^\0-\x1f\x7f]*$/)),
+    ),
+    {},
+  ),
+  self_upgrade: v.optional(v.boolean(), false),
+});
+
+/**
+ * What a distribution set asks for: the files of its modules, and what their plans say.
+ * @param ending of the package manager's own files
+ * @throws DepotError bad_request that names what cannot be read
+ */
+export function readWork({ chunks }: Pick<Deployment, 'chunks'>, ending: string): Work {
+  const plans = chunks.flatMap(plansOf);
+  const all = chunks.flatMap((chunk) => filesOf(chunk, ending));
+
+  const work: Work = {
+    title: titleOf(chunks),
+    files: uniqueFiles(all),
+    signatures: all.filter(({ kind }) => kind === 'signature').map(downloadOf),
+    install: unique(plans.flatMap(({ install }) => install)),
+    upgrade: unique(plans.flatMap(({ upgrade }) => upgrade)),
+    remove: unique(plans.flatMap(({ remove }) => remove)),
+    settings: mergeSettings(plans.map(({ settings }) => settings)),
+    selfUpgrade: plans.some(({ self_upgrade: isAsked }) => isAsked),
+  };
+  checkContradictions(work);
+  return work;
+}
+
+function refused(why: string): DepotError {
+  return new DepotError('bad_request', `cannot do the action: ${why}`);
+}
+
+function plansOf({ name, metadata }: Chunk): v.InferOutput<typeof planSchema>[] {
+  return metadata
+    .filter(({ key }) => key === PLAN_KEY)
+    .map(({ value }) => {
+      const result = v.safeParse(planSchema, parseJson(value));
+      if (result.success) return result.output;
+      const [issue] = result.issues;
+      const field = v.getDotPath(issue) ?? 'it';
+      throw refused(`${PLAN_KEY} of ${shown(name)}: ${shown(field)}: ${shown(issue.message, 200)}`);
+    });
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    // The schema refuses it.
+    return undefined;
+  }
+}
+
+type FoundFile = Omit<WorkFile, 'kind'> & { kind: WorkFile['kind'] | 'signature' };
+
+function filesOf({ artifacts }: Chunk, ending: string): FoundFile[] {
+  return artifacts.map((artifact) => {
+    const signature = artifacts.find(({ filename }) => filename === `${artifact.filename}.sig`);
+    return {
+      sha256: artifact.hashes.sha256,
+      bytes: artifact.size,
+      label: shown(artifact.filename),
+      ...kindOf(artifact, ending),
+      ...(signature === undefined ? {} : { signature: signature.hashes.sha256 }),
+    };
+  });
+}
+
+function kindOf({ filename }: Artifact, ending: string): Pick<FoundFile, 'kind' | 'ending'> {
+  const name = filename.toLowerCase();
+  if (name.endsWith(`.${ending}`)) return { kind: 'package', ending };
+  if (name.endsWith('.run')) return { kind: 'program', ending: 'run' };
+  if (name.endsWith('.sig')) return { kind: 'signature', ending: 'sig' };
+  throw refused(`${shown(filename)} ends neither in .${ending} nor in .run`);
+}
+
+function downloadOf({ sha256, bytes, label, ending }: FoundFile): WantedFile {
+  return { sha256, bytes, label, ending };
+}
+
+/** By content. Packages stand before programs. */
+function uniqueFiles(files: readonly FoundFile[]): WorkFile[] {
+  const found = new Map<string, WorkFile>();
+  for (const { kind, ...file } of files) {
+    if (kind !== 'signature' && !found.has(file.sha256)) found.set(file.sha256, { ...file, kind });
+  }
+  const rank = ({ kind, label }: WorkFile): string => `${kind} ${label}`;
+  return [...found.values()].sort((a, b) => (rank(a) < rank(b) ? -1 : 1));
+}
+
+function unique<Name>(list: readonly Name[]): Name[] {
+  return [...new Set(list)];
+}
+
+function mergeSettings(all: readonly Readonly<Record<string, string>>[]): Record<string, string> {
+  const merged = new Map<string, string>();
+  for (const [name, value] of all.flatMap((settings) => Object.entries(settings))) {
+    if (merged.has(name) && merged.get(name) !== value) {
+      throw refused(`two modules set ${name} to different values`);
+    }
+    merged.set(name, value);
+  }
+  return Object.fromEntries(merged);
+}
+
+function checkContradictions(work: Work): void {
+  const { files, install, upgrade, remove, settings, selfUpgrade } = work;
+  const twice = remove.find((name) => [...install, ...upgrade].includes(name));
+  if (twice !== undefined) throw refused(`it installs and removes ${twice}`);
+  const count = files.length + install.length + upgrade.length + remove.length;
+  if (count + Object.keys(settings).length === 0 && !selfUpgrade) {
+    throw refused(`it has no file and no ${PLAN_KEY}`);
+  }
+}
+
+function titleOf(chunks: readonly Chunk[]): string {
+  const titles = chunks.map(({ name, version }) => `${shown(name)} ${shown(version)}`);
+  return unique(titles).sort().join(', ').slice(0, 200);
+}
+
+/** Without what a terminal or a log would take for more than text. */
+export function shown(text: string, most = 128): string {
+  return text.replace(/[^\p{L}\p{N}\p{M}\p{P}\p{S} ]/gu, '').slice(0, most);
+}

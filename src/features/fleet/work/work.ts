@@ -1,0 +1,48 @@
+import * as v from 'valibot';
+import { packageName } from '../../packages/names.ts';
+
+/** What one distribution set is to do with the device, as it was read and checked. */
+export type Work = v.InferOutput<typeof workSchema>;
+export type WorkFile = v.InferOutput<typeof fileSchema>;
+
+const sha256 = v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/));
+
+/** A file to be downloaded. */
+const downloadSchema = v.object({
+  /** Names the file in depotd's own folder, too. */
+  sha256,
+  bytes: v.number(),
+  /** How the server calls it, fit to be shown. */
+  label: v.string(),
+  /** How its name ends in depotd's own folder: package managers go by that. */
+  ending: v.pipe(v.string(), v.regex(/^[a-z]{1,8}$/)),
+});
+export type WantedFile = v.InferOutput<typeof downloadSchema>;
+
+const fileSchema = v.object({
+  ...downloadSchema.entries,
+  kind: v.picklist(['package', 'program']),
+  /** Signature of the content (usign), if one came with it. */
+  signature: v.optional(sha256),
+});
+
+const names = v.array(packageName);
+
+export const workSchema = v.object({
+  /** What people read of it. */
+  title: v.string(),
+  files: v.array(fileSchema),
+  /** Files that hold signatures. */
+  signatures: v.array(downloadSchema),
+  install: names,
+  upgrade: names,
+  remove: names,
+  /** By `CONFIG.SECTION.OPTION`. */
+  settings: v.record(v.string(), v.string()),
+  selfUpgrade: v.boolean(),
+});
+
+/** All that is to be downloaded. */
+export function downloadsOf({ files, signatures }: Work): WantedFile[] {
+  return [...files, ...signatures];
+}

@@ -1,0 +1,84 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+
+import { createFleetDevice, ipk, moduleOf, planOf, type FleetDevice } from './fleet-device.ts';
+import type { FleetServer } from './fleet-server.ts';
+import { createHawkbit } from './hawkbit.ts';
+import { createStandIn } from './stand-in.ts';
+
+/** Against the stand-in, and against a real hawkBit if `HAWKBIT` is its address. */
+const SERVERS: [string, () => Promise<FleetServer>][] = [['the stand-in', createStandIn]];
+const url = process.env.HAWKBIT;
+if (url !== undefined) SERVERS.push(['hawkBit', () => Promise.resolve(createHawkbit(url))]);
+
+describe.each(SERVERS)('a device of %s', (_, createServer) => {
+  let server: FleetServer;
+  let on: FleetDevice;
+  const everything = ['install', 'upgrade', 'remove', 'run', 'settings'];
+
+  beforeEach(async () => {
+    server = await createServer();
+    on = await createFleetDevice(server, { set: everything.map((name) => `fleet.allow=${name}`) });
+  });
+  afterEach(async () => {
+    await on.close();
+    await server.close();
+  });
+
+  const rollOut = async (...modules: Parameters<FleetServer['publish']>[0]): Promise<string> =>
+    server.assign(await server.publish(modules), on.id);
+
+  test('says what operators filter by with its first poll', async () => {
+    await on.poll();
+
+    expect(await server.attributes(on.id)).toMatchObject({
+      arch: 'x86_64',
+      package_manager: 'opkg',
+      release: '22.03.7',
+    });
+  });
+
+  test('installs the packages of a distribution set, and closes its action with success', async () => {
+    const action = await rollOut(moduleOf(ipk('one')), moduleOf(ipk('two'), ipk('three')));
+
+    expect(await on.over(action)).toMatchObject({ status: 'finished' });
+    const database = await on.device.database();
+    expect([...database.keys()]).toEqual(expect.arrayContaining(['one', 'two', 'three']));
+    expect((await on.status()).action).toMatchObject({ result: 'success', is_reported: true });
+  });
+
+  test('installs, and removes, what a plan names', async () => {
+    await on.over(await rollOut(moduleOf(ipk('old'))));
+    const action = await rollOut(planOf({ version: 1, install: ['tiny-01'], remove: ['old'] }));
+
+    expect(await on.over(action)).toMatchObject({ status: 'finished' });
+    const database = await on.device.database();
+    expect(database.has('tiny-01')).toBe(true);
+    expect(database.has('old')).toBe(false);
+  });
+
+  test('closes an action with failure if a package cannot be installed, and takes back the others', async () => {
+    const good = ipk('good');
+    const bad = ipk('zbad', { fields: { Depends: 'absent-package' } });
+    const action = await rollOut(moduleOf(good, bad));
+
+    const { status, messages } = await on.over(action);
+
+    expect(status).toBe('error');
+    expect(messages.join('\n')).toContain('cannot install zbad');
+    expect(messages.join('\n')).not.toContain('<');
+    expect([...(await on.device.database()).keys()]).toEqual(['libc']);
+  });
+
+  test('refuses what its owner does not allow, before anything is fetched', async () => {
+    const action = await rollOut(planOf({ version: 1, self_upgrade: true }), moduleOf(ipk('one')));
+
+    const { status, messages } = await on.over(action);
+
+    expect(status).toBe('error');
+    expect(messages.join('\n')).toContain(
+      'fleet.allow of this device does not have "self_upgrade"',
+    );
+    expect(messages.join('\n')).toContain('error_code not_allowed');
+    expect([...(await on.device.database()).keys()]).toEqual(['libc']);
+  });
+});

@@ -1,0 +1,101 @@
+import type { ActionState, FleetServer } from './fleet-server.ts';
+
+/** A running hawkBit, by its management interface: `HAWKBIT=http://127.0.0.1:8080`. */
+export function createHawkbit(url: string): FleetServer {
+  const run = Date.now().toString(36);
+  let count = 0;
+  const ask = async (method: string, path: string, body?: object): Promise<unknown> => {
+    const isForm = body instanceof FormData;
+    const answer = await fetch(`${url}/rest/v1${path}`, {
+      method,
+      headers: {
+        authorization: `Basic ${Buffer.from('admin:admin').toString('base64')}`,
+        ...(isForm ? {} : { 'content-type': 'application/json' }),
+      },
+      ...(body === undefined ? {} : { body: isForm ? body : JSON.stringify(body) }),
+    });
+    const text = await answer.text();
+    if (!answer.ok) throw new Error(`cannot ${method} ${path}: ${answer.status} ${text}`);
+    return text === '' ? undefined : JSON.parse(text);
+  };
+  const first = async (path: string, body: object): Promise<string> => {
+    const [made] = (await ask('POST', path, [body])) as { id: number }[];
+    return String(made?.id);
+  };
+  const publishModule = async ({
+    files = {},
+    metadata = {},
+  }: Parameters<FleetServer['publish']>[0][number]): Promise<string> => {
+    const name = `m-${run}-${(count += 1)}`;
+    const id = await first('/softwaremodules', { name, version: '1.0', type: 'application' });
+    for (const [fileName, content] of Object.entries(files)) {
+      const form = new FormData();
+      form.append('file', new Blob([new Uint8Array(content)]), fileName);
+      await ask('POST', `/softwaremodules/${id}/artifacts`, form);
+    }
+    const entries = Object.entries(metadata).map(([key, value]) => ({
+      key,
+      value,
+      targetVisible: true,
+    }));
+    if (entries.length > 0) await ask('POST', `/softwaremodules/${id}/metadata`, entries);
+    return id;
+  };
+
+  return {
+    url,
+    tenant: 'DEFAULT',
+    addTarget: async (id) => {
+      await ask('POST', '/targets', [{ controllerId: id, name: id }]);
+      return ((await ask('GET', `/targets/${id}`)) as { securityToken: string }).securityToken;
+    },
+    publish: async (modules) => {
+      const ids: string[] = [];
+      for (const module of modules) ids.push(await publishModule(module));
+      const name = `d-${run}-${(count += 1)}`;
+      const set = { name, version: '1.0', type: 'app', modules: ids.map((id) => ({ id })) };
+      return first('/distributionsets', set);
+    },
+    assign: async (set, target, { type = 'forced', window, isConfirmed } = {}) => {
+      const body = {
+        id: target,
+        type,
+        ...(window === undefined ? {} : { maintenanceWindow: windowOf(window) }),
+        ...(isConfirmed === false ? { confirmationRequired: true } : {}),
+      };
+      const made = (await ask('POST', `/distributionsets/${set}/assignedTargets`, [body])) as {
+        assignedActions: { id: number }[];
+      };
+      return String(made.assignedActions[0]?.id);
+    },
+    cancel: async (target, action) => {
+      await ask('DELETE', `/targets/${target}/actions/${action}`);
+    },
+    action: (target, action) => stateOf(ask, `/targets/${target}/actions/${action}`),
+    attributes: async (target) =>
+      (await ask('GET', `/targets/${target}/attributes`)) as Record<string, string>,
+    close: () => Promise.resolve(),
+  };
+}
+
+type Ask = (method: string, path: string, body?: object) => Promise<unknown>;
+
+async function stateOf(ask: Ask, path: string): Promise<ActionState> {
+  const { status, active } = (await ask('GET', path)) as { status: string; active?: boolean };
+  const { content } = (await ask('GET', `${path}/status?limit=500`)) as {
+    content: { id: number; messages: string[] }[];
+  };
+  const sorted = content.toSorted((a, b) => a.id - b.id);
+  return {
+    status,
+    isActive: active ?? !['finished', 'error', 'canceled'].includes(status),
+    messages: sorted.flatMap(({ messages }) => messages),
+  };
+}
+
+/** Open from now on for an hour, or at another time of the day. */
+function windowOf(window: 'open' | 'closed'): object {
+  const at = new Date(Date.now() + (window === 'open' ? -60_000 : 6 * 3_600_000));
+  const schedule = `0 ${at.getUTCMinutes()} ${at.getUTCHours()} * * ?`;
+  return { schedule, duration: '01:00:00', timezone: '+00:00' };
+}
