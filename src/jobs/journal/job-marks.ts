@@ -35,7 +35,7 @@ export async function openMarks(folder: string): Promise<JobMarks> {
     has: (id) => known?.has(id) ?? true,
     add: async (ids) => {
       if (ids.length === 0) return;
-      if (!isThere) await mkdir(folder, { recursive: true, mode: 0o700 });
+      if (!isThere) await makeFolder(folder);
       isThere = true;
       await Promise.all(ids.map((id) => touch(fileOf(id))));
       await syncFolder(folder);
@@ -49,6 +49,13 @@ export async function openMarks(folder: string): Promise<JobMarks> {
       for (const id of names ?? []) if (!isKnown(id)) removeLater(id);
     },
   };
+}
+
+/** On a full disk Node says of a recursive one that the folder is not there. */
+async function makeFolder(folder: string): Promise<void> {
+  await mkdir(folder, { mode: 0o700 }).catch((error: unknown) => {
+    if (systemCode(error) !== 'EEXIST') throw error;
+  });
 }
 
 async function touch(file: string): Promise<void> {
