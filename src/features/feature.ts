@@ -108,7 +108,7 @@ export interface Overview {
 }
 
 export interface HealthReport {
-  /** What keeps the daemon from its work, one sentence each: any of them makes /healthz fail. */
+  /** What keeps the daemon from its work, one sentence each. If there is one, /healthz fails. */
   problems?: readonly string[];
   /** Members that /healthz shows beside its own. */
   facts?: Readonly<Record<string, unknown>>;

@@ -24,7 +24,7 @@ export type Step = Act | CommandStep;
 
 interface StepBase {
   /**
-   * Names the step in records, for as long as any version of depotd may read them: a step that
+   * Names the step in records, for as long as a version of depotd may read them: a step that
    * changes its meaning gets another id, and one that changes its label keeps it.
    */
   id: string;

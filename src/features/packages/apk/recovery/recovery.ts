@@ -28,7 +28,7 @@ export async function leftoversOf(
 /**
  * Brings record and disk together after a command that was cut off. apk does all of it again, since
  * it knows nothing of what it did: from what was fetched, or from what was kept. Only then can an
- * installation be taken back as any other; its scripts are not run for that. An upgrade and a
+ * installation be taken back like others; its scripts are not run for that. An upgrade and a
  * removal are finished, with their scripts, or without if these are what hangs or fails.
  */
 export async function finishCutOff(
