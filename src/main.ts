@@ -80,12 +80,15 @@ function obeySignals(starting: Promise<Daemon>): void {
   const stop = (): void => {
     if (isStopping) return;
     isStopping = true;
-    void starting
-      .then((daemon) => daemon.stop())
-      .then(
-        () => process.exit(0),
-        () => undefined,
-      );
+    void starting.then(
+      (daemon) =>
+        daemon.stop().then(
+          () => process.exit(0),
+          // Jobs go on whatever the end of the daemon.
+          () => process.exit(1),
+        ),
+      () => undefined,
+    );
   };
   process.on('SIGTERM', stop);
   process.on('SIGINT', stop);

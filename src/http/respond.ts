@@ -1,5 +1,6 @@
-import { DepotError, ERROR_STATUS, type ErrorStatus } from '../errors.ts';
+import { DepotError } from '../errors.ts';
 import { etagOf } from './etag.ts';
+import { fromUnexpected } from './unexpected.ts';
 
 const JSON_HEADERS = {
   'content-type': 'application/json; charset=utf-8',
@@ -51,19 +52,15 @@ export function revalidated(
 }
 
 /**
- * A refusal: always JSON, never a stack trace. Whatever is not ours is told as an internal error,
- * without its text. It has the code and the remedy that a job failed by the same cause would have.
+ * A refusal: always JSON, never a stack trace, nor the text of an error that is not ours. It has
+ * the code and the remedy that a job failed by the same cause would have.
  */
 export function refusal(
   error: unknown,
   options: { isTask: boolean; headers?: Record<string, string> },
 ): Response {
-  const status: ErrorStatus = error instanceof DepotError ? error.status : ERROR_STATUS.internal;
-  const msg =
-    error instanceof DepotError
-      ? error.message
-      : 'cannot answer: an unexpected fault; the daemon log has it';
-  const { explanation } = error instanceof DepotError ? error : {};
+  const known = error instanceof DepotError ? error : fromUnexpected(error);
+  const { status, message: msg, explanation } = known;
   const body = {
     code: status,
     msg,

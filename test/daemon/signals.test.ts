@@ -3,6 +3,7 @@ import { join } from 'node:path';
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
+import { runCommand } from '../device/command.ts';
 import { startDaemon, type TestDaemon } from '../device/daemon.ts';
 import { createDevice, type Device } from '../device/device.ts';
 import { send } from '../support/raw-request.ts';
@@ -76,6 +77,32 @@ test('a signal right after the daemon said that it listens is heeded', async () 
   await daemon.restart();
   expect(await daemon.kill('SIGTERM')).toEqual({ code: 0, signal: null });
 });
+
+test('SIGTERM ends a daemon that had no descriptors when it was to watch the packages', async () => {
+  const short = await startDaemon(device, {
+    nodeFlags: [`--import=data:text/javascript,${encodeURIComponent(SHORT_ONCE_IT_LISTENS)}`],
+    set: [`main.state_dir=${join(device.root, 'etc/short')}`],
+  });
+  await short.logged('cannot watch the package database: looking at it every second instead');
+  await runCommand(['prlimit', '--pid', String(short.pid), '--nofile=1024:']);
+
+  expect((await short.get('admin/store/installed')).status).toBe(200);
+  expect(await short.kill('SIGTERM')).toEqual({ code: 0, signal: null });
+});
+
+const SHORT_ONCE_IT_LISTENS = `
+import { spawnSync } from 'node:child_process';
+import { closeSync, openSync } from 'node:fs';
+import { Server } from 'node:net';
+const { listen } = Server.prototype;
+Server.prototype.listen = function (...args) {
+  this.once('listening', () => {
+    const lowest = openSync('/dev/null');
+    closeSync(lowest);
+    spawnSync('prlimit', ['--pid', String(process.pid), '--nofile=' + lowest + ':']);
+  });
+  return listen.apply(this, args);
+};`;
 
 test('SIGTERM ends the daemon with 0 while somebody follows events, and their stream ends', async () => {
   await writeFile(config, "config depotd 'main'\n");

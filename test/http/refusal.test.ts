@@ -27,3 +27,19 @@ test.each([new DepotError('unavailable', 'cannot install'), new Error('a secret'
     ]);
   },
 );
+
+test.each([
+  ['ENOSPC', 507, 'cannot answer: the disk is full'],
+  ['EDQUOT', 507, 'cannot answer: the disk is full'],
+  ['EROFS', 503, 'cannot answer: the disk is mounted read-only'],
+  ['EMFILE', 503, 'cannot answer: there are no file descriptors left'],
+  ['ENFILE', 503, 'cannot answer: there are no file descriptors left'],
+  ['ENOMEM', 503, 'cannot answer: there is no memory left'],
+])('what the device lacks (%s) is told as such, and not as a fault', async (code, status, msg) => {
+  const cause = Object.assign(new Error(`${code}: a secret`), { code });
+
+  const answer = refusal(new Error('a secret', { cause }), { isTask: false });
+
+  expect(answer.status).toBe(status);
+  expect(await answer.json()).toEqual({ code: status, msg });
+});

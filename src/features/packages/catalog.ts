@@ -165,7 +165,11 @@ async function watchFolders(
     );
     poll ??= setInterval(() => void onChange(), POLL_MS);
   });
-  await new Promise<void>((resolve) => watcher.once('ready', resolve));
+  await new Promise<void>((resolve) => {
+    watcher.once('ready', resolve);
+    // It does not get ready without a folder that it could not read.
+    watcher.once('error', () => resolve());
+  });
   return async () => {
     looks.close();
     clearInterval(poll);

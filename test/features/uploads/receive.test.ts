@@ -159,6 +159,20 @@ describe.skipIf(process.getuid?.() !== 0)('a disk that is full', () => {
   );
 });
 
+test.skipIf(process.getuid?.() !== 0)('a disk that is read-only is told with 503', async () => {
+  await mkdir(on.folder, { recursive: true, mode: 0o700 });
+  await command('mount', ['-t', 'tmpfs', '-o', 'ro,mode=0700', 'tmpfs', on.folder]);
+  try {
+    const answer = await on.send([ipk('demo')]);
+    expect(answer.status).toBe(503);
+    expect(await answer.json()).toMatchObject({
+      stderr: 'cannot answer: the disk is mounted read-only',
+    });
+  } finally {
+    await command('umount', [on.folder]);
+  }
+});
+
 test('an upload does not keep the daemon from stopping', async () => {
   const sending = on.open(FORM);
   sending.on('error', () => undefined).write(`${HEAD}one`);
