@@ -13,6 +13,7 @@ import { createPackagesFeature } from './features/packages/feature.ts';
 import { PACKAGES_SECTION } from './features/packages/options.ts';
 import { createPageFeature } from './features/page/feature.ts';
 import { createSelfUpgradeFeature } from './features/self-upgrade/feature.ts';
+import { createStoreFeature } from './features/store/feature.ts';
 import { createSystemFeature } from './features/system/feature.ts';
 import { createTasksFeature } from './features/tasks/feature.ts';
 import { createUploadsFeature } from './features/uploads/feature.ts';
@@ -38,6 +39,7 @@ export async function createFeatures(context: FeatureContext): Promise<readonly 
     createAppStatusFeature(context, packages.tools),
     createDisksFeature(context),
     createIconsFeature(context),
+    createStoreFeature(context, packages.tools),
     createContainerDataFeature(context),
     await createUploadsFeature(context, packages.tools),
     createSelfUpgradeFeature(context, packages.tools),

@@ -60,6 +60,7 @@ const PORT = [
 ];
 /** What one feature may take of another; the rest of it is its own affair. */
 const OFFERED = [
+  'src/features/icons/icon-names.ts',
   'src/features/packages/names.ts',
   'src/features/packages/package-manager.ts',
   'src/features/packages/package-database.ts',

@@ -1,5 +1,5 @@
 import type { Feature, FeatureContext } from '../feature.ts';
-import { ICON_FOLDER } from './read-icon.ts';
+import { ICON_FOLDER } from './icon-names.ts';
 import { iconRoutes } from './routes.ts';
 
 /** Pictures of apps, from the device itself: the page asks no other host for any. */

@@ -1,6 +1,7 @@
 import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
+import { ICON_ENDINGS } from './icon-names.ts';
 
 /** An app's picture, and what it is by its content. */
 export interface Icon {
@@ -8,10 +9,6 @@ export interface Icon {
   contentType: string;
 }
 
-/** Where app meta packages put them, below the root: LuCI serves the folder as static files. */
-export const ICON_FOLDER = '/www/luci-static/resources/app-icons';
-
-const ENDINGS = ['svg', 'png', 'webp'];
 /** Icons have some kilobytes; a page with a hundred apps asks for a hundred of them. */
 const MOST_BYTES = 256 * 1024;
 
@@ -21,7 +18,7 @@ const MOST_BYTES = 256 * 1024;
  * @returns undefined if there is no picture of that name, or none that a browser shows
  */
 export async function readIcon(folder: string, name: string): Promise<Icon | undefined> {
-  for (const ending of ENDINGS) {
+  for (const ending of ICON_ENDINGS) {
     const body = await readSmallFile(join(folder, `${name}.${ending}`));
     const contentType = body === undefined ? undefined : typeOf(body);
     if (body !== undefined && contentType !== undefined) return { body, contentType };

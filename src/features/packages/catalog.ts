@@ -24,6 +24,8 @@ export interface Catalog {
   meta: (name: PackageName) => Promise<AppMeta | undefined>;
   /** The installed apps with what their meta files say. */
   apps: () => Promise<{ name: PackageName; meta: AppMeta | undefined }[]>;
+  /** What is installed, and what the meta files of the apps say; another object after a change. */
+  snapshot: () => Promise<CatalogSnapshot>;
   /** Takes in what changed until now. */
   refresh: () => Promise<void>;
   /** Begins to watch for changes by others. */
@@ -42,8 +44,15 @@ export type AppStatus =
   | { name: string; version: string; installed: true }
   | { installed: false };
 
-interface View {
+export interface CatalogSnapshot {
   database: PackageDatabase;
+  /** The installed apps; one whose meta file cannot be read has no `meta`. */
+  apps: ReadonlyMap<string, { meta: AppMeta | undefined }>;
+}
+
+export type { AppMeta };
+
+interface View extends CatalogSnapshot {
   apps: Map<PackageName, { item: AppItem; meta: AppMeta | undefined }>;
   answer: PreparedAnswer;
 }
@@ -84,6 +93,7 @@ export function createCatalog({ manager, log }: { manager: PackageManager; log: 
     status: async (name) => statusOf(await current(), name),
     meta: async (name) => (await current()).apps.get(name)?.meta,
     apps: async () => [...(await current()).apps].map(([name, { meta }]) => ({ name, meta })),
+    snapshot: current,
     refresh,
     watch: async () => {
       stopWatching = await watchFolders([...manager.metaFolders, ...manager.watchedFolders], {

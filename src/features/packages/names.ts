@@ -26,5 +26,13 @@ export function isPackageName(text: string): text is PackageName {
  * it so.
  */
 export function metaPackageOf(app: string): string {
-  return `app-meta-${app}`;
+  return `${META_PREFIX}${app}`;
+}
+
+const META_PREFIX = 'app-meta-';
+
+/** The app that a package carries the meta file of, or the package itself. */
+export function appOf(name: string): { name: string; isApp: boolean } {
+  const isApp = name.startsWith(META_PREFIX) && name.length > META_PREFIX.length;
+  return { name: isApp ? name.slice(META_PREFIX.length) : name, isApp };
 }

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-import { ICON_FOLDER } from '../../../src/features/icons/read-icon.ts';
+import { ICON_FOLDER } from '../../../src/features/icons/icon-names.ts';
 import { runCommand } from '../../device/command.ts';
 import { startDaemon, type TestDaemon } from '../../device/daemon.ts';
 import { createDevice, type Device } from '../../device/device.ts';

@@ -16,7 +16,7 @@ export const FIELDS =
   'depends,provides,repositories';
 
 const text = v.optional(v.string(), '');
-const number = v.optional(v.pipe(v.number(), v.minValue(0)), 0);
+const number = v.fallback(v.pipe(v.number(), v.safeInteger(), v.minValue(0)), 0);
 const texts = v.optional(v.array(v.string()), []);
 
 /** One package of what `apk query --format json` prints; keys without a value are left out. */

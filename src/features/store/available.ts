@@ -1,0 +1,141 @@
+import { itemOf, type Item } from './item.ts';
+import type { PackageIndex } from './package-index.ts';
+import { parseWords, rankRows, WORST_RANK } from './search.ts';
+import { indexOf, type View } from './view.ts';
+
+export const KINDS = ['app', 'package', 'all'] as const;
+export const STATES = ['all', 'installed', 'upgradable'] as const;
+export const SORTS = ['relevance', 'name', 'size', 'time'] as const;
+
+export interface Query {
+  q: string;
+  kind: (typeof KINDS)[number];
+  state: (typeof STATES)[number];
+  /** Empty for any. */
+  tag: string;
+  sort: (typeof SORTS)[number];
+}
+
+export interface Page {
+  total: number;
+  page: number;
+  per_page: number;
+  items: Item[];
+}
+
+/** How many queries' results are kept for their next pages: 4 bytes an item each. */
+const KEPT_RESULTS = 4;
+
+/** Answers queries on a view. The results of the newest queries are kept as long as the view is. */
+export function createPages(): (
+  view: View,
+  query: Query,
+  paging: { page: number; perPage: number },
+) => Page {
+  const kept = new WeakMap<View, Map<string, Uint32Array>>();
+  return (view, query, { page, perPage }) => {
+    const known = kept.get(view) ?? new Map<string, Uint32Array>();
+    kept.set(view, known);
+    const key = JSON.stringify(Object.entries(query).sort());
+    const ids = known.get(key) ?? findIds(view, query);
+    known.delete(key);
+    known.set(key, ids);
+    const [oldest] = known.keys();
+    if (known.size > KEPT_RESULTS && oldest !== undefined) known.delete(oldest);
+    const from = (page - 1) * perPage;
+    return {
+      total: ids.length,
+      page,
+      per_page: perPage,
+      items: Array.from(ids.subarray(from, from + perPage), (id) => itemOf(view, id)),
+    };
+  };
+}
+
+function findIds(view: View, query: Query): Uint32Array {
+  const words = parseWords(query.q);
+  const ranks = [view.offered, view.local].map((index) => rankRows(index, words));
+  const hasTag = tagFilter(view, query.tag);
+  const rankOf = (id: number): number => {
+    const isLocal = id >= view.offered.count;
+    return ranks[Number(isLocal)]?.[isLocal ? id - view.offered.count : id] ?? 0;
+  };
+  const ids = view.order.filter(
+    (id) => rankOf(id) > 0 && isOfKind(view, id, query) && isInState(view, id, query) && hasTag(id),
+  );
+  if (query.sort === 'relevance') return sortByRank(ids, rankOf);
+  if (query.sort === 'size') return sortByNumber(ids, (id) => sizeOf(view, id));
+  return query.sort === 'time' ? sortByNumber(ids, (id) => timeOf(view, id)) : ids;
+}
+
+function isOfKind(view: View, id: number, { kind }: Query): boolean {
+  if (kind === 'all') return true;
+  const { index, row } = indexOf(view, id);
+  return (index.apps[row] === 1) === (kind === 'app');
+}
+
+function isInState({ installed }: View, id: number, { state }: Query): boolean {
+  if (state === 'all') return true;
+  const found = installed.get(id);
+  return state === 'installed' ? found !== undefined : found?.isUpgradable === true;
+}
+
+/** A tag is one of an app's meta file or of a feed, or a section. */
+function tagFilter(view: View, tag: string): (id: number) => boolean {
+  if (tag === '') return () => true;
+  const [offered, local] = [rowsWithTag(view.offered, tag), rowsWithTag(view.local, tag)];
+  return (id) => (id < view.offered.count ? offered.has(id) : local.has(id - view.offered.count));
+}
+
+function rowsWithTag(index: PackageIndex, tag: string): Set<number> {
+  const { bytes, starts } = index.rest;
+  const rows = new Set<number>();
+  const needle = Buffer.from(`\0${tag}\0`);
+  let row = 0;
+  for (let at = bytes.indexOf(needle); at !== -1; at = bytes.indexOf(needle, starts[row + 1])) {
+    while ((starts[row + 1] ?? 0) <= at) row += 1;
+    // What ends one row may begin the next one's version: that is no tag.
+    if (at + 1 < (starts[row + 1] ?? 0)) rows.add(row);
+  }
+  const section = index.labels.indexOf(tag);
+  if (section > 0) {
+    index.sections.forEach((label, at) => {
+      if (label === section) rows.add(at);
+    });
+  }
+  return rows;
+}
+
+/** Stable: within a rank they stay in order of their names. */
+function sortByRank(ids: Uint32Array, rankOf: (id: number) => number): Uint32Array {
+  const counts = new Uint32Array(WORST_RANK + 2);
+  for (const id of ids) counts[rankOf(id) + 1] = (counts[rankOf(id) + 1] ?? 0) + 1;
+  for (let rank = 1; rank < counts.length; rank += 1) {
+    counts[rank] = (counts[rank] ?? 0) + (counts[rank - 1] ?? 0);
+  }
+  const sorted = new Uint32Array(ids.length);
+  for (const id of ids) {
+    const position = counts[rankOf(id)] ?? 0;
+    sorted[position] = id;
+    counts[rankOf(id)] = position + 1;
+  }
+  return sorted;
+}
+
+/** The largest first; what is the same, in order of the names. */
+function sortByNumber(ids: Uint32Array, numberOf: (id: number) => number): Uint32Array {
+  const numbers = Float64Array.from(ids, numberOf);
+  const positions = Uint32Array.from(ids, (_, position) => position);
+  positions.sort((a, b) => (numbers[b] ?? 0) - (numbers[a] ?? 0) || a - b);
+  return positions.map((position) => ids[position] ?? 0);
+}
+
+function sizeOf(view: View, id: number): number {
+  const { index, row } = indexOf(view, id);
+  return index.installedBytes[row] || (index.downloadBytes[row] ?? 0);
+}
+
+function timeOf(view: View, id: number): number {
+  const { index, row } = indexOf(view, id);
+  return view.installed.get(id)?.time || (index.times[row] ?? 0);
+}

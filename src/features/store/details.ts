@@ -1,0 +1,205 @@
+import type { Job } from '../../jobs/job.ts';
+import type { FeatureContext } from '../feature.ts';
+import type { AppMeta, CatalogSnapshot } from '../packages/catalog.ts';
+import type { OfferedPackage, PackageDescription, PackageRecord } from '../packages/listing.ts';
+import { appOf, metaPackageOf } from '../packages/names.ts';
+import { isPresent, type InstalledPackage } from '../packages/package-database.ts';
+import { PACKAGE_LANE } from '../packages/package-manager.ts';
+import type { PackageTools } from '../packages/package-tools.ts';
+import { itemOf, type Item } from './item.ts';
+import { measureFiles } from './measure-files.ts';
+import { findId, type View } from './view.ts';
+import { withoutEmpty } from './without-empty.ts';
+
+/** All about one app or package; a key that has nothing to say is left out. */
+export interface Details extends Item {
+  versions: { version: string; feed: string; download_bytes?: number }[];
+  /** Each inner list is one dependency: any of the names will do. */
+  depends: string[][];
+  /** Installed packages. */
+  required_by: string[];
+  conflicts?: string[];
+  provides?: string[];
+  homepage?: string;
+  license?: string;
+  maintainer?: string;
+  files?: { count: number; bytes: number };
+  config?: string[];
+  services?: string[];
+  installed_at?: number;
+  task_id?: string;
+}
+
+interface DetailsOptions extends PackageTools {
+  queue: Pick<FeatureContext['queue'], 'all'>;
+  root: string;
+}
+
+type ReadDetails = (
+  view: View,
+  name: string,
+  kind?: 'app' | 'package',
+) => Promise<Details | undefined>;
+
+export function createDetails(options: DetailsOptions): ReadDetails {
+  return async (view, asked, kind) => {
+    const { name, isApp: isMeta } = appOf(asked);
+    const id =
+      (kind === 'package' && !isMeta ? undefined : findId(view, name, true)) ??
+      (kind === 'app' || isMeta ? undefined : findId(view, name, false));
+    if (id === undefined) return undefined;
+    const item = itemOf(view, id);
+    const subject = await readSubject(options, item);
+    return {
+      ...item,
+      ...textsOf(subject, item),
+      versions: versionsOf(subject),
+      ...relationsOf(subject),
+      ...(subject.entry && (await stateOf(options, subject, subject.entry))),
+    };
+  };
+}
+
+/** What is known of one app or package, from all who know something. */
+interface Subject {
+  /** The app's meta package, if it is an app. */
+  packageName: string;
+  /** The best first. */
+  offers: readonly OfferedPackage[];
+  /** Undefined if it is not installed. */
+  entry: InstalledPackage | undefined;
+  /** What the device's own records say of it. */
+  own: PackageDescription | undefined;
+  meta: AppMeta | undefined;
+  database: CatalogSnapshot['database'];
+}
+
+/** Of feeds and their versions: more are no choice. */
+const MOST_OFFERS = 100;
+
+async function readSubject(
+  { manager: { listing, compareVersions }, catalog }: DetailsOptions,
+  { name, kind }: Item,
+): Promise<Subject> {
+  const packageName = kind === 'app' ? metaPackageOf(name) : name;
+  const { database, apps } = await catalog.snapshot();
+  const entry = database.get(packageName);
+  const offers: OfferedPackage[] = [];
+  for await (const offer of listing.read([packageName])) {
+    if (offers.length < MOST_OFFERS) offers.push(offer);
+  }
+  let own: PackageDescription | undefined;
+  for await (const described of listing.readInstalled([packageName])) own = described;
+  return {
+    ...{ packageName, own, database },
+    offers: offers.sort((a, b) => compareVersions(b.version, a.version)),
+    entry: isPresent(entry) ? entry : undefined,
+    meta: kind === 'app' ? apps.get(name)?.meta : undefined,
+  };
+}
+
+function textsOf(
+  { meta, own, offers: [best] }: Subject,
+  item: Item,
+): Pick<Details, 'description' | 'homepage' | 'license' | 'maintainer'> {
+  const first = (...texts: (string | undefined)[]): string => texts.find(Boolean) ?? '';
+  return {
+    description: first(meta?.description, best?.description, own?.description, item.description),
+    ...withoutEmpty({
+      homepage: first(meta?.website, own?.homepage, best?.homepage),
+      license: first(own?.license, best?.license),
+      maintainer: first(own?.maintainer, best?.maintainer, meta?.author),
+    }),
+  };
+}
+
+function versionsOf({ offers }: Subject): Details['versions'] {
+  return offers.map(({ version, feed, downloadBytes }) => ({
+    ...{ version, feed },
+    ...withoutEmpty({ download_bytes: downloadBytes }),
+  }));
+}
+
+/** Of the installed version, else of the best. */
+function relationsOf(
+  subject: Subject,
+): Pick<Details, 'depends' | 'required_by' | 'conflicts' | 'provides'> {
+  const { entry, own, offers } = subject;
+  const described = (entry && own) ?? offers[0];
+  const { depends = [], provides = [] } = entry ?? described ?? {};
+  return {
+    depends,
+    required_by: dependentsOf(subject, provides),
+    ...withoutEmpty({ conflicts: described?.conflicts, provides }),
+  };
+}
+
+function dependentsOf({ packageName, database }: Subject, provides: readonly string[]): string[] {
+  const names = new Set([packageName, ...provides]);
+  return [...database.values()]
+    .filter((other) => isPresent(other) && other.name !== packageName)
+    .filter(({ depends }) => depends.some((wanted) => wanted.some((name) => names.has(name))))
+    .map(({ name }) => name)
+    .sort();
+}
+
+const MOST_COMPONENTS = 20;
+const MOST_PATHS = 200;
+
+async function stateOf(
+  options: DetailsOptions,
+  subject: Subject,
+  entry: InstalledPackage,
+): Promise<Pick<Details, 'files' | 'config' | 'services' | 'installed_at' | 'task_id'>> {
+  const records = await readRecords(options, subject);
+  const paths = unique(records.flatMap(({ files }) => files));
+  const installedAt = entry.installedAt || (records[0]?.installedAt ?? 0);
+  return {
+    ...(records.length > 0 && { files: await measureFiles(options.root, paths) }),
+    ...withoutEmpty({
+      config: unique(records.flatMap(({ config }) => config)).slice(0, MOST_PATHS),
+      services: unique(paths.flatMap(serviceAt)).slice(0, MOST_PATHS),
+      installed_at: installedAt,
+      task_id: findJob(options.queue.all(), subject.packageName, installedAt)?.id,
+    }),
+  };
+}
+
+/** An app's files are those of its meta package and of the packages that its meta file names. */
+async function readRecords(
+  { manager: { listing } }: DetailsOptions,
+  { packageName, meta, database }: Subject,
+): Promise<PackageRecord[]> {
+  const records: PackageRecord[] = [];
+  for (const name of unique([packageName, ...(meta?.depends ?? [])].slice(0, MOST_COMPONENTS))) {
+    const record = isPresent(database.get(name)) ? await listing.record(name) : undefined;
+    if (record !== undefined) records.push(record);
+  }
+  return records;
+}
+
+function unique(texts: readonly string[]): string[] {
+  return [...new Set(texts)];
+}
+
+function serviceAt(path: string): string[] {
+  const [, name] = /^\/etc\/init\.d\/([^/]+)$/.exec(path) ?? [];
+  return name === undefined ? [] : [name];
+}
+
+/** Clocks of the record and of the package manager are read one after the other. */
+const CLOCK_GRAIN_S = 2;
+
+/**
+ * The newest job that changed the package and was under way when it came. A job that does not say
+ * what it changed may have been cut off; of one lane only one runs at a time.
+ */
+function findJob(jobs: readonly Job[], packageName: string, installedAt: number): Job | undefined {
+  return jobs.findLast(
+    ({ lane, packages, startedAt = Infinity, stoppedAt = Infinity }) =>
+      lane === PACKAGE_LANE &&
+      packages?.includes(packageName) !== false &&
+      startedAt - CLOCK_GRAIN_S <= installedAt &&
+      installedAt <= stoppedAt + CLOCK_GRAIN_S,
+  );
+}

@@ -1,0 +1,93 @@
+import * as v from 'valibot';
+import { DepotError } from '../../errors.ts';
+import { etagOf } from '../../http/etag.ts';
+import { revalidated } from '../../http/respond.ts';
+import { get, type Route } from '../../http/route.ts';
+import { packageName } from '../packages/names.ts';
+import type { Query } from './available.ts';
+import type { Store } from './open-store.ts';
+
+const LONGEST_QUERY = 200;
+const MOST_WORDS = 16;
+const LONGEST_TAG = 64;
+
+const searchText = v.pipe(
+  v.string(),
+  v.maxLength(LONGEST_QUERY, `at most ${LONGEST_QUERY} characters are allowed`),
+  v.check(
+    (text) => text.split(/\s+/).length <= MOST_WORDS,
+    `at most ${MOST_WORDS} words are allowed`,
+  ),
+);
+const pageNumber = v.pipe(v.string(), v.regex(/^[1-9]\d{0,8}$/, 'a number from 1 on is expected'));
+const pageSize = v.pipe(
+  v.string(),
+  v.regex(/^(?:[1-9]\d?|1\d\d|200)$/, 'a number from 1 to 200 is expected'),
+);
+const PAGE_SIZE = '50';
+
+/** @param open loads and makes the store with the first request that needs it */
+export function storeRoutes(open: () => Promise<Store>): Route[] {
+  return [
+    get({
+      path: 'admin/store/available',
+      summary: 'What there is: offered by feeds or installed, searched, sorted and by pages',
+      params: {
+        q: v.optional(searchText),
+        kind: v.optional(v.picklist(['app', 'package', 'all'], 'app, package or all is expected')),
+        state: v.optional(
+          v.picklist(
+            ['all', 'installed', 'upgradable'],
+            'all, installed or upgradable is expected',
+          ),
+        ),
+        tag: v.optional(
+          v.pipe(
+            v.string(),
+            v.maxLength(LONGEST_TAG, `at most ${LONGEST_TAG} characters are allowed`),
+          ),
+        ),
+        sort: v.optional(
+          v.picklist(
+            ['relevance', 'name', 'size', 'time'],
+            'relevance, name, size or time is expected',
+          ),
+        ),
+        page: v.optional(pageNumber),
+        per_page: v.optional(pageSize),
+      },
+      handle: async ({ params, context }) => {
+        const query: Query = {
+          q: params.q ?? '',
+          kind: params.kind ?? 'app',
+          state: params.state ?? 'all',
+          tag: params.tag ?? '',
+          sort: params.sort ?? ((params.q ?? '').trim() === '' ? 'name' : 'relevance'),
+        };
+        const paging = {
+          page: Number(params.page ?? 1),
+          perPage: Number(params.per_page ?? PAGE_SIZE),
+        };
+        const body = JSON.stringify(await (await open()).page(query, paging));
+        // Two queries that find the same are still two answers.
+        const etag = etagOf(`${JSON.stringify([query, paging])}\n${body}`);
+        return revalidated(context.req.raw, body, etag);
+      },
+    }),
+    get({
+      path: 'admin/store/details',
+      summary: 'All about one app or package: versions, relations, files, services',
+      params: {
+        package: packageName,
+        kind: v.optional(v.picklist(['app', 'package'], 'app or package is expected')),
+      },
+      handle: async ({ params, context }) => {
+        const details = await (await open()).details(params.package, params.kind);
+        if (details === undefined) {
+          throw new DepotError('not_found', `cannot find ${params.package}: no feed offers it`);
+        }
+        return revalidated(context.req.raw, JSON.stringify(details));
+      },
+    }),
+  ];
+}

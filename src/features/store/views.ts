@@ -1,0 +1,117 @@
+import type { CatalogSnapshot } from '../packages/catalog.ts';
+import type { PackageTools } from '../packages/package-tools.ts';
+import { createIndexBuilder, type PackageIndex } from './package-index.ts';
+import { rowIn } from './row.ts';
+import { buildView, type View } from './view.ts';
+
+/**
+ * The list of everything, made when somebody asks and dropped when nobody has asked for a while.
+ * Invariants:
+ *  - whoever asks gets a view that was checked against lists and device after that;
+ *  - one build at a time; those who ask meanwhile share the next check (group commit);
+ *  - the lists are read again only if they changed: after an installation what was read of them
+ *    stays;
+ *  - the timer exists only while something is kept.
+ */
+export interface Views {
+  current: () => Promise<CurrentView>;
+  close: () => void;
+}
+
+export interface CurrentView {
+  view: View;
+  /** Why nothing is known of what the feeds offer; undefined if all is well. */
+  fault?: Error;
+}
+
+export interface ViewsOptions extends PackageTools {
+  icons: { version: () => Promise<string>; read: () => Promise<ReadonlySet<string>> };
+  /** Default 60 seconds. */
+  quietMs?: number;
+}
+
+const QUIET_MS = 60_000;
+
+interface Offered {
+  version: string;
+  index: PackageIndex;
+  fault?: Error;
+}
+
+interface Built extends CurrentView {
+  offered: Offered;
+  snapshot: CatalogSnapshot;
+  iconsVersion: string;
+}
+
+export function createViews(options: ViewsOptions): Views {
+  const { manager, catalog, icons, quietMs = QUIET_MS } = options;
+  let offered: Offered | undefined;
+  let built: Built | undefined;
+  let running: Promise<CurrentView> | undefined;
+  let next: Promise<CurrentView> | undefined;
+  let timer: NodeJS.Timeout | undefined;
+
+  const drop = (): void => {
+    clearTimeout(timer);
+    [offered, built, timer] = [undefined, undefined, undefined];
+  };
+  const check = async (): Promise<CurrentView> => {
+    const version = await manager.listing.version();
+    if (offered?.version !== version || offered.fault !== undefined) {
+      // Not both in memory at once.
+      drop();
+      offered = { version, ...(await readOffered(manager)) };
+    }
+    const snapshot = await catalog.snapshot();
+    const iconsVersion = await icons.version();
+    if (
+      built?.offered !== offered ||
+      built.snapshot !== snapshot ||
+      built.iconsVersion !== iconsVersion
+    ) {
+      const { index, fault } = offered;
+      const view = await buildView({
+        manager,
+        offered: index,
+        snapshot,
+        icons: await icons.read(),
+      });
+      built = { view, offered, snapshot, iconsVersion, ...(fault !== undefined && { fault }) };
+    }
+    clearTimeout(timer);
+    timer = setTimeout(drop, quietMs).unref();
+    return built;
+  };
+  const begin = (): Promise<CurrentView> => {
+    const work = check().finally(() => {
+      running = next;
+      next = undefined;
+    });
+    return work;
+  };
+
+  return {
+    current: () => {
+      if (running === undefined) return (running = begin());
+      next ??= running.then(begin, begin);
+      return next;
+    },
+    close: drop,
+  };
+}
+
+/** A manager that cannot say what the feeds offer still knows what is installed. */
+async function readOffered({
+  listing,
+  compareVersions,
+}: ViewsOptions['manager']): Promise<Omit<Offered, 'version'>> {
+  const builder = createIndexBuilder(compareVersions);
+  try {
+    for await (const described of listing.read()) builder.add(rowIn(described, described.feed));
+    return { index: builder.finish() };
+  } catch (error) {
+    const fault = error instanceof Error ? error : new Error(String(error));
+    return { index: createIndexBuilder(compareVersions).finish(), fault };
+  }
+}

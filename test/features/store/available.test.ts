@@ -1,0 +1,245 @@
+import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+
+import type { Item } from '../../../src/features/store/item.ts';
+import type { FeedPackage } from '../../device/feed-index.ts';
+import { MANAGERS, openStores, versionFor, type EitherStore, type Manager } from './open-stores.ts';
+
+/** Of a feed that a person searches. */
+const SEARCHED: FeedPackage[] = [
+  described('filter', 'A package that is called so'),
+  described('filter-plus', 'Begins with it'),
+  described('dnsfilter', 'Has it inside'),
+  described('app-meta-cleaner', 'Ad Filter'),
+  described('sweeper', 'A daemon that can FILTER names, and ÄRGER; ads as well.'),
+  described('other', 'Nothing of the kind: a.c, <b>bold</b>'),
+  described('app-meta-adhome', 'Network-wide ads & trackers blocking.\n It has a second line.'),
+];
+
+function described(name: string, Description: string): FeedPackage {
+  return { name, version: '1.0-1', architecture: 'all', fields: { Description } };
+}
+
+interface Page {
+  total: number;
+  page: number;
+  per_page: number;
+  items: Item[];
+}
+
+let stores: Record<Manager, EitherStore>;
+
+beforeAll(async () => {
+  stores = await openStores(SEARCHED);
+  for (const manager of MANAGERS) {
+    await stores[manager].run('install', { package: 'demo' });
+    await stores[manager].run('install', { package: 'sweeper' });
+  }
+}, 60_000);
+afterAll(async () => {
+  for (const manager of MANAGERS) await stores[manager].close();
+});
+
+type Parameters = Record<string, string>;
+
+/** Asks one of the daemons. */
+function clientOf(manager: Manager): {
+  ask: (query: Parameters, headers?: Parameters) => Promise<Response>;
+  pageOf: (query: Parameters) => Promise<Page>;
+  namesOf: (query: Parameters) => Promise<string[]>;
+} {
+  const ask = (query: Parameters, headers?: Parameters): Promise<Response> =>
+    stores[manager].daemon.get(
+      `admin/store/available?${new URLSearchParams(query).toString()}`,
+      headers,
+    );
+  const pageOf = async (query: Parameters): Promise<Page> => {
+    const answer = await ask(query);
+    expect(answer.status).toBe(200);
+    return (await answer.json()) as Page;
+  };
+  return {
+    ask,
+    pageOf,
+    namesOf: async (query) =>
+      (await pageOf({ kind: 'all', ...query })).items.map(({ name }) => name),
+  };
+}
+
+describe.each(MANAGERS)('%s finds', (manager) => {
+  const { pageOf, namesOf } = clientOf(manager);
+
+  test('the best fitting comes first: exact name, prefix, inside, title, description', async () => {
+    expect(await namesOf({ q: 'filter' })).toEqual([
+      ...['filter', 'filter-plus', 'dnsfilter', 'cleaner', 'sweeper'],
+    ]);
+  });
+
+  test.each<[what: string, q: string, names: string[]]>([
+    ['whatever the case of letters', 'FiLtEr names', ['sweeper']],
+    ['beyond ASCII, too', 'ärger', ['sweeper']],
+    ['in capitals, and written in two code points', 'A\u0308RGER', ['sweeper']],
+    ['every word must occur', 'filter nothing', []],
+    ['in any order, however often', ' names  filter filter ', ['sweeper']],
+    ['no pattern is meant: a dot', 'a.c', ['other']],
+    ['no pattern is meant: a star', 'f*r', []],
+    ['no pattern is meant: a bracket', '(filter', []],
+    ['markup is text', '<b>', ['other']],
+    ['across name and description nothing matches', 'filterA', []],
+    ['a NUL is a blank', 'filter\0names', ['sweeper']],
+    ['half a surrogate is nothing', '\ud83d', []],
+    ['the name of the meta package is the name of the app', 'app-meta-cleaner', ['cleaner']],
+  ])('%s', async (_what, q, names) => {
+    expect(await namesOf({ q })).toEqual(names);
+  });
+
+  test('an app is one item under its own name, of the version that is offered', async () => {
+    const { items } = await pageOf({ q: 'cleaner' });
+
+    expect(items).toMatchObject([
+      {
+        name: 'cleaner',
+        kind: 'app',
+        title: 'Ad Filter',
+        version: versionFor(manager, '1.0-1'),
+        is_upgradable: false,
+        description: 'Ad Filter',
+        has_icon: false,
+      },
+    ]);
+    expect(items[0]?.feed).toBe(manager === 'opkg' ? 'lab' : 'distfeeds.list:1');
+    expect(items[0]?.download_bytes).toBeGreaterThan(100);
+    expect(items[0]).not.toHaveProperty('installed_version');
+    expect(await namesOf({ kind: 'package', q: 'cleaner' })).toEqual([]);
+  });
+
+  test('a description that is a sentence is no title', async () => {
+    const [item] = (await pageOf({ q: 'adhome' })).items;
+
+    expect(item?.title).toBe('adhome');
+    expect(item?.description).toContain('ads & trackers blocking.');
+  });
+
+  test('an installed app is described by its own meta file', async () => {
+    const { items } = await pageOf({ state: 'installed' });
+
+    expect(items).toMatchObject([
+      {
+        name: 'demo',
+        title: 'Demo',
+        description: 'demo for tests',
+        tags: ['tool'],
+        is_auto: false,
+        is_held: false,
+        has_icon: true,
+      },
+    ]);
+    expect(items[0]?.installed_version).toBe(items[0]?.version);
+    expect(items[0]?.time).toBeGreaterThan(1_700_000_000);
+    expect(await namesOf({ q: 'demo for tests', kind: 'app' })).toEqual(['demo']);
+    expect(await namesOf({ tag: 'tool' })).toEqual(['demo']);
+  });
+
+  test('kind and state choose', async () => {
+    const packages = await namesOf({ kind: 'package', state: 'installed' });
+
+    expect(packages).toEqual(expect.arrayContaining(['demo-app', 'libc', 'libdemo', 'sweeper']));
+    expect(packages.filter((name) => name.startsWith('app-meta-') || name === 'demo')).toEqual([]);
+    expect(await namesOf({ kind: 'all', state: 'installed' })).toEqual(
+      [...packages, 'demo'].sort(),
+    );
+    expect(await namesOf({ state: 'upgradable' })).toEqual([]);
+    const [libdemo] = (await pageOf({ kind: 'package', q: 'libdemo' })).items;
+    expect(libdemo).toMatchObject({ kind: 'package', is_auto: true });
+  });
+});
+
+describe.each(MANAGERS)('%s lists', (manager) => {
+  const { ask, pageOf, namesOf } = clientOf(manager);
+
+  test('pages follow each other, and one beyond the end is empty', async () => {
+    const all = await namesOf({ per_page: '200' });
+    const { total } = await pageOf({ kind: 'all', per_page: '7' });
+
+    expect(total).toBe(all.length);
+    expect(all).toEqual([...all].sort());
+    const pages: string[] = [];
+    for (let page = 1; pages.length < total; page += 1) {
+      pages.push(...(await namesOf({ per_page: '7', page: `${page}` })));
+    }
+    expect(pages).toEqual(all);
+    expect(await pageOf({ kind: 'all', page: '999999999' })).toEqual({
+      total,
+      page: 999_999_999,
+      per_page: 50,
+      items: [],
+    });
+  });
+
+  test('sorted by size the largest comes first, by time the newest', async () => {
+    const bySize = (await pageOf({ kind: 'all', sort: 'size', per_page: '200' })).items;
+    const sizes = bySize.map((item) => item.installed_bytes ?? item.download_bytes ?? 0);
+    const byTime = (await pageOf({ kind: 'all', sort: 'time', per_page: '200' })).items;
+    const times = byTime.map(({ time = 0 }) => time);
+
+    expect(sizes).toEqual([...sizes].sort((a, b) => b - a));
+    expect(times).toEqual([...times].sort((a, b) => b - a));
+    expect(times[0]).toBeGreaterThan(1_700_000_000);
+    expect(await namesOf({ q: 'filter', sort: 'name' })).toEqual(
+      ['filter', 'filter-plus', 'dnsfilter', 'cleaner', 'sweeper'].sort(),
+    );
+  });
+
+  test.each<[name: string, value: string]>([
+    ['per_page', '201'],
+    ['per_page', '0'],
+    ['per_page', '-1'],
+    ['per_page', '1e2'],
+    ['per_page', ''],
+    ['page', '0'],
+    ['page', '1.5'],
+    ['page', '99999999999999999999'],
+    ['kind', 'apps'],
+    ['kind', ''],
+    ['state', 'gone'],
+    ['sort', 'random'],
+    ['q', 'x'.repeat(201)],
+    ['q', 'a b c d e f g h i j k l m n o p q'],
+    ['tag', 'x'.repeat(65)],
+  ])('%s=%s is refused by name', async (name, value) => {
+    const answer = await ask({ [name]: value });
+
+    expect(answer.status).toBe(400);
+    expect(((await answer.json()) as { msg: string }).msg).toContain(name);
+  });
+
+  test('the entity tag differs per query, and spares the answer', async () => {
+    const first = await ask({ q: 'no such thing' });
+    const second = await ask({ q: 'nor this one' });
+    const etag = first.headers.get('etag') ?? '';
+
+    expect(etag).toMatch(/^"/);
+    expect(second.headers.get('etag')).not.toBe(etag);
+    expect((await ask({ q: 'no such thing' }, { 'if-none-match': etag })).status).toBe(304);
+    expect((await ask({ q: 'nor this one' }, { 'if-none-match': etag })).status).toBe(200);
+  });
+
+  test('what is installed or removed is seen at once, and an icon with it', async () => {
+    const { run, device } = stores[manager];
+    const folder = join(device.root, 'www/luci-static/resources/app-icons');
+    await mkdir(folder, { recursive: true });
+    onTestFinished(() => rm(join(folder, 'filter.svg'), { force: true }));
+    await writeFile(join(folder, 'filter.svg'), '<svg/>');
+
+    await run('install', { package: 'filter' });
+    const [there] = (await pageOf({ kind: 'package', q: 'filter' })).items;
+    await run('remove', { package: 'filter' });
+    const [gone] = (await pageOf({ kind: 'package', q: 'filter' })).items;
+
+    expect(there).toMatchObject({ name: 'filter', has_icon: true, is_upgradable: false });
+    expect(there?.installed_version).toBe(there?.version);
+    expect(gone).not.toHaveProperty('installed_version');
+  });
+});

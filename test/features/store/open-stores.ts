@@ -1,0 +1,32 @@
+import { toApkPackage } from '../../device/apk-device/apk-conversion.ts';
+import type { FeedPackage } from '../../device/feed-index.ts';
+import { openApkStore, type ApkStore } from '../packages/apk/open-store.ts';
+import { openStore, type Store } from '../packages/open-store.ts';
+
+export const MANAGERS = ['opkg', 'apk'] as const;
+export type Manager = (typeof MANAGERS)[number];
+
+/** What both kinds of devices have. */
+export type EitherStore = Pick<Store, 'daemon' | 'run' | 'close'> & {
+  device: Pick<Store['device'] | ApkStore['device'], 'root' | 'read' | 'publish'>;
+};
+
+/** The same packages in a feed for opkg and in one for apk, and a daemon for each. */
+export async function openStores(
+  packages: readonly FeedPackage[],
+): Promise<Record<Manager, EitherStore>> {
+  const maker = process.env.APK_FULL;
+  const [opkg, apk] = await Promise.all([
+    openStore({ packages }),
+    openApkStore({
+      packages: packages.map(toApkPackage),
+      ...(maker !== undefined && { maker }),
+    }),
+  ]);
+  return { opkg, apk };
+}
+
+/** A version as that manager's packages have it. */
+export function versionFor(manager: Manager, version: string): string {
+  return manager === 'opkg' ? version : version.replace(/-(\d+)$/, '-r$1');
+}
