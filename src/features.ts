@@ -12,6 +12,7 @@ import { createLoginFeature } from './features/login/feature.ts';
 import { createPackagesFeature } from './features/packages/feature.ts';
 import { PACKAGES_SECTION } from './features/packages/options.ts';
 import { createPageFeature } from './features/page/feature.ts';
+import { createPlanFeature } from './features/plan/feature.ts';
 import { createSelfUpgradeFeature } from './features/self-upgrade/feature.ts';
 import { createStoreFeature } from './features/store/feature.ts';
 import { createSystemFeature } from './features/system/feature.ts';
@@ -36,6 +37,7 @@ export async function createFeatures(context: FeatureContext): Promise<readonly 
   const system = createSystemFeature(context, packages.tools.manager);
   return [
     packages,
+    createPlanFeature(packages.tools),
     createAppStatusFeature(context, packages.tools),
     createDisksFeature(context),
     createIconsFeature(context),

@@ -68,6 +68,8 @@ const OFFERED = [
   'src/features/packages/dependencies.ts',
   'src/features/packages/half-installed.ts',
   'src/features/packages/catalog.ts',
+  'src/features/packages/change-plan.ts',
+  'src/features/packages/preview.ts',
   'src/features/packages/package-tools.ts',
   'src/features/packages/transaction.ts',
   'src/features/packages/rollback.ts',

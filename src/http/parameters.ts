@@ -44,26 +44,31 @@ function collect(search: URLSearchParams): Map<string, string[]> {
   return values;
 }
 
+/** As a schema lets them through: an array if the parameter may be repeated. */
+export type CheckedParameters = Record<string, string | string[] | undefined>;
+
 /**
- * Checks the parameters that a route declares; others, such as the panel's `_t`, are let be.
+ * Checks the parameters that a route declares; others, such as the panel's `_t`, are let be. One
+ * whose schema is an array may be given several times.
  * @throws DepotError bad_request that names the parameter
  */
 export function checkParameters(
   entries: v.ObjectEntries,
   values: ReadonlyMap<string, string[]>,
-): Record<string, string | undefined> {
-  const checked: Record<string, string | undefined> = {};
+): CheckedParameters {
+  const checked: CheckedParameters = {};
   for (const [name, schema] of Object.entries(entries)) {
     const given = values.get(name) ?? [];
-    if (given.length > 1) {
+    const isList = isRepeatable(schema);
+    if (given.length > 1 && !isList) {
       throw new DepotError(
         'bad_request',
         `cannot use the parameter ${name}: it is given ${given.length} times`,
       );
     }
     const result = v.safeParse(
-      schema as v.GenericSchema<string | undefined, string | undefined>,
-      given[0],
+      schema as v.GenericSchema<CheckedParameters[string], CheckedParameters[string]>,
+      isList && given.length > 0 ? given : given[0],
     );
     if (!result.success) {
       throw new DepotError(
@@ -75,4 +80,12 @@ export function checkParameters(
     if (result.output !== undefined) checked[name] = result.output;
   }
   return checked;
+}
+
+/** An array, bare or in the wrappers that valibot puts around one. */
+function isRepeatable(schema: object): boolean {
+  if ('type' in schema && schema.type === 'array') return true;
+  return 'wrapped' in schema && typeof schema.wrapped === 'object' && schema.wrapped !== null
+    ? isRepeatable(schema.wrapped)
+    : false;
 }

@@ -1,5 +1,6 @@
 import type { Context } from 'hono';
 import type * as v from 'valibot';
+import type { CheckedParameters } from './parameters.ts';
 
 /** Who may call: anybody, or somebody with a session of the panel. */
 export type Access = 'open' | 'session';
@@ -51,7 +52,7 @@ export interface Route {
   /** Whether failures, too, have the shape of a task result. */
   isTask: boolean;
   params: v.ObjectEntries;
-  handle: (request: ApiRequest<Record<string, string | undefined>>) => Response | Promise<Response>;
+  handle: (request: ApiRequest<CheckedParameters>) => Response | Promise<Response>;
 }
 
 interface RouteOptions<Entries extends v.ObjectEntries> {

@@ -56,7 +56,7 @@ function kindsOf(tools: PackageTools, context: FeatureContext): Record<string, J
     upgrade: {
       lane,
       admit,
-      title: (subject) => `upgrade ${subject}`,
+      title: (subject) => `upgrade ${subject === '' ? 'all' : subject}`,
       plan: (job) => upgradePlan(tools, job),
     },
     autoconf: {

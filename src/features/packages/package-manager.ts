@@ -50,6 +50,10 @@ export interface PackageManager {
    * job runs.
    */
   preview: (change: PackageChange) => Promise<Preview>;
+  /** Bytes free for packages, where the program looks. */
+  freeBytes: () => Promise<number>;
+  /** Names of the packages that the firmware's image brought. */
+  imagePackages: () => Promise<ReadonlySet<string>>;
   /** From now on a feed may upgrade the package again, which an installation from a file stops. */
   releaseFile: (name: string) => Promise<void>;
   commands: PackageCommands;

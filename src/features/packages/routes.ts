@@ -1,8 +1,9 @@
 import * as v from 'valibot';
+import { DepotError } from '../../errors.ts';
 import type { Job } from '../../jobs/job.ts';
 import { isEnded } from '../../jobs/states.ts';
 import type { Catalog, PreparedAnswer } from './catalog.ts';
-import { devicePath, flag } from '../../http/parameter-schemas.ts';
+import { devicePath, flag, isOn } from '../../http/parameter-schemas.ts';
 import { packageName } from './names.ts';
 import { PACKAGE_LANE } from './package-manager.ts';
 import type { FeatureContext } from '../feature.ts';
@@ -74,9 +75,9 @@ export function storeRoutes(tools: StoreTools): Route[] {
     }),
     postTask({
       path: 'admin/store/upgrade',
-      summary: 'Upgrade an app and the packages it names',
-      params: { package: packageName },
-      handle: ({ params }) => submit('upgrade', params.package),
+      summary: 'Upgrade an app and the packages it names, or with all everything asked for',
+      params: { package: v.optional(packageName), all: v.optional(flag) },
+      handle: ({ params }) => submit('upgrade', ...upgradeTarget(params)),
     }),
     postTask({
       path: 'admin/store/update',
@@ -91,6 +92,24 @@ export function storeRoutes(tools: StoreTools): Route[] {
       handle: async () => json(await newestTask(tools)),
     }),
   ];
+}
+
+/**
+ * The subject of the job, and its parameters.
+ * @throws DepotError bad_request unless there is either a name or `all`
+ */
+function upgradeTarget({
+  package: name,
+  all,
+}: {
+  package?: string | undefined;
+  all?: string | undefined;
+}): [string, Record<string, string>] {
+  if ((name !== undefined) === isOn(all)) {
+    const why = name === undefined ? 'it is missing' : 'it is given beside all=true';
+    throw new DepotError('bad_request', `cannot use the parameter package: ${why}`);
+  }
+  return name === undefined ? ['', { all: '1' }] : [name, {}];
 }
 
 function prepared(request: Request, { body, etag }: PreparedAnswer): Response {

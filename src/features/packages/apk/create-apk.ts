@@ -8,6 +8,7 @@ import { openInstallation, type Installation } from './installation.ts';
 import { createListing } from './listing.ts';
 import { createLists } from './lists.ts';
 import { readArchitectures } from './offers.ts';
+import { freeBytesAt } from './planning/download.ts';
 import { createTransactionSteps } from './transaction-steps.ts';
 import { packInstalled } from './package-file/repack.ts';
 import SELF_UPGRADE_SCRIPT from './self-upgrade.sh';
@@ -29,6 +30,13 @@ export function createApk(context: BackendContext): PackageManager {
     architecture: async () => (await readArchitectures(paths))[0] ?? '',
     assertUsable: installation.assertSound,
     health: () => healthOf(installation),
+    freeBytes: () => freeBytesAt(paths.root),
+    imagePackages: async () =>
+      (await import('./image-packages.ts')).imagePackages(
+        paths.onDevice('/rom/lib/apk/db/installed'),
+        (await reader.records()).keys(),
+        locations,
+      ),
     preview: async (change) =>
       (await import('./planning/preview.ts')).previewChange(installation, change),
     releaseFile: async (name) => {

@@ -6,6 +6,7 @@ import { createOpkgCommands } from './commands.ts';
 import { compareVersions } from './compare-versions.ts';
 import { preferredArchitecture } from './config.ts';
 import { createDiagnosis } from './diagnosis.ts';
+import { freeBytesFor } from './free-bytes.ts';
 import { openInstallation, statusFileIn } from './installation.ts';
 import { inspectIpk } from './ipk-file.ts';
 import { createListing } from './listing.ts';
@@ -45,6 +46,12 @@ export async function createOpkg(context: BackendContext): Promise<PackageManage
     architecture: async () => preferredArchitecture(await readConfig()),
     preview: async (change) =>
       (await import('./planning/preview.ts')).previewChange(installation, change),
+    freeBytes: async () => freeBytesFor(destination, await readConfig()),
+    imagePackages: async () =>
+      (await import('./image-packages.ts')).imagePackages(
+        paths.onDevice('/rom/usr/lib/opkg/status'),
+        await installation.read(),
+      ),
     // A damaged status file is put right ahead of each job.
     assertUsable: () => Promise.resolve(),
     health: () => Promise.resolve({}),

@@ -3,10 +3,9 @@ import type { Plan, StepContext } from '../../../jobs/plan.ts';
 import { isOn } from '../../../http/parameter-schemas.ts';
 import { autoconfStep, type ScriptContext } from '../autoconf.ts';
 import { isInstalled, halfInstalled } from '../half-installed.ts';
-import { metaPackageOf } from '../names.ts';
-import { isPresent } from '../package-database.ts';
 import type { PackageTools } from '../package-tools.ts';
 import { repairSteps } from '../rollback.ts';
+import { packageToInstall } from './choice.ts';
 import { changeSteps, completeness, formerIds, remember, type ChangeWork } from '../transaction.ts';
 
 /** install: the app's meta package, and the app's configuration if that was asked for. */
@@ -19,7 +18,7 @@ export function installPlan(
     await tools.manager.around.needSpace(`install ${subject}`);
     remember(context, tools.manager, {
       verb: 'install',
-      names: [await knownPackage(tools, subject)],
+      names: [await packageToInstall(tools, subject)],
     });
   };
   const judge: ChangeWork['judge'] = (after, { names }, { before }) => {
@@ -46,11 +45,4 @@ export function installPlan(
         repair: repairSteps(tools, completeness(tools, work)),
         former: formerIds('install'),
       };
-}
-
-/** The app's meta package if one is installed or offered, else the package of that name. */
-async function knownPackage({ manager }: PackageTools, subject: string): Promise<string> {
-  const meta = metaPackageOf(subject);
-  if (isPresent((await manager.installed()).get(meta))) return meta;
-  return (await manager.offers([meta])).has(meta) ? meta : subject;
 }

@@ -1,11 +1,10 @@
 import { DepotError } from '../../../errors.ts';
 import type { Job } from '../../../jobs/job.ts';
 import type { Plan, StepContext } from '../../../jobs/plan.ts';
-import { removalSet } from '../dependencies.ts';
-import { metaPackageOf } from '../names.ts';
-import { isPresent, type PackageDatabase } from '../package-database.ts';
+import type { PackageDatabase } from '../package-database.ts';
 import type { PackageTools } from '../package-tools.ts';
 import { repairSteps } from '../rollback.ts';
+import { isOnRecord, packagesToRemove, packageToRemove } from './choice.ts';
 import {
   changeSteps,
   completeness,
@@ -19,13 +18,13 @@ import {
 export function removePlan(tools: PackageTools, { subject }: Job): Plan {
   const choose = async (context: StepContext): Promise<void> => {
     const database = await tools.manager.installed();
-    const target = [metaPackageOf(subject), subject].find((name) => isOnRecord(database, name));
+    const target = packageToRemove(database, subject);
     if (target === undefined) {
       throw new DepotError('not_found', `cannot remove ${subject}: it is not installed`);
     }
     remember(context, tools.manager, {
       verb: 'remove',
-      names: removalSet(database, [target]),
+      names: packagesToRemove(database, [target]),
     });
   };
   const judge = (after: PackageDatabase, { names }: Chosen): string | undefined => {
@@ -40,9 +39,4 @@ export function removePlan(tools: PackageTools, { subject }: Job): Plan {
     repair: repairSteps(tools, completeness(tools, work)),
     former: formerIds('remove'),
   };
-}
-
-/** It is there, or asked for: what no feed has keeps other packages from being installed. */
-function isOnRecord(database: PackageDatabase, name: string): boolean {
-  return isPresent(database.get(name)) || database.get(name)?.state === 'requested';
 }

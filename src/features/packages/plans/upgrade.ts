@@ -1,37 +1,42 @@
 import { DepotError } from '../../../errors.ts';
+import { isOn } from '../../../http/parameter-schemas.ts';
 import type { Job } from '../../../jobs/job.ts';
 import type { Plan, StepContext } from '../../../jobs/plan.ts';
 import { isInstalled, halfInstalled } from '../half-installed.ts';
-import { isPackageName, metaPackageOf } from '../names.ts';
-import { isPresent } from '../package-database.ts';
 import type { PackageTools } from '../package-tools.ts';
 import { repairSteps } from '../rollback.ts';
+import {
+  chooseUpgrade,
+  chooseUpgradeOfAll,
+  packagesToUpgrade,
+  type UpgradeChoice,
+} from './choice.ts';
 import { changeSteps, completeness, formerIds, remember, type ChangeWork } from '../transaction.ts';
 
 /**
- * upgrade: the app's meta package and the packages in its `depends`, as far as they are installed.
+ * upgrade: the app's meta package and the packages in its `depends`, as far as they are installed;
+ * with `all` everything that the owner asked for. Runs nothing if nothing is newer.
  */
-export function upgradePlan(tools: PackageTools, { subject }: Job): Plan {
+export function upgradePlan(tools: PackageTools, { subject, params }: Job): Plan {
+  const isOfAll = isOn(params.all);
+  const purpose = isOfAll ? 'upgrade all' : `upgrade ${subject}`;
   const choose = async (context: StepContext): Promise<void> => {
-    await tools.manager.around.needSpace(`upgrade ${subject}`);
-    const database = await tools.manager.installed();
-    const names = (await upgradeNames(tools, subject)).filter((name) =>
-      isPresent(database.get(name)),
-    );
-    if (names.length === 0) {
-      throw new DepotError('not_found', `cannot upgrade ${subject}: it is not installed`);
+    const { names, expected, isCurrent } = isOfAll
+      ? await chooseAll(tools, context)
+      : await chooseUpgrade(tools, await installedOnes(tools, subject));
+    if (isCurrent) {
+      await context.note(`nothing to do: no feed offers a newer version of ${namesOf(names)}`);
+      remember(context, tools.manager, { verb: 'upgrade', names: [] });
+      return;
     }
-    const offers = await tools.manager.offers(names);
-    const expected = Object.fromEntries(
-      [...offers].flatMap(([name, [best]]) => (best === undefined ? [] : [[name, best.version]])),
-    );
+    await tools.manager.around.needSpace(purpose);
     remember(context, tools.manager, { verb: 'upgrade', names, expected });
   };
   const judge: ChangeWork['judge'] = (after, { names, expected = {} }, { before }) => {
     const unfinished =
       names.find((name) => !isInstalled(after, name)) ?? halfInstalled(before, after)[0]?.name;
     if (unfinished !== undefined) {
-      return `cannot upgrade ${subject}: ${unfinished} is not fully installed; the log says why`;
+      return `cannot ${purpose}: ${unfinished} is not fully installed; the log says why`;
     }
     const behind = Object.entries(expected).find(
       ([name, version]) =>
@@ -39,7 +44,7 @@ export function upgradePlan(tools: PackageTools, { subject }: Job): Plan {
     );
     return behind === undefined
       ? undefined
-      : `cannot upgrade ${subject}: ${behind[0]} stays at ` +
+      : `cannot ${purpose}: ${behind[0]} stays at ` +
           `${after.get(behind[0])?.version ?? 'none'}, ${behind[1]} is offered`;
   };
   const work: ChangeWork = { verb: 'upgrade', choose, judge };
@@ -50,8 +55,20 @@ export function upgradePlan(tools: PackageTools, { subject }: Job): Plan {
   };
 }
 
-async function upgradeNames({ catalog }: PackageTools, subject: string): Promise<string[]> {
-  const meta = isPackageName(subject) ? await catalog.meta(subject) : undefined;
-  const depends = (meta?.depends ?? []).filter(isPackageName);
-  return [...new Set([...depends, metaPackageOf(subject), subject])];
+async function installedOnes(tools: PackageTools, subject: string): Promise<string[]> {
+  const names = await packagesToUpgrade(tools, subject);
+  if (names.length === 0) {
+    throw new DepotError('not_found', `cannot upgrade ${subject}: it is not installed`);
+  }
+  return names;
+}
+
+async function chooseAll(tools: PackageTools, { note }: StepContext): Promise<UpgradeChoice> {
+  const { leftOut, ...choice } = await chooseUpgradeOfAll(tools);
+  for (const { message } of leftOut) await note(`left as it is: ${message}`);
+  return choice;
+}
+
+function namesOf(names: readonly string[]): string {
+  return names.length === 0 ? 'what is installed' : names.join(', ');
 }

@@ -1,9 +1,9 @@
-import { statfs } from 'node:fs/promises';
 import type { PackageChange } from '../../package-manager.ts';
 import type { Preview, PreviewedChange } from '../../preview.ts';
 import { createProblem, type Problem } from '../../problem.ts';
 import { compareVersions } from '../compare-versions.ts';
 import type { OpkgConfig } from '../config.ts';
+import { freeBytesFor } from '../free-bytes.ts';
 import type { Installation } from '../installation.ts';
 import type { Search } from './candidate.ts';
 import { createCatalogue, isThere, type Candidate, type Catalogue } from './catalogue.ts';
@@ -22,7 +22,7 @@ export async function previewChange(
   { verb, names }: PackageChange,
 ): Promise<Preview> {
   const config = await installation.readConfig();
-  const freeBytes = await freeBytesFor(installation, config);
+  const freeBytes = await freeBytesFor(installation.destination, config);
   const status = await readStatusRecords(installation, config);
   if (status === undefined) return { changes: [], problems: [damagedProblem(verb)], freeBytes };
   const lists = await readLists(config);
@@ -51,17 +51,6 @@ function damagedProblem(verb: string): Problem {
     'damaged_database',
     `cannot ${verb} packages: the status file of opkg is damaged, and there is no copy of it`,
   );
-}
-
-/** Where opkg itself looks. */
-async function freeBytesFor(
-  { destination }: Installation,
-  { overlayRoot }: OpkgConfig,
-): Promise<number> {
-  const { bavail, bsize } = await statfs(overlayRoot ?? destination).catch(() =>
-    statfs(destination),
-  );
-  return bavail * bsize;
 }
 
 function foreignArchitectures(

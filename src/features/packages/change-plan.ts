@@ -1,0 +1,146 @@
+import { DepotError } from '../../errors.ts';
+import type { PackageChange } from './package-manager.ts';
+import type { PackageTools } from './package-tools.ts';
+import {
+  chooseUpgrade,
+  chooseUpgradeOfAll,
+  packagesToRemove,
+  packagesToUpgrade,
+  packageToInstall,
+  packageToRemove,
+} from './plans/choice.ts';
+import type { PreviewedChange } from './preview.ts';
+import { createProblem, type Problem } from './problem.ts';
+
+export interface ChangeRequest {
+  operation: 'install' | 'remove' | 'upgrade';
+  /** Apps or packages; none for an upgrade of everything. */
+  subjects: readonly string[];
+}
+
+export interface ChangePlan {
+  changes: PreviewedChange[];
+  problems: Problem[];
+  /** Whether a job would do it. A problem of what is left out is no obstacle. */
+  isPossible: boolean;
+  freeBytes: number;
+}
+
+/** What the jobs for a request would do: they choose their packages by the same functions. */
+export async function planChange(
+  tools: PackageTools,
+  { operation, subjects }: ChangeRequest,
+): Promise<ChangePlan> {
+  const damage = await findDamage(tools);
+  if (damage !== undefined) return emptyPlan(tools, [damage]);
+  const choice = await choicesFor[operation](tools, subjects);
+  const { names, asked, problems, leftOut = [] } = choice;
+  if (names.length === 0) return emptyPlan(tools, [...problems, ...leftOut], problems.length === 0);
+  const shortage = await findShortage(tools, { operation, subjects });
+  const preview = await tools.manager.preview({ verb: operation, names });
+  const obstacles = withoutRepeats([...problems, ...shortage, ...preview.problems]);
+  return {
+    changes: preview.changes.map((change) => explain(change, operation, asked)),
+    problems: withoutRepeats([...obstacles, ...leftOut]),
+    isPossible: obstacles.length === 0,
+    freeBytes: preview.freeBytes,
+  };
+}
+
+interface PlannedChoice {
+  names: readonly string[];
+  /** Of these, what was asked for itself. */
+  asked: readonly string[];
+  problems: Problem[];
+  leftOut?: Problem[];
+}
+
+type Choose = (tools: PackageTools, subjects: readonly string[]) => Promise<PlannedChoice>;
+
+const choicesFor: Readonly<Record<ChangeRequest['operation'], Choose>> = {
+  install: async (tools, subjects) => {
+    const names = new Set<string>();
+    for (const subject of subjects) names.add(await packageToInstall(tools, subject));
+    return { names: [...names], asked: [...names], problems: [] };
+  },
+  remove: async (tools, subjects) => {
+    const database = await tools.manager.installed();
+    const found = subjects.map((subject) => packageToRemove(database, subject));
+    const targets = [...new Set(found.filter((name) => name !== undefined))];
+    const problems = subjects
+      .filter((_, index) => found[index] === undefined)
+      .map((subject) => notInstalled('remove', subject));
+    const names = targets.length === 0 ? [] : packagesToRemove(database, targets);
+    return { names, asked: targets, problems };
+  },
+  upgrade: async (tools, subjects) => {
+    if (subjects.length === 0) {
+      const { names, isCurrent, leftOut } = await chooseUpgradeOfAll(tools);
+      return { names: isCurrent ? [] : names, asked: names, problems: [], leftOut };
+    }
+    const names = new Set<string>();
+    const problems: Problem[] = [];
+    for (const subject of subjects) {
+      const found = await packagesToUpgrade(tools, subject);
+      if (found.length === 0) problems.push(notInstalled('upgrade', subject));
+      const { isCurrent } = await chooseUpgrade(tools, found);
+      if (!isCurrent) for (const name of found) names.add(name);
+    }
+    return { names: [...names], asked: [...names], problems };
+  },
+};
+
+function notInstalled(operation: string, subject: string): Problem {
+  return createProblem('not_found', `cannot ${operation} ${subject}: it is not installed`, subject);
+}
+
+async function findDamage({ manager }: PackageTools): Promise<Problem | undefined> {
+  return problemOf('damaged_database', () => manager.assertUsable());
+}
+
+/** Jobs that remove need none. */
+async function findShortage(
+  { manager }: PackageTools,
+  { operation, subjects }: ChangeRequest,
+): Promise<Problem[]> {
+  if (operation === 'remove') return [];
+  const purpose = `${operation} ${subjects.length === 0 ? 'all' : subjects.join(', ')}`;
+  const shortage = await problemOf('no_space', () => manager.around.needSpace(purpose));
+  return shortage === undefined ? [] : [shortage];
+}
+
+async function problemOf(
+  code: Problem['code'],
+  work: () => Promise<void>,
+): Promise<Problem | undefined> {
+  try {
+    await work();
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof DepotError)) throw error;
+    return createProblem(code, error.message);
+  }
+}
+
+async function emptyPlan(
+  { manager }: PackageTools,
+  problems: Problem[],
+  isPossible = false,
+): Promise<ChangePlan> {
+  return { changes: [], problems, isPossible, freeBytes: await manager.freeBytes() };
+}
+
+/** What goes with what is asked to go came as a dependency, and is not needed any more. */
+function explain(
+  change: PreviewedChange,
+  verb: PackageChange['verb'],
+  asked: readonly string[],
+): PreviewedChange {
+  const isOrphan = verb === 'remove' && change.reason === 'asked' && !asked.includes(change.name);
+  return isOrphan ? { ...change, reason: 'orphan' } : change;
+}
+
+function withoutRepeats(problems: readonly Problem[]): Problem[] {
+  const seen = new Map(problems.map((problem) => [`${problem.code} ${problem.message}`, problem]));
+  return [...seen.values()];
+}

@@ -1,0 +1,132 @@
+import { removalSet } from '../dependencies.ts';
+import { isPackageName, metaPackageOf } from '../names.ts';
+import { isPresent, type PackageDatabase } from '../package-database.ts';
+import type { PackageTools } from '../package-tools.ts';
+import type { Preview } from '../preview.ts';
+import type { Problem, ProblemCode } from '../problem.ts';
+
+/**
+ * What a request stands for: which packages a job works on. Jobs and `plan` ask here, so that one
+ * cannot differ from the other.
+ */
+
+/** The app's meta package if one is installed or offered, else the package of that name. */
+export async function packageToInstall(
+  { manager }: PackageTools,
+  subject: string,
+): Promise<string> {
+  const meta = metaPackageOf(subject);
+  if (isPresent((await manager.installed()).get(meta))) return meta;
+  return (await manager.offers([meta])).has(meta) ? meta : subject;
+}
+
+/** @returns undefined if neither the app nor a package of that name is on record */
+export function packageToRemove(database: PackageDatabase, subject: string): string | undefined {
+  return [metaPackageOf(subject), subject].find((name) => isOnRecord(database, name));
+}
+
+/** It is there, or asked for: what no feed has keeps other packages from being installed. */
+export function isOnRecord(database: PackageDatabase, name: string): boolean {
+  return isPresent(database.get(name)) || database.get(name)?.state === 'requested';
+}
+
+/** With what came with them, and nothing else needs. */
+export function packagesToRemove(database: PackageDatabase, targets: readonly string[]): string[] {
+  return removalSet(database, targets);
+}
+
+/** The app's meta package and the packages in its `depends`, as far as they are installed. */
+export async function packagesToUpgrade(tools: PackageTools, subject: string): Promise<string[]> {
+  const meta = isPackageName(subject) ? await tools.catalog.meta(subject) : undefined;
+  const depends = (meta?.depends ?? []).filter(isPackageName);
+  const database = await tools.manager.installed();
+  const names = [...new Set([...depends, metaPackageOf(subject), subject])];
+  return names.filter((name) => isPresent(database.get(name)));
+}
+
+export interface UpgradeChoice {
+  names: string[];
+  /** The best version that the feeds offer, by name. */
+  expected: Record<string, string>;
+  /** Whether all of them are whole, and none has a newer version. */
+  isCurrent: boolean;
+}
+
+export async function chooseUpgrade(
+  { manager }: PackageTools,
+  names: string[],
+): Promise<UpgradeChoice> {
+  const [database, offers] = [await manager.installed(), await manager.offers(names)];
+  const expected = Object.fromEntries(
+    [...offers].flatMap(([name, [best]]) => (best === undefined ? [] : [[name, best.version]])),
+  );
+  const isCurrent = names.every((name) => {
+    const entry = database.get(name);
+    return (
+      entry?.state === 'installed' &&
+      manager.compareVersions(expected[name] ?? entry.version, entry.version) <= 0
+    );
+  });
+  return { names, expected, isCurrent };
+}
+
+/** What stands against one package, and is no reason not to upgrade the others. */
+const LEFT_OUT: readonly ProblemCode[] = [
+  'dependency_missing',
+  'dependency_conflict',
+  'kernel_mismatch',
+  'wrong_architecture',
+  'unknown',
+];
+
+export interface UpgradeOfAll extends UpgradeChoice {
+  /** Why packages with a newer version are left as they are. */
+  leftOut: Problem[];
+}
+
+/**
+ * Everything that the owner asked for, an app's packages included, and that has a newer version;
+ * nothing that the firmware's image brought, and nothing that is held.
+ */
+export async function chooseUpgradeOfAll(tools: PackageTools): Promise<UpgradeOfAll> {
+  const names = await upgradablePackages(tools);
+  const { problems } = await tools.manager.preview({ verb: 'upgrade', names });
+  const leftOut = problems.filter(({ code }) => LEFT_OUT.includes(code));
+  const withProblem = await blockedBy(tools, names, leftOut);
+  const rest = names.filter((name) => !withProblem.includes(name));
+  return { ...(await chooseUpgrade(tools, rest)), leftOut };
+}
+
+/** A problem may be about a dependency: then each is asked for alone. */
+async function blockedBy(
+  { manager }: PackageTools,
+  names: readonly string[],
+  problems: readonly Problem[],
+): Promise<string[]> {
+  if (problems.length === 0) return [];
+  const blocked: string[] = [];
+  for (const name of names) {
+    const alone: Preview = await manager.preview({ verb: 'upgrade', names: [name] });
+    if (alone.problems.some(({ code }) => LEFT_OUT.includes(code))) blocked.push(name);
+  }
+  return blocked;
+}
+
+async function upgradablePackages(tools: PackageTools): Promise<string[]> {
+  const { manager, catalog } = tools;
+  const [database, image] = [await manager.installed(), await manager.imagePackages()];
+  const ofApps = (await catalog.apps()).flatMap(({ meta }) => meta?.depends ?? []);
+  const asked = [...database.values()].filter(
+    ({ name, isAuto }) => !isAuto || ofApps.includes(name),
+  );
+  const mayChange = asked.filter(
+    (entry) => isPresent(entry) && !image.has(entry.name) && entry.isHeld !== true,
+  );
+  const candidates = mayChange.filter(({ isEssential }) => !isEssential).map(({ name }) => name);
+  const offers = await manager.offers(candidates);
+  return candidates.filter((name) => {
+    const best = offers.get(name)?.[0]?.version;
+    const version = database.get(name)?.version ?? '';
+    return best !== undefined && manager.compareVersions(best, version) > 0;
+  });
+}

@@ -1,0 +1,92 @@
+import * as v from 'valibot';
+import {
+  integer,
+  jsonOperation,
+  type FeatureDocumentation,
+} from '../../http/openapi/documentation.ts';
+import { PROBLEM_CODES } from '../packages/problem.ts';
+
+const change = v.pipe(
+  v.object({
+    name: v.string(),
+    version: v.pipe(v.string(), v.description('that comes; of a removal, that goes')),
+    from_version: v.optional(v.string()),
+    reason: v.pipe(
+      v.picklist(['asked', 'dependency', 'orphan', 'replaced']),
+      v.description('orphan: it came as a dependency, and nothing needs it any more'),
+    ),
+    download_bytes: v.optional(integer),
+    disk_bytes: v.pipe(integer, v.description('what the storage grows by; may be negative')),
+  }),
+  v.title('PlannedChange'),
+);
+
+const problem = v.pipe(
+  v.object({
+    code: v.picklist(PROBLEM_CODES),
+    package: v.optional(v.string()),
+    message: v.pipe(v.string(), v.description('the cause in one sentence')),
+    remedy: v.pipe(v.string(), v.description('what the owner can do about it')),
+  }),
+  v.title('Problem'),
+);
+
+const plan = v.pipe(
+  v.object({
+    installs: v.array(change),
+    upgrades: v.array(change),
+    removes: v.array(change),
+    download_bytes: integer,
+    disk_bytes: v.pipe(integer, v.description('may be negative')),
+    free_bytes: integer,
+    free_after_bytes: v.pipe(integer, v.description('may be negative')),
+    problems: v.array(problem),
+    is_possible: v.boolean(),
+  }),
+  v.title('Plan'),
+);
+
+export const PLAN_DOCUMENTATION: FeatureDocumentation = {
+  tag: 'Plan',
+  description: 'What a change of packages would do, before it is made.',
+  operations: {
+    'GET admin/store/plan': jsonOperation('planChange', {
+      description: 'what a task for the same request would do; nothing is fetched or changed',
+      schema: plan,
+      example: {
+        installs: [
+          {
+            name: 'app-meta-adfilter',
+            version: '2.4.1-3',
+            reason: 'asked',
+            download_bytes: 1560,
+            disk_bytes: 4096,
+          },
+          {
+            name: 'adfilter',
+            version: '2.4.1-3',
+            reason: 'dependency',
+            download_bytes: 9_437_184,
+            disk_bytes: 31_457_280,
+          },
+        ],
+        upgrades: [],
+        removes: [],
+        download_bytes: 9_438_744,
+        disk_bytes: 31_461_376,
+        free_bytes: 29_360_128,
+        free_after_bytes: -2_101_248,
+        problems: [
+          {
+            code: 'no_space',
+            package: 'adfilter',
+            message:
+              'cannot install app-meta-adfilter: adfilter needs 31457280 bytes, 29356032 are free',
+            remedy: 'Free space on the device by removing packages or files, then try again.',
+          },
+        ],
+        is_possible: false,
+      },
+    }),
+  },
+};

@@ -1,0 +1,86 @@
+import { afterEach, describe, expect, test } from 'vitest';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { FeedPackage } from '../../device/feed-index.ts';
+import { appPackages } from '../../device/packages/packages.ts';
+import { openStore, type Store } from '../packages/open-store.ts';
+import { changesIn, planOf } from './plan-answer.ts';
+
+let store: Store;
+afterEach(() => store.close());
+
+describe('upgrade of all', () => {
+  test('what was asked for and its apps, neither the image nor what is held', async () => {
+    store = await openStore({ packages: versions('1.0-1') });
+    for (const name of ['demo', 'wanted', 'held', 'from-image']) {
+      await store.run('install', { package: name });
+    }
+    await store.device.opkg('flag', 'hold', 'held');
+    const { root } = store.device;
+    await mkdir(join(root, 'rom/usr/lib/opkg'), { recursive: true });
+    await writeFile(
+      join(root, 'rom/usr/lib/opkg/status'),
+      'Package: libc\nVersion: 1\nStatus: install ok installed\n\n' +
+        'Package: from-image\nVersion: 1.0-1\nStatus: install user installed\n\n',
+    );
+    store.device.publish(2);
+    await republish(store, '2.0-1');
+
+    const plan = await planOf(store.daemon, 'upgrade');
+
+    expect(plan).toMatchObject({ is_possible: true });
+    expect(changesIn(plan)).toEqual({
+      installs: [],
+      upgrades: ['app-meta-demo 1.1-1', 'demo-app 1.1-1', 'wanted 2.0-1'],
+      removes: [],
+    });
+    const before = await store.packages();
+    const done = await store.run('upgrade', { all: 'true' });
+    expect(done).toMatchObject({ state: 'done', kind: 'upgrade' });
+    expect(await store.packages()).toEqual({
+      ...before,
+      'app-meta-demo': '1.1-1',
+      'demo-app': '1.1-1',
+      wanted: '2.0-1',
+    });
+    const again = await store.run('upgrade', { all: 'true' });
+    expect(again).toMatchObject({ state: 'done' });
+    expect(again.log).toContain('nothing to do');
+  });
+
+  test('one that cannot be upgraded keeps none of the others', async () => {
+    store = await openStore({ packages: versions('1.0-1') });
+    for (const name of ['wanted', 'held']) await store.run('install', { package: name });
+    await republish(store, '2.0-1', { held: 'no-such-thing' });
+
+    const plan = await planOf(store.daemon, 'upgrade');
+
+    expect(changesIn(plan).upgrades).toEqual(['wanted 2.0-1']);
+    expect(plan.is_possible).toBe(true);
+    expect(plan.problems.map(({ code, package: name }) => [code, name])).toEqual([
+      ['dependency_missing', 'held'],
+    ]);
+    expect(await store.run('upgrade', { all: 'true' })).toMatchObject({ state: 'done' });
+    expect(await store.packages()).toMatchObject({ wanted: '2.0-1', held: '1.0-1' });
+  });
+
+  const NAMES = ['wanted', 'held', 'from-image'];
+
+  function versions(version: string, depends: Record<string, string> = {}): FeedPackage[] {
+    return NAMES.map((name) => ({
+      name,
+      version,
+      architecture: 'all',
+      ...(depends[name] === undefined ? {} : { fields: { Depends: depends[name] } }),
+    }));
+  }
+
+  async function republish(
+    { device }: Store,
+    version: string,
+    depends: Record<string, string> = {},
+  ): Promise<void> {
+    device.feed.publish([...appPackages(2), ...versions(version, depends)]);
+    await device.opkg('update');
+  }
+});
