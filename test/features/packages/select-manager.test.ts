@@ -42,6 +42,35 @@ test.each([
   expect((await selectManager(paths, device.wanted, [OPKG, OTHER])).name).toBe(device.name);
 });
 
+const OPKG_RECORDS = { 'usr/lib/opkg/status': 'Package: libc\nStatus: install user installed\n\n' };
+const APK_RECORDS = { 'lib/apk/db/installed': 'P:libc\nV:1.2.5-r5\n\n' };
+const OPKG_PROGRAM = { 'bin/opkg': '#!/bin/sh\n' };
+const APK_PROGRAM = { 'usr/bin/apk': '#!/bin/sh\n' };
+
+/** A device that went from 24.10 to 25.12, or half of the way. */
+test.each([
+  { has: { ...APK_RECORDS }, wanted: 'auto', name: 'apk' },
+  { has: { ...OPKG_RECORDS, ...APK_RECORDS, ...APK_PROGRAM }, wanted: 'auto', name: 'apk' },
+  { has: { ...OPKG_RECORDS, ...APK_RECORDS, ...OPKG_PROGRAM }, wanted: 'auto', name: 'opkg' },
+  { has: { ...OPKG_RECORDS, ...APK_PROGRAM }, wanted: 'auto', name: 'opkg' },
+  { has: { ...APK_RECORDS, ...OPKG_PROGRAM }, wanted: 'auto', name: 'apk' },
+  {
+    has: { ...OPKG_RECORDS, ...APK_RECORDS, ...OPKG_PROGRAM, ...APK_PROGRAM },
+    wanted: 'auto',
+    name: 'opkg',
+  },
+  { has: { ...OPKG_RECORDS, ...APK_RECORDS, ...OPKG_PROGRAM }, wanted: 'apk', name: 'apk' },
+  { has: { ...OPKG_RECORDS, ...APK_RECORDS, ...APK_PROGRAM }, wanted: 'opkg', name: 'opkg' },
+  { has: { ...OPKG_RECORDS, 'lib/apk/db/installed': '' }, wanted: 'auto', name: 'opkg' },
+])('with $has and the option $wanted it is $name', async ({ has, wanted, name }) => {
+  for (const [file, text] of Object.entries(has)) {
+    await mkdir(dirname(join(root, file)), { recursive: true });
+    await writeFile(join(root, file), text, { mode: 0o755 });
+  }
+
+  expect((await selectManager(paths, wanted)).name).toBe(name);
+});
+
 test('an empty database is not in use', async () => {
   await mkdir(join(root, 'usr/lib/opkg'), { recursive: true });
   await writeFile(join(root, 'usr/lib/opkg/status'), '');

@@ -5,15 +5,30 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 
 import { DAEMON_PROGRAM } from '../../device/daemon-process.ts';
+import { createApkDevice, type ApkDevice } from '../../device/apk-device/apk-device.ts';
+import { toApkPackage } from '../../device/apk-device/apk-conversion.ts';
+import { runCommand } from '../../device/command.ts';
 import { createDevice, type Device } from '../../device/device.ts';
 import type { FeedPackage } from '../../device/feed-index.ts';
 
 /** How a version of the store behaves once it is started. */
-export type Behaviour = 'good' | 'exits' | 'mute' | 'slow to install';
+export type Behaviour = 'good' | 'exits' | 'mute' | 'slow to install' | 'slow and good';
+
+/** What a device is asked for, whatever its package manager. */
+type StorableDevice = Pick<Device, 'root' | 'env' | 'path' | 'read' | 'close'>;
+
+/** What the package managers do differently. */
+interface Ways {
+  readonly publish: (source: FeedPackage) => void;
+  /** Fetches the lists. */
+  readonly update: () => Promise<unknown>;
+  readonly install: (name: string) => Promise<unknown>;
+  readonly versionOf: (name: string) => Promise<string | undefined>;
+}
 
 /** A device on which the store is a package, started and restarted by its own postinst. */
-export interface StoreDevice {
-  readonly device: Device;
+export interface StoreDevice<Kind extends StorableDevice = Device> {
+  readonly device: Kind;
   readonly url: string;
   readonly version: () => Promise<string | undefined>;
   /** Offers another version, and lets the device know. */
@@ -26,6 +41,8 @@ export interface StoreDevice {
   /** Ends the daemon and all of the job, as a power cut does. */
   readonly powerCut: (taskId: string) => Promise<void>;
   readonly killWatcher: () => Promise<void>;
+  /** Kills the daemon, and starts what is installed, as its init script does. */
+  readonly restartDaemon: () => Promise<void>;
   readonly close: () => Promise<void>;
 }
 
@@ -34,15 +51,38 @@ const ASK_LIMIT_MS = 50_000;
 
 export async function createStoreDevice(): Promise<StoreDevice> {
   const device = await createDevice();
+  return openStoreDevice(device, {
+    publish: (source) => device.feed.publish([source]),
+    update: () => device.opkg('update'),
+    install: (name) => device.opkg('install', name),
+    versionOf: async (name) => (await device.database()).get(name)?.version,
+  });
+}
+
+/** Versions are to be apk's, such as `2.0-r1`. */
+export async function createApkStoreDevice(): Promise<StoreDevice<ApkDevice>> {
+  const device = await createApkDevice();
+  return openStoreDevice(device, {
+    publish: (source) => device.publishPackages([toApkPackage(source)]),
+    update: () => device.apk('update'),
+    install: (name) => device.apk('add', name),
+    versionOf: async (name) => (await device.database()).get(name)?.version,
+  });
+}
+
+async function openStoreDevice<Kind extends StorableDevice>(
+  device: Kind,
+  ways: Ways,
+): Promise<StoreDevice<Kind>> {
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
   const base = `${url}/cgi-bin/panel/admin`;
   const offer: StoreDevice['offer'] = async (version, behaviour) => {
-    device.feed.publish([storePackage({ device, port, version, behaviour })]);
-    await device.opkg('update');
+    ways.publish(storePackage({ device, port, version, behaviour }));
+    await ways.update();
   };
   await offer('1.0-1', 'good');
-  await device.opkg('install', 'depotd');
+  await ways.install('depotd');
   const get: StoreDevice['get'] = async (path) => (await ask(`${base}/${path}`)).json();
   await get('store/token');
   const pidOf = async (): Promise<number> => Number(await device.read('tmp/depotd.pid'));
@@ -51,7 +91,7 @@ export async function createStoreDevice(): Promise<StoreDevice> {
     url,
     offer,
     get,
-    version: async () => (await device.database()).get('depotd')?.version,
+    version: () => ways.versionOf('depotd'),
     post: async (operation) => {
       const { token } = (await get('store/token')) as { token: string };
       return (await (
@@ -77,6 +117,10 @@ export async function createStoreDevice(): Promise<StoreDevice> {
     killWatcher: async () => {
       const script = join(device.root, 'etc/depotd/self-upgrade/watch.sh');
       for (const pid of await processesWith('cmdline', `/bin/sh\0${script}\0now`)) kill(pid);
+    },
+    restartDaemon: async () => {
+      kill(await pidOf());
+      await runCommand(['sh', '-c', startText(device)], { env: device.env });
     },
     close: async () => {
       kill(await pidOf());
@@ -134,7 +178,7 @@ function storePackage({
   version,
   behaviour,
 }: {
-  device: Device;
+  device: StorableDevice;
   port: number;
   version: string;
   behaviour: Behaviour;
@@ -142,8 +186,10 @@ function storePackage({
   const settings = [`main.root=${device.root}`, 'main.auth=none', `main.listen=127.0.0.1:${port}`]
     .map((setting) => `--set ${setting}`)
     .join(' ');
+  const good = `exec ${process.execPath} ${DAEMON_PROGRAM} --config /dev/null ${settings}`;
   const start = {
-    good: `exec ${process.execPath} ${DAEMON_PROGRAM} --config /dev/null ${settings}`,
+    good,
+    'slow and good': good,
     exits: 'exit 1',
     mute: 'exec sleep 300',
     'slow to install': 'exit 1',
@@ -160,8 +206,8 @@ function storePackage({
     conffiles: ['/etc/config/depotd'],
     scripts: {
       postinst: restartScript(device),
-      ...(behaviour === 'slow to install' && {
-        preinst: '#!/bin/sh\necho preinst begins\nsleep 20\n',
+      ...(behaviour.startsWith('slow') && {
+        preinst: `#!/bin/sh\necho preinst begins\nsleep ${behaviour === 'slow and good' ? 5 : 20}\n`,
       }),
     },
   };
@@ -171,10 +217,15 @@ function storePackage({
  * Stands for the init script: ends the daemon that runs, and starts what is installed, in a session
  * of its own.
  */
-function restartScript({ path }: Device): string {
+function restartScript(device: StorableDevice): string {
   return `#!/bin/sh
 pid_file="$IPKG_INSTROOT/tmp/depotd.pid"
 [ ! -f "$pid_file" ] || kill "$(cat "$pid_file")" 2>/dev/null
+${startText(device)}`;
+}
+
+function startText({ path }: StorableDevice): string {
+  return `pid_file="$IPKG_INSTROOT/tmp/depotd.pid"
 export PATH='${path}' DEPOTD_SELF_UPGRADE_LIMIT_S=${LIMIT_S}
 unset DEPOTD_JOB IPKG_INSTROOT
 setsid sh -c 'echo $$ >"$1"; exec "$2"' sh "$pid_file" "\${pid_file%/tmp/*}/usr/bin/depotd" </dev/null >/dev/null 2>&1 &

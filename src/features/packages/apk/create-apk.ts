@@ -4,6 +4,7 @@ import type { BackendContext, PackageManager } from '../package-manager.ts';
 import { readPackageFile } from './package-file/apk-file.ts';
 import { compareVersions } from './compare-versions.ts';
 import { createDiagnosis } from './diagnosis.ts';
+import { readFeeds } from './feeds.ts';
 import { openInstallation, type Installation } from './installation.ts';
 import { createListing } from './listing.ts';
 import { createLists } from './lists.ts';
@@ -28,7 +29,7 @@ export function createApk(context: BackendContext): PackageManager {
     listing: createListing({ paths, installation }),
     compareVersions,
     architecture: async () => (await readArchitectures(paths))[0] ?? '',
-    assertUsable: installation.assertSound,
+    assertUsable: installation.assertUsable,
     health: () => healthOf(installation),
     freeBytes: () => freeBytesAt(paths.root),
     imagePackages: async () =>
@@ -65,15 +66,21 @@ export function createApk(context: BackendContext): PackageManager {
   };
 }
 
-/** A package that is broken fails nobody else's job; records that cannot be read stop all. */
-async function healthOf({ reader, assertSound }: Installation): Promise<HealthReport> {
+/**
+ * A package that is broken fails nobody else's job, and a line that is no feed takes away only what
+ * that feed has; records that cannot be read stop all.
+ */
+async function healthOf({ reader, locations, assertUsable }: Installation): Promise<HealthReport> {
+  const { garbage } = await readFeeds(locations.feeds);
+  const lines = garbage.map(({ feed, reason }) => `${feed.name}: ${reason}`);
+  const facts = lines.length === 0 ? {} : { unreadable_feeds: lines };
   try {
-    await assertSound();
+    await assertUsable();
     const broken = [...(await reader.read()).values()]
       .filter(({ state }) => state === 'unpacked')
       .map(({ name }) => name);
-    return broken.length === 0 ? {} : { facts: { broken_packages: broken } };
+    return { facts: { ...facts, ...(broken.length === 0 ? {} : { broken_packages: broken }) } };
   } catch (error) {
-    return { problems: [reasonOf(error)] };
+    return { problems: [reasonOf(error)], facts };
   }
 }

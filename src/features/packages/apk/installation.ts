@@ -1,5 +1,6 @@
 import { mkdir, readdir, rm } from 'node:fs/promises';
 
+import { lockHolderOf } from '../../../device/lock-holder.ts';
 import { fileVersion } from '../../../device/file-version.ts';
 import { openTrustedFolder } from '../../../device/private-folder.ts';
 import type { BackendContext } from '../package-manager.ts';
@@ -30,6 +31,11 @@ export interface Installation {
   prepareFolders: () => Promise<void>;
   /** @throws DepotError unavailable if apk must not be let near its records */
   assertSound: () => Promise<void>;
+  /**
+   * The same, but for what somebody else's apk has not put on record yet: a job waits for that, and
+   * looks again.
+   */
+  assertUsable: () => Promise<void>;
 }
 
 export function openInstallation(context: BackendContext): Installation {
@@ -39,6 +45,14 @@ export function openInstallation(context: BackendContext): Installation {
   const copy = createBeforeCopy(locations);
   const commands = createApkCommands({ ...context, locations });
   let sound: string | undefined;
+  const assertSoundNow = async (): Promise<void> => {
+    const files = [locations.world, locations.installed, locations.scripts];
+    const versions = await Promise.all(files.map(fileVersion));
+    const now = versions.join(' ');
+    if (now === sound) return;
+    await assertSound(locations, reader, copy);
+    sound = now;
+  };
   return {
     root: paths.root,
     locations,
@@ -59,13 +73,10 @@ export function openInstallation(context: BackendContext): Installation {
       await mkdir(locations.empty, { recursive: true });
       await openTrustedFolder(await cacheFolder(paths), 0o755);
     },
-    assertSound: async () => {
-      const files = [locations.world, locations.installed, locations.scripts];
-      const versions = await Promise.all(files.map(fileVersion));
-      const now = versions.join(' ');
-      if (now === sound) return;
-      await assertSound(locations, reader, copy);
-      sound = now;
-    },
+    assertSound: assertSoundNow,
+    assertUsable: () =>
+      assertSoundNow().catch(async () => {
+        if ((await lockHolderOf(locations.lock, 'FLOCK')) === undefined) await assertSoundNow();
+      }),
   };
 }

@@ -13,7 +13,7 @@ import { readPlan } from './planning/job-plan.ts';
 import { planChange } from './planning/plan-change.ts';
 import { waitForLock } from './lock.ts';
 import { listsStep, wantsLists } from './missing-lists.ts';
-import { finishCutOff, leftoversOf, removeCutOff } from './recovery/recovery.ts';
+import { finishCutOff, leftoversOf, removeCutOff, removeUnfinished } from './recovery/recovery.ts';
 import { checkRepair } from './planning/repair-check.ts';
 import { simulate, type Simulation } from './planning/simulation.ts';
 import { restoreWorld, dropUnmet } from './records/world-edit.ts';
@@ -100,10 +100,11 @@ async function plan(
     return found;
   };
   const first = look();
-  // Its failure is looked at below.
-  first.catch(() => undefined);
+  // What looks damaged may be what somebody has not put on record yet.
+  const sound = first.catch(look);
+  sound.catch(() => undefined);
   const hasWaited = await waitForLock(installation.locations.lock, context);
-  const found = await (hasWaited ? look() : first);
+  const found = await (hasWaited ? look() : sound);
   if (change === undefined || found === undefined) return undefined;
   if (wantsLists(context, found)) return retryFrom(listsStep(installation));
   await planChange(installation, context, { change, found });
@@ -151,11 +152,13 @@ async function saveIfSound(installation: Installation): Promise<void> {
 function cleanUp(installation: Installation): Step[] {
   const { locations, cache, records } = installation;
   return [
-    act('clean-up', async ({ job, note }) => {
+    act('clean-up', async (context) => {
+      const { job, note } = context;
       await purgeCache(await cache());
       await rm(locations.ownCache, { recursive: true, force: true });
       await rm(locations.keptPackages, { recursive: true, force: true });
       if (job.phase !== 'repair') return;
+      await removeUnfinished(installation, context);
       await syncDisk(installation);
       await records.remove().catch((error: unknown) => note(reasonOf(error)));
     }),

@@ -95,6 +95,40 @@ test('update says which feed failed, and upgrades go on from the others', async 
   expect((await store.run('upgrade', { package: 'demo' })).state).toBe('done');
 });
 
+test('a line that is no feed is named in /healthz, and keeps nobody from anything', async () => {
+  await appendFile(join(store.device.root, DISTFEEDS), 'src/gz x y\n');
+
+  const health = await fetch(`${store.daemon.url}/healthz`);
+
+  expect([health.status, await health.json()]).toEqual([
+    200,
+    expect.objectContaining({ unreadable_feeds: ['distfeeds.list:2: "src/gz" is no feed'] }),
+  ]);
+  expect((await store.run('install', { package: 'demo' })).state).toBe('done');
+});
+
+test.each([
+  ['the path and whether to start', { path: '/mnt/sda1', enable: '0' }, true],
+  ['nothing more', {}, false],
+])('autoconf with %s tells the app’s script, and so does install', async (_, params, hasMore) => {
+  const installed = await store.run('install', { package: 'demo', autoconf: '1', ...params });
+  const configured = await store.run('autoconf', { package: 'demo', ...params });
+
+  for (const { state, log } of [installed, configured]) {
+    expect([state, log]).toEqual(['done', expect.stringContaining('autoconf demo args=[]')]);
+    expect(log.includes('ISTORE_CONF_DIR=/mnt/sda1/Configs')).toBe(hasMore);
+    expect(log.includes('ISTORE_DONT_START=1')).toBe(hasMore);
+  }
+});
+
+test('an app whose configuration fails is there all the same', async () => {
+  await store.run('install', { package: 'demo' });
+  await writeFile(join(store.device.root, 'usr/libexec/istorea/demo.sh'), 'exit 3\n');
+
+  expect(await store.run('autoconf', { package: 'demo' })).toMatchObject({ state: 'failed' });
+  expect(Object.keys(await store.packages())).toContain('app-meta-demo');
+});
+
 test('a process that a script leaves in the background does not hold the job up', async () => {
   const { state, log } = await store.run('install', { package: 'background' });
 

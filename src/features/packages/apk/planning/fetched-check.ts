@@ -2,7 +2,8 @@ import { mkdir, readFile, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { replaceFile } from '../../../../device/durable-file.ts';
 import { run } from '../../../../device/exec.ts';
-import { DepotError } from '../../../../errors.ts';
+import { isShortage } from '../../../../device/shortage.ts';
+import { DepotError, reasonOf } from '../../../../errors.ts';
 import type { StepContext } from '../../../../jobs/plan.ts';
 import type { PackageChange } from '../../package-manager.ts';
 import { readPackageFile, type PackageContent } from '../package-file/apk-file.ts';
@@ -27,8 +28,8 @@ export async function checkFetched(
   if (missing.length > 0) throw await notFetched(context, purpose, missing);
   if (change.file !== undefined) files.set(change.file.name, await verified(installation, change));
   const contents: PackageContent[] = [];
-  for (const file of files.values()) {
-    contents.push(await readPackageFile(file, await freeBytesAt(root)));
+  for (const [name, file] of files) {
+    contents.push(await readContent(file, { purpose, name, most: await freeBytesAt(root) }));
   }
   await checkClashes(purpose, contents, { changes, locations });
   await records.write({
@@ -38,7 +39,24 @@ export async function checkFetched(
     ...(change.file === undefined ? {} : { file: change.file }),
     changes,
     kept: await keepPackages(installation, changes, [...files.values()]),
+    folders: [...new Set(contents.flatMap(({ files: paths }) => paths.map(folderOf)))],
     created: await createdBy(contents, changes, root),
+  });
+}
+
+/** apk keeps what a server breaks off and calls whole. */
+async function readContent(
+  file: string,
+  { purpose, name, most }: { purpose: string; name: string; most: number },
+): Promise<PackageContent> {
+  return readPackageFile(file, most).catch((error: unknown) => {
+    if (isShortage(error)) throw error;
+    const why = reasonOf(error).split(': ').at(-1) ?? '';
+    throw new DepotError(
+      'command_failed',
+      `cannot ${purpose}: ${name} could not be fetched: ${why}`,
+      { cause: error },
+    );
   });
 }
 
@@ -57,6 +75,10 @@ async function createdBy(
     };
   }
   return created;
+}
+
+function folderOf(path: string): string {
+  return path.split('/').slice(0, -1).join('/');
 }
 
 function foldersAbove(path: string): string[] {

@@ -5,13 +5,12 @@ export interface Dependency {
   isConflict: boolean;
   /** Tag of a repository, behind `@`. */
   tag: string;
-  /** Such as `=`, `>=`, `~`, or `><` before a hash; empty for any version. */
+  /** Any of `<`, `>`, `=`, `~` in any order, `><` before a hash; empty for any version. */
   operator: string;
   version: string;
 }
 
-const DEPENDENCY =
-  /^(!?)([^\s!<>=~@]+)(?:@([^\s<>=~]+))?(?:(>?<|[<>]?[=~]|>)([^\s<>=~][^\s<>]*))?$/;
+const DEPENDENCY = /^(!?)([^\s!<>=~@]+)(?:@([^\s<>=~]+))?(?:([<>=~]+)([^\s<>=~][^\s<>]*))?$/;
 
 /** A power cut leaves zeros. */
 const PRINTABLE = /^[!-~]+$/;
@@ -33,9 +32,8 @@ export function namesIn(list: string): string[] {
   });
 }
 
-/** Whether it holds the package to a certain version or file. */
+/** Whether it keeps the package from being upgraded: to a version, a file, or below a version. */
 export function isPin({ isConflict, operator, version }: Dependency): boolean {
-  return (
-    !isConflict && version !== '' && (operator === '=' || operator === '><' || operator === '~')
-  );
+  const isLowerBound = operator.includes('>') && !operator.includes('<');
+  return !isConflict && version !== '' && operator !== '' && !isLowerBound;
 }

@@ -78,7 +78,8 @@ export async function restoreWorld(
       const known = former.get(entry.name);
       if (known === undefined) return [];
       // A pin to what is there no longer would keep apk from everything else.
-      return known.text === entry.text ? [entry] : [isPin(known) ? withoutPin(known) : known];
+      const isGone = isPin(known) && !known.operator.startsWith('<');
+      return known.text === entry.text ? [entry] : [isGone ? withoutPin(known) : known];
     });
   const current = (await readWorld(locations.world)).entries;
   const lost = before.entries.filter(

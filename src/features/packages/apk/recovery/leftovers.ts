@@ -136,11 +136,16 @@ export async function removeLeftovers(
   await removeDeadLinks(root, mine);
 }
 
-/** Under these names apk writes a file before it renames it. */
 async function removeTemporary(folder: string): Promise<void> {
-  for (const name of await readdir(folder).catch(() => [])) {
-    if (/^\.apk\.[0-9a-f]{48}$/.test(name)) await rm(join(folder, name), { force: true });
-  }
+  for (const file of await findTemporary(folder)) await rm(file, { force: true });
+}
+
+/** Under these names apk writes a file before it renames it. */
+export async function findTemporary(folder: string): Promise<string[]> {
+  const names = await readdir(folder).catch(() => []);
+  return names
+    .filter((name) => /^\.apk\.[0-9a-f]{48}$/.test(name))
+    .map((name) => join(folder, name));
 }
 
 /** A service that was enabled has links in rc.d, which no package has on record. */

@@ -1,9 +1,18 @@
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
 import { run } from '../../../../device/exec.ts';
 import type { RunResult } from '../../../../device/command.ts';
 import type { StepContext } from '../../../../jobs/plan.ts';
 import type { PackageChange } from '../../package-manager.ts';
 import type { Installation } from '../installation.ts';
-import { findLeftovers, isClean, removeLeftovers, type Leftovers } from './leftovers.ts';
+import { withLock } from '../lock.ts';
+import {
+  findLeftovers,
+  findTemporary,
+  isClean,
+  removeLeftovers,
+  type Leftovers,
+} from './leftovers.ts';
 import type { TransactionRecord } from './transaction-record.ts';
 import { editWorld } from '../records/world-edit.ts';
 
@@ -88,4 +97,21 @@ export async function removeCutOff(
     );
   }
   return left.installed;
+}
+
+/**
+ * Removes what apk was writing when it was killed, whatever the job's outcome. Nobody else's apk is
+ * at work meanwhile.
+ */
+export async function removeUnfinished(
+  { records, locations, root, environment }: Installation,
+  { job }: StepContext,
+): Promise<void> {
+  const folders = (await records.read(job.id))?.folders ?? [];
+  const find = async (): Promise<string[]> =>
+    (await Promise.all(folders.map((folder) => findTemporary(join(root, folder))))).flat();
+  if ((await find()).length === 0) return;
+  await withLock(locations.lock, environment, async () => {
+    for (const file of await find()) await rm(file, { force: true });
+  });
 }

@@ -43,6 +43,26 @@ test.each([
   expect(parseWorld(text, 'world').entries[0]?.name).toBe(name);
 });
 
+test.each([
+  ['a=1.0-r1', true],
+  ['a==1.0-r1', true],
+  ['a><Q1Z1iwHJn9cx01Fph0Dq9t4PY25qE=', true],
+  ['a~1.0', true],
+  ['a~=1.0', true],
+  ['a=~1.0', true],
+  ['a<2', true],
+  ['a<=2', true],
+  ['a<~2', true],
+  ['a>=1', false],
+  ['a>1', false],
+  ['a>~1', false],
+  ['a@edge', false],
+  ['!a=1.0', false],
+  ['a', false],
+])('whether %s holds a package: %s', (text, isHolding) => {
+  expect(parseWorld(text, 'world').entries.map(isPin)).toEqual([isHolding]);
+});
+
 test('of a list of dependencies conflicts are no part', () => {
   expect(namesIn('libc !enemy so:x>=1 a~2')).toEqual(['libc', 'so:x', 'a']);
 });

@@ -1,0 +1,70 @@
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+
+import type { ApkFeedPackage } from '../../../device/apk-device/apk-index.ts';
+import { createApk } from '../../../device/apk-device/apk.ts';
+import { openApkStore, type ApkStore } from './open-store.ts';
+
+const one = (
+  name: string,
+  version: string,
+  more: Partial<ApkFeedPackage> = {},
+): ApkFeedPackage => ({
+  name,
+  version,
+  ...more,
+  files: { [`/usr/bin/${name}`]: `${name} ${version}\n`, ...more.files },
+});
+
+let store: ApkStore;
+beforeAll(async () => {
+  store = await openApkStore({ packages: [one('plain', '1.0-r1'), one('needed', '1.0-r1')] });
+});
+afterAll(() => store.close());
+afterEach(async () => {
+  for (const name of Object.keys(await store.packages())) await store.device.apk('del', name);
+  expect(await store.packages()).toEqual({});
+});
+
+const sent = (version: string, more: Partial<ApkFeedPackage> = {}): Buffer =>
+  createApk(one('sent', version, more)).bytes;
+
+test('an uploaded package newer, older and the same again: the file always wins', async () => {
+  for (const version of ['1.0-r1', '2.0-r1', '0.5-r1', '0.5-r1']) {
+    expect((await store.upload(sent(version))).state).toBe('done');
+    expect(await store.packages()).toEqual({ sent: version });
+  }
+});
+
+test('an upload for another architecture is refused by name', async () => {
+  const { state, error } = await store.upload(sent('1.0-r1', { architecture: 'mips_24kc' }));
+
+  expect([state, error]).toEqual(['failed', expect.stringContaining('mips_24kc')]);
+});
+
+test('an upload that would take over another one’s file changes nothing', async () => {
+  await store.run('install', { package: 'plain' });
+  const before = [await store.packages(), await store.device.world()];
+
+  const { state, error } = await store.upload(
+    sent('1.0-r1', { files: { '/usr/bin/plain': 'mine\n' } }),
+  );
+
+  expect([state, error]).toEqual([
+    'failed',
+    expect.stringContaining('sent would take over /usr/bin/plain, which belongs to plain'),
+  ]);
+  expect([await store.packages(), await store.device.world()]).toEqual(before);
+});
+
+test('an upload is upgraded by a feed only when its pin was let go', async () => {
+  await store.upload(createApk(one('needed', '0.1-r1')).bytes);
+
+  const held = await store.run('upgrade', { package: 'needed' });
+  expect([held.state, held.error]).toEqual([
+    'failed',
+    expect.stringContaining('holds it at 0.1-r1'),
+  ]);
+  await store.run('install', { package: 'needed' });
+  expect((await store.run('upgrade', { package: 'needed' })).state).toBe('done');
+  expect(await store.packages()).toEqual({ needed: '1.0-r1' });
+});
