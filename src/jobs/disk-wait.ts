@@ -34,7 +34,7 @@ export function createDiskWait(
   let deadline: number | undefined;
   return {
     outlast: async (step, work) => {
-      let isNoted = false;
+      let isNoted: boolean | undefined;
       for (;;) {
         try {
           return await work();
@@ -42,7 +42,7 @@ export function createDiskWait(
           if (!isAwaited(step, error)) throw error;
           deadline ??= performance.now() + limitMs;
           if (performance.now() > deadline) throw error;
-          isNoted ||= await noteWait(options, job, error);
+          isNoted = await noteWait(options, job, { error, isNoted });
           await delay(PAUSE_MS);
         }
       }
@@ -54,23 +54,28 @@ function isAwaited({ needsRoom = false }: Step, error: unknown): boolean {
   return isReadOnlyDisk(error) || (needsRoom && isDiskFull(error));
 }
 
-/** @returns whether it could be told: the log may be on that disk, too */
+interface Wait {
+  error: unknown;
+  /** undefined at the first look. */
+  isNoted: boolean | undefined;
+}
+
+/** @returns whether the task log says it: the log may be on that disk, too */
 async function noteWait(
   { logs, log, save }: DiskWaitOptions,
   job: Job,
-  error: unknown,
+  { error, isNoted }: Wait,
 ): Promise<boolean> {
+  if (isNoted === true) return true;
   const reason = reasonOf(error);
+  if (isNoted === undefined) log.warn({ task: job.id, reason }, 'repair waits for a disk');
   if (job.resumes > 0) {
     // A daemon that ends in a wait has not failed at the step.
     job.resumes = 0;
     await save(job).catch(() => undefined);
   }
   return logs.append(job.id, ownLine(`waiting for the disk: ${reason}`)).then(
-    () => {
-      log.warn({ task: job.id, reason }, 'repair waits for a disk');
-      return true;
-    },
+    () => true,
     () => false,
   );
 }

@@ -76,9 +76,11 @@ export function moveRepair(
         return folder === undefined ? undefined : host.copier.removal(folder);
       },
     },
-    step('see-engine', 'see that the engine runs', (context, record) =>
-      keepRunning(host, context, { record, target, isCopy }),
-    ),
+    step('see-engine', 'see that the engine runs', async (context, record) => {
+      await keepRunning(host, context, { record, target, isCopy });
+      // What failed was the rest of the work, and by now that is done, too.
+      if (record.isDone) context.callDone();
+    }),
     step('tell', 'tell', (context, record) => report(host, context, { record, target, isCopy })),
   ];
 }

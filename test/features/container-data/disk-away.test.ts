@@ -105,6 +105,22 @@ describe.skipIf(!(await canLoop(['mkfs.ext4', 'rsync', 'mount'])))(
       expect(await dataRoot()).toBe(data.target);
     });
 
+    test('is done, and not failed, if only the rest of the work had to wait', async () => {
+      const logs = join(device.root, 'var/log/depotd');
+      await comeUp(`mount --bind '${logs}' '${logs}'; mount -o remount,bind,ro '${logs}'`);
+      const task = await move();
+      await daemon.logged('repair waits for a disk');
+      await command('umount', [logs]);
+
+      expect(await daemon.finished(task)).toMatchObject({ state: 'done', exit_code: 0 });
+
+      expect(await data.judge(device.root, true)).toEqual([]);
+      expect(await dataRoot()).toBe(data.target);
+      expect(await daemon.logOf(task)).toContain(
+        `the old data is still in ${at('mnt/one/docker')}`,
+      );
+    });
+
     test('never removes what the target held, also if it cannot be put back and the disk is full', async () => {
       await mkdir(join(data.target, 'mine'), { recursive: true });
       const aside = join(data.target, MOVE_NAME, ASIDE_NAME);
@@ -128,6 +144,12 @@ const WAITING = 'depotd: waiting for the disk: ';
 
 /** The first engine that is sent to the target works where it was before, and this runs first. */
 async function comeUpElsewhere(script: string): Promise<void> {
+  await comeUp(`${script}
+exec sh '${at('engine-elsewhere')}' start`);
+}
+
+/** This runs before the first engine that is sent to the target. */
+async function comeUp(script: string): Promise<void> {
   const text = await readFile(at('engine'), 'utf8');
   await rename(at('engine'), at('engine-as-configured'));
   await writeFile(at('engine-elsewhere'), text.replaceAll(config(), at('elsewhere.json')));
@@ -137,7 +159,6 @@ async function comeUpElsewhere(script: string): Promise<void> {
     `if [ "$1" = start ] && [ ! -e '${at('once')}' ] && grep -q '${data.target}' '${config()}'; then
 	: >'${at('once')}'
 	${script}
-	exec sh '${at('engine-elsewhere')}' start
 fi
 exec sh '${at('engine-as-configured')}' "$1"
 `,
