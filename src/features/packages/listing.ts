@@ -78,8 +78,11 @@ export const LISTING_LIMITS = {
 
 /** One line of text, cut. */
 export function cutLine(text: string): string {
-  const [line = ''] = text.split('\n', 1);
-  return line.trim().slice(0, LISTING_LIMITS.lineCharacters);
+  const end = text.indexOf('\n');
+  const line = (end === -1 ? text : text.slice(0, end)).trim();
+  return line.length > LISTING_LIMITS.lineCharacters
+    ? line.slice(0, LISTING_LIMITS.lineCharacters)
+    : line;
 }
 
 /** Cut to entries that fit. */

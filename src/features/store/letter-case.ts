@@ -11,9 +11,11 @@ export interface FoldedColumn {
   originals: ReadonlyMap<number, string>;
 }
 
+const ASCII = /^[\0-\x7f]*$/;
+
 /** Lower case as searches compare it; letters that Unicode writes in two ways become one. */
 export function foldCase(text: string): string {
-  return text.normalize('NFC').toLowerCase();
+  return ASCII.test(text) ? text.toLowerCase() : text.normalize('NFC').toLowerCase();
 }
 
 /** The column's bytes are changed. @param originals by row */
@@ -50,8 +52,6 @@ export function unfoldRow({ column, capitals, originals }: FoldedColumn, row: nu
   }
   return bytes.toString('utf8');
 }
-
-const ASCII = /^[\0-\x7f]*$/;
 
 /**
  * What the column keeps of a text, and the text itself if capitals beyond ASCII would be lost.

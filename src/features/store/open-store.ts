@@ -1,4 +1,5 @@
 import { stat } from 'node:fs/promises';
+import { releaseDropped } from '../../runtime/memory.ts';
 import type { FeatureContext } from '../feature.ts';
 import { ICON_FOLDER, readIconNames } from '../icons/icon-names.ts';
 import type { PackageTools } from '../packages/package-tools.ts';
@@ -24,6 +25,7 @@ export function openStore({ paths, queue }: StoreContext, tools: PackageTools): 
   const folder = paths.onDevice(ICON_FOLDER);
   const views = createViews({
     ...tools,
+    release: releaseDropped,
     icons: {
       version: async () => {
         const entry = await stat(folder).catch(() => undefined);

@@ -44,70 +44,95 @@ export interface IndexBuilder {
 const MOST_ROWS = 50_000;
 const MOST_TEXT_BYTES = 24 * 1024 ** 2;
 const MOST_LABELS = 4000;
+/** What most packages need, so that buffers seldom have to grow. */
+const TEXT_BYTES = 300;
+const REST_BYTES = 24;
 /** Of texts with capitals beyond ASCII; further ones are shown in lower case. */
 const MOST_ORIGINAL_CHARACTERS = 1024 ** 2;
 /** The whole text is in the details. */
 const LONGEST_DESCRIPTION = 1000;
 const LONGEST_TITLE = 120;
 
-/** What is kept of a row until all are there and can be put in order. */
-type Pending = Omit<IndexRow, 'title' | 'description' | 'tags' | 'section' | 'feed'> & {
-  row: number;
-  folded: string;
-  section: number;
-  feed: number;
-};
-
-export function createIndexBuilder(compareVersions: CompareVersions): IndexBuilder {
-  const text = createTextColumnBuilder();
-  const rest = createTextColumnBuilder();
+/** @param expectedRows a guess */
+export function createIndexBuilder(
+  compareVersions: CompareVersions,
+  expectedRows: number,
+): IndexBuilder {
+  const text = createTextColumnBuilder(expectedRows * TEXT_BYTES);
+  const rest = createTextColumnBuilder(expectedRows * REST_BYTES);
   const labels = createLabels();
-  const pending = new Map<string, Pending>();
+  /** Rows by their key; of one that was replaced the bytes are left out at the end. */
+  const rows = new Map<string, number>();
+  const numbers = createNumbers();
   const originals = new Map<number, string>();
   let originalCharacters = 0;
 
   const addText = (source: IndexRow): number => {
     const { kept, original } = prepareText(searchedText(source));
     const row = text.add(kept);
-    rest.add([source.version, ...source.tags].map(plain).join(SEPARATOR));
+    const tags = source.tags.map((tag) => `${SEPARATOR}${plain(tag)}`);
+    rest.add(`${plain(source.version)}${tags.join('')}`);
     if (original !== undefined && originalCharacters < MOST_ORIGINAL_CHARACTERS) {
       originals.set(row, original);
       originalCharacters += original.length;
     }
     return row;
   };
+  const addNumbers = ({ isApp, section, feed, downloadBytes, installedBytes, time }: IndexRow) => {
+    numbers.apps.push(Number(isApp));
+    numbers.sections.push(labels.numberOf(section));
+    numbers.feeds.push(labels.numberOf(feed));
+    numbers.downloadBytes.push(downloadBytes);
+    numbers.installedBytes.push(installedBytes);
+    numbers.times.push(time);
+  };
   return {
     add: (source) => {
-      const { name, isApp, version, downloadBytes, installedBytes, time } = source;
-      const key = `${isApp ? 'app' : 'package'} ${name}`;
-      const known = pending.get(key);
-      if (known !== undefined && compareVersions(version, known.version) <= 0) return;
-      if (pending.size >= MOST_ROWS || text.size() > MOST_TEXT_BYTES) return;
-      pending.set(key, {
-        ...{ name, isApp, version, downloadBytes, installedBytes, time },
-        row: addText(source),
-        folded: foldCase(name),
-        section: labels.numberOf(source.section),
-        feed: labels.numberOf(source.feed),
-      });
+      const key = keyOf(source);
+      const known = rows.get(key);
+      const version = known === undefined ? '' : firstIn(rest.row(known));
+      if (known !== undefined && compareVersions(source.version, version) <= 0) return;
+      if (rows.size >= MOST_ROWS || text.size() > MOST_TEXT_BYTES) return;
+      rows.set(known === undefined ? copyOf(key) : key, addText(source));
+      addNumbers(source);
     },
     finish: () => {
-      const rows = [...pending.values()].sort(inOrder);
-      const order = rows.map(({ row }) => row);
+      const order = [...rows.keys()].sort().map((key) => rows.get(key) ?? 0);
+      const inOrder = (values: readonly number[]): number[] => order.map((row) => values[row] ?? 0);
       return {
-        count: rows.length,
+        count: order.length,
         text: foldColumn(text.finish(order), renumber(originals, order)),
         rest: rest.finish(order),
         labels: labels.all,
-        sections: Uint16Array.from(rows, ({ section }) => section),
-        feeds: Uint16Array.from(rows, ({ feed }) => feed),
-        apps: Uint8Array.from(rows, ({ isApp }) => Number(isApp)),
-        downloadBytes: Float64Array.from(rows, ({ downloadBytes }) => downloadBytes),
-        installedBytes: Float64Array.from(rows, ({ installedBytes }) => installedBytes),
-        times: Float64Array.from(rows, ({ time }) => time),
+        sections: Uint16Array.from(inOrder(numbers.sections)),
+        feeds: Uint16Array.from(inOrder(numbers.feeds)),
+        apps: Uint8Array.from(inOrder(numbers.apps)),
+        downloadBytes: Float64Array.from(inOrder(numbers.downloadBytes)),
+        installedBytes: Float64Array.from(inOrder(numbers.installedBytes)),
+        times: Float64Array.from(inOrder(numbers.times)),
       };
     },
   };
+}
+
+/**
+ * Sorts by name, whatever its case, an app before the package of its name: the characters of
+ * package names stand behind a NUL.
+ */
+function keyOf({ name, isApp }: IndexRow): string {
+  return `${foldCase(name)}${SEPARATOR}${name}${SEPARATOR}${isApp ? 0 : 1}`;
+}
+
+/** A piece of a larger text would keep the whole of it in memory. */
+function copyOf(text: string): string {
+  return Buffer.from(text).toString('utf8');
+}
+
+function createNumbers(): Record<
+  'apps' | 'sections' | 'feeds' | 'downloadBytes' | 'installedBytes' | 'times',
+  number[]
+> {
+  return { apps: [], sections: [], feeds: [], downloadBytes: [], installedBytes: [], times: [] };
 }
 
 export type CompareVersions = (a: string, b: string) => number;
@@ -115,20 +140,17 @@ export type CompareVersions = (a: string, b: string) => number;
 const SEPARATOR = '\0';
 
 function searchedText({ name, title, description }: IndexRow): string {
-  return [name, title.slice(0, LONGEST_TITLE), description.slice(0, LONGEST_DESCRIPTION)]
-    .map(plain)
-    .join(SEPARATOR);
+  const texts = `${plain(title.slice(0, LONGEST_TITLE))}${SEPARATOR}${plain(description)}`;
+  return `${name}${SEPARATOR}${texts.slice(0, LONGEST_TITLE + LONGEST_DESCRIPTION)}`;
 }
 
 function plain(text: string): string {
-  return text.replaceAll(SEPARATOR, ' ');
+  return text.includes(SEPARATOR) ? text.replaceAll(SEPARATOR, ' ') : text;
 }
 
-/** By name, whatever its case; an app before the package of its name. */
-function inOrder(a: Pending, b: Pending): number {
-  if (a.folded !== b.folded) return a.folded < b.folded ? -1 : 1;
-  if (a.name !== b.name) return a.name < b.name ? -1 : 1;
-  return Number(b.isApp) - Number(a.isApp);
+function firstIn(bytes: Buffer): string {
+  const end = bytes.indexOf(0);
+  return bytes.toString('utf8', 0, end === -1 ? bytes.length : end);
 }
 
 function renumber(
@@ -174,8 +196,7 @@ export function readRow(index: PackageIndex, row: number): IndexRow {
 }
 
 export function versionAt({ rest }: PackageIndex, row: number): string {
-  const [version = ''] = rowOf(rest, row).toString('utf8').split(SEPARATOR, 1);
-  return version;
+  return firstIn(rowOf(rest, row));
 }
 
 /** The row of that name and kind, by halving. */

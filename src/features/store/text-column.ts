@@ -13,15 +13,15 @@ export interface TextColumnBuilder {
   add: (text: string) => number;
   /** Bytes so far. */
   size: () => number;
+  /** A row's bytes without the NUL at the end; a view, not a copy. */
+  row: (row: number) => Buffer;
   /** The rows in another order, some of them left out. */
   finish: (order: readonly number[]) => TextColumn;
 }
 
-/** A first guess; it doubles when it is full. */
-const FIRST_BYTES = 256 * 1024;
-
-export function createTextColumnBuilder(): TextColumnBuilder {
-  let bytes = Buffer.allocUnsafeSlow(FIRST_BYTES);
+/** @param capacity in bytes, for a start; it doubles when it is full */
+export function createTextColumnBuilder(capacity: number): TextColumnBuilder {
+  let bytes = Buffer.allocUnsafeSlow(capacity);
   let size = 0;
   const starts: number[] = [0];
   return {
@@ -39,6 +39,7 @@ export function createTextColumnBuilder(): TextColumnBuilder {
       return starts.push(size) - 2;
     },
     size: () => size,
+    row: (row) => bytes.subarray(starts[row], (starts[row + 1] ?? 1) - 1),
     finish: (order) => reorder(bytes, starts, order),
   };
 }

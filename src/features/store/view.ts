@@ -79,7 +79,7 @@ async function buildLocal({
   offered,
   snapshot: { database, apps },
 }: ViewSources): Promise<{ local: PackageIndex; hidden: ReadonlySet<number> }> {
-  const builder = createIndexBuilder(manager.compareVersions);
+  const builder = createIndexBuilder(manager.compareVersions, database.size);
   const hidden = new Set<number>();
   const undescribed = new Map<string, InstalledPackage>();
   const add = (row: IndexRow): void =>

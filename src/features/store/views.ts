@@ -11,7 +11,8 @@ import { buildView, type View } from './view.ts';
  *  - one build at a time; those who ask meanwhile share the next check (group commit);
  *  - the lists are read again only if they changed: after an installation what was read of them
  *    stays;
- *  - the timer exists only while something is kept.
+ *  - the timer exists only while something is kept;
+ *  - what a build or the end of the list leaves to the garbage collector is given back.
  */
 export interface Views {
   current: () => Promise<CurrentView>;
@@ -26,11 +27,15 @@ export interface CurrentView {
 
 export interface ViewsOptions extends PackageTools {
   icons: { version: () => Promise<string>; read: () => Promise<ReadonlySet<string>> };
+  /** Gives memory back. */
+  release: () => void;
   /** Default 60 seconds. */
   quietMs?: number;
 }
 
 const QUIET_MS = 60_000;
+/** After a build: the answer goes first. */
+const RELEASE_MS = 1000;
 
 interface Offered {
   version: string;
@@ -45,16 +50,22 @@ interface Built extends CurrentView {
 }
 
 export function createViews(options: ViewsOptions): Views {
-  const { manager, catalog, icons, quietMs = QUIET_MS } = options;
+  const { manager, catalog, icons, release, quietMs = QUIET_MS } = options;
   let offered: Offered | undefined;
   let built: Built | undefined;
   let running: Promise<CurrentView> | undefined;
   let next: Promise<CurrentView> | undefined;
   let timer: NodeJS.Timeout | undefined;
+  let releasing: NodeJS.Timeout | undefined;
 
   const drop = (): void => {
     clearTimeout(timer);
+    clearTimeout(releasing);
     [offered, built, timer] = [undefined, undefined, undefined];
+  };
+  const dropUnused = (): void => {
+    drop();
+    release();
   };
   const check = async (): Promise<CurrentView> => {
     const version = await manager.listing.version();
@@ -62,6 +73,7 @@ export function createViews(options: ViewsOptions): Views {
       // Not both in memory at once.
       drop();
       offered = { version, ...(await readOffered(manager)) };
+      releasing = setTimeout(release, RELEASE_MS).unref();
     }
     const snapshot = await catalog.snapshot();
     const iconsVersion = await icons.version();
@@ -80,7 +92,7 @@ export function createViews(options: ViewsOptions): Views {
       built = { view, offered, snapshot, iconsVersion, ...(fault !== undefined && { fault }) };
     }
     clearTimeout(timer);
-    timer = setTimeout(drop, quietMs).unref();
+    timer = setTimeout(dropUnused, quietMs).unref();
     return built;
   };
   const begin = (): Promise<CurrentView> => {
@@ -101,17 +113,20 @@ export function createViews(options: ViewsOptions): Views {
   };
 }
 
+/** OpenWrt's feeds have some ten thousand. */
+const EXPECTED_PACKAGES = 10_000;
+
 /** A manager that cannot say what the feeds offer still knows what is installed. */
 async function readOffered({
   listing,
   compareVersions,
 }: ViewsOptions['manager']): Promise<Omit<Offered, 'version'>> {
-  const builder = createIndexBuilder(compareVersions);
+  const builder = createIndexBuilder(compareVersions, EXPECTED_PACKAGES);
   try {
     for await (const described of listing.read()) builder.add(rowIn(described, described.feed));
     return { index: builder.finish() };
   } catch (error) {
     const fault = error instanceof Error ? error : new Error(String(error));
-    return { index: createIndexBuilder(compareVersions).finish(), fault };
+    return { index: createIndexBuilder(compareVersions, 0).finish(), fault };
   }
 }

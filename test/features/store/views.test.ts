@@ -1,0 +1,90 @@
+import { utimes, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+
+import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest';
+
+import { createPages, type Query } from '../../../src/features/store/available.ts';
+import { createViews, type Views } from '../../../src/features/store/views.ts';
+import { createCatalog } from '../../../src/features/packages/catalog.ts';
+import type { PackageTools } from '../../../src/features/packages/package-tools.ts';
+import { createDevice, type Device } from '../../device/device.ts';
+import { openHost } from '../packages/opkg/open-host.ts';
+
+const ALL: Query = { q: '', kind: 'all', state: 'all', tag: '', sort: 'name' };
+const SILENT = { error: () => undefined, warn: () => undefined, info: () => undefined };
+
+let device: Device;
+let tools: PackageTools;
+let lists: string;
+
+beforeAll(async () => {
+  device = await createDevice();
+  await device.opkg('update');
+  lists = join(device.root, 'var/opkg-lists');
+});
+afterAll(() => device.close());
+beforeEach(async () => {
+  const { manager } = await openHost(device);
+  tools = { manager, catalog: createCatalog({ manager, log: SILENT as never }) };
+});
+
+function open(quietMs?: number): { views: Views; released: Promise<void> } {
+  let onRelease = (): void => undefined;
+  const released = new Promise<void>((resolve) => (onRelease = resolve));
+  const views = createViews({
+    ...tools,
+    icons: { version: () => Promise.resolve(''), read: () => Promise.resolve(new Set()) },
+    release: onRelease,
+    ...(quietMs !== undefined && { quietMs }),
+  });
+  onTestFinished(views.close);
+  return { views, released };
+}
+
+test('who asks at the same time shares one reading of the lists', async () => {
+  const { views } = open();
+
+  const all = await Promise.all(Array.from({ length: 50 }, () => views.current()));
+
+  expect(new Set(all.map(({ view }) => view)).size).toBe(1);
+});
+
+test('lists that changed are read again; after an installation they are not', async () => {
+  const { views } = open();
+  const first = (await views.current()).view;
+  expect((await views.current()).view).toBe(first);
+
+  await utimes(join(lists, 'lab'), 5, 5);
+  const second = (await views.current()).view;
+  await device.opkg('install', 'libdemo');
+  await tools.catalog.refresh();
+  const third = (await views.current()).view;
+
+  expect(second.offered).not.toBe(first.offered);
+  expect(third).not.toBe(second);
+  expect(third.offered).toBe(second.offered);
+  expect(third.installed.size).toBe(second.installed.size + 1);
+});
+
+test('a list that changes while it is read is seen by the next who asks', async () => {
+  const { views } = open();
+  const early = views.current();
+  await writeFile(
+    join(lists, 'late'),
+    'Package: late\nVersion: 1\nArchitecture: all\nDescription: comes late\n\n',
+  );
+
+  const [, late] = await Promise.all([early, views.current()]);
+
+  const names = createPages()(late.view, { ...ALL, q: 'late' }, { page: 1, perPage: 9 }).items;
+  expect(names.map(({ name }) => name)).toEqual(['late']);
+});
+
+test('what nobody asks for any more is dropped', async () => {
+  const { views, released } = open(20);
+  const { view } = await views.current();
+
+  await released;
+
+  expect((await views.current()).view.offered).not.toBe(view.offered);
+});
