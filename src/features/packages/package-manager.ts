@@ -171,7 +171,15 @@ export interface PackageFiles {
    * @param mostBytes bounds what it may unpack to
    * @throws DepotError bad_request that says what is wrong with it
    */
-  inspect: (file: string, mostBytes: number) => Promise<{ name: string; version: string }>;
+  inspect: (file: string, mostBytes: number) => Promise<InspectedFile>;
+}
+
+/** What a package file says of itself. */
+export interface InspectedFile {
+  name: string;
+  version: string;
+  /** Each entry is one dependency: the names that would satisfy it. */
+  depends: readonly (readonly string[])[];
 }
 
 /** What the self-upgrade needs, which goes on while no daemon runs. */

@@ -1,10 +1,12 @@
 import { readFile, statfs } from 'node:fs/promises';
 import * as v from 'valibot';
 import { parseUciFile } from '../../../config/uci-file.ts';
-import { DepotError } from '../../../errors.ts';
+import { DepotError, reasonOf } from '../../../errors.ts';
 import type { StepContext } from '../../../jobs/plan.ts';
+import type { InspectedFile, PackageChange } from '../../packages/package-manager.ts';
 import { isPackageName, metaPackageOf } from '../../packages/names.ts';
 import { isPresent } from '../../packages/package-database.ts';
+import { remedyOf, type Problem } from '../../packages/problem.ts';
 import { checkAllowed } from '../work/permission.ts';
 import { readVerificationKey } from '../work/signature.ts';
 import type { Work } from '../work/work.ts';
@@ -44,10 +46,12 @@ export async function checkWork(
   await checkFiles(tools, work);
   const packages = await inspectPackages(tools, work);
   checkOwnPackage(work, packages);
-  memory.found = { packages, install: await offeredNames(tools, work) } satisfies Found;
-  await checkUpgrades(tools, work);
+  const found: Found = { packages, install: await offeredNames(tools, work) };
+  await checkChanges(tools, work, found);
   const configs = await readConfigs(tools, work);
   await baseline.save(key, { packages: await manager.installed(), configs });
+  // Last: what has this may have changed something.
+  memory.found = found;
 }
 
 /** What was whole when it was downloaded may have been changed since. */
@@ -70,6 +74,7 @@ async function checkFiles(
       throw new DepotError(
         'forbidden',
         `cannot install ${file.label}: it is not signed with fleet.key_file`,
+        { explanation: { code: 'signature', remedy: remedyOf('signature') } },
       );
     }
   }
@@ -82,22 +87,46 @@ async function readText(path: string): Promise<string> {
   return (await readFile(path, 'latin1')).slice(0, MOST_SIGNATURE_CHARACTERS);
 }
 
+/** In an order in which each finds what it depends on, if that is among them. */
 async function inspectPackages(
   { manager, downloads, paths }: FleetJobTools,
   { files }: Work,
 ): Promise<Found['packages']> {
   const { bavail, bsize } = await statfs(paths.root);
-  const mostBytes = bavail * bsize;
-  const found: Found['packages'] = [];
+  const found = new Map<string, Found['packages'][number] & InspectedFile>();
   for (const file of files.filter(({ kind }) => kind === 'package')) {
     const path = downloads.fileOf(file);
-    const { name, version } = await manager.files.inspect(path, mostBytes);
-    if (!isPackageName(name)) {
-      throw new DepotError('bad_request', `cannot install ${file.label}: it has no good name`);
-    }
-    found.push({ path, name, version });
+    const content = await manager.files.inspect(path, bavail * bsize).catch((error: unknown) => {
+      throw damaged(file.label, error);
+    });
+    if (!isPackageName(content.name)) throw badName(file.label);
+    if (found.has(content.name)) throw twice(content.name);
+    found.set(content.name, { path, ...content });
   }
-  return found;
+  const ordered: Found['packages'] = [];
+  const add = (name: string, trail: readonly string[]): void => {
+    const entry = found.get(name);
+    if (entry === undefined || trail.includes(name)) return;
+    found.delete(name);
+    for (const wanted of entry.depends.flat()) add(wanted, [...trail, name]);
+    ordered.push({ path: entry.path, name, version: entry.version });
+  };
+  for (const name of [...found.keys()].sort()) add(name, []);
+  return ordered;
+}
+
+function damaged(label: string, cause: unknown): DepotError {
+  const explanation = { code: 'damaged_package', remedy: remedyOf('damaged_package') };
+  const message = `cannot install ${label}: ${reasonOf(cause)}`;
+  return new DepotError('bad_request', message, { cause, explanation });
+}
+
+function badName(label: string): DepotError {
+  return new DepotError('bad_request', `cannot install ${label}: it has no good name`);
+}
+
+function twice(name: string): DepotError {
+  return new DepotError('bad_request', `cannot do the action: two of its files are ${name}`);
 }
 
 /** Its scripts stop this daemon; self-upgrade waits for the new one, and puts the old one back. */
@@ -122,13 +151,39 @@ async function offeredNames({ manager }: FleetJobTools, { install }: Work): Prom
   });
 }
 
-async function checkUpgrades({ manager }: FleetJobTools, { upgrade }: Work): Promise<void> {
+/**
+ * What the package manager itself would say. What a name depends on may come with the files of the
+ * same action, which it does not know of.
+ */
+async function checkChanges(
+  { manager }: FleetJobTools,
+  work: Work,
+  { packages, install }: Found,
+): Promise<void> {
   const installed = await manager.installed();
-  const absent = upgrade.find((name) =>
-    [metaPackageOf(name), name].every((candidate) => !isPresent(installed.get(candidate))),
-  );
-  if (absent === undefined) return;
-  throw new DepotError('not_found', `cannot upgrade ${absent}: it is not installed`);
+  const presentOf = (names: readonly string[]): string[] =>
+    names.map((name) => {
+      const found = [metaPackageOf(name), name].find((each) => isPresent(installed.get(each)));
+      return found ?? name;
+    });
+  const isLeaving = (name: string): boolean => isPresent(installed.get(name));
+  const changes: PackageChange[] = [
+    { verb: 'install', names: install },
+    { verb: 'upgrade', names: presentOf(work.upgrade) },
+    { verb: 'remove', names: presentOf(work.remove).filter(isLeaving) },
+  ];
+  for (const change of changes.filter(({ names }) => names.length > 0)) {
+    const { problems } = await manager.preview(change);
+    const problem = problems.find(
+      ({ code }) => packages.length === 0 || code !== 'dependency_missing',
+    );
+    if (problem !== undefined) throw failureOf(problem);
+  }
+}
+
+function failureOf({ code, message, remedy }: Problem): DepotError {
+  const text = `cannot do the action: ${message.replace(/^cannot /, '')}`;
+  return new DepotError('command_failed', text, { explanation: { code, remedy } });
 }
 
 /** @throws DepotError not_found if a section is not there: nobody knows what type it would have */

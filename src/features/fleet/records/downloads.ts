@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { isDiskFull } from '../../../device/disk-full.ts';
 import { openPrivateFolder } from '../../../device/private-folder.ts';
 import { DepotError, reasonOf } from '../../../errors.ts';
+import { remedyOf } from '../../packages/problem.ts';
 import type { WantedFile } from '../work/work.ts';
 
 /** Answers the bytes of a file from an offset, or all of it. */
@@ -99,6 +100,7 @@ async function receive(
     throw new DepotError(
       'bad_request',
       `cannot use ${wanted.label}: its SHA-256 is ${found}, and ${wanted.sha256} was announced`,
+      { explanation: { code: 'checksum', remedy: remedyOf('checksum') } },
     );
   } finally {
     await file.close();

@@ -1,6 +1,7 @@
 import { createPublicKey, verify, type KeyObject } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { DepotError, reasonOf } from '../../../errors.ts';
+import { remedyOf } from '../../packages/problem.ts';
 import type { Chunk } from '../ddi/schemas.ts';
 import { PLAN_KEY, PLAN_SIGNATURE_KEY, shown } from './read-work.ts';
 
@@ -72,6 +73,7 @@ export function checkPlanSignatures(chunks: readonly Chunk[], key: VerificationK
       throw new DepotError(
         'forbidden',
         `cannot do the action: ${PLAN_KEY} of ${shown(name)} is not signed with fleet.key_file`,
+        { explanation: { code: 'signature', remedy: remedyOf('signature') } },
       );
     }
   }

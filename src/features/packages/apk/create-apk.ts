@@ -53,8 +53,8 @@ export function createApk(context: BackendContext): PackageManager {
     files: {
       ending: 'apk',
       inspect: async (file, mostBytes) => {
-        const { name, version } = await readPackageFile(file, mostBytes);
-        return { name, version };
+        const { name, version, depends } = await readPackageFile(file, mostBytes);
+        return { name, version, depends };
       },
     },
     diagnosis: createDiagnosis(installation),

@@ -2,7 +2,8 @@ import { createReadStream } from 'node:fs';
 import { Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { DepotError, reasonOf } from '../../../errors.ts';
-import { parseStanza } from './stanza.ts';
+import type { InspectedFile } from '../package-manager.ts';
+import { parseDepends, parseStanza } from './stanza.ts';
 import { readTar, type TarMember } from '../../../device/tar-reader.ts';
 
 /**
@@ -12,10 +13,7 @@ import { readTar, type TarMember } from '../../../device/tar-reader.ts';
  * small file can unpack to a thousand times its size.
  * @throws DepotError bad_request
  */
-export async function inspectIpk(
-  file: string,
-  mostBytes: number,
-): Promise<{ name: string; version: string }> {
+export async function inspectIpk(file: string, mostBytes: number): Promise<InspectedFile> {
   const budget = { left: mostBytes };
   const found = new Map<string, string>();
   try {
@@ -38,7 +36,7 @@ export async function inspectIpk(
   if (name === '' || version === '') {
     throw refused('its control file names no package or no version');
   }
-  return { name, version };
+  return { name, version, depends: parseDepends(control.get('Depends')) };
 }
 
 function refused(why: string, cause?: unknown): DepotError {

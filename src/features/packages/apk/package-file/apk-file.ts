@@ -11,6 +11,8 @@ import { readAdb, type AdbObject } from './adb-reader.ts';
 export interface PackageContent {
   name: string;
   version: string;
+  /** Each entry is one dependency, by one name. */
+  depends: string[][];
   /** Names of packages whose files it may take over. */
   replaces: string[];
   /** Its files and links, relative to the root. */
@@ -102,7 +104,7 @@ function unpack(source: Readable, through: ReturnType<typeof createInflateRaw>) 
 
 /** Numbers of fields (apk-tools 3.0.5, src/apk_adb.h). */
 const PACKAGE = { info: 1, paths: 2 };
-const INFO = { name: 1, version: 2, replaces: 17 };
+const INFO = { name: 1, version: 2, depends: 15, replaces: 17 };
 const FOLDER = { name: 1, files: 3 };
 const FIRST = 1;
 
@@ -113,7 +115,8 @@ function describe(root: AdbObject): PackageContent {
     throw new Error('it names no package or no version');
   }
   const replaces = [...info.objects(INFO.replaces)].map((entry) => textOf(entry, FIRST));
-  return { name, version, replaces, ...pathsOf(root) };
+  const depends = [...info.objects(INFO.depends)].map((entry) => [textOf(entry, FIRST)]);
+  return { name, version, depends, replaces, ...pathsOf(root) };
 }
 
 function pathsOf(root: AdbObject): Pick<PackageContent, 'files' | 'folders'> {
@@ -177,13 +180,14 @@ async function* limited(
 /** `key = value` lines. */
 function parseInfo(
   info: string | undefined,
-): Pick<PackageContent, 'name' | 'version' | 'replaces'> {
+): Pick<PackageContent, 'name' | 'version' | 'depends' | 'replaces'> {
   const pairs = (info ?? '').split('\n').map((line) => line.split(' = '));
   const all = (key: string): string[] =>
     pairs.flatMap(([name, ...rest]) => (name === key ? [rest.join(' = ').trim()] : []));
   const [name = ''] = all('pkgname');
   const [version = ''] = all('pkgver');
   if (name === '' || version === '') throw new Error('its .PKGINFO names no package or no version');
-  const replaces = all('replaces').map((text) => text.replace(/[<>=~@].*$/, ''));
-  return { name, version, replaces };
+  const namesOf = (key: string): string[] => all(key).map((text) => text.replace(/[<>=~@].*$/, ''));
+  const depends = namesOf('depend').map((entry) => [entry]);
+  return { name, version, depends, replaces: namesOf('replaces') };
 }

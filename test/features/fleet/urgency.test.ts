@@ -1,0 +1,202 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+
+import { createFleetDevice, ipk, moduleOf, type FleetDevice } from './fleet-device.ts';
+import { createStandIn, type StandIn } from './stand-in.ts';
+
+let server: StandIn;
+let on: FleetDevice;
+
+const begin = async (...set: string[]): Promise<void> => {
+  on = await createFleetDevice(server, { set });
+};
+const publish = (name = 'one', postinst?: string): Promise<string> =>
+  server.publish([moduleOf(ipk(name, postinst === undefined ? {} : { scripts: { postinst } }))]);
+const isThere = async (name = 'one'): Promise<boolean> => (await on.device.database()).has(name);
+
+beforeEach(async () => {
+  server = await createStandIn();
+});
+afterEach(async () => {
+  await on.close();
+  await server.close();
+});
+
+describe('an action that is not to be installed yet', () => {
+  test('of download only is over when its files are here, and nothing is installed', async () => {
+    await begin();
+    const action = await server.assign(await publish(), on.id, { type: 'downloadonly' });
+
+    expect(await on.over(action)).toMatchObject({ status: 'downloaded' });
+    expect(await isThere()).toBe(false);
+    expect((await on.status()).action).toMatchObject({ result: 'downloaded', is_reported: true });
+  });
+
+  test('waits with its files for its maintenance window, and is installed when that opens', async () => {
+    await begin();
+    const action = await server.assign(await publish(), on.id, { window: 'closed' });
+    await on.until(action, (_, { action: shown }) => shown?.state === 'waiting');
+    await on.poll();
+    expect(await isThere()).toBe(false);
+    expect((await server.action(on.id, action)).status).toBe('running');
+
+    server.change(action, { window: 'open' });
+
+    expect(await on.over(action)).toMatchObject({ status: 'finished' });
+    expect(await isThere()).toBe(true);
+    const downloads = server.requests.filter((line) => line.includes('/artifacts/'));
+    expect(downloads).toHaveLength(1);
+  });
+});
+
+describe('the owner', () => {
+  test.each([
+    ['agrees to', '1', 'finished', true],
+    ['declines', '0', 'error', false],
+  ])('%s a soft action with "ask"', async (_, confirm, status, isInstalled) => {
+    await begin('fleet.confirm=ask');
+    const action = await server.assign(await publish(), on.id, { type: 'soft' });
+    await on.until(action, (__, { action: shown }) => shown?.state === 'asking');
+    expect(await isThere()).toBe(false);
+
+    await on.daemon.post('admin/fleet/confirm', { id: action, confirm });
+
+    expect(await on.over(action)).toMatchObject({ status });
+    expect(await isThere()).toBe(isInstalled);
+  });
+
+  test('is not asked about a forced one', async () => {
+    await begin('fleet.confirm=ask');
+    const action = await server.assign(await publish(), on.id, { type: 'forced' });
+
+    expect(await on.over(action)).toMatchObject({ status: 'finished' });
+  });
+
+  test('is asked where the server wants a consent, and what he declines is not asked for again', async () => {
+    await begin('fleet.confirm=ask');
+    const action = await server.assign(await publish(), on.id, { isConfirmed: false });
+    await on.until(action, (_, { action: shown }) => shown?.state === 'asking');
+    await on.daemon.post('admin/fleet/confirm', { id: action, confirm: '0' });
+    await on.poll();
+    const before = server.requests.length;
+
+    await on.poll();
+
+    expect(server.requests.slice(before)).toHaveLength(1);
+    expect((await server.action(on.id, action)).status).toBe('waiting');
+  });
+
+  test('is not asked with "auto": the consent is given', async () => {
+    await begin();
+    const action = await server.assign(await publish(), on.id, { isConfirmed: false });
+
+    expect(await on.over(action)).toMatchObject({ status: 'finished' });
+  });
+
+  test('can switch the fleet off, over a restart too, and on again', async () => {
+    await begin();
+    await on.daemon.post('admin/fleet/switch', { enable: '0' });
+    await on.daemon.restart();
+    const action = await server.assign(await publish(), on.id);
+
+    expect((await on.daemon.post('admin/fleet/poll')).status).toBe(503);
+    expect(server.requests).toEqual([]);
+    await on.daemon.post('admin/fleet/switch', { enable: '1' });
+
+    expect(await on.over(action)).toMatchObject({ status: 'finished' });
+  });
+});
+
+describe('an action that the server cancels', () => {
+  test('before the device has heard of it is canceled', async () => {
+    await begin();
+    const action = await server.assign(await publish(), on.id);
+    await server.cancel(on.id, action);
+
+    expect(await on.over(action)).toMatchObject({ status: 'canceled' });
+    expect(await isThere()).toBe(false);
+  });
+
+  test('while it waits for its window is canceled', async () => {
+    await begin();
+    const action = await server.assign(await publish(), on.id, { window: 'closed' });
+    await on.until(action, (_, { action: shown }) => shown?.state === 'waiting');
+    await server.cancel(on.id, action);
+
+    expect(await on.over(action)).toMatchObject({ status: 'canceled' });
+    expect(await isThere()).toBe(false);
+  });
+
+  test('while its files come is canceled', async () => {
+    await begin();
+    server.intercept = (request) => request.url?.includes('/artifacts/') === true;
+    const action = await server.assign(await publish(), on.id);
+    await on.until(action, (_, { action: shown }) => shown?.state === 'downloading');
+    await server.cancel(on.id, action);
+
+    expect(await on.over(action)).toMatchObject({ status: 'canceled' });
+    expect(await isThere()).toBe(false);
+  });
+
+  test('while its job waits for another one is canceled', async () => {
+    await begin();
+    const go = await holdLane();
+    const action = await server.assign(await publish(), on.id);
+    await on.until(action, (_, { action: shown }) => shown?.task_id !== undefined);
+    await server.cancel(on.id, action);
+
+    expect(await on.over(action)).toMatchObject({ status: 'canceled' });
+    await go();
+    expect(await isThere()).toBe(false);
+  });
+
+  test('while it is being installed is rejected, and its true end is reported', async () => {
+    await begin();
+    const marker = 'begun';
+    const set = await publish(
+      'slow',
+      `#!/bin/sh\n: > "$IPKG_INSTROOT/${marker}"\nwhile [ ! -e "$IPKG_INSTROOT/go" ]; do sleep 0.1; done\n`,
+    );
+    const action = await server.assign(set, on.id);
+    await on.until(action, () => true);
+    await expect
+      .poll(async () => (await on.poll(), on.device.read(marker)), { timeout: 30_000 })
+      .toBe('');
+    await server.cancel(on.id, action);
+    await on.poll();
+    const { messages, status } = await server.action(on.id, action);
+    expect(status).toBe('running');
+    expect(messages).toContain('it is being installed: its end will be reported');
+    await writeFile(join(on.device.root, 'go'), '');
+
+    expect(await on.over(action)).toMatchObject({ status: 'finished' });
+    expect(await isThere('slow')).toBe(true);
+  });
+
+  test('for another one gives way to that', async () => {
+    await begin();
+    const first = await server.assign(await publish('one'), on.id, { window: 'closed' });
+    await on.until(first, (_, { action: shown }) => shown?.state === 'waiting');
+    const second = await server.assign(await publish('two'), on.id);
+
+    expect(await on.over(second)).toMatchObject({ status: 'finished' });
+    expect((await server.action(on.id, first)).status).toBe('canceled');
+    expect(await isThere('one')).toBe(false);
+  });
+});
+
+/** Has another package job run until the returned function is called. */
+async function holdLane(): Promise<() => Promise<void>> {
+  const form = new FormData();
+  const script = `#!/bin/sh\nwhile [ ! -e ${on.device.root}/go ]; do sleep 0.1; done\n`;
+  form.append('file', new Blob([script]), 'hold.run');
+  const url = `${on.daemon.url}${on.daemon.base}/admin/store/upload`;
+  const answer = await fetch(url, { method: 'POST', body: form });
+  const { task_id: id = '' } = (await answer.json()) as { task_id?: string };
+  return async () => {
+    await writeFile(join(on.device.root, 'go'), '');
+    await on.daemon.finished(id);
+  };
+}
