@@ -53,9 +53,9 @@ describe('an action that is not to be installed yet', () => {
 
 describe('the owner', () => {
   test.each([
-    ['agrees to', '1', 'finished', true],
-    ['declines', '0', 'error', false],
-  ])('%s a soft action with "ask"', async (_, confirm, status, isInstalled) => {
+    ['agrees to', { confirm: '1', status: 'finished', isInstalled: true }],
+    ['declines', { confirm: '0', status: 'error', isInstalled: false }],
+  ])('%s a soft action with "ask"', async (_, { confirm, status, isInstalled }) => {
     await begin('fleet.confirm=ask');
     const action = await server.assign(await publish(), on.id, { type: 'soft' });
     await on.until(action, (__, { action: shown }) => shown?.state === 'asking');

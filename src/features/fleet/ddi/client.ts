@@ -107,7 +107,9 @@ function parse<Schema extends v.GenericSchema>(
 
 function parseJson(body: Buffer): unknown {
   try {
-    return JSON.parse(body.toString('utf8'));
+    const value: unknown = JSON.parse(body.toString('utf8'));
+    // A list would pass for an object without members.
+    return Array.isArray(value) ? undefined : value;
   } catch {
     // The schema refuses it.
     return undefined;
