@@ -14,8 +14,11 @@ const sizes = {
 
 /** Of the browser what the panel page uses. */
 const browserGlobals = [
+  'AbortController',
+  'AbortSignal',
   'EventSource',
   'FormData',
+  'IntersectionObserver',
   'Intl',
   'MutationObserver',
   'NodeFilter',
@@ -39,6 +42,7 @@ const browserGlobals = [
   'parent',
   'performance',
   'requestAnimationFrame',
+  'scrollTo',
   'setInterval',
   'setTimeout',
   'window',

@@ -1,5 +1,6 @@
 // What the built-in pages are made of, as the daemon carries it.
 import { readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { build as esbuild } from 'esbuild';
 
@@ -17,8 +18,7 @@ export async function packPageFile(path, build = esbuild) {
 }
 
 async function textOf(path, build) {
-  // A line break in the markup is a space, as browsers show it.
-  if (path.endsWith('.html')) return readFileSync(path, 'utf8').replace(/\n\s*/g, ' ');
+  if (path.endsWith('.html')) return markupOf(path);
   const { outputFiles } = await build({
     entryPoints: [path],
     bundle: true,
@@ -29,6 +29,13 @@ async function textOf(path, build) {
     write: false,
   });
   return outputFiles[0].text.trim();
+}
+
+/** With the files that it names; a line break is a space, as browsers show it. */
+export function markupOf(path) {
+  return readFileSync(path, 'utf8')
+    .replace(/<!-- include (\S+) -->/g, (_, name) => markupOf(join(dirname(path), name)))
+    .replace(/\n\s*/g, ' ');
 }
 
 /** A plugin of esbuild. */

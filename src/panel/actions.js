@@ -1,60 +1,78 @@
 import { Refused } from './api.js';
 import { t } from './i18n.js';
-import { titleOf as appTitleOf } from './views/apps-view.js';
-import { confirm } from './views/confirm.js';
+import { installWords, removeWords, upgradeAllWords, upgradeWords } from './plan-words.js';
+import { confirm } from './views/dialogs/confirm.js';
 
-/** What people can do. Each of those that begin a task tells whether the daemon took it. */
-export function createActions({ api, notices, connection, tasks, onTask }) {
-  const follow = async ({ code, stderr, task_id: id }) => {
+/**
+ * What people can do. Each of those that begin a task resolves to whether the daemon accepted it.
+ * @param plan asks with what a change of packages is made of
+ * @param onTask gets the id of a task that began, and what is known of it: `{ kind, package }`
+ */
+export function createActions({ api, notices, connection, tasks, plan, onTask }) {
+  const follow = async ({ code, stderr, task_id: id }, task) => {
     if (code !== 0) throw new Refused(stderr);
     notices.hide('refused');
-    await onTask(id);
+    if (tasks.get(id) === undefined) {
+      tasks.merge(id, { running: true, state: 'queued', command: '', ...task });
+    }
+    onTask(id, task);
   };
-  const submit = async (operation, parameters = {}) => {
+  const submit = async (operation, parameters = {}, task = {}) => {
     try {
-      await follow(await api.post(`admin/store/${operation}`, parameters));
+      const known = { kind: operation, package: parameters.package ?? '', ...task };
+      await follow(await api.post(`admin/store/${operation}`, parameters), known);
       return true;
     } catch (error) {
       connection.report(error);
       return false;
     }
   };
-  return {
-    install: (parameters) => submit('install', parameters),
-    upgrade: ({ name }) => submit('upgrade', { package: name }),
+  const changes = createChanges({ plan, submit });
+  const actions = {
+    ...changes,
     update: () => submit('update'),
-    upgradeSelf: () => submit('do_self_upgrade'),
+    upgradeSelf: () => submit('do_self_upgrade', {}, { kind: 'self-upgrade' }),
+    autoconf: (parameters) => submit('autoconf', parameters),
+    feed: (operation, parameters) => submit(operation, parameters, { package: parameters.name }),
+    /** The same once more, with its plan if it has one. */
+    retry: ({ kind, package: name }) => {
+      const app = { name };
+      if (kind === 'upgrade' && name === '') return actions.upgradeAll();
+      return RETRIED.includes(kind) ? actions[kind](app) : undefined;
+    },
+    canRetry: ({ kind }) => RETRIED.includes(kind),
     move: async (parameters) => {
       const text = t('What is in this folder now is deleted.');
+      const title = t('Replace what is in {path}?', parameters);
       if (
         parameters.overwrite !== 'true' ||
-        (await confirmLoss(t('Replace what is in {path}?', parameters), text, t('Replace')))
+        (await confirmLoss({ title, text, yes: t('Replace') }))
       ) {
-        await submit('docker_migrate', parameters);
-      }
-    },
-    remove: async (app) => {
-      const title = t('Remove {app}?', { app: appTitleOf(app) });
-      const text = t(
-        'The app goes, and with it the packages that came with it and that nothing else needs.',
-      );
-      if (await confirmLoss(title, text, t('Remove'))) {
-        await submit('remove', { package: app.name });
+        await submit('docker_migrate', parameters, { kind: 'migrate', package: parameters.path });
       }
     },
     undo: async ({ id, file }) => {
+      const title = t('Remove what {file} brought?', { file });
       const text = t(
         'The packages that came with this file go, but for those that something else needs.',
       );
-      if (await confirmLoss(t('Remove what {file} brought?', { file }), text, t('Remove'))) {
-        await submit('unrun', { id });
+      if (await confirmLoss({ title, text, yes: t('Remove') })) {
+        await submit('unrun', { id }, { package: file });
+      }
+    },
+    removeFeed: async ({ name }) => {
+      const title = t('Remove the feed {name}?', { name });
+      const text = t('What was installed from it stays, and is not upgraded any more.');
+      if (await confirmLoss({ title, text, yes: t('Remove') })) {
+        await actions.feed('remove_feed', { name });
       }
     },
     upload: (file, onProgress) => {
       const { answer, cancel } = api.upload(file, onProgress);
+      const task = { kind: 'upload', package: file.name };
       return {
         answer: answer
-          .then((body) => body && follow(body).then(() => ''))
+          .then((body) => body && follow(body, task).then(() => ''))
           .catch((error) => problemText(connection, error)),
         cancel,
       };
@@ -66,7 +84,25 @@ export function createActions({ api, notices, connection, tasks, onTask }) {
     logOut: () =>
       api.post('admin/logout').then(() => location.replace(api.loginPage), connection.report),
   };
+  return actions;
 }
+
+/** Changes of packages, each with its plan first. */
+function createChanges({ plan, submit }) {
+  /** @param query what the plan and the operation are asked with, but for the operation's name */
+  const change = async (operation, query, { words, app }) => {
+    const extra = await plan.ask({ operation, ...query }, words, app);
+    return extra !== undefined && submit(operation, { ...query, ...extra });
+  };
+  return {
+    install: (app) => change('install', { package: app.name }, { words: installWords(app), app }),
+    upgrade: (app) => change('upgrade', { package: app.name }, { words: upgradeWords(app) }),
+    upgradeAll: () => change('upgrade', { all: 'true' }, { words: upgradeAllWords() }),
+    remove: (app) => change('remove', { package: app.name }, { words: removeWords(app) }),
+  };
+}
+
+const RETRIED = ['install', 'remove', 'upgrade', 'update'];
 
 /** @returns what to show beside the form; what concerns the whole page is shown at its head */
 function problemText(connection, error) {
@@ -75,6 +111,6 @@ function problemText(connection, error) {
   return t('The file was not sent.');
 }
 
-function confirmLoss(title, text, yes) {
-  return confirm({ title, text, yes, no: t('Keep it'), isDangerous: true });
+function confirmLoss(words) {
+  return confirm({ ...words, no: t('Keep it'), isDangerous: true });
 }

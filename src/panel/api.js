@@ -1,5 +1,6 @@
 import { appearanceQuery } from './embedding.js';
 import { t } from './i18n.js';
+import { setMayWrite } from './permission.js';
 
 /** The daemon said no. `status` is that of HTTP; `needsLogin` tells that nobody is logged in. */
 export class Refused extends Error {
@@ -14,6 +15,8 @@ export class Refused extends Error {
 export class Unreachable extends Error {}
 
 const FORBIDDEN = 403;
+/** Of a device that has not answered by then nothing is to be expected any more. */
+const ANSWER_MS = 45_000;
 /**
  * A read this soon after a key or a click is a use of the session. What the page asks for by itself
  * is none, so that the session ends as if the page were closed.
@@ -34,10 +37,20 @@ export function createApi() {
     const query = new URLSearchParams({ ...parameters, ...(!isUse && { background: '1' }) });
     return send(query.size === 0 ? path : `${path}?${query}`, options);
   };
-  const get = async (path, parameters = {}) => read(await ask(path, parameters));
+  const get = async (path, parameters = {}, { signal, limitMs = ANSWER_MS } = {}) => {
+    const limit = limitMs > 0 ? AbortSignal.timeout(limitMs) : undefined;
+    const signals = [signal, limit].filter(Boolean);
+    return read(await ask(path, parameters, { signal: AbortSignal.any(signals) }));
+  };
+  /** Says, too, whether the session may change anything. */
+  const readSession = async () => {
+    const answer = await get('admin/store/token');
+    token = answer.token;
+    setMayWrite(answer.may_write !== false);
+  };
 
   const postOnce = async (path, parameters) => {
-    token ??= (await get('admin/store/token')).token;
+    if (token === undefined) await readSession();
     return read(
       await send(path, { method: 'POST', body: new URLSearchParams({ ...parameters, token }) }),
     );
@@ -45,6 +58,7 @@ export function createApi() {
 
   return {
     get,
+    readSession,
     post: async (path, parameters = {}) => {
       const isTokenOld = token !== undefined;
       try {
@@ -97,7 +111,8 @@ function dataUrlOf(blob) {
 async function send(address, options) {
   try {
     return await fetch(address, { credentials: 'same-origin', ...options });
-  } catch {
+  } catch (error) {
+    if (error.name === 'AbortError') throw error;
     throw new Unreachable(t('The device does not answer.'));
   }
 }
@@ -144,7 +159,9 @@ function upload(file, onProgress) {
 
 async function read(response) {
   if (response.status === 204) return undefined;
-  const body = await response.json().catch(() => undefined);
+  const body = await response.json().catch((error) => {
+    if (error.name === 'AbortError') throw error;
+  });
   if (body === undefined) {
     throw new Unreachable(
       t("The device's web server answers, but not the app service (HTTP {status}).", response),

@@ -15,7 +15,7 @@ const WORDS = {
  * @param embedding whoever embeds the page may log it in
  * @param onUp called when the line is there, the first time and after each break
  * @param onJob gets every change of a task
- * @param poll asks for the tasks once, where there is no stream that tells of them
+ * @param poll asks for the tasks once, while there is no stream that brings them
  */
 export function createConnection({ api, notices, embedding, onUp, onJob, poll }) {
   const light = byId('link');
@@ -29,6 +29,7 @@ export function createConnection({ api, notices, embedding, onUp, onJob, poll })
   const up = (state) => {
     wasUp = true;
     show(state);
+    byId('logout').hidden = api.loginPage === undefined || embedding.isLoggedInByParent;
     notices.hide('connection');
     onUp();
   };
@@ -48,6 +49,8 @@ export function createConnection({ api, notices, embedding, onUp, onJob, poll })
     });
   };
   const askToLogIn = () => {
+    // There is nothing left to log out of.
+    byId('logout').hidden = true;
     if (embedding.isLoggedInByParent) embedding.askForLogin();
     // Who has just come has nothing here that could be lost.
     else if (!wasUp && api.loginPage !== undefined) location.replace(api.loginPage);

@@ -1,3 +1,5 @@
+import { applyPermission } from './permission.js';
+
 /** The element with this id; the page's markup has it. */
 export function byId(id) {
   return document.getElementById(id);
@@ -12,6 +14,7 @@ export function element(tag, properties = {}, children = []) {
   const made = document.createElement(tag);
   for (const [name, value] of Object.entries(properties)) setProperty(made, name, value);
   made.append(...children);
+  if ('write' in made.dataset) applyPermission(made);
   return made;
 }
 
@@ -35,12 +38,27 @@ export function icon(name) {
   return svg;
 }
 
-/** A button with a symbol; the label says more to those who cannot see what it stands beside. */
-export function iconButton({ symbol, text, label = text, onclick, className = '' }) {
-  return element('button', { type: 'button', className, 'aria-label': label, onclick }, [
-    icon(symbol),
-    text,
-  ]);
+/**
+ * A button. Its label says more to those who cannot see what it stands beside.
+ * @param isWrite whether it changes something on the device
+ */
+export function button({ text, onclick, symbol, label, className = '', isWrite = false }) {
+  return element(
+    'button',
+    {
+      type: 'button',
+      className,
+      onclick,
+      ...(label !== undefined && { 'aria-label': label }),
+      dataset: isWrite ? { write: '' } : {},
+    },
+    [...(symbol === undefined ? [] : [icon(symbol)]), text ?? ''],
+  );
+}
+
+/** A paragraph, a heading or the like that is text and nothing else. */
+export function textElement(tag, text, className = '') {
+  return element(tag, { className }, [text]);
 }
 
 /**
@@ -51,21 +69,35 @@ export function setText(target, text) {
   if (target.textContent !== text) target.textContent = text;
 }
 
+/** Hides an element; the focus in it goes to `next`, if that can have it. */
+export function setHidden(target, isHidden, next) {
+  const hadFocus = isHidden && target.contains(document.activeElement);
+  target.hidden = isHidden;
+  if (hadFocus) next?.focus();
+}
+
 /**
  * Keeps a list's rows: a row stays the same element for as long as its key is there, so that focus
- * and what is open in it stay, too.
+ * and what is open in it stay, too. The focus of a row that goes is the next row's, or else the
+ * fallback's.
  * @param create makes `{ element, update(item), close?() }` for an item
+ * @param fallback an element that can have the focus when no row is left
  */
-export function createRows(list, { keyOf, create }) {
+export function createRows(list, { keyOf, create, fallback }) {
   const rows = new Map();
+  const remove = (key) => {
+    const { element: row, close } = rows.get(key);
+    const next = row.contains(document.activeElement)
+      ? (row.nextElementSibling ?? row.previousElementSibling)
+      : undefined;
+    close?.();
+    row.remove();
+    rows.delete(key);
+    if (next !== undefined) (firstControl(next) ?? fallback)?.focus();
+  };
   return (items) => {
     const keys = new Set(items.map(keyOf));
-    for (const [key, row] of rows) {
-      if (keys.has(key)) continue;
-      row.close?.();
-      row.element.remove();
-      rows.delete(key);
-    }
+    for (const key of [...rows.keys()]) if (!keys.has(key)) remove(key);
     let next = list.firstElementChild;
     for (const item of items) {
       const key = keyOf(item);
@@ -76,4 +108,8 @@ export function createRows(list, { keyOf, create }) {
       else list.insertBefore(row.element, next);
     }
   };
+}
+
+function firstControl(row) {
+  return row?.querySelector('a[href]:not([hidden]), button:not([hidden], :disabled)');
 }

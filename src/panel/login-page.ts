@@ -11,6 +11,8 @@ export interface LoginForm {
   asksUser: boolean;
   /** Whether there is anything to log in with. */
   isPasswordSet: boolean;
+  /** Whether the owner, root, logs in without a password. */
+  isOwnerWithout?: boolean;
 }
 
 export interface LoginPageOptions {
@@ -58,12 +60,15 @@ function hashOf(text: string): string {
 }
 
 function pageOf(
-  { asksUser, isPasswordSet }: LoginForm,
+  { asksUser, isPasswordSet, isOwnerWithout = false }: LoginForm,
   { language, problem, style }: LoginPageOptions & { style: string },
 ): string {
   const texts = LOGIN_TEXTS[language];
   const user = asksUser ? userField(texts, problem?.username ?? 'root') : '';
-  const fields = isPasswordSet ? `${user}${passwordField(texts, !asksUser)}` : howToSet(texts);
+  const hint = isOwnerWithout ? `<p class="note">${texts.ownerWithout}</p>\n` : '';
+  const fields = isPasswordSet
+    ? `${hint}${user}${passwordField(texts, !asksUser)}`
+    : howToSet(texts);
   const message = problem === undefined ? '' : refusalText(texts, problem.message);
   return `<!doctype html>
 <html lang="${language}">

@@ -1,13 +1,13 @@
-import { byId, element, iconButton } from './dom.js';
+import { button, byId, element } from './dom.js';
 import { t } from './i18n.js';
 
 /**
- * Messages at the head of the page. One of each topic at most; a new one takes the old one's place.
+ * Messages at the head of the page. One of each topic at most; a new one replaces the old one.
  * @returns `{ show({ topic, tone, text, action? }), hide(topic), announce(text) }`, where `action`
  *   is an element such as a link
  */
 export function createNotices() {
-  const place = byId('notices');
+  const list = byId('notices');
   const announcer = byId('announcer');
   const shown = new Map();
 
@@ -19,9 +19,8 @@ export function createNotices() {
     show: ({ topic, tone, text, action, isLasting = false }) => {
       if (shown.get(topic)?.text === text) return;
       hide(topic);
-      const close = iconButton({
+      const close = button({
         symbol: 'close',
-        text: '',
         label: t('Close this message'),
         className: 'quiet',
         onclick: () => hide(topic),
@@ -33,7 +32,7 @@ export function createNotices() {
         [element('p', {}, [text]), ...extras],
       );
       shown.set(topic, { box, text });
-      place.append(box);
+      list.append(box);
       // What is refused may have been asked for further down.
       if (tone === 'bad') box.scrollIntoView({ block: 'nearest' });
     },

@@ -1,27 +1,26 @@
 import { createActions } from './actions.js';
 import { createApi } from './api.js';
-import { createAppsView } from './views/apps-view.js';
 import { createConnection } from './connection.js';
-import { byId, element } from './dom.js';
+import { button, byId } from './dom.js';
 import { createEmbedding } from './embedding.js';
 import { setLanguage, t } from './i18n.js';
-import { createInstallForm } from './views/install-form.js';
+import { createInstalledApps } from './installed-apps.js';
 import { createNotices } from './notices.js';
-import { createRecordsView } from './views/records-view.js';
-import { createSelfUpgrade } from './self-upgrade.js';
-import { createStorageView } from './views/storage-view.js';
-import { createTaskList } from './views/task-list.js';
-import { createTasksView } from './views/tasks-view.js';
-import { createUploadForm } from './views/upload-form.js';
+import { createRouter } from './router.js';
+import { createTasks } from './tasks.js';
+import { createViews } from './views.js';
+import { createPlanDialog } from './views/dialogs/plan-dialog.js';
+import { isNothingDone } from './views/activity/task-row.js';
 import { stateWord, titleOf } from './words.js';
 
 /**
- * While a task runs, its progress is asked for this often: device events tell of beginnings and
- * ends.
+ * While a task runs, its progress is asked for this often: device events say only when it begins
+ * and ends.
  */
 const PROGRESS_MS = 2000;
 /** And this often the words for times are made new. */
 const CLOCK_MS = 30_000;
+const ON_CARDS = ['install', 'remove', 'upgrade'];
 
 start();
 
@@ -29,9 +28,7 @@ function start() {
   setLanguage();
   const api = createApi();
   const notices = createNotices();
-  const tasks = createTaskList({ onChange: () => render(), onEnd: handleEnd });
-  let apps;
-
+  const tasks = createTasks({ onChange: () => renderTasks(), onEnd: handleEnd });
   const embedding = createEmbedding({ onLoggedIn: () => connection.resume() });
   const connection = createConnection({
     api,
@@ -39,83 +36,98 @@ function start() {
     embedding,
     onUp: () => void refresh(),
     onJob: ({ task_id: id, ...task }) => tasks.merge(id, task),
-    poll: loadTasks,
+    poll: () => views.activity.poll(),
   });
+  const apps = createInstalledApps({ api, onChange: () => views.renderCurrent() });
+  const leadOn = {
+    update: () => act.update(),
+    free: () => router.go('#installed/size'),
+    feeds: () => router.go('#device/feeds'),
+    doctor: () => router.go('#device/doctor'),
+  };
   const act = createActions({
     api,
     notices,
     connection,
     tasks,
-    onTask: async (id) => {
-      await loadTasks();
-      tasksView.open(id);
+    plan: createPlanDialog({ api, leadOn }),
+    onTask: (id, { kind }) => {
+      void views.activity.load();
+      // An app's card shows how that goes; what has no card is followed in its log.
+      if (ON_CARDS.includes(kind)) views.activity.expect(id);
+      else showTask(id);
     },
   });
-  const tasksView = createTasksView({ api, tasks, onStop: act.stop });
-  const showApps = createAppsView({
-    tasks,
-    // A device that is gone is told elsewhere.
-    loadIcon: (name) => api.icon(name).catch(() => undefined),
-    onUpgrade: act.upgrade,
-    onRemove: act.remove,
-    onShowTask: (id) => tasksView.open(id),
-  });
-  const records = createRecordsView({ api, report: connection.report, onUndo: act.undo });
-  const storage = createStorageView({ api, report: connection.report, onMove: act.move });
-  const self = createSelfUpgrade({ api, report: connection.report, onUpgrade: act.upgradeSelf });
+  const on = { ...act, remedies: { ...leadOn, retry: act.retry }, showTask };
+  const views = createViews({ api, tasks, apps, on, report: connection.report });
+  const router = createRouter(views.byName);
 
-  function render() {
-    showApps(apps);
-    tasksView.render();
+  function showTask(id) {
+    notices.hide('failed');
+    router.go(`#activity/${id}`);
   }
-  async function loadTasks() {
-    tasks.replace(await api.get('admin/system/tasks/status'));
+  function renderTasks() {
+    views.renderCurrent();
+    views.showRunning(tasks.countRunning());
   }
-  async function loadApps() {
-    apps = await api.get('admin/store/installed');
-    render();
-  }
+  /** What is in sight was asked for at the start already. */
+  let isFirst = true;
   async function refresh() {
+    const load = isFirst ? views.loadOthers : views.reload;
+    isFirst = false;
     await Promise.all([
-      loadTasks(),
-      loadApps(),
-      self.showVersion(),
-      records.load(),
-      storage.load(),
-    ]).catch(connection.report);
+      api.readSession().catch(connection.report),
+      apps.load(connection.report),
+      load(),
+    ]);
   }
   function handleEnd(task) {
-    notices.announce(`${titleOf(task)}: ${stateWord(task.state)}`);
+    const word = isNothingDone(task) ? t('Nothing to do') : stateWord(task.state);
+    notices.announce(`${titleOf(task)}: ${word}`);
+    const isSeen = router.current() === 'activity';
+    if (!isSeen) showFailure(notices, task, () => showTask(task.id));
     if (task.kind === 'self-upgrade' && task.state === 'done') offerReload(notices);
-    void Promise.all([loadApps(), records.load(), storage.load()]).catch(connection.report);
+    void apps.load(connection.report);
+    void views.reload();
   }
 
-  createInstallForm({ onInstall: act.install });
-  createUploadForm({ onSend: act.upload });
-  byId('update').addEventListener('click', act.update);
-  byId('logout').hidden = api.loginPage === undefined || embedding.isLoggedInByParent;
+  views.onRoute(() => router.current());
+  router.start();
+  for (const id of ['update', 'updates-refresh']) byId(id).addEventListener('click', act.update);
   byId('logout').addEventListener('click', act.logOut);
   byId('host').textContent = location.hostname;
+  keepUpToDate({ tasks, views, connection });
+}
+
+function keepUpToDate({ tasks, views, connection }) {
   setInterval(() => {
-    if (document.hidden || !tasks.isAnyRunning()) return;
-    void loadTasks().catch(connection.report);
+    if (document.hidden || tasks.countRunning() === 0) return;
+    void views.activity.load();
   }, PROGRESS_MS);
-  setInterval(render, CLOCK_MS);
+  setInterval(() => views.renderCurrent(), CLOCK_MS);
   document.addEventListener('visibilitychange', () => {
-    const views = [tasksView, connection];
-    for (const view of views) document.hidden ? view.pause() : view.resume();
+    for (const view of [views.activity, connection]) {
+      document.hidden ? view.pause() : view.resume();
+    }
+  });
+}
+
+function showFailure(notices, task, onShow) {
+  if (!['failed', 'interrupted'].includes(task.state)) return;
+  notices.show({
+    topic: 'failed',
+    tone: 'bad',
+    text: t('{task} failed: {reason}', { task: titleOf(task), reason: task.error ?? '' }),
+    action: button({ text: t('Show'), onclick: onShow }),
   });
 }
 
 /** The page is the old version's until then. */
 function offerReload(notices) {
-  const action = element('button', { type: 'button', onclick: () => location.reload() }, [
-    t('Load it'),
-  ]);
   notices.show({
     topic: 'upgraded',
     tone: 'good',
     text: t('depotd was upgraded, and has a new page.'),
-    action,
+    action: button({ text: t('Load it'), onclick: () => location.reload() }),
   });
 }

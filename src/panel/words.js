@@ -27,9 +27,15 @@ export function span(seconds) {
       [whole % MINUTE, 'second'],
     ]);
   }
+  if (whole < DAY) {
+    return inUnits([
+      [Math.floor(whole / HOUR), 'hour'],
+      [Math.floor((whole % HOUR) / MINUTE), 'minute'],
+    ]);
+  }
   return inUnits([
-    [Math.floor(whole / HOUR), 'hour'],
-    [Math.floor((whole % HOUR) / MINUTE), 'minute'],
+    [Math.floor(whole / DAY), 'day'],
+    [Math.floor((whole % DAY) / HOUR), 'hour'],
   ]);
 }
 
@@ -43,6 +49,36 @@ function inUnits(amounts) {
   );
 }
 
+const UNITS = ['byte', 'kilobyte', 'megabyte', 'gigabyte', 'terabyte'];
+const STEP = 1024;
+
+/** An amount of bytes, such as `12 MB`, in steps of 1024 as `df -h` has them. */
+export function size(bytes) {
+  const whole = Math.abs(bytes);
+  const power = Math.min(
+    Math.max(0, Math.floor(Math.log(Math.max(whole, 1)) / Math.log(STEP))),
+    UNITS.length - 1,
+  );
+  const value = bytes / STEP ** power;
+  return new Intl.NumberFormat(language(), {
+    style: 'unit',
+    unit: UNITS[power],
+    unitDisplay: power === 0 ? 'narrow' : 'short',
+    maximumFractionDigits: Math.abs(value) < 10 && power > 0 ? 1 : 0,
+  }).format(value);
+}
+
+/** A Unix time as day and minute. */
+export function dayAndMinute(unix) {
+  return new Intl.DateTimeFormat(language(), { dateStyle: 'medium', timeStyle: 'short' }).format(
+    unix * 1000,
+  );
+}
+
+export function count(number) {
+  return new Intl.NumberFormat(language()).format(number);
+}
+
 /** @param whole 0 to 100 */
 export function percent(whole) {
   return new Intl.NumberFormat(language(), { style: 'percent' }).format(whole / 100);
@@ -51,13 +87,16 @@ export function percent(whole) {
 const TITLES = {
   install: (subject) => t('Install {subject}', { subject }),
   remove: (subject) => t('Remove {app}', { app: subject }),
-  upgrade: (subject) => t('Upgrade {app}', { app: subject }),
+  upgrade: (subject) => (subject ? t('Upgrade {app}', { app: subject }) : t('Upgrade all')),
   autoconf: (subject) => t('Set up {subject}', { subject }),
   update: () => t('Update lists'),
   upload: (subject) => t('Install {subject}', { subject }),
   unrun: (file) => t('Remove what {file} brought', { file }),
   'self-upgrade': () => t('Upgrade depotd'),
   migrate: (subject) => t('Move container data to {subject}', { subject }),
+  add_feed: (subject) => t('Add the feed {subject}', { subject }),
+  remove_feed: (subject) => t('Remove the feed {subject}', { subject }),
+  set_feed: (subject) => t('Change the feed {subject}', { subject }),
 };
 
 /** What a task does; kinds that this page does not know show their command. */

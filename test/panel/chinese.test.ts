@@ -2,14 +2,13 @@ import { expect, test } from 'vitest';
 
 import { createOwner } from '../support/owner.ts';
 import type { Browser } from './browser.ts';
-import { choose, click, install, LOG, openPanel } from './open-panel.ts';
+import { CHIP, choose, click, goTo, install, LOG, openPanel } from './open-panel.ts';
 import { startPanel } from './start-panel.ts';
 
-const CHIP = "document.querySelector('.chip')?.textContent";
 const ALERT = "document.querySelector('[role=alert]').textContent";
 /** Texts in sight that have English words in a row, but for what packages and the daemon say. */
 const ENGLISH = `[...document.querySelectorAll('body :not(script, style, noscript *)')]
-  .filter((element) => element.checkVisibility() && !element.closest('.description, .pane, .task .problem'))
+  .filter((element) => element.checkVisibility() && !element.closest('.description, .lead, .pane, .problem-cause, .problem, #app-body, #doctor, #feeds, #notices'))
   .flatMap((element) => [
     ...[...element.childNodes].filter(({ nodeType }) => nodeType === 3).map(({ data }) => data),
     element.placeholder, element.title, element.getAttribute('aria-label'),
@@ -42,14 +41,10 @@ test('who reads Chinese logs in, installs, reads logs and errors, and logs out i
   await browser.until("document.querySelector('#link')?.textContent === '实时'");
   expect(await browser.evaluate('[document.documentElement.lang, document.title]')).toEqual([
     'zh-CN',
-    '应用',
+    '发现 – 应用',
   ]);
   expect(await browser.evaluate(ENGLISH)).toEqual([]);
 
-  await install(browser, 'bad name');
-  await browser.until(
-    "document.querySelector('#install-problem').textContent.startsWith('名称只能包含字母')",
-  );
   await install(browser, 'demo');
   await browser.until(`${LOG}.includes('Configuring demo-app.') && ${CHIP} === '已完成'`);
   expect(await browser.evaluate("document.querySelector('.task-title').textContent")).toBe(
@@ -60,22 +55,28 @@ test('who reads Chinese logs in, installs, reads logs and errors, and logs out i
   );
   await install(browser, 'badpost');
   await browser.until(
-    `${CHIP} === '失败' && document.querySelector('.task .problem').textContent.includes('cannot install badpost')`,
+    `${CHIP} === '失败' && document.querySelector('.problem-cause').textContent.includes('cannot install badpost')`,
   );
-  await click(browser, '#storage summary');
-  await click(browser, '#records summary');
+  for (const view of ['installed', 'updates', 'activity', 'app/demo', 'app/libdemo']) {
+    await goTo(browser, view);
+    expect([view, await browser.evaluate(ENGLISH)]).toEqual([view, []]);
+  }
   await choose(browser, 'notes.txt', "'hello'");
   expect(await browser.evaluate(ENGLISH)).toEqual([]);
+  await goTo(browser, 'installed');
 
   await click(browser, '[aria-label="卸载 Demo"]');
-  await browser.until("document.querySelector('#confirm').open");
+  await browser.until(
+    "document.querySelector('#plan').open && !document.querySelector('#plan-yes').disabled",
+  );
   expect(
     await browser.evaluate(
-      "[...document.querySelectorAll('#confirm-title, #confirm button')].map((element) => element.textContent)",
+      "[...document.querySelectorAll('#plan-title, #plan .buttons button')].map((element) => element.textContent)",
     ),
-  ).toEqual(['卸载 Demo？', '保留', '卸载']);
-  await click(browser, '#confirm-yes');
-  await browser.until("document.querySelectorAll('.app').length === 0");
+  ).toEqual(['卸载 Demo？', '取消', '卸载']);
+  expect(await browser.evaluate(ENGLISH)).toEqual([]);
+  await click(browser, '#plan-yes');
+  await browser.until("document.querySelectorAll('#installed-list .app').length === 0");
 
   await click(browser, '#logout');
   await browser.until("document.querySelector('h1')?.textContent === '登录'");
@@ -111,7 +112,7 @@ test('the daemon that is gone is told in Chinese, too', async () => {
   await daemon.kill('SIGKILL');
 
   await browser.until(
-    "document.querySelector('.notice')?.textContent.startsWith('设备没有响应。当前显示的内容可能已过时')",
+    "document.querySelector('#notices .notice')?.textContent.startsWith('设备没有响应。当前显示的内容可能已过时')",
   );
   expect(await browser.evaluate("document.querySelector('#link').textContent")).toBe(
     '正在重新连接…',

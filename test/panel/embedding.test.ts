@@ -8,7 +8,7 @@ import { startPanel } from './start-panel.ts';
 const PAGE = "document.querySelector('iframe').contentDocument";
 const THEME = `${PAGE}.documentElement.dataset.theme`;
 const GROUND = `getComputedStyle(${PAGE}.body).backgroundColor`;
-const [LIGHT, DARK] = ['rgb(243, 245, 248)', 'rgb(14, 17, 22)'];
+const [LIGHT, DARK] = ['rgb(244, 246, 249)', 'rgb(13, 16, 21)'];
 
 /**
  * A page of the device's own origin that embeds depotd's, as LuCI does; what it hears is in
@@ -45,8 +45,8 @@ test('whoever embeds the page chooses its language and its theme, that one later
   const browser = await embed(`${daemon.url}${daemon.base}/`, '?theme=dark&lang=zh-cn');
   if (browser === undefined) return;
   expect([await browser.evaluate(THEME), await browser.evaluate(GROUND)]).toEqual(['dark', DARK]);
-  expect(await browser.evaluate(`${PAGE}.querySelector('#install-title').textContent`)).toBe(
-    '安装应用',
+  expect(await browser.evaluate(`${PAGE}.querySelector('#discover-title').textContent`)).toBe(
+    '发现',
   );
 
   const send = (message: string): Promise<unknown> =>
@@ -73,7 +73,7 @@ test('the page says how high it is, again when that changes', async () => {
   await browser.until(`${height} === ${PAGE}.body.offsetHeight`);
   const before = Number(await browser.evaluate(height));
 
-  await browser.evaluate(`${PAGE}.querySelector('#storage').open = true`);
+  await browser.evaluate(`${PAGE}.location.hash = '#device'`);
   await browser.until(`${height} > ${before} && ${height} === ${PAGE}.body.offsetHeight`);
 
   expect(await browser.evaluate('heard.every(({ origin }) => origin === location.origin)')).toBe(
@@ -122,7 +122,7 @@ test('a page without a session asks the embedding one, and goes on when it is lo
   // Where that does not help: the whole window, not a log-in inside the frame.
   expect(
     await browser.evaluate(
-      `(({ href, target }) => [href === location.href, target])(${PAGE}.querySelector('.notice a'))`,
+      `(({ href, target }) => [href === location.href, target])(${PAGE}.querySelector('#notices a'))`,
     ),
   ).toEqual([true, '_top']);
 
@@ -130,7 +130,7 @@ test('a page without a session asks the embedding one, and goes on when it is lo
     "logIn(); document.querySelector('iframe').contentWindow.postMessage({ depotd: 'logged-in' }, location.origin)",
   );
   await browser.until(`${PAGE}.querySelector('#link').dataset.state === 'up'`);
-  expect(await browser.evaluate(`${PAGE}.querySelectorAll('.notice').length`)).toBe(0);
+  expect(await browser.evaluate(`${PAGE}.querySelectorAll('#notices .notice').length`)).toBe(0);
 });
 
 test("with depotd's own password the log-in is in the frame: nobody else can log in there", async () => {

@@ -4,16 +4,16 @@ import { slowPackage } from '../device/packages/awkward-packages.ts';
 import { startCuttingProxy } from '../support/cutting-proxy.ts';
 import { createOwner } from '../support/owner.ts';
 import { createStoreDevice } from '../features/self-upgrade/self-upgrade-device.ts';
-import { click, install, LOG, openPanel } from './open-panel.ts';
+import { CHIP, click, goTo, install, LOG, openPanel } from './open-panel.ts';
 import { startPanel } from './start-panel.ts';
 
-const DONE = "document.querySelector('.chip')?.textContent === 'Done'";
+const DONE = `${CHIP} === 'Done'`;
 
 test.each([
   ['cut after a while', { streamMs: 400, mostStreams: 2 }, 'Live'],
   ['refused', { streamMs: 400, mostStreams: 0 }, 'Connected'],
 ])(
-  'where streams are %s the page shows all of a log once, and new apps',
+  'while streams are %s the page shows all of a log once, and new apps',
   async (_, options, word) => {
     const daemon = await startPanel({ packages: [slowPackage(4)] });
     const proxy = await startCuttingProxy(() => daemon.url, options);
@@ -29,10 +29,11 @@ test.each([
     );
     expect(shown).toBe((await daemon.logOf('latest')).replaceAll('\r\n', '\n'));
     expect(await browser.evaluate("document.querySelector('#link').textContent")).toBe(word);
-    expect(await browser.evaluate("document.querySelectorAll('.notice').length")).toBe(0);
+    expect(await browser.evaluate("document.querySelectorAll('#notices .notice').length")).toBe(0);
 
+    await goTo(browser, 'installed');
     await daemon.finished(await daemon.submit('install', { package: 'demo' }));
-    await browser.until("document.querySelectorAll('.app').length === 1");
+    await browser.until("document.querySelectorAll('#installed-list .app').length === 1");
   },
 );
 
@@ -58,11 +59,12 @@ test('with a password the page leads to the log-in, and out of it again', async 
   await browser.until(DONE);
 
   await owner.setPassword('another', 'secret');
+  await goTo(browser, 'discover');
   await click(browser, '#update');
   await browser.until(
-    "document.querySelector('.notice')?.textContent.startsWith('You are not logged in any more.')",
+    "document.querySelector('#notices .notice')?.textContent.startsWith('You are not logged in any more.')",
   );
-  await click(browser, '.notice a');
+  await click(browser, '#notices a');
   await browser.until("document.querySelector('#password') !== null");
   await browser.evaluate("document.querySelector('#password').value = 'another'");
   await click(browser, 'form button');
@@ -79,15 +81,16 @@ test('a question that failed once is told, and no longer than the daemon is away
   if (browser === undefined) return;
 
   await browser.evaluate(
-    "{ window.told = []; const box = document.querySelector('#notices'); new MutationObserver(() => told.push(box.textContent)).observe(box, { childList: true }); }",
+    "{ window.shown = []; const box = document.querySelector('#notices'); new MutationObserver(() => shown.push(box.textContent)).observe(box, { childList: true }); }",
   );
   await browser.evaluate(
     "{ const ask = fetch; fetch = () => { fetch = ask; return Promise.reject(new TypeError('cut')); }; }",
   );
+  await goTo(browser, 'discover');
   await click(browser, '#update');
-  await browser.until("told.some((text) => text.startsWith('The device does not answer.'))");
+  await browser.until("shown.some((text) => text.startsWith('The device does not answer.'))");
   await browser.until(
-    "document.querySelector('.notice') === null && document.querySelector('#link').textContent === 'Live'",
+    "document.querySelector('#notices .notice') === null && document.querySelector('#link').textContent === 'Live'",
   );
 });
 
@@ -103,6 +106,7 @@ test('depotd is upgraded from its own page, which waits for the new version and 
   const browser = await openPanel(`${on.url}/cgi-bin/panel/`);
   if (browser === undefined) return;
 
+  await goTo(browser, 'device');
   await click(browser, '#self-check');
   await browser.until(
     "document.querySelector('#self-state').textContent.includes('no newer version')",
@@ -116,7 +120,7 @@ test('depotd is upgraded from its own page, which waits for the new version and 
   await click(browser, '#confirm-yes');
   await browser.until(`${LOG}.includes('depotd 2.0-1 answers') && ${DONE}`);
   await browser.until(
-    "document.querySelector('.notice[data-tone=good] button') !== null && document.querySelector('#link').dataset.state === 'up'",
+    "document.querySelector('#notices [data-tone=good] button') !== null && document.querySelector('#link').dataset.state === 'up'",
   );
   expect(await on.version()).toBe('2.0-1');
 });

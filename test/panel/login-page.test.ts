@@ -45,9 +45,9 @@ test("the page leads to the log-in with the device's password, and ends with a l
   const [, id = ''] = [...(await panel.sessions()).keys()];
   await panel.logOut(id);
   await browser.until(
-    "document.querySelector('.notice')?.textContent.startsWith('You are not logged in any more.')",
+    "document.querySelector('#notices .notice')?.textContent.startsWith('You are not logged in any more.')",
   );
-  await click(browser, '.notice a');
+  await click(browser, '#notices a');
   await browser.until(IS_LOGIN);
 });
 

@@ -4,6 +4,8 @@ import { findChromium, launchBrowser, type Browser, type BrowserOptions } from '
 
 /** What the open log shows. */
 export const LOG = "(document.querySelector('.lines')?.textContent ?? '')";
+/** The state of the task at the head of the list. */
+export const CHIP = "document.querySelector('#activity-list .chip')?.textContent";
 
 const IS_UP = "['up', 'polling'].includes(document.querySelector('#link').dataset.state)";
 
@@ -18,7 +20,7 @@ export async function openPanel(
 ): Promise<Browser | undefined> {
   const program = findChromium();
   if (program === undefined) {
-    expect(await (await fetch(url)).text()).toContain('<h2 id="install-title">Install an app</h2>');
+    expect(await (await fetch(url)).text()).toContain('id="view-discover"');
     return undefined;
   }
   const browser = await launchBrowser(program, options);
@@ -28,10 +30,29 @@ export async function openPanel(
   return browser;
 }
 
+/** Goes to a view, such as `updates` or `app/demo`. */
+export async function goTo(browser: Browser, view: string): Promise<void> {
+  await browser.evaluate(`location.hash = ${JSON.stringify(`#${view}`)}`);
+  const [name = ''] = view.split('/');
+  await browser.until(`document.querySelector('#view-${name}').hidden === false`);
+}
+
+/** Installs an app or a package from its own view, as its plan says, and looks at the log. */
 export async function install(browser: Browser, name: string): Promise<void> {
-  await browser.until("!document.querySelector('#install [type=submit]').disabled");
-  await browser.evaluate(`document.querySelector('#install-name').value = ${JSON.stringify(name)}`);
-  await click(browser, '#install [type=submit]');
+  await goTo(browser, `app/${name}`);
+  await browser.until(
+    `document.querySelector('#app-name').textContent.startsWith(${JSON.stringify(`${name} ·`)})`,
+  );
+  await click(browser, '#app-buttons .primary');
+  await agree(browser);
+  await browser.until("document.querySelector('#app-buttons .busy, #app-buttons .danger-text')");
+  await goTo(browser, 'activity');
+}
+
+/** Waits for the plan and says yes to it. */
+export async function agree(browser: Browser): Promise<void> {
+  await browser.until("document.querySelector('#plan').open");
+  await click(browser, '#plan-yes');
 }
 
 /** Waits until it is there and can be used. */
@@ -43,6 +64,7 @@ export async function click(browser: Browser, selector: string): Promise<void> {
 
 /** Chooses a file to upload. @param content an expression in the page */
 export async function choose(browser: Browser, name: string, content: string): Promise<void> {
+  await goTo(browser, 'device');
   await browser.until("!document.querySelector('#upload-file').disabled");
   await browser.evaluate(`{
     const files = new DataTransfer();

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { createTerminalText } from '../../src/panel/terminal-text.js';
+import { createTerminalText } from '../../src/panel/views/activity/terminal-text.js';
 
 test.each([
   ['lines of a terminal', 'one\r\ntwo\r\n', 'one\ntwo\n'],

@@ -1,16 +1,19 @@
-import { extname } from 'node:path';
+import { extname, join } from 'node:path';
 
 import ts from 'typescript';
 import { expect, test } from 'vitest';
 
+import { PROBLEM_CODES } from '../../src/features/packages/problem.ts';
+import { chineseRemedies } from '../../src/panel/texts/zh-cn-remedies.js';
 import { chinese } from '../../src/panel/texts/zh-cn.js';
 import { chineseSteps } from '../../src/panel/texts/zh-cn-steps.js';
-import { filesBelow, parseSource, readSource, visit } from '../source-tree.ts';
+import { markupOf } from '../../packaging/page-files.mjs';
+import { filesBelow, parseSource, readSource, REPOSITORY, visit } from '../source-tree.ts';
 
 const sources = filesBelow('src/panel').filter(
   (path) => extname(path) === '.js' && !path.startsWith('src/panel/texts/'),
 );
-const markup = readSource('src/panel/index.html').replaceAll(
+const markup = markupOf(join(REPOSITORY, 'src/panel/index.html')).replaceAll(
   /<(style|script|svg|noscript)\b[^]*?<\/\1>/g,
   '',
 );
@@ -53,6 +56,10 @@ test('the steps that have a Chinese name are steps of tasks', () => {
     [...readSource(path).matchAll(/'([^'\n]+)'/g)].map(([, text]) => text),
   );
   expect([...chineseSteps.keys()].filter((label) => !strings.includes(label))).toEqual([]);
+});
+
+test('each problem that the daemon knows has a remedy in Chinese', () => {
+  expect([...chineseRemedies.keys()].sort()).toEqual([...PROBLEM_CODES].sort());
 });
 
 test('what is filled in is named alike in both languages', () => {
@@ -98,7 +105,7 @@ function isBelowT(node: ts.Node): boolean {
 
 /** Paths, and the name of the program. */
 function isSameEverywhere(text: string): boolean {
-  return /^\/\S+$|^depotd$/.test(text);
+  return /^\/\S+$|^depotd$|^https:\/\/$/.test(text);
 }
 
 function namesIn(text: string): string[] {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { wholeCharacters } from '../../src/panel/whole-characters.js';
+import { wholeCharacters } from '../../src/panel/views/activity/whole-characters.js';
 
 test.each(['', 'plain', 'käse', '→ 3 €', 'a 😀 b', '😀'])(
   'text is cut between characters, and nothing of it is lost (%j)',

@@ -18,6 +18,15 @@ export async function isDataOnSystem({ settings, locations }: ContainerHost): Pr
   return isOnSystem(await locations.inspect(path), await locations.system());
 }
 
+/** Whether an engine answers, or something is there that starts one. */
+export async function hasEngine({ engine }: ContainerHost): Promise<boolean> {
+  const isStarted = engine.serviceManager().then(
+    () => true,
+    () => false,
+  );
+  return (await engine.state()).kind !== 'absent' || (await isStarted);
+}
+
 /**
  * Looks at a target, and changes nothing.
  * @param isExact whether the data is measured even if it fits for certain

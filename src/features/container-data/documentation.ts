@@ -10,6 +10,7 @@ const whereItIs = v.pipe(
   v.object({
     code: integer,
     docker_on_system: v.pipe(v.boolean(), v.description('the data is on the system disk')),
+    has_engine: v.pipe(v.boolean(), v.description('an engine is there, running or not')),
   }),
   v.title('ContainerData'),
 );
@@ -30,7 +31,7 @@ export const CONTAINER_DOCUMENTATION: FeatureDocumentation = {
     'GET admin/store/docker_check_dir': jsonOperation('getContainerData', {
       description: 'where the data is',
       schema: whereItIs,
-      example: { code: 200, docker_on_system: true },
+      example: { code: 200, docker_on_system: true, has_engine: true },
     }),
     'GET admin/store/docker_check_migrate': jsonOperation('checkContainerMove', {
       description: 'what would come of a move',

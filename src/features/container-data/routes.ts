@@ -3,7 +3,7 @@ import { DepotError } from '../../errors.ts';
 import type { ContainerHost } from './device.ts';
 import type { FeatureContext } from '../feature.ts';
 import { isEnded } from '../../jobs/states.ts';
-import { checkMove, isDataOnSystem } from './check.ts';
+import { checkMove, hasEngine, isDataOnSystem } from './check.ts';
 import { mayChange, mayMove } from './plan.ts';
 import { devicePath } from '../../http/parameter-schemas.ts';
 import { json, type TaskResult } from '../../http/respond.ts';
@@ -25,9 +25,15 @@ export function containerRoutes(tools: ContainerTools): Route[] {
   return [
     get({
       path: 'admin/store/docker_check_dir',
-      summary: 'Whether the container data is on the system disk',
+      summary: 'Whether the container data is on the system disk, and whether there is an engine',
       params: {},
-      handle: async () => json({ code: 200, docker_on_system: await isDataOnSystem(container) }),
+      handle: async () => {
+        const [isOnSystem, isEngineThere] = await Promise.all([
+          isDataOnSystem(container),
+          hasEngine(container),
+        ]);
+        return json({ code: 200, docker_on_system: isOnSystem, has_engine: isEngineThere });
+      },
     }),
     get({
       path: 'admin/store/docker_check_migrate',

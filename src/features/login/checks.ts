@@ -1,8 +1,8 @@
-import { readFile } from 'node:fs/promises';
 import type { Config } from '../../config/config.ts';
 import type { Paths } from '../../device/paths.ts';
 import type { DeviceCheck, Finding } from '../device-check.ts';
 import type { FirstPassword } from './first-password.ts';
+import { hasOwnerPassword } from './owner-password.ts';
 import type { Password } from './ports.ts';
 
 export interface ExaminedLogin {
@@ -34,17 +34,16 @@ async function judgeOwn({
       };
 }
 
-/** An empty second field of shadow(5) lets everybody in without a password. */
-async function judgePanel({ onDevice }: Pick<Paths, 'onDevice'>): Promise<Finding> {
-  const text = await readFile(onDevice('/etc/shadow'), 'utf8').catch(() => undefined);
-  if (text === undefined) {
+async function judgePanel(paths: ExaminedLogin['paths']): Promise<Finding> {
+  const hasPassword = await hasOwnerPassword(paths);
+  if (hasPassword === undefined) {
     return { state: 'skipped', message: 'there is no /etc/shadow to look at' };
   }
-  return /^root::/m.test(text)
-    ? {
+  return hasPassword
+    ? { state: 'ok', message: 'the user root has a password' }
+    : {
         state: 'error',
         message: 'the user root has no password: everybody in the network may log in',
         remedy: 'set one: `passwd`, or in LuCI under System, Administration',
-      }
-    : { state: 'ok', message: 'the user root has a password' };
+      };
 }

@@ -15,7 +15,7 @@ export interface LoginFeature extends Feature {
 }
 
 export function createLoginFeature({ paths, log, config }: FeatureContext): LoginFeature {
-  const { stateDir, uciDir } = paths;
+  const { stateDir, uciDir, onDevice } = paths;
   const rpcd = createRpcd({ socketPath: UBUS_SOCKET });
   const limit = createAttemptLimit();
   const sessions = {
@@ -42,7 +42,7 @@ export function createLoginFeature({ paths, log, config }: FeatureContext): Logi
     routes: ({ config: { main } }) =>
       loginRoutes({
         auth: main.auth,
-        panel: { sessions: sessions.panel, rpcd, limit, log, uciDir, base: main.base },
+        panel: { sessions: sessions.panel, rpcd, limit, log, uciDir, onDevice, base: main.base },
         password,
         log,
       }),

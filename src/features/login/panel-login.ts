@@ -3,11 +3,13 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Context } from 'hono';
 import { readUciOption } from '../../config/uci-edit.ts';
+import type { Paths } from '../../device/paths.ts';
 import { DepotError, reasonOf } from '../../errors.ts';
 import type { Log } from '../../log.ts';
 import type { AttemptLimit } from './attempt-limit.ts';
 import { attempt } from './attempts.ts';
 import type { LoginMethod } from './method.ts';
+import { hasOwnerPassword } from './owner-password.ts';
 import { missing } from './password-login.ts';
 import { noRight, type Origin, type PanelSessions } from './panel-sessions.ts';
 import type { Rpcd, RpcdSession } from './ports.ts';
@@ -20,6 +22,7 @@ export interface PanelLoginTools {
   log: Log;
   /** Folder of the UCI file `luci`. */
   uciDir: string;
+  onDevice: Paths['onDevice'];
   /** Root of the CGI path tree. */
   base: string;
 }
@@ -43,7 +46,11 @@ export function createPanelLogin(tools: PanelLoginTools): LoginMethod {
     sessions.begin(context.req.raw.headers, session, origin);
   return {
     cookiePath: base,
-    form: () => Promise.resolve({ asksUser: true, isPasswordSet: true }),
+    form: async () => ({
+      asksUser: true,
+      isPasswordSet: true,
+      isOwnerWithout: (await hasOwnerPassword(tools)) === false,
+    }),
     logIn: async (context, { username = OWNER, password, session }) => {
       if (session !== undefined) {
         return begin(context, await handedOver(tools, session), 'handed over');

@@ -67,8 +67,14 @@ export const PACKAGES_DOCUMENTATION: FeatureDocumentation = {
   operations: {
     'GET admin/store/token': jsonOperation('getToken', {
       description: 'the token of this session',
-      schema: v.pipe(v.object({ token: v.string() }), v.title('Token')),
-      example: { token: '5d2f7c1e9b3a48d6' },
+      schema: v.pipe(
+        v.object({
+          token: v.string(),
+          may_write: v.pipe(v.boolean(), v.description('whether the session may change anything')),
+        }),
+        v.title('Token'),
+      ),
+      example: { token: '5d2f7c1e9b3a48d6', may_write: true },
     }),
     'GET admin/store/installed': jsonOperation('listInstalled', {
       description: 'the installed apps',

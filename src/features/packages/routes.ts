@@ -38,9 +38,9 @@ export function storeRoutes(tools: StoreTools): Route[] {
   return [
     get({
       path: 'admin/store/token',
-      summary: 'The token that changing requests carry',
+      summary: 'The token that changing requests carry, and whether they are allowed at all',
       params: {},
-      handle: ({ session }) => json({ token: session.token }),
+      handle: ({ session }) => json({ token: session.token, may_write: session.mayWrite }),
     }),
     get({
       path: 'admin/store/installed',

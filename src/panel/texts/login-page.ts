@@ -6,6 +6,7 @@ export interface LoginTexts {
   user: string;
   password: string;
   noPassword: string;
+  ownerWithout: string;
   unreachable: string;
   /** The browser has another cookie of this name, which is for HTTPS alone. */
   notKept: string;
@@ -21,6 +22,9 @@ export const LOGIN_TEXTS: Readonly<Record<Language, LoginTexts>> = {
     noPassword:
       'No password is set yet, so nobody can log in. Set one on the device, as root, then load ' +
       'this page again:',
+    ownerWithout:
+      'The user root has no password yet: leave the field empty. Set a password soon, since ' +
+      'everybody in this network can log in.',
     unreachable: 'The device does not answer.',
     notKept:
       'The browser did not keep the log-in. It may hold one from HTTPS: use that, or log out ' +
@@ -32,6 +36,8 @@ export const LOGIN_TEXTS: Readonly<Record<Language, LoginTexts>> = {
     user: '用户名',
     password: '密码',
     noPassword: '尚未设置密码，因此无法登录。请以 root 身份在设备上设置密码，然后重新加载此页面：',
+    ownerWithout:
+      '用户 root 尚未设置密码：请将密码留空。此网络中的任何人都可以登录，请尽快设置密码。',
     unreachable: '设备没有响应。',
     notKept: '浏览器没有保存登录状态。它可能已有 HTTPS 的登录：请改用 HTTPS，或先在那里注销。',
     refusals: [

@@ -1,11 +1,27 @@
+import { chineseDevice } from './zh-cn-device.js';
+import { chineseStore } from './zh-cn-store.js';
+
 /**
  * The page in simplified Chinese: what the sources say in English, and its translation. Names in
  * braces stand for values.
  */
 export const chinese = new Map([
+  ...chineseStore,
+  ...chineseDevice,
+
   // The head of the page, and what is told there.
   ['Apps', '应用'],
-  ['Skip to the installed apps', '跳到已安装的应用'],
+  ['Skip to the content', '跳到内容'],
+  ['Views', '视图'],
+  [
+    'Your account may look at this device, but not change it.',
+    '您的账户只能查看此设备，不能更改。',
+  ],
+  ['Try again', '重试'],
+  ['Show', '查看'],
+  ['{task} failed: {reason}', '{task}失败：{reason}'],
+  ['The device is taking long to answer. Still waiting …', '设备响应较慢，仍在等待…'],
+  ['This cannot be shown: {reason}', '无法显示：{reason}'],
   ['Connecting …', '正在连接…'],
   ['Live', '实时'],
   ['Connected', '已连接'],
@@ -27,47 +43,19 @@ export const chinese = new Map([
     '{problem}当前显示的内容可能已过时；恢复后此页面会自动继续。正在运行的任务不受影响。',
   ],
 
-  // Installing.
-  ['Install an app', '安装应用'],
-  ['Name of the app or package', '应用或软件包的名称'],
-  ['Name, such as demo', '名称，例如 demo'],
-  ['Install', '安装'],
+  // Setting up.
   ['Set-up options', '配置选项'],
   ['Set the app up right after installing it', '安装后立即配置应用'],
   ['Folder for its data', '应用数据的目录'],
   ['(optional)', '（可选）'],
+  ['The folder begins with a slash, such as /mnt/data', '目录必须以斜杠开头，例如 /mnt/data'],
   ['Start it when it is set up', '配置完成后启动'],
-  ['Type the name of an app first.', '请先输入应用的名称。'],
-  [
-    'A name is letters, digits and . + _ - and begins with a letter or digit.',
-    '名称只能包含字母、数字和 . + _ -，并以字母或数字开头。',
-  ],
-  ['The folder begins with a slash, such as {example}.', '目录必须以斜杠开头，例如 {example}。'],
-  ['File to install, .ipk or .run', '要安装的 .ipk 或 .run 文件'],
-  ['Install file', '安装文件'],
-  [
-    'A file of yours, .ipk or .run. A .run file is a program: it may do anything on the device.',
-    '您自己的 .ipk 或 .run 文件。.run 文件是程序，可以在设备上执行任何操作。',
-  ],
-  ['The name of the file must end in .ipk or .run.', '文件名必须以 .ipk 或 .run 结尾。'],
-  ['Sending {name}: {percent}', '正在上传 {name}：{percent}'],
-  ['The device checks {name} …', '设备正在检查 {name}…'],
-  ['The file was not sent.', '文件没有上传。'],
-  [
-    'The connection broke while the file was sent. It may be larger than the device ' +
-      'takes, or have changed.',
-    '上传文件时连接中断。文件可能超过了设备允许的大小，或在上传过程中发生了变化。',
-  ],
-  ['Cancel', '取消'],
 
   // The installed apps.
   ['Installed', '已安装'],
   ['Update lists', '更新列表'],
   ['Loading …', '正在加载…'],
-  [
-    'No apps yet. Type the name of one above to install it.',
-    '还没有应用。在上方输入名称即可安装。',
-  ],
+  ['Install', '安装'],
   ['Open', '打开'],
   ['Upgrade', '升级'],
   ['Remove', '卸载'],
@@ -76,12 +64,7 @@ export const chinese = new Map([
   ['Upgrade {app}', '升级 {app}'],
   ['Remove {app}', '卸载 {app}'],
   ['Remove {app}?', '卸载 {app}？'],
-  [
-    'The app goes, and with it the packages that came with it and that nothing else needs.',
-    '将卸载此应用，以及随它安装且不再被其他软件包需要的软件包。',
-  ],
   ['Keep it', '保留'],
-  ['installed {ago}', '{ago}安装'],
   [
     'The description of this app cannot be read. Removing and installing it again may help.',
     '无法读取此应用的说明。卸载后重新安装可能会解决问题。',
@@ -111,6 +94,9 @@ export const chinese = new Map([
   ['Done', '已完成'],
   ['Failed', '失败'],
   ['Stopped', '已停止'],
+  ['Nothing to do', '无需操作'],
+  ['Waits for: {task}', '等待：{task}'],
+  ['{count} running', '{count} 个任务正在运行'],
   ['Interrupted', '已中断'],
   ['Step {step} of {total}: {label}', '第 {step} 步，共 {total} 步：{label}'],
   ['{step}, {percent}', '{step}，{percent}'],
@@ -136,63 +122,4 @@ export const chinese = new Map([
   ['Copied', '已复制'],
   ['Selected', '已选中'],
   ['Save', '下载'],
-
-  // The device.
-  ['Device', '设备'],
-  ['Check for upgrade', '检查升级'],
-  ['Looking …', '正在检查…'],
-  [
-    'The lists have no newer version. “Update lists” fetches them.',
-    '列表中没有更新的版本。可以先点击“更新列表”。',
-  ],
-  ['Version {version} is there.', '有新版本 {version}。'],
-  ['Upgrade depotd to {version}?', '将 depotd 升级到 {version}？'],
-  [
-    'The app service starts again in between; this page waits and goes on by itself. If ' +
-      'the new version does not answer, the old one is put back.',
-    '升级过程中应用服务会重新启动，此页面会等待并自动继续。如果新版本没有响应，将恢复旧版本。',
-  ],
-  ['Not now', '暂不升级'],
-  ['depotd was upgraded, and has a new page.', 'depotd 已升级，页面也有更新。'],
-  ['Load it', '重新加载'],
-  ['Uploaded files', '上传的文件'],
-  [
-    'None. What uploaded files bring is noted here, and can be removed again.',
-    '没有记录。上传文件所安装的内容会记录在这里，并可以卸载。',
-  ],
-  ['Remove what {file} brought?', '卸载 {file} 安装的内容？'],
-  [
-    'The packages that came with this file go, but for those that something else needs.',
-    '将卸载随此文件安装的软件包；仍被其他软件包需要的会保留。',
-  ],
-  ['Storage', '存储'],
-  ['No device has a file system.', '没有带文件系统的设备。'],
-  ['not mounted', '未挂载'],
-  ['at {mount}', '挂载于 {mount}'],
-  ['Container data', '容器数据'],
-  [
-    'It is on the system disk, which is small and wears out. It can move to another one.',
-    '容器数据位于系统盘。系统盘容量小且有写入寿命，可以将数据移动到其他磁盘。',
-  ],
-  [
-    'It is not on the system disk. It can move to another folder.',
-    '容器数据不在系统盘上，可以移动到其他目录。',
-  ],
-  ['Folder to move the container data to', '容器数据的目标目录'],
-  ['Check', '检查'],
-  [
-    'The data can go there. Containers stop for as long as it is copied.',
-    '可以移动到此目录。复制期间容器会停止运行。',
-  ],
-  ['Move the data', '移动数据'],
-  [
-    'There is something in this folder. Use it as it is, without copying anything, or ' +
-      'replace it with the data that is in use now.',
-    '此目录中已有内容。可以直接使用现有内容而不复制，或用当前使用的数据替换它。',
-  ],
-  ['Use what is there', '使用现有内容'],
-  ['Replace what is there', '替换现有内容'],
-  ['Replace what is in {path}?', '替换 {path} 中的内容？'],
-  ['What is in this folder now is deleted.', '此目录中的现有内容将被删除。'],
-  ['Replace', '替换'],
 ]);

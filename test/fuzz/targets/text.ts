@@ -5,7 +5,7 @@ import { appItem, parseAppMeta } from '../../../src/features/packages/app-meta.t
 import { parseStanzas } from '../../../src/features/packages/opkg/stanza.ts';
 import { endsWell, parseStatus } from '../../../src/features/packages/opkg/status-file.ts';
 import { parseLsblk } from '../../../src/features/disks/lsblk.ts';
-import { createTerminalText } from '../../../src/panel/terminal-text.js';
+import { createTerminalText } from '../../../src/panel/views/activity/terminal-text.js';
 import { runCommand } from '../../device/command.ts';
 import { inPieces, mutated, pieceSizes, property, type FuzzTarget } from '../target.ts';
 

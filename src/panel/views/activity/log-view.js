@@ -1,9 +1,9 @@
-import { logAddress } from '../api.js';
-import { element, icon, iconButton, setText } from '../dom.js';
-import { t } from '../i18n.js';
-import { openStream } from '../live.js';
-import { createTerminalText } from '../terminal-text.js';
-import { wholeCharacters } from '../whole-characters.js';
+import { logAddress } from '../../api.js';
+import { button, element, icon, setText } from '../../dom.js';
+import { t } from '../../i18n.js';
+import { openStream } from '../../live.js';
+import { createTerminalText } from './terminal-text.js';
+import { wholeCharacters } from './whole-characters.js';
 
 /** Of a longer log of an ended task only the end is shown; the rest is one click away. */
 const MOST_BYTES = 512 * 1024;
@@ -81,7 +81,7 @@ export function createLogView({ api, task, onStatus }) {
 }
 
 /**
- * What is new in a log, where no stream brings it. In this order: a task that has ended writes
+ * What is new in a log, if no stream brings it. In this order: a task that has ended writes
  * nothing more, so what is read after that is all.
  */
 async function readOn(api, { id }, offset) {
@@ -122,14 +122,14 @@ function createScreen(task) {
     { className: 'pane', role: 'region', tabIndex: 0, 'aria-label': t('Log of {command}', task) },
     [remark, lines],
   );
-  const toEnd = iconButton({
+  const toEnd = button({
     symbol: 'down',
     text: t('Newest'),
     label: t('Scroll to the newest line'),
     className: 'to-end',
     onclick: () => scrollToEnd(),
   });
-  const copy = element('button', { type: 'button', className: 'quiet' }, [t('Copy')]);
+  const copy = button({ text: t('Copy'), className: 'quiet' });
   const whole = element(
     'a',
     {
@@ -175,7 +175,7 @@ function createScreen(task) {
     say,
     sayOnlyTheEnd,
     onCopy: (textOf) =>
-      copy.addEventListener('click', () => void copyText(textOf(), { button: copy, lines })),
+      copy.addEventListener('click', () => void copyText(textOf(), { copy, lines })),
   };
 }
 
@@ -212,13 +212,13 @@ function lineElement(runs) {
  * The clipboard is there on secure pages only, and a router's is mostly none: then the log is
  * selected, ready for the keys.
  */
-async function copyText(text, { button, lines }) {
+async function copyText(text, { copy, lines }) {
   try {
     await navigator.clipboard.writeText(text);
-    button.textContent = t('Copied');
+    copy.textContent = t('Copied');
   } catch {
     getSelection().selectAllChildren(lines);
-    button.textContent = document.execCommand('copy') ? t('Copied') : t('Selected');
+    copy.textContent = document.execCommand('copy') ? t('Copied') : t('Selected');
   }
-  setTimeout(() => (button.textContent = t('Copy')), 2000);
+  setTimeout(() => (copy.textContent = t('Copy')), 2000);
 }

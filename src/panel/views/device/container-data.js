@@ -1,48 +1,12 @@
-import { byId, element, setText } from '../dom.js';
-import { t } from '../i18n.js';
-
-/** The disks and where the container data is, where somebody opens them. */
-export function createStorageView({ api, report, onMove }) {
-  const box = byId('storage');
-  const list = byId('disks-list');
-  const state = byId('disks-state');
-  const move = createMoveForm({ api, onMove });
-
-  const load = async () => {
-    if (!box.open) return;
-    void move.load();
-    try {
-      const { data } = await api.get('admin/store/get_block_devices');
-      const disks = Object.values(data);
-      list.replaceChildren(...disks.map(createRow));
-      state.hidden = disks.length > 0;
-      setText(state, t('No device has a file system.'));
-    } catch (error) {
-      report(error);
-    }
-  };
-  box.addEventListener('toggle', load);
-  return { load };
-}
-
-function createRow({ dev, label, type, size, mount }) {
-  const facts = [type, label, mount === '' ? t('not mounted') : t('at {mount}', { mount })]
-    .filter(Boolean)
-    .join(' · ');
-  return element('li', {}, [
-    element('div', { className: 'grow' }, [
-      element('p', {}, [dev]),
-      element('p', { className: 'note' }, [facts]),
-    ]),
-    element('span', {}, [size]),
-  ]);
-}
+import { button, byId, setText } from '../../dom.js';
+import { t } from '../../i18n.js';
 
 /**
  * Moving the container data: a folder is checked first, and what may be done with it then depends
  * on what is there.
  */
-function createMoveForm({ api, onMove }) {
+export function createContainerData({ api, on }) {
+  const box = byId('containers');
   const form = byId('move');
   const path = byId('move-path');
   const state = byId('move-state');
@@ -55,16 +19,14 @@ function createMoveForm({ api, onMove }) {
   };
   const offer = (...actions) =>
     buttons.replaceChildren(
-      ...actions.map(({ text, overwrite, className = '' }) =>
-        element('button', { type: 'button', className, onclick: () => void start(overwrite) }, [
-          text,
-        ]),
+      ...actions.map(({ overwrite, ...rest }) =>
+        button({ ...rest, onclick: () => void start(overwrite), isWrite: true }),
       ),
     );
   const start = async (overwrite) => {
     offer();
     say('');
-    await onMove({ path: path.value.trim(), ...(overwrite !== undefined && { overwrite }) });
+    await on.move({ path: path.value.trim(), ...(overwrite !== undefined && { overwrite }) });
   };
   const check = async () => {
     if (!path.value.trim().startsWith('/')) {
@@ -74,13 +36,21 @@ function createMoveForm({ api, onMove }) {
       );
     }
     say(t('Looking …'));
-    const { result, error } = await api.get('admin/store/docker_check_migrate', {
-      path: path.value.trim(),
-    });
+    // The daemon may have to walk over all of the data.
+    const { result, error } = await api.get(
+      'admin/store/docker_check_migrate',
+      { path: path.value.trim() },
+      { limitMs: 0 },
+    );
     if (result === 'bad') return say(error, true);
     if (result === 'good') {
       offer({ text: t('Move the data'), className: 'primary' });
-      return say(t('The data can go there. Containers stop for as long as it is copied.'));
+      return say(
+        t(
+          'The data can go there. Containers go on while it is copied, and stop only at the end, ' +
+            'for as long as it takes to copy what has changed meanwhile.',
+        ),
+      );
     }
     offer(
       { text: t('Use what is there'), overwrite: 'chdir' },
@@ -104,12 +74,12 @@ function createMoveForm({ api, onMove }) {
     check().catch((error) => say(error.message, true));
   });
   return {
-    /** A device without containers, or a daemon that knows nothing of them, shows nothing. */
+    /** A device without an engine, or a daemon that knows nothing of one, shows nothing. */
     load: async () => {
       const answer = await api.get('admin/store/docker_check_dir').catch(() => undefined);
-      form.hidden = answer?.code !== 200;
+      box.hidden = answer?.has_engine !== true;
       setText(
-        byId('move-place'),
+        byId('move-location'),
         answer?.docker_on_system
           ? t('It is on the system disk, which is small and wears out. It can move to another one.')
           : t('It is not on the system disk. It can move to another folder.'),

@@ -1,6 +1,7 @@
-import { confirm } from './views/confirm.js';
-import { byId, setText } from './dom.js';
-import { t } from './i18n.js';
+import { byId, setText } from '../../dom.js';
+import { t } from '../../i18n.js';
+import { setDisabled } from '../../permission.js';
+import { confirm } from '../dialogs/confirm.js';
 
 const NONE_NEWER = 304;
 
@@ -16,7 +17,7 @@ export function createSelfUpgrade({ api, report, onUpgrade }) {
     upgrade.hidden = found === '';
   };
   check.addEventListener('click', async () => {
-    check.disabled = true;
+    setDisabled(check, true);
     offer('');
     setText(state, t('Looking …'));
     try {
@@ -32,7 +33,7 @@ export function createSelfUpgrade({ api, report, onUpgrade }) {
       setText(state, error.status > 0 ? error.message : '');
       if (!(error.status > 0) || error.needsLogin) report(error);
     }
-    check.disabled = false;
+    setDisabled(check, false);
   });
   upgrade.addEventListener('click', async () => {
     const text = t(

@@ -1,0 +1,91 @@
+import { button, element, textElement } from './dom.js';
+import { language, t } from './i18n.js';
+import { chineseRemedies } from './texts/zh-cn-remedies.js';
+
+const HEADINGS = {
+  not_found: () => t('Not found'),
+  dependency_missing: () => t('Something it needs is missing'),
+  dependency_conflict: () => t('Packages exclude each other'),
+  file_conflict: () => t('A file belongs to another package'),
+  no_space: () => t('Not enough space'),
+  wrong_architecture: () => t('Made for another architecture'),
+  kernel_mismatch: () => t('Made for another kernel'),
+  needed_by: () => t('Something else needs it'),
+  essential: () => t('The device needs it'),
+  download_failed: () => t('The download failed'),
+  checksum: () => t('The checksum does not match'),
+  signature: () => t('The signature cannot be verified'),
+  damaged_package: () => t('The package is damaged'),
+  script_failed: () => t('A script of the package failed'),
+  locked: () => t('Another program is changing packages'),
+  damaged_database: () => t('The package database is damaged'),
+  held: () => t('It is held at its version'),
+  not_allowed: () => t('Not allowed'),
+  stopped: () => t('It was stopped'),
+  interrupted: () => t('It was interrupted'),
+};
+
+/** What a problem is in a few words; empty if there is no more to say than its own sentence. */
+function headingOf(code) {
+  return Object.hasOwn(HEADINGS, code) ? HEADINGS[code]() : '';
+}
+
+/** The daemon says it in English, one text for each code. */
+export function remedyOf({ code, package: name, remedy }) {
+  const translation = language() === 'zh-CN' ? chineseRemedies.get(code) : undefined;
+  return translation?.replace('{package}', () => name ?? '此软件包') ?? remedy ?? '';
+}
+
+/** What can be done about a problem from here: the name of an action, by code. */
+const ACTIONS = {
+  no_space: ['free'],
+  not_found: ['update'],
+  dependency_missing: ['update', 'feeds'],
+  wrong_architecture: ['feeds'],
+  kernel_mismatch: ['feeds'],
+  download_failed: ['update', 'retry'],
+  checksum: ['update', 'retry'],
+  signature: ['feeds'],
+  damaged_package: ['update', 'retry'],
+  locked: ['retry'],
+  damaged_database: ['doctor'],
+  stopped: ['retry'],
+  interrupted: ['retry'],
+};
+
+const ACTION_TEXTS = {
+  free: () => t('Show what can be removed'),
+  update: () => t('Update lists'),
+  feeds: () => t('Show the feeds'),
+  doctor: () => t('Check the device'),
+  retry: () => t('Try again'),
+};
+const WRITES = ['update', 'retry'];
+
+/**
+ * Buttons that lead on from a problem.
+ * @param on functions by the name of the action; an action without one has no button
+ */
+export function remedyButtons({ code }, on) {
+  return (ACTIONS[code] ?? [])
+    .filter((name) => on[name] !== undefined)
+    .map((name) =>
+      button({
+        text: ACTION_TEXTS[name](),
+        onclick: () => on[name](),
+        isWrite: WRITES.includes(name),
+      }),
+    );
+}
+
+/** A problem as people read it: what it is, the cause, the remedy, and what leads on. */
+export function problemBox(problem, on) {
+  const heading = headingOf(problem.code);
+  const buttons = remedyButtons(problem, on);
+  return element('div', { className: 'problem-box' }, [
+    ...(heading === '' ? [] : [textElement('p', heading, 'problem-heading')]),
+    textElement('p', problem.message, 'problem-cause'),
+    ...(remedyOf(problem) === '' ? [] : [textElement('p', remedyOf(problem), 'problem-remedy')]),
+    ...(buttons.length === 0 ? [] : [element('div', { className: 'buttons' }, buttons)]),
+  ]);
+}

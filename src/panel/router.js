@@ -1,0 +1,59 @@
+import { byId } from './dom.js';
+import { t } from './i18n.js';
+
+const HOME = 'discover';
+
+/**
+ * The views, each a section of the page with the id `view-NAME`, by the address's fragment:
+ * `#installed`, `#app/NAME`, `#activity/TASK`. The browser's history works with them.
+ * @param views by name: `{ show(argument), hide?() }`; `argument` is what stands after the slash
+ */
+export function createRouter(views) {
+  const links = [...document.querySelectorAll('nav a')];
+  let current;
+
+  const open = ({ name, argument }, isNavigation) => {
+    if (current !== undefined && current !== name) views[current].hide?.();
+    for (const each of Object.keys(views)) byId(`view-${each}`).hidden = each !== name;
+    for (const link of links) {
+      if (link.hash === `#${name}`) link.setAttribute('aria-current', 'page');
+      else link.removeAttribute('aria-current');
+    }
+    current = name;
+    const title = byId(`${name}-title`);
+    views[name].show(argument);
+    document.title = `${title.textContent} – ${t('Apps')}`;
+    if (!isNavigation) return;
+    scrollTo(0, 0);
+    title.focus({ preventScroll: true });
+  };
+  const routeOf = (hash) => {
+    const [, name = '', argument = ''] = /^#([a-z]+)(?:\/(.*))?$/.exec(hash) ?? [];
+    return Object.hasOwn(views, name)
+      ? { name, argument: decode(argument) }
+      : { name: HOME, argument: '' };
+  };
+
+  addEventListener('hashchange', () => open(routeOf(location.hash), true));
+  return {
+    start: () => open(routeOf(location.hash), false),
+    current: () => current,
+    go: (hash) => {
+      if (location.hash === hash) open(routeOf(hash), true);
+      else location.hash = hash;
+    },
+  };
+}
+
+function decode(text) {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+/** The address of an app's or a package's own view. */
+export function detailsAddress(name) {
+  return `#app/${encodeURIComponent(name)}`;
+}

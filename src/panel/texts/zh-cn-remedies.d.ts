@@ -1,0 +1,1 @@
+export const chineseRemedies: ReadonlyMap<string, string>;

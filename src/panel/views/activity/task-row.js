@@ -1,0 +1,124 @@
+import { button, element, icon, setText } from '../../dom.js';
+import { t } from '../../i18n.js';
+import { setDisabled } from '../../permission.js';
+import { problemBox } from '../../problems.js';
+import { ago, progressLine, span, stateWord, titleOf } from '../../words.js';
+
+/**
+ * One task: what it does, how far it is, why it failed, and its log if it is open.
+ * @param toggle opens or closes it
+ * @param on `stop` and the actions of problems; `retry` gets the task
+ */
+export function createTaskRow({ id }, { toggle, on }) {
+  const title = element('span', { className: 'task-title' });
+  const when = element('span', { className: 'task-when' });
+  const chip = element('span', { className: 'chip' });
+  const head = element(
+    'button',
+    { type: 'button', className: 'task-head', onclick: () => toggle(id) },
+    [icon('turn'), title, chip, when],
+  );
+  const doing = createDoing(id, on);
+  const failure = createFailure(on);
+  const slot = element('div', { className: 'slot' });
+  const row = element('li', { className: 'task card' }, [
+    element('h3', { className: 'task-heading' }, [head]),
+    doing.element,
+    failure.element,
+    slot,
+  ]);
+
+  const update = (task) => {
+    row.classList.toggle('is-open', task.isOpen);
+    row.dataset.state = task.state;
+    head.setAttribute('aria-expanded', String(task.isOpen));
+    setText(title, titleOf(task));
+    setText(chip, isNothingDone(task) ? t('Nothing to do') : stateWord(task.state));
+    chip.dataset.state = isNothingDone(task) ? 'queued' : task.state;
+    setText(when, whenOf(task));
+    doing.update(task);
+    failure.update(task);
+    if (slot.firstElementChild !== (task.log ?? null)) {
+      slot.replaceChildren(...(task.log === undefined ? [] : [task.log]));
+    }
+  };
+  return { element: row, update };
+}
+
+/** An upgrade of what is current changes nothing. */
+export function isNothingDone({ state, kind, packages }) {
+  return state === 'done' && kind === 'upgrade' && packages?.length === 0;
+}
+
+function createDoing(id, on) {
+  const progress = element('p', { className: 'progress' });
+  const bar = element('progress', { max: 1, 'aria-label': t('Steps done') });
+  const stop = button({
+    symbol: 'stop',
+    text: t('Stop'),
+    className: 'stop',
+    onclick: () => on.stop(id),
+    isWrite: true,
+  });
+  const box = element('div', { className: 'doing' }, [
+    element('div', { className: 'grow' }, [progress, bar]),
+    stop,
+  ]);
+  const update = (task) => {
+    box.hidden = !task.running;
+    if (!task.running) return;
+    bar.hidden = task.state === 'queued';
+    setText(progress, task.isStopping === true ? t('Stopping …') : progressOf(task));
+    setProgress(bar, task);
+    stop.setAttribute('aria-label', t('Stop: {task}', { task: titleOf(task) }));
+    setDisabled(stop, task.isStopping === true);
+  };
+  return { element: box, update };
+}
+
+function progressOf(task) {
+  if (task.state !== 'queued') return progressLine(task);
+  return task.before === undefined
+    ? t('Its turn comes after the tasks before it')
+    : t('Waits for: {task}', { task: titleOf(task.before) });
+}
+
+/** Cause and remedy of a task that did not end well. */
+function createFailure(on) {
+  const box = element('div', { className: 'failure' });
+  const update = (task) => {
+    const isBad = !task.running && task.state !== 'done' && task.error !== undefined;
+    box.hidden = !isBad;
+    const shown = isBad ? `${task.error_code} ${task.error}` : '';
+    if (box.dataset.shown === shown) return;
+    box.dataset.shown = shown;
+    box.replaceChildren(...(isBad ? [problemBox(problemOf(task), actionsFor(task, on))] : []));
+  };
+  return { element: box, update };
+}
+
+function problemOf({ error_code: code = 'unknown', error, remedy, package: name }) {
+  return { code, message: error, remedy, ...(name ? { package: name } : {}) };
+}
+
+function actionsFor(task, on) {
+  const { retry, ...others } = on.remedies;
+  return on.canRetry(task) ? { ...others, retry: () => retry(task) } : others;
+}
+
+function whenOf({ running, state, start, stop }) {
+  if (running) {
+    return state === 'running' && start > 0
+      ? t('for {span}', { span: span(Date.now() / 1000 - start) })
+      : '';
+  }
+  return [ago(stop ?? start), stop > start ? t('took {span}', { span: span(stop - start) }) : '']
+    .filter(Boolean)
+    .join(' · ');
+}
+
+/** Without a value the bar says only that something goes on. */
+function setProgress(bar, { progress }) {
+  if (progress?.total > 0) bar.value = progress.done / progress.total;
+  else bar.removeAttribute('value');
+}

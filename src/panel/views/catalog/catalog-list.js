@@ -1,0 +1,127 @@
+import { byId, createRows, setText } from '../../dom.js';
+import { t } from '../../i18n.js';
+import { createLoader } from '../../loader.js';
+import { count } from '../../words.js';
+import { createAppCard } from './app-card.js';
+import { createPaging } from './paging.js';
+
+/** Somebody who types is not asked for at each key. */
+const TYPING_MS = 180;
+const PER_PAGE = { app: 24, all: 48 };
+
+/**
+ * A list of apps or packages with a search field, a switch between the two, and pages.
+ * @param prefix of the ids in the page's markup
+ * @param context what the views share: `{ api, tasks, icons, on, report, entryOf }`
+ * @param context `{ api, tasks, icons, on, report, entryOf }`
+ * @param on `items` gets each page of them, and the kind; `empty` fills the element that is shown
+ *   if there is nothing
+ * @param isRemovable whether cards have a button to remove what they show
+ */
+export function createCatalogList({ prefix, query, context, isRemovable = false, ...on }) {
+  const { api, tasks, icons, report, entryOf } = context;
+  const find = (name) => byId(`${prefix}-${name}`);
+  const [list, empty] = ['list', 'empty'].map(find);
+  const showRows = createRows(list, {
+    keyOf: ({ name }) => name,
+    create: () => createAppCard({ icons, on: context.on, isRemovable }),
+    fallback: find('title'),
+  });
+  let page = 1;
+  let tag = '';
+  let answer;
+
+  const parameters = () => ({
+    ...controls.parameters(),
+    ...query(),
+    ...(tag !== '' && { tag }),
+    page: String(page),
+  });
+  const render = () => {
+    if (answer === undefined) return;
+    showRows(
+      answer.items.map((item) => ({
+        ...item,
+        task: tasks.busyWith(item.name),
+        entry: item.installed_version === undefined ? undefined : entryOf(item.name),
+      })),
+    );
+  };
+  const show = (received) => {
+    answer = received;
+    render();
+    paging.show(received);
+    setText(find('count'), t('{count} found', { count: count(received.total) }));
+    empty.hidden = received.items.length > 0;
+    const { q = '', kind } = parameters();
+    if (!empty.hidden) on.empty(empty, { q, kind });
+    on.items?.(received, kind);
+  };
+  const loader = createLoader({
+    state: find('state'),
+    load: async (signal) => {
+      const received = await api.get('admin/store/available', parameters(), { signal });
+      if (signal.aborted) return;
+      const pages = Math.ceil(received.total / received.per_page);
+      // The last of a page's apps may have gone.
+      if (page > Math.max(1, pages)) void goTo(Math.max(1, pages));
+      else show(received);
+    },
+    onGone: report,
+  });
+  const goTo = (number) => {
+    page = number;
+    return loader.restart();
+  };
+  const paging = createPaging(prefix, {
+    onPage: async (number) => {
+      await goTo(number);
+      find('title').scrollIntoView({ block: 'start' });
+      find('title').focus({ preventScroll: true });
+    },
+  });
+  const controls = createControls(find, () => void goTo(1));
+
+  return {
+    load: loader.load,
+    render,
+    setTag: (wanted) => {
+      tag = wanted;
+      return goTo(1);
+    },
+    /** Goes over to all packages, with the same search. */
+    searchAll: () => {
+      find('all').checked = true;
+      find('search').focus();
+      return goTo(1);
+    },
+  };
+}
+
+/** The search field and the switch between apps and all packages. */
+function createControls(find, onChange) {
+  const search = find('search');
+  let timer;
+  const changeNow = () => {
+    clearTimeout(timer);
+    onChange();
+  };
+  search.addEventListener('input', () => {
+    clearTimeout(timer);
+    timer = setTimeout(onChange, TYPING_MS);
+  });
+  search.form.addEventListener('submit', (event) => {
+    event.preventDefault();
+    changeNow();
+  });
+  search.form.addEventListener('change', ({ target }) => {
+    if (target !== search) changeNow();
+  });
+  return {
+    parameters: () => {
+      const kind = find('all').checked ? 'all' : 'app';
+      const q = search.value.trim();
+      return { kind, ...(q !== '' && { q }), per_page: String(PER_PAGE[kind]) };
+    },
+  };
+}

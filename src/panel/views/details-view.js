@@ -1,0 +1,223 @@
+import { button, byId, element, icon, setText, textElement } from '../dom.js';
+import { t } from '../i18n.js';
+import { createLoader } from '../loader.js';
+import { detailsAddress } from '../router.js';
+import { busyWord, count, dayAndMinute, size } from '../words.js';
+import { descriptionOf, titleOf } from './catalog/item-words.js';
+
+/** More names than this are behind a click. */
+const MANY = 12;
+
+/** All about one app or package. */
+export function createDetailsView({ api, tasks, icons, on, report, entryOf }) {
+  const title = byId('app-title');
+  const body = byId('app-body');
+  const buttons = byId('app-buttons');
+  const letter = icons.create();
+  byId('app-icon').replaceChildren(letter);
+  let name = '';
+  let shown;
+
+  const render = () => {
+    if (shown === undefined) return;
+    const task = tasks.busyWith(shown.name);
+    const state = `${task?.state} ${task?.id}`;
+    if (buttons.dataset.state === state) return;
+    buttons.dataset.state = state;
+    const hadFocus = buttons.contains(document.activeElement);
+    buttons.replaceChildren(...buttonsOf({ ...shown, task }, { on, entryOf }));
+    if (hadFocus) (buttons.querySelector('a, button:not(:disabled)') ?? title).focus();
+  };
+  const show = (item) => {
+    shown = item;
+    setText(title, titleOf(item));
+    setText(byId('app-name'), [item.name, versionOf(item)].join(' · '));
+    icons.show(letter, item);
+    setText(byId('app-description'), descriptionOf(item));
+    body.replaceChildren(...sectionsOf(item));
+    delete buttons.dataset.state;
+    render();
+  };
+  const clear = () => {
+    shown = undefined;
+    setText(title, name);
+    setText(byId('app-name'), '');
+    setText(byId('app-description'), '');
+    buttons.replaceChildren();
+    body.replaceChildren();
+    icons.show(letter, { name, version: '' });
+  };
+  const loader = createLoader({
+    state: byId('app-state'),
+    load: async (signal) => {
+      const item = await api.get('admin/store/details', { package: name }, { signal });
+      if (!signal.aborted) show(item);
+    },
+    onGone: report,
+  });
+  return {
+    show: (wanted) => {
+      if (wanted !== name) {
+        name = wanted;
+        clear();
+      }
+      void loader.restart();
+    },
+    hide: loader.cancel,
+    load: () => (shown === undefined ? undefined : loader.load()),
+    render,
+  };
+}
+
+function versionOf({ version, installed_version: installed, is_upgradable: isUpgradable }) {
+  return isUpgradable ? `${installed} → ${version}` : (installed ?? version);
+}
+
+function buttonsOf(item, { on, entryOf }) {
+  if (item.task !== undefined) {
+    return [
+      button({
+        text: busyWord(item.task),
+        className: 'busy',
+        onclick: () => on.showTask(item.task.id),
+      }),
+    ];
+  }
+  if (item.installed_version === undefined) {
+    const onclick = () => on.install(item);
+    return [button({ text: t('Install'), className: 'primary', onclick, isWrite: true })];
+  }
+  const entry = entryOf(item.name);
+  const open = () =>
+    element('a', { className: 'button primary', href: entry, target: '_blank', rel: 'noopener' }, [
+      icon('open'),
+      t('Open'),
+    ]);
+  const upgrade = () =>
+    button({ symbol: 'up', text: t('Upgrade'), onclick: () => on.upgrade(item), isWrite: true });
+  return [
+    ...(entry === undefined ? [] : [open()]),
+    ...(item.is_upgradable && item.is_held !== true ? [upgrade()] : []),
+    button({
+      symbol: 'bin',
+      text: t('Remove'),
+      className: 'danger-text',
+      onclick: () => on.remove(item),
+      isWrite: true,
+    }),
+  ];
+}
+
+function sectionsOf(item) {
+  return [
+    section(t('About'), [factList(aboutOf(item))]),
+    section(t('Needs'), (item.depends ?? []).length > 0 ? [alternatives(item.depends)] : []),
+    section(t('Is needed by'), nameLinks(item.required_by)),
+    section(t('Excludes'), nameLinks(item.conflicts)),
+    section(t('On this device'), deviceFacts(item)),
+    section(t('Versions offered'), versionsOf(item)),
+  ].filter(Boolean);
+}
+
+function section(title, children) {
+  if (children.length === 0) return undefined;
+  return element('section', { className: 'card facts' }, [textElement('h3', title), ...children]);
+}
+
+/** @param facts pairs of a name and a text or element; those without a value are left out */
+function factList(facts) {
+  const known = facts.filter(([, value]) => value !== undefined && value !== '');
+  return element(
+    'dl',
+    {},
+    known.map(([name, value]) =>
+      element('div', {}, [textElement('dt', name), element('dd', {}, [value])]),
+    ),
+  );
+}
+
+function aboutOf(item) {
+  return [
+    [t('Installed version'), item.installed_version],
+    [t('Newest version'), item.version],
+    [t('Download'), item.download_bytes > 0 ? size(item.download_bytes) : undefined],
+    [t('Size when installed'), item.installed_bytes > 0 ? size(item.installed_bytes) : undefined],
+    [t('Feed'), item.feed],
+    [t('Section'), item.section],
+    [t('Tags'), (item.tags ?? []).join(', ')],
+    [t('Licence'), item.license],
+    [t('Maintainer'), item.maintainer],
+    [t('Home page'), homePage(item.homepage)],
+    [t('Also offers'), (item.provides ?? []).join(', ')],
+  ];
+}
+
+/** An address in a package's description must be one that leads to a page. */
+function homePage(address) {
+  if (!address || !URL.canParse(address)) return address;
+  const { protocol, href } = new URL(address);
+  if (!/^https?:$/.test(protocol)) return address;
+  return element('a', { href, target: '_blank', rel: 'noopener noreferrer' }, [address]);
+}
+
+function nameLink(name) {
+  return element('a', { href: detailsAddress(name) }, [name]);
+}
+
+function nameLinks(names = []) {
+  if (names.length === 0) return [];
+  return [foldedList(names.map((name) => [nameLink(name)]))];
+}
+
+/** Each of them, or any of several. */
+function alternatives(depends) {
+  return foldedList(
+    depends.map((names) =>
+      names.flatMap((name, index) =>
+        index === 0 ? [nameLink(name)] : [` ${t('or')} `, nameLink(name)],
+      ),
+    ),
+  );
+}
+
+function foldedList(entries) {
+  const items = entries.map((children) => element('li', {}, children));
+  const list = element('ul', { className: 'names' }, items);
+  if (entries.length <= MANY) return list;
+  return element('details', {}, [
+    element('summary', {}, [t('{count} packages', { count: count(entries.length) })]),
+    list,
+  ]);
+}
+
+function deviceFacts(item) {
+  if (item.installed_version === undefined) return [];
+  const task = element('a', { href: `#activity/${item.task_id}` }, [t('Show the task')]);
+  return [
+    factList([
+      [t('Installed'), item.installed_at > 0 ? dayAndMinute(item.installed_at) : undefined],
+      [t('Brought by'), item.task_id === undefined ? undefined : task],
+      [t('Files'), filesOf(item.files)],
+      [t('Configuration'), (item.config ?? []).join(', ')],
+      [t('Services'), (item.services ?? []).join(', ')],
+    ]),
+  ];
+}
+
+function filesOf(files) {
+  if (files === undefined) return undefined;
+  return t('{count}, {size}', { count: count(files.count), size: size(files.bytes) });
+}
+
+function versionsOf({ versions = [] }) {
+  return versions.length === 0
+    ? []
+    : [
+        factList(
+          versions.map(({ version, feed, download_bytes: bytes }) => [
+            version,
+            [feed, bytes > 0 ? size(bytes) : ''].filter(Boolean).join(' · ') || '–',
+          ]),
+        ),
+      ];
+}

@@ -1,0 +1,27 @@
+import { createContainerData } from './container-data.js';
+import { createDisks } from './disks.js';
+import { createDoctor } from './doctor.js';
+import { createFeeds } from './feeds.js';
+import { createOverview } from './overview.js';
+import { createRecords } from './records.js';
+
+/** The device itself: what it is, its space and health, where packages come from, and uploads. */
+export function createDeviceView(context) {
+  const cards = [
+    createOverview(context),
+    createDisks(context),
+    createContainerData(context),
+    createDoctor(context),
+    createFeeds(context),
+    createRecords(context),
+  ];
+  const load = () => Promise.all(cards.map((card) => card.load()));
+  return {
+    show: (argument) => {
+      void load();
+      if (argument) document.getElementById(argument)?.scrollIntoView();
+    },
+    load,
+    render: () => undefined,
+  };
+}

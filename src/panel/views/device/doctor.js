@@ -1,0 +1,53 @@
+import { byId, element, setText, textElement } from '../../dom.js';
+import { t } from '../../i18n.js';
+import { createLoader } from '../../loader.js';
+
+const WORDS = {
+  ok: () => t('In order'),
+  warning: () => t('Warning'),
+  error: () => t('Problem'),
+  skipped: () => t('Not checked'),
+};
+const ORDER = ['error', 'warning', 'ok', 'skipped'];
+
+/** What the daemon checks of the device: problems first, and what is in order behind a click. */
+export function createDoctor({ api, report }) {
+  const list = byId('doctor-list');
+  const fine = byId('doctor-fine');
+  const loader = createLoader({
+    state: byId('doctor-state'),
+    load: async (signal) => {
+      const { checks } = await api.get('admin/system/doctor', {}, { signal });
+      const sorted = [...checks].sort(
+        (one, other) => ORDER.indexOf(one.state) - ORDER.indexOf(other.state),
+      );
+      const isBad = ({ state }) => state === 'error' || state === 'warning';
+      const bad = sorted.filter(isBad);
+      list.replaceChildren(...bad.map(createRow));
+      byId('doctor-good').hidden = bad.length > 0;
+      fine.hidden = bad.length === sorted.length;
+      setText(
+        byId('doctor-fine-title'),
+        t('{count} checks without a problem', { count: sorted.length - bad.length }),
+      );
+      byId('doctor-fine-list').replaceChildren(
+        ...sorted.filter((check) => !isBad(check)).map(createRow),
+      );
+    },
+    onGone: report,
+  });
+  byId('doctor-again').addEventListener('click', () => void loader.restart());
+  return loader;
+}
+
+function createRow({ state, message, remedy }) {
+  return element('li', {}, [
+    element('span', { className: 'chip', dataset: { state: `check-${state}` } }, [
+      Object.hasOwn(WORDS, state) ? WORDS[state]() : state,
+    ]),
+    element('div', { className: 'grow' }, [
+      textElement('p', message),
+      ...(remedy ? [textElement('p', remedy, 'note')] : []),
+    ]),
+  ]);
+}

@@ -1,0 +1,76 @@
+import { button, byId, element, textElement } from '../../dom.js';
+import { t } from '../../i18n.js';
+import { createLoader } from '../../loader.js';
+import { setDisabled } from '../../permission.js';
+import { ago, count } from '../../words.js';
+
+/** Where packages come from; people add and remove feeds of their own. */
+export function createFeeds({ api, report, on }) {
+  const list = byId('feeds-list');
+  const form = byId('feeds-form');
+  const submit = form.querySelector('[type=submit]');
+  form.addEventListener('submit', async (event) => {
+    event.preventDefault();
+    const parameters = {
+      name: byId('feeds-name').value.trim(),
+      url: byId('feeds-url').value.trim(),
+    };
+    setDisabled(submit, true);
+    const isAccepted = await on.feed('add_feed', parameters);
+    setDisabled(submit, false);
+    if (isAccepted) form.reset();
+  });
+  return createLoader({
+    state: byId('feeds-state'),
+    load: async (signal) => {
+      const { feeds } = await api.get('admin/store/feeds', {}, { signal });
+      list.replaceChildren(...feeds.map((feed) => createRow(feed, on)));
+    },
+    onGone: report,
+  });
+}
+
+function createRow(feed, on) {
+  const { name, url, kind, enabled, error } = feed;
+  const change = () => on.feed('set_feed', { name, enabled: enabled ? '0' : '1' });
+  const buttons = [
+    button({
+      text: enabled ? t('Switch off') : t('Switch on'),
+      label: enabled
+        ? t('Switch off the feed {name}', { name })
+        : t('Switch on the feed {name}', { name }),
+      onclick: change,
+      isWrite: true,
+    }),
+    button({
+      symbol: 'bin',
+      label: t('Remove the feed {subject}', { subject: name }),
+      className: 'danger-text only-icon',
+      onclick: () => on.removeFeed(feed),
+      isWrite: true,
+    }),
+  ];
+  return element('li', {}, [
+    element('div', { className: 'grow' }, [
+      element('p', {}, [
+        textElement('strong', name),
+        ...(enabled ? [] : [' ', textElement('span', t('off'), 'chip')]),
+      ]),
+      textElement('p', url, 'note'),
+      textElement('p', factsOf(feed), 'note'),
+      ...(error ? [textElement('p', error, 'problem')] : []),
+    ]),
+    ...(kind === 'custom' ? [element('div', { className: 'buttons' }, buttons)] : []),
+  ]);
+}
+
+function factsOf({ packages, updated_at: updatedAt, kind, key }) {
+  return [
+    packages === undefined ? '' : t('{count} packages', { count: count(packages) }),
+    ago(updatedAt) === '' ? '' : t('updated {ago}', { ago: ago(updatedAt) }),
+    kind === 'system' ? t('part of the system') : '',
+    key === undefined ? '' : t('key {key}', { key }),
+  ]
+    .filter(Boolean)
+    .join(' · ');
+}

@@ -1,0 +1,123 @@
+import { byId, setText } from '../../dom.js';
+import { t } from '../../i18n.js';
+import { isReadOnly, setDisabled } from '../../permission.js';
+import { percent, size } from '../../words.js';
+import { confirm } from '../dialogs/confirm.js';
+
+const ENDINGS = /\.(?:ipk|apk|run)$/i;
+
+/**
+ * Sends a file that somebody chose, or dropped anywhere on the page.
+ * @param onSend gets the file and a function for its progress; returns `{ answer, cancel }`, whose
+ *   answer is an error's text, empty if it was accepted, or undefined if it was cancelled
+ * @param onDrop called when a file was dropped, so that the form comes into sight
+ */
+export function createUploadForm({ onSend, onDrop }) {
+  const form = byId('upload');
+  const input = byId('upload-file');
+  const submit = form.querySelector('[type=submit]');
+  const problem = byId('upload-problem');
+  const sending = createSending();
+
+  const complain = (text) => {
+    setText(problem, text);
+    input.setAttribute('aria-invalid', String(text !== ''));
+  };
+  const check = (file) => {
+    const isFine = file === undefined || ENDINGS.test(file.name);
+    complain(isFine ? '' : t('The name of the file must end in .ipk, .apk or .run.'));
+    return isFine && file !== undefined;
+  };
+  const send = async (file) => {
+    complain('');
+    setDisabled(input, true);
+    setDisabled(submit, true);
+    const text = await sending.run(file, onSend);
+    setDisabled(input, false);
+    complain(text ?? '');
+    if (text === '') form.reset();
+    setDisabled(submit, input.files.length === 0);
+  };
+  const receive = async (file) => {
+    onDrop();
+    if (check(file) && (await askFor(file))) await send(file);
+  };
+
+  input.addEventListener('change', () => setDisabled(submit, !check(input.files[0])));
+  form.addEventListener('submit', (event) => {
+    event.preventDefault();
+    const [file] = input.files;
+    if (check(file)) void send(file);
+  });
+  listenForDrops((file) => {
+    if (!sending.isUnderWay()) void receive(file);
+  });
+}
+
+/** What is dropped may have slipped out of somebody's hand. */
+function askFor(file) {
+  const values = { file: file.name, size: size(file.size) };
+  const isProgram = /\.run$/i.test(file.name);
+  return confirm({
+    title: t('Install {subject}?', { subject: file.name }),
+    text: isProgram
+      ? t('{file} ({size}) is a program: it may do anything on the device.', values)
+      : t('{file} ({size}) is sent to the device and installed.', values),
+    yes: t('Install'),
+    no: t('Cancel'),
+  });
+}
+
+function createSending() {
+  const box = byId('upload-doing');
+  const bar = box.querySelector('progress');
+  let cancel;
+  const show = (name, part) => {
+    bar.value = part;
+    // When all is sent the device looks into the file.
+    setText(
+      byId('upload-progress'),
+      part < 1
+        ? t('Sending {name}: {percent}', { name, percent: percent(Math.floor(part * 100)) })
+        : t('The device checks {name} …', { name }),
+    );
+  };
+  byId('upload-cancel').addEventListener('click', () => cancel());
+  return {
+    isUnderWay: () => !box.hidden,
+    run: async (file, onSend) => {
+      show(file.name, 0);
+      box.hidden = false;
+      const { answer, cancel: stop } = onSend(file, (part) => show(file.name, part));
+      cancel = stop;
+      const text = await answer;
+      box.hidden = true;
+      return text;
+    },
+  };
+}
+
+/** The whole page: who misses a small field would leave the page for the file. */
+function listenForDrops(onFile) {
+  const hint = byId('drop');
+  const hasFiles = ({ dataTransfer }) => dataTransfer?.types.some((type) => /^Files$/.test(type));
+  let depth = 0;
+  const setDepth = (value) => {
+    depth = value;
+    hint.hidden = depth <= 0 || isReadOnly();
+  };
+  const on = (name, listener) =>
+    document.addEventListener(name, (event) => {
+      if (!hasFiles(event)) return;
+      event.preventDefault();
+      listener(event);
+    });
+  on('dragenter', () => setDepth(depth + 1));
+  on('dragleave', () => setDepth(depth - 1));
+  on('dragover', () => undefined);
+  on('drop', ({ dataTransfer }) => {
+    setDepth(0);
+    const [file] = dataTransfer.files;
+    if (file !== undefined && !isReadOnly()) onFile(file);
+  });
+}

@@ -1,0 +1,67 @@
+import { element, textElement } from '../../dom.js';
+import { t } from '../../i18n.js';
+import { size } from '../../words.js';
+
+/** More changes than this are behind a click. */
+const MANY = 8;
+
+export function isEmpty({ installs, upgrades, removes }) {
+  return installs.length + upgrades.length + removes.length === 0;
+}
+
+/** What the change costs: bytes to fetch and on the disk, and what is free after it. */
+export function spaceIn(plan) {
+  const { download_bytes: download, disk_bytes: disk } = plan;
+  const facts = [
+    ...(download > 0 ? [[t('Download'), size(download)]] : []),
+    disk < 0 ? [t('Frees'), size(-disk)] : [t('Takes'), size(disk)],
+    [t('Free now'), size(plan.free_bytes)],
+    [t('Free afterwards'), size(plan.free_after_bytes)],
+  ];
+  const list = element(
+    'dl',
+    { className: 'figures' },
+    facts.map(([name, value]) =>
+      element('div', {}, [textElement('dt', name), textElement('dd', value)]),
+    ),
+  );
+  list.lastElementChild.classList.toggle('is-bad', plan.free_after_bytes < 0);
+  return [list];
+}
+
+/** The packages that come, are upgraded and go. */
+export function changesIn({ installs, upgrades, removes }) {
+  return [
+    changeList(t('Is installed'), installs),
+    changeList(t('Is upgraded'), upgrades),
+    changeList(t('Is removed'), removes),
+  ].filter(Boolean);
+}
+
+const REASONS = {
+  dependency: () => t('needed by it'),
+  orphan: () => t('nothing else needs it'),
+  replaced: () => t('takes its place'),
+};
+
+function changeList(title, changes) {
+  if (changes.length === 0) return undefined;
+  const items = element('ul', { className: 'changes' }, changes.map(changeRow));
+  return element('details', { className: 'change-group', open: changes.length <= MANY }, [
+    element('summary', {}, [title, ' ', textElement('span', String(changes.length), 'count')]),
+    items,
+  ]);
+}
+
+function changeRow({ name, version, from_version: from, reason, disk_bytes: disk }) {
+  const versions = from === undefined ? version : `${from} → ${version}`;
+  const why = Object.hasOwn(REASONS, reason) ? REASONS[reason]() : '';
+  return element('li', {}, [
+    element('span', { className: 'grow' }, [
+      textElement('strong', name),
+      ' ',
+      textElement('span', [versions, why].filter(Boolean).join(' · '), 'soft'),
+    ]),
+    textElement('span', disk === 0 || disk === undefined ? '' : size(disk), 'soft'),
+  ]);
+}

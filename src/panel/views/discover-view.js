@@ -1,0 +1,99 @@
+import { button, byId, element, textElement } from '../dom.js';
+import { t } from '../i18n.js';
+import { createCatalogList } from './catalog/catalog-list.js';
+
+const PACKAGE_NAME = /^[A-Za-z0-9][A-Za-z0-9.+_-]{0,127}$/;
+const MOST_TAGS = 12;
+
+/** What the feeds offer. */
+export function createDiscoverView(context) {
+  const tags = createTags({ onChoose: (tag) => void list.setTag(tag) });
+  const list = createCatalogList({
+    prefix: 'discover',
+    context,
+    query: () => ({}),
+    items: ({ items }, kind) => tags.add(kind === 'app' ? items : []),
+    empty: (box, { q, kind }) =>
+      box.replaceChildren(
+        ...(q === ''
+          ? nothingThere(context.on)
+          : nothingFound({ q, kind, on: context.on, onAll: () => void list.searchAll() })),
+      ),
+  });
+  return {
+    show: () => void list.load(),
+    load: list.load,
+    render: list.render,
+  };
+}
+
+function nothingThere({ update }) {
+  return [
+    textElement('p', t('The package lists offer nothing here yet.')),
+    button({ symbol: 'lists', text: t('Update lists'), onclick: update, isWrite: true }),
+  ];
+}
+
+function nothingFound({ q, kind, on, onAll }) {
+  const canInstall = kind === 'all' && PACKAGE_NAME.test(q);
+  return [
+    textElement('p', t('Nothing matches “{q}”.', { q })),
+    element('div', { className: 'buttons' }, [
+      ...(kind === 'app'
+        ? [button({ text: t('Search all packages'), className: 'primary', onclick: onAll })]
+        : [button({ text: t('Update lists'), onclick: on.update, isWrite: true })]),
+      ...(canInstall
+        ? [
+            button({
+              text: t('Install {subject}', { subject: q }),
+              onclick: () => on.install({ name: q, kind: 'package' }),
+              isWrite: true,
+            }),
+          ]
+        : []),
+    ]),
+  ];
+}
+
+/** The tags of the apps that were shown so far, the most frequent first; one can be chosen. */
+function createTags({ onChoose }) {
+  const box = byId('discover-tags');
+  const apps = new Map();
+  let chosen = '';
+
+  const choose = (tag) => {
+    chosen = chosen === tag ? '' : tag;
+    mark();
+    onChoose(chosen);
+  };
+  const mark = () => {
+    for (const each of box.children) {
+      each.setAttribute('aria-pressed', String(each.textContent === chosen));
+    }
+  };
+  const ranked = () => {
+    const counts = new Map();
+    for (const tag of [...apps.values()].flat()) counts.set(tag, (counts.get(tag) ?? 0) + 1);
+    const sorted = [...counts].sort(([one, many], [other, more]) =>
+      more === many ? one.localeCompare(other) : more - many,
+    );
+    return sorted.slice(0, MOST_TAGS).map(([tag]) => tag);
+  };
+  return {
+    add: (items) => {
+      for (const { name, tags = [], broken } of items) apps.set(name, broken === true ? [] : tags);
+      const names = ranked();
+      box.hidden = names.length === 0;
+      if (box.dataset.shown === names.join()) return;
+      // The one that has the focus stays in its place.
+      if (box.contains(document.activeElement)) return;
+      box.dataset.shown = names.join();
+      box.replaceChildren(
+        ...names.map((tag) =>
+          button({ text: tag, className: 'tag-choice', onclick: () => choose(tag) }),
+        ),
+      );
+      mark();
+    },
+  };
+}

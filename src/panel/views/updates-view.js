@@ -1,0 +1,120 @@
+import { button, byId, createRows, element, setHidden, setText } from '../dom.js';
+import { t } from '../i18n.js';
+import { createLoader } from '../loader.js';
+import { detailsAddress } from '../router.js';
+import { busyWord, count, size } from '../words.js';
+import { factsOf, titleOf } from './catalog/item-words.js';
+
+const META = 'app-meta-';
+const MOST = '200';
+
+/**
+ * What can be upgraded: what `Upgrade all` is about, and the rest, which is upgraded when somebody
+ * names it.
+ * @param onCount gets the number of the former
+ */
+export function createUpdatesView({ api, tasks, icons, on, report }, { onCount }) {
+  const all = byId('updates-all');
+  const others = byId('updates-others');
+  const options = { icons, on, fallback: byId('updates-title') };
+  const showMain = createUpdateRows(byId('updates-list'), options);
+  const showOthers = createUpdateRows(byId('updates-others-list'), options);
+  let found;
+
+  const withTask = (item) => ({ ...item, task: tasks.busyWith(item.name) });
+  const render = () => {
+    if (found === undefined) return;
+    showMain(found.main.map(withTask));
+    showOthers(found.others.map(withTask));
+    const isEmpty = found.main.length === 0;
+    byId('updates-empty').hidden = !isEmpty;
+    setHidden(all, isEmpty, byId('updates-title'));
+    setText(byId('updates-cost'), isEmpty ? '' : costOf(found.plan));
+    others.hidden = found.others.length === 0;
+    setText(byId('updates-others-count'), count(found.others.length));
+  };
+  const loader = createLoader({
+    state: byId('updates-state'),
+    load: async (signal) => {
+      const query = { kind: 'all', state: 'upgradable', sort: 'name', per_page: MOST };
+      const { items } = await api.get('admin/store/available', query, { signal });
+      const plan =
+        items.length === 0
+          ? undefined
+          : await api.get('admin/store/plan', { operation: 'upgrade', all: 'true' }, { signal });
+      found = { ...divide(items, plan?.upgrades ?? []), plan };
+      onCount(found.main.length);
+      render();
+    },
+    onGone: report,
+  });
+  all.addEventListener('click', on.upgradeAll);
+  return { show: () => void loader.load(), load: loader.load, render };
+}
+
+/** An app is one row, and so are neither its description package nor its own program. */
+function divide(items, upgrades) {
+  const planned = new Set(upgrades.map(({ name }) => name));
+  const apps = items.filter(({ kind }) => kind === 'app');
+  const ofApps = new Set(apps.flatMap(({ name }) => [name, `${META}${name}`]));
+  const packages = items.filter(({ kind, name }) => kind !== 'app' && !ofApps.has(name));
+  const isMain = ({ name, is_auto: isAuto }) => planned.has(name) && isAuto !== true;
+  const isPlanned = ({ name }) => planned.has(name) || planned.has(`${META}${name}`);
+  return {
+    main: [...apps.filter(isPlanned), ...packages.filter(isMain)],
+    others: [
+      ...apps.filter((item) => !isPlanned(item)),
+      ...packages.filter(({ name }) => !planned.has(name)),
+    ],
+  };
+}
+
+function costOf({ download_bytes: download, disk_bytes: disk, free_after_bytes: free }) {
+  return [
+    t('{size} to download', { size: size(download) }),
+    disk < 0 ? t('frees {size}', { size: size(-disk) }) : t('takes {size}', { size: size(disk) }),
+    t('{size} free afterwards', { size: size(free) }),
+  ].join(' · ');
+}
+
+function createUpdateRows(list, { icons, on, fallback }) {
+  return createRows(list, {
+    keyOf: ({ name }) => name,
+    create: () => createUpdateRow(icons, on),
+    fallback,
+  });
+}
+
+function createUpdateRow(icons, on) {
+  let shown;
+  const letter = icons.create();
+  const link = element('a');
+  const facts = element('p', { className: 'note' });
+  const upgrade = button({
+    symbol: 'up',
+    text: t('Upgrade'),
+    onclick: () => on.upgrade(shown),
+    isWrite: true,
+  });
+  const busy = button({ className: 'busy', onclick: () => on.showTask(shown.task.id) });
+  const row = element('li', { className: 'update' }, [
+    letter,
+    element('div', { className: 'grow' }, [element('h3', {}, [link]), facts]),
+    upgrade,
+    busy,
+  ]);
+  const update = (item) => {
+    shown = item;
+    icons.show(letter, item);
+    setText(link, titleOf(item));
+    link.href = detailsAddress(item.name);
+    setText(facts, factsOf(item));
+    upgrade.setAttribute('aria-label', t('Upgrade {app}', { app: titleOf(item) }));
+    const isBusy = item.task !== undefined;
+    if (isBusy) setText(busy, busyWord(item.task));
+    busy.hidden = !isBusy && document.activeElement !== busy;
+    setHidden(upgrade, isBusy, busy);
+    setHidden(busy, !isBusy, upgrade);
+  };
+  return { element: row, update };
+}
