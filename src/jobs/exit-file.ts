@@ -72,3 +72,9 @@ async function readExit(file: string, pid: number): Promise<Exit | undefined> {
   // A damaged file says no more than none.
   return /^\d{1,3}$/.test(code) ? { exitCode: Number(code) } : undefined;
 }
+
+/**
+ * A command that went without leaving a code was killed together with its holder: 128 + SIGKILL, as
+ * a shell says it.
+ */
+export const KILLED = 137;

@@ -1,6 +1,6 @@
 import { DepotError } from '../errors.ts';
 import { outlastShortage } from '../device/shortage.ts';
-import { waitForExit, type Exit } from './exit-file.ts';
+import { KILLED, waitForExit, type Exit } from './exit-file.ts';
 import { ownLine } from './log.ts';
 import { watchPercent } from './percent.ts';
 import type { CommandStep, StepContext } from './plan.ts';
@@ -38,12 +38,6 @@ export async function runCommand(run: Run, step: CommandStep, context: StepConte
     throw failure ?? new DepotError('command_failed', text);
   }
 }
-
-/**
- * A command that went without leaving a code was killed together with its holder: 128 + SIGKILL, as
- * a shell says it.
- */
-const KILLED = 137;
 
 /** Whether a signal ended the command: a shell says 128 and the signal's number (up to 64). */
 function isKilled(exit: Exit): boolean {

@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { KILLED } from '../../jobs/exit-file.ts';
 import { isShortage } from '../../device/shortage.ts';
 import { reasonOf } from '../../errors.ts';
 import { isPresent, type PackageDatabase } from './package-database.ts';
@@ -67,7 +68,9 @@ export function repairSteps(
     {
       id: 'judge-undo',
       label: 'judge: undo',
-      act: async (context) => repeatIfShutOut(context, 'came'),
+      act: async (context) =>
+        (await repeatIfShutOut(context, 'came')) ??
+        (repeatIfKilled(context) ? retryFrom(prepare) : undefined),
     },
     {
       id: 'configure',
@@ -89,6 +92,17 @@ export function repairSteps(
     },
     ...around.cleanUp(),
   ];
+}
+
+/**
+ * A package manager that was killed has removed files and recorded nothing. Once: it may be what
+ * kills it.
+ */
+function repeatIfKilled({ job, memory }: StepContext): boolean {
+  if (readFindings(memory).came.length === 0 || job.lastExitCode !== KILLED) return false;
+  if (memory.isUndoneAgain === true) return false;
+  memory.isUndoneAgain = true;
+  return true;
 }
 
 /** The ids of these steps at the indices that records of format 1 hold. */
