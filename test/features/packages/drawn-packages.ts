@@ -16,14 +16,16 @@ const ABSENT_NAME = 'absent';
 /**
  * A feed in which packages need, exclude, replace and stand for each other.
  * @param release raises some of the versions, and changes what these need
+ * @param hostility how often packages cannot be had together, 1 by default
  */
-export function drawFeed(random: Random, release: number): FeedPackage[] {
+export function drawFeed(random: Random, release: number, hostility = 1): FeedPackage[] {
   const chance = (percent: number): boolean => random.below(100) < percent;
+  const mishap = (percent: number): boolean => random.below(1000) < percent * 10 * hostility;
   const pickName = (): string => random.pick(asTuple(DRAWN_NAMES));
   const relation = (): string => {
     const name = chance(15) ? random.pick(asTuple(VIRTUAL_NAMES)) : pickName();
-    if (chance(1)) return ABSENT_NAME;
-    return chance(8)
+    if (mishap(1)) return ABSENT_NAME;
+    return mishap(8)
       ? `${name} (${random.pick(['>=', '=', '<<', '<=', '>>'])} ${versionOf(random)})`
       : name;
   };
@@ -32,20 +34,20 @@ export function drawFeed(random: Random, release: number): FeedPackage[] {
     const isNew = release > 1 && chance(60);
     const depends = Array.from({ length: random.below(3) }, dependency);
     const fields: Record<string, string> = { Depends: ['libc', ...depends].join(', ') };
-    if (chance(5)) fields.Conflicts = pickName();
+    if (mishap(5)) fields.Conflicts = pickName();
     if (chance(15)) fields.Provides = random.pick(asTuple(VIRTUAL_NAMES));
-    if (chance(4)) {
+    if (mishap(4)) {
       const other = pickName();
       Object.assign(fields, { Conflicts: other, Replaces: other });
     }
-    const architecture = chance(2) ? 'mips_24kc' : random.pick(['all', ARCHITECTURE]);
+    const architecture = mishap(2) ? 'mips_24kc' : random.pick(['all', ARCHITECTURE]);
     return {
       name,
       version: isNew ? `${release}.0-1` : '1.0-1',
       architecture,
       fields,
       files: { [`/usr/share/${name}`]: name.repeat(1 + random.below(500)) },
-      ...(chance(2) ? { installedSizeBytes: 1e12 } : {}),
+      ...(mishap(2) ? { installedSizeBytes: 1e12 } : {}),
     };
   });
 }

@@ -90,6 +90,7 @@ export interface UpgradeOfAll extends UpgradeChoice {
  */
 export async function chooseUpgradeOfAll(tools: PackageTools): Promise<UpgradeOfAll> {
   const names = await upgradablePackages(tools);
+  if (names.length === 0) return { names, expected: {}, isCurrent: true, leftOut: [] };
   const { problems } = await tools.manager.preview({ verb: 'upgrade', names });
   const leftOut = problems.filter(({ code }) => LEFT_OUT.includes(code));
   const withProblem = await blockedBy(tools, names, leftOut);
