@@ -2,11 +2,12 @@ import { DepotError } from '../../errors.ts';
 import type { PackageChange } from './package-manager.ts';
 import type { PackageTools } from './package-tools.ts';
 import {
+  areCurrent,
   chooseUpgrade,
   chooseUpgradeOfAll,
   packagesToRemove,
   packagesToUpgrade,
-  packageToInstall,
+  packagesToInstall,
   packageToRemove,
 } from './plans/choice.ts';
 import type { PreviewedChange } from './preview.ts';
@@ -59,9 +60,8 @@ type Choose = (tools: PackageTools, subjects: readonly string[]) => Promise<Plan
 
 const choicesFor: Readonly<Record<ChangeRequest['operation'], Choose>> = {
   install: async (tools, subjects) => {
-    const names = new Set<string>();
-    for (const subject of subjects) names.add(await packageToInstall(tools, subject));
-    return { names: [...names], asked: [...names], problems: [] };
+    const names = await packagesToInstall(tools, subjects);
+    return { names, asked: names, problems: [] };
   },
   remove: async (tools, subjects) => {
     const database = await tools.manager.installed();
@@ -78,15 +78,17 @@ const choicesFor: Readonly<Record<ChangeRequest['operation'], Choose>> = {
       const { names, isCurrent, leftOut } = await chooseUpgradeOfAll(tools);
       return { names: isCurrent ? [] : names, asked: names, problems: [], leftOut };
     }
-    const names = new Set<string>();
-    const problems: Problem[] = [];
-    for (const subject of subjects) {
-      const found = await packagesToUpgrade(tools, subject);
-      if (found.length === 0) problems.push(notInstalled('upgrade', subject));
-      const { isCurrent } = await chooseUpgrade(tools, found);
-      if (!isCurrent) for (const name of found) names.add(name);
-    }
-    return { names: [...names], asked: [...names], problems };
+    const groups: string[][] = [];
+    for (const subject of subjects) groups.push(await packagesToUpgrade(tools, subject));
+    const problems = subjects
+      .filter((_, index) => groups[index]?.length === 0)
+      .map((subject) => notInstalled('upgrade', subject));
+    const { expected } = await chooseUpgrade(tools, groups.flat());
+    const database = await tools.manager.installed();
+    const isCurrent = (group: readonly string[]): boolean =>
+      areCurrent(tools, { database, expected, names: group });
+    const names = [...new Set(groups.filter((group) => !isCurrent(group)).flat())];
+    return { names, asked: names, problems };
   },
 };
 

@@ -10,14 +10,20 @@ import type { Problem, ProblemCode } from '../problem.ts';
  * cannot differ from the other.
  */
 
-/** The app's meta package if one is installed or offered, else the package of that name. */
-export async function packageToInstall(
+/** Of each app the meta package if one is installed or offered, else the package of that name. */
+export async function packagesToInstall(
   { manager }: PackageTools,
-  subject: string,
-): Promise<string> {
-  const meta = metaPackageOf(subject);
-  if (isPresent((await manager.installed()).get(meta))) return meta;
-  return (await manager.offers([meta])).has(meta) ? meta : subject;
+  subjects: readonly string[],
+): Promise<string[]> {
+  const database = await manager.installed();
+  const absent = subjects.map(metaPackageOf).filter((meta) => !isPresent(database.get(meta)));
+  // Asked for all at once: it is a reading of all lists.
+  const offers = absent.length === 0 ? new Map() : await manager.offers(absent);
+  const names = subjects.map((subject) => {
+    const meta = metaPackageOf(subject);
+    return isPresent(database.get(meta)) || offers.has(meta) ? meta : subject;
+  });
+  return [...new Set(names)];
 }
 
 /** @returns undefined if neither the app nor a package of that name is on record */
@@ -60,14 +66,30 @@ export async function chooseUpgrade(
   const expected = Object.fromEntries(
     [...offers].flatMap(([name, [best]]) => (best === undefined ? [] : [[name, best.version]])),
   );
-  const isCurrent = names.every((name) => {
+  const isCurrent = areCurrent({ manager }, { database, expected, names });
+  return { names, expected, isCurrent };
+}
+
+/** Whether all of them are whole, and none has a newer version. */
+export function areCurrent(
+  { manager }: Pick<PackageTools, 'manager'>,
+  {
+    database,
+    expected,
+    names,
+  }: {
+    database: PackageDatabase;
+    expected: Readonly<Record<string, string>>;
+    names: readonly string[];
+  },
+): boolean {
+  return names.every((name) => {
     const entry = database.get(name);
     return (
       entry?.state === 'installed' &&
       manager.compareVersions(expected[name] ?? entry.version, entry.version) <= 0
     );
   });
-  return { names, expected, isCurrent };
 }
 
 /** What stands against one package, and is no reason not to upgrade the others. */

@@ -5,7 +5,7 @@ import { autoconfStep, type ScriptContext } from '../autoconf.ts';
 import { isInstalled, halfInstalled } from '../half-installed.ts';
 import type { PackageTools } from '../package-tools.ts';
 import { repairSteps } from '../rollback.ts';
-import { packageToInstall } from './choice.ts';
+import { packagesToInstall } from './choice.ts';
 import { changeSteps, completeness, formerIds, remember, type ChangeWork } from '../transaction.ts';
 
 /** install: the app's meta package, and the app's configuration if that was asked for. */
@@ -18,7 +18,7 @@ export function installPlan(
     await tools.manager.around.needSpace(`install ${subject}`);
     remember(context, tools.manager, {
       verb: 'install',
-      names: [await packageToInstall(tools, subject)],
+      names: await packagesToInstall(tools, [subject]),
     });
   };
   const judge: ChangeWork['judge'] = (after, { names }, { before }) => {

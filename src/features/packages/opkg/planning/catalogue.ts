@@ -1,5 +1,6 @@
 import { compareVersions } from '../compare-versions.ts';
 import type { PackageRecord } from './records.ts';
+import { reachableNames } from './reachable-names.ts';
 import { parseDependencies, parseNames, type Dependency } from './relations.ts';
 
 /** A name that opkg has met: of a package, or of something that packages provide. */
@@ -51,11 +52,13 @@ export interface CatalogueSources {
   lists: readonly PackageRecord[];
   status: readonly PackageRecord[];
   architectures: ReadonlyMap<string, number>;
+  /** The names on the command line. */
+  names: readonly string[];
   /**
-   * Names that opkg reads the lists for, going over them until no further name turns out to be
-   * needed, as `install` does; `all` for one reading of everything, as `upgrade` does.
+   * `needed`: opkg goes over the lists until no further name turns out to be needed, as `install`
+   * does; `whole`: it reads all of them once, as `upgrade` does; `none`: it needs no lists.
    */
-  needed: readonly string[] | 'all' | 'none';
+  reading: 'needed' | 'whole' | 'none';
 }
 
 export function createCatalogue(sources: CatalogueSources): Catalogue {
@@ -72,10 +75,12 @@ export function createCatalogue(sources: CatalogueSources): Catalogue {
     sources.architectures.size === 0 ? 1 : (sources.architectures.get(architecture) ?? 0);
   const read = createReader({ nameOf, find: (name) => names.get(name), priorityOf });
 
-  if (sources.needed === 'all') {
-    for (const record of sources.lists) read(record, { isNeeded: true });
-  } else if (sources.needed !== 'none') {
-    for (const name of sources.needed) nameOf(name).isNeeded = true;
+  if (sources.reading === 'whole') {
+    // What nothing leads to decides nothing.
+    const needed = reachableNames(sources);
+    for (const record of sources.lists) read(record, { isNeeded: needed.has(record.name) });
+  } else if (sources.reading === 'needed') {
+    for (const name of sources.names) nameOf(name).isNeeded = true;
     for (let before = -1, now = 0; now !== before;) {
       before = now;
       for (const record of sources.lists) read(record, { isNeeded: false });

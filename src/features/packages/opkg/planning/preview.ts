@@ -26,9 +26,9 @@ export async function previewChange(
   const status = await readStatusRecords(installation, config);
   if (status === undefined) return { changes: [], problems: [damagedProblem(verb)], freeBytes };
   const lists = await readLists(config);
-  const needed = { install: names, upgrade: 'all', remove: 'none' } as const;
+  const reading = ({ install: 'needed', upgrade: 'whole', remove: 'none' } as const)[verb];
   const { architectures } = config;
-  const catalogue = createCatalogue({ lists, status, architectures, needed: needed[verb] });
+  const catalogue = createCatalogue({ lists, status, architectures, names, reading });
   const before = presentIn(catalogue);
   const search: Search = {
     catalogue,
