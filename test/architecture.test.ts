@@ -55,6 +55,7 @@ const PORT = [
   'src/features/packages/package-database.ts',
   'src/features/packages/preview.ts',
   'src/features/packages/problem.ts',
+  'src/features/packages/failure.ts',
   'src/features/packages/listing.ts',
   'src/features/packages/names.ts',
 ];
@@ -74,6 +75,9 @@ const OFFERED = [
   'src/features/packages/transaction.ts',
   'src/features/packages/rollback.ts',
   'src/features/packages/problem.ts',
+  'src/features/packages/failure.ts',
+  'src/features/packages/explained.ts',
+  'src/features/packages/changed-packages.ts',
 ];
 const FREE_TYPES = [
   'src/device/command.ts',

@@ -21,6 +21,9 @@ export interface TaskStatus {
   kind: string;
   package: string;
   error?: string;
+  error_code?: string;
+  remedy?: string;
+  packages?: string[];
   progress: { label: string; done: number; total: number };
 }
 

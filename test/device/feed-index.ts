@@ -8,6 +8,8 @@ export interface FeedPackage extends PackageSource {
   listing?: 'wrong-checksum' | 'no-file';
   /** What the index says the package takes on the disk; by default what it does take. */
   installedSizeBytes?: number;
+  /** What the feed has in place of the package's file; the checksum of the index is that one's. */
+  damage?: (bytes: Buffer) => Buffer;
 }
 
 /**
@@ -15,7 +17,7 @@ export interface FeedPackage extends PackageSource {
  * packages.
  */
 export function createFeedFiles(packages: readonly FeedPackage[]): Map<string, Buffer> {
-  const ipks = packages.map((source) => ({ source, ipk: createIpk(source) }));
+  const ipks = packages.map((source) => ({ source, ipk: publishedIpk(source) }));
   const index = Buffer.from(ipks.map(({ source, ipk }) => `${stanzaOf(source, ipk)}\n`).join(''));
   const compressed = gzipSync(index);
   const files = new Map([
@@ -27,6 +29,13 @@ export function createFeedFiles(packages: readonly FeedPackage[]): Map<string, B
     if (source.listing !== 'no-file') files.set(ipk.fileName, ipk.bytes);
   }
   return files;
+}
+
+function publishedIpk(source: FeedPackage): Ipk {
+  const ipk = createIpk(source);
+  if (source.damage === undefined) return ipk;
+  const bytes = source.damage(ipk.bytes);
+  return { ...ipk, bytes, sha256: createHash('sha256').update(bytes).digest('hex') };
 }
 
 /** The device's own opkg-key takes the checksum of the packed index for its signature. */

@@ -1,10 +1,10 @@
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { DepotError } from '../../errors.ts';
 import type { FeatureContext } from '../feature.ts';
 import type { Command } from '../../device/command.ts';
 import type { Job } from '../../jobs/job.ts';
 import type { CommandStep, Plan } from '../../jobs/plan.ts';
+import { EXPLAINED_BYTES, failureError, lastWords, plainLines } from './failure.ts';
 import { isOff } from '../../http/parameter-schemas.ts';
 
 /** Where the scripts are, and what they get. */
@@ -26,12 +26,24 @@ export function autoconfStep(context: ScriptContext): CommandStep {
     command: async ({ job }) => {
       const command = await findScript(context, job);
       if (command === undefined) {
-        throw new DepotError(
-          'not_found',
-          `cannot configure ${job.subject}: it has no configuration script`,
-        );
+        throw failureError(`configure ${job.subject}`, {
+          code: 'not_found',
+          package: job.subject,
+          reason: 'it has no configuration script',
+          remedy: 'Install the app first; some apps are configured on their own page alone.',
+        });
       }
       return command;
+    },
+    failure: async ({ job, lastPrinted }) => {
+      const words = lastWords(plainLines(await lastPrinted(EXPLAINED_BYTES).catch(() => '')));
+      return failureError(`configure ${job.subject}`, {
+        code: 'script_failed',
+        package: job.subject,
+        reason:
+          `its configuration script ended with exit code ${job.lastExitCode ?? 'none'}` +
+          (words === undefined ? '' : `: ${words}`),
+      });
     },
   };
 }

@@ -4,8 +4,10 @@ import type { Act, Step, StepContext } from '../../jobs/plan.ts';
 import type { FeatureContext, HealthReport } from '../feature.ts';
 import type { Diagnosis } from './diagnosis.ts';
 import type { PackageListing } from './listing.ts';
+import type { FailedCommand, Failure } from './failure.ts';
 import type { PackageDatabase } from './package-database.ts';
 import type { Preview } from './preview.ts';
+import type { ProblemCode } from './problem.ts';
 
 /** Jobs of every feature that changes packages stand in one line: there is one package database. */
 export const PACKAGE_LANE = 'package';
@@ -56,6 +58,11 @@ export interface PackageManager {
   imagePackages: () => Promise<ReadonlySet<string>>;
   /** From now on a feed may upgrade the package again, which an installation from a file stops. */
   releaseFile: (name: string) => Promise<void>;
+  /**
+   * What the program said of a failure. It is a hint for people: nothing is decided by it.
+   * @returns undefined if it said nothing
+   */
+  explain: (command: FailedCommand) => Promise<Failure | undefined>;
   commands: PackageCommands;
   /** What has to happen around a command that changes packages, and in the repair. */
   around: TransactionSteps;
@@ -112,8 +119,11 @@ export interface TransactionSteps {
   databaseBefore: () => Promise<PackageDatabase | undefined>;
   /** Whether the command did nothing because somebody else was at work, and is to be run again. */
   wasShutOut: (context: StepContext) => Promise<boolean>;
-  /** After the command: puts the database right. @returns what was wrong with it, if so */
-  mend: (context: StepContext) => Promise<string | undefined>;
+  /**
+   * After the command: puts the database right.
+   * @returns what was wrong with it, or with what the command brought, if anything was
+   */
+  mend: (context: StepContext) => Promise<Failure | undefined>;
   /** The job is judged well: from now on its outcome is what a later repair goes back to. */
   accept: () => Promise<void>;
   /** Steps at the end of each job, however it ended. */
@@ -160,6 +170,8 @@ export interface FeedLists {
 export interface FailedFeed {
   feed: Feed;
   reason: string;
+  /** Default `damaged_package`: it sent no list that can be used. */
+  code?: ProblemCode;
 }
 
 /** The package manager's own kind of file. */

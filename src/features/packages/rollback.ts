@@ -5,6 +5,7 @@ import { reasonOf } from '../../errors.ts';
 import { isPresent, type PackageDatabase } from './package-database.ts';
 import type { Job } from '../../jobs/job.ts';
 import { retryFrom, type Act, type Jump, type Step, type StepContext } from '../../jobs/plan.ts';
+import { changedPackages } from './changed-packages.ts';
 import { dependentsFirst } from './dependencies.ts';
 import { halfInstalled } from './half-installed.ts';
 import type { Repair } from './package-manager.ts';
@@ -86,6 +87,7 @@ export function repairSteps(
         if (jump !== undefined) return jump;
         await catalog.refresh();
         await report(tools, context);
+        await reportLeft(tools, context);
         if (isComplete !== undefined) await acceptIfComplete(tools, context, isComplete);
         return undefined;
       },
@@ -139,8 +141,8 @@ async function assess(
   if (job.runs === 0 || memory.isDone === true) return;
   const damage = await attempt(context, async () => around.mend(context));
   if (damage !== undefined) {
-    memory.damage = damage;
-    await note(damage);
+    memory.damage = damage.reason;
+    await note(damage.reason);
   }
   const before = (await databaseBefore()) ?? (await around.databaseBefore());
   const now = await manager.installed();
@@ -200,6 +202,15 @@ async function report({ manager }: PackageTools, { memory, note }: StepContext):
   } else if (came.length > 0) {
     await note(`${came.join(', ')} is removed again: nothing stays half installed`);
   }
+}
+
+/** What of the job is there after all. */
+async function reportLeft({ manager }: PackageTools, context: StepContext): Promise<void> {
+  if (context.job.runs === 0) return;
+  const after = await manager.installed();
+  const before = (await manager.around.databaseBefore()) ?? after;
+  // Once it was accepted, what was remembered has the job's own changes.
+  if (context.memory.isDone !== true) context.reportChanged(changedPackages(before, after));
 }
 
 /**

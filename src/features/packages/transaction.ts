@@ -1,6 +1,9 @@
 import * as v from 'valibot';
-import { DepotError, reasonOf } from '../../errors.ts';
+import { reasonOf } from '../../errors.ts';
 import type { Command } from '../../device/command.ts';
+import { changedPackages } from './changed-packages.ts';
+import type { Failure } from './failure.ts';
+import { explained, type Shortfall } from './explained.ts';
 import type { PackageDatabase } from './package-database.ts';
 import type { PackageChange, PackageManager } from './package-manager.ts';
 import type { Job } from '../../jobs/job.ts';
@@ -56,10 +59,11 @@ export function supervision({
 }
 
 function judgeStep(
-  { manager: { around, installed }, catalog }: PackageTools,
-  { judge, record }: ChangeWork,
+  { manager, catalog }: PackageTools,
+  { purpose, isForeign, judge, record }: ChangeWork,
   prepare: Act,
 ): Act {
+  const { around, installed } = manager;
   return {
     id: 'judge',
     label: 'judge',
@@ -69,9 +73,14 @@ function judgeStep(
       const after = await installed();
       const before = (await around.databaseBefore()) ?? after;
       await catalog.refresh();
-      const failure =
+      const changed = [...(context.job.packages ?? []), ...changedPackages(before, after)];
+      context.reportChanged([...new Set(changed)]);
+      const shortfall =
         damage ?? judge(after, v.parse(chosen, context.memory), { job: context.job, before });
-      if (failure !== undefined) throw new DepotError('command_failed', failure);
+      if (shortfall !== undefined) {
+        const program = isForeign === true ? undefined : manager;
+        throw await explained(program, context, { purpose, shortfall });
+      }
       await record?.(after, { job: context.job, before });
       context.memory.isDone = true;
       // Whatever comes of it, the job has done what it is for; the next one keeps a copy of its
@@ -105,14 +114,18 @@ export function formerIds(verb: ChangeWork['verb'], ...more: string[]): FormerId
 /** What one kind of job puts into these steps. */
 export interface ChangeWork {
   verb: 'install' | 'remove' | 'upgrade';
+  /** What the job is for, as it stands in messages: `install demo`. */
+  purpose: string;
+  /** Whether its command is a program of the owner's, which prints what it likes. */
+  isForeign?: boolean;
   choose: (context: StepContext) => Promise<void>;
   /** Default: the package manager with the verb and the names chosen, if there are any. */
   command?: (context: StepContext) => Promise<Command | undefined>;
   /**
-   * @returns why the job failed, if it did, from the package database alone: package managers' exit
-   *   codes are wrong both ways
+   * @returns what the job failed to do, if it did, from the package database alone: package
+   *   managers' exit codes are wrong both ways. A failure if the database tells why, too
    */
-  judge: (after: PackageDatabase, choice: Chosen, work: Work) => string | undefined;
+  judge: (after: PackageDatabase, choice: Chosen, work: Work) => Shortfall | Failure | undefined;
   /** What is put on record once the job is judged well; safe to do again. */
   record?: (after: PackageDatabase, work: Work) => Promise<void>;
 }

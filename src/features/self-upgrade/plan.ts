@@ -1,4 +1,7 @@
 import { DepotError } from '../../errors.ts';
+import { changedPackages } from '../packages/changed-packages.ts';
+import { explained, type Shortfall } from '../packages/explained.ts';
+import { failureError, type Failure } from '../packages/failure.ts';
 import type { PackageChange, PackageManager } from '../packages/package-manager.ts';
 import { isPresent } from '../packages/package-database.ts';
 import type { Job } from '../../jobs/job.ts';
@@ -28,14 +31,18 @@ export async function findSelfUpgrade(manager: PackageManager): Promise<string |
     : undefined;
 }
 
+const PURPOSE = `upgrade ${STORE_PACKAGE}`;
+
 /** What the watcher's exit code says (watch.sh). */
 const FAILURES: Record<number, string> = {
-  3: 'the new version was not installed; the log says why',
+  3: 'the new version was not installed',
   4: 'the new version did not answer /healthz in time; the old one is put back',
   5:
     'the new version did not answer /healthz in time, and the old one could not be put back ' +
-    'in order; the log says why',
+    'in order',
 };
+/** The package manager says why. */
+const NOT_INSTALLED = 3;
 
 export interface SelfUpgradeTools extends PackageTools {
   selfUpgrade: SelfUpgradeHost;
@@ -60,10 +67,12 @@ export function selfUpgradePlan(tools: SelfUpgradeTools): Plan {
           await around.needSpace(`upgrade ${STORE_PACKAGE}`);
           const offered = await findSelfUpgrade(manager);
           if (offered === undefined) {
-            throw new DepotError(
-              'not_found',
-              `cannot upgrade ${STORE_PACKAGE}: the lists offer no newer version`,
-            );
+            throw failureError(PURPOSE, {
+              code: 'not_found',
+              package: STORE_PACKAGE,
+              reason: 'the lists offer no newer version',
+              remedy: 'Update the package lists, and look again.',
+            });
           }
           memory.version = offered;
           show(commands.shown(change));
@@ -88,14 +97,11 @@ export function selfUpgradePlan(tools: SelfUpgradeTools): Plan {
         act: async (context) => {
           const damage = await around.mend(context);
           await catalog.refresh();
-          const { lastExitCode = 1 } = context.job;
-          const failure =
-            damage ??
-            (lastExitCode === 0
-              ? undefined
-              : (FAILURES[lastExitCode] ?? `the watcher ended with exit code ${lastExitCode}`));
-          if (failure !== undefined) {
-            throw new DepotError('command_failed', `cannot upgrade ${STORE_PACKAGE}: ${failure}`);
+          const shortfall = damage ?? shortfallOf(context.job);
+          const after = await manager.installed();
+          context.reportChanged(changedPackages((await around.databaseBefore()) ?? after, after));
+          if (shortfall !== undefined) {
+            throw await explained(manager, context, { purpose: PURPOSE, shortfall });
           }
           await selfUpgrade.forget();
           return undefined;
@@ -117,6 +123,14 @@ export function selfUpgradePlan(tools: SelfUpgradeTools): Plan {
       repair: ['forget-old-version', ...FORMER_REPAIR],
     },
   };
+}
+
+function shortfallOf({ lastExitCode = 1 }: Readonly<Job>): Shortfall | Failure | undefined {
+  if (lastExitCode === 0) return undefined;
+  const reason = FAILURES[lastExitCode] ?? `the watcher ended with exit code ${lastExitCode}`;
+  return lastExitCode === NOT_INSTALLED
+    ? { reason, names: [STORE_PACKAGE] }
+    : { code: 'unknown', package: STORE_PACKAGE, reason };
 }
 
 /**

@@ -48,26 +48,25 @@ export function uploadPlan(tools: UploadPlanTools, { subject, params }: Job): Pl
   const file = v.parse(uploadParams, params);
   const judge: ChangeWork['judge'] = (after, _, { job, before }) => {
     if (file.type === PROGRAM && job.lastExitCode !== 0) {
-      return (
-        `cannot install ${subject}: it ended with exit code ${job.lastExitCode ?? 'none'}; ` +
-        'the log says why'
-      );
+      return { reason: `it ended with exit code ${job.lastExitCode ?? 'none'}`, names: [] };
     }
     const half = packagesThatCame(before, after).find(
       (name) => after.get(name)?.state !== 'installed',
     );
-    if (half !== undefined) {
-      return `cannot install ${subject}: ${half} is not fully installed; the log says why`;
-    }
+    if (half !== undefined) return { reason: `${half} is not fully installed`, names: [half] };
     if (file.package === undefined) return undefined;
     const found = after.get(file.package);
     return found?.state === 'installed' && found.version === file.version
       ? undefined
-      : `cannot install ${subject}: ${file.package} ${file.version ?? ''} is not installed; ` +
-          'the log says why';
+      : {
+          reason: `${file.package} ${file.version ?? ''} is not installed`,
+          names: [file.package],
+        };
   };
   const steps = changeSteps(tools, {
     verb: 'install',
+    purpose: `install ${subject}`,
+    isForeign: file.type === PROGRAM,
     choose: async ({ memory }) => {
       await manager.around.needSpace(`install ${subject}`);
       memory.names = [];

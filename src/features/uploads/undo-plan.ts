@@ -1,4 +1,4 @@
-import { DepotError } from '../../errors.ts';
+import { failureError } from '../packages/failure.ts';
 import { isPresent, type PackageDatabase } from '../packages/package-database.ts';
 import type { Job } from '../../jobs/job.ts';
 import type { Plan, StepContext } from '../../jobs/plan.ts';
@@ -26,7 +26,11 @@ export function unrunPlan(tools: PackageTools & { records: RunRecords }, { param
     const { note } = context;
     const record = await records.find(id);
     if (record === undefined) {
-      throw new DepotError('not_found', `cannot undo ${id}: there is no such record`);
+      throw failureError(`undo ${id}`, {
+        code: 'not_found',
+        reason: 'there is no such record',
+        remedy: 'Look at the list of uploads: it may be undone already.',
+      });
     }
     const database = await manager.installed();
     const there = record.packages.filter((name) => isPresent(database.get(name)));
@@ -38,14 +42,15 @@ export function unrunPlan(tools: PackageTools & { records: RunRecords }, { param
     }
     remember(context, manager, { verb: 'remove', names });
   };
-  const judge = (after: PackageDatabase, { names }: { names: string[] }): string | undefined => {
+  const judge: ChangeWork['judge'] = (after, { names }) => {
     const left = names.filter((name) => isPresent(after.get(name)));
     return left.length === 0
       ? undefined
-      : `cannot undo ${id}: ${left.join(', ')} is still there; the log says why`;
+      : { reason: `${left.join(', ')} is still there`, names: left };
   };
   const work: ChangeWork = {
     verb: 'remove',
+    purpose: `undo ${id}`,
     choose,
     judge,
     record: async () => {

@@ -183,7 +183,7 @@ test('upgrade whose packages cannot be fetched fails, and the app stays as it wa
   store.device.feed.behave();
   expect({ state, error }).toEqual({
     state: 'failed',
-    error: expect.stringContaining('1.1-1 is offered') as string,
+    error: expect.stringContaining('demo-app_1.1-1_all.ipk cannot be downloaded') as string,
   });
   expect(log).toContain('Failed to download');
   expect(await store.packages()).toMatchObject({ 'demo-app': '1.0-1' });

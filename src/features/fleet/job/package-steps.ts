@@ -2,6 +2,7 @@ import { chmod } from 'node:fs/promises';
 import { DepotError } from '../../../errors.ts';
 import type { Step, StepContext } from '../../../jobs/plan.ts';
 import { removalSet } from '../../packages/dependencies.ts';
+import type { Shortfall } from '../../packages/explained.ts';
 import { halfInstalled, isInstalled } from '../../packages/half-installed.ts';
 import { metaPackageOf } from '../../packages/names.ts';
 import { isPresent, type PackageDatabase } from '../../packages/package-database.ts';
@@ -63,6 +64,7 @@ function fileWork(tools: FleetJobTools, index: number): ChangeWork {
   };
   return {
     verb: 'install',
+    purpose: 'install what the action brings',
     choose: async (context) => {
       await begin(tools, context);
       const { path, name } = fileIn(context);
@@ -75,21 +77,22 @@ function fileWork(tools: FleetJobTools, index: number): ChangeWork {
       const entry = after.get(name);
       return entry?.state === 'installed' && entry.version === version
         ? halfOf(before, after)
-        : `cannot install ${name} ${version}: it is not installed; the log says why`;
+        : { reason: `${name} ${version} is not installed`, names: [name] };
     },
   };
 }
 
-function halfOf(before: PackageDatabase, after: PackageDatabase): string | undefined {
+function halfOf(before: PackageDatabase, after: PackageDatabase): Shortfall | undefined {
   const [half] = halfInstalled(before, after);
   return half === undefined
     ? undefined
-    : `cannot do the action: ${half.name} is not fully installed; the log says why`;
+    : { reason: `${half.name} is not fully installed`, names: [half.name] };
 }
 
 function installWork(tools: FleetJobTools): ChangeWork {
   return {
     verb: 'install',
+    purpose: 'install what the action names',
     choose: async (context) => {
       await begin(tools, context);
       remember(context, tools.manager, {
@@ -101,7 +104,7 @@ function installWork(tools: FleetJobTools): ChangeWork {
       const absent = names.find((name) => !isInstalled(after, name));
       return absent === undefined
         ? halfOf(before, after)
-        : `cannot install ${absent}: it is not installed; the log says why`;
+        : { reason: `${absent} is not installed`, names: [absent] };
     },
   };
 }
@@ -110,6 +113,7 @@ function upgradeWork(tools: FleetJobTools, { upgrade }: Work): ChangeWork {
   const { manager } = tools;
   return {
     verb: 'upgrade',
+    purpose: `upgrade ${upgrade.join(', ')}`,
     choose: async (context) => {
       await begin(tools, context);
       const database = await manager.installed();
@@ -127,10 +131,13 @@ function upgradeWork(tools: FleetJobTools, { upgrade }: Work): ChangeWork {
       const behind = Object.entries(expected).find(
         ([name, version]) => manager.compareVersions(after.get(name)?.version ?? '', version) < 0,
       );
-      return behind === undefined
-        ? halfOf(before, after)
-        : `cannot upgrade ${behind[0]}: it stays at ${after.get(behind[0])?.version ?? 'none'}, ` +
-            `${behind[1]} is offered`;
+      if (behind === undefined) return halfOf(before, after);
+      const [name, version] = behind;
+      const entry = after.get(name);
+      const reason = `${name} stays at ${entry?.version ?? 'none'}, ${version} is offered`;
+      return entry?.isHeld === true
+        ? { code: 'held', package: name, reason: `it is held: ${reason}` }
+        : { reason, names: [name] };
     },
   };
 }
@@ -138,6 +145,7 @@ function upgradeWork(tools: FleetJobTools, { upgrade }: Work): ChangeWork {
 function removeWork(tools: FleetJobTools, { remove }: Work): ChangeWork {
   return {
     verb: 'remove',
+    purpose: `remove ${remove.join(', ')}`,
     choose: async (context) => {
       await begin(tools, context);
       const database = await tools.manager.installed();
@@ -148,9 +156,7 @@ function removeWork(tools: FleetJobTools, { remove }: Work): ChangeWork {
     },
     judge: (after, { names }) => {
       const left = names.find((name) => isPresent(after.get(name)));
-      return left === undefined
-        ? undefined
-        : `cannot remove ${left}: it is still there; the log says why`;
+      return left === undefined ? undefined : { reason: `${left} is still there`, names: [left] };
     },
   };
 }
@@ -158,6 +164,8 @@ function removeWork(tools: FleetJobTools, { remove }: Work): ChangeWork {
 function programWork(tools: FleetJobTools, file: WorkFile): ChangeWork {
   return {
     verb: 'install',
+    purpose: `run ${file.label}`,
+    isForeign: true,
     choose: async (context) => {
       await begin(tools, context);
       context.show(`run ${file.label}`);
@@ -170,7 +178,6 @@ function programWork(tools: FleetJobTools, file: WorkFile): ChangeWork {
     judge: (after, _, { job, before }) =>
       job.lastExitCode === 0
         ? halfOf(before, after)
-        : `cannot run ${file.label}: it ended with exit code ${job.lastExitCode ?? 'none'}; ` +
-          'the log says why',
+        : { reason: `it ended with exit code ${job.lastExitCode ?? 'none'}`, names: [] },
   };
 }

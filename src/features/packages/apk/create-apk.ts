@@ -47,6 +47,7 @@ export function createApk(context: BackendContext): PackageManager {
         ),
       );
     },
+    explain: async (command) => (await import('./failure.ts')).explain(command),
     commands,
     around: createTransactionSteps(installation),
     lists: createLists(locations),

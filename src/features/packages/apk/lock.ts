@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { lockDescriptor } from '../../../device/exec.ts';
 import { lockHolderOf } from '../../../device/lock-holder.ts';
-import { DepotError } from '../../../errors.ts';
+import { failureError } from '../failure.ts';
 import type { StepContext } from '../../../jobs/plan.ts';
 
 /** How long a job waits while somebody else changes packages, and how often it looks. */
@@ -30,10 +30,10 @@ export async function waitForLock(
   ) {
     const who = holder === 0 ? 'another process' : `process ${holder}`;
     if (performance.now() > deadline) {
-      throw new DepotError(
-        'unavailable',
-        `cannot run apk: ${who} has held ${file} for ${LOCK_LIMIT_MS / 60_000} minutes`,
-      );
+      throw failureError('run apk', {
+        code: 'locked',
+        reason: `${who} has held ${file} for ${LOCK_LIMIT_MS / 60_000} minutes`,
+      });
     }
     if (!isNoted) await note(`waiting: ${who} holds ${file}`);
     isNoted = true;
@@ -57,7 +57,10 @@ export async function withLock<Result>(
   try {
     const outcome = await lockDescriptor(handle.fd, { environment, timeoutMs: LOCK_LIMIT_MS });
     if (outcome !== 'locked') {
-      throw new DepotError('unavailable', `cannot change what apk has on record: ${file} is held`);
+      throw failureError('change what apk has on record', {
+        code: 'locked',
+        reason: `${file} is held`,
+      });
     }
     return await work();
   } finally {

@@ -2,11 +2,11 @@ import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { reasonOf } from '../../../errors.ts';
 import { retryFrom, type Act, type Jump, type Step, type StepContext } from '../../../jobs/plan.ts';
+import { EXPLAINED_BYTES, type Failure } from '../failure.ts';
 import type { PackageChange, TransactionSteps } from '../package-manager.ts';
 import { syncDisk } from './disk-sync.ts';
 import { downloadsOf, fetchCommand, freeBytesAt, needBytes } from './planning/download.ts';
 import { checkFetched } from './planning/fetched-check.ts';
-import { brokenSentence } from './faults.ts';
 import { endHolders } from './held-output.ts';
 import type { Installation } from './installation.ts';
 import { readPlan } from './planning/job-plan.ts';
@@ -115,7 +115,10 @@ async function plan(
  * In a job's steps only what failed is said; in its repair it is put right. Either way a request
  * that led to nothing leaves world, where it would fail every later command.
  */
-async function mend(installation: Installation, context: StepContext): Promise<string | undefined> {
+async function mend(
+  installation: Installation,
+  context: StepContext,
+): Promise<Failure | undefined> {
   if (context.job.phase === 'repair') {
     await finishCutOff(installation, context);
     await restoreWorld(installation, context);
@@ -128,18 +131,21 @@ async function mend(installation: Installation, context: StepContext): Promise<s
     syncDisk(installation),
   ]);
   if (left !== undefined) {
-    return 'apk was cut off before it recorded what it did';
+    return CUT_OFF;
   }
-  const { changes, purpose } = readPlan(context.memory);
-  return brokenSentence(purpose, changes, {
+  const { brokenBy } = await import('./faults.ts');
+  return brokenBy(readPlan(context.memory).changes, {
     before: await installation.copy.database(),
     after: await installation.reader.read(),
-    output: await context.printed(MOST_OUTPUT_BYTES),
+    output: await context.lastPrinted(EXPLAINED_BYTES),
   });
 }
 
-/** Scripts may print without end. */
-const MOST_OUTPUT_BYTES = 256 * 1024;
+const CUT_OFF: Failure = {
+  code: 'unknown',
+  reason: 'apk was cut off before it recorded what it did',
+  remedy: 'What it began is taken back or finished: start the task again.',
+};
 
 /** A damaged world that somebody left meanwhile is no copy to go back to. */
 async function saveIfSound(installation: Installation): Promise<void> {

@@ -56,6 +56,7 @@ export async function createOpkg(context: BackendContext): Promise<PackageManage
     assertUsable: () => Promise.resolve(),
     health: () => Promise.resolve({}),
     releaseFile: () => Promise.resolve(),
+    explain: async (command) => (await import('./failure.ts')).explain(command),
     commands: createOpkgCommands(context),
     around: createTransactionSteps(installation, auto),
     lists: createListsBackup({ readConfig, notes }),

@@ -14,6 +14,7 @@ import { reasonOf, systemCode } from '../../../errors.ts';
 import { replaceFile } from '../../../device/durable-file.ts';
 import type { Notes } from '../../../device/ports.ts';
 import { isPrivateFolder, openTrustedFolder } from '../../../device/private-folder.ts';
+import { downloadFault } from '../failure.ts';
 import type { FailedFeed, FeedLists } from '../package-manager.ts';
 import type { OpkgConfig } from './config.ts';
 import { readParagraphs } from './paragraphs.ts';
@@ -48,17 +49,36 @@ export function createListsBackup({ readConfig, notes }: ListsBackupOptions): Fe
       }
       await writeFile(join(folder, MARKER), '');
     },
-    checkFetched: async () => {
+    checkFetched: async (context) => {
       const copy = await findCopy();
       if (copy === undefined || !(await isThere(join(copy, MARKER)))) return [];
       const config = await readConfig();
       const lists = await openTrustedFolder(config.listsDir, 0o755);
       const failed = await verdictOn(config, copy);
       for (const { feed } of failed) await putBack(copy, lists, feed.name);
-      return failed;
+      const output = (await context?.printed(MOST_OUTPUT_BYTES)) ?? '';
+      return failed.map((entry) => withCause(entry, output));
     },
     forget,
   };
+}
+
+/** Of what `opkg update` prints: some lines for each feed. */
+const MOST_OUTPUT_BYTES = 256 * 1024;
+
+/** Why a list could not be fetched, opkg alone knows. */
+function withCause({ feed, reason, code }: FailedFeed, output: string): FailedFeed {
+  const kind = code ?? 'damaged_package';
+  if (kind !== 'download_failed') return { feed, reason, code: kind };
+  const exitCodes = new Map(
+    Array.from(
+      output.matchAll(/Failed to download (\S+), wget returned (\d+)\./g),
+      ([, url = '', exitCode]) => [url.replace(/\/[^/]*$/, ''), exitCode] as const,
+    ),
+  );
+  return exitCodes.has(feed.url)
+    ? { feed, reason: `${reason}: ${downloadFault(exitCodes.get(feed.url))}`, code: kind }
+    : { feed, reason, code: kind };
 }
 
 interface ListsBackupOptions {
@@ -89,8 +109,8 @@ async function verdictOn(config: OpkgConfig, copy: string): Promise<FailedFeed[]
   if (written !== undefined) return JSON.parse(written) as FailedFeed[];
   const failed: FailedFeed[] = [];
   for (const feed of config.feeds) {
-    const reason = await faultOf(config, feed, copy);
-    if (reason !== undefined) failed.push({ feed, reason });
+    const fault = await faultOf(config, feed, copy);
+    if (fault !== undefined) failed.push({ feed, ...fault });
   }
   await replaceFile(file, JSON.stringify(failed));
   return failed;
@@ -101,21 +121,27 @@ async function faultOf(
   config: OpkgConfig,
   feed: OpkgConfig['feeds'][number],
   copy: string,
-): Promise<string | undefined> {
+): Promise<Pick<FailedFeed, 'reason' | 'code'> | undefined> {
   const file = join(config.listsDir, feed.name);
   const list = await stat(file).catch(() => undefined);
   if (list === undefined) {
-    return config.checksSignatures ? 'its signature is bad or missing' : 'its list was not fetched';
+    return config.checksSignatures
+      ? { reason: 'its signature is bad or missing', code: 'signature' }
+      : { reason: 'its list was not fetched', code: 'download_failed' };
   }
   const marker = await stat(join(copy, MARKER)).catch(() => undefined);
-  if (marker !== undefined && list.ctimeMs < marker.ctimeMs) return 'its list could not be fetched';
+  if (marker !== undefined && list.ctimeMs < marker.ctimeMs) {
+    return { reason: 'its list could not be fetched', code: 'download_failed' };
+  }
   const before = await stat(join(copy, feed.name)).catch(() => undefined);
   if (list.size === 0 && before !== undefined && before.size > 0) {
-    return 'its list is damaged (nothing is left of it)';
+    return { reason: 'its list is damaged (nothing is left of it)' };
   }
-  return feed.isGzip && !(await isPackedOrEmpty(file))
-    ? 'what it sent is not a package list'
-    : faultInList(file);
+  const reason =
+    feed.isGzip && !(await isPackedOrEmpty(file))
+      ? 'what it sent is not a package list'
+      : await faultInList(file);
+  return reason === undefined ? undefined : { reason };
 }
 
 async function isPackedOrEmpty(file: string): Promise<boolean> {

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { DepotError } from '../../../errors.ts';
+import { sizeText } from '../../../format-bytes.ts';
 import type { StepContext } from '../../../jobs/plan.ts';
+import { failureError, type Failure } from '../failure.ts';
 import type { TransactionSteps } from '../package-manager.ts';
 import type { AutoInstalled } from './auto-installed.ts';
 import type { Installation } from './installation.ts';
@@ -37,10 +38,12 @@ export function createTransactionSteps(
     databaseBefore: statusCopy.read,
     wasShutOut: hasLostLock,
     mend: async (context) => {
-      const fault = await mendStatus(installation, context);
+      const reason = await mendStatus(installation, context);
       const after = await installation.read();
-      await auto.update((await statusCopy.read()) ?? after, after);
-      return fault;
+      const before = (await statusCopy.read()) ?? after;
+      await auto.update(before, after);
+      if (reason !== undefined) return damaged(reason);
+      return (await import('./content-check.ts')).findHollow(before, installation);
     },
     // Should the file be damaged before the next job, it comes back with what this one did.
     accept: statusCopy.save,
@@ -62,12 +65,21 @@ export function createTransactionSteps(
 async function needSpace({ freeBytes }: Installation, purpose: string): Promise<void> {
   const free = await freeBytes();
   if (free < LEAST_FREE_BYTES) {
-    throw new DepotError(
-      'no_space',
-      `cannot ${purpose}: ${free} bytes are free for packages, ${LEAST_FREE_BYTES} are ` +
-        'needed at least',
-    );
+    throw failureError(purpose, {
+      code: 'no_space',
+      reason:
+        `${sizeText(free)} are free for packages, ${sizeText(LEAST_FREE_BYTES)} are needed at ` +
+        'least',
+    });
   }
+}
+
+function damaged(reason: string): Failure {
+  return {
+    code: 'damaged_database',
+    reason,
+    remedy: 'The records are as they were before: start the task again.',
+  };
 }
 
 /** A status file that came out damaged earlier is put back, when nobody else holds the lock. */
@@ -101,11 +113,12 @@ async function waitForLock(
     holder = await installation.lockHolder()
   ) {
     if (performance.now() > deadline) {
-      throw new DepotError(
-        'unavailable',
-        `cannot run opkg: ${who(holder)} has held ${installation.lockFile} for ` +
+      throw failureError('run opkg', {
+        code: 'locked',
+        reason:
+          `${who(holder)} has held ${installation.lockFile} for ` +
           `${LOCK_LIMIT_MS / 60_000} minutes`,
-      );
+      });
     }
     if (!isNoted) await note(`waiting: ${who(holder)} holds ${installation.lockFile}`);
     isNoted = true;

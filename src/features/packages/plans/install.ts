@@ -23,16 +23,14 @@ export function installPlan(
   };
   const judge: ChangeWork['judge'] = (after, { names }, { before }) => {
     const absent = names.find((name) => !isInstalled(after, name));
-    if (absent !== undefined) {
-      return `cannot install ${subject}: ${absent} is not installed; the log says why`;
-    }
+    if (absent !== undefined) return { reason: `${absent} is not installed`, names: [absent] };
     // A package is configured all the same when one that it needs could not be.
     const [half] = halfInstalled(before, after);
     return half === undefined
       ? undefined
-      : `cannot install ${subject}: ${half.name} is not fully installed; the log says why`;
+      : { reason: `${half.name} is not fully installed`, names: [half.name] };
   };
-  const work: ChangeWork = { verb: 'install', choose, judge };
+  const work: ChangeWork = { verb: 'install', purpose: `install ${subject}`, choose, judge };
   const steps = changeSteps(tools, work);
   return isOn(params.autoconf)
     ? {

@@ -1,7 +1,7 @@
-import { DepotError } from '../../../errors.ts';
 import type { Job } from '../../../jobs/job.ts';
 import type { Plan, StepContext } from '../../../jobs/plan.ts';
 import type { PackageDatabase } from '../package-database.ts';
+import { notInstalled, type Shortfall } from '../explained.ts';
 import type { PackageTools } from '../package-tools.ts';
 import { repairSteps } from '../rollback.ts';
 import { isOnRecord, packagesToRemove, packageToRemove } from './choice.ts';
@@ -19,21 +19,19 @@ export function removePlan(tools: PackageTools, { subject }: Job): Plan {
   const choose = async (context: StepContext): Promise<void> => {
     const database = await tools.manager.installed();
     const target = packageToRemove(database, subject);
-    if (target === undefined) {
-      throw new DepotError('not_found', `cannot remove ${subject}: it is not installed`);
-    }
+    if (target === undefined) throw notInstalled(`remove ${subject}`, subject);
     remember(context, tools.manager, {
       verb: 'remove',
       names: packagesToRemove(database, [target]),
     });
   };
-  const judge = (after: PackageDatabase, { names }: Chosen): string | undefined => {
+  const judge = (after: PackageDatabase, { names }: Chosen): Shortfall | undefined => {
     const left = names.filter((name) => isOnRecord(after, name));
     return left.length === 0
       ? undefined
-      : `cannot remove ${subject}: ${left.join(', ')} is still there; the log says why`;
+      : { reason: `${left.join(', ')} is still there`, names: left };
   };
-  const work: ChangeWork = { verb: 'remove', choose, judge };
+  const work: ChangeWork = { verb: 'remove', purpose: `remove ${subject}`, choose, judge };
   return {
     steps: changeSteps(tools, work),
     repair: repairSteps(tools, completeness(tools, work)),

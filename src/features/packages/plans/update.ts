@@ -1,5 +1,6 @@
-import { DepotError } from '../../../errors.ts';
 import { retryFrom, type Plan } from '../../../jobs/plan.ts';
+import { explained } from '../explained.ts';
+import { failureError, type Failure } from '../failure.ts';
 import type { FailedFeed } from '../package-manager.ts';
 import type { PackageTools } from '../package-tools.ts';
 
@@ -30,18 +31,14 @@ export function updatePlan({ manager }: PackageTools): Plan {
         act: async (context) => {
           if (await around.wasShutOut(context)) return retryFrom(before[0]);
           const failed = await lists.checkFetched(context);
-          if (failed.length > 0) {
-            throw new DepotError(
-              'command_failed',
-              `cannot update: ${failed.map(describe).join('; ')}`,
-            );
-          }
+          if (failed.length > 0) throw failureError('update', feedFailure(failed));
           const { lastExitCode = 0 } = context.job;
           if (lastExitCode !== 0) {
-            throw new DepotError(
-              'command_failed',
-              `cannot update: ${name} ended with exit code ${lastExitCode}; the log says why`,
-            );
+            const reason = `${name} ended with exit code ${lastExitCode}`;
+            throw await explained(manager, context, {
+              purpose: 'update',
+              shortfall: { reason, names: [] },
+            });
           }
           return undefined;
         },
@@ -73,3 +70,12 @@ export function updatePlan({ manager }: PackageTools): Plan {
 function describe({ feed, reason }: FailedFeed): string {
   return `${feed.name} (${feed.url}): ${reason}`;
 }
+
+function feedFailure(failed: readonly FailedFeed[]): Failure {
+  const code = failed[0]?.code ?? 'damaged_package';
+  const reason = failed.map(describe).join('; ');
+  return code === 'damaged_package' ? { code, reason, remedy: LIST_REMEDY } : { code, reason };
+}
+
+const LIST_REMEDY =
+  'Check the address of the feed, and that no log-in page of the network answers for it.';

@@ -1,7 +1,7 @@
-import { DepotError } from '../../../errors.ts';
 import { isOn } from '../../../http/parameter-schemas.ts';
 import type { Job } from '../../../jobs/job.ts';
 import type { Plan, StepContext } from '../../../jobs/plan.ts';
+import { notInstalled } from '../explained.ts';
 import { isInstalled, halfInstalled } from '../half-installed.ts';
 import type { PackageTools } from '../package-tools.ts';
 import { repairSteps } from '../rollback.ts';
@@ -36,18 +36,21 @@ export function upgradePlan(tools: PackageTools, { subject, params }: Job): Plan
     const unfinished =
       names.find((name) => !isInstalled(after, name)) ?? halfInstalled(before, after)[0]?.name;
     if (unfinished !== undefined) {
-      return `cannot ${purpose}: ${unfinished} is not fully installed; the log says why`;
+      return { reason: `${unfinished} is not fully installed`, names: [unfinished] };
     }
     const behind = Object.entries(expected).find(
       ([name, version]) =>
         tools.manager.compareVersions(after.get(name)?.version ?? '', version) < 0,
     );
-    return behind === undefined
-      ? undefined
-      : `cannot ${purpose}: ${behind[0]} stays at ` +
-          `${after.get(behind[0])?.version ?? 'none'}, ${behind[1]} is offered`;
+    if (behind === undefined) return undefined;
+    const [name, version] = behind;
+    const entry = after.get(name);
+    const reason = `${name} stays at ${entry?.version ?? 'none'}, ${version} is offered`;
+    return entry?.isHeld === true
+      ? { code: 'held', package: name, reason: `it is held: ${reason}` }
+      : { reason, names: [name] };
   };
-  const work: ChangeWork = { verb: 'upgrade', choose, judge };
+  const work: ChangeWork = { verb: 'upgrade', purpose, choose, judge };
   return {
     steps: changeSteps(tools, work),
     repair: repairSteps(tools, completeness(tools, work)),
@@ -57,9 +60,7 @@ export function upgradePlan(tools: PackageTools, { subject, params }: Job): Plan
 
 async function installedOnes(tools: PackageTools, subject: string): Promise<string[]> {
   const names = await packagesToUpgrade(tools, subject);
-  if (names.length === 0) {
-    throw new DepotError('not_found', `cannot upgrade ${subject}: it is not installed`);
-  }
+  if (names.length === 0) throw notInstalled(`upgrade ${subject}`, subject);
   return names;
 }
 

@@ -11,6 +11,7 @@ const PACKAGES: readonly ApkFeedPackage[] = [
   { name: 'so1', version: '1.0-r1', origin: 'same', files: { '/usr/bin/same': 'one\n' } },
   { name: 'so2', version: '1.0-r1', origin: 'same', files: { '/usr/bin/same': 'two\n' } },
   { name: 'needgone', version: '1.0-r1', depends: ['gone'] },
+  { name: 'kmod-other', version: '6.6.1-r1', depends: ['kernel=6.6.1~abcdef-r1'] },
   { name: 'pa', version: '1.0-r1', provides: ['vv'], providerPriority: 10 },
   { name: 'pb', version: '1.0-r1', provides: ['vv'], providerPriority: 100 },
   { name: 'needvv', version: '1.0-r1', depends: ['vv'] },
@@ -38,36 +39,76 @@ afterEach(async () => {
 });
 
 test.each([
-  ['badpost', 'the post-install script of badpost-1.0-r1 exited with error 3'],
-  ['needbadpost', 'the post-install script of badpost-1.0-r1 exited with error 3'],
-  ['badpre', 'the pre-install script of badpre-1.0-r1 exited with error 1'],
-  ['badsum', 'badsum-1.0-r1 could not be fetched: badsum-1.0-r1: v2 package integrity error'],
-  ['gone', 'gone-1.0-r1 could not be fetched'],
-  ['needgone', 'gone-1.0-r1 could not be fetched'],
-  ['wrongarch', 'uninstallable arch: mips_24kc'],
-  ['needmissing', 'does-not-exist (no such package)'],
-  ['verneed', 'breaks: verneed-1.0-r1[libdemo>=9.0]'],
-  ['nosuch', 'nosuch (no such package)'],
-])('%s is not installed: %s', async (name, reason) => {
-  const { state, error } = await store.run('install', { package: name });
+  [
+    'badpost',
+    'script_failed',
+    'the post-install script of badpost-1.0-r1 exited with error 3: "badpost: cannot do it"',
+  ],
+  [
+    'needbadpost',
+    'script_failed',
+    'the post-install script of badpost-1.0-r1 exited with error 3: "badpost: cannot do it"',
+  ],
+  [
+    'badpre',
+    'script_failed',
+    'the pre-install script of badpre-1.0-r1 exited with error 1: "badpre: preinst says no"',
+  ],
+  ['badsum', 'checksum', 'badsum is not what the index of the feed says'],
+  ['gone', 'download_failed', 'the server does not have it, or answers with an error'],
+  ['needgone', 'download_failed', 'gone-1.0-r1 could not be fetched: gone cannot be downloaded'],
+  [
+    'wrongarch',
+    'wrong_architecture',
+    'wrongarch is made for the architecture mips_24kc, which this device has not',
+  ],
+  ['needmissing', 'dependency_missing', 'needmissing needs does-not-exist, which no feed offers'],
+  ['verneed', 'dependency_missing', 'verneed needs libdemo>=9.0, which no feed offers'],
+  ['nosuch', 'not_found', 'no feed offers nosuch'],
+  ['kmod-other', 'kernel_mismatch', 'kmod-other is made for another kernel: it needs kernel=6.6.1'],
+])('%s is not installed, %s: %s', async (name, errorCode, reason) => {
+  const { state, error, error_code: code, remedy } = await store.run('install', { package: name });
 
   expect([state, error]).toEqual(['failed', expect.stringContaining(reason)]);
+  expect([code, remedy]).toEqual([errorCode, expect.stringMatching(/^[A-Z].*\.$/)]);
   expect([await store.packages(), await store.device.world()]).toEqual([{}, WORLD]);
 });
 
 describe('with another package there', () => {
   test.each([
-    ['demo', 'clash', 'clash would take over /usr/bin/demo-app, which belongs to demo-app'],
-    ['so1', 'so2', 'so2 would take over /usr/bin/same, which belongs to so1'],
-    ['needvv', 'pa', 'it conflicts with pb, which would be removed'],
-    ['demo', 'conflictor', 'breaks: conflictor-1.0-r1[!libdemo]'],
-  ])('%s stays as it is if %s is asked for', async (there, name, reason) => {
+    {
+      there: 'demo',
+      name: 'clash',
+      errorCode: 'file_conflict',
+      reason: 'clash would take over /usr/bin/demo-app, which belongs to demo-app',
+    },
+    {
+      there: 'so1',
+      name: 'so2',
+      errorCode: 'file_conflict',
+      reason: 'so2 would take over /usr/bin/same, which belongs to so1',
+    },
+    {
+      there: 'needvv',
+      name: 'pa',
+      errorCode: 'dependency_conflict',
+      reason: 'it conflicts with pb, which would be removed',
+    },
+    {
+      there: 'demo',
+      name: 'conflictor',
+      errorCode: 'dependency_conflict',
+      reason: 'conflictor and libdemo exclude each other',
+    },
+  ])('$there stays as it is if $name is asked for, $errorCode', async (row) => {
+    const { there, name, errorCode, reason } = row;
     await store.run('install', { package: there });
     const before = [await store.packages(), await store.device.world()];
 
-    const { state, error } = await store.run('install', { package: name });
+    const { state, error, error_code: code } = await store.run('install', { package: name });
 
     expect([state, error]).toEqual(['failed', expect.stringContaining(reason)]);
+    expect(code).toBe(errorCode);
     expect([await store.packages(), await store.device.world()]).toEqual(before);
   });
 
@@ -75,9 +116,10 @@ describe('with another package there', () => {
     await store.device.apk('add', 'libdemo');
     await store.run('install', { package: 'demo' });
 
-    const { state, error } = await store.run('remove', { package: 'libdemo' });
+    const { state, error, error_code: code } = await store.run('remove', { package: 'libdemo' });
 
     expect([state, error]).toEqual(['failed', expect.stringContaining('needs libdemo')]);
+    expect(code).toBe('needed_by');
     expect(await store.device.world()).toContain('libdemo');
   });
 
@@ -98,6 +140,7 @@ test.each(['libc', 'base-files', 'busybox'])('%s is never removed', async (name)
   expect(await store.run('remove', { package: name })).toMatchObject({
     state: 'failed',
     error: expect.stringContaining(`cannot do without ${name}`) as string,
+    error_code: 'essential',
   });
 });
 

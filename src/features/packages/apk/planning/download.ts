@@ -1,7 +1,8 @@
 import { readdir, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Command } from '../../../../device/command.ts';
-import { DepotError } from '../../../../errors.ts';
+import { sizeText } from '../../../../format-bytes.ts';
+import { failureError } from '../../failure.ts';
 import type { Offer } from '../../package-manager.ts';
 import type { ApkCommands } from '../commands.ts';
 import type { PlannedChange } from './simulation.ts';
@@ -66,9 +67,10 @@ export function needBytes(
   { needed, free, where }: { needed: number; free: number; where: string },
 ): void {
   if (needed + RESERVE_BYTES <= free) return;
-  throw new DepotError(
-    'no_space',
-    `cannot ${purpose}: it needs ${needed} bytes and ${RESERVE_BYTES} to spare ${where}, ` +
-      `${free} are free`,
-  );
+  throw failureError(purpose, {
+    code: 'no_space',
+    reason:
+      `it needs ${sizeText(needed)} and ${sizeText(RESERVE_BYTES)} to spare ${where}, ` +
+      `${sizeText(free)} are free`,
+  });
 }

@@ -5,7 +5,9 @@ import { run } from '../../../../device/exec.ts';
 import { isShortage } from '../../../../device/shortage.ts';
 import { DepotError, reasonOf } from '../../../../errors.ts';
 import type { StepContext } from '../../../../jobs/plan.ts';
+import { EXPLAINED_BYTES, failureError } from '../../failure.ts';
 import type { PackageChange } from '../../package-manager.ts';
+import { explain } from '../failure.ts';
 import { readPackageFile, type PackageContent } from '../package-file/apk-file.ts';
 import { downloadsOf, findDownloads, freeBytesAt } from './download.ts';
 import { checkClashes, findAbsent } from './file-clashes.ts';
@@ -87,19 +89,18 @@ function foldersAbove(path: string): string[] {
 }
 
 async function notFetched(
-  { printed }: StepContext,
+  { lastPrinted }: StepContext,
   purpose: string,
   missing: readonly PlannedChange[],
 ): Promise<DepotError> {
-  const errors = (await printed(64 * 1024))
-    .split(/\r?\n/)
-    .flatMap((line) => (line.startsWith('ERROR: ') ? [line.slice('ERROR: '.length).trim()] : []));
-  const names = missing.map(({ name, to = '' }) => `${name}-${to}`).join(', ');
-  return new DepotError(
-    'command_failed',
-    `cannot ${purpose}: ${names} could not be fetched` +
-      (errors.length === 0 ? '' : `: ${errors.slice(-3).join('; ')}`),
-  );
+  const output = await lastPrinted(EXPLAINED_BYTES);
+  const builds = missing.map(({ name, to = '' }) => `${name}-${to}`).join(', ');
+  const said = explain({ output, names: missing.map(({ name }) => name) });
+  return failureError(purpose, {
+    code: 'download_failed',
+    ...said,
+    reason: `${builds} could not be fetched${said === undefined ? '' : `: ${said.reason}`}`,
+  });
 }
 
 /** Read to its end: apk runs the script before it finds a package damaged. */
@@ -111,7 +112,11 @@ async function verified({ commands }: Installation, { file }: PackageChange): Pr
   });
   if (exitCode === 0) return path;
   const why = stdout.trim().split('\n').at(-1)?.split(': ').at(-1) ?? 'it is damaged';
-  throw new DepotError('command_failed', `cannot install ${file?.name ?? path}: ${why}`);
+  throw failureError(`install ${file?.name ?? path}`, {
+    code: 'damaged_package',
+    ...(file === undefined ? {} : { package: file.name }),
+    reason: why,
+  });
 }
 
 /**

@@ -1,6 +1,7 @@
 import { lstat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { DepotError } from '../../../../errors.ts';
+import type { DepotError } from '../../../../errors.ts';
+import { failureError } from '../../failure.ts';
 import type { PackageContent } from '../package-file/apk-file.ts';
 import { readInstalled, type InstalledRecord } from '../records/installed-db.ts';
 import type { Locations } from '../records/locations.ts';
@@ -52,10 +53,12 @@ function clash(
   purpose: string,
   { file, content, owner }: { file: string; content: PackageContent; owner: string },
 ): DepotError {
-  return new DepotError(
-    'command_failed',
-    `cannot ${purpose}: ${content.name} would take over /${file}, which belongs to ${owner}`,
-  );
+  return failureError(purpose, {
+    code: 'file_conflict',
+    package: content.name,
+    reason: `${content.name} would take over /${file}, which belongs to ${owner}`,
+    remedy: `Remove ${owner}, which owns the file, then try again.`,
+  });
 }
 
 /** Those of the files that are not there: what a cut-off installation may leave. */

@@ -1,7 +1,7 @@
 import { copyFile, mkdir, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { DepotError } from '../../../../errors.ts';
 import type { StepContext } from '../../../../jobs/plan.ts';
+import { failureError } from '../../failure.ts';
 import type { PackageChange } from '../../package-manager.ts';
 import { compareVersions } from '../compare-versions.ts';
 import type { Installation } from '../installation.ts';
@@ -43,11 +43,12 @@ async function checkUpgrade(
     );
   });
   if (held !== undefined) {
-    throw new DepotError(
-      'command_failed',
-      `cannot upgrade ${held}: /etc/apk/world holds it at ${database.get(held)?.version ?? ''}; ` +
-        `install ${held} to let it go, then upgrade it`,
-    );
+    throw failureError(`upgrade ${held}`, {
+      code: 'held',
+      package: held,
+      reason: `/etc/apk/world holds it at ${database.get(held)?.version ?? ''}`,
+      remedy: `Install ${held} to let it go, then upgrade it.`,
+    });
   }
   await note(`nothing to do: ${names.join(', ')} cannot be upgraded by what the feeds offer`);
   memory.names = [];

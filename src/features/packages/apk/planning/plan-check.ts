@@ -1,6 +1,8 @@
-import { DepotError } from '../../../../errors.ts';
+import type { DepotError } from '../../../../errors.ts';
+import { failureError, type Failure } from '../../failure.ts';
 import type { InstalledPackage, PackageDatabase } from '../../package-database.ts';
 import type { PackageChange } from '../../package-manager.ts';
+import { explain } from '../failure.ts';
 import type { PlannedChange, Simulation } from './simulation.ts';
 
 /**
@@ -20,10 +22,10 @@ export function checkPlan(
     ({ action, name }) => action === 'Downgrading' && name !== wanted.own,
   );
   if (downgrades.length > 0) {
-    throw new DepotError(
-      'command_failed',
-      `cannot ${purpose}: that would downgrade ${namesOf(downgrades)}, which nobody asked for`,
-    );
+    throw failureError(purpose, {
+      code: 'dependency_conflict',
+      reason: `that would downgrade ${namesOf(downgrades)}, which nobody asked for`,
+    });
   }
   checkPurges(plan, wanted, purpose);
   if (wanted.change.verb === 'remove') checkRemoval(plan, wanted, purpose);
@@ -58,13 +60,21 @@ function checkPurges({ changes }: Simulation, wanted: Wanted, purpose: string): 
     change.verb === 'install' &&
     unasked.length === 1 &&
     changes.some(({ action }) => action === 'Installing');
-  throw new DepotError(
-    'command_failed',
+  throw failureError(
+    purpose,
     isSwap
-      ? `cannot ${purpose}: it conflicts with ${namesOf(unasked)}, which would be removed; ` +
-          `remove ${namesOf(unasked)} first if that is meant`
-      : `cannot ${purpose}: that would remove ${namesOf(unasked)}, which nobody asked for; ` +
-          'apk removes what /etc/apk/world does not lead to',
+      ? {
+          code: 'dependency_conflict',
+          reason: `it conflicts with ${namesOf(unasked)}, which would be removed`,
+          remedy: `Remove ${namesOf(unasked)} first if that is meant.`,
+        }
+      : {
+          code: 'not_allowed',
+          reason:
+            `that would remove ${namesOf(unasked)}, which nobody asked for; ` +
+            'apk removes what /etc/apk/world does not lead to',
+          remedy: 'Install what would be removed, so that it is asked for, then try again.',
+        },
   );
 }
 
@@ -123,10 +133,11 @@ function checkRemoval(
 ): void {
   const essential = change.names.filter((name) => database.get(name)?.isEssential);
   if (essential.length > 0) {
-    throw new DepotError(
-      'command_failed',
-      `cannot ${purpose}: the device cannot do without ${essential.join(', ')}`,
-    );
+    throw failureError(purpose, {
+      code: 'essential',
+      package: essential.join(', '),
+      reason: `the device cannot do without ${essential.join(', ')}`,
+    });
   }
   const purged = new Set(
     changes.filter(({ action }) => action === 'Purging').map(({ name }) => name),
@@ -137,30 +148,34 @@ function checkRemoval(
   const [first] = staying;
   if (first === undefined) return;
   const users = kept.find(({ name }) => name === first)?.neededBy ?? [];
-  throw new DepotError(
-    'command_failed',
-    `cannot ${purpose}: ` +
-      (users.length === 0 ? `${first} would stay` : `${users.join(', ')} needs ${first}`),
-  );
+  throw failureError(purpose, {
+    code: 'needed_by',
+    package: first,
+    reason: users.length === 0 ? `${first} would stay` : `${users.join(', ')} needs ${first}`,
+  });
 }
 
 function refusal(
-  { exitCode, fault, missing, lacksIndex }: Simulation,
+  { exitCode, fault, stderr, missing, lacksIndex }: Simulation,
   { change, own }: Wanted,
   purpose: string,
 ): DepotError {
   const hint = lacksIndex ? '; the lists of a feed are not there: update first' : '';
+  const known = explain({ output: stderr, names: own === undefined ? change.names : [own] });
   const foreign = missing.find(
     ({ name, requiredBy }) =>
       requiredBy.startsWith('world[') && !change.names.includes(name) && name !== own,
   );
   if (foreign !== undefined) {
-    return new DepotError(
-      'command_failed',
-      `cannot ${purpose}: /etc/apk/world asks for ${foreign.name}, which no feed has; ` +
-        `remove ${foreign.name} first${hint}`,
-    );
+    return failureError(purpose, {
+      code: 'dependency_missing',
+      package: foreign.name,
+      reason: `/etc/apk/world asks for ${foreign.name}, which no feed has${hint}`,
+      remedy: `Remove ${foreign.name} first${lacksIndex ? ', or update the package lists' : ''}.`,
+    });
   }
-  const why = fault === '' ? `apk ends with exit code ${exitCode ?? 'none'}` : fault;
-  return new DepotError('command_failed', `cannot ${purpose}: ${why}${hint}`);
+  const why =
+    fault === '' ? `apk ends with exit code ${exitCode ?? 'none'}` : `apk says "${fault}"`;
+  const found: Failure = known ?? { code: 'unknown', reason: why };
+  return failureError(purpose, { ...found, reason: `${found.reason}${hint}` });
 }

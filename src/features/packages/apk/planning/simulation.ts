@@ -25,6 +25,8 @@ export interface Simulation {
   kept: { name: string; neededBy: string[] }[];
   /** What apk says is wrong, in one line; empty if nothing is. */
   fault: string;
+  /** The same as it was printed. */
+  stderr: string;
   /** Names that no feed has, each with what requires it, such as `world[NAME]`. */
   missing: { name: string; requiredBy: string }[];
   /** Whether a feed's index is not there, as after each boot. */
@@ -64,6 +66,7 @@ export function parseSimulation({
     changes: lines.flatMap(parseChange),
     kept: parseKept(lines),
     fault: parseFault(stderr),
+    stderr,
     missing: parseMissing(stderr),
     lacksIndex: /^WARNING: opening from cache /m.test(stderr),
   };

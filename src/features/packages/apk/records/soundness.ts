@@ -42,7 +42,13 @@ export async function assertSound(
       'unavailable',
       `${reasonOf(error)}; apk is not run until that is put right; what was there before the ` +
         `last job is in ${copy.folder}`,
-      { cause: error },
+      {
+        cause: error,
+        explanation: {
+          code: 'damaged_database',
+          remedy: `Put back what is damaged from ${copy.folder}, then try again.`,
+        },
+      },
     );
   }
 }

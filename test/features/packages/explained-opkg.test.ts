@@ -1,0 +1,240 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+
+import { damagedPackages } from '../../device/packages/damaged-packages.ts';
+import { simplePackage } from '../../device/packages/package-parts.ts';
+import { openStore, type Store } from './open-store.ts';
+
+/**
+ * Every failure of opkg that is known, with what the owner is told. `OPKG=/path` has them told of
+ * the real program.
+ */
+let store: Store;
+
+beforeAll(async () => {
+  store = await openStore({
+    packages: [
+      ...damagedPackages(),
+      simplePackage('kmod-other', { fields: { Depends: 'kernel (= 6.6.1-1-abcdef)' } }),
+      simplePackage('needgone', { fields: { Depends: 'gone' } }),
+      simplePackage('openline', {
+        scripts: { postinst: '#!/bin/sh\nprintf "half a line"\nexit 4\n' },
+      }),
+      simplePackage('silent', { scripts: { postinst: '#!/bin/sh\nexit 5\n' } }),
+    ],
+  });
+});
+afterEach(() => store.device.feed.behave());
+afterAll(() => store.close());
+
+interface Row {
+  name: string;
+  code: string;
+  error: string | RegExp;
+  operation?: 'install' | 'remove' | 'upgrade';
+  /** Installed beforehand. */
+  there?: string;
+}
+
+const TABLE: Row[] = [
+  { name: 'nosuch', code: 'not_found', error: 'no feed offers nosuch' },
+  {
+    name: 'needmissing',
+    code: 'dependency_missing',
+    error: 'needmissing needs does-not-exist, which no feed offers',
+  },
+  {
+    name: 'verneed',
+    code: 'dependency_missing',
+    error: 'verneed needs libdemo (>= 9.0), which no feed offers',
+  },
+  {
+    name: 'kmod-other',
+    code: 'kernel_mismatch',
+    error: 'kmod-other is made for another kernel: it needs kernel (= 6.6.1-1-abcdef)',
+  },
+  {
+    name: 'wrongarch',
+    code: 'wrong_architecture',
+    error: 'wrongarch is not made for the architecture of this device',
+  },
+  {
+    name: 'conflictor',
+    there: 'libdemo',
+    code: 'dependency_conflict',
+    error: 'conflictor conflicts with libdemo',
+  },
+  {
+    name: 'clash',
+    there: 'demo-app',
+    code: 'file_conflict',
+    error: /^clash would replace \S*\/usr\/bin\/demo-app, which belongs to demo-app$/,
+  },
+  {
+    name: 'badsum',
+    code: 'checksum',
+    error: /^what was downloaded of badsum is not what the list of the feed says/,
+  },
+  {
+    name: 'gone',
+    code: 'download_failed',
+    error: /^http:\S+\/gone_1.0-1_all.ipk cannot be downloaded: the server does not have it/,
+  },
+  { name: 'needgone', code: 'download_failed', error: /gone_1.0-1_all.ipk cannot be downloaded/ },
+  {
+    name: 'toobig',
+    code: 'no_space',
+    error: /^\d+\.\d\d \w?B are free on \S+, toobig needs 2\.79 GB$/,
+  },
+  {
+    name: 'badpost',
+    code: 'script_failed',
+    error: 'the postinst script of badpost ended with exit code 3: "badpost: cannot do it"',
+  },
+  {
+    name: 'needbadpost',
+    code: 'script_failed',
+    error: 'the postinst script of badpost ended with exit code 3: "badpost: cannot do it"',
+  },
+  {
+    name: 'badpre',
+    code: 'script_failed',
+    error: 'the preinst script of badpre ended with exit code 1: "badpre: preinst says no"',
+  },
+  {
+    name: 'openline',
+    code: 'script_failed',
+    error: /^the postinst script of openline ended with exit code 4/,
+  },
+  {
+    name: 'silent',
+    code: 'script_failed',
+    error: 'the postinst script of silent ended with exit code 5',
+  },
+  {
+    name: 'badprerm',
+    there: 'badprerm',
+    operation: 'remove',
+    code: 'script_failed',
+    error: 'the prerm script of badprerm ended with exit code 1: "badprerm: prerm says no"',
+  },
+  {
+    name: 'libc',
+    operation: 'remove',
+    code: 'essential',
+    error: 'libc is essential: the device does not work without it',
+  },
+  {
+    name: 'libdemo',
+    there: 'demo-app',
+    operation: 'remove',
+    code: 'needed_by',
+    error: 'libdemo is needed by demo-app',
+  },
+  { name: 'nosuch', operation: 'remove', code: 'not_found', error: 'it is not installed' },
+  { name: 'nosuch', operation: 'upgrade', code: 'not_found', error: 'it is not installed' },
+  {
+    name: 'garbage',
+    code: 'damaged_package',
+    error: 'the file of garbage is damaged: it describes no package of that version',
+  },
+  { name: 'a-page', code: 'damaged_package', error: /^the file of a-page is damaged/ },
+  { name: 'half-file', code: 'damaged_package', error: /^the file of half-file is damaged/ },
+  { name: 'no-bytes', code: 'damaged_package', error: /^the file of no-bytes is damaged/ },
+  {
+    name: 'bad-data',
+    code: 'damaged_package',
+    error: /^the file of bad-data is damaged: nothing of \d+ bytes came/,
+  },
+];
+
+test.each(TABLE)(
+  '$operation $name (there: $there) fails with $code',
+  async ({ name, code, error, operation = 'install', there }) => {
+    if (there !== undefined) await store.device.opkg('install', there);
+    const before = await store.packages();
+
+    const task = await store.run(operation, { package: name });
+
+    const prefix = `cannot ${operation} ${name}: `;
+    expect(task.error?.startsWith(prefix)).toBe(true);
+    const reason = task.error?.slice(prefix.length) ?? '';
+    if (typeof error === 'string') expect(reason).toBe(error);
+    else expect(reason).toMatch(error);
+    expect(task).toMatchObject({ state: 'failed', error_code: code });
+    expect(task.remedy).toMatch(/^[A-Z].*\.$/);
+    expect(task.packages).toBeUndefined();
+    expect(await store.packages()).toEqual(before);
+  },
+);
+
+describe('lists', () => {
+  test.each([
+    ['html', 'damaged_package', 'what it sent is not a package list'],
+    ['truncated', 'damaged_package', 'its list is damaged'],
+    ['missing', 'download_failed', 'the server does not have it, or answers with an error'],
+  ] as const)('an update with a list that is %s fails with %s', async (fault, code, reason) => {
+    store.device.feed.misbehave('Packages.gz', fault);
+
+    const task = await store.run('update');
+
+    expect(task).toMatchObject({ state: 'failed', error_code: code });
+    expect(task.error).toContain(reason);
+  });
+
+  test('an update while the feed is away says that it cannot be reached', async () => {
+    await store.device.feed.refuse();
+    const task = await store.run('update');
+    await store.device.feed.listen();
+
+    expect(task.error_code).toBe('download_failed');
+    expect(task.error).toContain('the server cannot be reached');
+  });
+});
+
+test('a job names the packages that it has changed', async () => {
+  for (const name of ['virt', 'needvirt']) await store.device.opkg('remove', name);
+
+  expect((await store.run('install', { package: 'needvirt' })).packages).toEqual([
+    'needvirt',
+    'virt',
+  ]);
+  expect((await store.run('remove', { package: 'needvirt' })).packages).toContain('needvirt');
+});
+
+test('a package that its owner holds is not upgraded, and the failure says so', async () => {
+  const own = await openStore();
+  try {
+    await own.device.opkg('install', 'libonce', 'libdemo');
+    await own.device.opkg('flag', 'hold', 'libdemo');
+    own.device.publish(2);
+    await own.device.opkg('update');
+
+    const task = await own.run('upgrade', { package: 'libdemo' });
+
+    expect(task).toMatchObject({ state: 'failed', error_code: 'held' });
+    expect(task.error).toContain('libdemo stays at 1.0-1, 1.0-2 is offered');
+  } finally {
+    await own.close();
+  }
+});
+
+test('a configuration script that fails is quoted', async () => {
+  await store.run('install', { package: 'demo' });
+  const script = join(store.device.root, 'usr/libexec/istorea/demo.sh');
+  await writeFile(script, '#!/bin/sh\necho starting\necho "no such folder: /mnt/x"\nexit 6\n');
+
+  expect(await store.run('autoconf', { package: 'demo' })).toMatchObject({
+    state: 'failed',
+    error_code: 'script_failed',
+    error:
+      'cannot configure demo: its configuration script ended with exit code 6: ' +
+      '"no such folder: /mnt/x"',
+  });
+  expect(await store.run('autoconf', { package: 'nosuch' })).toMatchObject({
+    state: 'failed',
+    error_code: 'not_found',
+  });
+});
