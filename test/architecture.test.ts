@@ -76,8 +76,6 @@ const OFFERED = [
   'src/features/packages/rollback.ts',
   'src/features/packages/problem.ts',
   'src/features/packages/failure.ts',
-  'src/features/packages/explained.ts',
-  'src/features/packages/changed-packages.ts',
 ];
 const FREE_TYPES = [
   'src/device/command.ts',

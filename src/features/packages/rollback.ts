@@ -5,9 +5,8 @@ import { reasonOf } from '../../errors.ts';
 import { isPresent, type PackageDatabase } from './package-database.ts';
 import type { Job } from '../../jobs/job.ts';
 import { retryFrom, type Act, type Jump, type Step, type StepContext } from '../../jobs/plan.ts';
-import { changedPackages } from './changed-packages.ts';
 import { dependentsFirst } from './dependencies.ts';
-import { halfInstalled } from './half-installed.ts';
+import { changedPackages, halfInstalled } from './half-installed.ts';
 import type { Repair } from './package-manager.ts';
 import type { PackageTools } from './package-tools.ts';
 

@@ -1,9 +1,8 @@
 import * as v from 'valibot';
-import { reasonOf } from '../../errors.ts';
+import { reasonOf, type DepotError } from '../../errors.ts';
 import type { Command } from '../../device/command.ts';
-import { changedPackages } from './changed-packages.ts';
-import type { Failure } from './failure.ts';
-import { explained, type Shortfall } from './explained.ts';
+import { changedPackages } from './half-installed.ts';
+import { EXPLAINED_BYTES, failureError, lastWords, plainLines, type Failure } from './failure.ts';
 import type { PackageDatabase } from './package-database.ts';
 import type { PackageChange, PackageManager } from './package-manager.ts';
 import type { Job } from '../../jobs/job.ts';
@@ -153,4 +152,60 @@ export function remember(
 ): void {
   Object.assign(memory, { names: change.names, ...(expected === undefined ? {} : { expected }) });
   show(commands.shown(change));
+}
+
+/** What is not as it should be after a command. */
+export interface Shortfall {
+  /** As a clause: `demo-app is not installed`. */
+  reason: string;
+  /** The packages that it is about. */
+  names: readonly string[];
+}
+
+/**
+ * Why a job's command did not do what it is for: what the database tells, else what the package
+ * manager printed, else its last line.
+ * @param manager undefined if the command was a program of the owner's
+ * @param purpose `install demo`
+ */
+export async function explained(
+  manager: Pick<PackageManager, 'name' | 'explain'> | undefined,
+  context: Pick<StepContext, 'lastPrinted' | 'job'>,
+  { purpose, shortfall }: { purpose: string; shortfall: Shortfall | Failure },
+): Promise<DepotError> {
+  if ('code' in shortfall) return failureError(purpose, shortfall);
+  const { reason, names } = shortfall;
+  const output = await context.lastPrinted(EXPLAINED_BYTES).catch(() => '');
+  // A hint: that it cannot be had is no reason to say less.
+  const said = await manager?.explain({ output, names }).catch(() => undefined);
+  if (said !== undefined) return failureError(purpose, said);
+  const words = lastWords(plainLines(output));
+  const last = words === undefined ? '' : `; its last line is ${words}`;
+  if (manager === undefined) {
+    return failureError(purpose, {
+      code: 'script_failed',
+      reason: `${reason}${last}`,
+      remedy: 'Read the end of the task log for what the program complains about.',
+    });
+  }
+  return failureError(purpose, {
+    code: 'unknown',
+    reason: `${reason}; ${manager.name} ${endingOf(context.job.lastExitCode)}${last}`,
+  });
+}
+
+/** A shell says 128 and the number of a signal. */
+function endingOf(exitCode = 0): string {
+  return exitCode > 128 && exitCode <= 192
+    ? `was ended by signal ${exitCode - 128}`
+    : `ended with exit code ${exitCode}`;
+}
+
+export function notInstalled(purpose: string, name: string): DepotError {
+  return failureError(purpose, {
+    code: 'not_found',
+    package: name,
+    reason: 'it is not installed',
+    remedy: 'Look at the list of what is installed for its name.',
+  });
 }

@@ -1,6 +1,6 @@
 import { DepotError } from '../../errors.ts';
-import { changedPackages } from '../packages/changed-packages.ts';
-import { explained, type Shortfall } from '../packages/explained.ts';
+import { changedPackages } from '../packages/half-installed.ts';
+import { explained, type Shortfall } from '../packages/transaction.ts';
 import { failureError, type Failure } from '../packages/failure.ts';
 import type { PackageChange, PackageManager } from '../packages/package-manager.ts';
 import { isPresent } from '../packages/package-database.ts';

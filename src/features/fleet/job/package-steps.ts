@@ -2,11 +2,15 @@ import { chmod } from 'node:fs/promises';
 import { DepotError } from '../../../errors.ts';
 import type { Step, StepContext } from '../../../jobs/plan.ts';
 import { removalSet } from '../../packages/dependencies.ts';
-import type { Shortfall } from '../../packages/explained.ts';
+import {
+  type Shortfall,
+  changeSteps,
+  remember,
+  type ChangeWork,
+} from '../../packages/transaction.ts';
 import { halfInstalled, isInstalled } from '../../packages/half-installed.ts';
 import { metaPackageOf } from '../../packages/names.ts';
 import { isPresent, type PackageDatabase } from '../../packages/package-database.ts';
-import { changeSteps, remember, type ChangeWork } from '../../packages/transaction.ts';
 import type { Work, WorkFile } from '../work/work.ts';
 import { readFound } from './check.ts';
 import type { FleetJobTools } from './tools.ts';

@@ -1,11 +1,9 @@
 import type { Job } from '../../../jobs/job.ts';
 import type { Plan, StepContext } from '../../../jobs/plan.ts';
 import type { PackageDatabase } from '../package-database.ts';
-import { notInstalled, type Shortfall } from '../explained.ts';
-import type { PackageTools } from '../package-tools.ts';
-import { repairSteps } from '../rollback.ts';
-import { isOnRecord, packagesToRemove, packageToRemove } from './choice.ts';
 import {
+  notInstalled,
+  type Shortfall,
   changeSteps,
   completeness,
   formerIds,
@@ -13,6 +11,9 @@ import {
   type ChangeWork,
   type Chosen,
 } from '../transaction.ts';
+import type { PackageTools } from '../package-tools.ts';
+import { repairSteps } from '../rollback.ts';
+import { isOnRecord, packagesToRemove, packageToRemove } from './choice.ts';
 
 /** remove: the app and what came with it, but nothing that another package needs. */
 export function removePlan(tools: PackageTools, { subject }: Job): Plan {

@@ -1,5 +1,5 @@
 import { retryFrom, type Plan } from '../../../jobs/plan.ts';
-import { explained } from '../explained.ts';
+import { explained } from '../transaction.ts';
 import { failureError, type Failure } from '../failure.ts';
 import type { FailedFeed } from '../package-manager.ts';
 import type { PackageTools } from '../package-tools.ts';

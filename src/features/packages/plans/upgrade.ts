@@ -1,7 +1,14 @@
 import { isOn } from '../../../http/parameter-schemas.ts';
 import type { Job } from '../../../jobs/job.ts';
 import type { Plan, StepContext } from '../../../jobs/plan.ts';
-import { notInstalled } from '../explained.ts';
+import {
+  notInstalled,
+  changeSteps,
+  completeness,
+  formerIds,
+  remember,
+  type ChangeWork,
+} from '../transaction.ts';
 import { isInstalled, halfInstalled } from '../half-installed.ts';
 import type { PackageTools } from '../package-tools.ts';
 import { repairSteps } from '../rollback.ts';
@@ -11,7 +18,6 @@ import {
   packagesToUpgrade,
   type UpgradeChoice,
 } from './choice.ts';
-import { changeSteps, completeness, formerIds, remember, type ChangeWork } from '../transaction.ts';
 
 /**
  * upgrade: the app's meta package and the packages in its `depends`, as far as they are installed;
