@@ -39,7 +39,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   jobs: ['errors', 'log', 'device'],
   http: ['errors', 'log', 'config'],
   panel: [],
-  cli: ['errors', 'format-bytes', 'config', 'device/private-folder'],
+  cli: ['errors', 'config', 'device/private-folder'],
   // The seam, `features/feature.ts`: types.
   features: ['config', 'device', 'http', 'jobs', 'log'],
   // The list alone knows the features by name.

@@ -1,8 +1,8 @@
-import { sizeText } from '../../format-bytes.ts';
 import { flagIn, listIn, numberIn, textIn } from '../answer.ts';
 import type { Client } from '../client.ts';
 import type { CommandContext } from '../command-context.ts';
 import { ask } from '../terminal/ask.ts';
+import { bytesText } from '../terminal/bytes.ts';
 import { formatTable, type TableLook } from '../terminal/table.ts';
 import { suggestName } from '../suggest-name.ts';
 
@@ -118,17 +118,13 @@ function formatPlan(plan: unknown, look: TableLook): string {
   ]);
   return (
     formatTable(['CHANGE', 'NAME', 'VERSION', 'DISK', 'WHY'], rows, look) +
-    `to be fetched: ${sizeText(numberIn(plan, 'download_bytes') ?? 0)}; ` +
+    `to be fetched: ${bytesText(numberIn(plan, 'download_bytes') ?? 0)}; ` +
     `on the disk: ${signed(numberIn(plan, 'disk_bytes') ?? 0)}; ` +
-    `free: ${sizeText(numberIn(plan, 'free_bytes') ?? 0)}, ` +
-    `then ${negative(numberIn(plan, 'free_after_bytes') ?? 0)}\n`
+    `free: ${bytesText(numberIn(plan, 'free_bytes') ?? 0)}, ` +
+    `then ${bytesText(numberIn(plan, 'free_after_bytes') ?? 0)}\n`
   );
 }
 
 function signed(bytes: number): string {
-  return bytes > 0 ? `+${sizeText(bytes)}` : negative(bytes);
-}
-
-function negative(bytes: number): string {
-  return bytes < 0 ? `-${sizeText(-bytes)}` : sizeText(bytes);
+  return bytes > 0 ? `+${bytesText(bytes)}` : bytesText(bytes);
 }

@@ -1,8 +1,8 @@
-import { sizeText } from '../../format-bytes.ts';
 import { flagIn, listIn, memberIn, numberIn, textIn, textsIn } from '../answer.ts';
 import type { Client } from '../client.ts';
 import type { Parameters } from '../http-call.ts';
 import type { CommandContext } from '../command-context.ts';
+import { bytesText } from '../terminal/bytes.ts';
 import { formatFields, formatTable, formatTime } from '../terminal/table.ts';
 import { shortId } from '../task.ts';
 
@@ -88,7 +88,7 @@ function stateOf(item: unknown): string {
 
 function sizeOf(item: unknown): string {
   const bytes = numberIn(item, 'installed_bytes') ?? numberIn(item, 'download_bytes');
-  return bytes === undefined ? '' : sizeText(bytes);
+  return bytes === undefined ? '' : bytesText(bytes);
 }
 
 /** All that is known of one app or package. */
@@ -127,7 +127,7 @@ function detailFields(details: unknown): [string, string][] {
     ['needed by', textsIn(details, 'required_by').join(', ')],
     ['conflicts', textsIn(details, 'conflicts').join(', ')],
     ['provides', textsIn(details, 'provides').join(', ')],
-    ['files', count === undefined ? '' : `${count}, ${sizeText(bytes ?? 0)}`],
+    ['files', count === undefined ? '' : `${count}, ${bytesText(bytes ?? 0)}`],
     ['settings', textsIn(details, 'config').join(', ')],
     ['services', textsIn(details, 'services').join(', ')],
     ['description', textIn(details, 'description')],
@@ -144,5 +144,5 @@ function alternatives(names: unknown): string {
 
 function sizeIn(body: unknown, name: string): string {
   const bytes = numberIn(body, name);
-  return bytes === undefined ? '' : sizeText(bytes);
+  return bytes === undefined ? '' : bytesText(bytes);
 }

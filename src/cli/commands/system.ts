@@ -1,7 +1,7 @@
-import { sizeText } from '../../format-bytes.ts';
 import { VERSION } from '../../config/environment.ts';
 import { listIn, memberIn, numberIn, textIn, textsIn } from '../answer.ts';
 import type { CommandContext } from '../command-context.ts';
+import { bytesText } from '../terminal/bytes.ts';
 import { formatFields, formatSpan, formatTable } from '../terminal/table.ts';
 
 /** What is wrong with the device. */
@@ -58,7 +58,7 @@ export async function showDevice({ client, output, invocation }: CommandContext)
 }
 
 function sizeIn(body: unknown, name: string): string {
-  return sizeText(numberIn(body, name) ?? 0);
+  return bytesText(numberIn(body, name) ?? 0);
 }
 
 /** Devices with a file system or a mount. */
@@ -70,7 +70,7 @@ export async function listDisks({ client, output, invocation }: CommandContext):
     textIn(disk, 'size'),
     ...['used_bytes', 'free_bytes'].map((name) => {
       const bytes = numberIn(disk, name);
-      return bytes === undefined ? '' : sizeText(bytes);
+      return bytes === undefined ? '' : bytesText(bytes);
     }),
     textIn(disk, 'label'),
     textsIn(disk, 'mounts').join(', ') || textIn(disk, 'mount'),

@@ -54,7 +54,7 @@ export function createOutput(isColoured: boolean): Output {
     },
     progress: (line) => status.change(line),
     look: {
-      columns: stdout.isTTY ? stdout.columns : undefined,
+      columns: stdout.isTTY ? columnsOf(stdout) : undefined,
       paint: createPaint(isColoured && stdout.isTTY),
     },
     isInteractive: stdin.isTTY && stdout.isTTY,
@@ -86,11 +86,16 @@ function createStatusLine(): StatusLine {
     },
     show: () => {
       if (stderr.isTTY && line !== '' && status.isAtLineStart) {
-        stderr.write(fitting(line, stderr.columns - 1));
+        stderr.write(fitting(line, columnsOf(stderr) - 1));
       }
     },
   };
   return status;
+}
+
+/** A terminal that does not know its size, such as a serial line, says 0. */
+function columnsOf({ columns }: NodeJS.WriteStream): number {
+  return columns > 0 ? columns : 80;
 }
 
 /** A line that wraps could not be erased. */

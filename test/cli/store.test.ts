@@ -1,0 +1,164 @@
+import { spawn } from 'node:child_process';
+
+import { describe, expect, test } from 'vitest';
+
+import { DEPOTCTL, startClientTest, type ClientTest } from './start-depotctl.ts';
+
+interface Item {
+  name: string;
+  installed_version?: string;
+}
+
+test('search finds by name and by words of the description, apps and packages', async () => {
+  const { depotctl } = await startClientTest();
+
+  const { code, stdout } = await depotctl('search', 'demo');
+  const items = JSON.parse((await depotctl('search', 'demo', '--json')).stdout) as Item[];
+
+  expect(code).toBe(0);
+  expect(stdout.split('\n')[0]).toMatch(/^NAME +VERSION +STATE +SIZE +WHAT$/);
+  expect(items[0]?.name).toBe('demo');
+  expect(items.map(({ name }) => name)).toEqual(expect.arrayContaining(['demo-app', 'libdemo']));
+  for (const { name } of items) expect(stdout).toContain(name);
+});
+
+test('search for what nobody offers says so, and gives scripts an empty list', async () => {
+  const { depotctl } = await startClientTest();
+
+  expect(await depotctl('search', 'zzzzzz')).toMatchObject({ code: 0, stdout: '' });
+  expect(await depotctl('search', 'zzzzzz', '--json')).toMatchObject({ code: 0, stdout: '[]\n' });
+});
+
+test('list --all has the packages, too, and --upgradable what has a newer version', async () => {
+  const { depotctl, device } = await startClientTest();
+  await depotctl('install', 'demo');
+  device.publish(2);
+  await depotctl('update');
+
+  const all = JSON.parse((await depotctl('list', '--all', '--json')).stdout) as Item[];
+  const upgradable = await depotctl('list', '--upgradable');
+
+  expect(all.map(({ name }) => name)).toEqual(expect.arrayContaining(['demo', 'demo-app', 'libc']));
+  expect(all.filter(({ installed_version: version }) => version === undefined)).toEqual([]);
+  expect(upgradable.stdout).toMatch(/^demo-app +1\.0-1 → 1\.1-1 +upgradable/m);
+  expect(upgradable.stdout).not.toContain('libc ');
+});
+
+test('info shows what is known of an app, and ends with 1 for what is not known', async () => {
+  const { depotctl } = await startClientTest();
+  await depotctl('install', 'demo');
+
+  const { code, stdout } = await depotctl('info', 'demo-app');
+
+  expect(code).toBe(0);
+  expect(stdout).toMatch(/^name +demo-app$/m);
+  expect(stdout).toMatch(/^installed +1\.0-1$/m);
+  expect(stdout).toMatch(/^needs +.*libdemo/m);
+  expect((await depotctl('info', 'zzzzzz')).code).toBe(1);
+});
+
+test('plan and --dry-run show what would change, and change nothing', async () => {
+  const { depotctl, device } = await startClientTest();
+
+  const plan = await depotctl('plan', 'install', 'demo');
+  const dryRun = await depotctl('install', 'demo', '--dry-run');
+
+  expect(plan).toMatchObject({ code: 0, stderr: '' });
+  expect(dryRun).toEqual(plan);
+  expect(plan.stdout).toMatch(/^install +demo-app +1\.0-1 +.*dependency$/m);
+  expect(plan.stdout).toMatch(/to be fetched: .* on the disk: .* free: .* then/);
+  expect((await device.database()).has('demo-app')).toBe(false);
+});
+
+test('a plan that is not possible ends with 1 and says why; a name that is near is offered', async () => {
+  const { depotctl } = await startClientTest();
+
+  const { code, stderr } = await depotctl('plan', 'install', 'nots');
+
+  expect(code).toBe(1);
+  expect(stderr).toContain('→ did you mean notes?');
+});
+
+test('upgrade without a name upgrades what its owner installed', async () => {
+  const { depotctl, device } = await startClientTest();
+  await depotctl('install', 'demo');
+  device.publish(2);
+  await depotctl('update');
+
+  const { code } = await depotctl('upgrade');
+
+  expect(code).toBe(0);
+  expect((await device.database()).get('demo-app')?.version).toBe('1.1-1');
+  expect((await depotctl('plan', 'upgrade')).stdout).toContain('nothing to do');
+});
+
+test('doctor, device and version answer for people and for scripts', async () => {
+  const { depotctl, daemon } = await startClientTest();
+
+  const doctor = await depotctl('doctor');
+  expect(doctor.stdout).toMatch(/^STATE +CHECK +WHAT$/m);
+  const answer = JSON.parse((await depotctl('doctor', '--json')).stdout) as {
+    checks: { state: string }[];
+  };
+  expect(doctor.code).toBe(answer.checks.some(({ state }) => state === 'error') ? 1 : 0);
+  expect((await depotctl('device')).stdout).toMatch(/^packages +opkg$/m);
+  expect(JSON.parse((await depotctl('version', '--json')).stdout)).toEqual({
+    depotctl: expect.any(String) as unknown,
+    depotd: ((await (await daemon.get('admin/store/uid')).json()) as { version: string }).version,
+  });
+});
+
+describe('at a terminal', () => {
+  test('install shows the plan and asks; no leaves everything as it is', async () => {
+    const { device, ...client } = await startClientTest();
+
+    const { code, shown } = await atTerminal(client, 'n', 'install', 'demo');
+
+    expect(code).toBe(1);
+    expect(shown).toContain('demo-app');
+    expect(shown).toContain('nothing was changed');
+    expect((await device.database()).has('demo-app')).toBe(false);
+  });
+
+  test('Enter goes on, with a line that says how far it is', async () => {
+    const { device, ...client } = await startClientTest();
+
+    const { code, shown } = await atTerminal(client, '', 'install', 'demo');
+
+    expect(code).toBe(0);
+    expect(shown).toMatch(/\[[#-]{20}\] +\d+ % {2}\w+ \(\d of \d\)/);
+    expect((await device.database()).get('demo-app')?.state).toBe('installed');
+  });
+
+  test('-y asks nothing', async () => {
+    const { device, ...client } = await startClientTest();
+
+    const { code, shown } = await atTerminal(client, 'n', 'install', '-y', 'tiny-01');
+
+    expect([code, shown.includes('Go on?')]).toEqual([0, false]);
+    expect((await device.database()).has('tiny-01')).toBe(true);
+  });
+});
+
+/** Runs depotctl at a terminal of its own and answers its question. */
+async function atTerminal(
+  { daemon, env }: Pick<ClientTest, 'daemon' | 'env'>,
+  answer: string,
+  ...words: readonly string[]
+): Promise<{ code: unknown; shown: string }> {
+  const command = [process.execPath, DEPOTCTL, '--url', daemon.url, ...words].join(' ');
+  const terminal = spawn('script', ['-qec', command, '/dev/null'], {
+    env: { ...env, TERM: 'xterm', NO_COLOR: '1' },
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  let shown = '';
+  let isAnswered = false;
+  terminal.stdout.setEncoding('utf8').on('data', (text: string) => {
+    shown += text;
+    if (isAnswered || !shown.includes('Go on? [Y/n] ')) return;
+    isAnswered = true;
+    terminal.stdin.write(`${answer}\r`);
+  });
+  const code = await new Promise((resolve) => terminal.on('close', resolve));
+  return { code, shown };
+}
