@@ -9,7 +9,7 @@ import type { Search } from './candidate.ts';
 import { createCatalogue, isThere, type Candidate, type Catalogue } from './catalogue.ts';
 import { missingProblems } from './explanation.ts';
 import { readInstalledBytes, readLists, type PackageRecord } from './records.ts';
-import { simulate, type Simulation } from './simulation.ts';
+import { simulate, type SimulatedCommand, type Simulation } from './simulation.ts';
 import { createSpace } from './space.ts';
 import { readStatusRecords } from './status-records.ts';
 
@@ -36,7 +36,8 @@ export async function previewChange(
     unresolved: [],
     foreignArchitectures: (name) => foreignArchitectures(lists, config, name),
   };
-  const simulation = simulate(search, { verb, names }, createSpace(freeBytes));
+  const simulation = simulateSafely(search, { verb, names }, freeBytes);
+  if (simulation === undefined) return { changes: [], problems: [tooDeep(verb)], freeBytes };
   const changes = changesBetween(before, { simulation, names });
   const behind = verb === 'upgrade' ? behindProblems(search, simulation, { lists, names }) : [];
   return {
@@ -44,6 +45,24 @@ export async function previewChange(
     problems: [...simulation.problems, ...behind],
     freeBytes,
   };
+}
+
+/** @returns undefined if dependencies of a feed lead so deep that the stack has no room for them */
+function simulateSafely(
+  search: Search,
+  command: SimulatedCommand,
+  freeBytes: number,
+): Simulation | undefined {
+  try {
+    return simulate(search, command, createSpace(freeBytes));
+  } catch (error) {
+    if (error instanceof RangeError) return undefined;
+    throw error;
+  }
+}
+
+function tooDeep(verb: string): Problem {
+  return createProblem('unknown', `cannot ${verb} packages: their dependencies lead too deep`);
 }
 
 function damagedProblem(verb: string): Problem {

@@ -1,3 +1,6 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 import { runCommand } from '../../../../device/command.ts';
 import { startDevice } from '../../../../device/opkg-contract/start-device.ts';
@@ -19,6 +22,24 @@ test(`what opkg would do is what it does, for ${REQUESTS} drawn requests (SEED=$
   }
   expect(counts.changes).toBeGreaterThan(REQUESTS / 6);
 }, 600_000);
+
+test('a chain of dependencies that has no end in sight is a problem, and no fault', async () => {
+  const device = await startDevice();
+  const host = await openHost(device);
+  const paragraphs = Array.from(
+    { length: 20_000 },
+    (_, index) =>
+      `Package: p${index}\nVersion: 1\nDepends: p${index + 1}\nArchitecture: all\n` +
+      `Filename: p${index}.ipk\nSize: 1\n\n`,
+  );
+  // In the order that leads on within one reading.
+  await writeFile(join(device.root, 'var/opkg-lists/lab'), gzipSync(paragraphs.join('')));
+
+  const preview = await host.manager.preview({ verb: 'install', names: ['p0'] });
+
+  expect(preview.problems.map(({ code }) => code)).toEqual(['unknown']);
+  expect(preview.changes).toEqual([]);
+});
 
 async function tryFeed(
   random: Random,
