@@ -66,7 +66,7 @@ export interface PackageRecord {
 /** The most that counts of what a list or a record says: more is no mistake, but nobody's need. */
 export const LISTING_LIMITS = {
   /** Of one list, unpacked. */
-  listBytes: 128 * 1024 ** 2,
+  listBytes: 64 * 1024 ** 2,
   /** Of what a list says of one package. */
   paragraphBytes: 256 * 1024,
   descriptionCharacters: 4000,

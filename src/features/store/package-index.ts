@@ -41,8 +41,8 @@ export interface IndexBuilder {
 }
 
 /** A feed is outside data: what is more than this is left out. */
-const MOST_ROWS = 50_000;
-const MOST_TEXT_BYTES = 24 * 1024 ** 2;
+const MOST_ROWS = 30_000;
+const MOST_TEXT_BYTES = 12 * 1024 ** 2;
 const MOST_LABELS = 4000;
 /** What most packages need, so that buffers seldom have to grow. */
 const TEXT_BYTES = 300;

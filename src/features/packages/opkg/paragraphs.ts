@@ -22,7 +22,7 @@ export async function* readParagraphs(
     for (let end = endOfParagraph(chunk, from); end !== -1; end = endOfParagraph(chunk, from)) {
       // Each decoded by itself: a part of a larger text would keep the whole of it in memory.
       const paragraph = chunk.toString('utf8', from, end);
-      from = end + 1;
+      from = afterBlanks(chunk, end);
       if (isWanted(nameIn(paragraph))) yield paragraph;
     }
     left = chunk.subarray(from);
@@ -62,6 +62,13 @@ function endOfParagraph(chunk: Buffer, from: number): number {
     end = chunk.indexOf(NEWLINE, next);
   }
   return -1;
+}
+
+/** A list of nothing but empty lines has no paragraphs, and not millions of them. */
+function afterBlanks(chunk: Buffer, from: number): number {
+  let next = from;
+  while (chunk[next] === NEWLINE || BLANKS.has(chunk[next])) next += 1;
+  return next;
 }
 
 function nameIn(paragraph: string): string {

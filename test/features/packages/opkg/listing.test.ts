@@ -157,6 +157,14 @@ test('a list that unpacks to more than a list can be is given up', async () => {
   expect(count).toBeLessThan(2500);
 }, 30_000);
 
+test('a list of millions of empty lines holds nobody up', async () => {
+  await addList('empty-lines', gzipSync(Buffer.alloc(50_000_000, ' \n')));
+
+  const found = await collect(listing.read(['libdemo']));
+
+  expect(found.map(({ feed }) => feed)).toEqual(['lab']);
+}, 30_000);
+
 test('a link to nothing and a folder among the lists are passed over', async () => {
   await symlink('/nowhere', join(folder, 'gone'));
   await mkdir(join(folder, 'inner'));
