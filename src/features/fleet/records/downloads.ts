@@ -38,6 +38,12 @@ const FREE_BYTES = 2 * 1024 ** 2;
 export function createDownloads(folder: string): Downloads {
   const fileOf = ({ sha256, ending }: FileName): string => join(folder, `${sha256}.${ending}`);
   const partOf = (file: FileName): string => `${fileOf(file)}.part`;
+  /** Another user's folder, or a link of theirs, counts as none: names in it lead anywhere. */
+  const inOwnFolder = async <Value>(work: () => Promise<Value>): Promise<Value | undefined> => {
+    const directory = await openPrivateFolder(folder, { isMade: false }).catch(() => undefined);
+    if (directory === undefined) return undefined;
+    return work().finally(() => directory.close());
+  };
   const size = async (path: string): Promise<number> =>
     stat(path).then(
       (entry) => entry.size,
@@ -45,7 +51,7 @@ export function createDownloads(folder: string): Downloads {
     );
   return {
     fileOf,
-    isWhole: async (file) => (await hashOf(fileOf(file))) === file.sha256,
+    isWhole: async (file) => (await inOwnFolder(async () => hashOf(fileOf(file)))) === file.sha256,
     size: async (file) => Math.max(await size(fileOf(file)), await size(partOf(file))),
     fetch: async (wanted, source, signal) => {
       const part = partOf(wanted);
@@ -61,9 +67,11 @@ export function createDownloads(folder: string): Downloads {
       }
     },
     keepOnly: async (hashes) => {
-      for (const name of await readdir(folder).catch(() => [])) {
-        if (!hashes.has(name.split('.')[0] ?? '')) await rm(join(folder, name), { force: true });
-      }
+      await inOwnFolder(async () => {
+        for (const name of await readdir(folder).catch(() => [])) {
+          if (!hashes.has(name.split('.')[0] ?? '')) await rm(join(folder, name), { force: true });
+        }
+      });
     },
   };
 }
