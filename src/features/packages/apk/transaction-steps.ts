@@ -5,7 +5,8 @@ import { retryFrom, type Act, type Jump, type Step, type StepContext } from '../
 import { EXPLAINED_BYTES, type Failure } from '../failure.ts';
 import type { PackageChange, TransactionSteps } from '../package-manager.ts';
 import { syncDisk } from './disk-sync.ts';
-import { downloadsOf, fetchCommand, freeBytesAt, needBytes } from './planning/download.ts';
+import { freeBytesAt, needBytes } from './planning/download.ts';
+import { fetchStep } from './planning/fetch-step.ts';
 import { checkFetched } from './planning/fetched-check.ts';
 import { endHolders } from './held-output.ts';
 import type { Installation } from './installation.ts';
@@ -25,7 +26,7 @@ import { restoreWorld, dropUnmet } from './records/world-edit.ts';
  * put right.
  */
 export function createTransactionSteps(installation: Installation): TransactionSteps {
-  const { copy, records, commands } = installation;
+  const { copy, records } = installation;
   return {
     first: [listsStep(installation)],
     needSpace: (purpose) => needSpace(installation, purpose),
@@ -36,19 +37,7 @@ export function createTransactionSteps(installation: Installation): TransactionS
         label: 'plan',
         act: async (context) => plan(installation, context, changeIn(context)),
       },
-      {
-        id: 'fetch',
-        label: 'fetch',
-        mustSucceed: false,
-        command: async ({ memory }) => {
-          const downloads = downloadsOf(readPlan(memory).changes, readPlan(memory).own);
-          if (downloads.length === 0) return undefined;
-          return fetchCommand(commands, downloads, {
-            cache: await installation.cache(),
-            offers: await installation.offers(downloads.map(({ name }) => name)),
-          });
-        },
-      },
+      fetchStep(installation),
       act('check', (context) => checkFetched(installation, context, changeIn(context))),
     ],
     supervise: endHolders,
@@ -160,9 +149,11 @@ function cleanUp(installation: Installation): Step[] {
   return [
     act('clean-up', async (context) => {
       const { job, note } = context;
-      await purgeCache(await cache());
+      await Promise.all([
+        cache().then(purgeCache),
+        rm(locations.keptPackages, { recursive: true, force: true }),
+      ]);
       await rm(locations.ownCache, { recursive: true, force: true });
-      await rm(locations.keptPackages, { recursive: true, force: true });
       if (job.phase !== 'repair') return;
       await removeUnfinished(installation, context);
       await syncDisk(installation);

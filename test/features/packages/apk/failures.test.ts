@@ -147,7 +147,9 @@ test.each(['libc', 'base-files', 'busybox'])('%s is never removed', async (name)
 test.each(['badprerm', 'badpostrm'])('%s is removed though its script fails', async (name) => {
   await store.run('install', { package: name });
 
-  expect((await store.run('remove', { package: name })).state).toBe('done');
+  const { state, log } = await store.run('remove', { package: name });
+
+  expect([state, log]).toEqual(['done', expect.stringMatching(/deinstall: exited with error/)]);
 });
 
 describe('records that are damaged', () => {
@@ -225,13 +227,10 @@ describe('records that are damaged', () => {
   test('a world that lost an app has no job remove it', async () => {
     await writeFile(join(store.device.root, 'etc/apk/world'), WORLD.join('\n'));
 
-    for (const [operation, name] of [
-      ['install', 'plain'],
-      ['upgrade', 'demo'],
-    ] as const) {
-      const { state, error } = await store.run(operation, { package: name });
-      expect([state, error]).toEqual(['failed', expect.stringContaining('remove app-meta-demo')]);
-    }
+    const { state, error } = await store.run('install', { package: 'plain' });
+    expect([state, error]).toEqual(['failed', expect.stringContaining('remove app-meta-demo')]);
+    // Nothing newer is offered: apk is not run.
+    expect((await store.run('upgrade', { package: 'demo' })).state).toBe('done');
     expect(Object.keys(await store.packages())).toContain('demo-app');
   });
 

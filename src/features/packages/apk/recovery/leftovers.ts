@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { lstat, readdir, readlink, rm, rmdir } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
+import { followTrusted } from '../../../../device/private-folder.ts';
 import { readInstalled, type InstalledRecord, type RecordedFile } from '../records/installed-db.ts';
 import type { Locations } from '../records/locations.ts';
 import type { TransactionRecord } from './transaction-record.ts';
@@ -123,21 +124,33 @@ export async function removeLeftovers(
       if (mine.has(path)) owned.add(path);
     },
   });
-  for (const path of mine) if (!owned.has(path)) await rm(join(root, path), { force: true });
+  for (const path of mine) if (!owned.has(path)) await removeFile(join(root, path));
   const folders = new Set(names.flatMap((name) => created[name]?.folders ?? []));
   for (const folder of [...mine].map((path) => dirname(path))) {
     await removeTemporary(join(root, folder));
   }
   for (const path of [...folders].sort().reverse()) {
     await removeTemporary(join(root, path));
+    const above = await trustedFolder(dirname(join(root, path)));
     // One that is not empty has something of somebody else's.
-    await rmdir(join(root, path)).catch(() => undefined);
+    if (above !== undefined) await rmdir(join(above, basename(path))).catch(() => undefined);
   }
   await removeDeadLinks(root, mine);
 }
 
 async function removeTemporary(folder: string): Promise<void> {
-  for (const file of await findTemporary(folder)) await rm(file, { force: true });
+  for (const file of await findTemporary(folder)) await removeFile(file);
+}
+
+/** Where others can write, a folder may have become a link that leads root elsewhere. */
+export async function removeFile(path: string): Promise<void> {
+  const folder = await trustedFolder(dirname(path));
+  if (folder !== undefined) await rm(join(folder, basename(path)), { force: true });
+}
+
+/** @returns undefined for one that is gone, or that somebody else can replace on the way */
+function trustedFolder(path: string): Promise<string | undefined> {
+  return followTrusted(path, undefined).catch(() => undefined);
 }
 
 /** Under these names apk writes a file before it renames it. */

@@ -1,4 +1,3 @@
-import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { run } from '../../../../device/exec.ts';
 import type { RunResult } from '../../../../device/command.ts';
@@ -10,6 +9,7 @@ import {
   findLeftovers,
   findTemporary,
   isClean,
+  removeFile,
   removeLeftovers,
   type Leftovers,
 } from './leftovers.ts';
@@ -112,6 +112,6 @@ export async function removeUnfinished(
     (await Promise.all(folders.map((folder) => findTemporary(join(root, folder))))).flat();
   if ((await find()).length === 0) return;
   await withLock(locations.lock, environment, async () => {
-    for (const file of await find()) await rm(file, { force: true });
+    for (const file of await find()) await removeFile(file);
   });
 }

@@ -1,0 +1,78 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import { describe, expect, onTestFinished, test } from 'vitest';
+
+import { toApkPackage } from '../../../device/apk-device/apk-conversion.ts';
+import { runCommand } from '../../../device/command.ts';
+import { largePackage } from '../../../device/packages/awkward-packages.ts';
+import { openApkStore, type ApkStore } from './open-store.ts';
+
+const MIB = 1024 ** 2;
+
+/** A device on a disk of its own, with a package of 3 MiB in its feed. */
+async function openSmallStore(sizeMiB: number): Promise<{ store: ApkStore; folder: string }> {
+  const folder = await mkdtemp(join(tmpdir(), 'depotd-small-'));
+  await mount(folder, sizeMiB);
+  const large = toApkPackage(largePackage(3 * MIB));
+  const store = await openApkStore({ directory: join(folder, 'device'), packages: [large] });
+  onTestFinished(async () => {
+    await store.close();
+    await runCommand(['umount', '-l', folder]);
+    await rm(folder, { recursive: true, force: true });
+  });
+  return { store, folder };
+}
+
+async function mount(folder: string, sizeMiB: number): Promise<void> {
+  await runCommand(['mount', '-t', 'tmpfs', '-o', `mode=755,size=${sizeMiB}m`, 'tmpfs', folder]);
+}
+
+const STATE = [{}, ['base-files', 'busybox', 'libc']];
+
+describe.skipIf(process.getuid?.() !== 0)('when room is short', () => {
+  test('a package that does not fit is refused with the bytes, and nothing changes', async () => {
+    const { store } = await openSmallStore(4);
+
+    const { state, error } = await store.run('install', { package: 'large' });
+
+    expect([state, error]).toEqual([
+      'failed',
+      expect.stringMatching(/cannot install large: it needs 3\d+ bytes and 1048576 to spare/),
+    ]);
+    expect([await store.packages(), await store.device.world()]).toEqual(STATE);
+    expect((await store.run('install', { package: 'virt' })).state).toBe('done');
+  });
+
+  test('a disk that is full up to the reserve takes no job, and the next one works', async () => {
+    const { store, folder } = await openSmallStore(4);
+    const filler = join(folder, 'filler');
+    await writeFile(filler, Buffer.alloc(8 * MIB)).catch(() => undefined);
+
+    const answer = await store.daemon.post('admin/store/install', { package: 'virt' });
+    const { task_id: id } = (await answer.json()) as { task_id?: string };
+    if (id !== undefined) expect((await store.daemon.finished(id)).state).toBe('failed');
+    expect([await store.packages(), await store.device.world()]).toEqual(STATE);
+
+    await rm(filler);
+    expect((await store.run('install', { package: 'virt' })).state).toBe('done');
+  });
+
+  test('a cache that is too small is replaced by the disk until all is installed', async () => {
+    const { store } = await openSmallStore(16);
+    const cache = join(store.device.root, 'tmp/cache/apk');
+    await mount(cache, 1);
+    onTestFinished(async () => {
+      await runCommand(['umount', '-l', cache]);
+    });
+    await store.device.apk('update');
+
+    const { state, log } = await store.run('install', { package: 'large' });
+
+    expect([state, log]).toEqual(['done', expect.stringContaining('until they are installed')]);
+    expect(await store.packages()).toEqual({ large: '1.0-r1' });
+    const left = await runCommand(['find', join(store.device.root, 'etc/depotd/apk/cache')]);
+    expect(left.stdout).toBe('');
+  });
+});
