@@ -160,6 +160,7 @@ function checkNames(command: CommandName, names: readonly string[]): void {
 const WORDS: Partial<Record<CommandName, Readonly<Record<string, readonly [number, number]>>>> = {
   plan: { install: [1, Infinity], remove: [1, Infinity], upgrade: [0, Infinity] },
   feeds: { add: [2, 2], remove: [1, 1], on: [1, 1], off: [1, 1] },
+  fleet: { on: [0, 0], off: [0, 0], poll: [0, 0], confirm: [0, 1], decline: [0, 1] },
   completion: Object.fromEntries(SHELLS.map((shell) => [shell, [0, 0] as const])),
 };
 

@@ -2,6 +2,7 @@ import { clientEnvironment, VERSION } from '../config/environment.ts';
 import { DepotError, reasonOf } from '../errors.ts';
 import { createClient } from './client.ts';
 import { parseCommandLine, type Invocation } from './command-line.ts';
+import { showFleet } from './commands/fleet.ts';
 import { feeds, showLog, stopTask, submitJobs } from './commands/jobs.ts';
 import { howToLogIn, logIn, logOut, setPassword, type LoginContext } from './commands/login.ts';
 import { planCommand } from './commands/plan.ts';
@@ -23,6 +24,7 @@ const RUN: Record<CommandName, (context: LoginContext) => Promise<number>> = {
   info: showDetails,
   plan: planCommand,
   feeds,
+  fleet: showFleet,
   doctor: diagnose,
   device: showDevice,
   version: showVersions,

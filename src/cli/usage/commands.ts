@@ -110,6 +110,12 @@ export const COMMANDS = {
     names: [1, 1],
     options: [],
   },
+  fleet: {
+    form: '[on | off | poll | confirm [ACTION] | decline [ACTION]]',
+    meaning: 'the server that rolls out to many devices, and whether it may act on this one',
+    names: [0, 2],
+    options: [],
+  },
   doctor: {
     form: '',
     meaning: 'what is wrong with the device; exit code 1 if something is',

@@ -8,6 +8,7 @@ export type Shell = (typeof SHELLS)[number];
 const FIXED_WORDS: Readonly<Record<string, readonly string[]>> = {
   plan: ['install', 'remove', 'upgrade'],
   feeds: ['add', 'remove', 'on', 'off'],
+  fleet: ['on', 'off', 'poll', 'confirm', 'decline'],
   completion: SHELLS,
   help: COMMAND_NAMES,
 };

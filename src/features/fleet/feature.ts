@@ -55,6 +55,10 @@ export async function createFleetFeature(
     },
     health: () => Promise.resolve({ facts: { fleet: factsOf(settings(), opened) } }),
     metrics: () => (opened === undefined ? [] : opened.metrics()),
+    checks: async () =>
+      (await import('./checks.ts')).fleetChecks(() =>
+        settings().server === '' ? undefined : opened,
+      ),
     start: begin,
     reload: begin,
     close: async () => opened?.close(),

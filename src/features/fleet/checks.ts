@@ -1,0 +1,36 @@
+import type { DeviceCheck, Finding } from '../device-check.ts';
+import type { OpenFleet } from './open-fleet.ts';
+
+/** What the polls have shown; none is sent for this. */
+export function fleetChecks(opened: () => OpenFleet | undefined): readonly DeviceCheck[] {
+  return [{ id: 'fleet', run: () => Promise.resolve(judge(opened())) }];
+}
+
+function judge(opened: OpenFleet | undefined): Finding {
+  if (opened === undefined) return { state: 'skipped', message: 'fleet.server is not set' };
+  const { agent, fleet } = opened;
+  const { failures, lastError, polledAt } = fleet.known;
+  if (!agent.isOn()) return { state: 'ok', message: 'the fleet server is switched off' };
+  if (failures > 0) {
+    return {
+      state: 'warning',
+      message: `${failures} polls in a row have failed: ${lastError ?? 'nobody answers'}`,
+      remedy: 'check the network, fleet.server, fleet.token_file and fleet.ca_file',
+    };
+  }
+  const unreported = fleet.records
+    .all()
+    .filter(({ end, isReported }) => end !== undefined && !isReported);
+  if (unreported.length > 0) {
+    return {
+      state: 'warning',
+      message: `the fleet server does not know yet how ${unreported.length} actions ended`,
+      remedy: 'wait for the next poll, or ask for one: depotctl fleet poll',
+    };
+  }
+  const message =
+    polledAt === undefined
+      ? 'the fleet server has not been asked since the start'
+      : 'the fleet server answered when it was last asked';
+  return { state: 'ok', message };
+}
