@@ -1,5 +1,11 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import {
+  createServer,
+  type IncomingMessage,
+  type RequestListener,
+  type ServerResponse,
+} from 'node:http';
+import { createServer as createTlsServer, type ServerOptions as TlsOptions } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 
@@ -26,7 +32,17 @@ export interface StandIn extends FleetServer {
   readonly change: (action: string, how: Assignment) => void;
 }
 
-export async function createStandIn({ sleep = '00:05:00' } = {}): Promise<StandIn> {
+export interface StandInOptions {
+  /** The interval of polls, `HH:mm:ss`. */
+  sleep?: string;
+  /** Serves https instead. */
+  tls?: TlsOptions;
+}
+
+export async function createStandIn({
+  sleep = '00:05:00',
+  tls,
+}: StandInOptions = {}): Promise<StandIn> {
   let state: State = {
     tokens: new Map(),
     sets: new Map(),
@@ -35,13 +51,14 @@ export async function createStandIn({ sleep = '00:05:00' } = {}): Promise<StandI
     lastId: 0,
   };
   const requests: string[] = [];
-  const server = createServer((request, response) => {
+  const handle: RequestListener = (request, response) => {
     requests.push(`${request.method ?? ''} ${request.url ?? ''}`);
     if (standIn.intercept?.(request, response) === true) return;
     void answer({ state, sleep, standIn }, request, response).catch((error: unknown) => {
       response.writeHead(500).end(String(error));
     });
-  });
+  };
+  const server = tls === undefined ? createServer(handle) : createTlsServer(tls, handle);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
   const nextId = (): string => String((state.lastId += 1));
@@ -54,7 +71,7 @@ export async function createStandIn({ sleep = '00:05:00' } = {}): Promise<StandI
   };
 
   const standIn: StandIn = {
-    url: `http://127.0.0.1:${port}`,
+    url: tls === undefined ? `http://127.0.0.1:${port}` : `https://localhost:${port}`,
     tenant: TENANT,
     requests,
     intercept: undefined,

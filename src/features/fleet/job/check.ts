@@ -10,6 +10,7 @@ import { remedyOf, type Problem } from '../../packages/problem.ts';
 import { checkAllowed } from '../work/permission.ts';
 import { readVerificationKey } from '../work/signature.ts';
 import type { Work } from '../work/work.ts';
+import { changedConfig } from './settings-steps.ts';
 import type { FleetJobTools } from './tools.ts';
 
 /** The package that this program comes in. */
@@ -201,5 +202,7 @@ async function readConfigs(
     }
     configs[config] = text;
   }
+  // What cannot be set is said now.
+  for (const [config, text] of Object.entries(configs)) changedConfig(text, config, settings);
   return configs;
 }

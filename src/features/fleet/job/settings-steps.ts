@@ -20,7 +20,7 @@ export function settingsSteps(tools: FleetJobTools, { work, key }: Task): Step[]
       act: async ({ note }) => {
         const before = (await tools.baseline.read(key))?.configs ?? {};
         for (const [config, text] of Object.entries(before)) {
-          await writeConfig(tools, config, changed(text, config, work.settings));
+          await writeConfig(tools, config, changedConfig(text, config, work.settings));
         }
         await note(`set ${Object.keys(work.settings).join(', ')}`);
         return undefined;
@@ -54,7 +54,8 @@ async function writeConfig({ paths }: FleetJobTools, config: string, text: strin
   await rewriteFile(join(paths.uciDir, config), text);
 }
 
-function changed(text: string, config: string, settings: Work['settings']): string {
+/** @throws DepotError internal if the file is written so that an option cannot be set */
+export function changedConfig(text: string, config: string, settings: Work['settings']): string {
   return Object.entries(settings).reduce((result, [name, value]) => {
     const [file, section = '', option = ''] = name.split('.');
     // The type is not used: the check found the section there.
