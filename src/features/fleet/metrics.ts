@@ -11,7 +11,7 @@ export function fleetMetrics({
   agent: Agent;
   fleet: Fleet;
 }): Metric[] {
-  const { counts, polledAt, nextPollAt, failures } = known;
+  const { counts, polledAt, nextPollAt, failures, freeBytes } = known;
   const all = records.all();
   const gauge = (name: string, help: string, value: number): Metric => ({
     name: `depotd_fleet_${name}`,
@@ -34,6 +34,9 @@ export function fleetMetrics({
       'Ends that the server does not have yet.',
       all.filter((record) => !isOpen(record) && !record.isReported).length,
     ),
+    ...(freeBytes === undefined
+      ? []
+      : [gauge('free_bytes', 'Free for packages, at the last poll.', freeBytes)]),
     {
       name: 'depotd_fleet_polls_total',
       type: 'counter',

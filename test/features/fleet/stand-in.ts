@@ -43,13 +43,7 @@ export async function createStandIn({
   sleep = '00:05:00',
   tls,
 }: StandInOptions = {}): Promise<StandIn> {
-  let state: State = {
-    tokens: new Map(),
-    sets: new Map(),
-    actions: new Map(),
-    attributes: new Map(),
-    lastId: 0,
-  };
+  let state = emptyState();
   const requests: string[] = [];
   const handle: RequestListener = (request, response) => {
     requests.push(`${request.method ?? ''} ${request.url ?? ''}`);
@@ -120,6 +114,16 @@ export async function createStandIn({
       }),
   };
   return standIn;
+}
+
+function emptyState(): State {
+  return {
+    tokens: new Map(),
+    sets: new Map(),
+    actions: new Map(),
+    attributes: new Map(),
+    lastId: 0,
+  };
 }
 
 interface Exchange {

@@ -13,7 +13,6 @@ export async function configData(fleet: Fleet): Promise<Record<string, string>> 
   const { manager, paths, settings } = fleet;
   const { tags, report_apps: reportApps } = settings();
   const release = await releaseOf(paths.onDevice('/etc/openwrt_release'));
-  const { bavail, bsize } = await statfs(paths.root);
   const own: [string, string][] = [
     ['model', await firstLine(paths.onDevice('/tmp/sysinfo/model'))],
     ['release', release.get('DISTRIB_RELEASE') ?? ''],
@@ -21,7 +20,7 @@ export async function configData(fleet: Fleet): Promise<Record<string, string>> 
     ['arch', await manager.architecture()],
     ['depotd', VERSION],
     ['package_manager', manager.name],
-    ['free_mb', String(Math.floor((bavail * bsize) / MIB))],
+    ['free_mb', String(Math.floor((await freeBytes(paths.root)) / MIB))],
     ...tags.map((tag): [string, string] => [
       `tag.${tag.slice(0, tag.indexOf('='))}`,
       tag.slice(tag.indexOf('=') + 1),
@@ -33,6 +32,11 @@ export async function configData(fleet: Fleet): Promise<Record<string, string>> 
   return Object.fromEntries(
     fitting.map(([key, value]) => [key.slice(0, MOST_CHARACTERS), value.slice(0, MOST_CHARACTERS)]),
   );
+}
+
+export async function freeBytes(folder: string): Promise<number> {
+  const { bavail, bsize } = await statfs(folder);
+  return bavail * bsize;
 }
 
 /** By the packages that carry the apps' descriptions. */

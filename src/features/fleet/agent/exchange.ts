@@ -2,7 +2,7 @@ import { reasonOf } from '../../../errors.ts';
 import { unixNow } from '../../../jobs/job.ts';
 import type { Poll } from '../ddi/schemas.ts';
 import { handleCancel, handleConfirmation } from './consent.ts';
-import { configData } from './config-data.ts';
+import { configData, freeBytes } from './config-data.ts';
 import { handleDeployment } from './deployment.ts';
 import type { Fleet, Server } from './fleet.ts';
 import { adoptEndedJobs } from './jobs.ts';
@@ -22,6 +22,7 @@ export async function exchange(fleet: Fleet, server: Server): Promise<void> {
   await reportEnds(fleet, server);
   const answer = await server.client.poll(known.etag);
   known.polledAt = unixNow();
+  known.freeBytes = await freeBytes(fleet.paths.root);
   if (answer === 'unchanged') known.counts.polls.unchanged += 1;
   else {
     known.counts.polls.ok += 1;

@@ -56,6 +56,8 @@ export interface Known {
   /** Notices that an action was sent in this run of the daemon, by its key. */
   notices: Map<string, Notices>;
   counts: Counts;
+  /** For packages, at the last exchange. */
+  freeBytes: number | undefined;
 }
 
 export interface Offered extends Urgency {
@@ -85,7 +87,6 @@ export interface Notices {
 export interface Counts {
   polls: { ok: number; unchanged: number; failed: number };
   reports: Map<string, number>;
-  ends: Map<string, number>;
   downloadedBytes: number;
 }
 
@@ -103,10 +104,10 @@ export function createKnown(): Known {
     asking: undefined,
     whole: new Set(),
     notices: new Map(),
+    freeBytes: undefined,
     counts: {
       polls: { ok: 0, unchanged: 0, failed: 0 },
       reports: new Map(),
-      ends: new Map(),
       downloadedBytes: 0,
     },
   };
