@@ -5,6 +5,7 @@ import { createDisksFeature } from './features/disks/feature.ts';
 import type { Feature, FeatureContext } from './features/feature.ts';
 import { createFleetFeature } from './features/fleet/feature.ts';
 import { FLEET_SECTION } from './features/fleet/options.ts';
+import { createFeedsFeature } from './features/feeds/feature.ts';
 import { createForgeFeature } from './features/forge/feature.ts';
 import { FORGE_SECTION } from './features/forge/options.ts';
 import { createIconsFeature } from './features/icons/feature.ts';
@@ -40,6 +41,7 @@ export async function createFeatures(context: FeatureContext): Promise<readonly 
     createPlanFeature(packages.tools),
     createAppStatusFeature(context, packages.tools),
     createDisksFeature(context),
+    createFeedsFeature(context, packages.tools),
     createIconsFeature(context),
     createStoreFeature(context, packages.tools),
     createContainerDataFeature(context),

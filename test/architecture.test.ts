@@ -50,6 +50,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
 /** What the folders of package managers may import of the feature that they lie in: their port. */
 const MANAGERS = /^features\/packages\/(opkg|apk)$/;
 const PORT = [
+  'src/features/packages/feed-settings.ts',
   'src/features/packages/diagnosis.ts',
   'src/features/packages/package-manager.ts',
   'src/features/packages/package-database.ts',
@@ -62,6 +63,7 @@ const PORT = [
 /** What one feature may take of another; the rest of it is its own affair. */
 const OFFERED = [
   'src/features/icons/icon-names.ts',
+  'src/features/packages/feed-settings.ts',
   'src/features/packages/names.ts',
   'src/features/packages/package-manager.ts',
   'src/features/packages/package-database.ts',

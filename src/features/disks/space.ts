@@ -1,5 +1,4 @@
-import { statfs } from 'node:fs/promises';
-import { within } from '../../device/time-limit.ts';
+import { readSpace } from '../../device/mounts.ts';
 
 /** How full a device is; nothing for one that is not mounted, or does not answer. */
 export interface Space {
@@ -8,8 +7,6 @@ export interface Space {
   free_bytes?: number;
   mounts: readonly string[];
 }
-
-const LIMIT_MS = 500;
 
 /** Adds mounts and space; the first mount of a device says how full it is (statvfs(3)). */
 export async function withSpace<Item extends object>(
@@ -24,8 +21,6 @@ export async function withSpace<Item extends object>(
 }
 
 async function spaceIn(path: string | undefined): Promise<Omit<Space, 'mounts'>> {
-  const found = path === undefined ? undefined : await within(LIMIT_MS, () => statfs(path));
-  if (found === undefined) return {};
-  const { blocks, bfree, bavail, bsize } = found;
-  return { used_bytes: (blocks - bfree) * bsize, free_bytes: bavail * bsize };
+  const space = path === undefined ? undefined : await readSpace(path);
+  return space === undefined ? {} : { used_bytes: space.usedBytes, free_bytes: space.freeBytes };
 }

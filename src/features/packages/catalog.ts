@@ -1,11 +1,11 @@
 import { mkdir } from 'node:fs/promises';
 import { reasonOf } from '../../errors.ts';
-import { createMetaFiles } from './meta-files.ts';
+import { createMetaFiles } from './app-meta/meta-files.ts';
 import { isPresent, type PackageDatabase } from './package-database.ts';
 import type { PackageManager } from './package-manager.ts';
 import { etagOf } from '../../http/etag.ts';
 import type { Log } from '../../log.ts';
-import { appItem, parseAppMeta, type AppItem, type AppMeta } from './app-meta.ts';
+import { appItem, parseAppMeta, type AppItem, type AppMeta } from './app-meta/app-meta.ts';
 import { isPackageName, metaPackageOf, type PackageName } from './names.ts';
 import { createPacedLooks } from './paced-looks.ts';
 

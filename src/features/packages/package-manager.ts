@@ -3,6 +3,7 @@ import type { Paths } from '../../device/paths.ts';
 import type { Act, Step, StepContext } from '../../jobs/plan.ts';
 import type { FeatureContext, HealthReport } from '../feature.ts';
 import type { Diagnosis } from './diagnosis.ts';
+import type { Feed, FeedSettings } from './feed-settings.ts';
 import type { PackageListing } from './listing.ts';
 import type { FailedCommand, Failure } from './failure.ts';
 import type { PackageDatabase } from './package-database.ts';
@@ -67,6 +68,7 @@ export interface PackageManager {
   /** What has to happen around a command that changes packages, and in the repair. */
   around: TransactionSteps;
   lists: FeedLists;
+  feeds: FeedSettings;
   files: PackageFiles;
   selfUpgrade: SelfUpgradeSupport;
   diagnosis: Diagnosis;
@@ -146,11 +148,6 @@ export interface Repair {
   came: readonly string[];
   /** To be configured once more. */
   half: readonly string[];
-}
-
-export interface Feed {
-  name: string;
-  url: string;
 }
 
 /** The lists of what feeds offer. One that cannot be fetched well leaves the one that was there. */

@@ -1,7 +1,6 @@
-import { readFile, stat, statfs } from 'node:fs/promises';
-import { parseMountTable, type MountEntry } from '../../device/mounts.ts';
+import { readFile } from 'node:fs/promises';
+import { parseMountTable, readSpace, type MountEntry } from '../../device/mounts.ts';
 import type { Paths } from '../../device/paths.ts';
-import { within } from '../../device/time-limit.ts';
 
 export interface StorageItem {
   /** Where it is mounted on the device. */
@@ -12,9 +11,6 @@ export interface StorageItem {
   /** `system`: what the device runs from; `overlay`: what changes it; `data`: any other disk. */
   role: 'system' | 'overlay' | 'data';
 }
-
-/** A disk that does not answer within this is left out. */
-const LIMIT_MS = 500;
 
 /**
  * The file systems that matter to an owner. OpenWrt runs from a read-only image, `/rom`, and writes
@@ -28,8 +24,10 @@ export async function readStorage(
   const wanted = [...systemMounts(paths, mounts), ...dataMounts(paths, mounts)];
   const items = await Promise.all(
     wanted.map(async ({ mount, role }) => {
-      const size = await sizeOf(paths.onDevice(mount));
-      return size === undefined ? [] : [{ mount, ...size, role }];
+      const space = await readSpace(paths.onDevice(mount));
+      if (space === undefined) return [];
+      const { totalBytes, freeBytes } = space;
+      return [{ mount, total_bytes: totalBytes, free_bytes: freeBytes, role }];
     }),
   );
   return items.flat();
@@ -56,14 +54,5 @@ function dataMounts({ isLive, onDevice }: Paths, mounts: readonly MountEntry[]):
     if (!source.startsWith('/dev/') || type === 'squashfs' || seen.has(device)) return [];
     seen.add(device);
     return [{ mount: path, role: 'data' }];
-  });
-}
-
-/** Nothing for what is no folder, or does not answer. */
-async function sizeOf(path: string) {
-  return within(LIMIT_MS, async () => {
-    if (!(await stat(path)).isDirectory()) return undefined;
-    const { blocks, bavail, bsize } = await statfs(path);
-    return { total_bytes: blocks * bsize, free_bytes: bavail * bsize };
   });
 }

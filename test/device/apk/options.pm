@@ -15,7 +15,7 @@ my %GLOBAL = (
     'force-broken-world' => 'flag', 'force-missing-repositories' => 'flag',
     'force-no-chroot' => 'flag', 'force-overwrite' => 'flag', 'interactive' => 'switch',
     logfile => 'switch', network => 'switch', 'preserve-env' => 'switch', progress => 'switch',
-    'progress-fd' => 'word', purge => 'switch', quiet => 'flag', root => 'word', sync => 'switch',
+    'keys-dir' => 'word', 'progress-fd' => 'word', purge => 'switch', quiet => 'flag', 'repositories-file' => 'word', root => 'word', sync => 'switch',
     timeout => 'word', 'update-cache' => 'flag', verbose => 'count', version => 'flag', wait => 'word',
 );
 my %GLOBAL_LETTER = (f => '', h => '', i => 'interactive', p => 'root', q => 'quiet', U => 'update-cache',
@@ -55,8 +55,8 @@ my %LETTER = (
 # What the real program knows besides.
 my %REFUSED = map { $_ => 1 } qw(
     arch cache cache-packages check-certificate force force-binary-stdout force-non-repository
-    force-old-apk force-refresh help keys-dir legacy-info pretty-print preupgrade-depends print-arch
-    repositories-file repository repository-config root-tmpfs uvol-manager initramfs-diskless-boot
+    force-old-apk force-refresh help legacy-info pretty-print preupgrade-depends print-arch
+    repository repository-config root-tmpfs uvol-manager initramfs-diskless-boot
     overlay-from-stdin initdb latest no-chown usermode depends directory-permissions xattr ignore preupgrade
     preupgrade-only prune self-upgrade self-upgrade-only search summarize orphaned origin providers
     upgradeable built-after link stdout);

@@ -38,7 +38,8 @@ sub listed_urls {
     my ($run) = @_;
     my @files = sort glob("\Q$run->{root}\E/etc/apk/repositories.d/*.list");
     my @urls;
-    for my $path ("$run->{root}/etc/apk/repositories", @files) {
+    my @paths = defined $run->{repositories_file} ? $run->{repositories_file} : ("$run->{root}/etc/apk/repositories", @files);
+    for my $path (@paths) {
         open(my $file, '<', $path) or next;
         while (my $line = <$file>) {
             next if $line =~ /^(?:#|\s*$)/;
@@ -165,7 +166,8 @@ sub open_index {
     return (undef, $BAD_FORMAT) if !$index;
     return ($index->{content}, undef) if $run->{allow_untrusted};
     my ($signature) = grep { $_->{name} =~ /^\.SIGN\.RSA256\./ } @entries;
-    my $key = $signature ? "$run->{root}/etc/apk/keys/" . $signature->{name} =~ s/^\.SIGN\.RSA256\.//r : '';
+    my $keys = $run->{keys_dir} // "$run->{root}/etc/apk/keys";
+    my $key = $signature ? "$keys/" . $signature->{name} =~ s/^\.SIGN\.RSA256\.//r : '';
     return (undef, 'UNTRUSTED signature') if !$signature || $key =~ m{/\.\.?/} || !-f $key;
     my $signed = { key => $key, signature => $signature->{content}, content => $streams->[-1]{packed} };
     return (undef, 'BAD signature') if !is_signed($run, $signed);

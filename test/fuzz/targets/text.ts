@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 
 import { parseEvents } from '../../../src/cli/server-events.ts';
-import { appItem, parseAppMeta } from '../../../src/features/packages/app-meta.ts';
+import { appItem, parseAppMeta } from '../../../src/features/packages/app-meta/app-meta.ts';
 import { parseStanzas } from '../../../src/features/packages/opkg/stanza.ts';
 import { endsWell, parseStatus } from '../../../src/features/packages/opkg/status-file.ts';
 import { parseLsblk } from '../../../src/features/disks/lsblk.ts';

@@ -5,6 +5,7 @@ import { readPackageFile } from './package-file/apk-file.ts';
 import { compareVersions } from './compare-versions.ts';
 import { createDiagnosis } from './diagnosis.ts';
 import { readFeeds } from './feeds.ts';
+import { createFeedSettings } from './feed-settings.ts';
 import { openInstallation, type Installation } from './installation.ts';
 import { createListing } from './listing.ts';
 import { createLists } from './lists.ts';
@@ -58,6 +59,7 @@ export function createApk(context: BackendContext): PackageManager {
         return { name, version, depends };
       },
     },
+    feeds: createFeedSettings({ paths, locations, commands }),
     diagnosis: createDiagnosis(installation),
     selfUpgrade: {
       pack: (name, target) => packInstalled({ name, target, root: paths.root, locations }),

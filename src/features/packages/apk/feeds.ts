@@ -1,6 +1,8 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { FailedFeed, Feed } from '../package-manager.ts';
+import type { Feed } from '../feed-settings.ts';
+import type { FailedFeed } from '../package-manager.ts';
+import { nameFeeds } from './feed-names.ts';
 
 /** What the lists of feeds say, and what in them is none. */
 export interface ConfiguredFeeds {
@@ -9,34 +11,95 @@ export interface ConfiguredFeeds {
   garbage: readonly FailedFeed[];
 }
 
+/** A line that names a feed; one that is commented out stands for a feed that is switched off. */
+export interface FeedEntry extends Feed {
+  /** Without its folder. */
+  file: string;
+  /** Index of its line. */
+  index: number;
+  isEnabled: boolean;
+}
+
+export interface GarbageEntry {
+  file: string;
+  index: number;
+  text: string;
+  reason: string;
+}
+
 /**
  * Reads `repositories.d/*.list` as apk does (apk-repositories(5)): an address a line, with a
  * keyword or a tag before it. apk warns of a line that it does not know and goes on without the
  * feed, so that the owner finds packages gone.
  */
 export async function readFeeds(folder: string): Promise<ConfiguredFeeds> {
+  const { entries, garbage } = await readEntries(folder);
+  return {
+    feeds: entries.flatMap(({ name, url, isEnabled }) => (isEnabled ? [{ name, url }] : [])),
+    garbage: garbage.map(({ file, index, text, reason }) => ({
+      feed: { name: `${file}:${index + 1}`, url: text },
+      reason,
+    })),
+  };
+}
+
+/** The same with feeds that are switched off, and where each stands. */
+export async function readEntries(
+  folder: string,
+): Promise<{ entries: FeedEntry[]; garbage: GarbageEntry[] }> {
   const files = (await readdir(folder).catch(() => []))
     .filter((name) => name.endsWith('.list') && !name.startsWith('.'))
     .sort();
-  const feeds: Feed[] = [];
-  const garbage: FailedFeed[] = [];
+  const found: (Omit<FeedEntry, 'name'> & { ownName: string | undefined })[] = [];
+  const garbage: GarbageEntry[] = [];
   for (const file of files) {
-    const text = await readFile(join(folder, file), 'utf8').catch(() => '');
-    text.split('\n').forEach((line, index) => {
+    const lines = (await readFile(join(folder, file), 'latin1').catch(() => '')).split('\n');
+    lines.forEach((line, index) => {
       const entry = parseLine(line);
       if (entry === undefined) return;
-      const name = `${file}:${index + 1}`;
-      if ('url' in entry) feeds.push({ name, url: entry.url });
-      else garbage.push({ feed: { name, url: line.trim().slice(0, 80) }, reason: entry.fault });
+      if ('url' in entry) {
+        found.push({ ...entry, file, index, ownName: nameIn(lines[index - 1] ?? '') });
+      } else {
+        garbage.push({ file, index, text: line.trim().slice(0, 80), reason: entry.fault });
+      }
     });
   }
-  return { feeds, garbage };
+  const names = nameFeeds(found);
+  const entries = found.map(({ file, index, url, isEnabled }, number) => ({
+    name: names[number] ?? url,
+    url,
+    file,
+    index,
+    isEnabled,
+  }));
+  return { entries, garbage };
+}
+
+/** What stands above the line of a feed that was added under a name: apk itself knows none. */
+const NAME_MARK = '# feed: ';
+
+export function nameLine(name: string): string {
+  return `${NAME_MARK}${name}`;
+}
+
+export function nameIn(line: string): string | undefined {
+  return line.startsWith(NAME_MARK) ? line.slice(NAME_MARK.length).trim() : undefined;
 }
 
 const KEYWORDS = ['ndx', 'v2', 'v3'];
+/** Names for examples (RFC 2606), as in the comment that OpenWrt ships. */
+const EXAMPLE = /^https?:\/\/([^/]*\.)?example\.(com|net|org)(\/|$)/;
+
+type Line = { url: string; isEnabled: boolean } | { fault: string };
 
 /** @returns undefined for a line that says nothing */
-function parseLine(line: string): { url: string } | { fault: string } | undefined {
+function parseLine(line: string): Line | undefined {
+  const [, off] = /^#+\s*(\S+:\/\/\S+)\s*$/.exec(line) ?? [];
+  const isOff = off !== undefined && !EXAMPLE.test(off);
+  return isOff ? { url: off, isEnabled: false } : parseActive(line);
+}
+
+function parseActive(line: string): Line | undefined {
   const words = line.trim().split(/\s+/);
   const [first = ''] = words;
   if (first === '' || first === 'set' || line.startsWith('#')) return undefined;
@@ -44,7 +107,7 @@ function parseLine(line: string): { url: string } | { fault: string } | undefine
     return { fault: `"${first.slice(0, 40)}" is no feed` };
   }
   const url = words.find((word) => !KEYWORDS.includes(word) && !isTag(word)) ?? '';
-  return isAddress(url) ? { url } : { fault: 'it has no address' };
+  return isAddress(url) ? { url, isEnabled: true } : { fault: 'it has no address' };
 }
 
 function isTag(word: string): boolean {

@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Paths } from '../../../device/paths.ts';
-import type { Feed } from '../package-manager.ts';
+import type { Feed } from '../feed-settings.ts';
 
 /**
  * What of opkg's configuration matters to readers of its database. Paths are where they are to be
@@ -68,7 +68,8 @@ async function releaseArchitectures(paths: Paths): Promise<OpkgConfig['architect
 
 const DEFAULT_LISTS_DIR = '/usr/lib/opkg/lists';
 
-async function configFiles({ onDevice, isLive }: Paths): Promise<string[]> {
+/** The files that opkg reads, in its order. */
+export async function configFiles({ onDevice, isLive }: Paths): Promise<string[]> {
   const folder = onDevice('/etc/opkg');
   const names = await readdir(folder).catch(() => []);
   const files = names

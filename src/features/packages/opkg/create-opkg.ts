@@ -7,6 +7,7 @@ import { compareVersions } from './compare-versions.ts';
 import { preferredArchitecture } from './config.ts';
 import { createDiagnosis } from './diagnosis.ts';
 import { freeBytesFor } from './free-bytes.ts';
+import { createFeedSettings } from './feeds/feed-settings.ts';
 import { openInstallation, statusFileIn } from './installation.ts';
 import { inspectIpk } from './ipk-file.ts';
 import { createListing } from './listing.ts';
@@ -61,6 +62,7 @@ export async function createOpkg(context: BackendContext): Promise<PackageManage
     around: createTransactionSteps(installation, auto),
     lists: createListsBackup({ readConfig, notes }),
     files: { ending: 'ipk', inspect: inspectIpk },
+    feeds: createFeedSettings(paths, readConfig),
     diagnosis: createDiagnosis(installation),
     selfUpgrade: {
       pack: (name, target) => packInstalled({ name, infoDir, destination, target, environment }),

@@ -149,7 +149,8 @@ async function isPackedOrEmpty(file: string): Promise<boolean> {
   return head.length === 0 || (head[0] === 0x1f && head[1] === 0x8b);
 }
 
-async function faultInList(file: string): Promise<string | undefined> {
+/** Why a file is no package list as a feed sends it; undefined for one that is. */
+export async function faultInList(file: string): Promise<string | undefined> {
   let [previous, last] = ['', ''];
   try {
     for await (const paragraph of readParagraphs(file, () => true)) {

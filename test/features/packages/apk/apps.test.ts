@@ -90,7 +90,7 @@ test('update says which feed failed, and upgrades go on from the others', async 
   const { state, error } = await store.run('update');
 
   expect(state).toBe('failed');
-  expect(error).toContain('distfeeds.list:2 (http://127.0.0.1:9/packages.adb): the server cannot');
+  expect(error).toContain('127.0.0.1-9 (http://127.0.0.1:9/packages.adb): the server cannot');
   expect(error).toContain('distfeeds.list:3 (src/gz x y): "src/gz" is no feed');
   expect((await store.run('upgrade', { package: 'demo' })).state).toBe('done');
 });

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 
 import { afterEach, beforeEach, expect, test } from 'vitest';
 
+import { nameFeeds } from '../../../../src/features/packages/apk/feed-names.ts';
 import { readFeeds } from '../../../../src/features/packages/apk/feeds.ts';
 import { parseUpdate } from '../../../../src/features/packages/apk/lists.ts';
 
@@ -13,7 +14,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(folder, { recursive: true }));
 
-test('each address is a feed, by its file and line; other files are none of apk’s', async () => {
+test('each address is a feed, by the end of its address; other files are none of apk’s', async () => {
   await writeFile(
     join(folder, 'distfeeds.list'),
     '# a comment\nhttps://a/packages.adb\n\nndx https://b/packages.adb\n@tag https://c/packages.adb\n',
@@ -23,11 +24,11 @@ test('each address is a feed, by its file and line; other files are none of apk�
 
   expect(await readFeeds(folder)).toEqual({
     feeds: [
-      { name: 'customfeeds.list:2', url: '${V}/x' },
-      { name: 'customfeeds.list:3', url: '/mnt/feed/p.adb' },
-      { name: 'distfeeds.list:2', url: 'https://a/packages.adb' },
-      { name: 'distfeeds.list:4', url: 'https://b/packages.adb' },
-      { name: 'distfeeds.list:5', url: 'https://c/packages.adb' },
+      { name: 'V', url: '${V}/x' },
+      { name: 'feed', url: '/mnt/feed/p.adb' },
+      { name: 'a', url: 'https://a/packages.adb' },
+      { name: 'b', url: 'https://b/packages.adb' },
+      { name: 'c', url: 'https://c/packages.adb' },
     ],
     garbage: [],
   });
@@ -66,5 +67,22 @@ test('an update says which feed failed, and why', () => {
       reason: 'the server answers with an error (unexpected end of file)',
     },
     { url: 'http://c/packages.adb', reason: 'UNTRUSTED signature' },
+  ]);
+});
+
+test('feeds are told apart by as much of their address as that needs', () => {
+  const at = 'https://downloads.openwrt.org/releases/25.12.4';
+  const urls = [
+    `${at}/targets/x86/64/packages/packages.adb`,
+    `${at}/packages/x86_64/base/packages.adb`,
+    `${at}/packages/x86_64/packages/packages.adb`,
+  ];
+  const feeds = urls.map((url) => ({ url, ownName: undefined }));
+  expect(nameFeeds(feeds)).toEqual(['64-packages', 'base', 'x86_64-packages']);
+  expect(nameFeeds([...feeds, { url: 'https://a/x', ownName: 'base' }])).toEqual([
+    '64-packages',
+    'x86_64-base',
+    'x86_64-packages',
+    'base',
   ]);
 });

@@ -1,6 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { fileVersion } from '../../device/file-version.ts';
+import { fileVersion } from '../../../device/file-version.ts';
 
 /** The app meta files, `NAME.json`: what is there, and what one holds. */
 export interface MetaFiles {

@@ -1,0 +1,61 @@
+import { lstat, readFile, readlink, stat } from 'node:fs/promises';
+import { basename, dirname, join, resolve } from 'node:path';
+import { DepotError, reasonOf, systemCode } from '../errors.ts';
+import { replaceFile } from './durable-file.ts';
+import { openTrustedFolder } from './private-folder.ts';
+
+/** Of files that owners edit by hand. */
+const MOST_BYTES = 1024 ** 2;
+/** As the kernel has it (path_resolution(7)). */
+const MOST_LINKS = 40;
+
+/**
+ * Changes a text file that its owner edits by hand, too: whole or not at all, with its mode and
+ * owner as they are. A link in its place is followed if it is root's and leads through what is
+ * root's alone; anything else in its place is let be.
+ * @param edit gets the text as latin1, so that no byte of it is lost; empty if there is no file
+ * @throws DepotError unavailable, no_space
+ */
+export async function editOwnerFile(path: string, edit: (text: string) => string): Promise<void> {
+  const file = await findFile(path);
+  const text = await textOf(file);
+  const next = edit(text ?? '');
+  if (next === text) return;
+  const like = text === undefined ? 0o644 : await ownershipOf(file);
+  await replaceFile(file, Buffer.from(next, 'latin1'), like).catch((error: unknown) => {
+    const code = systemCode(error) === 'ENOSPC' ? 'no_space' : 'unavailable';
+    throw new DepotError(code, `cannot write ${path}: ${reasonOf(error)}`, { cause: error });
+  });
+}
+
+async function ownershipOf(file: string): Promise<{ mode: number; uid: number; gid: number }> {
+  const { mode, uid, gid } = await stat(file);
+  return { mode: mode & 0o7777, uid, gid };
+}
+
+/** The file itself: in a folder of root's, behind links of root's. */
+async function findFile(path: string): Promise<string> {
+  let at = path;
+  for (let links = 0; links <= MOST_LINKS; links += 1) {
+    const file = join(await openTrustedFolder(dirname(at), 0o755), basename(at));
+    const entry = await lstat(file).catch(() => undefined);
+    if (entry === undefined || entry.isFile()) return file;
+    if (!entry.isSymbolicLink()) throw unusable(path, 'it is no file');
+    if (entry.uid !== 0 && entry.uid !== process.getuid?.()) {
+      throw unusable(path, `it is a link of the user ${entry.uid}`);
+    }
+    at = resolve(dirname(file), await readlink(file));
+  }
+  throw unusable(path, 'too many links lead there');
+}
+
+async function textOf(file: string): Promise<string | undefined> {
+  const entry = await stat(file).catch(() => undefined);
+  if (entry === undefined) return undefined;
+  if (entry.size > MOST_BYTES) throw unusable(file, `it is larger than ${MOST_BYTES} bytes`);
+  return readFile(file, 'latin1');
+}
+
+function unusable(path: string, why: string): DepotError {
+  return new DepotError('unavailable', `cannot change ${path}: ${why}`);
+}

@@ -1,0 +1,40 @@
+import type { DeviceCheck, Finding } from '../device-check.ts';
+import type { FeedAnswer } from './read-feeds.ts';
+
+/** Whether there are lists to choose packages from, as they were fetched last. */
+export function feedChecks(read: () => Promise<FeedAnswer>): readonly DeviceCheck[] {
+  return [{ id: 'feeds', run: async () => judgeFeeds(await read()) }];
+}
+
+export function judgeFeeds({ feeds, problems }: FeedAnswer): Finding {
+  const [garbage] = problems;
+  if (garbage !== undefined) {
+    return {
+      state: 'error',
+      message: `${garbage.file}:${garbage.line} (${garbage.text}): ${garbage.reason}`,
+      remedy: 'mend or remove that line',
+    };
+  }
+  const enabled = feeds.filter((feed) => feed.enabled);
+  if (enabled.length === 0) {
+    return {
+      state: 'warning',
+      message: 'no feed is set up, so that nothing can be installed',
+      remedy: 'add a feed, or switch one on',
+    };
+  }
+  const missing = enabled.filter(({ updated_at: at }) => at === undefined);
+  const failed = enabled.filter(({ error }) => error !== undefined);
+  const remedy = 'update the lists; if a feed stays away, check its address or switch it off';
+  if (failed.length > 0) {
+    const each = failed.map(({ name, error = '' }) => `${name}: ${error}`);
+    return { state: 'warning', message: `at the last update, ${each.join('; ')}`, remedy };
+  }
+  if (missing.length > 0) {
+    const names = missing.map(({ name }) => name).join(', ');
+    return { state: 'warning', message: `there is no list of ${names}`, remedy };
+  }
+  const oldest = Math.min(...enabled.map(({ updated_at: at = 0 }) => at));
+  const since = new Date(oldest * 1000).toISOString();
+  return { state: 'ok', message: `the lists of ${enabled.length} feeds are there, since ${since}` };
+}

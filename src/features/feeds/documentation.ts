@@ -1,0 +1,66 @@
+import * as v from 'valibot';
+import {
+  integer,
+  jsonOperation,
+  taskOperation,
+  unixSeconds,
+  type FeatureDocumentation,
+} from '../../http/openapi/documentation.ts';
+
+const feed = v.pipe(
+  v.object({
+    name: v.string(),
+    url: v.string(),
+    kind: v.pipe(
+      v.picklist(['system', 'custom']),
+      v.description('system: came with the firmware, and cannot be removed'),
+    ),
+    enabled: v.boolean(),
+    updated_at: v.optional(v.pipe(unixSeconds, v.description('of its list, Unix seconds'))),
+    packages: v.optional(v.pipe(integer, v.description('that this device could install'))),
+    error: v.optional(v.pipe(v.string(), v.description('of the last update of the lists'))),
+    key: v.optional(v.pipe(v.string(), v.description('id of the key that signed its list'))),
+  }),
+  v.title('Feed'),
+);
+
+const feeds = v.pipe(
+  v.object({
+    feeds: v.array(feed),
+    keys: v.array(v.object({ id: v.string(), file: v.string() })),
+    problems: v.pipe(
+      v.array(v.object({ file: v.string(), line: integer, text: v.string(), reason: v.string() })),
+      v.description('lines that the package manager does not understand'),
+    ),
+  }),
+  v.title('Feeds'),
+);
+
+export const FEEDS_DOCUMENTATION: FeatureDocumentation = {
+  tag: 'Feeds',
+  description: 'Where packages come from.',
+  operations: {
+    'GET admin/store/feeds': jsonOperation('listFeeds', {
+      description: 'feeds in the order of their files, keys, and lines that are no feed',
+      schema: feeds,
+      example: {
+        feeds: [
+          {
+            name: 'openwrt_base',
+            url: 'https://downloads.openwrt.org/releases/24.10.4/packages/x86_64/base',
+            kind: 'system',
+            enabled: true,
+            updated_at: 1_795_000_000,
+            packages: 412,
+            key: 'd310c6f2833e97f7',
+          },
+        ],
+        keys: [{ id: 'd310c6f2833e97f7', file: '/etc/opkg/keys/d310c6f2833e97f7' }],
+        problems: [],
+      },
+    }),
+    'POST admin/store/add_feed': taskOperation('addFeed'),
+    'POST admin/store/remove_feed': taskOperation('removeFeed'),
+    'POST admin/store/set_feed': taskOperation('setFeed'),
+  },
+};

@@ -1,0 +1,94 @@
+import { stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { run } from '../../device/exec.ts';
+import { DepotError } from '../../errors.ts';
+import type { Feed, FeedFile } from '../packages/feed-settings.ts';
+import { REMEDIES } from '../packages/problem.ts';
+
+export interface FetchOptions {
+  /** Where the files go. */
+  folder: string;
+  environment: Record<string, string>;
+  signal: AbortSignal;
+}
+
+/** For each file, from the start of the program. */
+const LIMIT_MS = 120_000;
+/** Without a byte. */
+const SILENCE_S = 20;
+const SETTINGS_NAME = 'wgetrc';
+const LOOK_MS = 100;
+/** GNU's wget tries twenty times by itself; uclient-fetch and busybox's read no such file. */
+const SETTINGS = 'tries = 2\nmax_redirect = 5\n';
+
+/**
+ * Fetches by the device's own wget, as opkg and apk do: with its proxy, its certificates and its
+ * resolver. It speaks HTTP and HTTPS alone, so that no redirection leads to a file of the device.
+ * A file that grows beyond its limit ends it.
+ * @throws DepotError command_failed with `download_failed` for its explanation
+ */
+export async function fetchFiles(
+  feed: Feed,
+  files: readonly FeedFile[],
+  options: FetchOptions,
+): Promise<void> {
+  await writeFile(join(options.folder, SETTINGS_NAME), SETTINGS);
+  for (const file of files) {
+    const fault = await fetchFile(file, options);
+    options.signal.throwIfAborted();
+    if (fault === undefined || file.isOptional === true) continue;
+    throw new DepotError(
+      'command_failed',
+      `cannot use the feed ${feed.name} (${file.url}): ${fault}`,
+      { explanation: { code: 'download_failed', remedy: REMEDIES.download_failed } },
+    );
+  }
+}
+
+/** @returns what went wrong, if something did */
+async function fetchFile(
+  { url, name, mostBytes }: FeedFile,
+  { folder, environment, signal }: FetchOptions,
+): Promise<string | undefined> {
+  const target = join(folder, name);
+  const tooLarge = new AbortController();
+  const timer = setInterval(() => {
+    void sizeOf(target).then((size) => size > mostBytes && tooLarge.abort());
+  }, LOOK_MS);
+  try {
+    const { exitCode, cutShortBy, stderr } = await run(
+      {
+        argv: ['wget', '-q', '-T', `${SILENCE_S}`, '-O', target, url],
+        environment: { ...environment, WGETRC: join(folder, SETTINGS_NAME) },
+        cwd: folder,
+      },
+      {
+        timeoutMs: LIMIT_MS,
+        maxBytes: 64 * 1024,
+        signal: AbortSignal.any([signal, tooLarge.signal]),
+      },
+    );
+    if ((await sizeOf(target)) > mostBytes) return `it is larger than ${mostBytes} bytes`;
+    if (cutShortBy !== undefined) return `it did not come within ${LIMIT_MS / 1000} s`;
+    if (exitCode === undefined) return `wget cannot be started: ${stderr.slice(0, 200)}`;
+    return exitCode === 0 ? undefined : (EXIT_CODES[exitCode] ?? `wget ended with ${exitCode}`);
+  } finally {
+    clearInterval(timer);
+  }
+}
+
+/** As wget(1) has them; uclient-fetch uses the same. */
+const EXIT_CODES: Readonly<Record<number, string>> = {
+  3: 'it could not be written',
+  4: 'the server cannot be reached, or breaks off',
+  5: 'the certificate of the server is not trusted',
+  6: 'the server wants a log-in',
+  8: 'the server does not have it, or answers with an error',
+};
+
+async function sizeOf(file: string): Promise<number> {
+  return stat(file).then(
+    ({ size }) => size,
+    () => 0,
+  );
+}

@@ -1,0 +1,157 @@
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import * as v from 'valibot';
+import { openPrivateFolder } from '../../device/private-folder.ts';
+import { DepotError } from '../../errors.ts';
+import type { Job } from '../../jobs/job.ts';
+import type { Plan, StepContext } from '../../jobs/plan.ts';
+import type { FeatureContext } from '../feature.ts';
+import type { ConfiguredFeed, Feed, FeedChange, FeedSettings } from '../packages/feed-settings.ts';
+import { fetchFiles } from './fetch-files.ts';
+
+export interface FeedTools extends Pick<FeatureContext, 'paths' | 'environment'> {
+  feeds: FeedSettings;
+}
+
+/** What the check leaves for the step behind it. */
+const checked = v.object({
+  name: v.string(),
+  url: v.string(),
+  folder: v.optional(v.string()),
+});
+
+/**
+ * A change of the feeds: everything is fetched and checked before a file is written, and each file
+ * is replaced as a whole. The list comes into its place first, then the key, then the line that
+ * makes both count: whatever ends the job in between leaves the feeds as they were.
+ */
+export function changePlan(tools: FeedTools, job: Job): Plan {
+  const { feeds } = tools;
+  const isComing = job.kind === 'add_feed' || job.params.enabled === '1';
+  const dropFetched = async ({ memory }: StepContext): Promise<undefined> => {
+    const found = v.safeParse(checked, memory);
+    if (found.success && found.output.folder !== undefined) {
+      await rm(found.output.folder, { recursive: true, force: true });
+    }
+  };
+  return {
+    steps: [
+      {
+        id: 'check',
+        label: 'check',
+        isRecorded: true,
+        act: async (context) => {
+          const feed = await chooseFeed(feeds, job);
+          const folder = isComing ? await fetchAndCheck(tools, feed, context) : undefined;
+          Object.assign(context.memory, feed, folder === undefined ? {} : { folder });
+          return undefined;
+        },
+      },
+      {
+        id: 'write',
+        label: 'write',
+        act: async ({ memory }) => {
+          const { folder, ...feed } = v.parse(checked, memory);
+          if (folder !== undefined) {
+            await feeds.adopt(feed, folder);
+            if (job.params.key !== undefined) await feeds.addKey(job.params.key, folder);
+          }
+          await feeds.write(changeOf(job, feed));
+          if (folder === undefined) await feeds.forget(feed);
+          return undefined;
+        },
+      },
+      { id: 'drop-fetched', label: 'tidy up', isLate: true, act: dropFetched },
+    ],
+    repair: [
+      {
+        id: 'forget-list',
+        label: 'forget the list',
+        act: async ({ memory }) => {
+          const found = v.safeParse(checked, memory);
+          if (!found.success || found.output.folder === undefined) return undefined;
+          const setup = await feeds.read();
+          const isOn = setup.feeds.some(
+            ({ url, isEnabled }) => isEnabled && url === found.output.url,
+          );
+          if (!isOn) await feeds.forget(found.output);
+          return undefined;
+        },
+      },
+      { id: 'drop-fetched', label: 'tidy up', act: dropFetched },
+    ],
+  };
+}
+
+function changeOf({ kind, params }: Job, { name, url }: Feed): FeedChange {
+  if (kind === 'add_feed') return { verb: 'add', feed: { name, url } };
+  if (kind === 'remove_feed') return { verb: 'remove', name };
+  return { verb: 'set', name, isEnabled: params.enabled === '1' };
+}
+
+/** The feed that the job is about. @throws DepotError bad_request, not_found */
+async function chooseFeed(settings: FeedSettings, job: Job): Promise<Feed> {
+  const { feeds } = await settings.read();
+  if (job.kind === 'add_feed') {
+    const feed = { name: job.subject, url: settings.addressOf(job.params.url ?? '') };
+    assertNew(feeds, feed);
+    return feed;
+  }
+  return findFeed(feeds, job.subject, job.kind === 'remove_feed');
+}
+
+/** @throws DepotError bad_request that names the feed that is there */
+export function assertNew(feeds: readonly ConfiguredFeed[], { name, url }: Feed): void {
+  const other = feeds.find((feed) => feed.name === name || feed.url.replace(/\/+$/, '') === url);
+  if (other === undefined) return;
+  const what = other.name === name ? `a feed of the name ${name}` : `the address ${url}`;
+  const how = other.isEnabled ? '' : ', switched off';
+  throw new DepotError(
+    'bad_request',
+    `cannot add the feed ${name}: ${what} is there already (${other.name}, ${other.url}${how})`,
+  );
+}
+
+/** @throws DepotError not_found, bad_request for a feed that cannot be removed */
+export function findFeed(
+  feeds: readonly ConfiguredFeed[],
+  name: string,
+  isToBeRemoved: boolean,
+): Feed {
+  const feed = feeds.find((candidate) => candidate.name === name);
+  if (feed === undefined) throw new DepotError('not_found', `cannot find a feed named ${name}`);
+  if (isToBeRemoved && feed.kind === 'system') {
+    throw new DepotError(
+      'bad_request',
+      `cannot remove the feed ${name}: it came with the firmware; it can be switched off`,
+    );
+  }
+  return { name: feed.name, url: feed.url };
+}
+
+/** @returns the folder that has what was fetched */
+async function fetchAndCheck(
+  { feeds, paths: { uploadDir }, environment }: FeedTools,
+  feed: Feed,
+  { job, note, signal }: StepContext,
+): Promise<string> {
+  await (await openPrivateFolder(uploadDir)).close();
+  // Jobs of this kind run one at a time: these are of one that was killed.
+  for (const name of await readdir(uploadDir)) {
+    if (name.startsWith(PREFIX)) await rm(join(uploadDir, name), { recursive: true, force: true });
+  }
+  const folder = await mkdtemp(join(uploadDir, PREFIX));
+  try {
+    const files = await feeds.filesOf(feed);
+    for (const { url } of files) await note(`fetching ${url}`);
+    await fetchFiles(feed, files, { folder, environment, signal });
+    await feeds.check(feed, folder, job.params.key);
+    await note('the list is whole, and what signs it is trusted');
+    return folder;
+  } catch (error) {
+    await rm(folder, { recursive: true, force: true });
+    throw error;
+  }
+}
+
+const PREFIX = 'feed-';

@@ -1,0 +1,89 @@
+import type { Job } from '../../jobs/job.ts';
+import { isEnded } from '../../jobs/states.ts';
+import type { GarbageLine, TrustedKey } from '../packages/feed-settings.ts';
+import type { PackageManager } from '../packages/package-manager.ts';
+
+/** One feed as the interface shows it. */
+export interface FeedItem {
+  name: string;
+  url: string;
+  kind: 'system' | 'custom';
+  enabled: boolean;
+  /** Unix seconds: when its list was fetched; missing without a list. */
+  updated_at?: number;
+  /** How many of its packages this device could install. */
+  packages?: number;
+  /** Why its list could not be fetched when that was tried last. */
+  error?: string;
+  /** Id of the key that signed its list. */
+  key?: string;
+}
+
+export interface FeedAnswer {
+  feeds: FeedItem[];
+  keys: TrustedKey[];
+  /** Lines that the package manager does not understand. */
+  problems: GarbageLine[];
+}
+
+/** Reads feeds, keys and lists as they are; nothing is fetched. */
+export function createFeedReader(
+  { feeds: settings, listing }: Pick<PackageManager, 'feeds' | 'listing'>,
+  queue: { all: () => readonly Job[] },
+): { read: () => Promise<FeedAnswer> } {
+  const count = createCounter(listing);
+  return {
+    read: async () => {
+      const [{ feeds, garbage }, keys] = await Promise.all([settings.read(), settings.keys()]);
+      const counts = await count().catch(() => new Map<string, number>());
+      const failed = lastUpdate(queue.all());
+      const items = feeds.map(async (feed): Promise<FeedItem> => {
+        const { name, url, kind, isEnabled } = feed;
+        const { updatedAt, keyId } = await settings.stateOf(feed).catch(() => ({}) as never);
+        const error = isEnabled ? errorOf(failed, { name, url, updatedAt }) : undefined;
+        return {
+          name,
+          url,
+          kind,
+          enabled: isEnabled,
+          ...(updatedAt === undefined ? {} : { updated_at: updatedAt }),
+          ...(isEnabled && updatedAt !== undefined ? { packages: counts.get(name) ?? 0 } : {}),
+          ...(error === undefined ? {} : { error }),
+          ...(keyId === undefined ? {} : { key: keyId }),
+        };
+      });
+      return { feeds: await Promise.all(items), keys, problems: [...garbage] };
+    },
+  };
+}
+
+/** Packages by feed; counted anew when the lists change. */
+function createCounter(
+  listing: PackageManager['listing'],
+): () => Promise<ReadonlyMap<string, number>> {
+  let known: { version: string; counts: ReadonlyMap<string, number> } | undefined;
+  return async () => {
+    const version = await listing.version();
+    if (known?.version !== version) {
+      const counts = new Map<string, number>();
+      for await (const { feed } of listing.read()) counts.set(feed, (counts.get(feed) ?? 0) + 1);
+      known = { version, counts };
+    }
+    return known.counts;
+  };
+}
+
+function lastUpdate(jobs: readonly Job[]): Job | undefined {
+  return jobs.filter(({ kind, state }) => kind === 'update' && isEnded(state)).at(-1);
+}
+
+/** The update of the lists names each feed that failed: `NAME (URL): REASON`, with `; ` between. */
+function errorOf(
+  job: Job | undefined,
+  { name, url, updatedAt = 0 }: { name: string; url: string; updatedAt: number | undefined },
+): string | undefined {
+  const mark = `${name} (${url}): `;
+  const at = job?.error?.indexOf(mark) ?? -1;
+  if (job?.error === undefined || at < 0 || (job.stoppedAt ?? 0) < updatedAt) return undefined;
+  return job.error.slice(at + mark.length).split('; ')[0];
+}

@@ -1,0 +1,59 @@
+import * as v from 'valibot';
+import { isOn } from '../../http/parameter-schemas.ts';
+import { json } from '../../http/respond.ts';
+import { get, postTask, type Route } from '../../http/route.ts';
+import { submissionResult } from '../../http/task-result.ts';
+import type { FeatureContext } from '../feature.ts';
+import type { FeedSettings } from '../packages/feed-settings.ts';
+import { enabledFlag, feedName, feedUrl, keyText, knownName } from './parameters.ts';
+import { assertNew, findFeed } from './plan.ts';
+import type { FeedAnswer } from './read-feeds.ts';
+
+export interface FeedRouteTools extends Pick<FeatureContext, 'submit'> {
+  feeds: FeedSettings;
+  read: () => Promise<FeedAnswer>;
+}
+
+/** What is known at once is refused at once; the task looks again. */
+export function feedRoutes({ feeds, read, submit }: FeedRouteTools): Route[] {
+  const begin = async (
+    kind: string,
+    name: string,
+    params: Record<string, string>,
+  ): Promise<Response> => json(submissionResult(await submit(kind, name, params)));
+  return [
+    get({
+      path: 'admin/store/feeds',
+      summary: 'Where packages come from, and the keys that are trusted',
+      params: {},
+      handle: async () => json(await read()),
+    }),
+    postTask({
+      path: 'admin/store/add_feed',
+      summary: 'Add a feed, after its list was fetched and its signature checked',
+      params: { name: feedName, url: feedUrl, key: v.optional(keyText) },
+      handle: async ({ params: { name, url, key } }) => {
+        assertNew((await feeds.read()).feeds, { name, url: feeds.addressOf(url) });
+        return begin('add_feed', name, { url, ...(key === undefined ? {} : { key }) });
+      },
+    }),
+    postTask({
+      path: 'admin/store/remove_feed',
+      summary: 'Remove a feed that was added, and its list',
+      params: { name: knownName },
+      handle: async ({ params: { name } }) => {
+        findFeed((await feeds.read()).feeds, name, true);
+        return begin('remove_feed', name, {});
+      },
+    }),
+    postTask({
+      path: 'admin/store/set_feed',
+      summary: 'Switch a feed on, after its list was fetched and checked, or off',
+      params: { name: knownName, enabled: enabledFlag },
+      handle: async ({ params: { name, enabled } }) => {
+        findFeed((await feeds.read()).feeds, name, false);
+        return begin('set_feed', name, { enabled: isOn(enabled) ? '1' : '0' });
+      },
+    }),
+  ];
+}

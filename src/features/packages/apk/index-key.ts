@@ -1,0 +1,83 @@
+import { createHash, createPublicKey, type KeyObject } from 'node:crypto';
+import { constants, gunzipSync, inflateRawSync } from 'node:zlib';
+
+/** Of an index: enough to find what it says of its signature. */
+export const HEAD_BYTES = 64 * 1024;
+
+/**
+ * The key that signed an index, by the beginning of its file: of the third format (`packages.adb`)
+ * the hexadecimal id, of the second (`APKINDEX.tar.gz`) the key's file name. undefined if it is not
+ * signed.
+ */
+export function signerOf(head: Buffer): string | undefined {
+  try {
+    return head.toString('latin1', 0, 3) === 'ADB' ? signerOfThird(head) : signerOfSecond(head);
+  } catch {
+    // Too damaged to say it; apk says the rest.
+    return undefined;
+  }
+}
+
+/** The first member of the first archive is named for its key. */
+function signerOfSecond(head: Buffer): string | undefined {
+  const tar = gunzipSync(head, { finishFlush: constants.Z_SYNC_FLUSH, maxOutputLength: MOST });
+  return /^\.SIGN\.[A-Z0-9]+\.([^\0/]+)/.exec(tar.toString('latin1', 0, 100))?.[1];
+}
+
+const MOST = 16 * 1024 ** 2;
+const [SIGNATURE, ID_BYTES] = [1, 16];
+
+/**
+ * adb(5): after eight bytes of a header blocks follow, each with its type in the two upper bits of
+ * a word and its length in the others, the word included, filled up to eight bytes. A signature has
+ * two bytes for its version and algorithm, and then the key's id.
+ */
+function signerOfThird(head: Buffer): string | undefined {
+  const packed = head.toString('latin1', 3, 4);
+  const data =
+    packed === '.'
+      ? head
+      : inflateRawSync(head.subarray(packed === 'c' ? 6 : 4), {
+          finishFlush: constants.Z_SYNC_FLUSH,
+          maxOutputLength: MOST,
+        });
+  for (let at = 8; at + 4 <= data.length;) {
+    const word = data.readUInt32LE(at);
+    const [type, length] = [word >>> 30, word & 0x3fffffff];
+    if (length < 4) return undefined;
+    if (type === SIGNATURE) return data.toString('hex', at + 6, at + 6 + ID_BYTES);
+    at += Math.ceil(length / 8) * 8;
+  }
+  return undefined;
+}
+
+/** undefined for what is no public key. */
+export function parsePem(text: string): KeyObject | undefined {
+  try {
+    return /^-----BEGIN (?:RSA )?PUBLIC KEY-----/.test(text.trim())
+      ? createPublicKey(text.trim())
+      : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** As signatures of the third format name it: of the key's own bits, without what says its kind. */
+export function idOfKey(key: KeyObject): string {
+  const der = key.export({ type: 'spki', format: 'der' });
+  const bits = key.asymmetricKeyType === 'ec' ? pointIn(key) : der;
+  return createHash('sha512')
+    .update(bits)
+    .digest('hex')
+    .slice(0, 2 * ID_BYTES);
+}
+
+/** An uncompressed point (SEC 1, section 2.3.3), as i2d_PublicKey(3) gives it. */
+function pointIn(key: KeyObject): Buffer {
+  const { x = '', y = '' } = key.export({ format: 'jwk' });
+  return Buffer.concat([
+    Buffer.from([4]),
+    Buffer.from(x, 'base64url'),
+    Buffer.from(y, 'base64url'),
+  ]);
+}

@@ -1,0 +1,88 @@
+/**
+ * The feeds as the package manager's own files have them, and changing those files. What a change
+ * fetched lies in a folder of its own until it is checked.
+ */
+export interface FeedSettings {
+  read: () => Promise<FeedSetup>;
+  /** The address as it is to stand in the file. */
+  addressOf: (url: string) => string;
+  /** What has to be fetched to check the feed. */
+  filesOf: (feed: Feed) => Promise<FeedFile[]>;
+  /**
+   * Whether what was fetched is a list that this device accepts.
+   * @param key text of a public key that is to be trusted, too
+   * @throws DepotError command_failed, with `signature` or `damaged_package` for its explanation
+   */
+  check: (feed: Feed, folder: string, key?: string) => Promise<void>;
+  /** Puts what was fetched in the place of the feed's list. Safe to do again. */
+  adopt: (feed: Feed, folder: string) => Promise<void>;
+  /** Removes the feed's list. */
+  forget: (feed: Feed) => Promise<void>;
+  /** Safe to do again. @throws DepotError unavailable, no_space */
+  write: (change: FeedChange) => Promise<void>;
+  /** Of the list that is there. */
+  stateOf: (feed: Feed) => Promise<FeedState>;
+  /** The public keys that the device trusts. */
+  keys: () => Promise<TrustedKey[]>;
+  /**
+   * Safe to do again.
+   * @param folder what was fetched with it: a list may say how its key is called
+   * @throws DepotError bad_request for what is no key, or would replace another one
+   */
+  addKey: (text: string, folder: string) => Promise<void>;
+}
+
+export interface Feed {
+  name: string;
+  url: string;
+}
+
+export interface ConfiguredFeed extends Feed {
+  /** `system`: came with the firmware; may be switched off, and not removed. */
+  kind: 'system' | 'custom';
+  isEnabled: boolean;
+}
+
+export interface FeedSetup {
+  feeds: readonly ConfiguredFeed[];
+  /** Lines that the package manager does not understand. */
+  garbage: readonly GarbageLine[];
+}
+
+export interface GarbageLine {
+  file: string;
+  /** From 1. */
+  line: number;
+  text: string;
+  reason: string;
+}
+
+export interface FeedFile {
+  url: string;
+  /** In the folder of what was fetched. */
+  name: string;
+  mostBytes: number;
+  /** Whether the feed is good without it. */
+  isOptional?: boolean;
+}
+
+export type FeedChange =
+  | { verb: 'add'; feed: Feed }
+  | { verb: 'remove'; name: string }
+  | { verb: 'set'; name: string; isEnabled: boolean };
+
+export interface FeedState {
+  /** Unix seconds; missing without a list. */
+  updatedAt?: number;
+  /** Of the key that signed the list, as far as it says. */
+  keyId?: string;
+}
+
+export interface TrustedKey {
+  id: string;
+  /** Its file. */
+  file: string;
+}
+
+/** Of a list as it is sent. */
+export const MOST_LIST_BYTES = 64 * 1024 ** 2;

@@ -1,0 +1,213 @@
+import { copyFile, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { promisify } from 'node:util';
+import { gunzip } from 'node:zlib';
+import { replaceFile } from '../../../../device/durable-file.ts';
+import { editOwnerFile } from '../../../../device/owner-file.ts';
+import type { Paths } from '../../../../device/paths.ts';
+import { openTrustedFolder } from '../../../../device/private-folder.ts';
+import { DepotError, reasonOf } from '../../../../errors.ts';
+import {
+  MOST_LIST_BYTES,
+  type ConfiguredFeed,
+  type Feed,
+  type FeedSettings,
+  type GarbageLine,
+} from '../../feed-settings.ts';
+import { REMEDIES, type ProblemCode } from '../../problem.ts';
+import { configFiles, type OpkgConfig } from '../config.ts';
+import { editFeedLines, parseFeedLine } from './feed-lines.ts';
+import { faultInList } from '../lists-backup.ts';
+import { isSignedBy, parseUsignKey, parseUsignSignature, type UsignKey } from './usign.ts';
+
+const CUSTOM = 'customfeeds.conf';
+/** As they lie among what was fetched. */
+const [LIST, SIGNATURE] = ['list', 'list.sig'];
+/** Of a list unpacked, which has to be in memory as a whole to be verified. */
+const MOST_UNPACKED_BYTES = 128 * 1024 ** 2;
+
+/** opkg's feeds: `src/gz NAME URL` in its configuration, and keys of usign's. */
+export function createFeedSettings(
+  paths: Paths,
+  readConfig: () => Promise<OpkgConfig>,
+): FeedSettings {
+  const keyFolder = paths.onDevice('/etc/opkg/keys');
+  const customFile = paths.onDevice(`/etc/opkg/${CUSTOM}`);
+  const listsDir = async (): Promise<string> =>
+    openTrustedFolder((await readConfig()).listsDir, 0o755);
+  const keys = () => readKeys(keyFolder);
+  // A feed that is not there yet will be.
+  const isGzip = async (name: string): Promise<boolean> => {
+    const { feeds } = await readSetup(await configFiles(paths));
+    return feeds.find((feed) => feed.name === name)?.isGzip ?? true;
+  };
+  return {
+    read: async () => readSetup(await configFiles(paths)),
+    addressOf: (url) => url.replace(/\/Packages(\.gz)?$/, '').replace(/\/+$/, ''),
+    filesOf: async ({ name, url }) => [
+      {
+        url: `${url}/${(await isGzip(name)) ? 'Packages.gz' : 'Packages'}`,
+        name: LIST,
+        mostBytes: MOST_LIST_BYTES,
+      },
+      {
+        url: `${url}/Packages.sig`,
+        name: SIGNATURE,
+        mostBytes: 64 * 1024,
+        isOptional: !(await readConfig()).checksSignatures,
+      },
+    ],
+    check: async (feed, folder, key) => {
+      const list = join(folder, LIST);
+      const isWhole = !(await isGzip(feed.name)) || (await isPacked(list));
+      const fault = isWhole ? await faultInList(list) : 'what it sent is not a package list';
+      if (fault !== undefined) throw failure(feed, 'damaged_package', fault);
+      if (!(await readConfig()).checksSignatures) return;
+      const own = key === undefined ? [] : [readKey(key)];
+      await checkSignature(feed, folder, [...own, ...(await keys()).map(({ key: each }) => each)]);
+    },
+    adopt: async ({ name }, folder) => {
+      const lists = await listsDir();
+      await copyInto(join(folder, LIST), lists, name);
+      await copyInto(join(folder, SIGNATURE), lists, `${name}.sig`).catch(() => undefined);
+    },
+    forget: async ({ name }) => {
+      const lists = await listsDir();
+      for (const file of [name, `${name}.sig`]) await rm(join(lists, file), { force: true });
+    },
+    write: async (change) => {
+      const files =
+        change.verb === 'set' ? await filesWith(await configFiles(paths), change.name) : [];
+      const meant = change.verb === 'set' ? files : [customFile];
+      for (const file of meant) await editOwnerFile(file, (text) => editFeedLines(text, change));
+    },
+    stateOf: async ({ name }) => {
+      const { listsDir: folder } = await readConfig();
+      const list = await stat(join(folder, name)).catch(() => undefined);
+      if (list?.isFile() !== true) return {};
+      const text = await readFile(join(folder, `${name}.sig`), 'latin1').catch(() => '');
+      const keyId = parseUsignSignature(text)?.id;
+      const updatedAt = Math.floor(list.mtimeMs / 1000);
+      return { updatedAt, ...(keyId === undefined ? {} : { keyId }) };
+    },
+    keys: async () => (await keys()).map(({ key, file }) => ({ id: key.id, file })),
+    addKey: async (text) => {
+      const key = readKey(text);
+      const file = join(await openTrustedFolder(keyFolder, 0o755), key.id);
+      const known = parseUsignKey(await readFile(file, 'latin1').catch(() => ''));
+      if (known?.bytes.equals(key.bytes) === true) return;
+      if (known !== undefined) {
+        throw new DepotError(
+          'bad_request',
+          `cannot add the key ${key.id}: another one of that id is trusted already`,
+        );
+      }
+      await replaceFile(file, `${text.trim()}\n`, 0o644);
+    },
+  };
+}
+
+async function readSetup(files: readonly string[]) {
+  const feeds: (ConfiguredFeed & { isGzip: boolean })[] = [];
+  const garbage: GarbageLine[] = [];
+  for (const file of files) {
+    const kind = basename(file) === CUSTOM ? 'custom' : 'system';
+    const text = await readFile(file, 'latin1').catch(() => '');
+    text.split('\n').forEach((line, index) => {
+      const entry = parseFeedLine(line);
+      if (entry === undefined) return;
+      if ('fault' in entry) {
+        const shown = line.trim().slice(0, 80);
+        garbage.push({ file, line: index + 1, text: shown, reason: entry.fault });
+      } else if (feeds.every(({ name }) => name !== entry.name)) {
+        feeds.push({ ...entry, kind });
+      } else if (entry.isEnabled) {
+        const reason = `opkg passes over a second feed of the name ${entry.name}`;
+        garbage.push({ file, line: index + 1, text: line.trim().slice(0, 80), reason });
+      }
+    });
+  }
+  return { feeds, garbage };
+}
+
+async function filesWith(files: readonly string[], name: string): Promise<string[]> {
+  const found: string[] = [];
+  for (const file of files) {
+    const { feeds } = await readSetup([file]);
+    if (feeds.some((feed) => feed.name === name)) found.push(file);
+  }
+  return found;
+}
+
+async function readKeys(folder: string): Promise<{ key: UsignKey; file: string }[]> {
+  const names = (await readdir(folder).catch(() => [])).sort();
+  const found = await Promise.all(
+    names.map(async (name) => {
+      const file = join(folder, name);
+      const key = parseUsignKey(await readFile(file, 'latin1').catch(() => ''));
+      // usign opens the file that the signature's id names.
+      return key?.id === name ? { key, file } : undefined;
+    }),
+  );
+  return found.filter((entry) => entry !== undefined);
+}
+
+function readKey(text: string): UsignKey {
+  const key = parseUsignKey(text.trim());
+  if (key !== undefined) return key;
+  throw new DepotError(
+    'bad_request',
+    'cannot add the key: it is no public key of usign, which has a comment line and one of base64',
+  );
+}
+
+/** usign's signature is of the list unpacked (opkg-key). */
+async function checkSignature(
+  feed: Feed,
+  folder: string,
+  keys: readonly UsignKey[],
+): Promise<void> {
+  const signature = parseUsignSignature(
+    await readFile(join(folder, SIGNATURE), 'latin1').catch(() => ''),
+  );
+  if (signature === undefined) throw failure(feed, 'signature', 'its signature is none');
+  const key = keys.find(({ id }) => id === signature.id);
+  if (key === undefined) {
+    throw failure(feed, 'signature', `it is signed by the key ${signature.id}, which is not there`);
+  }
+  const list = join(folder, LIST);
+  const sent = await readFile(list);
+  const unpacked = (await isPacked(list))
+    ? promisify(gunzip)(sent, { maxOutputLength: MOST_UNPACKED_BYTES })
+    : Promise.resolve(sent);
+  const message: Buffer = await unpacked.catch((error: unknown) => {
+    throw failure(feed, 'damaged_package', `its list is damaged (${reasonOf(error)})`);
+  });
+  if (isSignedBy(message, signature, key)) return;
+  throw failure(feed, 'signature', `its signature by the key ${key.id} does not fit its list`);
+}
+
+function failure({ name, url }: Feed, code: ProblemCode, reason: string): DepotError {
+  return new DepotError('command_failed', `cannot use the feed ${name} (${url}): ${reason}`, {
+    explanation: { code, remedy: REMEDIES[code] },
+  });
+}
+
+/** RFC 1952: a gzip member starts with 1f 8b. */
+async function isPacked(file: string): Promise<boolean> {
+  const handle = await open(file);
+  try {
+    const { buffer, bytesRead } = await handle.read(Buffer.alloc(2), 0, 2, 0);
+    return bytesRead === 2 && buffer.readUInt16BE() === 0x1f8b;
+  } finally {
+    await handle.close();
+  }
+}
+
+/** Hidden until it is whole. */
+async function copyInto(source: string, folder: string, name: string): Promise<void> {
+  const temporary = join(folder, `.${name}.new`);
+  await rm(temporary, { force: true });
+  await copyFile(source, temporary);
+  await rename(temporary, join(folder, name));
+}

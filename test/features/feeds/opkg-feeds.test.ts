@@ -1,0 +1,268 @@
+import {
+  chmod,
+  lstat,
+  mkdir,
+  readdir,
+  readFile,
+  rename,
+  stat,
+  symlink,
+  writeFile,
+} from 'node:fs/promises';
+import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
+
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+
+import { startDaemon, type TestDaemon } from '../../device/daemon.ts';
+import { createDevice, type Device } from '../../device/device.ts';
+import { createFeed, createFeedOf, type Feed } from '../../device/feed.ts';
+import { createFeedFiles } from '../../device/feed-index.ts';
+import { createUsignPair, type UsignPair } from '../../device/usign.ts';
+import { change, feedOf, feedsOf } from './feed-answer.ts';
+
+const PACKAGES = [{ name: 'extra-tool', version: '1.0-1', architecture: 'all' }];
+const CUSTOM = 'etc/opkg/customfeeds.conf';
+
+let device: Device;
+let daemon: TestDaemon;
+let feed: Feed;
+
+beforeEach(async () => {
+  device = await createDevice();
+  daemon = await startDaemon(device);
+  feed = await createFeed(PACKAGES);
+});
+afterEach(async () => {
+  await daemon.close();
+  await device.close();
+  await feed.close();
+});
+
+describe('a feed that is added', () => {
+  test('is fetched, its packages can be installed, and opkg itself takes the file', async () => {
+    expect(await change(daemon, 'add_feed', { name: 'mine', url: `${feed.url}/` })).toMatchObject({
+      state: 'done',
+      command: 'add the feed mine',
+    });
+    expect(await device.read(CUSTOM)).toBe(
+      `# add your custom package feeds here\nsrc/gz mine ${feed.url}\n`,
+    );
+    expect(await feedOf(daemon, 'mine')).toMatchObject({
+      url: feed.url,
+      kind: 'custom',
+      enabled: true,
+      packages: 1,
+    });
+    expect((await device.opkg('update')).code).toBe(0);
+    expect((await device.opkg('install', 'extra-tool')).code).toBe(0);
+    expect(await readdir(join(device.root, 'tmp/depotd'))).toEqual([]);
+  });
+
+  test.each([
+    ['missing', 'download_failed', 'the server does not have it'],
+    ['html', 'damaged_package', 'what it sent is not a package list'],
+    ['truncated', 'damaged_package', 'damaged'],
+    ['changed', 'damaged_package', 'damaged'],
+    ['closed', 'download_failed', ''],
+  ] as const)('whose list is %s changes nothing', async (fault, code, reason) => {
+    feed.misbehave('Packages.gz', fault);
+    const before = await device.read(CUSTOM);
+
+    const task = await change(daemon, 'add_feed', { name: 'mine', url: feed.url });
+
+    expect(task).toMatchObject({ state: 'failed', error_code: code });
+    expect(task.error).toContain(`cannot use the feed mine (${feed.url}`);
+    expect(task.error).toContain(reason);
+    expect(await device.read(CUSTOM)).toBe(before);
+    expect(await readdir(join(device.root, 'tmp/opkg-lists'))).toEqual([]);
+    expect(await readdir(join(device.root, 'tmp/depotd'))).toEqual([]);
+  });
+
+  test.each([
+    ['file:///etc', 'mine'],
+    ['ftp://a/b', 'mine'],
+    ['http://user:word@a/b', 'mine'],
+    ['http://a/b c', 'mine'],
+    ['http://a/b\nsrc/gz evil http://b', 'mine'],
+    ['http://a/b#c', 'mine'],
+    ['http://a/b?c', 'mine'],
+    ["http://a/'b", 'mine'],
+    ['http://a/$(b)', 'mine'],
+    ['http://a:99999/b', 'mine'],
+    [`http://a/${'b'.repeat(600)}`, 'mine'],
+    ['http://a/b', '../etc'],
+    ['http://a/b', '-o'],
+    ['http://a/b', 'a b'],
+    ['http://a/b', 'mine.sig'],
+    ['http://a/b', ''],
+    ['http://a/b', 'lab'],
+  ])('is refused with the address %j and the name %j', async (url, name) => {
+    const before = await device.read(CUSTOM);
+    expect((await daemon.post('admin/store/add_feed', { name, url })).status).toBe(400);
+    expect(await device.read(CUSTOM)).toBe(before);
+  });
+
+  test('is refused if its address is there under another name', async () => {
+    const answer = await daemon.post('admin/store/add_feed', {
+      name: 'again',
+      url: `${device.feed.url}/Packages.gz`,
+    });
+    expect(answer.status).toBe(400);
+    expect(await answer.text()).toContain('is there already (lab, ');
+  });
+
+  test('leaves what its owner wrote, the mode and the link of root that leads there', async () => {
+    const file = join(device.root, CUSTOM);
+    const own = '# mine é\noption x y\n  src/gz other http://127.0.0.1:9/x\n# end';
+    await rename(file, join(device.root, 'etc/feeds-elsewhere'));
+    await writeFile(join(device.root, 'etc/feeds-elsewhere'), Buffer.from(`${own}\xff`, 'latin1'));
+    await chmod(join(device.root, 'etc/feeds-elsewhere'), 0o600);
+    await symlink('../feeds-elsewhere', file);
+
+    await change(daemon, 'add_feed', { name: 'mine', url: feed.url });
+
+    expect((await lstat(file)).isSymbolicLink()).toBe(true);
+    expect((await stat(file)).mode & 0o777).toBe(0o600);
+    expect((await readFile(file)).toString('latin1')).toBe(`${own}\xff\nsrc/gz mine ${feed.url}\n`);
+  });
+
+  test('changes nothing if something else than a file is in the place of the file', async () => {
+    const file = join(device.root, CUSTOM);
+    await rename(file, `${file}.old`);
+    await mkdir(file);
+    expect(await change(daemon, 'add_feed', { name: 'mine', url: feed.url })).toMatchObject({
+      state: 'failed',
+      error: expect.stringContaining('it is no file') as string,
+    });
+    expect(await readdir(join(device.root, 'tmp/opkg-lists'))).toEqual([]);
+  });
+});
+
+describe('a feed that is there', () => {
+  test('of the firmware is switched off and on, and cannot be removed', async () => {
+    await device.opkg('update');
+    const dist = join(device.root, 'etc/opkg/distfeeds.conf');
+    const before = await readFile(dist, 'utf8');
+
+    expect((await daemon.post('admin/store/remove_feed', { name: 'lab' })).status).toBe(400);
+    expect((await change(daemon, 'set_feed', { name: 'lab', enabled: '0' })).state).toBe('done');
+    expect(await readFile(dist, 'utf8')).toBe(`# ${before}`);
+    expect(await feedOf(daemon, 'lab')).toEqual({
+      name: 'lab',
+      url: device.feed.url,
+      kind: 'system',
+      enabled: false,
+    });
+    expect((await change(daemon, 'set_feed', { name: 'lab', enabled: '1' })).state).toBe('done');
+    expect(await readFile(dist, 'utf8')).toBe(before);
+    expect((await feedOf(daemon, 'lab'))?.packages).toBeGreaterThan(10);
+  });
+
+  test('stays off if its list cannot be fetched', async () => {
+    await change(daemon, 'set_feed', { name: 'lab', enabled: '0' });
+    device.feed.misbehave('Packages.gz', 'missing');
+    expect((await change(daemon, 'set_feed', { name: 'lab', enabled: '1' })).state).toBe('failed');
+    expect((await feedOf(daemon, 'lab'))?.enabled).toBe(false);
+  });
+
+  test('of the owner is removed with its list', async () => {
+    const before = await device.read(CUSTOM);
+    await change(daemon, 'add_feed', { name: 'mine', url: feed.url });
+    expect((await change(daemon, 'remove_feed', { name: 'mine' })).state).toBe('done');
+    expect(await device.read(CUSTOM)).toBe(before);
+    expect(await readdir(join(device.root, 'tmp/opkg-lists'))).toEqual([]);
+    expect((await daemon.post('admin/store/remove_feed', { name: 'mine' })).status).toBe(404);
+  });
+
+  test('shows why the last update failed, and the doctor says so', async () => {
+    await device.opkg('update');
+    device.feed.misbehave('Packages.gz', 'html');
+    await change(daemon, 'update', {});
+    expect((await feedOf(daemon, 'lab'))?.error).toContain('not a package list');
+    expect(await findingOf('feeds')).toMatchObject({ state: 'warning' });
+  });
+});
+
+test('a line that opkg does not understand is named with its file and number', async () => {
+  await writeFile(join(device.root, CUSTOM), '# fine\nscr/gz oops http://a/b\nsrc/gz half\n');
+  const file = join(device.root, CUSTOM);
+  expect((await feedsOf(daemon)).problems).toMatchObject([
+    { file, line: 2, text: 'scr/gz oops http://a/b', reason: 'opkg knows no "scr/gz"' },
+    { file, line: 3, text: 'src/gz half', reason: 'it has no address' },
+  ]);
+  expect(await findingOf('feeds')).toMatchObject({
+    state: 'error',
+    message: expect.stringContaining(`${file}:2 (scr/gz oops http://a/b)`) as string,
+  });
+});
+
+describe('where opkg checks signatures', () => {
+  let signed: Feed;
+  let pair: UsignPair;
+  beforeEach(async () => {
+    pair = createUsignPair();
+    const files = createFeedFiles(PACKAGES);
+    const list = gunzipSync(files.get('Packages.gz') ?? Buffer.alloc(0));
+    signed = await createFeedOf(new Map([...files, ['Packages.sig', pair.sign(list)]]));
+    await writeFile(join(device.root, 'etc/opkg/signed.conf'), 'option check_signature\n');
+  });
+  afterEach(() => signed.close());
+
+  test('a feed whose key is missing is refused, and the key is named', async () => {
+    const before = await device.read(CUSTOM);
+    expect(await change(daemon, 'add_feed', { name: 'mine', url: signed.url })).toMatchObject({
+      state: 'failed',
+      error_code: 'signature',
+      error: expect.stringContaining(`the key ${pair.id}, which is not there`) as string,
+    });
+    expect(await device.read(CUSTOM)).toBe(before);
+  });
+
+  test('one that brings its key is added, and the key is listed', async () => {
+    const params = { name: 'mine', url: signed.url, key: pair.publicKey };
+    expect((await change(daemon, 'add_feed', params)).state).toBe('done');
+    expect(await device.read(`etc/opkg/keys/${pair.id}`)).toBe(pair.publicKey);
+    expect((await feedsOf(daemon)).keys.map(({ id }) => id)).toEqual([pair.id]);
+    expect((await feedOf(daemon, 'mine'))?.key).toBe(pair.id);
+  });
+
+  test.each([
+    ['a signature that does not fit', 'its signature by the key'],
+    ['another key', 'which is not there'],
+    ['no signature', 'the server does not have it'],
+    ['a page for a signature', 'its signature is none'],
+  ])('one with %s is refused', async (what, reason) => {
+    if (what === 'a signature that does not fit') {
+      const files = createFeedFiles(PACKAGES);
+      signed.publishFiles(new Map([...files, ['Packages.sig', pair.sign(Buffer.from('x'))]]));
+    }
+    if (what === 'no signature') signed.misbehave('Packages.sig', 'missing');
+    if (what === 'a page for a signature') signed.misbehave('Packages.sig', 'html');
+    const key = what === 'another key' ? createUsignPair().publicKey : pair.publicKey;
+    const task = await change(daemon, 'add_feed', { name: 'mine', url: signed.url, key });
+    expect(task.state).toBe('failed');
+    expect(task.error).toContain(reason);
+    expect(await readdir(join(device.root, 'etc/opkg/keys'))).toEqual([]);
+  });
+
+  test('a key that would replace another one of its id is refused', async () => {
+    const [comment] = createUsignPair().publicKey.split('\n');
+    const other = Buffer.from(pair.publicKey.split('\n')[1] ?? '', 'base64');
+    other.writeUInt8(other.readUInt8(20) ^ 1, 20);
+    const text = `${comment}\n${other.toString('base64')}\n`;
+    await writeFile(join(device.root, `etc/opkg/keys/${pair.id}`), text);
+    const params = { name: 'mine', url: signed.url, key: pair.publicKey };
+    const task = await change(daemon, 'add_feed', params);
+    expect(task.state).toBe('failed');
+    expect(task.error).toContain('another one of that id');
+    expect(await device.read(`etc/opkg/keys/${pair.id}`)).toBe(text);
+    expect(await feedOf(daemon, 'mine')).toBeUndefined();
+  });
+});
+
+async function findingOf(id: string): Promise<unknown> {
+  const answer = await daemon.get('admin/system/doctor');
+  const { checks } = (await answer.json()) as { checks: { id: string }[] };
+  return checks.find((check) => check.id === id);
+}
