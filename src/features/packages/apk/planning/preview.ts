@@ -37,9 +37,11 @@ export async function previewChange(
   });
   const found = await simulate({ simulate: command }, change, LIMITS);
   const [database, records] = [await reader.read(), await reader.records()];
-  const offers = await installation.offers([
-    ...new Set([...change.names, ...found.changes.map(({ name }) => name)]),
-  ]);
+  const names = new Set([...change.names, ...found.changes.map(({ name }) => name)]);
+  // An apk that gave no plan, or did not answer, is not asked for more.
+  const offers: Known['offers'] = found.isSolved
+    ? await installation.offers([...names])
+    : new Map<string, ApkOffer[]>();
   const refused = planProblems(found, { change, database });
   const known = { change, database, records, offers };
   const changes = found.isSolved ? found.changes.map((planned) => describe(planned, known)) : [];
