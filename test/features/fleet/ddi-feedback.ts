@@ -18,10 +18,8 @@ export function feedback(action: Action, kind: string, body: unknown): Result {
   if (kind === 'confirmationBase') return confirm(action, given.confirmation, details);
   const { execution, result: { finished } = {} } = given.status ?? {};
   if (execution === undefined || finished === undefined) return { status: 400 };
-  if (!isActive(action)) return { status: 410 };
-  return kind === 'cancelAction'
-    ? cancelFeedback(action, { execution, details })
-    : progress(action, { execution, finished, details });
+  if (kind === 'cancelAction') return cancelFeedback(action, { execution, details });
+  return !isActive(action) ? { status: 410 } : progress(action, { execution, finished, details });
 }
 
 function refusalOf(details: readonly string[]): Result | undefined {
