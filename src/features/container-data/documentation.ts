@@ -5,6 +5,7 @@ import {
   taskOperation,
   type FeatureDocumentation,
 } from '../../http/openapi/documentation.ts';
+import { DEVICE_PATH, MOST_PATH_CHARACTERS } from '../../http/parameter-schemas.ts';
 
 const whereItIs = v.pipe(
   v.object({
@@ -33,11 +34,14 @@ export const CONTAINER_DOCUMENTATION: FeatureDocumentation = {
       schema: whereItIs,
       example: { code: 200, docker_on_system: true, has_engine: true },
     }),
-    'GET admin/store/docker_check_migrate': jsonOperation('checkContainerMove', {
-      description: 'what would come of a move',
-      schema: check,
-      example: { code: 200, result: 'good' },
-    }),
+    'GET admin/store/docker_check_migrate': {
+      ...jsonOperation('checkContainerMove', {
+        description: 'what would come of a move',
+        schema: check,
+        example: { code: 200, result: 'good' },
+      }),
+      parameters: { path: { pattern: DEVICE_PATH.source, maxLength: MOST_PATH_CHARACTERS } },
+    },
     'POST admin/store/docker_migrate': taskOperation('moveContainerData'),
   },
 };

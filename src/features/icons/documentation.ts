@@ -7,7 +7,10 @@ export const ICONS_DOCUMENTATION: FeatureDocumentation = {
     'GET admin/store/icon': {
       operationId: 'getIcon',
       answers: {
-        200: { description: 'the picture; its type goes by its content', contentType: 'image/*' },
+        200: {
+          description: 'the picture; its type goes by its content',
+          contentType: ['image/png', 'image/svg+xml', 'image/webp'],
+        },
       },
     },
   },

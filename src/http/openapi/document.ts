@@ -110,7 +110,7 @@ function operationOf(
     name,
     in: 'query',
     required: schema.type !== 'optional' && schema.type !== 'undefinedable',
-    schema: converter.convert(schema),
+    schema: { ...converter.convert(schema), ...documentation?.parameters?.[name] },
   }));
   const isInBody = ({ name }: { name: string }): boolean => route.bodyOnly.includes(name);
   return {
@@ -186,7 +186,11 @@ const UPLOAD_BODY = {
   required: true,
   content: {
     'multipart/form-data': {
-      schema: { type: 'object', properties: { file: { type: 'string', format: 'binary' } } },
+      schema: {
+        type: 'object',
+        properties: { file: { type: 'string', format: 'binary' } },
+        required: ['file'],
+      },
     },
   },
 };

@@ -17,6 +17,14 @@ export interface OperationDocumentation {
   operationId: string;
   /** The good answers by status. */
   answers: Readonly<Record<number, AnswerDocumentation>>;
+  /** By parameter: JSON Schema of what the schema of the request checks by a function. */
+  parameters?: Readonly<Record<string, ParameterDocumentation>>;
+}
+
+export interface ParameterDocumentation {
+  /** A regular expression of ECMA-262 without lookaround, which other engines read, too. */
+  pattern: string;
+  maxLength?: number;
 }
 
 export interface AnswerDocumentation {
@@ -25,8 +33,8 @@ export interface AnswerDocumentation {
   schema?: v.GenericSchema;
   /** A body that the schema lets through. */
   example?: unknown;
-  /** The type of a body that is no JSON. */
-  contentType?: string;
+  /** The type of a body that is no JSON, or the types that it may have. */
+  contentType?: string | readonly string[];
 }
 
 /** An answer of a queued operation, in the peer's shape. */

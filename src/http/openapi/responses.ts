@@ -35,15 +35,17 @@ function isRevalidated({ method, isStream }: Route): boolean {
 }
 
 function answerOf(
-  { description, schema, example, contentType = 'application/json' }: AnswerDocumentation,
+  { description, schema, example, contentType }: AnswerDocumentation,
   convert: SchemaConverter['convert'],
 ): JsonObject {
   if (schema !== undefined) {
     const media = { schema: convert(schema), ...(example === undefined ? {} : { example }) };
-    return { description, content: { [contentType]: media } };
+    return { description, content: { 'application/json': media } };
   }
-  if (contentType === 'application/json') return { description };
-  return { description, content: { [contentType]: { schema: bodySchema(contentType) } } };
+  if (contentType === undefined) return { description };
+  const types = [contentType].flat();
+  const content = Object.fromEntries(types.map((type) => [type, { schema: bodySchema(type) }]));
+  return { description, content };
 }
 
 function bodySchema(contentType: string): JsonObject {

@@ -7,6 +7,8 @@ import { createDevice, type Device } from '../../device/device.ts';
 import { allDocumentation, undocumentedIn } from '../../support/documented-answers.ts';
 
 interface Operation {
+  parameters: { name: string; schema: { pattern?: string; type?: string } }[];
+  requestBody?: { content: Record<string, { schema: { required?: string[] } }> };
   operationId?: string;
   tags?: string[];
   security?: Record<string, string[]>[];
@@ -77,6 +79,34 @@ describe('openapi.json drives a client', () => {
     expect(withoutSchema).toEqual([]);
   });
 
+  test('patterns are read by engines without lookaround, too, and say what a path is', () => {
+    const withPattern = operations.flatMap(([name, { parameters }]) =>
+      parameters.flatMap(({ name: parameter, schema: { pattern } }) =>
+        pattern === undefined ? [] : [{ name: `${name} ${parameter}`, pattern }],
+      ),
+    );
+    const named = withPattern.map(({ name }) => name.replace(/^.*\//, ''));
+
+    expect(withPattern.filter(({ pattern }) => /\(\?[=!<]/.test(pattern))).toEqual([]);
+    for (const { pattern } of withPattern) expect(() => new RegExp(pattern, 'u')).not.toThrow();
+    expect(named).toContain('docker_check_migrate path');
+    expect(named).toContain('docker_migrate path');
+    expect(named).toContain('entrysh hostname');
+  });
+
+  test('an upload needs its file, and an icon is of one of three types', () => {
+    const of = (name: string): Operation | undefined =>
+      operations.find(([each]) => each.endsWith(name))?.[1];
+    const form = of('store/upload')?.requestBody?.content['multipart/form-data'];
+
+    expect(form?.schema.required).toEqual(['file']);
+    expect(Object.keys(of('store/icon')?.responses['200']?.content ?? {})).toEqual([
+      'image/png',
+      'image/svg+xml',
+      'image/webp',
+    ]);
+  });
+
   test('nothing is documented that is not there', async () => {
     const routes = operations.map(([name]) =>
       name.replace(/^\w+/, (method) => method.toUpperCase()).replace(`${daemon.base}/`, ''),
@@ -105,6 +135,6 @@ describe('openapi.json drives a client', () => {
 test('an answer that is not as documented is found', async () => {
   const answer = { method: 'GET', path: '/cgi-bin/panel/admin/store/token', status: 200 };
 
-  expect(await undocumentedIn(answer, { token: 'a' })).toBeUndefined();
+  expect(await undocumentedIn(answer, { token: 'a', may_write: true })).toBeUndefined();
   expect(await undocumentedIn(answer, { tokens: 'a' })).toContain('token');
 });
