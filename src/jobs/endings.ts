@@ -33,7 +33,7 @@ export async function settleJob(options: EndingOptions, job: Job, ending: Ending
   const { id, kind, subject, state, exitCode, error } = job;
   if (fault === undefined) {
     await logs
-      .removeExitFiles(id, job.runs)
+      .removeExitFiles(id)
       .catch((reason: unknown) =>
         log.error({ task: id, reason: reasonOf(reason) }, 'exit files not removed'),
       );

@@ -37,7 +37,7 @@ export interface TaskLogs {
   /** Lets those go who wait for the job: its state has changed. */
   wake: (id: string) => void;
   remove: (id: string) => Promise<void>;
-  removeExitFiles: (id: string, runs: number) => Promise<void>;
+  removeExitFiles: (id: string) => Promise<void>;
   /** Removes the files of jobs that nobody knows any more. */
   removeUnknown: (isKnown: (id: string) => boolean) => Promise<void>;
 }
@@ -83,8 +83,11 @@ export async function createTaskLogs(folder: string): Promise<TaskLogs> {
       waiters.delete(id);
     },
     remove: (id) => rm(fileOf(id), { force: true }),
-    removeExitFiles: async (id, runs) => {
-      for (let run = 1; run <= runs; run += 1) await rm(exitFileOf(id, run), { force: true });
+    removeExitFiles: async (id) => {
+      // Those that are there: a damaged record may tell of any number.
+      for (const name of await readdir(exitFolder)) {
+        if (name.startsWith(`${id}.`)) await rm(join(exitFolder, name), { force: true });
+      }
     },
     removeUnknown: async (isKnown) => {
       for (const name of [

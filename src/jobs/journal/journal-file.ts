@@ -9,6 +9,8 @@ import { syncFolder } from '../../device/durable-file.ts';
  *  - what was written is on the medium (fdatasync(2)) when `append` resolves;
  *  - a write that fails is undone, so that no line stands behind half of another, and none of
  *    what was refused comes to be after all;
+ *  - what is written goes to the file that has the name, also if the folder could not be synced
+ *    when it got it; that is done again before the next line counts as written;
  *  - the reserve is written beforehand, so that lines which may use it need no room on the disk;
  *    other lines leave it as it is.
  */
@@ -29,7 +31,12 @@ export async function openJournalFile(file: string, linesEnd: number): Promise<J
   let handle = await open(file, constants.O_RDWR | constants.O_CREAT, 0o600);
   let position = linesEnd;
   let size = (await handle.stat()).size;
+  let isRenameSynced = true;
 
+  const syncRename = async (): Promise<void> => {
+    await syncFolder(dirname(file));
+    isRenameSynced = true;
+  };
   const fill = async (from: number, to: number): Promise<void> => {
     await writeAt(handle, Buffer.alloc(to - from, FILLER), from);
     size = Math.max(size, to);
@@ -56,6 +63,7 @@ export async function openJournalFile(file: string, linesEnd: number): Promise<J
       try {
         await writeAt(handle, bytes, position);
         await handle.datasync();
+        if (!isRenameSynced) await syncRename();
         position = end;
         size = Math.max(size, end);
       } catch (error) {
@@ -70,17 +78,18 @@ export async function openJournalFile(file: string, linesEnd: number): Promise<J
         bytes,
         Buffer.alloc(reserve + GROWTH_BYTES, FILLER),
       ]);
-      try {
-        await rename(`${file}.new`, file);
-        await syncFolder(dirname(file));
-      } catch (error) {
+      await rename(`${file}.new`, file).catch(async (error: unknown) => {
         await next.close();
         throw error;
-      }
-      await handle.close();
+      });
+      // From here on the old one has no name any more: what is written to it would be lost.
+      const before = handle;
       handle = next;
       position = bytes.length;
       size = bytes.length + reserve + GROWTH_BYTES;
+      isRenameSynced = false;
+      await before.close();
+      await syncRename();
     },
     close: () => handle.close(),
   };

@@ -9,6 +9,7 @@ import { toLine } from '../../../src/jobs/journal/record.ts';
 import { runCommand } from '../../device/command.ts';
 import { TYPESCRIPT } from '../../support/node-flags.ts';
 import { jobOf } from '../job-of.ts';
+import { openQueue, request } from '../open-queue.ts';
 
 let folder: string;
 let file: string;
@@ -273,3 +274,19 @@ test('what is appended to the file by hand is read', async () => {
 function markOf(pid: number): object {
   return { pid, startTicks: 1, bootId: 'boot', isOnTerminal: false };
 }
+
+test('a record that tells of a billion commands does not hold its lane', async () => {
+  const state = await openJournal(join(folder, 'state'));
+  await state.save({ ...jobOf(ID), runs: 1e9 });
+  await state.close();
+
+  const { queue, journal } = await openQueue(folder);
+  queue.resume();
+
+  await expect.poll(() => queue.get(ID)?.logBytes, { timeout: 10_000 }).toBeDefined();
+  const next = await queue.submit(request('next', {}));
+  const id = 'job' in next ? next.job.id : '';
+  await expect.poll(() => queue.get(id)?.state, { timeout: 10_000 }).toBe('done');
+  queue.close();
+  await journal.close();
+});

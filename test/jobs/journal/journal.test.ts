@@ -15,6 +15,8 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 
 import { openJournal } from '../../../src/jobs/journal/journal.ts';
 import { toLine } from '../../../src/jobs/journal/record.ts';
+import { runCommand } from '../../device/command.ts';
+import { TYPESCRIPT } from '../../support/node-flags.ts';
 import { jobOf, savedIn } from '../job-of.ts';
 
 let folder: string;
@@ -172,3 +174,15 @@ test('a folder that cannot be written is named', async () => {
 async function writeCalls(): Promise<number> {
   return Number(/^syscw: (\d+)$/m.exec(await readFile('/proc/self/io', 'latin1'))?.[1]);
 }
+
+test('lines go to the file that has the name, also if its folder could not be synced when it was replaced', async () => {
+  const program = join(import.meta.dirname, 'replace-without-descriptors.ts');
+
+  const { stdout, stderr } = await runCommand(['node', ...TYPESCRIPT, program, file]);
+
+  expect(stderr).toBe('');
+  expect(JSON.parse(stdout)).toMatchObject({
+    shortage: expect.stringContaining('EMFILE') as string,
+    text: 'compacted\nsecond',
+  });
+});
