@@ -108,7 +108,22 @@ for (const { entry, outfile } of programs) {
   });
 }
 
+for (const { outfile } of programs) assertNarrow(outfile);
+
 writeFileSync(
   new URL('dist/THIRD-PARTY-LICENSES.txt', root),
   licencesOf(fileURLToPath(root), bundledFolders(metafiles)),
 );
+
+/**
+ * V8 keeps a source whose characters are all Latin-1 with one byte each, and any other with two:
+ * a single Chinese character in a regular expression, which esbuild leaves as it is, would cost the
+ * daemon a megabyte at rest.
+ */
+function assertNarrow(file) {
+  const text = readFileSync(new URL(file, root), 'utf8');
+  const at = text.search(/[^\x00-\xff]/);
+  if (at < 0) return;
+  const around = text.slice(Math.max(0, at - 40), at + 20);
+  throw new Error(`cannot keep ${file} in one byte a character: write \\u…: …${around}…`);
+}

@@ -20,7 +20,7 @@ const LONGEST_TITLE = 48;
  * no longer one: one short line that is no sentence is a title.
  */
 function titleIn(description: string): string {
-  return description.length <= LONGEST_TITLE && !/\n|[.!?。！？]$/.test(description)
+  return description.length <= LONGEST_TITLE && !/\n|[.!?\u3002\uff01\uff1f]$/.test(description)
     ? description
     : '';
 }
