@@ -10,7 +10,7 @@ export async function ask(question: string): Promise<boolean> {
       lines.once('close', () => resolve('no'));
       lines.question(question, resolve);
     });
-    return /^\s*(?:y|yes|是)?\s*$/i.test(answer);
+    return /^\s*(?:y|yes|\u662f)?\s*$/i.test(answer);
   } finally {
     lines.close();
   }
