@@ -37,19 +37,19 @@ export function releaseMemory(): void {
     collectNow();
     clean = getHeapStatistics().used_heap_size;
   };
-  setTimeout(() => collect(dropStartCode), START_MS).unref();
+  setTimeout(() => collect(dropColdCode), START_MS).unref();
   setInterval(() => {
     if (getHeapStatistics().used_heap_size > clean + WORTH_BYTES) collect(() => collectGarbage());
   }, CHECK_MS).unref();
 }
 
 /**
- * Bytecode of functions that only the start calls goes, too: V8 compiles it again if need be. That
- * saves a megabyte on Node 20 and costs half of one on 22 and 24.
+ * Bytecode of functions that only the start calls, or a rare piece of work, goes, too: V8 compiles
+ * it again if need be. That saves a megabyte on Node 20 and costs half of one on 22 and 24.
  */
-function dropStartCode(): void {
+function dropColdCode(): void {
   if (!process.version.startsWith('v20.')) {
-    collectGarbage();
+    collectGarbage(2);
     return;
   }
   // How many collections bytecode lives through without being run.
@@ -63,7 +63,7 @@ function dropStartCode(): void {
  * collection, and frees it with the second one only.
  */
 export function releaseDropped(): void {
-  collectGarbage(2);
+  dropColdCode();
 }
 
 /** The function is found in a context of its own, which is not kept: it would take a megabyte. */

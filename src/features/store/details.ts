@@ -8,6 +8,7 @@ import { PACKAGE_LANE } from '../packages/package-manager.ts';
 import type { PackageTools } from '../packages/package-tools.ts';
 import { itemOf, type Item } from './item.ts';
 import { measureFiles } from './measure-files.ts';
+import { splitDescription } from './row.ts';
 import { findId, type View } from './view.ts';
 import { withoutEmpty } from './without-empty.ts';
 
@@ -103,14 +104,22 @@ function textsOf(
   item: Item,
 ): Pick<Details, 'description' | 'homepage' | 'license' | 'maintainer'> {
   const first = (...texts: (string | undefined)[]): string => texts.find(Boolean) ?? '';
+  const offered = first(best?.description, own?.description);
   return {
-    description: first(meta?.description, best?.description, own?.description, item.description),
+    description: first(meta?.description, fullText(offered, item)),
     ...withoutEmpty({
       homepage: first(meta?.website, own?.homepage, best?.homepage),
       license: first(own?.license, best?.license),
       maintainer: first(own?.maintainer, best?.maintainer, meta?.author),
     }),
   };
+}
+
+/** The list cuts long texts; of an app that has only a title, another package says what it is. */
+function fullText(offered: string, { kind, description: listed }: Item): string {
+  if (kind === 'package') return offered || listed;
+  const { title, description } = splitDescription(offered);
+  return description === title ? listed || title : description;
 }
 
 function versionsOf({ offers }: Subject): Details['versions'] {

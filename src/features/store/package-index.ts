@@ -1,4 +1,5 @@
 import { prepareText, foldColumn, foldCase, unfoldRow, type FoldedColumn } from './letter-case.ts';
+import { createNumberColumns, createNumberLists, type NumberColumns } from './number-columns.ts';
 import { createTextColumnBuilder, rowOf, type TextColumn } from './text-column.ts';
 
 /** What a list shows of an app or a package. */
@@ -18,25 +19,25 @@ export interface IndexRow {
   time: number;
 }
 
+/** A row as it comes from a list. */
+export interface SourceRow extends IndexRow {
+  /** Packages that describe an app which does not say more than its title, the best first. */
+  describedBy?: readonly string[];
+}
+
 /** Rows by name, packed: some 250 bytes for each package that a feed describes in a sentence. */
-export interface PackageIndex {
+export interface PackageIndex extends NumberColumns {
   count: number;
   /** Name, title and description, with a NUL between them: what searches look at. */
   text: FoldedColumn;
   /** Version and tags. */
   rest: TextColumn;
   labels: readonly string[];
-  sections: Uint16Array;
-  feeds: Uint16Array;
-  apps: Uint8Array;
-  downloadBytes: Float64Array;
-  installedBytes: Float64Array;
-  times: Float64Array;
 }
 
 export interface IndexBuilder {
   /** Of two of one name and kind the newer version stays. */
-  add: (row: IndexRow) => void;
+  add: (row: SourceRow) => void;
   finish: () => PackageIndex;
 }
 
@@ -44,6 +45,8 @@ export interface IndexBuilder {
 const MOST_ROWS = 30_000;
 const MOST_TEXT_BYTES = 12 * 1024 ** 2;
 const MOST_LABELS = 4000;
+/** Of apps that have only a title. */
+const MOST_UNDESCRIBED = 1000;
 /** What most packages need, so that buffers seldom have to grow. */
 const TEXT_BYTES = 300;
 const REST_BYTES = 24;
@@ -63,7 +66,9 @@ export function createIndexBuilder(
   const labels = createLabels();
   /** Rows by their key; of one that was replaced the bytes are left out at the end. */
   const rows = new Map<string, number>();
-  const numbers = createNumbers();
+  const numbers = createNumberLists();
+  /** Apps whose description is to come from another package, when all are known. */
+  const undescribed = new Map<string, SourceRow>();
   const originals = new Map<number, string>();
   let originalCharacters = 0;
 
@@ -86,6 +91,21 @@ export function createIndexBuilder(
     numbers.installedBytes.push(installedBytes);
     numbers.times.push(time);
   };
+  const put = (key: string, source: IndexRow): void => {
+    rows.set(key, addText(source));
+    addNumbers(source);
+  };
+  const describe = (names: readonly string[]): string => {
+    for (const name of names) {
+      const row = rows.get(keyOf({ name, isApp: false }));
+      if (row === undefined || labels.all[numbers.sections[row] ?? 0] === 'libs') continue;
+      const [, , description = ''] = (originals.get(row) ?? text.row(row).toString()).split(
+        SEPARATOR,
+      );
+      if (description !== '') return description;
+    }
+    return '';
+  };
   return {
     add: (source) => {
       const key = keyOf(source);
@@ -93,23 +113,25 @@ export function createIndexBuilder(
       const version = known === undefined ? '' : firstIn(rest.row(known));
       if (known !== undefined && compareVersions(source.version, version) <= 0) return;
       if (rows.size >= MOST_ROWS || text.size() > MOST_TEXT_BYTES) return;
-      rows.set(known === undefined ? copyOf(key) : key, addText(source));
-      addNumbers(source);
+      const kept = known === undefined ? copyOf(key) : key;
+      put(kept, source);
+      undescribed.delete(kept);
+      if (source.describedBy !== undefined && undescribed.size < MOST_UNDESCRIBED) {
+        undescribed.set(kept, source);
+      }
     },
     finish: () => {
+      for (const [key, source] of undescribed) {
+        const description = describe(source.describedBy ?? []);
+        if (description !== '') put(key, { ...source, description });
+      }
       const order = [...rows.keys()].sort().map((key) => rows.get(key) ?? 0);
-      const inOrder = (values: readonly number[]): number[] => order.map((row) => values[row] ?? 0);
       return {
         count: order.length,
         text: foldColumn(text.finish(order), renumber(originals, order)),
         rest: rest.finish(order),
         labels: labels.all,
-        sections: Uint16Array.from(inOrder(numbers.sections)),
-        feeds: Uint16Array.from(inOrder(numbers.feeds)),
-        apps: Uint8Array.from(inOrder(numbers.apps)),
-        downloadBytes: Float64Array.from(inOrder(numbers.downloadBytes)),
-        installedBytes: Float64Array.from(inOrder(numbers.installedBytes)),
-        times: Float64Array.from(inOrder(numbers.times)),
+        ...createNumberColumns(numbers, order),
       };
     },
   };
@@ -119,20 +141,13 @@ export function createIndexBuilder(
  * Sorts by name, whatever its case, an app before the package of its name: the characters of
  * package names stand behind a NUL.
  */
-function keyOf({ name, isApp }: IndexRow): string {
+function keyOf({ name, isApp }: Pick<IndexRow, 'name' | 'isApp'>): string {
   return `${foldCase(name)}${SEPARATOR}${name}${SEPARATOR}${isApp ? 0 : 1}`;
 }
 
 /** A piece of a larger text would keep the whole of it in memory. */
 function copyOf(text: string): string {
   return Buffer.from(text).toString('utf8');
-}
-
-function createNumbers(): Record<
-  'apps' | 'sections' | 'feeds' | 'downloadBytes' | 'installedBytes' | 'times',
-  number[]
-> {
-  return { apps: [], sections: [], feeds: [], downloadBytes: [], installedBytes: [], times: [] };
 }
 
 export type CompareVersions = (a: string, b: string) => number;

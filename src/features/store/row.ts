@@ -1,26 +1,44 @@
 import type { PackageDescription } from '../packages/listing.ts';
 import { appOf } from '../packages/names.ts';
-import type { IndexRow } from './package-index.ts';
+import type { SourceRow } from './package-index.ts';
 
 /** @param feed empty for what the device's own records say */
-export function rowIn(described: PackageDescription, feed: string): IndexRow {
+export function rowIn(described: PackageDescription, feed: string): SourceRow {
   const { name, isApp } = appOf(described.name);
-  const { version, description, tags, section, downloadBytes, installedBytes, time } = described;
-  return {
-    ...{ name, isApp, version, description, tags, section, feed },
-    ...{ downloadBytes, installedBytes, time },
-    title: isApp ? titleIn(description) : '',
-  };
+  const { version, tags, section, downloadBytes, installedBytes, time } = described;
+  const row = { name, isApp, version, tags, section, feed, downloadBytes, installedBytes, time };
+  if (!isApp) return { ...row, title: '', description: described.description };
+  const { title, description } = splitDescription(described.description);
+  if (description !== '' && description !== title) return { ...row, title, description };
+  return { ...row, title, description, describedBy: describersOf(name, described.depends) };
 }
 
 const LONGEST_TITLE = 48;
 
 /**
  * A feed has no titles. OpenWrt's builder writes a package's title as its description if there is
- * no longer one: one short line that is no sentence is a title.
+ * no longer one: one short line that is no sentence is a title. So is the first line of several,
+ * unless the next one goes on with its sentence; then the others are the description.
  */
-function titleIn(description: string): string {
-  return description.length <= LONGEST_TITLE && !/\n|[.!?\u3002\uff01\uff1f]$/.test(description)
-    ? description
-    : '';
+export function splitDescription(text: string): { title: string; description: string } {
+  const end = text.indexOf('\n');
+  const first = end === -1 ? text : text.slice(0, end);
+  const others = end === -1 ? '' : text.slice(end).trim();
+  const isTitle =
+    first.length <= LONGEST_TITLE &&
+    !/[.,:;!?\u3002\uff0c\uff1a\uff1b\uff01\uff1f]$/.test(first) &&
+    !/^\p{Ll}/u.test(others);
+  if (!isTitle) return { title: '', description: text };
+  return { title: first, description: others === '' ? first : others };
+}
+
+const MOST_DESCRIBERS = 10;
+
+/** The app's own package, and what it brings; a library says nothing of an app. */
+function describersOf(name: string, depends: readonly (readonly string[])[]): string[] {
+  const others = depends.flatMap(([first]) => first ?? []);
+  return [name, ...others.filter((other) => !/^(?:lib|kmod-)/.test(other))].slice(
+    0,
+    MOST_DESCRIBERS,
+  );
 }

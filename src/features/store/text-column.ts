@@ -47,9 +47,11 @@ export function createTextColumnBuilder(capacity: number): TextColumnBuilder {
 function reorder(bytes: Buffer, starts: readonly number[], order: readonly number[]): TextColumn {
   const [from, to] = [(row: number) => starts[row] ?? 0, (row: number) => starts[row + 1] ?? 0];
   const total = order.reduce((sum, row) => sum + to(row) - from(row), 0);
+  // One piece of memory: see number-columns.ts.
+  const memory = new ArrayBuffer(4 * (order.length + 1) + total);
   const column = {
-    bytes: Buffer.allocUnsafeSlow(total),
-    starts: new Uint32Array(order.length + 1),
+    bytes: Buffer.from(memory, memory.byteLength - total),
+    starts: new Uint32Array(memory, 0, order.length + 1),
   };
   let size = 0;
   order.forEach((row, index) => {

@@ -12,7 +12,7 @@ import { buildView, type View } from './view.ts';
  *  - the lists are read again only if they changed: after an installation what was read of them
  *    stays;
  *  - the timer exists only while something is kept;
- *  - what a build or the end of the list leaves to the garbage collector is given back.
+ *  - what answers or the end of the list leave to the garbage collector is given back.
  */
 export interface Views {
   current: () => Promise<CurrentView>;
@@ -34,8 +34,11 @@ export interface ViewsOptions extends PackageTools {
 }
 
 const QUIET_MS = 60_000;
-/** After a build: the answer goes first. */
-const RELEASE_MS = 1000;
+/**
+ * After the last answer. V8 shrinks its nursery, 2 MB after a list was read, only with a collection
+ * after five seconds in which little was allocated.
+ */
+const REST_MS = 7000;
 
 interface Offered {
   version: string;
@@ -73,7 +76,6 @@ export function createViews(options: ViewsOptions): Views {
       // Not both in memory at once.
       drop();
       offered = { version, ...(await readOffered(manager)) };
-      releasing = setTimeout(release, RELEASE_MS).unref();
     }
     const snapshot = await catalog.snapshot();
     const iconsVersion = await icons.version();
@@ -92,7 +94,9 @@ export function createViews(options: ViewsOptions): Views {
       built = { view, offered, snapshot, iconsVersion, ...(fault !== undefined && { fault }) };
     }
     clearTimeout(timer);
+    clearTimeout(releasing);
     timer = setTimeout(dropUnused, quietMs).unref();
+    releasing = setTimeout(release, REST_MS).unref();
     return built;
   };
   const begin = (): Promise<CurrentView> => {

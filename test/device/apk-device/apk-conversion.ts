@@ -5,8 +5,8 @@ import { DEFAULT_POSTINST, DEFAULT_PRERM } from '../packages/package-parts.ts';
 
 /**
  * The same package for apk as OpenWrt's builder makes it: versions get an `r` before the release,
- * `all` is `noarch`, relations are apk's, what is provided has the package's version, the files of
- * apps lie in `/lib/apk/meta`, and maintainer scripts become apk's.
+ * `all` is `noarch`, a description is one line, relations are apk's, what is provided has the
+ * package's version, the files of apps lie in `/lib/apk/meta`, and maintainer scripts become apk's.
  */
 export function toApkPackage(source: FeedPackage): ApkFeedPackage {
   const { fields = {}, files, conffiles, listing, installedSizeBytes } = source;
@@ -20,7 +20,9 @@ export function toApkPackage(source: FeedPackage): ApkFeedPackage {
     provides: relationsOf(fields['Provides']).map((name) => `${name}=${version}`),
     replaces: relationsOf(fields['Replaces']),
     scripts: scriptsOf(source),
-    ...(fields['Description'] !== undefined && { description: fields['Description'] }),
+    ...(fields['Description'] !== undefined && {
+      description: fields['Description'].replace(/\s+/g, ' '),
+    }),
     ...(fields['License'] !== undefined && { licence: fields['License'] }),
     ...(fields['Source'] !== undefined && { origin: fields['Source'] }),
     ...(files && { files: moveMetaFiles(files) }),

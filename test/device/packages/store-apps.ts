@@ -96,10 +96,7 @@ export type StoreLanguage = 'en' | 'zh-cn';
 
 /** Apps that look like those of a store, for the demo and for pictures. */
 export function storeApps(language: StoreLanguage = 'en'): FeedPackage[] {
-  return APPS.flatMap((app) => [
-    programOf(app),
-    metaPackageOf(language === 'en' ? app : { ...app, title: app.chineseTitle }),
-  ]);
+  return APPS.flatMap((app) => [programOf(app), metaPackageOf(app, language)]);
 }
 
 function programOf({ name, version, description, steps = [] }: StoreApp): FeedPackage {
@@ -114,8 +111,10 @@ function programOf({ name, version, description, steps = [] }: StoreApp): FeedPa
   };
 }
 
-function metaPackageOf(app: StoreApp): FeedPackage {
-  const { name, title, version, description, chinese, tags, colour, path } = app;
+function metaPackageOf(app: StoreApp, language: StoreLanguage): FeedPackage {
+  const { name, version, description, chinese, tags, colour, path } = app;
+  const title = language === 'en' ? app.title : app.chineseTitle;
+  const text = language === 'en' ? description : chinese;
   const [upstreamVersion, release] = version.split('-');
   const meta = {
     name,
@@ -133,7 +132,11 @@ function metaPackageOf(app: StoreApp): FeedPackage {
     name: `app-meta-${name}`,
     version,
     architecture: 'all',
-    fields: { Depends: `libc, ${name}`, License: 'MIT', Section: 'apps' },
+    // Of what is not installed the feed is all that there is to know.
+    fields: {
+      ...{ Depends: `libc, ${name}`, License: 'MIT', Section: 'apps' },
+      Description: `${title}\n ${text}`,
+    },
     files: {
       [`/usr/lib/opkg/meta/${name}.json`]: `${JSON.stringify(meta)}\n`,
       [`/www/luci-static/resources/app-icons/${name}.svg`]: icon,

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 
-import type { Item } from '../../../src/features/store/item.ts';
 import type { FeedPackage } from '../../device/feed-index.ts';
+import { clientOf } from './client-of.ts';
 import { MANAGERS, openStores, versionFor, type EitherStore, type Manager } from './open-stores.ts';
 
 /** Of a feed that a person searches. */
@@ -15,18 +15,21 @@ const SEARCHED: FeedPackage[] = [
   described('app-meta-cleaner', 'Ad Filter'),
   described('sweeper', 'A daemon that can FILTER names, and ÄRGER; ads as well.'),
   described('other', 'Nothing of the kind: a.c, <b>bold</b>'),
+  described('app-meta-photobox', 'Photo Box\n Keeps the pictures of all telephones.\n And films.'),
+  described('app-meta-wrapped', 'A first line that is cut where the\n terminal ends, goes on.'),
+  described('app-meta-films', 'Films and Series'),
+  described('films', 'Plays what lies on the disks.'),
+  {
+    ...described('app-meta-house', 'Smart House'),
+    fields: { Description: 'Smart House', Depends: 'libc, libhouse, house-daemon' },
+  },
+  described('libhouse', 'A library for houses.'),
+  described('house-daemon', 'Switches lamps and heating.'),
   described('app-meta-adhome', 'Network-wide ads & trackers blocking.\n It has a second line.'),
 ];
 
 function described(name: string, Description: string): FeedPackage {
   return { name, version: '1.0-1', architecture: 'all', fields: { Description } };
-}
-
-interface Page {
-  total: number;
-  page: number;
-  per_page: number;
-  items: Item[];
 }
 
 let stores: Record<Manager, EitherStore>;
@@ -42,34 +45,8 @@ afterAll(async () => {
   for (const manager of MANAGERS) await stores[manager].close();
 });
 
-type Parameters = Record<string, string>;
-
-/** Asks one of the daemons. */
-function clientOf(manager: Manager): {
-  ask: (query: Parameters, headers?: Parameters) => Promise<Response>;
-  pageOf: (query: Parameters) => Promise<Page>;
-  namesOf: (query: Parameters) => Promise<string[]>;
-} {
-  const ask = (query: Parameters, headers?: Parameters): Promise<Response> =>
-    stores[manager].daemon.get(
-      `admin/store/available?${new URLSearchParams(query).toString()}`,
-      headers,
-    );
-  const pageOf = async (query: Parameters): Promise<Page> => {
-    const answer = await ask(query);
-    expect(answer.status).toBe(200);
-    return (await answer.json()) as Page;
-  };
-  return {
-    ask,
-    pageOf,
-    namesOf: async (query) =>
-      (await pageOf({ kind: 'all', ...query })).items.map(({ name }) => name),
-  };
-}
-
 describe.each(MANAGERS)('%s finds', (manager) => {
-  const { pageOf, namesOf } = clientOf(manager);
+  const { pageOf, namesOf, expectTexts } = clientOf(() => stores[manager]);
 
   test('the best fitting comes first: exact name, prefix, inside, title, description', async () => {
     expect(await namesOf({ q: 'filter' })).toEqual([
@@ -122,6 +99,23 @@ describe.each(MANAGERS)('%s finds', (manager) => {
     expect(item?.description).toContain('ads & trackers blocking.');
   });
 
+  test.each<[what: string, ...texts: [name: string, title: string, description: string]]>([
+    [
+      'beside a mere title its own package says what an app is',
+      'films',
+      'Films and Series',
+      'Plays what lies on the disks.',
+    ],
+    [
+      'without one the first that it needs and that is no library',
+      'house',
+      'Smart House',
+      'Switches lamps and heating.',
+    ],
+  ])('%s', async (_what, ...[name, title, description]) => {
+    await expectTexts({ name, title, description });
+  });
+
   test('an installed app is described by its own meta file', async () => {
     const { items } = await pageOf({ state: 'installed' });
 
@@ -156,8 +150,30 @@ describe.each(MANAGERS)('%s finds', (manager) => {
   });
 });
 
+/** OpenWrt's builder writes all lines of a description as one for apk. */
+describe('of several lines, which opkg has,', () => {
+  const { expectTexts } = clientOf(() => stores.opkg);
+
+  test.each<[what: string, ...texts: [name: string, title: string, description: string]]>([
+    [
+      'the first is the title',
+      'photobox',
+      'Photo Box',
+      'Keeps the pictures of all telephones.\nAnd films.',
+    ],
+    [
+      'the first is no title if the next one continues it',
+      'wrapped',
+      'wrapped',
+      'A first line that is cut where the\nterminal ends, goes on.',
+    ],
+  ])('%s', async (_what, ...[name, title, description]) => {
+    await expectTexts({ name, title, description });
+  });
+});
+
 describe.each(MANAGERS)('%s lists', (manager) => {
-  const { ask, pageOf, namesOf } = clientOf(manager);
+  const { ask, pageOf, namesOf } = clientOf(() => stores[manager]);
 
   test('pages follow each other, and one beyond the end is empty', async () => {
     const all = await namesOf({ per_page: '200' });
