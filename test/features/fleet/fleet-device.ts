@@ -25,8 +25,8 @@ export interface FleetStatus {
 }
 
 /** A device in a folder whose daemon belongs to a fleet. */
-export interface FleetDevice {
-  readonly device: Device;
+export interface FleetDevice<Kind = Device> {
+  readonly device: Kind;
   readonly daemon: TestDaemon;
   readonly id: string;
   /** Has the daemon ask its server now. */
@@ -53,14 +53,22 @@ const LIMIT_MS = 60_000;
 
 export async function createFleetDevice(
   server: FleetServer,
-  {
-    set = [],
-    device: deviceOptions,
-    id = `device-${process.pid}-${(count += 1)}`,
-  }: FleetDeviceOptions = {},
+  { device: deviceOptions, ...options }: FleetDeviceOptions = {},
 ): Promise<FleetDevice> {
   const device = await createDevice(deviceOptions);
   await device.opkg('update');
+  return joinFleet(server, device, options);
+}
+
+/** The same with a device that is there, of either package manager. */
+export async function joinFleet<Kind extends Pick<Device, 'root' | 'env' | 'close'>>(
+  server: FleetServer,
+  device: Kind,
+  {
+    set = [],
+    id = `device-${process.pid}-${(count += 1)}`,
+  }: Omit<FleetDeviceOptions, 'device'> = {},
+): Promise<FleetDevice<Kind>> {
   const tokenFile = join(device.root, 'fleet-token');
   await writeFile(tokenFile, `${await server.addTarget(id)}\n`, { mode: 0o600 });
   const daemon = await startDaemon(device, {

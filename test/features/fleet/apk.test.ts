@@ -1,0 +1,62 @@
+import { afterEach, beforeEach, expect, test } from 'vitest';
+
+import { createApk, type ApkSource } from '../../device/apk-device/apk.ts';
+import { toApkPackage } from '../../device/apk-device/apk-conversion.ts';
+import { createApkDevice, type ApkDevice } from '../../device/apk-device/apk-device.ts';
+import { simplePackage } from '../../device/packages/package-parts.ts';
+import { joinFleet, planOf, type FleetDevice } from './fleet-device.ts';
+import type { PublishedModule } from './fleet-server.ts';
+import { createStandIn, type StandIn } from './stand-in.ts';
+
+let server: StandIn;
+let on: FleetDevice<ApkDevice>;
+
+function moduleOf(...sources: Partial<ApkSource>[]): PublishedModule {
+  const all = sources.map((source) =>
+    createApk({ ...toApkPackage(simplePackage(source.name ?? 'one')), ...source }),
+  );
+  return { files: Object.fromEntries(all.map(({ fileName, bytes }) => [fileName, bytes])) };
+}
+const rollOut = async (...modules: PublishedModule[]): Promise<string> =>
+  server.assign(await server.publish(modules), on.id);
+const isThere = async (name: string): Promise<boolean> => (await on.device.database()).has(name);
+
+beforeEach(async () => {
+  server = await createStandIn();
+  const device = await createApkDevice();
+  await device.apk('update');
+  on = await joinFleet(server, device, {
+    set: ['install', 'upgrade', 'remove'].map((name) => `fleet.allow=${name}`),
+  });
+});
+afterEach(async () => {
+  await on.close();
+  await server.close();
+});
+
+test('with apk, files come in the order of what they depend on, and the action succeeds', async () => {
+  const action = await rollOut(moduleOf({ name: 'aaa', depends: ['bbb'] }, { name: 'bbb' }));
+
+  expect(await on.over(action)).toMatchObject({ status: 'finished' });
+  expect([await isThere('aaa'), await isThere('bbb')]).toEqual([true, true]);
+});
+
+test('with apk, a plan installs and removes by name', async () => {
+  await on.over(await rollOut(moduleOf({ name: 'old' })));
+
+  const action = await rollOut(planOf({ version: 1, install: ['demo'], remove: ['old'] }));
+
+  expect(await on.over(action)).toMatchObject({ status: 'finished' });
+  expect([await isThere('demo-app'), await isThere('old')]).toEqual([true, false]);
+});
+
+test('with apk, what fails takes the other packages of the action with it', async () => {
+  const before = [...(await on.device.database()).keys()];
+  const action = await rollOut(moduleOf({ name: 'fine' }, { name: 'zbad', depends: ['absent'] }));
+
+  const { status, messages } = await on.over(action);
+
+  expect(status).toBe('error');
+  expect(messages.join('\n')).toContain('error_code');
+  expect([...(await on.device.database()).keys()]).toEqual(before);
+});
