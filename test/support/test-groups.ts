@@ -76,11 +76,11 @@ export const TEST_GROUPS: readonly TestGroup[] = [
   {
     name: 'a device in a folder',
     files: [
-      'test/cli/{follow,jobs,login,reads,relay,uploads}*.test.ts',
+      'test/cli/{fleet,follow,jobs,login,reads,relay,uploads}*.test.ts',
       'test/{demo,device}/{apk,demo,exec,ipk,processes,sole-daemon}*.test.ts',
       'test/device/{apk,opkg}-contract/*.test.ts',
       'test/features.test.ts',
-      'test/features/{app-status,login,packages,self-upgrade,tasks,uploads}/**/*.test.ts',
+      'test/features/{app-status,fleet,login,packages,self-upgrade,tasks,uploads}/**/*.test.ts',
       'test/http/{slow-clients,who-may-ask}*.test.ts',
       'test/jobs/{crash,queue}*.test.ts',
       'test/packaging/{install,package}*.test.ts',

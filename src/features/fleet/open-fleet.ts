@@ -8,7 +8,7 @@ import type { FeatureContext } from '../feature.ts';
 import type { PackageTools } from '../packages/package-tools.ts';
 import { createAgent, type Agent } from './agent/agent.ts';
 import { createKnown, type Fleet, type Server } from './agent/fleet.ts';
-import { FLEET_JOB } from './agent/jobs.ts';
+import { FLEET_JOB, SELF_UPGRADE_JOB } from './agent/jobs.ts';
 import { createDdiClient } from './ddi/client.ts';
 import { createConnection } from './ddi/connection.ts';
 import { readCredentials } from './ddi/credentials.ts';
@@ -36,6 +36,9 @@ export interface FleetOptions {
   deviceId: () => Promise<string>;
 }
 
+/** Their ends are to be reported. */
+const JOBS = [FLEET_JOB, SELF_UPGRADE_JOB];
+
 export async function openFleet({ context, tools, deviceId }: FleetOptions): Promise<OpenFleet> {
   const { paths, config, queue } = context;
   const settings = () => valuesOf(config(), FLEET_SECTION);
@@ -62,7 +65,7 @@ export async function openFleet({ context, tools, deviceId }: FleetOptions): Pro
   };
   const agent = createAgent({ fleet, notes: context.notes });
   const stopWatching = queue.onChange(({ kind, state }) => {
-    if (kind === FLEET_JOB && isEnded(state)) agent.wake();
+    if (JOBS.includes(kind) && isEnded(state)) agent.wake();
   });
   const jobTools = jobToolsOf({ context, tools, records, downloads, folder });
   return {

@@ -113,6 +113,18 @@ test('a program that is allowed runs after the packages, and its exit code is re
   expect(messages.join('\n')).toContain('cannot run b.run: it ended with exit code 7');
 });
 
+test("depotd's own upgrade comes last, and what becomes of it is the end of the action", async () => {
+  await begin('fleet.allow=self_upgrade');
+  const action = await rollOut(moduleOf(ipk('one')), planOf({ version: 1, self_upgrade: true }));
+
+  const { status, messages } = await on.over(action);
+
+  // On this device depotd is no package.
+  expect(status).toBe('error');
+  expect(messages.join('\n')).toContain('depotd is not installed as a package');
+  expect(await names()).toEqual(['libc', 'one']);
+});
+
 describe('with a key of its owner', () => {
   const number = Buffer.from('0123456789abcdef', 'hex');
   const file = (bytes: Buffer): string =>

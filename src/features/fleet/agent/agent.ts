@@ -47,13 +47,16 @@ export function createAgent({ fleet, notes, random = Math.random }: AgentOptions
     mostS: settings().interval_max_s,
     failures: known.failures,
   });
+  // Not by the time of day: a router's jumps by decades when it learns it.
+  let dueAt = 0;
   const planNext = (ms: number): void => {
+    dueAt = performance.now() + ms;
     known.nextPollAt = Math.ceil((Date.now() + ms) / 1000);
   };
   const arm = (): void => {
     clearTimeout(timer);
     if (!isActive()) return;
-    const untilPoll = Math.max(0, (known.nextPollAt ?? 0) * 1000 - Date.now());
+    const untilPoll = Math.max(0, dueAt - performance.now());
     const pause = isAtWork(fleet) ? Math.min(untilPoll, PROGRESS_MS) : untilPoll;
     timer = setTimeout(() => void run(false), pause);
   };
@@ -61,7 +64,7 @@ export function createAgent({ fleet, notes, random = Math.random }: AgentOptions
     (last = last
       .then(async () => {
         if (!isActive()) return;
-        const isDue = isUrgent || Date.now() >= (known.nextPollAt ?? 0) * 1000 - EARLY_MS;
+        const isDue = isUrgent || performance.now() >= dueAt - EARLY_MS;
         const isGood = await exchangeOnce(fleet, isDue);
         if (isDue || !isGood) planNext(pauseMs(schedule(), random));
         if (isGood) await memory.keep({ isOff: !isOn, intervalS: known.intervalS });
@@ -102,8 +105,8 @@ export function createAgent({ fleet, notes, random = Math.random }: AgentOptions
   };
 }
 
-/** A timer may be that early, and the next poll is kept in whole seconds. */
-const EARLY_MS = 500;
+/** A timer may be that early. */
+const EARLY_MS = 50;
 /** How long an exchange under way may keep the daemon from ending. */
 const CLOSE_MS = 1000;
 

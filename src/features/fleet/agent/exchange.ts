@@ -4,7 +4,7 @@ import type { Poll } from '../ddi/schemas.ts';
 import { handleCancel, handleConfirmation } from './consent.ts';
 import { configData, freeBytes } from './config-data.ts';
 import { handleDeployment } from './deployment.ts';
-import type { Fleet, Server } from './fleet.ts';
+import { forgetful, type Fleet, type Server } from './fleet.ts';
 import { adoptEndedJobs } from './jobs.ts';
 import { reportEnds } from './report.ts';
 
@@ -18,6 +18,8 @@ import { reportEnds } from './report.ts';
  */
 export async function exchange(fleet: Fleet, server: Server): Promise<void> {
   const { known } = fleet;
+  // Another server or another name: nothing of what the one before said holds.
+  if (known.from !== server.from) Object.assign(known, forgetful(), { from: server.from });
   await adoptEndedJobs(fleet);
   await reportEnds(fleet, server);
   const answer = await server.client.poll(known.etag);

@@ -36,6 +36,8 @@ export type Urgency = Pick<Deployment, 'download' | 'update' | 'maintenanceWindo
 
 /** What is known of the server and of the action under way; lost with the daemon. */
 export interface Known {
+  /** Whose words they are, as `addressKey` makes it. */
+  from: string | undefined;
   etag: string | undefined;
   links: NonNullable<Poll['_links']>;
   /** In seconds. */
@@ -90,18 +92,21 @@ export interface Counts {
   downloadedBytes: number;
 }
 
+/** What a server has said, before it has said anything. */
+export function forgetful(): Pick<Known, 'etag' | 'links' | 'offered' | 'asking'> {
+  return { etag: undefined, links: {}, offered: undefined, asking: undefined };
+}
+
 export function createKnown(): Known {
   return {
-    etag: undefined,
-    links: {},
+    ...forgetful(),
+    from: undefined,
     intervalS: undefined,
     failures: 0,
     lastError: undefined,
     polledAt: undefined,
     nextPollAt: undefined,
-    offered: undefined,
     transfer: undefined,
-    asking: undefined,
     whole: new Set(),
     notices: new Map(),
     freeBytes: undefined,

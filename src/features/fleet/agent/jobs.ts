@@ -7,7 +7,7 @@ import type { Fleet } from './fleet.ts';
 
 /** The kind of job that an action is, and that depotd's own upgrade is. */
 export const FLEET_JOB = 'fleet';
-const SELF_UPGRADE_JOB = 'self-upgrade';
+export const SELF_UPGRADE_JOB = 'self-upgrade';
 const OWN_PACKAGE = 'depotd';
 
 /**
