@@ -1,5 +1,7 @@
 import { stripVTControlCharacters } from 'node:util';
-import { DepotError } from '../../errors.ts';
+import { isShortage } from '../../device/shortage.ts';
+import { DepotError, reasonOf } from '../../errors.ts';
+import { sizeText } from '../../format-bytes.ts';
 import { remedyOf, type ProblemCode } from './problem.ts';
 
 /** Why a change of packages failed, as far as it can be told. */
@@ -86,4 +88,32 @@ const WGET: Readonly<Record<string, string>> = {
 
 export function downloadFault(exitCode: string | undefined): string {
   return WGET[exitCode ?? ''] ?? `the download ends with exit code ${exitCode ?? 'none'}`;
+}
+
+/** What a package file is refused with when it is looked at, before any job is made of it. */
+export function unusableFile(why: string, cause?: unknown): DepotError {
+  return new DepotError('bad_request', `cannot take the file as a package: ${why}`, {
+    cause,
+    explanation: explained('damaged_package'),
+  });
+}
+
+/** It could not be installed anyway, and what is small may unpack to a thousand times its size. */
+export function unpacksTooLarge(freeBytes: number): DepotError {
+  return new DepotError(
+    'no_space',
+    'cannot take the file as a package: it unpacks to more than the device has room for, ' +
+      `${sizeText(freeBytes)} are free`,
+    { explanation: explained('no_space') },
+  );
+}
+
+/** For what is caught while a file is read: a shortage says nothing of the file. */
+export function asUnusableFile(error: unknown): unknown {
+  if (error instanceof DepotError || isShortage(error)) return error;
+  return unusableFile(reasonOf(error), error);
+}
+
+function explained(code: ProblemCode): { code: ProblemCode; remedy: string } {
+  return { code, remedy: remedyOf(code) };
 }

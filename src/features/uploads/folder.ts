@@ -6,7 +6,6 @@ import type { FeatureContext } from '../feature.ts';
 import type { PackageManager } from '../packages/package-manager.ts';
 import { openPrivateFolder } from '../../device/private-folder.ts';
 import { isDiskFull } from '../../device/disk-full.ts';
-import { DepotError } from '../../errors.ts';
 import {
   PROGRAM,
   type UploadContent,
@@ -14,6 +13,7 @@ import {
   type UploadFolder,
   type UploadKind,
 } from './port.ts';
+import { diskFull, noProgram } from './refusals.ts';
 
 /**
  * Random names, which nobody can have planted; and of nobody else's files is anything known here.
@@ -89,9 +89,7 @@ async function writeAll(file: FileHandle, piece: Uint8Array): Promise<void> {
 }
 
 function asFull(error: unknown): unknown {
-  return isDiskFull(error)
-    ? new DepotError('no_space', 'cannot take the upload: the disk is full', { cause: error })
-    : error;
+  return isDiskFull(error) ? diskFull(error) : error;
 }
 
 async function freeBytes(folder: string): Promise<number> {
@@ -106,10 +104,7 @@ async function inspectProgram(path: string): Promise<UploadContent> {
     const { buffer, bytesRead } = await file.read(Buffer.alloc(4), 0, 4, 0);
     const head = buffer.toString('latin1', 0, bytesRead);
     if (head.startsWith('#!') || head === '\u007fELF') return {};
-    throw new DepotError(
-      'bad_request',
-      'cannot take the file as a program: it begins neither with "#!" nor as ELF does',
-    );
+    throw noProgram();
   } finally {
     await file.close();
   }

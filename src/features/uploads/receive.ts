@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import { createConcurrencyLimit } from '../../device/concurrency-limit.ts';
-import { DepotError } from '../../errors.ts';
 import type { UploadContent, UploadFolder, UploadKind } from './port.ts';
 import type { Job } from '../../jobs/job.ts';
 import { isEnded } from '../../jobs/states.ts';
 import { isPackageName } from '../packages/names.ts';
+import { badPackageName, tooLarge, wrongEnding } from './refusals.ts';
 
 /** A file that was sent, whole and judged, waiting for its job. */
 export interface ReceivedUpload extends UploadContent {
@@ -104,10 +104,7 @@ async function receive(
     }
     const found = await folder.inspect(file.id, kind);
     if (found.package !== undefined && !isPackageName(found.package.name)) {
-      throw new DepotError(
-        'bad_request',
-        'cannot take the package: its name is not one that a package manager could be given',
-      );
+      throw badPackageName();
     }
     return { ...found, id: file.id, kind, shownName: shownName(name), md5: hash.digest('hex') };
   } catch (error) {
@@ -116,21 +113,10 @@ async function receive(
   }
 }
 
-export function tooLarge(limitBytes: number): DepotError {
-  return new DepotError(
-    'too_large',
-    `cannot take the upload: it has more than ${limitBytes} bytes`,
-  );
-}
-
 function kindOf(name: string | undefined, kinds: readonly UploadKind[]): UploadKind {
   const ending = /\.([^.]+)$/.exec(name ?? '')?.[1]?.toLowerCase() ?? '';
   if (kinds.includes(ending)) return ending;
-  const allowed = kinds.map((kind) => `.${kind}`).join(' or ');
-  throw new DepotError(
-    'bad_request',
-    `cannot take the upload: the name of the file must end in ${allowed}`,
-  );
+  throw wrongEnding(kinds);
 }
 
 const MOST_SHOWN_CHARACTERS = 128;

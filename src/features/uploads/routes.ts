@@ -4,7 +4,8 @@ import * as v from 'valibot';
 import { DepotError } from '../../errors.ts';
 import type { FeatureContext } from '../feature.ts';
 import type { RunRecords } from './run-records.ts';
-import { tooLarge, type ReceivedUpload, type Uploads } from './receive.ts';
+import type { ReceivedUpload, Uploads } from './receive.ts';
+import { moreThanFree, tooLarge } from './refusals.ts';
 import { paramsOf } from './install-plan.ts';
 import { receiveFile } from '../../http/multipart.ts';
 import { json } from '../../http/respond.ts';
@@ -102,10 +103,6 @@ async function checkSize(
 ): Promise<void> {
   const sizeBytes = Number(headers['content-length'] ?? 0);
   if (sizeBytes > limitBytes + FORM_BYTES) throw tooLarge(limitBytes);
-  if (sizeBytes > (await freeBytes())) {
-    throw new DepotError(
-      'no_space',
-      `cannot take the upload: it has ${sizeBytes} bytes, more than are free`,
-    );
-  }
+  const free = await freeBytes();
+  if (sizeBytes > free) throw moreThanFree(sizeBytes, free);
 }

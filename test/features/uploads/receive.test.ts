@@ -50,7 +50,12 @@ describe('a body that is too large', () => {
     const file = runFile('exit 0');
     const atLimit = `${String(file.content)}${' '.repeat(MIB - String(file.content).length)}`;
     expect((await on.send([{ name: 'a.run', content: atLimit }])).status).toBe(200);
-    expect((await on.send([{ name: 'a.run', content: `${atLimit} ` }])).status).toBe(413);
+    const refused = await on.send([{ name: 'a.run', content: `${atLimit} ` }]);
+    expect(refused.status).toBe(413);
+    expect(await refused.json()).toMatchObject({
+      error_code: 'not_allowed',
+      remedy: 'Send a smaller file, or have main.upload_max_mb raised.',
+    });
   });
 });
 

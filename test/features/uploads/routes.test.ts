@@ -129,6 +129,20 @@ describe('the file of an upload', () => {
   });
 });
 
+const DAMAGED = {
+  error_code: 'damaged_package',
+  remedy: 'Download it again, or get it from another source.',
+};
+const WRONG_ENDING = {
+  error_code: 'not_allowed',
+  remedy: 'Send a file whose name ends in .ipk or .run.',
+};
+function expectedOf(name: string): object {
+  // That form is broken before there is a file in it.
+  if (name.includes('\0')) return {};
+  return /\.(ipk|run)$/.test(name) ? DAMAGED : WRONG_ENDING;
+}
+
 describe('what an upload may not be', () => {
   const control = pack([
     {
@@ -225,6 +239,7 @@ describe('what an upload may not be', () => {
       code: 400,
       stdout: '',
       stderr: expect.stringMatching(/^cannot /) as string,
+      ...expectedOf(file.name),
     });
     expect(await on.left()).toEqual([]);
     expect(await exists(join(on.device.root, 'tmp/evil'))).toBe(false);

@@ -116,10 +116,15 @@ async function inspectPackages(
   return ordered;
 }
 
+/** What says itself what is wrong, no space say, keeps its codes. */
 function damaged(label: string, cause: unknown): DepotError {
-  const explanation = { code: 'damaged_package', remedy: remedyOf('damaged_package') };
+  const known = cause instanceof DepotError ? cause : undefined;
+  const explanation = known?.explanation ?? {
+    code: 'damaged_package',
+    remedy: remedyOf('damaged_package'),
+  };
   const message = `cannot install ${label}: ${reasonOf(cause)}`;
-  return new DepotError('bad_request', message, { cause, explanation });
+  return new DepotError(known?.code ?? 'bad_request', message, { cause, explanation });
 }
 
 function badName(label: string): DepotError {

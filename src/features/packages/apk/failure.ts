@@ -197,11 +197,12 @@ function nameOf(build: string): string {
 /** @param requiredBy such as `world[demo]`, or `demo-1.0-r1[libfoo]` */
 function missing(needed: string, requiredBy: string): Failure {
   const [first = ''] = requiredBy.split(' ');
-  const user = nameOf(first.replace(/\[.*$/, ''));
+  const [, build = first, wish = needed] = /^(.*?)\[(.*)\]$/.exec(first) ?? [];
+  const user = nameOf(build);
   if (user === 'world' || user === '') {
     return { code: 'not_found', package: needed, reason: `no feed offers ${needed}` };
   }
-  return lacking(user, needed);
+  return lacking(user, wish);
 }
 
 function lacking(name: string, needed: string): Failure {

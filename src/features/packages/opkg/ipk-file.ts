@@ -1,8 +1,8 @@
 import { createReadStream } from 'node:fs';
 import { Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
-import { DepotError, reasonOf } from '../../../errors.ts';
 import type { InspectedFile } from '../package-manager.ts';
+import { asUnusableFile, unpacksTooLarge, unusableFile } from '../failure.ts';
 import { parseDepends, parseStanza } from './stanza.ts';
 import { readTar, type TarMember } from '../../../device/tar-reader.ts';
 
@@ -11,10 +11,10 @@ import { readTar, type TarMember } from '../../../device/tar-reader.ts';
  * `data.tar.gz`, none of which unpacks to a place outside of where it is unpacked to. It is read as
  * a stream; `mostBytes` bounds what it may unpack to, since it could not be installed anyway, and a
  * small file can unpack to a thousand times its size.
- * @throws DepotError bad_request
+ * @throws DepotError bad_request; no_space if it would unpack to more
  */
 export async function inspectIpk(file: string, mostBytes: number): Promise<InspectedFile> {
-  const budget = { left: mostBytes };
+  const budget: Budget = { most: mostBytes, left: mostBytes };
   const found = new Map<string, string>();
   try {
     for await (const member of readTar(gunzip(createReadStream(file), budget))) {
@@ -24,29 +24,28 @@ export async function inspectIpk(file: string, mostBytes: number): Promise<Inspe
       else found.set(name, '');
     }
   } catch (error) {
-    throw refused(reasonOf(error), error);
+    throw asUnusableFile(error);
   }
   const missing = ['debian-binary', 'control.tar.gz', 'data.tar.gz'].find(
     (name) => !found.has(name),
   );
-  if (missing !== undefined) throw refused(`it has no ${missing}`);
+  if (missing !== undefined) throw unusableFile(`it has no ${missing}`);
   const control = parseStanza(found.get('control.tar.gz') ?? '');
   const name = control.get('Package') ?? '';
   const version = control.get('Version') ?? '';
   if (name === '' || version === '') {
-    throw refused('its control file names no package or no version');
+    throw unusableFile('its control file names no package or no version');
   }
   return { name, version, depends: parseDepends(control.get('Depends')) };
 }
 
-function refused(why: string, cause?: unknown): DepotError {
-  return new DepotError('bad_request', `cannot take the file as a package: ${why}`, { cause });
+/** Bytes that may be unpacked in all, and how many are left. */
+interface Budget {
+  most: number;
+  left: number;
 }
 
-async function* gunzip(
-  source: AsyncIterable<Buffer>,
-  budget: { left: number },
-): AsyncGenerator<Buffer> {
+async function* gunzip(source: AsyncIterable<Buffer>, budget: Budget): AsyncGenerator<Buffer> {
   const packed = source instanceof Readable ? source : Readable.from(source, { objectMode: false });
   const unpacked = createGunzip();
   packed.on('error', (error) => unpacked.destroy(error));
@@ -54,7 +53,7 @@ async function* gunzip(
   try {
     for await (const piece of unpacked as AsyncIterable<Buffer>) {
       budget.left -= piece.length;
-      if (budget.left < 0) throw new Error('it unpacks to more than the device has room for');
+      if (budget.left < 0) throw unpacksTooLarge(budget.most);
       yield piece;
     }
   } finally {
@@ -65,7 +64,7 @@ async function* gunzip(
 
 const MOST_CONTROL_BYTES = 64 * 1024;
 
-async function readControl(archive: TarMember, budget: { left: number }): Promise<string> {
+async function readControl(archive: TarMember, budget: Budget): Promise<string> {
   let text: string | undefined;
   const isInside = createInsideCheck();
   for await (const member of readTar(gunzip(archive.content, budget))) {
@@ -81,7 +80,7 @@ async function readControl(archive: TarMember, budget: { left: number }): Promis
   return text;
 }
 
-async function checkData(archive: TarMember, budget: { left: number }): Promise<string> {
+async function checkData(archive: TarMember, budget: Budget): Promise<string> {
   const isInside = createInsideCheck();
   for await (const member of readTar(gunzip(archive.content, budget))) {
     if (!isInside(member)) {

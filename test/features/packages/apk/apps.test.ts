@@ -191,16 +191,22 @@ describe('an uploaded package', () => {
     ['half of one', fileOf('1.0-r1').subarray(0, 300), 'unexpected end of file'],
     ['one without its end', fileOf('1.0-r1').subarray(0, -40), 'unexpected end of file'],
   ])('that is %s is refused', async (_, bytes, reason) => {
-    expect(await upload(bytes)).toMatchObject({
-      status: 400,
-      text: expect.stringContaining(reason) as string,
-    });
+    const { status, text } = await upload(bytes);
+    expect([status, JSON.parse(text)]).toEqual([
+      400,
+      expect.objectContaining({
+        stderr: expect.stringContaining(reason) as string,
+        error_code: 'damaged_package',
+        remedy: 'Download it again, or get it from another source.',
+      }),
+    ]);
   });
 
   test('that needs what no feed has changes nothing', async () => {
     expect(await install(fileOf('1.0-r1', { depends: ['nothere'] }))).toMatchObject({
       state: 'failed',
-      error: expect.stringContaining('nothere (no such package)') as string,
+      error: 'cannot install sent: sent needs nothere, which no feed offers',
+      error_code: 'dependency_missing',
     });
   });
 });

@@ -30,6 +30,11 @@ const ROWS: [string, string, string][] = [
     'demo needs libx, which no feed offers',
   ],
   [
+    'ERROR: unable to select packages:\n  kernel (no such package):\n    required by: kmod-x-6.6-r1[kernel=6.6.1]\n',
+    'kernel_mismatch',
+    'kmod-x is made for another kernel: it needs kernel=6.6.1',
+  ],
+  [
     'ERROR: unable to select packages:\n  demo-1.0-r1:\n    breaks: enemy-1.0-r1[!demo]\n    satisfies: world[demo]\n',
     'dependency_conflict',
     'enemy and demo exclude each other',

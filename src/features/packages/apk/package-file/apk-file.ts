@@ -4,7 +4,7 @@ import { pipeline, type Readable } from 'node:stream';
 import { createGunzip, createInflateRaw } from 'node:zlib';
 import { createByteReader } from '../../../../device/byte-reader.ts';
 import { readTar } from '../../../../device/tar-reader.ts';
-import { DepotError, reasonOf } from '../../../../errors.ts';
+import { asUnusableFile, unpacksTooLarge } from '../../failure.ts';
 import { readAdb, type AdbObject } from './adb-reader.ts';
 
 /** What a package file says of itself. */
@@ -25,7 +25,8 @@ export interface PackageContent {
  * Reads a package file, told by its content: apk's own format (`ADB`), of which the description
  * stands first, or the older one, two compressed tar archives of which the first has `.PKGINFO`.
  * @param mostBytes bounds what is unpacked
- * @throws DepotError bad_request that says what is wrong with it
+ * @throws DepotError bad_request that says what is wrong with it; no_space if it would unpack to
+ *   more
  */
 export async function readPackageFile(file: string, mostBytes: number): Promise<PackageContent> {
   try {
@@ -35,17 +36,14 @@ export async function readPackageFile(file: string, mostBytes: number): Promise<
     }
     const content = head.startsWith('ADB')
       ? await readThird(file, head)
-      : await readSecond(file, { left: mostBytes });
+      : await readSecond(file, { most: mostBytes, left: mostBytes });
     const outside = [...content.files, ...content.folders].find(isOutside);
     if (outside !== undefined) {
       throw new Error(`it would unpack "${outside.slice(0, 200)}" outside of the root`);
     }
     return content;
   } catch (error) {
-    if (error instanceof DepotError) throw error;
-    throw new DepotError('bad_request', `cannot take the file as a package: ${reasonOf(error)}`, {
-      cause: error,
-    });
+    throw asUnusableFile(error);
   }
 }
 
@@ -137,9 +135,15 @@ function textOf(object: AdbObject | undefined, field: number): string {
   return object?.text(field) ?? '';
 }
 
+/** Bytes that may be unpacked in all, and how many are left. */
+interface Budget {
+  most: number;
+  left: number;
+}
+
 const MOST_INFO_BYTES = 1024 ** 2;
 
-async function readSecond(file: string, budget: { left: number }): Promise<PackageContent> {
+async function readSecond(file: string, budget: Budget): Promise<PackageContent> {
   const source = createReadStream(file);
   const stream = pipeline(source, createGunzip(), () => undefined);
   const files: string[] = [];
@@ -166,13 +170,10 @@ async function readSecond(file: string, budget: { left: number }): Promise<Packa
   return { ...parseInfo(info), files, folders };
 }
 
-async function* limited(
-  source: AsyncIterable<Buffer>,
-  budget: { left: number },
-): AsyncGenerator<Buffer> {
+async function* limited(source: AsyncIterable<Buffer>, budget: Budget): AsyncGenerator<Buffer> {
   for await (const piece of source) {
     budget.left -= piece.length;
-    if (budget.left < 0) throw new Error('it unpacks to more than the device has room for');
+    if (budget.left < 0) throw unpacksTooLarge(budget.most);
     yield piece;
   }
 }

@@ -46,6 +46,8 @@ export async function checkFetched(
   });
 }
 
+const FETCHED_REMEDY = 'Start the task again; if it fails again, the feed is damaged.';
+
 /** apk keeps what a server breaks off and calls whole. */
 async function readContent(
   file: string,
@@ -53,12 +55,14 @@ async function readContent(
 ): Promise<PackageContent> {
   return readPackageFile(file, most).catch((error: unknown) => {
     if (isShortage(error)) throw error;
-    const why = reasonOf(error).split(': ').at(-1) ?? '';
-    throw new DepotError(
-      'command_failed',
-      `cannot ${purpose}: ${name} could not be fetched: ${why}`,
-      { cause: error },
-    );
+    const why = reasonOf(error).replace(/^cannot take the file as a package: /, '');
+    const isTooLarge = error instanceof DepotError && error.code === 'no_space';
+    throw failureError(purpose, {
+      code: isTooLarge ? 'no_space' : 'damaged_package',
+      package: name,
+      reason: `${name} could not be fetched: ${why}`,
+      ...(isTooLarge ? {} : { remedy: FETCHED_REMEDY }),
+    });
   });
 }
 

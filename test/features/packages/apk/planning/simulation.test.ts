@@ -147,7 +147,12 @@ describe('a plan', () => {
         change: { verb: 'install', names: ['x'] },
         database: DATABASE,
       }),
-    ).toThrow('/etc/apk/world asks for gone-pkg, which no feed has; remove gone-pkg first');
+    ).toThrow(
+      expect.objectContaining({
+        message: 'cannot install x: /etc/apk/world asks for gone-pkg, which no feed has',
+        explanation: { code: 'dependency_missing', remedy: 'Remove gone-pkg first.' },
+      }),
+    );
   });
 
   test('counts for one, whatever the exit code: broken packages of the device are in it', () => {

@@ -1,0 +1,58 @@
+import { DepotError, type ErrorCode, type Explanation } from '../../errors.ts';
+import { sizeText } from '../../format-bytes.ts';
+import { remedyOf } from '../packages/problem.ts';
+import type { UploadKind } from './port.ts';
+
+/** Why a file is refused when it is sent, with the codes that its job would have failed with. */
+export function wrongEnding(kinds: readonly UploadKind[]): DepotError {
+  const allowed = kinds.map((kind) => `.${kind}`).join(' or ');
+  return refused('bad_request', `the name of the file must end in ${allowed}`, {
+    code: 'not_allowed',
+    remedy: `Send a file whose name ends in ${allowed}.`,
+  });
+}
+
+export function tooLarge(limitBytes: number): DepotError {
+  return refused('too_large', `it has more than ${limitBytes} bytes`, {
+    code: 'not_allowed',
+    remedy: 'Send a smaller file, or have main.upload_max_mb raised.',
+  });
+}
+
+export function moreThanFree(sizeBytes: number, freeBytes: number): DepotError {
+  return refused('no_space', `it has ${sizeText(sizeBytes)}, and ${sizeText(freeBytes)} are free`, {
+    code: 'no_space',
+    remedy: remedyOf('no_space'),
+  });
+}
+
+export function diskFull(cause: unknown): DepotError {
+  return refused('no_space', 'the disk is full', {
+    code: 'no_space',
+    remedy: remedyOf('no_space'),
+    cause,
+  });
+}
+
+export function badPackageName(): DepotError {
+  return damaged('the package has a name that no package manager could be given');
+}
+
+export function noProgram(): DepotError {
+  return damaged('a program begins with "#!" or as ELF does, and this file does not');
+}
+
+function damaged(why: string): DepotError {
+  return refused('bad_request', why, {
+    code: 'damaged_package',
+    remedy: remedyOf('damaged_package'),
+  });
+}
+
+function refused(
+  code: ErrorCode,
+  why: string,
+  { cause, ...explanation }: Explanation & { cause?: unknown },
+): DepotError {
+  return new DepotError(code, `cannot take the upload: ${why}`, { cause, explanation });
+}
