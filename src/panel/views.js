@@ -16,7 +16,8 @@ import { createUpdatesView } from './views/updates-view.js';
  */
 export function createViews({ api, tasks, apps, on, report }) {
   const icons = createIcons({ api });
-  const context = { api, tasks, icons, on, report, entryOf: apps.entryOf };
+  const { entryOf, describe } = apps;
+  const context = { api, tasks, icons, on, report, entryOf, describe };
   let current = () => undefined;
   const activity = createActivityView(context);
   const updates = createUpdatesView(context, { onCount: showUpdates });

@@ -2,13 +2,14 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import { startDaemon, type TestDaemon } from '../device/daemon.ts';
-import { createDevice } from '../device/device.ts';
+import { createDevice, type Device } from '../device/device.ts';
 import { storeApps, type StoreLanguage } from '../device/packages/store-apps.ts';
 import { findChromium, launchBrowser, type Browser } from '../panel/browser.ts';
+import { terminalPicture } from './terminal-picture.ts';
 
-/** `npm run pictures`: the README's pictures, taken of the page on a device in a folder. */
+/** `npm run pictures`: the README's pictures, made of a device in a folder. */
 const DOCS = join(import.meta.dirname, '../../docs');
-const LOOK = { width: 1280, height: 900, scheme: 'light' } as const;
+const LOOK = { width: 1280, height: 640, scheme: 'light' } as const;
 const INSTALLED = ['adfilter', 'fileshare', 'homehub', 'photobackup'];
 
 const program = findChromium();
@@ -18,44 +19,56 @@ if (program === undefined) {
   );
   process.exit(1);
 }
-await takePicture(program, 'en', 'panel.png');
-await takePicture(program, 'zh-cn', 'panel.zh-cn.png');
+const browser = await launchBrowser(program);
+try {
+  await takePicture('en', 'panel.png');
+  await takePicture('zh-cn', 'panel.zh-cn.png');
+  await onDevice('en', async ({ daemon }) => {
+    await save('terminal.png', await terminalPicture(browser, daemon));
+  });
+} finally {
+  await browser.close();
+}
 
-async function takePicture(chromium: string, language: StoreLanguage, file: string): Promise<void> {
-  const device = await createDevice({ packages: storeApps(language) });
+async function takePicture(language: StoreLanguage, file: string): Promise<void> {
+  await onDevice(language, async ({ daemon }) => {
+    for (const name of INSTALLED) {
+      await daemon.finished(await daemon.submit('install', { package: name }));
+    }
+    await browser.open('about:blank');
+    await browser.picture(LOOK);
+    await browser.open(`${daemon.url}${daemon.base}/?lang=${language}`);
+    await showOneAtWork(browser, daemon);
+    await save(file, await browser.picture(LOOK));
+  });
+}
+
+/** One app is being installed, and all pictures of apps are there. */
+async function showOneAtWork(page: Browser, daemon: TestDaemon): Promise<void> {
+  await daemon.submit('install', { package: 'medialibrary' });
+  await page.until("document.querySelector('.app .busy:not([hidden])') !== null");
+  await page.until(
+    `document.querySelectorAll('#discover-list .letter img').length >= ${INSTALLED.length}`,
+  );
+  await page.until("[...document.querySelectorAll('.letter img')].every((each) => each.complete)");
+}
+
+async function onDevice(
+  language: StoreLanguage,
+  work: (at: { device: Device; daemon: TestDaemon }) => Promise<void>,
+): Promise<void> {
+  const device = await createDevice({ packages: storeApps(language), hasUsual: false });
   const daemon = await startDaemon(device);
-  const browser = await launchBrowser(chromium);
   try {
     await device.opkg('update');
-    await browser.open(`${daemon.url}${daemon.base}/?lang=${language}`);
-    for (const name of INSTALLED) await install(daemon, name);
-    await showOneAtWork(browser);
-    await browser.picture(LOOK);
-    await browser.evaluate('scrollTo(0, 0)');
-    await writeFile(join(DOCS, file), await browser.picture(LOOK));
-    process.stdout.write(`docs/${file}\n`);
+    await work({ device, daemon });
   } finally {
-    await browser.close();
     await daemon.close();
     await device.close();
   }
 }
 
-async function install(daemon: TestDaemon, name: string): Promise<void> {
-  await daemon.post('admin/store/install', { package: name });
-  for (;;) {
-    const answer = await daemon.get('admin/system/tasks/status?task_id=latest');
-    const { running } = (await answer.json()) as { running: boolean };
-    if (!running) return;
-  }
-}
-
-/** A task that the page itself began shows its log. */
-async function showOneAtWork(browser: Browser): Promise<void> {
-  await browser.until(`document.querySelectorAll('.app').length === ${INSTALLED.length}`);
-  await browser.evaluate(`{
-    document.querySelector('#install-name').value = 'medialibrary';
-    document.querySelector('#install').requestSubmit();
-  }`);
-  await browser.until("document.body.innerText.includes('music')");
+async function save(file: string, picture: Buffer): Promise<void> {
+  await writeFile(join(DOCS, file), picture);
+  process.stdout.write(`docs/${file}\n`);
 }

@@ -17,6 +17,8 @@ export interface DeviceOptions {
   feedVersion?: FeedVersion;
   /** Put into the feed besides the usual ones; one of the same name takes the other's place. */
   packages?: readonly FeedPackage[];
+  /** Whether the feed has the usual packages, too; default true. */
+  hasUsual?: boolean;
   /** Whether opkg checks the feed's signature; default false. */
   isSigned?: boolean;
   /** The opkg to use; by default the one that the variable OPKG names, or else the stand-in. */
@@ -47,10 +49,11 @@ export interface Device {
 
 /** A device in a folder. Nothing is installed but libc, and no list has been fetched. */
 export async function createDevice(options: DeviceOptions = {}): Promise<Device> {
-  const { packages = [], isSigned = false, feedVersion = 1 } = options;
+  const { isSigned = false, feedVersion = 1 } = options;
+  const offered = (version: FeedVersion): FeedPackage[] => feedPackages(version, options);
   const directory = options.directory ?? (await mkdtemp(join(tmpdir(), 'depotd-device-')));
   const root = join(directory, 'root');
-  const feed = await createFeed(feedPackages(feedVersion, packages));
+  const feed = await createFeed(offered(feedVersion));
   await createRoot(root, { feedUrl: feed.url, isSigned });
   const path = await createPath(directory, options.opkg ?? process.env.OPKG);
   const env = { ...process.env, PATH: path, IPKG_INSTROOT: root, TMPDIR: join(root, 'tmp') };
@@ -69,7 +72,7 @@ export async function createDevice(options: DeviceOptions = {}): Promise<Device>
     env,
     opkg: (...args) => runCommand(opkgWords(args), { env, cwd: root }),
     startOpkg: (...args) => startCommand(opkgWords(args), { env, cwd: root }),
-    publish: (version) => feed.publish(feedPackages(version, packages)),
+    publish: (version) => feed.publish(offered(version)),
     database: async () =>
       parseStatusFile(await readFile(join(root, 'usr/lib/opkg/status'), 'utf8')),
     read: (file) => readFile(join(root, file), 'utf8').catch(() => undefined),
@@ -80,10 +83,13 @@ export async function createDevice(options: DeviceOptions = {}): Promise<Device>
   };
 }
 
-function feedPackages(version: FeedVersion, further: readonly FeedPackage[]): FeedPackage[] {
-  const usual = [...appPackages(version), ...awkwardPackages(), ...tinyPackages()];
-  const replaced = new Set(further.map(({ name }) => name));
-  return [...usual.filter(({ name }) => !replaced.has(name)), ...further];
+function feedPackages(
+  version: FeedVersion,
+  { packages = [], hasUsual = true }: DeviceOptions,
+): FeedPackage[] {
+  const usual = hasUsual ? [...appPackages(version), ...awkwardPackages(), ...tinyPackages()] : [];
+  const replaced = new Set(packages.map(({ name }) => name));
+  return [...usual.filter(({ name }) => !replaced.has(name)), ...packages];
 }
 
 async function createPath(directory: string, opkg: string | undefined): Promise<string> {

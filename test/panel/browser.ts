@@ -12,12 +12,26 @@ export interface Browser {
   evaluate: (expression: string) => Promise<unknown>;
   /** Waits until an expression in the page is true. */
   until: (expression: string) => Promise<void>;
+  /** Runs a script in each page that is opened from now on, before the page's own. */
+  runFirst: (script: string) => Promise<void>;
+  /** Presses a key, as somebody at a keyboard does. */
+  press: (key: Key) => Promise<void>;
   /** The page as PNG, in a window of that size. */
   picture: (look: Look) => Promise<Buffer>;
   /** What the page complained of: exceptions, and what its policy kept from running. */
   complaints: readonly string[];
   close: () => Promise<void>;
 }
+
+/** Keys by their code on Windows, which the protocol wants, and the text that they bring. */
+const KEYS = {
+  Tab: { code: 9, text: '' },
+  Enter: { code: 13, text: '\r' },
+  Escape: { code: 27, text: '' },
+  ' ': { code: 32, text: ' ' },
+  ArrowRight: { code: 39, text: '' },
+} as const;
+export type Key = keyof typeof KEYS;
 
 export interface Look {
   width: number;
@@ -79,7 +93,8 @@ export async function launchBrowser(
   const { sessionId } = (await send('Target.attachToTarget', { targetId, flatten: true })) as {
     sessionId: string;
   };
-  for (const domain of ['Runtime', 'Log', 'Page']) await send(`${domain}.enable`, {}, sessionId);
+  const here: Send = (method, params) => send(method, params, sessionId);
+  for (const domain of ['Runtime', 'Log', 'Page']) await here(`${domain}.enable`);
 
   const evaluate = async (expression: string): Promise<unknown> => {
     const { result, exceptionDetails } = (await send(
@@ -114,15 +129,11 @@ export async function launchBrowser(
     },
     evaluate,
     until,
-    picture: async ({ width, height, scheme }) => {
-      const size = { width, height, deviceScaleFactor: 1, mobile: false };
-      await send('Emulation.setDeviceMetricsOverride', size, sessionId);
-      const features = [{ name: 'prefers-color-scheme', value: scheme }];
-      await send('Emulation.setEmulatedMedia', { features }, sessionId);
-      await send('Emulation.setScrollbarsHidden', { hidden: true }, sessionId);
-      const { data } = (await send('Page.captureScreenshot', {}, sessionId)) as { data: string };
-      return Buffer.from(data, 'base64');
+    runFirst: async (source) => {
+      await here('Page.addScriptToEvaluateOnNewDocument', { source });
     },
+    press: (key) => pressKey(here, key),
+    picture: (look) => picturePage(here, look),
     complaints,
     close: async () => {
       const ended = new Promise((resolve) => child.on('exit', resolve));
@@ -131,6 +142,24 @@ export async function launchBrowser(
       await rm(profile, { recursive: true, force: true, maxRetries: 5 });
     },
   };
+}
+
+async function picturePage(here: Send, { width, height, scheme }: Look): Promise<Buffer> {
+  const size = { width, height, deviceScaleFactor: 1, mobile: false };
+  await here('Emulation.setDeviceMetricsOverride', size);
+  const features = [{ name: 'prefers-color-scheme', value: scheme }];
+  await here('Emulation.setEmulatedMedia', { features });
+  await here('Emulation.setScrollbarsHidden', { hidden: true });
+  const { data } = (await here('Page.captureScreenshot')) as { data: string };
+  return Buffer.from(data, 'base64');
+}
+
+async function pressKey(send: Send, key: Key): Promise<void> {
+  const { code, text } = KEYS[key];
+  const event = { key, code: key === ' ' ? 'Space' : key, windowsVirtualKeyCode: code };
+  const down = { type: text === '' ? 'rawKeyDown' : 'keyDown', ...event, text };
+  await send('Input.dispatchKeyEvent', down);
+  await send('Input.dispatchKeyEvent', { type: 'keyUp', ...event });
 }
 
 interface Message {

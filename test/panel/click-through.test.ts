@@ -20,6 +20,10 @@ test('somebody finds an app, sees its plan, installs it, watches its log and rem
   }`);
   await browser.until("document.querySelector('#discover-count').textContent === '1 found'");
   await click(browser, '#discover-list .app button.primary');
+  await browser.until("document.querySelectorAll('#plan .changes li').length >= 2");
+  const planned = await browser.evaluate("document.querySelector('#plan-body').textContent");
+  expect(planned).toMatch(/Free afterwards/);
+  expect(planned).toMatch(/app-meta-demo[^]*demo-app/);
   await agree(browser);
   await goTo(browser, 'activity');
   await browser.until(`${LOG}.includes('Configuring demo-app.') && ${CHIP} === 'Done'`);

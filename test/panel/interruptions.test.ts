@@ -64,6 +64,7 @@ test('with a password the page leads to the log-in, and out of it again', async 
   await browser.until(
     "document.querySelector('#notices .notice')?.textContent.startsWith('You are not logged in any more.')",
   );
+  expect(await browser.evaluate("document.querySelector('#logout').checkVisibility()")).toBe(false);
   await click(browser, '#notices a');
   await browser.until("document.querySelector('#password') !== null");
   await browser.evaluate("document.querySelector('#password').value = 'another'");

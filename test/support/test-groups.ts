@@ -63,7 +63,8 @@ export const TEST_GROUPS: readonly TestGroup[] = [
   {
     name: 'the page in a real browser',
     files: [
-      'test/panel/{chinese,click-through,embedding,interruptions,session-use}*.test.ts',
+      'test/panel/{awkward-device,chinese,click-through,embedding}*.test.ts',
+      'test/panel/{interruptions,session-use,ways-to-use}*.test.ts',
       'test/packaging/page*.test.ts',
     ],
     commands: ['chromium', ...DEVICE_COMMANDS],

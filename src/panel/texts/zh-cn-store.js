@@ -92,6 +92,7 @@ export const chineseStore = [
   ['Is installed', '将安装'],
   ['Is upgraded', '将升级'],
   ['Is removed', '将卸载'],
+  ['Is left out', '将跳过'],
   ['needed by it', '依赖'],
   ['nothing else needs it', '不再被需要'],
   ['takes its place', '替换'],

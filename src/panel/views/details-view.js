@@ -9,7 +9,7 @@ import { descriptionOf, titleOf } from './catalog/item-words.js';
 const MANY = 12;
 
 /** All about one app or package. */
-export function createDetailsView({ api, tasks, icons, on, report, entryOf }) {
+export function createDetailsView({ api, tasks, icons, on, report, entryOf, describe }) {
   const title = byId('app-title');
   const body = byId('app-body');
   const buttons = byId('app-buttons');
@@ -33,7 +33,7 @@ export function createDetailsView({ api, tasks, icons, on, report, entryOf }) {
     setText(title, titleOf(item));
     setText(byId('app-name'), [item.name, versionOf(item)].join(' · '));
     icons.show(letter, item);
-    setText(byId('app-description'), descriptionOf(item));
+    setText(byId('app-description'), descriptionOf(item, describe));
     body.replaceChildren(...sectionsOf(item));
     delete buttons.dataset.state;
     render();
@@ -140,8 +140,7 @@ function aboutOf(item) {
   return [
     [t('Installed version'), item.installed_version],
     [t('Newest version'), item.version],
-    [t('Download'), item.download_bytes > 0 ? size(item.download_bytes) : undefined],
-    [t('Size when installed'), item.installed_bytes > 0 ? size(item.installed_bytes) : undefined],
+    ...(item.kind === 'app' ? [] : sizesOf(item)),
     [t('Feed'), item.feed],
     [t('Section'), item.section],
     [t('Tags'), (item.tags ?? []).join(', ')],
@@ -149,6 +148,14 @@ function aboutOf(item) {
     [t('Maintainer'), item.maintainer],
     [t('Home page'), homePage(item.homepage)],
     [t('Also offers'), (item.provides ?? []).join(', ')],
+  ];
+}
+
+/** Of an app they are those of its description alone; its plan says the rest. */
+function sizesOf({ download_bytes: download, installed_bytes: installed }) {
+  return [
+    [t('Download'), download > 0 ? size(download) : undefined],
+    [t('Size when installed'), installed > 0 ? size(installed) : undefined],
   ];
 }
 

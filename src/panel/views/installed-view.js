@@ -16,7 +16,10 @@ export function createInstalledView(context) {
   return {
     show: (argument) => {
       // Who needs space looks for what frees most of it.
-      if (argument === 'size') order.value = 'size';
+      if (argument === 'size') {
+        order.value = 'size';
+        byId('installed-all').checked = true;
+      }
       void list.load();
     },
     load: list.load,

@@ -47,7 +47,7 @@ export function createTaskRow({ id }, { toggle, on }) {
 
 /** An upgrade of what is current changes nothing. */
 export function isNothingDone({ state, kind, packages }) {
-  return state === 'done' && kind === 'upgrade' && packages?.length === 0;
+  return state === 'done' && kind === 'upgrade' && (packages ?? []).length === 0;
 }
 
 function createDoing(id, on) {

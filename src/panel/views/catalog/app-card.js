@@ -11,9 +11,10 @@ const FEW_TAGS = 3;
  * One app or package, with what can be done about it. The whole card leads to its own view.
  * @param icons pictures
  * @param on what is done: `install`, `upgrade`, `remove`, `showTask`, each with the item
+ * @param describe says what an installed app says of itself, by its name
  * @param isRemovable whether there is a button to remove it
  */
-export function createAppCard({ icons, on, isRemovable = false }) {
+export function createAppCard({ icons, on, describe, isRemovable = false }) {
   let shown;
   const letter = icons.create();
   const link = element('a', { className: 'card-link' });
@@ -61,7 +62,7 @@ export function createAppCard({ icons, on, isRemovable = false }) {
     const canGo = isInstalled && isRemovable;
     if (isBusy) setText(busy, busyWord(item.task));
     if (isBusy) busy.hidden = false;
-    open.hidden = item.entry === undefined;
+    setHidden(open, item.entry === undefined, link);
     if (item.entry !== undefined) open.href = item.entry;
     const next = isBusy ? busy : link;
     setHidden(install, isBusy || isInstalled, next);
@@ -78,7 +79,7 @@ export function createAppCard({ icons, on, isRemovable = false }) {
     setText(link, titleOf(item));
     link.href = detailsAddress(item.name);
     setText(facts, factsOf(item));
-    setText(description, descriptionOf(item));
+    setText(description, descriptionOf(item, describe));
     showTags(tags, item);
     open.setAttribute('aria-label', t('Open {app}', names));
     install.setAttribute('aria-label', t('Install {subject}', { subject: names.app }));

@@ -12,19 +12,19 @@ const PER_PAGE = { app: 24, all: 48 };
 /**
  * A list of apps or packages with a search field, a switch between the two, and pages.
  * @param prefix of the ids in the page's markup
- * @param context what the views share: `{ api, tasks, icons, on, report, entryOf }`
- * @param context `{ api, tasks, icons, on, report, entryOf }`
+ * @param context what the views share: `{ api, tasks, icons, on, report, entryOf, describe }`
+ * @param context `{ api, tasks, icons, on, report, entryOf, describe }`
  * @param on `items` gets each page of them, and the kind; `empty` fills the element that is shown
  *   if there is nothing
  * @param isRemovable whether cards have a button to remove what they show
  */
 export function createCatalogList({ prefix, query, context, isRemovable = false, ...on }) {
-  const { api, tasks, icons, report, entryOf } = context;
+  const { api, tasks, icons, report, entryOf, describe } = context;
   const find = (name) => byId(`${prefix}-${name}`);
   const [list, empty] = ['list', 'empty'].map(find);
   const showRows = createRows(list, {
     keyOf: ({ name }) => name,
-    create: () => createAppCard({ icons, on: context.on, isRemovable }),
+    create: () => createAppCard({ icons, describe, on: context.on, isRemovable }),
     fallback: find('title'),
   });
   let page = 1;

@@ -9,7 +9,8 @@ export function titleOf({ title, name }) {
 /** Version, or both if there is a newer one; size; and what keeps it from being upgraded. */
 export function factsOf(item) {
   const { version, installed_version: installed, is_upgradable: isUpgradable } = item;
-  const bytes = item.installed_bytes ?? item.download_bytes;
+  // Of an app it is the size of its description alone; its plan says the rest.
+  const bytes = item.kind === 'app' ? 0 : (item.installed_bytes ?? item.download_bytes);
   return [
     isUpgradable && installed !== undefined ? `${installed} → ${version}` : (installed ?? version),
     bytes > 0 ? size(bytes) : '',
@@ -19,11 +20,16 @@ export function factsOf(item) {
     .join(' · ');
 }
 
-export function descriptionOf(item) {
-  return item.broken === true
-    ? t(
-        'The description of this app cannot be read. ' +
-          'Removing and installing it again may help.',
-      )
-    : (item.description ?? '');
+/**
+ * Nothing if it only says the title once more, as feeds do.
+ * @param describe what an installed app says of itself in the page's language, by its name
+ */
+export function descriptionOf({ name, title, description, broken }, describe) {
+  if (broken === true) {
+    return t(
+      'The description of this app cannot be read. ' + 'Removing and installing it again may help.',
+    );
+  }
+  const text = describe(name) ?? description ?? '';
+  return text === title ? '' : text;
 }

@@ -17,7 +17,13 @@ export async function confirm({ title, text, yes, no, isDangerous = false }) {
 export function askIn(dialog) {
   dialog.returnValue = 'no';
   dialog.showModal();
-  return new Promise((resolve) =>
-    dialog.addEventListener('close', () => resolve(dialog.returnValue), { once: true }),
-  );
+  return new Promise((resolve) => {
+    const listen = () => {
+      // The event of an earlier question may come when this one is open already.
+      if (dialog.open) return;
+      dialog.removeEventListener('close', listen);
+      resolve(dialog.returnValue);
+    };
+    dialog.addEventListener('close', listen);
+  });
 }

@@ -33,7 +33,7 @@ export function createPlanDialog({ api, leadOn }) {
     const isNothing = plan.is_possible && isEmpty(plan);
     const problems = plan.problems.map((problem) => problemBox(problem, closing));
     body.replaceChildren(
-      element('div', { className: 'problems' }, problems),
+      ...(plan.is_possible ? leftOut(problems) : [problemList(problems)]),
       ...(isNothing ? [textElement('p', words.nothing)] : spaceIn(plan)),
       ...changesIn(plan),
     );
@@ -84,4 +84,23 @@ export function createPlanDialog({ api, leadOn }) {
       return answer === 'yes' ? setUp.parameters() : undefined;
     },
   };
+}
+
+function problemList(problems) {
+  return element('div', { className: 'problems' }, problems);
+}
+
+/** What is possible leaves out what its problems are about. */
+function leftOut(problems) {
+  if (problems.length === 0) return [];
+  return [
+    element('details', { className: 'left-out' }, [
+      element('summary', {}, [
+        t('Is left out'),
+        ' ',
+        textElement('span', String(problems.length), 'count'),
+      ]),
+      problemList(problems),
+    ]),
+  ];
 }

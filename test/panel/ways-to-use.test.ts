@@ -1,0 +1,122 @@
+import { expect, test } from 'vitest';
+
+import type { Browser } from './browser.ts';
+import { CHIP, goTo, LOG, openPanel } from './open-panel.ts';
+import { startPanel } from './start-panel.ts';
+
+/** Tabs on until the focus is at an element of that selector. */
+async function tabTo(browser: Browser, selector: string): Promise<void> {
+  for (let presses = 0; presses < 60; presses += 1) {
+    await browser.press('Tab');
+    const isThere = `document.activeElement?.matches(${JSON.stringify(selector)}) === true`;
+    if ((await browser.evaluate(isThere)) === true) return;
+  }
+  throw new Error(`cannot reach ${selector} with the Tab key`);
+}
+
+test('the keyboard alone finds an app, installs it and reads its log', async () => {
+  const daemon = await startPanel();
+  const browser = await openPanel(`${daemon.url}${daemon.base}/`);
+  if (browser === undefined) return;
+  await browser.until("document.querySelectorAll('#discover-list .app').length > 0");
+
+  await tabTo(browser, 'nav a[href="#discover"]');
+  await tabTo(browser, '#discover-search');
+  await browser.evaluate(`{
+    document.activeElement.value = 'demo';
+    document.activeElement.dispatchEvent(new Event('input'));
+  }`);
+  await browser.until("document.querySelector('#discover-count').textContent === '1 found'");
+  await tabTo(browser, '[aria-label^="Install"]');
+  await browser.press('Enter');
+  await browser.until("document.querySelector('#plan').open");
+  await browser.until("!document.querySelector('#plan-yes').disabled");
+  expect(
+    await browser.evaluate("document.querySelector('#plan').contains(document.activeElement)"),
+  ).toBe(true);
+  await browser.press('Escape');
+  await browser.until("!document.querySelector('#plan').open");
+  expect(await browser.evaluate("document.activeElement.getAttribute('aria-label')")).toMatch(
+    /^Install/,
+  );
+  await browser.press('Enter');
+  await browser.until("document.querySelector('#plan').open");
+  await browser.until("!document.querySelector('#plan-yes').disabled");
+  await tabTo(browser, '#plan-yes');
+  await browser.press('Enter');
+  await browser.until("!document.querySelector('#plan').open");
+
+  await browser.until(
+    "document.querySelector('#discover-list .app .chip')?.checkVisibility() || document.querySelector('#discover-list a.button')?.checkVisibility()",
+  );
+  expect(await browser.evaluate("document.activeElement.closest('.app') !== null")).toBe(true);
+  await goTo(browser, 'activity');
+  await browser.until(`${LOG}.includes('Configuring demo-app.') && ${CHIP} === 'Done'`);
+  await tabTo(browser, '.pane');
+});
+
+test.each([320, 375, 1440, 2560])('nothing sticks out of a window of %d pixels', async (width) => {
+  const longName = `long-${'x'.repeat(120)}`;
+  const daemon = await startPanel({
+    packages: [
+      {
+        name: longName,
+        version: `1.0-${'9'.repeat(80)}`,
+        architecture: 'all',
+        fields: { Description: 'y'.repeat(300), Section: 'z'.repeat(60) },
+        files: { '/usr/share/long': 'x' },
+      },
+    ],
+  });
+  await daemon.finished(await daemon.submit('install', { package: longName }));
+  const browser = await openPanel(`${daemon.url}${daemon.base}/`);
+  if (browser === undefined) return;
+  await browser.picture({ width, height: 900, scheme: 'dark' });
+
+  for (const view of [
+    'discover',
+    'installed',
+    'updates',
+    'activity',
+    'device',
+    `app/${longName}`,
+  ]) {
+    await goTo(browser, view);
+    if (view === 'installed') {
+      await browser.evaluate("document.querySelector('#installed-all').click()");
+      await browser.until("document.querySelectorAll('#installed-list .app').length > 0");
+    }
+    await browser.until(
+      "[...document.querySelectorAll('.state p')].every((each) => !each.checkVisibility() || each.textContent !== 'Loading …')",
+    );
+    const widths = '[document.documentElement.scrollWidth, innerWidth]';
+    expect([view, await browser.evaluate(widths)]).toEqual([view, [width, width]]);
+  }
+});
+
+test('a file that is dropped anywhere is installed when somebody agrees', async () => {
+  const daemon = await startPanel();
+  const browser = await openPanel(`${daemon.url}${daemon.base}/`);
+  if (browser === undefined) return;
+  const drop = (name: string): Promise<unknown> =>
+    browser.evaluate(`{
+      const dataTransfer = new DataTransfer();
+      dataTransfer.items.add(new File(['#!/bin/sh\\necho it runs\\n'], ${JSON.stringify(name)}));
+      const target = document.querySelector('#discover-title');
+      for (const type of ['dragenter', 'dragover', 'drop']) {
+        target.dispatchEvent(new DragEvent(type, { dataTransfer, bubbles: true, cancelable: true }));
+      }
+    }`);
+
+  await drop('notes.txt');
+  await browser.until(
+    "document.querySelector('#upload-problem').textContent.includes('must end in')",
+  );
+  await drop('hello.run');
+  await browser.until("document.querySelector('#confirm').open");
+  expect(await browser.evaluate("document.querySelector('#confirm-text').textContent")).toContain(
+    'is a program',
+  );
+  await browser.evaluate("document.querySelector('#confirm-yes').click()");
+  await browser.until(`${LOG}.includes('it runs') && ${CHIP} === 'Done'`);
+});
