@@ -64,7 +64,8 @@ describe.each(SERVERS)('a device of %s', (_, createServer) => {
     const { status, messages } = await on.over(action);
 
     expect(status).toBe('error');
-    expect(messages.join('\n')).toContain('cannot install zbad');
+    expect(messages.join('\n')).toContain('zbad needs absent-package');
+    expect(messages).toContain('error_code dependency_missing');
     expect(messages.join('\n')).not.toContain('<');
     expect([...(await on.device.database()).keys()]).toEqual(['libc']);
   });
