@@ -119,6 +119,8 @@ export function createViews(options: ViewsOptions): Views {
 
 /** OpenWrt's feeds have some ten thousand. */
 const EXPECTED_PACKAGES = 10_000;
+/** What lists without end, or of the same package over and over, are read to. */
+const MOST_PACKAGES = 60_000;
 
 /** A manager that cannot say what the feeds offer still knows what is installed. */
 async function readOffered({
@@ -126,8 +128,13 @@ async function readOffered({
   compareVersions,
 }: ViewsOptions['manager']): Promise<Omit<Offered, 'version'>> {
   const builder = createIndexBuilder(compareVersions, EXPECTED_PACKAGES);
+  let count = 0;
   try {
-    for await (const described of listing.read()) builder.add(rowIn(described, described.feed));
+    for await (const described of listing.read()) {
+      builder.add(rowIn(described, described.feed));
+      count += 1;
+      if (count === MOST_PACKAGES) break;
+    }
     return { index: builder.finish() };
   } catch (error) {
     const fault = error instanceof Error ? error : new Error(String(error));

@@ -1,4 +1,4 @@
-import { utimes, writeFile } from 'node:fs/promises';
+import { rm, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest';
@@ -87,4 +87,20 @@ test('what nobody asks for any more is dropped', async () => {
   await released;
 
   expect((await views.current()).view.offered).not.toBe(view.offered);
+});
+
+test('a list without end is read to a bound', async () => {
+  const { views } = open();
+  const paragraphs = Array.from(
+    { length: 70_000 },
+    (_, version) => `Package: again\nVersion: ${version}\nArchitecture: all\n\n`,
+  );
+  await writeFile(join(lists, 'endless'), paragraphs.join(''));
+  onTestFinished(() => rm(join(lists, 'endless')));
+
+  const { view } = await views.current();
+
+  const [found] = createPages()(view, { ...ALL, q: 'again' }, { page: 1, perPage: 9 }).items;
+  expect(Number(found?.version)).toBeGreaterThan(50_000);
+  expect(Number(found?.version)).toBeLessThan(60_000);
 });
