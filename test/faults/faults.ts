@@ -86,3 +86,8 @@ export function mayLoseLog({ name, damage }: Fault): boolean {
     (name === 'damage' && damage === 'the task logs are gone')
   );
 }
+
+/** Faults that destroy what is known of uploads: a record that was written whole goes with it. */
+export function losesUploads({ name, damage }: Fault): boolean {
+  return name === 'damage' && damage === 'the run records are no JSON';
+}

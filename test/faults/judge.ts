@@ -1,6 +1,6 @@
 import type { TryJob } from './attempt.ts';
 import type { Bench } from './bench.ts';
-import { isHarmless, mayLoseLog, type Fault } from './faults.ts';
+import { isHarmless, losesUploads, mayLoseLog, type Fault } from './faults.ts';
 import { NUMBERED_LINES } from './packages.ts';
 import { processesOfRoot } from './process-scan.ts';
 import type { Scenario } from './scenarios.ts';
@@ -39,7 +39,8 @@ export async function judge(finished: FinishedTry): Promise<string[]> {
   for (const line of await bench.lines('overlaps')) problems.push(`a lane is freed early: ${line}`);
   if (main?.status !== undefined) {
     const { state, error = '' } = main.status;
-    const outcome = { state, error, log: main.log };
+    const hasLostUploads = finished.faults.some(losesUploads);
+    const outcome = { state, error, log: main.log, hasLostUploads };
     problems.push(...(await scenario.judge(bench, outcome)));
     if (!finished.faults.some(mayLoseLog)) problems.push(...problemsOfLog(outcome));
   }

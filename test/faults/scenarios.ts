@@ -15,6 +15,8 @@ export interface Outcome {
   state: TaskStatus['state'];
   log: string;
   error: string;
+  /** Whether somebody destroyed the records of uploads meanwhile. */
+  hasLostUploads: boolean;
 }
 
 /** One kind of job: what is there before it, how it begins, and what must be true after it. */
@@ -220,7 +222,8 @@ async function judgeUpdate(bench: Bench, { state }: Outcome): Promise<string[]> 
 async function judgeUpload(bench: Bench, outcome: Outcome): Promise<string[]> {
   const problems = await judgeArrival(bench, outcome, ['uploaded']);
   const records = await recordIds(bench);
-  if (outcome.state === 'done' && records.length !== 1) problems.push('done without a run record');
+  const isRecorded = records.length === 1 || (records.length === 0 && outcome.hasLostUploads);
+  if (outcome.state === 'done' && !isRecorded) problems.push('done without a run record');
   // Of a package that could not be taken away again the record stays, so that it can be undone.
   if (outcome.state !== 'done' && records.length > 0 && !isReported(outcome)) {
     problems.push(`${outcome.state} with a record`);
