@@ -1,5 +1,5 @@
-import { mkdir, open, rename, rm, stat } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
 
 /**
  * Replaces a file so that after a power cut either the old or the new content is there, whole: a
@@ -16,17 +16,36 @@ export async function replaceFile(
   await rm(temporary, { force: true });
   const handle = await open(temporary, 'wx', typeof like === 'number' ? like : like.mode);
   try {
-    if (typeof like !== 'number') {
-      await handle.chown(like.uid, like.gid);
-      await handle.chmod(like.mode);
+    try {
+      if (typeof like !== 'number') {
+        await handle.chown(like.uid, like.gid);
+        await handle.chmod(like.mode);
+      }
+      await handle.writeFile(content);
+      await handle.sync();
+    } finally {
+      await handle.close();
     }
-    await handle.writeFile(content);
-    await handle.sync();
-  } finally {
-    await handle.close();
+    await rename(temporary, file);
+  } catch (error) {
+    // On a full disk it holds the room that others need.
+    await rm(temporary, { force: true }).catch(() => undefined);
+    throw error;
   }
-  await rename(temporary, file);
   await syncFolder(dirname(file));
+}
+
+/**
+ * Removes what processes that were killed left beside a file. To be called if no other process can
+ * be replacing it.
+ */
+export async function removeUnfinished(file: string): Promise<void> {
+  const isUnfinished = (name: string): boolean =>
+    name.startsWith(`${basename(file)}.`) &&
+    /^\d+\.new$/.test(name.slice(basename(file).length + 1));
+  for (const name of await readdir(dirname(file)).catch(() => [])) {
+    if (isUnfinished(name)) await rm(join(dirname(file), name), { force: true });
+  }
 }
 
 /** Whose a file is, and who may do what with it. */

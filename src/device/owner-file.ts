@@ -1,7 +1,8 @@
-import { lstat, readFile, readlink, stat } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { lstat, open, readFile, readlink, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { DepotError, reasonOf, systemCode } from '../errors.ts';
-import { replaceFile } from './durable-file.ts';
+import { removeUnfinished, replaceFile } from './durable-file.ts';
 import { openTrustedFolder } from './private-folder.ts';
 
 /** Of files that owners edit by hand. */
@@ -18,6 +19,7 @@ const MOST_LINKS = 40;
  */
 export async function editOwnerFile(path: string, edit: (text: string) => string): Promise<void> {
   const file = await findFile(path);
+  await removeUnfinished(file);
   const text = await textOf(file);
   const next = edit(text ?? '');
   if (next === text) return;
@@ -26,6 +28,25 @@ export async function editOwnerFile(path: string, edit: (text: string) => string
     const code = systemCode(error) === 'ENOSPC' ? 'no_space' : 'unavailable';
     throw new DepotError(code, `cannot write ${path}: ${reasonOf(error)}`, { cause: error });
   });
+}
+
+/**
+ * The text of a small file, byte for byte as latin1. What stands under the name may be somebody
+ * else's: a fifo is not waited for (open(2), O_NONBLOCK), and of a large file nothing is read.
+ * @returns undefined for what is no file, is larger, or cannot be read
+ */
+export async function readSmallFile(path: string, mostBytes: number): Promise<string | undefined> {
+  const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK).catch(() => undefined);
+  if (file === undefined) return undefined;
+  try {
+    const entry = await file.stat();
+    if (!entry.isFile() || entry.size > mostBytes) return undefined;
+    return await file.readFile('latin1');
+  } catch {
+    return undefined;
+  } finally {
+    await file.close();
+  }
 }
 
 async function ownershipOf(file: string): Promise<{ mode: number; uid: number; gid: number }> {

@@ -33,7 +33,7 @@ const feeds = v.pipe(
       v.description('lines that the package manager does not understand'),
     ),
   }),
-  v.title('Feeds'),
+  v.title('FeedList'),
 );
 
 export const FEEDS_DOCUMENTATION: FeatureDocumentation = {

@@ -18,6 +18,8 @@ const checked = v.object({
   name: v.string(),
   url: v.string(),
   folder: v.optional(v.string()),
+  /** The name of the file of a key that was not trusted before. */
+  newKey: v.optional(v.string()),
 });
 
 /**
@@ -43,7 +45,12 @@ export function changePlan(tools: FeedTools, job: Job): Plan {
         act: async (context) => {
           const feed = await chooseFeed(feeds, job);
           const folder = isComing ? await fetchAndCheck(tools, feed, context) : undefined;
-          Object.assign(context.memory, feed, folder === undefined ? {} : { folder });
+          const { key } = job.params;
+          const newKey =
+            folder === undefined || key === undefined
+              ? undefined
+              : await feeds.newKeyName(key, folder);
+          Object.assign(context.memory, feed, { folder, newKey });
           return undefined;
         },
       },
@@ -51,11 +58,9 @@ export function changePlan(tools: FeedTools, job: Job): Plan {
         id: 'write',
         label: 'write',
         act: async ({ memory }) => {
-          const { folder, ...feed } = v.parse(checked, memory);
-          if (folder !== undefined) {
-            await feeds.adopt(feed, folder);
-            if (job.params.key !== undefined) await feeds.addKey(job.params.key, folder);
-          }
+          const { folder, newKey, ...feed } = v.parse(checked, memory);
+          if (folder !== undefined) await feeds.adopt(feed, folder);
+          if (newKey !== undefined) await feeds.addKey(newKey, job.params.key ?? '');
           await feeds.write(changeOf(job, feed));
           if (folder === undefined) await feeds.forget(feed);
           return undefined;
@@ -68,19 +73,35 @@ export function changePlan(tools: FeedTools, job: Job): Plan {
         id: 'forget-list',
         label: 'forget the list',
         act: async ({ memory }) => {
-          const found = v.safeParse(checked, memory);
-          if (!found.success || found.output.folder === undefined) return undefined;
-          const setup = await feeds.read();
-          const isOn = setup.feeds.some(
-            ({ url, isEnabled }) => isEnabled && url === found.output.url,
-          );
-          if (!isOn) await feeds.forget(found.output);
+          const unused = await unusedOf(feeds, memory);
+          if (unused?.folder !== undefined) await feeds.forget(unused);
+          return undefined;
+        },
+      },
+      {
+        id: 'forget-key',
+        label: 'forget the key',
+        act: async ({ memory }) => {
+          const unused = await unusedOf(feeds, memory);
+          if (unused?.newKey !== undefined) await feeds.removeKey(unused.newKey);
           return undefined;
         },
       },
       { id: 'drop-fetched', label: 'tidy up', act: dropFetched },
     ],
   };
+}
+
+/** What the job brought, unless the feed is on all the same. */
+async function unusedOf(
+  feeds: FeedSettings,
+  memory: unknown,
+): Promise<v.InferOutput<typeof checked> | undefined> {
+  const found = v.safeParse(checked, memory);
+  if (!found.success) return undefined;
+  const setup = await feeds.read();
+  const isOn = setup.feeds.some(({ url, isEnabled }) => isEnabled && url === found.output.url);
+  return isOn ? undefined : found.output;
 }
 
 function changeOf({ kind, params }: Job, { name, url }: Feed): FeedChange {

@@ -25,11 +25,14 @@ export interface FeedSettings {
   /** The public keys that the device trusts. */
   keys: () => Promise<TrustedKey[]>;
   /**
-   * Safe to do again.
    * @param folder what was fetched with it: a list may say how its key is called
+   * @returns the name of the file for a key; undefined if that key is trusted already
    * @throws DepotError bad_request for what is no key, or would replace another one
    */
-  addKey: (text: string, folder: string) => Promise<void>;
+  newKeyName: (text: string, folder: string) => Promise<string | undefined>;
+  /** Safe to do again. */
+  addKey: (name: string, text: string) => Promise<void>;
+  removeKey: (name: string) => Promise<void>;
 }
 
 export interface Feed {

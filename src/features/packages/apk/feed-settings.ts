@@ -1,19 +1,9 @@
 import { createHash } from 'node:crypto';
-import {
-  copyFile,
-  mkdir,
-  open,
-  readdir,
-  readFile,
-  rename,
-  rm,
-  stat,
-  writeFile,
-} from 'node:fs/promises';
+import { copyFile, mkdir, open, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { replaceFile } from '../../../device/durable-file.ts';
+import { removeUnfinished, replaceFile } from '../../../device/durable-file.ts';
 import { run } from '../../../device/exec.ts';
-import { editOwnerFile } from '../../../device/owner-file.ts';
+import { editOwnerFile, readSmallFile } from '../../../device/owner-file.ts';
 import type { Paths } from '../../../device/paths.ts';
 import { openTrustedFolder } from '../../../device/private-folder.ts';
 import { DepotError } from '../../../errors.ts';
@@ -70,9 +60,14 @@ export function createFeedSettings({ paths, locations, commands }: Sources): Fee
     adopt: async (feed, folder) => {
       const target = await copyOf(feed);
       const temporary = `${target}.new`;
-      await rm(temporary, { force: true });
-      await copyFile(join(folder, indexName(feed.url)), temporary);
-      await rename(temporary, target);
+      try {
+        await rm(temporary, { force: true });
+        await copyFile(join(folder, indexName(feed.url)), temporary);
+        await rename(temporary, target);
+      } catch (error) {
+        await rm(temporary, { force: true });
+        throw error;
+      }
     },
     forget: async (feed) => rm(await copyOf(feed), { force: true }),
     write: (change) => write(locations.feeds, change),
@@ -85,19 +80,24 @@ export function createFeedSettings({ paths, locations, commands }: Sources): Fee
       return { updatedAt, ...(keyId === undefined ? {} : { keyId }) };
     },
     keys: () => readKeys(keyFolder),
-    addKey: async (text, folder) => {
+    newKeyName: async (text, folder) => {
       const name = await keyFileName(text, folder);
       const file = join(await openTrustedFolder(keyFolder, 0o755), name);
-      const known = await readFile(file, 'utf8').catch(() => undefined);
-      if (known?.trim() === text.trim()) return;
-      if (known !== undefined) {
-        throw new DepotError(
-          'bad_request',
-          `cannot add the key ${name}: another one of that name is trusted already`,
-        );
-      }
+      const known = await readSmallFile(file, HEAD_BYTES);
+      if (known?.trim() === text.trim()) return undefined;
+      if (known === undefined) return name;
+      throw new DepotError(
+        'bad_request',
+        `cannot add the key ${name}: another one of that name is trusted already`,
+      );
+    },
+    addKey: async (name, text) => {
+      const file = join(await openTrustedFolder(keyFolder, 0o755), name);
+      await removeUnfinished(file);
       await replaceFile(file, `${text.trim()}\n`, 0o644);
     },
+    removeKey: async (name) =>
+      rm(join(await openTrustedFolder(keyFolder, 0o755), name), { force: true }),
   };
 }
 
@@ -160,7 +160,7 @@ async function readKeys(folder: string): Promise<TrustedKey[]> {
   const found = await Promise.all(
     names.map(async (name) => {
       const file = join(folder, name);
-      const key = parsePem(await readFile(file, 'latin1').catch(() => ''));
+      const key = parsePem((await readSmallFile(file, HEAD_BYTES)) ?? '');
       return key === undefined ? [] : [{ id: idOfKey(key), file }];
     }),
   );

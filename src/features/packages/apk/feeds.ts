@@ -1,8 +1,12 @@
-import { readdir, readFile } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { readSmallFile } from '../../../device/owner-file.ts';
 import type { Feed } from '../feed-settings.ts';
 import type { FailedFeed } from '../package-manager.ts';
 import { nameFeeds } from './feed-names.ts';
+
+/** Of a file that its owner edits by hand. */
+const MOST_BYTES = 1024 ** 2;
 
 /** What the lists of feeds say, and what in them is none. */
 export interface ConfiguredFeeds {
@@ -53,7 +57,7 @@ export async function readEntries(
   const found: (Omit<FeedEntry, 'name'> & { ownName: string | undefined })[] = [];
   const garbage: GarbageEntry[] = [];
   for (const file of files) {
-    const lines = (await readFile(join(folder, file), 'latin1').catch(() => '')).split('\n');
+    const lines = ((await readSmallFile(join(folder, file), MOST_BYTES)) ?? '').split('\n');
     lines.forEach((line, index) => {
       const entry = parseLine(line);
       if (entry === undefined) return;

@@ -1,4 +1,4 @@
-import { readdir, readFile } from 'node:fs/promises';
+import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Paths } from '../../../device/paths.ts';
 import type { Feed } from '../feed-settings.ts';
@@ -77,7 +77,18 @@ export async function configFiles({ onDevice, isLive }: Paths): Promise<string[]
     .sort()
     .map((name) => join(folder, name));
   // An offline root's own is ignored.
-  return isLive ? [onDevice('/etc/opkg.conf'), ...files] : files;
+  return filesAmong(isLive ? [onDevice('/etc/opkg.conf'), ...files] : files);
+}
+
+/** Reading a fifo would wait for ever. */
+async function filesAmong(paths: readonly string[]): Promise<string[]> {
+  const found = await Promise.all(
+    paths.map(async (path) => {
+      const entry = await stat(path).catch(() => undefined);
+      return entry?.isFile() === true ? path : undefined;
+    }),
+  );
+  return found.filter((path) => path !== undefined);
 }
 
 function addLine(config: OpkgConfig, paths: Paths, line: string): void {

@@ -1,5 +1,5 @@
-import { createReadStream } from 'node:fs';
-import { open } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { open, type FileHandle } from 'node:fs/promises';
 import { pipeline } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { LISTING_LIMITS } from '../listing.ts';
@@ -40,13 +40,24 @@ export async function* readParagraphs(
  */
 const CHUNK_BYTES = 128 * 1024;
 
-async function openList(file: string): Promise<AsyncIterable<Buffer>> {
-  const isPacked = await isGzip(file);
-  // Opened no sooner: an error that comes before somebody listens would end the daemon.
-  const source = createReadStream(file, { highWaterMark: CHUNK_BYTES });
-  return isPacked
-    ? pipeline(source, createGunzip({ chunkSize: CHUNK_BYTES }), () => undefined)
-    : source;
+/**
+ * Another user may have put something else in its place: a fifo is not waited for (open(2),
+ * O_NONBLOCK).
+ */
+async function openList(path: string): Promise<AsyncIterable<Buffer>> {
+  const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  try {
+    if (!(await file.stat()).isFile()) throw new Error(`cannot read ${path}: it is no file`);
+    const isPacked = await isGzip(file);
+    // Made no sooner: an error that comes before somebody listens would end the daemon.
+    const source = file.createReadStream({ highWaterMark: CHUNK_BYTES, start: 0 });
+    return isPacked
+      ? pipeline(source, createGunzip({ chunkSize: CHUNK_BYTES }), () => undefined)
+      : source;
+  } catch (error) {
+    await file.close();
+    throw error;
+  }
 }
 
 const NEWLINE = 0x0a;
@@ -76,12 +87,7 @@ function nameIn(paragraph: string): string {
 }
 
 /** RFC 1952: a gzip member starts with 1f 8b. */
-async function isGzip(file: string): Promise<boolean> {
-  const handle = await open(file);
-  try {
-    const { buffer, bytesRead } = await handle.read(Buffer.alloc(2), 0, 2, 0);
-    return bytesRead === 2 && buffer[0] === 0x1f && buffer[1] === 0x8b;
-  } finally {
-    await handle.close();
-  }
+async function isGzip(file: FileHandle): Promise<boolean> {
+  const { buffer, bytesRead } = await file.read(Buffer.alloc(2), 0, 2, 0);
+  return bytesRead === 2 && buffer.readUInt16BE() === 0x1f8b;
 }

@@ -49,12 +49,27 @@ function wordsOf(text: string): string[] {
 export function editFeedLines(text: string, change: FeedChange): string {
   if (change.verb === 'add') return withLine(text, change.feed);
   const lines = text.split('\n');
-  const isMeant = (line: string): boolean => {
+  const meant = linesMeant(lines, change.name);
+  const isMeant = (index: number): boolean => meant.includes(index);
+  if (change.verb === 'remove') return lines.filter((_, index) => !isMeant(index)).join('\n');
+  return lines
+    .map((line, index) => (isMeant(index) ? switched(line, change.isEnabled) : line))
+    .join('\n');
+}
+
+/**
+ * Those that are active. If none is, the last one that is commented out: the others are what their
+ * owner noted.
+ */
+function linesMeant(lines: readonly string[], name: string): number[] {
+  const found = lines.flatMap((line, index) => {
     const entry = parseFeedLine(line);
-    return entry !== undefined && 'name' in entry && entry.name === change.name;
-  };
-  if (change.verb === 'remove') return lines.filter((line) => !isMeant(line)).join('\n');
-  return lines.map((line) => (isMeant(line) ? switched(line, change.isEnabled) : line)).join('\n');
+    return entry !== undefined && 'name' in entry && entry.name === name
+      ? [{ index, isEnabled: entry.isEnabled }]
+      : [];
+  });
+  const active = found.filter(({ isEnabled }) => isEnabled);
+  return (active.length > 0 ? active : found.slice(-1)).map(({ index }) => index);
 }
 
 function withLine(text: string, { name, url }: Feed): string {

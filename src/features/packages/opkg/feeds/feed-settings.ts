@@ -2,8 +2,8 @@ import { copyFile, open, readdir, readFile, rename, rm, stat } from 'node:fs/pro
 import { basename, join } from 'node:path';
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
-import { replaceFile } from '../../../../device/durable-file.ts';
-import { editOwnerFile } from '../../../../device/owner-file.ts';
+import { removeUnfinished, replaceFile } from '../../../../device/durable-file.ts';
+import { editOwnerFile, readSmallFile } from '../../../../device/owner-file.ts';
 import type { Paths } from '../../../../device/paths.ts';
 import { openTrustedFolder } from '../../../../device/private-folder.ts';
 import { DepotError, reasonOf } from '../../../../errors.ts';
@@ -25,6 +25,8 @@ const CUSTOM = 'customfeeds.conf';
 const [LIST, SIGNATURE] = ['list', 'list.sig'];
 /** Of a list unpacked, which has to be in memory as a whole to be verified. */
 const MOST_UNPACKED_BYTES = 128 * 1024 ** 2;
+/** Of a key or a signature. */
+const MOST_KEY_BYTES = 64 * 1024;
 
 /** opkg's feeds: `src/gz NAME URL` in its configuration, and keys of usign's. */
 export function createFeedSettings(
@@ -33,8 +35,10 @@ export function createFeedSettings(
 ): FeedSettings {
   const keyFolder = paths.onDevice('/etc/opkg/keys');
   const customFile = paths.onDevice(`/etc/opkg/${CUSTOM}`);
-  const listsDir = async (): Promise<string> =>
-    openTrustedFolder((await readConfig()).listsDir, 0o755);
+  const listsDir = async ({ name }: Pick<Feed, 'name'>): Promise<string> => {
+    assertFileName(name);
+    return openTrustedFolder((await readConfig()).listsDir, 0o755);
+  };
   const keys = () => readKeys(keyFolder);
   // A feed that is not there yet will be.
   const isGzip = async (name: string): Promise<boolean> => {
@@ -67,48 +71,70 @@ export function createFeedSettings(
       await checkSignature(feed, folder, [...own, ...(await keys()).map(({ key: each }) => each)]);
     },
     adopt: async ({ name }, folder) => {
-      const lists = await listsDir();
+      const lists = await listsDir({ name });
       await copyInto(join(folder, LIST), lists, name);
       await copyInto(join(folder, SIGNATURE), lists, `${name}.sig`).catch(() => undefined);
     },
     forget: async ({ name }) => {
-      const lists = await listsDir();
+      const lists = await listsDir({ name });
       for (const file of [name, `${name}.sig`]) await rm(join(lists, file), { force: true });
     },
     write: async (change) => {
-      const files =
-        change.verb === 'set' ? await filesWith(await configFiles(paths), change.name) : [];
-      const meant = change.verb === 'set' ? files : [customFile];
+      const meant =
+        change.verb === 'set'
+          ? await filesToSwitch(await configFiles(paths), change)
+          : [customFile];
       for (const file of meant) await editOwnerFile(file, (text) => editFeedLines(text, change));
     },
     stateOf: async ({ name }) => {
       const { listsDir: folder } = await readConfig();
       const list = await stat(join(folder, name)).catch(() => undefined);
       if (list?.isFile() !== true) return {};
-      const text = await readFile(join(folder, `${name}.sig`), 'latin1').catch(() => '');
-      const keyId = parseUsignSignature(text)?.id;
+      const text = await readSmallFile(join(folder, `${name}.sig`), MOST_KEY_BYTES);
+      const keyId = parseUsignSignature(text ?? '')?.id;
       const updatedAt = Math.floor(list.mtimeMs / 1000);
       return { updatedAt, ...(keyId === undefined ? {} : { keyId }) };
     },
-    keys: async () => (await keys()).map(({ key, file }) => ({ id: key.id, file })),
-    addKey: async (text) => {
-      const key = readKey(text);
-      const file = join(await openTrustedFolder(keyFolder, 0o755), key.id);
-      const known = parseUsignKey(await readFile(file, 'latin1').catch(() => ''));
-      if (known?.bytes.equals(key.bytes) === true) return;
-      if (known !== undefined) {
-        throw new DepotError(
-          'bad_request',
-          `cannot add the key ${key.id}: another one of that id is trusted already`,
-        );
-      }
-      await replaceFile(file, `${text.trim()}\n`, 0o644);
-    },
+    ...createKeySettings(keyFolder, keys),
   };
 }
 
+function createKeySettings(
+  keyFolder: string,
+  keys: () => Promise<{ key: UsignKey; file: string }[]>,
+): Pick<FeedSettings, 'keys' | 'newKeyName' | 'addKey' | 'removeKey'> {
+  return {
+    keys: async () => (await keys()).map(({ key, file }) => ({ id: key.id, file })),
+    newKeyName: async (text) => {
+      const key = readKey(text);
+      const file = join(await openTrustedFolder(keyFolder, 0o755), key.id);
+      const known = parseUsignKey((await readSmallFile(file, MOST_KEY_BYTES)) ?? '');
+      if (known?.bytes.equals(key.bytes) === true) return undefined;
+      if (known === undefined) return key.id;
+      throw new DepotError(
+        'bad_request',
+        `cannot add the key ${key.id}: another one of that id is trusted already`,
+      );
+    },
+    addKey: async (name, text) => {
+      const file = join(await openTrustedFolder(keyFolder, 0o755), name);
+      await removeUnfinished(file);
+      await replaceFile(file, `${text.trim()}\n`, 0o644);
+    },
+    removeKey: async (name) =>
+      rm(join(await openTrustedFolder(keyFolder, 0o755), name), { force: true }),
+  };
+}
+
+/** opkg writes the list under the feed's name: one with a slash would leave the folder. */
+function assertFileName(name: string): void {
+  if (!/^\.{0,2}$|[/\0]/.test(name)) return;
+  throw new DepotError('bad_request', `cannot use the feed ${name}: its list has no file name`);
+}
+
+/** Of the lines of a name opkg takes the first; if all are commented out, the last is meant. */
 async function readSetup(files: readonly string[]) {
-  const feeds: (ConfiguredFeed & { isGzip: boolean })[] = [];
+  let feeds: (ConfiguredFeed & { isGzip: boolean })[] = [];
   const garbage: GarbageLine[] = [];
   for (const file of files) {
     const kind = basename(file) === CUSTOM ? 'custom' : 'system';
@@ -119,8 +145,11 @@ async function readSetup(files: readonly string[]) {
       if ('fault' in entry) {
         const shown = line.trim().slice(0, 80);
         garbage.push({ file, line: index + 1, text: shown, reason: entry.fault });
-      } else if (feeds.every(({ name }) => name !== entry.name)) {
-        feeds.push({ ...entry, kind });
+        return;
+      }
+      const other = feeds.find(({ name }) => name === entry.name);
+      if (other?.isEnabled !== true) {
+        feeds = [...feeds.filter((feed) => feed !== other), { ...entry, kind }];
       } else if (entry.isEnabled) {
         const reason = `opkg passes over a second feed of the name ${entry.name}`;
         garbage.push({ file, line: index + 1, text: line.trim().slice(0, 80), reason });
@@ -130,13 +159,19 @@ async function readSetup(files: readonly string[]) {
   return { feeds, garbage };
 }
 
-async function filesWith(files: readonly string[], name: string): Promise<string[]> {
-  const found: string[] = [];
+/** One line is switched on, and all that are active off. */
+async function filesToSwitch(
+  files: readonly string[],
+  { name, isEnabled }: { name: string; isEnabled: boolean },
+): Promise<string[]> {
+  const found: { file: string; isActive: boolean }[] = [];
   for (const file of files) {
-    const { feeds } = await readSetup([file]);
-    if (feeds.some((feed) => feed.name === name)) found.push(file);
+    const feed = (await readSetup([file])).feeds.find((each) => each.name === name);
+    if (feed !== undefined) found.push({ file, isActive: feed.isEnabled });
   }
-  return found;
+  const active = found.filter(({ isActive }) => isActive);
+  const meant = isEnabled ? found.slice(active.length === 0 ? -1 : found.length) : active;
+  return meant.map(({ file }) => file);
 }
 
 async function readKeys(folder: string): Promise<{ key: UsignKey; file: string }[]> {
@@ -144,7 +179,7 @@ async function readKeys(folder: string): Promise<{ key: UsignKey; file: string }
   const found = await Promise.all(
     names.map(async (name) => {
       const file = join(folder, name);
-      const key = parseUsignKey(await readFile(file, 'latin1').catch(() => ''));
+      const key = parseUsignKey((await readSmallFile(file, MOST_KEY_BYTES)) ?? '');
       // usign opens the file that the signature's id names.
       return key?.id === name ? { key, file } : undefined;
     }),
@@ -153,7 +188,7 @@ async function readKeys(folder: string): Promise<{ key: UsignKey; file: string }
 }
 
 function readKey(text: string): UsignKey {
-  const key = parseUsignKey(text.trim());
+  const key = text.trim().split(/\r?\n/).length === 2 ? parseUsignKey(text.trim()) : undefined;
   if (key !== undefined) return key;
   throw new DepotError(
     'bad_request',
@@ -207,7 +242,12 @@ async function isPacked(file: string): Promise<boolean> {
 /** Hidden until it is whole. */
 async function copyInto(source: string, folder: string, name: string): Promise<void> {
   const temporary = join(folder, `.${name}.new`);
-  await rm(temporary, { force: true });
-  await copyFile(source, temporary);
-  await rename(temporary, join(folder, name));
+  try {
+    await rm(temporary, { force: true });
+    await copyFile(source, temporary);
+    await rename(temporary, join(folder, name));
+  } catch (error) {
+    await rm(temporary, { force: true });
+    throw error;
+  }
 }

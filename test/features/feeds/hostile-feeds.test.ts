@@ -1,0 +1,234 @@
+import { execFileSync } from 'node:child_process';
+import { createServer, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+
+import { startDaemon, type TestDaemon } from '../../device/daemon.ts';
+import { createDevice, type Device } from '../../device/device.ts';
+import { createFeed, type Feed } from '../../device/feed.ts';
+import { createUsignPair } from '../../device/usign.ts';
+import { ANOTHER_USER, canBeAnother } from '../../support/another-user.ts';
+import { change, feedOf } from './feed-answer.ts';
+
+const PACKAGES = [{ name: 'extra-tool', version: '1.0-1', architecture: 'all' }];
+const CUSTOM = 'etc/opkg/customfeeds.conf';
+const LISTS = 'tmp/opkg-lists';
+
+let device: Device;
+let daemon: TestDaemon;
+let feed: Feed;
+
+beforeEach(async () => {
+  device = await createDevice();
+  daemon = await startDaemon(device);
+  feed = await createFeed(PACKAGES);
+});
+afterEach(async () => {
+  await daemon.close();
+  await device.close();
+  await feed.close();
+});
+
+describe('nothing changes, and nothing is left, if the server', () => {
+  let server: Server;
+  let sent: (response: ServerResponse) => void;
+  beforeEach(async () => {
+    server = createServer((_, response) => sent(response));
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  });
+  afterEach(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const redirectTo = (location: string) => (response: ServerResponse) => {
+    response.writeHead(302, { Location: location }).end();
+  };
+
+  test.each([
+    ['sends without end', sendForEver, 'it is larger than 67108864 bytes'],
+    ['leads to a file of the device', redirectTo('file:///etc/passwd'), 'cannot use the feed'],
+    ['leads round in circles', redirectTo('/again'), 'cannot use the feed'],
+    ['sends names that are none', sendNoise, 'is not a package list'],
+    ['sends a list that unpacks for ever', sendBomb, 'damaged'],
+  ] as const)('%s', async (_, send, reason) => {
+    sent = send;
+    const { port } = server.address() as AddressInfo;
+    const before = await device.read(CUSTOM);
+
+    const url = `http://127.0.0.1:${port}/feed`;
+    const task = await change(daemon, 'add_feed', { name: 'mine', url });
+
+    expect(task.state).toBe('failed');
+    expect(task.error).toContain(reason);
+    expect(await device.read(CUSTOM)).toBe(before);
+    expect(await readdir(join(device.root, 'tmp/depotd'))).toEqual([]);
+  });
+
+  test('is slow, and somebody stops the task', async () => {
+    sent = (response) => {
+      response.writeHead(200, { 'Content-Length': 1000 }).write('Package: a');
+    };
+    const { port } = server.address() as AddressInfo;
+    const url = `http://127.0.0.1:${port}/feed`;
+    const id = await daemon.submit('add_feed', { name: 'mine', url });
+    await expect.poll(() => daemon.logOf(id), { timeout: 10_000 }).toContain('fetching');
+
+    await daemon.post('admin/system/tasks/stop', { task_id: id });
+
+    expect((await daemon.finished(id)).state).toBe('stopped');
+    expect(await readdir(join(device.root, 'tmp/depotd'))).toEqual([]);
+  });
+});
+
+test('a server may lead to another host', async () => {
+  const server = createServer(({ url = '' }, response) => {
+    response.writeHead(302, { Location: feed.url.replace('/feed', url) }).end();
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  const url = `http://127.0.0.1:${port}/feed`;
+  expect((await change(daemon, 'add_feed', { name: 'mine', url })).state).toBe('done');
+  server.close();
+});
+
+describe.skipIf(!canBeAnother)('what another user put among the lists holds nothing up:', () => {
+  test.each([
+    ['a fifo for a signature', 'mkfifo lab.sig && echo x > lab'],
+    ['a fifo for a list', 'mkfifo lab'],
+    ['a signature of a terabyte', 'truncate -s 1T lab.sig && echo x > lab'],
+    ['a link for a signature', 'ln -s /dev/zero lab.sig && echo x > lab'],
+  ])('%s', async (_, script) => {
+    const folder = join(device.root, LISTS);
+    await rm(folder, { recursive: true, force: true });
+    await mkdir(folder);
+    execFileSync('/bin/sh', ['-c', `${script} && chown -hR ${ANOTHER_USER} .`], { cwd: folder });
+
+    const answers = await Promise.all(
+      Array.from({ length: 8 }, () =>
+        fetch(`${daemon.url}${daemon.base}/admin/store/feeds`, {
+          signal: AbortSignal.timeout(10_000),
+        }),
+      ),
+    );
+
+    expect(answers.map(({ status }) => status)).toEqual(Array(8).fill(200));
+    const task = await change(daemon, 'add_feed', { name: 'mine', url: feed.url });
+    expect(task.error).toContain(`belongs to the user ${ANOTHER_USER}`);
+    expect((await daemon.get('/healthz')).status).toBe(200);
+  });
+});
+
+describe('a custom file that is', () => {
+  test.each([
+    ['a fifo', 'it is no file', (file: string) => void execFileSync('mkfifo', [file])],
+    ['a folder', 'it is no file', (file: string) => mkdir(file)],
+    ['a link to a folder', 'it is no file', (file: string) => symlink('/etc', file)],
+    [
+      'a link to nowhere below a file',
+      '/etc/passwd is no folder',
+      (file: string) => symlink('/etc/passwd/x', file),
+    ],
+    [
+      'two megabytes',
+      'larger than 1048576 bytes',
+      (file: string) => writeFile(file, '#'.repeat(2 * 1024 ** 2)),
+    ],
+  ])('%s stays, and no key of the feed is trusted', async (_, reason, make) => {
+    const pair = createUsignPair();
+    await rm(join(device.root, CUSTOM));
+    await make(join(device.root, CUSTOM));
+
+    const params = { name: 'mine', url: feed.url, key: pair.publicKey };
+    const task = await change(daemon, 'add_feed', params);
+
+    expect(task.state).toBe('failed');
+    expect(task.error).toContain(reason);
+    expect(await readdir(join(device.root, 'etc/opkg/keys')).catch(() => [])).toEqual([]);
+    expect(await readdir(join(device.root, LISTS))).toEqual([]);
+    expect(await readdir(join(device.root, 'tmp/depotd'))).toEqual([]);
+  });
+});
+
+describe("the owner's lines stay byte for byte", () => {
+  const NOTE = '# src/gz mine http://127.0.0.1:9/former\n#\t mine\r\n';
+
+  test('also a former address of the same name', async () => {
+    const text = `${NOTE}src/gz mine ${feed.url}\n# last`;
+    await writeFile(join(device.root, CUSTOM), text);
+    expect(await feedOf(daemon, 'mine')).toMatchObject({ url: feed.url, enabled: true });
+
+    expect((await change(daemon, 'set_feed', { name: 'mine', enabled: '0' })).state).toBe('done');
+    expect(await device.read(CUSTOM)).toBe(`${NOTE}# src/gz mine ${feed.url}\n# last`);
+    expect((await change(daemon, 'set_feed', { name: 'mine', enabled: '1' })).state).toBe('done');
+    expect(await device.read(CUSTOM)).toBe(text);
+    expect((await change(daemon, 'remove_feed', { name: 'mine' })).state).toBe('done');
+    expect(await device.read(CUSTOM)).toBe(`${NOTE}# last`);
+  });
+
+  test('a feed whose name leads out of the folder of lists is not switched on', async () => {
+    await writeFile(join(device.root, CUSTOM), `# src/gz ../../etc/profile ${feed.url}\n`);
+    const task = await change(daemon, 'set_feed', { name: '../../etc/profile', enabled: '1' });
+    expect(task).toMatchObject({ state: 'failed' });
+    expect(task.error).toContain('no file name');
+    expect(await device.read('etc/profile')).toBeUndefined();
+  });
+});
+
+test.each([
+  ['two keys', (key: string) => `${key}${createUsignPair().publicKey}`],
+  ['a line more', (key: string) => `${key}more\n`],
+  ['no base64', () => 'untrusted comment: x\n$(id)\n'],
+])('a key with %s is refused and not written', async (_, make) => {
+  const key = make(createUsignPair().publicKey);
+  const task = await change(daemon, 'add_feed', { name: 'mine', url: feed.url, key });
+  expect(task.state).toBe('failed');
+  expect(task.error).toContain('it is no public key of usign');
+  expect(await readdir(join(device.root, 'etc/opkg/keys')).catch(() => [])).toEqual([]);
+});
+
+test.each([['unicode ß'], ['\0'], [''], ['k'.repeat(5000)], ['k'.repeat(10 * 1024 ** 2)]])(
+  'what cannot be the text of a key is refused at once',
+  async (key) => {
+    const token = await daemon.token();
+    const answer = await fetch(`${daemon.url}${daemon.base}/admin/store/add_feed`, {
+      method: 'POST',
+      body: new URLSearchParams({ token, name: 'mine', url: feed.url, key }),
+    });
+    expect([400, 413]).toContain(answer.status);
+  },
+);
+
+test('of two feeds of one name that are added at once, one is there afterwards', async () => {
+  const other = await createFeed(PACKAGES);
+  const ids = await Promise.all(
+    [feed.url, other.url].map((url) => daemon.submit('add_feed', { name: 'mine', url })),
+  );
+  const states = await Promise.all(ids.map(async (id) => (await daemon.finished(id)).state));
+  expect(states.sort()).toEqual(['done', 'failed']);
+  expect(((await device.read(CUSTOM)) ?? '').match(/src\/gz mine/g)).toHaveLength(1);
+  expect(await readFile(join(device.root, LISTS, 'mine'))).not.toHaveLength(0);
+  await other.close();
+});
+
+function sendForEver(response: ServerResponse): void {
+  const piece = Buffer.alloc(1024 ** 2, 'Package: x\n');
+  const send = (): void => {
+    let isFull = false;
+    while (!isFull && !response.destroyed) isFull = !response.write(piece);
+  };
+  response.on('drain', send);
+  send();
+}
+
+function sendNoise(response: ServerResponse): void {
+  response.end(Buffer.alloc(100_000, 'a: b\n\n'));
+}
+
+/** 100 MB of one field. */
+function sendBomb(response: ServerResponse): void {
+  response.end(gzipSync(Buffer.alloc(100 * 1024 ** 2, 'Package: x')));
+}
