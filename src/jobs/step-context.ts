@@ -14,13 +14,13 @@ export function contextOf(
       job.phase === 'steps' && step.isLate !== true ? abort.signal : new AbortController().signal,
     note: (line) => logs.append(job.id, ownLine(line)),
     printed: async (bytes) =>
-      (await logs.read(job.id, job.outputFrom ?? 0, bytes)).toString('utf8'),
+      textOf(await logs.read(job.id, job.outputFrom ?? 0, bytes)).replace(/\uFFFD$/, ''),
     lastPrinted: async (bytes) => {
       const from = job.outputFrom ?? 0;
       const size = (await logs.size(job.id)) ?? from;
       const start = Math.max(from, size - bytes);
-      const text = (await logs.read(job.id, start, Math.max(0, size - start))).toString('utf8');
-      return start === from ? text : behindFirstLine(text);
+      const content = await logs.read(job.id, start, Math.max(0, size - start));
+      return start === from ? textOf(content) : behindFirstLine(textOf(fromCharacter(content)));
     },
     logFile: logs.fileOf(job.id),
     show: (command) => (job.command = command),
@@ -34,7 +34,18 @@ export function contextOf(
   };
 }
 
-/** What is cut off begins in the middle of a line, and perhaps of a character. */
+/** What is cut off begins in the middle of a line; if that has no end, it is left as it is. */
 function behindFirstLine(text: string): string {
   return text.slice(text.indexOf('\n') + 1);
+}
+
+/** Without the bytes of a character that begins before them: RFC 3629, 10xxxxxx, three at most. */
+function fromCharacter(content: Buffer): Buffer {
+  let start = 0;
+  while (start < 3 && ((content[start] ?? 0) & 0xc0) === 0x80) start += 1;
+  return content.subarray(start);
+}
+
+function textOf(content: Buffer): string {
+  return content.toString('utf8');
 }
