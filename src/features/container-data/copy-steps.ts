@@ -1,4 +1,4 @@
-import { DepotError, type ErrorCode } from '../../errors.ts';
+import { DepotError } from '../../errors.ts';
 import type { ContainerHost, CopyPass, CopyReport, LongPath } from './device.ts';
 import {
   retryFrom,
@@ -8,6 +8,8 @@ import {
   type Step,
   type StepContext,
 } from '../../jobs/plan.ts';
+import { EXPLAINED_BYTES } from '../packages/failure.ts';
+import { failureIn, targetFull, type DiskFailure } from './disk-failure.ts';
 import { longPathText } from './reasons-against.ts';
 import { needRecord, remember } from './record.ts';
 
@@ -173,24 +175,40 @@ const MOST_PRINTED = 256 * 1024;
 
 async function failure(
   host: ContainerHost,
-  { job, memory }: StepContext,
+  { job, memory, lastPrinted }: StepContext,
   { label, target }: Judging,
 ): Promise<DepotError> {
-  const fail = (code: ErrorCode, reason: string): DepotError =>
-    new DepotError(code, `cannot ${label}: ${reason}`);
-  if (!(await host.moves.isThere(target, job.id))) {
-    return fail('unavailable', `what was copied to ${target} is gone; is its disk still mounted?`);
+  const { moves, locations } = host;
+  if (!(await moves.isThere(target, job.id))) {
+    return new DepotError(
+      'unavailable',
+      `cannot ${label}: what was copied to ${target} is gone; is its disk still mounted?`,
+      { explanation: DISK_GONE },
+    );
   }
-  if (await isFull(host, target)) return fail('no_space', `the file system of ${target} is full`);
   const { lastExitCode: code = -1 } = job;
+  const known = failureIn(await lastPrinted(EXPLAINED_BYTES));
+  if ((await isFull(host, target)) || known?.code === 'no_space') {
+    const { bytes: neededBytes } = needRecord(memory);
+    return targetFull(label, target, { ...(await locations.inspect(target)), neededBytes });
+  }
   const long =
     code === PARTIAL ? await host.locations.longPath(needRecord(memory).source) : undefined;
   if (long !== undefined) return tooLong(label, long);
-  return fail(
-    'command_failed',
-    `rsync ${REASONS[code] ?? 'failed'} (exit code ${code}); the log says more`,
-  );
+  return rsyncFailed(label, code, known);
 }
+
+function rsyncFailed(label: string, code: number, known: DiskFailure | undefined): DepotError {
+  const what = `cannot ${label}: rsync ${REASONS[code] ?? 'failed'} (exit code ${code})`;
+  if (known === undefined) return new DepotError('command_failed', `${what}, and printed nothing`);
+  const { reason, explanation } = known;
+  return new DepotError(known.code, `${what}: ${reason}`, { explanation });
+}
+
+const DISK_GONE = {
+  code: 'interrupted',
+  remedy: 'Mount the disk of the target again, then start the task again.',
+};
 
 /** rsync(1), EXIT VALUES, and those of a shell. */
 const REASONS: Record<number, string> = {

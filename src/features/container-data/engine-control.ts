@@ -1,5 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { DepotError } from '../../errors.ts';
+import { EXPLAINED_BYTES } from '../packages/failure.ts';
+import { failureIn } from './disk-failure.ts';
 import type { ContainerHost, ContainerSummary, Holder } from './device.ts';
 import type { StepContext } from '../../jobs/plan.ts';
 import { createStartAttempts, type StartAttempts } from './start-attempts.ts';
@@ -18,7 +20,7 @@ const ORPHAN_MS = 10_000;
 /** A large store on slow flash takes its time. From the first start. */
 const START_LIMIT_MS = 5 * 60_000;
 
-type Telling = Pick<StepContext, 'note' | 'logFile'>;
+type Telling = Pick<StepContext, 'note' | 'logFile' | 'lastPrinted'>;
 
 /**
  * Stops the engine and its containers, and comes back when nothing works in its data root any more.
@@ -136,23 +138,42 @@ export async function startEngine(
 }
 
 /** @returns the data root that it says it works in */
-async function bringEngineUp({ engine }: ContainerHost, { logFile }: Telling): Promise<string> {
+async function bringEngineUp(
+  { engine }: ContainerHost,
+  { logFile, lastPrinted }: Telling,
+): Promise<string> {
   const start = createStartAttempts({ launch: () => engine.start(logFile), most: 3 });
   const deadline = performance.now() + START_LIMIT_MS;
   for (;;) {
     const state = await engine.state();
     if (state.kind === 'answers') return state.dataRoot;
     if (performance.now() > deadline || start.isGivenUp()) {
-      throw new DepotError(
-        'unavailable',
-        `cannot start the container engine: it does not answer; the log says why`,
-      );
+      throw notStarted(await lastPrinted(EXPLAINED_BYTES));
     }
     if (state.kind === 'absent') await start.need();
     else start.seen();
     await delay(POLL_MS);
   }
 }
+
+/** What starts an engine prints into the task log; an engine of procd prints into the syslog. */
+function notStarted(output: string): DepotError {
+  const known = failureIn(output);
+  const words = known === undefined ? ', and printed nothing' : `: ${known.reason}`;
+  const isClassified = known !== undefined && known.explanation.code !== 'unknown';
+  return new DepotError(
+    'unavailable',
+    `cannot start the container engine: it does not answer${words}`,
+    { explanation: isClassified ? known.explanation : NOT_STARTED },
+  );
+}
+
+const NOT_STARTED = {
+  code: 'unknown',
+  remedy:
+    "Read the engine's own log (`logread -e docker` or `journalctl -u docker`), mend what it " +
+    'names, then start the task again.',
+};
 
 export async function isSamePlace(
   { locations }: ContainerHost,

@@ -1,0 +1,108 @@
+import { sizeText } from '../../format-bytes.ts';
+import { DepotError, type ErrorCode, type Explanation } from '../../errors.ts';
+import { lastWords, plainLines, quoted } from '../packages/failure.ts';
+import type { Location } from './device.ts';
+
+/** What a program that could not do its work says of the disk, of which it works on `path`. */
+export interface DiskFailure {
+  code: ErrorCode;
+  /** The cause as a clause; the program's own line is quoted. */
+  reason: string;
+  explanation: Explanation;
+}
+
+/** The program's own line that says most, classified by the errno in it (strerror(3)). */
+export function failureIn(output: string): DiskFailure | undefined {
+  const lines = plainLines(output).filter((line) => !SUMMARY.test(line));
+  for (const { pattern, failure } of CAUSES) {
+    const line = lines.findLast((text) => pattern.test(text));
+    if (line !== undefined) return failure(quoted(line));
+  }
+  const own = lines.findLast((line) => RSYNC.test(line) && !CONSEQUENCE.test(line));
+  const words = own === undefined ? lastWords(lines) : quoted(own);
+  return words === undefined
+    ? undefined
+    : { code: 'command_failed', reason: words, explanation: UNKNOWN };
+}
+
+/** `rsync: [receiver] write failed on "/mnt/x": No space left on device (28)` */
+const RSYNC = /^(?:rsync: |file has vanished: )/;
+/** Of the end of rsync's other process, which has said why. */
+const CONSEQUENCE = /Broken pipe|connection unexpectedly closed/;
+/** What rsync says at its end only repeats its exit code; the rest is progress. */
+const SUMMARY = /^(?:rsync (?:error|warning): |copied \d+ %|and \d+ messages more)/;
+
+const CAUSES: readonly { pattern: RegExp; failure: (line: string) => DiskFailure }[] = [
+  {
+    pattern: /No space left on device|Disk quota exceeded/i,
+    failure: (line) => ({ code: 'no_space', reason: line, explanation: NO_SPACE }),
+  },
+  {
+    pattern: /Read-only file system/i,
+    failure: (line) => ({
+      code: 'unavailable',
+      reason: `a file system is read-only: ${line}`,
+      explanation: {
+        code: 'not_allowed',
+        remedy:
+          'Look for what made the file system read-only (often an error of the disk), mount it ' +
+          'writable, then try again.',
+      },
+    }),
+  },
+  {
+    pattern: /Input\/output error|Structure needs cleaning|Bad message/i,
+    failure: (line) => ({
+      code: 'command_failed',
+      reason: `a disk has an error: ${line}`,
+      explanation: {
+        code: 'unknown',
+        remedy: 'Check the file system of that disk (fsck), or use another disk, then try again.',
+      },
+    }),
+  },
+  {
+    pattern: /File too large/i,
+    failure: (line) => ({
+      code: 'command_failed',
+      reason: `the file system of the target cannot hold so large a file: ${line}`,
+      explanation: {
+        code: 'not_allowed',
+        remedy: 'Use a target on ext4, XFS or btrfs, then try again.',
+      },
+    }),
+  },
+];
+
+const NO_SPACE: Explanation = {
+  code: 'no_space',
+  remedy: 'Free space on the disk of the target, or use a larger one, then try again.',
+};
+const UNKNOWN: Explanation = {
+  code: 'unknown',
+  remedy: 'Mend what the message names, then start the task again.',
+};
+
+/** @param neededBytes what the data takes; 0 if it is not known */
+export function targetFull(
+  purpose: string,
+  target: string,
+  {
+    freeBytes,
+    freeInodes,
+    neededBytes,
+  }: Pick<Location, 'freeBytes' | 'freeInodes'> & {
+    neededBytes: number;
+  },
+): DepotError {
+  const free =
+    freeInodes !== undefined && freeInodes < 16
+      ? `${freeInodes} more files fit`
+      : `${sizeText(freeBytes)} are free`;
+  const needed = neededBytes > 0 ? `, the data takes ${sizeText(neededBytes)}` : '';
+  return new DepotError(
+    'no_space',
+    `cannot ${purpose}: the file system of ${target} is full: ${free}${needed}`,
+    { explanation: NO_SPACE },
+  );
+}
