@@ -91,7 +91,8 @@ describe.each(MANAGERS)('%s', (manager) => {
       license: 'GPL-2.0',
       required_by: [],
     });
-    expect(details.description.length).toBeGreaterThan(1900);
+    // apk's own tools cut a description at 512 bytes.
+    expect(details.description.length).toBeGreaterThan(manager === 'opkg' ? 1900 : 500);
     expect(details).not.toHaveProperty('files');
     expect(details).not.toHaveProperty('task_id');
   });
