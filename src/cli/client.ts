@@ -111,7 +111,8 @@ class Refusal extends DepotError {
   readonly body: unknown;
 
   constructor(code: ErrorCode, message: string, body: unknown) {
-    super(code, message);
+    const explanation = { code: textIn(body, 'error_code'), remedy: textIn(body, 'remedy') };
+    super(code, message, explanation.remedy === '' ? {} : { explanation });
     this.body = body;
   }
 }

@@ -119,3 +119,12 @@ test('stop stops a running job; the one who follows it ends with 1', async () =>
   expect(stderr).toContain('stopped on request');
   expect((await depotctl('stop', 'latest')).stderr).toContain('has ended already: stopped');
 });
+
+test('a failed task does not suggest the very name that it was about', async () => {
+  const { depotctl } = await startClientTest();
+
+  const { stderr } = await depotctl('autoconf', 'demo-app');
+
+  expect(stderr).toContain('→ Install the app first');
+  expect(stderr).not.toContain('did you mean');
+});

@@ -52,8 +52,11 @@ test('what cannot be sent or is refused is named with its reason, and the rest i
     'depotctl: upload absent.run: cannot send absent.run: there is no such file',
     expect.stringContaining('it is not a file'),
     'depotctl: upload big.run: cannot take the upload: it has more than 1048576 bytes',
+    'depotctl:   → Send a smaller file, or have main.upload_max_mb raised.',
     'depotctl: upload text.txt: cannot take the upload: the name of the file must end in .ipk or .run',
-    expect.stringContaining('depotctl: upload empty.run: cannot take the file'),
+    'depotctl:   → Send a file whose name ends in .ipk or .run.',
+    expect.stringContaining('depotctl: upload empty.run: cannot take the upload: a program begins'),
+    'depotctl:   → Download it again, or get it from another source.',
     expect.stringContaining('install good.run: done'),
     '',
   ]);

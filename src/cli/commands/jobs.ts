@@ -58,6 +58,8 @@ async function submitEach(context: CommandContext, names: readonly string[]): Pr
       context.output.say(
         names.length > 1 ? `${command} ${name}: ${reasonOf(error)}` : reasonOf(error),
       );
+      const remedy = error instanceof DepotError ? error.explanation?.remedy : undefined;
+      if (remedy !== undefined) context.output.say(`  → ${remedy}`);
       failures += 1;
     }
   }
@@ -164,7 +166,7 @@ async function sayEnd(
   output.say(verdictOf(task));
   const { state, errorCode, remedy, subject } = task;
   const meant = errorCode === 'not_found' ? await suggestName(client, subject) : undefined;
-  if (meant !== undefined) output.say(`  → did you mean ${meant}?`);
+  if (meant !== undefined && meant !== subject) output.say(`  → did you mean ${meant}?`);
   else if (state !== 'stopped' && remedy !== '') output.say(`  → ${remedy}`);
 }
 
