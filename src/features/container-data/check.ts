@@ -70,12 +70,18 @@ function verdict(reasons: string[], facts: MoveFacts, content: TargetContent): M
     : { result: content.isEmpty ? 'good' : 'existed', facts };
 }
 
+/** Of PATH_MAX (4096 bytes, path_resolution(7)) the rest is left to what comes to lie below. */
+const MOST_TARGET_BYTES = 3072;
+
 type Gathered = { facts: MoveFacts; content: TargetContent } | { fault: string };
 
 async function gather(
   { engine, settings, locations, copier, moves }: ContainerHost,
   path: string,
 ): Promise<Gathered> {
+  if (Buffer.byteLength(path) > MOST_TARGET_BYTES) {
+    return { fault: `the path is too long: ${MOST_TARGET_BYTES} bytes are allowed` };
+  }
   const setting = await settings.read();
   const target = await locations.inspect(path).catch((error: unknown) => {
     if (error instanceof DepotError && error.code === 'bad_request') return error.message;

@@ -1,0 +1,33 @@
+import { afterEach, beforeEach, expect, test } from 'vitest';
+
+import { startDaemon, type TestDaemon } from '../../device/daemon.ts';
+import { createDevice, type Device } from '../../device/device.ts';
+
+let device: Device;
+let daemon: TestDaemon;
+beforeEach(async () => {
+  device = await createDevice();
+  daemon = await startDaemon(device);
+});
+afterEach(async () => {
+  await daemon.close();
+  await device.close();
+});
+
+test.each([3070, 4072, 4080, 4093])(
+  'a target of %i bytes below a folder is bad, because it is too long',
+  async (bytes) => {
+    const path = `/0/${'0'.repeat(bytes)}`;
+    const checked = await daemon.get(`admin/store/docker_check_migrate?path=${path}`);
+    expect([checked.status, await checked.json()]).toMatchObject([
+      200,
+      { result: 'bad', error: 'the path is too long: 3072 bytes are allowed' },
+    ]);
+
+    const moved = await daemon.post('admin/store/docker_migrate', { path });
+    expect([moved.status, await moved.json()]).toMatchObject([
+      200,
+      { code: 1, stderr: expect.stringContaining('the path is too long') as string },
+    ]);
+  },
+);
