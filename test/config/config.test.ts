@@ -36,7 +36,7 @@ const MISTAKES: [string, string][] = [
   ['\tlist base /x', 'cannot use list for main.base: it takes one value (option)'],
   [
     'config depotd paint',
-    'cannot use the section paint: main, container, forge, packages are known',
+    `cannot use the section paint: ${['main', ...SECTIONS.map(({ name }) => name)].join(', ')} are known`,
   ],
   ['config constructor', 'cannot use the section constructor: '],
   ['\toptoin auth none', 'cannot read "optoin"'],

@@ -70,11 +70,13 @@ export const PACKAGES_DOCUMENTATION: FeatureDocumentation = {
       schema: v.pipe(
         v.object({
           token: v.string(),
-          may_write: v.pipe(v.boolean(), v.description('whether the session may change anything')),
+          may_write: v.optional(
+            v.pipe(v.boolean(), v.description('false if the session may only read')),
+          ),
         }),
         v.title('Token'),
       ),
-      example: { token: '5d2f7c1e9b3a48d6', may_write: true },
+      example: { token: '5d2f7c1e9b3a48d6' },
     }),
     'GET admin/store/installed': jsonOperation('listInstalled', {
       description: 'the installed apps',

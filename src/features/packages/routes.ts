@@ -40,7 +40,8 @@ export function storeRoutes(tools: StoreTools): Route[] {
       path: 'admin/store/token',
       summary: 'The token that changing requests carry, and whether they are allowed at all',
       params: {},
-      handle: ({ session }) => json({ token: session.token, may_write: session.mayWrite }),
+      handle: ({ session: { token, mayWrite } }) =>
+        json({ token, ...(mayWrite ? {} : { may_write: false }) }),
     }),
     get({
       path: 'admin/store/installed',

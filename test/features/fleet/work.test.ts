@@ -1,8 +1,8 @@
 import { generateKeyPairSync, sign, type KeyObject } from 'node:crypto';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 
 import { createFleetDevice, ipk, moduleOf, planOf, type FleetDevice } from './fleet-device.ts';
 import type { PublishedModule } from './fleet-server.ts';
@@ -191,20 +191,29 @@ describe('with a key of its owner', () => {
 test('a download that breaks off goes on where it was', async () => {
   await begin();
   const large = ipk('large', { files: { '/usr/share/large': 'x'.repeat(2_000_000) } });
+  const fetched = join(on.device.root, 'tmp/depotd/fleet');
+  const partSizes = async (): Promise<number[]> => {
+    const found = (await readdir(fetched)).filter((name) => name.endsWith('.part'));
+    return Promise.all(found.map(async (name) => (await stat(join(fetched, name))).size));
+  };
   let isCut = false;
   const intercept: StandIn['intercept'] = (request, response) => {
     if (isCut || request.url?.includes('/artifacts/') !== true) return false;
     isCut = true;
     response.writeHead(200);
-    response.write(large.bytes.subarray(0, 1000), () => response.destroy());
+    response.write(large.bytes.subarray(0, 1000));
+    // What is on the way when a connection breaks may be lost: it breaks when all is on the disk.
+    void vi
+      .waitFor(async () => expect(await partSizes()).toEqual([1000]), { timeout: 20_000 })
+      .finally(() => response.destroy());
     return true;
   };
   const ranges: string[] = [];
-  const action = await rollOut(moduleOf(large));
   server.intercept = (request, response) => {
     if (request.headers.range !== undefined) ranges.push(request.headers.range);
     return intercept(request, response);
   };
+  const action = await rollOut(moduleOf(large));
 
   expect(await on.over(action)).toMatchObject({ status: 'finished' });
   expect(ranges).toEqual(['bytes=1000-']);

@@ -13,15 +13,45 @@ const DAMAGED = 'its list is damaged (unexpected end of file)';
 const BAD_SIGNATURE = 'its signature is bad or missing';
 
 /** Whether signatures are checked, which file goes wrong, how, and why the new list is refused. */
-const FAULTS: { isSigned: boolean; file: string; fault: Fault; reason: string }[] = [
-  { isSigned: false, file: 'Packages.gz', fault: 'html', reason: NO_LIST },
-  { isSigned: false, file: 'Packages.gz', fault: 'truncated', reason: DAMAGED },
-  { isSigned: false, file: 'Packages.gz', fault: 'missing', reason: NOT_FETCHED },
-  { isSigned: false, file: 'Packages.gz', fault: 'closed', reason: NOT_FETCHED },
-  { isSigned: true, file: 'Packages.gz', fault: 'html', reason: BAD_SIGNATURE },
-  { isSigned: true, file: 'Packages.gz', fault: 'missing', reason: NOT_FETCHED },
-  { isSigned: true, file: 'Packages.sig', fault: 'bad-signature', reason: BAD_SIGNATURE },
-  { isSigned: true, file: 'Packages.sig', fault: 'html', reason: BAD_SIGNATURE },
+const FAULTS: { isSigned: boolean; file: string; fault: Fault; reason: string; code: string }[] = [
+  { isSigned: false, file: 'Packages.gz', fault: 'html', reason: NO_LIST, code: 'damaged_package' },
+  {
+    isSigned: false,
+    file: 'Packages.gz',
+    fault: 'truncated',
+    reason: DAMAGED,
+    code: 'damaged_package',
+  },
+  {
+    isSigned: false,
+    file: 'Packages.gz',
+    fault: 'missing',
+    reason: NOT_FETCHED,
+    code: 'download_failed',
+  },
+  {
+    isSigned: false,
+    file: 'Packages.gz',
+    fault: 'closed',
+    reason: NOT_FETCHED,
+    code: 'download_failed',
+  },
+  { isSigned: true, file: 'Packages.gz', fault: 'html', reason: BAD_SIGNATURE, code: 'signature' },
+  {
+    isSigned: true,
+    file: 'Packages.gz',
+    fault: 'missing',
+    reason: NOT_FETCHED,
+    code: 'download_failed',
+  },
+  {
+    isSigned: true,
+    file: 'Packages.sig',
+    fault: 'bad-signature',
+    reason: BAD_SIGNATURE,
+    code: 'signature',
+  },
+  { isSigned: true, file: 'Packages.sig', fault: 'html', reason: BAD_SIGNATURE, code: 'signature' },
 ];
 
 describe.each([false, true])('where opkg checks signatures: %s', (isSigned) => {
@@ -41,7 +71,7 @@ describe.each([false, true])('where opkg checks signatures: %s', (isSigned) => {
 
   test.each(FAULTS.filter((entry) => entry.isSigned === isSigned))(
     'a $file that is $fault keeps the old list, byte for byte',
-    async ({ file, fault, reason }) => {
+    async ({ file, fault, reason, code }) => {
       const before = await contentOf(folder);
       device.feed.misbehave(file, fault);
 
@@ -53,6 +83,7 @@ describe.each([false, true])('where opkg checks signatures: %s', (isSigned) => {
         {
           feed: expect.objectContaining({ name: 'lab', url: device.feed.url }) as unknown,
           reason: expect.stringContaining(reason) as unknown,
+          code,
         },
       ]);
       expect(await contentOf(folder)).toEqual(before);
