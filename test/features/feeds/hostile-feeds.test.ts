@@ -7,31 +7,26 @@ import { gzipSync } from 'node:zlib';
 
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 
-import { startDaemon, type TestDaemon } from '../../device/daemon.ts';
-import { createDevice, type Device } from '../../device/device.ts';
+import type { TestDaemon } from '../../device/daemon.ts';
+import type { Device } from '../../device/device.ts';
 import { createFeed, type Feed } from '../../device/feed.ts';
 import { createUsignPair } from '../../device/usign.ts';
 import { ANOTHER_USER, canBeAnother } from '../../support/another-user.ts';
 import { change, feedOf } from './feed-answer.ts';
+import { CUSTOM, PACKAGES, startFeedDaemon } from './feed-daemon.ts';
 
-const PACKAGES = [{ name: 'extra-tool', version: '1.0-1', architecture: 'all' }];
-const CUSTOM = 'etc/opkg/customfeeds.conf';
 const LISTS = 'tmp/opkg-lists';
 
 let device: Device;
 let daemon: TestDaemon;
 let feed: Feed;
 
+let close: () => Promise<void>;
+
 beforeEach(async () => {
-  device = await createDevice();
-  daemon = await startDaemon(device);
-  feed = await createFeed(PACKAGES);
+  ({ device, daemon, feed, close } = await startFeedDaemon());
 });
-afterEach(async () => {
-  await daemon.close();
-  await device.close();
-  await feed.close();
-});
+afterEach(() => close());
 
 describe('nothing changes, and nothing is left, if the server', () => {
   let server: Server;

@@ -14,30 +14,24 @@ import { gunzipSync } from 'node:zlib';
 
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 
-import { startDaemon, type TestDaemon } from '../../device/daemon.ts';
-import { createDevice, type Device } from '../../device/device.ts';
-import { createFeed, createFeedOf, type Feed } from '../../device/feed.ts';
+import type { TestDaemon } from '../../device/daemon.ts';
+import type { Device } from '../../device/device.ts';
+import { createFeedOf, type Feed } from '../../device/feed.ts';
 import { createFeedFiles } from '../../device/feed-index.ts';
 import { createUsignPair, type UsignPair } from '../../device/usign.ts';
 import { change, feedOf, feedsOf } from './feed-answer.ts';
-
-const PACKAGES = [{ name: 'extra-tool', version: '1.0-1', architecture: 'all' }];
-const CUSTOM = 'etc/opkg/customfeeds.conf';
+import { CUSTOM, PACKAGES, startFeedDaemon } from './feed-daemon.ts';
 
 let device: Device;
 let daemon: TestDaemon;
 let feed: Feed;
 
+let close: () => Promise<void>;
+
 beforeEach(async () => {
-  device = await createDevice();
-  daemon = await startDaemon(device);
-  feed = await createFeed(PACKAGES);
+  ({ device, daemon, feed, close } = await startFeedDaemon());
 });
-afterEach(async () => {
-  await daemon.close();
-  await device.close();
-  await feed.close();
-});
+afterEach(() => close());
 
 describe('a feed that is added', () => {
   test('is fetched, its packages can be installed, and opkg itself takes the file', async () => {
