@@ -19,7 +19,7 @@ import { fleetMetrics } from './metrics.ts';
 import { FLEET_SECTION } from './options.ts';
 import { createDownloads } from './records/downloads.ts';
 import { openRecords, type ActionRecords } from './records/records.ts';
-import { addressKey } from './work/action-key.ts';
+import { addressKey } from './rollout/action-key.ts';
 
 /** All of the fleet that is loaded once there is a server, or a job of one. */
 export interface OpenFleet {

@@ -3,7 +3,7 @@ import { failureFacts } from '../../../jobs/explanation.ts';
 import { unixNow } from '../../../jobs/job.ts';
 import type { ActionRecord } from '../records/action-record.ts';
 import { isOpen } from '../records/action-record.ts';
-import { downloadsOf, type Work } from '../work/work.ts';
+import { downloadsOf, type Work } from '../rollout/work.ts';
 import type { Fleet, Offered, Transfer } from './fleet.ts';
 
 /** Failures that another attempt changes nothing of. */

@@ -7,9 +7,9 @@ import type { InspectedFile, PackageChange } from '../../packages/package-manage
 import { isPackageName, metaPackageOf } from '../../packages/names.ts';
 import { isPresent } from '../../packages/package-database.ts';
 import { remedyOf, type Problem } from '../../packages/problem.ts';
-import { checkAllowed } from '../work/permission.ts';
-import { readVerificationKey } from '../work/signature.ts';
-import type { Work } from '../work/work.ts';
+import { checkAllowed } from '../rollout/permission.ts';
+import { readVerificationKey } from '../rollout/signature.ts';
+import type { Work } from '../rollout/work.ts';
 import { changedConfig } from './settings-steps.ts';
 import type { FleetJobTools } from './tools.ts';
 

@@ -11,7 +11,7 @@ import {
 import { halfInstalled, isInstalled } from '../../packages/half-installed.ts';
 import { metaPackageOf } from '../../packages/names.ts';
 import { isPresent, type PackageDatabase } from '../../packages/package-database.ts';
-import type { Work, WorkFile } from '../work/work.ts';
+import type { Work, WorkFile } from '../rollout/work.ts';
 import { readFound } from './check.ts';
 import type { FleetJobTools } from './tools.ts';
 

@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { unixNow, type Job } from '../../../jobs/job.ts';
 import type { Act, Plan, StepContext } from '../../../jobs/plan.ts';
 import { repairSteps } from '../../packages/rollback.ts';
-import { workSchema, type Work } from '../work/work.ts';
+import { workSchema, type Work } from '../rollout/work.ts';
 import { checkWork, hasBegun } from './check.ts';
 import { packageSteps } from './package-steps.ts';
 import { settingsRepair, settingsSteps } from './settings-steps.ts';

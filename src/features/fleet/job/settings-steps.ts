@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { rewriteFile } from '../../../device/durable-file.ts';
 import { setUciOption } from '../../../config/uci-edit.ts';
 import type { Step } from '../../../jobs/plan.ts';
-import type { Work } from '../work/work.ts';
+import type { Work } from '../rollout/work.ts';
 import type { FleetJobTools } from './tools.ts';
 
 interface Task {

@@ -1,5 +1,5 @@
 import { retryFrom, type Step } from '../../../jobs/plan.ts';
-import type { Work } from '../work/work.ts';
+import type { Work } from '../rollout/work.ts';
 import type { FleetJobTools } from './tools.ts';
 
 /**

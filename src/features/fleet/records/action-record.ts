@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { workSchema } from '../work/work.ts';
+import { workSchema } from '../rollout/work.ts';
 
 /**
  * How an action ended on this device. `downloaded`: its files are here, and no more was asked for.

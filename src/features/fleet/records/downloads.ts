@@ -7,7 +7,7 @@ import { isDiskFull } from '../../../device/disk-full.ts';
 import { openPrivateFolder } from '../../../device/private-folder.ts';
 import { DepotError, reasonOf } from '../../../errors.ts';
 import { remedyOf } from '../../packages/problem.ts';
-import type { WantedFile } from '../work/work.ts';
+import type { WantedFile } from '../rollout/work.ts';
 
 /** Answers the bytes of a file from an offset, or all of it. */
 export type OpenSource = (from: number, signal: AbortSignal) => Promise<IncomingMessage>;

@@ -6,8 +6,9 @@ import type { Chunk } from '../ddi/schemas.ts';
 import { PLAN_KEY, PLAN_SIGNATURE_KEY, shown } from './read-work.ts';
 
 /**
- * usign's files (https://git.openwrt.org/project/usign.git): a line of comment, then in base64 `Ed`,
- * 8 bytes that number the key, and 32 bytes of an ed25519 key or 64 of a signature (RFC 8032).
+ * usign's files (https://git.openwrt.org/project/usign.git): a line of comment, then in base64
+ * `Ed`, 8 bytes that number the key, and 32 bytes of an ed25519 key or 64 of a signature (RFC
+ * 8032).
  */
 export interface VerificationKey {
   /** Whether the signature is one over these bytes, by this key. */
