@@ -94,7 +94,8 @@ function createStateLine(state, onRetry) {
   };
   return {
     showLoading: (afterMs) => {
-      const showSlow = () => show(t('The device is taking long to answer. Still waiting …'), false);
+      const slow = t('The device is taking long to answer. Still waiting …');
+      const showSlow = () => show(slow, false);
       const showNow = () => {
         show(t('Loading …'), false);
         timer = setTimeout(showSlow, SLOW_MS);

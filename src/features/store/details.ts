@@ -15,7 +15,7 @@ import { withoutEmpty } from './without-empty.ts';
 /** All about one app or package; a key that has nothing to say is left out. */
 export interface Details extends Item {
   versions: { version: string; feed: string; download_bytes?: number }[];
-  /** Each inner list is one dependency: any of the names will do. */
+  /** Each inner list is one dependency, and one of its names is enough. */
   depends: string[][];
   /** Installed packages. */
   required_by: string[];

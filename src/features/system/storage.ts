@@ -8,7 +8,7 @@ export interface StorageItem {
   total_bytes: number;
   /** What programs can use. */
   free_bytes: number;
-  /** `system`: what the device runs from; `overlay`: what changes it; `data`: any other disk. */
+  /** `system`: what the device runs from; `overlay`: what changes it; `data`: another disk. */
   role: 'system' | 'overlay' | 'data';
 }
 

@@ -8,7 +8,7 @@ export interface Relation {
   version: string;
 }
 
-/** An entry of such a field: any of these. */
+/** An entry of such a field. One of these is enough. */
 export interface Dependency {
   /** `recommends` may stay unmet, `suggests` is only mentioned. */
   kind: 'depends' | 'recommends' | 'suggests';
