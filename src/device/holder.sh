@@ -1,10 +1,11 @@
 # EXIT_FILE COMMAND…: runs a command of a job once the daemon has said `go`, and leaves how it
 # ended in EXIT_FILE: its exit code, or `not-run` if the daemon died before that, and the process
 # id of this shell. The file's bytes are written before the command runs: a full disk loses none.
+# They are overwritten at once and in place; whoever reads dots reads no code.
 trap : INT TERM HUP QUIT
 exit_file=$1
 shift
-printf '................................\n' >"$exit_file.new"
+printf '................................\n' >"$exit_file"
 if read -r _; then
   exec </dev/null
   "$@"
@@ -12,5 +13,4 @@ if read -r _; then
 else
   code=not-run
 fi
-printf '%s\n%s\n' "$code" $$ 1<>"$exit_file.new"
-mv -f "$exit_file.new" "$exit_file"
+printf '%s\n%s\n' "$code" $$ 1<>"$exit_file"

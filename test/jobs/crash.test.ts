@@ -254,5 +254,5 @@ async function rebootOnRecord(): Promise<void> {
 }
 
 async function exitFiles(): Promise<string[]> {
-  return (await readdir(join(folder, 'logs/exits'))).filter((name) => !name.endsWith('.new'));
+  return readdir(join(folder, 'logs/exits'));
 }

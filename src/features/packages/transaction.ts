@@ -69,9 +69,12 @@ function judgeStep(
     act: async (context) => {
       if (await around.wasShutOut(context)) return retryFrom(prepare);
       const damage = await around.mend(context);
-      const after = await installed();
-      const before = (await around.databaseBefore()) ?? after;
-      await catalog.refresh();
+      const [after, remembered] = await Promise.all([
+        installed(),
+        around.databaseBefore(),
+        catalog.refresh(),
+      ]);
+      const before = remembered ?? after;
       const changed = [...(context.job.packages ?? []), ...changedPackages(before, after)];
       context.reportChanged([...new Set(changed)]);
       const shortfall =

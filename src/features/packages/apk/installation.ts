@@ -67,11 +67,12 @@ export function openInstallation(context: BackendContext): Installation {
       return own === undefined ? cacheFolder(paths) : locations.ownCache;
     },
     prepareFolders: async () => {
-      await openTrustedFolder(locations.own);
-      // Nothing may lie in it.
-      await rm(locations.empty, { recursive: true, force: true });
-      await mkdir(locations.empty, { recursive: true });
-      await openTrustedFolder(await cacheFolder(paths), 0o755);
+      const openCache = async (): Promise<unknown> =>
+        openTrustedFolder(await cacheFolder(paths), 0o755);
+      await Promise.all([
+        openTrustedFolder(locations.own).then(() => makeEmpty(locations.empty)),
+        openCache(),
+      ]);
     },
     assertSound: assertSoundNow,
     assertUsable: () =>
@@ -79,4 +80,10 @@ export function openInstallation(context: BackendContext): Installation {
         if ((await lockHolderOf(locations.lock, 'FLOCK')) === undefined) await assertSoundNow();
       }),
   };
+}
+
+/** Nothing may lie in it. */
+async function makeEmpty(folder: string): Promise<void> {
+  await rm(folder, { recursive: true, force: true });
+  await mkdir(folder, { recursive: true });
 }

@@ -42,6 +42,34 @@ export async function waitForLock(
   return isNoted;
 }
 
+/** A look at the lock beside other work: the kernel's table takes milliseconds to be locked. */
+export interface LockLook {
+  begin: (context: StepContext) => void;
+  /** What `waitForLock` answers; begins now if it was not begun. */
+  end: (context: StepContext) => Promise<boolean>;
+}
+
+/** For the one job at a time that changes packages. */
+export function createLockLook(file: string): LockLook {
+  let pending: { jobId: string; wait: Promise<boolean> } | undefined;
+  const begin = (context: StepContext): Promise<boolean> => {
+    if (pending?.jobId === context.job.id) return pending.wait;
+    const wait = waitForLock(file, context);
+    // Whoever ends the look hears of it.
+    wait.catch(() => undefined);
+    pending = { jobId: context.job.id, wait };
+    return wait;
+  };
+  return {
+    begin: (context) => void begin(context),
+    end: (context) => {
+      const wait = begin(context);
+      pending = undefined;
+      return wait;
+    },
+  };
+}
+
 /**
  * Holds apk's lock (flock(2), as apk itself takes it) while something is done that no apk may see
  * half done.

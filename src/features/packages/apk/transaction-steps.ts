@@ -5,14 +5,14 @@ import { retryFrom, type Act, type Jump, type Step, type StepContext } from '../
 import { EXPLAINED_BYTES, type Failure } from '../failure.ts';
 import type { PackageChange, TransactionSteps } from '../package-manager.ts';
 import { syncDisk } from './disk-sync.ts';
-import { freeBytesAt, needBytes } from './planning/download.ts';
+import { downloadsOf, freeBytesAt, needBytes } from './planning/download.ts';
 import { fetchStep } from './planning/fetch-step.ts';
 import { checkFetched } from './planning/fetched-check.ts';
 import { endHolders } from './held-output.ts';
 import type { Installation } from './installation.ts';
 import { readPlan } from './planning/job-plan.ts';
 import { planChange } from './planning/plan-change.ts';
-import { waitForLock } from './lock.ts';
+import { createLockLook, waitForLock, type LockLook } from './lock.ts';
 import { listsStep, wantsLists } from './missing-lists.ts';
 import { finishCutOff, leftoversOf, removeCutOff, removeUnfinished } from './recovery/recovery.ts';
 import { checkRepair } from './planning/repair-check.ts';
@@ -26,19 +26,34 @@ import { restoreWorld, dropUnmet } from './records/world-edit.ts';
  * put right.
  */
 export function createTransactionSteps(installation: Installation): TransactionSteps {
-  const { copy, records } = installation;
+  const { copy, records, locations } = installation;
+  const lock = createLockLook(locations.lock);
+  const later = createLaterSave(installation);
+  const planStep = (changeIn: ChangeIn): Act => ({
+    id: 'plan',
+    label: 'plan',
+    act: async (context) => {
+      await later.flush();
+      return plan(installation, context, { change: changeIn(context), lock });
+    },
+  });
+  const checkStep = (changeIn: ChangeIn): Act => ({
+    id: 'check',
+    label: 'check',
+    act: async (context) => {
+      if (await lock.end(context)) return retryFrom(planStep(changeIn));
+      await checkFetched(installation, context, changeIn(context));
+      return undefined;
+    },
+  });
   return {
     first: [listsStep(installation)],
     needSpace: (purpose) => needSpace(installation, purpose),
     before: (changeIn) => [
       act('prepare', () => prepare(installation)),
-      {
-        id: 'plan',
-        label: 'plan',
-        act: async (context) => plan(installation, context, changeIn(context)),
-      },
+      planStep(changeIn),
       fetchStep(installation),
-      act('check', (context) => checkFetched(installation, context, changeIn(context))),
+      checkStep(changeIn),
     ],
     supervise: endHolders,
     databaseBefore: copy.database,
@@ -46,18 +61,21 @@ export function createTransactionSteps(installation: Installation): TransactionS
     wasShutOut: () => Promise.resolve(false),
     mend: (context) => mend(installation, context),
     accept: async () => {
-      await saveIfSound(installation);
+      later.schedule();
       await records.remove();
     },
     cleanUp: () => cleanUp(installation),
     beforeRepair: async (context, repair) => {
+      await later.flush();
       await installation.prepareFolders();
-      await waitForLock(installation.locations.lock, context);
+      await waitForLock(locations.lock, context);
       return checkRepair(installation, context, repair);
     },
     removeOrphans: (context) => removeCutOff(installation, context),
   };
 }
+
+type ChangeIn = Parameters<TransactionSteps['before']>[0];
 
 function act(id: string, work: (context: StepContext) => Promise<void>): Act {
   return { id, label: id, act: (context) => work(context).then(() => undefined) };
@@ -68,18 +86,18 @@ async function needSpace({ root }: Installation, purpose: string): Promise<void>
 }
 
 async function prepare({ prepareFolders, locations }: Installation): Promise<void> {
-  await prepareFolders();
-  await rm(locations.ownCache, { recursive: true, force: true });
+  await Promise.all([prepareFolders(), rm(locations.ownCache, { recursive: true, force: true })]);
 }
 
 /**
- * Looks at everything at once, and once more if somebody else was at work meanwhile: asking the
- * kernel for the lock takes as long as the plan.
+ * Looks at everything at once, and once more if somebody else was at work meanwhile. The answer of
+ * the kernel on the lock takes longer than the plan: where something is to be fetched, the step
+ * behind that waits for it.
  */
 async function plan(
   installation: Installation,
   context: StepContext,
-  change: PackageChange | undefined,
+  { change, lock }: { change: PackageChange | undefined; lock: LockLook },
 ): Promise<Jump | undefined> {
   const look = async (): Promise<Simulation | undefined> => {
     const [found] = await Promise.all([
@@ -88,16 +106,24 @@ async function plan(
     ]);
     return found;
   };
-  const first = look();
-  // What looks damaged may be what somebody has not put on record yet.
-  const sound = first.catch(look);
-  sound.catch(() => undefined);
-  const hasWaited = await waitForLock(installation.locations.lock, context);
-  const found = await (hasWaited ? look() : sound);
-  if (change === undefined || found === undefined) return undefined;
-  if (wantsLists(context, found)) return retryFrom(listsStep(installation));
-  await planChange(installation, context, { change, found });
-  return undefined;
+  const decide = async (found: Simulation | undefined): Promise<Jump | undefined> => {
+    if (change === undefined || found === undefined) return undefined;
+    if (wantsLists(context, found)) return retryFrom(listsStep(installation));
+    await planChange(installation, context, { change, found });
+    return undefined;
+  };
+  lock.begin(context);
+  try {
+    // What looks damaged may be what somebody has not put on record yet.
+    const found = await look().catch(look);
+    const isFetching =
+      found !== undefined && downloadsOf(found.changes, change?.file?.name).length > 0;
+    const isStale = !isFetching && (await lock.end(context));
+    return await decide(isStale ? await look() : found);
+  } catch (error) {
+    if (!(await lock.end(context))) throw error;
+    return decide(await look());
+  }
 }
 
 /**
@@ -113,21 +139,18 @@ async function mend(
     await restoreWorld(installation, context);
     return undefined;
   }
-  const [left] = await Promise.all([
+  const [left, before, output, { brokenBy }] = await Promise.all([
     leftoversOf(installation, context),
+    installation.copy.database(),
+    context.lastPrinted(EXPLAINED_BYTES),
+    import('./faults.ts'),
     dropUnmet(installation, context),
     // Whatever is kept of the outcome from here on must not outlive it.
     syncDisk(installation),
   ]);
-  if (left !== undefined) {
-    return CUT_OFF;
-  }
-  const { brokenBy } = await import('./faults.ts');
-  return brokenBy(readPlan(context.memory).changes, {
-    before: await installation.copy.database(),
-    after: await installation.reader.read(),
-    output: await context.lastPrinted(EXPLAINED_BYTES),
-  });
+  if (left !== undefined) return CUT_OFF;
+  const after = await installation.reader.read();
+  return brokenBy(readPlan(context.memory).changes, { before, after, output });
 }
 
 const CUT_OFF: Failure = {
@@ -136,12 +159,40 @@ const CUT_OFF: Failure = {
   remedy: 'What it began is taken back or finished: start the task again.',
 };
 
-/** A damaged world that somebody left meanwhile is no copy to go back to. */
-async function saveIfSound(installation: Installation): Promise<void> {
-  await installation.assertSound().then(
-    () => installation.copy.save(),
-    () => undefined,
-  );
+/** When nobody waits for the outcome of the job any more. */
+const LATER_MS = 50;
+
+/**
+ * Copies what apk has on record once a job is over, whose outcome need not wait for that; a repair
+ * and the next job do.
+ */
+function createLaterSave(installation: Installation): {
+  schedule: () => void;
+  flush: () => Promise<void>;
+} {
+  let timer: NodeJS.Timeout | undefined;
+  let saving = Promise.resolve();
+  const save = (): void => {
+    timer = undefined;
+    // A damaged world that somebody left meanwhile is no copy to go back to.
+    saving = installation
+      .assertSound()
+      .then(installation.copy.save)
+      .catch(() => undefined);
+  };
+  return {
+    schedule: () => {
+      clearTimeout(timer);
+      timer = setTimeout(save, LATER_MS).unref();
+    },
+    flush: () => {
+      if (timer !== undefined) {
+        clearTimeout(timer);
+        save();
+      }
+      return saving;
+    },
+  };
 }
 
 function cleanUp(installation: Installation): Step[] {
