@@ -65,9 +65,9 @@ async function readExit(file: string, pid: number): Promise<Exit | undefined> {
     if (isShortage(error)) throw error;
     return '';
   });
-  if (!text.endsWith('\n')) return undefined;
-  const [code = '', holder] = text.split('\n');
-  if (holder !== String(pid)) return undefined;
+  const [code = '', holder, ...rest] = text.split('\n');
+  // Its last bytes are what was there before it: only both lines with their ends are whole.
+  if (rest.length === 0 || holder !== String(pid)) return undefined;
   if (code === 'not-run') return 'not-run';
   // A damaged file says no more than none.
   return /^\d{1,3}$/.test(code) ? { exitCode: Number(code) } : undefined;
