@@ -1,5 +1,5 @@
 import { createSign, generateKeyPairSync, type KeyObject } from 'node:crypto';
-import { gzipSync } from 'node:zlib';
+import { gzipSync, inflateRawSync, type InflateRaw } from 'node:zlib';
 
 import { createUnendedTar } from '../../../packaging/apk.ts';
 import { installedBytes } from '../../../packaging/package-files.ts';
@@ -25,6 +25,8 @@ export const INDEX_NAME = 'APKINDEX.tar.gz';
 
 /** Of the public key below `etc/apk/keys`; the signature in the index names it. */
 export const KEY_NAME = 'lab.pem';
+/** Of a key that no device has. */
+export const OTHER_KEY_NAME = 'other.pem';
 
 const pairs = new Map<IndexSigner, { publicKey: string; privateKey: KeyObject }>();
 
@@ -45,6 +47,21 @@ function pairOf(signer: IndexSigner): { publicKey: string; privateKey: KeyObject
   return made;
 }
 
+/** The signature that goes in front of a package file of the second format. */
+export function apkSignature(bytes: Buffer, signer: Exclude<IndexSigner, 'nobody'>): Buffer {
+  const keyName = signer === 'trusted' ? KEY_NAME : OTHER_KEY_NAME;
+  return signatureOf(bytes.subarray(0, firstMember(bytes)), { signer, keyName });
+}
+
+/** How many bytes its first gzip member has, whose header is without options (RFC 1952). */
+function firstMember(bytes: Buffer): number {
+  const [header, trailer] = [10, 8];
+  const { engine } = inflateRawSync(bytes.subarray(header), { info: true }) as unknown as {
+    engine: InflateRaw;
+  };
+  return header + engine.bytesWritten + trailer;
+}
+
 /** The files of a feed by name: the index and the packages. */
 export function createApkFeedFiles(
   packages: readonly ApkFeedPackage[],
@@ -63,10 +80,18 @@ export function createApkFeedFiles(
 function createIndex(text: string, signer: IndexSigner): Buffer {
   const member = { name: 'APKINDEX', mode: 0o644, content: Buffer.from(text) };
   const index = gzipSync(createTar([member], MODIFIED_AT));
-  if (signer === 'nobody') return index;
-  const content = createSign('sha256').update(index).sign(pairOf(signer).privateKey);
-  const signature = { name: `.SIGN.RSA256.${KEY_NAME}`, mode: 0o644, content };
-  return Buffer.concat([gzipSync(createUnendedTar([signature], MODIFIED_AT)), index]);
+  return signer === 'nobody'
+    ? index
+    : Buffer.concat([signatureOf(index, { signer, keyName: KEY_NAME }), index]);
+}
+
+function signatureOf(
+  signed: Buffer,
+  { signer, keyName }: { signer: IndexSigner; keyName: string },
+): Buffer {
+  const content = createSign('sha256').update(signed).sign(pairOf(signer).privateKey);
+  const signature = { name: `.SIGN.RSA256.${keyName}`, mode: 0o644, content };
+  return gzipSync(createUnendedTar([signature], MODIFIED_AT));
 }
 
 const WRONG_IDENTITY = 'Q1AAAAAAAAAAAAAAAAAAAAAAAAAAA=';

@@ -35,7 +35,7 @@ sub asked_for {
     my ($run, $word) = @_;
     if ($word =~ /\./ && -e $word) {
         my ($bytes, $error) = download($run, $word);
-        my ($package, $fault) = defined $error ? (undef, $error) : read_package($bytes, $run->{allow_untrusted});
+        my ($package, $fault) = defined $error ? (undef, $error) : read_package($bytes, $run);
         give_up("$word: $fault") if !$package;
         $package = add_package($run, $package);
         $package->{file} = $word;

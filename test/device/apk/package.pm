@@ -8,6 +8,7 @@ use Digest::SHA qw(sha1_base64 sha256_hex);
 use Exporter 'import';
 use apk::archive;
 use apk::dependency;
+use apk::signature;
 
 our @EXPORT = qw(add_line header_text read_package open_package provided_names needs label);
 
@@ -61,10 +62,12 @@ my %INFO = (pkgname => 'P', pkgver => 'V', pkgdesc => 'T', url => 'U', size => '
 
 # The package that a file holds, or what is wrong with the file, its second half left unread.
 sub read_package {
-    my ($bytes, $is_trusting) = @_;
+    my ($bytes, $run) = @_;
     my ($opened, $error) = open_package($bytes);
     return (undef, $error) if $error;
-    return (undef, 'UNTRUSTED signature') if !$is_trusting;
+    my $fault = signature_fault($run, $opened->{signature}, $opened->{signed}) // '';
+    my $is_passed = $fault eq '' || $fault eq 'UNTRUSTED signature' && $run->{allow_untrusted};
+    return (undef, $fault) if !$is_passed;
     my $package = { size => length $bytes, identity => $opened->{identity} };
     for my $line (@{ $opened->{info} }) {
         my ($key, $value) = $line =~ /\A(\S+) = (.*)\z/ or next;
@@ -74,12 +77,16 @@ sub read_package {
     return ($package, undef);
 }
 
-# Both halves: { identity, info, scripts, data, data_error }. The second is checked against the first.
+# Both halves: { identity, info, scripts, data, data_error, signature, signed }. The second is checked against the
+# first, and the first against nothing: `signature` is of the bytes `signed`, if there is one.
 sub open_package {
     my ($bytes) = @_;
     my ($streams, $error) = gzip_streams($bytes);
     return (undef, $error) if !@$streams;
+    my ($signature) = grep { $_->{name} =~ /^\.SIGN\./ } @{ (read_tar($streams->[0]{content}))[0] };
+    shift @$streams if $signature;
     my ($control) = @$streams;
+    return (undef, $error // 'v2 package format error') if !$control;
     my ($entries, $tar_error) = read_tar($control->{content});
     my ($information) = grep { $_->{name} eq '.PKGINFO' } @$entries;
     return (undef, $tar_error // 'v2 package format error') if !$information;
@@ -94,6 +101,8 @@ sub open_package {
         scripts => { map { $_->{name} =~ /^\.((?:pre|post)-\w+|trigger)\z/ ? ($1 => $_->{content}) : () } @$entries },
         data => $data ? (read_tar($data->{content}))[0] : [],
         data_error => $data_error,
+        signature => $signature,
+        signed => $control->{packed},
     };
 }
 

@@ -6,13 +6,13 @@ use strict;
 use warnings;
 use Digest::SHA qw(sha256_hex);
 use Exporter 'import';
-use Fcntl qw(F_SETFD);
 use apk::archive;
 use apk::catalogue;
 use apk::database;
 use apk::download;
 use apk::messages;
 use apk::package;
+use apk::signature;
 
 our @EXPORT = qw(open_repositories cache_folder cache_name keeps_packages store_file);
 
@@ -166,26 +166,8 @@ sub open_index {
     return (undef, $BAD_FORMAT) if !$index;
     return ($index->{content}, undef) if $run->{allow_untrusted};
     my ($signature) = grep { $_->{name} =~ /^\.SIGN\.RSA256\./ } @entries;
-    my $keys = $run->{keys_dir} // "$run->{root}/etc/apk/keys";
-    my $key = $signature ? "$keys/" . $signature->{name} =~ s/^\.SIGN\.RSA256\.//r : '';
-    return (undef, 'UNTRUSTED signature') if !$signature || $key =~ m{/\.\.?/} || !-f $key;
-    my $signed = { key => $key, signature => $signature->{content}, content => $streams->[-1]{packed} };
-    return (undef, 'BAD signature') if !is_signed($run, $signed);
-    return ($index->{content}, undef);
-}
-
-sub is_signed {
-    my ($run, $signed) = @_;
-    pipe(my $output, my $input) or return 0;
-    fcntl($output, F_SETFD, 0);
-    print $input $signed->{signature};
-    close $input;
-    my $signature = '/proc/self/fd/' . fileno $output;
-    my $command = "openssl dgst -sha256 -verify '$signed->{key}' -signature $signature >/dev/null 2>&1";
-    open(my $openssl, '|-:raw', $command) or return 0;
-    local $SIG{PIPE} = 'IGNORE';
-    print $openssl $signed->{content};
-    return close $openssl;
+    my $fault = signature_fault($run, $signature, $streams->[-1]{packed});
+    return $fault ? (undef, $fault) : ($index->{content}, undef);
 }
 
 1;

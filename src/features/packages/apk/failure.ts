@@ -134,6 +134,13 @@ const PATTERNS: readonly Pattern[] = [
     }),
   },
   {
+    expression: /^\/\S+\.apk: BAD signature$/gm,
+    failure: () => ({
+      code: 'damaged_package',
+      reason: 'its signature is of other bytes: it was damaged or changed',
+    }),
+  },
+  {
     expression: about(
       '(?:ADB integrity error|ADB block error|file integrity error|v2 package integrity error|' +
         'BAD signature)',

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 
-import type { ApkFeedPackage } from '../../../device/apk-device/apk-index.ts';
+import { apkSignature, type ApkFeedPackage } from '../../../device/apk-device/apk-index.ts';
 import { createApk } from '../../../device/apk-device/apk.ts';
 import { openApkStore, type ApkStore } from './open-store.ts';
 
@@ -33,6 +33,33 @@ test('an uploaded package newer, older and the same again: the file always wins'
     expect((await store.upload(sent(version))).state).toBe('done');
     expect(await store.packages()).toEqual({ sent: version });
   }
+});
+
+test.each(['trusted', 'other'] as const)(
+  'a package file that is signed is installed as one that is not: by the %s key',
+  async (signer) => {
+    const bytes = sent('1.0-r1');
+
+    const { state, error } = await store.upload(
+      Buffer.concat([apkSignature(bytes, signer), bytes]),
+    );
+
+    expect([state, error]).toEqual(['done', undefined]);
+    expect(await store.packages()).toEqual({ sent: '1.0-r1' });
+  },
+);
+
+test('a package file that a trusted key signed as another one changes nothing', async () => {
+  const forged = Buffer.concat([apkSignature(sent('1.0-r1'), 'trusted'), sent('2.0-r1')]);
+
+  const { state, error_code, error } = await store.upload(forged);
+
+  expect([state, error_code, error]).toEqual([
+    'failed',
+    'damaged_package',
+    'cannot install sent: its signature is of other bytes: it was damaged or changed',
+  ]);
+  expect(await store.packages()).toEqual({});
 });
 
 test('an upload for another architecture is refused by name', async () => {
