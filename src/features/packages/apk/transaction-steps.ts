@@ -12,6 +12,7 @@ import { endHolders } from './held-output.ts';
 import type { Installation } from './installation.ts';
 import { readPlan } from './planning/job-plan.ts';
 import { planChange } from './planning/plan-change.ts';
+import { explain } from './failure.ts';
 import { createLockLook, waitForLock, type LockLook } from './lock.ts';
 import { listsStep, wantsLists } from './missing-lists.ts';
 import { finishCutOff, leftoversOf, removeCutOff, removeUnfinished } from './recovery/recovery.ts';
@@ -148,7 +149,13 @@ async function mend(
     // Whatever is kept of the outcome from here on must not outlive it.
     syncDisk(installation),
   ]);
-  if (left !== undefined) return CUT_OFF;
+  if (left !== undefined) {
+    const said = explain({
+      output,
+      names: readPlan(context.memory).changes.map(({ name }) => name),
+    });
+    return said === undefined || said.code === 'unknown' ? CUT_OFF : said;
+  }
   const after = await installation.reader.read();
   return brokenBy(readPlan(context.memory).changes, { before, after, output });
 }

@@ -7,22 +7,32 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { toApkPackage } from '../../../device/apk-device/apk-conversion.ts';
 import { runCommand } from '../../../device/command.ts';
 import { largePackage } from '../../../device/packages/awkward-packages.ts';
+import type { ApkFeedPackage } from '../../../device/apk-device/apk-index.ts';
 import { openApkStore, type ApkStore } from './open-store.ts';
 
 const MIB = 1024 ** 2;
 
 /** A device on a disk of its own, with a package of 3 MiB in its feed. */
 async function openSmallStore(sizeMiB: number): Promise<{ store: ApkStore; folder: string }> {
+  const folder = await mountedFolder(sizeMiB);
+  return { store: await openStoreIn(folder, []), folder };
+}
+
+async function mountedFolder(sizeMiB: number): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'depotd-small-'));
   await mount(folder, sizeMiB);
-  const large = toApkPackage(largePackage(3 * MIB));
-  const store = await openApkStore({ directory: join(folder, 'device'), packages: [large] });
   onTestFinished(async () => {
-    await store.close();
     await runCommand(['umount', '-l', folder]);
     await rm(folder, { recursive: true, force: true });
   });
-  return { store, folder };
+  return folder;
+}
+
+async function openStoreIn(folder: string, more: readonly ApkFeedPackage[]): Promise<ApkStore> {
+  const packages = [toApkPackage(largePackage(3 * MIB)), ...more];
+  const store = await openApkStore({ directory: join(folder, 'device'), packages });
+  onTestFinished(() => store.close());
+  return store;
 }
 
 async function mount(folder: string, sizeMiB: number): Promise<void> {
@@ -75,4 +85,28 @@ describe.skipIf(process.getuid?.() !== 0)('when room is short', () => {
     const left = await runCommand(['find', join(store.device.root, 'etc/depotd/apk/cache')]);
     expect(left.stdout).toBe('');
   });
+
+  test.each(['pre-install', 'post-install'] as const)(
+    'a disk that fills up in a %s script, so that apk cannot record: nothing half is left',
+    async (script) => {
+      const folder = await mountedFolder(16);
+      const filler = join(folder, 'filler');
+      const filling = {
+        name: 'filling',
+        version: '1.0-r1',
+        files: { '/usr/share/filling/data': 'x'.repeat(64 * 1024) },
+        scripts: { [script]: `#!/bin/sh\ncat /dev/zero >'${filler}'\nexit 0\n` },
+      };
+      const store = await openStoreIn(folder, [filling]);
+
+      const id = await store.daemon.submit('install', { package: 'filling' });
+      const { state, error_code } = await store.daemon.finished(id);
+      await rm(filler);
+
+      expect([state, error_code]).toEqual(['failed', 'no_space']);
+      expect([await store.packages(), await store.device.world()]).toEqual(STATE);
+      expect((await store.device.apk('audit', '--system')).stdout).toBe('');
+      expect((await store.run('install', { package: 'virt' })).state).toBe('done');
+    },
+  );
 });
