@@ -117,12 +117,20 @@ function problemsOfCrash({ daemon, faults, scenario }: FinishedTry): string[] {
     : [];
 }
 
-/** Each script prints 1, 2, 3 …: every run of one counts from 1 without a gap. */
+/**
+ * Each script prints 1, 2, 3 …: every run of one counts from 1 without a gap. What the daemon itself
+ * says of a failure repeats the last of these lines.
+ */
 function problemsOfLog({ state, log }: { state: string; log: string }): string[] {
   const problems: string[] = [];
+  const printed = log
+    .split('\n')
+    .filter((line) => !line.startsWith('depotd: '))
+    .join('\n');
   for (const label of ['postinst', 'prerm', 'autoconf', 'run']) {
-    const numbers = Array.from(log.matchAll(new RegExp(`numbered ${label} (\\d+)`, 'g')), (match) =>
-      Number(match[1]),
+    const numbers = Array.from(
+      printed.matchAll(new RegExp(`numbered ${label} (\\d+)`, 'g')),
+      (match) => Number(match[1]),
     );
     const gap = numbers.findIndex(
       (number, index) => number !== 1 && number !== (numbers[index - 1] ?? 0) + 1,
