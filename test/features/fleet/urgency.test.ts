@@ -107,6 +107,25 @@ describe('the owner', () => {
 
     expect(await on.over(action)).toMatchObject({ status: 'finished' });
   });
+
+  test('who switches it off and on many times at once, and while it polls, has the last word', async () => {
+    await begin();
+    const flips = Array.from({ length: 20 }, (_, index) => String((index + 1) % 2));
+
+    const answers = await Promise.all(
+      flips.flatMap((enable) => [
+        on.daemon.post('admin/fleet/switch', { enable }),
+        ...(enable === '1' ? [on.daemon.post('admin/fleet/poll')] : []),
+      ]),
+    );
+    expect(
+      answers.map(({ status }) => status).filter((status) => status >= 500 && status !== 503),
+    ).toEqual([]);
+    await on.daemon.post('admin/fleet/switch', { enable: '0' });
+
+    await on.daemon.restart();
+    expect(await on.status()).toMatchObject({ is_on: false });
+  });
 });
 
 describe('an action that the server cancels', () => {

@@ -35,7 +35,7 @@ export interface AgentOptions {
  */
 export function createAgent({ fleet, notes, random = Math.random }: AgentOptions): Agent {
   const { known, settings, log } = fleet;
-  const memory = createMemory(notes);
+  const memory = createMemory(notes, () => ({ isOff: !isOn, intervalS: known.intervalS }));
   let timer: NodeJS.Timeout | undefined;
   let last: Promise<void> = Promise.resolve();
   let isOn = false;
@@ -67,7 +67,7 @@ export function createAgent({ fleet, notes, random = Math.random }: AgentOptions
         const isDue = isUrgent || performance.now() >= dueAt - EARLY_MS;
         const isGood = await exchangeOnce(fleet, isDue);
         if (isDue || !isGood) planNext(pauseMs(schedule(), random));
-        if (isGood) await memory.keep({ isOff: !isOn, intervalS: known.intervalS });
+        if (isGood) await memory.keep();
       })
       .catch((error: unknown) => log.error({ reason: failureOf(error) }, 'fleet agent failed'))
       .finally(arm));
@@ -91,7 +91,7 @@ export function createAgent({ fleet, notes, random = Math.random }: AgentOptions
     switchTo: async (wanted) => {
       isOn = wanted;
       known.transfer?.controller.abort();
-      await memory.keep({ isOff: !isOn, intervalS: known.intervalS });
+      await memory.keep();
       log.info({ isOn }, 'fleet switched');
       begin(true);
     },
@@ -140,20 +140,33 @@ const noteSchema = v.object({
 type Note = v.InferOutput<typeof noteSchema>;
 const NOTE = 'fleet/agent';
 
-/** What outlives the daemon. It is written only if it has changed: flash wears. */
-function createMemory(notes: Notes): {
-  read: () => Promise<Note>;
-  keep: (n: Note) => Promise<void>;
-} {
+/**
+ * What outlives the daemon. It is written only if it has changed: flash wears. One writer at a time
+ * writes what is true then: a switch during an exchange is not undone by the end of that.
+ */
+function createMemory(notes: Notes, now: () => Note): AgentMemory {
+  let last: Promise<void> = Promise.resolve();
   const read = async (): Promise<Note> => {
     const found = v.safeParse(noteSchema, await notes.read(NOTE));
     return found.success ? found.output : { isOff: false };
   };
+  const write = async (): Promise<void> => {
+    const [before, note] = [await read(), now()];
+    if (before.isOff !== note.isOff || before.intervalS !== note.intervalS) {
+      await notes.write(NOTE, note);
+    }
+  };
   return {
     read,
-    keep: async (note) => {
-      const { isOff, intervalS } = await read();
-      if (isOff !== note.isOff || intervalS !== note.intervalS) await notes.write(NOTE, note);
+    keep: () => {
+      const written = last.then(write);
+      last = written.catch(() => undefined);
+      return written;
     },
   };
+}
+
+interface AgentMemory {
+  read: () => Promise<Note>;
+  keep: () => Promise<void>;
 }
