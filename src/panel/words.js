@@ -17,6 +17,15 @@ export function ago(unix) {
   return t('on {date}', { date });
 }
 
+/** How long it is until a Unix time. */
+export function until(unix) {
+  const left = Math.max(0, unix - Date.now() / 1000);
+  if (left < MINUTE) return t('in less than a minute');
+  const format = new Intl.RelativeTimeFormat(language(), { numeric: 'always' });
+  if (left < HOUR) return format.format(Math.round(left / MINUTE), 'minute');
+  return format.format(Math.round(left / HOUR), 'hour');
+}
+
 /** A span of seconds, such as `4s` or `2m 5s`. */
 export function span(seconds) {
   const whole = Math.max(0, Math.round(seconds));
@@ -97,6 +106,7 @@ const TITLES = {
   add_feed: (subject) => t('Add the feed {subject}', { subject }),
   remove_feed: (subject) => t('Remove the feed {subject}', { subject }),
   set_feed: (subject) => t('Change the feed {subject}', { subject }),
+  fleet: (subject) => t('Roll out {subject}', { subject }),
 };
 
 /** What a task does; kinds that this page does not know show their command. */

@@ -5,7 +5,6 @@ import { luciPackages } from '../../packaging/luci-packages.ts';
 import type { PackageContents } from '../../packaging/ipk.ts';
 import type { Option, Section } from '../../src/config/option.ts';
 import { MAIN_SECTION } from '../../src/config/options.ts';
-import { FLEET_SECTION } from '../../src/features/fleet/options.ts';
 import { SECTIONS } from '../../src/features.ts';
 import { filesBelow, readSource } from '../source-tree.ts';
 import { readLmo } from './lmo-reader.ts';
@@ -14,22 +13,19 @@ const RELEASE = { version: '1.2.3', modifiedAt: 1_712_345_678 };
 const [app, chinese] = luciPackages(RELEASE) as [PackageContents, PackageContents];
 const VIEWS = 'packaging/openwrt/luci-app-depotd/htdocs/luci-static/resources/view/depotd';
 const views = filesBelow(VIEWS);
+const MODULES = 'packaging/openwrt/luci-app-depotd/htdocs/luci-static/resources/depotd';
+const modules = filesBelow(MODULES);
 const SETTINGS: readonly Section[] = [MAIN_SECTION, ...SECTIONS];
 /** Options that the form leaves out, and why. */
 const NOT_IN_THE_FORM: Readonly<Record<string, string>> = {
   'main.root': 'the device that LuCI runs on is the one to manage; another root is for tests',
   'packages.manager': 'a device has one package manager, which is found',
-  ...Object.fromEntries(
-    Object.keys(FLEET_SECTION.options).map((name) => [
-      `fleet.${name}`,
-      'who runs a fleet sets it on all its devices, by their configuration files',
-    ]),
-  ),
 };
 
 describe('luci-app-depotd', () => {
   test('it holds the views, the menu, the access group and the licence, and no configuration', () => {
     expect(Object.keys(app.files)).toEqual([
+      '/www/luci-static/resources/depotd/options.js',
       '/www/luci-static/resources/view/depotd/apps.js',
       '/www/luci-static/resources/view/depotd/settings.js',
       '/usr/share/luci/menu.d/luci-app-depotd.json',
@@ -85,11 +81,18 @@ describe('luci-app-depotd', () => {
 
   test.each(views)('%s is a view as LuCI loads it', (path) => {
     const source = readSource(path);
-    expect(source).toMatch(/^'use strict';\n('require [a-z]+';\n)+\n/);
+    expect(source).toMatch(/^'use strict';\n('require [a-z.]+( as [a-z]+)?';\n)+\n/);
     // LuCI wraps a view into a function, whose value is the class.
     expect(() => compileFunction(source, ['L', 'E', '_'])).not.toThrow();
     expect(source).toContain('\nreturn view.extend({');
     expect(source).not.toMatch(/innerHTML|outerHTML|insertAdjacentHTML|eval\(/);
+  });
+
+  test.each(modules)('%s is a module as LuCI loads it', (path) => {
+    const source = readSource(path);
+    expect(source).toMatch(/^'use strict';\n'require baseclass';\n('require [a-z]+';\n)*\n/);
+    expect(() => compileFunction(source, ['L', 'E', '_'])).not.toThrow();
+    expect(source).toContain('\nreturn baseclass.extend({');
   });
 
   test('each option of the form is one of depotd, with its default and its choices', () => {
@@ -116,7 +119,7 @@ describe('luci-app-depotd', () => {
 /** What the form says of an option of each kind is what depotd does. */
 const checkKind: Record<Kind, (option: Option<unknown>, given: string[]) => void> = {
   text: ({ fallback }, [shown]) => expect(fallback).toBe(shown),
-  list: ({ fallback }, [shown]) => expect([fallback].flat()[0] ?? '').toBe(shown),
+  list: ({ fallback }, [shown]) => expect([fallback].flat().join(', ')).toBe(shown),
   number: ({ fallback, parse }, [shown, least = '', most = '']) => {
     expect(String(fallback)).toBe(shown);
     expect([parse([least]), parse([most])]).toEqual([+least, +most]);
@@ -145,7 +148,8 @@ describe('luci-i18n-depotd-zh-cn', () => {
   });
 
   test('it has every text of the views, the menu and the access group, and no other', () => {
-    const texts = [...views.flatMap((path) => textsIn(readSource(path))), ...titles()];
+    const scripts = [...views, ...modules];
+    const texts = [...scripts.flatMap((path) => textsIn(readSource(path))), ...titles()];
     const ids = [
       ...readSource('packaging/openwrt/luci-app-depotd/po/zh_Hans/depotd.po').matchAll(
         /^msgid "(.+)"/gm,
@@ -232,6 +236,7 @@ function optionsIn(source: string): FormOption[] {
     addStorage: 'main',
     addContainers: 'container',
     addForge: 'forge',
+    addFleet: 'fleet',
   };
   return Object.entries(sections).flatMap(([builder, section]) => {
     const body = new RegExp(`function ${builder}\\([^]*?\\n}\\n`).exec(source)?.[0] ?? '';

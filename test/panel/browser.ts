@@ -166,7 +166,7 @@ interface Message {
   id?: number;
   method?: string;
   params?: {
-    entry?: { level: string; text: string };
+    entry?: { level: string; text: string; url?: string };
     exceptionDetails?: { exception?: { description?: string } };
   };
   result?: object;
@@ -213,7 +213,8 @@ function createProtocol(child: ChildProcess, complaints: string[]): Send {
 }
 
 function complaintsIn({ entry, exceptionDetails }: NonNullable<Message['params']> = {}): string[] {
-  const logged = entry?.level === 'error' ? [entry.text] : [];
+  const logged =
+    entry?.level === 'error' ? [[entry.text, entry.url].filter(Boolean).join(' ')] : [];
   return exceptionDetails === undefined
     ? logged
     : [...logged, exceptionDetails.exception?.description ?? 'exception'];

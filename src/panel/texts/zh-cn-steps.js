@@ -22,6 +22,13 @@ export const chineseSteps = new Map([
   ['forget the record', '删除记录'],
   ['keep the old version', '备份旧版本'],
   ['forget the old version', '删除旧版本备份'],
+  // A fleet's actions.
+  ['accept', '确认'],
+  ['settings', '更改设置'],
+  ['restore settings', '恢复设置'],
+  ['reload settings', '重新加载设置'],
+  ['judge lists', '检查列表'],
+  ['record the end', '记录结果'],
   // Container data.
   ['check', '检查'],
   ['look what runs', '查看正在运行的容器'],

@@ -2,33 +2,12 @@
 'require view';
 'require form';
 'require uci';
+'require depotd.options as options';
 
 /* Every option and its default: docs/configuration.md. */
 
-const ANY_ADDRESS = /^(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+):(\d{1,5})$/;
-const LOCAL_ADDRESS = /^(unix:|localhost:|127(\.\d{1,3}){3}:|\[::1\]:)/;
-const HOST = /^([A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(:\d{1,5})?$/;
-const URL_PATH = /^(\/[A-Za-z0-9._~-]+)+$/;
-const UPSTREAM = /^https?:\/\/[^\s/?#@]+(\/[^\s?#]*)?$/;
-
-const isPath = (value) =>
-  value.startsWith('/') &&
-  value
-    .slice(1)
-    .split('/')
-    .every((name) => !['', '.', '..'].includes(name));
-
-const checks = {
-  listen: (value) =>
-    value.startsWith('unix:/') ||
-    Number((ANY_ADDRESS.exec(value) || [])[2] ?? NaN) <= 65535 ||
-    _('HOST:PORT, [IPv6]:PORT or unix:/PATH is expected'),
-  host: (value) => HOST.test(value) || _('a host name, with a port or without, is expected'),
-  path: (value) => isPath(value) || _('an absolute path without . and .. is expected'),
-  urlPath: (value) =>
-    (URL_PATH.test(value) && isPath(value)) || _('a path such as /cgi-bin/panel is expected'),
-  upstream: (value) => UPSTREAM.test(value) || _('https://HOST[:PORT][/PREFIX] is expected'),
-};
+const { checks, isLocal, optionsOf } = options;
+const ABILITIES = ['install', 'upgrade', 'remove', 'run', 'self_upgrade', 'settings'];
 
 /* One form for all sections of the file, some of which it may not have yet. */
 const Section = form.NamedSection.extend({
@@ -40,51 +19,6 @@ const Section = form.NamedSection.extend({
 function mainSection() {
   const anonymous = uci.sections('depotd', 'depotd').find((section) => section['.anonymous']);
   return uci.get('depotd', 'main') || !anonymous ? 'main' : anonymous['.name'];
-}
-
-/*
- * Makes options of one section of the file, shown under one tab. Each gets its name, its default
- * (a number with its bounds, a choice as the first of its values) and what people read.
- */
-function optionsOf(shown, tab, section) {
-  const sectionType = section === 'container' || section === 'forge' ? section : 'depotd';
-  const add = (widget, name, { title, help, check }) => {
-    const option = shown.taboption(tab, widget, `${tab}_${name}`, title, help);
-    option.ucisection = section;
-    option.ucioption = name;
-    option.rmempty = true;
-    if (check) option.validate = (sectionId, value) => !value || check(value);
-    option.write = function (sectionId, value) {
-      if (!uci.get('depotd', section)) uci.add('depotd', sectionType, section);
-      return form.Value.prototype.write.call(this, sectionId, value);
-    };
-    return option;
-  };
-  return {
-    text: (name, fallback, words) => {
-      const option = add(form.Value, name, words);
-      option.placeholder = fallback;
-      return option;
-    },
-    list: (name, fallback, words) => {
-      const option = add(form.DynamicList, name, words);
-      option.placeholder = fallback;
-      return option;
-    },
-    number: (name, [fallback, least, most], words) => {
-      const option = add(form.Value, name, words);
-      option.datatype = `and(uinteger,range(${least},${most}))`;
-      option.placeholder = String(fallback);
-      return option;
-    },
-    choice: (name, choices, words) => {
-      const option = add(form.ListValue, name, words);
-      option.optional = true;
-      option.value('', _('Default: %s').format(choices[0][1]));
-      for (const [value, label] of choices) option.value(value, label);
-      return option;
-    },
-  };
 }
 
 function addAccess(shown, section) {
@@ -110,7 +44,7 @@ function addAccess(shown, section) {
   });
   auth.validate = (sectionId, value) => {
     const addresses = [].concat(listen.formvalue(sectionId) || []);
-    const open = value === 'none' && addresses.find((address) => !LOCAL_ADDRESS.test(address));
+    const open = value === 'none' && addresses.find((address) => !isLocal(address));
     return !open || _('%s can be reached from other devices: choose a log-in').format(open);
   };
   list('hosts', '', {
@@ -237,6 +171,83 @@ function addForge(shown) {
   number('idle_timeout_s', [60, 1, 86400], { title: _('Longest pause'), help });
 }
 
+function addFleet(shown) {
+  const { text, list, number, choice } = optionsOf(shown, 'fleet', 'fleet');
+  const check = checks.path;
+  text('server', '', {
+    check: checks.fleet,
+    title: _('Address of the fleet server'),
+    help: _('Such as https://fleet.example.org. Who has it may change packages. Empty: none.'),
+  });
+  text('tenant', 'DEFAULT', { check: checks.tenant, title: _('Tenant there') });
+  text('controller_id', '', {
+    check: checks.deviceName,
+    title: _('Name of this device there'),
+    help: _('Empty: its own id.'),
+  });
+  text('token_file', '', {
+    check,
+    title: _('File with the token of the device'),
+    help: _('"TargetToken TOKEN" or "GatewayToken TOKEN", mode 0600.'),
+  });
+  text('ca_file', '', { check, title: _('File with the only certificate authority') });
+  text('cert_file', '', {
+    check,
+    title: _('File with a client certificate'),
+    help: _('In place of a token.'),
+  });
+  text('cert_key_file', '', {
+    check,
+    title: _('File with its private key'),
+    help: _('Mode 0600.'),
+  });
+  text('key_file', '', {
+    check,
+    title: _('File with a public key of usign'),
+    help: _('Only what is signed with it is done, whatever the server says.'),
+  });
+  choice(
+    'confirm',
+    [
+      ['auto', _('no')],
+      ['ask', _('yes, unless it is forced')],
+    ],
+    {
+      title: _('Ask the owner'),
+      help: _('On the page of the apps, under Device, or by "depotctl fleet".'),
+    },
+  );
+  list('allow', 'install, upgrade', {
+    check: (value) => ABILITIES.includes(value) || _('one of %s is expected').format(ABILITIES),
+    title: _('What the server may do'),
+    help: ABILITIES.join(', '),
+  });
+  list('settings', '', {
+    check: checks.setting,
+    title: _('Settings that it may change'),
+    help: _('Such as network.lan.mtu.'),
+  });
+  number('interval_max_s', [86400, 30, 86400], {
+    title: _('Longest time between two polls'),
+    help: _('In seconds.'),
+  });
+  list('tags', '', {
+    check: checks.tag,
+    title: _('Tags for operators'),
+    help: _('Such as ring=canary.'),
+  });
+  choice(
+    'report_apps',
+    [
+      ['no', _('no')],
+      ['yes', _('yes')],
+    ],
+    {
+      title: _('Send the list of installed apps'),
+    },
+  );
+}
+
 return view.extend({
   load() {
     return uci.load('depotd');
@@ -254,10 +265,12 @@ return view.extend({
     shown.tab('storage', _('Storage and log'));
     shown.tab('container', _('Containers'));
     shown.tab('forge', _('Code forge'));
+    shown.tab('fleet', _('Fleet'));
     addAccess(shown, section);
     addStorage(shown, section);
     addContainers(shown);
     addForge(shown);
+    addFleet(shown);
     return map.render();
   },
 });
