@@ -98,6 +98,8 @@ export interface StepContext {
   show: (command: string) => void;
   /** Puts on record which packages the job has changed; what was said before counts no more. */
   reportChanged: (packages: readonly string[]) => void;
+  /** For a repair: adds a clause to the job's error, once. */
+  addToError: (clause: string) => void;
   /**
    * For a repair: nothing of what the job is for is missing after all, so that it ends as done.
    */

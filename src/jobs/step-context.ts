@@ -1,3 +1,4 @@
+import { sentence } from './explanation.ts';
 import type { Job } from './job.ts';
 import type { Step, StepContext } from './plan.ts';
 import { ownLine, type TaskLogs } from './log.ts';
@@ -27,6 +28,11 @@ export function contextOf(
     reportChanged: (packages) => {
       if (packages.length > 0) job.packages = [...packages];
       else delete job.packages;
+    },
+    addToError: (clause) => {
+      const { verdict } = job;
+      if (verdict === undefined || verdict.error.includes(clause)) return;
+      verdict.error = sentence(`${verdict.error}; ${clause}`);
     },
     callDone: () => {
       delete job.verdict;

@@ -13,6 +13,7 @@ import { createDdiClient } from './ddi/client.ts';
 import { createConnection } from './ddi/connection.ts';
 import { readCredentials } from './ddi/credentials.ts';
 import { createBaseline } from './job/baseline.ts';
+import { createKeptPackages } from './job/kept-packages.ts';
 import { fleetPlan } from './job/plan.ts';
 import type { FleetJobTools } from './job/tools.ts';
 import { fleetMetrics } from './metrics.ts';
@@ -99,5 +100,6 @@ function jobToolsOf({
     records,
     downloads,
     baseline: createBaseline(join(folder, 'before.json')),
+    kept: createKeptPackages(join(folder, 'kept'), { manager: tools.manager, paths }),
   };
 }

@@ -71,6 +71,8 @@ export interface PackageManager {
   feeds: FeedSettings;
   files: PackageFiles;
   selfUpgrade: SelfUpgradeSupport;
+  /** Loaded when something is to be put back, or may have to be. */
+  restoration: () => Promise<Restoration>;
   diagnosis: Diagnosis;
 }
 
@@ -202,6 +204,27 @@ export interface SelfUpgradeSupport {
   script: string;
   /** One line each, which the function `read_manager_settings` reads. */
   settings: readonly string[];
+}
+
+/**
+ * Puts packages back as they were before a job of several transactions: from files that
+ * `SelfUpgradeSupport.pack` made of them, or from feeds.
+ */
+export interface Restoration {
+  /** What is on record of packages that no file has, for `finish`; absent ones are left out. */
+  recordsOf: (names: readonly string[]) => Promise<Map<string, string>>;
+  /**
+   * Installs these files of one folder, by their absolute paths, whatever versions are there. What
+   * it needs beside them it writes there.
+   */
+  installFiles: (files: readonly string[]) => Promise<Command>;
+  /** Installs just these versions, which feeds must offer as their best. */
+  installOffered: (offers: readonly Offer[]) => Command;
+  /**
+   * Puts on record again what was, of packages that are back in the version that they had. Safe to
+   * be called again.
+   */
+  finish: (records: ReadonlyMap<string, string>) => Promise<void>;
 }
 
 /** One package manager that depotd can work with. */

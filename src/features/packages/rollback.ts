@@ -86,7 +86,7 @@ export function repairSteps(
         if (jump !== undefined) return jump;
         await catalog.refresh();
         await report(tools, context);
-        await reportLeft(tools, context);
+        await reportLeft(tools, context, databaseBefore);
         if (isComplete !== undefined) await acceptIfComplete(tools, context, isComplete);
         return undefined;
       },
@@ -204,10 +204,14 @@ async function report({ manager }: PackageTools, { memory, note }: StepContext):
 }
 
 /** What of the job is there after all. */
-async function reportLeft({ manager }: PackageTools, context: StepContext): Promise<void> {
+async function reportLeft(
+  { manager }: PackageTools,
+  context: StepContext,
+  databaseBefore: () => Promise<PackageDatabase | undefined>,
+): Promise<void> {
   if (context.job.runs === 0) return;
   const after = await manager.installed();
-  const before = (await manager.around.databaseBefore()) ?? after;
+  const before = (await databaseBefore()) ?? (await manager.around.databaseBefore()) ?? after;
   // Once it was accepted, what was remembered has the job's own changes.
   if (context.memory.isDone !== true) context.reportChanged(changedPackages(before, after));
 }

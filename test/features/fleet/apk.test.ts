@@ -1,4 +1,6 @@
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 
 import { createApk, type ApkSource } from '../../device/apk-device/apk.ts';
 import { toApkPackage } from '../../device/apk-device/apk-conversion.ts';
@@ -26,7 +28,7 @@ beforeEach(async () => {
   const device = await createApkDevice();
   await device.apk('update');
   on = await joinFleet(server, device, {
-    set: ['install', 'upgrade', 'remove'].map((name) => `fleet.allow=${name}`),
+    set: ['install', 'upgrade', 'remove', 'run'].map((name) => `fleet.allow=${name}`),
   });
 });
 afterEach(async () => {
@@ -59,4 +61,42 @@ test('with apk, what fails takes the other packages of the action with it', asyn
   expect(status).toBe('error');
   expect(messages.join('\n')).toContain('error_code');
   expect([...(await on.device.database()).keys()]).toEqual(before);
+});
+
+describe('with apk, an action that fails at its end', () => {
+  const fails = { files: { 'z.run': Buffer.from('#!/bin/sh\nexit 7\n') } };
+  const state = async (): Promise<unknown> => [
+    [...(await on.device.database())].map(([name, { version }]) => [name, version]).sort(),
+    (await on.device.read('etc/apk/world'))?.split('\n').sort(),
+  ];
+
+  test('leaves an upgraded and a removed app as they were, and world', async () => {
+    await on.device.apk('add', 'app-meta-demo', 'app-meta-notes');
+    const config = "config demo 'main'\n\toption mine 'yes'\n";
+    await writeFile(join(on.device.root, 'etc/config/demo-app'), config);
+    const before = await state();
+    on.device.publish(2);
+    const plan = { version: 1, upgrade: ['demo', 'demo-app'], remove: ['notes', 'notes-app'] };
+
+    const { status, messages } = await on.over(await rollOut(planOf(plan), fails));
+
+    expect(status).toBe('error');
+    expect(messages.join('\n')).not.toContain('could not be put back');
+    expect(await state()).toEqual(before);
+    expect(await on.device.read('usr/bin/demo-app')).toContain('demo-app 1.0-');
+    expect(await on.device.read('etc/config/demo-app')).toBe(config);
+  });
+
+  test('puts back a version that a file has replaced, and removes what that needed', async () => {
+    await on.over(await rollOut(moduleOf({ name: 'alpha' })));
+    const before = (await state()) as [unknown];
+
+    const action = await rollOut(
+      moduleOf({ name: 'alpha', version: '9.0-r1', depends: ['brought'] }, { name: 'brought' }),
+      fails,
+    );
+
+    expect(await on.over(action)).toMatchObject({ status: 'error' });
+    expect(((await state()) as [unknown])[0]).toEqual(before[0]);
+  });
 });

@@ -158,6 +158,33 @@ describe('a server that is put back from a backup', () => {
     expect(await installations()).toEqual(['one', 'two']);
   });
 
+  test('and gives an id to another action ahead of the next poll has that one done, too', async () => {
+    const sets = [await publish('one'), await publish('two')] as const;
+    const restore = server.snapshot();
+    const first = await server.assign(sets[0], on.id);
+    let isEnded = false;
+    let second: Promise<string> | undefined;
+    server.rewrite = (path, body) => {
+      if (path.endsWith('/feedback') && second === undefined) {
+        void server.action(on.id, first).then(({ status }) => (isEnded ||= status === 'finished'));
+      }
+      return body;
+    };
+    server.intercept = ({ url = '' }) => {
+      // Behind the end comes a poll: none has shown the device that the action is over.
+      if (isEnded && second === undefined && /v1\/[^/]+$/.test(url)) {
+        restore();
+        second = server.assign(sets[1], on.id);
+      }
+      return false;
+    };
+    await expect.poll(async () => (await on.poll(), second), { timeout: 30_000 }).toBeDefined();
+
+    expect(await second).toBe(first);
+    expect(await on.over(first)).toMatchObject({ status: 'finished' });
+    expect(await installations()).toEqual(['one', 'two']);
+  });
+
   test('and says that an action failed which it forgot is not told a success', async () => {
     const bad = ipk('bad', { fields: { Depends: 'absent' } });
     const action = await server.assign(await server.publish([moduleOf(bad)]), on.id);

@@ -25,7 +25,10 @@ export async function handleDeployment(fleet: Fleet, server: Server, href: strin
   if (record !== undefined) await advance(fleet, server, { record, offered });
 }
 
-/** Asked for once for each link: hawkBit notes each time that it was. */
+/**
+ * Asked for once for each link: hawkBit notes each time that it was. An action that is offered
+ * though the server has its end is another one by the same link, or the server has forgotten.
+ */
 export async function offeredAt(
   fleet: Fleet,
   server: Server,
@@ -37,7 +40,8 @@ export async function offeredAt(
 ): Promise<Offered> {
   const { known, records } = fleet;
   const { offered } = known;
-  if (offered?.href === href && records.find(offered.key) !== undefined) return offered;
+  const record = offered?.href === href ? records.find(offered.key) : undefined;
+  if (offered !== undefined && record !== undefined && !isReportedEnd(record)) return offered;
   const wanted = actionOfLink(kind, href);
   const { id, deployment } = await ask();
   if (id !== wanted) {
@@ -54,6 +58,10 @@ export async function offeredAt(
     ...(window === undefined ? {} : { maintenanceWindow: window }),
     sources: sourcesOf(chunks),
   });
+}
+
+function isReportedEnd({ end, isReported }: ActionRecord): boolean {
+  return end !== undefined && isReported;
 }
 
 function sourcesOf(chunks: readonly Chunk[]): Map<string, string> {

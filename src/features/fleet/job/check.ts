@@ -50,6 +50,7 @@ export async function checkWork(
   const found: Found = { packages, install: await offeredNames(tools, work) };
   await checkChanges(tools, work, found);
   const configs = await readConfigs(tools, work);
+  await tools.kept.begin(key);
   await baseline.save(key, { packages: await manager.installed(), configs });
   // Last: what has this may have changed something.
   memory.found = found;

@@ -1,6 +1,7 @@
 import { chmod } from 'node:fs/promises';
+import * as v from 'valibot';
 import { DepotError } from '../../../errors.ts';
-import type { Step, StepContext } from '../../../jobs/plan.ts';
+import type { Act, Step, StepContext } from '../../../jobs/plan.ts';
 import { removalSet } from '../../packages/dependencies.ts';
 import {
   type Shortfall,
@@ -19,29 +20,36 @@ import type { FleetJobTools } from './tools.ts';
  * The changes of packages that an action is made of, each a transaction of its own: package files,
  * then names from feeds, then programs.
  */
-export function packageSteps(tools: FleetJobTools, work: Work): Step[] {
+export function packageSteps(
+  tools: FleetJobTools,
+  { work, key }: { work: Work; key: string },
+): Step[] {
+  const phase = (name: string, change: ChangeWork): Step[] =>
+    phaseSteps(tools, change, { name, key });
   const packages = work.files.filter(({ kind }) => kind === 'package');
   const programs = work.files.filter(({ kind }) => kind === 'program');
   return [
-    ...packages.flatMap((_, index) => phase(`file-${index}`, tools, fileWork(tools, index))),
-    ...(work.install.length === 0 ? [] : phase('install', tools, installWork(tools))),
-    ...(work.upgrade.length === 0 ? [] : phase('upgrade', tools, upgradeWork(tools, work))),
-    ...(work.remove.length === 0 ? [] : phase('remove', tools, removeWork(tools, work))),
-    ...programs.flatMap((file, index) =>
-      phase(`program-${index}`, tools, programWork(tools, file)),
-    ),
+    ...packages.flatMap((_, index) => phase(`file-${index}`, fileWork(tools, index))),
+    ...(work.install.length === 0 ? [] : phase('install', installWork(tools))),
+    ...(work.upgrade.length === 0 ? [] : phase('upgrade', upgradeWork(tools, work))),
+    ...(work.remove.length === 0 ? [] : phase('remove', removeWork(tools, work))),
+    ...programs.flatMap((file, index) => phase(`program-${index}`, programWork(tools, file))),
   ];
 }
 
 /**
- * The steps of one transaction under ids of their own. None of them is what the job is for: only
- * its last step says that it is done.
+ * The steps of one transaction under ids of their own, and a step that keeps what it is about to
+ * replace. None of them is what the job is for: only its last step says that it is done.
  */
-function phase(name: string, tools: FleetJobTools, work: ChangeWork): Step[] {
-  return changeSteps(tools, work).map((step) => {
+function phaseSteps(
+  tools: FleetJobTools,
+  work: ChangeWork,
+  { name, key }: { name: string; key: string },
+): Step[] {
+  return changeSteps(tools, work).flatMap((step): Step[] => {
     const id = `${name}-${step.id}`;
-    if (!('act' in step)) return { ...step, id };
-    return {
+    if (!('act' in step)) return [{ ...step, id }];
+    const own: Act = {
       ...step,
       id,
       act: async (context) => {
@@ -50,8 +58,34 @@ function phase(name: string, tools: FleetJobTools, work: ChangeWork): Step[] {
         return jump === undefined ? undefined : { retryFrom: `${name}-${jump.retryFrom}` };
       },
     };
+    return step.id === 'choose' ? [own, keepStep(tools, work, { name, key })] : [own];
   });
 }
+
+/** What a program of the operator's changes, nobody knows ahead of it. */
+function keepStep(
+  { kept, baseline }: FleetJobTools,
+  { verb, isForeign }: ChangeWork,
+  { name, key }: { name: string; key: string },
+): Act {
+  return {
+    id: `${name}-keep`,
+    label: 'keep the old versions',
+    act: async (context) => {
+      const before = (await baseline.read(key))?.packages;
+      if (isForeign === true || before === undefined) return undefined;
+      const { names, file } = v.parse(choice, context.memory);
+      const change = { verb, names, ...(file === undefined ? {} : { file }) };
+      await kept.keep({ key, change, before }, context);
+      return undefined;
+    },
+  };
+}
+
+const choice = v.object({
+  names: v.array(v.string()),
+  file: v.optional(v.object({ path: v.string(), name: v.string() })),
+});
 
 /** Nothing of the transaction before is left in the job's memory. */
 async function begin({ manager }: FleetJobTools, { memory }: StepContext): Promise<void> {

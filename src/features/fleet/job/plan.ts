@@ -5,6 +5,7 @@ import { repairSteps } from '../../packages/rollback.ts';
 import { workSchema, type Work } from '../rollout/work.ts';
 import { checkWork, hasBegun } from './check.ts';
 import { packageSteps } from './package-steps.ts';
+import { putBackSteps, reportPutBackStep } from './put-back.ts';
 import { settingsRepair, settingsSteps } from './settings-steps.ts';
 import type { FleetJobTools } from './tools.ts';
 import { updateSteps } from './update-steps.ts';
@@ -34,16 +35,19 @@ export function fleetPlan(tools: FleetJobTools, job: Job): Plan {
         label: 'check',
         act: (context) => checkWork(tools, task, context).then(() => undefined),
       },
-      ...packageSteps(tools, work),
+      ...packageSteps(tools, task),
       ...settingsSteps(tools, task),
       acceptStep(tools, task),
     ],
     repair: [
+      ...putBackSteps(tools, key, 1),
       ...repairSteps(
         tools,
         () => Promise.resolve(tools.records.find(key)?.end?.result === 'success'),
         async () => (await tools.baseline.read(key))?.packages,
       ),
+      ...putBackSteps(tools, key, 2),
+      reportPutBackStep(tools, key),
       ...settingsRepair(tools, task),
       recordEndStep(tools, key),
     ],
@@ -62,7 +66,7 @@ function acceptStep(tools: FleetJobTools, { work, key }: { work: Work; key: stri
         await tools.records.update(key, () => ({ end }));
       }
       memory.isDone = true;
-      await tools.baseline.forget();
+      await forgetBefore(tools);
       return undefined;
     },
   };
@@ -74,10 +78,16 @@ function recordEndStep(tools: FleetJobTools, key: string): Act {
     label: 'record the end',
     act: async (context) => {
       await recordEnd(tools, key, context);
-      await tools.baseline.forget();
+      await forgetBefore(tools);
       return undefined;
     },
   };
+}
+
+/** What was kept of before the action is of no use when its end is on record. */
+async function forgetBefore({ baseline, kept }: FleetJobTools): Promise<void> {
+  await baseline.forget();
+  await kept.forget();
 }
 
 async function recordEnd(

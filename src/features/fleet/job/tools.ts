@@ -4,6 +4,7 @@ import type { FleetSettings } from '../options.ts';
 import type { ActionRecords } from '../records/records.ts';
 import type { Downloads } from '../records/downloads.ts';
 import type { Baseline } from './baseline.ts';
+import type { KeptPackages } from './kept-packages.ts';
 
 /** What the job of an action works with. */
 export interface FleetJobTools extends PackageTools {
@@ -13,4 +14,5 @@ export interface FleetJobTools extends PackageTools {
   records: ActionRecords;
   downloads: Downloads;
   baseline: Baseline;
+  kept: KeptPackages;
 }

@@ -66,6 +66,8 @@ export function createApk(context: BackendContext): PackageManager {
       script: SELF_UPGRADE_SCRIPT,
       settings: [locations.installed, locations.world, locations.empty],
     },
+    restoration: async () =>
+      (await import('./recovery/restoration.ts')).createRestoration(installation),
   };
 }
 

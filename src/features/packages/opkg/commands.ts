@@ -1,6 +1,11 @@
 import type { Command } from '../../../device/command.ts';
 import type { BackendContext, PackageCommands } from '../package-manager.ts';
 
+export interface OpkgCommands extends PackageCommands {
+  /** Any other command line. */
+  opkg: (...args: string[]) => Command;
+}
+
 /**
  * opkg's argument vectors. `--` stands before names, since opkg permutes options and takes `-o/dir`
  * as another root. With a root other than `/`, opkg works on it as an offline root, whose
@@ -9,7 +14,7 @@ import type { BackendContext, PackageCommands } from '../package-manager.ts';
 export function createOpkgCommands({
   paths,
   scriptEnvironment,
-}: Pick<BackendContext, 'paths' | 'scriptEnvironment'>): PackageCommands {
+}: Pick<BackendContext, 'paths' | 'scriptEnvironment'>): OpkgCommands {
   const rootOptions = paths.isLive ? [] : ['--offline-root', paths.root, '--force-postinstall'];
   const opkg = (...rest: string[]): Command => ({
     argv: ['opkg', ...rootOptions, ...rest],
@@ -17,6 +22,7 @@ export function createOpkgCommands({
     cwd: '/',
   });
   return {
+    opkg,
     install: (names) => opkg('install', '--', ...names),
     upgrade: (names) => opkg('upgrade', '--', ...names),
     remove: (names) => opkg('remove', '--', ...names),

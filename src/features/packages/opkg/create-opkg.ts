@@ -1,5 +1,6 @@
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { PackageDatabase } from '../package-database.ts';
 import type { BackendContext, PackageBackend, PackageManager } from '../package-manager.ts';
 import { createAutoInstalled } from './auto-installed.ts';
 import { createOpkgCommands } from './commands.ts';
@@ -13,7 +14,7 @@ import { inspectIpk } from './ipk-file.ts';
 import { createListing } from './listing.ts';
 import { createListsBackup } from './lists-backup.ts';
 import { findOffers } from './lists.ts';
-import { packInstalled } from './repack.ts';
+import { packInstalled } from './restoration/repack.ts';
 import SELF_UPGRADE_SCRIPT from './self-upgrade.sh';
 import { COPY_NAME, PLAIN_COPY_NAME } from './status-backup.ts';
 import { createTransactionSteps } from './transaction-steps.ts';
@@ -35,12 +36,15 @@ export async function createOpkg(context: BackendContext): Promise<PackageManage
   const installation = await openInstallation(context);
   const { readConfig, statusFile, infoDir, destination } = installation;
   const auto = createAutoInstalled(notes);
+  const commands = createOpkgCommands(context);
+  const installed = async (): Promise<PackageDatabase> =>
+    auto.restoreMarks(await installation.read());
   const metaDir = paths.onDevice('/usr/lib/opkg/meta');
   return {
     name: 'opkg',
     watchedFolders: installation.statusFolders,
     metaFolders: [metaDir],
-    installed: async () => auto.restoreMarks(await installation.read()),
+    installed,
     offers: async (names) => findOffers(await readConfig(), names),
     listing: createListing(installation),
     compareVersions,
@@ -58,7 +62,7 @@ export async function createOpkg(context: BackendContext): Promise<PackageManage
     health: () => Promise.resolve({}),
     releaseFile: () => Promise.resolve(),
     explain: async (command) => (await import('./failure.ts')).explain(command),
-    commands: createOpkgCommands(context),
+    commands,
     around: createTransactionSteps(installation, auto),
     lists: createListsBackup({ readConfig, notes }),
     files: { ending: 'ipk', inspect: inspectIpk },
@@ -73,5 +77,12 @@ export async function createOpkg(context: BackendContext): Promise<PackageManage
         ...[COPY_NAME, PLAIN_COPY_NAME].map((name) => join(paths.stateDir, name)),
       ],
     },
+    restoration: async () =>
+      (await import('./restoration/restoration.ts')).createRestoration({
+        paths,
+        statusFile,
+        installed,
+        commands,
+      }),
   };
 }

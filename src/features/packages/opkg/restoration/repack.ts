@@ -1,9 +1,9 @@
 import { copyFile, lstat, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { DepotError } from '../../../errors.ts';
-import { syncFolder } from '../../../device/durable-file.ts';
-import { run } from '../../../device/exec.ts';
-import { inspectIpk } from './ipk-file.ts';
+import { DepotError } from '../../../../errors.ts';
+import { syncFolder } from '../../../../device/durable-file.ts';
+import { run } from '../../../../device/exec.ts';
+import { inspectIpk } from '../ipk-file.ts';
 
 interface PackOptions {
   name: string;

@@ -1,0 +1,153 @@
+import { lstat, mkdir, open, readFile, rm, statfs } from 'node:fs/promises';
+import { join } from 'node:path';
+import * as v from 'valibot';
+import { replaceFile } from '../../../device/durable-file.ts';
+import type { Paths } from '../../../device/paths.ts';
+import { reasonOf } from '../../../errors.ts';
+import type { StepContext } from '../../../jobs/plan.ts';
+import type { PackageChange, PackageManager } from '../../packages/package-manager.ts';
+import type { PackageDatabase } from '../../packages/package-database.ts';
+
+/**
+ * Copies of packages that an action replaces or removes, packed as they are installed, on flash:
+ * feeds have old versions no longer, and the power may go. Invariants:
+ *  - a copy that the index names is whole, and of the version of before the action;
+ *  - a copy never takes room that the change itself needs: without room there is none.
+ */
+export interface KeptPackages {
+  /** Forgets what was kept for another action. */
+  begin: (key: string) => Promise<void>;
+  /** Packs what a change is about to replace or remove. What cannot be packed is noted. */
+  keep: (task: KeepTask, context: Pick<StepContext, 'note'>) => Promise<void>;
+  find: (key: string) => Promise<ReadonlyMap<string, KeptPackage>>;
+  forget: () => Promise<void>;
+}
+
+export interface KeepTask {
+  key: string;
+  change: PackageChange;
+  /** What was on the device before the action. */
+  before: PackageDatabase;
+}
+
+export interface KeptPackage {
+  version: string;
+  /** As `Restoration.recordsOf` has it. */
+  record: string;
+  file: string;
+}
+
+const indexSchema = v.object({
+  key: v.string(),
+  packages: v.record(v.string(), v.object({ version: v.string(), record: v.string() })),
+});
+type Index = v.InferOutput<typeof indexSchema>;
+
+/** Left free beside the copies and what the change adds. */
+const FREE_BYTES = 2 * 1024 ** 2;
+
+export function createKeptPackages(
+  folder: string,
+  { manager, paths }: { manager: PackageManager; paths: Paths },
+): KeptPackages {
+  const indexFile = join(folder, 'index.json');
+  const forget = (): Promise<void> => rm(folder, { recursive: true, force: true });
+  const readIndex = async (key: string): Promise<Index> => {
+    const found = v.safeParse(indexSchema, await readJson(indexFile));
+    return found.success && found.output.key === key ? found.output : { key, packages: {} };
+  };
+  const fileOf = (name: string): string => join(folder, `${name}.${manager.files.ending}`);
+  const keepOne = async (key: string, name: string, version: string): Promise<void> => {
+    const record = (await (await manager.restoration()).recordsOf([name])).get(name);
+    if (record === undefined) return;
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    await manager.selfUpgrade.pack(name, fileOf(name));
+    await syncFile(fileOf(name));
+    const { packages } = await readIndex(key);
+    const index: Index = { key, packages: { ...packages, [name]: { version, record } } };
+    await replaceFile(indexFile, `${JSON.stringify(index)}\n`);
+  };
+  return {
+    begin: async (key) => {
+      if (Object.keys((await readIndex(key)).packages).length === 0) await forget();
+    },
+    keep: async ({ key, change, before }, { note }) => {
+      const { names, growthBytes } = await replacedBy(manager, change);
+      const { packages } = await readIndex(key);
+      const now = await manager.installed();
+      for (const name of names) {
+        const version = before.get(name)?.version;
+        const isAsBefore = before.get(name)?.state === 'installed';
+        if (version === undefined || !isAsBefore || now.get(name)?.version !== version) continue;
+        if (packages[name] !== undefined) continue;
+        const needed = (await bytesOf(name, { manager, paths })) + growthBytes + FREE_BYTES;
+        if (needed > (await freeBytes(paths.stateDir))) {
+          await note(`there is no room for a copy of ${name} ${version}`);
+          continue;
+        }
+        await keepOne(key, name, version).catch((error: unknown) =>
+          note(`there is no copy of ${name} ${version}: ${reasonOf(error)}`),
+        );
+      }
+    },
+    find: async (key) => {
+      const { packages } = await readIndex(key);
+      return new Map(
+        Object.entries(packages).map(([name, kept]) => [name, { ...kept, file: fileOf(name) }]),
+      );
+    },
+    forget,
+  };
+}
+
+/** What a change replaces or removes, as the package manager itself would say. */
+async function replacedBy(
+  manager: PackageManager,
+  change: PackageChange,
+): Promise<{ names: Set<string>; growthBytes: number }> {
+  const { verb, names, file } = change;
+  const asked = file === undefined ? names : [file.name];
+  // A hint: what it does not name can still come back from a feed.
+  const changes = await manager.preview(change).then(
+    (preview) => preview.changes,
+    () => [],
+  );
+  const replaced = changes.filter(({ action }) => action !== 'install').map(({ name }) => name);
+  return {
+    names: new Set([...(verb === 'install' && file === undefined ? [] : asked), ...replaced]),
+    growthBytes: changes.reduce((sum, { diskBytes }) => sum + Math.max(0, diskBytes), 0),
+  };
+}
+
+/** More than a copy has, which is compressed, and as much as packing it needs for a while. */
+async function bytesOf(
+  name: string,
+  { manager, paths }: { manager: PackageManager; paths: Paths },
+): Promise<number> {
+  const { files = [] } = (await manager.listing.record(name)) ?? {};
+  let bytes = 0;
+  for (const file of files) {
+    const entry = await lstat(paths.onDevice(file)).catch(() => undefined);
+    bytes += entry?.isFile() === true ? entry.size : 0;
+  }
+  return bytes;
+}
+
+async function freeBytes(folder: string): Promise<number> {
+  const { bavail, bsize } = await statfs(folder);
+  return bavail * bsize;
+}
+
+async function syncFile(path: string): Promise<void> {
+  const file = await open(path);
+  await file.sync().finally(() => file.close());
+}
+
+async function readJson(file: string): Promise<unknown> {
+  try {
+    return JSON.parse(await readFile(file, 'utf8'));
+  } catch {
+    // None, or a damaged one: nothing was kept.
+    return undefined;
+  }
+}

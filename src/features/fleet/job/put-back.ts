@@ -1,0 +1,179 @@
+import { access } from 'node:fs/promises';
+import * as v from 'valibot';
+import { isShortage } from '../../../device/shortage.ts';
+import { reasonOf } from '../../../errors.ts';
+import { retryFrom, type Act, type Step, type StepContext } from '../../../jobs/plan.ts';
+import { changedPackages } from '../../packages/half-installed.ts';
+import {
+  isPresent,
+  type InstalledPackage,
+  type PackageDatabase,
+} from '../../packages/package-database.ts';
+import type { FleetJobTools } from './tools.ts';
+
+/**
+ * Puts back what a failed action has upgraded or removed: from the copies that were kept, else from
+ * the feeds if these offer that very version. Twice, around the removal of what came: a new version
+ * needs what came with it, and what came may exclude what it replaced.
+ */
+export function putBackSteps(tools: FleetJobTools, key: string, round: 1 | 2): Step[] {
+  const { manager } = tools;
+  const prepare: Act = {
+    id: `prepare-putting-back-${round}`,
+    label: 'prepare putting back',
+    act: (context) => prepareRound(tools, key, context).then(() => undefined),
+  };
+  const repeatIfShutOut = async (context: StepContext, source: keyof Findings) =>
+    readFindings(context.memory)[source].length > 0 && (await manager.around.wasShutOut(context))
+      ? retryFrom(prepare)
+      : undefined;
+  return [
+    prepare,
+    {
+      id: `put-back-files-${round}`,
+      label: 'put back',
+      mustSucceed: false,
+      command: async ({ memory }) => {
+        const { files } = readFindings(memory);
+        return files.length === 0 ? undefined : (await manager.restoration()).installFiles(files);
+      },
+    },
+    {
+      id: `judge-files-${round}`,
+      label: 'judge: put back',
+      act: (context) => repeatIfShutOut(context, 'files'),
+    },
+    {
+      id: `put-back-offered-${round}`,
+      label: 'put back from feeds',
+      mustSucceed: false,
+      command: async ({ memory }) => {
+        const { offered } = readFindings(memory);
+        if (offered.length === 0) return undefined;
+        return (await manager.restoration()).installOffered(offered);
+      },
+    },
+    {
+      id: `judge-offered-${round}`,
+      label: 'judge: put back from feeds',
+      act: async (context) => {
+        const jump = await repeatIfShutOut(context, 'offered');
+        if (jump === undefined) await finish(tools, key, context);
+        return jump;
+      },
+    },
+  ];
+}
+
+/** Says what was put back, and in the job's error what was not. */
+export function reportPutBackStep(tools: FleetJobTools, key: string): Act {
+  return {
+    id: 'report-putting-back',
+    label: 'report what was put back',
+    act: async (context) => {
+      const before = await stateToRestore(tools, key, context);
+      if (before === undefined) return undefined;
+      const after = await tools.manager.installed();
+      const lost = lostPackages(before, after);
+      for (const { name, version } of lost) {
+        const now = after.get(name);
+        const what = isPresent(now) ? `${now.version} stays` : 'it is gone';
+        context.addToError(`${name} ${version} could not be put back: ${what}`);
+      }
+      const back = readFindings(context.memory).wanted.filter((name) =>
+        lost.every((entry) => entry.name !== name),
+      );
+      if (back.length > 0) await context.note(`${back.join(', ')} is as it was before the action`);
+      await tools.catalog.refresh();
+      context.reportChanged(changedPackages(before, after));
+      return undefined;
+    },
+  };
+}
+
+const findings = v.object({
+  /** Names, over both rounds. */
+  wanted: v.array(v.string()),
+  files: v.array(v.string()),
+  offered: v.array(v.object({ name: v.string(), version: v.string() })),
+});
+type Findings = v.InferOutput<typeof findings>;
+
+function readFindings({ putBack }: Readonly<Record<string, unknown>>): Findings {
+  return v.parse(findings, putBack ?? { wanted: [], files: [], offered: [] });
+}
+
+/** @returns what was on the device before the action; undefined if that is not to be put back */
+async function stateToRestore(
+  { baseline, records }: FleetJobTools,
+  key: string,
+  { job, memory }: StepContext,
+): Promise<PackageDatabase | undefined> {
+  const isGood = memory.isDone === true || records.find(key)?.end?.result === 'success';
+  if (job.runs === 0 || isGood) return undefined;
+  return (await baseline.read(key))?.packages;
+}
+
+/** Packages that are gone, or there in another version. */
+function lostPackages(before: PackageDatabase, now: PackageDatabase): InstalledPackage[] {
+  return [...before.values()].filter(({ name, version, state }) => {
+    const entry = now.get(name);
+    return state === 'installed' && (!isPresent(entry) || entry.version !== version);
+  });
+}
+
+async function prepareRound(
+  tools: FleetJobTools,
+  key: string,
+  context: StepContext,
+): Promise<void> {
+  const { manager, kept } = tools;
+  const { memory, note } = context;
+  const { wanted } = readFindings(memory);
+  memory.putBack = { wanted, files: [], offered: [] };
+  const before = await stateToRestore(tools, key, context);
+  if (before === undefined) return;
+  await manager.around.mend(context).catch((error: unknown) => noteReason(note, error));
+  const lost = lostPackages(before, await manager.installed());
+  if (lost.length === 0) return;
+  const copies = await kept.find(key);
+  const offers = await manager.offers(lost.map(({ name }) => name));
+  const found: Findings = { wanted: [...wanted], files: [], offered: [] };
+  for (const { name, version } of lost) {
+    const copy = copies.get(name);
+    found.wanted.push(name);
+    if (copy?.version === version && (await isThere(copy.file))) found.files.push(copy.file);
+    else if (offers.get(name)?.[0]?.version === version) found.offered.push({ name, version });
+  }
+  memory.putBack = { ...found, wanted: [...new Set(found.wanted)] };
+  await note(`to be put back: ${lost.map(({ name, version }) => `${name} ${version}`).join(', ')}`);
+  await manager.around.beforeRepair(context, { came: [], half: [] });
+}
+
+async function noteReason(note: StepContext['note'], error: unknown): Promise<undefined> {
+  if (isShortage(error)) throw error;
+  await note(reasonOf(error)).catch(() => undefined);
+}
+
+function isThere(file: string): Promise<boolean> {
+  return access(file).then(
+    () => true,
+    () => false,
+  );
+}
+
+/** Records of what is back. What had no copy has none. */
+async function finish(
+  { manager, kept }: FleetJobTools,
+  key: string,
+  { memory }: StepContext,
+): Promise<void> {
+  const { files, offered } = readFindings(memory);
+  if (files.length + offered.length === 0) return;
+  const now = await manager.installed();
+  const back = [...(await kept.find(key))].filter(
+    ([name, { version }]) => isPresent(now.get(name)) && now.get(name)?.version === version,
+  );
+  const records = new Map(back.map(([name, { record }]) => [name, record]));
+  await (await manager.restoration()).finish(records);
+}
