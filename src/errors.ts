@@ -7,6 +7,7 @@ export const ERROR_STATUS = {
   not_found: 404,
   method_not_allowed: 405,
   too_slow: 408,
+  conflict: 409,
   too_large: 413,
   wrong_content_type: 415,
   foreign_host: 421,

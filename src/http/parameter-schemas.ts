@@ -16,13 +16,34 @@ const NO_DOT = String.raw`[^./\x00\n\r\uFFFD]`;
 const SEGMENT = String.raw`(?:\.?${NO_DOT}${CHARACTER}*|\.\.${CHARACTER}+)`;
 export const DEVICE_PATH = new RegExp(`^/(?:${SEGMENT}(?:/${SEGMENT})*)?$`);
 
-/** PATH_MAX of Linux. */
-export const MOST_PATH_CHARACTERS = 4096;
+/**
+ * As many as a request line of 16 KiB has room for, whatever characters they are: one of four bytes
+ * is twelve characters there. PATH_MAX of Linux is 4096 bytes.
+ */
+export const MOST_PATH_CHARACTERS = 1024;
+
+/**
+ * A limit in characters, as JSON Schema's `maxLength` counts them: valibot's counts those beyond
+ * U+FFFF twice.
+ */
+export function mostCharacters(limit: number): v.CheckAction<string, string> & CharacterLimit {
+  const isWithin = (text: string): boolean =>
+    text.length <= limit || Array.from(text).length <= limit;
+  return {
+    ...v.check(isWithin, `at most ${limit} characters are allowed`),
+    mostCharacters: limit,
+  };
+}
+
+/** By which the converter to JSON Schema knows such a check. */
+export interface CharacterLimit {
+  mostCharacters: number;
+}
 
 /** An absolute path without `.`, `..`, empty parts, NUL or line breaks. */
 export const devicePath = v.pipe(
   v.string(),
-  v.maxLength(MOST_PATH_CHARACTERS, `at most ${MOST_PATH_CHARACTERS} characters are allowed`),
+  mostCharacters(MOST_PATH_CHARACTERS),
   v.regex(DEVICE_PATH, 'an absolute, normalised path is expected'),
 );
 

@@ -22,6 +22,10 @@ const BY_CODE: Partial<Record<ErrorCode, Explanation>> = {
     code: 'not_allowed',
     remedy: 'Change what the message names, then start the task again.',
   },
+  conflict: {
+    code: 'not_allowed',
+    remedy: 'Change what the message names, then start the task again.',
+  },
   forbidden: { code: 'not_allowed', remedy: 'Ask somebody who may do it.' },
   upstream_unreachable: {
     code: 'download_failed',

@@ -4,7 +4,6 @@ import {
   jsonOperation,
   type FeatureDocumentation,
 } from '../../http/openapi/documentation.ts';
-import { HOSTNAME_PATTERN, PACKAGE_NAMES_PATTERN } from './parameter-patterns.ts';
 
 const entryStatus = v.pipe(
   v.looseObject({
@@ -46,20 +45,14 @@ export const APP_STATUS_DOCUMENTATION: FeatureDocumentation = {
       schema: configured,
       example: { code: 200, configured: true },
     }),
-    'POST admin/store/entrysh': {
-      ...jsonOperation('getEntries', {
-        description: 'one item for each app that said how it is, and one for each that did not',
-        schema: entryAnswer,
-        example: {
-          code: 200,
-          status: [{ app: 'adfilter', docker: false, running: true, web: ':3000' }],
-          errors: [],
-        },
-      }),
-      parameters: {
-        hostname: { pattern: HOSTNAME_PATTERN },
-        package: { pattern: PACKAGE_NAMES_PATTERN },
+    'POST admin/store/entrysh': jsonOperation('getEntries', {
+      description: 'one item for each app that said how it is, and one for each that did not',
+      schema: entryAnswer,
+      example: {
+        code: 200,
+        status: [{ app: 'adfilter', docker: false, running: true, web: ':3000' }],
+        errors: [],
       },
-    },
+    }),
   },
 };

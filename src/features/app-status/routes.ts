@@ -12,13 +12,18 @@ export interface EntryTools {
   entries: Entries;
 }
 
+/** A name of a package, as the schema of names has it. */
+const NAME = '[A-Za-z0-9][A-Za-z0-9.+_-]{0,127}';
+
 /** Names separated by commas; an empty text is as good as none. */
-const packageNames = v.pipe(
+export const packageNames = v.pipe(
   v.string(),
-  v.maxLength(4096, 'at most 4096 characters are allowed'),
-  v.transform((text) => (text === '' ? [] : text.split(','))),
-  v.check((names) => names.every(isPackageName), 'package names separated by commas are expected'),
-  v.transform((names) => names.filter(isPackageName)),
+  v.maxLength(1024, 'at most 1024 characters are allowed'),
+  v.regex(
+    new RegExp(`^(?:${NAME}(?:,${NAME})*)?$`),
+    'package names separated by commas are expected',
+  ),
+  v.transform((text) => text.split(',').filter(isPackageName)),
 );
 const update = v.pipe(v.string(), v.regex(/^-?\d{1,9}$/, 'an integer is expected'));
 

@@ -59,8 +59,20 @@ export const FEEDS_DOCUMENTATION: FeatureDocumentation = {
         problems: [],
       },
     }),
-    'POST admin/store/add_feed': taskOperation('addFeed'),
-    'POST admin/store/remove_feed': taskOperation('removeFeed'),
-    'POST admin/store/set_feed': taskOperation('setFeed'),
+    'POST admin/store/add_feed': {
+      ...taskOperation('addFeed'),
+      refusals: { 409: 'a feed of this name or address is there already' },
+    },
+    'POST admin/store/remove_feed': {
+      ...taskOperation('removeFeed'),
+      refusals: {
+        404: 'there is no feed of this name',
+        409: 'it came with the firmware: it can be switched off alone',
+      },
+    },
+    'POST admin/store/set_feed': {
+      ...taskOperation('setFeed'),
+      refusals: { 404: 'there is no feed of this name' },
+    },
   },
 };

@@ -110,7 +110,7 @@ function changeOf({ kind, params }: Job, { name, url }: Feed): FeedChange {
   return { verb: 'set', name, isEnabled: params.enabled === '1' };
 }
 
-/** The feed that the job is about. @throws DepotError bad_request, not_found */
+/** The feed that the job is about. @throws DepotError conflict, not_found */
 async function chooseFeed(settings: FeedSettings, job: Job): Promise<Feed> {
   const { feeds } = await settings.read();
   if (job.kind === 'add_feed') {
@@ -121,19 +121,19 @@ async function chooseFeed(settings: FeedSettings, job: Job): Promise<Feed> {
   return findFeed(feeds, job.subject, job.kind === 'remove_feed');
 }
 
-/** @throws DepotError bad_request that names the feed that is there */
+/** @throws DepotError conflict that names the feed that is there */
 export function assertNew(feeds: readonly ConfiguredFeed[], { name, url }: Feed): void {
   const other = feeds.find((feed) => feed.name === name || feed.url.replace(/\/+$/, '') === url);
   if (other === undefined) return;
   const what = other.name === name ? `a feed of the name ${name}` : `the address ${url}`;
   const how = other.isEnabled ? '' : ', switched off';
   throw new DepotError(
-    'bad_request',
+    'conflict',
     `cannot add the feed ${name}: ${what} is there already (${other.name}, ${other.url}${how})`,
   );
 }
 
-/** @throws DepotError not_found, bad_request for a feed that cannot be removed */
+/** @throws DepotError not_found, conflict for a feed that cannot be removed */
 export function findFeed(
   feeds: readonly ConfiguredFeed[],
   name: string,
@@ -143,7 +143,7 @@ export function findFeed(
   if (feed === undefined) throw new DepotError('not_found', `cannot find a feed named ${name}`);
   if (isToBeRemoved && feed.kind === 'system') {
     throw new DepotError(
-      'bad_request',
+      'conflict',
       `cannot remove the feed ${name}: it came with the firmware; it can be switched off`,
     );
   }

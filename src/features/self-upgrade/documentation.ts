@@ -18,11 +18,14 @@ export const SELF_UPGRADE_DOCUMENTATION: FeatureDocumentation = {
   tag: 'Self-upgrade',
   description: 'The daemon itself.',
   operations: {
-    'GET admin/store/check_self_upgrade': jsonOperation('checkSelfUpgrade', {
-      description: 'the newer version, if the lists offer one',
-      schema: check,
-      example: { code: 304, msg: '' },
-    }),
+    'GET admin/store/check_self_upgrade': {
+      ...jsonOperation('checkSelfUpgrade', {
+        description: 'the newer version, if the lists offer one',
+        schema: check,
+        example: { code: 304, msg: '' },
+      }),
+      refusals: { 500: 'this daemon was not installed as a package: msg says so' },
+    },
     'POST admin/store/do_self_upgrade': taskOperation('upgradeSelf'),
   },
 };

@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import { DepotError } from '../../errors.ts';
 import { etagOf } from '../../http/etag.ts';
+import { mostCharacters } from '../../http/parameter-schemas.ts';
 import { revalidated } from '../../http/respond.ts';
 import { get, type Route } from '../../http/route.ts';
 import { packageName } from '../packages/names.ts';
@@ -11,13 +12,16 @@ const LONGEST_QUERY = 200;
 const MOST_WORDS = 16;
 const LONGEST_TAG = 64;
 
+/** The `\s` of ECMA-262 spelled out: clients of openapi.json read it with other engines. */
+const BLANK =
+  String.raw`\t\n\x0b\x0c\r \u00a0\u1680\u2000-\u200a` +
+  String.raw`\u2028\u2029\u202f\u205f\u3000\ufeff`;
+const WORDS = `^[^${BLANK}]*(?:[${BLANK}]+[^${BLANK}]*){0,${MOST_WORDS - 1}}$`;
+
 const searchText = v.pipe(
   v.string(),
-  v.maxLength(LONGEST_QUERY, `at most ${LONGEST_QUERY} characters are allowed`),
-  v.check(
-    (text) => text.split(/\s+/).length <= MOST_WORDS,
-    `at most ${MOST_WORDS} words are allowed`,
-  ),
+  mostCharacters(LONGEST_QUERY),
+  v.regex(new RegExp(WORDS), `at most ${MOST_WORDS} words are allowed`),
 );
 const pageNumber = v.pipe(v.string(), v.regex(/^[1-9]\d{0,8}$/, 'a number from 1 on is expected'));
 const pageSize = v.pipe(
@@ -41,12 +45,7 @@ export function storeRoutes(open: () => Promise<Store>): Route[] {
             'all, installed or upgradable is expected',
           ),
         ),
-        tag: v.optional(
-          v.pipe(
-            v.string(),
-            v.maxLength(LONGEST_TAG, `at most ${LONGEST_TAG} characters are allowed`),
-          ),
-        ),
+        tag: v.optional(v.pipe(v.string(), mostCharacters(LONGEST_TAG))),
         sort: v.optional(
           v.picklist(
             ['relevance', 'name', 'size', 'time'],

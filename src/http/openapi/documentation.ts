@@ -17,6 +17,8 @@ export interface OperationDocumentation {
   operationId: string;
   /** The good answers by status. */
   answers: Readonly<Record<number, AnswerDocumentation>>;
+  /** Refusals of its own by status, beside those that all operations of its kind have. */
+  refusals?: Readonly<Record<number, string>>;
   /** By parameter: JSON Schema of what the schema of the request checks by a function. */
   parameters?: Readonly<Record<string, ParameterDocumentation>>;
 }

@@ -16,7 +16,7 @@ export function responsesOf(
     ...(isRevalidated(route)
       ? { '304': { description: 'If-None-Match names the newest answer' } }
       : {}),
-    ...refusalsOf(route),
+    ...refusalsOf(route, documentation?.refusals),
   };
 }
 
@@ -54,12 +54,17 @@ function bodySchema(contentType: string): JsonObject {
     : { type: 'string' };
 }
 
-function refusalsOf({ isTask, access, needsToken, acceptsUpload }: Route): JsonObject {
+function refusalsOf(
+  { isTask, access, needsToken, acceptsUpload }: Route,
+  own: OperationDocumentation['refusals'] = {},
+): JsonObject {
   const refusal = { $ref: `#/components/schemas/${isTask ? 'TaskRefusal' : 'Refusal'}` };
-  const refused = (description: string): object => ({
+  const refused = (description: string, schema: object = refusal): object => ({
     description,
-    content: { 'application/json': { schema: refusal } },
+    content: { 'application/json': { schema } },
   });
+  // Refused before it is known which operation is asked for: without the fields of a task.
+  const unread = { $ref: '#/components/schemas/Refusal' };
   return {
     '400': refused('a parameter is missing or bad; the message names it'),
     ...(access === 'session' || needsToken
@@ -72,7 +77,10 @@ function refusalsOf({ isTask, access, needsToken, acceptsUpload }: Route): JsonO
           '507': refused('the disk is full'),
         }
       : {}),
+    ...Object.fromEntries(Object.entries(own).map(([status, why]) => [status, refused(why)])),
+    '408': refused('the request came too slowly', unread),
     '421': refused('a Host that is not this device'),
+    '431': refused('the request line and the headers have more than 16 KiB', unread),
     default: refused('any other refusal: the status says what kind, the message why'),
   };
 }

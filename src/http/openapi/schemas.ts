@@ -1,4 +1,5 @@
 import type { GenericSchema } from 'valibot';
+import type { CharacterLimit } from '../parameter-schemas.ts';
 
 export type JsonObject = Record<string, unknown>;
 
@@ -15,12 +16,24 @@ export async function createSchemaConverter(): Promise<SchemaConverter> {
   const components: Record<string, JsonObject> = {};
   return {
     convert: (schema) => {
-      const converted: JsonObject = { ...toJsonSchema(schema, { errorMode: 'ignore' }) };
+      const converted: JsonObject = {
+        ...toJsonSchema(schema, {
+          errorMode: 'ignore',
+          overrideAction: ({ valibotAction, jsonSchema }) =>
+            isCharacterLimit(valibotAction)
+              ? { ...jsonSchema, maxLength: valibotAction.mostCharacters }
+              : undefined,
+        }),
+      };
       delete converted.$schema;
       return hoist(converted, components) as JsonObject;
     },
     components,
   };
+}
+
+function isCharacterLimit(action: object): action is CharacterLimit {
+  return 'mostCharacters' in action && typeof action.mostCharacters === 'number';
 }
 
 /** Copies a schema, and leaves a reference where there was a title. */

@@ -78,7 +78,7 @@ test('a feed of the firmware is switched off and on, and cannot be removed', asy
   const dist = 'etc/apk/repositories.d/distfeeds.list';
   const before = await device.read(dist);
 
-  expect((await daemon.post('admin/store/remove_feed', { name })).status).toBe(400);
+  expect((await daemon.post('admin/store/remove_feed', { name })).status).toBe(409);
   expect((await change(daemon, 'set_feed', { name, enabled: '0' })).state).toBe('done');
   expect(await device.read(dist)).toBe(`# ${before ?? ''}`);
   expect(await feedOf(daemon, name)).toMatchObject({ enabled: false, kind: 'system' });

@@ -90,7 +90,6 @@ describe('a feed that is added', () => {
     ['http://a/b', 'a b'],
     ['http://a/b', 'mine.sig'],
     ['http://a/b', ''],
-    ['http://a/b', 'lab'],
   ])('is refused with the address %j and the name %j', async (url, name) => {
     const before = await device.read(CUSTOM);
     expect((await daemon.post('admin/store/add_feed', { name, url })).status).toBe(400);
@@ -102,8 +101,13 @@ describe('a feed that is added', () => {
       name: 'again',
       url: `${device.feed.url}/Packages.gz`,
     });
-    expect(answer.status).toBe(400);
+    expect(answer.status).toBe(409);
     expect(await answer.text()).toContain('is there already (lab, ');
+  });
+
+  test('is refused if its name is there already', async () => {
+    const answer = await daemon.post('admin/store/add_feed', { name: 'lab', url: 'http://a/b' });
+    expect(answer.status).toBe(409);
   });
 
   test('leaves what its owner wrote, the mode and the link of root that leads there', async () => {
@@ -139,7 +143,7 @@ describe('a feed that is there', () => {
     const dist = join(device.root, 'etc/opkg/distfeeds.conf');
     const before = await readFile(dist, 'utf8');
 
-    expect((await daemon.post('admin/store/remove_feed', { name: 'lab' })).status).toBe(400);
+    expect((await daemon.post('admin/store/remove_feed', { name: 'lab' })).status).toBe(409);
     expect((await change(daemon, 'set_feed', { name: 'lab', enabled: '0' })).state).toBe('done');
     expect(await readFile(dist, 'utf8')).toBe(`# ${before}`);
     expect(await feedOf(daemon, 'lab')).toEqual({

@@ -1,0 +1,150 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+import { startDaemon, type TestDaemon } from '../../device/daemon.ts';
+import { createDevice, type Device } from '../../device/device.ts';
+
+interface Schema {
+  pattern?: string;
+  minLength?: number;
+  maxLength?: number;
+}
+
+interface Operation {
+  parameters: { name: string; schema: Schema }[];
+  requestBody?: { content: Record<string, { schema: { properties: Record<string, Schema> } }> };
+  responses: Record<string, { content?: Record<string, { schema: object }> }>;
+}
+
+let device: Device;
+let daemon: TestDaemon;
+let paths: Record<string, Record<string, Operation>>;
+
+beforeAll(async () => {
+  device = await createDevice();
+  daemon = await startDaemon(device);
+  ({ paths } = (await (await daemon.get('openapi.json')).json()) as { paths: typeof paths });
+});
+afterAll(async () => {
+  await daemon.close();
+  await device.close();
+});
+
+const FORM = 'application/x-www-form-urlencoded';
+
+function schemaOf(operation: string, parameter: string): Schema {
+  const [method = '', path = ''] = operation.split(' ');
+  const found = paths[`${daemon.base}/admin/${path}`]?.[method.toLowerCase()];
+  const inBody = found?.requestBody?.content[FORM]?.schema.properties[parameter];
+  const schema = inBody ?? found?.parameters.find(({ name }) => name === parameter)?.schema;
+  if (schema === undefined) throw new Error(`cannot find ${parameter} of ${operation}`);
+  return schema;
+}
+
+/** As JSON Schema counts: characters, and not halves of them. */
+function isPublished({ pattern, minLength = 0, maxLength = Infinity }: Schema, text: string) {
+  const { length } = Array.from(text);
+  const fits = pattern === undefined || new RegExp(pattern, 'u').test(text);
+  return fits && length >= minLength && length <= maxLength;
+}
+
+async function isRefused(operation: string, query: Record<string, string>): Promise<boolean> {
+  const [method, path = ''] = operation.split(' ');
+  const answer =
+    method === 'GET'
+      ? await daemon.get(`admin/${path}?${new URLSearchParams(query).toString()}`)
+      : await daemon.post(`admin/${path}`, query);
+  return answer.status === 400;
+}
+
+const ENTRY = 'POST store/entrysh';
+const ADD = 'POST store/add_feed';
+const SEARCH = 'GET store/available';
+const CHECK_MOVE = 'GET store/docker_check_migrate';
+const FOUR_BYTES = '\u{1f600}';
+
+type Row = [
+  operation: string,
+  parameter: string,
+  value: string,
+  isGood: boolean,
+  others?: Record<string, string>,
+];
+
+describe('what openapi.json says of a parameter is what the daemon checks', () => {
+  test.each<Row>([
+    [ENTRY, 'hostname', '360router', true],
+    [ENTRY, 'hostname', `0.${'0'.repeat(62)}A${'0'.repeat(62)}`, false],
+    [ENTRY, 'hostname', 'nas.1', false],
+    [ENTRY, 'hostname', '[::1]', true],
+    [ENTRY, 'package', `a${',a'.repeat(512)}`, false, { hostname: 'nas' }],
+    [ENTRY, 'package', `a${',a'.repeat(511)}`, true, { hostname: 'nas' }],
+    [ENTRY, 'package', FOUR_BYTES.repeat(1025), false, { hostname: 'nas' }],
+    [CHECK_MOVE, 'path', `/${FOUR_BYTES.repeat(1023)}`, true],
+    [CHECK_MOVE, 'path', `/${FOUR_BYTES.repeat(1024)}`, false],
+    [ADD, 'name', 'a.sig', false, { url: 'http://127.0.0.1:9/' }],
+    [ADD, 'name', 'sig.a.sig', false, { url: 'http://127.0.0.1:9/' }],
+    ...['a.sigx', 'asig', 'a.xig', 'a.sxg', 'a.six', 'sig', 'a.ig'].map((name): Row => [
+      ADD,
+      'name',
+      name,
+      true,
+      { url: `http://127.0.0.1:9/${name}` },
+    ]),
+    ['POST store/remove_feed', 'name', FOUR_BYTES.repeat(200), true],
+    ['POST store/remove_feed', 'name', FOUR_BYTES.repeat(201), false],
+    [SEARCH, 'q', FOUR_BYTES.repeat(200), true],
+    [SEARCH, 'q', FOUR_BYTES.repeat(201), false],
+    [ADD, 'url', 'http://127.0.0.1:65536/', false, { name: 'port' }],
+    [ADD, 'url', 'http://256.0.0.1/', false, { name: 'number' }],
+    [ADD, 'url', 'http://[1:2]/', false, { name: 'brackets' }],
+    [ADD, 'url', 'http://[::1]:9/feed', true, { name: 'brackets' }],
+    [ADD, 'url', 'http://nas.lan.:9/feed', true, { name: 'dot' }],
+    [SEARCH, 'q', `a${' a'.repeat(15)}`, true],
+    [SEARCH, 'q', `a${' a'.repeat(16)}`, false],
+    [SEARCH, 'q', `a${'\u3000\u000ba'.repeat(15)}`, true],
+    [SEARCH, 'q', `a${'\u3000a'.repeat(16)}`, false],
+  ])('%s %s, row %#', async (...[operation, parameter, value, isGood, others = {}]) => {
+    expect(isPublished(schemaOf(operation, parameter), value)).toBe(isGood);
+    expect(await isRefused(operation, { ...others, [parameter]: value })).toBe(!isGood);
+  });
+
+  test('a password has no NUL', () => {
+    for (const parameter of ['password', 'old', 'proof']) {
+      const schema = schemaOf('POST passwd', parameter);
+      expect([parameter, isPublished(schema, 'a\0b')]).toEqual([parameter, false]);
+      expect([parameter, isPublished(schema, 'a\nb \u00e9')]).toEqual([parameter, true]);
+    }
+  });
+});
+
+test('headers that are too large are refused as every operation says', async () => {
+  const answer = await daemon.get('admin/store/token', { cookie: 'a'.repeat(20_000) });
+  const body = (await answer.json()) as object;
+
+  expect(answer.status).toBe(431);
+  expect(Object.keys(body)).toEqual(['code', 'msg']);
+  for (const [path, methods] of Object.entries(paths)) {
+    for (const operation of Object.values(methods)) {
+      expect([path, operation.responses['431']?.content?.['application/json']?.schema]).toEqual([
+        path,
+        { $ref: '#/components/schemas/Refusal' },
+      ]);
+    }
+  }
+});
+
+test('what the state of the device forbids is a conflict, and no bad request', async () => {
+  const { feeds } = (await (await daemon.get('admin/store/feeds')).json()) as {
+    feeds: { name: string; url: string }[];
+  };
+  const { name = '', url = '' } = feeds[0] ?? {};
+
+  expect((await daemon.post('admin/store/add_feed', { name: 'other', url })).status).toBe(409);
+  expect((await daemon.post('admin/store/remove_feed', { name })).status).toBe(409);
+  for (const operation of ['add_feed', 'remove_feed']) {
+    const { responses } = paths[`${daemon.base}/admin/store/${operation}`]?.['post'] ?? {};
+    expect(responses?.['409']?.content?.['application/json']?.schema).toEqual({
+      $ref: '#/components/schemas/TaskRefusal',
+    });
+  }
+});
