@@ -31,10 +31,16 @@ async function textOf(path, build) {
   return outputFiles[0].text.trim();
 }
 
-/** With the files that it names; a line break is a space, as browsers show it. */
-export function markupOf(path) {
+/**
+ * With the files that it names; a line break is a space, as browsers show it.
+ * @param prefix what an included file has in its ids for `PREFIX`, as who includes it says
+ */
+export function markupOf(path, prefix = '') {
   return readFileSync(path, 'utf8')
-    .replace(/<!-- include (\S+) -->/g, (_, name) => markupOf(join(dirname(path), name)))
+    .replaceAll('PREFIX', prefix)
+    .replace(/<!-- include (\S+)(?: as (\S+))? -->/g, (_, name, as) =>
+      markupOf(join(dirname(path), name), as),
+    )
     .replace(/\n\s*/g, ' ');
 }
 

@@ -1,0 +1,61 @@
+import { language } from './i18n.js';
+
+/** As many as the daemon says at once. */
+const MOST = '200';
+
+/**
+ * What is known of apps beside the list in sight. Of the installed ones what they say of
+ * themselves: the address at which each is opened, and its description in several languages. Of all
+ * that a list has shown: the title, which a feed may word differently.
+ */
+export function createKnownApps({ api, onChange }) {
+  let known = new Map();
+  const titles = new Map();
+  let areAllAskedFor = false;
+
+  const learn = (items) => {
+    for (const { name, title } of items) titles.set(name, title || name);
+  };
+  return {
+    load: async (report) => {
+      try {
+        const apps = await api.get('admin/store/installed');
+        known = new Map(apps.map((app) => [app.name, app]));
+        onChange();
+      } catch (error) {
+        report(error);
+      }
+    },
+    /** @param items of a list of the catalogue */
+    learn,
+    /** What people call it. */
+    titleOf: (name) => known.get(name)?.title || (titles.get(name) ?? name),
+    /** Asks once for the titles of all apps if one of these has none. Without them names do. */
+    learnTitles: async (names) => {
+      if (areAllAskedFor || names.every((name) => known.has(name) || titles.has(name))) return;
+      areAllAskedFor = true;
+      try {
+        const query = { kind: 'app', per_page: MOST };
+        learn((await api.get('admin/store/available', query)).items);
+        onChange();
+      } catch {
+        areAllAskedFor = false;
+      }
+    },
+    /** The address of an app's own page; undefined if it has none. */
+    entryOf: (name) => entryOf(known.get(name)),
+    /** undefined for what says nothing of itself. */
+    describe: (name) => descriptionOf(known.get(name)),
+  };
+}
+
+function descriptionOf({ description, description_en: english } = {}) {
+  return language() === 'en' ? english || description : description || english;
+}
+
+/** A meta file is a package's own; an address in it must be one that leads to a page. */
+function entryOf({ entry } = {}) {
+  if (!entry || !URL.canParse(entry, location.href)) return undefined;
+  const { protocol, href } = new URL(entry, location.href);
+  return /^https?:$/.test(protocol) ? href : undefined;
+}
