@@ -4,7 +4,7 @@ import { createConnection } from './connection.js';
 import { button, byId } from './dom.js';
 import { createEmbedding } from './embedding.js';
 import { setLanguage, t } from './i18n.js';
-import { createInstalledApps } from './installed-apps.js';
+import { createKnownApps } from './known-apps.js';
 import { createNotices } from './notices.js';
 import { createRouter } from './router.js';
 import { createTasks } from './tasks.js';
@@ -38,7 +38,7 @@ function start() {
     onJob: ({ task_id: id, ...task }) => tasks.merge(id, task),
     poll: () => views.activity.poll(),
   });
-  const apps = createInstalledApps({ api, onChange: () => views.renderCurrent() });
+  const apps = createKnownApps({ api, onChange: () => views.renderCurrent() });
   const leadOn = {
     update: () => act.update(),
     free: () => router.go('#installed/size'),
@@ -83,9 +83,10 @@ function start() {
   }
   function handleEnd(task) {
     const word = isNothingDone(task) ? t('Nothing to do') : stateWord(task.state);
-    notices.announce(`${titleOf(task)}: ${word}`);
+    const title = titleOf(task, apps.titleOf);
+    notices.announce(`${title}: ${word}`);
     const isSeen = router.current() === 'activity';
-    if (!isSeen) showFailure(notices, task, () => showTask(task.id));
+    if (!isSeen) showFailure(notices, { ...task, title }, () => showTask(task.id));
     if (task.kind === 'self-upgrade' && task.state === 'done') offerReload(notices);
     void apps.load(connection.report);
     void views.reload();
@@ -117,7 +118,7 @@ function showFailure(notices, task, onShow) {
   notices.show({
     topic: 'failed',
     tone: 'bad',
-    text: t('{task} failed: {reason}', { task: titleOf(task), reason: task.error ?? '' }),
+    text: t('{task} failed: {reason}', { task: task.title, reason: task.error ?? '' }),
     action: button({ text: t('Show'), onclick: onShow }),
   });
 }

@@ -16,8 +16,7 @@ import { createUpdatesView } from './views/updates-view.js';
  */
 export function createViews({ api, tasks, apps, on, report }) {
   const icons = createIcons({ api });
-  const { entryOf, describe } = apps;
-  const context = { api, tasks, icons, on, report, entryOf, describe };
+  const context = { api, tasks, icons, on, report, apps };
   let current = () => undefined;
   const activity = createActivityView(context);
   const updates = createUpdatesView(context, { onCount: showUpdates });

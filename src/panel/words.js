@@ -109,9 +109,22 @@ const TITLES = {
   fleet: (subject) => t('Roll out {subject}', { subject }),
 };
 
-/** What a task does; kinds that this page does not know show their command. */
-export function titleOf({ kind, package: subject, command }) {
-  return Object.hasOwn(TITLES, kind) ? TITLES[kind](subject) : command;
+/** Their subject is an app or a package. */
+const OF_PACKAGES = ['install', 'remove', 'upgrade', 'autoconf'];
+
+/**
+ * What a task does; kinds that this page does not know show their command.
+ * @param nameOf what people call an app
+ */
+export function titleOf(task, nameOf) {
+  const { kind, package: subject, command } = task;
+  if (!Object.hasOwn(TITLES, kind)) return command;
+  return TITLES[kind](packageOf(task) === undefined ? subject : nameOf(subject));
+}
+
+/** The app or package that a task is about; undefined if it is about something else. */
+export function packageOf({ kind, package: subject }) {
+  return OF_PACKAGES.includes(kind) && subject !== '' ? subject : undefined;
 }
 
 const BUSY = {

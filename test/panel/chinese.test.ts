@@ -47,9 +47,7 @@ test('who reads Chinese logs in, installs, reads logs and errors, and logs out i
 
   await install(browser, 'demo');
   await browser.until(`${LOG}.includes('Configuring demo-app.') && ${CHIP} === '已完成'`);
-  expect(await browser.evaluate("document.querySelector('.task-title').textContent")).toBe(
-    '安装 demo',
-  );
+  await browser.until("document.querySelector('.task-title').textContent === '安装 Demo'");
   expect(await browser.evaluate("document.querySelector('.task-when').textContent")).toMatch(
     /^刚刚( · 用时 \d+秒)?$/,
   );

@@ -99,6 +99,9 @@ test('without a password there is nothing to log out of', async () => {
   const daemon = await startPanel();
 
   expect(await (await daemon.get('')).text()).toContain('<html lang="en" data-auth="none">');
+  const browser = await openPanel(`${daemon.url}${daemon.base}/`);
+  if (browser === undefined) return;
+  expect(await browser.evaluate("document.querySelector('#logout').checkVisibility()")).toBe(false);
 });
 
 test('depotd is upgraded from its own page, which waits for the new version and offers to load it', async () => {

@@ -9,7 +9,7 @@ import { descriptionOf, titleOf } from './catalog/item-words.js';
 const MANY = 12;
 
 /** All about one app or package. */
-export function createDetailsView({ api, tasks, icons, on, report, entryOf, describe }) {
+export function createDetailsView({ api, tasks, icons, on, report, apps }) {
   const title = byId('app-title');
   const body = byId('app-body');
   const buttons = byId('app-buttons');
@@ -25,15 +25,16 @@ export function createDetailsView({ api, tasks, icons, on, report, entryOf, desc
     if (buttons.dataset.state === state) return;
     buttons.dataset.state = state;
     const hadFocus = buttons.contains(document.activeElement);
-    buttons.replaceChildren(...buttonsOf({ ...shown, task }, { on, entryOf }));
+    buttons.replaceChildren(...buttonsOf({ ...shown, task }, { on, entryOf: apps.entryOf }));
     if (hadFocus) (buttons.querySelector('a, button:not(:disabled)') ?? title).focus();
   };
   const show = (item) => {
     shown = item;
+    apps.learn([item]);
     setText(title, titleOf(item));
     setText(byId('app-name'), [item.name, versionOf(item)].join(' · '));
     icons.show(letter, item);
-    setText(byId('app-description'), descriptionOf(item, describe));
+    setText(byId('app-description'), descriptionOf(item, apps.describe));
     body.replaceChildren(...sectionsOf(item));
     delete buttons.dataset.state;
     render();

@@ -13,7 +13,7 @@ const MOST = '200';
  * names it.
  * @param onCount gets the number of the former
  */
-export function createUpdatesView({ api, tasks, icons, on, report }, { onCount }) {
+export function createUpdatesView({ api, tasks, icons, on, report, apps }, { onCount }) {
   const all = byId('updates-all');
   const others = byId('updates-others');
   const options = { icons, on, fallback: byId('updates-title') };
@@ -38,6 +38,7 @@ export function createUpdatesView({ api, tasks, icons, on, report }, { onCount }
     load: async (signal) => {
       const query = { kind: 'all', state: 'upgradable', sort: 'name', per_page: MOST };
       const { items } = await api.get('admin/store/available', query, { signal });
+      apps.learn(items);
       const plan =
         items.length === 0
           ? undefined

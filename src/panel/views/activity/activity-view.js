@@ -1,6 +1,7 @@
 import { byId, createRows, setText } from '../../dom.js';
 import { t } from '../../i18n.js';
 import { createLoader } from '../../loader.js';
+import { packageOf } from '../../words.js';
 import { createLogView } from './log-view.js';
 import { createTaskRow } from './task-row.js';
 
@@ -11,7 +12,7 @@ const FEW = 20;
  * The tasks: what runs, what waits, and what was. One at a time is open and shows its log.
  * @param on what is done: `stop`, and the actions of problems
  */
-export function createActivityView({ api, tasks, on, report }) {
+export function createActivityView({ api, tasks, on, report, apps }) {
   const list = byId('activity-list');
   const more = byId('activity-more');
   let openId;
@@ -21,7 +22,7 @@ export function createActivityView({ api, tasks, on, report }) {
 
   const showRows = createRows(list, {
     keyOf: ({ id }) => id,
-    create: (task) => createTaskRow(task, { toggle, on }),
+    create: (task) => createTaskRow(task, { toggle, on, nameOf: apps.titleOf }),
     fallback: byId('activity-title'),
   });
   const loader = createTaskLoader({ api, tasks, onGone: report });
@@ -51,6 +52,7 @@ export function createActivityView({ api, tasks, on, report }) {
     beginLog();
     const all = tasks.ordered();
     const running = all.find((task) => task.running);
+    void apps.learnTitles(all.slice(0, most).map(packageOf).filter(Boolean));
     showRows(
       all.slice(0, most).map((task) => ({
         ...task,

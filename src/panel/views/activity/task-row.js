@@ -7,9 +7,10 @@ import { ago, progressLine, span, stateWord, titleOf } from '../../words.js';
 /**
  * One task: what it does, how far it is, why it failed, and its log if it is open.
  * @param toggle opens or closes it
+ * @param nameOf what people call an app
  * @param on `stop` and the actions of problems; `retry` gets the task
  */
-export function createTaskRow({ id }, { toggle, on }) {
+export function createTaskRow({ id }, { toggle, on, nameOf }) {
   const title = element('span', { className: 'task-title' });
   const when = element('span', { className: 'task-when' });
   const chip = element('span', { className: 'chip' });
@@ -18,7 +19,7 @@ export function createTaskRow({ id }, { toggle, on }) {
     { type: 'button', className: 'task-head', onclick: () => toggle(id) },
     [icon('turn'), title, chip, when],
   );
-  const doing = createDoing(id, on);
+  const doing = createDoing(id, { on, nameOf });
   const failure = createFailure(on);
   const slot = element('div', { className: 'slot' });
   const row = element('li', { className: 'task card' }, [
@@ -32,7 +33,7 @@ export function createTaskRow({ id }, { toggle, on }) {
     row.classList.toggle('is-open', task.isOpen);
     row.dataset.state = task.state;
     head.setAttribute('aria-expanded', String(task.isOpen));
-    setText(title, titleOf(task));
+    setText(title, titleOf(task, nameOf));
     setText(chip, isNothingDone(task) ? t('Nothing to do') : stateWord(task.state));
     chip.dataset.state = isNothingDone(task) ? 'queued' : task.state;
     setText(when, whenOf(task));
@@ -50,7 +51,7 @@ export function isNothingDone({ state, kind, packages }) {
   return state === 'done' && kind === 'upgrade' && (packages ?? []).length === 0;
 }
 
-function createDoing(id, on) {
+function createDoing(id, { on, nameOf }) {
   const progress = element('p', { className: 'progress' });
   const bar = element('progress', { max: 1, 'aria-label': t('Steps done') });
   const stop = button({
@@ -68,19 +69,19 @@ function createDoing(id, on) {
     box.hidden = !task.running;
     if (!task.running) return;
     bar.hidden = task.state === 'queued';
-    setText(progress, task.isStopping === true ? t('Stopping …') : progressOf(task));
+    setText(progress, task.isStopping === true ? t('Stopping …') : progressOf(task, nameOf));
     setProgress(bar, task);
-    stop.setAttribute('aria-label', t('Stop: {task}', { task: titleOf(task) }));
+    stop.setAttribute('aria-label', t('Stop: {task}', { task: titleOf(task, nameOf) }));
     setDisabled(stop, task.isStopping === true);
   };
   return { element: box, update };
 }
 
-function progressOf(task) {
+function progressOf(task, nameOf) {
   if (task.state !== 'queued') return progressLine(task);
   return task.before === undefined
     ? t('Its turn comes after the tasks before it')
-    : t('Waits for: {task}', { task: titleOf(task.before) });
+    : t('Waits for: {task}', { task: titleOf(task.before, nameOf) });
 }
 
 /** Cause and remedy of a task that did not end well. */

@@ -12,19 +12,18 @@ const PER_PAGE = { app: 24, all: 48 };
 /**
  * A list of apps or packages with a search field, a switch between the two, and pages.
  * @param prefix of the ids in the page's markup
- * @param context what the views share: `{ api, tasks, icons, on, report, entryOf, describe }`
- * @param context `{ api, tasks, icons, on, report, entryOf, describe }`
+ * @param context what the views share: `{ api, tasks, icons, on, report, apps }`
  * @param on `items` gets each page of them, and the kind; `empty` fills the element that is shown
  *   if there is nothing
  * @param isRemovable whether cards have a button to remove what they show
  */
 export function createCatalogList({ prefix, query, context, isRemovable = false, ...on }) {
-  const { api, tasks, icons, report, entryOf, describe } = context;
+  const { api, tasks, icons, report, apps } = context;
   const find = (name) => byId(`${prefix}-${name}`);
   const [list, empty] = ['list', 'empty'].map(find);
   const showRows = createRows(list, {
     keyOf: ({ name }) => name,
-    create: () => createAppCard({ icons, describe, on: context.on, isRemovable }),
+    create: () => createAppCard({ icons, describe: apps.describe, on: context.on, isRemovable }),
     fallback: find('title'),
   });
   let page = 1;
@@ -43,12 +42,13 @@ export function createCatalogList({ prefix, query, context, isRemovable = false,
       answer.items.map((item) => ({
         ...item,
         task: tasks.busyWith(item.name),
-        entry: item.installed_version === undefined ? undefined : entryOf(item.name),
+        entry: item.installed_version === undefined ? undefined : apps.entryOf(item.name),
       })),
     );
   };
   const show = (received) => {
     answer = received;
+    apps.learn(received.items);
     render();
     paging.show(received);
     setText(find('count'), t('{count} found', { count: count(received.total) }));
