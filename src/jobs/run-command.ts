@@ -107,8 +107,11 @@ async function waitForCommand(run: Run, step: CommandStep, ended?: Promise<void>
   const stop = (): void => {
     ending ??= endProcesses(processes, { jobId: job.id, mark });
   };
-  if (isToStop(run, step)) stop();
-  if (step.isLate !== true) abort.signal.addEventListener('abort', stop, { once: true });
+  const stopIfAsked = (): void => {
+    if (isToStop(run, step)) stop();
+  };
+  stopIfAsked();
+  abort.signal.addEventListener('abort', stopIfAsked, { once: true });
   const limit = job.phase === 'repair' ? setTimeout(stop, REPAIR_LIMIT_MS) : undefined;
   try {
     const file = logs.exitFileOf(job.id, job.runs);
@@ -123,6 +126,6 @@ async function waitForCommand(run: Run, step: CommandStep, ended?: Promise<void>
     return exit;
   } finally {
     clearTimeout(limit);
-    abort.signal.removeEventListener('abort', stop);
+    abort.signal.removeEventListener('abort', stopIfAsked);
   }
 }

@@ -34,6 +34,8 @@ export interface AttemptResult {
   /** Changes that the daemon made, if it lived through the whole try. */
   changes: number;
   findings: string[];
+  /** If there are findings: how each job ended, with the end of its log, and that of the daemon's. */
+  traces: string[];
 }
 
 /** A job of a try: what was answered to its submission, and how it ended. */
@@ -77,11 +79,22 @@ export async function attempt({
       starts: daemon.starts(),
       changes,
       findings,
+      traces: tracesOf(stage, findings),
     };
   } finally {
     await bench.programs.behave();
     await daemon.close();
   }
+}
+
+const TRACE_CHARACTERS = 4000;
+
+function tracesOf({ jobs, daemon }: Stage, findings: readonly string[]): string[] {
+  if (findings.length === 0) return [];
+  const ends = jobs.map(({ name, status, log }) =>
+    [name, JSON.stringify(status), log.slice(-TRACE_CHARACTERS)].join('\n'),
+  );
+  return [...ends, daemon.log.join('\n').slice(-TRACE_CHARACTERS)];
 }
 
 /** The job, one beside it, and the faults; a fault that ends the daemon may come before either. */

@@ -65,7 +65,12 @@ async function tryOnce({ bench, report, scenarios, points, seed }: Try): Promise
   const ms = Math.round(performance.now() - startedAt);
   report.add(1, { seed, kind, faults, ms, ...result });
   for (const finding of result.findings) {
-    report.finding({ seed, kind, faults: faults.map(({ name }) => name), finding });
+    report.finding({
+      seed,
+      kind,
+      faults: faults.map(({ name, at }) => `${name} at ${at}`),
+      finding,
+    });
   }
 }
 

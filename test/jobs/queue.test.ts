@@ -205,6 +205,18 @@ test('the repair of a job that was stopped is not told to stop', async () => {
   );
 });
 
+test('a stop that comes while a failed job is repaired lets its repair finish', async () => {
+  const repair = `echo >repairing; ${UNTIL('go')}; echo repaired >>order`;
+  const job = await submit(request('a', { 1: 'exit 7', r1: repair }));
+  await expect.poll(async () => (await readdir(folder)).includes('repairing')).toBe(true);
+
+  await queue.stop(job.id);
+  await release('go');
+
+  expect(await ended(job)).toMatchObject({ state: 'failed', exitCode: 7 });
+  expect(await linesOf('order')).toEqual(['repaired']);
+});
+
 test('exit files do not stay once the end is on record', async () => {
   await ended(await submit(request('a', { 1: 'true', 2: 'exit 7', r1: 'true' })));
 

@@ -70,7 +70,7 @@ export function repairSteps(
       label: 'judge: undo',
       act: async (context) =>
         (await repeatIfShutOut(context, 'came')) ??
-        (repeatIfKilled(context) ? retryFrom(prepare) : undefined),
+        ((await isUndoneHalf(tools, context)) ? retryFrom(prepare) : undefined),
     },
     {
       id: 'configure',
@@ -96,12 +96,18 @@ export function repairSteps(
 }
 
 /**
- * A package manager that was killed has removed files and recorded nothing. Once: it may be what
- * kills it.
+ * Whether the removal is to be done again: a package manager that was ended, or that could not
+ * write, may have removed files and recorded nothing. Once: what is in its way may stay there.
  */
-function repeatIfKilled({ job, memory }: StepContext): boolean {
-  if (readFindings(memory).came.length === 0 || job.lastExitCode !== KILLED) return false;
-  if (memory.isUndoneAgain === true) return false;
+async function isUndoneHalf(
+  { manager }: PackageTools,
+  { job, memory }: StepContext,
+): Promise<boolean> {
+  const { came } = readFindings(memory);
+  if (came.length === 0 || memory.isUndoneAgain === true) return false;
+  const now = await manager.installed();
+  const isStuck = came.some((name) => isPresent(now.get(name)));
+  if (job.lastExitCode !== KILLED && !isStuck) return false;
   memory.isUndoneAgain = true;
   return true;
 }

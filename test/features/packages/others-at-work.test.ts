@@ -99,36 +99,43 @@ exec '${opkg}' "$@"
   return program;
 }
 
-test('the repair of a failed job removes what came with it also if its opkg is killed once', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'depotd-killed-'));
-  const opkg = join(folder, 'opkg');
-  const real = process.env.OPKG ?? join(import.meta.dirname, '../../device/bin/opkg');
-  await writeFile(
-    opkg,
-    `#!/bin/sh
+test.each([
+  ['is killed', 'kill -9 $$'],
+  ['is ended', 'kill -15 $$'],
+  ['cannot write', 'exit 255'],
+])(
+  'the repair of a failed job removes what came with it also if its opkg %s once',
+  async (_, ends) => {
+    const folder = await mkdtemp(join(tmpdir(), 'depotd-killed-'));
+    const opkg = join(folder, 'opkg');
+    const real = process.env.OPKG ?? join(import.meta.dirname, '../../device/bin/opkg');
+    await writeFile(
+      opkg,
+      `#!/bin/sh
 case " $* " in
-*' remove '*) if rm '${folder}/armed' 2>/dev/null; then rm "$(cat '${folder}/file')"; kill -9 $$; fi ;;
+*' remove '*) if rm '${folder}/armed' 2>/dev/null; then rm "$(cat '${folder}/file')"; ${ends}; fi ;;
 esac
 exec '${real}' "$@"
 `,
-    { mode: 0o755 },
-  );
-  const killed = await createUploadDevice({ opkg });
-  try {
-    const { root } = killed.device;
-    await writeFile(join(folder, 'file'), join(root, 'usr/bin/virt'));
-    await writeFile(join(folder, 'armed'), '');
-
-    const { state } = await killed.install(
-      runFile(`opkg -o ${root} --force-postinstall install virt; exit 1`),
+      { mode: 0o755 },
     );
+    const killed = await createUploadDevice({ opkg });
+    try {
+      const { root } = killed.device;
+      await writeFile(join(folder, 'file'), join(root, 'usr/bin/virt'));
+      await writeFile(join(folder, 'armed'), '');
 
-    expect(state).toBe('failed');
-    expect(await exists(join(folder, 'armed'))).toBe(false);
-    const database = await killed.device.database();
-    expect(database.get('virt')?.state ?? 'not-installed').toBe('not-installed');
-  } finally {
-    await killed.close();
-    await rm(folder, { recursive: true });
-  }
-});
+      const { state } = await killed.install(
+        runFile(`opkg -o ${root} --force-postinstall install virt; exit 1`),
+      );
+
+      expect(state).toBe('failed');
+      expect(await exists(join(folder, 'armed'))).toBe(false);
+      const database = await killed.device.database();
+      expect(database.get('virt')?.state ?? 'not-installed').toBe('not-installed');
+    } finally {
+      await killed.close();
+      await rm(folder, { recursive: true });
+    }
+  },
+);
