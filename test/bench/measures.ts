@@ -13,9 +13,20 @@ export function residentMb(pid: number, which: 'VmRSS' | 'VmHWM' = 'VmRSS'): num
  * and 15; 100 ticks a second).
  */
 export function cpuSeconds(pid: number): number {
+  const [own = NaN, system = NaN] = processorTicks(pid);
+  return (own + system) / 100;
+}
+
+/** The same of its children that have ended (proc(5), fields 16 and 17). */
+export function childCpuSeconds(pid: number): number {
+  const [, , own = NaN, system = NaN] = processorTicks(pid);
+  return (own + system) / 100;
+}
+
+function processorTicks(pid: number): number[] {
   const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-  return (Number(fields[11]) + Number(fields[12])) / 100;
+  return fields.slice(11, 15).map(Number);
 }
 
 export function median(values: readonly number[]): number {

@@ -66,7 +66,10 @@ function createCounter(
     const version = await listing.version();
     if (known?.version !== version) {
       const counts = new Map<string, number>();
-      for await (const { feed } of listing.read()) counts.set(feed, (counts.get(feed) ?? 0) + 1);
+      await listing.summarize(({ feed }) => {
+        counts.set(feed, (counts.get(feed) ?? 0) + 1);
+        return true;
+      });
       known = { version, counts };
     }
     return known.counts;

@@ -91,9 +91,13 @@ export function createIndexBuilder(
     numbers.installedBytes.push(installedBytes);
     numbers.times.push(time);
   };
-  const put = (key: string, source: IndexRow): void => {
-    rows.set(key, addText(source));
+  const put = (source: IndexRow, known?: string): string => {
+    const row = addText(source);
     addNumbers(source);
+    // The name itself is a piece of the list, and would keep the whole of that in memory.
+    const key = known ?? keyOf({ ...source, name: copyOf(source.name) });
+    rows.set(key, row);
+    return key;
   };
   const describe = (names: readonly string[]): string => {
     for (const name of names) {
@@ -113,8 +117,7 @@ export function createIndexBuilder(
       const version = known === undefined ? '' : firstIn(rest.row(known));
       if (known !== undefined && compareVersions(source.version, version) <= 0) return;
       if (rows.size >= MOST_ROWS || text.size() > MOST_TEXT_BYTES) return;
-      const kept = known === undefined ? copyOf(key) : key;
-      put(kept, source);
+      const kept = put(source, known === undefined ? undefined : key);
       undescribed.delete(kept);
       if (source.describedBy !== undefined && undescribed.size < MOST_UNDESCRIBED) {
         undescribed.set(kept, source);
@@ -123,9 +126,9 @@ export function createIndexBuilder(
     finish: () => {
       for (const [key, source] of undescribed) {
         const description = describe(source.describedBy ?? []);
-        if (description !== '') put(key, { ...source, description });
+        if (description !== '') put({ ...source, description }, key);
       }
-      const order = [...rows.keys()].sort().map((key) => rows.get(key) ?? 0);
+      const order = sortRows(rows);
       return {
         count: order.length,
         text: foldColumn(text.finish(order), renumber(originals, order)),
@@ -137,17 +140,27 @@ export function createIndexBuilder(
   };
 }
 
+/** Names are ASCII without a NUL. */
+function keyOf({ name, isApp }: Pick<IndexRow, 'name' | 'isApp'>): string {
+  return isApp ? `${name}${SEPARATOR}` : name;
+}
+
+function copyOf(name: string): string {
+  return Buffer.from(name, 'latin1').toString('latin1');
+}
+
 /**
  * Sorts by name, whatever its case, an app before the package of its name: the characters of
  * package names stand behind a NUL.
  */
-function keyOf({ name, isApp }: Pick<IndexRow, 'name' | 'isApp'>): string {
-  return `${foldCase(name)}${SEPARATOR}${name}${SEPARATOR}${isApp ? 0 : 1}`;
-}
-
-/** A piece of a larger text would keep the whole of it in memory. */
-function copyOf(text: string): string {
-  return Buffer.from(text).toString('utf8');
+function sortRows(rows: ReadonlyMap<string, number>): number[] {
+  const keys: string[] = [];
+  for (const [key, row] of rows) {
+    const isApp = key.endsWith(SEPARATOR);
+    const name = isApp ? key.slice(0, -SEPARATOR.length) : key;
+    keys.push(`${foldCase(name)}\0${name}\0${isApp ? 0 : 1}\0${row}`);
+  }
+  return keys.sort().map((key) => Number(key.slice(key.lastIndexOf(SEPARATOR) + 1)));
 }
 
 export type CompareVersions = (a: string, b: string) => number;

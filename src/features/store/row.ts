@@ -1,16 +1,31 @@
-import type { PackageDescription } from '../packages/listing.ts';
+import type { PackageSummary } from '../packages/listing.ts';
 import { appOf } from '../packages/names.ts';
 import type { SourceRow } from './package-index.ts';
 
 /** @param feed empty for what the device's own records say */
-export function rowIn(described: PackageDescription, feed: string): SourceRow {
+export function rowIn(described: Omit<PackageSummary, 'feed'>, feed: string): SourceRow {
   const { name, isApp } = appOf(described.name);
-  const { version, tags, section, downloadBytes, installedBytes, time } = described;
-  const row = { name, isApp, version, tags, section, feed, downloadBytes, installedBytes, time };
-  if (!isApp) return { ...row, title: '', description: described.description };
-  const { title, description } = splitDescription(described.description);
+  const { description, version, tags, section, downloadBytes, installedBytes, time } = described;
+  const row: SourceRow = {
+    name,
+    isApp,
+    title: '',
+    description,
+    version,
+    tags,
+    section,
+    feed,
+    downloadBytes,
+    installedBytes,
+    time,
+  };
+  return isApp ? describeApp(row, described.depends) : row;
+}
+
+function describeApp(row: SourceRow, depends: PackageSummary['depends']): SourceRow {
+  const { title, description } = splitDescription(row.description);
   if (description !== '' && description !== title) return { ...row, title, description };
-  return { ...row, title, description, describedBy: describersOf(name, described.depends) };
+  return { ...row, title, description, describedBy: describersOf(row.name, depends) };
 }
 
 const LONGEST_TITLE = 48;

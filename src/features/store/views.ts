@@ -130,11 +130,11 @@ async function readOffered({
   const builder = createIndexBuilder(compareVersions, EXPECTED_PACKAGES);
   let count = 0;
   try {
-    for await (const described of listing.read()) {
-      builder.add(rowIn(described, described.feed));
+    await listing.summarize((offer) => {
+      builder.add(rowIn(offer, offer.feed));
       count += 1;
-      if (count === MOST_PACKAGES) break;
-    }
+      return count < MOST_PACKAGES;
+    });
     return { index: builder.finish() };
   } catch (error) {
     const fault = error instanceof Error ? error : new Error(String(error));

@@ -2,23 +2,28 @@ import { open, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import * as v from 'valibot';
-import { run } from '../../../device/exec.ts';
-import { DepotError } from '../../../errors.ts';
+
 import type { BackendContext } from '../package-manager.ts';
 import {
   LISTING_LIMITS,
   pathsIn,
-  type OfferedPackage,
   type PackageDescription,
   type PackageListing,
   type PackageRecord,
 } from '../listing.ts';
 import { isPackageName } from '../names.ts';
-import { describeOffer, describeRecord, FIELDS, queriedPackage } from './describe.ts';
+import {
+  describeOffer,
+  describeRecord,
+  FIELDS,
+  queriedPackage,
+  readSummary,
+  SUMMARY_FIELDS,
+} from './describe.ts';
 import { readFeeds } from './feeds.ts';
 import type { Installation } from './installation.ts';
-import { createObjectCutter } from './json-objects.ts';
-import { indexVersion, lastLine, readArchitectures } from './offers.ts';
+import { queryFeeds } from './query.ts';
+import { indexVersion, readArchitectures } from './offers.ts';
 import { readFields, readInstalled } from './records/installed-db.ts';
 
 interface ListingOptions {
@@ -36,17 +41,26 @@ export function createListing(options: ListingOptions): PackageListing {
   return {
     version: () => indexVersion(paths, locations),
     read: async function* (names) {
-      const accepted = new Set([...(await readArchitectures(paths)), 'noarch']);
-      const { feeds } = await readFeeds(locations.feeds);
-      const nameByUrl = new Map(feeds.map(({ url, name }) => [url, name]));
+      const isAccepted = await acceptedIn(paths);
+      const nameOf = await feedNames(locations);
       const wanted = names?.filter(isPackageName) ?? ['*'];
       if (wanted.length === 0) return;
       for await (const text of query(options, wanted)) {
-        const found = parseQueried(text);
-        if (found === undefined || !isPackageName(found.name)) continue;
-        if (accepted.size > 1 && !accepted.has(found.arch)) continue;
-        yield* offersOf(found, nameByUrl);
+        const { success, output } = v.safeParse(queriedPackage, parseObject(text));
+        if (!success || !isPackageName(output.name) || !isAccepted(output.arch)) continue;
+        // Several feeds may offer the same build.
+        for (const url of output.repositories) yield describeOffer(output, nameOf(url));
       }
+    },
+    summarize: async (visit) => {
+      const isAccepted = await acceptedIn(paths);
+      const nameOf = await feedNames(locations);
+      const onObject = (text: string): boolean => {
+        const { arch, repositories, summary } = readSummary(parseObject(text) ?? {});
+        if (!isPackageName(summary.name) || !isAccepted(arch)) return true;
+        return repositories.every((url) => visit({ ...summary, feed: nameOf(url) }));
+      };
+      await queryFeeds(installation.commands, { names: ['*'], fields: SUMMARY_FIELDS, onObject });
     },
     readInstalled: async function* (names) {
       const wanted = new Set(names);
@@ -62,62 +76,45 @@ export function createListing(options: ListingOptions): PackageListing {
   };
 }
 
-/** Several feeds may offer the same build. */
-function* offersOf(
-  found: v.InferOutput<typeof queriedPackage>,
-  nameByUrl: ReadonlyMap<string, string>,
-): Generator<OfferedPackage> {
-  for (const url of found.repositories) {
-    yield describeOffer(found, nameByUrl.get(url) ?? url.slice(0, LISTING_LIMITS.lineCharacters));
-  }
-}
-
-const LIMITS = { timeoutMs: 60_000, maxBytes: 2 * LISTING_LIMITS.listBytes };
-
 /** The texts of the JSON objects that apk prints, one for each package. */
 async function* query(
   { installation: { commands } }: ListingOptions,
   names: readonly string[],
 ): AsyncGenerator<string> {
-  const cut = createObjectCutter(LISTING_LIMITS.paragraphBytes);
-  const command = commands.apk(
-    'query',
-    ...['--format', 'json', '--from', 'repositories', '--all-matches', '--fields', FIELDS],
-    '--',
-    ...names,
-  );
   const texts = new Readable({ objectMode: true, read: () => undefined });
   const stopping = new AbortController();
-  const running = run(command, {
-    ...LIMITS,
-    signal: stopping.signal,
-    onStdout: (piece) => cut(piece).forEach((text) => texts.push(text)),
-  });
-  void running.then(
+  const onObject = (text: string): boolean => {
+    texts.push(text);
+    return true;
+  };
+  void queryFeeds(commands, { names, fields: FIELDS, onObject, signal: stopping.signal }).then(
     () => texts.push(null),
     (error: unknown) => texts.destroy(error instanceof Error ? error : new Error(String(error))),
   );
-  let count = 0;
   try {
-    for await (const text of texts as AsyncIterable<string>) {
-      count += 1;
-      yield text;
-    }
+    yield* texts as AsyncIterable<string>;
   } finally {
     stopping.abort();
   }
-  const { exitCode, stderr } = await running;
-  if (exitCode !== 0 && count === 0) {
-    const reason = lastLine(stderr) ?? `exit code ${exitCode ?? 'none'}`;
-    throw new DepotError('unavailable', `cannot read what the feeds offer: ${reason}`);
-  }
+}
+
+/** The architectures of packages that this device can install; any if it does not say. */
+async function acceptedIn(paths: ListingOptions['paths']): Promise<(arch: string) => boolean> {
+  const accepted = new Set([...(await readArchitectures(paths)), 'noarch']);
+  return (arch) => accepted.size === 1 || accepted.has(arch);
+}
+
+/** Names of feeds by their URLs. */
+async function feedNames(locations: Installation['locations']): Promise<(url: string) => string> {
+  const { feeds } = await readFeeds(locations.feeds);
+  const names = new Map(feeds.map(({ url, name }) => [url, name]));
+  return (url) => names.get(url) ?? url.slice(0, LISTING_LIMITS.lineCharacters);
 }
 
 /** What is no description of a package is passed over, as a damaged one in a list of opkg is. */
-function parseQueried(text: string): v.InferOutput<typeof queriedPackage> | undefined {
+function parseObject(text: string): Record<string, unknown> | undefined {
   try {
-    const result = v.safeParse(queriedPackage, JSON.parse(text));
-    return result.success ? result.output : undefined;
+    return JSON.parse(text) as Record<string, unknown>;
   } catch {
     return undefined;
   }

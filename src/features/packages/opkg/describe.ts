@@ -75,12 +75,19 @@ function startOf(paragraph: string, label: string): number {
 }
 
 /** Continuation lines are indented; one of a dot is empty (Debian policy, section 5.6.13). */
-function textOf(field: string): string {
-  return field
-    .slice(0, 2 * LISTING_LIMITS.descriptionCharacters)
-    .split('\n')
-    .map((line) => line.trim())
-    .map((line) => (line === '.' ? '' : line))
-    .join('\n')
-    .slice(0, LISTING_LIMITS.descriptionCharacters);
+export function textOf(field: string): string {
+  const text = field.slice(0, 2 * LISTING_LIMITS.descriptionCharacters);
+  // As most are.
+  if (!text.includes('\n') && text !== '.') return cutText(text.trim());
+  return cutText(
+    text
+      .split('\n')
+      .map((line) => line.trim())
+      .map((line) => (line === '.' ? '' : line))
+      .join('\n'),
+  );
+}
+
+function cutText(text: string): string {
+  return text.slice(0, LISTING_LIMITS.descriptionCharacters);
 }

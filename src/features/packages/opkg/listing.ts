@@ -7,14 +7,16 @@ import {
   type PackageDescription,
   type PackageListing,
   type PackageRecord,
+  type PackageSummary,
 } from '../listing.ts';
 import { isPackageName } from '../names.ts';
 import { isPresent } from '../package-database.ts';
 import type { OpkgConfig } from './config.ts';
-import { describeParagraph, type OpkgDescription } from './describe.ts';
+import { describeParagraph } from './describe.ts';
 import { statusFileIn, type Installation } from './installation.ts';
 import { listFiles } from './lists.ts';
-import { readParagraphs } from './paragraphs.ts';
+import { readParagraphs, readPieces } from './paragraphs.ts';
+import { visitSummaries, type OpkgSummary } from './summaries.ts';
 
 type Records = Pick<Installation, 'readConfig' | 'read'>;
 
@@ -35,6 +37,12 @@ export function createListing(records: Records): PackageListing {
       const config = await readConfig();
       const wanted = names === undefined ? undefined : new Set(names);
       for (const file of await listFiles(config.listsDir)) yield* readList(file, config, wanted);
+    },
+    summarize: async (visit) => {
+      const { architectures, listsDir } = await readConfig();
+      for (const file of await listFiles(listsDir)) {
+        if (!(await summarizeList(file, architectures, visit))) return;
+      }
     },
     readInstalled: async function* (names) {
       for (const name of names) {
@@ -63,8 +71,27 @@ async function* readList(
   }
 }
 
+/** @returns whether `visit` wants more */
+async function summarizeList(
+  file: string,
+  architectures: OpkgConfig['architectures'],
+  visit: (offer: PackageSummary) => boolean,
+): Promise<boolean> {
+  const feed = basename(file);
+  const visitUsable = (offer: OpkgSummary): boolean =>
+    !isUsable(offer, architectures) || visit(offer);
+  try {
+    for await (const piece of readPieces(file)) {
+      if (!visitSummaries(piece, feed, visitUsable)) return false;
+    }
+  } catch {
+    // The list is damaged: as above.
+  }
+  return true;
+}
+
 function isUsable(
-  { name, version, architecture }: OpkgDescription,
+  { name, version, architecture }: Pick<OpkgSummary, 'name' | 'version' | 'architecture'>,
   architectures: OpkgConfig['architectures'],
 ): boolean {
   const isFitting = architectures.size === 0 || architectures.has(architecture);

@@ -13,25 +13,36 @@ export async function* readParagraphs(
   file: string,
   isWanted: (name: string) => boolean,
 ): AsyncGenerator<string> {
+  for await (const piece of readPieces(file)) {
+    let from = 0;
+    while (from < piece.length) {
+      const end = endOfParagraph(piece, from);
+      // Each decoded by itself: a part of a larger text would keep the whole of it in memory.
+      const paragraph = piece.toString('utf8', from, end);
+      from = afterBlanks(piece, end);
+      if (isWanted(nameIn(paragraph))) yield paragraph;
+    }
+  }
+}
+
+/**
+ * A package list in pieces of whole paragraphs: none of them lies in two.
+ * @throws an Error as `readParagraphs` does
+ */
+export async function* readPieces(file: string): AsyncGenerator<Buffer> {
   let left: Buffer = Buffer.alloc(0);
   let bytes = 0;
   for await (const piece of await openList(file)) {
     const chunk = left.length === 0 ? piece : Buffer.concat([left, piece]);
     bytes += piece.length;
-    let from = 0;
-    for (let end = endOfParagraph(chunk, from); end !== -1; end = endOfParagraph(chunk, from)) {
-      // Each decoded by itself: a part of a larger text would keep the whole of it in memory.
-      const paragraph = chunk.toString('utf8', from, end);
-      from = afterBlanks(chunk, end);
-      if (isWanted(nameIn(paragraph))) yield paragraph;
-    }
-    left = chunk.subarray(from);
+    const end = endOfParagraphs(chunk);
+    if (end > 0) yield chunk.subarray(0, end);
+    left = chunk.subarray(afterBlanks(chunk, end));
     if (left.length > LISTING_LIMITS.paragraphBytes || bytes > LISTING_LIMITS.listBytes) {
       throw new Error(`cannot read ${file}: it is too long for a package list`);
     }
   }
-  const last = left.toString('utf8');
-  if (isWanted(nameIn(last))) yield last;
+  if (left.length > 0) yield left;
 }
 
 /**
@@ -63,16 +74,28 @@ async function openList(path: string): Promise<AsyncIterable<Buffer>> {
 const NEWLINE = 0x0a;
 const BLANKS: ReadonlySet<number | undefined> = new Set([0x20, 0x09, 0x0d]);
 
-/** The line break before an empty line, or one of blanks; -1 if there is none so far. */
-function endOfParagraph(chunk: Buffer, from: number): number {
-  let end = chunk.indexOf(NEWLINE, from);
+/** The line break before the next empty line, or one of blanks; the end if there is none. */
+function endOfParagraph(piece: Buffer, from: number): number {
+  let end = piece.indexOf(NEWLINE, from);
   while (end !== -1) {
     let next = end + 1;
-    while (BLANKS.has(chunk[next])) next += 1;
-    if (chunk[next] === NEWLINE) return end;
-    end = chunk.indexOf(NEWLINE, next);
+    while (BLANKS.has(piece[next])) next += 1;
+    if (piece[next] === NEWLINE) return end;
+    end = piece.indexOf(NEWLINE, next);
   }
-  return -1;
+  return piece.length;
+}
+
+/** The line break before the last empty line, or one of blanks; 0 if there is none. */
+function endOfParagraphs(chunk: Buffer): number {
+  let end = chunk.lastIndexOf(NEWLINE);
+  while (end > 0) {
+    let before = end - 1;
+    while (BLANKS.has(chunk[before])) before -= 1;
+    if (chunk[before] === NEWLINE) return before;
+    end = before < 0 ? -1 : chunk.lastIndexOf(NEWLINE, before);
+  }
+  return 0;
 }
 
 /** A list of nothing but empty lines has no paragraphs, and not millions of them. */

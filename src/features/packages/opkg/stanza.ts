@@ -51,7 +51,8 @@ export function parseNames(text: string | undefined): string[] {
 }
 
 function splitList(text: string | undefined): string[] {
-  return (text ?? '')
+  if (text === undefined || text === '') return [];
+  return text
     .split(',')
     .map((entry) => entry.trim())
     .filter((entry) => entry !== '');

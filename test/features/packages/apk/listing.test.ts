@@ -5,9 +5,10 @@ import { createNotes } from '../../../../src/device/notes.ts';
 import { createPaths } from '../../../../src/device/paths.ts';
 import { createApk } from '../../../../src/features/packages/apk/create-apk.ts';
 import { createObjectCutter } from '../../../../src/features/packages/apk/json-objects.ts';
-import type { PackageListing } from '../../../../src/features/packages/listing.ts';
+import type { PackageListing, PackageSummary } from '../../../../src/features/packages/listing.ts';
 import { createApkDevice, type ApkDevice } from '../../../device/apk-device/apk-device.ts';
 import { collect } from '../../../support/collect.ts';
+import { summaryOf } from '../summary-of.ts';
 import { environmentOf } from '../opkg/open-host.ts';
 
 let device: ApkDevice;
@@ -71,6 +72,19 @@ test('all that the feeds offer is given, but nothing of another architecture', a
   expect(names).not.toContain('alien');
 });
 
+test('a summary of everything says the same of each package, in fewer words', async () => {
+  const summaries: PackageSummary[] = [];
+  await listing.summarize((offer) => summaries.push(offer) > 0);
+
+  const full = await collect(listing.read());
+  expect(summaries.length).toBeGreaterThan(10);
+  expect(summaries).toEqual(full.map(summaryOf));
+
+  let count = 0;
+  await listing.summarize(() => (count += 1) < 2);
+  expect(count).toBe(2);
+});
+
 test('whoever has read enough ends the reading', async () => {
   const names: string[] = [];
   for await (const { name } of listing.read()) {
@@ -107,16 +121,17 @@ test('without an apk that runs, an error says so', async () => {
   const alone = openListing({ ...environmentOf(device.env), PATH: '/nowhere' });
 
   await expect(collect(alone.read())).rejects.toThrow('cannot read what the feeds offer');
+  await expect(alone.summarize(() => true)).rejects.toThrow('cannot read what the feeds offer');
 });
 
 test('objects are cut out of a text however it comes', () => {
   const texts = ['{"a":"}{\\"\\\\"}', '{"b":{"c":[{}]}}', `{"long":"${'x'.repeat(300)}"}`, '{}'];
   const whole = Buffer.from(`[\n ${texts.join(',\n ')}\n]\n`);
   for (const size of [1, 2, 7, 64, 4096]) {
-    const cut = createObjectCutter(250);
     const found: string[] = [];
+    const cut = createObjectCutter(250, (text) => found.push(text));
     for (let at = 0; at < whole.length; at += size) {
-      found.push(...cut(whole.subarray(at, at + size)));
+      cut(whole.subarray(at, at + size));
     }
 
     expect(found.filter((text) => text.length < 300)).toEqual([texts[0], texts[1], '{}']);

@@ -4,9 +4,14 @@ import { gzipSync } from 'node:zlib';
 
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 
-import type { OfferedPackage, PackageListing } from '../../../../src/features/packages/listing.ts';
+import type {
+  OfferedPackage,
+  PackageListing,
+  PackageSummary,
+} from '../../../../src/features/packages/listing.ts';
 import { createDevice, type Device } from '../../../device/device.ts';
 import { collect } from '../../../support/collect.ts';
+import { summaryOf } from '../summary-of.ts';
 import { openHost } from './open-host.ts';
 
 let device: Device;
@@ -91,6 +96,44 @@ test('each version of each feed is given, but none of another architecture', asy
     ['lab', '1.0-1'],
     ['more', '1.0~rc1-1'],
   ]);
+});
+
+describe('a summary of everything says the same of each package, in fewer words', () => {
+  const late = FULL.replace('full', 'late')
+    .replace(/^(Section.*\n)/m, '')
+    .replace('yes', 'yes\n ,');
+  test.each<[what: string, content: string | Buffer]>([
+    ['of a list as feeds have it', gzipSync(FULL)],
+    ['in UTF-8', FULL.replace('Filters', '\u8def\u7531 \u00c4 \ud83d\ude00').repeat(2000)],
+    ['in bytes that are no UTF-8', Buffer.from(FULL.replace('quick', 'qu\u00efck'), 'latin1')],
+    ['with fields twice', `${FULL.trimEnd()}\nSection: late\nPackage: other\n more\n`],
+    ['with other line ends', FULL.replaceAll('\n', '\r\n').repeat(3)],
+    ['with blanks between', `\n \n${FULL}  \n\t\n\n${late}\n\n \n${late.trimEnd()}`],
+    ['of apps', FULL.replace('full', 'app-meta-full')],
+    ['with empty fields', FULL.replace('net', '').replace(' Filters names.\n', '\n')],
+    ['with a dot', FULL.replace(/Description:[^]*/, 'Description: .\n')],
+    ['with garbage', `Package\n: x\n:\n x\n\n${late}Size: 7\n\nPackage:\nVersion: 1\n`],
+  ])('%s', async (_what, content) => {
+    await addList('more', content);
+
+    const summaries: PackageSummary[] = [];
+    await listing.summarize((offer) => summaries.push(offer) > 0);
+
+    const full = await collect(listing.read());
+    expect(summaries.map(({ feed }) => feed)).toContain('more');
+    expect(summaries.map(withoutArchitecture)).toEqual(full.map(summaryOf));
+  });
+
+  function withoutArchitecture(summary: PackageSummary): object {
+    return { ...summary, architecture: undefined };
+  }
+
+  test('and ends when nobody wants more', async () => {
+    let count = 0;
+    await listing.summarize(() => (count += 1) < 2);
+
+    expect(count).toBe(2);
+  });
 });
 
 describe('of a list that is damaged, what stands before the fault is given', () => {

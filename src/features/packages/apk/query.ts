@@ -1,0 +1,50 @@
+import { run } from '../../../device/exec.ts';
+import { DepotError } from '../../../errors.ts';
+import { LISTING_LIMITS } from '../listing.ts';
+import type { ApkCommands } from './commands.ts';
+import { createObjectCutter } from './json-objects.ts';
+import { lastLine } from './offers.ts';
+
+export interface Query {
+  names: readonly string[];
+  /** Separated by commas. */
+  fields: string;
+  /** Has the text of each JSON object, one for each package; false ends the query. */
+  onObject: (text: string) => boolean;
+  signal?: AbortSignal;
+}
+
+const LIMITS = { timeoutMs: 60_000, maxBytes: 2 * LISTING_LIMITS.listBytes };
+
+/**
+ * What apk knows of packages in its feeds' indexes, as it prints it.
+ * @throws DepotError unavailable if apk fails before it has printed any
+ */
+export async function queryFeeds(
+  { apk }: Pick<ApkCommands, 'apk'>,
+  { names, fields, onObject, signal }: Query,
+): Promise<void> {
+  const stopping = new AbortController();
+  signal?.addEventListener('abort', () => stopping.abort(), { once: true });
+  let count = 0;
+  const cut = createObjectCutter(LISTING_LIMITS.paragraphBytes, (text) => {
+    if (stopping.signal.aborted) return;
+    count += 1;
+    if (!onObject(text)) stopping.abort();
+  });
+  const command = apk(
+    'query',
+    ...['--format', 'json', '--from', 'repositories', '--all-matches', '--fields', fields],
+    '--',
+    ...names,
+  );
+  const { exitCode, stderr } = await run(command, {
+    ...LIMITS,
+    signal: stopping.signal,
+    onStdout: cut,
+  });
+  if (exitCode !== 0 && count === 0) {
+    const reason = lastLine(stderr) ?? `exit code ${exitCode ?? 'none'}`;
+    throw new DepotError('unavailable', `cannot read what the feeds offer: ${reason}`);
+  }
+}
