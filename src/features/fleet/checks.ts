@@ -9,7 +9,7 @@ export function fleetChecks(opened: () => OpenFleet | undefined): readonly Devic
 function judge(opened: OpenFleet | undefined): Finding {
   if (opened === undefined) return { state: 'skipped', message: 'fleet.server is not set' };
   const { agent, fleet } = opened;
-  const { failures, lastError, polledAt } = fleet.known;
+  const { failures, lastError, polledMs } = fleet.known;
   if (!agent.isOn()) return { state: 'ok', message: 'the fleet server is switched off' };
   if (failures > 0) {
     return {
@@ -29,7 +29,7 @@ function judge(opened: OpenFleet | undefined): Finding {
     };
   }
   const message =
-    polledAt === undefined
+    polledMs === undefined
       ? 'the fleet server has not been asked since the start'
       : 'the fleet server answered when it was last asked';
   return { state: 'ok', message };

@@ -4,6 +4,7 @@ import { isEnded } from '../../jobs/states.ts';
 import type { Feature, FeatureContext } from '../feature.ts';
 import { PACKAGE_LANE } from '../packages/package-manager.ts';
 import type { PackageTools } from '../packages/package-tools.ts';
+import { unixTimeOf } from './clock.ts';
 import type { OpenFleet } from './open-fleet.ts';
 import { FLEET_SECTION, type FleetSettings } from './options.ts';
 import { fleetRoutes } from './routes.ts';
@@ -60,7 +61,10 @@ export async function createFleetFeature(
         settings().server === '' ? undefined : opened,
       ),
     start: begin,
-    reload: begin,
+    reload: async () => {
+      if (opened === undefined) await begin();
+      else await opened.agent.reload();
+    },
     close: async () => opened?.close(),
   };
 }
@@ -68,11 +72,11 @@ export async function createFleetFeature(
 /** Nothing that a stranger could use: anybody may ask for it. */
 function factsOf({ server }: FleetSettings, opened: OpenFleet | undefined): object {
   if (server === '' || opened === undefined) return { configured: false };
-  const { polledAt, failures } = opened.fleet.known;
+  const { polledMs, failures } = opened.fleet.known;
   return {
     configured: true,
     on: opened.agent.isOn(),
-    reachable: polledAt !== undefined && failures === 0,
-    ...(polledAt === undefined ? {} : { polled_at: polledAt }),
+    reachable: polledMs !== undefined && failures === 0,
+    ...(polledMs === undefined ? {} : { polled_at: unixTimeOf(polledMs) }),
   };
 }

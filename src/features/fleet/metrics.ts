@@ -1,6 +1,7 @@
 import type { Metric } from '../../http/metrics-text.ts';
 import type { Agent } from './agent/agent.ts';
 import type { Fleet } from './agent/fleet.ts';
+import { unixTimeOf } from './clock.ts';
 import { isOpen } from './records/action-record.ts';
 
 /** The device's side of a fleet, for Prometheus. */
@@ -11,7 +12,7 @@ export function fleetMetrics({
   agent: Agent;
   fleet: Fleet;
 }): Metric[] {
-  const { counts, polledAt, nextPollAt, failures, freeBytes } = known;
+  const { counts, polledMs, nextPollMs, failures, freeBytes } = known;
   const all = records.all();
   const gauge = (name: string, help: string, value: number): Metric => ({
     name: `depotd_fleet_${name}`,
@@ -25,8 +26,8 @@ export function fleetMetrics({
   }
   return [
     gauge('on', 'Whether the server may act on this device.', agent.isOn() ? 1 : 0),
-    gauge('last_poll_timestamp_seconds', 'The last good poll.', polledAt ?? 0),
-    gauge('next_poll_timestamp_seconds', 'The next poll.', nextPollAt ?? 0),
+    gauge('last_poll_timestamp_seconds', 'The last good poll.', timeOf(polledMs)),
+    gauge('next_poll_timestamp_seconds', 'The next poll.', timeOf(nextPollMs)),
     gauge('poll_failures', 'Polls in a row that failed.', failures),
     gauge('actions_open', 'Actions that are not over.', all.filter(isOpen).length),
     gauge(
@@ -68,6 +69,10 @@ export function fleetMetrics({
       }),
     },
   ];
+}
+
+function timeOf(momentMs: number | undefined): number {
+  return momentMs === undefined ? 0 : unixTimeOf(momentMs);
 }
 
 function labelOf({

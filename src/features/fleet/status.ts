@@ -1,3 +1,4 @@
+import { unixTimeOf } from './clock.ts';
 import type { FleetSettings } from './options.ts';
 import type { OpenFleet } from './open-fleet.ts';
 import { isOpen, type ActionRecord } from './records/action-record.ts';
@@ -36,15 +37,15 @@ export function statusOf(
 ): FleetStatus {
   if (settings.server === '' || opened === undefined) return { is_configured: false, is_on: false };
   const { agent, fleet } = opened;
-  const { polledAt, nextPollAt, intervalS, lastError, failures } = fleet.known;
+  const { polledMs, nextPollMs, intervalS, lastError, failures } = fleet.known;
   const action = actionOf(opened);
   return {
     is_configured: true,
     is_on: agent.isOn(),
     server: settings.server,
     controller_id: controllerId,
-    ...(polledAt === undefined ? {} : { polled_at: polledAt }),
-    ...(nextPollAt === undefined || !agent.isOn() ? {} : { next_poll_at: nextPollAt }),
+    ...(polledMs === undefined ? {} : { polled_at: unixTimeOf(polledMs) }),
+    ...(nextPollMs === undefined || !agent.isOn() ? {} : { next_poll_at: unixTimeOf(nextPollMs) }),
     ...(intervalS === undefined ? {} : { interval_s: intervalS }),
     ...(lastError === undefined || failures === 0 ? {} : { last_error: lastError }),
     ...(action === undefined ? {} : { action }),

@@ -2,6 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import { startDaemon, type TestDaemon } from '../../device/daemon.ts';
+import type { DaemonOptions } from '../../device/daemon-process.ts';
 import { createDevice, type Device, type DeviceOptions } from '../../device/device.ts';
 import { createIpk, type Ipk, type PackageSource } from '../../device/ipk.ts';
 import { simplePackage } from '../../device/packages/package-parts.ts';
@@ -42,7 +43,7 @@ export interface FleetDevice<Kind = Device> {
   readonly close: () => Promise<void>;
 }
 
-export interface FleetDeviceOptions {
+export interface FleetDeviceOptions extends Pick<DaemonOptions, 'nodeFlags' | 'env'> {
   set?: readonly string[];
   device?: DeviceOptions;
   id?: string;
@@ -67,11 +68,13 @@ export async function joinFleet<Kind extends Pick<Device, 'root' | 'env' | 'clos
   {
     set = [],
     id = `device-${process.pid}-${(count += 1)}`,
+    ...daemonOptions
   }: Omit<FleetDeviceOptions, 'device'> = {},
 ): Promise<FleetDevice<Kind>> {
   const tokenFile = join(device.root, 'fleet-token');
   await writeFile(tokenFile, `${await server.addTarget(id)}\n`, { mode: 0o600 });
   const daemon = await startDaemon(device, {
+    ...daemonOptions,
     set: [
       `fleet.server=${server.url}`,
       `fleet.controller_id=${id}`,

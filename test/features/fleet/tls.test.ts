@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -34,12 +34,35 @@ async function createIdentity(name: string): Promise<Identity> {
   return identity;
 }
 
+/** One that is good for a year, from then on. */
+async function createDated(name: string, year: number): Promise<Identity> {
+  const identity = await createIdentity(name);
+  const config = join(folder, `${name}.conf`);
+  const lines = [
+    ...['[ca]', 'default_ca = own', '[own]', `database = ${config}.index`, 'policy = any'],
+    ...['default_md = sha256', `new_certs_dir = ${folder}`, 'rand_serial = yes'],
+    ...['x509_extensions = more', '[any]', 'commonName = supplied', '[more]'],
+    ...['subjectAltName = DNS:localhost', 'basicConstraints = CA:TRUE'],
+  ];
+  await writeFile(config, `${lines.join('\n')}\n`);
+  await writeFile(`${config}.index`, '');
+  const openssl = (...args: string[]) => promisify(execFile)('openssl', args);
+  const request = `${identity.cert}.csr`;
+  await openssl('req', '-new', '-key', identity.key, '-subj', '/CN=localhost', '-out', request);
+  await openssl(
+    ...['ca', '-batch', '-selfsign', '-notext', '-config', config, '-keyfile', identity.key],
+    ...['-in', request, '-out', identity.cert],
+    ...['-startdate', `${year}0101000000Z`, '-enddate', `${year + 1}0101000000Z`],
+  );
+  return identity;
+}
+
 async function start(
   tls: StandInOptions['tls'],
   ...set: string[]
 ): Promise<{ standIn: StandIn; on: FleetDevice; poll: () => Promise<FleetStatus> }> {
   const standIn = await createStandIn({
-    tls: { ...tls, key: await readFile(server.key), cert: await readFile(server.cert) },
+    tls: { key: await readFile(server.key), cert: await readFile(server.cert), ...tls },
   });
   const on = await createFleetDevice(standIn, { set });
   onTestFinished(async () => {
@@ -84,5 +107,21 @@ test('a token that others may read is not sent', async () => {
   expect((await poll()).last_error).toBe(
     'cannot use fleet.token_file: others may read it; mode 0600 is expected',
   );
+  expect(standIn.requests).toEqual([]);
+});
+
+test.each([
+  ['not good yet', 2098, 'certificate is not yet valid'],
+  ['good no more', 1990, 'certificate has expired'],
+])('a certificate that is %s is told together with the clock', async (_, year, message) => {
+  const { key, cert } = await createDated(`of-${year}`, year);
+  const own = { key: await readFile(key), cert: await readFile(cert) };
+  const { standIn, poll } = await start(own, `fleet.ca_file=${cert}`);
+
+  const { last_error: error = '' } = await poll();
+
+  expect(error).toContain(message);
+  const day = new Date().toISOString().slice(0, 10);
+  expect(error).toContain(`the clock of this device says ${day}`);
   expect(standIn.requests).toEqual([]);
 });

@@ -19,6 +19,7 @@ type StorableDevice = Pick<Device, 'root' | 'env' | 'path' | 'read' | 'close'>;
 
 /** What the package managers do differently. */
 interface Ways {
+  readonly set?: readonly string[];
   readonly publish: (source: FeedPackage) => void;
   /** Fetches the lists. */
   readonly update: () => Promise<unknown>;
@@ -32,7 +33,11 @@ export interface StoreDevice<Kind extends StorableDevice = Device> {
   readonly url: string;
   readonly version: () => Promise<string | undefined>;
   /** Offers another version, and lets the device know. */
-  readonly offer: (version: string, behaviour: Behaviour) => Promise<void>;
+  readonly offer: (
+    version: string,
+    behaviour: Behaviour,
+    nodeFlags?: readonly string[],
+  ) => Promise<void>;
   /** Asks until there is an answer with 200: the daemon may be between two versions. */
   readonly get: (path: string) => Promise<unknown>;
   readonly post: (operation: string) => Promise<{ code: number; task_id?: string; msg?: string }>;
@@ -49,9 +54,14 @@ export interface StoreDevice<Kind extends StorableDevice = Device> {
 export const LIMIT_S = 8;
 const ASK_LIMIT_MS = 50_000;
 
-export async function createStoreDevice(): Promise<StoreDevice> {
+/** Further settings of the daemon, by the device's root. */
+export type MoreSettings = (root: string) => Promise<readonly string[]>;
+
+export async function createStoreDevice(more?: MoreSettings): Promise<StoreDevice> {
   const device = await createDevice();
+  const set = (await more?.(device.root)) ?? [];
   return openStoreDevice(device, {
+    set,
     publish: (source) => device.feed.publish([source]),
     update: () => device.opkg('update'),
     install: (name) => device.opkg('install', name),
@@ -77,8 +87,9 @@ async function openStoreDevice<Kind extends StorableDevice>(
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
   const base = `${url}/cgi-bin/panel/admin`;
-  const offer: StoreDevice['offer'] = async (version, behaviour) => {
-    ways.publish(storePackage({ device, port, version, behaviour }));
+  const offer: StoreDevice['offer'] = async (version, behaviour, nodeFlags = []) => {
+    const { set = [] } = ways;
+    ways.publish(storePackage({ device, port, version, behaviour, set, nodeFlags }));
     await ways.update();
   };
   await offer('1.0-1', 'good');
@@ -177,16 +188,20 @@ function storePackage({
   port,
   version,
   behaviour,
+  set,
+  nodeFlags,
 }: {
   device: StorableDevice;
   port: number;
   version: string;
   behaviour: Behaviour;
+  set: readonly string[];
+  nodeFlags: readonly string[];
 }): FeedPackage {
-  const settings = [`main.root=${device.root}`, 'main.auth=none', `main.listen=127.0.0.1:${port}`]
-    .map((setting) => `--set ${setting}`)
-    .join(' ');
-  const good = `exec ${process.execPath} ${DAEMON_PROGRAM} --config /dev/null ${settings}`;
+  const own = [`main.root=${device.root}`, 'main.auth=none', `main.listen=127.0.0.1:${port}`];
+  const settings = [...own, ...set].map((setting) => `--set ${setting}`).join(' ');
+  const flags = nodeFlags.map((flag) => `'${flag}'`).join(' ');
+  const good = `exec ${process.execPath} ${flags} ${DAEMON_PROGRAM} --config /dev/null ${settings}`;
   const start = {
     good,
     'slow and good': good,

@@ -2,6 +2,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import * as v from 'valibot';
 import type { Notes } from '../../../device/ports.ts';
 import { DepotError } from '../../../errors.ts';
+import type { FleetSettings } from '../options.ts';
+import { nowMs } from '../clock.ts';
 import { pauseMs, startPauseMs, type Schedule } from '../schedule.ts';
 import { isOpen } from '../records/action-record.ts';
 import { exchange, failureOf } from './exchange.ts';
@@ -15,6 +17,8 @@ export interface Agent {
   pollNow: () => Promise<void>;
   /** The same without waiting for it. */
   wake: () => void;
+  /** Takes over the options as they are now. What comes from another server is broken off. */
+  reload: () => Promise<void>;
   switchTo: (isOn: boolean) => Promise<void>;
   isOn: () => boolean;
   close: () => Promise<void>;
@@ -47,16 +51,15 @@ export function createAgent({ fleet, notes, random = Math.random }: AgentOptions
     mostS: settings().interval_max_s,
     failures: known.failures,
   });
-  // Not by the time of day: a router's jumps by decades when it learns it.
   let dueAt = 0;
   const planNext = (ms: number): void => {
-    dueAt = performance.now() + ms;
-    known.nextPollAt = Math.ceil((Date.now() + ms) / 1000);
+    dueAt = nowMs() + ms;
+    known.nextPollMs = dueAt;
   };
   const arm = (): void => {
     clearTimeout(timer);
     if (!isActive()) return;
-    const untilPoll = Math.max(0, dueAt - performance.now());
+    const untilPoll = Math.max(0, dueAt - nowMs());
     const pause = isAtWork(fleet) ? Math.min(untilPoll, PROGRESS_MS) : untilPoll;
     timer = setTimeout(() => void run(false), pause);
   };
@@ -64,7 +67,7 @@ export function createAgent({ fleet, notes, random = Math.random }: AgentOptions
     (last = last
       .then(async () => {
         if (!isActive()) return;
-        const isDue = isUrgent || performance.now() >= dueAt - EARLY_MS;
+        const isDue = isUrgent || nowMs() >= dueAt - EARLY_MS;
         const isGood = await exchangeOnce(fleet, isDue);
         if (isDue || !isGood) planNext(pauseMs(schedule(), random));
         if (isGood) await memory.keep();
@@ -76,12 +79,20 @@ export function createAgent({ fleet, notes, random = Math.random }: AgentOptions
     arm();
   };
 
+  let asked = addressIn(settings());
+  const start = async (): Promise<void> => {
+    const kept = await memory.read();
+    isOn = !kept.isOff;
+    known.intervalS ??= kept.intervalS;
+    begin(fleet.records.all().some((record) => isOpen(record) || !record.isReported));
+  };
+
   return {
-    start: async () => {
-      const kept = await memory.read();
-      isOn = !kept.isOff;
-      known.intervalS ??= kept.intervalS;
-      begin(fleet.records.all().some((record) => isOpen(record) || !record.isReported));
+    start,
+    reload: async () => {
+      if (asked !== addressIn(settings())) known.transfer?.controller.abort();
+      asked = addressIn(settings());
+      await start();
     },
     pollNow: async () => {
       if (!isOn) throw new DepotError('unavailable', 'cannot poll: the fleet is switched off');
@@ -103,6 +114,11 @@ export function createAgent({ fleet, notes, random = Math.random }: AgentOptions
       await Promise.race([last, delay(CLOSE_MS, undefined, { ref: false })]);
     },
   };
+}
+
+/** Which server is asked, and by which name of the device. */
+function addressIn({ server, tenant, controller_id: id }: FleetSettings): string {
+  return [server, tenant, id].join(' ');
 }
 
 /** A timer may be that early. */

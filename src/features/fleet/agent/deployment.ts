@@ -98,6 +98,7 @@ async function recordAction(
     actionId: id,
     title: title.sort().join(', ').slice(0, 200),
     createdAt: unixNow(),
+    number: 0,
     attempts: 0,
     isCancelAsked: false,
     isReported: false,

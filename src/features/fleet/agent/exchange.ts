@@ -1,5 +1,5 @@
 import { reasonOf } from '../../../errors.ts';
-import { unixNow } from '../../../jobs/job.ts';
+import { nowMs } from '../clock.ts';
 import type { Poll } from '../ddi/schemas.ts';
 import { handleCancel, handleConfirmation } from './consent.ts';
 import { configData, freeBytes } from './config-data.ts';
@@ -23,7 +23,7 @@ export async function exchange(fleet: Fleet, server: Server): Promise<void> {
   await adoptEndedJobs(fleet);
   await reportEnds(fleet, server);
   const answer = await server.client.poll(known.etag);
-  known.polledAt = unixNow();
+  known.polledMs = nowMs();
   known.freeBytes = await freeBytes(fleet.paths.root);
   if (answer === 'unchanged') known.counts.polls.unchanged += 1;
   else {

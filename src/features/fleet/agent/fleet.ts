@@ -45,9 +45,9 @@ export interface Known {
   /** Polls in a row that failed. */
   failures: number;
   lastError: string | undefined;
-  /** Unix seconds of the last good poll, and of the next one. */
-  polledAt: number | undefined;
-  nextPollAt: number | undefined;
+  /** The last good poll, and the next one, by `nowMs`. */
+  polledMs: number | undefined;
+  nextPollMs: number | undefined;
   /** What is behind the link of the action that is offered: it is asked for once. */
   offered: Offered | undefined;
   transfer: Transfer | undefined;
@@ -80,7 +80,7 @@ export interface Transfer {
 export interface Notices {
   /** What was said already, and is not said twice. */
   said: Set<string>;
-  /** Progress: how often, and when last (Unix milliseconds). */
+  /** Progress: how often, and when last (by `nowMs`). */
   posts: number;
   lastAt: number;
   lastText: string;
@@ -104,8 +104,8 @@ export function createKnown(): Known {
     intervalS: undefined,
     failures: 0,
     lastError: undefined,
-    polledAt: undefined,
-    nextPollAt: undefined,
+    polledMs: undefined,
+    nextPollMs: undefined,
     transfer: undefined,
     whole: new Set(),
     notices: new Map(),
@@ -119,7 +119,7 @@ export function createKnown(): Known {
 }
 
 export function noticesOf({ notices }: Known, { key }: Pick<ActionRecord, 'key'>): Notices {
-  const found = notices.get(key) ?? { said: new Set(), posts: 0, lastAt: 0, lastText: '' };
+  const found = notices.get(key) ?? { said: new Set(), posts: 0, lastAt: -Infinity, lastText: '' };
   notices.set(key, found);
   return found;
 }

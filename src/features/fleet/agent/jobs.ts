@@ -101,12 +101,10 @@ function endOf({ state, error, errorCode, exitCode }: Job, title: string): Actio
 /** The last thing that an action does; the daemon that sees its end is the new one. */
 async function followSelfUpgrade(fleet: Fleet, record: ActionRecord): Promise<void> {
   const { records, queue, submit } = fleet;
-  const since = record.selfUpgradeAt ?? unixNow();
-  await records.update(record.key, () => ({ selfUpgradeAt: since }));
-  const job = queue
-    .all()
-    .findLast(({ kind, createdAt }) => kind === SELF_UPGRADE_JOB && createdAt >= since);
-  if (job === undefined) await submit(SELF_UPGRADE_JOB, OWN_PACKAGE, {});
+  const job = queue.all().findLast(({ kind }) => kind === SELF_UPGRADE_JOB);
+  const after = record.selfUpgradeAfter ?? job?.id ?? '';
+  await records.update(record.key, () => ({ selfUpgradeAfter: after }));
+  if (job === undefined || job.id === after) await submit(SELF_UPGRADE_JOB, OWN_PACKAGE, {});
   else if (isEnded(job.state)) {
     await records.update(record.key, () => ({ end: endOf(job, record.title) }));
   }

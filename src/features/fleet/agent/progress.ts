@@ -1,5 +1,6 @@
 import { isEnded } from '../../../jobs/states.ts';
 import type { Job } from '../../../jobs/job.ts';
+import { nowMs } from '../clock.ts';
 import { isOpen, type ActionRecord } from '../records/action-record.ts';
 import { noticesOf, type Fleet, type Server } from './fleet.ts';
 import { jobOf } from './jobs.ts';
@@ -24,9 +25,9 @@ export async function reportProgress(fleet: Fleet, server: Server): Promise<void
     const pause = notices.posts < OFTEN_POSTS ? PROGRESS_MS : RARE_MS;
     const lines = (await lastLines(fleet, job.id)).slice(-5);
     const text = [...lines, `${job.stepLabel ?? 'end'} (task ${job.id})`].join('\n');
-    const isDue = Date.now() - notices.lastAt >= pause - 1000 && notices.posts < MOST_POSTS;
+    const isDue = nowMs() - notices.lastAt >= pause - 1000 && notices.posts < MOST_POSTS;
     if (!isDue || text === notices.lastText || record.from !== server.from) continue;
-    Object.assign(notices, { lastAt: Date.now(), lastText: text });
+    Object.assign(notices, { lastAt: nowMs(), lastText: text });
     const details = text.split('\n');
     const feedback = { execution: 'proceeding', finished: 'none', details } as const;
     await notify(fleet, server, { record, feedback });

@@ -1,6 +1,7 @@
 import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import { DepotError, reasonOf } from '../../../errors.ts';
+import { clockHint } from '../clock.ts';
 import type { Credentials } from './credentials.ts';
 
 export interface Call {
@@ -147,5 +148,5 @@ function asFailure(
     return new DepotError('upstream_timeout', message, { cause: error });
   }
   const code = error instanceof DepotError ? error.code : 'upstream_unreachable';
-  return new DepotError(code, `${what}: ${reasonOf(error)}`, { cause: error });
+  return new DepotError(code, `${what}: ${reasonOf(error)}${clockHint(error)}`, { cause: error });
 }

@@ -9,6 +9,7 @@ import {
   type InstalledPackage,
   type PackageDatabase,
 } from '../../packages/package-database.ts';
+import { hasSucceeded } from './success.ts';
 import type { FleetJobTools } from './tools.ts';
 
 /**
@@ -105,13 +106,12 @@ function readFindings({ putBack }: Readonly<Record<string, unknown>>): Findings 
 
 /** @returns what was on the device before the action; undefined if that is not to be put back */
 async function stateToRestore(
-  { baseline, records }: FleetJobTools,
+  tools: FleetJobTools,
   key: string,
-  { job, memory }: StepContext,
+  context: StepContext,
 ): Promise<PackageDatabase | undefined> {
-  const isGood = memory.isDone === true || records.find(key)?.end?.result === 'success';
-  if (job.runs === 0 || isGood) return undefined;
-  return (await baseline.read(key))?.packages;
+  if (context.job.runs === 0 || hasSucceeded(tools, key, context)) return undefined;
+  return (await tools.baseline.read(key))?.packages;
 }
 
 /** Packages that are gone, or there in another version. */

@@ -3,6 +3,7 @@ import { rewriteFile } from '../../../device/durable-file.ts';
 import { setUciOption } from '../../../config/uci-edit.ts';
 import type { Step } from '../../../jobs/plan.ts';
 import type { Work } from '../rollout/work.ts';
+import { hasSucceeded } from './success.ts';
 import type { FleetJobTools } from './tools.ts';
 
 interface Task {
@@ -37,9 +38,9 @@ export function settingsRepair(tools: FleetJobTools, { work, key }: Task): Step[
     {
       id: 'restore-settings',
       label: 'restore settings',
-      act: async ({ memory }) => {
+      act: async (context) => {
+        if (hasSucceeded(tools, key, context)) return undefined;
         const before = (await tools.baseline.read(key))?.configs ?? {};
-        if (memory.isDone === true) return undefined;
         for (const [config, text] of Object.entries(before)) {
           await writeConfig(tools, config, text);
         }

@@ -26,6 +26,8 @@ export const recordSchema = v.object({
   work: v.optional(workSchema),
   title: v.string(),
   createdAt: v.number(),
+  /** Counts up, whatever the clock says: the order of the actions. */
+  number: v.optional(v.number(), 0),
   /** The owner's answer, if one was asked for. */
   consent: v.optional(v.picklist(['given', 'denied'])),
   /** Whether the server has asked for it to be canceled. */
@@ -33,8 +35,11 @@ export const recordSchema = v.object({
   /** How often a job was begun for it: again only if the one before had changed nothing. */
   attempts: v.number(),
   jobId: v.optional(v.string()),
-  /** Unix seconds of the request for the self-upgrade, which is a job of its own. */
-  selfUpgradeAt: v.optional(v.number()),
+  /**
+   * The last self-upgrade, a job of its own, of before the action's; empty if there was none. Not
+   * the time: a clock that is set meanwhile would make an old one the action's.
+   */
+  selfUpgradeAfter: v.optional(v.string()),
   end: v.optional(endSchema),
   /** Whether the server has the end, or will never take it. */
   isReported: v.boolean(),

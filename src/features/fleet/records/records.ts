@@ -54,7 +54,8 @@ export async function openRecords(folder: string): Promise<ActionRecords> {
     all,
     add: (record) =>
       next(async () => {
-        await write(record);
+        const greatest = Math.max(0, ...all().map(({ number }) => number));
+        await write({ ...record, number: greatest + 1 });
         // The folder may be as new as the file.
         await syncFolder(join(folder, '..'));
         await prune();
@@ -79,7 +80,7 @@ async function readAll(folder: string): Promise<Map<string, ActionRecord>> {
     if (key === undefined) continue;
     records.push((await readOne(join(folder, name), key)) ?? damaged(key));
   }
-  records.sort((a, b) => a.createdAt - b.createdAt);
+  records.sort((a, b) => a.number - b.number || a.createdAt - b.createdAt);
   return new Map(records.map((record) => [record.key, record]));
 }
 
@@ -107,6 +108,7 @@ function damaged(key: string): ActionRecord {
     isCancelAsked: false,
     title: 'an action whose record is damaged',
     createdAt: 0,
+    number: 0,
     attempts: 0,
     isReported: true,
     unknownReports: 0,

@@ -1,0 +1,21 @@
+/**
+ * Moments are kept by `performance.now()`: a router without a battery begins in 1970 or at the
+ * date of its firmware, and its time of day jumps by years when it learns it.
+ */
+export function nowMs(): number {
+  return performance.now();
+}
+
+/** Unix seconds of such a moment, by the time of day as it is now. */
+export function unixTimeOf(momentMs: number): number {
+  return Math.round((Date.now() - performance.now() + momentMs) / 1000);
+}
+
+const OF_CLOCK = ['CERT_NOT_YET_VALID', 'CERT_HAS_EXPIRED'];
+
+/** @returns a clause that names the time of day if that may be why a certificate is refused */
+export function clockHint(error: unknown): string {
+  const { code } = (error ?? {}) as { code?: unknown };
+  if (!OF_CLOCK.some((each) => each === code)) return '';
+  return `; the clock of this device says ${new Date(Date.now()).toISOString().slice(0, 19)}Z`;
+}
