@@ -7,20 +7,10 @@ import { createApk } from '../../../device/apk-device/apk.ts';
 import type { ApkFeedPackage } from '../../../device/apk-device/apk-index.ts';
 import { runCommand } from '../../../device/command.ts';
 import { processesOf } from './device-processes.ts';
-import { openApkStore, type ApkStore } from './open-store.ts';
+import { oneProgram as one, openApkStore, type ApkStore } from './open-store.ts';
 
 /** What docs/reference/apk.md says goes wrong, row by row: the job's end, and what is left. */
 const script = (body: string): string => `#!/bin/sh\n${body}\n`;
-const one = (
-  name: string,
-  version: string,
-  more: Partial<ApkFeedPackage> = {},
-): ApkFeedPackage => ({
-  name,
-  version,
-  ...more,
-  files: { [`/usr/bin/${name}`]: `${name} ${version}\n`, ...more.files },
-});
 
 const FIRST: readonly ApkFeedPackage[] = [
   one('plain', '1.0-r1'),

@@ -3,6 +3,7 @@ import {
   type ApkDevice,
   type ApkDeviceOptions,
 } from '../../../device/apk-device/apk-device.ts';
+import type { ApkFeedPackage } from '../../../device/apk-device/apk-index.ts';
 import { startDaemon, type TaskStatus, type TestDaemon } from '../../../device/daemon.ts';
 import type { DaemonOptions } from '../../../device/daemon-process.ts';
 import { storeActions, type StoreActions } from '../store-actions.ts';
@@ -19,6 +20,18 @@ export interface ApkStore extends StoreActions {
 }
 
 const BASE = ['base-files', 'busybox', 'libc'];
+
+/** A package with a program of its name, which says its version. */
+export const oneProgram = (
+  name: string,
+  version: string,
+  more: Partial<ApkFeedPackage> = {},
+): ApkFeedPackage => ({
+  name,
+  version,
+  ...more,
+  files: { [`/usr/bin/${name}`]: `${name} ${version}\n`, ...more.files },
+});
 
 export async function openApkStore(
   options: ApkDeviceOptions = {},

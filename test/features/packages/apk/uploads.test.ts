@@ -2,18 +2,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 
 import { apkSignature, type ApkFeedPackage } from '../../../device/apk-device/apk-index.ts';
 import { createApk } from '../../../device/apk-device/apk.ts';
-import { openApkStore, type ApkStore } from './open-store.ts';
-
-const one = (
-  name: string,
-  version: string,
-  more: Partial<ApkFeedPackage> = {},
-): ApkFeedPackage => ({
-  name,
-  version,
-  ...more,
-  files: { [`/usr/bin/${name}`]: `${name} ${version}\n`, ...more.files },
-});
+import { oneProgram as one, openApkStore, type ApkStore } from './open-store.ts';
 
 let store: ApkStore;
 beforeAll(async () => {
