@@ -58,7 +58,7 @@ function inUnits(amounts) {
   );
 }
 
-const UNITS = ['byte', 'kilobyte', 'megabyte', 'gigabyte', 'terabyte'];
+const UNITS = [undefined, 'kilobyte', 'megabyte', 'gigabyte', 'terabyte'];
 const STEP = 1024;
 
 /** An amount of bytes, such as `12 MB`, in steps of 1024 as `df -h` has them. */
@@ -69,11 +69,12 @@ export function size(bytes) {
     UNITS.length - 1,
   );
   const value = bytes / STEP ** power;
+  if (power === 0) return `${count(value)} B`;
   return new Intl.NumberFormat(language(), {
     style: 'unit',
     unit: UNITS[power],
-    unitDisplay: power === 0 ? 'narrow' : 'short',
-    maximumFractionDigits: Math.abs(value) < 10 && power > 0 ? 1 : 0,
+    unitDisplay: 'short',
+    maximumFractionDigits: Math.abs(value) < 10 ? 1 : 0,
   }).format(value);
 }
 

@@ -88,6 +88,29 @@ test('what cannot be shown says why, and comes when somebody tries again', async
   await browser.until("document.querySelectorAll('#discover-list .app').length > 0");
 });
 
+test('who is led to a card of the device sees it, also when the cards above it are filled later', async () => {
+  const daemon = await startPanel();
+  const hold = 'async (ask) => { await opened; return ask(); }';
+  const browser = await openBlank(
+    daemon,
+    [
+      'window.opened = new Promise((open) => (window.go = open));',
+      ...['device', 'doctor', 'disks'].map((name) => holding(`system/${name}`, hold)),
+    ].join('\n'),
+  );
+  if (browser === undefined) return;
+  await browser.picture({ width: 375, height: 812, scheme: 'light' });
+  await browser.open(`${daemon.url}${daemon.base}/#device/feeds`);
+  await browser.until("document.querySelectorAll('#feeds-list li').length > 0");
+
+  await browser.evaluate('window.go()');
+
+  await browser.until("document.querySelectorAll('#disks-list li').length > 0");
+  await browser.until(
+    "(({ top, bottom }) => top >= 0 && bottom <= innerHeight)(document.querySelector('#feeds').getBoundingClientRect())",
+  );
+});
+
 test('after a removal the focus is at what follows, not lost', async () => {
   const daemon = await startPanel();
   for (const name of ['demo', 'notes']) {

@@ -112,7 +112,7 @@ export const chineseDevice = [
   ['Switched off', '已停用'],
   ['The last poll failed: {reason}', '上次查询失败：{reason}'],
   ['Server', '服务器'],
-  ['Name of this device there', '此设备在服务器上的名称'],
+  ['Known there as', '服务器上的名称'],
   ['Last poll', '上次查询'],
   ['none yet', '尚未查询'],
   ['Next poll', '下次查询'],

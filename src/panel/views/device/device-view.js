@@ -1,3 +1,4 @@
+import { byId } from '../../dom.js';
 import { createContainerData } from './container-data.js';
 import { createDisks } from './disks.js';
 import { createDoctor } from './doctor.js';
@@ -19,12 +20,24 @@ export function createDeviceView(context) {
     createRecords(context),
   ];
   const load = () => Promise.all(cards.map((card) => card.load()));
+  let wanted = '';
+  /** Cards that are filled push those below them on, until somebody moves the page. */
+  const reveal = () => {
+    if (wanted !== '') byId(wanted)?.scrollIntoView();
+  };
+  for (const name of ['wheel', 'touchmove', 'keydown', 'pointerdown']) {
+    document.addEventListener(name, () => (wanted = ''), { passive: true });
+  }
   return {
     show: (argument) => {
-      void load();
-      if (argument) document.getElementById(argument)?.scrollIntoView();
+      wanted = argument;
+      for (const card of cards) void card.load().then(reveal);
+      reveal();
     },
-    hide: fleet.hide,
+    hide: () => {
+      wanted = '';
+      fleet.hide();
+    },
     load,
     render: () => undefined,
   };

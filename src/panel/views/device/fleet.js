@@ -93,7 +93,7 @@ function factsOf(status) {
   const { server, controller_id: id, polled_at: polledAt, next_poll_at: nextPollAt } = status;
   return [
     [t('Server'), server],
-    [t('Name of this device there'), id],
+    [t('Known there as'), id],
     [t('Last poll'), ago(polledAt) || t('none yet')],
     [t('Next poll'), nextPollAt === undefined ? undefined : until(nextPollAt)],
   ]
@@ -152,7 +152,8 @@ function chipOf({ state, result }) {
     return [colour, word()];
   }
   const word = Object.hasOwn(STATES, state) ? STATES[state]() : state;
-  return [UNDER_WAY.includes(state) ? 'running' : 'queued', word];
+  const colour = state === 'asking' ? 'check-warning' : 'queued';
+  return [UNDER_WAY.includes(state) ? 'running' : colour, word];
 }
 
 function downloadOf({ state, downloaded_bytes: done, total_bytes: total }) {

@@ -14,7 +14,7 @@ export function spaceIn(plan) {
   const { download_bytes: download, disk_bytes: disk } = plan;
   const facts = [
     ...(download > 0 ? [[t('Download'), size(download)]] : []),
-    disk < 0 ? [t('Frees'), size(-disk)] : [t('Takes'), size(disk)],
+    ...spaceOf(disk),
     [t('Free now'), size(plan.free_bytes)],
     [t('Free afterwards'), size(plan.free_after_bytes)],
   ];
@@ -29,12 +29,18 @@ export function spaceIn(plan) {
   return [list];
 }
 
+/** Nothing if it is not known: a package manager may not keep how much an old version took. */
+function spaceOf(bytes) {
+  if (bytes === 0) return [];
+  return [bytes < 0 ? [t('Frees'), size(-bytes)] : [t('Takes'), size(bytes)]];
+}
+
 /** The packages that come, are upgraded and go. */
 export function changesIn({ installs, upgrades, removes }) {
   return [
-    changeList(t('Is installed'), installs),
-    changeList(t('Is upgraded'), upgrades),
-    changeList(t('Is removed'), removes),
+    changeList(t('To be installed'), installs),
+    changeList(t('To be upgraded'), upgrades),
+    changeList(t('To be removed'), removes),
   ].filter(Boolean);
 }
 

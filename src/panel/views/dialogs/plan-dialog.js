@@ -96,7 +96,7 @@ function leftOut(problems) {
   return [
     element('details', { className: 'left-out' }, [
       element('summary', {}, [
-        t('Is left out'),
+        t('Left out'),
         ' ',
         textElement('span', String(problems.length), 'count'),
       ]),
