@@ -173,10 +173,20 @@ function isDroppedFromAnswer(name: string, value: string, named: Set<string> | u
 }
 
 /**
- * What counts for all of an origin (Clear Site Data; Service Workers), or opens it to others
- * (Fetch standard, CORS). `Access-Control-Expose-Headers` alone opens nothing.
+ * What counts for all of an origin (Clear Site Data; Service Workers; Network Error Logging, which
+ * reports the panel's addresses; RFC 6797; RFC 7838), or opens it to others (Fetch standard, CORS).
+ * `Access-Control-Expose-Headers` alone opens nothing.
  */
 const OF_ORIGIN = new Set([
+  'accept-ch',
+  'alt-svc',
+  'nel',
+  'origin-agent-cluster',
+  'public-key-pins',
+  'report-to',
+  'reporting-endpoints',
+  'set-login',
+  'strict-transport-security',
   'clear-site-data',
   'service-worker-allowed',
   'access-control-allow-origin',
@@ -209,10 +219,17 @@ const INERT_TYPES = [
   String.raw`application/(?:json|[\w.-]+\+json|octet-stream|pdf|x-git[\w-]*)`,
   'application/(?:zip|gzip|x-gzip|x-tar|x-bzip2|x-xz|zstd)',
   'text/(?:plain|css|csv|markdown|javascript)',
-  String.raw`(?:audio|video|font)/[\w.+-]+`,
+  String.raw`(?:audio|video|font)/(?!.*\+xml)[\w.+-]+`,
   String.raw`image/(?!svg)[\w.-]+`,
 ];
-const INERT_TYPE = new RegExp(String.raw`^\s*(?:${INERT_TYPES.join('|')})\s*(?:;|$)`, 'i');
+/**
+ * One type, and blanks as HTTP has them: of a list a browser takes the last that it can read (Fetch
+ * standard, extract a MIME type), which may stand where another reader sees a parameter.
+ */
+const INERT_TYPE = new RegExp(
+  String.raw`^[ \t]*(?:${INERT_TYPES.join('|')})[ \t]*(?:;[^,]*)?$`,
+  'i',
+);
 
 function isPanelSetCookie(name: string, value: string): boolean {
   return name === 'set-cookie' && isPanelCookie(value);

@@ -126,14 +126,18 @@ function isExposed(expose: Expose, method: string, path: string): boolean {
 
 /**
  * Whether a path lies at or below `/admin`, the forge's administration, for anybody on the way who
- * decodes it, once or more often, or takes dots and path parameters out.
+ * decodes it, once or more often, reads it anew then, or takes out dots, path parameters, and
+ * blanks or dots at the ends of a segment.
  */
 export function isAdminPath(path: string): boolean {
   return decodings(path).some((text) => {
-    const segments = text.split(/[/\\]/).map((segment) => segment.replace(/;.*$/s, ''));
-    const first = segments.find((segment) => segment !== '' && segment !== '.');
-    return first?.toLowerCase() === 'admin';
+    const segments = text.split(/[/\\]/).map(plainSegment);
+    return segments.find((segment) => segment !== '')?.toLowerCase() === 'admin';
   });
+}
+
+function plainSegment(segment: string): string {
+  return segment.replace(/[;?#].*$/s, '').replace(/^\s+|[\s.]+$/g, '');
 }
 
 interface CompiledRoute {

@@ -100,6 +100,12 @@ test.each([
   '/%2Fadmin/users',
   '/%2e/admin/users',
   '/admin;x/users',
+  '/admin%3Fx/users',
+  '/admin%2523x/users',
+  '/%20admin/users',
+  '/admin%09/users',
+  '/admin%0d%0a/users',
+  '/admin./users',
 ])("the token is never lent for the forge's administration: %s", async (path) => {
   const all = await startDevice({
     upstream: upstream.url,

@@ -137,7 +137,7 @@ test('answers lose hop-by-hop fields, panel cookies and what counts for the orig
   const kept = [
     ...JSON_TYPE,
     ...['Set-Cookie', 'a=1', 'Set-Cookie', 'b=2', 'Access-Control-Expose-Headers', 'X-Page'],
-    ...['Strict-Transport-Security', 'max-age=1', 'X-Frame-Options', 'SAMEORIGIN'],
+    ...['X-Frame-Options', 'SAMEORIGIN'],
   ];
   const lost = [
     ...['Connection', 'X-Hop', 'X-Hop', '1', 'Keep-Alive', 'timeout=5'],
@@ -146,6 +146,18 @@ test('answers lose hop-by-hop fields, panel cookies and what counts for the orig
     ...['Access-Control-Allow-Origin', '*', 'Access-Control-Allow-Credentials', 'true'],
     ...['Access-Control-Allow-Methods', 'PUT', 'Access-Control-Allow-Headers', 'Authorization'],
     ...['Access-Control-Max-Age', '600', 'Access-Control-Allow-Private-Network', 'true'],
+    ...['Strict-Transport-Security', 'max-age=1', 'alt-svc', 'h3=":443"'],
+    ...[
+      'NEL',
+      '{"report_to":"x"}',
+      'Report-To',
+      '{}',
+      'Accept-CH',
+      'DPR',
+      'Set-Login',
+      'logged-in',
+    ],
+    ...['Origin-Agent-Cluster', '?1', 'Public-Key-Pins', 'x', 'Reporting-Endpoints', 'x="/y"'],
   ];
   expect(responseHeaders([...lost, ...kept], { status: 200, view })).toEqual(kept);
 });
@@ -169,6 +181,13 @@ test.each([
   ['application/xml; charset=utf-8', 500, true],
   ['application/rss+xml', 200, true],
   ['text/plain, text/html', 200, true],
+  // Browsers take the last type of a list (Fetch standard, extract a MIME type).
+  ['text/plain;, text/html', 200, true],
+  ['application/json; a=b,text/html', 200, true],
+  ['image/png;x=",\ttext/html', 200, true],
+  ['text/plain\u00a0; charset=utf-8', 200, true],
+  ['video/x+xml', 200, true],
+  ['font/x+XML; charset=utf-8', 200, true],
   ['multipart/x-mixed-replace; boundary=x', 200, true],
   ['application/x-never-heard-of', 200, true],
   ['', 200, true],

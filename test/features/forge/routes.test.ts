@@ -100,6 +100,12 @@ describe('expose read', () => {
     '/%2Fadmin',
     '/%2e/admin',
     '/admin;x',
+    '/admin%3Fx',
+    '/admin%2523x',
+    '/%20admin',
+    '/admin%09',
+    '/admin%0d%0a',
+    '/admin.',
     '/%5cadmin',
   ])("does not open the forge's administration: %s", (path) => {
     for (const method of ['GET', 'HEAD', 'OPTIONS']) expect(read(method, path)).toBeUndefined();
