@@ -63,7 +63,6 @@ function start() {
   const router = createRouter(views.byName);
 
   function showTask(id) {
-    notices.hide('failed');
     router.go(`#activity/${id}`);
   }
   function renderTasks() {
@@ -92,6 +91,10 @@ function start() {
     void views.reload();
   }
 
+  // Activity says it itself.
+  addEventListener('hashchange', () => {
+    if (router.current() === 'activity') notices.hide('failed');
+  });
   views.onRoute(() => router.current());
   router.start();
   for (const id of ['update', 'updates-refresh']) byId(id).addEventListener('click', act.update);

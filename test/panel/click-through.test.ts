@@ -61,6 +61,8 @@ test('the page says why a task failed and what helps, stops one, and says when t
   expect(await browser.evaluate(PROBLEM)).toMatch(/^A script of the package failed.*task log/s);
   const tasks = (await (await daemon.get('admin/system/tasks/status')).json()) as object;
   expect(Object.values(tasks)).toMatchObject([{ package: 'badpost', error_code: 'script_failed' }]);
+  // Its notice elsewhere is not shown a second time beside it.
+  expect(await browser.evaluate("document.querySelector('#notices').textContent")).toBe('');
   await install(browser, 'slow');
   await browser.until(`${LOG}.includes('slow: postinst begin')`);
   await click(browser, '.stop');
