@@ -1,4 +1,4 @@
-import { stat, writeFile } from 'node:fs/promises';
+import { stat, statfs, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { run } from '../../device/exec.ts';
 import { DepotError } from '../../errors.ts';
@@ -25,7 +25,7 @@ const SETTINGS = 'tries = 2\nmax_redirect = 5\n';
  * Fetches by the device's own wget, as opkg and apk do: with its proxy, its certificates and its
  * resolver. It speaks HTTP and HTTPS alone, so that no redirection leads to a file of the device.
  * A file that grows beyond its limit ends it.
- * @throws DepotError command_failed with `download_failed` for its explanation
+ * @throws DepotError command_failed, no_space with `download_failed`, `no_space` explained
  */
 export async function fetchFiles(
   feed: Feed,
@@ -37,13 +37,24 @@ export async function fetchFiles(
     const fault = await fetchFile(file, options);
     options.signal.throwIfAborted();
     if (fault === undefined || file.isOptional === true) continue;
+    const code = (await isFull(options.folder)) ? 'no_space' : 'download_failed';
     throw new DepotError(
-      'command_failed',
-      `cannot use the feed ${feed.name} (${file.url}): ${fault}`,
-      { explanation: { code: 'download_failed', remedy: REMEDIES.download_failed } },
+      code === 'no_space' ? code : 'command_failed',
+      `cannot use the feed ${feed.name} (${file.url}): ` +
+        (code === 'no_space' ? `${options.folder} has no room for it` : fault),
+      { explanation: { code, remedy: REMEDIES[code] } },
     );
   }
 }
+
+/** wget's own word for it is the exit code of any fault of a file, and not every wget has that. */
+async function isFull(folder: string): Promise<boolean> {
+  const { bavail, bsize } = await statfs(folder);
+  return bavail * bsize < LEAST_FREE_BYTES;
+}
+
+/** What is written in pieces does not fill the last of them. */
+const LEAST_FREE_BYTES = 8 * 1024;
 
 /** @returns what went wrong, if something did */
 async function fetchFile(

@@ -2,7 +2,7 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as v from 'valibot';
 import { openPrivateFolder } from '../../device/private-folder.ts';
-import { DepotError } from '../../errors.ts';
+import { DepotError, reasonOf } from '../../errors.ts';
 import type { Job } from '../../jobs/job.ts';
 import type { Plan, StepContext } from '../../jobs/plan.ts';
 import type { FeatureContext } from '../feature.ts';
@@ -57,12 +57,17 @@ export function changePlan(tools: FeedTools, job: Job): Plan {
       {
         id: 'write',
         label: 'write',
-        act: async ({ memory }) => {
+        act: async ({ memory, note }) => {
           const { folder, newKey, ...feed } = v.parse(checked, memory);
           if (folder !== undefined) await feeds.adopt(feed, folder);
           if (newKey !== undefined) await feeds.addKey(newKey, job.params.key ?? '');
           await feeds.write(changeOf(job, feed));
-          if (folder === undefined) await feeds.forget(feed);
+          if (folder === undefined) {
+            // Harmless: no package manager reads the list of a feed that it does not have.
+            await feeds
+              .forget(feed)
+              .catch((error: unknown) => note(`its list stays: ${reasonOf(error)}`));
+          }
           return undefined;
         },
       },
