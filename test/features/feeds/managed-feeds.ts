@@ -70,7 +70,7 @@ const isReal = APK !== undefined && APK_FULL !== undefined;
  * with the stand-in one by a key of the device, since of the second format the index names the file
  * of its key.
  */
-async function startApkFeeds(): Promise<ManagedFeeds> {
+export async function startApkFeeds(): Promise<ManagedFeeds> {
   const device = await createApkDevice();
   const other = isReal ? await createApkDevice({ maker: APK_FULL }) : undefined;
   const packages = [{ name: 'extra-tool', version: '1.0-r1', files: {} }];

@@ -21,6 +21,7 @@ import {
   SUMMARY_FIELDS,
 } from './describe.ts';
 import { readFeeds } from './feeds.ts';
+import { assertEnding, indexFiles } from './index-files.ts';
 import type { Installation } from './installation.ts';
 import { queryFeeds } from './query.ts';
 import { indexVersion, readArchitectures } from './offers.ts';
@@ -60,6 +61,7 @@ export function createListing(options: ListingOptions): PackageListing {
         if (!isPackageName(summary.name) || !isAccepted(arch)) return true;
         return repositories.every((url) => visit({ ...summary, feed: nameOf(url) }));
       };
+      await assertEnding(await indexFiles(paths, locations));
       await queryFeeds(installation.commands, { names: ['*'], fields: SUMMARY_FIELDS, onObject });
     },
     readInstalled: async function* (names) {
@@ -78,9 +80,10 @@ export function createListing(options: ListingOptions): PackageListing {
 
 /** The texts of the JSON objects that apk prints, one for each package. */
 async function* query(
-  { installation: { commands } }: ListingOptions,
+  { paths, installation: { commands, locations } }: ListingOptions,
   names: readonly string[],
 ): AsyncGenerator<string> {
+  await assertEnding(await indexFiles(paths, locations));
   const texts = new Readable({ objectMode: true, read: () => undefined });
   const stopping = new AbortController();
   const onObject = (text: string): boolean => {

@@ -1,5 +1,4 @@
-import { readdir, readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { readFile } from 'node:fs/promises';
 import * as v from 'valibot';
 import { run } from '../../../device/exec.ts';
 import { fileVersion } from '../../../device/file-version.ts';
@@ -8,7 +7,8 @@ import { DepotError } from '../../../errors.ts';
 import type { Offer } from '../package-manager.ts';
 import type { ApkCommands } from './commands.ts';
 import { compareVersions } from './compare-versions.ts';
-import { cacheFolder, type Locations } from './records/locations.ts';
+import { assertEnding, indexFiles } from './index-files.ts';
+import type { Locations } from './records/locations.ts';
 
 /** With what it takes, in bytes. */
 export interface ApkOffer extends Offer {
@@ -41,7 +41,7 @@ export function createOffers(
   let known: { version: string; offers: Promise<Map<string, ApkOffer[]>> } | undefined;
   const current = async (): Promise<Map<string, ApkOffer[]>> => {
     const version = await indexVersion(paths, locations);
-    if (known?.version !== version) known = { version, offers: query(paths, commands) };
+    if (known?.version !== version) known = { version, offers: query(paths, locations, commands) };
     const { offers } = known;
     // A failure is not remembered.
     return offers.catch((error: unknown) => {
@@ -63,8 +63,10 @@ export function createOffers(
 
 async function query(
   paths: Paths,
+  locations: Locations,
   { apk }: Pick<ApkCommands, 'apk'>,
 ): Promise<Map<string, ApkOffer[]>> {
+  await assertEnding(await indexFiles(paths, locations));
   const { exitCode, stdout, stderr } = await run(
     apk(
       'query',
@@ -122,23 +124,9 @@ export async function readArchitectures({ onDevice }: Pick<Paths, 'onDevice'>): 
 
 /** Changes with whatever changes what apk says of the feeds. */
 export async function indexVersion(paths: Paths, locations: Locations): Promise<string> {
-  const cache = await cacheFolder(paths);
-  const files = [
-    paths.onDevice('/etc/apk/arch'),
-    ...(await filesIn(cache, (name) => name.startsWith('APKINDEX.'))),
-    ...(await filesIn(locations.feeds, (name) => name.endsWith('.list'))),
-    ...(await filesIn(join(locations.configuration, 'keys'), () => true)),
-  ];
+  const files = [paths.onDevice('/etc/apk/arch'), ...(await indexFiles(paths, locations))];
   const versions = await Promise.all(
     files.map(async (file) => `${file} ${(await fileVersion(file)) ?? ''}`),
   );
   return versions.join('\n');
-}
-
-async function filesIn(folder: string, isWanted: (name: string) => boolean): Promise<string[]> {
-  const names = await readdir(folder).catch(() => []);
-  return names
-    .filter(isWanted)
-    .sort()
-    .map((name) => join(folder, name));
 }

@@ -1,0 +1,255 @@
+import { execFileSync } from 'node:child_process';
+import { createServer, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { chown, mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+
+import { ANOTHER_USER, canBeAnother } from '../../support/another-user.ts';
+import { change, feedOf, feedsOf } from './feed-answer.ts';
+import { startApkFeeds, type ManagedFeeds } from './managed-feeds.ts';
+
+let feeds: ManagedFeeds;
+let url: string;
+const at = (path: string): string => join(feeds.root, path);
+const textOf = (path: string): Promise<string> => readFile(at(path), 'latin1');
+
+beforeEach(async () => {
+  feeds = await startApkFeeds();
+  url = feeds.params['url'] ?? '';
+  await mkdir(at(feeds.folders.lists), { recursive: true, mode: 0o700 });
+});
+afterEach(() => feeds.close());
+
+async function expectNothingLeft(): Promise<void> {
+  const { lists, fetched } = feeds.folders;
+  expect(await readdir(at(lists))).toEqual([]);
+  expect(await readdir(at(fetched)).catch(() => [])).toEqual([]);
+}
+
+describe('nothing changes, and nothing is left, if the server', () => {
+  let server: Server;
+  let sent: (response: ServerResponse) => void;
+  beforeEach(async () => {
+    server = createServer((_, response) => sent(response));
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  });
+  afterEach(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const redirectTo = (location: string) => (response: ServerResponse) => {
+    response.writeHead(302, { Location: location }).end();
+  };
+  const send = (bytes: () => Buffer) => (response: ServerResponse) => {
+    response.end(bytes());
+  };
+
+  test.each([
+    ['sends without end', sendForEver, 'larger than 67108864 bytes'],
+    ['leads to a file of the device', redirectTo('file:///etc/passwd'), 'cannot use the feed'],
+    ['leads round in circles', redirectTo('/again'), 'cannot use the feed'],
+    ['sends noise', send(() => Buffer.alloc(100_000, 'a: b\n\n')), 'cannot use the feed'],
+    ['sends what unpacks to 500 MB', send(() => bomb(500)), 'cannot use the feed'],
+    ['sends nothing', send(() => Buffer.alloc(0)), 'cannot use the feed'],
+    ['sends the head of an index', send(() => Buffer.from('ADBd')), 'cannot use the feed'],
+  ] as const)('%s', async (_, answer, reason) => {
+    sent = answer;
+    const { port } = server.address() as AddressInfo;
+    const before = await textOf(feeds.custom);
+
+    for (const index of ['packages.adb', 'APKINDEX.tar.gz']) {
+      const address = `http://127.0.0.1:${port}/feed/${index}`;
+      const task = await change(feeds.daemon, 'add_feed', { name: 'mine', url: address });
+
+      expect(task.state).toBe('failed');
+      expect(task.error).toContain(reason);
+      expect(await textOf(feeds.custom)).toBe(before);
+      await expectNothingLeft();
+    }
+  });
+});
+
+describe.skipIf(!canBeAnother)('what another user put among the lists holds nothing up:', () => {
+  test.each([
+    ['a fifo', 'mkfifo "$1"'],
+    ['a terabyte', 'truncate -s 1T "$1"'],
+    ['a link to what never ends', 'ln -s /dev/zero "$1"'],
+    ['a link to a file of root', 'ln -s /etc/shadow "$1"'],
+    ['a folder', 'mkdir "$1"'],
+  ])('%s', async (_, script) => {
+    expect((await change(feeds.daemon, 'add_feed', feeds.params)).error).toBeUndefined();
+    const folder = at(feeds.folders.lists);
+    const [copy = ''] = await readdir(folder);
+    await rm(join(folder, copy));
+    const act = `${script} && chown -hR ${ANOTHER_USER} .`;
+    execFileSync('/bin/sh', ['-c', act, 'sh', copy], { cwd: folder });
+
+    const answers = await Promise.all(
+      Array.from({ length: 8 }, () =>
+        fetch(`${feeds.daemon.url}${feeds.daemon.base}/admin/store/feeds`, {
+          signal: AbortSignal.timeout(10_000),
+        }),
+      ),
+    );
+    expect(answers.map(({ status }) => status)).toEqual(Array(8).fill(200));
+    const plan = await fetch(
+      `${feeds.daemon.url}${feeds.daemon.base}/admin/store/plan?operation=install&package=demo`,
+      { signal: AbortSignal.timeout(10_000) },
+    );
+    expect([200, 503]).toContain(plan.status);
+
+    for (const enabled of ['0', '1']) {
+      const task = await change(feeds.daemon, 'set_feed', { name: 'mine', enabled });
+      if (enabled === '0') expect(task.error).toBeUndefined();
+      else expect(task.error).toContain(`belongs to the user ${ANOTHER_USER}`);
+    }
+    expect(await feedOf(feeds.daemon, 'mine')).toMatchObject({ enabled: false });
+    expect((await feeds.daemon.get('/healthz')).status).toBe(200);
+  });
+});
+
+describe('a custom file that is', () => {
+  test.each([
+    ['a fifo', 'it is no file', (file: string) => void execFileSync('mkfifo', [file])],
+    ['a folder', 'it is no file', (file: string) => mkdir(file)],
+    ['a link to a folder', 'it is no file', (file: string) => symlink('/etc', file)],
+    [
+      'a link to nowhere below a file',
+      '/etc/passwd is no folder',
+      (file: string) => symlink('/etc/passwd/x', file),
+    ],
+    [
+      'two megabytes',
+      'larger than 1048576 bytes',
+      (file: string) => writeFile(file, '#'.repeat(2 * 1024 ** 2)),
+    ],
+  ])('%s stays, and no key of the feed is trusted', async (_, reason, make) => {
+    const keys = await readdir(at(feeds.folders.keys));
+    await rm(at(feeds.custom));
+    await make(at(feeds.custom));
+
+    const task = await change(feeds.daemon, 'add_feed', feeds.params);
+
+    expect(task.state).toBe('failed');
+    expect(task.error).toContain(reason);
+    expect(await readdir(at(feeds.folders.keys))).toEqual(keys);
+    await expectNothingLeft();
+  });
+
+  test.skipIf(!canBeAnother)("in another user's folder is not written", async () => {
+    const before = await textOf(feeds.custom);
+    await chown(at('etc/apk/repositories.d'), ANOTHER_USER, ANOTHER_USER);
+    const task = await change(feeds.daemon, 'add_feed', feeds.params);
+    expect(task.error).toContain(`belongs to the user ${ANOTHER_USER}`);
+    expect(await textOf(feeds.custom)).toBe(before);
+    await expectNothingLeft();
+  });
+
+  test.skipIf(!canBeAnother)('a link of another user is not followed', async () => {
+    await rm(at(feeds.custom));
+    const target = at('etc/elsewhere');
+    await writeFile(target, '# kept\n');
+    execFileSync('ln', ['-s', target, at(feeds.custom)]);
+    execFileSync('chown', ['-h', `${ANOTHER_USER}`, at(feeds.custom)]);
+    const task = await change(feeds.daemon, 'add_feed', feeds.params);
+    expect(task.error).toContain(`a link of the user ${ANOTHER_USER}`);
+    expect(await readFile(target, 'utf8')).toBe('# kept\n');
+    await expectNothingLeft();
+  });
+});
+
+describe('what lies among the keys holds nothing up:', () => {
+  test.each([
+    ['a fifo', (file: string) => void execFileSync('mkfifo', [file])],
+    ['a folder', (file: string) => mkdir(file)],
+    ['a link to what never ends', (file: string) => symlink('/dev/zero', file)],
+    ['a terabyte', (file: string) => void execFileSync('truncate', ['-s', '1T', file])],
+    ['text that is no key', (file: string) => writeFile(file, 'hello\n')],
+  ])('%s', async (_, make) => {
+    await make(at(`${feeds.folders.keys}/odd.pem`));
+
+    expect((await feedsOf(feeds.daemon)).keys.map(({ file }) => file)).not.toContain(
+      at(`${feeds.folders.keys}/odd.pem`),
+    );
+    expect((await change(feeds.daemon, 'add_feed', feeds.params)).error).toBeUndefined();
+    expect(await feedOf(feeds.daemon, 'mine')).toMatchObject({ enabled: true, url });
+  });
+});
+
+describe("the owner's lines stay byte for byte", () => {
+  test.each([
+    ['notes and a former address', (own: string) => `# ${own}x\n#\t mine\r\n`, '# last'],
+    ['lines that apk does not know', () => 'src/gz a b\n\xe9\xff\n', ''],
+    ['the same address twice', (own: string) => `# ${own}\n# ${own}\n`, '\n\n'],
+  ])('%s', async (_, before, after) => {
+    const [head, tail] = [before(url), after];
+    const text = `${head}# feed: mine\n${url}\n${tail}`;
+    expect((await change(feeds.daemon, 'add_feed', feeds.params)).error).toBeUndefined();
+    await writeFile(at(feeds.custom), Buffer.from(text, 'latin1'));
+    expect(await feedOf(feeds.daemon, 'mine')).toMatchObject({ url, enabled: true });
+
+    const run = (operation: string, enabled = ''): Promise<{ error?: string }> =>
+      change(feeds.daemon, operation, { name: 'mine', enabled });
+    expect((await run('set_feed', '0')).error).toBeUndefined();
+    expect(await textOf(feeds.custom)).toBe(`${head}# feed: mine\n# ${url}\n${tail}`);
+    expect((await run('set_feed', '1')).error).toBeUndefined();
+    expect(await textOf(feeds.custom)).toBe(text);
+    expect((await run('remove_feed')).error).toBeUndefined();
+    expect(await textOf(feeds.custom)).toBe(`${head}${tail}`);
+  });
+
+  test('a name that looks like a path is only a name', async () => {
+    const text = `# feed: ../../etc/profile\n# ${url}\n`;
+    await writeFile(at(feeds.custom), text);
+    const name = '../../etc/profile';
+    await change(feeds.daemon, 'set_feed', { name, enabled: '1' });
+    expect(await readFile(at('etc/profile'), 'utf8').catch(() => undefined)).toBeUndefined();
+    expect((await readdir(at(feeds.folders.lists))).every((each) => /^APKINDEX\./.test(each))).toBe(
+      true,
+    );
+  });
+});
+
+const PEM = `-----BEGIN PUBLIC KEY-----\n${'A'.repeat(64)}\n-----END PUBLIC KEY-----\n`;
+
+test.each([
+  ['no key', 'hello'],
+  ['a damaged key', PEM],
+  ['a private key', PEM.replace(/PUBLIC/g, 'PRIVATE')],
+  ['a certificate', PEM.replace(/PUBLIC KEY/g, 'CERTIFICATE')],
+])('%s is refused and not written', async (_, key) => {
+  const keys = await readdir(at(feeds.folders.keys));
+  const task = await change(feeds.daemon, 'add_feed', { ...feeds.params, key });
+  expect(task.state).toBe('failed');
+  expect(task.error).toContain('it is no public key');
+  expect(await readdir(at(feeds.folders.keys))).toEqual(keys);
+  await expectNothingLeft();
+});
+
+test('of two feeds of one name that are added at once, one is there afterwards', async () => {
+  const others = [url, `${url}?`.replace('?', '').replace('/feed/', '//feed/')];
+  const ids = await Promise.all(
+    others.map((each) => feeds.daemon.submit('add_feed', { ...feeds.params, url: each })),
+  );
+  const states = await Promise.all(ids.map(async (id) => (await feeds.daemon.finished(id)).state));
+  expect(states.sort()).toEqual(['done', 'failed']);
+  expect((await textOf(feeds.custom)).match(/# feed: mine/g)).toHaveLength(1);
+});
+
+function sendForEver(response: ServerResponse): void {
+  const piece = Buffer.alloc(1024 ** 2, 'Package: x\n');
+  const send = (): void => {
+    let isFull = false;
+    while (!isFull && !response.destroyed) isFull = !response.write(piece);
+  };
+  response.on('drain', send);
+  send();
+}
+
+function bomb(megabytes: number): Buffer {
+  const member = gzipSync(Buffer.alloc(1024 ** 2));
+  return Buffer.concat(Array.from({ length: megabytes }, () => member));
+}
