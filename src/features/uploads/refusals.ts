@@ -42,6 +42,16 @@ export function noProgram(): DepotError {
   return damaged('a program begins with "#!" or as ELF does, and this file does not');
 }
 
+/** What is wrong with the form around the file, as who reads it says. */
+export function badForm({ code, message }: DepotError): DepotError {
+  return new DepotError(code, message, {
+    explanation: {
+      code: 'not_allowed',
+      remedy: 'Send the file again, whole, in a form of the type multipart/form-data.',
+    },
+  });
+}
+
 function damaged(why: string): DepotError {
   return refused('bad_request', why, {
     code: 'damaged_package',

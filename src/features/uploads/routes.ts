@@ -1,11 +1,11 @@
 import type { IncomingMessage } from 'node:http';
 import type { Context } from 'hono';
 import * as v from 'valibot';
-import { DepotError } from '../../errors.ts';
+import { DepotError, type ErrorCode } from '../../errors.ts';
 import type { FeatureContext } from '../feature.ts';
 import type { RunRecords } from './run-records.ts';
 import type { ReceivedUpload, Uploads } from './receive.ts';
-import { moreThanFree, tooLarge } from './refusals.ts';
+import { badForm, moreThanFree, tooLarge } from './refusals.ts';
 import { paramsOf } from './install-plan.ts';
 import { receiveFile } from '../../http/multipart.ts';
 import { json } from '../../http/respond.ts';
@@ -27,6 +27,9 @@ export interface UploadTools extends Pick<FeatureContext, 'submit'> {
 const IDLE_MS = 30_000;
 /** What a form may have around its file. */
 const FORM_BYTES = 64 * 1024;
+
+/** What the reader of the form refuses it with; whatever refuses the file explains itself. */
+const FORM_FAULTS: readonly ErrorCode[] = ['bad_request', 'wrong_content_type'];
 
 const recordId = v.pipe(
   v.string(),
@@ -87,6 +90,9 @@ async function handleUpload(tools: UploadTools, context: Context): Promise<Respo
     receive: (part) => uploads.receive({ ...part, limitBytes }),
     discard: ({ id }) => uploads.remove(id),
     idleMs,
+  }).catch((error: unknown) => {
+    const isFormFault = error instanceof DepotError && error.explanation === undefined;
+    throw isFormFault && FORM_FAULTS.includes(error.code) ? badForm(error) : error;
   });
   try {
     return json(submissionResult(await submit('upload', upload.shownName, paramsOf(upload))));

@@ -133,13 +133,14 @@ const DAMAGED = {
   error_code: 'damaged_package',
   remedy: 'Download it again, or get it from another source.',
 };
-const WRONG_ENDING = {
-  error_code: 'not_allowed',
-  remedy: 'Send a file whose name ends in .ipk or .run.',
-};
+const notAllowed = (remedy: string): object => ({ error_code: 'not_allowed', remedy });
+const WRONG_ENDING = notAllowed('Send a file whose name ends in .ipk or .run.');
+const BROKEN_FORM = notAllowed(
+  'Send the file again, whole, in a form of the type multipart/form-data.',
+);
 function expectedOf(name: string): object {
   // That form is broken before there is a file in it.
-  if (name.includes('\0')) return {};
+  if (name.includes('\0')) return BROKEN_FORM;
   return /\.(ipk|run)$/.test(name) ? DAMAGED : WRONG_ENDING;
 }
 
