@@ -1,3 +1,5 @@
+import type { Rollout } from './groups.ts';
+
 /** What a test does at a fleet server as its operator: the stand-in or a real one. */
 export interface FleetServer {
   /** Without a slash at its end. */
@@ -9,6 +11,11 @@ export interface FleetServer {
   readonly publish: (modules: readonly PublishedModule[]) => Promise<string>;
   /** @returns the id of the action */
   readonly assign: (set: string, target: string, how?: Assignment) => Promise<string>;
+  /** Begins a rollout in three groups, which pauses if more than a fifth of a group fails. */
+  readonly rollOut: (
+    set: string,
+    how: { name: string; targets: readonly string[] },
+  ) => Promise<Rollout>;
   readonly cancel: (target: string, action: string) => Promise<void>;
   readonly action: (target: string, action: string) => Promise<ActionState>;
   /** What the target has sent of itself. */

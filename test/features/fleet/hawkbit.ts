@@ -1,4 +1,5 @@
 import type { ActionState, FleetServer } from './fleet-server.ts';
+import { ERROR_PERCENTAGE, GROUP_PERCENTAGES, SUCCESS_PERCENTAGE, type Rollout } from './groups.ts';
 
 /** A running hawkBit, by its management interface: `HAWKBIT=http://127.0.0.1:8080`. */
 export function createHawkbit(url: string): FleetServer {
@@ -68,6 +69,7 @@ export function createHawkbit(url: string): FleetServer {
       };
       return String(made.assignedActions[0]?.id);
     },
+    rollOut: (set, how) => rollOut(ask, set, how),
     cancel: async (target, action) => {
       await ask('DELETE', `/targets/${target}/actions/${action}`);
     },
@@ -79,6 +81,35 @@ export function createHawkbit(url: string): FleetServer {
 }
 
 type Ask = (method: string, path: string, body?: object) => Promise<unknown>;
+
+async function rollOut(
+  ask: Ask,
+  set: string,
+  { name, targets }: { name: string; targets: readonly string[] },
+): Promise<Rollout> {
+  const threshold = (percentage: number): object => ({
+    condition: 'THRESHOLD',
+    expression: String(percentage),
+  });
+  const { id } = (await ask('POST', '/rollouts', {
+    name,
+    distributionSetId: Number(set),
+    targetFilterQuery: `controllerId=in=(${targets.join(',')})`,
+    type: 'forced',
+    groups: GROUP_PERCENTAGES.map((targetPercentage, index) => ({
+      name: `group-${index}`,
+      targetPercentage,
+      successCondition: threshold(SUCCESS_PERCENTAGE),
+      errorCondition: threshold(ERROR_PERCENTAGE),
+      errorAction: { action: 'PAUSE', expression: '' },
+    })),
+  })) as { id: number };
+  const status = async (): Promise<string> =>
+    ((await ask('GET', `/rollouts/${id}`)) as { status: string }).status;
+  while ((await status()) !== 'ready') await new Promise((resolve) => setTimeout(resolve, 200));
+  await ask('POST', `/rollouts/${id}/start`);
+  return { status };
+}
 
 async function stateOf(ask: Ask, path: string): Promise<ActionState> {
   const { status, active } = (await ask('GET', path)) as { status: string; active?: boolean };

@@ -13,6 +13,7 @@ import { configure, contentOf, pollOf } from './ddi-answers.ts';
 import { feedback } from './ddi-feedback.ts';
 import { isActive, TENANT, type Action, type Result, type State } from './ddi-state.ts';
 import type { ActionState, Assignment, FleetServer } from './fleet-server.ts';
+import { rollOutByGroups } from './groups.ts';
 
 /**
  * A server of hawkBit's Direct Device Integration API that answers as hawkBit 1.0.4 was seen to
@@ -89,6 +90,11 @@ export async function createStandIn({
       state.actions.set(id, action);
       return Promise.resolve(id);
     },
+    rollOut: (set, { targets }) =>
+      rollOutByGroups(targets, async (target) => {
+        const id = await standIn.assign(set, target);
+        return () => standIn.action(target, id);
+      }),
     cancel: (_, id) => {
       need(id).state = 'canceling';
       return Promise.resolve();
