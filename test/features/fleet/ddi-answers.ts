@@ -22,7 +22,9 @@ export function pollOf({ state, sleep, url }: Origin, target: string): unknown {
     waiting: 'confirmationBase',
   };
   const kind = kinds[(action?.state ?? '') as 'running'] as string | undefined;
-  const version = JSON.stringify(action?.how ?? {}).length;
+  // It changes with what the device is to do.
+  const text = JSON.stringify([action?.how, urgencyOf(action?.how ?? {})]);
+  const version = createHash('md5').update(text).digest('hex').slice(0, 8);
   const links = {
     ...(action === undefined || kind === undefined
       ? {}
@@ -89,7 +91,7 @@ function deploymentOf({ state, url }: Origin, { target, set, how }: Action): unk
   };
 }
 
-function urgencyOf({ type = 'forced', window }: Assignment): Record<string, string> {
+function urgencyOf({ type = 'forced', window, forcedAt = 0 }: Assignment): Record<string, string> {
   if (window === 'closed') {
     return { download: 'forced', update: 'skip', maintenanceWindow: 'unavailable' };
   }
@@ -97,7 +99,7 @@ function urgencyOf({ type = 'forced', window }: Assignment): Record<string, stri
     return { download: 'forced', update: 'forced', maintenanceWindow: 'available' };
   }
   if (type === 'downloadonly') return { download: 'forced', update: 'skip' };
-  return type === 'soft'
+  return type === 'soft' || (type === 'timeforced' && Date.now() < forcedAt)
     ? { download: 'attempt', update: 'attempt' }
     : { download: 'forced', update: 'forced' };
 }

@@ -16,6 +16,8 @@ export interface FleetServer {
     set: string,
     how: { name: string; targets: readonly string[] },
   ) => Promise<Rollout>;
+  /** Makes a soft action a forced one. */
+  readonly force: (target: string, action: string) => Promise<void>;
   readonly cancel: (target: string, action: string) => Promise<void>;
   readonly action: (target: string, action: string) => Promise<ActionState>;
   /** What the target has sent of itself. */
@@ -29,7 +31,9 @@ export interface PublishedModule {
 }
 
 export interface Assignment {
-  type?: 'forced' | 'soft' | 'downloadonly';
+  type?: 'forced' | 'soft' | 'timeforced' | 'downloadonly';
+  /** When a timeforced one is forced, in Unix milliseconds. */
+  forcedAt?: number;
   /** A maintenance window that is open now, or one that is not. */
   window?: 'open' | 'closed';
   isConfirmed?: boolean;

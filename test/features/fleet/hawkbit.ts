@@ -57,10 +57,11 @@ export function createHawkbit(url: string): FleetServer {
       const set = { name, version: '1.0', type: 'app', modules: ids.map((id) => ({ id })) };
       return first('/distributionsets', set);
     },
-    assign: async (set, target, { type = 'forced', window, isConfirmed } = {}) => {
+    assign: async (set, target, { type = 'forced', forcedAt, window, isConfirmed } = {}) => {
       const body = {
         id: target,
         type,
+        ...(forcedAt === undefined ? {} : { forcetime: forcedAt }),
         ...(window === undefined ? {} : { maintenanceWindow: windowOf(window) }),
         ...(isConfirmed === false ? { confirmationRequired: true } : {}),
       };
@@ -70,6 +71,9 @@ export function createHawkbit(url: string): FleetServer {
       return String(made.assignedActions[0]?.id);
     },
     rollOut: (set, how) => rollOut(ask, set, how),
+    force: async (target, action) => {
+      await ask('PUT', `/targets/${target}/actions/${action}`, { forceType: 'forced' });
+    },
     cancel: async (target, action) => {
       await ask('DELETE', `/targets/${target}/actions/${action}`);
     },

@@ -3,6 +3,7 @@ import {
   createServer,
   type IncomingMessage,
   type RequestListener,
+  type Server,
   type ServerResponse,
 } from 'node:http';
 import { createServer as createTlsServer, type ServerOptions as TlsOptions } from 'node:https';
@@ -59,11 +60,7 @@ export async function createStandIn({
   const nextId = (): string => String((state.lastId += 1));
   const open = (target: string): Action | undefined =>
     [...state.actions.values()].find((action) => action.target === target && isActive(action));
-  const need = (id: string): Action => {
-    const action = state.actions.get(id);
-    if (action === undefined) throw new Error(`there is no action ${id}`);
-    return action;
-  };
+  const need = (id: string): Action => needAction(state, id);
 
   const standIn: StandIn = {
     url: tls === undefined ? `http://127.0.0.1:${port}` : `https://localhost:${port}`,
@@ -95,6 +92,10 @@ export async function createStandIn({
         const id = await standIn.assign(set, target);
         return () => standIn.action(target, id);
       }),
+    force: (_, id) => {
+      standIn.change(id, { ...need(id).how, type: 'forced' });
+      return Promise.resolve();
+    },
     cancel: (_, id) => {
       need(id).state = 'canceling';
       return Promise.resolve();
@@ -113,13 +114,22 @@ export async function createStandIn({
       const kept = structuredClone(state);
       return () => void (state = kept);
     },
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
+    close: () => closeServer(server),
   };
   return standIn;
+}
+
+function closeServer(server: Server): Promise<void> {
+  return new Promise((resolve) => {
+    server.close(() => resolve());
+    server.closeAllConnections();
+  });
+}
+
+function needAction({ actions }: State, id: string): Action {
+  const action = actions.get(id);
+  if (action === undefined) throw new Error(`there is no action ${id}`);
+  return action;
 }
 
 function emptyState(): State {
