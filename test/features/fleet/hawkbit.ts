@@ -1,4 +1,4 @@
-import type { ActionState, FleetServer } from './fleet-server.ts';
+import type { ActionState, FleetServer, PublishedModule } from './fleet-server.ts';
 import { ERROR_PERCENTAGE, GROUP_PERCENTAGES, SUCCESS_PERCENTAGE, type Rollout } from './groups.ts';
 
 /** A running hawkBit, by its management interface: `HAWKBIT=http://127.0.0.1:8080`. */
@@ -23,25 +23,7 @@ export function createHawkbit(url: string): FleetServer {
     const [made] = (await ask('POST', path, [body])) as { id: number }[];
     return String(made?.id);
   };
-  const publishModule = async ({
-    files = {},
-    metadata = {},
-  }: Parameters<FleetServer['publish']>[0][number]): Promise<string> => {
-    const name = `m-${run}-${(count += 1)}`;
-    const id = await first('/softwaremodules', { name, version: '1.0', type: 'application' });
-    for (const [fileName, content] of Object.entries(files)) {
-      const form = new FormData();
-      form.append('file', new Blob([new Uint8Array(content)]), fileName);
-      await ask('POST', `/softwaremodules/${id}/artifacts`, form);
-    }
-    const entries = Object.entries(metadata).map(([key, value]) => ({
-      key,
-      value,
-      targetVisible: true,
-    }));
-    if (entries.length > 0) await ask('POST', `/softwaremodules/${id}/metadata`, entries);
-    return id;
-  };
+  const named = (letter: string): string => `${letter}-${run}-${(count += 1)}`;
 
   return {
     url,
@@ -52,8 +34,10 @@ export function createHawkbit(url: string): FleetServer {
     },
     publish: async (modules) => {
       const ids: string[] = [];
-      for (const module of modules) ids.push(await publishModule(module));
-      const name = `d-${run}-${(count += 1)}`;
+      for (const module of modules) {
+        ids.push(await publishModule({ ask, first }, named('m'), module));
+      }
+      const name = named('d');
       const set = { name, version: '1.0', type: 'app', modules: ids.map((id) => ({ id })) };
       return first('/distributionsets', set);
     },
@@ -85,6 +69,26 @@ export function createHawkbit(url: string): FleetServer {
 }
 
 type Ask = (method: string, path: string, body?: object) => Promise<unknown>;
+
+async function publishModule(
+  { ask, first }: { ask: Ask; first: (path: string, body: object) => Promise<string> },
+  name: string,
+  { files = {}, metadata = {} }: PublishedModule,
+): Promise<string> {
+  const id = await first('/softwaremodules', { name, version: '1.0', type: 'application' });
+  for (const [fileName, content] of Object.entries(files)) {
+    const form = new FormData();
+    form.append('file', new Blob([new Uint8Array(content)]), fileName);
+    await ask('POST', `/softwaremodules/${id}/artifacts`, form);
+  }
+  const entries = Object.entries(metadata).map(([key, value]) => ({
+    key,
+    value,
+    targetVisible: true,
+  }));
+  if (entries.length > 0) await ask('POST', `/softwaremodules/${id}/metadata`, entries);
+  return id;
+}
 
 async function rollOut(
   ask: Ask,

@@ -185,6 +185,53 @@ describe('a server that is put back from a backup', () => {
     expect(await installations()).toEqual(['one', 'two']);
   });
 
+  const slow = 'while [ ! -e "$IPKG_INSTROOT/go" ]; do sleep 0.1; done';
+  const beginSlowly = async (set: string): Promise<string> => {
+    const action = await server.assign(set, on.id);
+    await expect
+      .poll(async () => (await on.poll(), installations()), { timeout: 30_000 })
+      .toEqual(['slow']);
+    // From here on nobody answers.
+    server.intercept = (_, response) => {
+      response.destroy();
+      return true;
+    };
+    await writeFile(join(on.device.root, 'go'), '');
+    return action;
+  };
+  const ended = async (): Promise<void> => {
+    await expect
+      .poll(async () => (await on.poll()).action?.result, { timeout: 30_000 })
+      .toBe('success');
+  };
+
+  test('while an action is installed, and gives its id to another one, has both done', async () => {
+    const sets = [await publish('slow', slow), await publish('two')] as const;
+    const restore = server.snapshot();
+    const first = await beginSlowly(sets[0]);
+    await ended();
+    restore();
+    expect(await server.assign(sets[1], on.id)).toBe(first);
+    server.intercept = undefined;
+
+    expect(await on.over(first)).toMatchObject({ status: 'finished' });
+    expect(await installations()).toEqual(['slow', 'two']);
+  });
+
+  test('and does not know an action, and gives its id to another one later, has both done', async () => {
+    const sets = [await publish('slow', slow), await publish('two')] as const;
+    const restore = server.snapshot();
+    const first = await beginSlowly(sets[0]);
+    await ended();
+    restore();
+    server.intercept = undefined;
+    await on.poll();
+    expect(await server.assign(sets[1], on.id)).toBe(first);
+
+    expect(await on.over(first)).toMatchObject({ status: 'finished' });
+    expect(await installations()).toEqual(['slow', 'two']);
+  });
+
   test('and says that an action failed which it forgot is not told a success', async () => {
     const bad = ipk('bad', { fields: { Depends: 'absent' } });
     const action = await server.assign(await server.publish([moduleOf(bad)]), on.id);

@@ -13,6 +13,8 @@ import { reportEnds } from './report.ts';
  * Invariants:
  *  - exchanges follow one another;
  *  - an end is reported before the server is asked again, so that it does not offer what is over;
+ *    but after a failure, a start, or an end that it did not know, it is asked first: it may have
+ *    been put back from a backup, and have given the id to another action;
  *  - whatever fails is asked again in the next one.
  * @throws DepotError
  */
@@ -21,7 +23,9 @@ export async function exchange(fleet: Fleet, server: Server): Promise<void> {
   // Another server or another name: nothing of what the one before said holds.
   if (known.from !== server.from) Object.assign(known, forgetful(), { from: server.from });
   await adoptEndedJobs(fleet);
-  await reportEnds(fleet, server);
+  const isDoubted = mayHaveForgotten(fleet);
+  if (isDoubted) known.offered = undefined;
+  else await reportEnds(fleet, server);
   const answer = await server.client.poll(known.etag);
   known.polledMs = nowMs();
   known.freeBytes = await freeBytes(fleet.paths.root);
@@ -31,8 +35,17 @@ export async function exchange(fleet: Fleet, server: Server): Promise<void> {
     remember(fleet, answer.poll);
   }
   await follow(fleet, server);
+  if (isDoubted) await reportEnds(fleet, server);
   // Only now: what could not be followed is asked for again as a whole.
   known.etag = answer === 'unchanged' ? known.etag : answer.etag;
+}
+
+/** Whether what the server said before may hold no more. */
+function mayHaveForgotten({ known: { polledMs, failures }, records }: Fleet): boolean {
+  const isUnknown = records
+    .all()
+    .some(({ unknownReports, isReported }) => unknownReports > 0 && !isReported);
+  return polledMs === undefined || failures > 0 || isUnknown;
 }
 
 function remember({ known }: Fleet, { config, _links: links = {} }: Poll): void {

@@ -34,11 +34,22 @@ export async function notifyOnce(
   await notify(fleet, server, notice);
 }
 
-/** Sends the server each end that it does not have yet. */
+/**
+ * Sends the server each end that it does not have yet. One whose id it has given to a later action
+ * is sent no more: it would end that one.
+ */
 export async function reportEnds(fleet: Fleet, server: Server): Promise<void> {
-  for (const record of fleet.records.all()) {
-    const { end, from, isReported, isCancelAsked } = record;
+  const all = fleet.records.all();
+  for (const [index, record] of all.entries()) {
+    const { key, actionId, end, from, isReported, isCancelAsked } = record;
     if (end === undefined || isReported || from !== server.from) continue;
+    const isForgotten = all
+      .slice(index + 1)
+      .some((later) => later.from === from && later.actionId === actionId);
+    if (isForgotten) {
+      await fleet.records.update(key, () => ({ isReported: true }));
+      continue;
+    }
     // The answer to the request says it, and the server does not take both.
     if (end.result === 'canceled' && isCancelAsked) continue;
     await reportEnd(fleet, server, record);
