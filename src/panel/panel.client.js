@@ -20,6 +20,8 @@ import { stateWord, titleOf } from './words.js';
 const PROGRESS_MS = 2000;
 /** And this often the words for times are made new. */
 const CLOCK_MS = 30_000;
+/** A first view that is not there after this is not waited for. */
+const FIRST_VIEW_MS = 1000;
 const ON_CARDS = ['install', 'remove', 'upgrade'];
 
 start();
@@ -74,6 +76,8 @@ function start() {
   async function refresh() {
     const load = isFirst ? views.loadOthers : views.reload;
     isFirst = false;
+    // On a slow processor whatever is asked for meanwhile delays what somebody waits for.
+    await Promise.race([firstView, pause(FIRST_VIEW_MS)]);
     await Promise.all([
       api.readSession().catch(connection.report),
       apps.load(connection.report),
@@ -96,7 +100,7 @@ function start() {
     if (router.current() === 'activity') notices.hide('failed');
   });
   views.onRoute(() => router.current());
-  router.start();
+  const firstView = router.start();
   for (const id of ['update', 'updates-refresh']) byId(id).addEventListener('click', act.update);
   byId('logout').addEventListener('click', act.logOut);
   byId('host').textContent = location.hostname;
@@ -134,4 +138,8 @@ function offerReload(notices) {
     text: t('depotd was upgraded, and has a new page.'),
     action: button({ text: t('Load it'), onclick: () => location.reload() }),
   });
+}
+
+function pause(ms) {
+  return new Promise((resolve) => setTimeout(resolve, ms));
 }

@@ -21,11 +21,12 @@ export function createRouter(views) {
     }
     current = name;
     const title = byId(`${name}-title`);
-    views[name].show(argument);
+    const shown = views[name].show(argument);
     document.title = `${title.textContent} – ${t('Apps')}`;
-    if (!isNavigation) return;
+    if (!isNavigation) return shown;
     scrollTo(0, 0);
     title.focus({ preventScroll: true });
+    return shown;
   };
   const routeOf = (hash) => {
     const [, name = '', argument = ''] = /^#([a-z]+)(?:\/(.*))?$/.exec(hash) ?? [];
@@ -36,6 +37,7 @@ export function createRouter(views) {
 
   addEventListener('hashchange', () => open(routeOf(location.hash), true));
   return {
+    /** @returns a promise of the first view's content, if it has to be loaded */
     start: () => open(routeOf(location.hash), false),
     current: () => current,
     go: (hash) => {

@@ -111,6 +111,23 @@ test('who is led to a card of the device sees it, also when the cards above it a
   );
 });
 
+test('a first list that does not come keeps nothing else from being asked for', async () => {
+  const daemon = await startPanel();
+  await daemon.finished(await daemon.submit('install', { package: 'demo' }));
+  const browser = await openBlank(
+    daemon,
+    holding('store/available', '() => new Promise(() => {})'),
+  );
+  if (browser === undefined) return;
+  await browser.open(`${daemon.url}${daemon.base}/`);
+
+  const asked = ['store/token', 'store/installed', 'tasks/status'].map(
+    (path) =>
+      `performance.getEntriesByType('resource').some(({ name }) => name.includes('${path}'))`,
+  );
+  await browser.until(asked.join(' && '));
+});
+
 test('after a removal the focus is at what follows, not lost', async () => {
   const daemon = await startPanel();
   for (const name of ['demo', 'notes']) {

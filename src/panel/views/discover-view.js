@@ -21,7 +21,7 @@ export function createDiscoverView(context) {
       ),
   });
   return {
-    show: () => void list.load(),
+    show: () => list.load(),
     load: list.load,
     render: list.render,
   };

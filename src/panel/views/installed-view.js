@@ -20,7 +20,7 @@ export function createInstalledView(context) {
         order.value = 'size';
         byId('installed-all').checked = true;
       }
-      void list.load();
+      return list.load();
     },
     load: list.load,
     render: list.render,

@@ -73,7 +73,8 @@ function divide(items, upgrades) {
 function costOf({ download_bytes: download, disk_bytes: disk, free_after_bytes: free }) {
   return [
     t('{size} to download', { size: size(download) }),
-    disk < 0 ? t('frees {size}', { size: size(-disk) }) : t('takes {size}', { size: size(disk) }),
+    ...(disk < 0 ? [t('frees {size}', { size: size(-disk) })] : []),
+    ...(disk > 0 ? [t('takes {size}', { size: size(disk) })] : []),
     t('{size} free afterwards', { size: size(free) }),
   ].join(' · ');
 }
