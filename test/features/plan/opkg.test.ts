@@ -151,7 +151,7 @@ describe('each problem has its code', () => {
     ['dependency_missing', 'install', 'needs-it-deep', 'needs-absent', 'no-such-thing'],
     ['dependency_missing', 'install', 'needs-newer', 'needs-newer', 'only 1.0-1'],
     ['dependency_conflict', 'install', 'excludes', 'excludes', 'conflicts with libdemo'],
-    ['no_space', 'install', 'huge', 'huge', 'needs 1000000000000000 bytes'],
+    ['no_space', 'install', 'huge', 'huge', 'needs 909.49 TB'],
     ['wrong_architecture', 'install', 'foreign', 'foreign', 'mips_24kc'],
     ['kernel_mismatch', 'install', 'kmod-other', 'kmod-other', '6.6.90~aaaa-r1'],
     ['kernel_mismatch', 'install', 'app-needs-kmod', 'kmod-other', '6.6.86~bbbb-r1'],

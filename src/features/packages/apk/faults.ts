@@ -3,17 +3,33 @@ import type { PackageDatabase } from '../package-database.ts';
 import { explain } from './failure.ts';
 import type { PlannedChange } from './planning/simulation.ts';
 
+interface Outcome {
+  before: PackageDatabase | undefined;
+  after: PackageDatabase;
+  output: string;
+}
+
 /**
- * What apk said of a package that came and is marked broken; undefined if none is. A removal never
- * leaves one: apk removes the package whatever its scripts say.
+ * What apk said of a package that did not come, or is marked broken; undefined if all is well. A
+ * removal never leaves one: apk removes the package whatever its scripts say.
  */
-export function brokenBy(
+export function faultIn(changes: readonly PlannedChange[], outcome: Outcome): Failure | undefined {
+  return absentIn(changes, outcome) ?? brokenIn(changes, outcome);
+}
+
+/** apk goes on without a package that fails, and installs what depends on it. */
+function absentIn(
   changes: readonly PlannedChange[],
-  {
-    before,
-    after,
-    output,
-  }: { before: PackageDatabase | undefined; after: PackageDatabase; output: string },
+  { after, output }: Outcome,
+): Failure | undefined {
+  const absent = changes.filter(({ name, to }) => to !== undefined && !after.has(name));
+  const names = absent.map(({ name }) => name);
+  return names.length === 0 ? undefined : explain({ output, names });
+}
+
+function brokenIn(
+  changes: readonly PlannedChange[],
+  { before, after, output }: Outcome,
 ): Failure | undefined {
   const broken = changes.find(
     ({ name, to }) =>

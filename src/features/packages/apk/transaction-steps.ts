@@ -83,7 +83,7 @@ function act(id: string, work: (context: StepContext) => Promise<void>): Act {
 }
 
 async function needSpace({ root }: Installation, purpose: string): Promise<void> {
-  needBytes(purpose, { needed: 0, free: await freeBytesAt(root), where: 'for packages' });
+  needBytes(purpose, { disk: 0, free: await freeBytesAt(root), where: 'for packages' });
 }
 
 async function prepare({ prepareFolders, locations }: Installation): Promise<void> {
@@ -140,7 +140,7 @@ async function mend(
     await restoreWorld(installation, context);
     return undefined;
   }
-  const [left, before, output, { brokenBy }] = await Promise.all([
+  const [left, before, output, { faultIn }] = await Promise.all([
     leftoversOf(installation, context),
     installation.copy.database(),
     context.lastPrinted(EXPLAINED_BYTES),
@@ -157,7 +157,7 @@ async function mend(
     return said === undefined || said.code === 'unknown' ? CUT_OFF : said;
   }
   const after = await installation.reader.read();
-  return brokenBy(readPlan(context.memory).changes, { before, after, output });
+  return faultIn(readPlan(context.memory).changes, { before, after, output });
 }
 
 const CUT_OFF: Failure = {

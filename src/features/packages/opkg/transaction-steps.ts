@@ -1,13 +1,17 @@
+import { tmpdir } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
+import { DepotError } from '../../../errors.ts';
 import { sizeText } from '../../../format-bytes.ts';
 import type { StepContext } from '../../../jobs/plan.ts';
 import { failureError, type Failure } from '../failure.ts';
-import type { TransactionSteps } from '../package-manager.ts';
+import type { PackageChange, TransactionSteps } from '../package-manager.ts';
 import type { AutoInstalled } from './auto-installed.ts';
 import type { Installation } from './installation.ts';
 
 /** Free space below which opkg could not even write its status file, so that it is not started. */
 const LEAST_FREE_BYTES = 1024 ** 2;
+/** With more free than that nobody looks what a change takes: it reads all lists for that. */
+const SCARCE_BYTES = 512 * 1024 ** 2;
 /** How long a job waits while somebody else runs opkg, and how often it looks. */
 const LOCK_LIMIT_MS = 10 * 60_000;
 const LOCK_PAUSE_MS = 200;
@@ -23,12 +27,13 @@ export function createTransactionSteps(
   const { statusCopy } = installation;
   return {
     needSpace: (purpose) => needSpace(installation, purpose),
-    before: () => [
+    before: (changeIn) => [
       {
         id: 'prepare',
         label: 'prepare',
         act: async (context) => {
           await prepare(installation, context);
+          await needRoom(installation, changeIn(context));
           // Last, so that it has what others did while this job waited.
           await statusCopy.save();
           return undefined;
@@ -72,6 +77,27 @@ async function needSpace({ freeBytes }: Installation, purpose: string): Promise<
         'least',
     });
   }
+}
+
+/** If what is fetched fills the disk itself, opkg does not see that it was full. */
+async function needRoom(
+  installation: Installation,
+  change: PackageChange | undefined,
+): Promise<void> {
+  if (change === undefined || change.verb === 'remove' || change.file !== undefined) return;
+  const { isSameDisk } = await import('./planning/room.ts');
+  const { destination } = installation;
+  const [free, isShared] = [
+    await installation.freeBytes(),
+    await isSameDisk(tmpdir(), destination),
+  ];
+  if (!isShared || free > SCARCE_BYTES) return;
+  const { previewChange } = await import('./planning/preview.ts');
+  const { problems } = await previewChange(installation, change);
+  const shortage = problems.find(({ code }) => code === 'no_space');
+  if (shortage === undefined) return;
+  const { code, message, remedy } = shortage;
+  throw new DepotError('no_space', message, { explanation: { code, remedy } });
 }
 
 function damaged(reason: string): Failure {

@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -67,6 +67,45 @@ describe.skipIf(process.getuid?.() !== 0)('when room is short', () => {
 
     await rm(filler);
     expect((await store.run('install', { package: 'virt' })).state).toBe('done');
+  });
+
+  test('what is fetched to the same disk counts twice, in the plan and in the job', async () => {
+    const { store } = await openSmallStore(6);
+    const refusal = expect.stringMatching(
+      /it needs 6\.\d\d MB, 3\.\d\d MB of it to fetch it to, and 1\.00 MB to spare on the device/,
+    ) as string;
+
+    const answer = await store.daemon.get('admin/store/plan?operation=install&package=large');
+    expect(await answer.json()).toMatchObject({
+      is_possible: false,
+      problems: [{ code: 'no_space', message: refusal }],
+    });
+    const { state, error, error_code } = await store.run('install', { package: 'large' });
+    expect([state, error_code, error]).toEqual(['failed', 'no_space', refusal]);
+    expect([await store.packages(), await store.device.world()]).toEqual(STATE);
+  });
+
+  test('a dependency for which there is no room fails what needs it', async () => {
+    const folder = await mountedFolder(16);
+    const files = { '/opt/bulky': { content: Buffer.alloc(3 * MIB, 'bulk') } };
+    const bulky = { name: 'bulky', version: '1.0-r1', files };
+    const carrier = { name: 'carrier', version: '1.0-r1', depends: ['bulky'] };
+    const store = await openStoreIn(folder, [bulky, carrier]);
+    const narrow = join(store.device.root, 'opt');
+    await mkdir(narrow);
+    await mount(narrow, 1);
+    onTestFinished(async () => {
+      await runCommand(['umount', '-l', narrow]);
+    });
+
+    const { state, error_code, error } = await store.run('install', { package: 'carrier' });
+
+    expect([state, error_code, error]).toEqual([
+      'failed',
+      'no_space',
+      expect.stringContaining('No space left on device'),
+    ]);
+    expect([await store.packages(), await store.device.world()]).toEqual(STATE);
   });
 
   test('a cache that is too small is replaced by the disk until all is installed', async () => {

@@ -1,4 +1,4 @@
-import { readdir, statfs } from 'node:fs/promises';
+import { readdir, stat, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Command } from '../../../../device/command.ts';
 import { sizeText } from '../../../../format-bytes.ts';
@@ -58,19 +58,34 @@ export async function freeBytesAt(folder: string): Promise<number> {
   return bavail * bsize;
 }
 
+/** Whether what lies in both folders, or will, takes the same room. */
+export async function isSameDisk(folder: string, other: string): Promise<boolean> {
+  const device = async (path: string): Promise<number> =>
+    (await stat(path).catch(() => stat(join(path, '..')))).dev;
+  return (await device(folder)) === (await device(other));
+}
+
 /** apk's record grows with what it installs, and is written anew beside itself. */
 const RESERVE_BYTES = 1024 ** 2;
 
+interface Need {
+  /** Of what is installed. */
+  disk: number;
+  /** Of what is fetched to the same disk, and lies there until it is installed. */
+  fetched?: number;
+  free: number;
+  where: string;
+}
+
 /** @throws DepotError no_space with what is needed and what is there */
-export function needBytes(
-  purpose: string,
-  { needed, free, where }: { needed: number; free: number; where: string },
-): void {
+export function needBytes(purpose: string, { disk, fetched = 0, free, where }: Need): void {
+  const needed = disk + fetched;
   if (needed + RESERVE_BYTES <= free) return;
+  const ofIt = fetched === 0 ? '' : `, ${sizeText(fetched)} of it to fetch it to,`;
   throw failureError(purpose, {
     code: 'no_space',
     reason:
-      `it needs ${sizeText(needed)} and ${sizeText(RESERVE_BYTES)} to spare ${where}, ` +
+      `it needs ${sizeText(needed)}${ofIt} and ${sizeText(RESERVE_BYTES)} to spare ${where}, ` +
       `${sizeText(free)} are free`,
   });
 }

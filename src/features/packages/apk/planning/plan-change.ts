@@ -5,7 +5,7 @@ import { failureError } from '../../failure.ts';
 import type { PackageChange } from '../../package-manager.ts';
 import { compareVersions } from '../compare-versions.ts';
 import type { Installation } from '../installation.ts';
-import { downloadsOf, freeBytesAt, needBytes } from './download.ts';
+import { downloadsOf, freeBytesAt, isSameDisk, needBytes } from './download.ts';
 import { planOf } from './job-plan.ts';
 import { checkPlan } from './plan-check.ts';
 import { sizesOf } from './sizes.ts';
@@ -70,12 +70,15 @@ async function chooseCache(
   });
   const [free, ownBytes] = [await freeBytesAt(root), await sizeOf(file?.path)];
   const disk = Math.max(0, sizes.disk + ownBytes);
-  needBytes(purpose, { needed: disk, free, where: 'on the device' });
+  needBytes(purpose, { disk, free, where: 'on the device' });
   if (downloadsOf(found.changes, file?.name).length === 0) return;
   const folder = await cache();
   const inCache = await freeBytesAt(folder);
-  if (sizes.download <= inCache) return;
-  needBytes(purpose, { needed: disk + sizes.download, free, where: 'on the device' });
+  const isFitting = sizes.download <= inCache;
+  if (!isFitting || (await isSameDisk(folder, root))) {
+    needBytes(purpose, { disk, fetched: sizes.download, free, where: 'on the device' });
+  }
+  if (isFitting) return;
   await note(
     `${folder} has room for ${inCache} bytes, and ${sizes.download} are fetched: they go to ` +
       `${locations.ownCache} until they are installed`,

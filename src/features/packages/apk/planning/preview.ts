@@ -7,7 +7,7 @@ import { compareVersions } from '../compare-versions.ts';
 import type { Installation } from '../installation.ts';
 import type { ApkOffer } from '../offers.ts';
 import type { InstalledRecord } from '../records/installed-db.ts';
-import { freeBytesAt } from './download.ts';
+import { freeBytesAt, isSameDisk } from './download.ts';
 import { planProblems } from './plan-problems.ts';
 import { simulate, type PlannedChange } from './simulation.ts';
 import { spaceProblem } from './space-problem.ts';
@@ -46,10 +46,11 @@ export async function previewChange(
   const known = { change, database, records, offers };
   const changes = found.isSolved ? found.changes.map((planned) => describe(planned, known)) : [];
   const behind = refused.length > 0 ? [] : behindProblems(changes, known);
-  const freeCacheBytes = await freeBytesAt(await installation.cache());
+  const cache = await installation.cache();
   const shortage = spaceProblem(`${change.verb} ${change.names.join(', ')}`, changes, {
     freeBytes,
-    freeCacheBytes,
+    freeCacheBytes: await freeBytesAt(cache),
+    isShared: await isSameDisk(cache, root),
   });
   return {
     changes,

@@ -7,20 +7,23 @@ import { needBytes } from './download.ts';
 export interface Room {
   freeBytes: number;
   freeCacheBytes: number;
+  /** Whether both are on the same disk. */
+  isShared: boolean;
 }
 
 /** As a job asks before it begins. */
 export function spaceProblem(
   purpose: string,
   changes: Preview['changes'],
-  { freeBytes, freeCacheBytes }: Room,
+  { freeBytes, freeCacheBytes, isShared }: Room,
 ): Problem | undefined {
   const sum = (amounts: readonly number[]): number => amounts.reduce((all, one) => all + one, 0);
   const disk = Math.max(0, sum(changes.map(({ diskBytes }) => diskBytes)));
   const download = sum(changes.map(({ downloadBytes = 0 }) => downloadBytes));
-  const needed = disk + (download > freeCacheBytes ? download : 0);
+  const fetched = isShared || download > freeCacheBytes ? download : 0;
   try {
-    needBytes(purpose, { needed, free: freeBytes, where: 'on the device' });
+    needBytes(purpose, { disk, free: freeBytes, where: 'on the device' });
+    needBytes(purpose, { disk, fetched, free: freeBytes, where: 'on the device' });
     return undefined;
   } catch (error) {
     if (!(error instanceof DepotError)) throw error;

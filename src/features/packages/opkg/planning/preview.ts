@@ -9,6 +9,7 @@ import type { Search } from './candidate.ts';
 import { createCatalogue, isThere, type Candidate, type Catalogue } from './catalogue.ts';
 import { missingProblems } from './explanation.ts';
 import { readInstalledBytes, readLists, type PackageRecord } from './records.ts';
+import { findShortage } from './room.ts';
 import { simulate, type SimulatedCommand, type Simulation } from './simulation.ts';
 import { createSpace } from './space.ts';
 import { readStatusRecords } from './status-records.ts';
@@ -40,9 +41,12 @@ export async function previewChange(
   if (simulation === undefined) return { changes: [], problems: [tooDeep(verb)], freeBytes };
   const changes = changesBetween(before, { simulation, names });
   const behind = verb === 'upgrade' ? behindProblems(search, simulation, { lists, names }) : [];
+  const { infoDir, destination } = installation;
+  const sized = await withSizes(changes, { before, lists, infoDir });
+  const shortage = await findShortage({ verb, names }, sized, { destination, freeBytes });
   return {
-    changes: await withSizes(changes, { before, lists, infoDir: installation.infoDir }),
-    problems: [...simulation.problems, ...behind],
+    changes: sized,
+    problems: [...simulation.problems, ...behind, ...(shortage === undefined ? [] : [shortage])],
     freeBytes,
   };
 }

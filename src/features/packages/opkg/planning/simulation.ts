@@ -1,3 +1,4 @@
+import { sizeText } from '../../../../format-bytes.ts';
 import { createProblem, type Problem } from '../../problem.ts';
 import { compareVersions } from '../compare-versions.ts';
 import { bestByName, findMissing, type Search } from './candidate.ts';
@@ -262,7 +263,8 @@ function noSpace(
 ): Problem {
   return createProblem(
     'no_space',
-    `cannot ${purpose}: ${record.name} needs ${neededBytes} bytes, ${freeBytes} are free for it`,
+    `cannot ${purpose}: ${record.name} needs ${sizeText(neededBytes)}, ${sizeText(freeBytes)} ` +
+      'are free for it',
     record.name,
   );
 }
