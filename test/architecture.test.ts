@@ -17,29 +17,23 @@ import {
  * The dependency rule: whose values a room may import beside its own. A feature is a room of its
  * own, `features/NAME`.
  */
+const SINGLE_FILES = ['errors', 'log', 'format-bytes', 'nearest'];
 const FOUNDATION = [
-  'errors',
-  'log',
-  'format-bytes',
-  'config',
-  'device',
-  'jobs',
-  'http',
-  'runtime',
-  'panel',
-  'features',
+  ...SINGLE_FILES,
+  ...['config', 'device', 'jobs', 'http', 'runtime', 'panel', 'features'],
 ];
 const MAY_IMPORT: Record<string, readonly string[]> = {
   errors: [],
   log: [],
   'format-bytes': [],
+  nearest: [],
   config: ['errors'],
   runtime: [],
   device: ['errors', 'log', 'config'],
   jobs: ['errors', 'log', 'device'],
   http: ['errors', 'log', 'config'],
   panel: [],
-  cli: ['errors', 'config', 'device/private-folder'],
+  cli: ['errors', 'nearest', 'config', 'device/private-folder'],
   // The seam, `features/feature.ts`: types.
   features: ['config', 'device', 'http', 'jobs', 'log'],
   // The list alone knows the features by name.
@@ -246,7 +240,8 @@ function roomOf(path: string): string {
   }
   if (rest.length > 0) return first;
   if (first === 'features.ts') return 'list';
-  return ['errors.ts', 'log.ts', 'format-bytes.ts'].includes(first) ? first.slice(0, -3) : 'root';
+  const name = first.replace(/\.ts$/, '');
+  return SINGLE_FILES.includes(name) ? name : 'root';
 }
 
 function roomsOf(paths: readonly string[]): string[] {

@@ -4,7 +4,7 @@ import { parseTarget, usualUrl, type Target } from './target.ts';
 import { COMMAND_NAMES, commandText, isCommand, type CommandName } from './usage/commands.ts';
 import { SHELLS } from './usage/completion.ts';
 import { usageOf } from './usage/help.ts';
-import { nearest } from './usage/nearest.ts';
+import { nearest } from '../nearest.ts';
 import { COMMON_OPTIONS, OWN_OPTIONS, ownOption, type OptionText } from './usage/options.ts';
 
 export interface Invocation {

@@ -1,6 +1,6 @@
 import { listIn, textIn } from './answer.ts';
 import type { Client } from './client.ts';
-import { nearest } from './usage/nearest.ts';
+import { nearest } from '../nearest.ts';
 
 /** Of the names that begin like it, the one that was probably meant; undefined if none is near. */
 export async function suggestName(client: Client, name: string): Promise<string | undefined> {

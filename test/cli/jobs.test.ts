@@ -22,7 +22,9 @@ test('a job that failed ends with 1, and so does the whole when others were done
   expect(failed.code).toBe(1);
   expect(failed.stdout).toContain('badpost: cannot do it');
   expect(failed.stdout).toContain('Configuring tiny-01.');
-  expect(failed.stderr).toContain('badpost: failed after');
+  expect(failed.stderr).toMatch(
+    /^depotctl: cannot install badpost: .* \(opkg install badpost: failed after \d+ s\)\ndepotctl: {3}→ /m,
+  );
   expect(failed.stderr).toContain('tiny-01: done after');
 });
 

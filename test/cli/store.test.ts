@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 
 import { describe, expect, test } from 'vitest';
 
+import { simplePackage } from '../device/packages/package-parts.ts';
 import { DEPOTCTL, startClientTest, type ClientTest } from './start-depotctl.ts';
 
 interface Item {
@@ -27,6 +28,25 @@ test('search for what nobody offers says so, and gives scripts an empty list', a
 
   expect(await depotctl('search', 'zzzzzz')).toMatchObject({ code: 0, stdout: '' });
   expect(await depotctl('search', 'zzzzzz', '--json')).toMatchObject({ code: 0, stdout: '[]\n' });
+});
+
+test('search with a letter wrong shows what was probably meant', async () => {
+  const { depotctl } = await startClientTest();
+
+  const { code, stdout, stderr } = await depotctl('search', 'nots');
+
+  expect(code).toBe(0);
+  expect(stderr).toContain('this is what "notes" finds:');
+  expect(stdout).toMatch(/^notes /m);
+});
+
+test('info says of what is not there what it takes with all that it needs', async () => {
+  const { depotctl } = await startClientTest();
+
+  const { stdout } = await depotctl('info', 'demo');
+
+  expect(stdout).toMatch(/^to fetch +.* K?B, with all that it needs$/m);
+  expect(stdout).toMatch(/^on the disk +.* K?B; .* are free$/m);
 });
 
 test('list --all has the packages, too, and --upgradable what has a newer version', async () => {
@@ -77,6 +97,41 @@ test('a plan that is not possible ends with 1 and says why; a name that is near 
 
   expect(code).toBe(1);
   expect(stderr).toContain('→ did you mean notes?');
+});
+
+test('an install of a name that is near to one says which, after the cause', async () => {
+  const { depotctl } = await startClientTest();
+
+  const { code, stderr } = await depotctl('install', 'nots');
+
+  expect(code).toBe(1);
+  expect(stderr).toMatch(
+    /^depotctl: cannot install nots: no feed offers nots .*\ndepotctl: {3}→ did you mean notes\?\n$/,
+  );
+});
+
+test('where nothing fits, the largest that could go are named', async () => {
+  const huge = simplePackage('huge', { installedSizeBytes: 10 ** 15 });
+  const bulky = simplePackage('bulky', { files: { '/usr/share/bulky': 'x'.repeat(99_000) } });
+  const { depotctl } = await startClientTest({ packages: [huge, bulky] });
+  await depotctl('install', 'bulky');
+
+  const plan = await depotctl('plan', 'install', 'huge');
+  const job = await depotctl('install', 'huge');
+
+  expect([plan.code, job.code]).toEqual([1, 1]);
+  for (const { stderr } of [plan, job]) {
+    expect(stderr).toMatch(/→ depotctl remove bulky would free 97 KB/);
+  }
+});
+
+test('a plan for a name that is known, and not there, does not ask whether it was meant', async () => {
+  const { depotctl } = await startClientTest();
+
+  const { stderr } = await depotctl('plan', 'remove', 'notes');
+
+  expect(stderr).toContain('notes: it is not installed');
+  expect(stderr).not.toContain('did you mean');
 });
 
 test('upgrade without a name upgrades what its owner installed', async () => {

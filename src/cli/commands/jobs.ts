@@ -4,7 +4,7 @@ import type { CommandContext } from '../command-context.ts';
 import { changeFeed, listFeeds } from './feeds.ts';
 import { followTask } from '../follow.ts';
 import { confirm, isPlanned, showPlan } from './plan.ts';
-import { suggestName } from '../suggest-name.ts';
+import { sayRemedy } from '../say-remedy.ts';
 import { formatSpan } from '../terminal/table.ts';
 import { findTask, readTask, shortId, type Task } from '../task.ts';
 import { findUpload } from '../upload-records.ts';
@@ -58,8 +58,8 @@ async function submitEach(context: CommandContext, names: readonly string[]): Pr
       context.output.say(
         names.length > 1 ? `${command} ${name}: ${reasonOf(error)}` : reasonOf(error),
       );
-      const remedy = error instanceof DepotError ? error.explanation?.remedy : undefined;
-      if (remedy !== undefined) context.output.say(`  → ${remedy}`);
+      const { code = '', remedy = '' } = (error instanceof DepotError && error.explanation) || {};
+      await sayRemedy(context, { code, subject: name, remedy });
       failures += 1;
     }
   }
@@ -158,23 +158,22 @@ async function followToEnd(
   return task.exitCode === 0;
 }
 
-/** How it ended; if it failed, what can be done. */
+/** How it ended; if it failed, why, and then what can be done. */
 async function sayEnd(
   { client, output }: Pick<CommandContext, 'client' | 'output'>,
   task: Task,
 ): Promise<void> {
   output.say(verdictOf(task));
-  const { state, errorCode, remedy, subject } = task;
-  const meant = errorCode === 'not_found' ? await suggestName(client, subject) : undefined;
-  if (meant !== undefined && meant !== subject) output.say(`  → did you mean ${meant}?`);
-  else if (state !== 'stopped' && remedy !== '') output.say(`  → ${remedy}`);
+  if (task.state === 'stopped') return;
+  const problem = { code: task.errorCode, subject: task.subject, remedy: task.remedy };
+  await sayRemedy({ client, output }, problem);
 }
 
 function verdictOf({ command, state, startedAt, stoppedAt, error }: Task): string {
   const duration = stoppedAt === undefined ? '' : ` after ${formatSpan(stoppedAt - startedAt)}`;
   return error === ''
     ? `${command}: ${state}${duration}`
-    : `${command}: ${state}${duration}: ${error}`;
+    : `${error} (${command}: ${state}${duration})`;
 }
 
 /** Ctrl-C leaves the tasks alone: they are the daemon's. */

@@ -4,7 +4,7 @@ import type { CommandContext } from '../command-context.ts';
 import { ask } from '../terminal/ask.ts';
 import { bytesText } from '../terminal/bytes.ts';
 import { formatTable, type TableLook } from '../terminal/table.ts';
-import { suggestName } from '../suggest-name.ts';
+import { sayRemedy } from '../say-remedy.ts';
 
 /** Operations that change packages by their names: those that the daemon can plan. */
 const PLANNED = ['install', 'remove', 'upgrade'] as const;
@@ -66,12 +66,14 @@ async function print({ client, output }: CommandContext, plan: unknown): Promise
   await output.print(formatPlan(plan, output.look));
   for (const problem of listIn(plan, 'problems')) {
     output.say(textIn(problem, 'message'));
-    const meant =
-      textIn(problem, 'code') === 'not_found'
-        ? await suggestName(client, textIn(problem, 'package'))
-        : undefined;
-    const remedy = meant === undefined ? textIn(problem, 'remedy') : `did you mean ${meant}?`;
-    if (remedy !== '') output.say(`  → ${remedy}`);
+    await sayRemedy(
+      { client, output },
+      {
+        code: textIn(problem, 'code'),
+        subject: textIn(problem, 'package'),
+        remedy: textIn(problem, 'remedy'),
+      },
+    );
   }
 }
 

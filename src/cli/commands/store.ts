@@ -2,6 +2,7 @@ import { flagIn, listIn, memberIn, numberIn, textIn, textsIn } from '../answer.t
 import type { Client } from '../client.ts';
 import type { Parameters } from '../http-call.ts';
 import type { CommandContext } from '../command-context.ts';
+import { fetchPlan } from './plan.ts';
 import { bytesText } from '../terminal/bytes.ts';
 import { formatFields, formatTable, formatTime } from '../terminal/table.ts';
 import { shortId } from '../task.ts';
@@ -22,21 +23,28 @@ export async function search({ client, output, invocation }: CommandContext): Pr
     await output.print(`${JSON.stringify(await allItems(client, parameters))}\n`);
     return 0;
   }
-  const answer = await client.get('admin/store/available', {
-    ...parameters,
-    per_page: String(SHOWN_ITEMS),
-  });
-  const items = listIn(answer, 'items');
-  const total = numberIn(answer, 'total') ?? items.length;
+  const answer = await firstItems(client, parameters);
+  const suggestion = textIn(answer, 'suggestion');
+  const shown =
+    suggestion === '' ? answer : await firstItems(client, { ...parameters, q: suggestion });
+  const items = listIn(shown, 'items');
+  const total = numberIn(shown, 'total') ?? items.length;
   if (items.length === 0) {
     output.say(
       `nothing is called or described so; to fetch newer lists: ${invocation.self} update`,
     );
     return 0;
   }
+  if (suggestion !== '') {
+    output.say(`nothing is called or described so; this is what "${suggestion}" finds:`);
+  }
   await output.print(itemTable(items, output));
   if (total > items.length) output.say(`${total - items.length} more; another word finds fewer`);
   return 0;
+}
+
+function firstItems(client: Client, parameters: Parameters): Promise<unknown> {
+  return client.get('admin/store/available', { ...parameters, per_page: String(SHOWN_ITEMS) });
 }
 
 /** What is installed beside the apps, or can be upgraded. */
@@ -86,7 +94,9 @@ function stateOf(item: unknown): string {
   return textIn(item, 'installed_version') === '' ? '' : 'installed';
 }
 
+/** Of an app only its own small package is known here: `info` and `plan` tell what it takes. */
 function sizeOf(item: unknown): string {
+  if (textIn(item, 'kind') === 'app') return '';
   const bytes = numberIn(item, 'installed_bytes') ?? numberIn(item, 'download_bytes');
   return bytes === undefined ? '' : bytesText(bytes);
 }
@@ -95,12 +105,30 @@ function sizeOf(item: unknown): string {
 export async function showDetails({ client, output, invocation }: CommandContext): Promise<number> {
   const [name = ''] = invocation.names;
   const details = await client.get('admin/store/details', { package: name });
-  await output.print(
-    invocation.isJson
-      ? `${JSON.stringify(details)}\n`
-      : formatFields(detailFields(details), output.look),
-  );
+  if (invocation.isJson) {
+    await output.print(`${JSON.stringify(details)}\n`);
+    return 0;
+  }
+  const isNew = textIn(details, 'installed_version') === '';
+  const plan = isNew
+    ? await fetchPlan(client, 'install', [name]).catch(() => undefined)
+    : undefined;
+  const fields = detailFields(details).map(([label, text]): [string, string] => [
+    label,
+    sizesOf(label, plan) ?? text,
+  ]);
+  await output.print(formatFields(fields, output.look));
+  for (const problem of listIn(plan, 'problems')) output.say(textIn(problem, 'message'));
   return 0;
+}
+
+/** What an installation takes, with all that has to come along. */
+function sizesOf(label: string, plan: unknown): string | undefined {
+  const bytes = (name: string): string => bytesText(numberIn(plan, name) ?? 0);
+  if (listIn(plan, 'installs').length === 0) return undefined;
+  if (label === 'to fetch') return `${bytes('download_bytes')}, with all that it needs`;
+  if (label === 'on the disk') return `${bytes('disk_bytes')}; ${bytes('free_bytes')} are free`;
+  return undefined;
 }
 
 function detailFields(details: unknown): [string, string][] {

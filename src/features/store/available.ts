@@ -1,5 +1,6 @@
 import { itemOf, type Item } from './item.ts';
 import type { PackageIndex } from './package-index.ts';
+import { respell } from './respell.ts';
 import { parseWords, rankRows, WORST_RANK } from './search.ts';
 import { indexOf, type View } from './view.ts';
 
@@ -18,6 +19,8 @@ export interface Query {
 
 export interface Page {
   total: number;
+  /** Of a search that finds nothing: the same words, spelled so that they find something. */
+  suggestion?: string;
   page: number;
   per_page: number;
   items: Item[];
@@ -32,24 +35,41 @@ export function createPages(): (
   query: Query,
   paging: { page: number; perPage: number },
 ) => Page {
-  const kept = new WeakMap<View, Map<string, Uint32Array>>();
+  const kept = new WeakMap<View, Map<string, Found>>();
   return (view, query, { page, perPage }) => {
-    const known = kept.get(view) ?? new Map<string, Uint32Array>();
+    const known = kept.get(view) ?? new Map<string, Found>();
     kept.set(view, known);
     const key = JSON.stringify(Object.entries(query).sort());
-    const ids = known.get(key) ?? findIds(view, query);
+    const found = known.get(key) ?? find(view, query);
     known.delete(key);
-    known.set(key, ids);
+    known.set(key, found);
     const [oldest] = known.keys();
     if (known.size > KEPT_RESULTS && oldest !== undefined) known.delete(oldest);
     const from = (page - 1) * perPage;
+    const { ids, suggestion } = found;
     return {
       total: ids.length,
+      ...(suggestion !== undefined && { suggestion }),
       page,
       per_page: perPage,
       items: Array.from(ids.subarray(from, from + perPage), (id) => itemOf(view, id)),
     };
   };
+}
+
+interface Found {
+  ids: Uint32Array;
+  suggestion?: string;
+}
+
+function find(view: View, query: Query): Found {
+  const ids = findIds(view, query);
+  if (ids.length > 0 || query.q.trim() === '') return { ids };
+  const suggestion = respell(view, query.q);
+  if (suggestion === undefined || findIds(view, { ...query, q: suggestion }).length === 0) {
+    return { ids };
+  }
+  return { ids, suggestion };
 }
 
 function findIds(view: View, query: Query): Uint32Array {

@@ -48,6 +48,9 @@ const item = v.pipe(v.object(itemKeys), v.title('Item'));
 const page = v.pipe(
   v.object({
     total: v.pipe(integer, v.description('items on all pages together')),
+    suggestion: v.optional(
+      described('of a search that finds nothing: its words, spelled so that they find something'),
+    ),
     page: integer,
     per_page: integer,
     items: v.array(item),

@@ -72,6 +72,17 @@ describe.each(MANAGERS)('%s finds', (manager) => {
     expect(await namesOf({ q })).toEqual(names);
   });
 
+  test.each<[what: string, q: string, suggestion: string | undefined]>([
+    ['a letter left out', 'fiter', 'filter'],
+    ['two letters swapped, in a title of two words', 'smrat house', 'smart house'],
+    ['a name in one word', 'photobax', 'photobox'],
+    ['what finds something is left alone', 'filter', undefined],
+    ['no word is near', 'zzzzzz', undefined],
+    ['all words together find nothing', 'fiter lamps', undefined],
+  ])('a search that finds nothing has a suggestion: %s', async (_what, q, suggestion) => {
+    expect((await pageOf({ q, kind: 'all' })).suggestion).toBe(suggestion);
+  });
+
   test('an app is one item under its own name, of the version that is offered', async () => {
     const { items } = await pageOf({ q: 'cleaner' });
 

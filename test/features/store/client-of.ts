@@ -5,6 +5,7 @@ import type { EitherStore } from './open-stores.ts';
 
 interface Page {
   total: number;
+  suggestion?: string;
   page: number;
   per_page: number;
   items: Item[];

@@ -9,9 +9,11 @@ function mostMistakes(word: string): number {
  */
 export function nearest(word: string, known: readonly string[]): string | undefined {
   let best: { word: string; distance: number } | undefined;
+  const most = mostMistakes(word);
   for (const candidate of known) {
+    if (Math.abs(candidate.length - word.length) > most) continue;
     const distance = editDistance(word.toLowerCase(), candidate.toLowerCase());
-    if (distance > mostMistakes(word)) continue;
+    if (distance > most) continue;
     if (best === undefined || distance < best.distance) best = { word: candidate, distance };
   }
   return best?.word;

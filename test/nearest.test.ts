@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { nearest } from '../../../src/cli/usage/nearest.ts';
+import { nearest } from '../src/nearest.ts';
 
 const KNOWN = ['install', 'list', 'log', 'login', 'adguardhome'];
 

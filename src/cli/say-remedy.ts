@@ -1,0 +1,56 @@
+import { flagIn, listIn, numberIn, textIn } from './answer.ts';
+import type { Client } from './client.ts';
+import type { CommandContext } from './command-context.ts';
+import { suggestName } from './suggest-name.ts';
+import { bytesText } from './terminal/bytes.ts';
+
+/** Why something is not possible, or failed. */
+interface Problem {
+  code: string;
+  /** What it is about, such as a package. */
+  subject: string;
+  remedy: string;
+}
+
+/** What can be done: the name that was probably meant, or what takes the most room. */
+export async function sayRemedy(
+  { client, output }: Pick<CommandContext, 'client' | 'output'>,
+  { code, subject, remedy }: Problem,
+): Promise<void> {
+  const meant = code === 'not_found' ? await suggestName(client, subject) : undefined;
+  if (meant !== undefined && meant !== subject) {
+    output.say(`  → did you mean ${meant}?`);
+    return;
+  }
+  if (remedy !== '') output.say(`  → ${remedy}`);
+  if (code !== 'no_space') return;
+  for (const { name, bytes } of await findRemovable(client)) {
+    output.say(`  → depotctl remove ${name} would free ${bytesText(bytes)}`);
+  }
+}
+
+/** Of so many installed apps and packages the removal is planned, and so many are named. */
+const PLANNED = 12;
+const NAMED = 3;
+
+/** What its owner installed and could remove, what frees the most first. */
+async function findRemovable(client: Client): Promise<{ name: string; bytes: number }[]> {
+  const installed = { state: 'installed', sort: 'size', per_page: '200' };
+  const lists = await Promise.all(
+    ['app', 'package'].map((kind) =>
+      client.get('admin/store/available', { ...installed, kind }).catch(() => undefined),
+    ),
+  );
+  const names = lists
+    .flatMap((list) => listIn(list, 'items').filter((item) => !flagIn(item, 'is_auto')))
+    .map((item) => textIn(item, 'name'));
+  const found: { name: string; bytes: number }[] = [];
+  for (const name of [...new Set(names)].slice(0, PLANNED)) {
+    const plan = await client
+      .get('admin/store/plan', { operation: 'remove', package: name })
+      .catch(() => undefined);
+    const bytes = -(numberIn(plan, 'disk_bytes') ?? 0);
+    if (flagIn(plan, 'is_possible') && bytes > 0) found.push({ name, bytes });
+  }
+  return found.sort((a, b) => b.bytes - a.bytes).slice(0, NAMED);
+}
