@@ -1,9 +1,8 @@
 import { stat, statfs, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { run } from '../../device/exec.ts';
-import { DepotError } from '../../errors.ts';
-import type { Feed, FeedFile } from '../packages/feed-settings.ts';
-import { REMEDIES } from '../packages/problem.ts';
+import { downloadFault } from '../packages/failure.ts';
+import { unusableFeed, type Feed, type FeedFile } from '../packages/feed-settings.ts';
 
 export interface FetchOptions {
   /** Where the files go. */
@@ -37,13 +36,10 @@ export async function fetchFiles(
     const fault = await fetchFile(file, options);
     options.signal.throwIfAborted();
     if (fault === undefined || file.isOptional === true) continue;
-    const code = (await isFull(options.folder)) ? 'no_space' : 'download_failed';
-    throw new DepotError(
-      code === 'no_space' ? code : 'command_failed',
-      `cannot use the feed ${feed.name} (${file.url}): ` +
-        (code === 'no_space' ? `${options.folder} has no room for it` : fault),
-      { explanation: { code, remedy: REMEDIES[code] } },
-    );
+    const asked = { name: feed.name, url: file.url };
+    throw (await isFull(options.folder))
+      ? unusableFeed(asked, 'no_space', `${options.folder} has no room for it`)
+      : unusableFeed(asked, 'download_failed', fault);
   }
 }
 
@@ -82,20 +78,11 @@ async function fetchFile(
     if ((await sizeOf(target)) > mostBytes) return `it is larger than ${mostBytes} bytes`;
     if (cutShortBy !== undefined) return `it did not come within ${LIMIT_MS / 1000} s`;
     if (exitCode === undefined) return `wget cannot be started: ${stderr.slice(0, 200)}`;
-    return exitCode === 0 ? undefined : (EXIT_CODES[exitCode] ?? `wget ended with ${exitCode}`);
+    return exitCode === 0 ? undefined : downloadFault(String(exitCode));
   } finally {
     clearInterval(timer);
   }
 }
-
-/** As wget(1) has them; uclient-fetch uses the same. */
-const EXIT_CODES: Readonly<Record<number, string>> = {
-  3: 'it could not be written',
-  4: 'the server cannot be reached, or breaks off',
-  5: 'the certificate of the server is not trusted',
-  6: 'the server wants a log-in',
-  8: 'the server does not have it, or answers with an error',
-};
 
 async function sizeOf(file: string): Promise<number> {
   return stat(file).then(

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { HOST_PATTERN, PORT_PATTERN } from '../../http/host-patterns.ts';
-import { flag, mostCharacters } from '../../http/parameter-schemas.ts';
+import { mostCharacters } from '../../http/parameter-schemas.ts';
 
 /**
  * With opkg the name of a file, too: the feed's list, beside which `NAME.sig` has its signature.
@@ -48,5 +48,3 @@ export const keyText = v.pipe(
   mostCharacters(1024),
   v.regex(/^[\n\r\x20-\x7e]+$/, 'the text of a public key is expected'),
 );
-
-export const enabledFlag = flag;

@@ -1,6 +1,6 @@
 import type { Job } from '../../jobs/job.ts';
 import { isEnded } from '../../jobs/states.ts';
-import type { GarbageLine, TrustedKey } from '../packages/feed-settings.ts';
+import type { FeedState, GarbageLine, TrustedKey } from '../packages/feed-settings.ts';
 import type { PackageManager } from '../packages/package-manager.ts';
 
 /** One feed as the interface shows it. */
@@ -39,7 +39,7 @@ export function createFeedReader(
       const failed = lastUpdate(queue.all());
       const items = feeds.map(async (feed): Promise<FeedItem> => {
         const { name, url, kind, isEnabled } = feed;
-        const { updatedAt, keyId } = await settings.stateOf(feed).catch(() => ({}) as never);
+        const { updatedAt, keyId } = await settings.stateOf(feed).catch((): FeedState => ({}));
         const error = isEnabled ? errorOf(failed, { name, url, updatedAt }) : undefined;
         return {
           name,

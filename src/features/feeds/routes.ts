@@ -1,11 +1,11 @@
 import * as v from 'valibot';
-import { isOn } from '../../http/parameter-schemas.ts';
+import { flag, isOn } from '../../http/parameter-schemas.ts';
 import { json } from '../../http/respond.ts';
 import { get, postTask, type Route } from '../../http/route.ts';
 import { submissionResult } from '../../http/task-result.ts';
 import type { FeatureContext } from '../feature.ts';
 import type { FeedSettings } from '../packages/feed-settings.ts';
-import { enabledFlag, feedName, feedUrl, keyText, knownName } from './parameters.ts';
+import { feedName, feedUrl, keyText, knownName } from './parameters.ts';
 import { assertNew, findFeed } from './plan.ts';
 import type { FeedAnswer } from './read-feeds.ts';
 
@@ -49,7 +49,7 @@ export function feedRoutes({ feeds, read, submit }: FeedRouteTools): Route[] {
     postTask({
       path: 'admin/store/set_feed',
       summary: 'Switch a feed on, after its list was fetched and checked, or off',
-      params: { name: knownName, enabled: enabledFlag },
+      params: { name: knownName, enabled: flag },
       handle: async ({ params: { name, enabled } }) => {
         findFeed((await feeds.read()).feeds, name, false);
         return begin('set_feed', name, { enabled: isOn(enabled) ? '1' : '0' });

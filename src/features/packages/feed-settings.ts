@@ -1,3 +1,6 @@
+import { DepotError } from '../../errors.ts';
+import { REMEDIES, type ProblemCode } from './problem.ts';
+
 /**
  * The feeds as the package manager's own files have them, and changing those files. What a change
  * fetched lies in a folder of its own until it is checked.
@@ -89,3 +92,12 @@ export interface TrustedKey {
 
 /** Of a list as it is sent. */
 export const MOST_LIST_BYTES = 64 * 1024 ** 2;
+
+/** The url is what was asked for: the feed's own address, or that of one of its files. */
+export function unusableFeed({ name, url }: Feed, code: ProblemCode, reason: string): DepotError {
+  return new DepotError(
+    code === 'no_space' ? 'no_space' : 'command_failed',
+    `cannot use the feed ${name} (${url}): ${reason}`,
+    { explanation: { code, remedy: REMEDIES[code] } },
+  );
+}

@@ -9,12 +9,12 @@ import { openTrustedFolder } from '../../../device/private-folder.ts';
 import { DepotError } from '../../../errors.ts';
 import {
   MOST_LIST_BYTES,
+  unusableFeed,
   type Feed,
   type FeedChange,
   type FeedSettings,
   type TrustedKey,
 } from '../feed-settings.ts';
-import { REMEDIES, type ProblemCode } from '../problem.ts';
 import { readEntries, nameIn, nameLine, type FeedEntry } from './feeds.ts';
 import { HEAD_BYTES, idOfKey, parsePem, signerOf } from './index-key.ts';
 import type { ApkCommands } from './commands.ts';
@@ -145,14 +145,8 @@ async function checkIndex(
   const signer = signerOf(await headOf(index));
   const by = signer === undefined ? 'it is not signed' : `it is signed by the key ${signer}`;
   throw reason?.includes('signature') === true
-    ? failure(feed, 'signature', `${by}, which is not trusted (${reason})`)
-    : failure(feed, 'damaged_package', reason ?? 'apk cannot read what it sent');
-}
-
-function failure({ name, url }: Feed, code: ProblemCode, reason: string): DepotError {
-  return new DepotError('command_failed', `cannot use the feed ${name} (${url}): ${reason}`, {
-    explanation: { code, remedy: REMEDIES[code] },
-  });
+    ? unusableFeed(feed, 'signature', `${by}, which is not trusted (${reason})`)
+    : unusableFeed(feed, 'damaged_package', reason ?? 'apk cannot read what it sent');
 }
 
 async function readKeys(folder: string): Promise<TrustedKey[]> {

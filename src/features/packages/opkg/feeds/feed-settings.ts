@@ -9,12 +9,12 @@ import { openTrustedFolder } from '../../../../device/private-folder.ts';
 import { DepotError, reasonOf } from '../../../../errors.ts';
 import {
   MOST_LIST_BYTES,
+  unusableFeed,
   type ConfiguredFeed,
   type Feed,
   type FeedSettings,
   type GarbageLine,
 } from '../../feed-settings.ts';
-import { REMEDIES, type ProblemCode } from '../../problem.ts';
 import { configFiles, type OpkgConfig } from '../config.ts';
 import { editFeedLines, parseFeedLine } from './feed-lines.ts';
 import { faultInList } from '../lists-backup.ts';
@@ -57,7 +57,7 @@ export function createFeedSettings(
       {
         url: `${url}/Packages.sig`,
         name: SIGNATURE,
-        mostBytes: 64 * 1024,
+        mostBytes: MOST_KEY_BYTES,
         isOptional: !(await readConfig()).checksSignatures,
       },
     ],
@@ -65,7 +65,7 @@ export function createFeedSettings(
       const list = join(folder, LIST);
       const isWhole = !(await isGzip(feed.name)) || (await isPacked(list));
       const fault = isWhole ? await faultInList(list) : 'what it sent is not a package list';
-      if (fault !== undefined) throw failure(feed, 'damaged_package', fault);
+      if (fault !== undefined) throw unusableFeed(feed, 'damaged_package', fault);
       if (!(await readConfig()).checksSignatures) return;
       const own = key === undefined ? [] : [readKey(key)];
       await checkSignature(feed, folder, [...own, ...(await keys()).map(({ key: each }) => each)]);
@@ -205,10 +205,14 @@ async function checkSignature(
   const signature = parseUsignSignature(
     await readFile(join(folder, SIGNATURE), 'latin1').catch(() => ''),
   );
-  if (signature === undefined) throw failure(feed, 'signature', 'its signature is none');
+  if (signature === undefined) throw unusableFeed(feed, 'signature', 'its signature is none');
   const key = keys.find(({ id }) => id === signature.id);
   if (key === undefined) {
-    throw failure(feed, 'signature', `it is signed by the key ${signature.id}, which is not there`);
+    throw unusableFeed(
+      feed,
+      'signature',
+      `it is signed by the key ${signature.id}, which is not there`,
+    );
   }
   const list = join(folder, LIST);
   const sent = await readFile(list);
@@ -216,16 +220,10 @@ async function checkSignature(
     ? promisify(gunzip)(sent, { maxOutputLength: MOST_UNPACKED_BYTES })
     : Promise.resolve(sent);
   const message: Buffer = await unpacked.catch((error: unknown) => {
-    throw failure(feed, 'damaged_package', `its list is damaged (${reasonOf(error)})`);
+    throw unusableFeed(feed, 'damaged_package', `its list is damaged (${reasonOf(error)})`);
   });
   if (isSignedBy(message, signature, key)) return;
-  throw failure(feed, 'signature', `its signature by the key ${key.id} does not fit its list`);
-}
-
-function failure({ name, url }: Feed, code: ProblemCode, reason: string): DepotError {
-  return new DepotError('command_failed', `cannot use the feed ${name} (${url}): ${reason}`, {
-    explanation: { code, remedy: REMEDIES[code] },
-  });
+  throw unusableFeed(feed, 'signature', `its signature by the key ${key.id} does not fit its list`);
 }
 
 /** RFC 1952: a gzip member starts with 1f 8b. */
