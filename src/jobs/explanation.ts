@@ -14,27 +14,24 @@ export const EXPLANATIONS = {
   noSpace: { code: 'no_space', remedy: 'Free space on the device, then try again.' },
 } as const satisfies Record<string, Explanation>;
 
+const NOT_ALLOWED: Explanation = {
+  code: 'not_allowed',
+  remedy: 'Change what the message names, then start the task again.',
+};
+const DOWNLOAD_FAILED: Explanation = {
+  code: 'download_failed',
+  remedy: 'Check the internet connection, then try again.',
+};
+
 /** For an error that brings no explanation of its own. */
 const BY_CODE: Partial<Record<ErrorCode, Explanation>> = {
   no_space: EXPLANATIONS.noSpace,
   not_found: { code: 'not_found', remedy: 'Check that what the task is about is still there.' },
-  bad_request: {
-    code: 'not_allowed',
-    remedy: 'Change what the message names, then start the task again.',
-  },
-  conflict: {
-    code: 'not_allowed',
-    remedy: 'Change what the message names, then start the task again.',
-  },
+  bad_request: NOT_ALLOWED,
+  conflict: NOT_ALLOWED,
   forbidden: { code: 'not_allowed', remedy: 'Ask somebody who may do it.' },
-  upstream_unreachable: {
-    code: 'download_failed',
-    remedy: 'Check the internet connection, then try again.',
-  },
-  upstream_timeout: {
-    code: 'download_failed',
-    remedy: 'Check the internet connection, then try again.',
-  },
+  upstream_unreachable: DOWNLOAD_FAILED,
+  upstream_timeout: DOWNLOAD_FAILED,
 };
 
 /** What a job's record keeps of an error. */

@@ -1,3 +1,5 @@
+import { EXPLANATIONS } from '../../jobs/explanation.ts';
+
 /** What stands against a change of packages, or why one failed; callers branch on the code. */
 export const PROBLEM_CODES = [
   'not_found',
@@ -62,9 +64,9 @@ export const REMEDIES: Readonly<Record<ProblemCode, string>> = {
   damaged_database: 'Restore the package database from a backup, or install the firmware again.',
   held: 'Release {package} from its hold, then upgrade it.',
   not_allowed: 'Leave it as it is, or change it on a terminal as root.',
-  stopped: 'Start the task again if you still want it.',
-  interrupted: 'Check that the device has a steady power supply, then start the task again.',
-  unknown: 'Read the end of the task log.',
+  stopped: EXPLANATIONS.stopped.remedy,
+  interrupted: EXPLANATIONS.interrupted.remedy,
+  unknown: EXPLANATIONS.unknown.remedy,
 };
 
 /** @param name of the package that it is about; without one the remedy speaks of "the package" */

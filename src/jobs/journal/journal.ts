@@ -1,6 +1,7 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DepotError, reasonOf } from '../../errors.ts';
+import { EXPLANATIONS } from '../explanation.ts';
 import { ENDED_WITHOUT_CODE, unixNow, type Job } from '../job.ts';
 import { openJournalFile } from './journal-file.ts';
 import { createJournalWriter, type JournalWriter } from './journal-writer.ts';
@@ -80,9 +81,9 @@ async function adoptMarks(jobs: readonly Job[], marks: JobMarks): Promise<void> 
       exitCode: wasQueued ? ENDED_WITHOUT_CODE : 1,
       stoppedAt: unixNow(),
       error: 'it has ended, and there was no room to record how',
-      errorCode: wasQueued ? 'stopped' : 'no_space',
+      errorCode: wasQueued ? EXPLANATIONS.stopped.code : EXPLANATIONS.noSpace.code,
       remedy: wasQueued
-        ? 'Start the task again if you still want it.'
+        ? EXPLANATIONS.stopped.remedy
         : 'Free space on the device, then look whether what the task was for is done.',
     });
   }
