@@ -1,7 +1,8 @@
 import { constants } from 'node:fs';
 import { lstat, open, readFile, readlink, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
-import { DepotError, reasonOf, systemCode } from '../errors.ts';
+import { DepotError, reasonOf } from '../errors.ts';
+import { isDiskFull } from './disk-full.ts';
 import { removeUnfinished, replaceFile } from './durable-file.ts';
 import { openTrustedFolder } from './private-folder.ts';
 
@@ -13,7 +14,7 @@ const MOST_LINKS = 40;
 /**
  * Changes a text file that its owner edits by hand, too: whole or not at all, with its mode and
  * owner as they are. A link in its place is followed if it is root's and leads through what is
- * root's alone; anything else in its place is let be.
+ * root's alone; anything else in its place is refused.
  * @param edit gets the text as latin1, so that no byte of it is lost; empty if there is no file
  * @throws DepotError unavailable, no_space
  */
@@ -25,7 +26,7 @@ export async function editOwnerFile(path: string, edit: (text: string) => string
   if (next === text) return;
   const like = text === undefined ? 0o644 : await ownershipOf(file);
   await replaceFile(file, Buffer.from(next, 'latin1'), like).catch((error: unknown) => {
-    const code = systemCode(error) === 'ENOSPC' ? 'no_space' : 'unavailable';
+    const code = isDiskFull(error) ? 'no_space' : 'unavailable';
     throw new DepotError(code, `cannot write ${path}: ${reasonOf(error)}`, { cause: error });
   });
 }
