@@ -68,7 +68,7 @@ export function createApp(appOptions: AppOptions): App {
   return app;
 }
 
-export function pathOf(route: Route, base: string): string {
+function pathOf(route: Route, base: string): string {
   return route.path.startsWith('/') ? route.path : `${base}/${route.path}`;
 }
 

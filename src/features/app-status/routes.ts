@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import type { AppFiles } from './scripts-port.ts';
 import type { Entries } from './entries.ts';
 import { hostname } from './hostname.ts';
-import { isPackageName } from '../packages/names.ts';
+import { isPackageName, PACKAGE_NAME_PATTERN } from '../packages/names.ts';
 import { uciName } from '../../http/parameter-schemas.ts';
 import { json } from '../../http/respond.ts';
 import { get, post, type Route } from '../../http/route.ts';
@@ -12,15 +12,12 @@ export interface EntryTools {
   entries: Entries;
 }
 
-/** A name of a package, as the schema of names has it. */
-const NAME = '[A-Za-z0-9][A-Za-z0-9.+_-]{0,127}';
-
 /** Names separated by commas; an empty text is as good as none. */
-export const packageNames = v.pipe(
+const packageNames = v.pipe(
   v.string(),
   v.maxLength(1024, 'at most 1024 characters are allowed'),
   v.regex(
-    new RegExp(`^(?:${NAME}(?:,${NAME})*)?$`),
+    new RegExp(`^(?:${PACKAGE_NAME_PATTERN}(?:,${PACKAGE_NAME_PATTERN})*)?$`),
     'package names separated by commas are expected',
   ),
   v.transform((text) => text.split(',').filter(isPackageName)),

@@ -12,15 +12,10 @@ import type { MoveFacts } from './reasons-against.ts';
 import { needRecord, remember } from './record.ts';
 
 /**
- * How `overwrite` may be: `true` replaces what the target holds, `chdir` copies nothing and only
- * points the engine there.
- */
-export type Overwrite = 'true' | 'chdir' | undefined;
-
-/**
  * migrate: copies while containers run, stops the engine for the rest, compares, and points the
  * engine at the copy. Until that is on disk nothing of the old place or of what the target held is
- * changed; the old data is never.
+ * changed; the old data is never. `overwrite` is `true` to replace what the target holds, `chdir`
+ * to copy nothing and only point the engine there.
  */
 export function migratePlan(
   { container: host }: { container: ContainerHost },

@@ -13,7 +13,7 @@ export interface Failure {
 }
 
 /** The header that tells the proxy's own answers from the forge's. Its value is the error code. */
-export const FAILURE_HEADER = 'X-Depotd-Error';
+const FAILURE_HEADER = 'X-Depotd-Error';
 
 /**
  * Answers in the forge's error shape, `{"message","url"}`. If an answer is already under way its

@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 
-export const SESSION_COOKIE = 'depotd_session';
+const SESSION_COOKIE = 'depotd_session';
 
 const SECRET_BYTES = 32;
 /** Of the cookies in one request so many are looked at. */

@@ -57,7 +57,7 @@ interface View extends CatalogSnapshot {
   answer: PreparedAnswer;
 }
 
-/** Where the system has no watches left, this is how often the files are looked at instead. */
+/** If the system has no watches left, the files are looked at this often instead. */
 const POLL_MS = 1000;
 
 export function createCatalog({ manager, log }: { manager: PackageManager; log: Log }): Catalog {

@@ -6,6 +6,8 @@ import * as v from 'valibot';
  */
 const PACKAGE_NAME = /^[A-Za-z0-9][A-Za-z0-9.+_-]*$/;
 const MOST_CHARACTERS = 128;
+/** The same for a piece of a larger pattern, without lookaround. */
+export const PACKAGE_NAME_PATTERN = `[A-Za-z0-9][A-Za-z0-9.+_-]{0,${MOST_CHARACTERS - 1}}`;
 
 export const packageName = v.pipe(
   v.string(),

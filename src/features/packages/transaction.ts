@@ -51,9 +51,7 @@ export function changeSteps(tools: PackageTools, work: ChangeWork): Step[] {
 }
 
 /** For each step whose command runs the package manager. */
-export function supervision({
-  supervise,
-}: PackageManager['around']): Pick<CommandStep, 'supervise'> {
+function supervision({ supervise }: PackageManager['around']): Pick<CommandStep, 'supervise'> {
   return supervise === undefined ? {} : { supervise };
 }
 

@@ -73,7 +73,7 @@ async function readCharacters(
 /**
  * Bytes before a UTF-8 character that begins in the last three bytes and is not whole (RFC 3629).
  */
-export function wholeCharacters(buffer: Buffer): number {
+function wholeCharacters(buffer: Buffer): number {
   for (let back = 1; back <= Math.min(3, buffer.length); back += 1) {
     const byte = buffer[buffer.length - back] ?? 0;
     if (byte < 0x80) return buffer.length;

@@ -16,14 +16,13 @@ import { namesIn, parseDependency } from './records/dependency.ts';
 export const FIELDS =
   'name,version,arch,description,license,maintainer,url,build-time,installed-size,file-size,' +
   'depends,provides,repositories';
+/** The same for a list of everything: apk prints two thirds of it. */
+export const SUMMARY_FIELDS =
+  'name,version,arch,description,build-time,installed-size,file-size,depends,repositories';
 
 const text = v.optional(v.string(), '');
 const number = v.fallback(v.pipe(v.number(), v.safeInteger(), v.minValue(0)), 0);
 const texts = v.optional(v.array(v.string()), []);
-
-/** The same for a list of everything: apk prints two thirds of it. */
-export const SUMMARY_FIELDS =
-  'name,version,arch,description,build-time,installed-size,file-size,depends,repositories';
 
 /** One package of what `apk query --format json` prints; keys without a value are left out. */
 export const queriedPackage = v.object({

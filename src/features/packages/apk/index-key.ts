@@ -20,12 +20,18 @@ export function signerOf(head: Buffer): string | undefined {
 
 /** The first member of the first archive is named for its key. */
 function signerOfSecond(head: Buffer): string | undefined {
-  const tar = gunzipSync(head, { finishFlush: constants.Z_SYNC_FLUSH, maxOutputLength: MOST });
+  const tar = gunzipSync(head, {
+    finishFlush: constants.Z_SYNC_FLUSH,
+    maxOutputLength: MOST_UNPACKED_BYTES,
+  });
   return /^\.SIGN\.[A-Z0-9]+\.([^\0/]+)/.exec(tar.toString('latin1', 0, 100))?.[1];
 }
 
-const MOST = 16 * 1024 ** 2;
-const [SIGNATURE, ID_BYTES] = [1, 16];
+/** Of a head unpacked: more is no index. */
+const MOST_UNPACKED_BYTES = 16 * 1024 ** 2;
+/** The type of a block that is a signature. */
+const SIGNATURE = 1;
+const ID_BYTES = 16;
 
 /**
  * adb(5): after eight bytes of a header blocks follow, each with its type in the two upper bits of
@@ -39,7 +45,7 @@ function signerOfThird(head: Buffer): string | undefined {
       ? head
       : inflateRawSync(head.subarray(packed === 'c' ? 6 : 4), {
           finishFlush: constants.Z_SYNC_FLUSH,
-          maxOutputLength: MOST,
+          maxOutputLength: MOST_UNPACKED_BYTES,
         });
   for (let at = 8; at + 4 <= data.length;) {
     const word = data.readUInt32LE(at);

@@ -92,8 +92,8 @@ async function prepare({ prepareFolders, locations }: Installation): Promise<voi
 
 /**
  * Looks at everything at once, and once more if somebody else was at work meanwhile. The answer of
- * the kernel on the lock takes longer than the plan: where something is to be fetched, the step
- * behind that waits for it.
+ * the kernel on the lock takes longer than the plan: if something is to be fetched, the step behind
+ * that waits for it.
  */
 async function plan(
   installation: Installation,

@@ -18,7 +18,7 @@ export function scriptReason(
 
 /** What opkg prints itself before the script of a package runs, or beside it. */
 const HEADINGS = [
-  /^(?:Configuring) (\S+?)\.$/,
+  /^Configuring (\S+?)\.$/,
   /^(?:Installing|Upgrading|Downgrading) (\S+) (?:\(|on )/,
   /^Removing package (\S+) from /,
 ];

@@ -111,7 +111,7 @@ function lacksSomething(search: Search, candidate: Candidate): boolean {
   return missing.length > 0;
 }
 
-export interface MissingQuery {
+interface MissingQuery {
   candidate: Candidate;
   /** opkg looks at a name once in each of the two: asked again, it finds nothing missing. */
   mark: 'isSearched' | 'isResolved';
@@ -171,7 +171,7 @@ function satisfierOf(
   return best !== undefined && accepts(best) ? best : undefined;
 }
 
-export function isEqual(a: Candidate, b: Candidate): boolean {
+function isEqual(a: Candidate, b: Candidate): boolean {
   return (
     a.record.name === b.record.name &&
     a.record.architecture === b.record.architecture &&

@@ -55,7 +55,7 @@ export function simulate(
 }
 
 /** A name that no package has stands for its first provider. */
-export function installedByName(catalogue: Catalogue, name: string): Candidate | undefined {
+function installedByName(catalogue: Catalogue, name: string): Candidate | undefined {
   const entry = catalogue.find(name);
   return (entry?.packages ?? entry?.providedBy[0]?.packages)?.find(isThere);
 }

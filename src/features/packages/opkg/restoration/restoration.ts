@@ -30,7 +30,7 @@ export function createRestoration({
       const [found, database] = [await readParagraphs(statusFile), await installed()];
       return new Map(
         names.flatMap((name) => {
-          const paragraph = found.get(name)?.text;
+          const paragraph = found.get(name);
           if (paragraph === undefined) return [];
           const isMarked = /^Auto-Installed:/m.test(paragraph);
           const mark = database.get(name)?.isAuto === true && !isMarked;
@@ -74,9 +74,9 @@ async function writeConfigWithoutLists(
   return config;
 }
 
-async function readParagraphs(file: string): Promise<Map<string, { text: string }>> {
+async function readParagraphs(file: string): Promise<Map<string, string>> {
   const paragraphs = splitParagraphs(await readFile(file, 'utf8'));
-  return new Map(paragraphs.map((text) => [parseStanza(text).get('Package') ?? '', { text }]));
+  return new Map(paragraphs.map((text) => [parseStanza(text).get('Package') ?? '', text]));
 }
 
 function splitParagraphs(text: string): string[] {
