@@ -69,7 +69,7 @@ function sourcesOf(chunks: readonly Chunk[]): Map<string, string> {
     chunks.flatMap(({ artifacts }) =>
       artifacts.flatMap(({ hashes: { sha256 }, _links: links }) => {
         const link = links.download ?? links['download-http'];
-        return link === undefined ? [] : [[sha256, link.href] as const];
+        return link === undefined || sha256 === undefined ? [] : [[sha256, link.href] as const];
       }),
     ),
   );

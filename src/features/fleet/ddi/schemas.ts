@@ -44,10 +44,13 @@ const artifact = v.looseObject({
   /** A label: the server takes `../x.ipk` for one. */
   filename: v.pipe(v.string(), v.minLength(1), v.maxLength(512)),
   hashes: v.looseObject({
-    sha256: v.pipe(
-      v.string(),
-      v.toLowerCase(),
-      v.regex(/^[0-9a-f]{64}$/, '64 hexadecimal digits are expected'),
+    /** A server without it (gooseBit has SHA-1 alone) is told that its file is refused. */
+    sha256: v.optional(
+      v.pipe(
+        v.string(),
+        v.toLowerCase(),
+        v.regex(/^[0-9a-f]{64}$/, '64 hexadecimal digits are expected'),
+      ),
     ),
   }),
   size: v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(2 ** 40)),

@@ -83,13 +83,18 @@ function filesOf({ artifacts }: Chunk, ending: string): FoundFile[] {
   return artifacts.map((artifact) => {
     const signature = artifacts.find(({ filename }) => filename === `${artifact.filename}.sig`);
     return {
-      sha256: artifact.hashes.sha256,
+      sha256: sha256Of(artifact),
       bytes: artifact.size,
       label: shown(artifact.filename),
       ...kindOf(artifact, ending),
-      ...(signature === undefined ? {} : { signature: signature.hashes.sha256 }),
+      ...(signature === undefined ? {} : { signature: sha256Of(signature) }),
     };
   });
+}
+
+function sha256Of({ filename, hashes: { sha256 } }: Artifact): string {
+  if (sha256 !== undefined) return sha256;
+  throw refused(`${shown(filename)} has no SHA-256 (sha256): a weaker hash does not do`);
 }
 
 function kindOf({ filename }: Artifact, ending: string): Pick<FoundFile, 'kind' | 'ending'> {
