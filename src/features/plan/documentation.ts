@@ -40,7 +40,13 @@ const plan = v.pipe(
     disk_bytes: v.pipe(integer, v.description('may be negative')),
     free_bytes: integer,
     free_after_bytes: v.pipe(integer, v.description('may be negative')),
-    problems: v.array(problem),
+    problems: v.pipe(
+      v.array(problem),
+      v.description(
+        'the first has the error_code that the task would fail with; file_conflict and ' +
+          'script_failed are never among them: no list of a feed names the files of a package',
+      ),
+    ),
     is_possible: v.boolean(),
   }),
   v.title('Plan'),

@@ -64,6 +64,7 @@ describe('each problem has its code', () => {
     simple('foreign', { architecture: 'mips_24kc' }),
     simple('kernel', { version: '6.6.90-r1' }),
     simple('kmod-other', { depends: ['kernel=6.6.86-r1'] }),
+    simple('app-needs-kmod', { depends: ['kmod-other'] }),
     simple('pinned'),
   ];
   const cases: [string, string, string, string | undefined][] = [
@@ -77,12 +78,13 @@ describe('each problem has its code', () => {
     ['no_space', 'install', 'huge', undefined],
     ['wrong_architecture', 'install', 'foreign', 'foreign'],
     ['kernel_mismatch', 'install', 'kmod-other', 'kmod-other'],
+    ['kernel_mismatch', 'install', 'app-needs-kmod', 'kmod-other'],
     ['needed_by', 'remove', 'libdemo', 'libdemo'],
     ['essential', 'remove', 'libc', 'libc'],
     ['held', 'upgrade', 'pinned', 'pinned'],
   ];
 
-  test(`a table of ${cases.length}, and the task fails for each`, async () => {
+  test(`a table of ${cases.length}, and the task fails for each with the same code`, async () => {
     store = await openApkStore({ packages: feed });
     await store.run('install', { package: 'notes' });
     await store.run('install', { package: 'kernel' });
@@ -99,7 +101,12 @@ describe('each problem has its code', () => {
       expect([name, plan.problems[0]?.package]).toEqual([name, subject]);
       expect(plan.is_possible).toBe(false);
       const before = await store.packages();
-      expect(await store.run(operation, { package: name })).toMatchObject({ state: 'failed' });
+      const task = await store.run(operation, { package: name });
+      expect({ name, state: task.state, code: task.error_code }).toEqual({
+        name,
+        state: 'failed',
+        code,
+      });
       expect(await store.packages()).toEqual(before);
     }
   }, 180_000);

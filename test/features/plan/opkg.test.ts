@@ -160,7 +160,7 @@ describe('each problem has its code', () => {
     ['held', 'upgrade', 'libonce', 'libonce', 'held at 1.0-1'],
   ];
 
-  test(`a table of ${cases.length}, and the task fails for each`, async () => {
+  test(`a table of ${cases.length}, and the task fails for each with the same code`, async () => {
     store = await openStore({ packages: feed });
     await store.run('install', { package: 'notes' });
     await store.run('install', { package: 'kernel' });
@@ -179,7 +179,12 @@ describe('each problem has its code', () => {
       expect(plan.problems[0]?.message).toContain(text);
       expect(plan.is_possible).toBe(false);
       const before = await store.packages();
-      expect(await store.run(operation, { package: name })).toMatchObject({ state: 'failed' });
+      const task = await store.run(operation, { package: name });
+      expect({ name, state: task.state, code: task.error_code }).toEqual({
+        name,
+        state: 'failed',
+        code,
+      });
       expect(await store.packages()).toEqual(before);
     }
   }, 120_000);
