@@ -60,6 +60,11 @@ export interface PackageManager {
   /** From now on a feed may upgrade the package again, which an installation from a file stops. */
   releaseFile: (name: string) => Promise<void>;
   /**
+   * Whether it weighs all that is installed before a change: if it ends well and leaves a package
+   * as it was, something else keeps that one back.
+   */
+  isSolver: boolean;
+  /**
    * What the program said of a failure. It is a hint for people: nothing is decided by it.
    * @returns undefined if it said nothing
    */

@@ -161,6 +161,8 @@ export interface Shortfall {
   reason: string;
   /** The packages that it is about. */
   names: readonly string[];
+  /** Why, if the command ended well and said nothing of it. */
+  likely?: Failure;
 }
 
 /**
@@ -175,11 +177,14 @@ export async function explained(
   { purpose, shortfall }: { purpose: string; shortfall: Shortfall | Failure },
 ): Promise<DepotError> {
   if ('code' in shortfall) return failureError(purpose, shortfall);
-  const { reason, names } = shortfall;
+  const { reason, names, likely } = shortfall;
   const output = await context.lastPrinted(EXPLAINED_BYTES).catch(() => '');
   // A hint: that it cannot be had is no reason to say less.
   const said = await manager?.explain({ output, names }).catch(() => undefined);
   if (said !== undefined) return failureError(purpose, said);
+  if (likely !== undefined && (context.job.lastExitCode ?? 0) === 0) {
+    return failureError(purpose, likely);
+  }
   const words = lastWords(plainLines(output));
   const last = words === undefined ? '' : `; its last line is ${words}`;
   if (manager === undefined) {

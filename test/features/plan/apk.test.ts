@@ -62,6 +62,7 @@ describe('each problem has its code', () => {
     simple('excludes', { depends: ['!libdemo'] }),
     simple('huge', { installedSizeBytes: 1e14 }),
     simple('foreign', { architecture: 'mips_24kc' }),
+    simple('needs-foreign', { depends: ['foreign'] }),
     simple('kernel', { version: '6.6.90-r1' }),
     simple('kmod-other', { depends: ['kernel=6.6.86-r1'] }),
     simple('app-needs-kmod', { depends: ['kmod-other'] }),
@@ -77,6 +78,7 @@ describe('each problem has its code', () => {
     ['dependency_conflict', 'install', 'excludes', 'excludes'],
     ['no_space', 'install', 'huge', undefined],
     ['wrong_architecture', 'install', 'foreign', 'foreign'],
+    ['wrong_architecture', 'install', 'needs-foreign', 'foreign'],
     ['kernel_mismatch', 'install', 'kmod-other', 'kmod-other'],
     ['kernel_mismatch', 'install', 'app-needs-kmod', 'kmod-other'],
     ['needed_by', 'remove', 'libdemo', 'libdemo'],
@@ -110,6 +112,24 @@ describe('each problem has its code', () => {
       expect(await store.packages()).toEqual(before);
     }
   }, 180_000);
+
+  test('an upgrade that another package keeps back is a conflict for plan and task', async () => {
+    const user = simple('user', { depends: ['lib=1.0-r1'] });
+    store = await openApkStore({ packages: [user, simple('lib')] });
+    await store.run('install', { package: 'user' });
+    store.device.publishPackages([user, simple('lib', { version: '2.0-r1' })]);
+    await store.device.apk('update');
+
+    const plan = await planOf(store.daemon, 'upgrade', 'lib');
+    const task = await store.run('upgrade', { package: 'lib' });
+
+    expect(plan.problems.map(({ code }) => code)).toEqual(['dependency_conflict']);
+    expect(task).toMatchObject({ state: 'failed', error_code: 'dependency_conflict' });
+    expect(task.error).toBe(
+      'cannot upgrade lib: what else is installed keeps it back: lib stays at 1.0-r1, 2.0-r1 is ' +
+        'offered',
+    );
+  });
 
   test('an empty world is damage', async () => {
     store = await openApkStore();

@@ -48,6 +48,7 @@ export function createApk(context: BackendContext): PackageManager {
         ),
       );
     },
+    isSolver: true,
     explain: async (command) => (await import('./failure.ts')).explain(command),
     commands,
     around: createTransactionSteps(installation),

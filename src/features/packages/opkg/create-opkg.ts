@@ -61,6 +61,7 @@ export async function createOpkg(context: BackendContext): Promise<PackageManage
     assertUsable: () => Promise.resolve(),
     health: () => Promise.resolve({}),
     releaseFile: () => Promise.resolve(),
+    isSolver: false,
     explain: async (command) => (await import('./failure.ts')).explain(command),
     commands,
     around: createTransactionSteps(installation, auto),

@@ -114,7 +114,8 @@ const ERRORS: readonly Pattern[] = [
   },
   {
     expression: /^\w+: cannot find dependency (.+) for (\S+)$/gm,
-    failure: ([needed = '', name = '']) => missing(name, needed),
+    failure: ([needed = '', name = ''], { lines }) =>
+      foreignOne(needed, lines) ?? missing(name, needed),
   },
   {
     expression: /^\w+: Packages for (\S+) found, but incompatible with the architectures/gm,
@@ -245,6 +246,17 @@ function bytesOf(kilobytes: string): number {
   const count = BigInt(kilobytes);
   const isWrapped = count < 0n || count > LARGEST_KILOBYTES;
   return Number(isWrapped ? BigInt.asUintN(32, count * 1024n) : count * 1024n);
+}
+
+/** opkg leaves out of its lists what is made for other devices, and says so of each. */
+function foreignOne(needed: string, lines: readonly string[]): Failure | undefined {
+  const [name = ''] = needed.split(' ');
+  const isLeftOut = lines.some(
+    (line) =>
+      line.startsWith(`Package ${name} version `) &&
+      line.endsWith(' has no valid architecture, ignoring.'),
+  );
+  return isLeftOut ? wrongArchitecture(name) : undefined;
 }
 
 function missing(name: string, needed: string): Failure {

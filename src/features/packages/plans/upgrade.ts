@@ -8,6 +8,7 @@ import {
   formerIds,
   remember,
   type ChangeWork,
+  type Shortfall,
 } from '../transaction.ts';
 import { isInstalled, halfInstalled } from '../half-installed.ts';
 import type { PackageTools } from '../package-tools.ts';
@@ -52,9 +53,10 @@ export function upgradePlan(tools: PackageTools, { subject, params }: Job): Plan
     const [name, version] = behind;
     const entry = after.get(name);
     const reason = `${name} stays at ${entry?.version ?? 'none'}, ${version} is offered`;
-    return entry?.isHeld === true
-      ? { code: 'held', package: name, reason: `it is held: ${reason}` }
-      : { reason, names: [name] };
+    if (entry?.isHeld === true) {
+      return { code: 'held', package: name, reason: `it is held: ${reason}` };
+    }
+    return { reason, names: [name], ...(tools.manager.isSolver ? keptBack(name, reason) : {}) };
   };
   const work: ChangeWork = { verb: 'upgrade', purpose, choose, judge };
   return {
@@ -62,6 +64,11 @@ export function upgradePlan(tools: PackageTools, { subject, params }: Job): Plan
     repair: repairSteps(tools, completeness(tools, work)),
     former: formerIds('upgrade'),
   };
+}
+
+function keptBack(name: string, reason: string): Pick<Shortfall, 'likely'> {
+  const why = `what else is installed keeps it back: ${reason}`;
+  return { likely: { code: 'dependency_conflict', package: name, reason: why } };
 }
 
 async function installedOnes(tools: PackageTools, subject: string): Promise<string[]> {

@@ -80,17 +80,17 @@ function missingProblem(
       user,
     );
   }
-  const foreign = dependency.anyOf.flatMap(({ name }) => search.foreignArchitectures(name));
-  return createProblem(
-    'dependency_missing',
-    `cannot ${purpose}: ${user} needs ${dependency.text}, ${whyMissing(versions, foreign)}`,
-    user,
-  );
-}
-
-function whyMissing(versions: readonly string[], foreign: readonly string[]): string {
-  if (versions.length > 0) return `and there is only ${versions.join(', ')}`;
-  return foreign.length > 0
-    ? `which the feeds have only for ${[...new Set(foreign)].join(', ')}`
-    : 'which no feed offers';
+  const needs = `cannot ${purpose}: ${user} needs ${dependency.text},`;
+  const foreign = dependency.anyOf.find(({ name }) => search.foreignArchitectures(name).length > 0);
+  if (versions.length === 0 && foreign !== undefined) {
+    const architectures = [...new Set(search.foreignArchitectures(foreign.name))].join(', ');
+    return createProblem(
+      'wrong_architecture',
+      `${needs} which the feeds have only for ${architectures}`,
+      foreign.name,
+    );
+  }
+  const why =
+    versions.length > 0 ? `and there is only ${versions.join(', ')}` : 'which no feed offers';
+  return createProblem('dependency_missing', `${needs} ${why}`, user);
 }
