@@ -62,6 +62,18 @@ test('each problem that the daemon knows has a remedy in Chinese', () => {
   expect([...chineseRemedies.keys()].sort()).toEqual([...PROBLEM_CODES].sort());
 });
 
+test('each check of the device has a name on the page', () => {
+  const sourcesOfChecks = filesBelow('src/features').filter((path) => path.includes('/checks'));
+  const ids = sourcesOfChecks.flatMap((path) =>
+    [...readSource(path).matchAll(/\bid: '([a-z-]+)'/g)].map(([, id = '']) => id),
+  );
+  expect(ids.length).toBeGreaterThan(10);
+  const names = readSource('src/panel/views/device/doctor.js');
+  expect(ids.filter((id) => !new RegExp(`^  '?${id}'?: \\(\\) => t\\(`, 'm').test(names))).toEqual(
+    [],
+  );
+});
+
 test('what is filled in is named alike in both languages', () => {
   for (const [text, translation] of chinese) {
     expect(namesIn(translation), text).toEqual(namesIn(text));

@@ -8,6 +8,25 @@ const WORDS = {
   error: () => t('Problem'),
   skipped: () => t('Not checked'),
 };
+/** What is checked; the daemon says in English how it is. */
+const NAMES = {
+  'package-database': () => t('Package database'),
+  'broken-packages': () => t('Broken packages'),
+  'package-lock': () => t('Lock of the packages'),
+  kernel: () => t('Kernel'),
+  feeds: () => t('Feeds'),
+  'container-engine': () => t('Container engine'),
+  password: () => t('Password'),
+  records: () => t('Records of tasks'),
+  'space-system': () => t('Space for packages'),
+  'space-tmp': () => t('Space for downloads'),
+  'space-state': () => t('Space for records'),
+  clock: () => t('Clock'),
+  listeners: () => t('Reachability'),
+  tools: () => t('Programs'),
+  forge: () => t('Code forge'),
+  fleet: () => t('Fleet'),
+};
 const ORDER = ['error', 'warning', 'ok', 'skipped'];
 
 /** What the daemon checks of the device: problems first, and what is in order behind a click. */
@@ -40,12 +59,14 @@ export function createDoctor({ api, report }) {
   return loader;
 }
 
-function createRow({ state, message, remedy }) {
+function createRow({ id, state, message, remedy }) {
+  const name = Object.hasOwn(NAMES, id) ? NAMES[id]() : id;
   return element('li', {}, [
     element('span', { className: 'chip', dataset: { state: `check-${state}` } }, [
       Object.hasOwn(WORDS, state) ? WORDS[state]() : state,
     ]),
     element('div', { className: 'grow' }, [
+      textElement('strong', name),
       textElement('p', message),
       ...(remedy ? [textElement('p', remedy, 'note')] : []),
     ]),
