@@ -18,6 +18,7 @@ export const ALLOWED_LICENCES = [
  * The npm packages that esbuild bundled: those with at least a byte in an output.
  * @param metafiles of all builds, the deferred ones and those of the page included
  * @returns their folders below the repository, sorted
+ * @throws Error that names a file which is neither ours nor in a package: nobody knows its licence
  */
 export function bundledFolders(metafiles) {
   const inputs = metafiles.flatMap(({ outputs }) =>
@@ -27,8 +28,17 @@ export function bundledFolders(metafiles) {
       ),
     ),
   );
-  const folders = inputs.flatMap((path) => FOLDER.exec(path)?.[1] ?? []);
+  const folders = inputs.filter((path) => !OWN.test(path)).map(folderOf);
   return [...new Set(folders)].sort();
+}
+
+/** Sources, and what the build makes up: `<stdin>`, or a name in a namespace of esbuild. */
+const OWN = /^(?:src\/|<stdin>$|deferred:)/;
+
+function folderOf(path) {
+  const folder = FOLDER.exec(path)?.[1];
+  if (folder !== undefined) return folder;
+  throw new Error(`cannot bundle ${path}: it is neither in src nor in a package of node_modules`);
 }
 
 /** Up to the last `node_modules/NAME` or `node_modules/@SCOPE/NAME`. */
@@ -62,22 +72,42 @@ function readPackage(folder) {
       `cannot bundle ${name}: its licence, ${licence}, is none of ${ALLOWED_LICENCES.join(', ')}`,
     );
   }
-  const files = readdirSync(folder).sort();
-  if (!files.some((file) => LICENCE_FILE.test(file))) {
+  const licences = textsIn(folder, LICENCE_FILE);
+  if (licences.length === 0) {
     throw new Error(`cannot bundle ${name}: it comes without the text of its licence`);
   }
-  const texts = files
-    .filter((file) => LICENCE_FILE.test(file) || NOTICE_FILE.test(file))
-    .map((file) => readFileSync(join(folder, file), 'utf8').replace(/\r\n/g, '\n').trim());
+  const texts = [...licences, ...textsIn(folder, NOTICE_FILE)];
+  const [other] = texts.flatMap((text) => OTHER_LICENCE.exec(text)?.[0].trim() ?? []);
+  if (other !== undefined) {
+    throw new Error(`cannot bundle ${name}: it names ${licence}, but has the text of the ${other}`);
+  }
   return { title: `${name} (${licence})`, texts };
 }
 
+/** Those that are not empty. */
+function textsIn(folder, pattern) {
+  return readdirSync(folder)
+    .sort()
+    .filter((file) => pattern.test(file) && !PROGRAM_FILE.test(file))
+    .map((file) => readFileSync(join(folder, file), 'utf8').replace(/\r\n/g, '\n').trim())
+    .filter((text) => text !== '');
+}
+
 const LICENCE_FILE = /^(?:licen[cs]e|copying)(?:[.-].*)?$/i;
+/** Code that deals with licences has such names, too. */
+const PROGRAM_FILE = /\.(?:[cm]?[jt]sx?|json)$/i;
+/** The heading of a text that asks for more than the allowed ones do. */
+const OTHER_LICENCE =
+  /^[ \t]*(?:GNU (?:AFFERO |LESSER |LIBRARY )?GENERAL PUBLIC LICENSE|MOZILLA PUBLIC LICENSE)/im;
 /** Apache License 2.0, section 4 (d). */
 const NOTICE_FILE = /^notice(?:\..*)?$/i;
 
-/** @returns the SPDX name; old packages have a list of objects in `licenses` */
-export function licenceIn({ license, licenses }) {
-  const [first] = licenses ?? [];
-  return license ?? first?.type ?? 'none that is named';
+/**
+ * @returns the SPDX name; old packages have a list of objects in `licenses`. Several names are told
+ *   as one that no list has.
+ */
+export function licenceIn({ license, licenses = [] }) {
+  const old = [licenses].flat().map((entry) => entry?.type ?? entry);
+  const names = [license, ...old].filter((name) => typeof name === 'string' && name !== '');
+  return [...new Set(names)].join(' and ') || 'none that is named';
 }

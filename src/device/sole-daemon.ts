@@ -1,5 +1,5 @@
 import { closeSync, openSync } from 'node:fs';
-import { mkdir } from 'node:fs/promises';
+import { chmod, mkdir, readdir, stat } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import * as v from 'valibot';
 import { DepotError, reasonOf } from '../errors.ts';
@@ -59,6 +59,7 @@ async function lockFolder(options: ClaimOptions, deadline: number): Promise<void
       cause: error,
     });
   });
+  await closeToOthers(folder, log);
   // A number, and never closed: a FileHandle would be closed as soon as nobody refers to it.
   const descriptor = openSync(folder, 'r');
   const result = await lockDescriptor(descriptor, {
@@ -72,6 +73,22 @@ async function lockFolder(options: ClaimOptions, deadline: number): Promise<void
     { folder },
     'cannot lock the state folder: two daemons started in one moment are not kept apart',
   );
+}
+
+/**
+ * Whoever can open the folder can lock it, and keep the daemon from starting. One that was made by
+ * hand for it is empty when it starts first; any other may be shared with somebody on purpose.
+ */
+async function closeToOthers(folder: string, log: ClaimOptions['log']): Promise<void> {
+  if (((await stat(folder)).mode & 0o077) === 0) return;
+  const isEmpty = (await readdir(folder)).length === 0;
+  const isClosed =
+    isEmpty &&
+    (await chmod(folder, 0o700).then(
+      () => true,
+      () => false,
+    ));
+  if (!isClosed) log.warn({ folder }, 'other users can open the state folder, and lock it');
 }
 
 /** A holder without a lock is of a version that knows none. */

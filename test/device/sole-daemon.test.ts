@@ -1,6 +1,6 @@
 import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process';
 import { once } from 'node:events';
-import { readFile, stat, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { request } from 'node:http';
 import type { Socket } from 'node:net';
 import { join } from 'node:path';
@@ -118,6 +118,30 @@ test('a daemon in a process namespace of its own keeps others out, too', async (
     'works with the same main.state_dir',
   );
   inside.kill('SIGKILL');
+});
+
+test('an empty state folder that others can open is closed to them, so that none of them can lock it', async () => {
+  const folder = join(device.root, 'made-by-hand');
+  await mkdir(folder);
+  await chmod(folder, 0o755);
+
+  const other = await startDaemon(device, { set: ['main.state_dir=/made-by-hand'] });
+
+  expect((await stat(folder)).mode & 0o777).toBe(0o700);
+  await other.close();
+});
+
+test('a state folder with files of others stays open to them, and the log says so', async () => {
+  const folder = join(device.root, 'shared');
+  await mkdir(folder);
+  await chmod(folder, 0o755);
+  await writeFile(join(folder, 'of-somebody'), '');
+
+  const other = await startDaemon(device, { set: ['main.state_dir=/shared'] });
+
+  expect(other.log.join()).toContain('other users can open the state folder');
+  expect((await stat(folder)).mode & 0o777).toBe(0o755);
+  await other.close();
 });
 
 test('a file that is no socket is not taken for a stale one', async () => {

@@ -59,6 +59,14 @@ describe('the licences of what is bundled', () => {
     ]);
   });
 
+  test.each(['../elsewhere/index.js', 'vendor/it/index.js', '/opt/it/index.js'])(
+    'cannot be told of %s, which is neither a source of ours nor a package',
+    (path) => {
+      const outputs = { 'dist/one.mjs': { inputs: { [path]: { bytesInOutput: 1 } } } };
+      expect(() => bundledFolders([{ outputs }])).toThrow(`cannot bundle ${path}: `);
+    },
+  );
+
   test('have the notices with them', async () => {
     const root = await packageWith({ license: 'Apache-2.0' }, ['LICENSE', 'NOTICE', 'README.md']);
     expect(licencesOf(root, ['it'])).toMatch(
@@ -69,9 +77,21 @@ describe('the licences of what is bundled', () => {
   test.each<[string, object, string[], string]>([
     ['a licence that asks for more', { license: 'GPL-3.0-only' }, ['LICENSE'], 'GPL-3.0-only'],
     ['no licence', {}, ['LICENSE'], 'none that is named'],
+    ['two', { licenses: [{ type: 'MIT' }, { type: 'GPL-3.0' }] }, ['LICENSE'], 'MIT and GPL-3.0'],
+    ['a second field', { license: 'MIT', licenses: ['GPL-2.0'] }, ['LICENSE'], 'MIT and GPL-2.0'],
     ['no text of it', { license: 'MIT' }, ['README.md'], 'without the text of its licence'],
+    ['a program of that name', { license: 'MIT' }, ['license.js', 'license-check.cjs'], 'without'],
   ])('end the build where a package has %s', async (...[, about, files, message]) => {
     const root = await packageWith(about, files);
+    expect(() => licencesOf(root, ['it'])).toThrow(message);
+  });
+
+  test.each([
+    ['an empty text', ' \n', 'without the text of its licence'],
+    ['the text of another licence', '  GNU AFFERO GENERAL PUBLIC LICENSE\n', 'GNU AFFERO GENERAL'],
+  ])('end the build where a package has %s', async (_, text, message) => {
+    const root = await packageWith({ license: 'MIT' }, []);
+    await writeFile(join(root, 'it/LICENSE'), text);
     expect(() => licencesOf(root, ['it'])).toThrow(message);
   });
 });

@@ -174,10 +174,13 @@ function isAway({ code }: Failure): boolean {
   return code === 'upstream_unreachable' || code === 'upstream_timeout';
 }
 
+/** With one `Age`: a cache before the forge may have sent its own (RFC 9111, section 4.2.3). */
 function staleHead({ status, reason, headers, storedAt }: StoredAnswer): ReplyHead {
-  const age = Math.max(0, Math.floor(Date.now() / 1000) - storedAt);
+  const before = Number(/^\d{1,9}$/.exec(valueOf(headers, 'age') ?? '')?.[0] ?? 0);
+  const age = before + Math.max(0, Math.floor(Date.now() / 1000) - storedAt);
+  const kept = headers.filter((_, index) => !/^age$/i.test(headers[index - (index % 2)] ?? ''));
   const warning = ['Age', `${age}`, 'Warning', '111 depotd "Revalidation Failed"'];
-  return { status, reason, headers: [...headers, ...warning] };
+  return { status, reason, headers: [...kept, ...warning] };
 }
 
 type ReplyHead = Pick<ResponseHead, 'status' | 'reason' | 'headers'>;

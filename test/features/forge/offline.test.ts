@@ -71,6 +71,17 @@ test('every kind of answer that is read can be read again, and says that it is o
   }
 });
 
+test('an answer that was old when it came has one Age, which counts that time, too', async () => {
+  extra = { Age: '3600', Warning: '199 cache "slow"' };
+  await get(PULLS);
+  await kept(1);
+  isDown = true;
+
+  const { lines } = await get(PULLS);
+  const ages = lines.filter((_, index) => lines[index - 1]?.toLowerCase() === 'age');
+  expect(ages.map((age) => Math.floor(Number(age) / 100))).toEqual([36]);
+});
+
 test('while the forge answers, what it says is what the caller gets, and the newest is kept', async () => {
   await get(PULLS);
   await kept(1);
