@@ -58,10 +58,13 @@ export async function setPassword(
       );
     }
     await check(tools, context, old);
-  } else if (!isRoot(clientOf(context)) && !(proof !== undefined && firstPassword.redeem(proof))) {
-    throw await proofMissing(firstPassword, context);
+    await password.set(text);
+  } else {
+    const isProven =
+      isRoot(clientOf(context)) || (proof !== undefined && firstPassword.redeem(proof));
+    if (!isProven) throw await proofMissing(firstPassword, context);
+    await password.setFirst(text);
   }
-  await password.set(text);
   await firstPassword.withdraw();
   sessions.endAll();
   log.warn({ address: clientOf(context).address }, 'password set');

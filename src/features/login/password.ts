@@ -38,6 +38,11 @@ export function createPassword(stateDir: string): Password {
       busy: `cannot ask for the password: ${MOST_WAITING} requests wait for it already`,
     });
   const limits = { trusted: createLimit(), strangers: createLimit() };
+  const write = async (text: string): Promise<void> => {
+    const salt = randomBytes(SALT_BYTES);
+    const key = await keyOf(text, { ...NEW_HASH, salt, key: Buffer.alloc(KEY_BYTES) });
+    await replaceFile(file, formatHash({ ...NEW_HASH, salt, key }));
+  };
   return {
     isSet: async () => (await readHashFile(file)) !== undefined,
     matches: async (text, isTrusted) => {
@@ -53,13 +58,13 @@ export function createPassword(stateDir: string): Password {
       const runLimited = isTrusted ? limits.trusted : limits.strangers;
       return timingSafeEqual(await runLimited(() => keyOf(text, hash)), hash.key);
     },
-    set: async (text) => {
-      const salt = randomBytes(SALT_BYTES);
-      const key = await limits.trusted(() =>
-        keyOf(text, { ...NEW_HASH, salt, key: Buffer.alloc(KEY_BYTES) }),
-      );
-      await replaceFile(file, formatHash({ ...NEW_HASH, salt, key }));
-    },
+    set: (text) => limits.trusted(() => write(text)),
+    // One at a time: whoever comes second finds the first one's.
+    setFirst: (text) =>
+      limits.trusted(async () => {
+        if ((await readHashFile(file)) === undefined) return write(text);
+        throw new DepotError('forbidden', 'cannot set the first password: one is set by now');
+      }),
   };
 }
 

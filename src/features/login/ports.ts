@@ -48,4 +48,6 @@ export interface Password {
    */
   matches: (text: string, isTrusted: boolean) => Promise<boolean>;
   set: (text: string) => Promise<void>;
+  /** @throws DepotError forbidden if one is set already */
+  setFirst: (text: string) => Promise<void>;
 }

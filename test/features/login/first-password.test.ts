@@ -65,6 +65,17 @@ test('the first password can be set over the unix socket, which is root alone', 
   expect((await owner.tryPassword('secret')).status).toBe(204);
 });
 
+test('of several first passwords that are set in one moment one is told to hold, and holds', async () => {
+  const passwords = ['one', 'two', 'three', 'four'];
+  const answers = await Promise.all(
+    passwords.map((password) => owner.setPassword(password, undefined, { socketPath })),
+  );
+
+  expect(answers.map(({ status }) => status).sort()).toEqual([204, 403, 403, 403]);
+  const winner = passwords[answers.findIndex(({ status }) => status === 204)] ?? '';
+  expect((await owner.tryPassword(winner)).status).toBe(204);
+});
+
 test('over a unix socket that was opened to others it cannot', async () => {
   await chmod(socketPath, 0o666);
 
