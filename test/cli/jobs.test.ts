@@ -11,7 +11,9 @@ test('install follows the log to its end and says how the job ended', async () =
   expect(code).toBe(0);
   expect(stdout).toContain('Configuring demo-app.\r\n');
   expect(stdout).toBe(await daemon.logOf('latest'));
-  expect(stderr).toMatch(/^depotctl: opkg install app-meta-demo: done after \d+ s\n$/);
+  expect(stderr).toMatch(
+    /^depotctl: opkg install app-meta-demo: done after \d+ s\ndepotctl: {3}→ its page on the device: \/cgi-bin\/luci\/\S+\n$/,
+  );
 });
 
 test('a job that failed ends with 1, and so does the whole when others were done', async () => {

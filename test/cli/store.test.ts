@@ -131,6 +131,7 @@ test('a plan for a name that is known, and not there, does not ask whether it wa
   const { stderr } = await depotctl('plan', 'remove', 'notes');
 
   expect(stderr).toContain('notes: it is not installed');
+  expect(stderr).toContain('→ Look at the list of what is installed for its name.');
   expect(stderr).not.toContain('did you mean');
 });
 

@@ -165,8 +165,22 @@ async function sayEnd(
 ): Promise<void> {
   output.say(verdictOf(task));
   if (task.state === 'stopped') return;
+  if (task.state === 'done') {
+    if (task.kind === 'install') await sayPage({ client, output }, task.subject);
+    return;
+  }
   const problem = { code: task.errorCode, subject: task.subject, remedy: task.remedy };
   await sayRemedy({ client, output }, problem);
+}
+
+/** Where an app that was installed is used. */
+async function sayPage(
+  { client, output }: Pick<CommandContext, 'client' | 'output'>,
+  name: string,
+): Promise<void> {
+  const status = await client.get('admin/store/status', { package: name }).catch(() => undefined);
+  const entry = textIn(status, 'entry');
+  if (entry !== '') output.say(`  → its page on the device: ${entry}`);
 }
 
 function verdictOf({ command, state, startedAt, stoppedAt, error }: Task): string {

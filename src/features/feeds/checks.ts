@@ -36,5 +36,7 @@ export function judgeFeeds({ feeds, problems }: FeedAnswer): Finding {
   }
   const oldest = Math.min(...enabled.map(({ updated_at: at = 0 }) => at));
   const since = new Date(oldest * 1000).toISOString();
-  return { state: 'ok', message: `the lists of ${enabled.length} feeds are there, since ${since}` };
+  const lists =
+    enabled.length === 1 ? 'the list of the feed is' : `the lists of ${enabled.length} feeds are`;
+  return { state: 'ok', message: `${lists} there, since ${since}` };
 }

@@ -92,8 +92,11 @@ const choicesFor: Readonly<Record<ChangeRequest['operation'], Choose>> = {
   },
 };
 
+const NOT_INSTALLED_REMEDY = 'Look at the list of what is installed for its name.';
+
 function notInstalled(operation: string, subject: string): Problem {
-  return createProblem('not_found', `cannot ${operation} ${subject}: it is not installed`, subject);
+  const message = `cannot ${operation} ${subject}: it is not installed`;
+  return { ...createProblem('not_found', message, subject), remedy: NOT_INSTALLED_REMEDY };
 }
 
 async function findDamage({ manager }: PackageTools): Promise<Problem | undefined> {

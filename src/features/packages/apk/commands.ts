@@ -63,7 +63,7 @@ export function createApkCommands({
     // that counts: with this option a feed's index would be taken unsigned, too.
     installFile: (file) =>
       changing('--cache-predownload', '--allow-untrusted', NO_NETWORK, 'add', '--', file),
-    shown: ({ verb, names }) => `apk ${WORDS[verb]} ${names.join(' ')}`,
+    shown: ({ verb, names }) => ['apk', WORDS[verb], ...names].join(' '),
   };
   const build = ({ verb, names, file }: PackageChange): Command =>
     file === undefined ? commands[verb](names) : commands.installFile(file.path);

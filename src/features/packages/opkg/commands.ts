@@ -29,6 +29,6 @@ export function createOpkgCommands({
     configure: (names) => opkg('configure', '--', ...names),
     update: () => opkg('update'),
     installFile: (file) => opkg('install', '--', file),
-    shown: ({ verb, names }) => `opkg ${verb} ${names.join(' ')}`,
+    shown: ({ verb, names }) => ['opkg', verb, ...names].join(' '),
   };
 }

@@ -1,6 +1,7 @@
 import { stat, statfs } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { sizeText } from '../../../../format-bytes.ts';
+import { appOf } from '../../names.ts';
 import type { PackageChange } from '../../package-manager.ts';
 import type { PreviewedChange } from '../../preview.ts';
 import { createProblem, type Problem } from '../../problem.ts';
@@ -19,7 +20,8 @@ export async function findShortage(
   const fetched = sum(changes.map(({ downloadBytes = 0 }) => downloadBytes));
   if (fetched === 0) return undefined;
   const folder = tmpdir();
-  const purpose = `cannot ${verb} ${names.join(', ')}`;
+  const asked = names.map((name) => appOf(name).name);
+  const purpose = `cannot ${verb} ${[...new Set(asked)].join(', ')}`;
   if (await isSameDisk(folder, destination)) {
     const needed = fetched + Math.max(0, sum(changes.map(({ diskBytes }) => diskBytes)));
     if (needed < freeBytes) return undefined;
