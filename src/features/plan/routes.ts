@@ -13,8 +13,8 @@ const operation = v.picklist(
   ['install', 'remove', 'upgrade'],
   'install, remove or upgrade is expected',
 );
-/** More than that is no request of a person. */
-const MOST_PACKAGES = 256;
+/** As many names of full length as a request line of 16 KiB has room for. */
+const MOST_PACKAGES = 100;
 const packages = v.pipe(
   v.array(packageName),
   v.maxLength(MOST_PACKAGES, `at most ${MOST_PACKAGES} packages are planned at once`),

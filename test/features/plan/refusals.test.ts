@@ -18,7 +18,7 @@ describe('requests that are refused', () => {
     ['plan?operation=install&package=*', 'package'],
     ['plan?operation=install&package=demo&package=-o%2Ftmp', 'package'],
     ['plan?operation=install&package=', 'package'],
-    [`plan?operation=install${'&package=a'.repeat(257)}`, 'at most 256'],
+    [`plan?operation=install${'&package=a'.repeat(101)}`, 'at most 100'],
   ])('%s', async (path, text) => {
     const answer = await store.daemon.get(`admin/store/${path}`);
     expect(answer.status).toBe(400);
