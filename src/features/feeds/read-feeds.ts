@@ -35,7 +35,7 @@ export function createFeedReader(
   return {
     read: async () => {
       const [{ feeds, garbage }, keys] = await Promise.all([settings.read(), settings.keys()]);
-      const counts = await count().catch(() => new Map<string, number>());
+      const counts = await count().catch(() => undefined);
       const failed = lastUpdate(queue.all());
       const items = feeds.map(async (feed): Promise<FeedItem> => {
         const { name, url, kind, isEnabled } = feed;
@@ -47,7 +47,9 @@ export function createFeedReader(
           kind,
           enabled: isEnabled,
           ...(updatedAt === undefined ? {} : { updated_at: updatedAt }),
-          ...(isEnabled && updatedAt !== undefined ? { packages: counts.get(name) ?? 0 } : {}),
+          ...(isEnabled && updatedAt !== undefined && counts !== undefined
+            ? { packages: counts.get(name) ?? 0 }
+            : {}),
           ...(error === undefined ? {} : { error }),
           ...(keyId === undefined ? {} : { key: keyId }),
         };

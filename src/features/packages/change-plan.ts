@@ -11,7 +11,7 @@ import {
   packageToRemove,
 } from './plans/choice.ts';
 import type { PreviewedChange } from './preview.ts';
-import { createProblem, type Problem } from './problem.ts';
+import { createProblem, NOT_INSTALLED_REMEDY, type Problem } from './problem.ts';
 
 export interface ChangeRequest {
   operation: 'install' | 'remove' | 'upgrade';
@@ -91,8 +91,6 @@ const choicesFor: Readonly<Record<ChangeRequest['operation'], Choose>> = {
     return { names, asked: names, problems };
   },
 };
-
-const NOT_INSTALLED_REMEDY = 'Look at the list of what is installed for its name.';
 
 function notInstalled(operation: string, subject: string): Problem {
   const message = `cannot ${operation} ${subject}: it is not installed`;

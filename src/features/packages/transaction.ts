@@ -16,6 +16,7 @@ import {
 } from '../../jobs/plan.ts';
 import { FORMER_REPAIR, type IsComplete } from './rollback.ts';
 import type { PackageTools } from './package-tools.ts';
+import { NOT_INSTALLED_REMEDY } from './problem.ts';
 
 /**
  * What every job does that changes packages: choose, prepare, run the package manager, judge by the
@@ -212,6 +213,6 @@ export function notInstalled(purpose: string, name: string): DepotError {
     code: 'not_found',
     package: name,
     reason: 'it is not installed',
-    remedy: 'Look at the list of what is installed for its name.',
+    remedy: NOT_INSTALLED_REMEDY,
   });
 }

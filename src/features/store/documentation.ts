@@ -118,15 +118,11 @@ export const STORE_DOCUMENTATION: FeatureDocumentation = {
   tag: 'Store',
   description: 'What feeds offer and what is installed, as one list.',
   operations: {
-    'GET admin/store/available': {
-      ...jsonOperation('listAvailable', {
-        description: 'a page of the list; none beyond the last one',
-        schema: page,
-        example: { total: 1, page: 1, per_page: 50, items: [EXAMPLE_ITEM] },
-      }),
-      // At most 16 words.
-      parameters: { q: { pattern: String.raw`^\S*(?:\s+\S+){0,14}(?:\s+\S*)?$` } },
-    },
+    'GET admin/store/available': jsonOperation('listAvailable', {
+      description: 'a page of the list; none beyond the last one',
+      schema: page,
+      example: { total: 1, page: 1, per_page: 50, items: [EXAMPLE_ITEM] },
+    }),
     'GET admin/store/details': jsonOperation('getDetails', {
       description: 'all about the app, or the package if there is no such app',
       schema: details,

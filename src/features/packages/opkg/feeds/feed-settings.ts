@@ -6,7 +6,7 @@ import { removeUnfinished, replaceFile } from '../../../../device/durable-file.t
 import { editOwnerFile, readSmallFile } from '../../../../device/owner-file.ts';
 import type { Paths } from '../../../../device/paths.ts';
 import { openTrustedFolder } from '../../../../device/private-folder.ts';
-import { DepotError, reasonOf } from '../../../../errors.ts';
+import { DepotError, reasonOf, systemCode } from '../../../../errors.ts';
 import {
   MOST_LIST_BYTES,
   unusableFeed,
@@ -73,7 +73,12 @@ export function createFeedSettings(
     adopt: async ({ name }, folder) => {
       const lists = await listsDir({ name });
       await copyInto(join(folder, LIST), lists, name);
-      await copyInto(join(folder, SIGNATURE), lists, `${name}.sig`).catch(() => undefined);
+      const signature = `${name}.sig`;
+      await copyInto(join(folder, SIGNATURE), lists, signature).catch(async (error: unknown) => {
+        if (systemCode(error) !== 'ENOENT') throw error;
+        // An older one is of another list.
+        await rm(join(lists, signature), { force: true });
+      });
     },
     forget: async ({ name }) => {
       const lists = await listsDir({ name });
