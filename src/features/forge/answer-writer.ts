@@ -23,6 +23,8 @@ export interface AnswerWriterOptions {
   timeoutMs: number;
   /** Called when the file is whole. */
   onWhole: (bytes: number) => Promise<void>;
+  /** Called once, when nothing more happens to the file: it has its place, or is gone. */
+  onEnd: () => void;
 }
 
 /** The body's length in hexadecimal digits, at the end of the file. Bytes. */
@@ -37,6 +39,7 @@ export function createAnswerWriter({
   mostBytes,
   timeoutMs,
   onWhole,
+  onEnd,
 }: AnswerWriterOptions): AnswerWriter {
   let file: WriteStream | undefined = createWriteStream(partFile, {
     mode: 0o600,
@@ -46,6 +49,7 @@ export function createAnswerWriter({
   /** Whoever waits for the disk. */
   let waiting: (() => void)[] = [];
   let timer: NodeJS.Timeout | undefined;
+  const remove = (): Promise<void> => rm(partFile, { force: true }).catch(() => undefined);
   const goOn = (): void => {
     const resumes = waiting;
     waiting = [];
@@ -59,7 +63,7 @@ export function createAnswerWriter({
   };
   const discard = (): void => {
     const discarded = detach();
-    discarded?.once('close', () => void rm(partFile, { force: true }));
+    discarded?.once('close', () => void remove().finally(onEnd));
     discarded?.destroy();
     goOn();
   };
@@ -81,9 +85,9 @@ export function createAnswerWriter({
   const commit = (): void => {
     put(Buffer.from((bytes - headBytes).toString(16).padStart(FOOTER_BYTES, '0')));
     const whole = detach();
-    whole?.once('error', () => void rm(partFile, { force: true }));
+    whole?.once('error', () => void remove().finally(onEnd));
     whole?.end(() => {
-      if (whole.errored === null) onWhole(bytes).catch(() => rm(partFile, { force: true }));
+      if (whole.errored === null) void onWhole(bytes).catch(remove).finally(onEnd);
     });
     goOn();
   };

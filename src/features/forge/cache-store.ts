@@ -71,27 +71,42 @@ export function createCacheStore({
   maxBytes: number;
 }): CacheStore {
   let opened: Promise<Folder> | undefined;
+  /** Those that have no place yet. */
+  const copies = new Set<Copy>();
   const ready = (): Promise<Folder> => (opened ??= openFolder(folder, maxBytes));
   return {
     secret: async () => (await ready()).secret,
     find: async (name) => findAnswer(await ready(), name),
     forget: async (name) => {
+      for (const copy of copies) if (copy.name === name) copy.isForgotten = true;
       const { path, sizes } = await ready();
       if (sizes.delete(name)) await rm(join(path, name), { force: true });
     },
     write: (name, about) => {
       const part = join(folder, `${name}.${randomBytes(6).toString('hex')}.part`);
+      const copy: Copy = { part, name, bytes: 0, isForgotten: false };
+      copies.add(copy);
       const storeAs = async (bytes: number): Promise<void> =>
-        storeInOrder(await ready(), { part, name, bytes });
+        storeInOrder(await ready(), Object.assign(copy, { bytes }));
       return createAnswerWriter({
         partFile: part,
         about,
         mostBytes: maxBytes / 4,
         timeoutMs: DISK_TIMEOUT_MS,
         onWhole: storeAs,
+        onEnd: () => copies.delete(copy),
       });
     },
   };
+}
+
+/** An answer on its way to the disk. */
+interface Copy {
+  part: string;
+  name: string;
+  bytes: number;
+  /** Whether the forge took it back meanwhile. */
+  isForgotten: boolean;
 }
 
 interface Folder {
@@ -216,23 +231,25 @@ async function* piecesOf(
 }
 
 /** One after the other: each makes room only for itself. */
-function storeInOrder(
-  folder: Folder,
-  answer: { part: string; name: string; bytes: number },
-): Promise<void> {
-  const kept = folder.lastStored.then(() => storeAnswer(folder, answer));
+function storeInOrder(folder: Folder, copy: Copy): Promise<void> {
+  const kept = folder.lastStored.then(() => storeAnswer(folder, copy));
   folder.lastStored = kept.catch(() => undefined);
   return kept;
 }
 
-async function storeAnswer(
-  folder: Folder,
-  { part, name, bytes }: { part: string; name: string; bytes: number },
-): Promise<void> {
+async function storeAnswer(folder: Folder, copy: Copy): Promise<void> {
+  const { part, name, bytes } = copy;
+  const file = join(folder.path, name);
+  const isForgotten = (): boolean => copy.isForgotten;
   folder.sizes.delete(name);
   await evict(folder, bytes);
-  await rename(part, join(folder.path, name));
-  folder.sizes.set(name, bytes);
+  if (isForgotten()) {
+    await rm(part, { force: true });
+    return;
+  }
+  await rename(part, file);
+  if (isForgotten()) await rm(file, { force: true });
+  else folder.sizes.set(name, bytes);
 }
 
 /** Makes room for so many bytes. */

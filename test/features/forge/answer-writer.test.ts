@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { createReadStream } from 'node:fs';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -17,11 +17,13 @@ const MIB = 1024 ** 2;
 let folder: string;
 let pipe: string;
 let kept: number[];
+let ends: number;
 
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'depotd-writer-'));
   pipe = join(folder, 'pipe');
   kept = [];
+  ends = 0;
   await promisify(execFile)('mkfifo', [pipe]);
 });
 
@@ -40,6 +42,7 @@ function open(part: string, timeoutMs: number): AnswerWriter {
     mostBytes: 8 * MIB,
     timeoutMs,
     onWhole: keep,
+    onEnd: () => (ends += 1),
   });
 }
 
@@ -57,6 +60,7 @@ test('an answer waits for a slow disk and is kept whole', async () => {
   writer.commit();
   await expect.poll(() => kept).toEqual([3 * MIB + '{}\n'.length + 16]);
   await expect.poll(() => bytes).toBe(kept[0]);
+  await expect.poll(() => ends).toBe(1);
 });
 
 test('a disk that takes nothing loses the copy, not the caller', async () => {
@@ -84,3 +88,15 @@ test('an answer that becomes too large is given up without holding anybody', asy
   await expect.poll(() => readFile(part).catch(() => 'gone')).toBe('gone');
   expect(kept).toEqual([]);
 });
+
+test.each(['commit', 'discard'] as const)(
+  'a copy that is given up ends once, also after a %s',
+  async (way) => {
+    const writer = open(join(folder, 'part'), 20_000);
+    writer.write(Buffer.alloc(9 * MIB), () => undefined);
+    writer[way]();
+
+    await expect.poll(() => ends).toBe(1);
+    expect([kept, await readdir(folder)]).toEqual([[], ['pipe']]);
+  },
+);
