@@ -44,6 +44,7 @@ test('a plan says what comes and goes, and the tasks do just that', async () => 
 test('a plan changes no file of the device, and fetches nothing', async () => {
   store = await openApkStore();
   await store.run('install', { package: 'notes' });
+  await store.recordsCopied();
   const tree = await treeSnapshot(store.device.root);
   const requests = store.device.feed.requests();
   for (const operation of ['install', 'remove', 'upgrade']) {

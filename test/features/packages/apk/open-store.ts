@@ -1,3 +1,7 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
+import { expect } from 'vitest';
 import {
   createApkDevice,
   type ApkDevice,
@@ -16,6 +20,8 @@ export interface ApkStore extends StoreActions {
   readonly upload: (bytes: Buffer) => Promise<TaskStatus & { id: string; log: string }>;
   /** Versions by name of what came besides the base system. */
   readonly packages: () => Promise<Record<string, string>>;
+  /** Waits for the copy of apk's records, which is made a moment after a job. */
+  readonly recordsCopied: () => Promise<void>;
   readonly close: () => Promise<void>;
 }
 
@@ -63,6 +69,14 @@ export async function openApkStore(
           .map(([name, { version }]) => [name, version] as const)
           .sort(),
       ),
+    recordsCopied: async () => {
+      const copy = join(device.root, 'etc/depotd/apk/before/installed.gz');
+      const now = await readFile(join(device.root, 'lib/apk/db/installed'));
+      await expect.poll(async () => gunzipSync(await readFile(copy))).toEqual(now);
+      // The note of what was copied comes last, by rename.
+      const folder = join(device.root, 'etc/depotd/apk/before');
+      await expect.poll(() => readdir(folder)).not.toContain('versions.json.new');
+    },
     close: async () => {
       await daemon.close();
       await device.close();

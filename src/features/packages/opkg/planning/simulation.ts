@@ -114,11 +114,18 @@ function install(run: Run, candidate: Candidate): boolean {
   if (old !== undefined) removeOrphans(run, candidate, old);
   for (const other of replaced) {
     if (!remove(run, other, 'replaced')) return false;
+    if (other === old) return fail(run, [replacesItselfProblem(run, candidate)]);
   }
   candidate.state = 'unpacked';
   candidate.parent.state = 'unpacked';
   if (old !== undefined) old.state = 'not-installed';
   return true;
+}
+
+/** opkg removes the old version first, and then finds it missing where it was to be upgraded. */
+function replacesItselfProblem({ purpose }: Run, { record }: Candidate): Problem {
+  const why = `${record.name} replaces and excludes itself, which opkg cannot upgrade`;
+  return createProblem('dependency_conflict', `cannot ${purpose}: ${why}`, record.name);
 }
 
 /** In opkg's order, before it looks at the dependencies. */
