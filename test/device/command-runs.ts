@@ -16,13 +16,13 @@ import { createProcesses } from '../../src/device/processes.ts';
 export const TERMINALS = ['on a terminal', 'where script(1) is missing'] as const;
 export type Place = (typeof TERMINALS)[number];
 
-const PROGRAMS = ['sh', 'mv', 'sleep', 'setsid', 'cat'];
+const PROGRAMS = ['sh', 'sleep', 'setsid', 'cat'];
 
 export interface Run extends HeldProcess {
   job: { jobId: string; mark: HeldProcess['mark'] };
   exitFile: string;
   output: () => Promise<string>;
-  /** The first line of the exit file, once it is there. */
+  /** The first line of the exit file, once the command has ended. */
   exited: () => Promise<string>;
 }
 
@@ -92,7 +92,11 @@ export function prepareRuns(place: Place): Runs {
 
 /** Waits until the file is there. */
 export async function firstLineOf(file: string): Promise<string> {
-  const read = (): Promise<string | undefined> => readFile(file, 'utf8').catch(() => undefined);
-  await expect.poll(read, { timeout: 20_000 }).toBeDefined();
-  return (await read())?.split('\n')[0] ?? '';
+  const read = async (): Promise<string> => {
+    const text = await readFile(file, 'utf8').catch(() => '');
+    return text.split('\n')[0] ?? '';
+  };
+  // Dots keep its room until then.
+  await expect.poll(read, { timeout: 20_000 }).toMatch(/^[^.]/);
+  return read();
 }

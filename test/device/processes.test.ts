@@ -24,8 +24,8 @@ describe.each(TERMINALS)('how a command starts, %s', (place) => {
     const held = await runs.hold(['sh', '-c', 'echo it runs']);
     await expect.poll(() => stateOf(held.mark.pid)).toBe('S');
     await expect
-      .poll(() => readFile(`${held.exitFile}.new`, 'utf8').catch(() => undefined))
-      .toBeDefined();
+      .poll(() => readFile(held.exitFile, 'utf8').catch(() => undefined))
+      .toMatch(/^\.{32}\n$/);
     expect(await held.output()).toBe('');
     expect(await runs.processes.count(held.job)).toBe(0);
 
