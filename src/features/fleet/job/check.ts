@@ -7,7 +7,7 @@ import type { InspectedFile, PackageChange } from '../../packages/package-manage
 import { isPackageName, metaPackageOf } from '../../packages/names.ts';
 import { isPresent } from '../../packages/package-database.ts';
 import { remedyOf, type Problem } from '../../packages/problem.ts';
-import { checkAllowed } from '../rollout/permission.ts';
+import { checkAllowed, MOST_SIGNATURE_BYTES } from '../rollout/permission.ts';
 import { readVerificationKey } from '../rollout/signature.ts';
 import type { Work } from '../rollout/work.ts';
 import { changedConfig } from './settings-steps.ts';
@@ -82,11 +82,8 @@ async function checkFiles(
   }
 }
 
-/** A signature of usign has two lines. */
-const MOST_SIGNATURE_CHARACTERS = 4096;
-
 async function readText(path: string): Promise<string> {
-  return (await readFile(path, 'latin1')).slice(0, MOST_SIGNATURE_CHARACTERS);
+  return (await readFile(path, 'latin1')).slice(0, MOST_SIGNATURE_BYTES);
 }
 
 /** In an order in which each finds what it depends on, if that is among them. */

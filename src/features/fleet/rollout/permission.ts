@@ -1,11 +1,17 @@
 import { DepotError } from '../../../errors.ts';
+import { sizeText } from '../../../format-bytes.ts';
 import type { FleetSettings } from '../options.ts';
 import type { Work } from './work.ts';
+
+/** A signature is checked over the whole file in memory (ed25519, RFC 8032). */
+const MOST_SIGNED_BYTES = 64 * 1024 ** 2;
+/** A signature of usign has two lines. */
+export const MOST_SIGNATURE_BYTES = 4096;
 
 /**
  * Whether the owner allows the server all of it, by `fleet.allow` and `fleet.settings`. Checked
  * before anything is fetched, and again when the job begins.
- * @throws DepotError forbidden that names what is not allowed
+ * @throws DepotError forbidden that names what is not allowed, too_large
  */
 export function checkAllowed(
   work: Work,
@@ -31,9 +37,25 @@ export function checkAllowed(
   if (setting !== undefined) {
     throw refused(`fleet.settings of this device does not have "${setting}"`);
   }
+  if (keyFile !== '') checkSigned(work);
+}
+
+function checkSigned({ files, signatures }: Work): void {
   const unsigned = files.find(({ signature }) => signature === undefined);
-  if (keyFile !== '' && unsigned !== undefined) {
+  if (unsigned !== undefined) {
     throw refused(`${unsigned.label} has no signature, ${unsigned.label}.sig beside it`);
+  }
+  for (const [most, of] of [
+    [MOST_SIGNED_BYTES, files],
+    [MOST_SIGNATURE_BYTES, signatures],
+  ] as const) {
+    const large = of.find(({ bytes }) => bytes > most);
+    if (large === undefined) continue;
+    throw new DepotError(
+      'too_large',
+      `cannot do the action: ${large.label} has ${sizeText(large.bytes)}, and ` +
+        `${sizeText(most)} are the limit with fleet.key_file`,
+    );
   }
 }
 
