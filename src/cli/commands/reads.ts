@@ -101,7 +101,7 @@ function taskRow({
   const duration =
     state === 'queued' ? '' : formatSpan((stoppedAt ?? Date.now() / 1000) - startedAt);
   const remark = isRunning ? stage.label : error;
-  // Right behind its command: a narrow terminal cuts what a column of its own would push away.
+  // Right behind its command: on a narrow terminal a column of its own would stand lines below.
   return [
     shortId(id),
     state,

@@ -18,7 +18,7 @@ export function fleetRoutes({ opened, status }: FleetRouteTools): Route[] {
   const need = (): OpenFleet => {
     const found = opened();
     if (found !== undefined) return found;
-    throw new DepotError('not_found', 'cannot do it: no fleet server is set (fleet.server)');
+    throw new DepotError('not_found', 'cannot ask the fleet server: none is set (fleet.server)');
   };
   return [
     get({

@@ -115,7 +115,7 @@ export const chineseDevice = [
   ['key {key}', '密钥 {key}'],
 
   // Fleet.
-  ['Fleet', '集群管理'],
+  ['Fleet', '设备群管理'],
   [
     'This server may change packages of the device while it is switched on.',
     '启用期间，此服务器可以更改设备上的软件包。',
@@ -131,8 +131,8 @@ export const chineseDevice = [
   ['Ask now', '立即查询'],
   ['Agree', '同意'],
   ['Decline', '拒绝'],
-  ['Switch off the fleet server', '停用集群服务器'],
-  ['Switch on the fleet server', '启用集群服务器'],
+  ['Switch off the fleet server', '停用设备群服务器'],
+  ['Switch on the fleet server', '启用设备群服务器'],
   ['Offered', '待处理'],
   ['Downloading', '正在下载'],
   ['Waiting for its time', '等待执行时间'],

@@ -51,7 +51,7 @@ export interface Known {
   /** What is behind the link of the action that is offered: it is asked for once. */
   offered: Offered | undefined;
   transfer: Transfer | undefined;
-  /** Actions whose owner is asked, and by which way the answer goes. */
+  /** The action whose owner is asked, and by which way the answer goes. */
   asking: { key: string; by: 'confirmation' | 'deployment' } | undefined;
   /** Keys of actions whose files are known to be whole. */
   whole: Set<string>;

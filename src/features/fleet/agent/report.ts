@@ -1,3 +1,4 @@
+import { stripVTControlCharacters } from 'node:util';
 import { reasonOf } from '../../../errors.ts';
 import type { Reception } from '../ddi/client.ts';
 import type { Feedback } from '../ddi/feedback.ts';
@@ -22,7 +23,7 @@ export async function notify(
   noticesOf(known, record).posts += 1;
 }
 
-/** The same, once for each text. */
+/** The same, once for each word of execution while the daemon runs. */
 export async function notifyOnce(
   fleet: Fleet,
   server: Server,
@@ -123,7 +124,9 @@ export async function lastLines({ logs }: Pick<Fleet, 'logs'>, jobId: string): P
   const from = Math.max(0, size - LOG_TAIL_BYTES);
   const text =
     size === 0 ? '' : (await logs.read(jobId, from, size - from).catch(() => '')).toString();
-  const plain = text.replace(/\u001b\[[0-?]*[ -/]*[@-~]/g, '');
+  const plain = stripVTControlCharacters(text).replace(/[^\P{Cc}\r\n]+/gu, ' ');
   const lines = plain.split(/[\r\n]+/).map((line) => line.trim());
+  // It may begin within a line, even within a character.
+  if (from > 0 && lines.length > 1) lines.shift();
   return lines.filter((line) => line !== '').slice(-MOST_LINES);
 }

@@ -88,7 +88,7 @@ export function createDdiClient(address: Address, connection: Connection): DdiCl
   };
 }
 
-/** @throws DepotError upstream_unreachable that names the status, or the field and what is wrong */
+/** @throws DepotError upstream_unreachable that names the status, bad_request the field */
 function parse<Schema extends v.GenericSchema>(
   { method, path }: Call,
   schema: Schema,
