@@ -67,6 +67,9 @@ describe('each problem has its code', () => {
     simple('kernel', { version: '6.6.90-r1' }),
     simple('kmod-other', { depends: ['kernel=6.6.86-r1'] }),
     simple('app-needs-kmod', { depends: ['kmod-other'] }),
+    simple('one-way', { provides: ['either'] }),
+    simple('other-way', { provides: ['either'] }),
+    simple('needs-either', { depends: ['either'] }),
     simple('pinned'),
   ];
   const cases: [string, string, string, string | undefined][] = [
@@ -76,6 +79,7 @@ describe('each problem has its code', () => {
     ['dependency_missing', 'install', 'needs-absent', 'needs-absent'],
     ['dependency_missing', 'install', 'needs-it-deep', 'needs-absent'],
     ['dependency_missing', 'install', 'needs-newer', 'needs-newer'],
+    ['dependency_missing', 'install', 'needs-either', 'either'],
     ['dependency_conflict', 'install', 'excludes', 'excludes'],
     ['no_space', 'install', 'huge', undefined],
     ['wrong_architecture', 'install', 'foreign', 'foreign'],

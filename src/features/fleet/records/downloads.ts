@@ -22,7 +22,7 @@ export interface Downloads {
   fileOf: (file: FileName) => string;
   /** Whether it is there, whole: read and hashed again. */
   isWhole: (file: FileName) => Promise<boolean>;
-  /** @throws DepotError too_large, no_space; bad_request (another checksum), upstream_unreachable */
+  /** @throws DepotError too_large, no_space, upstream_unreachable, bad_request: another checksum */
   fetch: (file: WantedFile, source: OpenSource, signal: AbortSignal) => Promise<void>;
   /** Bytes that are there of a file, whole or not. */
   size: (file: FileName) => Promise<number>;

@@ -51,7 +51,7 @@ const FAULTS: readonly [RegExp, ProblemCode][] = [
   [/(\S+): conflicts:/, 'dependency_conflict'],
   [/breaks: (?!world\[)([^[\s]+)\[/, 'dependency_missing'],
   [/breaks: world\[([^\]=<>~]+)/, 'dependency_conflict'],
-  [/(\S+) \(virtual\): note: please select/, 'not_found'],
+  [/(\S+) \(virtual\): note: please select/, 'dependency_missing'],
 ];
 
 function unsolvedBy({ missing, fault, exitCode }: Simulation, { change }: Wanted): Cause {
