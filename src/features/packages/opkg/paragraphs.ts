@@ -46,10 +46,11 @@ export async function* readPieces(file: string): AsyncGenerator<Buffer> {
 }
 
 /**
- * Larger than zlib's own: fewer pieces, and a paragraph seldom lies in two. Pieces of this size are
- * mapped by themselves (mallopt(3), M_MMAP_THRESHOLD), so that each goes back to the system.
+ * Larger than zlib's own: fewer pieces, and a paragraph seldom lies in two. Pieces well above
+ * malloc's bound (mallopt(3), M_MMAP_THRESHOLD, 128 KiB) are mapped by themselves, so that each
+ * goes back to the system.
  */
-const CHUNK_BYTES = 128 * 1024;
+const CHUNK_BYTES = 192 * 1024;
 
 /**
  * Another user may have put something else in its place: a fifo is not waited for (open(2),
