@@ -55,6 +55,26 @@ test('the keyboard alone finds an app, installs it and reads its log', async () 
   await tabTo(browser, '.pane');
 });
 
+test('a search that is misspelt leads to the one that was meant', async () => {
+  const daemon = await startPanel();
+  const browser = await openPanel(`${daemon.url}${daemon.base}/`);
+  if (browser === undefined) return;
+  await browser.until("document.querySelectorAll('#discover-list .app').length > 0");
+  await browser.evaluate(`{
+    const field = document.querySelector('#discover-search');
+    field.value = 'nottes';
+    field.dispatchEvent(new Event('input'));
+  }`);
+
+  await browser.until(
+    "document.querySelector('#discover-empty button')?.textContent === 'Did you mean “notes”?'",
+  );
+  await browser.evaluate("document.querySelector('#discover-empty button').click()");
+
+  await browser.until("document.querySelector('#discover-count').textContent === '1 found'");
+  expect(await browser.evaluate('document.activeElement.value')).toBe('notes');
+});
+
 test.each([320, 375, 1440, 2560])('nothing sticks out of a window of %d pixels', async (width) => {
   const longName = `long-${'x'.repeat(120)}`;
   const daemon = await startPanel({

@@ -13,6 +13,7 @@ export const chineseStore = [
   ['Page {page} of {pages}', '第 {page} 页，共 {pages} 页'],
   ['{count} found', '找到 {count} 个'],
   ['Nothing matches “{q}”.', '没有与“{q}”匹配的内容。'],
+  ['Did you mean “{q}”?', '您是不是要找“{q}”？'],
   ['Search all packages', '搜索全部软件包'],
   ['The package lists offer nothing here yet.', '软件包列表中还没有可安装的内容。'],
   ['What is installed', '已安装的内容'],

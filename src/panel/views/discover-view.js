@@ -13,11 +13,11 @@ export function createDiscoverView(context) {
     context,
     query: () => ({}),
     items: ({ items }, kind) => tags.add(kind === 'app' ? items : []),
-    empty: (box, { q, kind }) =>
+    empty: (box, { q, kind, suggestion }) =>
       box.replaceChildren(
         ...(q === ''
           ? nothingThere(context.on)
-          : nothingFound({ q, kind, on: context.on, onAll: () => void list.searchAll() })),
+          : nothingFound({ q, kind, suggestion, on: context.on, list })),
       ),
   });
   return {
@@ -34,13 +34,15 @@ function nothingThere({ update }) {
   ];
 }
 
-function nothingFound({ q, kind, on, onAll }) {
+function nothingFound({ q, kind, suggestion, on, list }) {
   const canInstall = kind === 'all' && PACKAGE_NAME.test(q);
+  const searchAll = () => void list.search({ isAll: true });
   return [
     textElement('p', t('Nothing matches “{q}”.', { q })),
     element('div', { className: 'buttons' }, [
+      ...(suggestion === undefined ? [] : [suggestionButton(suggestion, list)]),
       ...(kind === 'app'
-        ? [button({ text: t('Search all packages'), className: 'primary', onclick: onAll })]
+        ? [button({ text: t('Search all packages'), className: 'primary', onclick: searchAll })]
         : [button({ text: t('Update lists'), onclick: on.update, isWrite: true })]),
       ...(canInstall
         ? [
@@ -53,6 +55,15 @@ function nothingFound({ q, kind, on, onAll }) {
         : []),
     ]),
   ];
+}
+
+/** Searches for words that are spelled like those that were typed. */
+function suggestionButton(suggestion, list) {
+  return button({
+    text: t('Did you mean “{q}”?', { q: suggestion }),
+    className: 'primary',
+    onclick: () => void list.search({ text: suggestion }),
+  });
 }
 
 /** The tags of the apps that were shown so far, the most frequent first; one can be chosen. */

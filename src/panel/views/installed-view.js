@@ -35,7 +35,7 @@ function nothingInstalled(kind, list) {
     ),
     element('div', { className: 'buttons' }, [
       element('a', { className: 'button primary', href: '#discover' }, [t('Discover')]),
-      button({ text: t('Show all packages'), onclick: () => void list.searchAll() }),
+      button({ text: t('Show all packages'), onclick: () => void list.search({ isAll: true }) }),
     ]),
   ];
 }

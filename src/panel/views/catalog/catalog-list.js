@@ -54,7 +54,7 @@ export function createCatalogList({ prefix, query, context, isRemovable = false,
     setText(find('count'), t('{count} found', { count: count(received.total) }));
     empty.hidden = received.items.length > 0;
     const { q = '', kind } = parameters();
-    if (!empty.hidden) on.empty(empty, { q, kind });
+    if (!empty.hidden) on.empty(empty, { q, kind, suggestion: received.suggestion });
     on.items?.(received, kind);
   };
   const loader = createLoader({
@@ -89,10 +89,9 @@ export function createCatalogList({ prefix, query, context, isRemovable = false,
       tag = wanted;
       return goTo(1);
     },
-    /** Goes over to all packages, with the same search. */
-    searchAll: () => {
-      find('all').checked = true;
-      find('search').focus();
+    /** Searches for other words, or in all packages. */
+    search: (changes) => {
+      controls.set(changes);
       return goTo(1);
     },
   };
@@ -118,6 +117,11 @@ function createControls(find, onChange) {
     if (target !== search) changeNow();
   });
   return {
+    set: ({ text = search.value, isAll = find('all').checked }) => {
+      search.value = text;
+      find('all').checked = isAll;
+      search.focus();
+    },
     parameters: () => {
       const kind = find('all').checked ? 'all' : 'app';
       const q = search.value.trim();
