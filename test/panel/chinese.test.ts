@@ -6,14 +6,19 @@ import { CHIP, choose, click, goTo, install, LOG, openPanel } from './open-panel
 import { startPanel } from './start-panel.ts';
 
 const ALERT = "document.querySelector('[role=alert]').textContent";
-/** Texts in sight that have English words in a row, but for what packages and the daemon say. */
+/**
+ * Texts in sight that have English words in a row, but for what packages (their titles, too) and
+ * the daemon say.
+ */
 const ENGLISH = `[...document.querySelectorAll('body :not(script, style, noscript *)')]
   .filter((element) => element.checkVisibility() && !element.closest('.description, .lead, .pane, .problem-cause, .problem, #app-body, #doctor, #feeds, #notices'))
   .flatMap((element) => [
     ...[...element.childNodes].filter(({ nodeType }) => nodeType === 3).map(({ data }) => data),
     element.placeholder, element.title, element.getAttribute('aria-label'),
   ])
-  .filter((text) => /[a-z]{2,} [a-z]{2,}/i.test(text ?? ''))`;
+  .map((text) => [...document.querySelectorAll('.app h3')]
+    .reduce((rest, { textContent }) => rest.replaceAll(textContent, ''), text ?? ''))
+  .filter((text) => /[a-z]{2,} [a-z]{2,}/i.test(text))`;
 
 async function logIn(browser: Browser, password: string): Promise<void> {
   await browser.evaluate(`document.querySelector('#password').value = ${JSON.stringify(password)}`);
@@ -43,6 +48,7 @@ test('who reads Chinese logs in, installs, reads logs and errors, and logs out i
     'zh-CN',
     '发现 – 应用',
   ]);
+  await browser.until("document.querySelectorAll('#discover-list .app h3').length > 0");
   expect(await browser.evaluate(ENGLISH)).toEqual([]);
 
   await install(browser, 'demo');
