@@ -82,7 +82,9 @@ export function createDisks({ host, log }: { host: BlockDeviceHost; log: Log }):
   const current = async (): Promise<Answer> => {
     await making?.catch(() => undefined);
     const fingerprint = await host.fingerprint();
-    return answer?.fingerprint === fingerprint && !isWritten ? answer : renew();
+    // Where another asker has begun a listing meanwhile, the last answer no longer holds.
+    const holds = making === undefined && answer?.fingerprint === fingerprint && !isWritten;
+    return holds && answer !== undefined ? answer : renew();
   };
   const check = (): void => {
     if (performance.now() - askedAt > ASKED_LATELY_MS) {

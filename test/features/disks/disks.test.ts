@@ -1,17 +1,39 @@
 import { expect, test } from 'vitest';
 
-import { sizeText } from '../../../src/format-bytes.ts';
+import { createDisks } from '../../../src/features/disks/disks.ts';
+import { createLog } from '../../../src/log.ts';
 
-test.each([
-  [0, '0.00 B'],
-  [1, '1.00 B'],
-  [1023, '1023.00 B'],
-  [1024, '1.00 KB'],
-  [67_108_864, '64.00 MB'],
-  [256_044_434_391, '238.46 GB'],
-  [1024 ** 4 - 1, '1024.00 GB'],
-  [8_001_563_222_016, '7.28 TB'],
-  [1024 ** 7, '1024.00 EB'],
-])('%i bytes are told as %s', (bytes, text) => {
-  expect(sizeText(bytes)).toBe(text);
+test('after a write nobody is told the old label, however many ask in that moment', async () => {
+  let label = 'old';
+  let written = (): void => undefined;
+  const disks = createDisks({
+    log: createLog('silent'),
+    host: {
+      fingerprint: async () => Promise.resolve('same'),
+      list: async () => Promise.resolve([{ ...DISK, label }]),
+      onceWritten: (_paths, onWrite) => {
+        written = onWrite;
+        return () => undefined;
+      },
+    },
+  });
+  await disks.all();
+
+  label = 'new';
+  written();
+  const answers = await Promise.all(Array.from({ length: 4 }, () => disks.all()));
+  disks.close();
+
+  expect(answers.map(({ sda1 }) => sda1?.label)).toEqual(['new', 'new', 'new', 'new']);
 });
+
+const DISK = {
+  name: 'sda1',
+  path: '/dev/sda1',
+  sizeBytes: 1024,
+  type: 'ext4',
+  version: '1.0',
+  label: '',
+  uuid: '',
+  mounts: [],
+};

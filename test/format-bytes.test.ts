@@ -1,0 +1,17 @@
+import { expect, test } from 'vitest';
+
+import { sizeText } from '../src/format-bytes.ts';
+
+test.each([
+  [0, '0.00 B'],
+  [1, '1.00 B'],
+  [1023, '1023.00 B'],
+  [1024, '1.00 KB'],
+  [67_108_864, '64.00 MB'],
+  [256_044_434_391, '238.46 GB'],
+  [1024 ** 4 - 1, '1024.00 GB'],
+  [8_001_563_222_016, '7.28 TB'],
+  [1024 ** 7, '1024.00 EB'],
+])('%i bytes are told as %s', (bytes, text) => {
+  expect(sizeText(bytes)).toBe(text);
+});
