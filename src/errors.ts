@@ -34,7 +34,7 @@ export interface Explanation {
 
 /**
  * The one exception that crosses a border between rooms. Its message is lower case and starts with
- * "cannot …". One that a job's step throws may carry an explanation, which the queue puts on record
+ * "cannot". One that a job's step throws may carry an explanation, which the queue puts on record
  * with the end of the job, and a refusal of the interface shows.
  */
 export class DepotError extends Error {

@@ -35,11 +35,13 @@ export const LOGIN_TEXTS: Readonly<Record<Language, LoginTexts>> = {
     title: '登录',
     user: '用户名',
     password: '密码',
-    noPassword: '尚未设置密码，因此无法登录。请以 root 身份在设备上设置密码，然后重新加载此页面：',
-    ownerWithout:
-      '用户 root 尚未设置密码：请将密码留空。此网络中的任何人都可以登录，请尽快设置密码。',
+    noPassword: `尚未设置密码，因此无法登录。\
+请以 root 身份在设备上设置密码，然后重新加载此页面：`,
+    ownerWithout: `用户 root 尚未设置密码：请将密码留空。\
+此网络中的任何人都可以登录，请尽快设置密码。`,
     unreachable: '设备没有响应。',
-    notKept: '浏览器没有保存登录状态。它可能已有 HTTPS 的登录：请改用 HTTPS，或先在那里注销。',
+    notKept: `浏览器没有保存登录状态。\
+它可能已有 HTTPS 的登录：请改用 HTTPS，或先在那里注销。`,
     refusals: [
       ['cannot log in: the user name or the password is wrong', '用户名或密码错误。'],
       ['cannot log in: the password is wrong', '密码错误。'],

@@ -1,6 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { createServer, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { ServerResponse } from 'node:http';
 import { chown, mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
@@ -9,6 +8,13 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 
 import { ANOTHER_USER, canBeAnother } from '../../support/another-user.ts';
 import { change, feedOf, feedsOf } from './feed-answer.ts';
+import {
+  expectFeedsAnswered,
+  ODD_FILES,
+  prepareServer,
+  redirectTo,
+  sendForEver,
+} from './hostile-feed.ts';
 import { startApkFeeds, type ManagedFeeds } from './managed-feeds.ts';
 
 let feeds: ManagedFeeds;
@@ -30,19 +36,7 @@ async function expectNothingLeft(): Promise<void> {
 }
 
 describe('nothing changes, and nothing is left, if the server', () => {
-  let server: Server;
-  let sent: (response: ServerResponse) => void;
-  beforeEach(async () => {
-    server = createServer((_, response) => sent(response));
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  });
-  afterEach(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  const redirectTo = (location: string) => (response: ServerResponse) => {
-    response.writeHead(302, { Location: location }).end();
-  };
+  const server = prepareServer();
   const send = (bytes: () => Buffer) => (response: ServerResponse) => {
     response.end(bytes());
   };
@@ -56,12 +50,11 @@ describe('nothing changes, and nothing is left, if the server', () => {
     ['sends nothing', send(() => Buffer.alloc(0)), 'cannot use the feed'],
     ['sends the head of an index', send(() => Buffer.from('ADBd')), 'cannot use the feed'],
   ] as const)('%s', async (_, answer, reason) => {
-    sent = answer;
-    const { port } = server.address() as AddressInfo;
+    server.sends(answer);
     const before = await textOf(feeds.custom);
 
     for (const index of ['packages.adb', 'APKINDEX.tar.gz']) {
-      const address = `http://127.0.0.1:${port}/feed/${index}`;
+      const address = `${server.url()}/${index}`;
       const task = await change(feeds.daemon, 'add_feed', { name: 'mine', url: address });
 
       expect(task.state).toBe('failed');
@@ -87,14 +80,7 @@ describe.skipIf(!canBeAnother)('what another user put among the lists holds noth
     const act = `${script} && chown -hR ${ANOTHER_USER} .`;
     execFileSync('/bin/sh', ['-c', act, 'sh', copy], { cwd: folder });
 
-    const answers = await Promise.all(
-      Array.from({ length: 8 }, () =>
-        fetch(`${feeds.daemon.url}${feeds.daemon.base}/admin/store/feeds`, {
-          signal: AbortSignal.timeout(10_000),
-        }),
-      ),
-    );
-    expect(answers.map(({ status }) => status)).toEqual(Array(8).fill(200));
+    await expectFeedsAnswered(feeds.daemon);
     const plan = await fetch(
       `${feeds.daemon.url}${feeds.daemon.base}/admin/store/plan?operation=install&package=demo`,
       { signal: AbortSignal.timeout(10_000) },
@@ -112,21 +98,7 @@ describe.skipIf(!canBeAnother)('what another user put among the lists holds noth
 });
 
 describe('a custom file that is', () => {
-  test.each([
-    ['a fifo', 'it is no file', (file: string) => void execFileSync('mkfifo', [file])],
-    ['a folder', 'it is no file', (file: string) => mkdir(file)],
-    ['a link to a folder', 'it is no file', (file: string) => symlink('/etc', file)],
-    [
-      'a link to nowhere below a file',
-      '/etc/passwd is no folder',
-      (file: string) => symlink('/etc/passwd/x', file),
-    ],
-    [
-      'two megabytes',
-      'larger than 1048576 bytes',
-      (file: string) => writeFile(file, '#'.repeat(2 * 1024 ** 2)),
-    ],
-  ])('%s stays, and no key of the feed is trusted', async (_, reason, make) => {
+  test.each(ODD_FILES)('%s stays, and no key of the feed is trusted', async (_, reason, make) => {
     const keys = await readdir(at(feeds.folders.keys));
     await rm(at(feeds.custom));
     await make(at(feeds.custom));
@@ -230,7 +202,7 @@ test.each([
 });
 
 test('of two feeds of one name that are added at once, one is there afterwards', async () => {
-  const others = [url, `${url}?`.replace('?', '').replace('/feed/', '//feed/')];
+  const others = [url, url.replace('/feed/', '//feed/')];
   const ids = await Promise.all(
     others.map((each) => feeds.daemon.submit('add_feed', { ...feeds.params, url: each })),
   );
@@ -238,16 +210,6 @@ test('of two feeds of one name that are added at once, one is there afterwards',
   expect(states.sort()).toEqual(['done', 'failed']);
   expect((await textOf(feeds.custom)).match(/# feed: mine/g)).toHaveLength(1);
 });
-
-function sendForEver(response: ServerResponse): void {
-  const piece = Buffer.alloc(1024 ** 2, 'Package: x\n');
-  const send = (): void => {
-    let isFull = false;
-    while (!isFull && !response.destroyed) isFull = !response.write(piece);
-  };
-  response.on('drain', send);
-  send();
-}
 
 function bomb(megabytes: number): Buffer {
   const member = gzipSync(Buffer.alloc(1024 ** 2));

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
-import { createServer, type Server, type ServerResponse } from 'node:http';
+import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 
@@ -14,6 +14,13 @@ import { createUsignPair } from '../../device/usign.ts';
 import { ANOTHER_USER, canBeAnother } from '../../support/another-user.ts';
 import { change, feedOf } from './feed-answer.ts';
 import { CUSTOM, PACKAGES, startFeedDaemon } from './feed-daemon.ts';
+import {
+  expectFeedsAnswered,
+  ODD_FILES,
+  prepareServer,
+  redirectTo,
+  sendForEver,
+} from './hostile-feed.ts';
 
 const LISTS = 'tmp/opkg-lists';
 
@@ -29,19 +36,7 @@ beforeEach(async () => {
 afterEach(() => close());
 
 describe('nothing changes, and nothing is left, if the server', () => {
-  let server: Server;
-  let sent: (response: ServerResponse) => void;
-  beforeEach(async () => {
-    server = createServer((_, response) => sent(response));
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  });
-  afterEach(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  const redirectTo = (location: string) => (response: ServerResponse) => {
-    response.writeHead(302, { Location: location }).end();
-  };
+  const server = prepareServer();
 
   test.each([
     ['sends without end', sendForEver, 'it is larger than 67108864 bytes'],
@@ -50,11 +45,10 @@ describe('nothing changes, and nothing is left, if the server', () => {
     ['sends names that are none', sendNoise, 'is not a package list'],
     ['sends a list that unpacks for ever', sendBomb, 'damaged'],
   ] as const)('%s', async (_, send, reason) => {
-    sent = send;
-    const { port } = server.address() as AddressInfo;
+    server.sends(send);
     const before = await device.read(CUSTOM);
 
-    const url = `http://127.0.0.1:${port}/feed`;
+    const url = server.url();
     const task = await change(daemon, 'add_feed', { name: 'mine', url });
 
     expect(task.state).toBe('failed');
@@ -64,11 +58,10 @@ describe('nothing changes, and nothing is left, if the server', () => {
   });
 
   test('is slow, and somebody stops the task', async () => {
-    sent = (response) => {
+    server.sends((response) => {
       response.writeHead(200, { 'Content-Length': 1000 }).write('Package: a');
-    };
-    const { port } = server.address() as AddressInfo;
-    const url = `http://127.0.0.1:${port}/feed`;
+    });
+    const url = server.url();
     const id = await daemon.submit('add_feed', { name: 'mine', url });
     await expect.poll(() => daemon.logOf(id), { timeout: 10_000 }).toContain('fetching');
 
@@ -102,15 +95,7 @@ describe.skipIf(!canBeAnother)('what another user put among the lists holds noth
     await mkdir(folder);
     execFileSync('/bin/sh', ['-c', `${script} && chown -hR ${ANOTHER_USER} .`], { cwd: folder });
 
-    const answers = await Promise.all(
-      Array.from({ length: 8 }, () =>
-        fetch(`${daemon.url}${daemon.base}/admin/store/feeds`, {
-          signal: AbortSignal.timeout(10_000),
-        }),
-      ),
-    );
-
-    expect(answers.map(({ status }) => status)).toEqual(Array(8).fill(200));
+    await expectFeedsAnswered(daemon);
     const task = await change(daemon, 'add_feed', { name: 'mine', url: feed.url });
     expect(task.error).toContain(`belongs to the user ${ANOTHER_USER}`);
     expect((await daemon.get('/healthz')).status).toBe(200);
@@ -118,21 +103,7 @@ describe.skipIf(!canBeAnother)('what another user put among the lists holds noth
 });
 
 describe('a custom file that is', () => {
-  test.each([
-    ['a fifo', 'it is no file', (file: string) => void execFileSync('mkfifo', [file])],
-    ['a folder', 'it is no file', (file: string) => mkdir(file)],
-    ['a link to a folder', 'it is no file', (file: string) => symlink('/etc', file)],
-    [
-      'a link to nowhere below a file',
-      '/etc/passwd is no folder',
-      (file: string) => symlink('/etc/passwd/x', file),
-    ],
-    [
-      'two megabytes',
-      'larger than 1048576 bytes',
-      (file: string) => writeFile(file, '#'.repeat(2 * 1024 ** 2)),
-    ],
-  ])('%s stays, and no key of the feed is trusted', async (_, reason, make) => {
+  test.each(ODD_FILES)('%s stays, and no key of the feed is trusted', async (_, reason, make) => {
     const pair = createUsignPair();
     await rm(join(device.root, CUSTOM));
     await make(join(device.root, CUSTOM));
@@ -208,16 +179,6 @@ test('of two feeds of one name that are added at once, one is there afterwards',
   expect(await readFile(join(device.root, LISTS, 'mine'))).not.toHaveLength(0);
   await other.close();
 });
-
-function sendForEver(response: ServerResponse): void {
-  const piece = Buffer.alloc(1024 ** 2, 'Package: x\n');
-  const send = (): void => {
-    let isFull = false;
-    while (!isFull && !response.destroyed) isFull = !response.write(piece);
-  };
-  response.on('drain', send);
-  send();
-}
 
 function sendNoise(response: ServerResponse): void {
   response.end(Buffer.alloc(100_000, 'a: b\n\n'));

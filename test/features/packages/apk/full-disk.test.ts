@@ -1,5 +1,4 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import { describe, expect, onTestFinished, test } from 'vitest';
@@ -8,6 +7,7 @@ import { toApkPackage } from '../../../device/apk-device/apk-conversion.ts';
 import { runCommand } from '../../../device/command.ts';
 import { largePackage } from '../../../device/packages/awkward-packages.ts';
 import type { ApkFeedPackage } from '../../../device/apk-device/apk-index.ts';
+import { expectNoRoom, mountDisk, mountedFolder } from '../no-room.ts';
 import { openApkStore, type ApkStore } from './open-store.ts';
 
 const MIB = 1024 ** 2;
@@ -18,25 +18,11 @@ async function openSmallStore(sizeMiB: number): Promise<{ store: ApkStore; folde
   return { store: await openStoreIn(folder, []), folder };
 }
 
-async function mountedFolder(sizeMiB: number): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'depotd-small-'));
-  await mount(folder, sizeMiB);
-  onTestFinished(async () => {
-    await runCommand(['umount', '-l', folder]);
-    await rm(folder, { recursive: true, force: true });
-  });
-  return folder;
-}
-
 async function openStoreIn(folder: string, more: readonly ApkFeedPackage[]): Promise<ApkStore> {
   const packages = [toApkPackage(largePackage(3 * MIB)), ...more];
   const store = await openApkStore({ directory: join(folder, 'device'), packages });
   onTestFinished(() => store.close());
   return store;
-}
-
-async function mount(folder: string, sizeMiB: number): Promise<void> {
-  await runCommand(['mount', '-t', 'tmpfs', '-o', `mode=755,size=${sizeMiB}m`, 'tmpfs', folder]);
 }
 
 const STATE = [{}, ['base-files', 'busybox', 'libc']];
@@ -71,17 +57,11 @@ describe.skipIf(process.getuid?.() !== 0)('when room is short', () => {
 
   test('what is fetched to the same disk counts twice, in the plan and in the job', async () => {
     const { store } = await openSmallStore(6);
-    const refusal = expect.stringMatching(
+    await expectNoRoom(
+      store,
+      'large',
       /it needs 6\.\d\d MB, 3\.\d\d MB of it to fetch it to, and 1\.00 MB to spare on the device/,
-    ) as string;
-
-    const answer = await store.daemon.get('admin/store/plan?operation=install&package=large');
-    expect(await answer.json()).toMatchObject({
-      is_possible: false,
-      problems: [{ code: 'no_space', message: refusal }],
-    });
-    const { state, error, error_code } = await store.run('install', { package: 'large' });
-    expect([state, error_code, error]).toEqual(['failed', 'no_space', refusal]);
+    );
     expect([await store.packages(), await store.device.world()]).toEqual(STATE);
   });
 
@@ -93,10 +73,7 @@ describe.skipIf(process.getuid?.() !== 0)('when room is short', () => {
     const store = await openStoreIn(folder, [bulky, carrier]);
     const narrow = join(store.device.root, 'opt');
     await mkdir(narrow);
-    await mount(narrow, 1);
-    onTestFinished(async () => {
-      await runCommand(['umount', '-l', narrow]);
-    });
+    await mountDisk(narrow, 1);
 
     const { state, error_code, error } = await store.run('install', { package: 'carrier' });
 
@@ -111,10 +88,7 @@ describe.skipIf(process.getuid?.() !== 0)('when room is short', () => {
   test('a cache that is too small is replaced by the disk until all is installed', async () => {
     const { store } = await openSmallStore(16);
     const cache = join(store.device.root, 'tmp/cache/apk');
-    await mount(cache, 1);
-    onTestFinished(async () => {
-      await runCommand(['umount', '-l', cache]);
-    });
+    await mountDisk(cache, 1);
     await store.device.apk('update');
 
     const { state, log } = await store.run('install', { package: 'large' });
