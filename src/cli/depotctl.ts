@@ -70,7 +70,8 @@ async function main(words: string[]): Promise<number> {
 
 async function showHelp(output: Output, command?: CommandName): Promise<number> {
   const { commandHelp, helpText } = await import('./usage/help.ts');
-  await output.print(command === undefined ? helpText() : commandHelp(command));
+  const { columns } = output.look;
+  await output.print(command === undefined ? helpText(columns) : commandHelp(command, columns));
   return 0;
 }
 

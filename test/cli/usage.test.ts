@@ -4,7 +4,8 @@ import type { AddressInfo } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 
 import { COMMANDS } from '../../src/cli/usage/commands.ts';
-import { runDepotctl } from './start-depotctl.ts';
+import { runCommand } from '../device/command.ts';
+import { DEPOTCTL, runDepotctl } from './start-depotctl.ts';
 
 test.each([
   [[], 'cannot do anything without a command: search, info'],
@@ -55,6 +56,37 @@ test('--help names every command, --version the version', async () => {
   expect(help.stdout.split('\n').filter((line) => line.length > 80)).toEqual([]);
   expect(version.stdout).toMatch(/^depotctl \d+\.\d+\.\d+\n$/);
 });
+
+test.each([
+  [30, 40],
+  [40, 40],
+  [64, 64],
+  [250, 100],
+])('on a terminal of %i columns help uses %i of them', async (columns, most) => {
+  for (const words of ['help', 'help feeds', 'help login', 'upgrade --help']) {
+    const lines = await linesOnTerminal(columns, words);
+
+    const longest = Math.max(...lines.map((line) => line.length));
+    expect(longest, words).toBeLessThanOrEqual(most);
+    expect(longest, words).toBeGreaterThan(most - 12);
+  }
+});
+
+test('help names every exit code', async () => {
+  const { stdout } = await runDepotctl('help');
+
+  const [, codes = ''] = stdout.split('Exit codes: ');
+  expect(codes.match(/\d+/g)).toEqual(['0', '1', '2', '3', '130']);
+});
+
+/** What a terminal that is so wide shows; examples are to be copied, and stand as they are. */
+async function linesOnTerminal(columns: number, words: string): Promise<string[]> {
+  const command = `stty cols ${columns}; exec ${process.execPath} ${DEPOTCTL} ${words}`;
+  const { stdout } = await runCommand(['script', '-qec', command, '/dev/null']);
+  expect(stdout).toContain('usage: depotctl');
+  const [text = ''] = stdout.split('for example:');
+  return text.split(/\r?\n/);
+}
 
 test('help COMMAND and COMMAND --help say which options it takes, within 80 columns', async () => {
   const help = await runDepotctl('help', 'install');

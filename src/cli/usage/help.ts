@@ -2,42 +2,65 @@ import { COMMAND_NAMES, commandText, type CommandName } from './commands.ts';
 import { COMMON_OPTIONS, optionForm, ownOption, type OptionText } from './options.ts';
 import { wrap } from '../terminal/width.ts';
 
-const COLUMNS = 80;
+/** If nobody says how wide the terminal is, such as in a pipe. */
+const USUAL_COLUMNS = 80;
+/** Below that two columns are hard to read, and so are longer lines than that. */
+const [LEAST_COLUMNS, MOST_COLUMNS] = [40, 100];
 /** Of a usage line's continuation. */
 const INDENT = 6;
-/** Forms that are longer have a line of their own. */
-const MOST_FORM_COLUMNS = 30;
+/** Of the width; forms that are longer have a line of their own. */
+const MOST_OF_FORM = 3 / 8;
 
-/** All commands, one line each. */
-export function helpText(): string {
+/**
+ * All commands, one line each.
+ * @param columns of the terminal
+ */
+export function helpText(columns?: number): string {
+  const width = widthFor(columns);
   const rows = COMMAND_NAMES.map((name) => [formOf(name), commandText(name).meaning] as const);
   const common = Object.entries(COMMON_OPTIONS).map(optionRow);
-  return `usage: depotctl [OPTION…] COMMAND [OPTION…] [NAME…]
+  return `${usageLine('[OPTION…] COMMAND [OPTION…] [NAME…]', width)}
 
-${twoColumns(rows)}
+${twoColumns(rows, width)}
 
-${twoColumns(common)}
+${twoColumns(common, width)}
 
-depotctl help COMMAND says more of one, and which options it takes.
-${NOTES.map((note) => wrap(note, COLUMNS).join('\n')).join('\n')}
+${[MORE, ...NOTES].map((note) => wrap(note, width).join('\n')).join('\n')}
 `;
 }
 
-/** One command, its options and examples. */
-export function commandHelp(name: CommandName): string {
+/**
+ * One command, its options and examples.
+ * @param columns of the terminal
+ */
+export function commandHelp(name: CommandName, columns?: number): string {
+  const width = widthFor(columns);
   const { meaning, about = [], options, examples = [] } = commandText(name);
   const own = options.map((option) => optionRow([option, ownOption(option)]));
   const common = Object.entries(COMMON_OPTIONS).map(optionRow);
   return [
-    wrap(`usage: depotctl ${usageOf(name)}`, COLUMNS - INDENT).join(`\n${' '.repeat(INDENT)}`),
-    [`${name}: ${meaning}.`, ...about].map((text) => wrap(text, COLUMNS).join('\n')).join('\n'),
-    ...(own.length === 0 ? [] : [twoColumns(own)]),
-    twoColumns(common),
+    usageLine(usageOf(name), width),
+    [`${name}: ${meaning}.`, ...about].map((text) => wrap(text, width).join('\n')).join('\n'),
+    ...(own.length === 0 ? [] : [twoColumns(own, width)]),
+    twoColumns(common, width),
     ...(examples.length === 0 ? [] : [`for example:\n${examples.map(indented).join('\n')}`]),
     '',
   ]
     .join('\n\n')
     .replace(/\n+$/, '\n');
+}
+
+function widthFor(columns = USUAL_COLUMNS): number {
+  return Math.max(LEAST_COLUMNS, Math.min(columns, MOST_COLUMNS));
+}
+
+function usageLine(form: string, width: number): string {
+  return hanging(`usage: depotctl ${form}`, width, INDENT);
+}
+
+/** Its first line as it stands, the others behind so many blanks. */
+function hanging(text: string, width: number, indent: number): string {
+  return wrap(text, width - indent).join(`\n${' '.repeat(indent)}`);
 }
 
 /** `install NAME… [--dry-run] [-y]`, for complaints about usage. */
@@ -50,6 +73,8 @@ export function usageOf(name: CommandName): string {
   return [formOf(name), ...brackets].join(' ');
 }
 
+const MORE = 'depotctl help COMMAND says more of one, and which options it takes.';
+
 /** What holds for all commands; a paragraph each. */
 export const NOTES = [
   'TASK and UPLOAD are an id or the beginning of one, as jobs and uploads show it; TASK may be ' +
@@ -58,7 +83,8 @@ export const NOTES = [
     'line; for passwd, the old one on its second.',
   "Whether a log-in is needed, main.auth says: none: no; password: depotd's own; panel: a user " +
     'and password of the device. The first password root sets.',
-  'Exit codes: 0 done, 1 the job failed or was refused, 2 usage, 3 the daemon cannot be reached.',
+  'Exit codes: 0 done, 1 the job failed or was refused, 2 usage, 3 the daemon cannot be reached, ' +
+    '130 after Ctrl-C.',
 ];
 
 function formOf(name: CommandName): string {
@@ -69,16 +95,17 @@ function optionRow([name, text]: readonly [string, OptionText]): readonly [strin
   return [optionForm(name, text), text.meaning];
 }
 
-function twoColumns(rows: readonly (readonly [string, string])[]): string {
-  const width = Math.max(
-    ...rows.map(([form]) => (form.length > MOST_FORM_COLUMNS ? 0 : form.length)),
-  );
+function twoColumns(rows: readonly (readonly [string, string])[], columns: number): string {
+  const mostOfForm = Math.floor(columns * MOST_OF_FORM);
+  const width = Math.max(...rows.map(([form]) => (form.length > mostOfForm ? 0 : form.length)));
   const margin = ' '.repeat(width + 4);
   return rows
     .map(([form, meaning]) => {
-      const [first = '', ...rest] = wrap(meaning, COLUMNS - width - 4);
+      const [first = '', ...rest] = wrap(meaning, columns - width - 4);
       const head =
-        form.length > width ? `  ${form}\n${margin}${first}` : `  ${form.padEnd(width)}  ${first}`;
+        form.length > width
+          ? `  ${hanging(form, columns - 2, INDENT)}\n${margin}${first}`
+          : `  ${form.padEnd(width)}  ${first}`;
       return [head, ...rest.map((line) => margin + line)].join('\n');
     })
     .join('\n');
