@@ -2,7 +2,7 @@ import { constants } from 'node:fs';
 import { lstat, open, readFile, readlink, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { DepotError, reasonOf } from '../errors.ts';
-import { isDiskFull } from './disk-full.ts';
+import { isDiskFull } from './disk/disk-full.ts';
 import { removeUnfinished, replaceFile } from './durable-file.ts';
 import { openTrustedFolder } from './private-folder.ts';
 

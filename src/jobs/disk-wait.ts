@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { isDiskFull, isReadOnlyDisk } from '../device/disk-full.ts';
+import { isDiskFull, isReadOnlyDisk } from '../device/disk/disk-full.ts';
 import { reasonOf } from '../errors.ts';
 import type { Log } from '../log.ts';
 import type { Job } from './job.ts';

@@ -1,4 +1,4 @@
-import { isDiskFull } from '../device/disk-full.ts';
+import { isDiskFull } from '../device/disk/disk-full.ts';
 import { DepotError, reasonOf, type ErrorCode, type Explanation } from '../errors.ts';
 import type { Job } from './job.ts';
 import { Stopped } from './run.ts';

@@ -104,7 +104,7 @@ test('somebody sends a file, sees it run, and removes what it brought', async ()
   await choose(browser, 'big.run', "'#!/bin/sh\\n' + 'x'.repeat(3e6)");
   await click(browser, '#upload [type=submit]');
   await browser.until(
-    "document.querySelector('#upload-problem').textContent.includes('it has more than 1048576 bytes')",
+    "document.querySelector('#upload-problem').textContent.includes('it has more than 1.00 MB')",
   );
 });
 

@@ -1,4 +1,5 @@
 import { DepotError } from '../../errors.ts';
+import { sizeText } from '../../format-bytes.ts';
 import type { ContainerHost, CopyPass, CopyReport, LongPath } from './device.ts';
 import {
   retryFrom,
@@ -143,7 +144,7 @@ async function judgeCompare(
 ): Promise<Jump | undefined> {
   const { files, bytes, copied, differences } = await reportOf(host, context, judging);
   if (differences === 0 && copied === files) {
-    await context.note(`${files} files of ${bytes} bytes are the same on both sides`);
+    await context.note(`${files} files of ${sizeText(bytes)} are the same on both sides`);
     return undefined;
   }
   if (needRecord(context.memory).isThorough) {

@@ -1,4 +1,4 @@
-import type { MountEntry } from '../../device/mounts.ts';
+import type { MountEntry } from '../../device/disk/mounts.ts';
 /**
  * What the daemon may ask about the container engine and its data: types only, no flags of tools.
  */

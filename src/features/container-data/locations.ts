@@ -2,10 +2,10 @@ import { lstat, open, readFile, realpath, stat, statfs } from 'node:fs/promises'
 import { dirname, join, relative } from 'node:path';
 import { isInsideFolder } from '../../device/inside-folder.ts';
 import { DepotError, systemCode } from '../../errors.ts';
-import type { MountEntry } from '../../device/mounts.ts';
+import type { MountEntry } from '../../device/disk/mounts.ts';
 import type { Location, Locations } from './device.ts';
 import { run } from '../../device/exec.ts';
-import { parseMountTable } from '../../device/mounts.ts';
+import { parseMountTable } from '../../device/disk/mounts.ts';
 
 /** A walk over a large data root on a slow disk. */
 const WALK_LIMITS = { timeoutMs: 30 * 60_000, maxBytes: 1024 ** 2 };

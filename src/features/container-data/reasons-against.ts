@@ -1,7 +1,7 @@
 import type { EngineState, KnownSetting, LongPath, Location } from './device.ts';
 import { MOST_PATH_BYTES } from './locations.ts';
 import { isInsideFolder } from '../../device/inside-folder.ts';
-import type { MountEntry } from '../../device/mounts.ts';
+import type { MountEntry } from '../../device/disk/mounts.ts';
 import { sizeText } from '../../format-bytes.ts';
 
 /** What is known of the data root, of a place for it and of what is there to move it. */

@@ -1,4 +1,4 @@
-import { isReadOnlyDisk } from '../../device/disk-full.ts';
+import { isReadOnlyDisk } from '../../device/disk/disk-full.ts';
 import { reasonOf } from '../../errors.ts';
 import type { ContainerHost } from './device.ts';
 import type { Act, Step, StepContext } from '../../jobs/plan.ts';

@@ -12,7 +12,7 @@ import {
   utimes,
 } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { isDiskFull } from '../../device/disk-full.ts';
+import { isDiskFull } from '../../device/disk/disk-full.ts';
 import { isInsideFolder } from '../../device/inside-folder.ts';
 import { DepotError, reasonOf, systemCode } from '../../errors.ts';
 import type { MoveFolders } from './device.ts';

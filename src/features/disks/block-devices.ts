@@ -14,7 +14,7 @@ import type { RunResult } from '../../device/command.ts';
 import { run } from '../../device/exec.ts';
 import type { BlockDevice, BlockDeviceHost } from './port.ts';
 import { LSBLK, parseLsblk, type ListedDevice } from './lsblk.ts';
-import { parseMounts, type Mount } from '../../device/mounts.ts';
+import { parseMounts, type Mount } from '../../device/disk/mounts.ts';
 import { parsePartitions } from './partitions.ts';
 
 const LIMITS = { timeoutMs: 10_000, maxBytes: 4 * 1024 ** 2 };

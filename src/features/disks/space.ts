@@ -1,4 +1,4 @@
-import { readSpace } from '../../device/mounts.ts';
+import { readSpace } from '../../device/disk/space.ts';
 
 /** How full a device is; nothing for one that is not mounted, or does not answer. */
 export interface Space {

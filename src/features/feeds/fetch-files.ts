@@ -1,6 +1,8 @@
-import { stat, statfs, writeFile } from 'node:fs/promises';
+import { stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { freeBytesOf } from '../../device/disk/space.ts';
 import { run } from '../../device/exec.ts';
+import { sizeText } from '../../format-bytes.ts';
 import { downloadFault } from '../packages/failure.ts';
 import { unusableFeed, type Feed, type FeedFile } from '../packages/feed-settings.ts';
 
@@ -45,8 +47,7 @@ export async function fetchFiles(
 
 /** wget's own word for it is the exit code of any fault of a file, and not every wget has that. */
 async function isFull(folder: string): Promise<boolean> {
-  const { bavail, bsize } = await statfs(folder);
-  return bavail * bsize < LEAST_FREE_BYTES;
+  return (await freeBytesOf(folder)) < LEAST_FREE_BYTES;
 }
 
 /** What is written in pieces does not fill the last of them. */
@@ -75,7 +76,7 @@ async function fetchFile(
         signal: AbortSignal.any([signal, tooLarge.signal]),
       },
     );
-    if ((await sizeOf(target)) > mostBytes) return `it is larger than ${mostBytes} bytes`;
+    if ((await sizeOf(target)) > mostBytes) return `it is larger than ${sizeText(mostBytes)}`;
     if (cutShortBy !== undefined) return `it did not come within ${LIMIT_MS / 1000} s`;
     if (exitCode === undefined) return `wget cannot be started: ${stderr.slice(0, 200)}`;
     return exitCode === 0 ? undefined : downloadFault(String(exitCode));

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
-import { parseMountTable, readSpace, type MountEntry } from '../../device/mounts.ts';
+import { parseMountTable, type MountEntry } from '../../device/disk/mounts.ts';
+import { readSpace } from '../../device/disk/space.ts';
 import type { Paths } from '../../device/paths.ts';
 
 export interface StorageItem {

@@ -1,11 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
-import { chmod, open, readdir, rm, statfs, type FileHandle } from 'node:fs/promises';
+import { chmod, open, readdir, rm, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { FeatureContext } from '../feature.ts';
 import type { PackageManager } from '../packages/package-manager.ts';
 import { openPrivateFolder } from '../../device/private-folder.ts';
-import { isDiskFull } from '../../device/disk-full.ts';
+import { isDiskFull } from '../../device/disk/disk-full.ts';
+import { freeBytesOf } from '../../device/disk/space.ts';
 import {
   PROGRAM,
   type UploadContent,
@@ -34,7 +35,7 @@ export function createUploadFolder(
     inspect: async (id, kind) =>
       kind === PROGRAM
         ? inspectProgram(fileOf(id, kind))
-        : { package: await files.inspect(fileOf(id, kind), await freeBytes(paths.root)) },
+        : { package: await files.inspect(fileOf(id, kind), await freeBytesOf(paths.root)) },
     installer: async (id, kind) => {
       const file = fileOf(id, kind);
       if (kind !== PROGRAM) return commands.installFile(file);
@@ -52,7 +53,7 @@ export function createUploadFolder(
       }),
     freeBytes: async () => {
       await (await openPrivateFolder(folder)).close();
-      return freeBytes(folder);
+      return freeBytesOf(folder);
     },
   };
 }
@@ -90,11 +91,6 @@ async function writeAll(file: FileHandle, piece: Uint8Array): Promise<void> {
 
 function asFull(error: unknown): unknown {
   return isDiskFull(error) ? diskFull(error) : error;
-}
-
-async function freeBytes(folder: string): Promise<number> {
-  const { bavail, bsize } = await statfs(folder);
-  return bavail * bsize;
 }
 
 /** A script says what runs it (execve(2)); a program begins with ELF's magic number (elf(5)). */

@@ -13,7 +13,7 @@ export function wrongEnding(kinds: readonly UploadKind[]): DepotError {
 }
 
 export function tooLarge(limitBytes: number): DepotError {
-  return refused('too_large', `it has more than ${limitBytes} bytes`, {
+  return refused('too_large', `it has more than ${sizeText(limitBytes)}`, {
     code: 'not_allowed',
     remedy: 'Send a smaller file, or have main.upload_max_mb raised.',
   });

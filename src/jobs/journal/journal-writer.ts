@@ -1,4 +1,4 @@
-import { isDiskFull } from '../../device/disk-full.ts';
+import { isDiskFull } from '../../device/disk/disk-full.ts';
 import { DepotError, reasonOf } from '../../errors.ts';
 import type { Job } from '../job.ts';
 import type { JournalFile } from './journal-file.ts';

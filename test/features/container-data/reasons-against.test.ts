@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 
-import type { MountEntry } from '../../../src/device/mounts.ts';
+import type { MountEntry } from '../../../src/device/disk/mounts.ts';
 import type { Location } from '../../../src/features/container-data/device.ts';
 import {
   isOnSystem,

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 
 import { createBlockDevices } from '../../../src/features/disks/block-devices.ts';
 import { parseBlkid, parseBlockInfo } from '../../../src/features/disks/content-probe.ts';
-import { parseMounts } from '../../../src/device/mounts.ts';
+import { parseMounts } from '../../../src/device/disk/mounts.ts';
 import { parsePartitions } from '../../../src/features/disks/partitions.ts';
 
 describe('on a host whose tools are older, or fewer', () => {

@@ -146,7 +146,7 @@ const TABLE: Row[] = [
   {
     name: 'bad-data',
     code: 'damaged_package',
-    error: /^the file of bad-data is damaged: nothing of \d+ bytes came/,
+    error: /^the file of bad-data is damaged: nothing of [\d.]+ KB came/,
   },
 ];
 

@@ -1,5 +1,6 @@
-import { readFile, statfs } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { VERSION } from '../../../config/environment.ts';
+import { freeBytesOf } from '../../../device/disk/space.ts';
 import { isPresent } from '../../packages/package-database.ts';
 import type { Fleet } from './fleet.ts';
 
@@ -20,7 +21,7 @@ export async function configData(fleet: Fleet): Promise<Record<string, string>> 
     ['arch', await manager.architecture()],
     ['depotd', VERSION],
     ['package_manager', manager.name],
-    ['free_mb', String(Math.floor((await freeBytes(paths.root)) / MIB))],
+    ['free_mb', String(Math.floor((await freeBytesOf(paths.root)) / MIB))],
     ...tags.map((tag): [string, string] => [
       `tag.${tag.slice(0, tag.indexOf('='))}`,
       tag.slice(tag.indexOf('=') + 1),
@@ -32,11 +33,6 @@ export async function configData(fleet: Fleet): Promise<Record<string, string>> 
   return Object.fromEntries(
     fitting.map(([key, value]) => [key.slice(0, MOST_CHARACTERS), value.slice(0, MOST_CHARACTERS)]),
   );
-}
-
-export async function freeBytes(folder: string): Promise<number> {
-  const { bavail, bsize } = await statfs(folder);
-  return bavail * bsize;
 }
 
 /** By the packages that carry the apps' descriptions. */

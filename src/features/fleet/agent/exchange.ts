@@ -1,8 +1,9 @@
+import { freeBytesOf } from '../../../device/disk/space.ts';
 import { reasonOf } from '../../../errors.ts';
 import { nowMs } from '../clock.ts';
 import type { Poll } from '../ddi/schemas.ts';
 import { handleCancel, handleConfirmation } from './consent.ts';
-import { configData, freeBytes } from './config-data.ts';
+import { configData } from './config-data.ts';
 import { handleDeployment } from './deployment.ts';
 import { forgetful, type Fleet, type Server } from './fleet.ts';
 import { adoptEndedJobs } from './jobs.ts';
@@ -28,7 +29,7 @@ export async function exchange(fleet: Fleet, server: Server): Promise<void> {
   else await reportEnds(fleet, server);
   const answer = await server.client.poll(known.etag);
   known.polledMs = nowMs();
-  known.freeBytes = await freeBytes(fleet.paths.root);
+  known.freeBytes = await freeBytesOf(fleet.paths.root);
   if (answer === 'unchanged') known.counts.polls.unchanged += 1;
   else {
     known.counts.polls.ok += 1;

@@ -1,4 +1,5 @@
 import { DepotError, reasonOf } from '../../../errors.ts';
+import { sizeText } from '../../../format-bytes.ts';
 import { failureFacts } from '../../../jobs/explanation.ts';
 import { unixNow } from '../../../jobs/job.ts';
 import type { ActionRecord } from '../records/action-record.ts';
@@ -79,6 +80,6 @@ export function checkSizes(work: Work, mostMb: number): void {
   if (bytes <= mostMb * MIB) return;
   throw new DepotError(
     'too_large',
-    `cannot do the action: its files have ${bytes} bytes, and main.upload_max_mb is ${mostMb}`,
+    `cannot do the action: its files have ${sizeText(bytes)}, and main.upload_max_mb is ${mostMb}`,
   );
 }

@@ -1,6 +1,7 @@
-import { readFile, statfs } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import * as v from 'valibot';
 import { parseUciFile } from '../../../config/uci-file.ts';
+import { freeBytesOf } from '../../../device/disk/space.ts';
 import { DepotError, reasonOf } from '../../../errors.ts';
 import type { StepContext } from '../../../jobs/plan.ts';
 import type { InspectedFile, PackageChange } from '../../packages/package-manager.ts';
@@ -91,11 +92,11 @@ async function inspectPackages(
   { manager, downloads, paths }: FleetJobTools,
   { files }: Work,
 ): Promise<Found['packages']> {
-  const { bavail, bsize } = await statfs(paths.root);
+  const freeBytes = await freeBytesOf(paths.root);
   const found = new Map<string, Found['packages'][number] & InspectedFile>();
   for (const file of files.filter(({ kind }) => kind === 'package')) {
     const path = downloads.fileOf(file);
-    const content = await manager.files.inspect(path, bavail * bsize).catch((error: unknown) => {
+    const content = await manager.files.inspect(path, freeBytes).catch((error: unknown) => {
       throw damaged(file.label, error);
     });
     if (!isPackageName(content.name)) throw badName(file.label);

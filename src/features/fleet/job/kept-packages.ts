@@ -1,6 +1,7 @@
-import { lstat, mkdir, open, readFile, rm, statfs } from 'node:fs/promises';
+import { lstat, mkdir, open, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as v from 'valibot';
+import { freeBytesOf } from '../../../device/disk/space.ts';
 import { replaceFile } from '../../../device/durable-file.ts';
 import type { Paths } from '../../../device/paths.ts';
 import { reasonOf } from '../../../errors.ts';
@@ -81,7 +82,7 @@ export function createKeptPackages(
         if (version === undefined || !isAsBefore || now.get(name)?.version !== version) continue;
         if (packages[name] !== undefined) continue;
         const needed = (await bytesOf(name, { manager, paths })) + growthBytes + FREE_BYTES;
-        if (needed > (await freeBytes(paths.stateDir))) {
+        if (needed > (await freeBytesOf(paths.stateDir))) {
           await note(`there is no room for a copy of ${name} ${version}`);
           continue;
         }
@@ -131,11 +132,6 @@ async function bytesOf(
     bytes += entry?.isFile() === true ? entry.size : 0;
   }
   return bytes;
-}
-
-async function freeBytes(folder: string): Promise<number> {
-  const { bavail, bsize } = await statfs(folder);
-  return bavail * bsize;
 }
 
 async function syncFile(path: string): Promise<void> {

@@ -1,11 +1,13 @@
 import { createHash, type Hash } from 'node:crypto';
 import { constants, createReadStream } from 'node:fs';
-import { open, readdir, rename, rm, stat, statfs, type FileHandle } from 'node:fs/promises';
+import { open, readdir, rename, rm, stat, type FileHandle } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
 import { join } from 'node:path';
-import { isDiskFull } from '../../../device/disk-full.ts';
+import { isDiskFull } from '../../../device/disk/disk-full.ts';
+import { freeBytesOf } from '../../../device/disk/space.ts';
 import { openPrivateFolder } from '../../../device/private-folder.ts';
 import { DepotError, reasonOf } from '../../../errors.ts';
+import { sizeText } from '../../../format-bytes.ts';
 import { remedyOf } from '../../packages/problem.ts';
 import type { WantedFile } from '../rollout/work.ts';
 
@@ -77,12 +79,11 @@ export function createDownloads(folder: string): Downloads {
 }
 
 async function checkSpace(folder: string, wanted: WantedFile, there: number): Promise<void> {
-  const { bavail, bsize } = await statfs(folder);
-  const [free, needed] = [bavail * bsize, wanted.bytes - there + FREE_BYTES];
+  const [free, needed] = [await freeBytesOf(folder), wanted.bytes - there + FREE_BYTES];
   if (needed <= free) return;
   throw new DepotError(
     'no_space',
-    `cannot download ${wanted.label}: ${needed} bytes are needed, ${free} are free`,
+    `cannot download ${wanted.label}: ${sizeText(needed)} are needed, ${sizeText(free)} are free`,
   );
 }
 

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { sizeText } from '../../../format-bytes.ts';
 import type { Failure } from '../failure.ts';
 import type { InstalledPackage, PackageDatabase } from '../package-database.ts';
 import { compareVersions } from './compare-versions.ts';
@@ -47,7 +48,7 @@ async function faultOf(
   const files = list.split('\n').flatMap((line) => line.split('\t')[0] || []);
   const size = Number(control.get('Installed-Size') ?? 0);
   return files.length === 0 && size > LARGEST_EMPTY_BYTES
-    ? `the file of ${name} is damaged: nothing of ${size} bytes came`
+    ? `the file of ${name} is damaged: nothing of ${sizeText(size)} came`
     : undefined;
 }
 

@@ -1,4 +1,4 @@
-import { statfs } from 'node:fs/promises';
+import { freeBytesOf } from '../../../device/disk/space.ts';
 import type { OpkgConfig } from './config.ts';
 
 /** Bytes free for packages, where opkg itself looks. */
@@ -6,8 +6,5 @@ export async function freeBytesFor(
   destination: string,
   { overlayRoot }: Pick<OpkgConfig, 'overlayRoot'>,
 ): Promise<number> {
-  const { bavail, bsize } = await statfs(overlayRoot ?? destination).catch(() =>
-    statfs(destination),
-  );
-  return bavail * bsize;
+  return freeBytesOf(overlayRoot ?? destination).catch(() => freeBytesOf(destination));
 }

@@ -1,6 +1,7 @@
-import { stat, statfs } from 'node:fs/promises';
+import { stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { freeBytesOf } from '../../../device/disk/space.ts';
 import { openTrustedFolder } from '../../../device/private-folder.ts';
 import type { PackageDatabase } from '../package-database.ts';
 import type { BackendContext } from '../package-manager.ts';
@@ -75,10 +76,7 @@ export async function openInstallation({
       await openTrustedFolder((await readConfig()).listsDir, 0o755);
       await ownLockFile(lockFile);
     },
-    freeBytes: async () => {
-      const { bavail, bsize } = await statfs(paths.root);
-      return bavail * bsize;
-    },
+    freeBytes: () => freeBytesOf(paths.root),
     hasControlFile: (name) => hasControl(statusFile, name),
     findOrphans: async (since) => findOrphans(await orphanOptions(since)),
     removeOrphans: async (since) => {

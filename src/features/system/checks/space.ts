@@ -1,6 +1,6 @@
 import { readFile, statfs } from 'node:fs/promises';
 import { sizeText } from '../../../format-bytes.ts';
-import { parseMountTable } from '../../../device/mounts.ts';
+import { parseMountTable } from '../../../device/disk/mounts.ts';
 import type { Paths } from '../../../device/paths.ts';
 import type { DeviceCheck, Finding } from '../../device-check.ts';
 

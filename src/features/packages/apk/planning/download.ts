@@ -1,6 +1,7 @@
-import { readdir, stat, statfs } from 'node:fs/promises';
+import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Command } from '../../../../device/command.ts';
+import { freeBytesOf } from '../../../../device/disk/space.ts';
 import { sizeText } from '../../../../format-bytes.ts';
 import { failureError } from '../../failure.ts';
 import type { Offer } from '../../package-manager.ts';
@@ -54,8 +55,7 @@ function isCacheName(file: string, start: string): boolean {
 
 /** Bytes free in the file system of a folder, or of the nearest one above that is there. */
 export async function freeBytesAt(folder: string): Promise<number> {
-  const { bavail, bsize } = await statfs(folder).catch(() => statfs(join(folder, '..')));
-  return bavail * bsize;
+  return freeBytesOf(folder).catch(() => freeBytesOf(join(folder, '..')));
 }
 
 /** Whether what lies in both folders, or will, takes the same room. */

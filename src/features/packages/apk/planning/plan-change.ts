@@ -1,6 +1,7 @@
 import { copyFile, mkdir, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { StepContext } from '../../../../jobs/plan.ts';
+import { sizeText } from '../../../../format-bytes.ts';
 import { failureError } from '../../failure.ts';
 import type { PackageChange } from '../../package-manager.ts';
 import { compareVersions } from '../compare-versions.ts';
@@ -80,8 +81,8 @@ async function chooseCache(
   }
   if (isFitting) return;
   await note(
-    `${folder} has room for ${inCache} bytes, and ${sizes.download} are fetched: they go to ` +
-      `${locations.ownCache} until they are installed`,
+    `${folder} has room for ${sizeText(inCache)}, and ${sizeText(sizes.download)} are fetched: ` +
+      `they go to ${locations.ownCache} until they are installed`,
   );
   await mkdir(locations.ownCache, { recursive: true });
   for (const name of await readdir(folder)) {

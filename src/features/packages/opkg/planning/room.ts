@@ -1,5 +1,6 @@
-import { stat, statfs } from 'node:fs/promises';
+import { stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
+import { freeBytesOf } from '../../../../device/disk/space.ts';
 import { sizeText } from '../../../../format-bytes.ts';
 import { appOf } from '../../names.ts';
 import type { PackageChange } from '../../package-manager.ts';
@@ -31,11 +32,11 @@ export async function findShortage(
         `${sizeText(freeBytes)} are free`,
     );
   }
-  const { bavail, bsize } = await statfs(folder);
-  if (fetched < bavail * bsize) return undefined;
+  const freeToFetch = await freeBytesOf(folder);
+  if (fetched < freeToFetch) return undefined;
   return createProblem(
     'no_space',
-    `${purpose}: ${sizeText(fetched)} are fetched to ${folder}, and ${sizeText(bavail * bsize)} ` +
+    `${purpose}: ${sizeText(fetched)} are fetched to ${folder}, and ${sizeText(freeToFetch)} ` +
       'are free there',
   );
 }

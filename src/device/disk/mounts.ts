@@ -1,5 +1,3 @@
-import { stat, statfs } from 'node:fs/promises';
-
 /** One mount of a device, from /proc/PID/mountinfo (proc(5)). */
 export interface Mount {
   /** MAJOR:MINOR of the mounted file system; btrfs has one of its own there, not its device's. */
@@ -62,44 +60,4 @@ export interface MountEntry {
   isReadOnly: boolean;
   type: string;
   source: string;
-}
-
-/** How full a file system is, in bytes. */
-export interface Space {
-  totalBytes: number;
-  usedBytes: number;
-  /** What programs can use. */
-  freeBytes: number;
-}
-
-/** A disk that has gone may keep statfs(2) waiting for ever. */
-const SPACE_LIMIT_MS = 500;
-
-/**
- * Of the file system of a folder (statvfs(3)); undefined for what is no folder, or does not answer
- * in time.
- */
-export async function readSpace(folder: string): Promise<Space | undefined> {
-  let timer: NodeJS.Timeout | undefined;
-  const isOver = new Promise<undefined>((resolve) => {
-    timer = setTimeout(() => resolve(undefined), SPACE_LIMIT_MS);
-  });
-  try {
-    return await Promise.race([askSpace(folder), isOver]);
-  } catch {
-    // Gone, or not a mount any more.
-    return undefined;
-  } finally {
-    clearTimeout(timer);
-  }
-}
-
-async function askSpace(folder: string): Promise<Space | undefined> {
-  if (!(await stat(folder)).isDirectory()) return undefined;
-  const { blocks, bfree, bavail, bsize } = await statfs(folder);
-  return {
-    totalBytes: blocks * bsize,
-    usedBytes: (blocks - bfree) * bsize,
-    freeBytes: bavail * bsize,
-  };
 }

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 
-import { isDiskFull } from '../../src/device/disk-full.ts';
-import { DepotError } from '../../src/errors.ts';
+import { isDiskFull } from '../../../src/device/disk/disk-full.ts';
+import { DepotError } from '../../../src/errors.ts';
 
 test.each([
   ['ENOSPC', true],

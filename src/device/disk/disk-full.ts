@@ -1,4 +1,4 @@
-import { isCausedBy } from '../errors.ts';
+import { isCausedBy } from '../../errors.ts';
 
 /**
  * Whether a write failed, at whatever depth, because the disk, or this user's share of it, is full
