@@ -95,7 +95,7 @@ export function createIndexBuilder(
     const row = addText(source);
     addNumbers(source);
     // The name itself is a piece of the list, and would keep the whole of that in memory.
-    const key = known ?? keyOf({ ...source, name: copyOf(source.name) });
+    const key = known ?? keyOf({ name: copyOf(source.name), isApp: source.isApp });
     rows.set(key, row);
     return key;
   };

@@ -7,7 +7,7 @@ import { createDiagnosis } from './diagnosis.ts';
 import { readFeeds } from './feeds.ts';
 import { createFeedSettings } from './feed-settings.ts';
 import { openInstallation, type Installation } from './installation.ts';
-import { createListing } from './listing.ts';
+import { createListing } from './listing/listing.ts';
 import { createLists } from './lists.ts';
 import { readArchitectures } from './offers.ts';
 import { freeBytesAt } from './planning/download.ts';

@@ -4,7 +4,7 @@ import { readConfig } from '../../../../src/config/config.ts';
 import { createNotes } from '../../../../src/device/notes.ts';
 import { createPaths } from '../../../../src/device/paths.ts';
 import { createApk } from '../../../../src/features/packages/apk/create-apk.ts';
-import { createObjectCutter } from '../../../../src/features/packages/apk/json-objects.ts';
+import { createObjectCutter } from '../../../../src/features/packages/apk/listing/json-objects.ts';
 import type { PackageListing, PackageSummary } from '../../../../src/features/packages/listing.ts';
 import { createApkDevice, type ApkDevice } from '../../../device/apk-device/apk-device.ts';
 import { collect } from '../../../support/collect.ts';
@@ -78,12 +78,25 @@ test('a summary of everything says the same of each package, in fewer words', as
 
   const full = await collect(listing.read());
   expect(summaries.length).toBeGreaterThan(10);
-  expect(summaries).toEqual(full.map(summaryOf));
+  expect(inOrder(summaries)).toEqual(inOrder(full.map(summaryOf)));
+  expect(summaries.find(({ name }) => name === 'app-meta-demo')?.depends).toEqual([
+    ['libc'],
+    ['demo-app'],
+  ]);
 
   let count = 0;
   await listing.summarize(() => (count += 1) < 2);
   expect(count).toBe(2);
 });
+
+/** Lists are given in no order. */
+function inOrder(summaries: readonly PackageSummary[]): PackageSummary[] {
+  return summaries.toSorted((one, other) => keyOf(one).localeCompare(keyOf(other)));
+}
+
+function keyOf({ name, version, feed }: PackageSummary): string {
+  return JSON.stringify([name, version, feed]);
+}
 
 test('whoever has read enough ends the reading', async () => {
   const names: string[] = [];

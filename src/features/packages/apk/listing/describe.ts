@@ -7,18 +7,19 @@ import {
   type OfferedPackage,
   type PackageDescription,
   type PackageSummary,
-} from '../listing.ts';
-import { appOf } from '../names.ts';
-import { isEssential } from './records/database.ts';
-import { namesIn, parseDependency } from './records/dependency.ts';
+} from '../../listing.ts';
+import { isEssential } from '../records/database.ts';
+import { namesIn, parseDependency } from '../records/dependency.ts';
 
 /** The fields that `apk query` is asked for. */
 export const FIELDS =
   'name,version,arch,description,license,maintainer,url,build-time,installed-size,file-size,' +
   'depends,provides,repositories';
-/** The same for a list of everything: apk prints two thirds of it. */
+/** The same for a list of everything: apk prints half as much. */
 export const SUMMARY_FIELDS =
-  'name,version,arch,description,build-time,installed-size,file-size,depends,repositories';
+  'name,version,arch,description,build-time,installed-size,file-size,repositories';
+/** What a list shows of an app besides. */
+export const APP_FIELDS = 'name,version,depends';
 
 const text = v.optional(v.string(), '');
 const number = v.fallback(v.pipe(v.number(), v.safeInteger(), v.minValue(0)), 0);
@@ -46,7 +47,7 @@ export interface QueriedSummary {
   arch: string;
   /** URLs of the feeds. */
   repositories: readonly string[];
-  summary: Omit<PackageSummary, 'feed'>;
+  summary: Omit<PackageSummary, 'feed' | 'depends'>;
 }
 
 /**
@@ -54,23 +55,29 @@ export interface QueriedSummary {
  * packages a schema takes longer than all else.
  */
 export function readSummary(found: Partial<Record<string, unknown>>): QueriedSummary {
-  const name = textOf(found.name);
-  const { isApp } = appOf(name);
   return {
     arch: textOf(found.arch) || 'noarch',
     repositories: textsOf(found.repositories),
     summary: {
-      name,
+      name: textOf(found.name),
       version: cutLine(textOf(found.version)),
       section: '',
       description: cutText(textOf(found.description)),
       tags: [],
       downloadBytes: numberOf(found['file-size']),
       installedBytes: numberOf(found['installed-size']),
-      depends: isApp ? relations(name, textsOf(found.depends), []).depends : [],
       time: numberOf(found['build-time']),
     },
   };
+}
+
+/** One package of what `apk query` prints of `APP_FIELDS`. */
+export function readAppNeeds(
+  found: Partial<Record<string, unknown>>,
+): Pick<PackageSummary, 'name' | 'version' | 'depends'> {
+  const name = textOf(found.name);
+  const { depends } = relations(name, textsOf(found.depends), []);
+  return { name, version: cutLine(textOf(found.version)), depends };
 }
 
 function textOf(value: unknown): string {

@@ -3,29 +3,24 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import * as v from 'valibot';
 
-import type { BackendContext } from '../package-manager.ts';
+import type { BackendContext } from '../../package-manager.ts';
 import {
   LISTING_LIMITS,
   pathsIn,
   type PackageDescription,
   type PackageListing,
   type PackageRecord,
-} from '../listing.ts';
-import { isPackageName } from '../names.ts';
-import {
-  describeOffer,
-  describeRecord,
-  FIELDS,
-  queriedPackage,
-  readSummary,
-  SUMMARY_FIELDS,
-} from './describe.ts';
-import { readFeeds } from './feeds.ts';
-import { assertEnding, indexFiles } from './index-files.ts';
-import type { Installation } from './installation.ts';
+} from '../../listing.ts';
+import { isPackageName } from '../../names.ts';
+import { describeOffer, describeRecord, FIELDS, queriedPackage } from './describe.ts';
+import { readFeeds } from '../feeds.ts';
+import { assertEnding, indexFiles } from '../index-files.ts';
+import type { Installation } from '../installation.ts';
 import { queryFeeds } from './query.ts';
-import { indexVersion, readArchitectures } from './offers.ts';
-import { readFields, readInstalled } from './records/installed-db.ts';
+import { indexVersion, readArchitectures } from '../offers.ts';
+import { parseObject } from './json-objects.ts';
+import { readFields, readInstalled } from '../records/installed-db.ts';
+import { visitSummaries } from './summaries.ts';
 
 interface ListingOptions {
   paths: BackendContext['paths'];
@@ -56,13 +51,8 @@ export function createListing(options: ListingOptions): PackageListing {
     summarize: async (visit) => {
       const isAccepted = await acceptedIn(paths);
       const nameOf = await feedNames(locations);
-      const onObject = (text: string): boolean => {
-        const { arch, repositories, summary } = readSummary(parseObject(text) ?? {});
-        if (!isPackageName(summary.name) || !isAccepted(arch)) return true;
-        return repositories.every((url) => visit({ ...summary, feed: nameOf(url) }));
-      };
       await assertEnding(await indexFiles(paths, locations));
-      await queryFeeds(installation.commands, { names: ['*'], fields: SUMMARY_FIELDS, onObject });
+      await visitSummaries({ commands: installation.commands, isAccepted, nameOf }, visit);
     },
     readInstalled: async function* (names) {
       const wanted = new Set(names);
@@ -112,15 +102,6 @@ async function feedNames(locations: Installation['locations']): Promise<(url: st
   const { feeds } = await readFeeds(locations.feeds);
   const names = new Map(feeds.map(({ url, name }) => [url, name]));
   return (url) => names.get(url) ?? url.slice(0, LISTING_LIMITS.lineCharacters);
-}
-
-/** What is no description of a package is passed over, as a damaged one in a list of opkg is. */
-function parseObject(text: string): Record<string, unknown> | undefined {
-  try {
-    return JSON.parse(text) as Record<string, unknown>;
-  } catch {
-    return undefined;
-  }
 }
 
 async function readRecord(

@@ -1,9 +1,9 @@
-import { run } from '../../../device/exec.ts';
-import { DepotError } from '../../../errors.ts';
-import { LISTING_LIMITS } from '../listing.ts';
-import type { ApkCommands } from './commands.ts';
+import { run } from '../../../../device/exec.ts';
+import { DepotError } from '../../../../errors.ts';
+import { LISTING_LIMITS } from '../../listing.ts';
+import type { ApkCommands } from '../commands.ts';
 import { createObjectCutter } from './json-objects.ts';
-import { lastLine } from './offers.ts';
+import { lastLine } from '../offers.ts';
 
 export interface Query {
   names: readonly string[];

@@ -10,10 +10,7 @@ export function createObjectCutter(
   onObject: (text: string) => void,
 ): (piece: Buffer) => void {
   let left: Buffer = NOTHING;
-  /** How many objects are open. */
-  let depth = 0;
-  let isInText = false;
-  let isEscaped = false;
+  let state: State = { depth: 0, isInText: false, isEscaped: false };
   /** The object under way is too long. */
   let isPassedOver = false;
   const finish = (chunk: Buffer, start: number, end: number): void => {
@@ -27,23 +24,32 @@ export function createObjectCutter(
   return (piece) => {
     const chunk = left.length === 0 ? piece : Buffer.concat([left, piece]);
     let start = 0;
-    // One loop with few calls: it sees each of some millions of bytes.
+    // One loop with few calls and variables of its own: it sees each of some millions of bytes.
+    let { depth, isInText, isEscaped } = state;
     for (let at = left.length; at < chunk.length; at += 1) {
       const byte = chunk[at];
-      if (isEscaped) isEscaped = false;
-      else if (byte === QUOTE) isInText = !isInText;
-      else if (isInText) isEscaped = byte === BACKSLASH;
+      if (isInText) {
+        isInText = isEscaped || byte !== QUOTE;
+        isEscaped = !isEscaped && byte === BACKSLASH;
+      } else if (byte === QUOTE) isInText = true;
       else if (byte === OPEN) {
         if (depth === 0) start = at;
         depth += 1;
-      } else if (byte === CLOSE && depth > 0) {
-        depth -= 1;
-        if (depth > 0) continue;
-        finish(chunk, start, at + 1);
+      } else if (byte === CLOSE) {
+        if (depth === 1) finish(chunk, start, at + 1);
+        depth = Math.max(0, depth - 1);
       }
     }
+    state = { depth, isInText, isEscaped };
     keep(depth === 0 ? NOTHING : chunk.subarray(start));
   };
+}
+
+interface State {
+  /** How many objects are open. */
+  depth: number;
+  isInText: boolean;
+  isEscaped: boolean;
 }
 
 const NOTHING = Buffer.alloc(0);
@@ -51,3 +57,12 @@ const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const OPEN = 0x7b;
 const CLOSE = 0x7d;
+
+/** What is no description of a package is passed over, as a damaged one in a list of opkg is. */
+export function parseObject(text: string): Record<string, unknown> | undefined {
+  try {
+    return JSON.parse(text) as Record<string, unknown>;
+  } catch {
+    return undefined;
+  }
+}
