@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
-import { isIP } from 'node:net';
 import { hostname, networkInterfaces } from 'node:os';
 import { join } from 'node:path';
+import { canonicalAddress } from '../config/ip-address.ts';
 import { parseUciFile, type UciSection } from '../config/uci-file.ts';
 import { fileVersionSync } from './file-version.ts';
 
@@ -50,9 +50,9 @@ export function createOwnNames({
       if (now() - lookedAt >= FRESH_MS) {
         lookedAt = now();
         const own = namesOf(hostNameIn(system()) ?? kernelName(), domainsIn(dhcp()));
-        names = new Set([...own, ...addresses().map(canonicalAddress).filter(isReachable)]);
+        names = new Set([...own, ...addresses().map(withoutZone).filter(isReachable)]);
       }
-      return names.has(isIP(name) === 6 ? canonicalAddress(name) : name);
+      return names.has(canonicalAddress(name));
     },
   };
 }
@@ -93,10 +93,8 @@ function interfaceAddresses(): string[] {
   );
 }
 
-/** One text for every spelling of an IPv6 address (RFC 5952), without its zone. */
-function canonicalAddress(address: string): string {
-  const plain = address.replace(/%.*$/, '');
-  return isIP(plain) === 6 ? new URL(`http://[${plain}]`).hostname.slice(1, -1) : plain;
+function withoutZone(address: string): string {
+  return canonicalAddress(address).replace(/%.*$/, '');
 }
 
 /** The loopback addresses count only for who called them, which the connection says. */

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { isIPv4 } from 'node:net';
 import { endianness } from 'node:os';
+import { canonicalAddress } from '../config/ip-address.ts';
 
 /** Both ends of a TCP connection, as this process sees them. */
 export interface Connection {
@@ -51,7 +52,7 @@ function portForm(port: number | undefined): string {
 }
 
 function plainForm(address: string): string | undefined {
-  const plain = address.replace(/^::ffff:(?=\d+\.)/i, '');
+  const plain = canonicalAddress(address);
   return isIPv4(plain) ? wordForm(plain.split('.').map(Number)) : undefined;
 }
 

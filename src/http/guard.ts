@@ -1,5 +1,6 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
+import { canonicalAddress } from '../config/ip-address.ts';
 import { DepotError } from '../errors.ts';
 
 /**
@@ -8,7 +9,7 @@ import { DepotError } from '../errors.ts';
 
 /** Names under which the daemon answers. */
 export interface KnownHosts {
-  /** Host parts of the listen addresses, without port, in lower case; IPv6 in brackets. */
+  /** Host parts of the listen addresses, without port, as `hostForm` writes them. */
   listening: ReadonlySet<string>;
   /** `main.hosts`: with a port only that port, without one any. */
   configured: readonly string[];
@@ -33,11 +34,12 @@ export function checkHost(
 ): void {
   const value = (host ?? '').toLowerCase();
   const { name, port, bare } = splitHost(value);
+  const canonical = hostForm(bare) ?? name;
   const isOurs =
     name === 'localhost' ||
-    known.listening.has(name) ||
+    known.listening.has(canonical) ||
     [value, `${name}${port}`, name].some((form) => known.configured.includes(form)) ||
-    name === hostForm(calledAddress) ||
+    canonical === hostForm(calledAddress) ||
     (bare !== undefined && known.isOwn(bare));
   if (!isOurs) {
     throw new DepotError(
@@ -62,15 +64,12 @@ function splitHost(value: string): { name: string; port: string; bare: string | 
 }
 
 /**
- * An address as a Host header writes it (RFC 3986, section 3.2.2); IPv4 that came through an IPv6
- * socket is IPv4.
+ * An address or a name as a Host header writes it (RFC 3986, section 3.2.2), in one text for all
+ * spellings; IPv4 that came through an IPv6 socket is IPv4.
  */
 export function hostForm(address: string | undefined): string | undefined {
   if (address === undefined) return undefined;
-  const plain = address
-    .toLowerCase()
-    .replace(/^::ffff:(?=\d+\.\d+\.)/, '')
-    .replace(/%.*$/, '');
+  const plain = canonicalAddress(address.toLowerCase()).replace(/%.*$/, '');
   return plain.includes(':') ? `[${plain}]` : plain;
 }
 

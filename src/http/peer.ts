@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
 import type { Context } from 'hono';
+import { canonicalAddress } from '../config/ip-address.ts';
 import { isLoopback } from '../config/loopback.ts';
 
 /** Who is at the other end of the connection. */
@@ -118,9 +119,9 @@ export function isOnThisHost(socket: Ends | undefined): boolean {
   return isUnix(socket) || isLoopback(socket?.remoteAddress);
 }
 
-/** IPv4 that came through an IPv6 socket is IPv4. */
+/** One text for one address; IPv4 that came through an IPv6 socket is IPv4. */
 function plain(address: string | undefined): string | undefined {
-  return address?.replace(/^::ffff:(?=\d+\.)/i, '');
+  return address === undefined ? undefined : canonicalAddress(address);
 }
 
 /** An address as the headers of proxies write it: IPv6 in brackets or not, with a port or not. */

@@ -1,7 +1,10 @@
+import fc from 'fast-check';
 import { Hono } from 'hono';
 import { expect, test } from 'vitest';
 
+import { canonicalAddress } from '../../src/config/ip-address.ts';
 import { calledAddress, isBehindTls, isFirstHand, peerOf } from '../../src/http/peer.ts';
+import { addressWords, dotted, isMapped, spellingOf } from './address-spellings.ts';
 
 interface Described {
   address: string;
@@ -108,6 +111,23 @@ test.for([
     });
   },
 );
+
+test('every way to write the address of a client in X-Forwarded-For names the same client', async () => {
+  const spelling = addressWords.chain((words) =>
+    fc.tuple(fc.constant(words), spellingOf(words), fc.constantFrom('', ':8080')),
+  );
+  await fc.assert(
+    fc.asyncProperty(spelling, fc.boolean(), async ([words, text, port], isBracketed) => {
+      const plain = isMapped(words) ? dotted(words) : canonicalAddress(text);
+      const isIPv6 = text.includes(':');
+      const named = isIPv6 && (isBracketed || port !== '') ? `[${text}]${port}` : `${text}${port}`;
+      const headers = { 'x-forwarded-for': `198.51.100.1, ${named}` };
+      const { address } = await describePeer({ server: UNIX_LISTENER }, headers);
+      expect(address).toBe(plain);
+    }),
+    { numRuns: 300 },
+  );
+});
 
 test.for([
   ['by="192.0.2.1"', '192.0.2.1'],

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { TLSSocket } from 'node:tls';
+import { canonicalAddress } from '../../config/ip-address.ts';
 import { isOnThisHost } from '../../http/peer.ts';
 import type { HeaderLines } from './header-lines.ts';
 import type { CallerView } from './headers.ts';
@@ -44,7 +45,7 @@ export function forwardedHeaders(request: CallerRequest): HeaderLines {
   const { socket, headers } = request;
   const address = socket.remoteAddress;
   const lines = ['X-Forwarded-Proto', socket instanceof TLSSocket ? 'https' : 'http'];
-  if (address !== undefined) lines.unshift('X-Forwarded-For', address.replace(/^::ffff:/, ''));
+  if (address !== undefined) lines.unshift('X-Forwarded-For', canonicalAddress(address));
   if (headers.host !== undefined) lines.push('X-Forwarded-Host', headers.host);
   return lines;
 }

@@ -22,38 +22,37 @@ export interface AttemptLimit {
 }
 
 const WINDOW_MS = 60_000;
-/** Beyond this those that have been quiet longest are forgotten. */
-const MOST_KEYS = 4096;
+const MOST_COUNTERS = 4096;
 /** Few: each may be a name that somebody who may log in has made up. */
 const MOST_KNOWN = 32;
 
-/** @param now milliseconds of a clock that is never set back */
-export function createAttemptLimit(now: () => number = () => performance.now()): AttemptLimit {
-  const attempts = new Map<string, number[]>();
+/**
+ * @param now milliseconds of a clock that is never set back
+ * @param mostCounters beyond which clients share
+ */
+export function createAttemptLimit(
+  now: () => number = () => performance.now(),
+  mostCounters = MOST_COUNTERS,
+): AttemptLimit {
+  const counters = createCounters(now, mostCounters);
   const known = new Map<string, true>();
-  const recent = (key: string): number[] =>
-    (attempts.get(key) ?? []).filter((at) => now() - at < WINDOW_MS);
-  const setTimes = (key: string, times: number[]): void => {
-    attempts.delete(key);
-    if (times.length > 0) putNewest(attempts, [key, times], MOST_KEYS);
-  };
   const inForce = ([own, ...others]: readonly Limit[]): Limit[] => {
     if (own === undefined) return [];
     return known.has(own.key) ? [own] : [own, ...others];
   };
   const waitMs = ({ key, most }: Limit): number => {
-    const times = recent(key);
+    const times = counters.timesOf(key);
     const [oldest] = times.slice(-most);
     return oldest === undefined || times.length < most ? 0 : oldest + WINDOW_MS - now();
   };
   const cancel = (limits: readonly Limit[]): void => {
-    for (const { key } of limits) setTimes(key, recent(key).slice(0, -1));
+    for (const { key } of limits) counters.removeNewest(key);
   };
   return {
     begin: (limits) => {
       const longestMs = Math.max(0, ...inForce(limits).map(waitMs));
       if (longestMs > 0) return Math.ceil(longestMs / 1000);
-      for (const { key } of limits) setTimes(key, [...recent(key), now()]);
+      for (const { key } of limits) counters.add(key);
       return 0;
     },
     forgive: (limits) => {
@@ -62,6 +61,57 @@ export function createAttemptLimit(now: () => number = () => performance.now()):
       if (own !== undefined) putNewest(known, [own.key, true], MOST_KNOWN);
     },
     cancel,
+  };
+}
+
+interface Counters {
+  /** When the attempts of the last minute were made, oldest first. */
+  timesOf: (key: string) => readonly number[];
+  /** Counts an attempt that is made now. */
+  add: (key: string) => void;
+  removeNewest: (key: string) => void;
+}
+
+/**
+ * The space-saving algorithm (Metwally, Agrawal, El Abbadi 2005): if all counters are in use, a new
+ * client gets the one with the fewest attempts, and those count for it, too. Invariants:
+ *  - no attempt is forgotten within its minute, however many addresses somebody has: a client may
+ *    be counted too high, never too low;
+ *  - a client without attempts waits for those of others only when every counter is at its limit.
+ */
+function createCounters(now: () => number, most: number): Counters {
+  /** The one that has been quiet longest comes first. */
+  const counters = new Map<string, readonly number[]>();
+  const isRecent = (at: number): boolean => now() - at < WINDOW_MS;
+  const recent = (times: readonly number[]): readonly number[] => {
+    const first = times.findIndex(isRecent);
+    return first < 0 ? [] : times.slice(first);
+  };
+  /** The counter that a new client gets; undefined if there is room for another one. */
+  const leastUsed = (): string | undefined => {
+    if (counters.size < most) return undefined;
+    let least: { key: string; count: number } | undefined;
+    for (const [key, times] of counters) {
+      const { length: count } = recent(times);
+      if (least === undefined || count < least.count) least = { key, count };
+      if (count <= 1) break;
+    }
+    return least?.key;
+  };
+  const timesOf = (key: string): readonly number[] =>
+    recent(counters.get(key) ?? counters.get(leastUsed() ?? '') ?? []);
+  return {
+    timesOf,
+    add: (key) => {
+      const times = [...timesOf(key), now()];
+      if (!counters.delete(key)) counters.delete(leastUsed() ?? '');
+      counters.set(key, times);
+    },
+    removeNewest: (key) => {
+      const times = recent(counters.get(key) ?? []).slice(0, -1);
+      if (times.length === 0) counters.delete(key);
+      else if (counters.has(key)) counters.set(key, times);
+    },
   };
 }
 

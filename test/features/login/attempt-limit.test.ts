@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { expect, test } from 'vitest';
 
 import { createAttemptLimit } from '../../../src/features/login/attempt-limit.ts';
@@ -83,4 +84,59 @@ test('an attempt that could not be judged does not count', () => {
     expect(limit.begin(STRANGER)).toBe(0);
     limit.cancel(STRANGER);
   }
+});
+
+test('nine thousand other addresses do not have a client that waits forgotten', () => {
+  const limit = createAttemptLimit(() => 0);
+  for (let index = 0; index < 10; index += 1) limit.begin(STRANGER);
+  const others = Array.from({ length: 9000 }, (_, index) => [{ key: `other ${index}`, most: 10 }]);
+
+  expect(others.map((other) => limit.begin(other)).filter((waitS) => waitS > 0)).toEqual([]);
+  expect(limit.begin(STRANGER)).toBe(60);
+});
+
+test('of more clients than there are counters none has more guesses than its limit', () => {
+  const attempts = fc.array(fc.record({ client: fc.nat(11), afterMs: fc.nat(9000) }), {
+    minLength: 50,
+    maxLength: 400,
+  });
+  fc.assert(
+    fc.property(attempts, (made) => {
+      let now = 0;
+      const limit = createAttemptLimit(() => now, 4);
+      const passed = new Map<number, number[]>();
+      for (const { client, afterMs } of made) {
+        now += Math.floor(afterMs / 40);
+        if (limit.begin([{ key: `client ${client}`, most: 3 }]) > 0) continue;
+        const times = [...(passed.get(client) ?? []), now];
+        passed.set(client, times);
+        expect(times.filter((at) => now - at < 60_000).length).toBeLessThanOrEqual(3);
+      }
+    }),
+  );
+});
+
+test('those who share counters are held to them for a minute, and no longer', () => {
+  let now = 0;
+  const limit = createAttemptLimit(() => now, 4);
+  const client = (index: number) => [{ key: `client ${index}`, most: 10 }];
+  const passed = Array.from({ length: 500 }, (_, index) => limit.begin(client(index % 100)));
+
+  expect(passed.filter((waitS) => waitS === 0)).toHaveLength(40);
+  now = 60_000;
+  expect(limit.begin(client(7))).toBe(0);
+});
+
+test('an attempt that is taken back takes back none of those whose counter it got', () => {
+  const limit = createAttemptLimit(() => 0, 1);
+  for (let index = 0; index < 10; index += 1) {
+    const client = [{ key: `client ${index}`, most: 11 }];
+    limit.begin(client);
+    limit.begin(client);
+    limit.cancel(client);
+  }
+  limit.cancel([{ key: 'client 0', most: 11 }]);
+
+  expect(limit.begin([{ key: 'client 0', most: 10 }])).toBe(60);
+  expect(limit.begin([{ key: 'client 0', most: 11 }])).toBe(0);
 });

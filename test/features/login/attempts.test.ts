@@ -56,6 +56,31 @@ test.for([
   }
 });
 
+test('a client that is named in ten spellings of its address has ten guesses', async () => {
+  await owner.setFirstPassword('secret');
+  const spellings = [
+    '192.168.1.1',
+    '::ffff:192.168.1.1',
+    '::FFFF:192.168.1.1',
+    '::ffff:c0a8:101',
+    '::ffff:c0a8:0101',
+    '::FFFF:C0A8:101',
+    '0:0:0:0:0:ffff:c0a8:101',
+    '0000:0000:0000:0000:0000:ffff:c0a8:0101',
+    '0::ffff:192.168.1.1',
+    '[::ffff:c0a8:101]:4711',
+  ];
+  const tryEach = async (): Promise<number[]> => {
+    const tries = spellings.map((spelling) =>
+      owner.tryPassword('wrong', { ...from(spelling), socketPath }),
+    );
+    return (await Promise.all(tries)).map(({ status }) => status);
+  };
+
+  expect(await tryEach()).toEqual(Array<number>(10).fill(403));
+  expect(await tryEach()).toEqual(Array<number>(10).fill(429));
+});
+
 test('who may name any client over loopback has thirty guesses in all', async () => {
   await owner.setFirstPassword('secret');
   const answers: Answer[] = [];

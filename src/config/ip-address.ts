@@ -1,0 +1,23 @@
+import { isIP } from 'node:net';
+
+/**
+ * One text for every spelling of an address: IPv6 as RFC 5952 has it, and IPv4 that is mapped into
+ * IPv6 as IPv4, in whichever form it was written (RFC 4291, sections 2.2 and 2.5.5.2). A zone stays
+ * (RFC 4007, section 11).
+ * @returns what is no address as it is
+ */
+export function canonicalAddress(address: string): string {
+  if (!address.includes(':')) return address;
+  // The kernel's own spelling, since each request asks.
+  const dotted = /^::ffff:([\d.]+)$/i.exec(address)?.[1];
+  if (dotted !== undefined && isIP(dotted) === 4) return dotted;
+  if (isIP(address) !== 6) return address;
+  const [plain = '', zone] = address.split('%');
+  const text = new URL(`http://[${plain}]`).hostname.slice(1, -1);
+  const [, high, low] = /^::ffff:([\da-f]+):([\da-f]+)$/.exec(text) ?? [];
+  if (high !== undefined && low !== undefined) {
+    const words = [high, low].map((word) => parseInt(word, 16));
+    return words.flatMap((word) => [word >> 8, word & 0xff]).join('.');
+  }
+  return zone === undefined ? text : `${text}%${zone}`;
+}
