@@ -56,22 +56,17 @@ const PORT = [
 ];
 /** What one feature may take of another; the rest of it is its own affair. */
 const OFFERED = [
+  ...PORT,
   'src/features/icons/icon-names.ts',
-  'src/features/packages/feed-settings.ts',
-  'src/features/packages/names.ts',
-  'src/features/packages/package-manager.ts',
-  'src/features/packages/package-database.ts',
-  'src/features/packages/listing.ts',
   'src/features/packages/dependencies.ts',
   'src/features/packages/half-installed.ts',
   'src/features/packages/catalog.ts',
   'src/features/packages/change-plan.ts',
-  'src/features/packages/preview.ts',
   'src/features/packages/package-tools.ts',
   'src/features/packages/transaction.ts',
+  'src/features/packages/plans/choice.ts',
+  'src/features/packages/plans/judgement.ts',
   'src/features/packages/rollback.ts',
-  'src/features/packages/problem.ts',
-  'src/features/packages/failure.ts',
 ];
 const FREE_TYPES = [
   'src/device/command.ts',

@@ -1,11 +1,11 @@
 import { DepotError } from '../../errors.ts';
+import { removalSet } from './dependencies.ts';
 import type { PackageChange } from './package-manager.ts';
 import type { PackageTools } from './package-tools.ts';
 import {
   areCurrent,
   chooseUpgrade,
   chooseUpgradeOfAll,
-  packagesToRemove,
   packagesToUpgrade,
   packagesToInstall,
   packageToRemove,
@@ -70,7 +70,7 @@ const choicesFor: Readonly<Record<ChangeRequest['operation'], Choose>> = {
     const problems = subjects
       .filter((_, index) => found[index] === undefined)
       .map((subject) => notInstalled('remove', subject));
-    const names = targets.length === 0 ? [] : packagesToRemove(database, targets);
+    const names = targets.length === 0 ? [] : removalSet(database, targets);
     return { names, asked: targets, problems };
   },
   upgrade: async (tools, subjects) => {

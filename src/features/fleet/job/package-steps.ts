@@ -3,15 +3,16 @@ import * as v from 'valibot';
 import { DepotError } from '../../../errors.ts';
 import type { Act, Step, StepContext } from '../../../jobs/plan.ts';
 import { removalSet } from '../../packages/dependencies.ts';
-import {
-  type Shortfall,
-  changeSteps,
-  remember,
-  type ChangeWork,
-} from '../../packages/transaction.ts';
-import { halfInstalled, isInstalled } from '../../packages/half-installed.ts';
+import { changeSteps, remember, type ChangeWork } from '../../packages/transaction.ts';
 import { metaPackageOf } from '../../packages/names.ts';
-import { isPresent, type PackageDatabase } from '../../packages/package-database.ts';
+import { isPresent } from '../../packages/package-database.ts';
+import { chooseUpgrade } from '../../packages/plans/choice.ts';
+import {
+  judgeInstall,
+  judgeRemoval,
+  judgeUpgrade,
+  notConfigured,
+} from '../../packages/plans/judgement.ts';
 import type { Work, WorkFile } from '../rollout/work.ts';
 import { readFound } from './check.ts';
 import type { FleetJobTools } from './tools.ts';
@@ -114,17 +115,10 @@ function fileWork(tools: FleetJobTools, index: number): ChangeWork {
       const { name, version } = fileIn(job);
       const entry = after.get(name);
       return entry?.state === 'installed' && entry.version === version
-        ? halfOf(before, after)
+        ? notConfigured(before, after)
         : { reason: `${name} ${version} is not installed`, names: [name] };
     },
   };
-}
-
-function halfOf(before: PackageDatabase, after: PackageDatabase): Shortfall | undefined {
-  const [half] = halfInstalled(before, after);
-  return half === undefined
-    ? undefined
-    : { reason: `${half.name} is not fully installed`, names: [half.name] };
 }
 
 function installWork(tools: FleetJobTools): ChangeWork {
@@ -138,12 +132,7 @@ function installWork(tools: FleetJobTools): ChangeWork {
         names: readFound(context.memory).install,
       });
     },
-    judge: (after, { names }, { before }) => {
-      const absent = names.find((name) => !isInstalled(after, name));
-      return absent === undefined
-        ? halfOf(before, after)
-        : { reason: `${absent} is not installed`, names: [absent] };
-    },
+    judge: judgeInstall,
   };
 }
 
@@ -158,25 +147,10 @@ function upgradeWork(tools: FleetJobTools, { upgrade }: Work): ChangeWork {
       const names = upgrade
         .flatMap((name) => [name, metaPackageOf(name)])
         .filter((name) => isPresent(database.get(name)));
-      const expected = Object.fromEntries(
-        [...(await manager.offers(names))].flatMap(([name, [best]]) =>
-          best === undefined ? [] : [[name, best.version]],
-        ),
-      );
+      const { expected } = await chooseUpgrade(tools, names);
       remember(context, manager, { verb: 'upgrade', names, expected });
     },
-    judge: (after, { expected = {} }, { before }) => {
-      const behind = Object.entries(expected).find(
-        ([name, version]) => manager.compareVersions(after.get(name)?.version ?? '', version) < 0,
-      );
-      if (behind === undefined) return halfOf(before, after);
-      const [name, version] = behind;
-      const entry = after.get(name);
-      const reason = `${name} stays at ${entry?.version ?? 'none'}, ${version} is offered`;
-      return entry?.isHeld === true
-        ? { code: 'held', package: name, reason: `it is held: ${reason}` }
-        : { reason, names: [name] };
-    },
+    judge: judgeUpgrade(manager),
   };
 }
 
@@ -192,10 +166,7 @@ function removeWork(tools: FleetJobTools, { remove }: Work): ChangeWork {
         .filter((name) => isPresent(database.get(name)));
       remember(context, tools.manager, { verb: 'remove', names: removalSet(database, targets) });
     },
-    judge: (after, { names }) => {
-      const left = names.find((name) => isPresent(after.get(name)));
-      return left === undefined ? undefined : { reason: `${left} is still there`, names: [left] };
-    },
+    judge: judgeRemoval,
   };
 }
 
@@ -215,7 +186,7 @@ function programWork(tools: FleetJobTools, file: WorkFile): ChangeWork {
     },
     judge: (after, _, { job, before }) =>
       job.lastExitCode === 0
-        ? halfOf(before, after)
+        ? notConfigured(before, after)
         : { reason: `it ended with exit code ${job.lastExitCode ?? 'none'}`, names: [] },
   };
 }

@@ -1,4 +1,3 @@
-import { removalSet } from '../dependencies.ts';
 import { isPackageName, metaPackageOf } from '../names.ts';
 import { isPresent, type PackageDatabase } from '../package-database.ts';
 import type { PackageTools } from '../package-tools.ts';
@@ -34,11 +33,6 @@ export function packageToRemove(database: PackageDatabase, subject: string): str
 /** It is there, or asked for: what no feed has keeps other packages from being installed. */
 export function isOnRecord(database: PackageDatabase, name: string): boolean {
   return isPresent(database.get(name)) || database.get(name)?.state === 'requested';
-}
-
-/** With what came with them, and nothing else needs. */
-export function packagesToRemove(database: PackageDatabase, targets: readonly string[]): string[] {
-  return removalSet(database, targets);
 }
 
 /** The app's meta package and the packages in its `depends`, as far as they are installed. */

@@ -2,10 +2,10 @@ import type { Job } from '../../../jobs/job.ts';
 import type { Plan, StepContext } from '../../../jobs/plan.ts';
 import { isOn } from '../../../http/parameter-schemas.ts';
 import { autoconfStep, type ScriptContext } from '../autoconf.ts';
-import { isInstalled, halfInstalled } from '../half-installed.ts';
 import type { PackageTools } from '../package-tools.ts';
 import { repairSteps } from '../rollback.ts';
 import { packagesToInstall } from './choice.ts';
+import { judgeInstall } from './judgement.ts';
 import { changeSteps, completeness, formerIds, remember, type ChangeWork } from '../transaction.ts';
 
 /** install: the app's meta package, and the app's configuration if that was asked for. */
@@ -21,16 +21,12 @@ export function installPlan(
       names: await packagesToInstall(tools, [subject]),
     });
   };
-  const judge: ChangeWork['judge'] = (after, { names }, { before }) => {
-    const absent = names.find((name) => !isInstalled(after, name));
-    if (absent !== undefined) return { reason: `${absent} is not installed`, names: [absent] };
-    // A package is configured all the same when one that it needs could not be.
-    const [half] = halfInstalled(before, after);
-    return half === undefined
-      ? undefined
-      : { reason: `${half.name} is not fully installed`, names: [half.name] };
+  const work: ChangeWork = {
+    verb: 'install',
+    purpose: `install ${subject}`,
+    choose,
+    judge: judgeInstall,
   };
-  const work: ChangeWork = { verb: 'install', purpose: `install ${subject}`, choose, judge };
   const steps = changeSteps(tools, work);
   return isOn(params.autoconf)
     ? {

@@ -8,9 +8,7 @@ import {
   formerIds,
   remember,
   type ChangeWork,
-  type Shortfall,
 } from '../transaction.ts';
-import { isInstalled, halfInstalled } from '../half-installed.ts';
 import type { PackageTools } from '../package-tools.ts';
 import { repairSteps } from '../rollback.ts';
 import {
@@ -19,6 +17,7 @@ import {
   packagesToUpgrade,
   type UpgradeChoice,
 } from './choice.ts';
+import { judgeUpgrade } from './judgement.ts';
 
 /**
  * upgrade: the app's meta package and the packages in its `depends`, as far as they are installed;
@@ -39,36 +38,12 @@ export function upgradePlan(tools: PackageTools, { subject, params }: Job): Plan
     await tools.manager.around.needSpace(purpose);
     remember(context, tools.manager, { verb: 'upgrade', names, expected });
   };
-  const judge: ChangeWork['judge'] = (after, { names, expected = {} }, { before }) => {
-    const unfinished =
-      names.find((name) => !isInstalled(after, name)) ?? halfInstalled(before, after)[0]?.name;
-    if (unfinished !== undefined) {
-      return { reason: `${unfinished} is not fully installed`, names: [unfinished] };
-    }
-    const behind = Object.entries(expected).find(
-      ([name, version]) =>
-        tools.manager.compareVersions(after.get(name)?.version ?? '', version) < 0,
-    );
-    if (behind === undefined) return undefined;
-    const [name, version] = behind;
-    const entry = after.get(name);
-    const reason = `${name} stays at ${entry?.version ?? 'none'}, ${version} is offered`;
-    if (entry?.isHeld === true) {
-      return { code: 'held', package: name, reason: `it is held: ${reason}` };
-    }
-    return { reason, names: [name], ...(tools.manager.isSolver ? keptBack(name, reason) : {}) };
-  };
-  const work: ChangeWork = { verb: 'upgrade', purpose, choose, judge };
+  const work: ChangeWork = { verb: 'upgrade', purpose, choose, judge: judgeUpgrade(tools.manager) };
   return {
     steps: changeSteps(tools, work),
     repair: repairSteps(tools, completeness(tools, work)),
     former: formerIds('upgrade'),
   };
-}
-
-function keptBack(name: string, reason: string): Pick<Shortfall, 'likely'> {
-  const why = `what else is installed keeps it back: ${reason}`;
-  return { likely: { code: 'dependency_conflict', package: name, reason: why } };
 }
 
 async function installedOnes(tools: PackageTools, subject: string): Promise<string[]> {
