@@ -1,12 +1,14 @@
 import { createPublicKey, verify } from 'node:crypto';
 
 /**
- * usign's files: a comment line, and a line of base64: two letters for the algorithm, the eight
- * bytes that the key is known by, and an Ed25519 key (RFC 8032) or signature.
+ * What usign's files hold (https://git.openwrt.org/project/usign.git): a comment line, and a line
+ * of base64: two letters for the algorithm, the eight bytes that the key is known by, and an
+ * Ed25519 key or signature (RFC 8032).
  */
 export interface UsignKey {
-  /** Sixteen hexadecimal digits; the key's file has this name. */
+  /** Sixteen hexadecimal digits; the key's file in a folder of keys has this name. */
   id: string;
+  /** 32 of a public key, 64 of a signature. */
   bytes: Buffer;
 }
 
@@ -36,7 +38,9 @@ function parse(text: string, length: number): UsignKey | undefined {
 /** What stands before an Ed25519 key in a SubjectPublicKeyInfo (RFC 8410, section 4). */
 const SPKI_HEAD = Buffer.from('302a300506032b6570032100', 'hex');
 
-export function isSignedBy(message: Buffer, signature: UsignKey, key: UsignKey): boolean {
+/** Whether the signature names this key, and is its own over the message. */
+export function isSignedBy(message: Uint8Array, signature: UsignKey, key: UsignKey): boolean {
+  if (signature.id !== key.id) return false;
   const der = Buffer.concat([SPKI_HEAD, key.bytes]);
   const publicKey = createPublicKey({ key: der, format: 'der', type: 'spki' });
   return verify(null, message, publicKey, signature.bytes);

@@ -6,6 +6,12 @@ import { removeUnfinished, replaceFile } from '../../../../device/durable-file.t
 import { editOwnerFile, readSmallFile } from '../../../../device/owner-file.ts';
 import type { Paths } from '../../../../device/paths.ts';
 import { openTrustedFolder } from '../../../../device/private-folder.ts';
+import {
+  isSignedBy,
+  parseUsignKey,
+  parseUsignSignature,
+  type UsignKey,
+} from '../../../../device/usign.ts';
 import { DepotError, reasonOf, systemCode } from '../../../../errors.ts';
 import {
   MOST_LIST_BYTES,
@@ -18,7 +24,6 @@ import {
 import { configFiles, type OpkgConfig } from '../config.ts';
 import { editFeedLines, parseFeedLine } from './feed-lines.ts';
 import { faultInList } from '../lists-backup.ts';
-import { isSignedBy, parseUsignKey, parseUsignSignature, type UsignKey } from './usign.ts';
 
 const CUSTOM = 'customfeeds.conf';
 /** As they lie among what was fetched. */
