@@ -2,7 +2,6 @@ import { parseArgs } from 'node:util';
 import { reasonOf, systemCode } from '../errors.ts';
 import { parseTarget, usualUrl, type Target } from './target.ts';
 import { COMMAND_NAMES, commandText, isCommand, type CommandName } from './usage/commands.ts';
-import { SHELLS } from './usage/completion.ts';
 import { usageOf } from './usage/help.ts';
 import { nearest } from '../nearest.ts';
 import { COMMON_OPTIONS, OWN_OPTIONS, ownOption, type OptionText } from './usage/options.ts';
@@ -156,16 +155,8 @@ function checkNames(command: CommandName, names: readonly string[]): void {
   }
 }
 
-/** Names that follow each word of a command that has words of its own: least and most. */
-const WORDS: Partial<Record<CommandName, Readonly<Record<string, readonly [number, number]>>>> = {
-  plan: { install: [1, Infinity], remove: [1, Infinity], upgrade: [0, Infinity] },
-  feeds: { add: [2, 2], remove: [1, 1], on: [1, 1], off: [1, 1] },
-  fleet: { on: [0, 0], off: [0, 0], poll: [0, 0], confirm: [0, 1], decline: [0, 1] },
-  completion: Object.fromEntries(SHELLS.map((shell) => [shell, [0, 0] as const])),
-};
-
 function checkWords(command: CommandName, [word, ...names]: readonly string[]): void {
-  const words = WORDS[command];
+  const { words } = commandText(command);
   if (words === undefined || word === undefined) return;
   const bounds = words[word];
   if (bounds === undefined) {

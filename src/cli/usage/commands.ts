@@ -8,10 +8,14 @@ export interface CommandText {
   /** What is worth knowing beyond that; a paragraph each. */
   about?: readonly string[];
   /** Least and most names behind it. */
-  names: readonly [number, number];
+  names: Bounds;
+  /** The words that may come first, if only some may, each with the bounds of names behind it. */
+  words?: Readonly<Record<string, Bounds>>;
   options: readonly OwnOption[];
   examples?: readonly string[];
 }
+
+type Bounds = readonly [number, number];
 
 const ASKS =
   'On a terminal the plan is shown first: what comes and goes, what has to be fetched, and the ' +
@@ -46,6 +50,7 @@ export const COMMANDS = {
     form: 'install|remove|upgrade [NAME…]',
     meaning: 'what such a command would change; exit code 1 if it is not possible',
     names: [1, Infinity],
+    words: { install: [1, Infinity], remove: [1, Infinity], upgrade: [0, Infinity] },
     options: [],
     examples: ['depotctl plan install adguardhome', 'depotctl plan upgrade'],
   },
@@ -88,6 +93,7 @@ export const COMMANDS = {
     meaning: 'where packages come from, and changes of that',
     about: ['A feed that is added is checked before: its list must be there, whole and signed.'],
     names: [0, 3],
+    words: { add: [2, 2], remove: [1, 1], on: [1, 1], off: [1, 1] },
     options: ['key', 'detach'],
     examples: ['depotctl feeds add mine https://example.org/packages --key mine.pub'],
   },
@@ -114,6 +120,7 @@ export const COMMANDS = {
     form: '[on | off | poll | confirm [ACTION] | decline [ACTION]]',
     meaning: 'the server that rolls out to many devices, and whether it may act on this one',
     names: [0, 2],
+    words: { on: [0, 0], off: [0, 0], poll: [0, 0], confirm: [0, 1], decline: [0, 1] },
     options: [],
   },
   doctor: {
@@ -163,6 +170,7 @@ export const COMMANDS = {
     form: 'bash|zsh|fish',
     meaning: 'a script with which a shell completes commands',
     names: [1, 1],
+    words: { bash: [0, 0], zsh: [0, 0], fish: [0, 0] },
     options: [],
     examples: ['source <(depotctl completion bash)'],
   },
@@ -182,6 +190,8 @@ export const COMMAND_NAMES = Object.keys(COMMANDS) as CommandName[];
 export function isCommand(word: string): word is CommandName {
   return Object.hasOwn(COMMANDS, word);
 }
+
+export type Shell = keyof typeof COMMANDS.completion.words;
 
 /** In a common type, for those who go through all of them. */
 export function commandText(name: CommandName): CommandText {

@@ -1,17 +1,6 @@
-import { COMMAND_NAMES, commandText } from './commands.ts';
+import { COMMAND_NAMES, commandText, type CommandName, type Shell } from './commands.ts';
 import { COMMON_OPTIONS, ownOption, type OptionText, type OwnOption } from './options.ts';
 
-export const SHELLS = ['bash', 'zsh', 'fish'] as const;
-export type Shell = (typeof SHELLS)[number];
-
-/** Words that may follow a command, beside the options. */
-const FIXED_WORDS: Readonly<Record<string, readonly string[]>> = {
-  plan: ['install', 'remove', 'upgrade'],
-  feeds: ['add', 'remove', 'on', 'off'],
-  fleet: ['on', 'off', 'poll', 'confirm', 'decline'],
-  completion: SHELLS,
-  help: COMMAND_NAMES,
-};
 /** Commands whose names are files or folders, and those whose names are what is installed. */
 const FILE_COMMANDS = ['upload', 'migrate'];
 const INSTALLED_COMMANDS = ['remove', 'upgrade', 'autoconf', 'status', 'info'];
@@ -22,10 +11,23 @@ const INSTALLED_NAMES =
 
 /** A script for a shell. It asks the daemon for names of what is installed, no more. */
 export function completionScript(shell: Shell): string {
-  return { bash: bashScript, zsh: zshScript, fish: fishScript }[shell]();
+  return SCRIPTS[shell]();
 }
 
-function optionsOf(command: (typeof COMMAND_NAMES)[number]): string[] {
+const SCRIPTS: Record<Shell, () => string> = {
+  bash: bashScript,
+  zsh: zshScript,
+  fish: fishScript,
+};
+
+export const SHELLS = Object.keys(SCRIPTS) as Shell[];
+
+/** Words that may follow a command, beside the options. */
+function wordsOf(command: CommandName): readonly string[] {
+  return command === 'help' ? COMMAND_NAMES : Object.keys(commandText(command).words ?? {});
+}
+
+function optionsOf(command: CommandName): string[] {
   return [...commandText(command).options, ...Object.keys(COMMON_OPTIONS)].map(
     (name) => `--${name}`,
   );
@@ -33,7 +35,7 @@ function optionsOf(command: (typeof COMMAND_NAMES)[number]): string[] {
 
 function bashScript(): string {
   const cases = COMMAND_NAMES.map((name) => {
-    const words = [...optionsOf(name), ...(FIXED_WORDS[name] ?? [])].join(' ');
+    const words = [...optionsOf(name), ...wordsOf(name)].join(' ');
     return `    ${name}) words='${words}' ;;`;
   });
   return `# bash completion of depotctl
@@ -114,9 +116,9 @@ function zshValues(values: readonly string[] | undefined, argument: string): str
   return argument === 'FILE' || argument === 'FOLDER' ? '_files' : '';
 }
 
-function zshNames(name: (typeof COMMAND_NAMES)[number]): string {
-  const fixed = FIXED_WORDS[name];
-  if (fixed !== undefined) return `'1:word:(${fixed.join(' ')})' '*:name:_depotctl_installed'`;
+function zshNames(name: CommandName): string {
+  const words = wordsOf(name);
+  if (words.length > 0) return `'1:word:(${words.join(' ')})' '*:name:_depotctl_installed'`;
   if (FILE_COMMANDS.includes(name)) return "'*:file:_files'";
   return INSTALLED_COMMANDS.includes(name) ? "'*:name:_depotctl_installed'" : "'*:name:'";
 }
@@ -124,15 +126,14 @@ function zshNames(name: (typeof COMMAND_NAMES)[number]): string {
 function fishScript(): string {
   const lines = COMMAND_NAMES.flatMap((name) => {
     const { meaning, options } = commandText(name);
+    const words = wordsOf(name);
     const seen = `-n '__fish_seen_subcommand_from ${name}'`;
     return [
       `complete -c depotctl -n __fish_use_subcommand -a ${name} -d '${quoted(meaning)}'`,
       ...options.map(
         (option) => `complete -c depotctl ${seen} ${fishOption(option, ownOption(option))}`,
       ),
-      ...(FIXED_WORDS[name] === undefined
-        ? []
-        : [`complete -c depotctl ${seen} -a '${FIXED_WORDS[name].join(' ')}'`]),
+      ...(words.length === 0 ? [] : [`complete -c depotctl ${seen} -a '${words.join(' ')}'`]),
       ...(INSTALLED_COMMANDS.includes(name)
         ? [`complete -c depotctl ${seen} -a '(__depotctl_installed)'`]
         : []),

@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 
 import { COMMAND_NAMES, COMMANDS } from '../../../src/cli/usage/commands.ts';
-import { completionScript, SHELLS, type Shell } from '../../../src/cli/usage/completion.ts';
+import type { Shell } from '../../../src/cli/usage/commands.ts';
+import { completionScript, SHELLS } from '../../../src/cli/usage/completion.ts';
 import { runCommand } from '../../device/command.ts';
 import { runDepotctl } from '../start-depotctl.ts';
 
