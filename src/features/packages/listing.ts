@@ -116,14 +116,14 @@ export function countIn(text: string): number {
   return /^\d{1,15}$/.test(text) ? Number(text) : 0;
 }
 
-const DEVICE_PATH = /^(?:\/(?!\.{1,2}(?:\/|$))[^/\0\ufffd]+)+$/;
+const LISTED_PATH = /^(?:\/(?!\.{1,2}(?:\/|$))[^/\0\ufffd]+)+$/;
 
 /** The absolute, normalised paths in a list with one a line, a tab behind it or not. */
 export function pathsIn(text: string): string[] {
   const paths: string[] = [];
   for (const line of text.split('\n')) {
     const [path = ''] = line.split('\t', 1);
-    if (path.length <= 4096 && DEVICE_PATH.test(path)) paths.push(path);
+    if (path.length <= 4096 && LISTED_PATH.test(path)) paths.push(path);
     if (paths.length === LISTING_LIMITS.files) break;
   }
   return paths;

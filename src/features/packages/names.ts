@@ -35,6 +35,9 @@ export function metaPackageOf(app: string): string {
 
 const META_PREFIX = 'app-meta-';
 
+/** The package that this program comes in. */
+export const OWN_PACKAGE = 'depotd';
+
 /** The app that a package carries the meta file of, or the package itself. */
 export function appOf(name: string): { name: string; isApp: boolean } {
   const isApp = name.startsWith(META_PREFIX) && name.length > META_PREFIX.length;

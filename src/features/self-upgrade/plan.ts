@@ -2,6 +2,7 @@ import { DepotError } from '../../errors.ts';
 import { changedPackages } from '../packages/half-installed.ts';
 import { explained, type Shortfall } from '../packages/transaction.ts';
 import { failureError, type Failure } from '../packages/failure.ts';
+import { OWN_PACKAGE } from '../packages/names.ts';
 import type { PackageChange, PackageManager } from '../packages/package-manager.ts';
 import { isPresent } from '../packages/package-database.ts';
 import type { Job } from '../../jobs/job.ts';
@@ -10,28 +11,25 @@ import type { PackageTools } from '../packages/package-tools.ts';
 import type { SelfUpgradeHost } from './port.ts';
 import { FORMER_REPAIR, repairSteps } from '../packages/rollback.ts';
 
-/** The package that this program comes in. */
-export const STORE_PACKAGE = 'depotd';
-
 /**
  * @returns the newer version that the lists offer, if there is one
  * @throws DepotError internal if the store was not installed as a package
  */
 export async function findSelfUpgrade(manager: PackageManager): Promise<string | undefined> {
-  const installed = (await manager.installed()).get(STORE_PACKAGE);
+  const installed = (await manager.installed()).get(OWN_PACKAGE);
   if (!isPresent(installed)) {
     throw new DepotError(
       'internal',
-      `cannot tell of an upgrade: ${STORE_PACKAGE} is not installed as a package`,
+      `cannot tell of an upgrade: ${OWN_PACKAGE} is not installed as a package`,
     );
   }
-  const offered = (await manager.offers([STORE_PACKAGE])).get(STORE_PACKAGE)?.[0]?.version;
+  const offered = (await manager.offers([OWN_PACKAGE])).get(OWN_PACKAGE)?.[0]?.version;
   return offered !== undefined && manager.compareVersions(offered, installed.version) > 0
     ? offered
     : undefined;
 }
 
-const PURPOSE = `upgrade ${STORE_PACKAGE}`;
+const PURPOSE = `upgrade ${OWN_PACKAGE}`;
 
 /** What the watcher's exit code says (watch.sh). */
 const FAILURES: Record<number, string> = {
@@ -56,7 +54,7 @@ export interface SelfUpgradeTools extends PackageTools {
 export function selfUpgradePlan(tools: SelfUpgradeTools): Plan {
   const { manager, selfUpgrade, catalog } = tools;
   const { around, commands } = manager;
-  const change: PackageChange = { verb: 'upgrade', names: [STORE_PACKAGE] };
+  const change: PackageChange = { verb: 'upgrade', names: [OWN_PACKAGE] };
   return {
     steps: [
       ...(around.first ?? []),
@@ -64,12 +62,12 @@ export function selfUpgradePlan(tools: SelfUpgradeTools): Plan {
         id: 'choose',
         label: 'choose',
         act: async ({ memory, show }) => {
-          await around.needSpace(`upgrade ${STORE_PACKAGE}`);
+          await around.needSpace(`upgrade ${OWN_PACKAGE}`);
           const offered = await findSelfUpgrade(manager);
           if (offered === undefined) {
             throw failureError(PURPOSE, {
               code: 'not_found',
-              package: STORE_PACKAGE,
+              package: OWN_PACKAGE,
               reason: 'the lists offer no newer version',
               remedy: 'Update the package lists, and look again.',
             });
@@ -83,13 +81,13 @@ export function selfUpgradePlan(tools: SelfUpgradeTools): Plan {
       {
         id: 'keep-old-version',
         label: 'keep the old version',
-        act: () => selfUpgrade.saveOldVersion(STORE_PACKAGE).then(() => undefined),
+        act: () => selfUpgrade.saveOldVersion(OWN_PACKAGE).then(() => undefined),
       },
       {
         id: 'upgrade',
         label: 'upgrade',
         mustSucceed: false,
-        command: () => selfUpgrade.command(STORE_PACKAGE),
+        command: () => selfUpgrade.command(OWN_PACKAGE),
       },
       {
         id: 'judge',
@@ -129,8 +127,8 @@ function shortfallOf({ lastExitCode = 1 }: Readonly<Job>): Shortfall | Failure |
   if (lastExitCode === 0) return undefined;
   const reason = FAILURES[lastExitCode] ?? `the watcher ended with exit code ${lastExitCode}`;
   return lastExitCode === NOT_INSTALLED
-    ? { reason, names: [STORE_PACKAGE] }
-    : { code: 'unknown', package: STORE_PACKAGE, reason };
+    ? { reason, names: [OWN_PACKAGE] }
+    : { code: 'unknown', package: OWN_PACKAGE, reason };
 }
 
 /**
@@ -151,7 +149,7 @@ function watchAgain({ manager, selfUpgrade }: SelfUpgradeTools): Step[] {
       id: 'judge-again',
       label: 'judge again',
       act: async ({ job, memory, callDone }) => {
-        const { version } = (await manager.installed()).get(STORE_PACKAGE) ?? {};
+        const { version } = (await manager.installed()).get(OWN_PACKAGE) ?? {};
         const isNew = version !== undefined && version === memory.version;
         if (job.runs > 0 && isNew && (await selfUpgrade.state()) === 'gone') callDone();
         return undefined;

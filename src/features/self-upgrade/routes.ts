@@ -1,6 +1,7 @@
 import type { PackageManager } from '../packages/package-manager.ts';
 import type { FeatureContext } from '../feature.ts';
-import { findSelfUpgrade, STORE_PACKAGE } from './plan.ts';
+import { OWN_PACKAGE } from '../packages/names.ts';
+import { findSelfUpgrade } from './plan.ts';
 import { json } from '../../http/respond.ts';
 import { get, postTask, type Route } from '../../http/route.ts';
 import { submissionResult } from '../../http/task-result.ts';
@@ -27,7 +28,7 @@ export function selfUpgradeRoutes({
       path: 'admin/store/do_self_upgrade',
       summary: 'Upgrade the store; the old version comes back where the new one does not answer',
       params: {},
-      handle: async () => json(submissionResult(await submit('self-upgrade', STORE_PACKAGE, {}))),
+      handle: async () => json(submissionResult(await submit('self-upgrade', OWN_PACKAGE, {}))),
     }),
   ];
 }

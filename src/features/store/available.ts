@@ -1,21 +1,9 @@
 import { itemOf, type Item } from './item.ts';
 import type { PackageIndex } from './package-index.ts';
+import type { Query } from './query.ts';
 import { respell } from './respell.ts';
 import { parseWords, rankRows, WORST_RANK } from './search.ts';
 import { indexOf, type View } from './view.ts';
-
-export const KINDS = ['app', 'package', 'all'] as const;
-export const STATES = ['all', 'installed', 'upgradable'] as const;
-export const SORTS = ['relevance', 'name', 'size', 'time'] as const;
-
-export interface Query {
-  q: string;
-  kind: (typeof KINDS)[number];
-  state: (typeof STATES)[number];
-  /** Empty for any. */
-  tag: string;
-  sort: (typeof SORTS)[number];
-}
 
 export interface Page {
   total: number;

@@ -3,7 +3,8 @@ import { releaseDropped } from '../../runtime/memory.ts';
 import type { FeatureContext } from '../feature.ts';
 import { ICON_FOLDER, readIconNames } from '../icons/icon-names.ts';
 import type { PackageTools } from '../packages/package-tools.ts';
-import { createPages, type Page, type Query } from './available.ts';
+import { createPages, type Page } from './available.ts';
+import type { Query } from './query.ts';
 import { createDetails, type Details } from './details.ts';
 import { createViews } from './views.ts';
 

@@ -5,8 +5,8 @@ import { mostCharacters } from '../../http/parameter-schemas.ts';
 import { revalidated } from '../../http/respond.ts';
 import { get, type Route } from '../../http/route.ts';
 import { packageName } from '../packages/names.ts';
-import type { Query } from './available.ts';
 import type { Store } from './open-store.ts';
+import { KINDS, SORTS, STATES, type Query } from './query.ts';
 
 const LONGEST_QUERY = 200;
 const MOST_WORDS = 16;
@@ -38,20 +38,10 @@ export function storeRoutes(open: () => Promise<Store>): Route[] {
       summary: 'What there is: offered by feeds or installed, searched, sorted and by pages',
       params: {
         q: v.optional(searchText),
-        kind: v.optional(v.picklist(['app', 'package', 'all'], 'app, package or all is expected')),
-        state: v.optional(
-          v.picklist(
-            ['all', 'installed', 'upgradable'],
-            'all, installed or upgradable is expected',
-          ),
-        ),
+        kind: v.optional(oneOf(KINDS)),
+        state: v.optional(oneOf(STATES)),
         tag: v.optional(v.pipe(v.string(), mostCharacters(LONGEST_TAG))),
-        sort: v.optional(
-          v.picklist(
-            ['relevance', 'name', 'size', 'time'],
-            'relevance, name, size or time is expected',
-          ),
-        ),
+        sort: v.optional(oneOf(SORTS)),
         page: v.optional(pageNumber),
         per_page: v.optional(pageSize),
       },
@@ -78,7 +68,7 @@ export function storeRoutes(open: () => Promise<Store>): Route[] {
       summary: 'All about one app or package: versions, relations, files, services',
       params: {
         package: packageName,
-        kind: v.optional(v.picklist(['app', 'package'], 'app or package is expected')),
+        kind: v.optional(oneOf(['app', 'package'])),
       },
       handle: async ({ params, context }) => {
         const details = await (await open()).details(params.package, params.kind);
@@ -89,4 +79,11 @@ export function storeRoutes(open: () => Promise<Store>): Route[] {
       },
     }),
   ];
+}
+
+function oneOf<const Word extends string>(
+  words: readonly Word[],
+): v.PicklistSchema<readonly Word[], string> {
+  const expected = `${words.slice(0, -1).join(', ')} or ${words.at(-1) ?? ''}`;
+  return v.picklist(words, `${expected} is expected`);
 }

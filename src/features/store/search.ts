@@ -1,3 +1,4 @@
+import { appOf } from '../packages/names.ts';
 import { foldCase } from './letter-case.ts';
 import type { PackageIndex } from './package-index.ts';
 
@@ -5,7 +6,7 @@ import type { PackageIndex } from './package-index.ts';
 export function parseWords(query: string): Buffer[] {
   const words = foldCase(query)
     .split(/[\s\0]+/)
-    .map((word) => word.replace(/^app-meta-(?=.)/, ''))
+    .map((word) => appOf(word).name)
     .filter((word) => word !== '');
   return [...new Set(words)].map((word) => Buffer.from(word));
 }

@@ -3,7 +3,8 @@ import { join } from 'node:path';
 
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest';
 
-import { createPages, type Query } from '../../../src/features/store/available.ts';
+import { createPages } from '../../../src/features/store/available.ts';
+import type { Query } from '../../../src/features/store/query.ts';
 import { createViews, type Views } from '../../../src/features/store/views.ts';
 import { createCatalog } from '../../../src/features/packages/catalog.ts';
 import type { PackageTools } from '../../../src/features/packages/package-tools.ts';

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { VERSION } from '../../../config/environment.ts';
 import { freeBytesOf } from '../../../device/disk/space.ts';
+import { appOf } from '../../packages/names.ts';
 import { isPresent } from '../../packages/package-database.ts';
 import type { Fleet } from './fleet.ts';
 
@@ -38,9 +39,10 @@ export async function configData(fleet: Fleet): Promise<Record<string, string>> 
 /** By the packages that carry the apps' descriptions. */
 async function appsOf({ manager }: Fleet): Promise<[string, string][]> {
   const database = await manager.installed();
-  return [...database.values()]
-    .filter((entry) => isPresent(entry) && entry.name.startsWith('app-meta-'))
-    .map(({ name, version }) => [`app.${name.slice('app-meta-'.length)}`, version]);
+  return [...database.values()].filter(isPresent).flatMap(({ name, version }) => {
+    const app = appOf(name);
+    return app.isApp ? [[`app.${app.name}`, version]] : [];
+  });
 }
 
 /** `DISTRIB_ID='OpenWrt'`, one a line. */

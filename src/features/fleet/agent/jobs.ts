@@ -1,5 +1,6 @@
 import { unixNow, type Job } from '../../../jobs/job.ts';
 import { isEnded } from '../../../jobs/states.ts';
+import { OWN_PACKAGE } from '../../packages/names.ts';
 import { hasBegun } from '../job/check.ts';
 import { MOST_ATTEMPTS, paramsOf } from '../job/plan.ts';
 import { isOpen, type ActionEnd, type ActionRecord } from '../records/action-record.ts';
@@ -8,7 +9,6 @@ import type { Fleet } from './fleet.ts';
 /** The kind of job that an action is, and that depotd's own upgrade is. */
 export const FLEET_JOB = 'fleet';
 export const SELF_UPGRADE_JOB = 'self-upgrade';
-const OWN_PACKAGE = 'depotd';
 
 /**
  * Begins the job of an action. The attempt is on record before the job is asked for, so that a

@@ -1,7 +1,8 @@
-import { readFile, rm } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import * as v from 'valibot';
 import { replaceFile } from '../../../device/durable-file.ts';
 import type { InstalledPackage, PackageDatabase } from '../../packages/package-database.ts';
+import { readJson } from './read-json.ts';
 
 /**
  * What was on the device before the first change of an action, which may be several transactions
@@ -49,15 +50,6 @@ export function createBaseline(file: string): Baseline {
     },
     forget: () => rm(file, { force: true }),
   };
-}
-
-async function readJson(file: string): Promise<unknown> {
-  try {
-    return JSON.parse(await readFile(file, 'utf8'));
-  } catch {
-    // None, or a damaged one: nothing is known of before.
-    return undefined;
-  }
 }
 
 /** Nobody asks such a database for more than that. */

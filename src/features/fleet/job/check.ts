@@ -5,7 +5,7 @@ import { freeBytesOf } from '../../../device/disk/space.ts';
 import { DepotError, reasonOf } from '../../../errors.ts';
 import type { StepContext } from '../../../jobs/plan.ts';
 import type { InspectedFile, PackageChange } from '../../packages/package-manager.ts';
-import { isPackageName, metaPackageOf } from '../../packages/names.ts';
+import { isPackageName, metaPackageOf, OWN_PACKAGE } from '../../packages/names.ts';
 import { isPresent } from '../../packages/package-database.ts';
 import { remedyOf, type Problem } from '../../packages/problem.ts';
 import { checkAllowed, MOST_SIGNATURE_BYTES } from '../rollout/permission.ts';
@@ -13,9 +13,6 @@ import { readVerificationKey } from '../rollout/signature.ts';
 import type { Work } from '../rollout/work.ts';
 import { changedConfig } from './settings-steps.ts';
 import type { FleetJobTools } from './tools.ts';
-
-/** The package that this program comes in. */
-const OWN_PACKAGE = 'depotd';
 
 /** What the check found, for the steps behind it. */
 const foundSchema = v.object({

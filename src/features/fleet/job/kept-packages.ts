@@ -1,4 +1,4 @@
-import { lstat, mkdir, open, readFile, rm } from 'node:fs/promises';
+import { lstat, mkdir, open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as v from 'valibot';
 import { freeBytesOf } from '../../../device/disk/space.ts';
@@ -8,6 +8,7 @@ import { reasonOf } from '../../../errors.ts';
 import type { StepContext } from '../../../jobs/plan.ts';
 import type { PackageChange, PackageManager } from '../../packages/package-manager.ts';
 import type { PackageDatabase } from '../../packages/package-database.ts';
+import { readJson } from './read-json.ts';
 
 /**
  * Copies of packages that an action replaces or removes, packed as they are installed, on flash:
@@ -137,13 +138,4 @@ async function bytesOf(
 async function syncFile(path: string): Promise<void> {
   const file = await open(path);
   await file.sync().finally(() => file.close());
-}
-
-async function readJson(file: string): Promise<unknown> {
-  try {
-    return JSON.parse(await readFile(file, 'utf8'));
-  } catch {
-    // None, or a damaged one: nothing was kept.
-    return undefined;
-  }
 }

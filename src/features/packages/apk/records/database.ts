@@ -2,6 +2,7 @@ import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileVersion } from '../../../../device/file-version.ts';
 import { DepotError } from '../../../../errors.ts';
+import { appOf } from '../../names.ts';
 import type { InstalledPackage, PackageDatabase } from '../../package-database.ts';
 import { isPin } from './dependency.ts';
 import { readInstalled, type InstalledRecord } from './installed-db.ts';
@@ -73,9 +74,10 @@ export async function combine(
   );
   const database = new Map<string, InstalledPackage>();
   for (const record of found.values()) {
+    // Only apps show a time: of all packages it would be thousands of files.
     database.set(record.name, {
       ...packageOf(record, wanted),
-      installedAt: isMeta(record.name) ? await installTime(join(packages, record.name)) : 0,
+      installedAt: appOf(record.name).isApp ? await installTime(join(packages, record.name)) : 0,
     });
   }
   for (const name of unmet(wanted, found)) database.set(name, requested(name));
@@ -124,11 +126,6 @@ function requested(name: string): InstalledPackage {
     provides: [],
     installedAt: 0,
   };
-}
-
-/** Only what shows a time is looked at: that is thousands of files else. */
-function isMeta(name: string): boolean {
-  return name.startsWith('app-meta-');
 }
 
 /**

@@ -1,0 +1,13 @@
+export const KINDS = ['app', 'package', 'all'] as const;
+export const STATES = ['all', 'installed', 'upgradable'] as const;
+export const SORTS = ['relevance', 'name', 'size', 'time'] as const;
+
+/** What is asked of the list of everything. */
+export interface Query {
+  q: string;
+  kind: (typeof KINDS)[number];
+  state: (typeof STATES)[number];
+  /** Empty for any. */
+  tag: string;
+  sort: (typeof SORTS)[number];
+}
