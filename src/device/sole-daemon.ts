@@ -1,14 +1,17 @@
 import { closeSync, openSync } from 'node:fs';
 import { chmod, mkdir, readdir, stat } from 'node:fs/promises';
+import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import * as v from 'valibot';
 import { DepotError, reasonOf } from '../errors.ts';
 import type { Log } from '../log.ts';
 import { lockDescriptor } from './exec.ts';
+import { isStillAt, openLockFile } from './lock-file.ts';
 import type { Notes, Processes } from './ports.ts';
 import { readProcess } from './process-table.ts';
 
 const NOTE = 'daemon';
+const LOCK_FILE = 'daemon.lock';
 const claim = v.object({ pid: v.number(), startTicks: v.number(), bootId: v.string() });
 
 /**
@@ -33,16 +36,17 @@ export interface ClaimOptions {
  * Lets one daemon at a time work with the state folder: a second one would write the job records
  * anew under the first, run the same jobs, and take the first one's uploads for left behind.
  *
- * The lock is the kernel's: flock(2) on the folder itself, which needs no room and is there in
- * every namespace that sees the folder. It belongs to the open file description, so that the
- * program flock(1), which sets it on the descriptor that it inherits, may end, and the lock goes
- * with this process, however that ends (docs/reference/jobs.md). The note beside it says who holds
- * the lock, and keeps out a version of depotd that knows no lock.
+ * The lock is the kernel's: flock(2) on a file in the folder that no other user can open, which is
+ * there in every namespace that sees the folder. It belongs to the open file description, so that
+ * the program flock(1), which sets it on the descriptor that it inherits, may end, and the lock
+ * goes with this process, however that ends (docs/reference/jobs.md). The note beside it says who
+ * holds the lock, and keeps out a version of depotd that knows no such lock.
  * @throws DepotError unavailable if another daemon has not ended within `waitMs`
  */
 export async function claimState(options: ClaimOptions): Promise<void> {
   const deadline = performance.now() + (options.waitMs ?? WAIT_MS);
-  await lockFolder(options, deadline);
+  await makeFolder(options);
+  await lock(options, deadline);
   await waitForHolder(options, deadline);
   const { pid } = process;
   const startTicks = (await readProcess(pid))?.startTicks ?? 0;
@@ -52,22 +56,27 @@ export async function claimState(options: ClaimOptions): Promise<void> {
     .catch(() => undefined);
 }
 
-async function lockFolder(options: ClaimOptions, deadline: number): Promise<void> {
-  const { folder, environment, log } = options;
+async function makeFolder({ folder, log }: ClaimOptions): Promise<void> {
   await mkdir(folder, { recursive: true, mode: 0o700 }).catch((error: unknown) => {
     throw new DepotError('unavailable', `cannot make ${folder}: ${reasonOf(error)}`, {
       cause: error,
     });
   });
   await closeToOthers(folder, log);
-  // A number, and never closed: a FileHandle would be closed as soon as nobody refers to it.
-  const descriptor = openSync(folder, 'r');
-  const result = await lockDescriptor(descriptor, {
+}
+
+/** The descriptor is a number: a FileHandle would be closed as soon as nobody refers to it. */
+async function lock(options: ClaimOptions, deadline: number): Promise<void> {
+  const { folder, environment, log } = options;
+  const file = join(folder, LOCK_FILE);
+  const descriptor = openLock(options);
+  const result = await lockDescriptor(descriptor.number, {
     environment,
     timeoutMs: Math.max(0, deadline - performance.now()),
   });
-  if (result === 'locked') return;
-  closeSync(descriptor);
+  if (result === 'locked' && (descriptor.isFolder || isStillAt(file, descriptor.number))) return;
+  closeSync(descriptor.number);
+  if (result === 'locked') return lock(options, deadline);
   if (result === 'held') throw heldBy(await noteOf(options.notes));
   log.warn(
     { folder },
@@ -75,9 +84,22 @@ async function lockFolder(options: ClaimOptions, deadline: number): Promise<void
   );
 }
 
+/** Without room for the file, which is there from the first start on, the folder is locked. */
+function openLock({ folder, log }: ClaimOptions): { number: number; isFolder: boolean } {
+  try {
+    return { number: openLockFile(join(folder, LOCK_FILE)), isFolder: false };
+  } catch (error) {
+    log.warn(
+      { folder, reason: reasonOf(error) },
+      'cannot open the lock file: the folder is locked',
+    );
+    return { number: openSync(folder, 'r'), isFolder: true };
+  }
+}
+
 /**
- * Whoever can open the folder can lock it, and keep the daemon from starting. One that was made by
- * hand for it is empty when it starts first; any other may be shared with somebody on purpose.
+ * What is in the folder concerns nobody else. One that was made by hand is empty when the daemon
+ * starts first; any other may be shared with somebody on purpose.
  */
 async function closeToOthers(folder: string, log: ClaimOptions['log']): Promise<void> {
   if (((await stat(folder)).mode & 0o077) === 0) return;
@@ -88,7 +110,7 @@ async function closeToOthers(folder: string, log: ClaimOptions['log']): Promise<
       () => true,
       () => false,
     ));
-  if (!isClosed) log.warn({ folder }, 'other users can open the state folder, and lock it');
+  if (!isClosed) log.warn({ folder }, 'other users can open the state folder');
 }
 
 /** A holder without a lock is of a version that knows none. */

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { chmod, mkdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { request } from 'node:http';
 import type { Socket } from 'node:net';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -11,6 +11,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { launchDaemon } from './daemon-process.ts';
 import { startDaemon, type TestDaemon } from './daemon.ts';
 import { createDevice, type Device } from './device.ts';
+import { ANOTHER_USER, asAnother, canBeAnother } from '../support/another-user.ts';
 import { send } from '../support/raw-request.ts';
 import { TYPESCRIPT } from '../support/node-flags.ts';
 
@@ -120,7 +121,7 @@ test('a daemon in a process namespace of its own keeps others out, too', async (
   inside.kill('SIGKILL');
 });
 
-test('an empty state folder that others can open is closed to them, so that none of them can lock it', async () => {
+test('an empty state folder that others can open is closed to them', async () => {
   const folder = join(device.root, 'made-by-hand');
   await mkdir(folder);
   await chmod(folder, 0o755);
@@ -129,6 +130,49 @@ test('an empty state folder that others can open is closed to them, so that none
 
   expect((await stat(folder)).mode & 0o777).toBe(0o700);
   await other.close();
+});
+
+test.for([
+  ['is empty', []],
+  ['has files of its owner', ['fleet-token']],
+] as const)(
+  'another user who locked a state folder that was made by hand, and %s, keeps no daemon out',
+  { skip: !canBeAnother },
+  async ([, files]) => {
+    const folder = join(device.root, 'made-by-hand');
+    await mkdir(folder);
+    for (const name of files) await writeFile(join(folder, name), 'secret', { mode: 0o600 });
+    for (const path of [dirname(device.root), device.root, folder]) await chmod(path, 0o755);
+    const other = spawn('flock', ['-x', folder, 'sh', '-c', 'echo locked; exec cat'], {
+      uid: ANOTHER_USER,
+      gid: ANOTHER_USER,
+    });
+    claims.push(other);
+    expect(String(await once(other.stdout, 'data'))).toBe('locked\n');
+
+    const started = await startDaemon(device, { set: ['main.state_dir=/made-by-hand'] });
+
+    const tryToLock = `flock -n made-by-hand/daemon.lock true && echo locked || echo kept out`;
+    expect(asAnother(tryToLock, device.root)).toBe('kept out\n');
+    expect((await stat(join(folder, 'daemon.lock'))).mode & 0o777).toBe(0o600);
+    await expect(
+      launchDaemon(device, { set: ['main.state_dir=/made-by-hand'] }, []),
+    ).rejects.toThrow(`process ${started.pid} works with the same main.state_dir`);
+    await started.close();
+  },
+);
+
+test('a lock file that others could open makes way for one that they cannot', async () => {
+  await daemon.close();
+  const file = join(device.root, 'etc/depotd/daemon.lock');
+  await chmod(file, 0o644);
+  const held = spawn('flock', ['-x', file, 'sh', '-c', 'echo locked; exec cat']);
+  claims.push(held);
+  expect(String(await once(held.stdout, 'data'))).toBe('locked\n');
+
+  daemon = await startDaemon(device);
+
+  expect((await stat(file)).mode & 0o777).toBe(0o600);
 });
 
 test('a state folder with files of others stays open to them, and the log says so', async () => {
