@@ -78,5 +78,5 @@ function stateOf({ known }: OpenFleet['fleet'], record: ActionRecord): ActionSta
   if (record.jobId !== undefined) return 'installing';
   if (known.transfer?.key === record.key) return 'downloading';
   if (known.asking?.key === record.key) return 'asking';
-  return known.whole.has(record.key) ? 'waiting' : 'offered';
+  return known.fetched === record.key ? 'waiting' : 'offered';
 }

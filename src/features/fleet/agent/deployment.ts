@@ -143,7 +143,7 @@ async function advance(fleet: Fleet, server: Server, { record, offered }: Step):
   }
   if (record.jobId !== undefined || (await isAnotherOpen(fleet, record))) return;
   if (offered.download === 'skip') return;
-  if (!known.whole.has(record.key)) {
+  if (known.fetched !== record.key) {
     await fetchFiles(fleet, server, { record, offered });
     return;
   }

@@ -53,10 +53,10 @@ export interface Known {
   transfer: Transfer | undefined;
   /** The action whose owner is asked, and by which way the answer goes. */
   asking: { key: string; by: 'confirmation' | 'deployment' } | undefined;
-  /** Keys of actions whose files are known to be whole. */
-  whole: Set<string>;
-  /** Notices that an action was sent in this run of the daemon, by its key. */
-  notices: Map<string, Notices>;
+  /** The key of the action whose files are here, whole. */
+  fetched: string | undefined;
+  /** Notices sent in this run of the daemon, of the action that the last one was about. */
+  notices: Notices | undefined;
   counts: Counts;
   /** For packages, at the last exchange. */
   freeBytes: number | undefined;
@@ -78,6 +78,7 @@ export interface Transfer {
 }
 
 export interface Notices {
+  key: string;
   /** What was said already, and is not said twice. */
   said: Set<string>;
   /** Progress: how often, and when last (by `nowMs`). */
@@ -107,8 +108,8 @@ export function createKnown(): Known {
     polledMs: undefined,
     nextPollMs: undefined,
     transfer: undefined,
-    whole: new Set(),
-    notices: new Map(),
+    fetched: undefined,
+    notices: undefined,
     freeBytes: undefined,
     counts: {
       polls: { ok: 0, unchanged: 0, failed: 0 },
@@ -118,8 +119,10 @@ export function createKnown(): Known {
   };
 }
 
-export function noticesOf({ notices }: Known, { key }: Pick<ActionRecord, 'key'>): Notices {
-  const found = notices.get(key) ?? { said: new Set(), posts: 0, lastAt: -Infinity, lastText: '' };
-  notices.set(key, found);
-  return found;
+/** Of one action at a time: another one that is open is not reported on before it begins. */
+export function noticesOf(known: Known, { key }: Pick<ActionRecord, 'key'>): Notices {
+  if (known.notices?.key !== key) {
+    known.notices = { key, said: new Set(), posts: 0, lastAt: -Infinity, lastText: '' };
+  }
+  return known.notices;
 }

@@ -33,7 +33,7 @@ export function startTransfer(fleet: Fleet, record: ActionRecord, offered: Offer
     }));
   };
   void transferAll(fleet, { work, offered, transfer })
-    .then(() => void known.whole.add(key), fail)
+    .then(() => void (known.fetched = key), fail)
     .catch((error: unknown) => log.error({ reason: reasonOf(error) }, 'fleet record not written'))
     .finally(() => {
       known.transfer = undefined;
