@@ -7,7 +7,7 @@ import { etagOf } from '../../http/etag.ts';
 import type { Log } from '../../log.ts';
 import { appItem, parseAppMeta, type AppItem, type AppMeta } from './app-meta/app-meta.ts';
 import { isPackageName, metaPackageOf, type PackageName } from './names.ts';
-import { createPacedLooks } from './paced-looks.ts';
+import { createChangeThrottle } from './change-throttle.ts';
 
 /**
  * What is installed, ready in memory. Invariants:
@@ -164,10 +164,10 @@ async function watchFolders(
 ): Promise<() => Promise<void>> {
   const { watch } = await import('chokidar');
   for (const folder of folders) await mkdir(folder, { recursive: true }).catch(() => undefined);
-  const looks = createPacedLooks(onChange);
+  const throttle = createChangeThrottle(onChange);
   let poll: NodeJS.Timeout | undefined;
   const watcher = watch(folders, { depth: 0, ignoreInitial: true, persistent: true });
-  watcher.on('all', looks.hint);
+  watcher.on('all', throttle.hint);
   watcher.on('error', (error) => {
     log.warn(
       { reason: reasonOf(error) },
@@ -181,7 +181,7 @@ async function watchFolders(
     watcher.once('error', () => resolve());
   });
   return async () => {
-    looks.close();
+    throttle.close();
     clearInterval(poll);
     await watcher.close();
   };

@@ -1,13 +1,13 @@
 /**
- * Looks at something after hints that it changed, which come in bursts. Invariants:
+ * Throttle: looks at something after hints that it changed, which come in bursts. Invariants:
  *  - the first hint is followed at once (leading edge);
  *  - a hint that comes during a look, or in the pause behind it, is followed by a look that begins
  *    after the hint;
- *  - one more look comes when it has been quiet for a while, should the last one have come in the
- *    middle of a write;
+ *  - one more look comes when it has been quiet for a while (trailing edge), should the last one
+ *    have come in the middle of a write;
  *  - looks take a quarter of the time at most, however many hints come.
  */
-export interface PacedLooks {
+export interface ChangeThrottle {
   hint: () => void;
   close: () => void;
 }
@@ -20,7 +20,7 @@ const PAUSE_RATIO = 3;
 const REST_MS = 300;
 
 /** @param look never rejects */
-export function createPacedLooks(look: () => Promise<void>): PacedLooks {
+export function createChangeThrottle(look: () => Promise<void>): ChangeThrottle {
   let isBusy = false;
   let isHinted = false;
   let isClosed = false;

@@ -1,9 +1,12 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 
-import { createPacedLooks, type PacedLooks } from '../../../src/features/packages/paced-looks.ts';
+import {
+  createChangeThrottle,
+  type ChangeThrottle,
+} from '../../../src/features/packages/change-throttle.ts';
 
 let began: number[];
-let looks: PacedLooks;
+let throttle: ChangeThrottle;
 /** How long a look takes. */
 let lookMs: number;
 
@@ -11,19 +14,19 @@ beforeEach(() => {
   vi.useFakeTimers();
   began = [];
   lookMs = 0;
-  looks = createPacedLooks(async () => {
+  throttle = createChangeThrottle(async () => {
     began.push(performance.now());
     if (lookMs > 0) await new Promise((resolve) => setTimeout(resolve, lookMs));
   });
 });
 afterEach(() => {
-  looks.close();
+  throttle.close();
   vi.useRealTimers();
 });
 
 test('the first hint is followed at once, and once more when it has been quiet', async () => {
   const now = performance.now();
-  looks.hint();
+  throttle.hint();
   expect(began).toEqual([now]);
 
   await vi.advanceTimersByTimeAsync(10_000);
@@ -32,10 +35,10 @@ test('the first hint is followed at once, and once more when it has been quiet',
 
 test('a hint during a look is followed by one that begins after it', async () => {
   lookMs = 40;
-  looks.hint();
+  throttle.hint();
   await vi.advanceTimersByTimeAsync(20);
   const hinted = performance.now();
-  looks.hint();
+  throttle.hint();
   await vi.advanceTimersByTimeAsync(200);
 
   expect(began.filter((time) => time > hinted)).toHaveLength(1);
@@ -44,7 +47,7 @@ test('a hint during a look is followed by one that begins after it', async () =>
 test('however many hints come, looks take a quarter of the time at most', async () => {
   lookMs = 40;
   for (let at = 0; at < 4000; at += 1) {
-    looks.hint();
+    throttle.hint();
     await vi.advanceTimersByTimeAsync(1);
   }
 
@@ -53,9 +56,9 @@ test('however many hints come, looks take a quarter of the time at most', async 
 });
 
 test('once closed nothing is looked at any more', async () => {
-  looks.hint();
-  looks.hint();
-  looks.close();
+  throttle.hint();
+  throttle.hint();
+  throttle.close();
   await vi.advanceTimersByTimeAsync(1000);
 
   expect(began).toHaveLength(1);
