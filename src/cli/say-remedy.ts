@@ -30,19 +30,18 @@ export async function sayRemedy(
 }
 
 /** Of so many installed apps and packages the removal is planned, and so many are named. */
-const PLANNED = 12;
+const PLANNED = 6;
 const NAMED = 3;
 
-/** What its owner installed and could remove, what frees the most first. */
+/**
+ * What its owner installed and could remove, what frees the most first. What the firmware brought
+ * is not named: the device may not work without it.
+ */
 async function findRemovable(client: Client): Promise<{ name: string; bytes: number }[]> {
-  const installed = { state: 'installed', sort: 'size', per_page: '200' };
-  const lists = await Promise.all(
-    ['app', 'package'].map((kind) =>
-      client.get('admin/store/available', { ...installed, kind }).catch(() => undefined),
-    ),
-  );
-  const names = lists
-    .flatMap((list) => listIn(list, 'items').filter((item) => !flagIn(item, 'is_auto')))
+  const installed = { kind: 'all', state: 'installed', sort: 'size', per_page: '200' };
+  const list = await client.get('admin/store/available', installed).catch(() => undefined);
+  const names = listIn(list, 'items')
+    .filter((item) => !flagIn(item, 'is_auto') && !flagIn(item, 'is_system'))
     .map((item) => textIn(item, 'name'));
   const found: { name: string; bytes: number }[] = [];
   for (const name of [...new Set(names)].slice(0, PLANNED)) {

@@ -52,7 +52,7 @@ function start() {
     notices,
     connection,
     tasks,
-    plan: createPlanDialog({ api, leadOn }),
+    plan: createPlanDialog({ api, leadOn, onRemovable: (item) => act.remove(item) }),
     onTask: (id, { kind }) => {
       void views.activity.load();
       // An app's card shows how that goes; what has no card is followed in its log.

@@ -78,14 +78,18 @@ export function remedyButtons({ code }, on) {
     );
 }
 
-/** A problem as people read it: what it is, the cause, the remedy, and what leads on. */
-export function problemBox(problem, on) {
+/**
+ * A problem as people read it: what it is, the cause, the remedy, and what leads on.
+ * @param more elements below the remedy
+ */
+export function problemBox(problem, on, more = []) {
   const heading = headingOf(problem.code);
   const buttons = remedyButtons(problem, on);
   return element('div', { className: 'problem-box' }, [
     ...(heading === '' ? [] : [textElement('p', heading, 'problem-heading')]),
     textElement('p', problem.message, 'problem-cause'),
     ...(remedyOf(problem) === '' ? [] : [textElement('p', remedyOf(problem), 'problem-remedy')]),
+    ...more,
     ...(buttons.length === 0 ? [] : [element('div', { className: 'buttons' }, buttons)]),
   ]);
 }

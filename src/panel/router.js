@@ -2,10 +2,13 @@ import { byId } from './dom.js';
 import { t } from './i18n.js';
 
 const HOME = 'discover';
+/** Names have no slash. */
+const PACKAGE_SUFFIX = '/package';
 
 /**
  * The views, each a section of the page with the id `view-NAME`, by the address's fragment:
- * `#installed`, `#app/NAME`, `#activity/TASK`. The browser's history works with them.
+ * `#installed`, `#app/NAME`, `#app/NAME/package`, `#activity/TASK`. The browser's history works
+ * with them.
  * @param views by name: `{ show(argument), hide?() }`; `argument` is what stands after the slash
  */
 export function createRouter(views) {
@@ -55,7 +58,14 @@ function decode(text) {
   }
 }
 
-/** The address of an app's or a package's own view. */
-export function detailsAddress(name) {
-  return `#app/${encodeURIComponent(name)}`;
+/** The address of an app's or a package's own view. Both may have the same name. */
+export function detailsAddress({ name, kind }) {
+  return `#app/${encodeURIComponent(name)}${kind === 'package' ? PACKAGE_SUFFIX : ''}`;
+}
+
+/** @returns what the details are asked for with */
+export function detailsQuery(argument) {
+  return argument.endsWith(PACKAGE_SUFFIX)
+    ? { package: argument.slice(0, -PACKAGE_SUFFIX.length), kind: 'package' }
+    : { package: argument };
 }

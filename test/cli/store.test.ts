@@ -1,7 +1,10 @@
 import { spawn } from 'node:child_process';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 
 import { describe, expect, test } from 'vitest';
 
+import type { FeedPackage } from '../device/feed-index.ts';
 import { simplePackage } from '../device/packages/package-parts.ts';
 import { DEPOTCTL, startClientTest, type ClientTest } from './start-depotctl.ts';
 
@@ -110,18 +113,32 @@ test('an install of a name that is near to one says which, after the cause', asy
   );
 });
 
-test('where nothing fits, the largest that could go are named', async () => {
-  const huge = simplePackage('huge', { installedSizeBytes: 10 ** 15 });
-  const bulky = simplePackage('bulky', { files: { '/usr/share/bulky': 'x'.repeat(99_000) } });
-  const { depotctl } = await startClientTest({ packages: [huge, bulky] });
-  await depotctl('install', 'bulky');
+test('where nothing fits, the largest that could go are named, and nothing of the firmware', async () => {
+  const wanted = [
+    simplePackage('wanted', { fields: { Depends: 'libc, libonce, huge' } }),
+    simplePackage('huge', { installedSizeBytes: 10 ** 15 }),
+  ];
+  const [bulky, ofImage] = ['bulky', 'ofimage'].map((name) =>
+    simplePackage(name, { files: { [`/usr/share/${name}`]: 'x'.repeat(99_000) } }),
+  ) as [FeedPackage, FeedPackage];
+  const { depotctl, device } = await startClientTest({ packages: [...wanted, bulky, ofImage] });
+  await mkdir(join(device.root, 'rom/usr/lib/opkg'), { recursive: true });
+  await writeFile(
+    join(device.root, 'rom/usr/lib/opkg/status'),
+    'Package: libc\nVersion: 1\nStatus: install user installed\n\n' +
+      'Package: ofimage\nVersion: 1.0-1\nStatus: install user installed\n\n',
+  );
+  await depotctl('install', 'bulky', 'ofimage');
 
-  const plan = await depotctl('plan', 'install', 'huge');
-  const job = await depotctl('install', 'huge');
+  const plan = await depotctl('plan', 'install', 'wanted');
+  const job = await depotctl('install', 'wanted');
 
   expect([plan.code, job.code]).toEqual([1, 1]);
+  // That libonce alone would fit says nothing.
+  expect(plan.stdout).toBe('');
   for (const { stderr } of [plan, job]) {
     expect(stderr).toMatch(/→ depotctl remove bulky would free 97 KB/);
+    expect(stderr).not.toContain('ofimage');
   }
 });
 

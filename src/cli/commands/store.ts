@@ -94,9 +94,9 @@ function stateOf(item: unknown): string {
   return textIn(item, 'installed_version') === '' ? '' : 'installed';
 }
 
-/** Of an app only its own small package is known here: `info` and `plan` tell what it takes. */
+/** Of an app that is not installed `info` and `plan` tell what it takes. */
 function sizeOf(item: unknown): string {
-  if (textIn(item, 'kind') === 'app') return '';
+  if (textIn(item, 'kind') === 'app' && textIn(item, 'installed_version') === '') return '';
   const bytes = numberIn(item, 'installed_bytes') ?? numberIn(item, 'download_bytes');
   return bytes === undefined ? '' : bytesText(bytes);
 }

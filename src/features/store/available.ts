@@ -3,7 +3,7 @@ import type { PackageIndex } from './package-index.ts';
 import type { Query } from './query.ts';
 import { respell } from './respell.ts';
 import { parseWords, rankRows, WORST_RANK } from './search.ts';
-import { indexOf, type View } from './view.ts';
+import { indexOf, installedBytesOf, type View } from './view.ts';
 
 export interface Page {
   total: number;
@@ -140,7 +140,7 @@ function sortByNumber(ids: Uint32Array, numberOf: (id: number) => number): Uint3
 
 function sizeOf(view: View, id: number): number {
   const { index, row } = indexOf(view, id);
-  return index.installedBytes[row] || (index.downloadBytes[row] ?? 0);
+  return installedBytesOf(view, id) || (index.downloadBytes[row] ?? 0);
 }
 
 function timeOf(view: View, id: number): number {

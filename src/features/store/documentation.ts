@@ -28,11 +28,17 @@ const itemKeys = {
   ),
   is_auto: v.optional(v.pipe(v.boolean(), v.description('it came as a dependency'))),
   is_held: v.optional(v.pipe(v.boolean(), v.description('its owner keeps it at its version'))),
+  is_system: v.optional(v.pipe(v.boolean(), v.description('the firmware brought it'))),
   description: described('plain text; in lists its first 1000 characters'),
   section: v.optional(v.string()),
   tags: texts,
   download_bytes: v.optional(bytes('size of its package file; of an app, of its meta package')),
-  installed_bytes: v.optional(bytes('of its files; of an app, of its meta package')),
+  installed_bytes: v.optional(
+    bytes(
+      'of its files; of an installed app, what its removal frees; of another app, of its meta ' +
+        'package alone: `plan` says what its installation takes',
+    ),
+  ),
   feed: v.optional(described('the feed of `version`')),
   has_icon: v.pipe(v.boolean(), v.description('`icon` has a picture of that name')),
   time: v.optional(
@@ -104,11 +110,12 @@ const EXAMPLE_ITEM = {
   is_upgradable: true,
   is_auto: false,
   is_held: false,
+  is_system: false,
   description: 'Keeps advertising and trackers away from every device at home.',
   section: 'meta',
   tags: ['net', 'dns'],
   download_bytes: 4120,
-  installed_bytes: 10_240,
+  installed_bytes: 1_310_720,
   feed: 'apps',
   has_icon: true,
   time: 1_795_000_000,

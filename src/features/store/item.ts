@@ -1,5 +1,5 @@
 import { readRow } from './package-index.ts';
-import { indexOf, type View } from './view.ts';
+import { indexOf, installedBytesOf, type InstalledState, type View } from './view.ts';
 import { withoutEmpty } from './without-empty.ts';
 
 /** An app or a package, as lists and details show it; a key that has nothing to say is left out. */
@@ -13,10 +13,12 @@ export interface Item {
   is_upgradable: boolean;
   is_auto?: boolean;
   is_held?: boolean;
+  is_system?: boolean;
   description: string;
   section?: string;
   tags: readonly string[];
   download_bytes?: number;
+  /** Of an installed app what its removal frees. */
   installed_bytes?: number;
   feed?: string;
   has_icon: boolean;
@@ -33,19 +35,34 @@ export function itemOf(view: View, id: number): Item {
     kind: found.isApp ? 'app' : 'package',
     title: found.title || found.name,
     version: found.version,
-    ...withoutEmpty({ installed_version: installed?.version }),
     is_upgradable: installed?.isUpgradable ?? false,
-    ...withoutEmpty({ is_auto: installed?.isAuto, is_held: installed?.isHeld }),
+    ...(installed && stateOf(installed)),
     description: found.description,
     tags: found.tags,
     ...withoutEmpty({
       section: found.section,
       download_bytes: found.downloadBytes,
-      installed_bytes: found.installedBytes,
+      installed_bytes: installedBytesOf(view, id),
       feed: found.feed,
     }),
     has_icon: view.icons.has(found.name),
     ...withoutEmpty({ time: installed?.time || found.time }),
-    ...(installed?.isBroken === true && { broken: true as const }),
+  };
+}
+
+function stateOf({
+  version,
+  isAuto,
+  isHeld,
+  isSystem,
+  isBroken,
+}: InstalledState): Pick<
+  Item,
+  'installed_version' | 'is_auto' | 'is_held' | 'is_system' | 'broken'
+> {
+  return {
+    installed_version: version,
+    ...{ is_auto: isAuto, is_held: isHeld, is_system: isSystem },
+    ...(isBroken && { broken: true as const }),
   };
 }

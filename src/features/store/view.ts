@@ -13,6 +13,7 @@ import {
   type IndexRow,
   type PackageIndex,
 } from './package-index.ts';
+import { freedBytes } from './freed-bytes.ts';
 import { rowIn } from './row.ts';
 
 /**
@@ -36,12 +37,16 @@ export interface InstalledState {
   isHeld: boolean;
   isBroken: boolean;
   isUpgradable: boolean;
+  /** Whether the firmware's image brought it. */
+  isSystem: boolean;
   /** Of its installation, Unix seconds; 0 if nobody knows. */
   time: number;
+  /** Of an app what its removal frees; else undefined. */
+  freedBytes?: number;
 }
 
 export interface ViewSources {
-  manager: Pick<PackageManager, 'listing' | 'compareVersions'>;
+  manager: Pick<PackageManager, 'listing' | 'compareVersions' | 'imagePackages'>;
   offered: PackageIndex;
   snapshot: CatalogSnapshot;
   icons: ReadonlySet<string>;
@@ -52,7 +57,8 @@ export async function buildView(sources: ViewSources): Promise<View> {
   const { local, hidden } = await buildLocal(sources);
   const order = mergeByName(offered, local, hidden);
   const view = { offered, local, order, icons };
-  return { ...view, installed: statesIn(view, sources) };
+  const found = { freed: await freedBytes(sources), image: await sources.manager.imagePackages() };
+  return { ...view, installed: statesIn(view, sources, found) };
 }
 
 export function indexOf(
@@ -162,9 +168,16 @@ function positionAmong(offered: PackageIndex, local: PackageIndex, row: number):
   return position;
 }
 
+/** What the files of an app or a package take; of an installed app, what its removal frees. */
+export function installedBytesOf(view: View, id: number): number {
+  const { index, row } = indexOf(view, id);
+  return view.installed.get(id)?.freedBytes ?? index.installedBytes[row] ?? 0;
+}
+
 function statesIn(
   view: Pick<View, 'offered' | 'local'>,
   { manager, snapshot: { database, apps } }: ViewSources,
+  { freed, image }: { freed: ReadonlyMap<string, number>; image: ReadonlySet<string> },
 ): Map<number, InstalledState> {
   const states = new Map<number, InstalledState>();
   const upgradable = new Set<string>();
@@ -175,7 +188,7 @@ function statesIn(
     const { index, row } = indexOf(view, id);
     const isUpgradable = manager.compareVersions(versionAt(index, row), entry.version) > 0;
     if (isUpgradable) upgradable.add(entry.name);
-    states.set(id, { ...stateOf(entry), isUpgradable });
+    states.set(id, { ...stateOf(entry), isUpgradable, isSystem: image.has(entry.name) });
   }
   for (const [name, { meta }] of apps) {
     const state = states.get(findId(view, name, true) ?? -1);
@@ -183,11 +196,14 @@ function statesIn(
     // An upgrade of an app upgrades the packages that its meta file names.
     state.isUpgradable ||= meta?.depends?.some((wanted) => upgradable.has(wanted)) === true;
     state.isBroken ||= meta === undefined;
+    state.freedBytes = freed.get(name) ?? 0;
   }
   return states;
 }
 
-function stateOf(entry: InstalledPackage): Omit<InstalledState, 'isUpgradable'> {
+function stateOf(
+  entry: InstalledPackage,
+): Pick<InstalledState, 'version' | 'isAuto' | 'isHeld' | 'isBroken' | 'time'> {
   return {
     version: entry.version,
     isAuto: entry.isAuto,

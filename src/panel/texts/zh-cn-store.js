@@ -27,6 +27,7 @@ export const chineseStore = [
   ['No packages.', '没有软件包。'],
   ['Show all packages', '显示全部软件包'],
   ['held', '版本已锁定'],
+  ['part of the system', '系统的一部分'],
 
   // One app or package.
   ['About', '关于'],
@@ -119,6 +120,7 @@ export const chineseStore = [
   ['Not allowed', '不允许'],
   ['It was stopped', '已被停止'],
   ['It was interrupted', '已被中断'],
+  ['Remove {app}: frees {size}', '卸载 {app}：释放 {size}'],
   ['Show what can be removed', '查看可卸载的内容'],
   ['Show the feeds', '查看软件源'],
   ['Check the device', '检查设备'],

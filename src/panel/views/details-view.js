@@ -1,9 +1,9 @@
 import { button, byId, element, icon, setText, textElement } from '../dom.js';
 import { t } from '../i18n.js';
 import { createLoader } from '../loader.js';
-import { detailsAddress } from '../router.js';
+import { detailsAddress, detailsQuery } from '../router.js';
 import { busyWord, count, dayAndMinute, size } from '../words.js';
-import { descriptionOf, titleOf } from './catalog/item-words.js';
+import { bytesOf, descriptionOf, titleOf } from './catalog/item-words.js';
 
 /** More names than this are behind a click. */
 const MANY = 12;
@@ -15,7 +15,7 @@ export function createDetailsView({ api, tasks, icons, on, report, apps }) {
   const buttons = byId('app-buttons');
   const letter = icons.create();
   byId('app-icon').replaceChildren(letter);
-  let name = '';
+  let query = { package: '' };
   let shown;
 
   const render = () => {
@@ -41,27 +41,27 @@ export function createDetailsView({ api, tasks, icons, on, report, apps }) {
   };
   const clear = () => {
     shown = undefined;
-    setText(title, name);
+    setText(title, query.package);
     setText(byId('app-name'), '');
     setText(byId('app-description'), '');
     buttons.replaceChildren();
     body.replaceChildren();
-    icons.show(letter, { name, version: '' });
+    icons.show(letter, { name: query.package, version: '' });
   };
   const loader = createLoader({
     state: byId('app-state'),
     load: async (signal) => {
-      const item = await api.get('admin/store/details', { package: name }, { signal });
+      const item = await api.get('admin/store/details', query, { signal });
       if (!signal.aborted) show(item);
     },
     onGone: report,
   });
   return {
-    show: (wanted) => {
-      if (wanted !== name) {
-        name = wanted;
-        clear();
-      }
+    show: (argument) => {
+      const { package: name, kind } = query;
+      query = detailsQuery(argument);
+      if (query.package !== name || query.kind !== kind) clear();
+
       void loader.restart();
     },
     hide: loader.cancel,
@@ -141,7 +141,7 @@ function aboutOf(item) {
   return [
     [t('Installed version'), item.installed_version],
     [t('Newest version'), item.version],
-    ...(item.kind === 'app' ? [] : sizesOf(item)),
+    ...sizesOf(item),
     [t('Feed'), item.feed],
     [t('Section'), item.section],
     [t('Tags'), (item.tags ?? []).join(', ')],
@@ -152,11 +152,13 @@ function aboutOf(item) {
   ];
 }
 
-/** Of an app they are those of its description alone; its plan says the rest. */
-function sizesOf({ download_bytes: download, installed_bytes: installed }) {
+/** Of an app what is fetched is its description alone; its plan says the rest. */
+function sizesOf(item) {
+  const { kind, download_bytes: download } = item;
+  const bytes = bytesOf(item);
   return [
-    [t('Download'), download > 0 ? size(download) : undefined],
-    [t('Size when installed'), installed > 0 ? size(installed) : undefined],
+    [t('Download'), kind !== 'app' && download > 0 ? size(download) : undefined],
+    [t('Size when installed'), bytes > 0 ? size(bytes) : undefined],
   ];
 }
 
@@ -169,7 +171,7 @@ function homePage(address) {
 }
 
 function nameLink(name) {
-  return element('a', { href: detailsAddress(name) }, [name]);
+  return element('a', { href: detailsAddress({ name, kind: 'package' }) }, [name]);
 }
 
 function nameLinks(names = []) {

@@ -109,7 +109,7 @@ function createUpdateRow(icons, on) {
     shown = item;
     icons.show(letter, item);
     setText(link, titleOf(item));
-    link.href = detailsAddress(item.name);
+    link.href = detailsAddress(item);
     setText(facts, factsOf(item));
     upgrade.setAttribute('aria-label', t('Upgrade {app}', { app: titleOf(item) }));
     const isBusy = item.task !== undefined;

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 
 import type { FeedPackage } from '../../device/feed-index.ts';
+import { planOf } from '../plan/plan-answer.ts';
 import { clientOf } from './client-of.ts';
 import { MANAGERS, openStores, versionFor, type EitherStore, type Manager } from './open-stores.ts';
 
@@ -139,6 +140,7 @@ describe.each(MANAGERS)('%s finds', (manager) => {
         tags: ['tool'],
         is_auto: false,
         is_held: false,
+        is_system: false,
         has_icon: true,
       },
     ]);
@@ -146,6 +148,13 @@ describe.each(MANAGERS)('%s finds', (manager) => {
     expect(items[0]?.time).toBeGreaterThan(1_700_000_000);
     expect(await namesOf({ q: 'demo for tests', kind: 'app' })).toEqual(['demo']);
     expect(await namesOf({ tag: 'tool' })).toEqual(['demo']);
+  });
+
+  test('what the firmware brought is said to be of the system, and nothing else', async () => {
+    const { items } = await pageOf({ kind: 'all', state: 'installed' });
+
+    const ofSystem = items.filter((item) => item.is_system === true).map(({ name }) => name);
+    expect(ofSystem).toEqual(['libc']);
   });
 
   test('kind and state choose', async () => {
@@ -218,6 +227,18 @@ describe.each(MANAGERS)('%s lists', (manager) => {
     expect(await namesOf({ q: 'filter', sort: 'name' })).toEqual(
       ['filter', 'filter-plus', 'dnsfilter', 'cleaner', 'sweeper'].sort(),
     );
+  });
+
+  test('of an installed app the bytes are what its removal frees, and it is sorted by them', async () => {
+    const plan = await planOf(stores[manager].daemon, 'remove', 'demo');
+    const { items } = await pageOf({ kind: 'all', state: 'installed', sort: 'size' });
+    const demo = items.find(({ name, kind }) => name === 'demo' && kind === 'app');
+
+    expect(plan.removes.map(({ name }) => name)).toContain('demo-app');
+    expect(demo?.installed_bytes).toBe(-plan.disk_bytes);
+    expect(items[0]).toEqual(demo);
+    const details = await stores[manager].daemon.get('admin/store/details?package=demo');
+    expect(await details.json()).toMatchObject({ installed_bytes: -plan.disk_bytes });
   });
 
   test.each<[name: string, value: string]>([

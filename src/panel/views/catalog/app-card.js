@@ -77,7 +77,7 @@ export function createAppCard({ icons, on, describe, isRemovable = false }) {
     const names = { app: titleOf(item) };
     icons.show(letter, item);
     setText(link, titleOf(item));
-    link.href = detailsAddress(item.name);
+    link.href = detailsAddress(item);
     setText(facts, factsOf(item));
     setText(description, descriptionOf(item, describe));
     showTags(tags, item);

@@ -22,7 +22,7 @@ export function createCatalogList({ prefix, query, context, isRemovable = false,
   const find = (name) => byId(`${prefix}-${name}`);
   const [list, empty] = ['list', 'empty'].map(find);
   const showRows = createRows(list, {
-    keyOf: ({ name }) => name,
+    keyOf: ({ kind, name }) => `${kind} ${name}`,
     create: () => createAppCard({ icons, describe: apps.describe, on: context.on, isRemovable }),
     fallback: find('title'),
   });

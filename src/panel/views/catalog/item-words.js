@@ -9,15 +9,20 @@ export function titleOf({ title, name }) {
 /** Version, or both if there is a newer one; size; and what keeps it from being upgraded. */
 export function factsOf(item) {
   const { version, installed_version: installed, is_upgradable: isUpgradable } = item;
-  // Of an app it is the size of its description alone; its plan says the rest.
-  const bytes = item.kind === 'app' ? 0 : (item.installed_bytes ?? item.download_bytes);
   return [
     isUpgradable && installed !== undefined ? `${installed} → ${version}` : (installed ?? version),
-    bytes > 0 ? size(bytes) : '',
+    ...[bytesOf(item)].filter((bytes) => bytes > 0).map(size),
     item.is_held === true ? t('held') : '',
+    item.is_system === true ? t('part of the system') : '',
   ]
     .filter(Boolean)
     .join(' · ');
+}
+
+/** Of an app that is not installed only its description has a size here: its plan says the rest. */
+export function bytesOf({ kind, installed_version: installed, ...sizes }) {
+  if (kind === 'app' && installed === undefined) return 0;
+  return sizes.installed_bytes ?? (kind === 'app' ? 0 : sizes.download_bytes);
 }
 
 /**

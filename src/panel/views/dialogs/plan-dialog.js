@@ -4,6 +4,7 @@ import { setDisabled } from '../../permission.js';
 import { problemBox } from '../../problems.js';
 import { askIn } from './confirm.js';
 import { changesIn, isEmpty, spaceIn } from './plan-content.js';
+import { removableList } from './removable.js';
 import { createSetUp } from './set-up.js';
 
 /** From this on somebody is told that working out a plan takes its time. */
@@ -13,29 +14,36 @@ const SLOW_MS = 4000;
  * Asks before packages are changed, with what the change is made of.
  * @param api reads the plan
  * @param leadOn actions of problems by name; the dialog closes before one is done
+ * @param onRemovable gets an item that somebody wants to remove to make room
  */
-export function createPlanDialog({ api, leadOn }) {
+export function createPlanDialog({ api, leadOn, onRemovable }) {
   const dialog = byId('plan');
   const body = byId('plan-body');
   const yes = byId('plan-yes');
   const setUp = createSetUp();
 
+  /** What is done when the dialog has closed: it may be another question in the same dialog. */
+  let next;
+  const closeAnd = (act) => {
+    next = act;
+    dialog.close('no');
+  };
   const closing = Object.fromEntries(
-    Object.entries(leadOn).map(([name, act]) => [
-      name,
-      () => {
-        dialog.close('no');
-        act();
-      },
-    ]),
+    Object.entries(leadOn).map(([name, act]) => [name, () => closeAnd(act)]),
   );
-  const showPlan = (plan, words) => {
+  const boxOf = (problem, signal) => {
+    const onRemove = (item) => closeAnd(() => onRemovable(item));
+    const isSpace = problem.code === 'no_space';
+    const more = isSpace ? [removableList({ api, signal, onRemove })] : [];
+    return problemBox(problem, closing, more);
+  };
+  const showPlan = (plan, words, signal) => {
     const isNothing = plan.is_possible && isEmpty(plan);
-    const problems = plan.problems.map((problem) => problemBox(problem, closing));
+    const problems = plan.problems.map((problem) => boxOf(problem, signal));
     body.replaceChildren(
       ...(plan.is_possible ? leftOut(problems) : [problemList(problems)]),
-      ...(isNothing ? [textElement('p', words.nothing)] : spaceIn(plan)),
-      ...changesIn(plan),
+      ...(isNothing ? [textElement('p', words.nothing)] : []),
+      ...(isWorthShowing(plan) && !isNothing ? [...spaceIn(plan), ...changesIn(plan)] : []),
     );
     setDisabled(yes, !plan.is_possible || isNothing);
     if (!plan.is_possible) byId('plan-no').focus();
@@ -55,7 +63,7 @@ export function createPlanDialog({ api, leadOn }) {
     );
     try {
       const plan = await api.get('admin/store/plan', query, { signal });
-      if (!signal.aborted) showPlan(plan, words);
+      if (!signal.aborted) showPlan(plan, words, signal);
     } catch (error) {
       if (!signal.aborted) showFailure(error);
     } finally {
@@ -81,9 +89,19 @@ export function createPlanDialog({ api, leadOn }) {
       const answer = await askIn(dialog);
       abort.abort();
       await planned;
+      next?.();
+      next = undefined;
       return answer === 'yes' ? setUp.parameters() : undefined;
     },
   };
+}
+
+/**
+ * A plan that is not possible breaks off at what stands against it: what it has until then is no
+ * answer, unless that is the space that would be short.
+ */
+function isWorthShowing(plan) {
+  return plan.is_possible || plan.free_after_bytes < 0;
 }
 
 function problemList(problems) {

@@ -1,0 +1,52 @@
+import type { CatalogSnapshot } from '../packages/catalog.ts';
+import { removalSet } from '../packages/dependencies.ts';
+import { appOf, metaPackageOf } from '../packages/names.ts';
+import { isPresent } from '../packages/package-database.ts';
+import type { PackageManager } from '../packages/package-manager.ts';
+import { findRow, versionAt, type PackageIndex } from './package-index.ts';
+
+interface SizeSources {
+  manager: Pick<PackageManager, 'listing'>;
+  offered: PackageIndex;
+  snapshot: CatalogSnapshot;
+}
+
+/**
+ * What the removal of each installed app would free, in bytes by its name: its meta package, and
+ * what came with that and nothing else needs. A plan says the same.
+ */
+export async function freedBytes(sources: SizeSources): Promise<ReadonlyMap<string, number>> {
+  const { database, apps } = sources.snapshot;
+  const removals = [...apps.keys()]
+    .filter((name) => isPresent(database.get(metaPackageOf(name))))
+    .map((name) => [name, removalSet(database, [metaPackageOf(name)])] as const);
+  const sizes = await sizesOf(sources, [...new Set(removals.flatMap(([, names]) => names))]);
+  return new Map(
+    removals.map(([name, names]) => [
+      name,
+      names.reduce((sum, each) => sum + (sizes.get(each) ?? 0), 0),
+    ]),
+  );
+}
+
+/** The device's own record says what a package takes, or else the list of its feed. */
+async function sizesOf(
+  { manager: { listing }, offered }: SizeSources,
+  names: readonly string[],
+): Promise<ReadonlyMap<string, number>> {
+  const sizes = new Map<string, number>();
+  for await (const { name, version, installedBytes } of listing.readInstalled(names)) {
+    sizes.set(name, installedBytes || offeredBytes(offered, { name, version }));
+  }
+  return sizes;
+}
+
+function offeredBytes(
+  offered: PackageIndex,
+  { name: packageName, version }: { name: string; version: string },
+): number {
+  const { name, isApp } = appOf(packageName);
+  const row = findRow(offered, name, isApp);
+  if (row === undefined || versionAt(offered, row) !== version) return 0;
+  return offered.installedBytes[row] ?? 0;
+}

@@ -1,0 +1,64 @@
+import { button, element } from '../../dom.js';
+import { t } from '../../i18n.js';
+import { size } from '../../words.js';
+import { titleOf } from '../catalog/item-words.js';
+
+/** Of so many that take the most space the removal is planned, and so many are named. */
+const PLANNED = 5;
+const NAMED = 3;
+
+/**
+ * Names what can be removed to make room, what frees the most first. Empty until that is known.
+ * @param onRemove gets the item that somebody chose
+ */
+export function removableList({ api, signal, onRemove }) {
+  const list = element('ul', { className: 'removable' });
+  const show = async () => {
+    const found = await findRemovable(api, signal);
+    list.replaceChildren(...found.map((each) => removableRow(each, onRemove)));
+  };
+  // The button beside it shows all that is installed.
+  void show().catch(() => undefined);
+  return list;
+}
+
+function removableRow({ item, bytes }, onRemove) {
+  const text = t('Remove {app}: frees {size}', { app: titleOf(item), size: size(bytes) });
+  const onclick = () => onRemove(item);
+  return element('li', {}, [
+    button({ symbol: 'bin', text, className: 'danger-text', onclick, isWrite: true }),
+  ]);
+}
+
+async function findRemovable(api, signal) {
+  const query = { kind: 'all', state: 'installed', sort: 'size', per_page: '200' };
+  const { items } = await api.get('admin/store/available', query, { signal });
+  const planned = await Promise.all(
+    owned(items)
+      .slice(0, PLANNED)
+      .map((item) => planRemoval(api, item, signal)),
+  );
+  return planned
+    .filter(({ isPossible, bytes }) => isPossible && bytes > 0)
+    .sort((one, other) => other.bytes - one.bytes)
+    .slice(0, NAMED);
+}
+
+/**
+ * What neither the firmware brought nor came as a dependency. An app's own package may have its
+ * name, and goes with it.
+ */
+function owned(items) {
+  const names = new Set();
+  return items.filter(({ name, is_auto: isAuto, is_system: isSystem }) => {
+    if (isAuto === true || isSystem === true || names.has(name)) return false;
+    names.add(name);
+    return true;
+  });
+}
+
+async function planRemoval(api, item, signal) {
+  const query = { operation: 'remove', package: item.name };
+  const plan = await api.get('admin/store/plan', query, { signal });
+  return { item, bytes: -plan.disk_bytes, isPossible: plan.is_possible };
+}
