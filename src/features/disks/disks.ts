@@ -76,7 +76,17 @@ export function createDisks({ host, log }: { host: BlockDeviceHost; log: Log }):
     answer = { fingerprint, items: itemsOf(devices), mounts, madeAt: performance.now() };
     return answer;
   };
-  const renew = (): Promise<Answer> => (making ??= make().finally(() => (making = undefined)));
+  const makeOrDoubt = async (): Promise<Answer> => {
+    try {
+      return await make();
+    } catch (error) {
+      // The write that it was to show is not in the last answer, either.
+      isWritten = true;
+      throw error;
+    }
+  };
+  const renew = (): Promise<Answer> =>
+    (making ??= makeOrDoubt().finally(() => (making = undefined)));
 
   /** A new answer if the last one no longer holds. */
   const current = async (): Promise<Answer> => {
