@@ -70,7 +70,18 @@ export function createViews(options: ViewsOptions): Views {
     drop();
     release();
   };
+  /** Nothing is dropped under it, and what it has read is dropped later also if it fails. */
   const check = async (): Promise<CurrentView> => {
+    clearTimeout(timer);
+    clearTimeout(releasing);
+    try {
+      return await renew();
+    } finally {
+      timer = setTimeout(dropUnused, quietMs).unref();
+      releasing = setTimeout(release, REST_MS).unref();
+    }
+  };
+  const renew = async (): Promise<CurrentView> => {
     const version = await manager.listing.version();
     if (offered?.version !== version || offered.fault !== undefined) {
       // Not both in memory at once.
@@ -93,10 +104,6 @@ export function createViews(options: ViewsOptions): Views {
       });
       built = { view, offered, snapshot, iconsVersion, ...(fault !== undefined && { fault }) };
     }
-    clearTimeout(timer);
-    clearTimeout(releasing);
-    timer = setTimeout(dropUnused, quietMs).unref();
-    releasing = setTimeout(release, REST_MS).unref();
     return built;
   };
   const begin = (): Promise<CurrentView> => {

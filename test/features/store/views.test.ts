@@ -1,7 +1,8 @@
 import { rm, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 
-import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 
 import { createPages } from '../../../src/features/store/available.ts';
 import type { Query } from '../../../src/features/store/query.ts';
@@ -88,6 +89,37 @@ test('what nobody asks for any more is dropped', async () => {
   await released;
 
   expect((await views.current()).view.offered).not.toBe(view.offered);
+});
+
+test('who asks in the moment in which what was kept is dropped is answered', async () => {
+  const { views, released } = open(20);
+  await views.current();
+  let arrive = (): void => undefined;
+  const arrived = new Promise<void>((resolve) => (arrive = resolve));
+  const { catalog } = tools;
+  let goOn = (): void => undefined;
+  const held = new Promise<void>((resolve) => (goOn = resolve));
+  vi.spyOn(catalog, 'snapshot').mockImplementationOnce(async () => {
+    arrive();
+    await held;
+    return catalog.snapshot();
+  });
+
+  const asked = views.current();
+  await arrived;
+  await Promise.race([released, delay(200)]);
+  goOn();
+
+  expect((await asked).view.offered.count).toBeGreaterThan(0);
+});
+
+test('a list is dropped also if what is installed could not be read after it', async () => {
+  const { views, released } = open(20);
+  vi.spyOn(tools.catalog, 'snapshot').mockRejectedValueOnce(new Error('no descriptor is left'));
+
+  await expect(views.current()).rejects.toThrow('no descriptor is left');
+
+  await released;
 });
 
 test('a list without end is read to a bound', async () => {
