@@ -73,7 +73,12 @@ export function createCacheStore({
   let opened: Promise<Folder> | undefined;
   /** Those that have no place yet. */
   const copies = new Set<Copy>();
-  const ready = (): Promise<Folder> => (opened ??= openFolder(folder, maxBytes));
+  // A failure is not remembered: the folder's disk may come later.
+  const ready = (): Promise<Folder> =>
+    (opened ??= openFolder(folder, maxBytes).catch((error: unknown) => {
+      opened = undefined;
+      throw error;
+    }));
   return {
     secret: async () => (await ready()).secret,
     find: async (name) => findAnswer(await ready(), name),
@@ -169,16 +174,19 @@ async function findAnswer(
 ): Promise<StoredAnswer | undefined> {
   const bytes = sizes.get(name);
   if (bytes === undefined) return undefined;
+  // It is the one used last from now on. It stays in the list while it is read: others look for it
+  // meanwhile, take it back or replace it.
   sizes.delete(name);
+  sizes.set(name, bytes);
   let file: FileHandle | undefined;
   try {
     file = await open(join(path, name), 'r');
-    const answer = await readAnswer(file, bytes);
-    sizes.set(name, bytes);
-    return answer;
+    return await readAnswer(file, bytes);
   } catch {
-    // Gone or spoilt: as if it had never been stored.
     await file?.close();
+    if (sizes.get(name) !== bytes) return undefined;
+    // Gone or spoilt: as if it had never been stored.
+    sizes.delete(name);
     await rm(join(path, name), { force: true });
     return undefined;
   }
@@ -244,7 +252,8 @@ async function storeAnswer(folder: Folder, copy: Copy): Promise<void> {
   folder.sizes.delete(name);
   await evict(folder, bytes);
   if (isForgotten()) {
-    await rm(part, { force: true });
+    // The one before it, too: it was in no list any more when the forge took it back.
+    for (const path of [part, file]) await rm(path, { force: true });
     return;
   }
   await rename(part, file);
