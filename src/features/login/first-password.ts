@@ -23,14 +23,17 @@ export interface FirstPassword {
 export function createFirstPassword(stateDir: string): FirstPassword {
   const file = join(stateDir, 'first-password');
   let proof: string | undefined;
+  /** Single flight: two at once would write the same temporary file. */
+  let offering: Promise<void> | undefined;
+  const writeProof = async (): Promise<void> => {
+    const isOffered = proof !== undefined && (await isThere(file));
+    proof ??= randomSecret();
+    // Not at each request, which anybody on the host can send: the folder is on flash.
+    if (!isOffered) await replaceFile(file, `${proof}\n`);
+  };
   return {
     file,
-    offer: async () => {
-      const isOffered = proof !== undefined && (await isThere(file));
-      proof ??= randomSecret();
-      // Not at each request, which anybody on the host can send: the folder is on flash.
-      if (!isOffered) await replaceFile(file, `${proof}\n`);
-    },
+    offer: () => (offering ??= writeProof().finally(() => (offering = undefined))),
     redeem: (text) => {
       if (proof === undefined || !isEqual(text, proof)) return false;
       proof = undefined;

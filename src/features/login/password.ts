@@ -45,19 +45,17 @@ export function createPassword(stateDir: string): Password {
   };
   return {
     isSet: async () => (await readHashFile(file)) !== undefined,
-    matches: async (text, isTrusted) => {
-      const line = await readHashFile(file);
-      if (line === undefined) return false;
-      const hash = parseHash(line);
-      if (hash === undefined) {
-        throw new DepotError(
-          'unavailable',
-          `cannot check the password: ${file} is damaged; remove it and set a new one`,
-        );
-      }
-      const runLimited = isTrusted ? limits.trusted : limits.strangers;
-      return timingSafeEqual(await runLimited(() => keyOf(text, hash)), hash.key);
-    },
+    matches: (text, isTrusted) =>
+      (isTrusted ? limits.trusted : limits.strangers)(async () => {
+        for (;;) {
+          const line = await readHashFile(file);
+          if (line === undefined) return false;
+          const hash = needHash(line, file);
+          const isRight = timingSafeEqual(await keyOf(text, hash), hash.key);
+          // One that was replaced meanwhile lets nobody in any more.
+          if ((await readHashFile(file)) === line) return isRight;
+        }
+      }),
     set: (text) => limits.trusted(() => write(text)),
     // One at a time: whoever comes second finds the first one's.
     setFirst: (text) =>
@@ -89,6 +87,16 @@ function formatHash({ cost, blockSize, parallelization, salt, key }: Hash): stri
 }
 
 const HASH_FORM = /^scrypt\$(\d{1,7})\$(\d{1,2})\$(\d{1,2})\$([\w-]{16,})\$([\w-]{43})\n?$/;
+
+/** @throws DepotError unavailable */
+function needHash(line: string, file: string): Hash {
+  const hash = parseHash(line);
+  if (hash !== undefined) return hash;
+  throw new DepotError(
+    'unavailable',
+    `cannot check the password: ${file} is damaged; remove it and set a new one`,
+  );
+}
 
 function parseHash(line: string): Hash | undefined {
   const [, cost, blockSize, parallelization, salt = '', key = ''] = HASH_FORM.exec(line) ?? [];

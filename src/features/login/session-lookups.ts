@@ -29,6 +29,10 @@ interface Lookup {
   seenAt: number;
 }
 
+interface Question {
+  answer: Promise<RpcdSession | undefined>;
+}
+
 /**
  * Invariants:
  *  - an answer serves at most KEPT_MS from when it was asked for; that there is no such session is
@@ -49,7 +53,7 @@ export function createSessionLookups({
   now: () => number;
 }): SessionLookups {
   const known = new Map<string, Lookup>();
-  const underWay = new Map<string, Promise<RpcdSession | undefined>>();
+  const underWay = new Map<string, Question>();
   const reportReachable = createReachability(log);
   let listing: Promise<Map<string, RpcdSession>> | undefined;
 
@@ -64,26 +68,27 @@ export function createSessionLookups({
     }
   };
 
-  const ask = async (id: string): Promise<RpcdSession | undefined> => {
+  const ask = async (id: string, question: Question): Promise<RpcdSession | undefined> => {
     const askedAt = now();
     for (const [other, entry] of known) {
       if (askedAt - entry.seenAt >= KNOWN_MS) known.delete(other);
     }
     const session = await reported(rpcd.find({ id, isKnown: known.has(id) }));
     // Forgotten meanwhile: the answer may be older than the reason for that.
-    if (session === undefined || !underWay.has(id)) known.delete(id);
-    else known.set(id, { session, askedAt, seenAt: askedAt });
+    if (session === undefined) known.delete(id);
+    else if (underWay.get(id) === question) known.set(id, { session, askedAt, seenAt: askedAt });
     return session;
   };
 
   const askOnce = (id: string): Promise<RpcdSession | undefined> => {
     const under = underWay.get(id);
-    if (under !== undefined) return under;
-    const asked = ask(id).finally(() => {
-      if (underWay.get(id) === asked) underWay.delete(id);
+    if (under !== undefined) return under.answer;
+    const question: Question = { answer: Promise.resolve(undefined) };
+    underWay.set(id, question);
+    question.answer = ask(id, question).finally(() => {
+      if (underWay.get(id) === question) underWay.delete(id);
     });
-    underWay.set(id, asked);
-    return asked;
+    return question.answer;
   };
 
   const list = (): Promise<Map<string, RpcdSession>> =>

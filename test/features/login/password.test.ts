@@ -24,6 +24,24 @@ test('only the password that was set matches', async () => {
   ]).toEqual([true, false, false]);
 });
 
+test.each([true, false])(
+  'a password that is replaced while it is checked matches no more (trusted: %s)',
+  async (isTrusted) => {
+    const password = createPassword(folder);
+    await password.set('old');
+    const replaced = password.set('new');
+    // Those before it in the line are asked for the old one, too.
+    const checks = Array.from({ length: 4 }, () => password.matches('old', isTrusted));
+    let isOver = false;
+    const answers = checks.map(async (check) => ({ isRight: await check, isOver }));
+    await replaced;
+    isOver = true;
+
+    const late = (await Promise.all(answers)).filter((answer) => answer.isOver);
+    expect(late.filter(({ isRight }) => isRight)).toEqual([]);
+  },
+);
+
 test('nothing matches while none is set', async () => {
   const password = createPassword(folder);
 

@@ -80,3 +80,25 @@ test('a session that was forgotten is asked for anew, and an answer under way do
 
   expect(asked).toEqual(['get', 'get']);
 });
+
+test('an answer from before a session was forgotten is not kept, though it is asked for again', async () => {
+  const answers: ((session: RpcdSession | undefined) => void)[] = [];
+  const lookups = createSessionLookups({
+    rpcd: {
+      find: () => new Promise((resolve) => answers.push(resolve)),
+      list: () => Promise.resolve(new Map()),
+    },
+    log: createLog('silent'),
+    now: () => 0,
+  });
+  const before = lookups.find(MINE.id);
+  lookups.forget(MINE.id);
+  const after = lookups.find(MINE.id);
+  answers[0]?.(MINE);
+  await before;
+
+  const next = lookups.find(MINE.id);
+  answers[1]?.(undefined);
+
+  expect([await after, await next]).toEqual([undefined, undefined]);
+});
