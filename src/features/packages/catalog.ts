@@ -14,7 +14,8 @@ import { createChangeThrottle } from './change-throttle.ts';
  *  - answers are made when something changed, not when somebody asks;
  *  - only the meta files that changed are read again;
  *  - a build that began before a change never replaces one that began after it;
- *  - callers that come before a build begins share it.
+ *  - callers that come before a build begins share it;
+ *  - after a build that failed the last good one is the answer, and each who asks tries again.
  */
 export interface Catalog {
   /** The list of installed apps, ready to be sent. */
@@ -66,6 +67,8 @@ export function createCatalog({ manager, log }: { manager: PackageManager; log: 
   let last: Promise<unknown> = Promise.resolve();
   let stopWatching: () => Promise<void> = () => Promise.resolve();
 
+  /** Nothing may change for long: whoever asks next has it tried again. */
+  let hasFailed = false;
   /** Of a build that has not begun, which takes in whatever changed until it does. */
   let coming: Promise<void> | undefined;
   const build = async (): Promise<void> => {
@@ -78,13 +81,19 @@ export function createCatalog({ manager, log }: { manager: PackageManager; log: 
     );
     view ??= next;
     await next.then(
-      () => (view = next),
-      () => undefined,
+      () => {
+        view = next;
+        hasFailed = false;
+      },
+      () => {
+        if (view === next) view = undefined;
+        hasFailed = true;
+      },
     );
   };
   const refresh = (): Promise<void> => (coming ??= build());
   const current = async (): Promise<View> => {
-    if (view === undefined) await refresh();
+    if (view === undefined || hasFailed) await refresh();
     return view ?? buildView(manager, metas);
   };
 

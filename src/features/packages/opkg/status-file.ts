@@ -52,6 +52,7 @@ export function createDatabaseReader(options: DatabaseOptions): DatabaseReader {
     file: string,
     isDefault: boolean,
   ): Promise<Map<string, InstalledPackage>> => {
+    let tried = ABSENT;
     for (let tries = 0; tries < READ_TRIES; tries += 1) {
       const known = readings.get(file);
       const version = await readVersion(file);
@@ -61,6 +62,7 @@ export function createDatabaseReader(options: DatabaseOptions): DatabaseReader {
       ) {
         return known.packages;
       }
+      tried = version.text;
       const mayBeEmpty = !isDefault || known === undefined || known.packages.size === 0;
       const next = await readOnce(file, { version: version.text, mayBeEmpty });
       const isSafe =
@@ -74,7 +76,7 @@ export function createDatabaseReader(options: DatabaseOptions): DatabaseReader {
       }
       await delay(READ_PAUSE_MS);
     }
-    return giveUp(file);
+    return giveUp(file, tried);
   };
 
   /**
@@ -89,9 +91,10 @@ export function createDatabaseReader(options: DatabaseOptions): DatabaseReader {
   /**
    * The file stays damaged: it is not tried again until it changes, and the last good reading goes
    * on.
+   * @param tried its version when it was read last; it may be whole by now
    */
-  const giveUp = async (file: string): Promise<Map<string, InstalledPackage>> => {
-    given.set(file, (await readVersion(file)).text);
+  const giveUp = async (file: string, tried: string): Promise<Map<string, InstalledPackage>> => {
+    given.set(file, tried);
     const known = readings.get(file) ?? {
       version: '',
       packages: parseStatus(await readFile(file, 'utf8').catch(() => '')),

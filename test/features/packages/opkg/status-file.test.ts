@@ -2,7 +2,7 @@ import { access, mkdtemp, readFile, rename, rm, utimes, writeFile } from 'node:f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 
 import {
   createDatabaseReader,
@@ -153,6 +153,39 @@ test('without the lock, too, a package whose control file is there is believed g
   const writtenAt = performance.now();
   expect((await reader.read()).size).toBe(2);
   expect(performance.now() - writtenAt).toBeGreaterThan(900);
+});
+
+/** A reader tries so often, then gives up. */
+const TRIES = 60;
+
+test('a file that is whole by the time the reader gives up is read by the next who asks', async () => {
+  // So that no file is at rest, however slow this machine is.
+  vi.useFakeTimers({ toFake: ['Date'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const write = async (count: number): Promise<void> => {
+    await writeFile(status, stanzas(count));
+    await utimes(status, new Date(), new Date());
+  };
+  let isWriting = false;
+  let tries = 0;
+  const beside = createDatabaseReader({
+    statusFiles: async () => [status],
+    isLocked: async () => {
+      if (!isWriting) return false;
+      tries += 1;
+      await write(tries < TRIES ? 2 : 4);
+      return true;
+    },
+    hasControl: () => Promise.resolve(false),
+  });
+  await write(3);
+  await beside.read();
+  isWriting = true;
+  await write(2);
+
+  expect((await beside.read()).size).toBe(3);
+  expect(tries).toBe(TRIES);
+  expect((await beside.read()).size).toBe(4);
 });
 
 test(
