@@ -7,7 +7,7 @@ import { nowMs } from '../clock.ts';
 import { pauseMs, startPauseMs, type Schedule } from '../schedule.ts';
 import { isOpen } from '../records/action-record.ts';
 import { exchange, failureOf } from './exchange.ts';
-import type { Fleet } from './fleet.ts';
+import type { Fleet, Known } from './fleet.ts';
 import { isAtWork, PROGRESS_MS, reportProgress } from './progress.ts';
 
 /** Asks the server from time to time, by one timer. */
@@ -39,13 +39,12 @@ export interface AgentOptions {
  */
 export function createAgent({ fleet, notes, random = Math.random }: AgentOptions): Agent {
   const { known, settings, log } = fleet;
-  const memory = createMemory(notes, () => ({ isOff: !isOn, intervalS: known.intervalS }));
+  const memory = createMemory(notes, known);
   let timer: NodeJS.Timeout | undefined;
   let last: Promise<void> = Promise.resolve();
-  let isOn = false;
   let isClosed = false;
 
-  const isActive = (): boolean => !isClosed && isOn && settings().server !== '';
+  const isActive = (): boolean => !isClosed && memory.isOn() && settings().server !== '';
   const schedule = (): Schedule => ({
     intervalS: known.intervalS,
     mostS: settings().interval_max_s,
@@ -68,8 +67,10 @@ export function createAgent({ fleet, notes, random = Math.random }: AgentOptions
       .then(async () => {
         if (!isActive()) return;
         const isDue = isUrgent || nowMs() >= dueAt - EARLY_MS;
+        const plannedFor = dueAt;
         const isGood = await exchangeOnce(fleet, isDue);
-        if (isDue || !isGood) planNext(pauseMs(schedule(), random));
+        // A reload or a switch may have planned the next one meanwhile.
+        if ((isDue || !isGood) && dueAt === plannedFor) planNext(pauseMs(schedule(), random));
         if (isGood) await memory.keep();
       })
       .catch((error: unknown) => log.error({ reason: failureOf(error) }, 'fleet agent failed'))
@@ -81,9 +82,7 @@ export function createAgent({ fleet, notes, random = Math.random }: AgentOptions
 
   let asked = addressIn(settings());
   const start = async (): Promise<void> => {
-    const kept = await memory.read();
-    isOn = !kept.isOff;
-    known.intervalS ??= kept.intervalS;
+    await memory.restore();
     begin(fleet.records.all().some((record) => isOpen(record) || !record.isReported));
   };
 
@@ -95,18 +94,20 @@ export function createAgent({ fleet, notes, random = Math.random }: AgentOptions
       await start();
     },
     pollNow: async () => {
-      if (!isOn) throw new DepotError('unavailable', 'cannot poll: the fleet is switched off');
+      if (!memory.isOn()) {
+        throw new DepotError('unavailable', 'cannot poll: the fleet is switched off');
+      }
       await run(true);
     },
     wake: () => void run(true),
     switchTo: async (wanted) => {
-      isOn = wanted;
+      memory.switchTo(wanted);
       known.transfer?.controller.abort();
       await memory.keep();
-      log.info({ isOn }, 'fleet switched');
+      log.info({ isOn: memory.isOn() }, 'fleet switched');
       begin(true);
     },
-    isOn: () => isOn,
+    isOn: memory.isOn,
     close: async () => {
       isClosed = true;
       clearTimeout(timer);
@@ -160,20 +161,31 @@ const NOTE = 'fleet/agent';
  * What outlives the daemon. It is written only if it has changed: flash wears. One writer at a time
  * writes what is true then: a switch during an exchange is not undone by the end of that.
  */
-function createMemory(notes: Notes, now: () => Note): AgentMemory {
+function createMemory(notes: Notes, known: Pick<Known, 'intervalS'>): AgentMemory {
   let last: Promise<void> = Promise.resolve();
+  /** Undefined before it was read or switched. */
+  let state: 'on' | 'off' | undefined;
   const read = async (): Promise<Note> => {
     const found = v.safeParse(noteSchema, await notes.read(NOTE));
     return found.success ? found.output : { isOff: false };
   };
   const write = async (): Promise<void> => {
-    const [before, note] = [await read(), now()];
+    const before = await read();
+    const note = { isOff: state !== 'on', intervalS: known.intervalS };
     if (before.isOff !== note.isOff || before.intervalS !== note.intervalS) {
       await notes.write(NOTE, note);
     }
   };
   return {
-    read,
+    isOn: () => state === 'on',
+    restore: async () => {
+      if (state !== undefined) return;
+      const kept = await read();
+      known.intervalS ??= kept.intervalS;
+      // Who switched it meanwhile knows better.
+      state ??= kept.isOff ? 'off' : 'on';
+    },
+    switchTo: (isOn) => (state = isOn ? 'on' : 'off'),
     keep: () => {
       const written = last.then(write);
       last = written.catch(() => undefined);
@@ -183,6 +195,9 @@ function createMemory(notes: Notes, now: () => Note): AgentMemory {
 }
 
 interface AgentMemory {
-  read: () => Promise<Note>;
+  isOn: () => boolean;
+  /** Reads what was kept, once: a start after a switch does not undo that. */
+  restore: () => Promise<void>;
+  switchTo: (isOn: boolean) => void;
   keep: () => Promise<void>;
 }
