@@ -90,6 +90,21 @@ export function downloadFault(exitCode: string | undefined): string {
   return WGET[exitCode ?? ''] ?? `the download ends with exit code ${exitCode ?? 'none'}`;
 }
 
+/** @param needed as the package manager writes it, with a version or without */
+export function unmetDependency(name: string, needed: string): Failure {
+  return /^kernel(?![\w.+-])/.test(needed)
+    ? {
+        code: 'kernel_mismatch',
+        package: name,
+        reason: `${name} is made for another kernel: it needs ${needed}`,
+      }
+    : {
+        code: 'dependency_missing',
+        package: name,
+        reason: `${name} needs ${needed}, which no feed offers`,
+      };
+}
+
 /** What a package file is refused with when it is looked at, before any job is made of it. */
 export function unusableFile(why: string, cause?: unknown): DepotError {
   return new DepotError('bad_request', `cannot take the file as a package: ${why}`, {

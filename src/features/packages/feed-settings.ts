@@ -1,3 +1,7 @@
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { removeUnfinished, replaceFile } from '../../device/durable-file.ts';
+import { openTrustedFolder } from '../../device/private-folder.ts';
 import { DepotError } from '../../errors.ts';
 import { REMEDIES, type ProblemCode } from './problem.ts';
 
@@ -100,4 +104,18 @@ export function unusableFeed({ name, url }: Feed, code: ProblemCode, reason: str
     `cannot use the feed ${name} (${url}): ${reason}`,
     { explanation: { code, remedy: REMEDIES[code] } },
   );
+}
+
+/** Keys as files of a folder that is root's alone. */
+export function keyFiles(folder: string): Pick<FeedSettings, 'addKey' | 'removeKey'> {
+  const fileOf = async (name: string): Promise<string> =>
+    join(await openTrustedFolder(folder, 0o755), name);
+  return {
+    addKey: async (name, text) => {
+      const file = await fileOf(name);
+      await removeUnfinished(file);
+      await replaceFile(file, `${text.trim()}\n`, 0o644);
+    },
+    removeKey: async (name) => rm(await fileOf(name), { force: true }),
+  };
 }

@@ -3,6 +3,7 @@ import {
   linePattern,
   plainLines,
   quoted,
+  unmetDependency,
   type FailedCommand,
   type Failure,
 } from '../failure.ts';
@@ -209,21 +210,7 @@ function missing(needed: string, requiredBy: string): Failure {
   if (user === 'world' || user === '') {
     return { code: 'not_found', package: needed, reason: `no feed offers ${needed}` };
   }
-  return lacking(user, wish);
-}
-
-function lacking(name: string, needed: string): Failure {
-  return /^kernel(?:[<>=~]|$)/.test(needed)
-    ? {
-        code: 'kernel_mismatch',
-        package: name,
-        reason: `${name} is made for another kernel: it needs ${needed}`,
-      }
-    : {
-        code: 'dependency_missing',
-        package: name,
-        reason: `${name} needs ${needed}, which no feed offers`,
-      };
+  return unmetDependency(user, wish);
 }
 
 /** What apk could choose for `name` does not fit the wish of the package that breaks. */
@@ -238,7 +225,7 @@ function broken(name: string, build: string, wish: string): Failure {
   }
   return breaker === 'world'
     ? { code: 'held', package: name, reason: `${name} is held: /etc/apk/world asks for ${wish}` }
-    : lacking(breaker, wish);
+    : unmetDependency(breaker, wish);
 }
 
 interface FailedScript {

@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto';
 import { copyFile, mkdir, open, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { removeUnfinished, replaceFile } from '../../../device/durable-file.ts';
 import { run } from '../../../device/exec.ts';
 import { editOwnerFile, readSmallFile } from '../../../device/owner-file.ts';
 import type { Paths } from '../../../device/paths.ts';
 import { openTrustedFolder } from '../../../device/private-folder.ts';
 import { DepotError } from '../../../errors.ts';
 import {
+  keyFiles,
   MOST_LIST_BYTES,
   unusableFeed,
   type Feed,
@@ -91,13 +91,7 @@ export function createFeedSettings({ paths, locations, commands }: Sources): Fee
         `cannot add the key ${name}: another one of that name is trusted already`,
       );
     },
-    addKey: async (name, text) => {
-      const file = join(await openTrustedFolder(keyFolder, 0o755), name);
-      await removeUnfinished(file);
-      await replaceFile(file, `${text.trim()}\n`, 0o644);
-    },
-    removeKey: async (name) =>
-      rm(join(await openTrustedFolder(keyFolder, 0o755), name), { force: true }),
+    ...keyFiles(keyFolder),
   };
 }
 

@@ -4,6 +4,7 @@ import {
   linePattern,
   plainLines,
   quoted,
+  unmetDependency,
   type FailedCommand,
   type Failure,
 } from '../failure.ts';
@@ -115,7 +116,7 @@ const ERRORS: readonly Pattern[] = [
   {
     expression: /^\w+: cannot find dependency (.+) for (\S+)$/gm,
     failure: ([needed = '', name = ''], { lines }) =>
-      foreignOne(needed, lines) ?? missing(name, needed),
+      foreignOne(needed, lines) ?? unmetDependency(name, needed),
   },
   {
     expression: /^\w+: Packages for (\S+) found, but incompatible with the architectures/gm,
@@ -257,20 +258,6 @@ function foreignOne(needed: string, lines: readonly string[]): Failure | undefin
       line.endsWith(' has no valid architecture, ignoring.'),
   );
   return isLeftOut ? wrongArchitecture(name) : undefined;
-}
-
-function missing(name: string, needed: string): Failure {
-  return /^kernel\b/.test(needed)
-    ? {
-        code: 'kernel_mismatch',
-        package: name,
-        reason: `${name} is made for another kernel: it needs ${needed}`,
-      }
-    : {
-        code: 'dependency_missing',
-        package: name,
-        reason: `${name} needs ${needed}, which no feed offers`,
-      };
 }
 
 function wrongArchitecture(name: string): Failure {

@@ -2,7 +2,6 @@ import { copyFile, open, readdir, readFile, rename, rm, stat } from 'node:fs/pro
 import { basename, join } from 'node:path';
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
-import { removeUnfinished, replaceFile } from '../../../../device/durable-file.ts';
 import { editOwnerFile, readSmallFile } from '../../../../device/owner-file.ts';
 import type { Paths } from '../../../../device/paths.ts';
 import { openTrustedFolder } from '../../../../device/private-folder.ts';
@@ -14,6 +13,7 @@ import {
 } from '../../../../device/usign.ts';
 import { DepotError, reasonOf, systemCode } from '../../../../errors.ts';
 import {
+  keyFiles,
   MOST_LIST_BYTES,
   unusableFeed,
   type ConfiguredFeed,
@@ -126,13 +126,7 @@ function createKeySettings(
         `cannot add the key ${key.id}: another one of that id is trusted already`,
       );
     },
-    addKey: async (name, text) => {
-      const file = join(await openTrustedFolder(keyFolder, 0o755), name);
-      await removeUnfinished(file);
-      await replaceFile(file, `${text.trim()}\n`, 0o644);
-    },
-    removeKey: async (name) =>
-      rm(join(await openTrustedFolder(keyFolder, 0o755), name), { force: true }),
+    ...keyFiles(keyFolder),
   };
 }
 
