@@ -13,7 +13,7 @@ export const JOB_STATES = [
 export type JobState = (typeof JOB_STATES)[number];
 
 /**
- * Which state may follow which. `interrupted` is where the machine went down under the job. Nothing
+ * Which state may follow which. `interrupted`: the machine went down under the job. Nothing
  * leaves an ended state.
  */
 const FOLLOWERS: Readonly<Record<JobState, readonly JobState[]>> = {

@@ -1,4 +1,5 @@
 import { stat, statfs } from 'node:fs/promises';
+import { dirname } from 'node:path';
 
 /** How full a file system is, in bytes. */
 export interface Space {
@@ -38,6 +39,15 @@ async function askSpace(folder: string): Promise<Space | undefined> {
     usedBytes: (blocks - bfree) * bsize,
     freeBytes: bavail * bsize,
   };
+}
+
+/** Whether what lies in both folders takes the same room; of one that is not there, its parent. */
+export async function isSameDisk(folder: string, other: string): Promise<boolean> {
+  return (await deviceOf(folder)) === (await deviceOf(other));
+}
+
+async function deviceOf(folder: string): Promise<number> {
+  return (await stat(folder).catch(() => stat(dirname(folder)))).dev;
 }
 
 /** What programs can use of the file system of a folder, in bytes (statvfs(3)). */

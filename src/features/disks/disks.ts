@@ -92,7 +92,7 @@ export function createDisks({ host, log }: { host: BlockDeviceHost; log: Log }):
   const current = async (): Promise<Answer> => {
     await making?.catch(() => undefined);
     const fingerprint = await host.fingerprint();
-    // Where another asker has begun a listing meanwhile, the last answer no longer holds.
+    // If another caller has begun a listing meanwhile, the last answer no longer holds.
     const holds = making === undefined && answer?.fingerprint === fingerprint && !isWritten;
     return holds && answer !== undefined ? answer : renew();
   };

@@ -11,11 +11,11 @@ export function unixTimeOf(momentMs: number): number {
   return Math.round((Date.now() - performance.now() + momentMs) / 1000);
 }
 
-const OF_CLOCK = ['CERT_NOT_YET_VALID', 'CERT_HAS_EXPIRED'];
+const CLOCK_CODES = ['CERT_NOT_YET_VALID', 'CERT_HAS_EXPIRED'];
 
 /** @returns a clause that names the time of day if that may be why a certificate is refused */
 export function clockHint(error: unknown): string {
   const { code } = (error ?? {}) as { code?: unknown };
-  if (!OF_CLOCK.some((each) => each === code)) return '';
+  if (!CLOCK_CODES.some((each) => each === code)) return '';
   return `; the clock of this device says ${new Date(Date.now()).toISOString().slice(0, 19)}Z`;
 }

@@ -71,7 +71,7 @@ export function createCacheStore({
   maxBytes: number;
 }): CacheStore {
   let opened: Promise<Folder> | undefined;
-  /** Those that have no place yet. */
+  /** Those that are not in the cache yet. */
   const copies = new Set<Copy>();
   // A failure is not remembered: the folder's disk may come later.
   const ready = (): Promise<Folder> =>

@@ -69,7 +69,7 @@ export const REMEDIES: Readonly<Record<ProblemCode, string>> = {
   unknown: EXPLANATIONS.unknown.remedy,
 };
 
-/** For `not_found`, where the package was not looked for in feeds. */
+/** For `not_found`, if the package was not looked for in feeds. */
 export const NOT_INSTALLED_REMEDY = 'Look at the list of what is installed for its name.';
 
 /** @param name of the package that it is about; without one the remedy speaks of "the package" */

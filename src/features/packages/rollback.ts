@@ -70,7 +70,7 @@ export function repairSteps(
       label: 'judge: undo',
       act: async (context) =>
         (await repeatIfShutOut(context, 'came')) ??
-        ((await isUndoneHalf(tools, context)) ? retryFrom(prepare) : undefined),
+        ((await isRemovalUnfinished(tools, context)) ? retryFrom(prepare) : undefined),
     },
     {
       id: 'configure',
@@ -99,7 +99,7 @@ export function repairSteps(
  * Whether the removal is to be done again: a package manager that was ended, or that could not
  * write, may have removed files and recorded nothing. Once: what is in its way may stay there.
  */
-async function isUndoneHalf(
+async function isRemovalUnfinished(
   { manager }: PackageTools,
   { job, memory }: StepContext,
 ): Promise<boolean> {

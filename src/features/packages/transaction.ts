@@ -26,7 +26,7 @@ export function changeSteps(tools: PackageTools, work: ChangeWork): Step[] {
   const { manager } = tools;
   const { verb, choose, command } = work;
   const changeIn = ({ memory }: StepContext): PackageChange | undefined => {
-    const { names, file } = v.parse(chosen, memory);
+    const { names, file } = readChosen(memory);
     if (file !== undefined) return { verb, names, file };
     return names.length === 0 ? undefined : { verb, names };
   };
@@ -77,7 +77,7 @@ function judgeStep(
       const changed = [...(context.job.packages ?? []), ...changedPackages(before, after)];
       context.reportChanged([...new Set(changed)]);
       const shortfall =
-        damage ?? judge(after, v.parse(chosen, context.memory), { job: context.job, before });
+        damage ?? judge(after, readChosen(context.memory), { job: context.job, before });
       if (shortfall !== undefined) {
         const program = isForeign === true ? undefined : manager;
         throw await explained(program, context, { purpose, shortfall });
@@ -145,6 +145,10 @@ const chosen = v.object({
 
 /** What a plan decided to work on, kept in the job so that it is decided once. */
 export type Chosen = v.InferOutput<typeof chosen>;
+
+export function readChosen(memory: StepContext['memory']): Chosen {
+  return v.parse(chosen, memory);
+}
 
 /** Keeps the choice for the steps behind, and shows the command that it leads to. */
 export function remember(

@@ -1,9 +1,8 @@
 import { chmod } from 'node:fs/promises';
-import * as v from 'valibot';
 import { DepotError } from '../../../errors.ts';
 import type { Act, Step, StepContext } from '../../../jobs/plan.ts';
 import { removalSet } from '../../packages/dependencies.ts';
-import { changeSteps, remember, type ChangeWork } from '../../packages/transaction.ts';
+import { changeSteps, readChosen, remember, type ChangeWork } from '../../packages/transaction.ts';
 import { metaPackageOf } from '../../packages/names.ts';
 import { isPresent } from '../../packages/package-database.ts';
 import { chooseUpgrade } from '../../packages/plans/choice.ts';
@@ -75,18 +74,13 @@ function keepStep(
     act: async (context) => {
       const before = (await baseline.read(key))?.packages;
       if (isForeign === true || before === undefined) return undefined;
-      const { names, file } = v.parse(choice, context.memory);
+      const { names, file } = readChosen(context.memory);
       const change = { verb, names, ...(file === undefined ? {} : { file }) };
       await kept.keep({ key, change, before }, context);
       return undefined;
     },
   };
 }
-
-const choice = v.object({
-  names: v.array(v.string()),
-  file: v.optional(v.object({ path: v.string(), name: v.string() })),
-});
 
 /** Nothing of the transaction before is left in the job's memory. */
 async function begin({ manager }: FleetJobTools, { memory }: StepContext): Promise<void> {

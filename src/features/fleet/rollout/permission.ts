@@ -45,11 +45,11 @@ function checkSigned({ files, signatures }: Work): void {
   if (unsigned !== undefined) {
     throw refused(`${unsigned.label} has no signature, ${unsigned.label}.sig beside it`);
   }
-  for (const [most, of] of [
+  for (const [most, list] of [
     [MOST_SIGNED_BYTES, files],
     [MOST_SIGNATURE_BYTES, signatures],
   ] as const) {
-    const large = of.find(({ bytes }) => bytes > most);
+    const large = list.find(({ bytes }) => bytes > most);
     if (large === undefined) continue;
     throw new DepotError(
       'too_large',

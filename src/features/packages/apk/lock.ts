@@ -42,20 +42,20 @@ export async function waitForLock(
   return isNoted;
 }
 
-/** A look at the lock beside other work: the kernel's table takes milliseconds to be locked. */
-export interface LockLook {
+/** A check of the lock beside other work: the kernel's table takes milliseconds to be locked. */
+export interface LockCheck {
   begin: (context: StepContext) => void;
   /** What `waitForLock` answers; begins now if it was not begun. */
   end: (context: StepContext) => Promise<boolean>;
 }
 
 /** For the one job at a time that changes packages. */
-export function createLockLook(file: string): LockLook {
+export function createLockCheck(file: string): LockCheck {
   let pending: { jobId: string; wait: Promise<boolean> } | undefined;
   const begin = (context: StepContext): Promise<boolean> => {
     if (pending?.jobId === context.job.id) return pending.wait;
     const wait = waitForLock(file, context);
-    // Whoever ends the look hears of it.
+    // Whoever ends the check gets the error.
     wait.catch(() => undefined);
     pending = { jobId: context.job.id, wait };
     return wait;

@@ -13,7 +13,7 @@ import type { Installation } from './installation.ts';
 import { readPlan } from './planning/job-plan.ts';
 import { planChange } from './planning/plan-change.ts';
 import { explain } from './failure.ts';
-import { createLockLook, waitForLock, type LockLook } from './lock.ts';
+import { createLockCheck, waitForLock, type LockCheck } from './lock.ts';
 import { listsStep, wantsLists } from './missing-lists.ts';
 import { finishCutOff, leftoversOf, removeCutOff, removeUnfinished } from './recovery/recovery.ts';
 import { checkRepair } from './planning/repair-check.ts';
@@ -28,7 +28,7 @@ import { restoreWorld, dropUnmet } from './records/world-edit.ts';
  */
 export function createTransactionSteps(installation: Installation): TransactionSteps {
   const { copy, records, locations } = installation;
-  const lock = createLockLook(locations.lock);
+  const lock = createLockCheck(locations.lock);
   const later = createLaterSave(installation);
   const planStep = (changeIn: ChangeIn): Act => ({
     id: 'plan',
@@ -98,7 +98,7 @@ async function prepare({ prepareFolders, locations }: Installation): Promise<voi
 async function plan(
   installation: Installation,
   context: StepContext,
-  { change, lock }: { change: PackageChange | undefined; lock: LockLook },
+  { change, lock }: { change: PackageChange | undefined; lock: LockCheck },
 ): Promise<Jump | undefined> {
   const look = async (): Promise<Simulation | undefined> => {
     const [found] = await Promise.all([

@@ -1,5 +1,6 @@
 import { tmpdir } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
+import { isSameDisk } from '../../../device/disk/space.ts';
 import { DepotError } from '../../../errors.ts';
 import { sizeText } from '../../../format-bytes.ts';
 import type { StepContext } from '../../../jobs/plan.ts';
@@ -85,7 +86,6 @@ async function needRoom(
   change: PackageChange | undefined,
 ): Promise<void> {
   if (change === undefined || change.verb === 'remove' || change.file !== undefined) return;
-  const { isSameDisk } = await import('./planning/room.ts');
   const { destination } = installation;
   const [free, isShared] = [
     await installation.freeBytes(),

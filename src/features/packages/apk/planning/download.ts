@@ -1,4 +1,4 @@
-import { readdir, stat } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Command } from '../../../../device/command.ts';
 import { freeBytesOf } from '../../../../device/disk/space.ts';
@@ -56,13 +56,6 @@ function isCacheName(file: string, start: string): boolean {
 /** Bytes free in the file system of a folder, or of the nearest one above that is there. */
 export async function freeBytesAt(folder: string): Promise<number> {
   return freeBytesOf(folder).catch(() => freeBytesOf(join(folder, '..')));
-}
-
-/** Whether what lies in both folders, or will, takes the same room. */
-export async function isSameDisk(folder: string, other: string): Promise<boolean> {
-  const device = async (path: string): Promise<number> =>
-    (await stat(path).catch(() => stat(join(path, '..')))).dev;
-  return (await device(folder)) === (await device(other));
 }
 
 /** apk's record grows with what it installs, and is written anew beside itself. */

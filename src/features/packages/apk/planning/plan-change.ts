@@ -1,12 +1,13 @@
 import { copyFile, mkdir, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { StepContext } from '../../../../jobs/plan.ts';
+import { isSameDisk } from '../../../../device/disk/space.ts';
 import { sizeText } from '../../../../format-bytes.ts';
 import { failureError } from '../../failure.ts';
 import type { PackageChange } from '../../package-manager.ts';
 import { compareVersions } from '../compare-versions.ts';
 import type { Installation } from '../installation.ts';
-import { downloadsOf, freeBytesAt, isSameDisk, needBytes } from './download.ts';
+import { downloadsOf, freeBytesAt, needBytes } from './download.ts';
 import { planOf } from './job-plan.ts';
 import { checkPlan } from './plan-check.ts';
 import { sizesOf } from './sizes.ts';

@@ -1,3 +1,4 @@
+import { isSameDisk } from '../../../../device/disk/space.ts';
 import { DepotError, reasonOf } from '../../../../errors.ts';
 import type { PackageDatabase } from '../../package-database.ts';
 import type { PackageChange } from '../../package-manager.ts';
@@ -7,7 +8,7 @@ import { compareVersions } from '../compare-versions.ts';
 import type { Installation } from '../installation.ts';
 import type { ApkOffer } from '../offers.ts';
 import type { InstalledRecord } from '../records/installed-db.ts';
-import { freeBytesAt, isSameDisk } from './download.ts';
+import { freeBytesAt } from './download.ts';
 import { planProblems } from './plan-problems.ts';
 import { simulate, type PlannedChange } from './simulation.ts';
 import { spaceProblem } from './space-problem.ts';

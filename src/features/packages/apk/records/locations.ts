@@ -15,7 +15,7 @@ export interface Locations {
   packages: string;
   /** Of the daemon, for apk: copies, and what a transaction is about to do. */
   own: string;
-  /** Stands in for the cache where that is too small; there only as long as it is needed. */
+  /** Stands in for the cache if that is too small; there only as long as it is needed. */
   ownCache: string;
   /** The packages of an upgrade under way, for the boot after a power cut. */
   keptPackages: string;

@@ -1,6 +1,5 @@
-import { stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { freeBytesOf } from '../../../../device/disk/space.ts';
+import { freeBytesOf, isSameDisk } from '../../../../device/disk/space.ts';
 import { sizeText } from '../../../../format-bytes.ts';
 import { appOf } from '../../names.ts';
 import type { PackageChange } from '../../package-manager.ts';
@@ -39,9 +38,4 @@ export async function findShortage(
     `${purpose}: ${sizeText(fetched)} are fetched to ${folder}, and ${sizeText(freeToFetch)} ` +
       'are free there',
   );
-}
-
-/** Whether what lies in both folders takes the same room. */
-export async function isSameDisk(folder: string, other: string): Promise<boolean> {
-  return (await stat(folder)).dev === (await stat(other)).dev;
 }
