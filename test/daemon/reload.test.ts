@@ -9,6 +9,7 @@ import { DAEMON_PROGRAM } from '../device/daemon-process.ts';
 import { createDevice, type Device } from '../device/device.ts';
 import { ask } from '../support/ask.ts';
 import { openEvents } from '../support/event-reader.ts';
+import { freePort } from '../support/free-port.ts';
 
 let device: Device;
 let other: Server;
@@ -39,13 +40,6 @@ function listen(): Promise<Server> {
 function portOf(server: Server): number {
   const address = server.address();
   return typeof address === 'object' && address !== null ? address.port : 0;
-}
-
-async function freePort(): Promise<number> {
-  const server = await listen();
-  const port = portOf(server);
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }
 
 /** All in the file, so that reading it again can change it. */

@@ -1,10 +1,11 @@
 import { spawn, type ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
 import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { connect, createServer, type AddressInfo } from 'node:net';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+
+import { freePort } from '../support/free-port.ts';
 
 /** A web server of a panel, with what packaging/ has for it. */
 export interface WebServer {
@@ -154,11 +155,15 @@ async function launch(
 
 async function untilItListens(child: ChildProcess, port: number): Promise<void> {
   const deadline = performance.now() + START_LIMIT_MS;
-  while (!(await answers(port))) {
-    await delay(20);
-    if (child.exitCode !== null || child.pid === undefined || performance.now() > deadline) {
+  for (;;) {
+    const isAnswered = await answers(port);
+    // Else it may be another program that answers there.
+    const isGone = child.exitCode !== null || child.pid === undefined;
+    if (isGone || performance.now() > deadline) {
       throw new Error(`cannot start ${child.spawnfile} on port ${port}`);
     }
+    if (isAnswered) return;
+    await delay(20);
   }
 }
 
@@ -172,14 +177,4 @@ function answers(port: number): Promise<boolean> {
       resolve(false);
     });
   });
-}
-
-/** None of these programs chooses a port itself. */
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
 }
