@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 
 import { ipk } from '../features/uploads/upload-device.ts';
 import { startClientTest } from './start-depotctl.ts';
@@ -64,18 +64,23 @@ test('what cannot be sent or is refused is named with its reason, and the rest i
 
 test('disks lists devices as the daemon does, with what is used and free', async () => {
   const { depotctl, daemon } = await startClientTest();
-  const { data } = (await (await daemon.get('admin/store/get_block_devices')).json()) as {
-    data: Record<string, { dev: string }>;
-  };
+  // Other tests mount disks meanwhile, so that two answers may differ.
+  await vi.waitFor(
+    async () => {
+      const { data } = (await (await daemon.get('admin/store/get_block_devices')).json()) as {
+        data: Record<string, { dev: string }>;
+      };
+      const { code, stdout, stderr } = await depotctl('disks', '--json');
 
-  const { code, stdout, stderr } = await depotctl('disks', '--json');
-
-  const disks = JSON.parse(stdout) as Record<string, { dev: string; mounts: string[] }>;
-  expect(Object.keys(disks)).toEqual(Object.keys(data));
-  for (const [name, disk] of Object.entries(disks)) {
-    expect(disk).toMatchObject({ dev: data[name]?.dev, mounts: expect.any(Array) as unknown });
-  }
-  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+      expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+      const disks = JSON.parse(stdout) as Record<string, { dev: string; mounts: string[] }>;
+      expect(Object.keys(disks)).toEqual(Object.keys(data));
+      for (const [name, disk] of Object.entries(disks)) {
+        expect(disk).toMatchObject({ dev: data[name]?.dev, mounts: expect.any(Array) as unknown });
+      }
+    },
+    { timeout: 20_000 },
+  );
 });
 
 test('autoconf configures an app that is installed', async () => {

@@ -1,7 +1,7 @@
 import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 
 import { createBlockDevices } from '../../../src/features/disks/block-devices.ts';
 import { parseBlkid, parseBlockInfo } from '../../../src/features/disks/content-probe.ts';
@@ -16,7 +16,11 @@ describe('on a host whose tools are older, or fewer', () => {
 
   test('an lsblk without JSON is read all the same', async () => {
     await tool('lsblk', `echo "lsblk: unrecognized option '--json'" >&2; exit 1`);
-    expect(await names()).toEqual(await namesWith(process.env.PATH ?? ''));
+    // Other tests attach and detach disks meanwhile, so that two lists may differ.
+    await vi.waitFor(
+      async () => expect(await names()).toEqual(await namesWith(process.env.PATH ?? '')),
+      { timeout: 20_000 },
+    );
   });
 
   test('where blkid does not probe, `block info` is asked', async () => {
