@@ -60,7 +60,8 @@ test.each(Object.entries(texts))(
     const { status } = await send(`http://127.0.0.1:${port('127.0.0.1')}/healthz`);
 
     expect(status).toBe(200);
-    expect(performance.now() - startedAt).toBeLessThan(2000);
+    // Those that hold the connections would lose them by themselves after 10 s at the earliest.
+    expect(performance.now() - startedAt).toBeLessThan(5000);
   },
 );
 

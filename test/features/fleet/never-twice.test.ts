@@ -281,9 +281,11 @@ describe('an end that the server does not take', () => {
     const before = server.requests.length;
     server.intercept = undefined;
 
-    await on.status();
+    await on.poll();
 
-    expect(server.requests.slice(before)).toEqual([]);
+    // Unless the server offers the action anew, as one does that was put back from a backup.
+    const ofAction = server.requests.slice(before).filter((line) => /deploymentBase/.test(line));
+    expect(ofAction[0]).toMatch(/^GET /);
     expect(await installations()).toEqual(['one']);
   });
 });

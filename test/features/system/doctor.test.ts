@@ -2,7 +2,7 @@ import { mkdtemp, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 
 import { loadConfig } from '../../../src/config/config.ts';
 import type { Finding } from '../../../src/features/device-check.ts';
@@ -161,10 +161,17 @@ describe('GET doctor', () => {
   });
 
   test('answers on a quiet device within a second, and has nothing to complain of but the test', async () => {
-    const before = performance.now();
-    const checks = await examine(daemon);
-
-    expect(performance.now() - before).toBeLessThan(1000);
+    // Until the device is quiet, should other tests be at work on it.
+    const checks = await vi.waitFor(
+      async () => {
+        const before = performance.now();
+        const found = await examine(daemon);
+        expect(performance.now() - before).toBeLessThan(1000);
+        expect(JSON.stringify(found)).not.toContain('could not be checked within');
+        return found;
+      },
+      { timeout: 30_000 },
+    );
     expect(stateOf(checks, 'package-database')).toBe('ok');
     expect(stateOf(checks, 'broken-packages')).toBe('ok');
     expect(stateOf(checks, 'package-lock')).toBe('ok');

@@ -105,26 +105,26 @@ describe('the file of an upload', () => {
   });
 
   test('goes when its job is dropped before it began', async () => {
-    const first = await submitted(await on.send([runFile('sleep 2')]));
+    const first = await submitted(await on.send([on.held]));
     const second = await submitted(await on.send([ipk('hello')]));
     expect((await on.left()).length).toBe(2);
     await on.daemon.post('admin/system/tasks/stop', { task_id: second });
     await expect.poll(async () => (await on.left()).length).toBe(1);
-    await on.daemon.finished(first);
+    await on.goOn(first);
     await expect.poll(on.left).toEqual([]);
   });
 
   test('waits for its job over a daemon that was killed; what nobody waits for is swept away', async () => {
-    const first = await submitted(await on.send([runFile('sleep 2')]));
+    const first = await submitted(await on.send([on.held]));
     const second = await submitted(await on.send([ipk('hello')]));
     await on.daemon.kill('SIGKILL');
     await writeFile(join(on.folder, `${'a'.repeat(32)}.ipk`), 'left by a daemon that went down');
     await on.daemon.restart();
     expect((await on.left()).length).toBe(2);
-    expect([
-      (await on.daemon.finished(first)).state,
-      (await on.daemon.finished(second)).state,
-    ]).toEqual(['done', 'done']);
+    expect([(await on.goOn(first)).state, (await on.daemon.finished(second)).state]).toEqual([
+      'done',
+      'done',
+    ]);
     await expect.poll(on.left).toEqual([]);
   });
 });

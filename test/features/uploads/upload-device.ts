@@ -1,4 +1,4 @@
-import { readdir, stat } from 'node:fs/promises';
+import { readdir, stat, writeFile } from 'node:fs/promises';
 import { request as httpRequest, type ClientRequest } from 'node:http';
 import { join } from 'node:path';
 
@@ -36,6 +36,10 @@ export interface UploadDevice {
   /** A request whose body the test writes itself. */
   readonly open: (headers: Record<string, string>) => ClientRequest;
   readonly records: () => Promise<RunRecord[]>;
+  /** A program that is at work until it is let go on. */
+  readonly held: SentFile;
+  /** Lets that program go on, and waits for its job. */
+  readonly goOn: (taskId: string) => ReturnType<TestDaemon['finished']>;
   /** The names of the files that wait. */
   readonly left: () => Promise<string[]>;
   readonly close: () => Promise<void>;
@@ -76,6 +80,13 @@ export async function createUploadDevice(
         .records,
     left: async () =>
       (await readdir(folder).catch(() => [])).filter((name) => /\.(ipk|run)$/.test(name)),
+    held: runFile(
+      `until [ -e ${device.root}/tmp/go ] || ! [ -d ${device.root}/tmp ]; do sleep 0.05; done`,
+    ),
+    goOn: async (taskId) => {
+      await writeFile(join(device.root, 'tmp/go'), '');
+      return daemon.finished(taskId);
+    },
     close: async () => {
       await daemon.close();
       await device.close();
