@@ -134,8 +134,9 @@ test('where nothing fits, the largest that could go are named, and nothing of th
   const job = await depotctl('install', 'wanted');
 
   expect([plan.code, job.code]).toEqual([1, 1]);
-  // That libonce alone would fit says nothing.
-  expect(plan.stdout).toBe('');
+  for (const name of ['huge', 'libonce', 'wanted']) expect(plan.stdout).toContain(name);
+  expect(plan.stdout).toContain('then -909 TB');
+  expect((await depotctl('info', 'wanted')).stdout).toMatch(/on the disk +909 TB; .* are free/);
   for (const { stderr } of [plan, job]) {
     expect(stderr).toMatch(/→ depotctl remove bulky would free 97 KB/);
     expect(stderr).not.toContain('ofimage');

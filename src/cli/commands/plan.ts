@@ -106,11 +106,14 @@ function changesOf(plan: unknown): Change[] {
   );
 }
 
+/** What breaks off at a problem has figures of a part, unless the space is what would be short. */
+export function isWhole(plan: unknown): boolean {
+  return flagIn(plan, 'is_possible') || (numberIn(plan, 'free_after_bytes') ?? 0) < 0;
+}
+
 function formatPlan(plan: unknown, look: TableLook): string {
   const changes = changesOf(plan);
-  // What breaks off at a problem has figures of a part, unless the space is what would be short.
-  const isShort = (numberIn(plan, 'free_after_bytes') ?? 0) < 0;
-  if (!flagIn(plan, 'is_possible') && !isShort) return '';
+  if (!isWhole(plan)) return '';
   if (changes.length === 0) return 'nothing to do: all is as asked for\n';
   const rows = changes.map(({ verb, name, versions, reason, bytes }) => [
     verb,

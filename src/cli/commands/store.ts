@@ -2,7 +2,7 @@ import { flagIn, listIn, memberIn, numberIn, textIn, textsIn } from '../answer.t
 import type { Client } from '../client.ts';
 import type { Parameters } from '../http-call.ts';
 import type { CommandContext } from '../command-context.ts';
-import { fetchPlan } from './plan.ts';
+import { fetchPlan, isWhole } from './plan.ts';
 import { bytesText } from '../terminal/bytes.ts';
 import { formatFields, formatTable, formatTime } from '../terminal/table.ts';
 import { shortId } from '../task.ts';
@@ -125,7 +125,7 @@ export async function showDetails({ client, output, invocation }: CommandContext
 /** What an installation takes, with all that has to come along. */
 function sizesOf(label: string, plan: unknown): string | undefined {
   const bytes = (name: string): string => bytesText(numberIn(plan, name) ?? 0);
-  if (listIn(plan, 'installs').length === 0) return undefined;
+  if (!isWhole(plan) || listIn(plan, 'installs').length === 0) return undefined;
   if (label === 'to fetch') return `${bytes('download_bytes')}, with all that it needs`;
   if (label === 'on the disk') return `${bytes('disk_bytes')}; ${bytes('free_bytes')} are free`;
   return undefined;

@@ -39,9 +39,10 @@ export async function planChange(
   if (names.length === 0) return emptyPlan(tools, [...problems, ...leftOut], problems.length === 0);
   const shortage = await findShortage(tools, { operation, subjects });
   const preview = await tools.manager.preview({ verb: operation, names });
+  const { changesWithRoom: changes = preview.changes } = preview;
   const obstacles = withoutRepeats([...problems, ...shortage, ...preview.problems]);
   return {
-    changes: preview.changes.map((change) => explain(change, operation, asked)),
+    changes: changes.map((change) => explain(change, operation, asked)),
     problems: withoutRepeats([...obstacles, ...leftOut]),
     isPossible: obstacles.length === 0,
     freeBytes: preview.freeBytes,

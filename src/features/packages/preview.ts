@@ -3,6 +3,8 @@ import type { Problem } from './problem.ts';
 /** What the package manager would do for a change. */
 export interface Preview {
   changes: PreviewedChange[];
+  /** If there is no room for all of it: what it would change if there were. */
+  changesWithRoom?: PreviewedChange[];
   /** What would keep the change from being made, or a part of it from coming about. */
   problems: Problem[];
   /** For packages, on the device. */

@@ -2,6 +2,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { FeedPackage } from '../../device/feed-index.ts';
+import { simplePackage } from '../../device/packages/package-parts.ts';
 import { treeSnapshot } from '../../support/tree-snapshot.ts';
 import { openStore, type Store } from '../packages/open-store.ts';
 import { changesIn, planOf } from './plan-answer.ts';
@@ -124,6 +125,27 @@ const SLOW: FeedPackage = {
       '#!/bin/sh\necho slow begins\nwhile [ ! -e "$IPKG_INSTROOT/go" ]; do sleep 0.1; done\n',
   },
 };
+
+test('a plan of an app that does not fit has all that it takes, by its own name', async () => {
+  const files = { '/usr/share/small': 'x' };
+  store = await openStore({
+    packages: [
+      simplePackage('small', { files }),
+      simplePackage('films', { installedSizeBytes: 1e15, fields: { Depends: 'libc, small' } }),
+      simplePackage('app-meta-films', { fields: { Depends: 'libc, films' } }),
+    ],
+  });
+
+  const plan = await planOf(store.daemon, 'install', 'films');
+
+  expect(changesIn(plan).installs).toEqual([
+    ...['app-meta-films 1.0-1', 'films 1.0-1', 'small 1.0-1'],
+  ]);
+  expect(plan.disk_bytes).toBeGreaterThan(1e15);
+  expect(plan.free_after_bytes).toBeLessThan(0);
+  expect(plan.problems.map(({ code }) => code)).toEqual(['no_space']);
+  expect(plan.problems[0]?.message).toMatch(/^cannot install films: .*needs 909\.49 TB.*free/);
+});
 
 describe('each problem has its code', () => {
   const simple = (name: string, more: Partial<FeedPackage> = {}): FeedPackage => ({

@@ -29,26 +29,55 @@ export async function previewChange(
   const lists = await readLists(config);
   const reading = ({ install: 'needed', upgrade: 'whole', remove: 'none' } as const)[verb];
   const { architectures } = config;
-  const catalogue = createCatalogue({ lists, status, architectures, names, reading });
-  const before = presentIn(catalogue);
-  const search: Search = {
-    catalogue,
-    asked: new Set(names),
-    unresolved: [],
-    foreignArchitectures: (name) => foreignArchitectures(lists, config, name),
+  const attempt = (roomBytes: number): Attempt | undefined => {
+    const catalogue = createCatalogue({ lists, status, architectures, names, reading });
+    const before = presentIn(catalogue);
+    const search: Search = {
+      catalogue,
+      asked: new Set(names),
+      unresolved: [],
+      foreignArchitectures: (name) => foreignArchitectures(lists, config, name),
+    };
+    const simulation = simulateSafely(search, { verb, names }, roomBytes);
+    return simulation && { before, search, simulation };
   };
-  const simulation = simulateSafely(search, { verb, names }, freeBytes);
-  if (simulation === undefined) return { changes: [], problems: [tooDeep(verb)], freeBytes };
-  const changes = changesBetween(before, { simulation, names });
-  const behind = verb === 'upgrade' ? behindProblems(search, simulation, { lists, names }) : [];
+  const first = attempt(freeBytes);
+  if (first === undefined) return { changes: [], problems: [tooDeep(verb)], freeBytes };
+  const { search, simulation } = first;
   const { infoDir, destination } = installation;
-  const sized = await withSizes(changes, { before, lists, infoDir });
-  const shortage = await findShortage({ verb, names }, sized, { destination, freeBytes });
+  const changesOf = ({ before, ...found }: Attempt): Promise<PreviewedChange[]> =>
+    withSizes(changesBetween(before, { ...found, names }), { before, lists, infoDir });
+  const changes = await changesOf(first);
+  // opkg stops at the first package without room: the whole change says how much is missing.
+  const isShort = simulation.problems.some(({ code }) => code === 'no_space');
+  const whole = isShort ? attempt(Infinity) : undefined;
+  const changesWithRoom = whole && (await changesOf(whole));
+  const behind = verb === 'upgrade' ? behindProblems(search, simulation, { lists, names }) : [];
+  const wanted = changesWithRoom ?? changes;
+  const shortage = await findShortage({ verb, names }, wanted, { destination, freeBytes });
   return {
-    changes: sized,
-    problems: [...simulation.problems, ...behind, ...(shortage === undefined ? [] : [shortage])],
+    changes,
+    ...(changesWithRoom && { changesWithRoom }),
+    problems: [...withShortage(simulation.problems, shortage), ...behind],
     freeBytes,
   };
+}
+
+/** What opkg would do, if it had so much room. */
+interface Attempt {
+  before: ReadonlyMap<string, Present>;
+  search: Search;
+  simulation: Simulation;
+}
+
+/** What is short for all counts for what is short for one package. */
+function withShortage(problems: readonly Problem[], shortage: Problem | undefined): Problem[] {
+  if (shortage === undefined) return [...problems];
+  const ofPackage = problems.find(({ code }) => code === 'no_space')?.package;
+  return [
+    ...problems.filter(({ code }) => code !== 'no_space'),
+    { ...shortage, ...(ofPackage !== undefined && { package: ofPackage }) },
+  ];
 }
 
 /** @returns undefined if dependencies of a feed lead so deep that the stack has no room for them */

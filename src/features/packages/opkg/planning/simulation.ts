@@ -1,4 +1,5 @@
 import { sizeText } from '../../../../format-bytes.ts';
+import { appOf } from '../../names.ts';
 import { createProblem, type Problem } from '../../problem.ts';
 import { compareVersions } from '../compare-versions.ts';
 import { bestByName, findMissing, type Search } from './candidate.ts';
@@ -46,7 +47,7 @@ export function simulate(
     purpose: '',
   };
   for (const name of names) {
-    run.purpose = `${verb} ${name}`;
+    run.purpose = `${verb} ${appOf(name).name}`;
     if (verb === 'remove') removeByName(run, name);
     else if (verb === 'upgrade') upgradeByName(run, name);
     else installByName(run, name);
