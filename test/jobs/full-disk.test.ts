@@ -112,7 +112,8 @@ describe.skipIf(process.getuid?.() !== 0)(
       open.queue.close();
       await open.journal.close();
       await runCommand(['umount', '-l', join(folder, 'state')]);
-      await rm(folder, { recursive: true, force: true });
+      // What was stopped may write its last line meanwhile.
+      await rm(folder, { recursive: true, force: true, maxRetries: 20 });
     });
 
     const FILL = 'head -c 1000000 /dev/zero >state/filler; true';

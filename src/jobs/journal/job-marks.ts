@@ -12,8 +12,9 @@ import { systemCode } from '../../errors.ts';
 export interface JobMarks {
   /** Whether the job had a mark when they were opened; true if the marks are all gone. */
   has: (id: string) => boolean;
-  /** Resolves when the marks are on the medium. */
-  add: (ids: readonly string[]) => Promise<void>;
+  /** They are on the medium only after `sync`. */
+  make: (ids: readonly string[]) => Promise<void>;
+  sync: () => Promise<void>;
   /** Resolves when the mark is gone for good. */
   remove: (id: string) => Promise<void>;
   /** For jobs that are not on record, so that it does not matter when the mark goes. */
@@ -33,13 +34,13 @@ export async function openMarks(folder: string): Promise<JobMarks> {
   const removeLater = (id: string): void => void remove(id).catch(() => undefined);
   return {
     has: (id) => known?.has(id) ?? true,
-    add: async (ids) => {
+    make: async (ids) => {
       if (ids.length === 0) return;
       if (!isThere) await makeFolder(folder);
       isThere = true;
       await Promise.all(ids.map((id) => touch(fileOf(id))));
-      await syncFolder(folder);
     },
+    sync: () => syncFolder(folder),
     remove: async (id) => {
       await remove(id);
       await syncFolder(folder);

@@ -7,16 +7,20 @@ import { syncFolder } from '../../device/durable-file.ts';
  * A file of lines with room behind the last one, which is filled with line ends: a reader takes
  * them for empty lines. Invariants:
  *  - what was written is on the medium (fdatasync(2)) when `append` resolves;
- *  - a write that fails is undone, so that no line stands behind half of another, and none of
- *    what was refused comes to be after all;
+ *  - a write that fails, or whose company does, is undone, so that no line stands behind half of
+ *    another, and none of what was refused comes to be after all;
  *  - what is written goes to the file that has the name, also if the folder could not be synced
  *    when it got it; that is done again before the next line counts as written;
  *  - the reserve is written beforehand, so that lines which may use it need no room on the disk;
  *    other lines leave it as it is.
  */
 export interface JournalFile {
-  /** @param reserve bytes that must be left behind the text when it is written */
-  append: (text: string, reserve: number) => Promise<void>;
+  /**
+   * @param reserve bytes that must be left behind the text when it is written
+   * @param syncMore syncs what the text relies on, at the same time: a file system has one commit
+   *   for both
+   */
+  append: (text: string, reserve: number, syncMore?: () => Promise<void>) => Promise<void>;
   /** Replaces all lines at once: a crash leaves either the old ones or the new ones. */
   replace: (text: string, reserve: number) => Promise<void>;
   close: () => Promise<void>;
@@ -56,13 +60,13 @@ export async function openJournalFile(file: string, linesEnd: number): Promise<J
     await fill(position, size).catch(() => handle.truncate(position));
   }
   return {
-    append: async (text, reserve) => {
+    append: async (text, reserve, syncMore) => {
       const bytes = Buffer.from(text);
       const end = position + bytes.length;
       await grow(end + reserve);
       try {
         await writeAt(handle, bytes, position);
-        await handle.datasync();
+        await bothDone(handle.datasync(), syncMore?.());
         if (!isRenameSynced) await syncRename();
         position = end;
         size = Math.max(size, end);
@@ -93,6 +97,14 @@ export async function openJournalFile(file: string, linesEnd: number): Promise<J
     },
     close: () => handle.close(),
   };
+}
+
+/** Waits for the other one, too, if one fails: nothing is undone under a sync. */
+async function bothDone(one: Promise<void>, other: Promise<void> | undefined): Promise<void> {
+  const failed = (await Promise.allSettled([one, other])).find(
+    ({ status }) => status === 'rejected',
+  );
+  if (failed?.status === 'rejected') throw failed.reason;
 }
 
 const PIECE_BYTES = 64 * 1024;

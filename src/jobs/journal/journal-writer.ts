@@ -54,8 +54,10 @@ export function createJournalWriter(options: WriterOptions): JournalWriter {
   let flushing: Promise<void> | undefined;
 
   const write = async (batch: readonly Waiting[], reserved: number): Promise<void> => {
-    await marks.add(batch.flatMap(({ newId }) => newId ?? []));
-    await file.append(batch.map(({ line }) => line).join(''), reserved);
+    const newIds = batch.flatMap(({ newId }) => newId ?? []);
+    await marks.make(newIds);
+    const text = batch.map(({ line }) => line).join('');
+    await file.append(text, reserved, newIds.length > 0 ? marks.sync : undefined);
     lineCount += batch.length;
     for (const { resolve } of batch) resolve();
   };

@@ -80,7 +80,9 @@ async function adoptMarks(jobs: readonly Job[], marks: JobMarks): Promise<void> 
       state: wasQueued ? 'stopped' : 'failed',
       exitCode: wasQueued ? ENDED_WITHOUT_CODE : 1,
       stoppedAt: unixNow(),
-      error: 'it has ended, and there was no room to record how',
+      error: wasQueued
+        ? 'it was stopped without room to record that, or the power went while it was accepted'
+        : 'it has ended, and there was no room to record how',
       errorCode: wasQueued ? EXPLANATIONS.stopped.code : EXPLANATIONS.noSpace.code,
       remedy: wasQueued
         ? EXPLANATIONS.stopped.remedy
@@ -88,9 +90,20 @@ async function adoptMarks(jobs: readonly Job[], marks: JobMarks): Promise<void> 
     });
   }
   const unended = jobs.filter(({ state }) => !isEnded(state));
-  const areMarked = await marks.add(unended.map(({ id }) => id)).then(
-    () => true,
-    () => false,
+  const areMarked = await addMarks(
+    marks,
+    unended.map(({ id }) => id),
   );
   for (const job of unended) job.isMarked ??= areMarked;
+}
+
+async function addMarks(marks: JobMarks, ids: readonly string[]): Promise<boolean> {
+  if (ids.length === 0) return true;
+  return marks
+    .make(ids)
+    .then(marks.sync)
+    .then(
+      () => true,
+      () => false,
+    );
 }

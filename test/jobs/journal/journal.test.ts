@@ -13,6 +13,7 @@ import { join } from 'node:path';
 
 import { afterEach, beforeEach, expect, test } from 'vitest';
 
+import { openJournalFile } from '../../../src/jobs/journal/journal-file.ts';
 import { openJournal } from '../../../src/jobs/journal/journal.ts';
 import { toLine } from '../../../src/jobs/journal/record.ts';
 import { runCommand } from '../../device/command.ts';
@@ -185,4 +186,33 @@ test('lines go to the file that has the name, also if its folder could not be sy
     shortage: expect.stringContaining('EMFILE') as string,
     text: 'compacted\nsecond',
   });
+});
+
+test('a line whose company does not get to the medium is not there either, and its room is free again', async () => {
+  const journal = await openJournalFile(file, 0);
+  await journal.append('first\n', 100);
+
+  const refused = journal.append('refused\n', 100, () => Promise.reject(new Error('EIO')));
+
+  await expect(refused).rejects.toThrow('EIO');
+  await journal.append('second\n', 100, () => Promise.resolve());
+  await journal.close();
+  expect((await readFile(file, 'utf8')).trimEnd()).toBe('first\nsecond');
+});
+
+test('a queued job that is on record without its mark does not run, and says why', async () => {
+  const journal = await openJournal(folder);
+  await journal.save(jobOf('a'));
+  await journal.close();
+  await rm(join(folder, 'job-marks/a'));
+
+  const { jobs, close } = await openJournal(folder);
+  await close();
+
+  expect(jobs).toMatchObject([
+    {
+      state: 'stopped',
+      error: expect.stringContaining('the power went while it was accepted') as string,
+    },
+  ]);
 });
