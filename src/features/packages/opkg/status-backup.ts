@@ -4,6 +4,7 @@ import { promisify } from 'node:util';
 import { gunzip, gzip } from 'node:zlib';
 import type { PackageDatabase } from '../package-database.ts';
 import { replaceFile, syncFolder } from '../../../device/durable-file.ts';
+import { systemCode } from '../../../errors.ts';
 import { endsWell, parseStatus } from './status-file.ts';
 
 /** The self-upgrade's watcher knows the names, too. */
@@ -43,7 +44,7 @@ export function createStatusCopy(statusFile: string, stateDir: string): StatusCo
   let parsed: { text: string; packages: PackageDatabase } | undefined;
   return {
     save: async () => {
-      const text = await readFile(statusFile, 'utf8').catch(() => '');
+      const text = await readStatus(statusFile);
       // A damaged file is no use as a copy; the last good one stays.
       if ((text === '' || endsWell(text)) && text !== (await readCopy())) {
         const copy = await promisify(gzip)(text);
@@ -59,7 +60,7 @@ export function createStatusCopy(statusFile: string, stateDir: string): StatusCo
     },
     text: readCopy,
     isIntact: async () => {
-      const text = await readFile(statusFile, 'utf8').catch(() => '');
+      const text = await readStatus(statusFile);
       return text === '' ? ((await readCopy()) ?? '') === '' : endsWell(text);
     },
     restore: async () => {
@@ -72,6 +73,14 @@ export function createStatusCopy(statusFile: string, stateDir: string): StatusCo
       await replaceFile(statusFile, text, mode);
     },
   };
+}
+
+/** One that is not there is empty. One that cannot be read now must not pass for that. */
+async function readStatus(file: string): Promise<string> {
+  return readFile(file, 'utf8').catch((error: unknown) => {
+    if (systemCode(error) === 'ENOENT') return '';
+    throw error;
+  });
 }
 
 async function decompress(copy: Buffer): Promise<string> {

@@ -1,6 +1,7 @@
 import { readFile, stat } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { versionOf } from '../../../device/file-version.ts';
+import { isShortage } from '../../../device/shortage.ts';
 import { systemCode } from '../../../errors.ts';
 import { isPresent, type InstalledPackage, type PackageDatabase } from '../package-database.ts';
 import { parseDepends, parseNames, parseStanzas, type Stanza } from './stanza.ts';
@@ -133,10 +134,15 @@ async function readOnce(
 ): Promise<Reading | undefined> {
   // One that is absent holds no more than an empty one: somebody may be putting another in its
   // place.
-  const text = version === ABSENT ? '' : await readFile(file, 'utf8').catch(() => undefined);
+  const text = version === ABSENT ? '' : await readFile(file, 'utf8').catch(undefinedIfChanged);
   const isGood = text === '' ? mayBeEmpty : text !== undefined && endsWell(text);
   if (text === undefined || !isGood || (await readVersion(file)).text !== version) return undefined;
   return { version, packages: parseStatus(text) };
+}
+
+/** What has run out says nothing of the file, which is to be tried again when it is there. */
+function undefinedIfChanged(error: unknown): undefined {
+  if (isShortage(error)) throw error;
 }
 
 /** Whether the new reading has everything that the last one had. */

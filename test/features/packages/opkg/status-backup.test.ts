@@ -64,6 +64,17 @@ test('a copy of an older depotd counts until the next one is taken, which replac
   expect([...((await copy.read())?.keys() ?? [])]).toEqual(['newer']);
 });
 
+test('a status file that cannot be read is not taken for an empty one', async () => {
+  await writeFile(statusFile, stanza('whole'));
+  await copy.save();
+  await rm(statusFile);
+  await mkdir(statusFile);
+
+  await expect(copy.save()).rejects.toThrow('EISDIR');
+
+  expect([...((await copy.read())?.keys() ?? [])]).toEqual(['whole']);
+});
+
 test('a copy that is damaged is none, and the status file stays as it is', async () => {
   await writeFile(statusFile, stanza('whole'));
   await writeFile(join(folder, 'state/opkg-status.before.gz'), 'no gzip');

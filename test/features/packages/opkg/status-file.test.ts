@@ -9,7 +9,8 @@ import {
   type DatabaseReader,
 } from '../../../../src/features/packages/opkg/status-file.ts';
 import { readLockHolder } from '../../../../src/features/packages/opkg/lock.ts';
-import { startCommand, type RunningCommand } from '../../../device/command.ts';
+import { runCommand, startCommand, type RunningCommand } from '../../../device/command.ts';
+import { TYPESCRIPT } from '../../../support/node-flags.ts';
 
 let folder: string;
 let status: string;
@@ -263,6 +264,17 @@ function startWriter({ rounds }: { rounds: number }): RunningCommand {
     String(COUNT),
   ]);
 }
+
+test('a file that cannot be read for lack of descriptors is read when there are some', async () => {
+  const program = join(import.meta.dirname, 'read-without-descriptors.ts');
+  const { stdout } = await runCommand(['node', ...TYPESCRIPT, program, status]);
+
+  expect(JSON.parse(stdout)).toEqual({
+    before: ['one'],
+    meanwhile: expect.stringContaining('EMFILE') as string,
+    after: ['one', 'two'],
+  });
+});
 
 test('a version that failed to come does not hide the one that is installed', async () => {
   const wanted = 'Package: demo\nVersion: 2.0-1\nStatus: install ok not-installed\n\n';
