@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, rename, rm, rmdir, writeFile } from 'node:fs/promises';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
 import { join } from 'node:path';
@@ -78,14 +78,13 @@ test('a file that cannot be removed when its job ends goes as soon as it can be'
   const sent = await on.send([runFile(`echo begun; read go <'${go}'`)]);
   const { task_id: task } = (await sent.json()) as { task_id: string };
   const file = join(on.folder, (await on.left())[0] ?? '');
-  // A folder of that name cannot be removed as a file can.
   await expect.poll(() => on.daemon.logOf(task)).toContain('begun');
-  await rename(file, `${file}.kept`);
-  await mkdir(file);
+  // What something is mounted on cannot be removed (unlink(2), EBUSY).
+  await command('mount', ['--bind', file, file]);
   await writeFile(go, 'go\n');
   await on.daemon.finished(task);
-  await rmdir(file);
-  await rename(`${file}.kept`, file);
+  expect(await on.left()).toHaveLength(1);
+  await command('umount', ['-l', file]);
 
   await expect.poll(on.left, { timeout: 20_000 }).toEqual([]);
 });
