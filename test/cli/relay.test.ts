@@ -1,16 +1,15 @@
-import { execFile } from 'node:child_process';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 
 import { expect, onTestFinished, test } from 'vitest';
 
 import { slowPackage } from '../device/packages/awkward-packages.ts';
 import { runCommand } from '../device/command.ts';
 import { startCuttingProxy } from '../support/cutting-proxy.ts';
+import { createIdentity } from '../support/self-signed.ts';
 import { createStoreDevice } from '../features/self-upgrade/self-upgrade-device.ts';
 import { DEPOTCTL, runDepotctl, startClientTest } from './start-depotctl.ts';
 
@@ -37,26 +36,9 @@ test('an address with https is asked over TLS, and a certificate that nobody vou
   const { daemon } = await startClientTest();
   const folder = await mkdtemp(join(tmpdir(), 'depotctl-tls-'));
   onTestFinished(() => rm(folder, { recursive: true }));
-  const [key, certificate] = [join(folder, 'key.pem'), join(folder, 'certificate.pem')];
-  await promisify(execFile)('openssl', [
-    'req',
-    '-x509',
-    '-newkey',
-    'rsa:2048',
-    '-nodes',
-    '-days',
-    '2',
-    '-subj',
-    '/CN=localhost',
-    '-addext',
-    'subjectAltName=DNS:localhost',
-    '-keyout',
-    key,
-    '-out',
-    certificate,
-  ]);
+  const { key, cert } = await createIdentity(folder);
   const server = createServer(
-    { key: await readFile(key), cert: await readFile(certificate) },
+    { key: await readFile(key), cert: await readFile(cert) },
     (incoming, response) => {
       void daemon
         .get(incoming.url ?? '')
@@ -76,7 +58,7 @@ test('an address with https is asked over TLS, and a certificate that nobody vou
     stderr: expect.stringContaining('NODE_EXTRA_CA_CERTS') as string,
   });
   const trusting = await runCommand([process.execPath, DEPOTCTL, '--url', url, 'token'], {
-    env: { ...process.env, NODE_EXTRA_CA_CERTS: certificate },
+    env: { ...process.env, NODE_EXTRA_CA_CERTS: cert },
   });
   expect(trusting).toMatchObject({ code: 0, stdout: `${await daemon.token()}\n` });
 });

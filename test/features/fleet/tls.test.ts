@@ -5,13 +5,9 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 
+import { createIdentity, type Identity } from '../../support/self-signed.ts';
 import { createFleetDevice, type FleetDevice, type FleetStatus } from './fleet-device.ts';
 import { createStandIn, type StandIn, type StandInOptions } from './stand-in.ts';
-
-interface Identity {
-  key: string;
-  cert: string;
-}
 
 let folder: string;
 let server: Identity;
@@ -19,24 +15,14 @@ let device: Identity;
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'depotd-fleet-tls-'));
-  [server, device] = [await createIdentity('server'), await createIdentity('device')];
+  server = await createIdentity(folder, 'server');
+  device = await createIdentity(folder, 'device');
 });
 afterAll(() => rm(folder, { recursive: true }));
 
-/** A certificate that vouches for itself. */
-async function createIdentity(name: string): Promise<Identity> {
-  const identity = { key: join(folder, `${name}.key`), cert: join(folder, `${name}.pem`) };
-  await promisify(execFile)('openssl', [
-    ...['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'],
-    ...['-days', '2', '-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost'],
-    ...['-keyout', identity.key, '-out', identity.cert],
-  ]);
-  return identity;
-}
-
 /** One that is good for a year, from then on. */
 async function createDated(name: string, year: number): Promise<Identity> {
-  const identity = await createIdentity(name);
+  const identity = await createIdentity(folder, name);
   const config = join(folder, `${name}.conf`);
   const lines = [
     ...['[ca]', 'default_ca = own', '[own]', `database = ${config}.index`, 'policy = any'],

@@ -55,7 +55,7 @@ async function kept(count: number): Promise<void> {
   expect(found).toHaveLength(count);
 }
 
-test('issue "For a weak line": an answer is confirmed by the forge each time and given from disk', async () => {
+test('on a weak line an answer is confirmed by the forge each time and given from disk', async () => {
   expect((await get()).body.toString()).toBe('body "1"');
   await kept(1);
   const second = await get();

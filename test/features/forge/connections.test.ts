@@ -1,11 +1,10 @@
-import { execFile } from 'node:child_process';
 import { mkdtemp, readFile } from 'node:fs/promises';
 import { createServer as createTlsServer } from 'node:https';
 import { connect, createServer as createTcpServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { afterEach, expect, test } from 'vitest';
+import { createIdentity } from '../../support/self-signed.ts';
 import { ask, listen, startDevice, stop, type DeviceSettings, type Device } from './device.ts';
 import { startRawUpstream, startUpstream, type RawUpstream } from './upstream.ts';
 
@@ -27,7 +26,7 @@ async function before(
   return { device, upstream };
 }
 
-test('section 9 "Time-outs": no first byte in time is 504', async () => {
+test('no first byte in time is 504', async () => {
   const { device } = await before(() => undefined, { first_byte_timeout_s: 1 });
   const answer = await ask(device.port, CONTENTS);
   expect(answer.status).toBe(504);
@@ -39,7 +38,7 @@ test('section 9 "Time-outs": no first byte in time is 504', async () => {
   });
 });
 
-test('section 9 "Time-outs": a stall in the middle breaks the connection; no limit on the whole', async () => {
+test('a stall in the middle breaks the connection; no limit on the whole', async () => {
   const { device } = await before(
     (socket, count) => {
       if (count === 1) socket.write('HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf');
@@ -58,7 +57,7 @@ test('section 9 "Time-outs": a stall in the middle breaks the connection; no lim
   });
 });
 
-test('section 9 "Time-outs": an upstream that takes no connection is 504, one that refuses it 502', async () => {
+test('an upstream that takes no connection is 504, one that refuses it 502', async () => {
   // A listener whose queue is full answers no SYN: the nearest thing to a host that is gone.
   const full = createTcpServer();
   full.listen({ port: 0, host: '127.0.0.1', backlog: 1 });
@@ -78,7 +77,7 @@ test('section 9 "Time-outs": an upstream that takes no connection is 504, one th
   expect([502, 504]).toContain((await ask(gone.port, CONTENTS)).status);
 });
 
-test('section 9 "Connection pool": connections are kept and used again, and ended when the forge says so', async () => {
+test('connections are kept and used again, and ended when the forge says so', async () => {
   const { device, upstream } = await before((socket) => socket.write(OK));
   for (let count = 0; count < 5; count += 1) await ask(device.port, CONTENTS);
   expect(upstream.received).toHaveLength(1);
@@ -89,7 +88,7 @@ test('section 9 "Connection pool": connections are kept and used again, and ende
   expect(closing.upstream.received).toHaveLength(3);
 });
 
-test('section 9 "Retry": a GET on a kept connection that the forge closes is sent once more', async () => {
+test('a GET on a kept connection that the forge closes is sent once more', async () => {
   const { device, upstream } = await before((socket, count) =>
     count === 2 ? socket.destroy() : socket.write(OK),
   );
@@ -102,7 +101,7 @@ test.each([
   ['POST', '/api/v1/repos/o/r/pulls/1/merge', '{"Do":"merge"}'],
   ['POST', '/api/v1/repos/o/r/pulls/1/reviews/1/undismissals', undefined],
   ['DELETE', '/api/v1/repos/o/r/pulls/1/merge', undefined],
-])('section 9 "Retry": %s is never sent twice', async (method, path, body) => {
+])('%s is never sent twice', async (method, path, body) => {
   const { device, upstream } = await before((socket, count) =>
     count >= 2 ? socket.destroy() : socket.write(OK),
   );
@@ -113,7 +112,7 @@ test.each([
   expect(upstream.received.join('').match(new RegExp(`^${method} `, 'gm'))).toHaveLength(1);
 });
 
-test('section 9 "Retry": not on a new connection, not after a byte of the answer, and not a second time', async () => {
+test('a GET is not sent again on a new connection, not after a byte of the answer, and not a second time', async () => {
   const fresh = await before((socket) => socket.destroy());
   expect((await ask(fresh.device.port, CONTENTS)).status).toBe(502);
   expect(fresh.upstream.received).toHaveLength(1);
@@ -150,26 +149,11 @@ test('500 callers that take nothing hinder neither each other nor those who do',
   for (const socket of sockets) socket.destroy();
 });
 
-test('section 9 "TLS to upstream": verified, with a further authority where one is configured', async () => {
+test('the certificate of the forge is verified, with a further authority if one is configured', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'depotd-tls-'));
-  const [key, certificate] = [join(folder, 'key.pem'), join(folder, 'certificate.pem')];
-  const subject = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost'];
-  await promisify(execFile)('openssl', [
-    'req',
-    '-x509',
-    '-newkey',
-    'rsa:2048',
-    '-nodes',
-    '-days',
-    '2',
-    ...subject,
-    '-keyout',
-    key,
-    '-out',
-    certificate,
-  ]);
+  const { key, cert } = await createIdentity(folder);
   const server = createTlsServer(
-    { key: await readFile(key), cert: await readFile(certificate) },
+    { key: await readFile(key), cert: await readFile(cert) },
     (request, response) =>
       response.end(`hello ${request.headers.host ?? ''}${'x'.repeat(300_000)}`),
   );
@@ -178,9 +162,9 @@ test('section 9 "TLS to upstream": verified, with a further authority where one 
   const strict = await startDevice({ upstream: `https://localhost:${port}` });
   const trusting = await startDevice({
     upstream: `https://localhost:${port}`,
-    ca_file: certificate,
+    ca_file: cert,
   });
-  const other = await startDevice({ upstream: `https://127.0.0.1:${port}`, ca_file: certificate });
+  const other = await startDevice({ upstream: `https://127.0.0.1:${port}`, ca_file: cert });
   toClose.push(strict, trusting, other);
   const refused = await ask(strict.port, CONTENTS);
   expect(refused.status).toBe(502);

@@ -38,7 +38,7 @@ afterAll(async () => {
 
 const sent = (): string | undefined => upstream.asked.at(-1)?.headers.authorization;
 
-test("section 7: the device's token goes with a valid session that brings no Authorization", async () => {
+test("the device's token goes with a valid session that brings no Authorization", async () => {
   await ask(device.port, CONTENTS, { headers: SESSION });
   expect(sent()).toBe('token device-secret');
   expect(upstream.asked[0]?.headers.cookie).toBeUndefined();
@@ -57,7 +57,7 @@ test("the caller's own Authorization always wins, and without a session nothing 
   expect(sent()).toBe('token mine');
 });
 
-test('section 9 "Hop-by-hop": Connection cannot remove what the proxy adds', async () => {
+test('Connection cannot remove what the proxy adds', async () => {
   await ask(device.port, CONTENTS, {
     headers: { ...SESSION, Connection: 'Authorization, X-Forwarded-For' },
   });
@@ -121,7 +121,7 @@ test.each([
 });
 
 test.each([[undefined], ['wrong'], ['']])(
-  "section 7: a changing request with the device's token and X-CSRF-Token %j is 403, without traffic",
+  "a changing request with the device's token and X-CSRF-Token %j is 403, without traffic",
   async (token) => {
     const headers = { ...SESSION, ...(token === undefined ? {} : { 'X-CSRF-Token': token }) };
     const answer = await ask(device.port, `${CONTENTS}/x?token=csrf-secret`, {
@@ -135,7 +135,7 @@ test.each([[undefined], ['wrong'], ['']])(
   },
 );
 
-test('section 7: with the right X-CSRF-Token it passes, body and all, and the token stays here', async () => {
+test('with the right X-CSRF-Token it passes, body and all, and the token stays here', async () => {
   await ask(device.port, `${CONTENTS}/x?token=csrf-secret&_t=1`, {
     method: 'PUT',
     headers: { ...SESSION, 'X-CSRF-Token': 'csrf-secret' },
@@ -163,7 +163,7 @@ test('the token is read each time; a file that is missing or holds no token is 5
   );
 });
 
-test('section 9 "Logs": no secret, query, body or path is written, and the route is a pattern', async () => {
+test('logs: no secret, query, body or path is written, and the route is a pattern', async () => {
   const secret = 'S3cr3t';
   const headers = { ...SESSION, 'X-CSRF-Token': 'csrf-secret', 'X-Gitea-OTP': secret };
   await ask(device.port, `/api/v1/users/${secret}/tokens?access_token=${secret}`, {

@@ -104,7 +104,7 @@ test.each([
   expect(requestHeaders(lines)).toEqual([]);
 });
 
-test('section 9 "Header names with _": one that collides with a header of the request is left out, any other passes', () => {
+test('of header names with _ one that collides with a header of the request is left out, any other passes', () => {
   expect(requestHeaders(['X-A-B', '1', 'x_a-b', '2', 'X_Other', '3'])).toEqual([
     'X-A-B',
     '1',
@@ -119,7 +119,7 @@ test.each([
   ['a=1;sysauth_http=x', 'a=1'],
   ['SysAuth_http=x;  a=1;b', 'a=1;b'],
   ['a=sysauth; xsysauth=1', 'a=sysauth; xsysauth=1'],
-])('section 7, "the panel\'s cookies": of %s goes %s', (value, expected) => {
+])("of the cookies %s goes %s, without the panel's", (value, expected) => {
   expect(requestHeaders(['Cookie', value])).toEqual(['Cookie', expected]);
 });
 
@@ -233,7 +233,7 @@ test.each([
   ],
   ['<https://elsewhere/x?u=/api/v1/>; rel="next"', '<https://elsewhere/x?u=/api/v1/>; rel="next"'],
   ['nonsense', 'nonsense'],
-])('section 7, "Link rewritten to this host when it is paging": %s', (value, expected) => {
+])('a Link is rewritten to this host when it is paging: %s', (value, expected) => {
   expect(rewritePagingLinks(value, view())).toBe(expected);
 });
 

@@ -90,7 +90,7 @@ test.each([
     200,
     'until the end',
   ],
-])('section 6, section 9 "Responses": %s passes as it is', async (...[, bytes, status, body]) => {
+])('%s passes as it is', async (...[, bytes, status, body]) => {
   const { device } = await playing(bytes, (socket) => bytes.startsWith('HTTP/1.0') && socket.end());
   const answer = await ask(device.port, CONTENTS);
   expect(answer).toMatchObject({ status, isBroken: false });
@@ -98,7 +98,7 @@ test.each([
   expect(answer.header('x-depotd-error')).toBeUndefined();
 });
 
-test('section 5.1: headers keep spelling, order, number and bytes', async () => {
+test('headers keep spelling, order, number and bytes', async () => {
   const lines = [
     'X-Gitea-Object-Type: blob',
     'eTag: W/"a"',
@@ -121,18 +121,15 @@ test.each([
   ['HEAD', 'HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n', 200, '5'],
   ['GET', 'HTTP/1.1 304 Not Modified\r\nETag: "a"\r\nContent-Length: 5\r\n\r\n', 304, '5'],
   ['GET', 'HTTP/1.1 204 No Content\r\n\r\n', 204, undefined],
-])(
-  'section 9 "HEAD, 204, 304": %s %j has no body and keeps its length',
-  async (...[method, bytes, status, length]) => {
-    const { device, upstream } = await playing(bytes);
-    const answer = await ask(device.port, RAW, { method });
-    expect(answer).toMatchObject({ status, isBroken: false, body: Buffer.alloc(0) });
-    expect(answer.header('content-length')).toBe(length);
-    expect(upstream.received[0]?.startsWith(`${method} `)).toBe(true);
-  },
-);
+])('%s %j has no body and keeps its length', async (...[method, bytes, status, length]) => {
+  const { device, upstream } = await playing(bytes);
+  const answer = await ask(device.port, RAW, { method });
+  expect(answer).toMatchObject({ status, isBroken: false, body: Buffer.alloc(0) });
+  expect(answer.header('content-length')).toBe(length);
+  expect(upstream.received[0]?.startsWith(`${method} `)).toBe(true);
+});
 
-test('section 9 "Range, 206, 416": both ways as sent, and no Accept-Ranges of our own', async () => {
+test('ranges pass both ways as sent, with no Accept-Ranges of our own', async () => {
   const { device, upstream } = await serving((response) =>
     response.writeHead(206, { 'Content-Range': 'bytes 0-1/5', 'Content-Length': 2 }).end('ab'),
   );
@@ -146,7 +143,7 @@ test('section 9 "Range, 206, 416": both ways as sent, and no Accept-Ranges of ou
 });
 
 test.each([301, 302, 303, 307, 308])(
-  'section 9 "Redirects": %d goes to the caller and is never followed',
+  'a redirect %d goes to the caller and is never followed',
   async (status) => {
     const { device, upstream } = await serving((response) =>
       response.writeHead(status, { Location: 'https://store.example/signed?key=1' }).end(),
@@ -158,7 +155,7 @@ test.each([301, 302, 303, 307, 308])(
   },
 );
 
-test('section 7 "Link": paging leads back to the address that the caller used', async () => {
+test('paging leads back to the address that the caller used', async () => {
   const { device } = await serving((response) =>
     response
       .writeHead(200, {
@@ -189,16 +186,13 @@ test.each([
     'a chunk that is longer than it says',
     'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nhalf and more\r\n',
   ],
-])(
-  'section 9 "Client gone": %s breaks the connection to the caller instead of ending it',
-  async (_, bytes) => {
-    const { device } = await playing(bytes, (socket) => setTimeout(() => socket.destroy(), 50));
-    // Where head and mistake came together, nothing of the answer may have left yet.
-    const answer = await ask(device.port, RAW).catch(() => ({ isBroken: true }));
-    expect(answer.isBroken).toBe(true);
-    expect(device.forge.health()).toMatchObject({ reachable: false });
-  },
-);
+])('%s breaks the connection to the caller instead of ending it', async (_, bytes) => {
+  const { device } = await playing(bytes, (socket) => setTimeout(() => socket.destroy(), 50));
+  // Where head and mistake came together, nothing of the answer may have left yet.
+  const answer = await ask(device.port, RAW).catch(() => ({ isBroken: true }));
+  expect(answer.isBroken).toBe(true);
+  expect(device.forge.health()).toMatchObject({ reachable: false });
+});
 
 test.each([
   [
@@ -229,7 +223,7 @@ test('bytes behind the announced end are not taken for the next answer', async (
   expect(upstream.received).toHaveLength(3);
 });
 
-test('section 9 "Responses": head and first bytes pass before the rest is there', async () => {
+test('head and first bytes pass before the rest is there', async () => {
   const { device } = await playing('HTTP/1.1 200 OK\r\nContent-Length: 8\r\n\r\n', (socket) =>
     setTimeout(() => socket.write('half'), 20),
   );
@@ -240,7 +234,7 @@ test('section 9 "Responses": head and first bytes pass before the rest is there'
   request.destroy();
 });
 
-test('section 9 "Client gone": the caller\'s going away ends the request upstream', async () => {
+test("the caller's going away ends the request upstream", async () => {
   const { device, upstream } = await playing('HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf');
   const request: ClientRequest = httpRequest({ port: device.port, path: RAW, agent: false }).end();
   const [response] = (await once(request, 'response')) as [IncomingMessage];
@@ -250,7 +244,7 @@ test('section 9 "Client gone": the caller\'s going away ends the request upstrea
   expect(upstream.sockets.size).toBe(0);
 });
 
-test('section 9 "Body": an answer that comes before the body is whole passes, and the rest of the body is thrown away', async () => {
+test('an answer that comes before the body is whole passes, and the rest of the body is thrown away', async () => {
   const upstream = await startRawUpstream((socket) =>
     socket.write('HTTP/1.1 413 Too Large\r\nContent-Length: 2\r\n\r\nno'),
   );

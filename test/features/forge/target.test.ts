@@ -90,6 +90,6 @@ test.each([
     '?access_token=t&tokens=1&Token=x&my_t=2&q=token',
   ],
   ['?q=%zz+%20%2B', '?q=%zz+%20%2B'],
-])('section 7, "the panel\'s token and _t": of %s goes %s', (query, expected) => {
+])("of the query %s goes %s, without the panel's token and _t", (query, expected) => {
   expect(withoutPanelParameters(query)).toBe(expected);
 });
