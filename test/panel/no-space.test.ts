@@ -31,7 +31,7 @@ test('what does not fit is said with what could go, and that is one click from i
   const offered = await browser.evaluate(
     "[...document.querySelectorAll('.removable button')].map(({ textContent }) => textContent)",
   );
-  expect(offered).toEqual(['Remove Films: frees 97 kB']);
+  expect(offered).toEqual(['Remove Films (97 kB)']);
   expect(await browser.evaluate(PLAN)).toMatch(/Takes909.*Free afterwards-909/);
   await click(browser, '.removable button');
   await browser.until("document.querySelector('#plan-title').textContent === 'Remove Films?'");

@@ -1,5 +1,7 @@
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 
+import { startDaemon } from '../device/daemon.ts';
+import { createDevice } from '../device/device.ts';
 import type { Browser } from './browser.ts';
 import { CHIP, goTo, LOG, openPanel } from './open-panel.ts';
 import { startPanel } from './start-panel.ts';
@@ -112,6 +114,26 @@ test.each([320, 375, 1440, 2560])('nothing sticks out of a window of %d pixels',
     const widths = '[document.documentElement.scrollWidth, innerWidth]';
     expect([view, await browser.evaluate(widths)]).toEqual([view, [width, width]]);
   }
+});
+
+test('at 320 pixels nothing that can be done with an app sticks out of its card', async () => {
+  const device = await createDevice();
+  onTestFinished(() => device.close());
+  await device.opkg('update');
+  const daemon = await startDaemon(device);
+  onTestFinished(() => daemon.close());
+  await daemon.finished(await daemon.submit('install', { package: 'demo' }));
+  device.publish(2);
+  await daemon.finished(await daemon.submit('update'));
+  const browser = await openPanel(`${daemon.url}${daemon.base}/#installed`);
+  if (browser === undefined) return;
+  await browser.picture({ width: 320, height: 900, scheme: 'light' });
+
+  const shown =
+    "[...document.querySelectorAll('#installed-list .foot :is(a, button)')].filter((each) => each.checkVisibility())";
+  await browser.until(`${shown}.length === 3`);
+  const outside = `${shown}.filter((each) => each.getBoundingClientRect().left < each.closest('.card').getBoundingClientRect().left)`;
+  expect(await browser.evaluate(`${outside}.map(({ textContent }) => textContent)`)).toEqual([]);
 });
 
 test('a file that is dropped anywhere is installed when somebody agrees', async () => {

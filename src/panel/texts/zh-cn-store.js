@@ -120,7 +120,7 @@ export const chineseStore = [
   ['Not allowed', '不允许'],
   ['It was stopped', '已被停止'],
   ['It was interrupted', '已被中断'],
-  ['Remove {app}: frees {size}', '卸载 {app}：释放 {size}'],
+  ['Remove {app} ({size})', '卸载 {app}（{size}）'],
   ['Show what can be removed', '查看可卸载的内容'],
   ['Show the feeds', '查看软件源'],
   ['Check the device', '检查设备'],

@@ -23,7 +23,7 @@ export function removableList({ api, signal, onRemove }) {
 }
 
 function removableRow({ item, bytes }, onRemove) {
-  const text = t('Remove {app}: frees {size}', { app: titleOf(item), size: size(bytes) });
+  const text = t('Remove {app} ({size})', { app: titleOf(item), size: size(bytes) });
   const onclick = () => onRemove(item);
   return element('li', {}, [
     button({ symbol: 'bin', text, className: 'danger-text', onclick, isWrite: true }),
