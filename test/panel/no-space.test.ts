@@ -33,6 +33,10 @@ test('what does not fit is said with what could go, and that is one click from i
   );
   expect(offered).toEqual(['Remove Films (97 kB)']);
   expect(await browser.evaluate(PLAN)).toMatch(/Takes909.*Free afterwards-909/);
+  await browser.picture({ width: 320, height: 900, scheme: 'dark' });
+  const sticksOut =
+    '[...document.querySelectorAll(".problem-box *")].filter((each) => each.getBoundingClientRect().right > each.closest(".problem-box").getBoundingClientRect().right)';
+  expect(await browser.evaluate(`${sticksOut}.map(({ textContent }) => textContent)`)).toEqual([]);
   await click(browser, '.removable button');
   await browser.until("document.querySelector('#plan-title').textContent === 'Remove Films?'");
   await click(browser, '#plan-yes');
