@@ -19,6 +19,9 @@ const publish = (name = 'one', more = ''): Promise<string> =>
   server.publish([moduleOf(counted(name, more))]);
 const installations = async (): Promise<string[]> =>
   ((await on.device.read('count')) ?? '').split('\n').filter((line) => line !== '');
+const PATIENCE = { timeout: 30_000 };
+const untilInstalling = (): Promise<void> =>
+  expect.poll(async () => (await on.poll(), installations()), PATIENCE).toEqual(['slow']);
 const isReport = ({ url, method }: IncomingMessage): boolean =>
   method === 'POST' && url?.endsWith('/feedback') === true;
 
@@ -58,9 +61,8 @@ describe.each(REQUESTS)('a daemon that is killed at %s', (_, nth, pattern) => {
       return !isHandled;
     };
     const action = await server.assign(await publish(), on.id);
-    for (let polls = 0; polls < 12 && killed === undefined; polls += 1) {
-      await on.poll().catch(() => undefined);
-    }
+    const poll = (): Promise<unknown> => on.poll().catch(() => undefined);
+    await expect.poll(async () => (await poll(), killed !== undefined), PATIENCE).toBe(true);
     await killed;
     await on.daemon.restart();
 
@@ -80,9 +82,7 @@ test('a daemon that is killed while its job installs goes on with it', async () 
   const go = '$IPKG_INSTROOT/go';
   const set = await publish('slow', `while [ ! -e "${go}" ]; do sleep 0.1; done`);
   const action = await server.assign(set, on.id);
-  await expect
-    .poll(async () => (await on.poll(), installations()), { timeout: 30_000 })
-    .toEqual(['slow']);
+  await untilInstalling();
   await on.daemon.kill('SIGKILL');
   await on.daemon.restart();
   await writeFile(join(on.device.root, 'go'), '');
@@ -102,9 +102,7 @@ describe('a device whose power goes', () => {
 
   test('while it installs has nothing of the action left, and says that it failed', async () => {
     const action = await server.assign(await publish('slow', `${wait}; exit 1`), on.id);
-    await expect
-      .poll(async () => (await on.poll(), installations()), { timeout: 30_000 })
-      .toEqual(['slow']);
+    await untilInstalling();
     await cutPower();
 
     const { status, messages } = await on.over(action);
@@ -178,7 +176,7 @@ describe('a server that is put back from a backup', () => {
       }
       return false;
     };
-    await expect.poll(async () => (await on.poll(), second), { timeout: 30_000 }).toBeDefined();
+    await expect.poll(async () => (await on.poll(), second), PATIENCE).toBeDefined();
 
     expect(await second).toBe(first);
     expect(await on.over(first)).toMatchObject({ status: 'finished' });
@@ -188,9 +186,7 @@ describe('a server that is put back from a backup', () => {
   const slow = 'while [ ! -e "$IPKG_INSTROOT/go" ]; do sleep 0.1; done';
   const beginSlowly = async (set: string): Promise<string> => {
     const action = await server.assign(set, on.id);
-    await expect
-      .poll(async () => (await on.poll(), installations()), { timeout: 30_000 })
-      .toEqual(['slow']);
+    await untilInstalling();
     // From here on nobody answers.
     server.intercept = (_, response) => {
       response.destroy();
@@ -200,9 +196,7 @@ describe('a server that is put back from a backup', () => {
     return action;
   };
   const ended = async (): Promise<void> => {
-    await expect
-      .poll(async () => (await on.poll()).action?.result, { timeout: 30_000 })
-      .toBe('success');
+    await expect.poll(async () => (await on.poll()).action?.result, PATIENCE).toBe('success');
   };
 
   test('while an action is installed, and gives its id to another one, has both done', async () => {
@@ -213,6 +207,19 @@ describe('a server that is put back from a backup', () => {
     restore();
     expect(await server.assign(sets[1], on.id)).toBe(first);
     server.intercept = undefined;
+
+    expect(await on.over(first)).toMatchObject({ status: 'finished' });
+    expect(await installations()).toEqual(['slow', 'two']);
+  });
+
+  test('unseen, while an action is installed, and gives its id to another one, has both done', async () => {
+    const sets = [await publish('slow', slow), await publish('two')] as const;
+    const restore = server.snapshot();
+    const first = await server.assign(sets[0], on.id);
+    await untilInstalling();
+    restore();
+    expect(await server.assign(sets[1], on.id)).toBe(first);
+    await writeFile(join(on.device.root, 'go'), '');
 
     expect(await on.over(first)).toMatchObject({ status: 'finished' });
     expect(await installations()).toEqual(['slow', 'two']);

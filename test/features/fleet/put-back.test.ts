@@ -107,6 +107,18 @@ describe('an action that fails at its end', () => {
   });
 });
 
+test('what a program has changed stays, and the report of an action that failed says so', async () => {
+  const program = `#!/bin/sh\necho changed > '${inDevice('changed')}'\nexit 7\n`;
+  const failed = await on.over(await rollOut({ files: { 'z.run': Buffer.from(program) } }));
+  const bad = ipk('bad', { fields: { Depends: 'absent' } });
+  const without = await on.over(await rollOut(moduleOf(bad)));
+
+  expect(failed.messages.join('\n')).toContain('what z.run changed by itself stays');
+  expect(await on.device.read('changed')).toBe('changed\n');
+  expect(without.status).toBe('error');
+  expect(without.messages.join('\n')).not.toContain('changed by itself');
+});
+
 test('a device whose power goes behind an upgrade has its old version afterwards', async () => {
   await on.device.opkg('install', 'app-meta-demo');
   const before = await versions();
@@ -130,6 +142,7 @@ test('a device whose power goes behind an upgrade has its old version afterwards
 
   expect(status).toBe('error');
   expect(messages).toContain('error_code interrupted');
+  expect(messages.join('\n')).toContain('what z.run changed by itself stays');
   expect(await versions()).toEqual(before);
   expect(await readFile(inDevice('usr/bin/demo-app'), 'utf8')).toContain('demo-app 1.0-1');
 });

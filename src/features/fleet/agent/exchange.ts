@@ -7,15 +7,15 @@ import { configData } from './config-data.ts';
 import { handleDeployment } from './deployment.ts';
 import { forgetful, type Fleet, type Server } from './fleet.ts';
 import { adoptEndedJobs } from './jobs.ts';
-import { reportEnds } from './report.ts';
+import { areEndsOfItsActions, reportEnds } from './report.ts';
 
 /**
  * One exchange with the server: first what it has to know, then a poll, then what that asks for.
  * Invariants:
  *  - exchanges follow one another;
  *  - an end is reported before the server is asked again, so that it does not offer what is over;
- *    but after a failure, a start, or an end that it did not know, it is asked first: it may have
- *    been put back from a backup, and have given the id to another action;
+ *    but it is asked first after a failure, a start, or an end that it did not know, and if what
+ *    has the id now is not that action: it may have been put back from a backup;
  *  - whatever fails is asked again in the next one.
  * @throws DepotError
  */
@@ -24,7 +24,7 @@ export async function exchange(fleet: Fleet, server: Server): Promise<void> {
   // Another server or another name: nothing of what the one before said holds.
   if (known.from !== server.from) Object.assign(known, forgetful(), { from: server.from });
   await adoptEndedJobs(fleet);
-  const isDoubted = mayHaveForgotten(fleet);
+  const isDoubted = mayHaveForgotten(fleet) || !(await areEndsOfItsActions(fleet, server));
   if (isDoubted) known.offered = undefined;
   else await reportEnds(fleet, server);
   const answer = await server.client.poll(known.etag);

@@ -3,6 +3,7 @@ import { reasonOf } from '../../../errors.ts';
 import type { Reception } from '../ddi/client.ts';
 import type { Feedback } from '../ddi/feedback.ts';
 import type { ActionEnd, ActionRecord } from '../records/action-record.ts';
+import { actionKey } from '../rollout/action-key.ts';
 import { noticesOf, type Fleet, type Server } from './fleet.ts';
 
 /**
@@ -41,20 +42,44 @@ export async function notifyOnce(
  */
 export async function reportEnds(fleet: Fleet, server: Server): Promise<void> {
   const all = fleet.records.all();
-  for (const [index, record] of all.entries()) {
-    const { key, actionId, end, from, isReported, isCancelAsked } = record;
-    if (end === undefined || isReported || from !== server.from) continue;
+  for (const record of dueEnds(fleet, server)) {
+    const { key, actionId, from } = record;
     const isForgotten = all
-      .slice(index + 1)
+      .slice(all.indexOf(record) + 1)
       .some((later) => later.from === from && later.actionId === actionId);
-    if (isForgotten) {
-      await fleet.records.update(key, () => ({ isReported: true }));
-      continue;
-    }
-    // The answer to the request says it, and the server does not take both.
-    if (end.result === 'canceled' && isCancelAsked) continue;
-    await reportEnd(fleet, server, record);
+    if (isForgotten) await fleet.records.update(key, () => ({ isReported: true }));
+    else await reportEnd(fleet, server, record);
   }
+}
+
+/**
+ * Whether the server still has the actions that it is to be sent an end of. The id alone does not
+ * say so: a server that was put back from a backup meanwhile may have given it to another one.
+ */
+export async function areEndsOfItsActions(fleet: Fleet, server: Server): Promise<boolean> {
+  const { offered } = fleet.known;
+  for (const { key } of dueEnds(fleet, server)) {
+    if (offered?.key !== key) return false;
+    const behind = await server.client.deployment(offered.href).then(
+      ({ id, deployment }) => actionKey(server.address, id, deployment.chunks),
+      () => undefined,
+    );
+    if (behind !== key) return false;
+  }
+  return true;
+}
+
+/** Of a canceled action the answer to the request says it, and the server does not take both. */
+function dueEnds({ records }: Fleet, server: Server): ActionRecord[] {
+  return records
+    .all()
+    .filter(
+      ({ end, from, isReported, isCancelAsked }) =>
+        end !== undefined &&
+        !isReported &&
+        from === server.from &&
+        !(end.result === 'canceled' && isCancelAsked),
+    );
 }
 
 /** How often an end is sent to a server that does not know the action. */

@@ -14,6 +14,7 @@ import {
 } from '../../packages/plans/judgement.ts';
 import type { Work, WorkFile } from '../rollout/work.ts';
 import { readFound } from './check.ts';
+import { rememberProgram } from './programs.ts';
 import type { FleetJobTools } from './tools.ts';
 
 /**
@@ -172,6 +173,7 @@ function programWork(tools: FleetJobTools, file: WorkFile): ChangeWork {
     choose: async (context) => {
       await begin(tools, context);
       context.show(`run ${file.label}`);
+      rememberProgram(context, file.label);
     },
     command: async () => {
       const path = tools.downloads.fileOf(file);

@@ -9,6 +9,7 @@ import {
   type InstalledPackage,
   type PackageDatabase,
 } from '../../packages/package-database.ts';
+import { begunPrograms } from './programs.ts';
 import { hasSucceeded } from './success.ts';
 import type { FleetJobTools } from './tools.ts';
 
@@ -80,6 +81,9 @@ export function reportPutBackStep(tools: FleetJobTools, key: string): Act {
         const now = after.get(name);
         const what = isPresent(now) ? `${now.version} stays` : 'it is gone';
         context.addToError(`${name} ${version} could not be put back: ${what}`);
+      }
+      for (const label of begunPrograms(context)) {
+        context.addToError(`what ${label} changed by itself stays`);
       }
       const back = readFindings(context.memory).wanted.filter((name) =>
         lost.every((entry) => entry.name !== name),
