@@ -5,21 +5,27 @@ import type { View } from './view.ts';
 /**
  * The words of a search that nothing is called or described by, each replaced by the nearest word
  * of a name or a title.
- * @returns undefined if a word has none, or nothing would change
+ * @returns undefined if a word has none, too many are unknown, or nothing would change
  */
 export function respell({ offered, local }: View, query: string): string | undefined {
   const indexes = [local, offered];
-  const vocabulary = new Set(indexes.flatMap(wordsIn));
   const words = parseWords(query).map((word) => word.toString('utf8'));
-  const respelled = words.map((word) => {
-    const isKnown = indexes.some((index) =>
-      rankRows(index, parseWords(word)).some((rank) => rank > 0),
-    );
-    return isKnown ? word : nearest(word, [...vocabulary]);
-  });
-  const text = respelled.join(' ');
-  return respelled.includes(undefined) || text === words.join(' ') ? undefined : text;
+  const isKnown = (word: string): boolean =>
+    indexes.some((index) => rankRows(index, parseWords(word)).some((rank) => rank > 0));
+  const unknown = new Set(words.filter((word) => !isKnown(word)));
+  if (unknown.size === 0 || unknown.size > MOST_UNKNOWN) return undefined;
+  const vocabulary = [...new Set(indexes.flatMap(wordsIn))];
+  const meant = new Map<string, string>();
+  for (const word of unknown) {
+    const found = nearest(word, vocabulary);
+    if (found === undefined) return undefined;
+    meant.set(word, found);
+  }
+  return words.map((word) => meant.get(word) ?? word).join(' ');
 }
+
+/** Each is compared with every word there is, and nobody else is answered meanwhile. */
+const MOST_UNKNOWN = 3;
 
 /** Of all names and titles; a name of several words is one, too. */
 function wordsIn({ count, text: { column } }: View['offered']): string[] {

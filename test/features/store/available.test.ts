@@ -80,6 +80,7 @@ describe.each(MANAGERS)('%s finds', (manager) => {
     ['what finds something is left alone', 'filter', undefined],
     ['no word is near', 'zzzzzz', undefined],
     ['all words together find nothing', 'fiter lamps', undefined],
+    ['four words that nothing has', 'smrat smatr houes hosue', undefined],
   ])('a search that finds nothing has a suggestion: %s', async (_what, q, suggestion) => {
     expect((await pageOf({ q, kind: 'all' })).suggestion).toBe(suggestion);
   });
