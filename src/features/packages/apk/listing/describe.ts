@@ -8,6 +8,7 @@ import {
   type PackageDescription,
   type PackageSummary,
 } from '../../listing.ts';
+import { appOf } from '../../names.ts';
 import { isEssential } from '../records/database.ts';
 import { namesIn, parseDependency } from '../records/dependency.ts';
 
@@ -15,11 +16,9 @@ import { namesIn, parseDependency } from '../records/dependency.ts';
 export const FIELDS =
   'name,version,arch,description,license,maintainer,url,build-time,installed-size,file-size,' +
   'depends,provides,repositories';
-/** The same for a list of everything: apk prints half as much. */
+/** The same for a list of everything: apk prints two thirds of it. */
 export const SUMMARY_FIELDS =
-  'name,version,arch,description,build-time,installed-size,file-size,repositories';
-/** What a list shows of an app besides. */
-export const APP_FIELDS = 'name,version,depends';
+  'name,version,arch,description,build-time,installed-size,file-size,depends,repositories';
 
 const text = v.optional(v.string(), '');
 const number = v.fallback(v.pipe(v.number(), v.safeInteger(), v.minValue(0)), 0);
@@ -47,7 +46,7 @@ export interface QueriedSummary {
   arch: string;
   /** URLs of the feeds. */
   repositories: readonly string[];
-  summary: Omit<PackageSummary, 'feed' | 'depends'>;
+  summary: Omit<PackageSummary, 'feed'>;
 }
 
 /**
@@ -55,29 +54,23 @@ export interface QueriedSummary {
  * packages a schema takes longer than all else.
  */
 export function readSummary(found: Partial<Record<string, unknown>>): QueriedSummary {
+  const name = textOf(found.name);
+  const { isApp } = appOf(name);
   return {
     arch: textOf(found.arch) || 'noarch',
     repositories: textsOf(found.repositories),
     summary: {
-      name: textOf(found.name),
+      name,
       version: cutLine(textOf(found.version)),
       section: '',
       description: cutText(textOf(found.description)),
       tags: [],
       downloadBytes: numberOf(found['file-size']),
       installedBytes: numberOf(found['installed-size']),
+      depends: isApp ? relations(name, textsOf(found.depends), []).depends : [],
       time: numberOf(found['build-time']),
     },
   };
-}
-
-/** One package of what `apk query` prints of `APP_FIELDS`. */
-export function readAppNeeds(
-  found: Partial<Record<string, unknown>>,
-): Pick<PackageSummary, 'name' | 'version' | 'depends'> {
-  const name = textOf(found.name);
-  const { depends } = relations(name, textsOf(found.depends), []);
-  return { name, version: cutLine(textOf(found.version)), depends };
 }
 
 function textOf(value: unknown): string {

@@ -12,7 +12,14 @@ import {
   type PackageRecord,
 } from '../../listing.ts';
 import { isPackageName } from '../../names.ts';
-import { describeOffer, describeRecord, FIELDS, queriedPackage } from './describe.ts';
+import {
+  describeOffer,
+  describeRecord,
+  FIELDS,
+  queriedPackage,
+  readSummary,
+  SUMMARY_FIELDS,
+} from './describe.ts';
 import { readFeeds } from '../feeds.ts';
 import { assertEnding, indexFiles } from '../index-files.ts';
 import type { Installation } from '../installation.ts';
@@ -20,7 +27,6 @@ import { queryFeeds } from './query.ts';
 import { indexVersion, readArchitectures } from '../offers.ts';
 import { parseObject } from './json-objects.ts';
 import { readFields, readInstalled } from '../records/installed-db.ts';
-import { visitSummaries } from './summaries.ts';
 
 interface ListingOptions {
   paths: BackendContext['paths'];
@@ -51,8 +57,13 @@ export function createListing(options: ListingOptions): PackageListing {
     summarize: async (visit) => {
       const isAccepted = await acceptedIn(paths);
       const nameOf = await feedNames(locations);
+      const onObject = (text: string): boolean => {
+        const { arch, repositories, summary } = readSummary(parseObject(text) ?? {});
+        if (!isPackageName(summary.name) || !isAccepted(arch)) return true;
+        return repositories.every((url) => visit({ ...summary, feed: nameOf(url) }));
+      };
       await assertEnding(await indexFiles(paths, locations));
-      await visitSummaries({ commands: installation.commands, isAccepted, nameOf }, visit);
+      await queryFeeds(installation.commands, { names: ['*'], fields: SUMMARY_FIELDS, onObject });
     },
     readInstalled: async function* (names) {
       const wanted = new Set(names);
