@@ -27,6 +27,7 @@ const LOG_PATH = 'admin/system/tasks/log';
 /** Calls below the page's own folder, so that any prefix in front of it does. */
 export function createApi() {
   let token;
+  let panelUrl;
   let usedAt = Date.now();
   for (const name of ['keydown', 'pointerdown', 'wheel']) {
     document.addEventListener(name, () => (usedAt = Date.now()), { capture: true, passive: true });
@@ -42,10 +43,11 @@ export function createApi() {
     const signals = [signal, limit].filter(Boolean);
     return read(await ask(path, parameters, { signal: AbortSignal.any(signals) }));
   };
-  /** Says, too, whether the session may change anything. */
+  /** Says, too, whether the session may change anything, and where the panel's pages are. */
   const readSession = async () => {
     const answer = await get('admin/store/token');
     token = answer.token;
+    panelUrl = answer.panel_url ?? '';
     setMayWrite(answer.may_write !== false);
   };
 
@@ -59,6 +61,8 @@ export function createApi() {
   return {
     get,
     readSession,
+    /** Of the panel's web server; empty if the daemon knows none, undefined until it has said. */
+    panelUrl: () => panelUrl,
     post: async (path, parameters = {}) => {
       const isTokenOld = token !== undefined;
       try {

@@ -42,8 +42,11 @@ export function createKnownApps({ api, onChange }) {
         areAllAskedFor = false;
       }
     },
-    /** The address of an app's own page; undefined if it has none. */
-    entryOf: (name) => entryOf(known.get(name)),
+    /**
+     * The address of an app's own page; undefined if it has none, and empty if it is the panel's
+     * and the panel cannot be reached from here.
+     */
+    entryOf: (name) => entryOf(known.get(name), api.panelUrl()),
     /** undefined for what says nothing of itself. */
     describe: (name) => descriptionOf(known.get(name)),
   };
@@ -53,9 +56,15 @@ function descriptionOf({ description, description_en: english } = {}) {
   return language() === 'en' ? english || description : description || english;
 }
 
-/** A meta file is a package's own; an address in it must be one that leads to a page. */
-function entryOf({ entry } = {}) {
-  if (!entry || !URL.canParse(entry, location.href)) return undefined;
-  const { protocol, href } = new URL(entry, location.href);
-  return /^https?:$/.test(protocol) ? href : undefined;
+/**
+ * A meta file is a package's own; an address in it must be one that leads to a page. One without a
+ * host is the panel's, which need not be at this page's own port.
+ */
+function entryOf({ entry } = {}, panelUrl) {
+  if (!entry || panelUrl === undefined) return undefined;
+  const base = new URL(panelUrl, location.href);
+  if (!URL.canParse(entry, base)) return undefined;
+  const { protocol, href } = new URL(entry, base);
+  if (!/^https?:$/.test(protocol)) return undefined;
+  return panelUrl === '' && !URL.canParse(entry) ? '' : href;
 }

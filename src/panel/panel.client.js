@@ -79,7 +79,7 @@ function start() {
     // On a slow processor whatever is asked for meanwhile delays what somebody waits for.
     await Promise.race([firstView, pause(FIRST_VIEW_MS)]);
     await Promise.all([
-      api.readSession().catch(connection.report),
+      api.readSession().then(views.renderCurrent, connection.report),
       apps.load(connection.report),
       load(),
     ]);

@@ -56,6 +56,7 @@ function filesOf(root: string, { feedUrl, isSigned }: RootOptions): Record<strin
     'etc/opkg/customfeeds.conf': '# add your custom package feeds here\n',
     'etc/opkg/device.conf': `${SETTINGS.replace('/overlay', join(root, 'overlay'))}${isSigned ? signatureSettings(root) : ''}`,
     'etc/opkg/distfeeds.conf': `src/gz lab ${feedUrl}\n`,
+    'etc/config/uhttpd': UHTTPD,
     'etc/openwrt_release': `DISTRIB_ID='OpenWrt'\nDISTRIB_RELEASE='22.03.7'\nDISTRIB_ARCH='${ARCHITECTURE}'\n`,
     'lib/functions.sh': FUNCTIONS,
     'usr/lib/opkg/info/libc.control': LIBC,
@@ -64,6 +65,8 @@ function filesOf(root: string, { feedUrl, isSigned }: RootOptions): Record<strin
     'usr/sbin/opkg-key': OPKG_KEY,
   };
 }
+
+const UHTTPD = `config uhttpd 'main'\n\tlist listen_http '0.0.0.0:80'\n\tlist listen_http '[::]:80'\n`;
 
 const SETTINGS =
   'dest root /\ndest ram /tmp\nlists_dir ext /var/opkg-lists\noption overlay_root /overlay\n';

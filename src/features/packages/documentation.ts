@@ -73,6 +73,15 @@ export const PACKAGES_DOCUMENTATION: FeatureDocumentation = {
           may_write: v.optional(
             v.pipe(v.boolean(), v.description('false if the session may only read')),
           ),
+          panel_url: v.optional(
+            v.pipe(
+              v.string(),
+              v.description(
+                "where the panel's web server answers, for an `entry` that names no host: `/` if " +
+                  'the request came through it; left out if it is not known',
+              ),
+            ),
+          ),
         }),
         v.title('Token'),
       ),

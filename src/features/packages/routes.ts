@@ -8,9 +8,12 @@ import { packageName } from './names.ts';
 import { PACKAGE_LANE } from './package-manager.ts';
 import type { FeatureContext } from '../feature.ts';
 import { json, revalidated, type TaskResult } from '../../http/respond.ts';
-import { get, postTask, type Route } from '../../http/route.ts';
+import { panelUrl } from '../../http/panel-url.ts';
+import { get, postTask, type ApiRequest, type Route } from '../../http/route.ts';
 
-type StoreTools = Pick<FeatureContext, 'queue' | 'submit' | 'logs'> & { catalog: Catalog };
+type StoreTools = Pick<FeatureContext, 'queue' | 'submit' | 'logs' | 'paths'> & {
+  catalog: Catalog;
+};
 
 const configureParams = { path: v.optional(devicePath), enable: v.optional(flag) };
 
@@ -40,8 +43,7 @@ export function storeRoutes(tools: StoreTools): Route[] {
       path: 'admin/store/token',
       summary: 'The token that changing requests carry, and whether they are allowed at all',
       params: {},
-      handle: ({ session: { token, mayWrite } }) =>
-        json({ token, ...(mayWrite ? {} : { may_write: false }) }),
+      handle: (request) => answerToken(request, tools.paths.uciDir),
     }),
     get({
       path: 'admin/store/installed',
@@ -93,6 +95,18 @@ export function storeRoutes(tools: StoreTools): Route[] {
       handle: async () => json(await newestTask(tools)),
     }),
   ];
+}
+
+async function answerToken(
+  { context, session: { token, mayWrite } }: Pick<ApiRequest<unknown>, 'context' | 'session'>,
+  uciDir: string,
+): Promise<Response> {
+  const url = await panelUrl(context, uciDir);
+  return json({
+    token,
+    ...(mayWrite ? {} : { may_write: false }),
+    ...(url !== undefined && { panel_url: url }),
+  });
 }
 
 /**

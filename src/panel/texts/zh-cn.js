@@ -61,6 +61,7 @@ export const chinese = new Map([
   ['Remove', '卸载'],
   ['Tags', '标签'],
   ['Open {app}', '打开 {app}'],
+  ['Open it in LuCI', '请在 LuCI 中打开'],
   ['Upgrade {app}', '升级 {app}'],
   ['Remove {app}', '卸载 {app}'],
   ['Remove {app}?', '卸载 {app}？'],

@@ -21,7 +21,7 @@ export function createDetailsView({ api, tasks, icons, on, report, apps }) {
   const render = () => {
     if (shown === undefined) return;
     const task = tasks.busyWith(shown.name);
-    const state = `${task?.state} ${task?.id}`;
+    const state = `${task?.state} ${task?.id} ${apps.entryOf(shown.name)}`;
     if (buttons.dataset.state === state) return;
     buttons.dataset.state = state;
     const hadFocus = buttons.contains(document.activeElement);
@@ -97,7 +97,8 @@ function buttonsOf(item, { on, entryOf }) {
   const upgrade = () =>
     button({ symbol: 'up', text: t('Upgrade'), onclick: () => on.upgrade(item), isWrite: true });
   return [
-    ...(entry === undefined ? [] : [open()]),
+    ...(entry ? [open()] : []),
+    ...(entry === '' ? [textElement('span', t('Open it in LuCI'), 'note')] : []),
     ...(item.is_upgradable && item.is_held !== true ? [upgrade()] : []),
     button({
       symbol: 'bin',

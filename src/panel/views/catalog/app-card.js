@@ -24,10 +24,8 @@ export function createAppCard({ icons, on, describe, isRemovable = false }) {
   const isThere = element('span', { className: 'chip', dataset: { state: 'done' } }, [
     t('Installed'),
   ]);
-  const open = element('a', { className: 'button primary', target: '_blank', rel: 'noopener' }, [
-    icon('open'),
-    t('Open'),
-  ]);
+  const open = openLink();
+  const elsewhere = textElement('span', t('Open it in LuCI'), 'note');
   const install = button({
     text: t('Install'),
     className: 'primary',
@@ -47,28 +45,33 @@ export function createAppCard({ icons, on, describe, isRemovable = false }) {
     isWrite: true,
   });
   const busy = button({ className: 'busy', onclick: () => on.showTask(shown.task.id) });
+  const others = [upgrade, install, remove, busy];
   const card = element('li', { className: 'app card' }, [
     letter,
     element('div', { className: 'about' }, [element('h3', {}, [link]), facts]),
     description,
     element('div', { className: 'foot' }, [
       tags,
-      element('div', { className: 'buttons' }, [isThere, open, upgrade, install, remove, busy]),
+      element('div', { className: 'buttons' }, [isThere, elsewhere, open, ...others]),
     ]),
   ]);
 
+  const showEntry = (entry) => {
+    setHidden(open, !entry, link);
+    if (entry) open.href = entry;
+    elsewhere.hidden = entry !== '';
+  };
   const showButtons = (item) => {
     const { isBusy, isInstalled, isWaiting } = stateOf(item);
     const canGo = isInstalled && isRemovable;
     if (isBusy) setText(busy, busyWord(item.task));
     if (isBusy) busy.hidden = false;
-    setHidden(open, item.entry === undefined, link);
-    if (item.entry !== undefined) open.href = item.entry;
+    showEntry(item.entry);
     const next = isBusy ? busy : link;
     setHidden(install, isBusy || isInstalled, next);
     setHidden(upgrade, isBusy || !isWaiting, next);
     setHidden(remove, isBusy || !canGo, next);
-    isThere.hidden = isRemovable || !isInstalled || [upgrade, open, busy].some(isShown);
+    isThere.hidden = isRemovable || !isInstalled || [upgrade, open, elsewhere, busy].some(isShown);
     // A task that has ended leaves the focus with what can be done next.
     if (!isBusy) setHidden(busy, true, [open, install, link].find(isShown));
   };
@@ -88,6 +91,13 @@ export function createAppCard({ icons, on, describe, isRemovable = false }) {
     showButtons(item);
   };
   return { element: card, update };
+}
+
+function openLink() {
+  return element('a', { className: 'button primary', target: '_blank', rel: 'noopener' }, [
+    icon('open'),
+    t('Open'),
+  ]);
 }
 
 function stateOf({ task, installed_version: installed, is_upgradable, is_held }) {
