@@ -28,7 +28,7 @@ export function checkPlan(
     });
   }
   checkPurges(plan, wanted, purpose);
-  if (wanted.change.verb === 'remove') checkRemoval(plan, wanted, purpose);
+  if (wanted.change.verb === 'remove') checkRemoval(plan, wanted);
 }
 
 interface Wanted {
@@ -126,17 +126,13 @@ function isDependencyOf(entry: InstalledPackage | undefined, other: InstalledPac
 }
 
 /** What is asked to go goes: else apk drops it from world, and may upgrade it on the way. */
-function checkRemoval(
-  { changes, kept }: Simulation,
-  { change, database }: Wanted,
-  purpose: string,
-): void {
-  const essential = change.names.filter((name) => database.get(name)?.isEssential);
-  if (essential.length > 0) {
-    throw failureError(purpose, {
+function checkRemoval({ changes, kept }: Simulation, { change, database }: Wanted): void {
+  const essential = change.names.filter((name) => database.get(name)?.isEssential).join(', ');
+  if (essential !== '') {
+    throw failureError(`remove ${essential}`, {
       code: 'essential',
-      package: essential.join(', '),
-      reason: `the device cannot do without ${essential.join(', ')}`,
+      package: essential,
+      reason: `the device cannot do without ${essential}`,
     });
   }
   const purged = new Set(
@@ -148,7 +144,7 @@ function checkRemoval(
   const [first] = staying;
   if (first === undefined) return;
   const users = kept.find(({ name }) => name === first)?.neededBy ?? [];
-  throw failureError(purpose, {
+  throw failureError(`remove ${first}`, {
     code: 'needed_by',
     package: first,
     reason: users.length === 0 ? `${first} would stay` : `${users.join(', ')} needs ${first}`,
