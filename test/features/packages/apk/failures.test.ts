@@ -118,7 +118,10 @@ describe('with another package there', () => {
 
     const { state, error, error_code: code } = await store.run('remove', { package: 'libdemo' });
 
-    expect([state, error]).toEqual(['failed', 'cannot remove libdemo: app-meta-demo needs libdemo']);
+    expect([state, error]).toEqual([
+      'failed',
+      'cannot remove libdemo: app-meta-demo needs libdemo',
+    ]);
     expect(code).toBe('needed_by');
     expect(await store.device.world()).toContain('libdemo');
   });

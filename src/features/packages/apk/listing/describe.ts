@@ -53,7 +53,8 @@ export interface QueriedSummary {
  * One package of what `apk query` prints of `SUMMARY_FIELDS`. Checked by hand: of ten thousand
  * packages a schema takes longer than all else.
  */
-export function readSummary(found: Partial<Record<string, unknown>>): QueriedSummary {
+export function readSummary(object: unknown): QueriedSummary {
+  const found: Partial<Record<string, unknown>> = isObject(object) ? object : {};
   const name = textOf(found.name);
   const { isApp } = appOf(name);
   return {
@@ -71,6 +72,10 @@ export function readSummary(found: Partial<Record<string, unknown>>): QueriedSum
       time: numberOf(found['build-time']),
     },
   };
+}
+
+function isObject(value: unknown): value is Partial<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null;
 }
 
 function textOf(value: unknown): string {

@@ -25,7 +25,6 @@ import { assertEnding, indexFiles } from '../index-files.ts';
 import type { Installation } from '../installation.ts';
 import { queryFeeds } from './query.ts';
 import { indexVersion, readArchitectures } from '../offers.ts';
-import { parseObject } from './json-objects.ts';
 import { readFields, readInstalled } from '../records/installed-db.ts';
 
 interface ListingOptions {
@@ -47,8 +46,8 @@ export function createListing(options: ListingOptions): PackageListing {
       const nameOf = await feedNames(locations);
       const wanted = names?.filter(isPackageName) ?? ['*'];
       if (wanted.length === 0) return;
-      for await (const text of query(options, wanted)) {
-        const { success, output } = v.safeParse(queriedPackage, parseObject(text));
+      for await (const found of query(options, wanted)) {
+        const { success, output } = v.safeParse(queriedPackage, found);
         if (!success || !isPackageName(output.name) || !isAccepted(output.arch)) continue;
         // Several feeds may offer the same build.
         for (const url of output.repositories) yield describeOffer(output, nameOf(url));
@@ -57,8 +56,8 @@ export function createListing(options: ListingOptions): PackageListing {
     summarize: async (visit) => {
       const isAccepted = await acceptedIn(paths);
       const nameOf = await feedNames(locations);
-      const onObject = (text: string): boolean => {
-        const { arch, repositories, summary } = readSummary(parseObject(text) ?? {});
+      const onObject = (found: unknown): boolean => {
+        const { arch, repositories, summary } = readSummary(found);
         if (!isPackageName(summary.name) || !isAccepted(arch)) return true;
         return repositories.every((url) => visit({ ...summary, feed: nameOf(url) }));
       };
@@ -79,24 +78,24 @@ export function createListing(options: ListingOptions): PackageListing {
   };
 }
 
-/** The texts of the JSON objects that apk prints, one for each package. */
+/** What apk says of each package. */
 async function* query(
   { paths, installation: { commands, locations } }: ListingOptions,
   names: readonly string[],
-): AsyncGenerator<string> {
+): AsyncGenerator {
   await assertEnding(await indexFiles(paths, locations));
-  const texts = new Readable({ objectMode: true, read: () => undefined });
+  const objects = new Readable({ objectMode: true, read: () => undefined });
   const stopping = new AbortController();
-  const onObject = (text: string): boolean => {
-    texts.push(text);
+  const onObject = (object: unknown): boolean => {
+    objects.push(object);
     return true;
   };
   void queryFeeds(commands, { names, fields: FIELDS, onObject, signal: stopping.signal }).then(
-    () => texts.push(null),
-    (error: unknown) => texts.destroy(error instanceof Error ? error : new Error(String(error))),
+    () => objects.push(null),
+    (error: unknown) => objects.destroy(error instanceof Error ? error : new Error(String(error))),
   );
   try {
-    yield* texts as AsyncIterable<string>;
+    yield* objects as AsyncIterable<unknown>;
   } finally {
     stopping.abort();
   }

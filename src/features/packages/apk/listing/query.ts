@@ -2,15 +2,15 @@ import { run } from '../../../../device/exec.ts';
 import { DepotError } from '../../../../errors.ts';
 import { LISTING_LIMITS } from '../../listing.ts';
 import type { ApkCommands } from '../commands.ts';
-import { createObjectCutter } from './json-objects.ts';
+import { createObjectReader } from './json-objects.ts';
 import { lastLine } from '../offers.ts';
 
 export interface Query {
   names: readonly string[];
   /** Separated by commas. */
   fields: string;
-  /** Has the text of each JSON object, one for each package; false ends the query. */
-  onObject: (text: string) => boolean;
+  /** Has each object, one for each package; false ends the query. */
+  onObject: (object: unknown) => boolean;
   signal?: AbortSignal;
 }
 
@@ -27,10 +27,10 @@ export async function queryFeeds(
   const stopping = new AbortController();
   signal?.addEventListener('abort', () => stopping.abort(), { once: true });
   let count = 0;
-  const cut = createObjectCutter(LISTING_LIMITS.paragraphBytes, (text) => {
+  const reader = createObjectReader(LISTING_LIMITS.paragraphBytes, (object) => {
     if (stopping.signal.aborted) return;
     count += 1;
-    if (!onObject(text)) stopping.abort();
+    if (!onObject(object)) stopping.abort();
   });
   const command = apk(
     'query',
@@ -41,8 +41,9 @@ export async function queryFeeds(
   const { exitCode, stderr } = await run(command, {
     ...LIMITS,
     signal: stopping.signal,
-    onStdout: cut,
+    onStdout: reader.write,
   });
+  reader.end();
   if (exitCode !== 0 && count === 0) {
     const reason = lastLine(stderr) ?? `exit code ${exitCode ?? 'none'}`;
     throw new DepotError('unavailable', `cannot read what the feeds offer: ${reason}`);

@@ -1,15 +1,17 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
-import { readConfig } from '../../../../src/config/config.ts';
-import { createNotes } from '../../../../src/device/notes.ts';
-import { createPaths } from '../../../../src/device/paths.ts';
-import { createApk } from '../../../../src/features/packages/apk/create-apk.ts';
-import { createObjectCutter } from '../../../../src/features/packages/apk/listing/json-objects.ts';
-import type { PackageListing, PackageSummary } from '../../../../src/features/packages/listing.ts';
-import { createApkDevice, type ApkDevice } from '../../../device/apk-device/apk-device.ts';
-import { collect } from '../../../support/collect.ts';
-import { summaryOf } from '../summary-of.ts';
-import { environmentOf } from '../opkg/open-host.ts';
+import { readConfig } from '../../../../../src/config/config.ts';
+import { createNotes } from '../../../../../src/device/notes.ts';
+import { createPaths } from '../../../../../src/device/paths.ts';
+import { createApk } from '../../../../../src/features/packages/apk/create-apk.ts';
+import type {
+  PackageListing,
+  PackageSummary,
+} from '../../../../../src/features/packages/listing.ts';
+import { createApkDevice, type ApkDevice } from '../../../../device/apk-device/apk-device.ts';
+import { collect } from '../../../../support/collect.ts';
+import { summaryOf } from '../../summary-of.ts';
+import { environmentOf } from '../../opkg/open-host.ts';
 
 let device: ApkDevice;
 let listing: PackageListing;
@@ -133,18 +135,4 @@ test('without an apk that runs, an error says so', async () => {
 
   await expect(collect(alone.read())).rejects.toThrow('cannot read what the feeds offer');
   await expect(alone.summarize(() => true)).rejects.toThrow('cannot read what the feeds offer');
-});
-
-test('objects are cut out of a text however it comes', () => {
-  const texts = ['{"a":"}{\\"\\\\"}', '{"b":{"c":[{}]}}', `{"long":"${'x'.repeat(300)}"}`, '{}'];
-  const whole = Buffer.from(`[\n ${texts.join(',\n ')}\n]\n`);
-  for (const size of [1, 2, 7, 64, 4096]) {
-    const found: string[] = [];
-    const cut = createObjectCutter(250, (text) => found.push(text));
-    for (let at = 0; at < whole.length; at += size) {
-      cut(whole.subarray(at, at + size));
-    }
-
-    expect(found.filter((text) => text.length < 300)).toEqual([texts[0], texts[1], '{}']);
-  }
 });
