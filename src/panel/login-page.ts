@@ -76,12 +76,14 @@ function pageOf(
 <meta name="viewport" content="width=device-width">
 <title>${texts.title}</title>
 <style>${style}</style>
+<main>
 <form method="post" ${attribute('unreachable', texts.unreachable)}
 ${attribute('not-kept', texts.notKept)}>
 <h1>${texts.title}</h1>
 ${fields}
 <p role="alert">${escape(message)}</p>
 </form>
+</main>
 <script>${SCRIPT}</script>
 </html>
 `;

@@ -33,6 +33,22 @@ test('the page needs nothing from elsewhere, and names no path of its own', asyn
   expect(html.match(/https?:\/\/[^'"]+/g)).toEqual(html.match(/http:\/\/www\.w3\.org\/2000\/svg/g));
 });
 
+test.each(['', 'admin/login'])(
+  'who moves from landmark to landmark gets to everything on "%s"',
+  async (path) => {
+    const daemon = await startPanel({}, { set: ['main.auth=password'] });
+
+    const html = await (await daemon.get(path)).text();
+
+    // What stands outside is seen only by who sees the whole page, or opens on top of it.
+    const rest = html
+      .replaceAll(/<(head|style|script|svg|noscript|header|main|dialog)\b[^]*?<\/\1>/g, '')
+      .replaceAll(/<title>.*<\/title>|<a class="skip".*<\/a>|<!--.*?-->/g, '');
+    expect(rest.replaceAll(/<[^>]*>/g, '').trim()).toBe('');
+    expect(html.match(/<main\b/g)).toHaveLength(1);
+  },
+);
+
 test('a browser that has the page gets 304, and another tag the page', async () => {
   const daemon = await startPanel();
   const etag = (await daemon.get('')).headers.get('etag') ?? '';
