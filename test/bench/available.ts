@@ -29,7 +29,7 @@ await writeLists();
 await installSome();
 const daemon = await startDaemon(device, {
   // As the start script has it.
-  nodeFlags: ['--max-old-space-size=64'],
+  nodeFlags: ['--max-old-space-size=64', '--v8-pool-size=1'],
   env: { MALLOC_MMAP_THRESHOLD_: '131072' },
 });
 const ask = async (query: string): Promise<{ ms: number; total: number }> => {

@@ -3,14 +3,17 @@ export interface NumberColumns {
   sections: Uint16Array;
   feeds: Uint16Array;
   apps: Uint8Array;
-  downloadBytes: Float64Array;
-  installedBytes: Float64Array;
-  times: Float64Array;
+  /** What is more than 4 GiB counts as that. */
+  downloadBytes: Uint32Array;
+  installedBytes: Uint32Array;
+  /** Unix seconds. */
+  times: Uint32Array;
 }
 
 export type NumberLists = Record<keyof NumberColumns, number[]>;
 
-const BYTES_A_ROW = 3 * 8 + 2 * 2 + 1;
+const BYTES_A_ROW = 3 * 4 + 2 * 2 + 1;
+const LARGEST = 2 ** 32 - 1;
 
 export function createNumberLists(): NumberLists {
   return { downloadBytes: [], installedBytes: [], times: [], sections: [], feeds: [], apps: [] };
@@ -30,18 +33,18 @@ export function createNumberColumns(lists: NumberLists, order: readonly number[]
     offset += bytes * count;
     return from;
   };
-  const fill = <Column extends Float64Array | Uint16Array | Uint8Array>(
+  const fill = <Column extends Uint32Array | Uint16Array | Uint8Array>(
     column: Column,
     name: keyof NumberColumns,
   ): Column => {
-    order.forEach((row, index) => (column[index] = lists[name][row] ?? 0));
+    order.forEach((row, index) => (column[index] = Math.min(lists[name][row] ?? 0, LARGEST)));
     return column;
   };
   // The widest first, since each begins at a multiple of its width.
   return {
-    downloadBytes: fill(new Float64Array(memory, next(8), count), 'downloadBytes'),
-    installedBytes: fill(new Float64Array(memory, next(8), count), 'installedBytes'),
-    times: fill(new Float64Array(memory, next(8), count), 'times'),
+    downloadBytes: fill(new Uint32Array(memory, next(4), count), 'downloadBytes'),
+    installedBytes: fill(new Uint32Array(memory, next(4), count), 'installedBytes'),
+    times: fill(new Uint32Array(memory, next(4), count), 'times'),
     sections: fill(new Uint16Array(memory, next(2), count), 'sections'),
     feeds: fill(new Uint16Array(memory, next(2), count), 'feeds'),
     apps: fill(new Uint8Array(memory, next(1), count), 'apps'),

@@ -29,17 +29,24 @@ const text = fc.oneof(
   fc.string({ maxLength: 40, unit: 'grapheme' }),
   fc.stringMatching(/^[A-C ÄöЖж大\n]{0,30}$/),
 );
+/** Capitals further from each other than a byte counts. */
+const farCapitals = fc.array(fc.nat(520), { maxLength: 3 }).map((gaps) =>
+  gaps
+    .map((gap) => `${'x'.repeat(gap)}Q`)
+    .join('')
+    .slice(0, 800),
+);
 const row = fc.record({
   name,
   isApp: fc.boolean(),
   title: text,
-  description: text,
+  description: fc.oneof(text, farCapitals),
   version: fc.nat(9).map(String),
   tags: fc.array(fc.stringMatching(/^[a-z]{1,4}$/), { maxLength: 3 }),
   section: fc.constantFrom('', 'net', 'utils'),
   feed: fc.constantFrom('base', 'luci'),
   downloadBytes: fc.nat(),
-  installedBytes: fc.nat(2 ** 40),
+  installedBytes: fc.nat(2 ** 32 - 1),
   time: fc.nat(),
 });
 
@@ -101,5 +108,23 @@ describe('an index', () => {
     expect(index.count).toBeLessThan(50_001);
     expect(index.text.column.bytes.length).toBeLessThan(26 * 1024 ** 2);
     expect(index.text.originals.size).toBeLessThan(1100);
+  });
+
+  test('shows capitals as they were up to a bound, and no text less', () => {
+    const loud = 'ABC '.repeat(250);
+    const index = indexOf(
+      Array.from({ length: 3000 }, (_, at) => rowOf({ name: `n${at}`, description: loud })),
+    );
+
+    expect(index.text.capitals.bytes.length).toBeLessThan(1.1 * 1024 ** 2);
+    const descriptions = Array.from({ length: 3000 }, (_, at) => readRow(index, at).description);
+    expect(descriptions.filter((shown) => shown === loud).length).toBeGreaterThan(1000);
+    expect(new Set(descriptions.map((shown) => shown.toUpperCase()))).toEqual(new Set([loud]));
+  });
+
+  test('counts a size beyond 4 GiB as 4 GiB', () => {
+    const index = indexOf([rowOf({ name: 'huge', downloadBytes: 2 ** 40, installedBytes: 1 })]);
+
+    expect(readRow(index, 0)).toMatchObject({ downloadBytes: 2 ** 32 - 1, installedBytes: 1 });
   });
 });
