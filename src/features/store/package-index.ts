@@ -149,18 +149,20 @@ function copyOf(name: string): string {
   return Buffer.from(name, 'latin1').toString('latin1');
 }
 
-/**
- * Sorts by name, whatever its case, an app before the package of its name: the characters of
- * package names stand behind a NUL.
- */
+/** By name, whatever its case, an app before the package of its name. */
 function sortRows(rows: ReadonlyMap<string, number>): number[] {
-  const keys: string[] = [];
-  for (const [key, row] of rows) {
+  const sorted = [...rows].map(([key, row]) => {
     const isApp = key.endsWith(SEPARATOR);
     const name = isApp ? key.slice(0, -SEPARATOR.length) : key;
-    keys.push(`${foldCase(name)}\0${name}\0${isApp ? 0 : 1}\0${row}`);
-  }
-  return keys.sort().map((key) => Number(key.slice(key.lastIndexOf(SEPARATOR) + 1)));
+    return { folded: foldCase(name), name, isApp, row };
+  });
+  sorted.sort((a, b) => {
+    // Lists are nearly in order: this is what is asked of most.
+    if (a.folded !== b.folded) return a.folded < b.folded ? -1 : 1;
+    if (a.name !== b.name) return a.name < b.name ? -1 : 1;
+    return Number(b.isApp) - Number(a.isApp);
+  });
+  return sorted.map(({ row }) => row);
 }
 
 export type CompareVersions = (a: string, b: string) => number;
