@@ -24,7 +24,8 @@ export function createEmbedding({ onLoggedIn }) {
       if (origin !== location.origin || source !== parent) return;
       if (Object.hasOwn(receivers, data?.depotd)) receivers[data.depotd](data);
     });
-    const body = document.body;
+    const { body, documentElement } = document;
+    documentElement.dataset.embedded = '';
     new ResizeObserver(() => send('height', { height: body.offsetHeight })).observe(body);
   }
   return {

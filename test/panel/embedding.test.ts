@@ -81,6 +81,35 @@ test('the page says how high it is, again when that changes', async () => {
   );
 });
 
+test('a short page asks for the room in which a plan is seen whole', async () => {
+  const daemon = await startPanel();
+  const browser = await embed(`${daemon.url}${daemon.base}/`);
+  if (browser === undefined) return;
+  await browser.evaluate(`{
+    const frame = document.querySelector('iframe');
+    addEventListener('message', ({ data }) => {
+      if (data.depotd === 'height') frame.style.height = data.height + 'px';
+    });
+    const field = ${PAGE}.querySelector('#discover-search');
+    field.value = 'demo';
+    field.dispatchEvent(new Event('input'));
+  }`);
+  const shown = `${PAGE}.querySelectorAll('#discover-list .app')`;
+  await browser.until(`${shown}.length === 1 && ${shown}[0].checkVisibility()`);
+  const frame = "document.querySelector('iframe')";
+  await browser.until(`${frame}.offsetHeight < 500`);
+
+  await browser.evaluate(`${shown}[0].querySelector('.primary:not([hidden])').click()`);
+  await browser.until(`${PAGE}.querySelector('#plan li') !== null`);
+  await browser.evaluate(`${PAGE}.querySelector('#set-up').open = true`);
+
+  await browser.until(
+    `(({ scrollHeight, clientHeight }) => scrollHeight === clientHeight)(${PAGE}.querySelector('#plan'))`,
+  );
+  await browser.evaluate(`${PAGE}.querySelector('#plan-no').click()`);
+  await browser.until(`${frame}.offsetHeight < 500`);
+});
+
 test('a message from another window than the embedding one changes nothing', async () => {
   const daemon = await startPanel();
   const browser = await embed(`${daemon.url}${daemon.base}/`, '?theme=dark');
