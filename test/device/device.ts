@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, readFile, rm, symlink } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 
@@ -7,6 +7,7 @@ import { runCommand, startCommand, type Outcome, type RunningCommand } from './c
 import { createFeed, type Feed } from './feed.ts';
 import type { FeedPackage } from './feed-index.ts';
 import { appPackages, type FeedVersion } from './packages/packages.ts';
+import { createProgramFolder, SINGLE_TRY_WGET } from './program-folder.ts';
 import { createRoot } from './root.ts';
 import { parseStatusFile, type PackageRecord } from './status-file.ts';
 
@@ -93,10 +94,11 @@ function feedPackages(
 }
 
 async function createPath(directory: string, opkg: string | undefined): Promise<string> {
-  const rest = process.env.PATH ?? '';
-  if (opkg === undefined) return [join(import.meta.dirname, 'bin'), rest].join(delimiter);
-  const folder = join(directory, 'bin');
-  await mkdir(folder, { recursive: true });
-  await symlink(opkg, join(folder, 'opkg'));
-  return [folder, rest].join(delimiter);
+  if (opkg === undefined) {
+    return [join(import.meta.dirname, 'bin'), process.env.PATH ?? ''].join(delimiter);
+  }
+  const path = await createProgramFolder(directory, SINGLE_TRY_WGET);
+  // A script would give it another name, which its usage begins with.
+  await symlink(opkg, join(directory, 'bin/opkg'));
+  return path;
 }

@@ -6,7 +6,7 @@ import { controlText, createIpk, type Ipk, type PackageSource } from './ipk.ts';
 export interface FeedPackage extends PackageSource {
   /** What the index says wrongly: a checksum that does not fit, or a file that is not there. */
   listing?: 'wrong-checksum' | 'no-file';
-  /** What the index says the package takes on the disk; by default what it does take. */
+  /** What the index says the package takes on the disk; by default what the package itself says. */
   installedSizeBytes?: number;
   /** What the feed has in place of the package's file; the checksum of the index is that one's. */
   damage?: (bytes: Buffer) => Buffer;
@@ -45,17 +45,11 @@ export function signatureOf(compressedIndex: Buffer): Buffer {
 
 function stanzaOf(source: FeedPackage, ipk: Ipk): string {
   return controlText(source, {
-    'Installed-Size': String(source.installedSizeBytes ?? sizeOf(source)),
+    ...(source.installedSizeBytes !== undefined && {
+      'Installed-Size': String(source.installedSizeBytes),
+    }),
     Filename: ipk.fileName,
     Size: String(ipk.bytes.length),
     SHA256sum: source.listing === 'wrong-checksum' ? '0'.repeat(64) : ipk.sha256,
   });
-}
-
-function sizeOf(source: PackageSource): number {
-  const sizes = Object.values(source.files ?? {}).map((file) => {
-    if (typeof file === 'string') return file.length;
-    return 'target' in file ? 0 : file.content.length;
-  });
-  return sizes.reduce((sum, size) => sum + size, 0);
 }

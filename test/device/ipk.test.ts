@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -19,21 +19,21 @@ test('the same source gives the same bytes', () => {
 });
 
 test("a package holds what OpenWrt's builder puts into one, in its order", async () => {
-  const ipk = await unpack(findIpk('demo-app'));
+  const { tar } = await unpack(findIpk('demo-app'));
 
-  expect(await ipk('-tzf', 'package.ipk')).toEqual([
+  expect(await tar('-tzf', 'package.ipk')).toEqual([
     './debian-binary',
     './data.tar.gz',
     './control.tar.gz',
   ]);
-  await ipk('-xzf', 'package.ipk');
-  expect(await ipk('-tzf', 'control.tar.gz')).toEqual(
+  await tar('-xzf', 'package.ipk');
+  expect(await tar('-tzf', 'control.tar.gz')).toEqual(
     ['', 'conffiles', 'control', 'postinst', 'postinst-pkg', 'postrm', 'prerm'].map(
       (name) => `./${name}`,
     ),
   );
   expect(
-    (await ipk('--numeric-owner', '-tvzf', 'data.tar.gz')).map((line) =>
+    (await tar('--numeric-owner', '-tvzf', 'data.tar.gz')).map((line) =>
       line.replace(/ +\d+ \d{4}-.* /, ' '),
     ),
   ).toEqual([
@@ -47,6 +47,18 @@ test("a package holds what OpenWrt's builder puts into one, in its order", async
     'drwxr-xr-x 0/0 ./usr/bin/',
     '-rwxr-xr-x 0/0 ./usr/bin/demo-app',
   ]);
+});
+
+test("a package says what it takes on the disk as OpenWrt's builder does: by GNU's archive", async () => {
+  const { tar, sizeOf } = await unpack(findIpk('demo-app'));
+  await tar('-xzf', 'package.ipk');
+  await tar('-xzf', 'data.tar.gz', '--one-top-level=files');
+
+  await tar('--format=gnu', '-C', 'files', '-cf', 'files.tar', '.');
+
+  expect(await tar('-xzOf', 'control.tar.gz', './control')).toContain(
+    `Installed-Size: ${await sizeOf('files.tar')}`,
+  );
 });
 
 test('the index names every package with its file, size and checksum', () => {
@@ -84,11 +96,19 @@ function findIpk(name: string): Ipk {
   return createIpk(source);
 }
 
-/** Runs tar in a folder with the package and returns the lines it prints. */
-async function unpack(ipk: Ipk): Promise<(...args: string[]) => Promise<string[]>> {
+/** A folder with the package; runs tar in it and returns the lines it prints. */
+async function unpack(ipk: Ipk): Promise<{
+  tar: (...args: string[]) => Promise<string[]>;
+  sizeOf: (file: string) => Promise<number>;
+}> {
   const cwd = await mkdtemp(join(tmpdir(), 'depotd-ipk-'));
   onTestFinished(() => rm(cwd, { recursive: true }));
   await writeFile(join(cwd, 'package.ipk'), ipk.bytes);
-  return async (...args) =>
-    (await runCommand(['tar', ...args], { cwd })).stdout.split('\n').filter((line) => line !== '');
+  return {
+    tar: async (...args) =>
+      (await runCommand(['tar', ...args], { cwd })).stdout
+        .split('\n')
+        .filter((line) => line !== ''),
+    sizeOf: async (file) => (await stat(join(cwd, file))).size,
+  };
 }

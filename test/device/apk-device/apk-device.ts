@@ -1,6 +1,6 @@
-import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { delimiter, join } from 'node:path';
+import { join } from 'node:path';
 
 import { toApkPackage } from './apk-conversion.ts';
 import { parseApkDatabase, type ApkRecord } from './apk-database.ts';
@@ -17,6 +17,7 @@ import { runCommand, startCommand, type Outcome, type RunningCommand } from '../
 import { createFeedOf, type Feed } from '../feed.ts';
 import { awkwardPackages, tinyPackages } from '../packages/awkward-packages.ts';
 import { appPackages, type FeedVersion } from '../packages/packages.ts';
+import { createProgramFolder, SINGLE_TRY_WGET } from '../program-folder.ts';
 
 export interface ApkDeviceOptions {
   /** An existing folder to lay the device out in; by default a new temporary one. */
@@ -155,19 +156,11 @@ const STAND_IN = join(import.meta.dirname, '../bin-apk/apk');
 
 /**
  * Scripts run on the host and learn from their environment which root is theirs, since the folder
- * has no shell to run them in. GNU's wget tries twenty times, uclient-fetch does not.
+ * has no shell to run them in.
  */
-async function createPath(directory: string, apk = STAND_IN): Promise<string> {
-  const folder = join(directory, 'bin');
-  await mkdir(folder, { recursive: true });
-  const rest = process.env.PATH ?? '';
-  const wrappers = {
-    apk: `#!/bin/sh\nexec '${apk}' --force-no-chroot --preserve-env "$@"\n`,
-    wget: `#!/bin/sh\nPATH='${rest}'\nexec wget --tries=1 "$@"\n`,
-  };
-  for (const [name, text] of Object.entries(wrappers)) {
-    await writeFile(join(folder, name), text);
-    await chmod(join(folder, name), 0o755);
-  }
-  return [folder, rest].join(delimiter);
+function createPath(directory: string, apk = STAND_IN): Promise<string> {
+  return createProgramFolder(directory, {
+    ...SINGLE_TRY_WGET,
+    apk: `exec '${apk}' --force-no-chroot --preserve-env "$@"`,
+  });
 }

@@ -19,7 +19,6 @@ const CONTENT_BYTES = 40_000;
 
 function damaged(name: string, damage: (bytes: Buffer) => Buffer): FeedPackage {
   return simplePackage(name, {
-    fields: { 'Installed-Size': String(CONTENT_BYTES) },
     files: { [`/usr/share/${name}/noise`]: { content: noise(CONTENT_BYTES) } },
     damage,
   });
