@@ -8,8 +8,10 @@ export const ICONS_DOCUMENTATION: FeatureDocumentation = {
       operationId: 'getIcon',
       answers: {
         200: {
-          description: 'the picture; its type goes by its content',
-          contentType: ['image/png', 'image/svg+xml', 'image/webp'],
+          description:
+            'the picture; its type goes by its content, or is application/octet-stream if Accept ' +
+            'names that and no picture',
+          contentType: ['image/png', 'image/svg+xml', 'image/webp', 'application/octet-stream'],
         },
       },
     },

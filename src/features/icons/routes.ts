@@ -17,7 +17,9 @@ export function iconRoutes(folder: string): Route[] {
         const icon = await readIcon(folder, name);
         if (icon === undefined) throw new DepotError('not_found', `cannot find an icon of ${name}`);
         const answer = revalidated(context.req.raw, icon.body);
-        answer.headers.set('content-type', icon.contentType);
+        const type = wantsBytes(context.req.header('accept')) ? BYTES : icon.contentType;
+        answer.headers.set('content-type', type);
+        answer.headers.set('vary', 'Accept');
         answer.headers.set('cache-control', CACHE);
         // An SVG that is opened as a page runs no script, and belongs to no origin.
         answer.headers.set(
@@ -28,4 +30,11 @@ export function iconRoutes(folder: string): Route[] {
       },
     }),
   ];
+}
+
+const BYTES = 'application/octet-stream';
+
+/** Generated clients that know no pictures name this type (RFC 9110, section 12.5.1). */
+function wantsBytes(accept = ''): boolean {
+  return /application\/octet-stream/i.test(accept) && !/image\/|\*\/\*/i.test(accept);
 }

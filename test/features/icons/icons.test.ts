@@ -73,6 +73,26 @@ describe('what is no picture is not sent', () => {
   });
 });
 
+describe('a client that knows no pictures can ask for bytes', () => {
+  test.each<[accept: string, type: string]>([
+    ['application/octet-stream', 'application/octet-stream'],
+    ['application/json, Application/Octet-Stream;q=0.5', 'application/octet-stream'],
+    ['image/*, application/octet-stream', 'image/png'],
+    ['image/avif,image/webp,*/*;q=0.8', 'image/png'],
+    ['*/*', 'image/png'],
+  ])('of Accept: %s it is %s', async (accept, type) => {
+    await writeFile(join(folder, 'asked.png'), PNG);
+
+    const answer = await ask('asked', { accept });
+
+    expect([answer.headers.get('content-type'), answer.headers.get('vary')]).toEqual([
+      type,
+      expect.stringContaining('Accept'),
+    ]);
+    expect(Buffer.from(await answer.arrayBuffer())).toEqual(PNG);
+  });
+});
+
 test('a browser that has the icon is not sent it again', async () => {
   await writeFile(join(folder, 'kept.svg'), SVG);
   const etag = (await ask('kept')).headers.get('etag') ?? '';
