@@ -16,13 +16,20 @@ const FILMS: FeedPackage[] = [
     },
   }),
 ];
+/** What would not help, and what the page itself comes from. */
+const OTHERS = [
+  simplePackage('trifle', { files: { '/usr/share/trifle': 'x'.repeat(900) } }),
+  simplePackage('luci-app-depotd', { files: { '/usr/share/page': 'x'.repeat(200_000) } }),
+];
 const PLAN = "document.querySelector('#plan-body').textContent";
 const NAMES =
   "[...document.querySelectorAll('#installed-list .card-link')].map(({ hash }) => hash).join()";
 
 test('what does not fit is said with what could go, and that is one click from its removal', async () => {
-  const daemon = await startPanel({ packages: [HUGE, ...FILMS] });
-  await daemon.finished(await daemon.submit('install', { package: 'films' }));
+  const daemon = await startPanel({ packages: [HUGE, ...FILMS, ...OTHERS] });
+  for (const name of ['films', 'trifle', 'luci-app-depotd']) {
+    await daemon.finished(await daemon.submit('install', { package: name }));
+  }
   const browser = await openPanel(`${daemon.url}${daemon.base}/#app/huge`);
   if (browser === undefined) return;
 
@@ -49,7 +56,10 @@ test('what does not fit is said with what could go, and that is one click from i
   );
   const answer = await daemon.get('admin/system/tasks/status');
   const tasks = Object.values((await answer.json()) as Record<string, { command: string }>);
-  expect(tasks.map(({ command }) => command.split(' ')[1])).toEqual(['install', 'remove']);
+  expect(tasks.map(({ command }) => command.split(' ')[1]).sort()).toEqual([
+    ...['install', 'install', 'install'],
+    'remove',
+  ]);
 });
 
 test('an app and its own package of the same name are two of all packages, each with its page', async () => {

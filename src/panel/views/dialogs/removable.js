@@ -6,6 +6,10 @@ import { titleOf } from '../catalog/item-words.js';
 /** Of so many that take the most space the removal is planned, and so many are named. */
 const PLANNED = 5;
 const NAMED = 3;
+/** What frees less than this part of what the largest frees is no help. */
+const LEAST_PART = 0.1;
+/** The packages that this page and its daemon come from. */
+const OWN = /^(luci-(app|i18n)-)?depotd(-|$)/;
 
 /**
  * Names what can be removed to make room, what frees the most first. Empty until that is known.
@@ -38,10 +42,11 @@ async function findRemovable(api, signal) {
       .slice(0, PLANNED)
       .map((item) => planRemoval(api, item, signal)),
   );
-  return planned
+  const possible = planned
     .filter(({ isPossible, bytes }) => isPossible && bytes > 0)
-    .sort((one, other) => other.bytes - one.bytes)
-    .slice(0, NAMED);
+    .sort((one, other) => other.bytes - one.bytes);
+  const leastBytes = LEAST_PART * possible[0]?.bytes;
+  return possible.filter(({ bytes }) => bytes >= leastBytes).slice(0, NAMED);
 }
 
 /**
@@ -51,7 +56,7 @@ async function findRemovable(api, signal) {
 function owned(items) {
   const names = new Set();
   return items.filter(({ name, is_auto: isAuto, is_system: isSystem }) => {
-    if (isAuto === true || isSystem === true || names.has(name)) return false;
+    if (isAuto === true || isSystem === true || OWN.test(name) || names.has(name)) return false;
     names.add(name);
     return true;
   });
