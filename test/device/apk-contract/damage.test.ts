@@ -1,5 +1,6 @@
-import { appendFile, rm, writeFile } from 'node:fs/promises';
+import { appendFile, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
 
 import { expect, test } from 'vitest';
 
@@ -169,4 +170,34 @@ test('without a log that can be written nothing works that writes: 99', async ()
   expect(add.code).toBe(99);
   expect(add.stderr).toMatch(/^ERROR: Unable to open log: /);
   expect((await device.apk('list', '-I')).code).toBe(0);
+});
+
+test('scripts that lie unpacked are used and stay unpacked', async () => {
+  const device = await startWithDemo();
+  const packed = join(device.root, 'lib/apk/db/scripts.tar.gz');
+  const plain = join(device.root, 'lib/apk/db/scripts.tar');
+  await writeFile(plain, gunzipSync(await readFile(packed)));
+  await rm(packed);
+
+  await mustWork(device, 'add', 'virt');
+  expect(await readdir(join(device.root, 'lib/apk/db'))).toEqual([
+    'installed',
+    'lock',
+    'scripts.tar',
+    'triggers',
+  ]);
+  await writeFile(plain, Buffer.alloc(4096, 'garbage'));
+  expect((await device.apk('del', 'virt')).code).toBe(99);
+});
+
+test('what world names twice stays after it was removed once', async () => {
+  const device = await startWithDemo();
+  await mustWork(device, 'add', 'virt');
+  const world = join(device.root, 'etc/apk/world');
+  await writeFile(world, `${await readFile(world, 'utf8')}virt\n`);
+
+  expect(await mustWork(device, 'del', 'virt')).toContain(
+    'World updated, but the following packages are not removed due to:\n  virt: virt\n',
+  );
+  expect((await device.world()).filter((name) => name === 'virt')).toEqual(['virt']);
 });

@@ -6,7 +6,7 @@ use warnings;
 use Compress::Raw::Zlib;
 use Exporter 'import';
 
-our @EXPORT = qw(gzip_streams read_tar pack_tar $BAD_FORMAT $SHORT);
+our @EXPORT = qw(gzip_streams read_tar pack_tar pack_gzip $BAD_FORMAT $SHORT);
 
 our $BAD_FORMAT = 'file format is invalid or inconsistent';
 our $SHORT = 'unexpected end of file';
@@ -60,9 +60,14 @@ sub octal { return oct($_[0] =~ s/\s//gr || 0) }
 sub pack_tar {
     my (@entries) = @_;
     my $tar = join '', map { header($_) . $_->{content} . "\0" x (-length($_->{content}) % 512) } @entries;
+    return $tar . "\0" x 1024;
+}
+
+sub pack_gzip {
+    my ($content) = @_;
     my ($deflater) = Compress::Raw::Zlib::Deflate->new(-WindowBits => WANT_GZIP, -AppendOutput => 1);
     my $packed = '';
-    $deflater->deflate($tar . "\0" x 1024, $packed);
+    $deflater->deflate($content, $packed);
     $deflater->flush($packed);
     return $packed;
 }

@@ -64,7 +64,9 @@ sub del {
     my %flags;
     for my $name (@names) {
         for my $gone ($run->{rdepends} ? with_dependents($run, $name) : $name) {
-            @world = grep { $_->{name} ne $gone } @world;
+            # Only once: what stands in world twice stays.
+            my ($line) = grep { $world[$_]{name} eq $gone } 0 .. $#world;
+            splice @world, $line, 1 if defined $line;
             $flags{$gone} = 'remove';
         }
     }

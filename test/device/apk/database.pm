@@ -136,10 +136,15 @@ sub read_triggers {
 
 sub read_scripts {
     my ($run) = @_;
-    my $packed = slurp("$run->{root}/lib/apk/db/scripts.tar.gz") // return;
-    my ($streams, $error) = gzip_streams($packed);
-    unreadable($error) if $error;
-    my ($entries, $tar_error) = read_tar($streams->[0]{content});
+    my $content = slurp("$run->{root}/lib/apk/db/scripts.tar");
+    $run->{has_plain_scripts} = defined $content;
+    if (!defined $content) {
+        my $packed = slurp("$run->{root}/lib/apk/db/scripts.tar.gz") // return;
+        my ($streams, $error) = gzip_streams($packed);
+        unreadable($error) if $error;
+        $content = $streams->[0]{content};
+    }
+    my ($entries, $tar_error) = read_tar($content);
     unreadable($tar_error) if $tar_error;
     my %by_hash = map { identity_hex($_) => $_ } values %{ $run->{installed} };
     for my $entry (@$entries) {
@@ -154,10 +159,13 @@ sub write_database {
     return 1 if $run->{simulate};
     my @packages = installed_packages($run);
     my @world = sort { $a->{name} cmp $b->{name} } @{ $run->{world} };
+    my $scripts = pack_tar(map { script_entries($_) } @packages);
     my @files = (
         ['etc/apk/world', join '', map { dependency_text($_) . "\n" } @world],
         ['lib/apk/db/installed', join '', map { installed_text($_) } @packages],
-        ['lib/apk/db/scripts.tar.gz', pack_tar(map { script_entries($_) } @packages)],
+        $run->{has_plain_scripts}
+            ? ['lib/apk/db/scripts.tar', $scripts]
+            : ['lib/apk/db/scripts.tar.gz', pack_gzip($scripts)],
         ['lib/apk/db/triggers', join '', map { trigger_line($_) } @packages],
     );
     for (@files) {

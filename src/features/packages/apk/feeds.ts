@@ -7,6 +7,7 @@ import { nameFeeds } from './feed-names.ts';
 
 /** Of a file that its owner edits by hand. */
 const MOST_BYTES = 1024 ** 2;
+const UNREADABLE = `it is no file, or larger than ${MOST_BYTES} bytes`;
 
 /** What the lists of feeds say, and what in them is none. */
 export interface ConfiguredFeeds {
@@ -57,7 +58,9 @@ export async function readEntries(
   const found: (Omit<FeedEntry, 'name'> & { ownName: string | undefined })[] = [];
   const garbage: GarbageEntry[] = [];
   for (const file of files) {
-    const lines = ((await readSmallFile(join(folder, file), MOST_BYTES)) ?? '').split('\n');
+    const text = await readSmallFile(join(folder, file), MOST_BYTES);
+    if (text === undefined) garbage.push({ file, index: 0, text: file, reason: UNREADABLE });
+    const lines = (text ?? '').split('\n');
     lines.forEach((line, index) => {
       const entry = parseLine(line);
       if (entry === undefined) return;

@@ -9,6 +9,7 @@ import { createApkCommands, type ApkCommands } from './commands.ts';
 import { createDatabaseReader, type DatabaseReader } from './records/database.ts';
 import { cacheFolder, createLocations, type Locations } from './records/locations.ts';
 import { createOffers, type ApkOffer } from './offers.ts';
+import { assertReadable } from './index-files.ts';
 import { assertSound } from './records/soundness.ts';
 import {
   createTransactionRecords,
@@ -44,21 +45,29 @@ export function openInstallation(context: BackendContext): Installation {
   const reader = createDatabaseReader(locations);
   const copy = createBeforeCopy(locations);
   const commands = createApkCommands({ ...context, locations });
+  const offers = createOffers(paths, locations, commands);
   let sound: string | undefined;
   const assertSoundNow = async (): Promise<void> => {
-    const files = [locations.world, locations.installed, locations.scripts];
+    await assertReadable(paths, locations);
+    const { world, installed, scripts, plainScripts } = locations;
+    const files = [world, installed, scripts, plainScripts];
     const versions = await Promise.all(files.map(fileVersion));
     const now = versions.join(' ');
     if (now === sound) return;
     await assertSound(locations, reader, copy);
     sound = now;
   };
+  // Damaged records keep apk from reading feeds, too, and it does not say which.
+  const orDamage = async (error: unknown): Promise<never> => {
+    await assertSoundNow();
+    throw error;
+  };
   return {
     root: paths.root,
     locations,
     reader,
     commands,
-    offers: createOffers(paths, locations, commands),
+    offers: (names) => offers(names).catch(orDamage),
     copy,
     records: createTransactionRecords(locations),
     environment,

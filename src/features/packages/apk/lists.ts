@@ -1,4 +1,5 @@
 import type { FailedFeed, FeedLists } from '../package-manager.ts';
+import type { ProblemCode } from '../problem.ts';
 import { readFeeds } from './feeds.ts';
 import type { Locations } from './records/locations.ts';
 
@@ -15,9 +16,9 @@ export function createLists({ feeds }: Locations): FeedLists {
     checkFetched: async (context) => {
       const configured = await readFeeds(feeds);
       const output = (await context?.printed(MOST_OUTPUT_BYTES)) ?? '';
-      const failed = parseUpdate(output).map(({ url, reason }) => ({
+      const failed = parseUpdate(output).map(({ url, ...why }) => ({
         feed: configured.feeds.find((feed) => feed.url === url) ?? { name: 'feed', url },
-        reason,
+        ...why,
       }));
       return [...configured.garbage, ...failed] satisfies FailedFeed[];
     },
@@ -33,9 +34,15 @@ const WGET: Record<string, string> = {
   '8': 'the server answers with an error',
 };
 
+interface FeedFault {
+  url: string;
+  reason: string;
+  code: ProblemCode;
+}
+
 /** `WARNING: updating and opening URL: REASON`, behind what wget ended with. */
-export function parseUpdate(output: string): { url: string; reason: string }[] {
-  const found: { url: string; reason: string }[] = [];
+export function parseUpdate(output: string): FeedFault[] {
+  const found: FeedFault[] = [];
   let code: string | undefined;
   for (const line of output.split(/\r?\n/)) {
     code = /ERROR: wget: exited with error (\d+)/.exec(line)?.[1] ?? code;
@@ -43,8 +50,15 @@ export function parseUpdate(output: string): { url: string; reason: string }[] {
       /WARNING: (?:updating and opening|updating|opening) (\S+): (.+)$/.exec(line) ?? [];
     if (url === undefined) continue;
     const known = code === undefined ? undefined : WGET[code];
-    found.push({ url, reason: known === undefined ? text : `${known} (${text})` });
+    const reason = known === undefined ? text : `${known} (${text})`;
+    found.push({ url, reason, code: code === undefined ? codeOf(text) : 'download_failed' });
     code = undefined;
   }
   return found;
+}
+
+/** What apk says if its wget ended well, or was not there. */
+function codeOf(text: string): ProblemCode {
+  if (/UNTRUSTED signature|BAD signature/.test(text)) return 'signature';
+  return /No such file|unexpected end of file/.test(text) ? 'download_failed' : 'damaged_package';
 }

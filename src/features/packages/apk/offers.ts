@@ -1,13 +1,13 @@
-import { readFile } from 'node:fs/promises';
 import * as v from 'valibot';
 import { run } from '../../../device/exec.ts';
 import { fileVersion } from '../../../device/file-version.ts';
+import { readSmallFile } from '../../../device/owner-file.ts';
 import type { Paths } from '../../../device/paths.ts';
 import { DepotError } from '../../../errors.ts';
 import type { Offer } from '../package-manager.ts';
 import type { ApkCommands } from './commands.ts';
 import { compareVersions } from './compare-versions.ts';
-import { assertEnding, indexFiles } from './index-files.ts';
+import { assertEnding, feedFiles, indexFiles } from './index-files.ts';
 import type { Locations } from './records/locations.ts';
 
 /** With what it takes, in bytes. */
@@ -116,15 +116,17 @@ export function lastLine(text: string): string | undefined {
     .at(-1);
 }
 
+const MOST_ARCHITECTURES_BYTES = 64 * 1024;
+
 /** `/etc/apk/arch`, the preferred one first. */
 export async function readArchitectures({ onDevice }: Pick<Paths, 'onDevice'>): Promise<string[]> {
-  const text = await readFile(onDevice('/etc/apk/arch'), 'utf8').catch(() => '');
+  const text = (await readSmallFile(onDevice('/etc/apk/arch'), MOST_ARCHITECTURES_BYTES)) ?? '';
   return text.split(/\s+/).filter((line) => line !== '');
 }
 
 /** Changes with whatever changes what apk says of the feeds. */
 export async function indexVersion(paths: Paths, locations: Locations): Promise<string> {
-  const files = [paths.onDevice('/etc/apk/arch'), ...(await indexFiles(paths, locations))];
+  const files = await feedFiles(paths, locations);
   const versions = await Promise.all(
     files.map(async (file) => `${file} ${(await fileVersion(file)) ?? ''}`),
   );

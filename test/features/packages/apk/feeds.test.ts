@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -47,6 +47,20 @@ test.each([
   ]);
 });
 
+test('a list that cannot be read is told by its name', async () => {
+  await mkdir(join(folder, 'x.list'));
+
+  expect(await readFeeds(folder)).toEqual({
+    feeds: [],
+    garbage: [
+      {
+        feed: { name: 'x.list:1', url: 'x.list' },
+        reason: 'it is no file, or larger than 1048576 bytes',
+      },
+    ],
+  });
+});
+
 test('without a folder there are no feeds', async () => {
   expect(await readFeeds(join(folder, 'absent'))).toEqual({ feeds: [], garbage: [] });
 });
@@ -58,15 +72,28 @@ test('an update says which feed failed, and why', () => {
     'ERROR: wget: exited with error 8',
     'WARNING: updating and opening http://b/packages.adb: unexpected end of file',
     'WARNING: updating http://c/packages.adb: UNTRUSTED signature',
-    '1 unavailable, 1 stale; 28 distinct packages available',
+    'WARNING: updating http://d/packages.adb: file format is invalid or inconsistent',
+    'WARNING: updating http://e/packages.adb: No such file or directory',
+    '1 unavailable, 3 stale; 28 distinct packages available',
   ].join('\r\n');
 
   expect(parseUpdate(output)).toEqual([
     {
       url: 'http://b/packages.adb',
       reason: 'the server answers with an error (unexpected end of file)',
+      code: 'download_failed',
     },
-    { url: 'http://c/packages.adb', reason: 'UNTRUSTED signature' },
+    { url: 'http://c/packages.adb', reason: 'UNTRUSTED signature', code: 'signature' },
+    {
+      url: 'http://d/packages.adb',
+      reason: 'file format is invalid or inconsistent',
+      code: 'damaged_package',
+    },
+    {
+      url: 'http://e/packages.adb',
+      reason: 'No such file or directory',
+      code: 'download_failed',
+    },
   ]);
 });
 

@@ -12,6 +12,7 @@ import { readPackageFile } from './apk-file.ts';
 import { readFields, type RecordedFile } from '../records/installed-db.ts';
 import { hasHash } from '../recovery/leftovers.ts';
 import type { Locations } from '../records/locations.ts';
+import { scriptsFile } from '../records/record-file.ts';
 import { END_OF_TAR, tarHeader, tarPadding, type TarEntry } from './tar-writer.ts';
 
 interface PackOptions {
@@ -37,7 +38,10 @@ export async function packInstalled({ name, target, root, locations }: PackOptio
     const paths = await present(root, files, hasSha256);
     const { sum, sizeBytes } = await writeData(root, paths, data);
     const info = packageInfo(fields, { sum, sizeBytes });
-    const scripts = await readScripts(locations.scripts, { name, version: first(fields, 'V') });
+    const scripts = await readScripts(await scriptsFile(locations), {
+      name,
+      version: first(fields, 'V'),
+    });
     const control = gzipSync(
       Buffer.concat(
         [{ name: '.PKGINFO', mode: 0o644, content: Buffer.from(info) }, ...scripts].flatMap(
@@ -196,7 +200,8 @@ async function readScripts(
 ): Promise<{ name: string; mode: number; content: Buffer }[]> {
   const scripts: { name: string; mode: number; content: Buffer }[] = [];
   if ((await stat(file).catch(() => undefined)) === undefined) return scripts;
-  const unpacked = createReadStream(file).pipe(createGunzip());
+  const packed = createReadStream(file);
+  const unpacked = file.endsWith('.gz') ? packed.pipe(createGunzip()) : packed;
   for await (const member of readTar(unpacked)) {
     const start = `${name}-${version}.`;
     const [, kind] = /^X[0-9a-f]+\.([a-z-]+)$/.exec(member.name.slice(start.length)) ?? [];

@@ -144,6 +144,15 @@ function checkRemoval({ changes, kept }: Simulation, { change, database }: Wante
   const [first] = staying;
   if (first === undefined) return;
   const users = kept.find(({ name }) => name === first)?.neededBy ?? [];
+  if (users.includes(first)) {
+    // World itself, which apk calls by the name of what it asks for.
+    throw failureError(`remove ${first}`, {
+      code: 'needed_by',
+      package: first,
+      reason: `/etc/apk/world asks for ${first} more than once`,
+      remedy: `Leave one line of ${first} in /etc/apk/world, then try again.`,
+    });
+  }
   throw failureError(`remove ${first}`, {
     code: 'needed_by',
     package: first,

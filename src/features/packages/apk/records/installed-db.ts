@@ -1,6 +1,6 @@
-import { createReadStream } from 'node:fs';
-import { DepotError, systemCode } from '../../../../errors.ts';
+import { DepotError } from '../../../../errors.ts';
 import { namesIn } from './dependency.ts';
+import { streamRecord } from './record-file.ts';
 
 /** What `lib/apk/db/installed` says of one package. */
 export interface InstalledRecord {
@@ -46,12 +46,7 @@ export async function readInstalled(
   file: string,
   options: ReadOptions = {},
 ): Promise<Map<string, InstalledRecord>> {
-  return parseInstalled(createReadStream(file), { name: file, ...options }).catch(
-    (error: unknown) => {
-      if (systemCode(error) !== 'ENOENT') throw error;
-      throw new DepotError('unavailable', `cannot read ${file}: it is gone`, { cause: error });
-    },
-  );
+  return parseInstalled(streamRecord(file), { name: file, ...options });
 }
 
 /** @param options `name` for messages */

@@ -6,7 +6,10 @@ import type { Paths } from '../../../../device/paths.ts';
 export interface Locations {
   database: string;
   installed: string;
+  /** Packed, as apk makes it; unless there is a plain one, which images may have. */
   scripts: string;
+  plainScripts: string;
+  triggers: string;
   lock: string;
   world: string;
   configuration: string;
@@ -29,6 +32,8 @@ export function createLocations({ onDevice, stateDir }: Paths): Locations {
     database: onDevice('/lib/apk/db'),
     installed: onDevice('/lib/apk/db/installed'),
     scripts: onDevice('/lib/apk/db/scripts.tar.gz'),
+    plainScripts: onDevice('/lib/apk/db/scripts.tar'),
+    triggers: onDevice('/lib/apk/db/triggers'),
     lock: onDevice('/lib/apk/db/lock'),
     world: onDevice('/etc/apk/world'),
     configuration: onDevice('/etc/apk'),

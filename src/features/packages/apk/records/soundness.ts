@@ -1,15 +1,16 @@
-import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { pipeline } from 'node:stream/promises';
 import { Writable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
-import { DepotError, reasonOf, systemCode } from '../../../../errors.ts';
+import { readTar } from '../../../../device/tar-reader.ts';
+import { DepotError, reasonOf } from '../../../../errors.ts';
 import type { PackageDatabase } from '../../package-database.ts';
 import type { BeforeCopy } from '../recovery/before-copy.ts';
 import { isEssential, type DatabaseReader } from './database.ts';
 import type { InstalledRecord } from './installed-db.ts';
 import type { Locations } from './locations.ts';
+import { scriptsFile, streamRecord } from './record-file.ts';
 import { readWorld, type World } from './world.ts';
 
 /**
@@ -25,7 +26,7 @@ export async function assertSound(
   try {
     const world = await readWorld(locations.world);
     const records = await reader.records();
-    await checkScripts(locations.scripts);
+    await checkScripts(await scriptsFile(locations));
     const lost = await findLost(records, await copy.database().catch(() => undefined), locations);
     if (lost.length > 0) {
       throw damaged(locations.installed, `it lost ${listed(lost)}, whose files are there`);
@@ -65,12 +66,32 @@ function listed(names: readonly string[]): string {
 
 const MOST_NAMES = 8;
 
-/** Read to its end: one that is damaged makes every command of apk fail. */
+/**
+ * Read to its end: one that is damaged makes every command of apk fail, and one that a power cut
+ * left empty or full of zeros is taken for packages without scripts. None at all is no damage.
+ */
 async function checkScripts(file: string): Promise<void> {
-  const nowhere = new Writable({ write: (_piece, _encoding, done) => done() });
-  await pipeline(createReadStream(file), createGunzip(), nowhere).catch((error: unknown) => {
-    if (systemCode(error) !== 'ENOENT') throw damaged(file, reasonOf(error));
+  const { size } = (await stat(file).catch(() => undefined)) ?? {};
+  if (size === undefined) return;
+  const check = file.endsWith('.gz') ? checkPacked : checkPlain;
+  await check(file, size).catch((error: unknown) => {
+    throw error instanceof DepotError ? error : damaged(file, reasonOf(error));
   });
+}
+
+async function checkPacked(file: string): Promise<void> {
+  const nowhere = new Writable({ write: (_piece, _encoding, done) => done() });
+  await pipeline(streamRecord(file), createGunzip(), nowhere);
+}
+
+/** tar(1) fills the last record of an archive up to this with zeros. */
+const TAR_RECORD_BYTES = 10_240;
+
+async function checkPlain(file: string, sizeBytes: number): Promise<void> {
+  if (sizeBytes === 0) throw damaged(file, 'it is empty');
+  let members = 0;
+  for await (const { name } of readTar(streamRecord(file))) if (name !== '') members += 1;
+  if (members === 0 && sizeBytes > TAR_RECORD_BYTES) throw damaged(file, 'it is full of zeros');
 }
 
 /** Packages of the last copy that are not on record, and whose list of files is still there. */

@@ -1,6 +1,9 @@
-import { readFile } from 'node:fs/promises';
-import { DepotError, systemCode } from '../../../../errors.ts';
+import { DepotError } from '../../../../errors.ts';
 import { parseDependency, type Dependency } from './dependency.ts';
+import { readRecord } from './record-file.ts';
+
+/** It has a line for each thing that its owner asked for. */
+const MOST_BYTES = 1024 ** 2;
 
 /** `/etc/apk/world`: what the device's owner wants to have (apk-world(5)). */
 export interface World {
@@ -19,32 +22,34 @@ export interface WorldEntry extends Dependency {
  * @throws DepotError unavailable that names file and line
  */
 export async function readWorld(file: string): Promise<World> {
-  const text = await readFile(file, 'utf8').catch((error: unknown) => {
-    const why = systemCode(error) === 'ENOENT' ? 'it is gone' : String(error);
-    throw new DepotError('unavailable', `cannot read ${file}: ${why}`, { cause: error });
-  });
-  const world = parseWorld(text, file);
+  const world = parseWorld(await readRecord(file, MOST_BYTES), file);
   if (world.entries.length === 0) {
     throw new DepotError('unavailable', `cannot use ${file}: it is empty`);
   }
   return world;
 }
 
+/** Only blanks and line breaks separate: apk takes a carriage return for a letter of a name. */
 export function parseWorld(text: string, file: string): World {
   const entries = text.split('\n').flatMap((line, index) =>
     line
-      .split(/\s+/)
+      .split(' ')
       .filter((word) => word !== '')
       .map((word) => {
         const dependency = parseDependency(word);
         if (dependency !== undefined) return { ...dependency, text: word };
         throw new DepotError(
           'unavailable',
-          `cannot read ${file}: line ${index + 1}: "${word.slice(0, 80)}" is no dependency`,
+          `cannot read ${file}: line ${index + 1}: ${shown(word)} is no dependency`,
         );
       }),
   );
   return { text, entries };
+}
+
+/** What cannot be seen is written as an escape. */
+function shown(word: string): string {
+  return JSON.stringify(word.slice(0, 40));
 }
 
 /** In the order and form in which apk writes it. */

@@ -11,6 +11,7 @@ import type { PackageDatabase } from '../../package-database.ts';
 import { combine } from '../records/database.ts';
 import { parseInstalled } from '../records/installed-db.ts';
 import type { Locations } from '../records/locations.ts';
+import { scriptsFile } from '../records/record-file.ts';
 import { parseWorld, type World } from '../records/world.ts';
 
 /** What apk had on record before a job: its owner may put it back by hand. */
@@ -34,11 +35,14 @@ const versions = v.record(v.string(), v.string());
 export function createBeforeCopy(locations: Locations): BeforeCopy {
   const folder = join(locations.own, 'before');
   const inFolder = (name: string): string => join(folder, name);
-  const sources = [
-    { file: locations.world, copy: 'world', isPacked: false },
-    { file: locations.installed, copy: 'installed.gz', isPacked: true },
-    { file: locations.scripts, copy: 'scripts.tar.gz', isPacked: false },
-  ];
+  const sourcesNow = async () => {
+    const scripts = await scriptsFile(locations);
+    return [
+      { file: locations.world, copy: 'world', isPacked: false },
+      { file: locations.installed, copy: 'installed.gz', isPacked: true },
+      { file: scripts, copy: 'scripts.tar.gz', isPacked: !scripts.endsWith('.gz') },
+    ];
+  };
   let parsed: { version: string; database: PackageDatabase } | undefined;
   const readWorldCopy = async (): Promise<World | undefined> => {
     const text = await readFile(inFolder('world'), 'utf8').catch(() => undefined);
@@ -48,6 +52,7 @@ export function createBeforeCopy(locations: Locations): BeforeCopy {
     folder,
     save: async () => {
       const saved = await readVersions(inFolder('versions.json'));
+      const sources = await sourcesNow();
       // Ahead of the contents: a file that is replaced meanwhile is copied again the next time.
       const next = Object.fromEntries(
         await Promise.all(
