@@ -18,6 +18,10 @@ export function createViews({ api, tasks, apps, on, report }) {
   const icons = createIcons({ api });
   const context = { api, tasks, icons, on, report, apps };
   let current = () => undefined;
+  const upload = createUploadForm({
+    onSend: on.upload,
+    onDrop: () => (location.hash = '#device/uploads'),
+  });
   const activity = createActivityView(context);
   const updates = createUpdatesView(context, { onCount: showUpdates });
   const byName = {
@@ -25,14 +29,10 @@ export function createViews({ api, tasks, apps, on, report }) {
     installed: createInstalledView(context),
     updates,
     activity,
-    device: createDeviceView(context),
+    device: createDeviceView({ ...context, onDevice: upload.showEndings }),
     app: createDetailsView(context),
   };
   const self = createSelfUpgrade({ api, report, onUpgrade: on.upgradeSelf });
-  createUploadForm({
-    onSend: on.upload,
-    onDrop: () => (location.hash = '#device/uploads'),
-  });
 
   const loadOthers = async () => {
     await Promise.all([activity, updates].map((view) => view.load()));

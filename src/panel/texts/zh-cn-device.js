@@ -148,16 +148,13 @@ export const chineseDevice = [
   ['Install a file', '安装文件'],
   ['File to install', '要安装的文件'],
   [
-    'A package (.ipk or .apk) or a .run file, which is a program: it may do anything on the ' +
+    'A package ({endings}) or a .run file, which is a program: it may do anything on the ' +
       'device. A file can be dropped anywhere on this page.',
-    '软件包（.ipk 或 .apk）或 .run 文件。.run 文件是程序，可以在设备上执行任何操作。' +
+    '软件包（{endings}）或 .run 文件。.run 文件是程序，可以在设备上执行任何操作。' +
       '文件可以拖放到此页面的任何位置。',
   ],
   ['Drop the file to install it', '松开以安装此文件'],
-  [
-    'The name of the file must end in .ipk, .apk or .run.',
-    '文件名必须以 .ipk、.apk 或 .run 结尾。',
-  ],
+  ['The name of the file must end in {endings} or .run.', '文件名必须以 {endings} 或 .run 结尾。'],
   [
     '{file} ({size}) is a program: it may do anything on the device.',
     '{file}（{size}）是程序，可以在设备上执行任何操作。',

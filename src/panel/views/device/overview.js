@@ -4,8 +4,11 @@ import { createLoader } from '../../loader.js';
 import { size, span } from '../../words.js';
 import { fillBar } from './fill-bar.js';
 
-/** Model, versions, memory and the space of the system. */
-export function createOverview({ api, report }) {
+/**
+ * Model, versions, memory and the space of the system.
+ * @param onDevice gets what the device says of itself
+ */
+export function createOverview({ api, report, onDevice }) {
   const facts = byId('overview-facts');
   const bars = byId('overview-bars');
   return createLoader({
@@ -18,6 +21,7 @@ export function createOverview({ api, report }) {
         ),
       );
       bars.replaceChildren(...barsOf(device));
+      onDevice(device);
     },
     onGone: report,
   });

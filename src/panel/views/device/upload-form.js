@@ -4,13 +4,17 @@ import { isReadOnly, setDisabled } from '../../permission.js';
 import { percent, size } from '../../words.js';
 import { confirm } from '../dialogs/confirm.js';
 
-const ENDINGS = /\.(?:ipk|apk|run)$/i;
+/** Of packages, by the device's package manager; both until that is known. */
+const ENDINGS = { opkg: ['.ipk'], apk: ['.apk'] };
+const ANY = ['.ipk', '.apk'];
+const PROGRAM = '.run';
 
 /**
  * Sends a file that somebody chose, or dropped anywhere on the page.
  * @param onSend gets the file and a function for its progress; returns `{ answer, cancel }`, whose
  *   answer is an error's text, empty if it was accepted, or undefined if it was cancelled
  * @param onDrop called when a file was dropped, so that the form comes into sight
+ * @returns `{ showEndings }`, which gets what the device says of itself
  */
 export function createUploadForm({ onSend, onDrop }) {
   const form = byId('upload');
@@ -18,14 +22,27 @@ export function createUploadForm({ onSend, onDrop }) {
   const submit = form.querySelector('[type=submit]');
   const problem = byId('upload-problem');
   const sending = createSending();
+  let endings = ANY;
 
+  const showEndings = ({ package_manager: manager } = {}) => {
+    endings = ENDINGS[manager] ?? ANY;
+    input.accept = [...endings, PROGRAM].join();
+    const text = t(
+      'A package ({endings}) or a .run file, which is a program: it may do anything on the ' +
+        'device. A file can be dropped anywhere on this page.',
+      { endings: endings.join(', ') },
+    );
+    setText(byId('upload-note'), text);
+  };
   const complain = (text) => {
     setText(problem, text);
     input.setAttribute('aria-invalid', String(text !== ''));
   };
   const check = (file) => {
-    const isFine = file === undefined || ENDINGS.test(file.name);
-    complain(isFine ? '' : t('The name of the file must end in .ipk, .apk or .run.'));
+    const name = file?.name.toLowerCase();
+    const isFine = [...endings, PROGRAM].some((ending) => name?.endsWith(ending) ?? true);
+    const values = { endings: endings.join(', ') };
+    complain(isFine ? '' : t('The name of the file must end in {endings} or .run.', values));
     return isFine && file !== undefined;
   };
   const send = async (file) => {
@@ -52,6 +69,8 @@ export function createUploadForm({ onSend, onDrop }) {
   listenForDrops((file) => {
     if (!sending.isUnderWay()) void receive(file);
   });
+  showEndings();
+  return { showEndings };
 }
 
 /** What is dropped may have slipped out of somebody's hand. */
