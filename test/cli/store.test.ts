@@ -67,6 +67,24 @@ test('list --all has the packages, too, and --upgradable what has a newer versio
   expect(upgradable.stdout).not.toContain('libc ');
 });
 
+test('an upgrade of all names what it leaves as it is, and how that is upgraded', async () => {
+  const { depotctl, device } = await startClientTest();
+  await depotctl('install', 'demo');
+  device.publish(2);
+  await depotctl('update');
+
+  const first = await depotctl('plan', 'upgrade');
+  await depotctl('upgrade');
+  const again = await depotctl('plan', 'upgrade');
+  await depotctl('upgrade', 'libdemo');
+  const last = await depotctl('plan', 'upgrade');
+
+  expect(first.stdout).toMatch(/^upgrade +demo-app /m);
+  expect(again.stdout).toBe('nothing to do: all is as asked for\n');
+  for (const { stderr } of [first, again]) expect(stderr).toContain('left as it is: libdemo;');
+  expect(last.stderr).toBe('');
+});
+
 test('info shows what is known of an app, and ends with 1 for what is not known', async () => {
   const { depotctl } = await startClientTest();
   await depotctl('install', 'demo');
@@ -138,7 +156,7 @@ test('where nothing fits, the largest that could go are named, and nothing of th
   expect(plan.stdout).toContain('then -909 TB');
   expect((await depotctl('info', 'wanted')).stdout).toMatch(/on the disk +909 TB; .* are free/);
   for (const { stderr } of [plan, job]) {
-    expect(stderr).toMatch(/→ depotctl remove bulky would free 97 KB/);
+    expect(stderr).toMatch(/→ depotctl remove bulky would free 110 KB/);
     expect(stderr).not.toContain('ofimage');
   }
 });

@@ -38,7 +38,7 @@ test('what does not fit is said with what could go, and that is one click from i
   const offered = await browser.evaluate(
     "[...document.querySelectorAll('.removable button')].map(({ textContent }) => textContent)",
   );
-  expect(offered).toEqual(['Remove Films (97 kB)']);
+  expect(offered).toEqual(['Remove Films (120 kB)']);
   expect(await browser.evaluate(PLAN)).toMatch(/Takes909.*Free afterwards-909/);
   await browser.picture({ width: 320, height: 900, scheme: 'dark' });
   const sticksOut =

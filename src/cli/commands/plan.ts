@@ -35,7 +35,7 @@ export async function showPlan(
   const { client, output, invocation } = context;
   const plan = await fetchPlan(client, operation, names);
   if (invocation.isJson) await output.print(`${JSON.stringify(plan)}\n`);
-  else await print(context, plan);
+  else await print(context, plan, names.length === 0);
   return flagIn(plan, 'is_possible') ? 0 : 1;
 }
 
@@ -54,7 +54,7 @@ export async function confirm(
 ): Promise<number | undefined> {
   const { client, output, invocation } = context;
   const plan = await fetchPlan(client, operation, invocation.names);
-  await print(context, plan);
+  await print(context, plan, invocation.names.length === 0);
   if (!flagIn(plan, 'is_possible')) return 1;
   if (changesOf(plan).length === 0 && invocation.parameters.autoconf === undefined) return 0;
   if (await ask('Go on? [Y/n] ')) return undefined;
@@ -62,8 +62,13 @@ export async function confirm(
   return 1;
 }
 
-async function print({ client, output }: CommandContext, plan: unknown): Promise<void> {
+async function print(
+  { client, output }: CommandContext,
+  plan: unknown,
+  isOfAll: boolean,
+): Promise<void> {
   await output.print(formatPlan(plan, output.look));
+  if (isOfAll) await sayLeft({ client, output }, plan);
   for (const problem of listIn(plan, 'problems')) {
     output.say(textIn(problem, 'message'));
     await sayRemedy(
@@ -75,6 +80,29 @@ async function print({ client, output }: CommandContext, plan: unknown): Promise
       },
     );
   }
+}
+
+const MOST_LEFT = 5;
+
+/** What has a newer version and is not in the plan of an upgrade without names. */
+async function sayLeft(
+  { client, output }: Pick<CommandContext, 'client' | 'output'>,
+  plan: unknown,
+): Promise<void> {
+  const parameters = { kind: 'package', state: 'upgradable', per_page: '200' };
+  const answer = await client.get('admin/store/available', parameters).catch(() => undefined);
+  const planned = new Set(listIn(plan, 'upgrades').map((change) => textIn(change, 'name')));
+  const left = listIn(answer, 'items')
+    .filter((item) => !flagIn(item, 'is_held'))
+    .map((item) => textIn(item, 'name'))
+    .filter((name) => !planned.has(name));
+  if (left.length === 0) return;
+  const named = left.slice(0, MOST_LEFT).join(', ');
+  const more = left.length > MOST_LEFT ? ` and ${left.length - MOST_LEFT} more` : '';
+  output.say(
+    `left as it is: ${named}${more}; what came with something else or with the firmware ` +
+      'is upgraded only by its name',
+  );
 }
 
 interface Change {
@@ -122,13 +150,21 @@ function formatPlan(plan: unknown, look: TableLook): string {
     signed(bytes),
     reason,
   ]);
-  return (
-    formatTable(['CHANGE', 'NAME', 'VERSION', 'DISK', 'WHY'], rows, look) +
-    `to be fetched: ${bytesText(numberIn(plan, 'download_bytes') ?? 0)}; ` +
-    `on the disk: ${signed(numberIn(plan, 'disk_bytes') ?? 0)}; ` +
+  const headings = ['CHANGE', 'NAME', 'VERSION', 'DISK', 'WHY'];
+  return formatTable(headings, rows, { ...look, titleAt: 1 }) + formatSums(plan, look);
+}
+
+/** On one line; one a line if they are too long for the terminal. */
+function formatSums(plan: unknown, { columns = Infinity }: TableLook): string {
+  const download = numberIn(plan, 'download_bytes') ?? 0;
+  const sums = [
+    ...(download === 0 ? [] : [`to be fetched: ${bytesText(download)}`]),
+    `on the disk: ${signed(numberIn(plan, 'disk_bytes') ?? 0)}`,
     `free: ${bytesText(numberIn(plan, 'free_bytes') ?? 0)}, ` +
-    `then ${bytesText(numberIn(plan, 'free_after_bytes') ?? 0)}\n`
-  );
+      `then ${bytesText(numberIn(plan, 'free_after_bytes') ?? 0)}`,
+  ];
+  const line = sums.join('; ');
+  return `${line.length > columns ? sums.join('\n') : line}\n`;
 }
 
 function signed(bytes: number): string {

@@ -15,7 +15,8 @@ export async function diagnose({ client, output, invocation }: CommandContext): 
       textIn(check, 'id'),
       [textIn(check, 'message'), textIn(check, 'remedy')].filter(Boolean).join(' → '),
     ]);
-    await output.print(formatTable(['STATE', 'CHECK', 'WHAT'], rows, output.look));
+    const look = { ...output.look, titleAt: 1 };
+    await output.print(formatTable(['STATE', 'CHECK', 'WHAT'], rows, look));
   }
   return checks.some((check) => textIn(check, 'state') === 'error') ? 1 : 0;
 }

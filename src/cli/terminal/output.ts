@@ -1,5 +1,5 @@
 import { createPaint, type Paint } from './paint.ts';
-import { widthOf } from './width.ts';
+import { widthOf, wrapMessage } from './width.ts';
 
 /** What the program says: results and logs on standard output, its own words on standard error. */
 export interface Output {
@@ -48,7 +48,9 @@ export function createOutput(isColoured: boolean): Output {
       }),
     say: (message) => {
       status.hide();
-      stderr.write(`${status.isAtLineStart ? '' : '\n'}depotctl: ${message}\n`);
+      const text = `depotctl: ${message}`;
+      const lines = stderr.isTTY ? wrapMessage(text, columnsOf(stderr)) : text;
+      stderr.write(`${status.isAtLineStart ? '' : '\n'}${lines}\n`);
       status.isAtLineStart = true;
       status.show();
     },

@@ -6,6 +6,8 @@ export interface TableLook {
   /** Width of the terminal; undefined if the output is none: then lines are as long as they are. */
   columns: number | undefined;
   paint: Paint;
+  /** Which cell heads the block of a row on a very narrow terminal; by default the first. */
+  titleAt?: number;
 }
 
 /** Between columns. */
@@ -20,7 +22,7 @@ const LEAST_LAST_COLUMNS = 24;
 export function formatTable(
   headings: readonly string[],
   rows: readonly (readonly string[])[],
-  { columns = Infinity, paint }: TableLook,
+  { columns = Infinity, paint, titleAt = 0 }: TableLook,
 ): string {
   const clean = rows.map((row) => row.map(oneLine));
   const widths = headings.map((heading, at) =>
@@ -29,7 +31,7 @@ export function formatTable(
   const lastAt = widths.slice(0, -1).reduce((sum, width) => sum + width + GAP, 0);
   const isWide = lastAt + (widths.at(-1) ?? 0) > columns;
   if (isWide && columns - lastAt < LEAST_LAST_COLUMNS) {
-    return clean.map((row) => blockOf(headings, row, { columns, paint })).join('');
+    return clean.map((row) => blockOf(headings, row, { columns, paint, titleAt })).join('');
   }
   const layout = { widths, lastAt, columns, paint };
   const head = lineOf(headings, { ...layout, paint: (text) => paint(text, 'faint') });
@@ -62,20 +64,20 @@ function lineOf(row: readonly string[], { widths, lastAt, columns, paint }: Layo
 /** One row of a table that is too wide for its terminal. */
 function blockOf(
   headings: readonly string[],
-  [first = '', ...cells]: readonly string[],
-  { columns = Infinity, paint }: TableLook,
+  cells: readonly string[],
+  { columns = Infinity, paint, titleAt }: TableLook,
 ): string {
   const width = Math.max(...headings.map(widthOf)) + GAP;
   const lines = cells.flatMap((cell, at) => {
-    if (cell === '') return [];
+    if (cell === '' || at === titleAt) return [];
     const [head = '', ...rest] = wrap(cell, Math.max(10, columns - width - GAP));
-    const label = padTo((headings[at + 1] ?? '').toLowerCase(), width);
+    const label = padTo((headings[at] ?? '').toLowerCase(), width);
     return [
       `  ${paint(label, 'faint')}${paint(head, shadeOf(head))}`,
       ...rest.map((text) => ' '.repeat(width + GAP) + text),
     ];
   });
-  return [paint(first, 'strong'), ...lines].map((line) => `${line}\n`).join('');
+  return [paint(cells[titleAt ?? 0] ?? '', 'strong'), ...lines].map((line) => `${line}\n`).join('');
 }
 
 /** A field a line; empty ones are left out. */

@@ -52,6 +52,22 @@ export function wrap(text: string, columns: number): string[] {
   return [...lines, line];
 }
 
+/** What may stand before the text of a message. */
+const LEAD = /^(?:depotctl: )? *(?:\u2192 )?/;
+
+/** Lines of so many columns at most; what is broken goes on below the text of its line. */
+export function wrapMessage(message: string, columns: number): string {
+  return message
+    .split('\n')
+    .flatMap((line) => {
+      const lead = LEAD.exec(line)?.[0] ?? '';
+      const indent = widthOf(lead);
+      const [first = '', ...rest] = wrap(line.slice(lead.length), Math.max(20, columns - indent));
+      return [lead + first, ...rest.map((text) => ' '.repeat(indent) + text)];
+    })
+    .join('\n');
+}
+
 function piecesOf(word: string, columns: number): string[] {
   if (widthOf(word) <= columns) return [word];
   const pieces: string[] = [];

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 
 import { createPaint } from '../../../src/cli/terminal/paint.ts';
 import { formatFields, formatTable } from '../../../src/cli/terminal/table.ts';
-import { widthOf } from '../../../src/cli/terminal/width.ts';
+import { widthOf, wrapMessage } from '../../../src/cli/terminal/width.ts';
 
 const HEADINGS = ['NAME', 'STATE', 'WHAT'];
 const ROWS = [
@@ -31,6 +31,34 @@ test.each([120, 80, 60, 50, 40, 30])(
     }
   },
 );
+
+test('on a very narrow terminal a block is headed by what it is about', () => {
+  const rows = [['install', 'a-package', 'because somebody asked for it']];
+  const look = { columns: 30, paint: plain, titleAt: 1 };
+
+  const lines = formatTable(['CHANGE', 'NAME', 'WHY'], rows, look).split('\n');
+
+  expect(lines.slice(0, 2)).toEqual(['a-package', '  change  install']);
+  expect(lines.join(' ')).not.toContain('name');
+});
+
+test.each<[message: string, lines: string[]]>([
+  ['depotctl: short', ['depotctl: short']],
+  [
+    'depotctl: cannot install needmissing: it needs what no feed has',
+    ['depotctl: cannot install needmissing:', '          it needs what no feed has'],
+  ],
+  [
+    'depotctl:   \u2192 Update the lists, and then try it again.',
+    ['depotctl:   \u2192 Update the lists, and', '              then try it again.'],
+  ],
+  [
+    'depotctl: a word is missing\ndepotctl: see --help',
+    ['depotctl: a word is missing', 'depotctl: see --help'],
+  ],
+])('a message is broken between words, below its text: %s', (message, lines) => {
+  expect(wrapMessage(message, 38).split('\n')).toEqual(lines);
+});
 
 test('columns stand below each other, Chinese ones too', () => {
   const [head = '', first = '', second = ''] = formatTable(
