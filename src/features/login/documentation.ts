@@ -14,6 +14,7 @@ export const LOGIN_DOCUMENTATION: FeatureDocumentation = {
         204: { description: 'logged in; the cookie is in Set-Cookie' },
         303: { description: 'with page=1: logged in, and on to the page' },
       },
+      isRefusedByPage: true,
     },
     'POST admin/logout': {
       operationId: 'logOut',

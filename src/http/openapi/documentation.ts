@@ -19,6 +19,8 @@ export interface OperationDocumentation {
   answers: Readonly<Record<number, AnswerDocumentation>>;
   /** Refusals of its own by status, beside those that all operations of its kind have. */
   refusals?: Readonly<Record<number, string>>;
+  /** Whether a form of a page may be refused with a page in place of JSON. */
+  isRefusedByPage?: boolean;
   /** By parameter: JSON Schema of what the schema of the request checks by a function. */
   parameters?: Readonly<Record<string, ParameterDocumentation>>;
 }

@@ -16,7 +16,7 @@ export function responsesOf(
     ...(isRevalidated(route)
       ? { '304': { description: 'If-None-Match names the newest answer' } }
       : {}),
-    ...refusalsOf(route, documentation?.refusals),
+    ...refusalsOf(route, documentation),
   };
 }
 
@@ -56,15 +56,19 @@ function bodySchema(contentType: string): JsonObject {
 
 function refusalsOf(
   { isTask, access, needsToken, acceptsUpload }: Route,
-  own: OperationDocumentation['refusals'] = {},
+  { refusals: own = {}, isRefusedByPage = false }: Partial<OperationDocumentation> = {},
 ): JsonObject {
   const refusal = { $ref: `#/components/schemas/${isTask ? 'TaskRefusal' : 'Refusal'}` };
-  const refused = (description: string, schema: object = refusal): object => ({
+  const page = isRefusedByPage ? { 'text/html': { schema: bodySchema('text/html') } } : {};
+  const refused = (description: string): object => ({
     description,
-    content: { 'application/json': { schema } },
+    content: { 'application/json': { schema: refusal }, ...page },
   });
   // Refused before it is known which operation is asked for: without the fields of a task.
-  const unread = { $ref: '#/components/schemas/Refusal' };
+  const unread = (description: string): object => ({
+    description,
+    content: { 'application/json': { schema: { $ref: '#/components/schemas/Refusal' } } },
+  });
   return {
     '400': refused('a parameter is missing or bad; the message names it'),
     ...(access === 'session' || needsToken
@@ -78,9 +82,9 @@ function refusalsOf(
         }
       : {}),
     ...Object.fromEntries(Object.entries(own).map(([status, why]) => [status, refused(why)])),
-    '408': refused('the request came too slowly', unread),
+    '408': unread('the request came too slowly'),
     '421': refused('a Host that is not this device'),
-    '431': refused('the request line and the headers have more than 16 KiB', unread),
+    '431': unread('the request line and the headers have more than 16 KiB'),
     default: refused('any other refusal: the status says what kind, the message why'),
   };
 }

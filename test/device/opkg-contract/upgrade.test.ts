@@ -79,7 +79,8 @@ test('a configuration file that nobody changed is replaced', async () => {
   expect((await device.opkg('upgrade', 'demo-app')).stderr).toBe('');
 
   expect(await device.read('etc/config/demo-app')).toContain('1.1-1');
-  expect(await readdir(join(device.root, 'etc/config'))).toEqual(['demo-app']);
+  const names = await readdir(join(device.root, 'etc/config'));
+  expect(names.filter((name) => name.startsWith('demo-app'))).toEqual(['demo-app']);
 });
 
 test("--force-maintainer takes the package's configuration", async () => {

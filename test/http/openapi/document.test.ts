@@ -79,6 +79,16 @@ describe('openapi.json drives a client', () => {
     expect(withoutSchema).toEqual([]);
   });
 
+  test('a log-in by a form is refused with a page, or as JSON', () => {
+    const logIn = operations.find(([, { operationId }]) => operationId === 'logIn')?.[1];
+    const typesOf = (status: string): string[] =>
+      Object.keys(logIn?.responses[status]?.content ?? {});
+
+    expect(typesOf('400')).toEqual(['application/json', 'text/html']);
+    expect(typesOf('default')).toEqual(['application/json', 'text/html']);
+    expect(typesOf('431')).toEqual(['application/json']);
+  });
+
   test('patterns are read by engines without lookaround, too, and say what a path is', () => {
     const withPattern = operations.flatMap(([name, { parameters }]) =>
       parameters.flatMap(({ name: parameter, schema: { pattern } }) =>
