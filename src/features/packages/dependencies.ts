@@ -12,7 +12,8 @@ function providersOf(database: PackageDatabase, names: readonly string[]): Insta
 /**
  * What goes when `targets` go: they themselves, and of their dependencies, and theirs, each package
  * that came as a dependency (`isAuto`) and that no package left needs. Essential packages stay.
- * Those that need others stand before them, the order in which they can be removed one by one.
+ * Those that need others stand before them, the order in which they can be removed one by one;
+ * behind them what else the owner called them.
  */
 export function removalSet(database: PackageDatabase, targets: readonly string[]): string[] {
   const gone = new Set(targets);
@@ -24,7 +25,13 @@ export function removalSet(database: PackageDatabase, targets: readonly string[]
       isGrowing = true;
     }
   }
-  return dependentsFirst(database, [...gone]);
+  return withAskedNames(database, dependentsFirst(database, [...gone]));
+}
+
+/** With the names that their owner asked for them by: they would bring the packages back. */
+export function withAskedNames(database: PackageDatabase, names: readonly string[]): string[] {
+  const asked = names.flatMap((name) => database.get(name)?.askedAs ?? []);
+  return [...new Set([...names, ...asked])];
 }
 
 /** Direct dependencies of a set of packages that are not in the set. */

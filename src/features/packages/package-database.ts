@@ -16,6 +16,13 @@ export interface InstalledPackage {
   isHeld?: boolean;
   /** Each entry is one dependency: the names that would satisfy it. */
   depends: string[][];
+  /**
+   * The names under which its owner asked for it and that no other package meets, if they are not
+   * its own name alone: they have to go with it.
+   */
+  askedAs?: readonly string[];
+  /** It comes by itself if all of these are there, and goes with each of them. */
+  comesWith?: readonly string[];
   /** Virtual names that the package stands for. */
   provides: string[];
   /** Unix seconds; 0 if the database does not say. */

@@ -2,7 +2,7 @@ import { failureError } from '../packages/failure.ts';
 import { isPresent, type PackageDatabase } from '../packages/package-database.ts';
 import type { Job } from '../../jobs/job.ts';
 import type { Plan, StepContext } from '../../jobs/plan.ts';
-import { dependentsFirst, isNeeded } from '../packages/dependencies.ts';
+import { dependentsFirst, isNeeded, withAskedNames } from '../packages/dependencies.ts';
 import {
   changeSteps,
   completeness,
@@ -40,7 +40,7 @@ export function unrunPlan(tools: PackageTools & { records: RunRecords }, { param
     if (names.length === 0) {
       await note(`nothing that came with ${record.file} is left to be removed`);
     }
-    remember(context, manager, { verb: 'remove', names });
+    remember(context, manager, { verb: 'remove', names: withAskedNames(database, names) });
   };
   const judge: ChangeWork['judge'] = (after, { names }) => {
     const left = names.filter((name) => isPresent(after.get(name)));

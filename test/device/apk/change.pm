@@ -23,10 +23,6 @@ sub add {
     my @world = @{ $run->{world} };
     for my $dependency (@asked) { @world = ((grep { $_->{name} ne $dependency->{name} } @world), $dependency) }
     my %flags = $run->{upgrade} ? map { $_->{name} => 'upgrade' } @asked : ();
-    if (my @tagged = grep { defined $_->{tag} } @asked) {
-        warning('The repository tag for world dependency \'' . dependency_text($_) . '\' does not exist') for @tagged;
-        give_up('Not committing changes due to missing repository tags.');
-    }
     return commit_world($run, \@world, \%flags);
 }
 

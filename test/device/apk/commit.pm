@@ -8,6 +8,7 @@ use Exporter 'import';
 use apk::archive;
 use apk::catalogue;
 use apk::database;
+use apk::dependency;
 use apk::download;
 use apk::install;
 use apk::messages;
@@ -26,6 +27,10 @@ our @EXPORT = qw(commit_world commit_plan);
 # The exit code. `flags` and `reinstall` by name.
 sub commit_world {
     my ($run, $world, $flags, $reinstall) = @_;
+    if (my @tagged = grep { defined $_->{tag} } @$world) {
+        warning('The repository tag for world dependency \'' . dependency_text($_) . '\' does not exist') for @tagged;
+        give_up('Not committing changes due to missing repository tags.');
+    }
     my $solution = solve_world($run, $world, $flags);
     return print_solver_errors($run, $solution) if @{ $solution->{errors} };
     return commit_plan($run, $solution, $reinstall);

@@ -99,6 +99,10 @@ const PATTERNS: readonly Pattern[] = [
     }),
   },
   {
+    expression: /^(Not committing changes due to missing repository tags)/gm,
+    failure: (_, lines) => untagged(lines),
+  },
+  {
     expression: /(\S+) \(virtual\): note: please select one of the 'provided by'/gm,
     failure: ([name = '']) => ({
       code: 'dependency_missing',
@@ -216,6 +220,14 @@ function missing(needed: string, requiredBy: string): Failure {
 /** What apk could choose for `name` does not fit the wish of the package that breaks. */
 function broken(name: string, build: string, wish: string): Failure {
   const breaker = nameOf(build);
+  if (wish.startsWith('!') && breaker === 'world') {
+    return {
+      code: 'dependency_conflict',
+      package: name,
+      reason: `/etc/apk/world forbids ${name}`,
+      remedy: `Take ${wish} out of /etc/apk/world, then try again.`,
+    };
+  }
   if (wish.startsWith('!')) {
     return {
       code: 'dependency_conflict',
@@ -224,8 +236,26 @@ function broken(name: string, build: string, wish: string): Failure {
     };
   }
   return breaker === 'world'
-    ? { code: 'held', package: name, reason: `${name} is held: /etc/apk/world asks for ${wish}` }
+    ? {
+        code: 'held',
+        package: name,
+        reason: `${name} is held: /etc/apk/world asks for ${wish}`,
+        remedy: `Install ${name} to let it go, or take ${wish} out of /etc/apk/world.`,
+      }
     : unmetDependency(breaker, wish);
+}
+
+/** Which ones apk says ahead, in warnings. */
+function untagged(lines: readonly string[]): Failure {
+  const wishes = lines.flatMap(
+    (line) => /^WARNING: The repository tag for world dependency '(\S+)'/.exec(line)?.[1] ?? [],
+  );
+  const named = wishes.length === 0 ? 'a package by a tag' : wishes.join(', ');
+  return {
+    code: 'dependency_missing',
+    reason: `/etc/apk/world asks for ${named}, and no feed has that tag`,
+    remedy: 'Add the feed with the tag, or take the tag out of /etc/apk/world.',
+  };
 }
 
 interface FailedScript {

@@ -25,9 +25,19 @@ export async function packagesToInstall(
   return [...new Set(names)];
 }
 
-/** @returns undefined if neither the app nor a package of that name is on record */
+/**
+ * The app, the package of that name, or the one that its owner asked for by that name alone.
+ * @returns undefined if none is on record
+ */
 export function packageToRemove(database: PackageDatabase, subject: string): string | undefined {
-  return [metaPackageOf(subject), subject].find((name) => isOnRecord(database, name));
+  const names = [metaPackageOf(subject), subject];
+  return (
+    names.find((name) => isOnRecord(database, name)) ??
+    [...database.values()].find(
+      ({ name, askedAs = [] }) =>
+        !askedAs.includes(name) && names.some((asked) => askedAs.includes(asked)),
+    )?.name
+  );
 }
 
 /** It is there, or asked for: what no feed has keeps other packages from being installed. */

@@ -51,6 +51,10 @@ test('a package file that a trusted key signed as another one changes nothing', 
   expect(await store.packages()).toEqual({});
 });
 
+test.each(['1.0 r', '1.0\u00e4'])('a file of the version "%s" is refused', async (version) => {
+  await expect(store.upload(sent(version))).rejects.toThrow('its version is');
+});
+
 test('an upload for another architecture is refused by name', async () => {
   const { state, error } = await store.upload(sent('1.0-r1', { architecture: 'mips_24kc' }));
 

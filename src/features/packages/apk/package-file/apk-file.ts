@@ -37,6 +37,9 @@ export async function readPackageFile(file: string, mostBytes: number): Promise<
     const content = head.startsWith('ADB')
       ? await readThird(file, head)
       : await readSecond(file, { most: mostBytes, left: mostBytes });
+    if (!/^[!-~]+$/.test(content.version)) {
+      throw new Error(`its version is ${JSON.stringify(content.version.slice(0, 40))}`);
+    }
     const outside = [...content.files, ...content.folders].find(isOutside);
     if (outside !== undefined) {
       throw new Error(`it would unpack "${outside.slice(0, 200)}" outside of the root`);

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { DepotError } from '../../../../errors.ts';
 import { failureError } from '../../failure.ts';
 import type { PackageContent } from '../package-file/apk-file.ts';
+import { isEssential } from '../records/database.ts';
 import { readInstalled, type InstalledRecord } from '../records/installed-db.ts';
 import type { Locations } from '../records/locations.ts';
 import type { PlannedChange } from './simulation.ts';
@@ -45,7 +46,9 @@ export async function checkClashes(
 
 type Owner = Pick<InstalledRecord, 'name' | 'replaces'>;
 
+/** Whoever takes a file takes it along when it goes: none that the device cannot do without. */
 function mayShare(one: Owner, other: Owner): boolean {
+  if (isEssential(one.name) !== isEssential(other.name)) return false;
   return one.replaces.includes(other.name) || other.replaces.includes(one.name);
 }
 
@@ -57,7 +60,9 @@ function clash(
     code: 'file_conflict',
     package: content.name,
     reason: `${content.name} would take over /${file}, which belongs to ${owner}`,
-    remedy: `Remove ${owner}, which owns the file, then try again.`,
+    remedy: isEssential(owner)
+      ? `Leave ${content.name}: the device cannot do without ${owner}.`
+      : `Remove ${owner}, which owns the file, then try again.`,
   });
 }
 

@@ -1,6 +1,6 @@
 import type { DepotError } from '../../../../errors.ts';
 import { failureError, type Failure } from '../../failure.ts';
-import type { InstalledPackage, PackageDatabase } from '../../package-database.ts';
+import { isPresent, type InstalledPackage, type PackageDatabase } from '../../package-database.ts';
 import type { PackageChange } from '../../package-manager.ts';
 import { explain } from '../failure.ts';
 import type { PlannedChange, Simulation } from './simulation.ts';
@@ -91,7 +91,7 @@ function outdatedBy(changes: readonly PlannedChange[], { change, database }: Wan
     .filter(({ action, name }) => action !== 'Purging' || isAsked(change, name))
     .map(({ name }) => name);
   for (let name = queue.pop(); name !== undefined; name = queue.pop()) {
-    for (const { name: next } of dependenciesOf(database, name)) {
+    for (const next of [...dependenciesOf(database, name), ...companionsOf(database, name)]) {
       if (reached.has(next)) continue;
       reached.add(next);
       queue.push(next);
@@ -109,11 +109,21 @@ function isAsked({ verb, names }: PackageChange, name: string): boolean {
   return verb === 'remove' && names.includes(name);
 }
 
-function dependenciesOf(database: PackageDatabase, name: string): InstalledPackage[] {
+/** Names of what came since this one was there, among others. */
+function companionsOf(database: PackageDatabase, name: string): string[] {
+  const known = [name, ...(database.get(name)?.provides ?? [])];
+  return [...database.values()]
+    .filter(({ comesWith = [] }) => comesWith.some((other) => known.includes(other)))
+    .map((entry) => entry.name);
+}
+
+function dependenciesOf(database: PackageDatabase, name: string): string[] {
   const wanted = new Set(database.get(name)?.depends.flat());
-  return [...database.values()].filter(
-    (entry) => wanted.has(entry.name) || entry.provides.some((provided) => wanted.has(provided)),
-  );
+  return [...database.values()]
+    .filter(
+      (entry) => wanted.has(entry.name) || entry.provides.some((provided) => wanted.has(provided)),
+    )
+    .map((entry) => entry.name);
 }
 
 function isDependencyOf(entry: InstalledPackage | undefined, other: InstalledPackage): boolean {
@@ -138,9 +148,7 @@ function checkRemoval({ changes, kept }: Simulation, { change, database }: Wante
   const purged = new Set(
     changes.filter(({ action }) => action === 'Purging').map(({ name }) => name),
   );
-  const staying = change.names.filter(
-    (name) => !purged.has(name) && database.get(name)?.state !== 'requested',
-  );
+  const staying = change.names.filter((name) => !purged.has(name) && isPresent(database.get(name)));
   const [first] = staying;
   if (first === undefined) return;
   const users = kept.find(({ name }) => name === first)?.neededBy ?? [];

@@ -35,7 +35,7 @@ function refusedBy({ changes }: Simulation, { change, database }: Wanted): Cause
     const essential = change.names.find((name) => database.get(name)?.isEssential);
     if (essential !== undefined) return { code: 'essential', name: essential };
     const purged = changes.filter(({ action }) => action === 'Purging').map(({ name }) => name);
-    const staying = change.names.find((name) => !purged.includes(name));
+    const staying = change.names.find((name) => database.has(name) && !purged.includes(name));
     return staying === undefined ? { code: 'not_allowed' } : { code: 'needed_by', name: staying };
   }
   const isSwap = change.verb === 'install' && changes.some(({ action }) => action === 'Installing');

@@ -73,10 +73,13 @@ export async function combine(
     entries.filter(({ isConflict }) => !isConflict).map((entry) => [entry.name, entry]),
   );
   const database = new Map<string, InstalledPackage>();
+  const askedAs = otherNames(found, wanted);
   for (const record of found.values()) {
+    const names = askedAs.get(record.name);
     // Only apps show a time: of all packages it would be thousands of files.
     database.set(record.name, {
       ...packageOf(record, wanted),
+      ...(names === undefined ? {} : { askedAs: names }),
       installedAt: appOf(record.name).isApp ? await installTime(join(packages, record.name)) : 0,
     });
   }
@@ -84,11 +87,32 @@ export async function combine(
   return database;
 }
 
+/** Of packages that alone meet other names of world than their own: all their names in world. */
+function otherNames(
+  found: ReadonlyMap<string, InstalledRecord>,
+  wanted: ReadonlyMap<string, WorldEntry>,
+): Map<string, string[]> {
+  const providers = new Map<string, string[]>();
+  for (const { name, provides } of found.values()) {
+    for (const provided of provides) {
+      if (!wanted.has(provided) || found.has(provided)) continue;
+      providers.set(provided, [...(providers.get(provided) ?? []), name]);
+    }
+  }
+  const names = new Map<string, string[]>();
+  for (const [provided, [name = '', ...others]] of providers) {
+    if (others.length > 0) continue;
+    const own = wanted.has(name) ? [name] : [];
+    names.set(name, [...(names.get(name) ?? own), provided]);
+  }
+  return names;
+}
+
 function packageOf(
   record: InstalledRecord,
   wanted: ReadonlyMap<string, WorldEntry>,
 ): InstalledPackage {
-  const { name, version, architecture, depends, provides } = record;
+  const { name, version, architecture, depends, provides, installIf } = record;
   const entry = wanted.get(name);
   return {
     name,
@@ -100,6 +124,7 @@ function packageOf(
     isEssential: isEssential(name),
     ...(entry !== undefined && isPin(entry) ? { isHeld: true } : {}),
     depends: depends.map((dependency) => [dependency]),
+    ...(installIf.length === 0 ? {} : { comesWith: installIf }),
     provides,
     installedAt: 0,
   };

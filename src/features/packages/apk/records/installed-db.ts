@@ -11,6 +11,8 @@ export interface InstalledRecord {
   depends: string[];
   provides: string[];
   replaces: string[];
+  /** It comes by itself if all of them are there. */
+  installIf: string[];
   installedBytes: number;
   /** Some of its files could not be written (`f:f`). */
   hasBrokenFiles: boolean;
@@ -153,7 +155,7 @@ function createParser(path: string, { filesOf, onFile, onFields }: ReadOptions):
   };
 }
 
-const WANTED: ReadonlySet<number> = new Set(Buffer.from('PVAoDprIf'));
+const WANTED: ReadonlySet<number> = new Set(Buffer.from('PVAoDpriIf'));
 
 function recordOf(fields: ReadonlyMap<number, string>): InstalledRecord | undefined {
   const text = (letter: string): string => fields.get(letter.charCodeAt(0)) ?? '';
@@ -167,6 +169,7 @@ function recordOf(fields: ReadonlyMap<number, string>): InstalledRecord | undefi
     depends: namesIn(text('D')),
     provides: namesIn(text('p')),
     replaces: namesIn(text('r')),
+    installIf: namesIn(text('i')),
     installedBytes: Number(text('I')) || 0,
     hasBrokenFiles: flags.includes('f'),
     hasBrokenScript: flags.includes('s'),

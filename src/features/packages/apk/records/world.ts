@@ -1,4 +1,5 @@
 import { DepotError } from '../../../../errors.ts';
+import { isVersion } from '../compare-versions.ts';
 import { parseDependency, type Dependency } from './dependency.ts';
 import { readRecord } from './record-file.ts';
 
@@ -37,7 +38,9 @@ export function parseWorld(text: string, file: string): World {
       .filter((word) => word !== '')
       .map((word) => {
         const dependency = parseDependency(word);
-        if (dependency !== undefined) return { ...dependency, text: word };
+        if (dependency !== undefined && hasVersion(dependency)) {
+          return { ...dependency, text: word };
+        }
         throw new DepotError(
           'unavailable',
           `cannot read ${file}: line ${index + 1}: ${shown(word)} is no dependency`,
@@ -45,6 +48,12 @@ export function parseWorld(text: string, file: string): World {
       }),
   );
   return { text, entries };
+}
+
+/** apk refuses world for a version that it cannot compare; a file's hash is none. */
+function hasVersion({ operator, version }: Dependency): boolean {
+  const isHash = operator.includes('<') && operator.includes('>');
+  return operator === '' || isHash || isVersion(version);
 }
 
 /** What cannot be seen is written as an escape. */

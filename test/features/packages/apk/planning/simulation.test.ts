@@ -52,6 +52,7 @@ const DATABASE = new Map(
     entry('libdemo', {}),
     entry('libabi1.0', {}),
     entry('virt-b', { provides: ['virt'] }),
+    entry('glue', { comesWith: ['app-meta-demo', 'needs-virt'] }),
     entry('needs-virt', { isAuto: false, depends: ['virt'] }),
   ].map((item) => [item.name, item]),
 );
@@ -87,6 +88,7 @@ describe('a plan', () => {
     ['install', ['x'], '(1/1) Installing x (1.0-r1)\n'],
     ['install', ['x'], '(1/2) Upgrading libdemo (1 -> 2)\n(2/2) Installing x (1.0-r1)\n'],
     ['remove', ['app-meta-demo'], '(1/2) Purging app-meta-demo (1)\n(2/2) Purging demo-app (1)\n'],
+    ['remove', ['app-meta-demo'], '(1/2) Purging app-meta-demo (1)\n(2/2) Purging glue (1)\n'],
     ['upgrade', ['demo-app'], '(1/2) Upgrading demo-app (1 -> 2)\n(2/2) Purging libabi1.0 (1)\n'],
   ] as const)('that does what was asked is fine: %s %s', (verb, names, stdout) => {
     expect(() =>

@@ -37,7 +37,7 @@ test.each([
   ['a~1.2', 'a'],
   ['libubox20251103', 'libubox20251103'],
   ['libabi1.0=1.0-r1', 'libabi1.0'],
-  ['kernel=6.12.87~hash-r1', 'kernel'],
+  ['kernel=6.12.87~abcdef-r1', 'kernel'],
   ['.up-1=20261122.091034', '.up-1'],
 ])('%s asks for %s', (text, name) => {
   expect(parseWorld(text, 'world').entries[0]?.name).toBe(name);
@@ -69,6 +69,8 @@ test('of a list of dependencies conflicts are no part', () => {
 
 test.each([
   ['garbage', 'base-files\n<<<\n', /line 2: "<<<" is no dependency/],
+  ['a version that is none', 'libc\na=v1\n', /line 2: "a=v1" is no dependency/],
+  ['a tag behind a version', 'libc\na=1.0@edge\n', /line 2: "a=1.0@edge" is no dependency/],
   ['an empty one', '', /it is empty/],
   ['blanks', ' \n\n', /it is empty/],
   ['zeros', '\0\0\0', /it is empty|is no dependency/],
