@@ -103,6 +103,23 @@ const PATTERNS: readonly Pattern[] = [
     failure: (_, lines) => untagged(lines),
   },
   {
+    expression: /(?:^| )(\S+?)-\d\S*: masked in: (@\S+)/gm,
+    failure: ([name = '', tag = '']) => ({
+      code: 'dependency_missing',
+      package: name,
+      reason: `${name} is offered by a feed with the tag ${tag} alone`,
+      remedy: `Take the tag off the feed, or run "apk add ${name}${tag}" on a terminal.`,
+    }),
+  },
+  {
+    expression: /^(etc\/apk\/commit_hooks\.d\/\S+): (\w+ (?:with|by) .+)$/gm,
+    failure: ([program = '', ending = '']) => ({
+      code: 'not_allowed',
+      reason: `the program /${program} refuses it: it ${ending}`,
+      remedy: 'Read the end of the task log for what the program says.',
+    }),
+  },
+  {
     expression: /(\S+) \(virtual\): note: please select one of the 'provided by'/gm,
     failure: ([name = '']) => ({
       code: 'dependency_missing',

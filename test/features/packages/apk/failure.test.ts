@@ -56,6 +56,16 @@ const ROWS: [string, string, string][] = [
     'demo is made for the architecture mips_24kc',
   ],
   [
+    'ERROR: unable to select packages:\n  libx-2.0-r1:\n    masked in: @edge\n    satisfies: demo-1.0-r1[libx>=2]\n  demo-1.0-r1:\n    masked in: @edge\n    satisfies: world[demo]\n',
+    'dependency_missing',
+    'demo is offered by a feed with the tag @edge alone',
+  ],
+  [
+    'ERROR: etc/apk/commit_hooks.d/policy: exited with error 3\n',
+    'not_allowed',
+    'the program /etc/apk/commit_hooks.d/policy refuses it: it exited with error 3',
+  ],
+  [
     "ERROR: unable to select packages:\n  libabi (virtual):\n    note: please select one of the 'provided by'\n          packages explicitly\n",
     'dependency_missing',
     'libabi stands for several packages',
