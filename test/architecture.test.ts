@@ -17,7 +17,7 @@ import {
  * The dependency rule: whose values a room may import beside its own. A feature is a room of its
  * own, `features/NAME`.
  */
-const SINGLE_FILES = ['errors', 'log', 'format-bytes', 'nearest'];
+const SINGLE_FILES = ['errors', 'log', 'format-bytes', 'format-time', 'nearest'];
 const FOUNDATION = [
   ...SINGLE_FILES,
   ...['config', 'device', 'jobs', 'http', 'runtime', 'panel', 'features'],
@@ -26,6 +26,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   errors: [],
   log: [],
   'format-bytes': [],
+  'format-time': [],
   nearest: [],
   config: ['errors'],
   runtime: [],

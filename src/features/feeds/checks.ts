@@ -1,5 +1,6 @@
 import type { DeviceCheck, Finding } from '../device-check.ts';
 import type { FeedAnswer } from './read-feeds.ts';
+import { timeText } from '../../format-time.ts';
 
 /** Whether there are lists to choose packages from, as they were fetched last. */
 export function feedChecks(read: () => Promise<FeedAnswer>): readonly DeviceCheck[] {
@@ -35,7 +36,7 @@ export function judgeFeeds({ feeds, problems }: FeedAnswer): Finding {
     return { state: 'warning', message: `there is no list of ${names}`, remedy };
   }
   const oldest = Math.min(...enabled.map(({ updated_at: at = 0 }) => at));
-  const since = new Date(oldest * 1000).toISOString();
+  const since = timeText(oldest * 1000);
   const lists =
     enabled.length === 1 ? 'the list of the feed is' : `the lists of ${enabled.length} feeds are`;
   return { state: 'ok', message: `${lists} there, since ${since}` };

@@ -1,5 +1,6 @@
 import type { DeviceCheck } from '../device-check.ts';
 import type { ForgeHealth } from './health.ts';
+import { timeText } from '../../format-time.ts';
 
 /** What the requests that went to the forge have shown; none is sent for this. */
 export function forgeChecks(health: () => ForgeHealth): readonly DeviceCheck[] {
@@ -15,7 +16,7 @@ export function forgeChecks(health: () => ForgeHealth): readonly DeviceCheck[] {
           return Promise.resolve({
             state: 'warning',
             message:
-              `the forge could not be reached at ${new Date(failedAt * 1000).toISOString()}: ` +
+              `the forge could not be reached at ${timeText(failedAt * 1000)}: ` +
               (lastError ?? 'it gave no answer'),
             remedy: 'check the network and the options forge.upstream and forge.ca_file',
           });

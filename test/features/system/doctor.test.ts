@@ -61,8 +61,8 @@ describe('the clock', () => {
   test.each([
     ['1970-01-01T00:00:10Z', 'error', 'long ago'],
     ['2026-04-01T00:00:00Z', 'warning', 'newest was written at 2026-05-01'],
-    ['2026-04-30T23:59:30Z', 'ok', 'the clock says'],
-    ['2026-06-01T00:00:00Z', 'ok', 'the clock says'],
+    ['2026-04-30T23:59:30Z', 'ok', 'says 2026-04-30 23:59:30 UTC'],
+    ['2026-06-01T00:00:00Z', 'ok', 'says 2026-06-01 00:00:00 UTC'],
   ])('at %s it is %s', async (now, state, message) => {
     const finding = await clockCheck([folder], () => Date.parse(now)).run();
     expect(finding.state).toBe(state);

@@ -1,6 +1,7 @@
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { DeviceCheck } from '../../device-check.ts';
+import { timeText } from '../../../format-time.ts';
 
 /** No device that can run this daemon was made before it: 2024-01-01. */
 const EARLIEST_MS = 1_704_067_200_000;
@@ -16,14 +17,14 @@ export function clockCheck(folders: readonly string[], now: () => number = Date.
   return {
     id: 'clock',
     run: async () => {
-      const today = new Date(now()).toISOString();
+      const today = timeText(now());
       const remedy = 'set the time: `ntpd -q -p pool.ntp.org`, or in LuCI under System';
       if (now() < EARLIEST_MS) {
         return { state: 'error', message: `the clock says ${today}, which is long ago`, remedy };
       }
       const newest = await newestIn(folders);
       if (newest !== undefined && newest.changedAt > now() + TOLERANCE_MS) {
-        const written = new Date(newest.changedAt).toISOString();
+        const written = timeText(newest.changedAt);
         return {
           state: 'warning',
           message: `the clock says ${today}, but ${newest.path} was written at ${written}`,
