@@ -76,12 +76,12 @@ export function createApk(context: BackendContext): PackageManager {
  * A package that is broken fails nobody else's job, and a line that is no feed takes away only what
  * that feed has; records that cannot be read stop all.
  */
-async function healthOf({ reader, locations, assertUsable }: Installation): Promise<HealthReport> {
+async function healthOf({ reader, locations, assertRecords }: Installation): Promise<HealthReport> {
   const { garbage } = await readFeeds(locations.feeds);
   const lines = garbage.map(({ feed, reason }) => `${feed.name}: ${reason}`);
   const facts = lines.length === 0 ? {} : { unreadable_feeds: lines };
   try {
-    await assertUsable();
+    await assertRecords();
     const broken = [...(await reader.read()).values()]
       .filter(({ state }) => state === 'unpacked')
       .map(({ name }) => name);

@@ -19,11 +19,12 @@ export async function feedFiles(
 
 /** The same, and the records that apk reads whatever it is asked. */
 export async function indexFiles(paths: Paths, locations: Locations): Promise<string[]> {
+  return [...recordFiles(locations), ...(await feedFiles(paths, locations))];
+}
+
+export function recordFiles(locations: Locations): string[] {
   const { world, installed, scripts, plainScripts, triggers } = locations;
-  return [
-    ...[world, installed, scripts, plainScripts, triggers],
-    ...(await feedFiles(paths, locations)),
-  ];
+  return [world, installed, scripts, plainScripts, triggers];
 }
 
 /**
@@ -41,9 +42,11 @@ export async function assertEnding(files: readonly string[]): Promise<void> {
  * The same before apk is run for anything else.
  * @throws DepotError unavailable that names the file, and what its owner can do
  */
-export async function assertReadable(paths: Paths, locations: Locations): Promise<void> {
-  const { triggers } = locations;
-  const found = await findUnending(await indexFiles(paths, locations));
+export async function assertReadable(
+  files: readonly string[],
+  { triggers }: Pick<Locations, 'triggers'>,
+): Promise<void> {
+  const found = await findUnending(files);
   const file = found ?? ((await isFolder(triggers)) ? triggers : undefined);
   if (file === undefined) return;
   throw new DepotError('unavailable', `cannot run apk: ${file} is no file`, {

@@ -9,7 +9,7 @@ import { createApkCommands, type ApkCommands } from './commands.ts';
 import { createDatabaseReader, type DatabaseReader } from './records/database.ts';
 import { cacheFolder, createLocations, type Locations } from './records/locations.ts';
 import { createOffers, type ApkOffer } from './offers.ts';
-import { assertReadable } from './index-files.ts';
+import { assertReadable, indexFiles, recordFiles } from './index-files.ts';
 import { assertSound } from './records/soundness.ts';
 import {
   createTransactionRecords,
@@ -37,6 +37,8 @@ export interface Installation {
    * looks again.
    */
   assertUsable: () => Promise<void>;
+  /** The same of the records alone: copies of indexes can be in another user's hands. */
+  assertRecords: () => Promise<void>;
 }
 
 export function openInstallation(context: BackendContext): Installation {
@@ -47,8 +49,8 @@ export function openInstallation(context: BackendContext): Installation {
   const commands = createApkCommands({ ...context, locations });
   const offers = createOffers(paths, locations, commands);
   let sound: string | undefined;
-  const assertSoundNow = async (): Promise<void> => {
-    await assertReadable(paths, locations);
+  const assertRecordsNow = async (): Promise<void> => {
+    await assertReadable(recordFiles(locations), locations);
     const { world, installed, scripts, plainScripts } = locations;
     const files = [world, installed, scripts, plainScripts];
     const versions = await Promise.all(files.map(fileVersion));
@@ -57,6 +59,15 @@ export function openInstallation(context: BackendContext): Installation {
     await assertSound(locations, reader, copy);
     sound = now;
   };
+  const assertSoundNow = async (): Promise<void> => {
+    await assertReadable(await indexFiles(paths, locations), locations);
+    await assertRecordsNow();
+  };
+  // Another apk may be about to write them.
+  const unlessLocked = (assert: () => Promise<void>) => (): Promise<void> =>
+    assert().catch(async () => {
+      if ((await lockHolderOf(locations.lock, 'FLOCK')) === undefined) await assert();
+    });
   // Damaged records keep apk from reading feeds, too, and it does not say which.
   const orDamage = async (error: unknown): Promise<never> => {
     await assertSoundNow();
@@ -84,10 +95,8 @@ export function openInstallation(context: BackendContext): Installation {
       ]);
     },
     assertSound: assertSoundNow,
-    assertUsable: () =>
-      assertSoundNow().catch(async () => {
-        if ((await lockHolderOf(locations.lock, 'FLOCK')) === undefined) await assertSoundNow();
-      }),
+    assertUsable: unlessLocked(assertSoundNow),
+    assertRecords: unlessLocked(assertRecordsNow),
   };
 }
 
