@@ -41,7 +41,7 @@ function complaintsIn(lines: readonly string[]): string[] {
   let isInside = false;
   for (const line of lines) {
     if (line.startsWith('ERROR: ')) found.push(line.slice('ERROR: '.length));
-    else if (isInside && /^ +[^ *]/.test(line)) found.push(`${found.pop()} ${line.trim()}`);
+    else if (isInside && /^ +(?!Exec)[^ *]/.test(line)) found.push(`${found.pop()} ${line.trim()}`);
     else if (/^error: /.test(line)) found.push(line);
     isInside = line.startsWith('ERROR: ') || (isInside && line.startsWith(' '));
   }
@@ -285,7 +285,8 @@ interface FailedScript {
 
 /** apk announces a script as `Executing NAME-VERSION.SCRIPT`, and puts a star before its lines. */
 function scriptReason({ build, script, ending }: FailedScript, lines: readonly string[]): string {
-  const ended = `the ${script} script of ${build} ${ending}`;
+  const was = ending.startsWith('exited') ? '' : 'was ';
+  const ended = `the ${script} script of ${build} ${was}${ending}`;
   const end = lines.findLastIndex((line) =>
     line.startsWith(`ERROR: lib/apk/exec/${build}.${script}: `),
   );

@@ -129,6 +129,17 @@ test.each(ROWS)('of %j it makes %s: %s', (output, code, reason) => {
   });
 });
 
+test('what apk runs next is no piece of what it complains of', () => {
+  const output =
+    '  Executing a-1.0-r1.pre-install\n' +
+    'ERROR: lib/apk/exec/a-1.0-r1.pre-install: killed by signal 9\n' +
+    '  Executing a-1.0-r1.post-install\n';
+
+  expect(explain({ output, names: ['a'] })?.reason).toBe(
+    'the pre-install script of a-1.0-r1 was killed by signal 9',
+  );
+});
+
 test('what a script prints is no complaint of apk', () => {
   const printed = ROWS.flatMap(([output]) => output.split('\n').map((line) => `  * ${line}\n`));
 
