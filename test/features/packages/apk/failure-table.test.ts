@@ -1,7 +1,7 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 
 import { createApk } from '../../../device/apk-device/apk.ts';
 import type { ApkFeedPackage } from '../../../device/apk-device/apk-index.ts';
@@ -199,6 +199,41 @@ describe('an upgrade', () => {
 
     expect((await store.run('upgrade', { package: 'abiuser' })).state).toBe('done');
     expect(Object.keys(await store.packages())).toEqual(['abiuser', 'libabi1.0', 'libabi1.1']);
+  });
+});
+
+describe('beside a feed that is dead', () => {
+  const extra = (): string => join(store.device.root, 'etc/apk/repositories.d/customfeeds.list');
+  const dead = (): string => `${store.device.feed.url}/dead/packages.adb`;
+  beforeEach(async () => {
+    await store.run('install', { package: 'needy' });
+    await store.run('install', { package: 'badup' });
+    await writeFile(extra(), `${dead()}\n`);
+  });
+  afterEach(() => writeFile(extra(), '# add your custom package feeds here\n'));
+
+  test('an update says which one, and that its server answers with an error', async () => {
+    expect(await store.run('update')).toMatchObject({
+      state: 'failed',
+      error: expect.stringMatching(
+        /update: dead \(\S+\): the server answers with an error/,
+      ) as string,
+    });
+  });
+
+  test('an upgrade of all takes what the others have newer, and nothing else', async () => {
+    const newer = SECOND.filter(({ name }) => ['needed', 'needy', 'plain'].includes(name));
+    store.device.publishPackages([...newer, ...FIRST.filter(({ name }) => name === 'badup')]);
+    await store.run('update');
+
+    const { state, error } = await store.run('upgrade', { all: '1' });
+
+    expect([state, error]).toEqual(['done', undefined]);
+    expect(await store.packages()).toEqual({
+      badup: '1.0-r1',
+      needed: '2.0-r1',
+      needy: '2.0-r1',
+    });
   });
 });
 
