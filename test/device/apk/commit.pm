@@ -27,13 +27,18 @@ our @EXPORT = qw(commit_world commit_plan);
 # The exit code. `flags` and `reinstall` by name.
 sub commit_world {
     my ($run, $world, $flags, $reinstall) = @_;
-    if (my @tagged = grep { defined $_->{tag} } @$world) {
+    if (my @tagged = grep { defined $_->{tag} && !has_tag($run, $_->{tag}) } @$world) {
         warning('The repository tag for world dependency \'' . dependency_text($_) . '\' does not exist') for @tagged;
         give_up('Not committing changes due to missing repository tags.');
     }
     my $solution = solve_world($run, $world, $flags);
     return print_solver_errors($run, $solution) if @{ $solution->{errors} };
     return commit_plan($run, $solution, $reinstall);
+}
+
+sub has_tag {
+    my ($run, $tag) = @_;
+    return grep { $_->{tags}{$tag} } @{ $run->{feeds} };
 }
 
 # With force-broken-world, what cannot be met is left out of the request, but stays in world.

@@ -23,9 +23,11 @@ sub open_repositories {
     $run->{feeds} = [];
     $run->{unavailable} = $run->{stale} = 0;
     return if $run->{only_installed} || $run->{manifest} || ($run->{from} // '') eq 'installed';
-    for my $url (listed_urls($run)) {
-        next if grep { $_->{url} eq $url } @{ $run->{feeds} };
-        push @{ $run->{feeds} }, { url => $url, number => scalar @{ $run->{feeds} } };
+    for (listed_feeds($run)) {
+        my ($url, $tag) = @$_;
+        my ($feed) = grep { $_->{url} eq $url } @{ $run->{feeds} };
+        push @{ $run->{feeds} }, $feed = { url => $url, number => scalar @{ $run->{feeds} }, tags => {} } if !$feed;
+        $feed->{tags}{$tag} = 1;
     }
     $may_fetch &&= !is_offline($run);
     open_feed($run, $_, $may_fetch) for @{ $run->{feeds} };
@@ -34,22 +36,25 @@ sub open_repositories {
 
 sub is_offline { return defined $_[0]{network} && !$_[0]{network} }
 
-sub listed_urls {
+# Each with its tag, which is empty for most.
+sub listed_feeds {
     my ($run) = @_;
     my @files = sort glob("\Q$run->{root}\E/etc/apk/repositories.d/*.list");
-    my @urls;
+    my @feeds;
     my @paths = defined $run->{repositories_file} ? $run->{repositories_file} : ("$run->{root}/etc/apk/repositories", @files);
     for my $path (@paths) {
         open(my $file, '<', $path) or next;
         while (my $line = <$file>) {
             next if $line =~ /^(?:#|\s*$)/;
-            my ($word, $next) = split ' ', $line;
-            if ($word =~ m{^/|://}) { push @urls, $word }
-            elsif ($word eq 'ndx') { push @urls, $next }
+            my ($word, @others) = split ' ', $line;
+            my $tag = $word =~ /^\@(.+)/ ? $1 : '';
+            $word = shift @others // '' if $tag ne '';
+            if ($word =~ m{^/|://}) { push @feeds, [$word, $tag] }
+            elsif ($word eq 'ndx') { push @feeds, [$others[0], $tag] }
             else { warning(($path =~ s{.*/}{}r) . ":$.: unrecogized keyword: $word") }
         }
     }
-    return @urls;
+    return @feeds;
 }
 
 # Packages whose file lies in the cache need no network, if packages are cached at all.

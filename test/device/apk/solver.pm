@@ -12,7 +12,7 @@ use apk::dependency;
 use apk::package;
 use apk::version;
 
-our @EXPORT = qw(solve chosen_provider is_usable);
+our @EXPORT = qw(solve chosen_provider is_usable masking_tags);
 
 my $MOST_ROUNDS = 100;
 
@@ -101,13 +101,27 @@ sub is_installable {
     return $known if defined $known;
     return 1 if $seen->{$package}++;
     my $run = $state->{run};
-    my $is_good = is_usable($run, $package);
+    my $is_good = is_usable($run, $package) && !masking_tags($state, $package);
     for my $dependency (needs($package)) {
         last if !$is_good;
         $is_good = grep { satisfies($dependency, $_, $package) && is_installable($state, $_->{package}, $seen) }
             providers_of($run, $dependency->{name});
     }
     return $state->{installable}{$package} = $is_good ? 1 : 0;
+}
+
+# The tags of what only feeds with a tag have, and world does not ask for with one. The real program
+# lets it in also for what needs it and was asked for so.
+sub masking_tags {
+    my ($state, $package) = @_;
+    return if $package->{record} || defined $package->{file};
+    my @feeds = feeds_of($state->{run}, $package);
+    return if grep { $_->{tags}{''} } @feeds;
+    my @asked = map { $_->{tag} // () } grep { $_->{name} eq $package->{name} } @{ $state->{world} };
+    my %tags = map { $_ => 1 } map { keys %{ $_->{tags} } } @feeds;
+    return if grep { $tags{$_} } @asked;
+    my @sorted = sort keys %tags;
+    return @sorted;
 }
 
 sub is_usable {
@@ -210,7 +224,8 @@ sub find_errors {
         push @errors, { name => $dependency->{name}, requirer => $requirer, provider => $provider };
     }
     for my $package (values %{ $state->{chosen} }) {
-        push @errors, { name => $package->{name}, unusable => $package } if !is_usable($state->{run}, $package);
+        push @errors, { name => $package->{name}, unusable => $package }
+            if !is_usable($state->{run}, $package) || masking_tags($state, $package);
     }
     return [@errors, shared_names($state)];
 }

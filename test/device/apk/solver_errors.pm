@@ -83,6 +83,8 @@ sub print_broken {
         print_line('    error: uninstallable', "    arch: $package->{architecture}");
     } elsif (!is_usable($run, $package)) {
         print_line('    masked in: --no-network');
+    } elsif (my @tags = masking_tags($state, $package)) {
+        print_line('    masked in: ' . join ' ', map { "\@$_" } @tags);
     }
     for my $error (grep { $_->{shared} && grep { $_ == $package } @{ $_->{shared} } } @$errors) {
         my ($other) = grep { $_ != $package } @{ $error->{shared} };

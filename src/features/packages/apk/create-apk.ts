@@ -26,7 +26,7 @@ export function createApk(context: BackendContext): PackageManager {
     watchedFolders: [locations.database, locations.configuration],
     metaFolders: ['/lib/apk/meta', '/usr/lib/opkg/meta'].map(paths.onDevice),
     installed: reader.read,
-    offers: installation.offers,
+    offers: (names) => installation.offers(names),
     listing: createListing({ paths, installation }),
     compareVersions,
     architecture: async () => (await readArchitectures(paths))[0] ?? '',

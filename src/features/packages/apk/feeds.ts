@@ -11,13 +11,18 @@ const UNREADABLE = `it is no file, or larger than ${MOST_BYTES} bytes`;
 
 /** What the lists of feeds say, and what in them is none. */
 export interface ConfiguredFeeds {
-  feeds: readonly Feed[];
+  feeds: readonly TaggedFeed[];
   /** Lines that apk passes over; the feed's name is the file and the line. */
   garbage: readonly FailedFeed[];
 }
 
+export interface TaggedFeed extends Feed {
+  /** Without its `@`; empty if it has none. */
+  tag: string;
+}
+
 /** A line that names a feed; one that is commented out stands for a feed that is switched off. */
-export interface FeedEntry extends Feed {
+export interface FeedEntry extends TaggedFeed {
   /** Without its folder. */
   file: string;
   /** Index of its line. */
@@ -40,7 +45,9 @@ export interface GarbageEntry {
 export async function readFeeds(folder: string): Promise<ConfiguredFeeds> {
   const { entries, garbage } = await readEntries(folder);
   return {
-    feeds: entries.flatMap(({ name, url, isEnabled }) => (isEnabled ? [{ name, url }] : [])),
+    feeds: entries.flatMap(({ name, url, tag, isEnabled }) =>
+      isEnabled ? [{ name, url, tag }] : [],
+    ),
     garbage: garbage.map(({ file, index, text, reason }) => ({
       feed: { name: `${file}:${index + 1}`, url: text },
       reason,
@@ -72,9 +79,10 @@ export async function readEntries(
     });
   }
   const names = nameFeeds(found);
-  const entries = found.map(({ file, index, url, isEnabled }, number) => ({
+  const entries = found.map(({ file, index, url, tag, isEnabled }, number) => ({
     name: names[number] ?? url,
     url,
+    tag,
     file,
     index,
     isEnabled,
@@ -97,13 +105,13 @@ const KEYWORDS = ['ndx', 'v2', 'v3'];
 /** Names for examples (RFC 2606), as in the comment that OpenWrt ships. */
 const EXAMPLE = /^https?:\/\/([^/]*\.)?example\.(com|net|org)(\/|$)/;
 
-type Line = { url: string; isEnabled: boolean } | { fault: string };
+type Line = { url: string; tag: string; isEnabled: boolean } | { fault: string };
 
 /** @returns undefined for a line that says nothing */
 function parseLine(line: string): Line | undefined {
   const [, off] = /^#+\s*(\S+:\/\/\S+)\s*$/.exec(line) ?? [];
   const isOff = off !== undefined && !EXAMPLE.test(off);
-  return isOff ? { url: off, isEnabled: false } : parseActive(line);
+  return isOff ? { url: off, tag: '', isEnabled: false } : parseActive(line);
 }
 
 function parseActive(line: string): Line | undefined {
@@ -114,7 +122,8 @@ function parseActive(line: string): Line | undefined {
     return { fault: `"${first.slice(0, 40)}" is no feed` };
   }
   const url = words.find((word) => !KEYWORDS.includes(word) && !isTag(word)) ?? '';
-  return isAddress(url) ? { url, isEnabled: true } : { fault: 'it has no address' };
+  const tag = words.find(isTag)?.slice(1) ?? '';
+  return isAddress(url) ? { url, tag, isEnabled: true } : { fault: 'it has no address' };
 }
 
 function isTag(word: string): boolean {

@@ -8,7 +8,7 @@ import { createBeforeCopy, type BeforeCopy } from './recovery/before-copy.ts';
 import { createApkCommands, type ApkCommands } from './commands.ts';
 import { createDatabaseReader, type DatabaseReader } from './records/database.ts';
 import { cacheFolder, createLocations, type Locations } from './records/locations.ts';
-import { createOffers, type ApkOffer } from './offers.ts';
+import { createOffers, type Offers } from './offers.ts';
 import { assertReadable, indexFiles, recordFiles } from './index-files.ts';
 import { assertSound } from './records/soundness.ts';
 import {
@@ -25,7 +25,7 @@ export interface Installation {
   copy: BeforeCopy;
   records: TransactionRecords;
   environment: Record<string, string>;
-  offers: (names?: readonly string[]) => Promise<Map<string, ApkOffer[]>>;
+  offers: Offers;
   /** The folder that packages are fetched to now. */
   cache: () => Promise<string>;
   /** Makes the folders that commands need. */
@@ -78,7 +78,7 @@ export function openInstallation(context: BackendContext): Installation {
     locations,
     reader,
     commands,
-    offers: (names) => offers(names).catch(orDamage),
+    offers: (...wanted) => offers(...wanted).catch(orDamage),
     copy,
     records: createTransactionRecords(locations),
     environment,

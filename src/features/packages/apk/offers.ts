@@ -8,6 +8,7 @@ import type { Offer } from '../package-manager.ts';
 import type { ApkCommands } from './commands.ts';
 import { compareVersions } from './compare-versions.ts';
 import { assertEnding, feedFiles, indexFiles } from './index-files.ts';
+import { readMasks } from './masks.ts';
 import type { Locations } from './records/locations.ts';
 
 /** With what it takes, in bytes. */
@@ -25,21 +26,23 @@ const queried = v.array(
     arch: v.optional(v.string(), 'noarch'),
     'file-size': v.optional(v.number(), 0),
     'installed-size': v.optional(v.number(), 0),
+    repositories: v.optional(v.array(v.string()), []),
   }),
 );
+const FIELDS = 'name,version,arch,file-size,installed-size';
 
 /**
  * What the feeds offer. Their indexes are databases of apk's own kind, so apk reads them: once for
  * each change of an index, of the list of feeds, or of the architectures. It takes no lock for
- * that. Single flight: concurrent callers share one run.
+ * that. Single flight: concurrent callers share one run. What is masked (masks.ts) is no offer.
  */
 export function createOffers(
   paths: Paths,
   locations: Locations,
   commands: Pick<ApkCommands, 'apk'>,
-): (names?: readonly string[]) => Promise<Map<string, ApkOffer[]>> {
-  let known: { version: string; offers: Promise<Map<string, ApkOffer[]>> } | undefined;
-  const current = async (): Promise<Map<string, ApkOffer[]>> => {
+): Offers {
+  let known: { version: string; offers: Promise<FoundOffers> } | undefined;
+  const current = async (): Promise<FoundOffers> => {
     const version = await indexVersion(paths, locations);
     if (known?.version !== version) known = { version, offers: query(paths, locations, commands) };
     const { offers } = known;
@@ -49,24 +52,37 @@ export function createOffers(
       throw error;
     });
   };
-  return async (names) => {
-    const all = await current();
-    if (names === undefined) return new Map(all);
+  return async (names, { withMasked = false } = {}) => {
+    const found = await current();
+    const offers = withMasked ? found.all : found.open;
+    if (names === undefined) return new Map(offers);
     return new Map(
       names.flatMap((name) => {
-        const offers = all.get(name);
-        return offers === undefined ? [] : [[name, offers]];
+        const versions = offers.get(name);
+        return versions === undefined ? [] : [[name, versions]];
       }),
     );
   };
+}
+
+/** By name, the best first. `apk fetch` takes what is masked, too. */
+export type Offers = (
+  names?: readonly string[],
+  options?: { withMasked?: boolean },
+) => Promise<Map<string, ApkOffer[]>>;
+
+interface FoundOffers {
+  open: Map<string, ApkOffer[]>;
+  all: Map<string, ApkOffer[]>;
 }
 
 async function query(
   paths: Paths,
   locations: Locations,
   { apk }: Pick<ApkCommands, 'apk'>,
-): Promise<Map<string, ApkOffer[]>> {
+): Promise<FoundOffers> {
   await assertEnding(await indexFiles(paths, locations));
+  const { isAny, isMasked } = await readMasks(locations);
   const { exitCode, stdout, stderr } = await run(
     apk(
       'query',
@@ -76,7 +92,7 @@ async function query(
       'repositories',
       '--all-matches',
       '--fields',
-      'name,version,arch,file-size,installed-size',
+      isAny ? `${FIELDS},repositories` : FIELDS,
       '*',
     ),
     LIMITS,
@@ -88,19 +104,30 @@ async function query(
     );
   }
   const accepted = new Set([...(await readArchitectures(paths)), 'noarch']);
-  const offers = new Map<string, ApkOffer[]>();
-  for (const { name, version, arch, ...sizes } of v.parse(queried, JSON.parse(stdout))) {
+  const all = new Map<string, ApkOffer[]>();
+  const open = isAny ? new Map<string, ApkOffer[]>() : all;
+  for (const { name, version, arch, ...found } of v.parse(queried, JSON.parse(stdout))) {
     if (accepted.size > 1 && !accepted.has(arch)) continue;
     const offer = {
       name,
       version,
-      downloadBytes: sizes['file-size'],
-      installedBytes: sizes['installed-size'],
+      downloadBytes: found['file-size'],
+      installedBytes: found['installed-size'],
     };
-    const others = offers.get(name);
-    if (others === undefined) offers.set(name, [offer]);
-    else others.push(offer);
+    add(all, offer);
+    const isOpen = isAny && !found.repositories.every((url) => isMasked(name, url));
+    if (isOpen) add(open, offer);
   }
+  return { open: sorted(open), all: sorted(all) };
+}
+
+function add(offers: Map<string, ApkOffer[]>, offer: ApkOffer): void {
+  const others = offers.get(offer.name);
+  if (others === undefined) offers.set(offer.name, [offer]);
+  else others.push(offer);
+}
+
+function sorted(offers: Map<string, ApkOffer[]>): Map<string, ApkOffer[]> {
   for (const versions of offers.values()) {
     versions.sort((a, b) => compareVersions(b.version, a.version));
   }
@@ -130,5 +157,5 @@ export async function indexVersion(paths: Paths, locations: Locations): Promise<
   const versions = await Promise.all(
     files.map(async (file) => `${file} ${(await fileVersion(file)) ?? ''}`),
   );
-  return versions.join('\n');
+  return [...versions, (await readMasks(locations)).version].join('\n');
 }

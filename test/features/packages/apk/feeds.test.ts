@@ -24,11 +24,11 @@ test('each address is a feed, by the end of its address; other files are none of
 
   expect(await readFeeds(folder)).toEqual({
     feeds: [
-      { name: 'V', url: '${V}/x' },
-      { name: 'feed', url: '/mnt/feed/p.adb' },
-      { name: 'a', url: 'https://a/packages.adb' },
-      { name: 'b', url: 'https://b/packages.adb' },
-      { name: 'c', url: 'https://c/packages.adb' },
+      { name: 'V', url: '${V}/x', tag: '' },
+      { name: 'feed', url: '/mnt/feed/p.adb', tag: '' },
+      { name: 'a', url: 'https://a/packages.adb', tag: '' },
+      { name: 'b', url: 'https://b/packages.adb', tag: '' },
+      { name: 'c', url: 'https://c/packages.adb', tag: 'tag' },
     ],
     garbage: [],
   });

@@ -23,6 +23,7 @@ import {
 import { readFeeds } from '../feeds.ts';
 import { assertEnding, indexFiles } from '../index-files.ts';
 import type { Installation } from '../installation.ts';
+import { readMasks } from '../masks.ts';
 import { queryFeeds } from './query.ts';
 import { indexVersion, readArchitectures } from '../offers.ts';
 import { readFields, readInstalled } from '../records/installed-db.ts';
@@ -44,22 +45,28 @@ export function createListing(options: ListingOptions): PackageListing {
     read: async function* (names) {
       const isAccepted = await acceptedIn(paths);
       const nameOf = await feedNames(locations);
+      const { isMasked } = await readMasks(locations);
       const wanted = names?.filter(isPackageName) ?? ['*'];
       if (wanted.length === 0) return;
       for await (const found of query(options, wanted)) {
         const { success, output } = v.safeParse(queriedPackage, found);
         if (!success || !isPackageName(output.name) || !isAccepted(output.arch)) continue;
         // Several feeds may offer the same build.
-        for (const url of output.repositories) yield describeOffer(output, nameOf(url));
+        for (const url of output.repositories) {
+          if (!isMasked(output.name, url)) yield describeOffer(output, nameOf(url));
+        }
       }
     },
     summarize: async (visit) => {
       const isAccepted = await acceptedIn(paths);
       const nameOf = await feedNames(locations);
+      const { isMasked } = await readMasks(locations);
       const onObject = (found: unknown): boolean => {
         const { arch, repositories, summary } = readSummary(found);
         if (!isPackageName(summary.name) || !isAccepted(arch)) return true;
-        return repositories.every((url) => visit({ ...summary, feed: nameOf(url) }));
+        return repositories.every(
+          (url) => isMasked(summary.name, url) || visit({ ...summary, feed: nameOf(url) }),
+        );
       };
       await assertEnding(await indexFiles(paths, locations));
       await queryFeeds(installation.commands, { names: ['*'], fields: SUMMARY_FIELDS, onObject });

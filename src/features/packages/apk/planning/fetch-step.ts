@@ -24,7 +24,8 @@ export function fetchStep(installation: Installation): CommandStep {
       const { changes, own } = readPlan(context.memory);
       const downloads = downloadsOf(changes, own);
       if (downloads.length === 0) return undefined;
-      const offers = await installation.offers(downloads.map(({ name }) => name));
+      const names = downloads.map(({ name }) => name);
+      const offers = await installation.offers(names, { withMasked: true });
       const command = fetchCommand(installation.commands, downloads, {
         cache: await installation.cache(),
         offers,
