@@ -148,11 +148,24 @@ function textOf(values: Values, name: string): string | undefined {
 function checkNames(command: CommandName, names: readonly string[]): void {
   const [least, most] = commandText(command).names;
   if (names.length < least) {
-    throw new Error(`cannot ${command} nothing: usage: depotctl ${usageOf(command)}`);
+    const missing = `cannot run "${command}" without ${wantedBy(command)}`;
+    throw new Error(`${missing}: usage: depotctl ${usageOf(command)}`);
   }
   if (names.length > most) {
     throw new Error(`cannot use "${names[most] ?? ''}": usage: depotctl ${usageOf(command)}`);
   }
+}
+
+/** What has to stand behind its name: `a name`, `an upload`, `bash, zsh or fish`. */
+function wantedBy(command: CommandName): string {
+  const { form, words } = commandText(command);
+  if (words !== undefined) return listed(Object.keys(words));
+  const noun = /^[A-Z]+/.exec(form)?.[0].toLowerCase() ?? 'name';
+  return /^[aeiou]/.test(noun) ? `an ${noun}` : `a ${noun}`;
+}
+
+function listed(words: readonly string[]): string {
+  return `${words.slice(0, -1).join(', ')} or ${words.at(-1) ?? ''}`;
 }
 
 function checkWords(command: CommandName, [word, ...names]: readonly string[]): void {
@@ -162,11 +175,12 @@ function checkWords(command: CommandName, [word, ...names]: readonly string[]): 
   if (bounds === undefined) {
     const known = Object.keys(words);
     const meant = didYouMean(nearest(word, known));
-    throw new Error(`cannot ${command} "${word}": ${known.join(', ')} are expected${meant}`);
+    throw new Error(`cannot run "${command} ${word}": ${listed(known)} is expected${meant}`);
   }
   if (names.length < bounds[0] || names.length > bounds[1]) {
+    const count = names.length === 1 ? '1 name' : `${names.length} names`;
     throw new Error(
-      `cannot ${command} ${word} with ${names.length} names: usage: depotctl ${usageOf(command)}`,
+      `cannot run "${command} ${word}" with ${count}: usage: depotctl ${usageOf(command)}`,
     );
   }
 }

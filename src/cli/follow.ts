@@ -84,7 +84,8 @@ async function follow(options: FollowOptions): Promise<Task> {
 /** How far it is, or which task it waits for. */
 async function showProgress({ client, output }: FollowOptions, task: Task): Promise<void> {
   if (task.state !== 'queued') {
-    output.progress(task.stage.label === '' ? '' : progressLine(task.stage));
+    const { stage } = task;
+    output.progress(stage.label === '' ? '' : (columns) => progressLine(stage, columns));
     return;
   }
   const others = await listTasks(client).catch(() => []);

@@ -39,8 +39,8 @@ test('depotctl fleet shows the server, asks it, agrees to its action, and switch
 });
 
 test.each([
-  [['of'], 'on, off, poll, confirm, decline are expected'],
-  [['on', 'x'], 'cannot fleet on with 1 names'],
+  [['of'], 'on, off, poll, confirm or decline is expected'],
+  [['on', 'x'], 'cannot run "fleet on" with 1 name'],
 ])('depotctl fleet %j ends with 2', async (words, complaint) => {
   const { code, stderr } = await fleet(...words);
 

@@ -1,5 +1,5 @@
 import { createPaint, type Paint } from './paint.ts';
-import { widthOf, wrapMessage } from './width.ts';
+import { fitting, wrapMessage } from './width.ts';
 
 /** What the program says: results and logs on standard output, its own words on standard error. */
 export interface Output {
@@ -8,14 +8,17 @@ export interface Output {
   say: (message: string) => void;
   /**
    * One line below everything, which the next one takes the place of; empty: none. For people at a
-   * terminal only.
+   * terminal only; a function is asked for what fits its columns.
    */
-  progress: (line: string) => void;
+  progress: (line: string | StatusText) => void;
   /** For standard output. */
   look: { columns: number | undefined; paint: Paint };
   /** Whether somebody reads what is printed and can answer. */
   isInteractive: boolean;
 }
+
+/** A line of so many columns at most; what is longer is cut. */
+export type StatusText = (columns: number) => string;
 
 /** As a shell tells the end by SIGPIPE, which Node's programs do not get: 128 and 13. */
 const EXIT_PIPE = 141;
@@ -54,7 +57,7 @@ export function createOutput(isColoured: boolean): Output {
       status.isAtLineStart = true;
       status.show();
     },
-    progress: (line) => status.change(line),
+    progress: (line) => status.change(typeof line === 'string' ? () => line : line),
     look: {
       columns: stdout.isTTY ? columnsOf(stdout) : undefined,
       paint: createPaint(isColoured && stdout.isTTY),
@@ -66,7 +69,7 @@ export function createOutput(isColoured: boolean): Output {
 interface StatusLine {
   /** Whether what was printed before ended with its line: in the middle of one there is no room. */
   isAtLineStart: boolean;
-  change: (line: string) => void;
+  change: (line: StatusText) => void;
   hide: () => void;
   show: () => void;
 }
@@ -74,22 +77,26 @@ interface StatusLine {
 /** The last line of a terminal, kept below what is printed. */
 function createStatusLine(): StatusLine {
   const { stderr } = process;
-  let line = '';
+  let line: StatusText = () => '';
+  // A line that wraps could not be erased.
+  const textOf = (text: StatusText): string => {
+    const columns = columnsOf(stderr) - 1;
+    return fitting(text(columns), columns);
+  };
+  const canShow = (): boolean => stderr.isTTY && status.isAtLineStart && textOf(line) !== '';
   const status: StatusLine = {
     isAtLineStart: true,
     change: (next) => {
-      if (next === line) return;
+      if (textOf(next) === textOf(line)) return;
       status.hide();
       line = next;
       status.show();
     },
     hide: () => {
-      if (stderr.isTTY && line !== '' && status.isAtLineStart) stderr.write(CLEAR_LINE);
+      if (canShow()) stderr.write(CLEAR_LINE);
     },
     show: () => {
-      if (stderr.isTTY && line !== '' && status.isAtLineStart) {
-        stderr.write(fitting(line, columnsOf(stderr) - 1));
-      }
+      if (canShow()) stderr.write(textOf(line));
     },
   };
   return status;
@@ -98,18 +105,6 @@ function createStatusLine(): StatusLine {
 /** A terminal that does not know its size, such as a serial line, says 0. */
 function columnsOf({ columns }: NodeJS.WriteStream): number {
   return columns > 0 ? columns : 80;
-}
-
-/** A line that wraps could not be erased. */
-function fitting(line: string, columns: number): string {
-  let text = '';
-  let width = 0;
-  for (const character of line) {
-    width += widthOf(character);
-    if (width > columns) break;
-    text += character;
-  }
-  return text;
 }
 
 function endsLine(text: string | Buffer): boolean {

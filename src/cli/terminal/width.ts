@@ -27,6 +27,18 @@ export function widthOf(text: string): number {
   return width;
 }
 
+/** As much of its beginning as so many columns have room for. */
+export function fitting(text: string, columns: number): string {
+  let found = '';
+  let width = 0;
+  for (const character of text) {
+    width += widthOf(character);
+    if (width > columns) break;
+    found += character;
+  }
+  return found;
+}
+
 /** Filled with blanks to so many columns. */
 export function padTo(text: string, columns: number): string {
   return text + ' '.repeat(Math.max(0, columns - widthOf(text)));

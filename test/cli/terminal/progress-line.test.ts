@@ -19,3 +19,13 @@ test.each([
 ])('%j is shown as %j', (stage, line) => {
   expect(progressLine(stage)).toBe(line);
 });
+
+const LONG = { label: 'fetch the packages', done: 1, total: 12, percent: 40 };
+test.each([
+  [80, LONG, '[########------------]  40 %  fetch the packages (2 of 12)'],
+  [49, LONG, '[####-------]  40 %  fetch the packages (2 of 12)'],
+  [39, LONG, ' 40 %  fetch the packages (2 of 12)'],
+  [30, LONG, ' 40 %  fetch the pac (2 of 12)'],
+])('on %i columns the figures of a long step are whole', (columns, stage, line) => {
+  expect(progressLine(stage, columns)).toBe(line);
+});
