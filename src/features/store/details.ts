@@ -200,15 +200,19 @@ function serviceAt(path: string): string[] {
 const CLOCK_GRAIN_S = 2;
 
 /**
- * The newest job that changed the package and was under way when it came. A job that does not say
- * what it changed may have been cut off; of one lane only one runs at a time.
+ * The newest job that was under way when the package came and says that it changed it; else the
+ * newest of those that do not say what they changed: such a job may have been cut off. Of one lane
+ * only one runs at a time.
  */
 function findJob(jobs: readonly Job[], packageName: string, installedAt: number): Job | undefined {
-  return jobs.findLast(
-    ({ lane, packages, startedAt = Infinity, stoppedAt = Infinity }) =>
+  const possible = jobs.filter(
+    ({ lane, startedAt = Infinity, stoppedAt = Infinity }) =>
       lane === PACKAGE_LANE &&
-      packages?.includes(packageName) !== false &&
       startedAt - CLOCK_GRAIN_S <= installedAt &&
       installedAt <= stoppedAt + CLOCK_GRAIN_S,
+  );
+  return (
+    possible.findLast(({ packages }) => packages?.includes(packageName)) ??
+    possible.findLast(({ packages }) => packages === undefined)
   );
 }
