@@ -1,4 +1,4 @@
-import { stat, writeFile } from 'node:fs/promises';
+import { rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { freeBytesOf } from '../../device/disk/space.ts';
 import { run } from '../../device/exec.ts';
@@ -37,7 +37,12 @@ export async function fetchFiles(
   for (const file of files) {
     const fault = await fetchFile(file, options);
     options.signal.throwIfAborted();
-    if (fault === undefined || file.isOptional === true) continue;
+    if (fault === undefined) continue;
+    if (file.isOptional === true) {
+      // Some programs leave an empty file, or a piece of one, which is no signature.
+      await rm(join(options.folder, file.name), { force: true });
+      continue;
+    }
     const asked = { name: feed.name, url: file.url };
     throw (await isFull(options.folder))
       ? unusableFeed(asked, 'no_space', `${options.folder} has no room for it`)

@@ -53,6 +53,15 @@ describe('a feed that is added', () => {
     expect(await readdir(join(device.root, 'tmp/depotd'))).toEqual([]);
   });
 
+  test('without a signature has none on the device, if opkg does not check', async () => {
+    feed.misbehave('Packages.sig', 'missing');
+
+    const { state } = await change(daemon, 'add_feed', { name: 'mine', url: feed.url });
+
+    expect(state).toBe('done');
+    expect(await readdir(join(device.root, 'tmp/opkg-lists'))).toEqual(['mine']);
+  });
+
   test.each([
     ['missing', 'download_failed', 'the server does not have it'],
     ['html', 'damaged_package', 'what it sent is not a package list'],
