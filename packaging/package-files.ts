@@ -24,6 +24,22 @@ export function installedBytes(files: PackageFiles): number {
   return toEntries(files).reduce((sum, { content }) => sum + (content?.length ?? 0), 0);
 }
 
+const BLOCK_BYTES = 512;
+const RECORD_BYTES = 20 * BLOCK_BYTES;
+
+/**
+ * The size of the files as an archive of GNU tar's, which fills it up to a whole record: OpenWrt's
+ * builder writes that as Installed-Size (docs/reference/opkg.md).
+ */
+export function archiveBytes(files: PackageFiles): number {
+  const blocks = toEntries(files).map(
+    ({ content }) => 1 + Math.ceil((content?.length ?? 0) / BLOCK_BYTES),
+  );
+  const end = 2;
+  const total = blocks.reduce((sum, count) => sum + count, end) * BLOCK_BYTES;
+  return Math.ceil(total / RECORD_BYTES) * RECORD_BYTES;
+}
+
 function parentsOf(path: string): string[] {
   const names = path.split('/').slice(1, -1);
   return names.map((_, at) => `./${names.slice(0, at + 1).join('/')}/`);

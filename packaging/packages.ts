@@ -5,7 +5,12 @@ import { completionScript } from '../src/cli/usage/completion.ts';
 import { manPage } from '../src/cli/usage/man-page.ts';
 import type { PackageContents } from './ipk.ts';
 import type { NodeBinary } from './node-binary.ts';
-import { installedBytes, type PackageFile, type PackageFiles } from './package-files.ts';
+import {
+  archiveBytes,
+  installedBytes,
+  type PackageFile,
+  type PackageFiles,
+} from './package-files.ts';
 
 /** What the packages are made of: each of their files, and where it comes from. */
 
@@ -185,7 +190,7 @@ export function openwrtControl({
     Section: section,
     SourceDateEpoch: String(modifiedAt),
     Architecture: architecture,
-    'Installed-Size': String(installedBytes(files)),
+    'Installed-Size': String(archiveBytes(files)),
     Description: description,
   };
 }

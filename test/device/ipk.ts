@@ -1,12 +1,7 @@
 import { createHash } from 'node:crypto';
 
 import { controlText as fieldsText, createIpk as packIpk } from '../../packaging/ipk.ts';
-import {
-  installedBytes,
-  toEntries,
-  type PackageFile,
-  type PackageFiles,
-} from '../../packaging/package-files.ts';
+import { archiveBytes, installedBytes, type PackageFile } from '../../packaging/package-files.ts';
 import { MODIFIED_AT } from './tar.ts';
 
 export interface PackageSource {
@@ -73,20 +68,4 @@ function controlFields(
     ...further,
     Description: description ?? `${source.name} test package`,
   };
-}
-
-const BLOCK_BYTES = 512;
-const RECORD_BYTES = 20 * BLOCK_BYTES;
-
-/**
- * OpenWrt's builder takes the size of the archive of files, which GNU's tar fills up to a whole
- * record (docs/reference/opkg.md).
- */
-function archiveBytes(files: PackageFiles): number {
-  const blocks = toEntries(files).map(
-    ({ content }) => 1 + Math.ceil((content?.length ?? 0) / BLOCK_BYTES),
-  );
-  const end = 2;
-  const total = blocks.reduce((sum, count) => sum + count, end) * BLOCK_BYTES;
-  return Math.ceil(total / RECORD_BYTES) * RECORD_BYTES;
 }
