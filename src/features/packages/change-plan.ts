@@ -1,5 +1,5 @@
 import { DepotError } from '../../errors.ts';
-import { removalSet } from './dependencies.ts';
+import { isClosedCircle, removalSet } from './dependencies.ts';
 import type { PackageChange } from './package-manager.ts';
 import type { PackageTools } from './package-tools.ts';
 import {
@@ -38,7 +38,8 @@ export async function planChange(
   const { names, asked, problems, leftOut = [] } = choice;
   if (names.length === 0) return emptyPlan(tools, [...problems, ...leftOut], problems.length === 0);
   const shortage = await findShortage(tools, { operation, subjects });
-  const preview = await tools.manager.preview({ verb: operation, names });
+  const isCircle = choice.isCircle === true;
+  const preview = await tools.manager.preview({ verb: operation, names, isCircle });
   const { changesWithRoom: changes = preview.changes } = preview;
   const obstacles = withoutRepeats([...problems, ...shortage, ...preview.problems]);
   return {
@@ -55,6 +56,7 @@ interface PlannedChoice {
   asked: readonly string[];
   problems: Problem[];
   leftOut?: Problem[];
+  isCircle?: boolean;
 }
 
 type Choose = (tools: PackageTools, subjects: readonly string[]) => Promise<PlannedChoice>;
@@ -72,7 +74,8 @@ const choicesFor: Readonly<Record<ChangeRequest['operation'], Choose>> = {
       .filter((_, index) => found[index] === undefined)
       .map((subject) => notInstalled('remove', subject));
     const names = targets.length === 0 ? [] : removalSet(database, targets);
-    return { names, asked: targets, problems };
+    const isCircle = isClosedCircle(database, names);
+    return { names, asked: targets, problems, isCircle };
   },
   upgrade: async (tools, subjects) => {
     if (subjects.length === 0) {

@@ -50,17 +50,32 @@ function dependenciesOf(database: PackageDatabase, names: ReadonlySet<string>): 
 /** Whether a package that stays depends on this one. */
 export function isNeeded(
   database: PackageDatabase,
-  { name, provides }: InstalledPackage,
+  entry: InstalledPackage,
   gone: ReadonlySet<string>,
 ): boolean {
-  const answersTo = [name, ...provides];
   return [...database.values()].some(
     (other) =>
-      isPresent(other) &&
-      other.name !== name &&
-      !gone.has(other.name) &&
-      other.depends.some((names) => names.some((wanted) => answersTo.includes(wanted))),
+      isPresent(other) && other.name !== entry.name && !gone.has(other.name) && needs(other, entry),
   );
+}
+
+/**
+ * Whether packages, in the order in which they are to go, need each other in a circle or one needs
+ * what it provides itself, and nothing that stays needs any of them.
+ */
+export function isClosedCircle(database: PackageDatabase, names: readonly string[]): boolean {
+  const gone = new Set(names);
+  const going = names.map((name) => database.get(name)).filter(isPresent);
+  const staysNeeded = going.some((entry) => entry.isEssential || isNeeded(database, entry, gone));
+  return (
+    !staysNeeded &&
+    going.some((entry, index) => going.slice(index).some((later) => needs(later, entry)))
+  );
+}
+
+function needs({ depends }: InstalledPackage, { name, provides }: InstalledPackage): boolean {
+  const answersTo = [name, ...provides];
+  return depends.some((names) => names.some((wanted) => answersTo.includes(wanted)));
 }
 
 /** Orders packages so that each stands before those it depends on; circles keep their order. */

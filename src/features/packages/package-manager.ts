@@ -93,12 +93,15 @@ export interface PackageChange {
   names: readonly string[];
   /** To install a package file instead: its absolute path, and the package in it. */
   file?: { path: string; name: string };
+  /** To be removed: they need each other in a circle, and nothing else needs any of them. */
+  isCircle?: boolean;
 }
 
 export interface PackageCommands {
   install: (names: readonly string[]) => Command;
   upgrade: (names: readonly string[]) => Command;
-  remove: (names: readonly string[]) => Command;
+  /** @param isCircle as in PackageChange: none of them could go first */
+  remove: (names: readonly string[], isCircle?: boolean) => Command;
   /** Finishes packages that are unpacked and not configured. */
   configure: (names: readonly string[]) => Command;
   /** Fetches the lists of what the feeds offer. */

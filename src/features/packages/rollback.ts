@@ -1,13 +1,14 @@
 import * as v from 'valibot';
+import type { Command } from '../../device/command.ts';
 import { KILLED } from '../../jobs/exit-file.ts';
 import { isShortage } from '../../device/shortage.ts';
 import { reasonOf } from '../../errors.ts';
 import { isPresent, type PackageDatabase } from './package-database.ts';
 import type { Job } from '../../jobs/job.ts';
 import { retryFrom, type Act, type Jump, type Step, type StepContext } from '../../jobs/plan.ts';
-import { dependentsFirst } from './dependencies.ts';
+import { dependentsFirst, isClosedCircle } from './dependencies.ts';
 import { changedPackages, halfInstalled } from './half-installed.ts';
-import type { Repair } from './package-manager.ts';
+import type { PackageManager, Repair } from './package-manager.ts';
 import type { PackageTools } from './package-tools.ts';
 
 /** Whether a job has done all that it is for, by the package database and what it left itself. */
@@ -28,10 +29,8 @@ export function repairSteps(
   isComplete?: IsComplete,
   databaseBefore = tools.manager.around.databaseBefore,
 ): Step[] {
-  const {
-    manager: { around, commands },
-    catalog,
-  } = tools;
+  const { manager, catalog } = tools;
+  const { around, commands } = manager;
   // If there is nothing to put right, nobody waits for a lock that somebody else holds.
   const prepare: Act = {
     id: 'prepare-repair',
@@ -63,7 +62,7 @@ export function repairSteps(
       id: 'undo',
       label: 'undo',
       mustSucceed: false,
-      command: ({ memory }) => commandFor(readFindings(memory).came, commands.remove),
+      command: async ({ memory }) => removalCommand(manager, readFindings(memory).came),
     },
     {
       id: 'judge-undo',
@@ -115,10 +114,16 @@ async function isRemovalUnfinished(
 /** The ids of these steps at the indices that records of format 1 hold. */
 export const FORMER_REPAIR = ['assess', 'prepare-repair', 'undo', 'configure', 'settle'];
 
-function commandFor<Command>(
-  names: string[],
-  build: (names: string[]) => Command,
-): Command | undefined {
+/** Looked at anew: what stands in the way may have come meanwhile. */
+export async function removalCommand(
+  { commands, installed }: Pick<PackageManager, 'commands' | 'installed'>,
+  names: readonly string[],
+): Promise<Command | undefined> {
+  if (names.length === 0) return undefined;
+  return commands.remove(names, isClosedCircle(await installed(), names));
+}
+
+function commandFor(names: string[], build: (names: string[]) => Command): Command | undefined {
   return names.length === 0 ? undefined : build(names);
 }
 

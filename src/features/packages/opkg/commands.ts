@@ -6,6 +6,9 @@ export interface OpkgCommands extends PackageCommands {
   opkg: (...args: string[]) => Command;
 }
 
+/** opkg removes packages one by one, and none that another one still needs. */
+const FORCE_DEPENDS = '--force-depends';
+
 /**
  * opkg's argument vectors. `--` stands before names, since opkg permutes options and takes `-o/dir`
  * as another root. With a root other than `/`, opkg works on it as an offline root, whose
@@ -25,10 +28,12 @@ export function createOpkgCommands({
     opkg,
     install: (names) => opkg('install', '--', ...names),
     upgrade: (names) => opkg('upgrade', '--', ...names),
-    remove: (names) => opkg('remove', '--', ...names),
+    remove: (names, isCircle = false) =>
+      opkg(...(isCircle ? [FORCE_DEPENDS] : []), 'remove', '--', ...names),
     configure: (names) => opkg('configure', '--', ...names),
     update: () => opkg('update'),
     installFile: (file) => opkg('install', '--', file),
-    shown: ({ verb, names }) => ['opkg', verb, ...names].join(' '),
+    shown: ({ verb, names, isCircle = false }) =>
+      ['opkg', ...(isCircle ? [FORCE_DEPENDS] : []), verb, ...names].join(' '),
   };
 }

@@ -5,12 +5,13 @@ import {
   changeSteps,
   completeness,
   formerIds,
+  readChosen,
   remember,
   type ChangeWork,
 } from '../transaction.ts';
 import type { PackageTools } from '../package-tools.ts';
-import { removalSet } from '../dependencies.ts';
-import { repairSteps } from '../rollback.ts';
+import { isClosedCircle, removalSet } from '../dependencies.ts';
+import { removalCommand, repairSteps } from '../rollback.ts';
 import { packageToRemove } from './choice.ts';
 import { judgeRemoval } from './judgement.ts';
 
@@ -20,15 +21,15 @@ export function removePlan(tools: PackageTools, { subject }: Job): Plan {
     const database = await tools.manager.installed();
     const target = packageToRemove(database, subject);
     if (target === undefined) throw notInstalled(`remove ${subject}`, subject);
-    remember(context, tools.manager, {
-      verb: 'remove',
-      names: removalSet(database, [target]),
-    });
+    const names = removalSet(database, [target]);
+    const isCircle = isClosedCircle(database, names);
+    remember(context, tools.manager, { verb: 'remove', names, isCircle });
   };
   const work: ChangeWork = {
     verb: 'remove',
     purpose: `remove ${subject}`,
     choose,
+    command: async ({ memory }) => removalCommand(tools.manager, readChosen(memory).names),
     judge: judgeRemoval,
   };
   return {

@@ -20,7 +20,7 @@ import { readStatusRecords } from './status-records.ts';
  */
 export async function previewChange(
   installation: Installation,
-  { verb, names }: PackageChange,
+  { verb, names, isCircle = false }: PackageChange,
 ): Promise<Preview> {
   const config = await installation.readConfig();
   const freeBytes = await freeBytesFor(installation.destination, config);
@@ -38,7 +38,7 @@ export async function previewChange(
       unresolved: [],
       foreignArchitectures: (name) => foreignArchitectures(lists, config, name),
     };
-    const simulation = simulateSafely(search, { verb, names }, roomBytes);
+    const simulation = simulateSafely(search, { verb, names, isCircle }, roomBytes);
     return simulation && { before, search, simulation };
   };
   const first = attempt(freeBytes);

@@ -25,16 +25,19 @@ interface Run extends Simulation {
   space: Space;
   /** What people asked for, at the head of a message: `install demo`. */
   purpose: string;
+  isCircle: boolean;
 }
 
 export interface SimulatedCommand {
   verb: 'install' | 'upgrade' | 'remove';
   names: readonly string[];
+  /** Whether what needs a package that is to go is no obstacle. */
+  isCircle?: boolean;
 }
 
 export function simulate(
   search: Search,
-  { verb, names }: SimulatedCommand,
+  { verb, names, isCircle = false }: SimulatedCommand,
   space: Space,
 ): Simulation {
   const { catalogue } = search;
@@ -45,6 +48,7 @@ export function simulate(
     search,
     space,
     purpose: '',
+    isCircle,
   };
   for (const name of names) {
     run.purpose = `${verb} ${appOf(name).name}`;
@@ -227,7 +231,7 @@ function remove(run: Run, candidate: Candidate, reason: 'asked' | 'orphan' | 're
     .flatMap((provided) => provided.dependents)
     .filter(({ state }) => state === 'installed')
     .map(({ name }) => name);
-  if (reason === 'asked' && dependents.length > 0) {
+  if (reason === 'asked' && dependents.length > 0 && !run.isCircle) {
     return fail(run, [neededProblem(run, candidate, [...new Set(dependents)])]);
   }
   run.removals.set(record.name, reason);
