@@ -35,6 +35,14 @@ export function judgeFeeds({ feeds, problems }: FeedAnswer): Finding {
     const names = missing.map(({ name }) => name).join(', ');
     return { state: 'warning', message: `there is no list of ${names}`, remedy };
   }
+  // One of several may be meant to be empty.
+  if (enabled.every(({ packages }) => packages === 0)) {
+    return {
+      state: 'warning',
+      message: 'the lists of the feeds name no package that fits this device',
+      remedy: 'update the lists; a log-in page of the network may have answered for the feeds',
+    };
+  }
   const oldest = Math.min(...enabled.map(({ updated_at: at = 0 }) => at));
   const since = timeText(oldest * 1000);
   const lists =

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { removeUnfinished, replaceFile } from '../../device/durable-file.ts';
 import { openTrustedFolder } from '../../device/private-folder.ts';
 import { DepotError } from '../../errors.ts';
-import { REMEDIES, type ProblemCode } from './problem.ts';
+import { feedRemedyOf, type ProblemCode } from './problem.ts';
 
 /**
  * The feeds as the package manager's own files have them, and changing those files. What a change
@@ -102,7 +102,7 @@ export function unusableFeed({ name, url }: Feed, code: ProblemCode, reason: str
   return new DepotError(
     code === 'no_space' ? 'no_space' : 'command_failed',
     `cannot use the feed ${name} (${url}): ${reason}`,
-    { explanation: { code, remedy: REMEDIES[code] } },
+    { explanation: { code, remedy: feedRemedyOf(code) } },
   );
 }
 

@@ -72,6 +72,17 @@ export const REMEDIES: Readonly<Record<ProblemCode, string>> = {
 /** For `not_found`, if the package was not looked for in feeds. */
 export const NOT_INSTALLED_REMEDY = 'Look at the list of what is installed for its name.';
 
+/** What goes wrong with a feed itself is seldom mended by a new list or another download. */
+const FEED_REMEDIES: Partial<Record<ProblemCode, string>> = {
+  download_failed: 'Check the address of the feed and the internet connection, then try again.',
+  damaged_package:
+    'Check the address of the feed, and that no log-in page of the network answers for it.',
+};
+
+export function feedRemedyOf(code: ProblemCode): string {
+  return FEED_REMEDIES[code] ?? REMEDIES[code];
+}
+
 /** @param name of the package that it is about; without one the remedy speaks of "the package" */
 export function createProblem(code: ProblemCode, message: string, name?: string): Problem {
   return {

@@ -72,6 +72,25 @@ describe('nothing changes, and nothing is left, if the server', () => {
   });
 });
 
+describe('the remedy is about the feed if the server', () => {
+  const server = prepareServer();
+  const ADDRESS = 'Check the address of the feed';
+
+  test.each([
+    ['does not have it', (response: ServerResponse) => response.writeHead(404).end()],
+    ['wants a log-in', (response: ServerResponse) => response.writeHead(401).end()],
+    ['sends a page', (response: ServerResponse) => response.end('<html>log in</html>')],
+  ] as const)('%s', async (_, send) => {
+    server.sends(send);
+    const added = await change(daemon, 'add_feed', { name: 'mine', url: server.url() });
+    expect([added.state, added.remedy]).toEqual(['failed', expect.stringContaining(ADDRESS)]);
+
+    await writeFile(join(device.root, CUSTOM), `src/gz mine ${server.url()}\n`);
+    const updated = await daemon.finished(await daemon.submit('update'));
+    expect([updated.state, updated.remedy]).toEqual(['failed', expect.stringContaining(ADDRESS)]);
+  });
+});
+
 test('a server may lead to another host', async () => {
   const server = createServer(({ url = '' }, response) => {
     response.writeHead(302, { Location: feed.url.replace('/feed', url) }).end();

@@ -6,6 +6,8 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi 
 
 import { loadConfig } from '../../../src/config/config.ts';
 import type { Finding } from '../../../src/features/device-check.ts';
+import { judgeFeeds } from '../../../src/features/feeds/checks.ts';
+import type { FeedItem } from '../../../src/features/feeds/read-feeds.ts';
 import { loginChecks } from '../../../src/features/login/checks.ts';
 import { judgeKernel, judgePackages } from '../../../src/features/packages/checks.ts';
 import type { InstalledPackage } from '../../../src/features/packages/package-database.ts';
@@ -67,6 +69,21 @@ describe('the clock', () => {
     const finding = await clockCheck([folder], () => Date.parse(now)).run();
     expect(finding.state).toBe(state);
     expect(finding.message).toContain(message);
+  });
+});
+
+describe('feeds', () => {
+  const feed = (packages: number): FeedItem => ({
+    ...{ name: 'base', url: 'http://feed.example', kind: 'system', enabled: true },
+    ...{ updated_at: 1_700_000_000, packages },
+  });
+  const judge = (...counts: number[]): Finding =>
+    judgeFeeds({ feeds: counts.map(feed), keys: [], problems: [] });
+
+  test('lists that name no package at all are a warning, and one of several is none', () => {
+    expect(judge(0, 0)).toMatchObject({ state: 'warning' });
+    expect(judge(0, 0).message).toContain('no package');
+    expect(judge(0, 3)).toMatchObject({ state: 'ok' });
   });
 });
 

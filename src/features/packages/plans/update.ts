@@ -3,6 +3,7 @@ import { explained } from '../transaction.ts';
 import { failureError, type Failure } from '../failure.ts';
 import type { FailedFeed } from '../package-manager.ts';
 import type { PackageTools } from '../package-tools.ts';
+import { feedRemedyOf } from '../problem.ts';
 
 /**
  * update: the lists are kept aside, the package manager fetches new ones, and each feed that sent
@@ -74,8 +75,5 @@ function describe({ feed, reason }: FailedFeed): string {
 function feedFailure(failed: readonly FailedFeed[]): Failure {
   const code = failed[0]?.code ?? 'damaged_package';
   const reason = failed.map(describe).join('; ');
-  return code === 'damaged_package' ? { code, reason, remedy: LIST_REMEDY } : { code, reason };
+  return { code, reason, remedy: feedRemedyOf(code) };
 }
-
-const LIST_REMEDY =
-  'Check the address of the feed, and that no log-in page of the network answers for it.';
