@@ -73,7 +73,8 @@ const choicesFor: Readonly<Record<ChangeRequest['operation'], Choose>> = {
     const problems = subjects
       .filter((_, index) => found[index] === undefined)
       .map((subject) => notInstalled('remove', subject));
-    const names = targets.length === 0 ? [] : removalSet(database, targets);
+    const image = await tools.manager.imagePackages();
+    const names = targets.length === 0 ? [] : removalSet(database, targets, image);
     const isCircle = isClosedCircle(database, names);
     return { names, asked: targets, problems, isCircle };
   },

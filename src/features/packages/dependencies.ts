@@ -1,4 +1,9 @@
-import { isPresent, type InstalledPackage, type PackageDatabase } from './package-database.ts';
+import {
+  imageToKeep,
+  isPresent,
+  type InstalledPackage,
+  type PackageDatabase,
+} from './package-database.ts';
 
 /** The installed packages that meet a dependency: by name, or because they provide it. */
 function providersOf(database: PackageDatabase, names: readonly string[]): InstalledPackage[] {
@@ -11,16 +16,23 @@ function providersOf(database: PackageDatabase, names: readonly string[]): Insta
 
 /**
  * What goes when `targets` go: they themselves, and of their dependencies, and theirs, each package
- * that came as a dependency (`isAuto`) and that no package left needs. Essential packages stay.
+ * that came as a dependency (`isAuto`) and that no package left needs. Essential packages stay, and
+ * what `imageToKeep` says.
  * Those that need others stand before them, the order in which they can be removed one by one;
  * behind them what else the owner called them.
  */
-export function removalSet(database: PackageDatabase, targets: readonly string[]): string[] {
+export function removalSet(
+  database: PackageDatabase,
+  targets: readonly string[],
+  image: ReadonlySet<string>,
+): string[] {
+  const kept = imageToKeep(image, targets);
   const gone = new Set(targets);
   for (let isGrowing = true; isGrowing;) {
     isGrowing = false;
     for (const entry of dependenciesOf(database, gone)) {
-      if (entry.isEssential || !entry.isAuto || isNeeded(database, entry, gone)) continue;
+      if (entry.isEssential || !entry.isAuto || kept.has(entry.name)) continue;
+      if (isNeeded(database, entry, gone)) continue;
       gone.add(entry.name);
       isGrowing = true;
     }

@@ -35,3 +35,14 @@ export type PackageDatabase = ReadonlyMap<string, InstalledPackage>;
 export function isPresent(entry: InstalledPackage | undefined): entry is InstalledPackage {
   return entry?.state === 'installed' || entry?.state === 'unpacked';
 }
+
+/**
+ * Of what the firmware's image brought (`image`): none of it came with a package that was installed
+ * later, even if nobody asks for it any more. Only packages of the image itself take some along.
+ */
+export function imageToKeep(
+  image: ReadonlySet<string>,
+  targets: readonly string[],
+): ReadonlySet<string> {
+  return targets.some((name) => image.has(name)) ? new Set() : image;
+}

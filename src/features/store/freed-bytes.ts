@@ -9,6 +9,7 @@ interface SizeSources {
   manager: Pick<PackageManager, 'listing'>;
   offered: PackageIndex;
   snapshot: CatalogSnapshot;
+  image: ReadonlySet<string>;
 }
 
 /**
@@ -19,7 +20,7 @@ export async function freedBytes(sources: SizeSources): Promise<ReadonlyMap<stri
   const { database, apps } = sources.snapshot;
   const removals = [...apps.keys()]
     .filter((name) => isPresent(database.get(metaPackageOf(name))))
-    .map((name) => [name, removalSet(database, [metaPackageOf(name)])] as const);
+    .map((name) => [name, removalSet(database, [metaPackageOf(name)], sources.image)] as const);
   const sizes = await sizesOf(sources, [...new Set(removals.flatMap(([, names]) => names))]);
   return new Map(
     removals.map(([name, names]) => [

@@ -57,7 +57,8 @@ export async function buildView(sources: ViewSources): Promise<View> {
   const { local, hidden } = await buildLocal(sources);
   const order = mergeByName(offered, local, hidden);
   const view = { offered, local, order, icons };
-  const found = { freed: await freedBytes(sources), image: await sources.manager.imagePackages() };
+  const image = await sources.manager.imagePackages();
+  const found = { freed: await freedBytes({ ...sources, image }), image };
   return { ...view, installed: statesIn(view, sources, found) };
 }
 

@@ -159,7 +159,8 @@ function removeWork(tools: FleetJobTools, { remove }: Work): ChangeWork {
       const targets = remove
         .flatMap((name) => [metaPackageOf(name), name])
         .filter((name) => isPresent(database.get(name)));
-      remember(context, tools.manager, { verb: 'remove', names: removalSet(database, targets) });
+      const names = removalSet(database, targets, await tools.manager.imagePackages());
+      remember(context, tools.manager, { verb: 'remove', names });
     },
     judge: judgeRemoval,
   };

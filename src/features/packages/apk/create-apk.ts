@@ -33,12 +33,7 @@ export function createApk(context: BackendContext): PackageManager {
     assertUsable: installation.assertUsable,
     health: () => healthOf(installation),
     freeBytes: () => freeBytesAt(paths.root),
-    imagePackages: async () =>
-      (await import('./image-packages.ts')).imagePackages(
-        paths.onDevice('/rom/lib/apk/db/installed'),
-        (await reader.records()).keys(),
-        locations,
-      ),
+    imagePackages: installation.imagePackages,
     preview: async (change) =>
       (await import('./planning/preview.ts')).previewChange(installation, change),
     releaseFile: async (name) => {

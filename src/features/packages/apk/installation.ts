@@ -26,6 +26,8 @@ export interface Installation {
   records: TransactionRecords;
   environment: Record<string, string>;
   offers: Offers;
+  /** Names of the packages that the firmware's image brought. */
+  imagePackages: () => Promise<ReadonlySet<string>>;
   /** The folder that packages are fetched to now. */
   cache: () => Promise<string>;
   /** Makes the folders that commands need. */
@@ -79,6 +81,12 @@ export function openInstallation(context: BackendContext): Installation {
     reader,
     commands,
     offers: (...wanted) => offers(...wanted).catch(orDamage),
+    imagePackages: async () =>
+      (await import('./image-packages.ts')).imagePackages(
+        paths.onDevice('/rom/lib/apk/db/installed'),
+        (await reader.records()).keys(),
+        locations,
+      ),
     copy,
     records: createTransactionRecords(locations),
     environment,

@@ -21,7 +21,8 @@ export function removePlan(tools: PackageTools, { subject }: Job): Plan {
     const database = await tools.manager.installed();
     const target = packageToRemove(database, subject);
     if (target === undefined) throw notInstalled(`remove ${subject}`, subject);
-    const names = removalSet(database, [target]);
+    const image = await tools.manager.imagePackages();
+    const names = removalSet(database, [target], image);
     const isCircle = isClosedCircle(database, names);
     remember(context, tools.manager, { verb: 'remove', names, isCircle });
   };

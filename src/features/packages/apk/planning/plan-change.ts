@@ -22,11 +22,14 @@ export async function planChange(
   const database = await installation.reader.read();
   const own = change.file?.name;
   const purpose = `${change.verb} ${own ?? change.names.join(', ')}`;
-  checkPlan(found, { change, database, ...(own === undefined ? {} : { own }) });
+  const image = change.verb === 'remove' ? await installation.imagePackages() : NONE;
+  checkPlan(found, { change, database, image, ...(own === undefined ? {} : { own }) });
   if (change.verb === 'upgrade') await checkUpgrade(installation, context, { change, found });
   await chooseCache(installation, context, { found, purpose, change });
   context.memory.plan = planOf(found.changes, purpose, own);
 }
+
+const NONE: ReadonlySet<string> = new Set();
 
 /** apk says nothing of what it does not upgrade, and ends well. */
 async function checkUpgrade(

@@ -1,6 +1,11 @@
 import type { DepotError } from '../../../../errors.ts';
 import { failureError, type Failure } from '../../failure.ts';
-import { isPresent, type InstalledPackage, type PackageDatabase } from '../../package-database.ts';
+import {
+  imageToKeep,
+  isPresent,
+  type InstalledPackage,
+  type PackageDatabase,
+} from '../../package-database.ts';
 import type { PackageChange } from '../../package-manager.ts';
 import { explain } from '../failure.ts';
 import type { PlannedChange, Simulation } from './simulation.ts';
@@ -9,13 +14,9 @@ import type { PlannedChange, Simulation } from './simulation.ts';
  * Refuses a plan that does anything to packages that nobody asked for: apk solves anew from world
  * and brings the system to that, whatever its command was, so that a damaged world, or another
  * package that provides the same, has it remove what the device needs.
- * @param own the package in the change's file, if it has one
  * @throws DepotError command_failed, not_found, unavailable that names the packages
  */
-export function checkPlan(
-  plan: Simulation,
-  wanted: { change: PackageChange; database: PackageDatabase; own?: string },
-): void {
+export function checkPlan(plan: Simulation, wanted: Wanted): void {
   const purpose = purposeOf(wanted);
   if (!plan.isSolved) throw refusal(plan, wanted, purpose);
   const downgrades = plan.changes.filter(
@@ -34,6 +35,9 @@ export function checkPlan(
 interface Wanted {
   change: PackageChange;
   database: PackageDatabase;
+  /** What the firmware's image brought. */
+  image: ReadonlySet<string>;
+  /** The package in the change's file, if it has one. */
   own?: string;
 }
 
@@ -50,6 +54,7 @@ function checkPurges({ changes }: Simulation, wanted: Wanted, purpose: string): 
   const asked = new Set(change.verb === 'remove' ? change.names : []);
   const purged = changes.filter(({ action, name }) => action === 'Purging' && !asked.has(name));
   if (purged.length === 0) return;
+  if (change.verb === 'remove') checkImage(purged, wanted, purpose);
   const outdated = outdatedBy(changes, wanted);
   const unasked = purged.filter(({ name }) => {
     const entry = database.get(name);
@@ -76,6 +81,28 @@ function checkPurges({ changes }: Simulation, wanted: Wanted, purpose: string): 
           remedy: 'Install what would be removed, so that it is asked for, then try again.',
         },
   );
+}
+
+/** World may have lost the line that asks for it: then only what needs it keeps it there. */
+function checkImage(
+  purged: readonly PlannedChange[],
+  { change, database, image }: Wanted,
+  purpose: string,
+): void {
+  const kept = imageToKeep(image, change.names);
+  const lost = purged.filter(({ name }) => kept.has(name));
+  if (lost.length === 0) return;
+  const needless = lost.filter(({ name }) => {
+    const users = lost.flatMap((other) => database.get(other.name) ?? []);
+    return !users.some((user) => isDependencyOf(database.get(name), user));
+  });
+  throw failureError(purpose, {
+    code: 'not_allowed',
+    reason:
+      `that would remove ${namesOf(lost)}, which came with the firmware; ` +
+      '/etc/apk/world asks for it no longer',
+    remedy: `Install ${namesOf(needless)}, so that it is asked for, then try again.`,
+  });
 }
 
 /**

@@ -8,6 +8,7 @@ import type { Simulation } from './simulation.ts';
 interface Wanted {
   change: PackageChange;
   database: PackageDatabase;
+  image: ReadonlySet<string>;
 }
 
 /** Why a job would refuse a plan, in its own words, with what a caller may branch on. */

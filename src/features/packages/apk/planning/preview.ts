@@ -43,7 +43,8 @@ export async function previewChange(
   const offers: Known['offers'] = found.isSolved
     ? await installation.offers([...names])
     : new Map<string, ApkOffer[]>();
-  const refused = planProblems(found, { change, database });
+  const image = await installation.imagePackages();
+  const refused = planProblems(found, { change, database, image });
   const known = { change, database, records, offers };
   const changes = found.isSolved ? found.changes.map((planned) => describe(planned, known)) : [];
   const behind = refused.length > 0 ? [] : behindProblems(changes, known);

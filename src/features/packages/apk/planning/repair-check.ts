@@ -10,18 +10,18 @@ import { simulate } from './simulation.ts';
  * plan that must do nothing else.
  */
 export async function checkRepair(
-  { commands, reader }: Installation,
+  { commands, reader, imagePackages }: Installation,
   { note }: StepContext,
   { came, half }: Repair,
 ): Promise<Repair> {
-  const database = await reader.read();
+  const [database, image] = [await reader.read(), await imagePackages()];
   const isSafe = async (verb: 'remove' | 'upgrade', names: readonly string[]): Promise<boolean> => {
     if (names.length === 0) return true;
     const change = { verb, names };
     const simulated =
       verb === 'remove' ? commands : { simulate: () => withSimulation(commands.configure(names)) };
     try {
-      checkPlan(await simulate(simulated, change), { change, database });
+      checkPlan(await simulate(simulated, change), { change, database, image });
       return true;
     } catch (error) {
       await note(reasonOf(error));

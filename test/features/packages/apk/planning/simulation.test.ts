@@ -92,7 +92,7 @@ describe('a plan', () => {
     ['upgrade', ['demo-app'], '(1/2) Upgrading demo-app (1 -> 2)\n(2/2) Purging libabi1.0 (1)\n'],
   ] as const)('that does what was asked is fine: %s %s', (verb, names, stdout) => {
     expect(() =>
-      checkPlan(planOf(stdout), { change: { verb, names }, database: DATABASE }),
+      checkPlan(planOf(stdout), { change: { verb, names }, database: DATABASE, image: new Set() }),
     ).not.toThrow();
   });
 
@@ -136,7 +136,9 @@ describe('a plan', () => {
       message: 'cannot do without libc',
     },
   ] as const)('that $what is refused, with the names', ({ change, stdout, message }) => {
-    expect(() => checkPlan(planOf(stdout), { change, database: DATABASE })).toThrow(message);
+    expect(() =>
+      checkPlan(planOf(stdout), { change, database: DATABASE, image: new Set() }),
+    ).toThrow(message);
   });
 
   test('that fails for somebody else’s request names that', () => {
@@ -148,6 +150,7 @@ describe('a plan', () => {
       checkPlan(parseSimulation({ exitCode: 1, stdout: '', stderr }), {
         change: { verb: 'install', names: ['x'] },
         database: DATABASE,
+        image: new Set(),
       }),
     ).toThrow(
       expect.objectContaining({
@@ -164,6 +167,7 @@ describe('a plan', () => {
       checkPlan(parseSimulation({ exitCode: 1, stdout, stderr: '' }), {
         change: { verb: 'remove', names: ['libdemo'] },
         database: DATABASE,
+        image: new Set(),
       }),
     ).not.toThrow();
   });
