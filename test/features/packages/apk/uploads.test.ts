@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 
 import { apkSignature, type ApkFeedPackage } from '../../../device/apk-device/apk-index.ts';
 import { createApk } from '../../../device/apk-device/apk.ts';
@@ -87,4 +87,47 @@ test('an upload is upgraded by a feed only when its pin was let go', async () =>
   await store.run('install', { package: 'needed' });
   expect((await store.run('upgrade', { package: 'needed' })).state).toBe('done');
   expect(await store.packages()).toEqual({ needed: '1.0-r1' });
+});
+
+describe('a file of a package that the device cannot do without', () => {
+  const busybox = (version: string, files: ApkFeedPackage['files']): Buffer =>
+    createApk({ name: 'busybox', version, depends: ['libc'], files: files ?? {} }).bytes;
+  const state = async (): Promise<unknown> => [
+    (await store.device.database()).get('busybox')?.version,
+    await store.device.read('bin/busybox'),
+    await store.device.world(),
+  ];
+
+  test.each([
+    ['older, without files', '0.1-r1', {}],
+    ['newer, without files', '99.0-r1', {}],
+    ['with other files', '99.0-r1', { '/bin/other': 'other\n' }],
+  ])('%s changes nothing, and is told what it lacks', async (_, version, files) => {
+    const before = await state();
+
+    const { state: end, error, error_code } = await store.upload(busybox(version, files));
+
+    expect([end, error_code, error]).toEqual([
+      'failed',
+      'essential',
+      'cannot install busybox: the file lacks /bin/busybox of the busybox that is installed, ' +
+        'and the device needs it',
+    ]);
+    expect(await state()).toEqual(before);
+  });
+
+  test.each(['1.36.0-r1', '1.38.0-r1'])(
+    'with all of its files is installed: %s',
+    async (version) => {
+      const { id, state: end } = await store.upload(
+        busybox(version, { '/bin/busybox': `busybox ${version}\n`, '/bin/more': 'more\n' }),
+      );
+
+      expect([end, (await state()) as unknown[]]).toEqual([
+        'done',
+        expect.arrayContaining([version, `busybox ${version}\n`]),
+      ]);
+      await store.run('unrun', { id });
+    },
+  );
 });

@@ -10,6 +10,7 @@ import type { PackageChange } from '../../package-manager.ts';
 import { explain } from '../failure.ts';
 import { readPackageFile, type PackageContent } from '../package-file/apk-file.ts';
 import { downloadsOf, findDownloads, freeBytesAt } from './download.ts';
+import { checkEssential } from './essential-files.ts';
 import { checkClashes, findAbsent } from './file-clashes.ts';
 import type { Installation } from '../installation.ts';
 import { readPlan } from './job-plan.ts';
@@ -34,6 +35,7 @@ export async function checkFetched(
     contents.push(await readContent(file, { purpose, name, most: await freeBytesAt(root) }));
   }
   await checkClashes(purpose, contents, { changes, locations });
+  await checkEssential(purpose, contents, { own, locations });
   await records.write({
     jobId: context.job.id,
     verb: change.verb,
