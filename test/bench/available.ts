@@ -7,6 +7,7 @@ import { gzipSync } from 'node:zlib';
 
 import { startDaemon } from '../device/daemon.ts';
 import { createDevice } from '../device/device.ts';
+import { nameFeeds } from '../device/further-feeds.ts';
 import { childCpuSeconds, cpuSeconds, median, report, residentMb, timed } from './measures.ts';
 
 /**
@@ -25,6 +26,7 @@ const device = await createDevice();
 const lists = join(device.root, 'var/opkg-lists');
 await mkdir(lists, { recursive: true });
 const names = ['base', 'packages', 'luci', 'routing', 'telephony', 'apps'];
+await nameFeeds(device.root, names);
 await writeLists();
 await installSome();
 const daemon = await startDaemon(device, {

@@ -10,6 +10,7 @@ import { createViews, type Views } from '../../../src/features/store/views.ts';
 import { createCatalog } from '../../../src/features/packages/catalog.ts';
 import type { PackageTools } from '../../../src/features/packages/package-tools.ts';
 import { createDevice, type Device } from '../../device/device.ts';
+import { nameFeeds } from '../../device/further-feeds.ts';
 import { openHost } from '../packages/opkg/open-host.ts';
 
 const ALL: Query = { q: '', kind: 'all', state: 'all', tag: '', sort: 'name' };
@@ -22,6 +23,7 @@ let lists: string;
 beforeAll(async () => {
   device = await createDevice();
   await device.opkg('update');
+  await nameFeeds(device.root, ['late', 'endless']);
   lists = join(device.root, 'var/opkg-lists');
 });
 afterAll(() => device.close());

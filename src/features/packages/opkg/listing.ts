@@ -25,23 +25,21 @@ export function createListing(records: Records): PackageListing {
   const { readConfig } = records;
   return {
     version: async () => {
-      const { architectures, listsDir } = await readConfig();
+      const config = await readConfig();
       const files = await Promise.all(
-        (await listFiles(listsDir)).map(
-          async (file) => `${file} ${(await fileVersion(file)) ?? ''}`,
-        ),
+        (await listFiles(config)).map(async (file) => `${file} ${(await fileVersion(file)) ?? ''}`),
       );
-      return [...architectures.keys(), ...files].join('\n');
+      return [...config.architectures.keys(), ...files].join('\n');
     },
     read: async function* (names) {
       const config = await readConfig();
       const wanted = names === undefined ? undefined : new Set(names);
-      for (const file of await listFiles(config.listsDir)) yield* readList(file, config, wanted);
+      for (const file of await listFiles(config)) yield* readList(file, config, wanted);
     },
     summarize: async (visit) => {
-      const { architectures, listsDir } = await readConfig();
-      for (const file of await listFiles(listsDir)) {
-        if (!(await summarizeList(file, architectures, visit))) return;
+      const config = await readConfig();
+      for (const file of await listFiles(config)) {
+        if (!(await summarizeList(file, config.architectures, visit))) return;
       }
     },
     readInstalled: async function* (names) {

@@ -17,7 +17,7 @@ export async function findOffers(
 ): Promise<Map<string, Offer[]>> {
   const wanted = names === undefined ? undefined : new Set(names);
   const found = new Map<string, Offer[]>();
-  for (const file of await listFiles(config.listsDir)) {
+  for (const file of await listFiles(config)) {
     for await (const { name, version, architecture } of readList(file, wanted)) {
       if (config.architectures.size > 0 && !config.architectures.has(architecture)) continue;
       found.set(name, [...(found.get(name) ?? []), { name, version }]);
@@ -29,13 +29,20 @@ export async function findOffers(
   return found;
 }
 
-/** One for each feed, of the feed's name; those of a fetch under way are hidden. */
-export async function listFiles(folder: string): Promise<string[]> {
-  const names = await readdir(folder).catch(() => []);
+/**
+ * One for each configured feed, of the feed's name; those of a fetch under way are hidden. The list
+ * of a feed that was taken out of the configuration by hand stays, and opkg reads it no more.
+ */
+export async function listFiles({
+  listsDir,
+  feeds,
+}: Pick<OpkgConfig, 'listsDir' | 'feeds'>): Promise<string[]> {
+  const configured = new Set(feeds.map(({ name }) => name));
+  const names = await readdir(listsDir).catch(() => []);
   return names
-    .filter((name) => !name.endsWith('.sig') && !name.startsWith('.'))
+    .filter((name) => configured.has(name) && !name.endsWith('.sig') && !name.startsWith('.'))
     .sort()
-    .map((name) => join(folder, name));
+    .map((name) => join(listsDir, name));
 }
 
 interface ListEntry {

@@ -10,6 +10,7 @@ import type {
   PackageSummary,
 } from '../../../../src/features/packages/listing.ts';
 import { createDevice, type Device } from '../../../device/device.ts';
+import { nameFeeds } from '../../../device/further-feeds.ts';
 import { collect } from '../../../support/collect.ts';
 import { summaryOf } from '../summary-of.ts';
 import { openHost } from './open-host.ts';
@@ -21,11 +22,24 @@ let folder: string;
 beforeAll(async () => {
   device = await createDevice();
   await device.opkg('update');
+  await nameFeeds(device.root, FURTHER);
   await device.opkg('install', 'app-meta-demo');
   listing = (await openHost(device)).manager.listing;
   folder = join(device.root, 'var/opkg-lists');
 });
 afterAll(() => device.close());
+
+const FURTHER = [
+  'alien',
+  'bomb',
+  'damaged',
+  'empty-lines',
+  'garbage',
+  'gone',
+  'inner',
+  'more',
+  'new',
+];
 
 /** A list beside the device's own, for one test. */
 async function addList(name: string, content: string | Buffer): Promise<void> {

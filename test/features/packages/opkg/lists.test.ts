@@ -5,6 +5,7 @@ import { gunzipSync, gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 
 import { createDevice, type Device } from '../../../device/device.ts';
+import { nameFeeds } from '../../../device/further-feeds.ts';
 import { openHost, type OpkgHost } from './open-host.ts';
 
 let device: Device;
@@ -16,6 +17,7 @@ beforeAll(async () => {
   host = await openHost(device);
   folder = join(device.root, 'var/opkg-lists');
   await device.opkg('update');
+  await nameFeeds(device.root, ['plain', 'packed', 'gone', 'cut', 'odd', 'loose', 'many']);
 });
 
 afterAll(() => device.close());
@@ -37,6 +39,7 @@ test("a device whose opkg is told of no architecture has the release's, as OpenW
   const bare = await createDevice();
   onTestFinished(() => bare.close());
   await rm(join(bare.root, 'etc/opkg/arch.conf'));
+  await nameFeeds(bare.root, ['other']);
   await writeFile(
     join(bare.root, 'var/opkg-lists/other'),
     stanza('everywhere', '1') +
@@ -64,6 +67,16 @@ test('of several lists, packed and plain, the newest version comes first', async
     '1.0-1',
     '1.0~rc1',
   ]);
+});
+
+test('a list whose feed is not configured any more offers nothing, as with opkg', async () => {
+  await writeFile(join(folder, 'former'), stanza('libdemo', '9') + stanza('ghost', '1'));
+  onTestFinished(() => rm(join(folder, 'former')));
+
+  const found = await host.manager.offers(['libdemo', 'ghost']);
+
+  expect([...found.keys()]).toEqual(['libdemo']);
+  expect(found.get('libdemo')?.map(({ version }) => version)).toEqual(['1.0-1']);
 });
 
 test('a list that goes away while the lists are read is passed over', async () => {
