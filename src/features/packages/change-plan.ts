@@ -117,6 +117,7 @@ async function findShortage(
   return shortage === undefined ? [] : [shortage];
 }
 
+/** With the remedy that the task would be refused with, if it has one of its own. */
 async function problemOf(
   code: Problem['code'],
   work: () => Promise<void>,
@@ -126,7 +127,8 @@ async function problemOf(
     return undefined;
   } catch (error) {
     if (!(error instanceof DepotError)) throw error;
-    return createProblem(code, error.message);
+    const problem = createProblem(code, error.message);
+    return { ...problem, remedy: error.explanation?.remedy ?? problem.remedy };
   }
 }
 

@@ -80,6 +80,17 @@ test.each(['etc/apk/arch', 'etc/apk/keys/another.pem', 'etc/apk/repositories.d/a
       for (const operation of ['remove', 'update']) {
         expect(await refusal(operation)).toEqual([503, `cannot run apk: ${at(file)} is no file`]);
       }
+      const plan = await store.daemon.get('admin/store/plan?operation=remove&package=plain');
+      expect(await plan.json()).toMatchObject({
+        problems: [
+          {
+            code: 'damaged_database',
+            message: `cannot run apk: ${at(file)} is no file`,
+            remedy: `Put a file in the place of ${at(file)}, then try again.`,
+          },
+        ],
+        is_possible: false,
+      });
     } finally {
       await rm(at(file));
       await rename(at(`${file}.aside`), at(file)).catch(() => undefined);
