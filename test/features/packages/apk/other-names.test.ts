@@ -84,7 +84,7 @@ describe('a file of what the device cannot do without', () => {
       state: 'failed',
       error: 'cannot install taker: taker would take over /bin/busybox, which belongs to busybox',
       error_code: 'file_conflict',
-      remedy: 'Leave taker: the device cannot do without busybox.',
+      remedy: 'Do not install taker: the device cannot do without busybox.',
     });
     expect(await program()).toBe(before);
   });

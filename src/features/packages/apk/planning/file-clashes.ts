@@ -61,7 +61,7 @@ function clash(
     package: content.name,
     reason: `${content.name} would take over /${file}, which belongs to ${owner}`,
     remedy: isEssential(owner)
-      ? `Leave ${content.name}: the device cannot do without ${owner}.`
+      ? `Do not install ${content.name}: the device cannot do without ${owner}.`
       : `Remove ${owner}, which owns the file, then try again.`,
   });
 }
