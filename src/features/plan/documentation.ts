@@ -86,8 +86,7 @@ export const PLAN_DOCUMENTATION: FeatureDocumentation = {
           {
             code: 'no_space',
             package: 'adfilter',
-            message:
-              'cannot install app-meta-adfilter: adfilter needs 31457280 bytes, 29356032 are free',
+            message: 'cannot install adfilter: adfilter needs 30.00 MB, 28.00 MB are free for it',
             remedy: 'Free space on the device by removing packages or files, then try again.',
           },
         ],
