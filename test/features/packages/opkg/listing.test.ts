@@ -36,6 +36,7 @@ const FURTHER = [
   'empty-lines',
   'garbage',
   'gone',
+  'huge',
   'inner',
   'more',
   'new',
