@@ -4,6 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 
 import { awkwardPackages, tinyPackages } from '../device/packages/awkward-packages.ts';
 import { runCommand } from '../device/command.ts';
+import { startAppPages } from './app-pages.ts';
 import { startDemoDaemon, type DemoDaemon } from './demo-daemon.ts';
 import { createFeed, type Feed } from '../device/feed.ts';
 import { appPackages } from '../device/packages/packages.ts';
@@ -42,8 +43,14 @@ export async function startDemo(folder: string): Promise<Demo> {
     ...awkwardPackages(),
     ...tinyPackages(),
   ]);
+  const pages = await startAppPages();
+  const closeServers = async (): Promise<void> => {
+    await feed.close();
+    await pages.close();
+  };
   try {
     await layOut(root, feed);
+    await writeFile(join(root, 'etc/config/uhttpd'), pages.config);
     await updateLists(root, environment);
     const daemon = await startDemoDaemon({
       root,
@@ -58,10 +65,10 @@ export async function startDemo(folder: string): Promise<Demo> {
       folder,
       api: daemon.api,
       daemonEnded: daemon.ended,
-      close: () => closeAll(daemon, feed),
+      close: () => closeAll(daemon, closeServers),
     };
   } catch (error) {
-    await feed.close();
+    await closeServers();
     throw error;
   }
 }
@@ -143,10 +150,10 @@ async function updateLists(root: string, env: NodeJS.ProcessEnv): Promise<void> 
   }
 }
 
-async function closeAll(daemon: DemoDaemon, feed: Feed): Promise<void> {
+async function closeAll(daemon: DemoDaemon, closeServers: () => Promise<void>): Promise<void> {
   await stopTasks(daemon.api);
   await daemon.end();
-  await feed.close();
+  await closeServers();
 }
 
 /** The daemon asks for the end three times, ten seconds apart. */

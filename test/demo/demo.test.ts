@@ -19,12 +19,14 @@ test('the demo starts, its three lines do what they say, and Ctrl-C leaves nothi
       .filter((line) => line.startsWith('  curl '));
 
     const [installed = '', followed = '', listed = ''] = await paste(lines);
+    const page = await openApp(demo.printed(), listed);
     demo.signal('SIGINT');
 
     expect(lines.length).toBe(3);
     expect(JSON.parse(installed)).toMatchObject({ code: 0, stderr: '' });
     expect(followed).toContain('event: end');
     expect((JSON.parse(listed) as { name: string }[]).map(({ name }) => name)).toEqual(['demo']);
+    expect(page).toBe('On a device, this is the page of demo.');
     expect(await demo.ended, round).toBe(0);
     expect(await processesWith(place.folder)).toEqual([]);
     expect(await readdir(place.elsewhere, { recursive: true })).toEqual([]);
@@ -76,6 +78,14 @@ test("a folder that is not a demo's is not touched", async () => {
   );
   expect(await readdir(place.folder)).toEqual(['letter.txt']);
 });
+
+/** Where the page's button leads: the app's own page. */
+async function openApp(printed: string, listed: string): Promise<string> {
+  const [, api = ''] = /^ {2}(http:\S+)\/$/m.exec(printed) ?? [];
+  const token = (await (await fetch(`${api}/admin/store/token`)).json()) as { panel_url: string };
+  const [app] = JSON.parse(listed) as { entry: string }[];
+  return (await fetch(new URL(app?.entry ?? '', token.panel_url))).text();
+}
 
 interface Place {
   folder: string;
