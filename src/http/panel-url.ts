@@ -1,5 +1,3 @@
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import type { Context } from 'hono';
 import { canonicalAddress } from '../config/ip-address.ts';
 import { parseUciFile } from '../config/uci-file.ts';
@@ -8,17 +6,21 @@ import { clientOf, socketOf } from './peer.ts';
 /**
  * Where the panel's web server answers, for addresses of its pages that name no host: apps say
  * their own page so. Read anew each time, as uhttpd's configuration may change.
- * @param uciDir folder of the UCI file `uhttpd`
+ * @param readUhttpd reads the UCI file `uhttpd`; undefined if it cannot be read
  * @returns `/` if the request came through that server; else an absolute URL of the host that was
  *   called, ending with a slash; undefined if no listener of uhttpd answers there
  */
-export async function panelUrl(context: Context, uciDir: string): Promise<string | undefined> {
+export async function panelUrl(
+  context: Context,
+  readUhttpd: () => Promise<string | undefined>,
+): Promise<string | undefined> {
   if (clientOf(context).isForwarded) return '/';
   const called = socketOf(context)?.localAddress;
   const host = `http://${context.req.header('host') ?? ''}`;
   if (called === undefined || !URL.canParse(host)) return undefined;
-  const text = await readFile(join(uciDir, 'uhttpd'), 'utf8').catch(() => '');
-  const listener = listenersIn(text).find(({ address }) => answersAt(address, called));
+  const listener = listenersIn((await readUhttpd()) ?? '').find(({ address }) =>
+    answersAt(address, called),
+  );
   if (listener === undefined) return undefined;
   const { hostname } = new URL(host);
   return new URL(`${listener.scheme}://${hostname}:${listener.port}/`).href;

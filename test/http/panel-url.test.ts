@@ -1,7 +1,8 @@
-import { rm, writeFile } from 'node:fs/promises';
+import { rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 
+import { runCommand } from '../device/command.ts';
 import { startDaemon } from '../device/daemon.ts';
 import { createDevice } from '../device/device.ts';
 
@@ -42,4 +43,9 @@ test("the token's answer says where the panel's web server is, as far as that is
   await rm(file);
   expect(await ask()).toBe(undefined);
   expect(await ask({ forwarded: 'for=192.168.1.7' })).toBe('/');
+  await runCommand(['mkfifo', file]);
+  expect(await ask()).toBe(undefined);
+  await rm(file);
+  await symlink('/dev/zero', file);
+  expect(await ask()).toBe(undefined);
 });

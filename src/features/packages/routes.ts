@@ -1,4 +1,6 @@
+import { join } from 'node:path';
 import * as v from 'valibot';
+import { readSmallFile } from '../../device/owner-file.ts';
 import { DepotError } from '../../errors.ts';
 import type { Job } from '../../jobs/job.ts';
 import { isEnded } from '../../jobs/states.ts';
@@ -97,11 +99,16 @@ export function storeRoutes(tools: StoreTools): Route[] {
   ];
 }
 
+/** Of a file that its owner edits by hand. */
+const MOST_CONFIG_BYTES = 1024 ** 2;
+
 async function answerToken(
   { context, session: { token, mayWrite } }: Pick<ApiRequest<unknown>, 'context' | 'session'>,
   uciDir: string,
 ): Promise<Response> {
-  const url = await panelUrl(context, uciDir);
+  const url = await panelUrl(context, () =>
+    readSmallFile(join(uciDir, 'uhttpd'), MOST_CONFIG_BYTES),
+  );
   return json({
     token,
     ...(mayWrite ? {} : { may_write: false }),
