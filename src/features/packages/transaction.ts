@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { reasonOf, type DepotError } from '../../errors.ts';
+import { DepotError, reasonOf } from '../../errors.ts';
 import type { Command } from '../../device/command.ts';
 import { changedPackages } from './half-installed.ts';
 import { EXPLAINED_BYTES, failureError, lastWords, plainLines, type Failure } from './failure.ts';
@@ -168,6 +168,8 @@ export interface Shortfall {
   names: readonly string[];
   /** Why, if the command ended well and said nothing of it. */
   likely?: Failure;
+  /** The change whose plan may tell why, if nothing else does. */
+  change?: PackageChange;
 }
 
 /**
@@ -177,18 +179,20 @@ export interface Shortfall {
  * @param purpose `install demo`
  */
 export async function explained(
-  manager: Pick<PackageManager, 'name' | 'explain'> | undefined,
+  manager: Pick<PackageManager, 'name' | 'explain' | 'preview'> | undefined,
   context: Pick<StepContext, 'lastPrinted' | 'job'>,
   { purpose, shortfall }: { purpose: string; shortfall: Shortfall | Failure },
 ): Promise<DepotError> {
   if ('code' in shortfall) return failureError(purpose, shortfall);
-  const { reason, names, likely } = shortfall;
+  const { reason, names, likely, change } = shortfall;
   const output = await context.lastPrinted(EXPLAINED_BYTES).catch(() => '');
   // A hint: that it cannot be had is no reason to say less.
   const said = await manager?.explain({ output, names }).catch(() => undefined);
   if (said !== undefined) return failureError(purpose, said);
-  if (likely !== undefined && (context.job.lastExitCode ?? 0) === 0) {
-    return failureError(purpose, likely);
+  if ((context.job.lastExitCode ?? 0) === 0) {
+    if (likely !== undefined) return failureError(purpose, likely);
+    const obstacle = change && (await obstacleTo(manager, change));
+    if (obstacle !== undefined) return obstacle;
   }
   const words = lastWords(plainLines(output));
   const last = words === undefined ? '' : `; its last line is ${words}`;
@@ -203,6 +207,17 @@ export async function explained(
     code: 'unknown',
     reason: `${reason}; ${manager.name} ${endingOf(context.job.lastExitCode)}${last}`,
   });
+}
+
+async function obstacleTo(
+  manager: Pick<PackageManager, 'preview'> | undefined,
+  change: PackageChange,
+): Promise<DepotError | undefined> {
+  const plan = await manager?.preview(change).catch(() => undefined);
+  const [problem] = plan?.problems ?? [];
+  if (problem === undefined) return undefined;
+  const { code, message, remedy } = problem;
+  return new DepotError('command_failed', message, { explanation: { code, remedy } });
 }
 
 /** A shell says 128 and the number of a signal. */

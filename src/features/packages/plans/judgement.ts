@@ -17,7 +17,11 @@ export function judgeInstall(
   const absent = names.find((name) => !isInstalled(after, name));
   return absent === undefined
     ? notConfigured(before, after)
-    : { reason: `${absent} is not installed`, names: [absent] };
+    : {
+        reason: `${absent} is not installed`,
+        names: [absent],
+        change: { verb: 'install', names: [absent] },
+      };
 }
 
 /** A package is configured all the same when one that it needs could not be. */

@@ -9,6 +9,7 @@ import type { Search } from './candidate.ts';
 import { createCatalogue, isThere, type Candidate, type Catalogue } from './catalogue.ts';
 import { missingProblems } from './explanation.ts';
 import { readInstalledBytes, readLists, type PackageRecord } from './records.ts';
+import { replacedProblems } from './replaced.ts';
 import { findShortage } from './room.ts';
 import { simulate, type SimulatedCommand, type Simulation } from './simulation.ts';
 import { createSpace } from './space.ts';
@@ -53,12 +54,13 @@ export async function previewChange(
   const whole = isShort ? attempt(Infinity) : undefined;
   const changesWithRoom = whole && (await changesOf(whole));
   const behind = verb === 'upgrade' ? behindProblems(search, simulation, { lists, names }) : [];
+  const replaced = verb === 'install' ? replacedProblems(simulation, names) : [];
   const wanted = changesWithRoom ?? changes;
   const shortage = await findShortage({ verb, names }, wanted, { destination, freeBytes });
   return {
     changes,
     ...(changesWithRoom && { changesWithRoom }),
-    problems: [...withShortage(simulation.problems, shortage), ...behind],
+    problems: [...withShortage(simulation.problems, shortage), ...behind, ...replaced],
     freeBytes,
   };
 }
