@@ -1,8 +1,8 @@
-import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Context } from 'hono';
 import { readUciOption } from '../../config/uci-edit.ts';
+import { readSmallFile } from '../../device/owner-file.ts';
 import type { Paths } from '../../device/paths.ts';
 import { DepotError, reasonOf } from '../../errors.ts';
 import type { Log } from '../../log.ts';
@@ -100,9 +100,12 @@ async function logIn(
   throw noRight(login.session.username);
 }
 
+/** Of a file that its owner edits by hand. */
+const MOST_CONFIG_BYTES = 1024 ** 2;
+
 /** As LuCI's own log-in has it: UCI's luci.sauth.sessiontime, in seconds; 0: never ends. */
 async function sessionTimeout(uciDir: string): Promise<number> {
-  const text = await readFile(join(uciDir, 'luci'), 'utf8').catch(() => '');
+  const text = (await readSmallFile(join(uciDir, 'luci'), MOST_CONFIG_BYTES)) ?? '';
   const value = readUciOption(text, { section: 'sauth', type: 'internal', option: 'sessiontime' });
   const isUsable = value !== undefined && /^\d{1,7}$/.test(value);
   return isUsable && Number(value) <= LONGEST_TIMEOUT_S ? Number(value) : SESSION_TIMEOUT_S;

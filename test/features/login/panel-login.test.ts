@@ -1,7 +1,8 @@
-import { writeFile } from 'node:fs/promises';
+import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 
+import { runCommand } from '../../device/command.ts';
 import type { Answer } from '../../support/ask.ts';
 import { cookieOf, startPanelDevice, type PanelDevice } from './start-panel-device.ts';
 
@@ -48,10 +49,13 @@ test('a session is as long as those of LuCI', async () => {
   const configured = await lengthOf();
   await writeFile(file, "config internal 'sauth'\n\toption sessiontime 'long'\n");
   const senseless = await lengthOf();
+  await rm(file);
+  await runCommand(['mkfifo', file]);
+  const withFifo = await lengthOf();
+  await rm(file);
 
-  expect([usual, configured, senseless].map((seconds) => Math.round(seconds / 100))).toEqual([
-    36, 12, 36,
-  ]);
+  const lengths = [usual, configured, senseless, withFifo];
+  expect(lengths.map((seconds) => Math.round(seconds / 100))).toEqual([36, 12, 36, 36]);
 });
 
 test('an unknown user and a wrong password get the same answer, and it takes as long', async () => {
