@@ -56,6 +56,8 @@ test.each([
   };
   expect(await device.apk('add', 'virt')).toEqual(refusal);
   expect(await device.apk('list', '-I')).toEqual(refusal);
+  const query = ['query', '--format', 'json', '--from', 'repositories', '*'];
+  expect(await device.apk(...query)).toEqual(refusal);
 });
 
 test('an unknown name in world fails every change until del takes it out', async () => {

@@ -22,15 +22,22 @@ sub open_database {
     $run->{accepted} = read_architectures($run);
     take_lock($run) if $purpose eq 'write';
     create_catalogue($run);
-    read_state($run) if $run->{command} ne 'fetch' && ($run->{from} // '') ne 'repositories';
+    if ($run->{command} ne 'fetch') {
+        read_world($run);
+        read_state($run) if ($run->{from} // '') ne 'repositories';
+    }
     require apk::repositories;
     apk::repositories::open_repositories($run, $purpose eq 'write' && $run->{command} ne 'del');
 }
 
-sub read_state {
+sub read_world {
     my ($run) = @_;
     unreadable($!) if !defined(my $world = slurp("$run->{root}/etc/apk/world"));
     $run->{world} = parse_dependencies($world) // unreadable('dependency format is invalid');
+}
+
+sub read_state {
+    my ($run) = @_;
     read_installed($run);
     read_triggers($run);
     read_scripts($run);

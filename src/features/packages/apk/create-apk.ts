@@ -8,6 +8,7 @@ import { readFeeds } from './feeds.ts';
 import { createFeedSettings } from './feed-settings.ts';
 import { openInstallation, type Installation } from './installation.ts';
 import { createListing } from './listing/listing.ts';
+import { namingDamage } from './sound-listing.ts';
 import { createLists } from './lists.ts';
 import { readArchitectures } from './offers.ts';
 import { freeBytesAt } from './planning/download.ts';
@@ -27,7 +28,7 @@ export function createApk(context: BackendContext): PackageManager {
     metaFolders: ['/lib/apk/meta', '/usr/lib/opkg/meta'].map(paths.onDevice),
     installed: reader.read,
     offers: (names) => installation.offers(names),
-    listing: createListing({ paths, installation }),
+    listing: namingDamage(createListing({ paths, installation }), installation.assertSound),
     compareVersions,
     architecture: async () => (await readArchitectures(paths))[0] ?? '',
     assertUsable: installation.assertUsable,

@@ -97,6 +97,24 @@ test('an update says which feed failed, and why', () => {
   ]);
 });
 
+/** As apk 3.0.5 prints it of a list with CRLF: the carriage return belongs to the address. */
+test('an update says of a list that was edited on Windows what is wrong with it', () => {
+  const output =
+    'ERROR: wget: exited with error 8\r\n' +
+    'WARNING: updating and opening http://a/packages.adb\r/x86_64/APKINDEX.tar.gz: ' +
+    'unexpected end of file\r\n';
+
+  expect(parseUpdate(output)).toEqual([
+    {
+      url: 'http://a/packages.adb',
+      reason:
+        'its line in /etc/apk/repositories.d ends with a carriage return, as Windows writes it ' +
+        '(unexpected end of file)',
+      code: 'download_failed',
+    },
+  ]);
+});
+
 test('feeds are told apart by as much of their address as that needs', () => {
   const at = 'https://downloads.openwrt.org/releases/25.12.4';
   const urls = [

@@ -197,9 +197,11 @@ function checkRemoval({ changes, kept }: Simulation, { change, database }: Wante
 
 function refusal(
   { exitCode, fault, stderr, missing, lacksIndex }: Simulation,
-  { change, own }: Wanted,
+  { change, own, database }: Wanted,
   purpose: string,
 ): DepotError {
+  const damaged = damagedSetting(fault, database);
+  if (damaged !== undefined) return failureError(purpose, damaged);
   const hint = lacksIndex ? '; the lists of a feed are not there: update first' : '';
   const known = explain({ output: stderr, names: own === undefined ? change.names : [own] });
   const foreign = missing.find(
@@ -219,3 +221,25 @@ function refusal(
   const found: Failure = known ?? { code: 'unknown', reason: why };
   return failureError(purpose, { ...found, reason: `${found.reason}${hint}` });
 }
+
+/** What apk says of packages, and is a fault of a file that it reads. */
+function damagedSetting(fault: string, database: PackageDatabase): Failure | undefined {
+  for (const [, name = '', version, architecture = ''] of fault.matchAll(FOREIGN)) {
+    if (database.get(name)?.version !== version) continue;
+    return {
+      code: 'wrong_architecture',
+      package: name,
+      reason:
+        `/etc/apk/arch lacks ${architecture}, the architecture of ${name}, ` + 'which is installed',
+      remedy: `Write ${architecture} into /etc/apk/arch on a line of its own, then try again.`,
+    };
+  }
+  if (!fault.includes('masked in: --no-network')) return undefined;
+  return {
+    code: 'download_failed',
+    reason: 'the list of a feed below /var/cache/apk is damaged',
+    remedy: 'Update the package lists, then try again.',
+  };
+}
+
+const FOREIGN = /(?<= |^)(\S+?)-(\d\S*): error: uninstallable arch: (\S+)/g;

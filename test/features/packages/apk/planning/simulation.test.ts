@@ -160,6 +160,30 @@ describe('a plan', () => {
     );
   });
 
+  /** apk 3.0.5, beside a copy of an index with another one behind it. */
+  test('that a damaged copy of an index keeps away says what helps', () => {
+    const stderr = `ERROR: unable to select packages:
+  other-1.0-r1:
+    masked in: --no-network
+    satisfies: world[other]
+`;
+    expect(() =>
+      checkPlan(parseSimulation({ exitCode: 1, stdout: '', stderr }), {
+        change: { verb: 'install', names: ['other'] },
+        database: DATABASE,
+        image: new Set(),
+      }),
+    ).toThrow(
+      expect.objectContaining({
+        message: 'cannot install other: the list of a feed below /var/cache/apk is damaged',
+        explanation: {
+          code: 'download_failed',
+          remedy: 'Update the package lists, then try again.',
+        },
+      }),
+    );
+  });
+
   test('counts for one, whatever the exit code: broken packages of the device are in it', () => {
     const stdout = '(1/1) Purging libdemo (1)\n1 error; 163 B in 2 packages\n';
 
