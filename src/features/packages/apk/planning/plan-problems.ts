@@ -1,7 +1,7 @@
 import { DepotError } from '../../../../errors.ts';
 import type { PackageDatabase } from '../../package-database.ts';
 import type { PackageChange } from '../../package-manager.ts';
-import { createProblem, type Problem, type ProblemCode } from '../../problem.ts';
+import { createProblem, PROBLEM_CODES, type Problem, type ProblemCode } from '../../problem.ts';
 import { checkPlan } from './plan-check.ts';
 import type { Simulation } from './simulation.ts';
 
@@ -18,9 +18,19 @@ export function planProblems(plan: Simulation, wanted: Wanted): Problem[] {
     return [];
   } catch (error) {
     if (!(error instanceof DepotError)) throw error;
-    const { code, name } = plan.isSolved ? refusedBy(plan, wanted) : unsolvedBy(plan, wanted);
-    return [createProblem(code, error.message, name)];
+    const cause = plan.isSolved ? refusedBy(plan, wanted) : unsolvedBy(plan, wanted);
+    const problem = createProblem(cause.code, error.message, cause.name);
+    const { code, remedy } = error.explanation ?? problem;
+    if (!isProblemCode(code) || code === 'unknown') return [problem];
+    // Of several faults another one may have been found first: then its package is not this one's.
+    return [
+      code === cause.code ? { ...problem, remedy } : { code, message: error.message, remedy },
+    ];
   }
+}
+
+function isProblemCode(code: string): code is ProblemCode {
+  return (PROBLEM_CODES as readonly string[]).includes(code);
 }
 
 interface Cause {
