@@ -107,11 +107,16 @@ const EXAMPLE = /^https?:\/\/([^/]*\.)?example\.(com|net|org)(\/|$)/;
 
 type Line = { url: string; tag: string; isEnabled: boolean } | { fault: string };
 
+/** What stands behind the `#` of a feed that is switched off; any other comment is none. */
+const SWITCHED_OFF =
+  /^#+\s*((?:(?:ndx|v2|v3|@\S+)\s+)*(?:\S+:\/\/\S+|[/$]\S+\.(?:adb|tar\.gz)))\s*$/;
+
 /** @returns undefined for a line that says nothing */
 function parseLine(line: string): Line | undefined {
-  const [, off] = /^#+\s*(\S+:\/\/\S+)\s*$/.exec(line) ?? [];
-  const isOff = off !== undefined && !EXAMPLE.test(off);
-  return isOff ? { url: off, tag: '', isEnabled: false } : parseActive(line);
+  const [, off = ''] = SWITCHED_OFF.exec(line) ?? [];
+  const parsed = parseActive(off === '' ? line : off);
+  if (off === '' || parsed === undefined) return parsed;
+  return 'url' in parsed && !EXAMPLE.test(parsed.url) ? { ...parsed, isEnabled: false } : undefined;
 }
 
 function parseActive(line: string): Line | undefined {

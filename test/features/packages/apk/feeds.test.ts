@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 
 import { nameFeeds } from '../../../../src/features/packages/apk/feed-names.ts';
-import { readFeeds } from '../../../../src/features/packages/apk/feeds.ts';
+import { readEntries, readFeeds } from '../../../../src/features/packages/apk/feeds.ts';
 import { parseUpdate } from '../../../../src/features/packages/apk/lists.ts';
 
 let folder: string;
@@ -46,6 +46,31 @@ test.each([
     { feed: { name: 'x.list:2', url: line }, reason },
   ]);
 });
+
+test.each([
+  ['https://a/packages.adb', ''],
+  ['@edge https://a/packages.adb', 'edge'],
+  ['ndx https://a/packages.adb', ''],
+  ['@edge v3 https://a', 'edge'],
+  ['/mnt/feed/packages.adb', ''],
+  ['${MIRROR}/packages.adb', ''],
+])('"%s" can be switched off, and on again', async (line, tag) => {
+  await writeFile(join(folder, 'x.list'), `# ${line}\n`);
+
+  const { entries, garbage } = await readEntries(folder);
+  const url = line.split(' ').at(-1);
+  expect([entries, garbage]).toMatchObject([[{ url, tag, isEnabled: false }], []]);
+  expect((await readFeeds(folder)).feeds).toEqual([]);
+});
+
+test.each(['# add your feeds here', '# see https://a/packages.adb', '# /etc', '# @edge', '#'])(
+  '"%s" is a comment',
+  async (line) => {
+    await writeFile(join(folder, 'x.list'), `${line}\n`);
+
+    expect(await readEntries(folder)).toEqual({ entries: [], garbage: [] });
+  },
+);
 
 test('a list that cannot be read is told by its name', async () => {
   await mkdir(join(folder, 'x.list'));
