@@ -64,6 +64,27 @@ describe('upgrade of all', () => {
     expect(await store.packages()).toMatchObject({ wanted: '2.0-1', held: '1.0-1' });
   });
 
+  test('what an earlier one left half installed is named, and finished by its name', async () => {
+    store = await openStore({ packages: versions('1.0-1') });
+    await store.run('install', { package: 'wanted' });
+    const postinst = '#!/bin/sh\n[ -e "$IPKG_INSTROOT/etc/is-mended" ]\n';
+    store.device.feed.publish(
+      versions('2.0-1').map((source) => ({ ...source, scripts: { postinst } })),
+    );
+    await store.device.opkg('update');
+    expect(await store.run('upgrade', { all: 'true' })).toMatchObject({ state: 'failed' });
+
+    const again = await store.run('upgrade', { all: 'true' });
+
+    expect([again.state, again.log]).toEqual([
+      'done',
+      expect.stringContaining('left as it is: wanted is not fully installed'),
+    ]);
+    await writeFile(join(store.device.root, 'etc/is-mended'), '');
+    expect(await store.run('upgrade', { package: 'wanted' })).toMatchObject({ state: 'done' });
+    expect(await store.packages()).toMatchObject({ wanted: '2.0-1' });
+  });
+
   const NAMES = ['wanted', 'held', 'from-image'];
 
   function versions(version: string, depends: Record<string, string> = {}): FeedPackage[] {

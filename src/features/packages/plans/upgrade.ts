@@ -55,6 +55,14 @@ async function installedOnes(tools: PackageTools, subject: string): Promise<stri
 async function chooseAll(tools: PackageTools, { note }: StepContext): Promise<UpgradeChoice> {
   const { leftOut, ...choice } = await chooseUpgradeOfAll(tools);
   for (const { message } of leftOut) await note(`left as it is: ${message}`);
+  const database = await tools.manager.installed();
+  for (const { name, state } of database.values()) {
+    // Its script may fail every time, which is no reason not to upgrade the others.
+    if (state !== 'unpacked' || choice.names.includes(name)) continue;
+    await note(
+      `left as it is: ${name} is not fully installed; upgrade it by its name to finish it`,
+    );
+  }
   return choice;
 }
 
