@@ -45,7 +45,7 @@ export function createApi() {
   };
   /** Says, too, whether the session may change anything, and where the panel's pages are. */
   const readSession = async () => {
-    const answer = await get('admin/store/token');
+    const answer = await get('admin/store/token', { panel_url: '1' });
     token = answer.token;
     panelUrl = answer.panel_url ?? '';
     setMayWrite(answer.may_write !== false);

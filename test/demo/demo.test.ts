@@ -82,7 +82,8 @@ test("a folder that is not a demo's is not touched", async () => {
 /** Where the page's button leads: the app's own page. */
 async function openApp(printed: string, listed: string): Promise<string> {
   const [, api = ''] = /^ {2}(http:\S+)\/$/m.exec(printed) ?? [];
-  const token = (await (await fetch(`${api}/admin/store/token`)).json()) as { panel_url: string };
+  const answer = await fetch(`${api}/admin/store/token?panel_url=1`);
+  const token = (await answer.json()) as { panel_url: string };
   const [app] = JSON.parse(listed) as { entry: string }[];
   return (await fetch(new URL(app?.entry ?? '', token.panel_url))).text();
 }

@@ -16,7 +16,7 @@ test("the token's answer says where the panel's web server is, as far as that is
   onTestFinished(() => daemon.close());
   const file = join(device.root, 'etc/config/uhttpd');
   const ask = async (headers: Record<string, string> = {}): Promise<unknown> => {
-    const answer = await daemon.get('admin/store/token', headers);
+    const answer = await daemon.get('admin/store/token?panel_url=1', headers);
     return ((await answer.json()) as { panel_url?: string }).panel_url;
   };
 
@@ -37,9 +37,11 @@ test("the token's answer says where the panel's web server is, as far as that is
     expect([text, await ask()]).toEqual([text, expected]);
   }
   await writeFile(file, main("list listen_http '80'"));
-  const byName = `${daemon.url.replace('127.0.0.1', 'localhost')}${daemon.base}/admin/store/token`;
+  const byName = `${daemon.url.replace('127.0.0.1', 'localhost')}${daemon.base}/admin/store/token?panel_url=1`;
   expect(await (await fetch(byName)).json()).toMatchObject({ panel_url: 'http://localhost/' });
   expect(await ask({ 'x-forwarded-for': '192.168.1.7' })).toBe('/');
+  const plain = await daemon.get('admin/store/token');
+  expect(Object.keys((await plain.json()) as object)).toEqual(['token']);
   await rm(file);
   expect(await ask()).toBe(undefined);
   expect(await ask({ forwarded: 'for=192.168.1.7' })).toBe('/');

@@ -77,8 +77,8 @@ export const PACKAGES_DOCUMENTATION: FeatureDocumentation = {
             v.pipe(
               v.string(),
               v.description(
-                "where the panel's web server answers, for an `entry` that names no host: `/` if " +
-                  'the request came through it; left out if it is not known',
+                "with `panel_url=1`: where the panel's web server answers, for an `entry` that " +
+                  'names no host: `/` if the request came through it; left out if it is not known',
               ),
             ),
           ),

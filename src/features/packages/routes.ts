@@ -44,7 +44,7 @@ export function storeRoutes(tools: StoreTools): Route[] {
     get({
       path: 'admin/store/token',
       summary: 'The token that changing requests carry, and whether they are allowed at all',
-      params: {},
+      params: { panel_url: v.optional(flag) },
       handle: (request) => answerToken(request, tools.paths.uciDir),
     }),
     get({
@@ -103,12 +103,12 @@ export function storeRoutes(tools: StoreTools): Route[] {
 const MOST_CONFIG_BYTES = 1024 ** 2;
 
 async function answerToken(
-  { context, session: { token, mayWrite } }: Pick<ApiRequest<unknown>, 'context' | 'session'>,
+  { context, params, session: { token, mayWrite } }: ApiRequest<{ panel_url?: string | undefined }>,
   uciDir: string,
 ): Promise<Response> {
-  const url = await panelUrl(context, () =>
-    readSmallFile(join(uciDir, 'uhttpd'), MOST_CONFIG_BYTES),
-  );
+  const readServer = (): Promise<string | undefined> =>
+    readSmallFile(join(uciDir, 'uhttpd'), MOST_CONFIG_BYTES);
+  const url = isOn(params.panel_url) ? await panelUrl(context, readServer) : undefined;
   return json({
     token,
     ...(mayWrite ? {} : { may_write: false }),
