@@ -82,7 +82,7 @@ test('somebody sends a file, sees it run, and removes what it brought', async ()
 
   await choose(browser, 'notes.txt', "'hello'");
   await browser.until(
-    "document.querySelector('#upload-problem').textContent.includes('.apk or .run') && document.querySelector('#upload [type=submit]').disabled",
+    "document.querySelector('#upload-problem').textContent.includes(' or .run.') && document.querySelector('#upload [type=submit]').disabled",
   );
   await choose(browser, 'hello.run', "'#!/bin/sh\\necho it runs\\n'");
   await click(browser, '#upload [type=submit]');
