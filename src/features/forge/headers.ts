@@ -19,10 +19,19 @@ const HOP_BY_HOP = new Set([
 
 /**
  * What never goes upstream beside those: framing and `Host` are the proxy's own, identity may be
- * claimed by nobody, the token is the panel's.
+ * claimed by nobody, the token is the panel's, cookies are the panel's or another app's, and what
+ * was judged here by method and path must not become another one there.
  */
 const NOT_UPSTREAM = new Set([
   'host',
+  'cookie',
+  'x-http-method',
+  'x-http-method-override',
+  'x-method-override',
+  'x-original-method',
+  'x-original-uri',
+  'x-original-url',
+  'x-rewrite-url',
   'content-length',
   'expect',
   'http2-settings',
@@ -35,7 +44,7 @@ const NOT_UPSTREAM_PREFIXES = ['x-forwarded-', 'x-webauth-'];
 
 /**
  * The end-to-end headers of a request, each byte as sent, in their order. Left out: hop-by-hop
- * fields and those that `Connection` names, identity headers, and the panel's cookies and token. A
+ * fields and those that `Connection` names, identity headers, cookies and the panel's token. A
  * name with `_` is read as one with `-` by CGI-like programs, so it is left out wherever that name
  * is one of ours or one that the request has too.
  */
@@ -46,8 +55,7 @@ export function requestHeaders(lines: HeaderLines): HeaderLines {
     const name = lines[index] ?? '';
     const lower = name.toLowerCase();
     if (isDropped(lower, named) || (lower.includes('_') && isDisguise(lower, lines))) continue;
-    const value = passedValue(lower, lines[index + 1] ?? '');
-    if (value !== undefined) kept.push(name, value);
+    kept.push(name, passedValue(lower, lines[index + 1] ?? ''));
   }
   return kept;
 }
@@ -63,7 +71,7 @@ function isHopByHop(name: string, named: Set<string> | undefined): boolean {
   return HOP_BY_HOP.has(name) || named?.has(name) === true;
 }
 
-const SECRET_NAMES = new Set(['authorization', 'cookie', 'sudo', 'referer']);
+const SECRET_NAMES = new Set(['authorization', 'sudo', 'referer']);
 
 function isDisguise(name: string, lines: HeaderLines): boolean {
   const plain = name.replaceAll('_', '-');
@@ -74,9 +82,7 @@ function isDisguise(name: string, lines: HeaderLines): boolean {
   );
 }
 
-/** @returns undefined if nothing is left of the header */
-function passedValue(name: string, value: string): string | undefined {
-  if (name === 'cookie') return withoutPanelCookies(value);
+function passedValue(name: string, value: string): string {
   return name === 'referer' ? withoutPanelToken(value) : value;
 }
 
@@ -91,28 +97,6 @@ function namedByConnection(lines: HeaderLines): Set<string> | undefined {
     named = new Set([...(named ?? []), ...value.split(',').map((option) => option.trim())]);
   }
   return named;
-}
-
-/**
- * The panel's session cookies: `sysauth`, `sysauth_http`, `sysauth_https`, and the daemon's own.
- */
-const PANEL_COOKIE = /^(?:sysauth\w*|depotd_session)$/i;
-
-function withoutPanelCookies(value: string): string | undefined {
-  const cookies = value.split(';');
-  const kept = cookies.filter((cookie) => !isPanelCookie(cookie));
-  if (kept.length === cookies.length) return value;
-  const rest = kept.join(';').trimStart();
-  return rest === '' ? undefined : rest;
-}
-
-/**
- * A cookie without a name comes back as its value alone, which may then look like name and value
- * (RFC 6265bis, section 5.8.3).
- */
-function isPanelCookie(cookie: string): boolean {
-  const name = cookie.replace(/^[\s=]+/, '').split(/[=;]/, 1)[0] ?? '';
-  return PANEL_COOKIE.test(name.trim());
 }
 
 /**
@@ -133,9 +117,9 @@ export interface CallerView {
 }
 
 /**
- * The headers of an answer, each byte as it came and in its order. Left out: hop-by-hop fields,
- * cookies that would take the place of the panel's, and what would give pages of another origin, or
- * the forge, a say over the panel's origin. Paging links lead to this host. Whatever a browser
+ * The headers of an answer, each byte as it came and in its order. What is not known to be
+ * harmless in the panel's origin is left out, as are hop-by-hop fields. Paging links lead to this
+ * host. Whatever a browser
  * might run script in gets a sandbox: it is shown from the panel's own origin.
  */
 export function responseHeaders(
@@ -148,8 +132,8 @@ export function responseHeaders(
   for (let index = 0; index + 1 < lines.length; index += 2) {
     const name = lines[index] ?? '';
     const value = lines[index + 1] ?? '';
-    const lower = lowerIfKnown(name, named);
-    if (lower !== '' && isDroppedFromAnswer(lower, value, named)) continue;
+    const lower = name.toLowerCase();
+    if (!isPassedBack(lower) || isHopByHop(lower, named)) continue;
     if (lower.startsWith('content-')) content = contentAfter(content, lower, value);
     kept.push(name, lower === 'link' ? rewritePagingLinks(value, view()) : value);
   }
@@ -168,48 +152,63 @@ function contentAfter(before: Content, name: string, value: string): Content {
   return INERT_TYPE.test(value) ? 'inert' : 'active';
 }
 
-function isDroppedFromAnswer(name: string, value: string, named: Set<string> | undefined): boolean {
-  return isHopByHop(name, named) || OF_ORIGIN.has(name) || isPanelSetCookie(name, value);
-}
-
 /**
- * What counts for all of an origin (Clear Site Data; Service Workers; Network Error Logging, which
- * reports the panel's addresses; RFC 6797; RFC 7838), or opens it to others (Fetch standard, CORS).
- * `Access-Control-Expose-Headers` alone opens nothing.
+ * What describes a representation, its caching, paging, place or rate (RFC 9110, 9111, 5988, 9457),
+ * and `X-` fields but for those that servers or browsers act on. Everything else could make a
+ * browser ask, go, store or report in the panel's name: WWW-Authenticate, Refresh, Set-Cookie,
+ * Clear-Site-Data, Speculation-Rules, the fields of CORS and their like.
  */
-const OF_ORIGIN = new Set([
-  'accept-ch',
-  'alt-svc',
-  'nel',
-  'origin-agent-cluster',
-  'public-key-pins',
-  'report-to',
-  'reporting-endpoints',
-  'set-login',
-  'strict-transport-security',
-  'clear-site-data',
-  'service-worker-allowed',
-  'access-control-allow-origin',
-  'access-control-allow-credentials',
-  'access-control-allow-headers',
-  'access-control-allow-methods',
-  'access-control-allow-private-network',
-  'access-control-max-age',
+const PASSED_BACK = new Set([
+  'accept-ranges',
+  'access-control-expose-headers',
+  'age',
+  'allow',
+  'cache-control',
+  'content-digest',
+  'content-disposition',
+  'content-encoding',
+  'content-language',
+  'content-length',
+  'content-location',
+  'content-range',
+  'content-security-policy',
+  'content-type',
+  'cross-origin-resource-policy',
+  'date',
+  'deprecation',
+  'digest',
+  'etag',
+  'expires',
+  'last-modified',
+  'link',
+  'location',
+  'no-gzip-compression',
+  'pragma',
+  'ratelimit',
+  'ratelimit-limit',
+  'ratelimit-policy',
+  'ratelimit-remaining',
+  'ratelimit-reset',
+  'referrer-policy',
+  'repr-digest',
+  'retry-after',
+  'server',
+  'sunset',
+  'vary',
+  'warning',
 ]);
-
-/**
- * The name in lower case; empty for a name of a length that none has which matters in an answer: it
- * passes as it is, which is quick to see.
- */
-function lowerIfKnown(name: string, named: Set<string> | undefined): string {
-  return named !== undefined || KNOWN_LENGTHS.has(name.length) ? name.toLowerCase() : '';
-}
-
-const KNOWN_LENGTHS = new Set(
-  [...HOP_BY_HOP, ...OF_ORIGIN, 'set-cookie', 'content-type', 'content-length', 'link'].map(
-    (name) => name.length,
-  ),
+/** Those of the panel's own name, and such as nginx, lighttpd, Apache or a browser act on. */
+const ACTED_ON = new RegExp(
+  `^x-(?:${[
+    ...['luci', 'depotd', 'accel', 'sendfile', 'send-file', 'lighttpd', 'litespeed', 'reproxy'],
+    ...['original', 'rewrite', 'http-method', 'method', 'forwarded', 'webauth', 'real-ip'],
+    ...['sourcemap', 'dns-prefetch', 'ua-compatible', 'pingback'],
+  ].join('|')})`,
 );
+
+function isPassedBack(name: string): boolean {
+  return name.startsWith('x-') ? !ACTED_ON.test(name) : PASSED_BACK.has(name);
+}
 
 /**
  * Types in which no browser runs script, or that it only saves. Not among them: HTML, SVG and XML,
@@ -230,7 +229,3 @@ const INERT_TYPE = new RegExp(
   String.raw`^[ \t]*(?:${INERT_TYPES.join('|')})[ \t]*(?:;[^,]*)?$`,
   'i',
 );
-
-function isPanelSetCookie(name: string, value: string): boolean {
-  return name === 'set-cookie' && isPanelCookie(value);
-}

@@ -131,7 +131,6 @@ const others: [path: string, headers: Record<string, string>][] = [
   [PULLS, {}],
   [PULLS, { Authorization: 'token other' }],
   [PULLS, { ...MINE, Sudo: 'u' }],
-  [PULLS, { ...MINE, Cookie: 'i_like_gitea=1' }],
   [PULLS, { ...MINE, 'X-Unknown-Identity': 'u' }],
   [`${PULLS}?state=closed`, MINE],
   ['/api/v1/repos/o%2Fr/x/pulls', MINE],
