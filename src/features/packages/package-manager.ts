@@ -125,6 +125,8 @@ export interface TransactionSteps {
    *   owner's
    */
   before: (changeIn: (context: StepContext) => PackageChange | undefined) => [Act, ...Step[]];
+  /** Behind the command, ahead of the judgement: what makes that last which it did. */
+  after?: readonly Step[];
   /** Looks after the command while it runs. @returns how to stop that */
   supervise?: (context: StepContext) => () => void;
   /** The database as `before` found it; undefined if it has not come so far. */

@@ -46,6 +46,7 @@ export function changeSteps(tools: PackageTools, work: ChangeWork): Step[] {
       command: command ?? commandFor,
       ...supervision(manager.around),
     },
+    ...(manager.around.after ?? []),
     judgeStep(tools, work, before[0]),
     ...manager.around.cleanUp(),
   ];

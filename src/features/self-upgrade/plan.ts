@@ -111,7 +111,12 @@ export function selfUpgradePlan(tools: SelfUpgradeTools): Plan {
       {
         id: 'forget-old-version',
         label: 'forget the old version',
-        act: ({ job }) => forgetUnused(tools, job).then(() => undefined),
+        act: async ({ job, memory }) => {
+          // The watcher judges by itself what came to the disk.
+          memory.isWritten = true;
+          await forgetUnused(tools, job);
+          return undefined;
+        },
       },
       ...watchAgain(tools),
       ...repairSteps(tools),

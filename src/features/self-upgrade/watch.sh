@@ -21,7 +21,11 @@ folder=${0%/*}
 
 until (set -C && echo $$ >"$folder/watcher") 2>/dev/null; do
   [ -e "$folder/pending" ] || exit 0
-  { read -r other <"$folder/watcher" && grep -Fqs "$0" "/proc/$other/cmdline"; } ||
+  # busybox' grep ends a line at its first NUL.
+  {
+    read -r other <"$folder/watcher" &&
+      tr '\0' ' ' 2>/dev/null <"/proc/$other/cmdline" | grep -Fq "$0"
+  } ||
     rm -f "$folder/watcher"
   sleep 1
 done
@@ -74,10 +78,13 @@ else
   upgrade
 fi
 mend_database
+# Neither manager has its files written down, and the daemon that answers ends the upgrade.
+sync
 if [ "$(version)" = "$old" ]; then
   if is_whole && healthy 0; then finish 3 "$package stays at $old"; fi
   echo "depotd: $package $old is not whole or does not answer: its files are put back"
   put_files_back
+  sync
   if healthy 0; then finish 3 "$package stays at $old"; fi
   finish 5 "$package $old does not answer"
 fi
@@ -90,6 +97,7 @@ until [ "$(version)" = "$old" ] || [ $(($(now) - began)) -ge 120 ]; do
   sleep 3
   downgrade
 done
+sync
 [ "$(version)" = "$old" ] || finish 5 "$package $old could not be put back"
 if healthy "$began"; then finish 4 "$package $old is back and answers"; fi
 finish 5 "$package $old is back, but does not answer either"

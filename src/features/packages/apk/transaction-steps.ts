@@ -4,7 +4,7 @@ import { reasonOf } from '../../../errors.ts';
 import { retryFrom, type Act, type Jump, type Step, type StepContext } from '../../../jobs/plan.ts';
 import { EXPLAINED_BYTES, type Failure } from '../failure.ts';
 import type { PackageChange, TransactionSteps } from '../package-manager.ts';
-import { syncDisk } from './disk-sync.ts';
+import { syncDisk } from '../../../device/disk/sync.ts';
 import { downloadsOf, freeBytesAt, needBytes } from './planning/download.ts';
 import { fetchStep } from './planning/fetch-step.ts';
 import { checkFetched } from './planning/fetched-check.ts';
@@ -147,7 +147,7 @@ async function mend(
     import('./faults.ts'),
     dropUnmet(installation, context),
     // Whatever is kept of the outcome from here on must not outlive it.
-    syncDisk(installation),
+    syncDisk(installation.environment, [installation.root]),
   ]);
   if (left !== undefined) {
     const said = explain({
@@ -214,7 +214,7 @@ function cleanUp(installation: Installation): Step[] {
       await rm(locations.ownCache, { recursive: true, force: true });
       if (job.phase !== 'repair') return;
       await removeUnfinished(installation, context);
-      await syncDisk(installation);
+      await syncDisk(installation.environment, [installation.root]);
       await records.remove().catch((error: unknown) => note(reasonOf(error)));
     }),
   ];

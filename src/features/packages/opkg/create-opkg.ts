@@ -84,6 +84,7 @@ export async function createOpkg(context: BackendContext): Promise<PackageManage
         statusFile,
         installed,
         commands,
+        environment,
       }),
   };
 }

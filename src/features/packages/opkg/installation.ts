@@ -13,6 +13,7 @@ import { createDatabaseReader } from './status-file.ts';
 
 /** opkg's own files on the device. */
 export interface Installation {
+  environment: Record<string, string>;
   readConfig: () => Promise<OpkgConfig>;
   /** The root that packages are installed to. */
   destination: string;
@@ -42,7 +43,8 @@ export interface Installation {
 
 export async function openInstallation({
   paths,
-}: Pick<BackendContext, 'paths'>): Promise<Installation> {
+  environment,
+}: Pick<BackendContext, 'paths' | 'environment'>): Promise<Installation> {
   const readConfig = (): Promise<OpkgConfig> => readOpkgConfig(paths);
   const statusFiles = async (): Promise<string[]> =>
     (await readConfig()).destinations.map(statusFileIn);
@@ -63,6 +65,7 @@ export async function openInstallation({
     since,
   });
   return {
+    environment,
     readConfig,
     destination,
     statusFile,

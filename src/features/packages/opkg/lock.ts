@@ -11,15 +11,15 @@ export function readLockHolder(file: string): Promise<number | undefined> {
 
 /**
  * Makes the lock file before opkg does. opkg opens it with creat(2), which empties whatever a link
- * of that name leads to, and on OpenWrt it lies in a folder for everybody. A file of another user
- * locks nothing out: opkg runs as root.
+ * of that name leads to, and whatever file of root's a hard link of that name is; on OpenWrt it
+ * lies in a folder for everybody. A file of another user locks nothing out: opkg runs as root.
  * @throws DepotError unavailable if it cannot be had
  */
 export async function ownLockFile(path: string): Promise<void> {
   const file = join(await followTrusted(dirname(path), 0o755), basename(path));
   for (let attempt = 1; attempt <= MOST_ATTEMPTS; attempt += 1) {
     const entry = await lstat(file).catch(() => undefined);
-    if (entry?.isFile() === true && entry.uid === process.getuid?.()) return;
+    if (entry?.isFile() === true && entry.uid === process.getuid?.() && entry.nlink === 1) return;
     try {
       await rm(file, { force: true });
       await (await open(file, 'wx', 0o640)).close();

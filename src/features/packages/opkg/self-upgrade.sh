@@ -37,6 +37,14 @@ is_path_trusted() {
   return 1
 }
 
+# A file of root's with a hard link of that name would be emptied as well.
+has_one_name() {
+  ls -ldn "$1" 2>/dev/null | {
+    read -r _ names _
+    [ "$names" = 1 ]
+  }
+}
+
 # Makes the lock file before opkg does, as lock.ts: opkg opens it with creat(2), which empties
 # whatever a link of that name leads to, and on OpenWrt any user may write in its folder. Somebody
 # may put theirs in its place again, in between.
@@ -45,7 +53,9 @@ own_lock_file() {
   [ -d "$home" ] || (umask 022 && mkdir -p "$home")
   is_path_trusted "$home" && is_path_trusted "$(cd -P "$home" && pwd)" || return 1
   for _ in 1 2 3 4 5; do
-    if [ -f "$lock" ] && [ ! -L "$lock" ] && is_trusted "$lock"; then return 0; fi
+    if [ -f "$lock" ] && [ ! -L "$lock" ] && has_one_name "$lock" && is_trusted "$lock"; then
+      return 0
+    fi
     rm -f "$lock" && (set -C && umask 027 && : >"$lock") && return 0
   done 2>/dev/null
   return 1

@@ -5,6 +5,7 @@ import { DepotError } from '../../../errors.ts';
 import { sizeText } from '../../../format-bytes.ts';
 import type { StepContext } from '../../../jobs/plan.ts';
 import { failureError, type Failure } from '../failure.ts';
+import { syncDisk } from '../../../device/disk/sync.ts';
 import type { PackageChange, TransactionSteps } from '../package-manager.ts';
 import type { AutoInstalled } from './auto-installed.ts';
 import type { Installation } from './installation.ts';
@@ -19,7 +20,8 @@ const LOCK_PAUSE_MS = 200;
 
 /**
  * Around opkg's command: its lock is waited for, since opkg does not; and its status file, which it
- * truncates and writes in place, is copied before and judged after.
+ * truncates and writes in place, is copied before and judged after. It syncs nothing, so that what
+ * it did is written down before anybody relies on it.
  */
 export function createTransactionSteps(
   installation: Installation,
@@ -37,6 +39,19 @@ export function createTransactionSteps(
           await needRoom(installation, changeIn(context));
           // Last, so that it has what others did while this job waited.
           await statusCopy.save();
+          // A removal that is cut off has nothing to go back to.
+          context.memory.isWritten = changeIn(context)?.verb === 'remove';
+          return undefined;
+        },
+      },
+    ],
+    after: [
+      {
+        id: 'write',
+        label: 'write',
+        act: async ({ memory }) => {
+          await writeDown(installation);
+          memory.isWritten = true;
           return undefined;
         },
       },
@@ -44,6 +59,8 @@ export function createTransactionSteps(
     databaseBefore: statusCopy.read,
     wasShutOut: hasLostLock,
     mend: async (context) => {
+      await writeDown(installation);
+      await restoreUnwritten(installation, context);
       const reason = await mendStatus(installation, context);
       const after = await installation.read();
       const before = (await statusCopy.read()) ?? after;
@@ -53,7 +70,16 @@ export function createTransactionSteps(
     },
     // Should the file be damaged before the next job, it comes back with what this one did.
     accept: statusCopy.save,
-    cleanUp: () => [],
+    cleanUp: () => [
+      {
+        id: 'write-repair',
+        label: 'write',
+        act: async ({ job }) => {
+          if (job.phase === 'repair') await writeDown(installation);
+          return undefined;
+        },
+      },
+    ],
     beforeRepair: async (context, repair) => {
       await prepare(installation, context);
       return repair;
@@ -66,6 +92,24 @@ export function createTransactionSteps(
       return installation.removeOrphans(since);
     },
   };
+}
+
+async function writeDown({ environment, readConfig }: Installation): Promise<void> {
+  await syncDisk(environment, (await readConfig()).destinations);
+}
+
+/**
+ * opkg's record may have come to the disk before a power cut, and the files not: the record from
+ * before is put back, so that the job can be done again.
+ */
+async function restoreUnwritten(
+  { statusCopy }: Installation,
+  { job, memory, note }: StepContext,
+): Promise<void> {
+  if (job.phase !== 'repair' || job.verdict?.state !== 'interrupted') return;
+  if (memory.isWritten !== false) return;
+  await statusCopy.restore();
+  await note('the record of opkg from before is put back: the power went before all was written');
 }
 
 async function needSpace({ freeBytes }: Installation, purpose: string): Promise<void> {

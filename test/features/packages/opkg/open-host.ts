@@ -26,7 +26,7 @@ export async function openHost(device: Device): Promise<OpkgHost> {
       environment,
       scriptEnvironment: { ...environment, IPKG_INSTROOT: device.root },
     }),
-    installation: await openInstallation({ paths }),
+    installation: await openInstallation({ paths, environment }),
   };
 }
 

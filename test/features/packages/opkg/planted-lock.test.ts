@@ -1,4 +1,4 @@
-import { mkdir, writeFile } from 'node:fs/promises';
+import { link, mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -40,6 +40,23 @@ describe.skipIf(!canBeAnother)('what another user planted in the place of opkgâ€
       expect(await watcherUpgrades(device, 'absent')).toMatchObject({ stderr: '' });
     },
   );
+
+  test('another name of a file of rootâ€™s in its place leaves that file as it was', async () => {
+    const { device, outside } = await createOpenDevice();
+    const lock = join(device.root, 'tmp/lock/opkg.lock');
+    for (const run of [
+      async () => (await openHost(device)).installation.prepareFolders(),
+      async () => watcherUpgrades(device, 'absent'),
+    ]) {
+      await rm(lock, { force: true });
+      await link(join(outside, 'file'), lock);
+      const before = await snapshotOf(outside);
+
+      await run();
+
+      expect(await snapshotOf(outside)).toEqual(before);
+    }
+  });
 
   test('a lock folder of somebody else is not used', async () => {
     const { device, outside, plant } = await createOpenDevice();

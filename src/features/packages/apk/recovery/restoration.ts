@@ -1,6 +1,6 @@
 import { isPresent } from '../../package-database.ts';
 import type { Restoration } from '../../package-manager.ts';
-import { syncDisk } from '../disk-sync.ts';
+import { syncDisk } from '../../../../device/disk/sync.ts';
 import type { Installation } from '../installation.ts';
 import { editWorld, withoutPin } from '../records/world-edit.ts';
 import { parseWorld, readWorld, type WorldEntry } from '../records/world.ts';
@@ -32,7 +32,7 @@ export function createRestoration(installation: Installation): Restoration {
         ...entries.filter(({ name }) => !names.includes(name)),
         ...former,
       ]);
-      await syncDisk(installation);
+      await syncDisk(environment, [installation.root]);
     },
   };
 }

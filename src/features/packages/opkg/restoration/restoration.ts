@@ -4,6 +4,7 @@ import { replaceFile, rewriteFile } from '../../../../device/durable-file.ts';
 import type { Paths } from '../../../../device/paths.ts';
 import type { PackageDatabase } from '../../package-database.ts';
 import type { Restoration } from '../../package-manager.ts';
+import { syncDisk } from '../../../../device/disk/sync.ts';
 import type { OpkgCommands } from '../commands.ts';
 import { parseStanza, type Stanza } from '../stanza.ts';
 
@@ -18,12 +19,14 @@ export function createRestoration({
   statusFile,
   installed,
   commands,
+  environment,
 }: {
   paths: Pick<Paths, 'root' | 'isLive' | 'onDevice'>;
   statusFile: string;
   /** With the marks that opkg has dropped. */
   installed: () => Promise<PackageDatabase>;
   commands: OpkgCommands;
+  environment: Record<string, string>;
 }): Restoration {
   return {
     recordsOf: async (names) => {
@@ -53,6 +56,7 @@ export function createRestoration({
       });
       const result = `${changed.join('\n\n')}\n\n`;
       if (result !== text) await rewriteFile(statusFile, result);
+      await syncDisk(environment, [dirname(statusFile)]);
     },
   };
 }

@@ -1,0 +1,45 @@
+import { copyFile, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+
+import { expect, onTestFinished, test } from 'vitest';
+
+import { startCommand } from '../../device/command.ts';
+
+const WATCHER = join(import.meta.dirname, '../../../src/features/self-upgrade/watch.sh');
+
+/** Begins an upgrade that lasts a while, and says so. */
+const MANAGER = `
+read_manager_settings() { :; }
+upgrade() { echo begun >>"$LOG"; sleep 2; }
+mend_database() { :; }
+version() { echo "$old"; }
+is_whole() { true; }
+`;
+
+test.each(['as it is here', 'of busybox'])(
+  'of two watchers of an upgrade one waits, with the grep %s',
+  async (which) => {
+    const directory = await mkdtemp(join(tmpdir(), 'depotd-watchers-'));
+    onTestFinished(() => rm(directory, { recursive: true }));
+    const [folder, bin, log] = ['watch', 'bin', 'log'].map((name) => join(directory, name));
+    for (const path of [folder, bin]) await mkdir(String(path));
+    if (which === 'of busybox') await symlink('/bin/busybox', `${bin}/grep`);
+    await copyFile(WATCHER, `${folder}/watch.sh`);
+    await writeFile(`${folder}/manager.sh`, MANAGER);
+    await writeFile(`${folder}/settings`, 'depotd\n1.0\n20\n/bin/true\naddress\n\n');
+    await writeFile(`${folder}/pending`, '');
+    const env = { PATH: [bin, process.env['PATH']].join(delimiter), LOG: log };
+
+    const first = startCommand(['sh', `${folder}/watch.sh`, 'now'], { env });
+    await expect.poll(() => readFile(String(log), 'utf8').catch(() => '')).toBe('begun\n');
+    const second = startCommand(['sh', `${folder}/watch.sh`, 'now'], { env });
+    await delay(1500);
+
+    expect(await readFile(String(log), 'utf8')).toBe('begun\n');
+    expect(await first.exit).toBe(3);
+    expect(await second.exit).toBe(0);
+    expect(await readFile(String(log), 'utf8')).toBe('begun\n');
+  },
+);
