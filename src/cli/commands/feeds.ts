@@ -6,7 +6,7 @@ import { formatTable, formatTime } from '../terminal/table.ts';
 /** Where packages come from. */
 export async function listFeeds({ client, output, invocation }: CommandContext): Promise<number> {
   const feeds = listIn(await client.get('admin/store/feeds'), 'feeds');
-  if (invocation.isJson) await output.print(`${JSON.stringify(feeds)}\n`);
+  if (invocation.isJson) await output.printJson(feeds);
   else if (feeds.length === 0) output.say('there are no feeds');
   else {
     await output.print(

@@ -80,7 +80,8 @@ async function submit(context: CommandContext, name: string): Promise<string> {
       textIn(answer, 'stderr') || `cannot ${command} ${name}: the daemon did not take it`,
     );
   }
-  if (isDetached) await output.print(isJson ? `${JSON.stringify(answer)}\n` : `${id}\n`);
+  if (isDetached && isJson) await output.printJson(answer);
+  else if (isDetached) await output.print(`${id}\n`);
   return id;
 }
 
@@ -140,7 +141,7 @@ async function followToEnd(
   { client, output, invocation }: CommandContext,
   id: string,
 ): Promise<boolean> {
-  const write = invocation.isJson ? () => Promise.resolve() : output.print;
+  const write = invocation.isJson ? () => Promise.resolve() : output.printLog;
   const patienceMs = invocation.command === 'self-upgrade' ? SELF_UPGRADE_MS : RECONNECT_MS;
   const task = await followTask({ client, output, id, write, patienceMs }).catch(
     (error: unknown) => {
@@ -153,7 +154,7 @@ async function followToEnd(
       throw error;
     },
   );
-  if (invocation.isJson) await output.print(`${JSON.stringify({ task_id: id, ...task.raw })}\n`);
+  if (invocation.isJson) await output.printJson({ task_id: id, ...task.raw });
   else await sayEnd({ client, output }, task);
   return task.exitCode === 0;
 }
@@ -209,7 +210,7 @@ export async function showLog(context: CommandContext): Promise<number> {
   const { id } = await findTask(client, invocation.names[0]);
   if (invocation.isFollowing) return (await followAll(context, [id])) === 0 ? 0 : 1;
   for await (const chunk of client.read('admin/system/tasks/log', { task_id: id, offset: '0' })) {
-    await output.print(chunk);
+    await output.printLog(chunk);
   }
   return 0;
 }

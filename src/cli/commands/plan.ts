@@ -34,7 +34,7 @@ export async function showPlan(
 ): Promise<number> {
   const { client, output, invocation } = context;
   const plan = await fetchPlan(client, operation, names);
-  if (invocation.isJson) await output.print(`${JSON.stringify(plan)}\n`);
+  if (invocation.isJson) await output.printJson(plan);
   else await print(context, plan, names.length === 0);
   return flagIn(plan, 'is_possible') ? 0 : 1;
 }

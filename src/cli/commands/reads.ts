@@ -18,7 +18,7 @@ export async function listApps(context: CommandContext): Promise<number> {
       'cannot list the apps: the daemon did not answer with a list',
     );
   }
-  if (invocation.isJson) await output.print(`${JSON.stringify(apps)}\n`);
+  if (invocation.isJson) await output.printJson(apps);
   else if (apps.length === 0) output.say('no apps are installed');
   else {
     await output.print(
@@ -52,7 +52,7 @@ export async function showStatus({ client, output, invocation }: CommandContext)
   const status = await client.get('admin/store/status', { package: name });
   const isThere = flagIn(status, 'installed');
   if (invocation.isJson) {
-    await output.print(`${JSON.stringify(status)}\n`);
+    await output.printJson(status);
     return isThere ? 0 : 1;
   }
   const { time, ...fields } = { name, ...(status as Record<string, unknown>) } as Record<
@@ -77,7 +77,7 @@ export async function listJobs({ client, output, invocation }: CommandContext): 
   const tasks = await listTasks(client);
   if (invocation.isJson) {
     for (const { id, raw } of tasks) {
-      await output.print(`${JSON.stringify({ task_id: id, ...raw })}\n`);
+      await output.printJson({ task_id: id, ...raw });
     }
   } else if (tasks.length === 0) output.say('there are no tasks yet');
   else {
@@ -113,14 +113,15 @@ function taskRow({
 
 export async function showToken({ client, output, invocation }: CommandContext): Promise<number> {
   const answer = await client.get('admin/store/token');
-  await output.print(invocation.isJson ? `${JSON.stringify(answer)}\n` : `${tokenIn(answer)}\n`);
+  if (invocation.isJson) await output.printJson(answer);
+  else await output.print(`${tokenIn(answer)}\n`);
   return 0;
 }
 
 /** The files that were sent and installed. */
 export async function listUploads({ client, output, invocation }: CommandContext): Promise<number> {
   const uploads = await readUploads(client);
-  if (invocation.isJson) await output.print(`${JSON.stringify(uploads)}\n`);
+  if (invocation.isJson) await output.printJson(uploads);
   else if (uploads.length === 0) output.say('no uploaded file is installed');
   else {
     await output.print(

@@ -14,7 +14,7 @@ export async function upgradeSelf(context: CommandContext): Promise<number> {
   } = context;
   const answer = (await client.get('admin/store/check_self_upgrade')) as { code: number };
   const version = textIn(answer, 'msg');
-  if (isCheckOnly && isJson) await output.print(`${JSON.stringify(answer)}\n`);
+  if (isCheckOnly && isJson) await output.printJson(answer);
   else if (answer.code !== 200) {
     output.say(`the lists offer no newer version of depotd; to fetch them: ${self} update`);
   } else if (isCheckOnly) await output.print(`${version}\n`);

@@ -20,7 +20,7 @@ export async function search({ client, output, invocation }: CommandContext): Pr
     state: invocation.isUpgradableOnly ? 'upgradable' : 'all',
   };
   if (invocation.isJson) {
-    await output.print(`${JSON.stringify(await allItems(client, parameters))}\n`);
+    await output.printJson(await allItems(client, parameters));
     return 0;
   }
   const answer = await firstItems(client, parameters);
@@ -51,7 +51,7 @@ function firstItems(client: Client, parameters: Parameters): Promise<unknown> {
 export async function listItems({ client, output, invocation }: CommandContext): Promise<number> {
   const state = invocation.isUpgradableOnly ? 'upgradable' : 'installed';
   const items = await allItems(client, { kind: 'all', state, sort: 'name' });
-  if (invocation.isJson) await output.print(`${JSON.stringify(items)}\n`);
+  if (invocation.isJson) await output.printJson(items);
   else if (items.length > 0) await output.print(itemTable(items, output));
   else output.say(state === 'upgradable' ? 'nothing can be upgraded' : 'nothing is installed');
   return 0;
@@ -106,7 +106,7 @@ export async function showDetails({ client, output, invocation }: CommandContext
   const [name = ''] = invocation.names;
   const details = await client.get('admin/store/details', { package: name });
   if (invocation.isJson) {
-    await output.print(`${JSON.stringify(details)}\n`);
+    await output.printJson(details);
     return 0;
   }
   const isNew = textIn(details, 'installed_version') === '';

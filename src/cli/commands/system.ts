@@ -8,7 +8,7 @@ import { formatFields, formatSpan, formatTable } from '../terminal/table.ts';
 export async function diagnose({ client, output, invocation }: CommandContext): Promise<number> {
   const answer = await client.get('admin/system/doctor');
   const checks = listIn(answer, 'checks');
-  if (invocation.isJson) await output.print(`${JSON.stringify(answer)}\n`);
+  if (invocation.isJson) await output.printJson(answer);
   else {
     const rows = checks.map((check) => [
       textIn(check, 'state'),
@@ -25,7 +25,7 @@ export async function diagnose({ client, output, invocation }: CommandContext): 
 export async function showDevice({ client, output, invocation }: CommandContext): Promise<number> {
   const device = await client.get('admin/system/device');
   if (invocation.isJson) {
-    await output.print(`${JSON.stringify(device)}\n`);
+    await output.printJson(device);
     return 0;
   }
   const memory = memberIn(device, 'memory');
@@ -76,7 +76,7 @@ export async function listDisks({ client, output, invocation }: CommandContext):
     textIn(disk, 'label'),
     textsIn(disk, 'mounts').join(', ') || textIn(disk, 'mount'),
   ]);
-  if (invocation.isJson) await output.print(`${JSON.stringify(data)}\n`);
+  if (invocation.isJson) await output.printJson(data);
   else if (rows.length === 0) output.say('no device has a file system');
   else {
     await output.print(
@@ -98,10 +98,7 @@ export async function showVersions({
 }: CommandContext): Promise<number> {
   const daemon = await client.daemonVersion();
   const versions = { depotctl: VERSION, ...(daemon !== '' && { depotd: daemon }) };
-  await output.print(
-    invocation.isJson
-      ? `${JSON.stringify(versions)}\n`
-      : formatFields(Object.entries(versions), output.look),
-  );
+  if (invocation.isJson) await output.printJson(versions);
+  else await output.print(formatFields(Object.entries(versions), output.look));
   return 0;
 }

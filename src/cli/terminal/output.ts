@@ -1,10 +1,18 @@
-import { createPaint, type Paint } from './paint.ts';
+import { StringDecoder } from 'node:string_decoder';
+import { inert, inertJson, inertOutput } from './others-text.ts';
+import { createPaint, inertBetweenShades, type Paint } from './paint.ts';
 import { fitting, wrapMessage } from './width.ts';
 
-/** What the program says: results and logs on standard output, its own words on standard error. */
+/**
+ * What the program says: results and logs on standard output, its own words on standard error. It
+ * is the one way to either, and nothing that others wrote acts on who reads it.
+ */
 export interface Output {
   /** Resolves when more may be written. */
-  print: (text: string | Buffer) => Promise<void>;
+  print: (text: string) => Promise<void>;
+  printJson: (value: unknown) => Promise<void>;
+  /** A piece of what a program printed; a character may go on in the next one. */
+  printLog: (piece: string | Buffer) => Promise<void>;
   say: (message: string) => void;
   /**
    * One line below everything, which the next one takes the place of; empty: none. For people at a
@@ -39,19 +47,25 @@ export function createOutput(isColoured: boolean): Output {
     });
   }
   const status = createStatusLine();
+  const hasShades = isColoured && stdout.isTTY;
+  const logDecoder = new StringDecoder('utf8');
+  const write = (text: string): Promise<void> =>
+    new Promise((resolve) => {
+      status.hide();
+      const isDrained = stdout.write(text);
+      status.isAtLineStart = !stdout.isTTY || endsLine(text);
+      status.show();
+      if (isDrained) resolve();
+      else stdout.once('drain', resolve);
+    });
   return {
-    print: (text) =>
-      new Promise((resolve) => {
-        status.hide();
-        const isDrained = stdout.write(text);
-        status.isAtLineStart = !stdout.isTTY || endsLine(text);
-        status.show();
-        if (isDrained) resolve();
-        else stdout.once('drain', resolve);
-      }),
+    print: (text) => write(hasShades ? inertBetweenShades(text) : inert(text)),
+    printJson: (value) => write(`${inertJson(value)}\n`),
+    printLog: (piece) =>
+      write(inertOutput(typeof piece === 'string' ? piece : logDecoder.write(piece))),
     say: (message) => {
       status.hide();
-      const text = `depotctl: ${message}`;
+      const text = `depotctl: ${inert(message)}`;
       const lines = stderr.isTTY ? wrapMessage(text, columnsOf(stderr)) : text;
       stderr.write(`${status.isAtLineStart ? '' : '\n'}${lines}\n`);
       status.isAtLineStart = true;
@@ -60,7 +74,7 @@ export function createOutput(isColoured: boolean): Output {
     progress: (line) => status.change(typeof line === 'string' ? () => line : line),
     look: {
       columns: stdout.isTTY ? columnsOf(stdout) : undefined,
-      paint: createPaint(isColoured && stdout.isTTY),
+      paint: createPaint(hasShades),
     },
     isInteractive: stdin.isTTY && stdout.isTTY,
   };
@@ -81,7 +95,7 @@ function createStatusLine(): StatusLine {
   // A line that wraps could not be erased.
   const textOf = (text: StatusText): string => {
     const columns = columnsOf(stderr) - 1;
-    return fitting(text(columns), columns);
+    return fitting(inert(text(columns)), columns);
   };
   const canShow = (): boolean => stderr.isTTY && status.isAtLineStart && textOf(line) !== '';
   const status: StatusLine = {
@@ -107,6 +121,6 @@ function columnsOf({ columns }: NodeJS.WriteStream): number {
   return columns > 0 ? columns : 80;
 }
 
-function endsLine(text: string | Buffer): boolean {
-  return text.length === 0 || text.at(-1) === (typeof text === 'string' ? '\n' : 10);
+function endsLine(text: string): boolean {
+  return text === '' || text.endsWith('\n');
 }

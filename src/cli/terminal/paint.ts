@@ -1,3 +1,5 @@
+import { inert } from './others-text.ts';
+
 /** Select Graphic Rendition (ECMA-48, section 8.3.117). */
 const SHADES = { good: 32, bad: 31, warning: 33, strong: 1, faint: 2 } as const;
 
@@ -12,6 +14,16 @@ export function createPaint(isColoured: boolean): Paint {
     !isColoured || shade === undefined || text === ''
       ? text
       : `\x1b[${SHADES[shade]}m${text}\x1b[0m`;
+}
+
+const SHADE = new RegExp(`(\\x1b\\[(?:0|${Object.values(SHADES).join('|')})m)`);
+
+/** The text with nothing in it that acts but these shades. */
+export function inertBetweenShades(text: string): string {
+  return text
+    .split(SHADE)
+    .map((piece, index) => (index % 2 === 1 ? piece : inert(piece)))
+    .join('');
 }
 
 const STATES: Readonly<Record<string, Shade>> = {

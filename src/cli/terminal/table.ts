@@ -1,3 +1,4 @@
+import { inert } from './others-text.ts';
 import { shadeOf, type Paint } from './paint.ts';
 import { padTo, widthOf, wrap } from './width.ts';
 
@@ -100,9 +101,9 @@ export function formatFields(
   return lines.map((line) => `${line}\n`).join('');
 }
 
-/** Control characters in what others wrote must not reach the terminal. */
+/** In one line, and with the width that it is shown in. */
 function oneLine(text: string): string {
-  return text.replace(/\p{Cc}+/gu, ' ');
+  return inert(text.replace(/\p{Cc}+/gu, ' '));
 }
 
 /** Local time, such as `2026-11-21 05:17:55`. */
