@@ -49,15 +49,18 @@ export interface Feed {
 
 const FOLDER = '/feed/';
 
-/** A package feed over HTTP on a free port of the loopback interface. */
-export function createFeed(packages: readonly FeedPackage[]): Promise<Feed> {
-  return createFeedOf(createFeedFiles(packages));
+/** A package feed over HTTP on a port of the loopback interface, a free one unless given. */
+export function createFeed(packages: readonly FeedPackage[], port?: number): Promise<Feed> {
+  return createFeedOf(createFeedFiles(packages), port);
 }
 
 /** The same for files of any kind, by name. */
-export async function createFeedOf(published: ReadonlyMap<string, Buffer>): Promise<Feed> {
+export async function createFeedOf(
+  published: ReadonlyMap<string, Buffer>,
+  fixedPort = 0,
+): Promise<Feed> {
   let files = published;
-  let port = 0;
+  let port = fixedPort;
   const faults = new Map<string, Fault>();
   const asked: string[] = [];
 

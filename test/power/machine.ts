@@ -1,0 +1,129 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { constants, copyFile, mkdtemp, open, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { setTimeout as delay } from 'node:timers/promises';
+
+/** What the machine's disk is formatted with. */
+export type FileSystem = 'ext4' | 'f2fs';
+
+const REPOSITORY = join(import.meta.dirname, '../..');
+const DISK_BYTES = 160 * 1024 ** 2;
+const MEMORY_MIB = 640;
+
+/** What the guest printed: one JSON object a line behind this word. */
+const PREFIX = 'guest: ';
+
+export type Message = Readonly<Record<string, unknown>>;
+
+/** A virtual machine that runs. Its power can be cut at any moment. */
+export interface Machine {
+  /** All that the guest has said so far, and the other lines of its console. */
+  readonly messages: readonly Message[];
+  readonly console: readonly string[];
+  /**
+   * Waits for a message that has the field.
+   *
+   * @throws an Error with the console's end when the machine ends, or the limit passes, without it
+   */
+  readonly said: (field: string, limitMs: number) => Promise<Message>;
+  /** Ends all of its processes at once: what its page cache held is lost. */
+  readonly cut: () => Promise<void>;
+  /** Waits until it has switched itself off. */
+  readonly ended: (limitMs: number) => Promise<void>;
+}
+
+/** An empty disk of that type. */
+export async function createDisk(path: string, type: FileSystem): Promise<void> {
+  const file = await open(path, 'w');
+  await file.truncate(DISK_BYTES);
+  await file.close();
+  const words = type === 'ext4' ? ['mkfs.ext4', '-q', '-F', path] : ['mkfs.f2fs', '-q', path];
+  const { status, stderr } = spawnSync(words[0] ?? '', words.slice(1), { encoding: 'utf8' });
+  if (status !== 0) throw new Error(`cannot make a disk with ${type}: ${stderr}`);
+}
+
+/** The same bytes as another disk, as a file of its own. */
+export function copyDisk(from: string, to: string): Promise<void> {
+  return copyFile(from, to, constants.COPYFILE_FICLONE);
+}
+
+export async function createDiskFolder(): Promise<string> {
+  return mkdtemp(join(tmpdir(), 'depotd-power-'));
+}
+
+/** @param environment what the guest's programs find in their environment: no blanks in it */
+export function bootMachine(
+  disk: string,
+  type: FileSystem,
+  environment: Readonly<Record<string, string>>,
+): Machine {
+  const variables = { REPOSITORY, TYPE: type, ...environment };
+  const words = [
+    `mem=${MEMORY_MIB}M`,
+    `ubd0=${disk}`,
+    'rootfstype=hostfs',
+    'rootflags=/',
+    'ro',
+    `init=${join(import.meta.dirname, 'init.sh')}`,
+    'con=null',
+    'con0=null,fd:1',
+    'quiet',
+    'panic=-1',
+    ...Object.entries(variables).map(([name, value]) => `${name}=${value}`),
+  ];
+  // A group of its own: the emulator is one process for each of the guest's.
+  const child = spawn('linux.uml', words, {
+    detached: true,
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
+  const messages: Message[] = [];
+  const lines: string[] = [];
+  let hasEnded = false;
+  const end = new Promise<void>((resolve) => {
+    child.on('error', (error) => lines.push(error.message));
+    child.on('close', () => {
+      hasEnded = true;
+      resolve();
+    });
+  });
+  createInterface({ input: child.stdout }).on('line', (line) => {
+    const at = line.indexOf(PREFIX);
+    if (at === -1) lines.push(line);
+    else messages.push(JSON.parse(line.slice(at + PREFIX.length)) as Message);
+  });
+  const complaint = (what: string): Error =>
+    new Error(`${what}: ${JSON.stringify(messages.at(-1))} ${lines.slice(-12).join(' | ')}`);
+  const cut = async (): Promise<void> => {
+    if (child.pid !== undefined && !hasEnded) process.kill(-child.pid, 'SIGKILL');
+    await end;
+  };
+  return {
+    messages,
+    console: lines,
+    said: async (field, limitMs) => {
+      const deadline = performance.now() + limitMs;
+      for (;;) {
+        const found = messages.find((message) => field in message);
+        if (found !== undefined) return found;
+        if (hasEnded) throw complaint(`the machine ended without saying "${field}"`);
+        if (performance.now() > deadline) {
+          await cut();
+          throw complaint(`the machine did not say "${field}" within ${limitMs} ms`);
+        }
+        await delay(20);
+      }
+    },
+    cut,
+    ended: async (limitMs) => {
+      const timer = setTimeout(() => void cut(), limitMs);
+      await end;
+      clearTimeout(timer);
+    },
+  };
+}
+
+export async function removeDisks(folder: string): Promise<void> {
+  await rm(folder, { recursive: true, force: true });
+}

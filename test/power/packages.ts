@@ -1,0 +1,88 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+
+import type { PackageFile } from '../../packaging/package-files.ts';
+import type { FeedPackage } from '../device/feed-index.ts';
+import { DEFAULT_POSTINST, program } from '../device/packages/package-parts.ts';
+import type { FeedVersion } from '../device/packages/packages.ts';
+
+/** What the jobs are about: one package of many files that needs another one. */
+export const APP = 'power-app';
+export const LIBRARY = 'power-library';
+/** A package that only a file brings. */
+export const SENT = 'power-sent';
+
+const FILES = 24;
+const FILE_BYTES = 64 * 1024;
+
+export function versionText(version: FeedVersion): string {
+  return `${version}.0-1`;
+}
+
+/** The packages of the feed in either version. */
+export function powerPackages(version: FeedVersion): FeedPackage[] {
+  return [bulky(APP, version, { Depends: LIBRARY }), bulky(LIBRARY, version)];
+}
+
+export function sentPackage(): FeedPackage {
+  return bulky(SENT, 1);
+}
+
+function bulky(
+  name: string,
+  version: FeedVersion,
+  fields: Readonly<Record<string, string>> = {},
+): FeedPackage {
+  const numbers = Array.from({ length: FILES }, (_, index) => index);
+  return {
+    name,
+    version: versionText(version),
+    architecture: 'all',
+    fields,
+    files: {
+      [`/etc/config/${name}`]: `config power 'main'\n`,
+      [`/usr/bin/${name}`]: program(name, versionText(version)),
+      ...Object.fromEntries(
+        numbers.map((number) => [`/usr/share/${name}/${number}`, content(name, version, number)]),
+      ),
+    },
+    conffiles: [`/etc/config/${name}`],
+    scripts: { postinst: DEFAULT_POSTINST },
+  };
+}
+
+function content(name: string, version: FeedVersion, number: number): string {
+  const line = `${name} ${version} ${number}\n`;
+  return line.repeat(Math.ceil(FILE_BYTES / line.length));
+}
+
+/** How the files of a package are on the disk, against what it brings. */
+export interface FilesFound {
+  whole: number;
+  /** Paths of what is there with another content, such as none or zeros. */
+  damaged: string[];
+  missing: string[];
+}
+
+/** @param version the one whose files are looked for */
+export async function findFiles(
+  root: string,
+  name: string,
+  version: FeedVersion,
+): Promise<FilesFound> {
+  const source = [...powerPackages(version), sentPackage()].find((each) => each.name === name);
+  const found: FilesFound = { whole: 0, damaged: [], missing: [] };
+  for (const [path, file] of Object.entries(source?.files ?? {})) {
+    const expected = textOf(file);
+    const actual = await readFile(join(root, path), 'utf8').catch(() => undefined);
+    if (actual === undefined) found.missing.push(path);
+    else if (actual === expected) found.whole += 1;
+    else found.damaged.push(path);
+  }
+  return found;
+}
+
+function textOf(file: PackageFile): string | undefined {
+  if (typeof file === 'string') return file;
+  return 'content' in file ? file.content.toString() : undefined;
+}
