@@ -37,9 +37,13 @@ export async function createFoundation({
   const environment = commandEnvironment();
   await claimState({ folder: paths.stateDir, notes, processes, environment, log });
   const [journal, logs] = await Promise.all([
-    openJournal(paths.stateDir, config().main.keep_jobs),
+    openJournal(paths.stateDir, {
+      mostEnded: config().main.keep_jobs,
+      mostQueued: config().main.queue_max,
+    }),
     createTaskLogs(paths.logDir),
   ]);
+  if (journal.dropped > 0) log.error({ jobs: journal.dropped }, 'waiting jobs dropped');
   const kinds = createJobKinds();
   const { planOf, contradicts, request, admit } = kinds;
   const runner = createRunner({ processes, logs, log, planOf, save: journal.save });
@@ -47,7 +51,10 @@ export async function createFoundation({
     jobs: config().main.keep_jobs,
     logBytes: config().main.keep_log_mb * MIB,
   });
-  const queue = createQueue({ journal, logs, log, runner, processes, planOf, contradicts, limits });
+  const queue = createQueue({
+    ...{ journal, logs, log, runner, processes, planOf, contradicts, limits },
+    mostQueued: () => config().main.queue_max,
+  });
   const context: FeatureContext = {
     paths,
     log,

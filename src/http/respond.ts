@@ -51,6 +51,9 @@ export function revalidated(
     : new Response(body, { status: 200, headers });
 }
 
+/** When a place in the queue may be free again. */
+const RETRY_AFTER_S = '10';
+
 /**
  * A refusal: always JSON, never a stack trace, nor the text of an error that is not ours. It has
  * the code and the remedy that a job failed by the same cause would have.
@@ -69,5 +72,6 @@ export function refusal(
       ? {}
       : { error_code: explanation.code, remedy: explanation.remedy }),
   };
-  return json(body, status, options.headers ?? {});
+  const wait = explanation?.code === 'queue_full' ? { 'Retry-After': RETRY_AFTER_S } : {};
+  return json(body, status, { ...wait, ...options.headers });
 }

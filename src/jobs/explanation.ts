@@ -11,6 +11,10 @@ export const EXPLANATIONS = {
     remedy: 'Check that the device has a steady power supply, then start the task again.',
   },
   unknown: { code: 'unknown', remedy: 'Read the end of the task log.' },
+  queueFull: {
+    code: 'queue_full',
+    remedy: 'Wait until tasks have ended, or stop some of those that wait.',
+  },
   noSpace: { code: 'no_space', remedy: 'Free space on the device, then try again.' },
 } as const satisfies Record<string, Explanation>;
 

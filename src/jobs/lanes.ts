@@ -8,6 +8,8 @@ export interface Lanes {
   hold: (job: Job) => () => void;
   /** Removes a waiting job from its line. */
   remove: (job: Job) => void;
+  /** How many wait, in all lanes. */
+  count: () => number;
   /** No job begins until the work is done. */
   after: (work: Promise<void>) => void;
   /** From now on no job begins. */
@@ -50,7 +52,9 @@ export function createLanes(run: (job: Job) => Promise<void>): Lanes {
 
   return {
     add: (job) => {
-      lines.set(job.lane, [...(lines.get(job.lane) ?? []), job]);
+      const line = lines.get(job.lane);
+      if (line === undefined) lines.set(job.lane, [job]);
+      else line.push(job);
       void drain(job.lane);
     },
     hold: (job) => {
@@ -61,6 +65,7 @@ export function createLanes(run: (job: Job) => Promise<void>): Lanes {
       };
     },
     remove,
+    count: () => [...lines.values()].reduce((sum, { length }) => sum + length, 0),
     after: (work) => {
       isReady = false;
       ready = work.finally(() => (isReady = true));

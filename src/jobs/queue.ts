@@ -25,7 +25,10 @@ import { checkChange, isEnded } from './states.ts';
  *    and a job that waits goes on waiting.
  */
 export interface Queue {
-  /** Answers at once; the job runs when its turn comes. */
+  /**
+   * Answers at once; the job runs when its turn comes.
+   * @throws DepotError unavailable if too many wait already: each costs memory and flash
+   */
   submit: (request: JobRequest) => Promise<Submission>;
   get: (id: string) => Job | undefined;
   /** Oldest first. */
@@ -65,6 +68,8 @@ export interface QueueOptions {
   /** Whether two kinds of jobs on the same subject undo each other. */
   contradicts: (kind: string, other: string) => boolean;
   limits: () => RetentionLimits;
+  /** How many jobs may wait. */
+  mostQueued: () => number;
 }
 
 export function createQueue(options: QueueOptions): Queue {
@@ -85,15 +90,7 @@ export function createQueue(options: QueueOptions): Queue {
   });
   const beingCancelled = new Map<string, Promise<void>>();
 
-  const accept = async (request: JobRequest): Promise<Submission> => {
-    const job = newJob(request);
-    showFirstStep(options, job);
-    await index.add(job);
-    announce(job);
-    // Somebody may have cancelled it while it was being written.
-    if (job.state === 'queued') lanes.add(job);
-    return { job, isNew: true };
-  };
+  const accept = createAcceptance(options, { index, lanes, announce });
   const stop = async (job: Job): Promise<void> => {
     await index.recorded(job.id);
     if (isEnded(job.state)) return;
@@ -144,6 +141,36 @@ export function createQueue(options: QueueOptions): Queue {
     },
     close: lanes.close,
     onChange: (listener) => (listeners.add(listener), () => listeners.delete(listener)),
+  };
+}
+
+interface Acceptance {
+  index: JobIndex;
+  lanes: Lanes;
+  announce: (job: Job) => void;
+}
+
+/** Puts jobs on record and lines them up, while there is a place. */
+function createAcceptance(
+  options: QueueOptions,
+  { index, lanes, announce }: Acceptance,
+): (request: JobRequest) => Promise<Submission> {
+  let beingWritten = 0;
+  return async (request) => {
+    const queued = lanes.count() + beingWritten;
+    if (queued >= options.mostQueued()) {
+      throw new DepotError('unavailable', `cannot take a task: ${queued} are waiting already`, {
+        explanation: EXPLANATIONS.queueFull,
+      });
+    }
+    const job = newJob(request);
+    showFirstStep(options, job);
+    beingWritten += 1;
+    await index.add(job).finally(() => (beingWritten -= 1));
+    announce(job);
+    // Somebody may have cancelled it while it was being written.
+    if (job.state === 'queued') lanes.add(job);
+    return { job, isNew: true };
   };
 }
 

@@ -20,6 +20,7 @@ export interface OpenQueue {
 
 export interface QueueSettings {
   limits?: RetentionLimits;
+  mostQueued?: number;
   /** Called before a record is written. */
   onSaving?: (job: Job) => void;
   /** Called after a record was written, and before whatever waits for it goes on. */
@@ -40,6 +41,7 @@ export async function openQueue(
   folder: string,
   {
     limits = { jobs: 1000, logBytes: 1024 ** 3 },
+    mostQueued = 2000,
     onSaving,
     onSaved,
     onCrash,
@@ -107,6 +109,7 @@ export async function openQueue(
     runner,
     processes,
     planOf,
+    mostQueued: () => mostQueued,
     contradicts: (kind, other) => kind !== other,
     limits: () => limits,
   });

@@ -10,6 +10,8 @@ import type { JobMarks } from './job-marks.ts';
 const SPARE_LINES = 200;
 /** What a record may grow by until its end: an error, its remedy, an exit code, times. */
 const GROWTH_BYTES = 1024;
+/** The same of one that waits: its end says that it was stopped, or failed before it began. */
+const QUEUED_GROWTH_BYTES = 384;
 
 export interface JournalWriter {
   /**
@@ -157,7 +159,9 @@ function createLatest(jobs: readonly Job[]): Latest {
     lines.set(job.id, line);
     if (isEnded(job.state)) unended.delete(job.id);
     // One that waits is recorded as stopped in one line; one that runs needs two.
-    else unended.set(job.id, (job.state === 'queued' ? 1 : 2) * reserveFor(line));
+    else if (job.state === 'queued') {
+      unended.set(job.id, Buffer.byteLength(line) + QUEUED_GROWTH_BYTES);
+    } else unended.set(job.id, 2 * reserveFor(line));
     return line;
   };
   for (const job of jobs) put(job);

@@ -5,7 +5,7 @@ import { EXPLANATIONS } from '../explanation.ts';
 import { ENDED_WITHOUT_CODE, unixNow, type Job } from '../job.ts';
 import { openJournalFile } from './journal-file.ts';
 import { createJournalWriter, type JournalWriter } from './journal-writer.ts';
-import { readJournal, type DamagedLine } from './read-journal.ts';
+import { readJournal, type DamagedLine, type JournalLimits } from './read-journal.ts';
 import { damagedJob } from './record.ts';
 import { moveStrangeAside, setLinesAside } from './set-aside.ts';
 import { isEnded } from '../states.ts';
@@ -28,13 +28,17 @@ export interface Journal extends JournalWriter {
   jobs: Job[];
   /** What was set aside when it was opened. */
   damaged: readonly DamagedLine[];
+  /** How many jobs that waited were let go, since they were more than may wait. */
+  dropped: number;
 }
 
 /**
- * @param mostEnded how many ended jobs are kept; the newest are
  * @throws DepotError unavailable if the folder cannot be read or written
  */
-export async function openJournal(folder: string, mostEnded = Infinity): Promise<Journal> {
+export async function openJournal(
+  folder: string,
+  limits: JournalLimits = { mostEnded: Infinity, mostQueued: Infinity },
+): Promise<Journal> {
   const [file, aside] = [join(folder, 'jobs.jsonl'), join(folder, 'jobs.damaged.jsonl')];
   const fail = (verb: string) => (error: unknown) => {
     throw new DepotError(
@@ -48,7 +52,7 @@ export async function openJournal(folder: string, mostEnded = Infinity): Promise
     ...(await moveStrangeAside(file, 'isFile').catch(fail('read'))),
     ...(await moveStrangeAside(marksFolder, 'isDirectory').catch(fail('read'))),
   ];
-  const content = await readJournal(file, mostEnded).catch(fail('read'));
+  const content = await readJournal(file, limits).catch(fail('read'));
   const damaged = [...strange, ...content.damaged];
   const jobs = [...content.jobs, ...strange.map(({ id, damage }) => damagedJob(id, damage))];
   try {
@@ -64,8 +68,9 @@ export async function openJournal(folder: string, mostEnded = Infinity): Promise
       jobs,
     });
     // If they cannot be set aside, the lines stay where they are, and are found again.
-    if (await setLinesAside(aside, damaged)) await writer.compact();
-    return { jobs, damaged, ...writer };
+    const areAside = await setLinesAside(aside, damaged);
+    if (areAside || content.dropped > 0) await writer.compact();
+    return { jobs, damaged, dropped: content.dropped, ...writer };
   } catch (error) {
     return fail('write')(error);
   }

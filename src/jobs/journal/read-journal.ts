@@ -17,10 +17,19 @@ export interface DamagedLine {
   text: string;
 }
 
+export interface JournalLimits {
+  /** How many ended jobs are kept; the newest are. */
+  mostEnded: number;
+  /** How many that wait; the oldest are. A former version accepted any number. */
+  mostQueued: number;
+}
+
 export interface JournalContent {
   /** Oldest first: in the order of the queue. */
   jobs: Job[];
   damaged: DamagedLine[];
+  /** How many jobs that waited are not among them, since they are more than may wait. */
+  dropped: number;
   /** Where the last line ends. */
   end: number;
 }
@@ -33,11 +42,12 @@ const MOST_DAMAGED = 20;
 /**
  * Reads the newest record of each job, at the position of its first one. A line that cannot be
  * believed is set aside, and so is the job that it names: what an older line says of it may be long
- * over. However long the file is, no more than some hundred ended jobs are in memory.
+ * over. However long the file is, no more than some hundred ended jobs are in memory, nor more
+ * that wait than may.
  * @throws an Error of Node if the file is there and cannot be read: it must not be written over
  */
-export async function readJournal(file: string, mostEnded: number): Promise<JournalContent> {
-  const jobs = createNewest(mostEnded);
+export async function readJournal(file: string, limits: JournalLimits): Promise<JournalContent> {
+  const jobs = createNewest(limits);
   const damaged: DamagedLine[] = [];
   const setAside = (line: DamagedLine): void => {
     if (damaged.length < MOST_DAMAGED) jobs.put(damagedJob(line.id, line.damage));
@@ -61,18 +71,21 @@ export async function readJournal(file: string, mostEnded: number): Promise<Jour
     end = offset;
   });
   // The last line may be what a power cut left of one that was never acknowledged.
-  return { jobs: jobs.all(), damaged, end: torn?.offset ?? end };
+  return { jobs: jobs.all(), damaged, dropped: jobs.dropped(), end: torn?.offset ?? end };
 }
 
 interface Newest {
   put: (job: Job) => void;
   remove: (id: string) => void;
   all: () => Job[];
+  dropped: () => number;
 }
 
 /** Nothing leaves an ended state, but for one that stands for a damaged line. */
-function createNewest(mostEnded: number): Newest {
+function createNewest({ mostEnded, mostQueued }: JournalLimits): Newest {
   const jobs = new Map<string, Job>();
+  let queued = 0;
+  let dropped = 0;
   const isOver = (job: Job | undefined): boolean => job !== undefined && isEnded(job.state);
   let ended = 0;
   const prune = (): void => {
@@ -80,16 +93,29 @@ function createNewest(mostEnded: number): Newest {
     for (const id of jobsToForget(jobs.values(), limits)) jobs.delete(id);
     ended = mostEnded;
   };
+  const count = (job: Job | undefined, by: number): void => {
+    if (job?.state === 'queued') queued += by;
+  };
   return {
+    dropped: () => dropped,
     put: (job) => {
       const before = jobs.get(job.id);
+      if (job.state === 'queued' && before === undefined && queued >= mostQueued) {
+        dropped += 1;
+        return;
+      }
       const hasEnded = isOver(before) && before?.isDamaged !== true;
       if (hasEnded && (!isOver(job) || job.isDamaged === true)) return;
+      count(before, -1);
+      count(job, 1);
       jobs.set(job.id, job);
       if (isOver(job) && !isOver(before)) ended += 1;
       if (ended > 2 * mostEnded + 200) prune();
     },
-    remove: (id) => jobs.delete(id),
+    remove: (id) => {
+      count(jobs.get(id), -1);
+      jobs.delete(id);
+    },
     all: () => {
       prune();
       return [...jobs.values()];

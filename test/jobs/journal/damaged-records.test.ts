@@ -168,7 +168,7 @@ test('ten thousand damaged lines take no room from the jobs that are well', asyn
     `${toLine(done)}\n${Array.from({ length: 10_000 }, (_, index) => line(index)).join('')}`,
   );
 
-  const journal = await openJournal(folder, 100);
+  const journal = await openJournal(folder, { mostEnded: 100, mostQueued: 100 });
 
   expect(journal.damaged).toHaveLength(10_000);
   expect(journal.jobs.length).toBeLessThan(30);
@@ -191,7 +191,7 @@ describe('a journal of 30,000 old records', () => {
     await writeFile(file, `${queued}\n${lines.join('\n')}\n`);
     const program = `
       const { openJournal } = await import('${join(import.meta.dirname, '../../../src/jobs/journal/journal.ts')}');
-      const { jobs, close } = await openJournal('${folder}', 100);
+      const { jobs, close } = await openJournal('${folder}', { mostEnded: 100, mostQueued: 2000 });
       await close();
       console.log(JSON.stringify([jobs.length, jobs[0].id, jobs.at(-1).stoppedAt]));`;
 

@@ -80,6 +80,10 @@ function addStorage(shown, section) {
     title: _('Tasks kept'),
     help: _('A running task is never forgotten.'),
   });
+  number('queue_max', [2000, 1, 20000], {
+    title: _('Waiting tasks'),
+    help: _('One more is refused.'),
+  });
   number('keep_log_mb', [32, 1, 1048576], {
     title: _('Logs kept'),
     help: _('In MiB, of tasks that have ended.'),
