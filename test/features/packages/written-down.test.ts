@@ -11,6 +11,7 @@ import { asOfAnotherBoot } from '../../support/power-cut.ts';
 let device: Device;
 let daemon: TestDaemon;
 let hold: string;
+let failing: string;
 let calls: () => Promise<string>;
 
 beforeEach(async () => {
@@ -18,11 +19,13 @@ beforeEach(async () => {
   const folder = join(device.root, '../own-bin');
   const log = join(folder, 'calls');
   hold = join(folder, 'hold');
+  failing = join(folder, 'failing');
   calls = () => readFile(log, 'utf8').catch(() => '');
   await mkdir(folder);
   await writeFile(
     join(folder, 'sync'),
-    `#!/bin/sh\necho "$@" >>'${log}'\nwhile [ -e '${hold}' ]; do sleep 0.05; done\n`,
+    `#!/bin/sh\necho "$@" >>'${log}'\nwhile [ -e '${hold}' ]; do sleep 0.05; done\n` +
+      `[ ! -e '${failing}' ] || { echo 'sync: Input/output error' >&2; exit 1; }\n`,
   );
   await chmod(join(folder, 'sync'), 0o755);
   await device.opkg('update');
@@ -72,4 +75,14 @@ test('after a power cut before all of an upgrade was written the version before 
   const again = await daemon.submit('upgrade', { package: 'notes-app' });
   expect(await daemon.finished(again)).toMatchObject({ state: 'done' });
   expect(await device.read('usr/bin/notes-app')).toContain('1.1-1');
+});
+
+test('an install that the disk did not get says so and is not done', async () => {
+  await writeFile(failing, '');
+
+  const task = await daemon.submit('install', { package: 'demo' });
+
+  const { state, error } = await daemon.finished(task);
+  expect(state).toBe('failed');
+  expect(error).toContain('cannot write to the disk: sync: Input/output error');
 });

@@ -140,7 +140,7 @@ async function mend(
     await restoreWorld(installation, context);
     return undefined;
   }
-  const [left, before, output, { faultIn }] = await Promise.all([
+  const [left, before, output, { faultIn }, , unwritten] = await Promise.all([
     leftoversOf(installation, context),
     installation.copy.database(),
     context.lastPrinted(EXPLAINED_BYTES),
@@ -156,6 +156,7 @@ async function mend(
     });
     return said === undefined || said.code === 'unknown' ? CUT_OFF : said;
   }
+  if (unwritten !== undefined) return { code: 'unknown', reason: unwritten };
   const after = await installation.reader.read();
   return faultIn(readPlan(context.memory).changes, { before, after, output });
 }
@@ -214,7 +215,8 @@ function cleanUp(installation: Installation): Step[] {
       await rm(locations.ownCache, { recursive: true, force: true });
       if (job.phase !== 'repair') return;
       await removeUnfinished(installation, context);
-      await syncDisk(installation.environment, [installation.root]);
+      const reason = await syncDisk(installation.environment, [installation.root]);
+      if (reason !== undefined) await note(reason);
       await records.remove().catch((error: unknown) => note(reasonOf(error)));
     }),
   ];

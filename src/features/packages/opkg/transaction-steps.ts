@@ -50,7 +50,8 @@ export function createTransactionSteps(
         id: 'write',
         label: 'write',
         act: async ({ memory }) => {
-          await writeDown(installation);
+          const reason = await writeDown(installation);
+          if (reason !== undefined) throw new DepotError('internal', reason);
           memory.isWritten = true;
           return undefined;
         },
@@ -74,8 +75,9 @@ export function createTransactionSteps(
       {
         id: 'write-repair',
         label: 'write',
-        act: async ({ job }) => {
-          if (job.phase === 'repair') await writeDown(installation);
+        act: async ({ job, note }) => {
+          const reason = job.phase === 'repair' ? await writeDown(installation) : undefined;
+          if (reason !== undefined) await note(reason);
           return undefined;
         },
       },
@@ -94,8 +96,9 @@ export function createTransactionSteps(
   };
 }
 
-async function writeDown({ environment, readConfig }: Installation): Promise<void> {
-  await syncDisk(environment, (await readConfig()).destinations);
+/** @returns why that failed, if it did */
+async function writeDown({ environment, readConfig }: Installation): Promise<string | undefined> {
+  return syncDisk(environment, (await readConfig()).destinations);
 }
 
 /**
