@@ -61,7 +61,16 @@ interface View extends CatalogSnapshot {
 /** If the system has no watches left, the files are looked at this often instead. */
 const POLL_MS = 1000;
 
-export function createCatalog({ manager, log }: { manager: PackageManager; log: Log }): Catalog {
+/** @param afterChange called at the start and when somebody changed what is watched */
+export function createCatalog({
+  manager,
+  log,
+  afterChange = () => Promise.resolve(),
+}: {
+  manager: PackageManager;
+  log: Log;
+  afterChange?: () => Promise<void>;
+}): Catalog {
   const metas = createMetaReader(manager, log);
   let view: Promise<View> | undefined;
   let last: Promise<unknown> = Promise.resolve();
@@ -105,11 +114,15 @@ export function createCatalog({ manager, log }: { manager: PackageManager; log: 
     snapshot: current,
     refresh,
     watch: async () => {
-      stopWatching = await watchFolders([...manager.metaFolders, ...manager.watchedFolders], {
-        onChange: refresh,
-        log,
-      });
-      await refresh();
+      const onChange = async (): Promise<void> => {
+        await refresh();
+        await afterChange().catch((error: unknown) =>
+          log.warn({ reason: reasonOf(error) }, 'package database not copied'),
+        );
+      };
+      const folders = [...manager.metaFolders, ...manager.watchedFolders];
+      stopWatching = await watchFolders(folders, { onChange, log });
+      await onChange();
     },
     close: () => stopWatching(),
   };

@@ -11,6 +11,7 @@ import { storeRoutes } from './routes.ts';
 import { selectManager } from './select-manager.ts';
 import { valuesOf } from '../../config/config.ts';
 import type { Feature, FeatureContext } from '../feature.ts';
+import { isEnded } from '../../jobs/states.ts';
 import type { JobKind } from '../../jobs/kinds.ts';
 
 /** Apps and packages: what is installed, and the jobs that change it. */
@@ -22,7 +23,16 @@ export interface PackagesFeature extends Feature {
 export async function createPackagesFeature(context: FeatureContext): Promise<PackagesFeature> {
   const wanted = valuesOf(context.config(), PACKAGES_SECTION).manager;
   const manager = await (await selectManager(context.paths, wanted)).create(context);
-  const catalog = createCatalog({ manager, log: context.log });
+  const catalog = createCatalog({
+    manager,
+    log: context.log,
+    // A job's own copy is what its repair goes back to.
+    afterChange: async () => {
+      const jobs = context.queue.all();
+      if (jobs.some(({ lane, state }) => lane === PACKAGE_LANE && !isEnded(state))) return;
+      await manager.keepCopy?.();
+    },
+  });
   const tools = { manager, catalog };
   return {
     tools,

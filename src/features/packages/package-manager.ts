@@ -26,6 +26,8 @@ export interface PackageManager {
    * program rewrites it, the last good reading.
    */
   installed: () => Promise<PackageDatabase>;
+  /** While no job changes packages: copies the database as it is, if nothing of it is damaged. */
+  keepCopy?: () => Promise<void>;
   /**
    * The versions that the feeds' lists offer to this device, best first: of these names, or of all.
    * Names that no list has are absent.

@@ -14,9 +14,13 @@ export const PLAIN_COPY_NAME = 'opkg-status.before';
 /** Of a device with 100,000 packages. */
 const MAX_STATUS_BYTES = 64 * 1024 ** 2;
 
-/** The copy of the status file that is taken before each package job. */
+/** The copy of the status file, as it was when nobody changed it. */
 export interface StatusCopy {
-  save: () => Promise<void>;
+  /**
+   * An empty file replaces no copy that has packages: that is damage.
+   * @param seen what must be on record, else nothing is saved
+   */
+  save: (seen?: PackageDatabase) => Promise<void>;
   /** The database as it was when saved; undefined if nothing was saved. */
   read: () => Promise<PackageDatabase | undefined>;
   /** The same as opkg wrote it. */
@@ -27,7 +31,8 @@ export interface StatusCopy {
 }
 
 /**
- * The copy of opkg's status file that is taken before each package job, on flash, since opkg
+ * The copy of opkg's status file, taken at the start, before each package job and after changes by
+ * others, on flash, since opkg
  * truncates the file in place and a power cut or a full disk in that moment would leave the device
  * with no record of its packages. It is compressed, and one that is the same is not written again,
  * to spare the flash. A plain copy is an older depotd's, which came back after a newer one: it
@@ -42,16 +47,22 @@ export function createStatusCopy(statusFile: string, stateDir: string): StatusCo
       .catch(() => undefined);
   /** A job asks twice for what was before it. */
   let parsed: { text: string; packages: PackageDatabase } | undefined;
+  let last = Promise.resolve();
+  const save = async (seen?: PackageDatabase): Promise<void> => {
+    const text = await readStatus(statusFile);
+    const before = await readCopy();
+    if (text === before) return;
+    // A damaged file is no use as a copy; the last good one stays.
+    if (text === '' ? (before ?? '') !== '' : !endsWell(text)) return;
+    const packages = seen && parseStatus(text);
+    if (packages && ![...seen.keys()].every((name) => packages.has(name))) return;
+    const copy = await promisify(gzip)(text);
+    await removeFile(plainFile);
+    await replaceFile(copyFile, copy);
+  };
   return {
-    save: async () => {
-      const text = await readStatus(statusFile);
-      // A damaged file is no use as a copy; the last good one stays.
-      if ((text === '' || endsWell(text)) && text !== (await readCopy())) {
-        const copy = await promisify(gzip)(text);
-        await removeFile(plainFile);
-        await replaceFile(copyFile, copy);
-      }
-    },
+    // One after the other: what a job saves is not replaced by what was read ahead of it.
+    save: (seen) => (last = last.catch(() => undefined).then(() => save(seen))),
     read: async () => {
       const text = await readCopy();
       if (text === undefined) return undefined;
