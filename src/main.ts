@@ -66,7 +66,8 @@ function end(text: string): never {
 }
 
 function check(source: ConfigSource): never {
-  const { problems } = readConfig(source, SECTIONS);
+  const { problems, warnings } = readConfig(source, SECTIONS);
+  for (const warning of warnings) process.stderr.write(`warning: ${warning}\n`);
   for (const problem of problems) process.stderr.write(`${problem}\n`);
   process.exit(problems.length === 0 ? 0 : EXIT_USAGE);
 }

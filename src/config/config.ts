@@ -1,3 +1,4 @@
+import { accessSync, constants } from 'node:fs';
 import { DepotError, reasonOf } from '../errors.ts';
 import { MAIN_SECTION } from './options.ts';
 import type { OptionTable, Section, ValuesOf } from './option.ts';
@@ -24,13 +25,13 @@ export function valuesOf<Options extends OptionTable>(
 /**
  * Reads and checks the whole configuration.
  * @param sections those that features bring; `main` is there without
- * @returns the configuration, or every problem found, each one sentence that names file and line
- *   (or `--set`) and the option
+ * @returns the configuration, what may not work as it is (warnings), and every problem found, each
+ *   one sentence that names file and line (or `--set`) and the option
  */
 export function readConfig(
   source: ConfigSource,
   sections: readonly Section[] = [],
-): { config: Config; problems: string[] } {
+): { config: Config; problems: string[]; warnings: string[] } {
   const known = [MAIN_SECTION, ...sections];
   const tables: Tables = new Map(known.map(({ name, options }) => [name, options]));
   const problems: string[] = [];
@@ -46,7 +47,26 @@ export function readConfig(
   problems.push(
     ...known.flatMap((section) => contradictions(section, config, { settings, failed })),
   );
-  return { config, problems };
+  return { config, problems, warnings: known.flatMap((section) => unreadable(section, settings)) };
+}
+
+/** The files that settings name and that cannot be read now: they may come later. */
+function unreadable({ name, files = [] }: Section, settings: readonly Setting[]): string[] {
+  return files.flatMap((option) => {
+    const setting = settings.findLast((each) => each.section === name && each.name === option);
+    const file = setting?.values.at(-1) ?? '';
+    if (setting === undefined || file === '' || isReadable(file)) return [];
+    return [`${setting.where}: ${name}.${option} names ${file}, which cannot be read`];
+  });
+}
+
+function isReadable(file: string): boolean {
+  try {
+    accessSync(file, constants.R_OK);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /**

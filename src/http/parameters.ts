@@ -6,7 +6,8 @@ import { readForm } from './form.ts';
 const FORM = 'application/x-www-form-urlencoded';
 
 /**
- * The parameters of a request: from the query, and of a POST from a form, where the query wins.
+ * The parameters of a request: from the query, and of a POST from a form. One that is in both says
+ * the same in both: who reads one of them alone would act on another.
  * @param incoming Node's own request, which has the body
  * @throws DepotError too_large, too_slow, wrong_content_type, bad_request
  */
@@ -24,6 +25,15 @@ export async function readParameters(
     );
   }
   const form = collect(new URLSearchParams(await readForm(incoming)));
+  for (const [name, given] of form) {
+    const asked = values.get(name);
+    if (asked !== undefined && JSON.stringify(asked) !== JSON.stringify(given)) {
+      throw new DepotError(
+        'bad_request',
+        `cannot use the parameter ${name}: the form says another value than the address`,
+      );
+    }
+  }
   return new Map([...form, ...values]);
 }
 

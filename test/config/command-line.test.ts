@@ -27,6 +27,21 @@ test('--check of a good configuration says nothing and exits with 0', async () =
   expect(await depotd('--check', '--config', file)).toEqual({ code: 0, stdout: '', stderr: '' });
 });
 
+test('--check names the file and line of a setting whose file cannot be read, and is content', async () => {
+  await writeFile(
+    file,
+    "config depotd 'fleet'\n\toption token_file /no/token\nconfig depotd 'forge'\n\toption token_file /no/other\n",
+  );
+
+  expect(await depotd('--check', '--config', file)).toEqual({
+    code: 0,
+    stdout: '',
+    stderr:
+      `warning: ${file}:4: forge.token_file names /no/other, which cannot be read\n` +
+      `warning: ${file}:2: fleet.token_file names /no/token, which cannot be read\n`,
+  });
+});
+
 test('--check of a bad one names each mistake on a line of its own and exits with 2', async () => {
   await writeFile(file, "config depotd 'main'\n\toption auth nobody\n\toption colour red\n");
 

@@ -181,6 +181,7 @@ describe.each(Object.entries(VALUES))('%s', (option, { good, bad }) => {
 test('without any setting every option has its default', () => {
   expect(readConfig({ file: '/dev/null', overrides: [] }, SECTIONS)).toEqual({
     problems: [],
+    warnings: [],
     config: {
       main: {
         listen: ['127.0.0.1:8728'],

@@ -33,6 +33,22 @@ afterAll(async () => {
 const calls = (): Promise<string> => readFile(join(folder, 'calls'), 'utf8').catch(() => '');
 const OPERATIONS = ['install', 'remove', 'upgrade', 'autoconf'];
 
+test('a parameter of which form and address say another value is refused, and its name said', async () => {
+  const answer = await send(
+    `${daemon.url}${daemon.base}/admin/store/install?token=${token}&package=demo`,
+    {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/x-www-form-urlencoded' },
+      body: 'package=notes',
+    },
+  );
+
+  expect(answer.status).toBe(400);
+  expect(messageOf(answer)).toBe(
+    'cannot use the parameter package: the form says another value than the address',
+  );
+});
+
 const NAMES: Record<string, string> = {
   'an option': 'package=-o/tmp/x',
   'a long option': 'package=--force-depends',

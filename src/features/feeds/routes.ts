@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { flag, isOn } from '../../http/parameter-schemas.ts';
-import { json } from '../../http/respond.ts';
+import { json, revalidated } from '../../http/respond.ts';
 import { get, postTask, type Route } from '../../http/route.ts';
 import { submissionResult } from '../../http/task-result.ts';
 import type { FeatureContext } from '../feature.ts';
@@ -26,7 +26,7 @@ export function feedRoutes({ feeds, read, submit }: FeedRouteTools): Route[] {
       path: 'admin/store/feeds',
       summary: 'Where packages come from, and the keys that are trusted',
       params: {},
-      handle: async () => json(await read()),
+      handle: async ({ context }) => revalidated(context.req.raw, JSON.stringify(await read())),
     }),
     postTask({
       path: 'admin/store/add_feed',

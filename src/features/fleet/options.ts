@@ -54,6 +54,7 @@ export type FleetSettings = ValuesOf<typeof OPTIONS>;
 export const FLEET_SECTION: Section<typeof OPTIONS> = {
   name: 'fleet',
   options: OPTIONS,
+  files: ['token_file', 'ca_file', 'cert_file', 'cert_key_file'],
   contradictions: ({ server, token_file: token, cert_file: cert, cert_key_file: key }) => [
     ...(server !== '' && token === '' && cert === ''
       ? [

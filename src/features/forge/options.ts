@@ -39,7 +39,11 @@ const OPTIONS = {
 export type ForgeSettings = ValuesOf<typeof OPTIONS>;
 
 /** `config depotd 'forge'`: the code forge behind the device. */
-export const FORGE_SECTION: Section<typeof OPTIONS> = { name: 'forge', options: OPTIONS };
+export const FORGE_SECTION: Section<typeof OPTIONS> = {
+  name: 'forge',
+  options: OPTIONS,
+  files: ['token_file', 'ca_file'],
+};
 
 function upstreamAddress(value: string): string {
   if (value === '') return value;

@@ -69,8 +69,16 @@ export function judgeKernel(running: string | undefined, database: PackageDataba
   const modules = [...database.values()].filter(
     (entry) => isPresent(entry) && entry.name.startsWith('kmod-'),
   );
-  if (running === undefined || modules.length === 0) {
+  if (modules.length === 0) {
     return { state: 'skipped', message: 'no kernel modules came as packages' };
+  }
+  if (running === undefined) {
+    return {
+      state: 'skipped',
+      message:
+        `${modules.length} packages of kernel modules are there, and the kernel that runs is not ` +
+        'that of main.root',
+    };
   }
   const [number = running] = /^\d+(\.\d+)*/.exec(running) ?? [];
   const strange = modules.filter(({ version }) => !startsWithVersion(version, number));

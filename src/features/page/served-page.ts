@@ -1,7 +1,7 @@
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 
-import type { Unchanging } from '../../http/respond.ts';
+import { unchanging, type Unchanging } from '../../http/respond.ts';
 import { etagOf } from '../../http/etag.ts';
 import { createPage } from '../../panel/create-page.ts';
 import packedHtml from '../../panel/index.html';
@@ -14,7 +14,7 @@ export interface ServedPage {
   /** Value of the header Content-Security-Policy. */
   policy: string;
   compressed: Unchanging;
-  /** Made for each of them: nobody else pays for it. */
+  /** Made for the first of them, and kept: nobody else pays for it. */
   plain: () => Unchanging;
 }
 
@@ -31,12 +31,10 @@ export async function createServedPage(auth: string): Promise<ServedPage> {
     });
   const { html, policy } = build();
   const body = new Uint8Array(await compress(html, { level: 9 }));
+  let kept: Unchanging | undefined;
   return {
     policy,
     compressed: { body, etag: etagOf(body) },
-    plain: () => {
-      const text = new TextEncoder().encode(build().html);
-      return { body: text, etag: etagOf(text) };
-    },
+    plain: () => (kept ??= unchanging(build().html)),
   };
 }

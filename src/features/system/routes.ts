@@ -66,7 +66,11 @@ export function systemRoutes({ version, base, overview, events, stopping }: Syst
       params: {},
       handle: () =>
         new Response(metricsText(overview.metrics()), {
-          headers: { 'content-type': METRICS_TYPE, 'cache-control': 'no-store' },
+          headers: {
+            'content-type': METRICS_TYPE,
+            'cache-control': 'no-store',
+            'x-content-type-options': 'nosniff',
+          },
         }),
     }),
   ];

@@ -136,6 +136,14 @@ describe('kernel modules', () => {
     );
     expect(judgeKernel(running, database).state).toBe(state);
   });
+
+  test('are named where another kernel than the device\u2019s runs', () => {
+    const database = new Map([['kmod-x', packageOf('kmod-x', 'installed')]]);
+    expect(judgeKernel(undefined, database)).toMatchObject({
+      state: 'skipped',
+      message: expect.stringContaining('1 packages of kernel modules are there') as string,
+    });
+  });
 });
 
 test.each([
