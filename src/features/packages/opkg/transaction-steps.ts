@@ -49,10 +49,11 @@ export function createTransactionSteps(
       {
         id: 'write',
         label: 'write',
-        act: async ({ memory }) => {
+        act: async ({ job, memory, note }) => {
           const reason = await writeDown(installation);
-          if (reason !== undefined) throw new DepotError('internal', reason);
-          memory.isWritten = true;
+          if (reason === undefined) memory.isWritten = true;
+          else if (job.phase === 'repair') await note(reason);
+          else throw new DepotError('internal', reason);
           return undefined;
         },
       },
@@ -60,7 +61,7 @@ export function createTransactionSteps(
     databaseBefore: statusCopy.read,
     wasShutOut: hasLostLock,
     mend: async (context) => {
-      await writeDown(installation);
+      if (context.memory.isWritten !== true) await writeDown(installation);
       await restoreUnwritten(installation, context);
       const reason = await mendStatus(installation, context);
       const after = await installation.read();
@@ -71,17 +72,7 @@ export function createTransactionSteps(
     },
     // Should the file be damaged before the next job, it comes back with what this one did.
     accept: statusCopy.save,
-    cleanUp: () => [
-      {
-        id: 'write-repair',
-        label: 'write',
-        act: async ({ job, note }) => {
-          const reason = job.phase === 'repair' ? await writeDown(installation) : undefined;
-          if (reason !== undefined) await note(reason);
-          return undefined;
-        },
-      },
-    ],
+    cleanUp: () => [],
     beforeRepair: async (context, repair) => {
       await prepare(installation, context);
       return repair;
