@@ -238,6 +238,7 @@ async function acceptIfComplete(
 ): Promise<void> {
   const { job, memory, note, callDone } = context;
   if (job.verdict?.state !== 'interrupted' || job.runs === 0) return;
+  if (memory.isTakenBack === true) return;
   if (memory.damage !== undefined || !isNothing(readFindings(memory))) return;
   if (!(await isComplete(context))) return;
   await around.accept();

@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
 import { isSameDisk } from '../../../device/disk/space.ts';
@@ -97,11 +98,14 @@ async function writeDown({ environment, readConfig }: Installation): Promise<str
  * before is put back, so that the job can be done again.
  */
 async function restoreUnwritten(
-  { statusCopy }: Installation,
+  { statusCopy, statusFile }: Installation,
   { job, memory, note }: StepContext,
 ): Promise<void> {
   if (job.phase !== 'repair' || job.verdict?.state !== 'interrupted') return;
   if (memory.isWritten !== false) return;
+  const before = await statusCopy.text();
+  if (before === (await readFile(statusFile, 'utf8').catch(() => undefined))) return;
+  memory.isTakenBack = true;
   await statusCopy.restore();
   await note('the record of opkg from before is put back: the power went before all was written');
 }
