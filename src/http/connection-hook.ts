@@ -2,8 +2,9 @@ import type { Socket } from 'node:net';
 
 /**
  * What a connection is doing. `idle`: nothing of a request has come. `receiving`: a part of its
- * headers, or a body that nobody waits for. `draining`: all of the answer waits for a client that
- * reads slowly. `busy`: a request is under way.
+ * headers, a body that nobody waits for, or one that does not come (a form, or a slow one).
+ * `draining`: all of the answer waits for a client that reads slowly. `busy`: a request is under
+ * way.
  */
 export type Activity = 'idle' | 'receiving' | 'draining' | 'busy';
 

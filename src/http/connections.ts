@@ -9,7 +9,9 @@ import { networkOf } from './network.ts';
  *   have shares of their own;
  * - at a bound, the oldest idle connection below the same bound makes room, else the oldest whose
  *   client does not send its request, else one whose client does not read its answer; a request
- *   under way is never ended for another connection.
+ *   under way is never ended for another connection;
+ * - a connection is idle when nothing has come for a second: the newest of many could not send its
+ *   request in time else.
  */
 export interface Connections {
   /** Takes a connection in, if there is room for it. */
@@ -21,6 +23,8 @@ export interface Connections {
 
 export interface Connection {
   socket: Socket;
+  /** When it came, by the clock of `performance.now`. */
+  since: number;
   /** Of its client; undefined on a unix socket. */
   address: string | undefined;
   activity: () => Activity;
@@ -107,12 +111,20 @@ function largestFirst(groups: Groups): string[] {
   return [...groups].sort(([, one], [, other]) => other.size - one.size).map(([name]) => name);
 }
 
+const NEW_MS = 1000;
+
+function stateOf({ activity, since }: Connection, now: number): Activity | 'new' {
+  const current = activity();
+  return current === 'idle' && now - since < NEW_MS ? 'new' : current;
+}
+
 /** Ends one connection of these groups, of the first that has one to spare. */
 function evict(groups: Groups, names: readonly string[]): boolean {
-  for (const wanted of ['idle', 'receiving', 'draining'] as const) {
+  const now = performance.now();
+  for (const wanted of ['idle', 'receiving', 'draining', 'new'] as const) {
     for (const name of names) {
       for (const connection of groups.get(name) ?? []) {
-        if (connection.activity() !== wanted) continue;
+        if (stateOf(connection, now) !== wanted) continue;
         connection.socket.destroy();
         remove(groups, name, connection);
         return true;

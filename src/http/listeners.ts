@@ -148,6 +148,7 @@ function acceptThrough(server: Server, { answering, collector }: ListenerOptions
   server.removeAllListeners('connection').on('connection', (socket: Socket) => {
     const connection: Connection = {
       socket,
+      since: performance.now(),
       address: socket.remoteAddress,
       activity: () => 'idle',
     };

@@ -26,6 +26,9 @@ interface Followed {
   response: ServerResponse | undefined;
   /** Whether bytes came that make no whole request yet. */
   isReceiving: boolean;
+  /** When the newest request began, and the bytes of its body so far. */
+  beganAt: number;
+  bodyBytes: number;
   /** Whether bytes wait for the end of the answer. */
   isHeld: boolean;
   /** Told of the bytes of bodies that pass. */
@@ -70,6 +73,8 @@ function follow(server: Server, socket: Socket, sweep: (bytes: number) => void):
     request: undefined,
     response: undefined,
     isReceiving: false,
+    beganAt: 0,
+    bodyBytes: 0,
     isHeld: false,
     sweep,
   };
@@ -93,7 +98,8 @@ function createSweep(collector: YoungCollector): (bytes: number) => void {
 
 function begin(connection: Followed, request: IncomingMessage, response: ServerResponse): void {
   const { socket } = connection;
-  Object.assign(connection, { request, response, isReceiving: false });
+  const beganAt = performance.now();
+  Object.assign(connection, { request, response, isReceiving: false, beganAt, bodyBytes: 0 });
   // All of the answer is written, and its end waits for the client. Node sets another limit when
   // the client has it.
   response.once('prefinish', () => socket.setTimeout(STALLED_MS));
@@ -116,7 +122,10 @@ function read(connection: Followed, bytes: Buffer): void {
   connection.isReceiving = true;
   const isBody = connection.request?.complete === false;
   const end = pieceEnd(bytes, isBody ? LEAST_BODY_PIECE : 0);
-  if (isBody) connection.sweep(end);
+  if (isBody) {
+    connection.bodyBytes += end;
+    connection.sweep(end);
+  }
   if (end === bytes.length) {
     parse(bytes);
     return;
@@ -166,8 +175,25 @@ function pieceEnd(bytes: Buffer, least: number): number {
   return bytes.length;
 }
 
-function activityOf({ request, response, isReceiving }: Followed): Activity {
+/** Whoever means to send a body sends more, on the slowest line. */
+const LEAST_BYTES_A_SECOND = 1000;
+const FORM = /^application\/x-www-form-urlencoded\b/i;
+
+/**
+ * Whether what holds the answer up is a client that does not send its body. A form is small enough
+ * to come at once; anything else, such as an upload, gets a second, and then counts by its rate.
+ */
+function isAwaited({ request, response, beganAt, bodyBytes }: Followed): boolean {
+  if (request?.complete !== false || response?.headersSent === true) return false;
+  if (FORM.test(request.headers['content-type'] ?? '')) return true;
+  const seconds = (performance.now() - beganAt) / 1000;
+  return seconds > 1 && bodyBytes < seconds * LEAST_BYTES_A_SECOND;
+}
+
+function activityOf(connection: Followed): Activity {
+  const { request, response, isReceiving } = connection;
   const isComplete = request?.complete !== false;
   if (response === undefined) return isReceiving || !isComplete ? 'receiving' : 'idle';
+  if (isAwaited(connection)) return 'receiving';
   return response.writableEnded && isComplete ? 'draining' : 'busy';
 }

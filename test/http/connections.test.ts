@@ -30,11 +30,12 @@ afterAll(() => server.close());
 async function connection(
   address: string | undefined,
   activity: Activity = 'idle',
+  since = -Infinity,
 ): Promise<Connection> {
   const client = connect((server.address() as AddressInfo).port, '127.0.0.1');
   sockets.add(client.on('error', () => undefined));
   const [socket] = (await once(server, 'connection')) as [Socket];
-  return { socket, address, activity: () => activity };
+  return { socket, since, address, activity: () => activity };
 }
 
 async function admitAll(
@@ -64,6 +65,22 @@ test('an address that has all its connections loses the one idle longest for the
 
   expect(admitted).toEqual([true, true, true, true, true]);
   expect(isOpen).toEqual([true, false, true, false, true]);
+});
+
+test('who came just now does not count as idle, and keeps the place that a slow client lost', async () => {
+  const connections = createConnections(BOUNDS);
+  for (const address of ['192.0.2.1', '192.0.2.1', '192.0.2.2', '192.0.2.2']) {
+    connections.admit(await connection(address, 'receiving'));
+  }
+  const owner = await connection('192.0.2.9', 'idle', performance.now());
+
+  expect(connections.admit(owner)).toBe(true);
+  for (let more = 0; more < 3; more += 1) {
+    const next = await connection(`192.0.2.${more + 3}`, 'receiving');
+    expect(connections.admit(next)).toBe(true);
+  }
+
+  expect(owner.socket.destroyed).toBe(false);
 });
 
 test('the idle one goes first, then one that sends its request slowly, then one that reads slowly', async () => {

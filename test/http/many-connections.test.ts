@@ -45,9 +45,13 @@ async function occupy(count: number, host: string, text: string): Promise<void> 
   }
 }
 
+const FORM = 'Content-Type: application/x-www-form-urlencoded';
 const texts = {
   'nothing at all': '',
   'half of its headers': 'GET /healthz HTTP/1.1\r\n',
+  'a log-in whose form does not come':
+    'POST /cgi-bin/panel/admin/login HTTP/1.1\r\nHost: localhost\r\n' +
+    `${FORM}\r\nContent-Length: 100\r\n\r\nx`,
   'a body that nobody reads':
     'GET /healthz HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000000\r\n\r\nx',
 };
