@@ -16,7 +16,6 @@ const sizes = {
 const browserGlobals = [
   'AbortController',
   'AbortSignal',
-  'EventSource',
   'FormData',
   'IntersectionObserver',
   'Intl',
@@ -36,7 +35,10 @@ const browserGlobals = [
   'fetch',
   'getComputedStyle',
   'getSelection',
+  'history',
+  'localStorage',
   'location',
+  'reportError',
   'matchMedia',
   'navigator',
   'parent',

@@ -18,7 +18,7 @@ import type { Answering } from './http/listeners.ts';
 import type { Metric } from './http/metrics-text.ts';
 import { refusal } from './http/respond.ts';
 import type { Route } from './http/route.ts';
-import type { Sessions } from './http/sessions.ts';
+import type { Sessions } from './http/session/sessions.ts';
 
 /** What answers requests under one configuration; another configuration makes another. */
 export interface RequestHandler extends Answering {

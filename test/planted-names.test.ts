@@ -26,6 +26,7 @@ const NEEDED_LATER = [
 /** Without these the daemon does not start. */
 const NEEDED_AT_START = ['tmp/log', 'tmp/logs', 'tmp/state', 'tmp/depotd.sock'];
 
+const SAVED = { cookie: 'depotd=secret', key: 'half' };
 describe.skipIf(!canBeAnother)('what another user planted', () => {
   let restore: () => void;
   beforeAll(() => {
@@ -68,7 +69,7 @@ describe.skipIf(!canBeAnother)('what another user planted', () => {
       const target = parseTarget('http://127.0.0.1:1', '/cgi-bin/panel');
       const logins = createSavedLogins(undefined);
 
-      await expect(logins.save(target, 'depotd=secret')).rejects.toThrow('cannot keep the session');
+      await expect(logins.save(target, SAVED)).rejects.toThrow('cannot keep the session');
       expect(await logins.load(target)).toBeUndefined();
       await logins.forget(target);
 
@@ -126,10 +127,10 @@ describe.skipIf(!canBeAnother)('what another user planted', () => {
     const logins = createSavedLogins(runtimeDir);
     onTestFinished(() => logins.forget(target));
 
-    await logins.save(target, 'depotd=secret');
+    await logins.save(target, SAVED);
 
     expect(await readdir(runtimeDir)).toEqual([]);
-    expect(await logins.load(target)).toBe('depotd=secret');
+    expect(await logins.load(target)).toEqual(SAVED);
   });
 });
 

@@ -1,7 +1,14 @@
 import type { IncomingMessage } from 'node:http';
 import { DepotError, type ErrorCode } from '../errors.ts';
 import { textIn } from './answer.ts';
-import { chunksOf, send, type Call, type Parameters, type StreamedBody } from './http-call.ts';
+import {
+  chunksOf,
+  send,
+  type Call,
+  type LoginSession,
+  type Parameters,
+  type StreamedBody,
+} from './http-call.ts';
 import { parseEvents, type ServerEvent } from './server-events.ts';
 import type { Target } from './target.ts';
 
@@ -24,21 +31,20 @@ export interface Client {
   /** The body as it comes. */
   read: (path: string, parameters: Parameters) => AsyncGenerator<Buffer, void>;
   events: (path: string, parameters: Parameters) => AsyncGenerator<ServerEvent, void>;
-  /** @returns the session's cookie */
-  logIn: (login: { username?: string; password: string }) => Promise<string>;
+  logIn: (login: { username?: string; password: string }) => Promise<LoginSession>;
   /** The version of the daemon; empty if it does not say. */
   daemonVersion: () => Promise<string>;
   /** Who logs people in; undefined: nobody does, or the daemon does not say. */
   loginMethod: () => Promise<'panel' | 'password' | undefined>;
 }
 
-/** @param cookie the session to ask with; undefined if nobody is logged in */
-export function createClient(target: Target, cookie?: string): Client {
+/** @param session undefined if nobody is logged in */
+export function createClient(target: Target, session?: LoginSession): Client {
   const call = (
     method: Call['method'],
     path: string,
     more: Pick<Call, 'parameters' | 'body'> = {},
-  ): Promise<IncomingMessage> => send({ target, method, path, cookie, ...more });
+  ): Promise<IncomingMessage> => send({ target, method, path, session, ...more });
   const get = async (path: string, parameters: Parameters = {}): Promise<unknown> =>
     readJson(target, await call('GET', path, { parameters }));
   const open = async (path: string, parameters: Parameters): Promise<IncomingMessage> => {
@@ -72,11 +78,11 @@ export function createClient(target: Target, cookie?: string): Client {
     logIn: async (parameters) => {
       const answer = await call('POST', 'admin/login', { parameters });
       await readJson(target, answer);
-      const [session] = answer.headers['set-cookie']?.[0]?.split(';') ?? [];
-      if (session === undefined) {
+      const [cookie] = answer.headers['set-cookie']?.[0]?.split(';') ?? [];
+      if (cookie === undefined) {
         throw new DepotError('command_failed', 'cannot log in: the daemon gave no session');
       }
-      return session;
+      return { cookie, key: answer.headers['x-depotd-key']?.toString() };
     },
     daemonVersion: async () => textIn(await get('admin/store/uid'), 'version'),
     loginMethod: async () => {

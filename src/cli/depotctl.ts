@@ -92,7 +92,7 @@ async function run(
   const { target, session } = invocation;
   const client = createClient(
     target,
-    session === undefined ? await logins.load(target) : `sysauth=${session}`,
+    session === undefined ? await logins.load(target) : { cookie: `sysauth=${session}` },
   );
   try {
     return await RUN[invocation.command]({ client, output, invocation, logins });

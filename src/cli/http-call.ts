@@ -7,6 +7,14 @@ import type { Target } from './target.ts';
 /** A list stands for the same parameter several times. */
 export type Parameters = Readonly<Record<string, string | readonly string[]>>;
 
+/** Who is logged in. */
+export interface LoginSession {
+  /** As the header Cookie has it. */
+  cookie: string;
+  /** The second half; LuCI's own session has none. */
+  key?: string | undefined;
+}
+
 export interface Call {
   target: Target;
   method: 'GET' | 'HEAD' | 'POST';
@@ -16,8 +24,7 @@ export interface Call {
    * server's log.
    */
   parameters?: Parameters;
-  /** The session, as the header Cookie has it. */
-  cookie?: string | undefined;
+  session?: LoginSession | undefined;
   /** In the place of parameters. */
   body?: StreamedBody;
 }
@@ -45,7 +52,7 @@ export function send({
   method,
   path,
   parameters = {},
-  cookie,
+  session,
   body,
 }: Call): Promise<IncomingMessage> {
   const form = new URLSearchParams(
@@ -64,7 +71,7 @@ export function send({
       : {};
   const headers = {
     ...bodyHeaders,
-    ...(cookie !== undefined && { cookie }),
+    ...sessionFields(session),
     ...(body !== undefined && { connection: 'keep-alive' }),
   };
   const request = target.isTls ? requestTls : requestPlain;
@@ -92,6 +99,12 @@ export function send({
     call.on('response', () => body.content.destroy());
     body.content.pipe(call);
   });
+}
+
+function sessionFields(session: LoginSession | undefined): Record<string, string> {
+  if (session === undefined) return {};
+  const { cookie, key } = session;
+  return { cookie, ...(key !== undefined && { 'x-depotd-key': key }) };
 }
 
 export async function* chunksOf(

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { isPrivateFolder, openPrivateFolder } from '../device/private-folder.ts';
 import { DepotError, reasonOf } from '../errors.ts';
+import type { LoginSession } from './http-call.ts';
 import { addressOf, type Target } from './target.ts';
 
 /**
@@ -12,14 +13,14 @@ import { addressOf, type Target } from './target.ts';
  * alone is as good as not there.
  */
 export interface SavedLogins {
-  /** @returns the session's cookie; undefined if none is kept */
-  load: (target: Target) => Promise<string | undefined>;
+  /** @returns undefined if none is kept */
+  load: (target: Target) => Promise<LoginSession | undefined>;
   /** @throws DepotError command_failed if it cannot be kept safely */
-  save: (target: Target, cookie: string) => Promise<void>;
+  save: (target: Target, session: LoginSession) => Promise<void>;
   forget: (target: Target) => Promise<void>;
 }
 
-/** A cookie is short; what is longer is none. */
+/** A session is short; what is longer is none. */
 const MOST_BYTES = 4096;
 
 /**
@@ -36,15 +37,15 @@ export function createSavedLogins(runtimeDir: string | undefined): SavedLogins {
   return {
     load: async (target) => {
       const folder = await findFolder();
-      return folder === undefined ? undefined : readCookie(fileIn(folder, target));
+      return folder === undefined ? undefined : readSession(fileIn(folder, target));
     },
-    save: async (target, cookie) => {
+    save: async (target, session) => {
       const folder = await folderBelow(runtimeDir);
       try {
         if (!(await isOurs(folder, { isMade: true }))) {
           throw new Error('it is not a folder of this user alone');
         }
-        await writeCookie(fileIn(folder, target), cookie);
+        await writeSession(fileIn(folder, target), session);
       } catch (error) {
         throw new DepotError(
           'command_failed',
@@ -79,23 +80,25 @@ async function isOurs(folder: string, { isMade = false } = {}): Promise<boolean>
   return opened !== undefined && isPrivateFolder(folder);
 }
 
-async function readCookie(path: string): Promise<string | undefined> {
+/** The cookie, a blank and the key. */
+async function readSession(path: string): Promise<LoginSession | undefined> {
   const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW).catch(() => undefined);
   if (file === undefined) return undefined;
   try {
     const { buffer, bytesRead } = await file.read(Buffer.alloc(MOST_BYTES), 0, MOST_BYTES, 0);
-    const cookie = buffer.toString('latin1', 0, bytesRead).trim();
-    return /^[\w-]+=[\w-]+$/.test(cookie) ? cookie : undefined;
+    const text = buffer.toString('latin1', 0, bytesRead).trim();
+    const [, cookie, key] = /^([\w-]+=[\w-]+) ([\w-]+)$/.exec(text) ?? [];
+    return cookie === undefined ? undefined : { cookie, key };
   } finally {
     await file.close();
   }
 }
 
-async function writeCookie(path: string, cookie: string): Promise<void> {
+async function writeSession(path: string, { cookie, key }: LoginSession): Promise<void> {
   const temporary = `${path}.${randomBytes(8).toString('hex')}`;
   const file = await open(temporary, 'wx', 0o600);
   try {
-    await file.writeFile(`${cookie}\n`);
+    await file.writeFile(`${cookie} ${key ?? ''}\n`);
   } finally {
     await file.close();
   }

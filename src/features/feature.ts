@@ -8,7 +8,7 @@ import type { FeatureDocumentation } from '../http/openapi/documentation.ts';
 import type { Metric } from '../http/metrics-text.ts';
 import type { PassedOperation } from '../http/openapi/document.ts';
 import type { Route } from '../http/route.ts';
-import type { Sessions } from '../http/sessions.ts';
+import type { Sessions } from '../http/session/sessions.ts';
 import type { Submission } from '../jobs/job.ts';
 import type { JobKind } from '../jobs/kinds.ts';
 import type { TaskLogs } from '../jobs/log.ts';

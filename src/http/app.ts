@@ -7,8 +7,9 @@ import { checkParameters, readParameters, readQuery } from './parameters.ts';
 import { calledAddress } from './peer.ts';
 import { refusal } from './respond.ts';
 import type { Route, Session } from './route.ts';
-import { createSessionWatch, type SessionWatch } from './session-watch.ts';
-import type { Sessions } from './sessions.ts';
+import { createSessionWatch, type SessionWatch } from './session/session-watch.ts';
+import type { Sessions } from './session/sessions.ts';
+import { createTickets, ticketPath, type Tickets } from './session/tickets.ts';
 
 export interface AppOptions {
   /** Root of the CGI path tree. */
@@ -26,7 +27,7 @@ export interface Bindings {
   incoming: IncomingMessage;
 }
 
-type Options = AppOptions & { watch: SessionWatch };
+type Options = AppOptions & { watch: SessionWatch; tickets: Tickets };
 type App = Hono<{ Bindings: Bindings }>;
 type Context = AnyContext<{ Bindings: Bindings }>;
 
@@ -35,7 +36,11 @@ type Context = AnyContext<{ Bindings: Bindings }>;
  * token → parameters → handler; whatever refuses it answers, and nothing behind it runs.
  */
 export function createApp(appOptions: AppOptions): App {
-  const options = { ...appOptions, watch: createSessionWatch(appOptions.sessions) };
+  const options = {
+    ...appOptions,
+    watch: createSessionWatch(appOptions.sessions),
+    tickets: createTickets(),
+  };
   const app: App = new Hono();
   app.use(async (context, next) => {
     if (options.stopping.aborted) {
@@ -125,13 +130,14 @@ function wrongMethod(routes: readonly Route[], { req }: Context): Response {
 class NoSession extends DepotError {}
 
 async function handle(
-  { sessions, watch }: Options,
+  { base, sessions, watch, tickets }: Options,
   route: Route,
   context: Context,
 ): Promise<Response> {
   const request = context.req.raw;
   if (route.method === 'POST') checkOrigin(request.headers);
-  const session = await sessionFor(sessions, route, request);
+  const headers = redeemTicket(tickets, route, request) ?? request.headers;
+  const session = await sessionFor(sessions, route, { request, headers });
   checkQuery(route, request);
   const values = route.acceptsUpload
     ? readQuery(request)
@@ -144,18 +150,27 @@ async function handle(
     params,
     context,
     session,
-    watchSession: (onEnd) => watch(request.headers, onEnd),
+    watchSession: (onEnd) => watch(headers, onEnd),
+    issueTicket: (path) => tickets.issue(ticketPath(base, path), headers),
   });
+}
+
+/** @returns the headers of whoever asked for the ticket that a read brings */
+function redeemTicket(tickets: Tickets, { method, access }: Route, { url }: Request) {
+  const address = new URL(url);
+  const ticket = address.searchParams.get('ticket');
+  const mayCount = method === 'GET' && access === 'session' && ticket !== null;
+  return mayCount ? tickets.redeem(ticket, address) : undefined;
 }
 
 async function sessionFor(
   sessions: Sessions,
   { access, isStream, needsWrite }: Route,
-  request: Request,
+  { request, headers }: { request: Request; headers: Headers },
 ): Promise<Session> {
   if (access === 'open') return { user: '', token: '', mayWrite: false };
   const isUse = !isStream && !isBackground(request);
-  const session = await (isUse ? sessions.find(request.headers) : sessions.peek(request.headers));
+  const session = await (isUse ? sessions.find(headers) : sessions.peek(headers));
   if (session === undefined) throw new NoSession('forbidden', 'cannot answer without a log-in');
   if (needsWrite && !session.mayWrite) {
     throw new DepotError(

@@ -13,6 +13,8 @@ export interface FilePart {
 export interface ReceiveOptions<Result> {
   /** Reads the file to its end. What it throws refuses the request. */
   receive: (part: FilePart) => Promise<Result>;
+  /** Looks at a field beside the file. What it throws refuses the request. */
+  checkField?: (name: string, value: string) => void;
   /** Undoes what was received, if the rest of the request turns out bad. */
   discard: (result: Result) => Promise<void>;
   /** Limit for the silence between two pieces, in milliseconds. */
@@ -27,7 +29,7 @@ export interface ReceiveOptions<Result> {
  */
 export async function receiveFile<Result>(
   incoming: IncomingMessage,
-  { receive, discard, idleMs }: ReceiveOptions<Result>,
+  { receive, checkField, discard, idleMs }: ReceiveOptions<Result>,
 ): Promise<Result> {
   const parser = await createParser(incoming);
   let received: Promise<Result> | undefined;
@@ -39,6 +41,13 @@ export async function receiveFile<Result>(
         if (received !== undefined) reject(bad('it has more than one file'));
         received ??= receive({ name: filename, content: content as AsyncIterable<Uint8Array> });
         received.catch(reject);
+      });
+      parser.on('field', (name, value) => {
+        try {
+          checkField?.(name, value);
+        } catch (error) {
+          reject(error instanceof DepotError ? error : bad(reasonOf(error)));
+        }
       });
       for (const limit of ['filesLimit', 'fieldsLimit', 'partsLimit'] as const) {
         parser.on(limit, () => reject(bad('it has too many parts')));

@@ -24,6 +24,11 @@ export interface ApiRequest<Params> {
    * for. @returns the function that ends the watch
    */
   watchSession: (onEnd: () => void) => () => void;
+  /**
+   * A ticket with which a browser may open that address once, in place of the session's key.
+   * @throws DepotError bad_request if it is no address below the panel's base
+   */
+  issueTicket: (path: string) => string;
 }
 
 /**

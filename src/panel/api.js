@@ -1,6 +1,7 @@
 import { appearanceQuery } from './embedding.js';
 import { t } from './i18n.js';
 import { setMayWrite } from './permission.js';
+import { fetchInSession, sessionHeaders } from './session-key.js';
 
 /** The daemon said no. `status` is that of HTTP; `needsLogin` tells that nobody is logged in. */
 export class Refused extends Error {
@@ -85,6 +86,12 @@ export function createApi() {
       const response = await ask(LOG_PATH, { task_id: id, offset });
       return new Uint8Array(response.status === 200 ? await response.arrayBuffer() : 0);
     },
+    /** Where the browser gets a task's whole log by itself: good once, for seconds. */
+    logAddress: async (id) => {
+      const address = `${LOG_PATH}?${new URLSearchParams({ task_id: id })}`;
+      const { ticket } = await get('admin/ticket', { for: address });
+      return `${address}&${new URLSearchParams({ ticket })}`;
+    },
     /** An app's icon as a data URL; undefined if it has none. */
     icon: async (name) => {
       const response = await ask('admin/store/icon', { name });
@@ -96,10 +103,6 @@ export function createApi() {
         ? undefined
         : `admin/login${appearanceQuery(location.search)}`,
   };
-}
-
-export function logAddress(id) {
-  return `${LOG_PATH}?${new URLSearchParams({ task_id: id })}`;
 }
 
 /** The page's policy lets it show no picture of another address than its own text. */
@@ -114,7 +117,7 @@ function dataUrlOf(blob) {
 
 async function send(address, options) {
   try {
-    return await fetch(address, { credentials: 'same-origin', ...options });
+    return await fetchInSession(address, options);
   } catch (error) {
     if (error.name === 'AbortError') throw error;
     throw new Unreachable(t('The device does not answer.'));
@@ -154,6 +157,9 @@ function upload(file, onProgress) {
     );
   });
   request.open('POST', 'admin/store/upload');
+  for (const [name, value] of Object.entries(sessionHeaders())) {
+    request.setRequestHeader(name, value);
+  }
   request.send(form);
   return {
     answer: sent.then((response) => response && read(response)),

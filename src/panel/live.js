@@ -1,3 +1,5 @@
+import { fetchInSession } from './session-key.js';
+
 const FIRST_DELAY_MS = 1000;
 const LONGEST_DELAY_MS = 15_000;
 const POLL_MS = 2000;
@@ -13,30 +15,33 @@ const POLL_MS = 2000;
  * @param poll asks once; called time and again while there is no stream
  */
 export function openStream(addressOf, { listeners, onUp = ignore, onCut = ignore, poll }) {
-  let source;
+  let abort;
   let timer;
   let delayMs = FIRST_DELAY_MS;
   let isClosed = false;
 
   const wait = (ms) => new Promise((resolve) => (timer = setTimeout(resolve, ms)));
-  const open = () => {
+  const open = async () => {
     if (isClosed) return;
-    let wasOpen = false;
-    source = new EventSource(addressOf());
-    source.addEventListener('open', () => {
-      wasOpen = true;
-      delayMs = FIRST_DELAY_MS;
-      onUp();
+    abort = new AbortController();
+    const wasOpen = await readEvents(addressOf(), {
+      signal: abort.signal,
+      onOpen: () => {
+        delayMs = FIRST_DELAY_MS;
+        onUp();
+      },
+      onEvent: (name, data, id) => {
+        try {
+          if (!isClosed && Object.hasOwn(listeners, name)) listeners[name](JSON.parse(data), id);
+        } catch (error) {
+          // What is wrong with one event is no reason to miss the next.
+          reportError(error);
+        }
+      },
     });
-    source.addEventListener('error', () => {
-      // The browser's own retry goes on behind the last event, not behind what was asked for since.
-      source.close();
-      if (wasOpen) onCut();
-      void (wasOpen ? wait(FIRST_DELAY_MS).then(open) : askUntilNext());
-    });
-    for (const [name, listener] of Object.entries(listeners)) {
-      source.addEventListener(name, (event) => listener(JSON.parse(event.data), event.lastEventId));
-    }
+    if (isClosed) return;
+    if (wasOpen) onCut();
+    void (wasOpen ? wait(FIRST_DELAY_MS).then(open) : askUntilNext());
   };
   const askUntilNext = async () => {
     delayMs = Math.min(2 * delayMs, LONGEST_DELAY_MS);
@@ -44,19 +49,50 @@ export function openStream(addressOf, { listeners, onUp = ignore, onCut = ignore
       await poll();
       await wait(POLL_MS);
     }
-    open();
+    void open();
   };
 
-  open();
+  void open();
   return {
     close: () => {
       isClosed = true;
       clearTimeout(timer);
-      source.close();
+      abort?.abort();
     },
   };
 }
 
 function ignore() {
-  // Not everybody wants to know.
+  // Not everybody wants to know, and who does asks.
+}
+
+/**
+ * One event stream (HTML standard, "Server-sent events"), read by fetch: an EventSource sends no
+ * header of its own.
+ * @returns whether it was open, when it is over
+ */
+async function readEvents(address, { signal, onOpen, onEvent }) {
+  const response = await fetchInSession(address, { signal, cache: 'no-store' }).catch(ignore);
+  const type = response?.headers.get('content-type') ?? '';
+  if (!response?.ok || !type.startsWith('text/event-stream')) return false;
+  onOpen();
+  const decoder = new TextDecoder();
+  const reader = response.body.getReader();
+  let rest = '';
+  for (;;) {
+    // Cut off, or over.
+    const { done, value } = await reader.read().catch(() => ({ done: true }));
+    if (done) return true;
+    const events = (rest + decoder.decode(value, { stream: true })).split('\n\n');
+    rest = events.pop();
+    for (const event of events) {
+      const { event: name, data, id = '' } = fieldsOf(event);
+      if (data !== undefined) onEvent(name, data, id);
+    }
+  }
+}
+
+function fieldsOf(event) {
+  const lines = event.split('\n').map((line) => /^(\w*): ?(.*)$/s.exec(line));
+  return Object.fromEntries(lines.filter(Boolean).map(([, name, value]) => [name, value]));
 }

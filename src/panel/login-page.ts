@@ -119,27 +119,40 @@ function escape(text: string): string {
 }
 
 /**
- * The answer is asked for as a page, so that what was wrong is told in the page's language. What
- * the query says of the look (`theme`, `lang`) is handed on.
+ * The answer is asked for as a page, so that what was wrong is told in the page's language. The
+ * session's second half is kept as the panel page keeps it (session-key.js). What the query says of
+ * the look (`theme`, `lang`) is handed on.
  */
 const SCRIPT = `const form = document.querySelector('form');
 const alertLine = form.querySelector('p[role]');
 const theme = new URLSearchParams(location.search).get('theme');
 if (theme) document.documentElement.dataset.theme = theme;
+const { pathname } = new URL('../', location.href);
 async function problemOf(answer) {
   const text = await answer.text();
   const page = new DOMParser().parseFromString(text, 'text/html');
   return page.querySelector('p[role]')?.textContent ?? JSON.parse(text).msg;
 }
+async function isKept(key) {
+  try {
+    localStorage.setItem('depotd-key:' + pathname, key);
+  } catch {
+    return false;
+  }
+  const headers = { 'x-depotd-key': key, accept: '*/*;depotd-key=' + key };
+  return (await fetch('store/token', { headers })).ok;
+}
 form.addEventListener('submit', async (event) => {
   event.preventDefault();
   alertLine.textContent = '';
   const body = new URLSearchParams(new FormData(form));
+  body.set('page', 'script');
   try {
-    const answer = await fetch('', { method: 'POST', body, redirect: 'manual' });
-    if (answer.type !== 'opaqueredirect') alertLine.textContent = await problemOf(answer);
-    else if ((await fetch('store/token')).ok) location.replace('../' + location.search);
-    else alertLine.textContent = form.dataset.notKept;
+    const answer = await fetch('', { method: 'POST', body });
+    if (!answer.ok) alertLine.textContent = await problemOf(answer);
+    else if (await isKept(answer.headers.get('x-depotd-key'))) {
+      location.replace('../' + location.search);
+    } else alertLine.textContent = form.dataset.notKept;
   } catch {
     alertLine.textContent = form.dataset.unreachable;
   }

@@ -3,8 +3,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startDaemon, type TestDaemon } from '../device/daemon.ts';
 import { createDevice, type Device } from '../device/device.ts';
 import { ask, type Answer } from '../support/ask.ts';
-import { createOwner } from '../support/owner.ts';
 import { createPanel, type Panel } from '../support/panel.ts';
+import { createWorlds, type Credentials, type Mode, type World } from './session-worlds.ts';
 
 /**
  * One entry of the daemon's own table of routes, as its OpenAPI document, made from that table,
@@ -19,101 +19,19 @@ interface Entry {
   asksToken: boolean;
 }
 
-interface Credentials {
-  cookie?: string;
-  token?: string;
-}
-
-interface World {
-  daemon: TestDaemon;
-  /** A new session and its token. */
-  right: () => Promise<Required<Credentials>>;
-  /** Cookies that are no session, by what they are. */
-  wrong: () => Promise<Record<string, string>>;
-}
-
-type Mode = 'panel' | 'password' | 'none';
-
 let device: Device;
 let panel: Panel;
 let worlds: Record<Mode, World>;
 
-const UNKNOWN_PANEL_ID = '0123456789abcdef0123456789abcdef';
-
 beforeAll(async () => {
   [device, panel] = await Promise.all([createDevice(), createPanel()]);
-  worlds = {
-    panel: await createPanelWorld(),
-    password: await createPasswordWorld(),
-    none: await createOpenWorld(),
-  };
+  worlds = await createWorlds({ device, panel });
 });
 
 afterAll(async () => {
   await Promise.all(Object.values(worlds).map(({ daemon }) => daemon.close()));
   await Promise.all([panel.close(), device.close()]);
 });
-
-function start(mode: Mode): Promise<TestDaemon> {
-  return startDaemon(device, {
-    set: [
-      `main.auth=${mode}`,
-      `main.state_dir=/etc/depotd-${mode}`,
-      `main.log_dir=/var/log/depotd-${mode}`,
-    ],
-    env: panel.env,
-  });
-}
-
-async function createPanelWorld(): Promise<World> {
-  return {
-    daemon: await start('panel'),
-    right: async () => {
-      const { id, token } = await panel.logIn();
-      return { cookie: `sysauth_http=${id}`, token };
-    },
-    wrong: async () => ({
-      'an unknown id': `sysauth_http=${UNKNOWN_PANEL_ID}`,
-      'a session that has no token': `sysauth_http=${await panel.logInWithoutToken()}`,
-      'a session without log-in': `sysauth_http=${await panel.create()}`,
-      'the session of zeros': `sysauth_http=${'0'.repeat(32)}`,
-      "the password's cookie": `depotd_session=${'x'.repeat(43)}`,
-    }),
-  };
-}
-
-async function createPasswordWorld(): Promise<World> {
-  const daemon = await start('password');
-  const owner = createOwner(daemon);
-  await owner.setFirstPassword('secret');
-  const right = (): Promise<Required<Credentials>> => owner.logIn('secret');
-  return {
-    daemon,
-    right,
-    wrong: async () => {
-      const { cookie, token } = await right();
-      await ask(`${daemon.url}${daemon.base}/admin/logout`, {
-        method: 'POST',
-        headers: { cookie },
-        form: { token },
-      });
-      return {
-        'an unknown id': `depotd_session=${'x'.repeat(43)}`,
-        'a session that was logged out': cookie,
-        "the panel's cookie": `sysauth_http=${(await panel.logIn()).id}`,
-      };
-    },
-  };
-}
-
-async function createOpenWorld(): Promise<World> {
-  const daemon = await start('none');
-  return {
-    daemon,
-    right: async () => ({ cookie: '', token: await daemon.token() }),
-    wrong: async () => ({}),
-  };
-}
 
 async function entriesOf({ url, base }: TestDaemon): Promise<Entry[]> {
   const { paths } = JSON.parse((await ask(`${url}${base}/openapi.json`)).text) as {
@@ -136,12 +54,12 @@ async function entriesOf({ url, base }: TestDaemon): Promise<Entry[]> {
 function send(
   { url }: TestDaemon,
   { method, path }: Entry,
-  { cookie, token }: Credentials,
+  { session = {}, token }: Credentials,
 ): Promise<Answer> {
   const query = token === undefined ? '' : `?token=${token}`;
   return ask(`${url}${path}${query}`, {
     method,
-    headers: cookie === undefined || cookie === '' ? {} : { cookie },
+    headers: session,
   });
 }
 
@@ -220,10 +138,10 @@ test.for(['panel', 'password', 'none'] as const)(
 describe.for(['panel', 'password'] as const)('with main.auth %s', (mode) => {
   test('no session and every wrong session get 403 and the log-in header wherever a session is needed, and only there', async () => {
     const { daemon, wrong, right } = worlds[mode];
-    const cookies = { 'no session': '', ...(await wrong()) };
+    const sessions = { 'no session': {}, ...(await wrong()) };
     const { token } = await right();
-    for (const [name, cookie] of Object.entries(cookies)) {
-      const answers = await each(daemon, () => ({ cookie, token }));
+    for (const [name, session] of Object.entries(sessions)) {
+      const answers = await each(daemon, () => ({ session, token }));
 
       const expected = answers
         .filter(({ entry }) => entry.needsSession)
@@ -234,13 +152,13 @@ describe.for(['panel', 'password'] as const)('with main.auth %s', (mode) => {
 
   test('a session without its token gets 403 wherever a token is needed, and only there', async () => {
     const { daemon, right } = worlds[mode];
-    const { cookie } = await right();
+    const { session } = await right();
     const other = await right();
     for (const credentials of [
-      { cookie },
-      { cookie, token: '' },
-      { cookie, token: 'wrong' },
-      { cookie, token: other.token },
+      { session },
+      { session, token: '' },
+      { session, token: 'wrong' },
+      { session, token: other.token },
     ]) {
       const answers = await each(daemon, () => credentials);
 

@@ -99,7 +99,8 @@ export async function launchBrowser(
   const evaluate = async (expression: string): Promise<unknown> => {
     const { result, exceptionDetails } = (await send(
       'Runtime.evaluate',
-      { expression, awaitPromise: true, returnByValue: true },
+      // As if somebody had clicked: a page may open another one.
+      { expression, awaitPromise: true, returnByValue: true, userGesture: true },
       sessionId,
     )) as { result: { value?: unknown; description?: string }; exceptionDetails?: object };
     if (exceptionDetails !== undefined) {

@@ -10,7 +10,7 @@ import { eventStream, type StreamEvent } from '../../src/http/event-stream.ts';
 import { deferFetchClasses } from '../../src/runtime/light-fetch.ts';
 import { json } from '../../src/http/respond.ts';
 import { openGet, openPost } from '../../src/http/route.ts';
-import { createOpenSessions } from '../../src/http/sessions.ts';
+import { createOpenSessions } from '../../src/http/session/sessions.ts';
 
 deferFetchClasses();
 const { getRequestListener } = await import('@hono/node-server');

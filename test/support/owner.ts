@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 
 import type { TestDaemon } from '../device/daemon.ts';
 import { ask, type Answer, type Question } from './ask.ts';
+import { sessionIn, type SessionHeaders } from './session-headers.ts';
 
 /** Somebody who knows, or does not know, the password of a daemon with `main.auth password`. */
 export interface Owner {
@@ -10,8 +11,8 @@ export interface Owner {
   /** Sets the first one as root does who cannot use a unix socket: with the proof. */
   setFirstPassword: (password: string) => Promise<void>;
   tryPassword: (password: string, question?: Question) => Promise<Answer>;
-  /** Logs in. @returns the Cookie header and the token of the session */
-  logIn: (password: string) => Promise<{ cookie: string; token: string }>;
+  /** Logs in. @returns the headers that the session is known by, and its token */
+  logIn: (password: string) => Promise<{ session: SessionHeaders; token: string }>;
 }
 
 export function createOwner(daemon: TestDaemon): Owner {
@@ -38,11 +39,11 @@ export function createOwner(daemon: TestDaemon): Owner {
     logIn: async (password) => {
       const answer = await tryPassword(password);
       if (answer.status !== 204) throw new Error(`cannot log in: ${answer.status} ${answer.text}`);
-      const cookie = answer.headers['set-cookie']?.[0]?.split(';')[0] ?? '';
-      const { token } = JSON.parse(
-        (await ask(at('store/token'), { headers: { cookie } })).text,
-      ) as { token: string };
-      return { cookie, token };
+      const session = sessionIn(answer);
+      const { token } = JSON.parse((await ask(at('store/token'), { headers: session })).text) as {
+        token: string;
+      };
+      return { session, token };
     },
   };
 }

@@ -60,9 +60,9 @@ export async function logOut({
   invocation,
   logins,
 }: LoginContext): Promise<number> {
-  const cookie = await logins.load(invocation.target);
+  const session = await logins.load(invocation.target);
   await logins.forget(invocation.target);
-  if (cookie === undefined) {
+  if (session === undefined) {
     output.say('nobody was logged in');
     return 0;
   }

@@ -1,7 +1,9 @@
 import { join } from 'node:path';
+import type { CallerRequest } from './caller.ts';
 import { openForge } from './open-forge.ts';
 import { FORGE_SECTION } from './options.ts';
 import { valuesOf, type Config } from '../../config/config.ts';
+import { sessionPart } from '../../http/session/sessions.ts';
 import type { Feature, FeatureContext, PassThrough, SessionsByAuth } from '../feature.ts';
 
 /** The code forge behind the device. */
@@ -25,7 +27,7 @@ async function openPassThrough(
     cacheDir: join(paths.uploadDir, 'forge-cache'),
     log,
     publish: (event) => events.publish({ event: event.event, data: event }),
-    session: ({ headers }) => sessions[auth].find(new Headers({ cookie: headers.cookie ?? '' })),
+    session: ({ headers }) => sessions[auth].find(sessionHeaders(headers)),
   });
   return {
     ...forge,
@@ -33,4 +35,8 @@ async function openPassThrough(
     health: () => ({ facts: { forge: forge.health() } }),
     checks: async () => (await import('./checks.ts')).forgeChecks(() => forge.health()),
   };
+}
+
+function sessionHeaders(headers: CallerRequest['headers']): Headers {
+  return sessionPart((name) => headers[name]?.toString());
 }

@@ -40,7 +40,7 @@ const NOT_UPSTREAM = new Set([
   'x-csrf-token',
   'proxy-authenticate',
 ]);
-const NOT_UPSTREAM_PREFIXES = ['x-forwarded-', 'x-webauth-'];
+const NOT_UPSTREAM_PREFIXES = ['x-forwarded-', 'x-webauth-', 'x-depotd-'];
 
 /**
  * The end-to-end headers of a request, each byte as sent, in their order. Left out: hop-by-hop
@@ -83,6 +83,7 @@ function isDisguise(name: string, lines: HeaderLines): boolean {
 }
 
 function passedValue(name: string, value: string): string {
+  if (name === 'accept') return value.replace(/;\s*depotd-key=[\w-]*/g, '');
   return name === 'referer' ? withoutPanelToken(value) : value;
 }
 

@@ -1,5 +1,6 @@
 import { DepotError } from '../../errors.ts';
 import { json, refusal } from '../../http/respond.ts';
+import { KEY_HEADER } from '../../http/session/sessions.ts';
 import { loginPage } from '../../panel/login-page.ts';
 import { TooManyAttempts } from './attempts.ts';
 import type { LoginMethod } from './method.ts';
@@ -22,16 +23,25 @@ export async function answerApi(action: () => Promise<Record<string, string>>): 
   }
 }
 
-/** For a form that the browser sent by itself: the page again with what was wrong, or the next. */
+/**
+ * For the form: the page again with what was wrong, or the next. A script reads the session's key
+ * from the answer's header; a browser that sent the form by itself carries it to the next page
+ * behind the `#`, which reaches no server.
+ */
 export async function answerPage(
   { form }: LoginMethod,
-  { request, username }: { request: Request; username: string | undefined },
+  { request, username, page }: { request: Request; username: string | undefined; page: string },
   action: () => Promise<Record<string, string>>,
 ): Promise<Response> {
   try {
+    const headers = await action();
+    if (page === 'script') return done(headers);
     // Relative: a server in front may show another prefix (RFC 9110, section 10.2.2).
-    const headers = { 'cache-control': 'no-store', location: '../', ...(await action()) };
-    return new Response(null, { status: 303, headers });
+    const location = `../#key=${headers[KEY_HEADER] ?? ''}`;
+    return new Response(null, {
+      status: 303,
+      headers: { 'cache-control': 'no-store', location, ...headers },
+    });
   } catch (error) {
     if (!(error instanceof DepotError)) throw error;
     const { message, status } = error;

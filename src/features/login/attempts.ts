@@ -1,6 +1,6 @@
 import type { Context } from 'hono';
 import { DepotError } from '../../errors.ts';
-import type { Sessions } from '../../http/sessions.ts';
+import type { Sessions } from '../../http/session/sessions.ts';
 import type { Log } from '../../log.ts';
 import type { AttemptLimit } from './attempt-limit.ts';
 import { attemptSource, type AttemptSource } from './attempt-source.ts';

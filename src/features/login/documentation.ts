@@ -1,4 +1,5 @@
-import type { FeatureDocumentation } from '../../http/openapi/documentation.ts';
+import * as v from 'valibot';
+import { jsonOperation, type FeatureDocumentation } from '../../http/openapi/documentation.ts';
 
 export const LOGIN_DOCUMENTATION: FeatureDocumentation = {
   tag: 'Log-in',
@@ -11,11 +12,20 @@ export const LOGIN_DOCUMENTATION: FeatureDocumentation = {
     'POST admin/login': {
       operationId: 'logIn',
       answers: {
-        204: { description: 'logged in; the cookie is in Set-Cookie' },
+        204: {
+          description:
+            'logged in; the cookie is in Set-Cookie, its second half in X-Depotd-Key: requests ' +
+            'that rest on the cookie send both',
+        },
         303: { description: 'with page=1: logged in, and on to the page' },
       },
       isRefusedByPage: true,
     },
+    'GET admin/ticket': jsonOperation('getTicket', {
+      description: 'good once, within 30 s, as the parameter ticket of that address',
+      schema: v.object({ ticket: v.string() }),
+      example: { ticket: 'pVQmT3b1yTQm0Ck2yq8wJw0m5n5cB0aV' },
+    }),
     'POST admin/logout': {
       operationId: 'logOut',
       answers: { 204: { description: 'the session is gone' } },

@@ -1,5 +1,5 @@
 import { UBUS_SOCKET } from '../../config/environment.ts';
-import { createOpenSessions } from '../../http/sessions.ts';
+import { createOpenSessions } from '../../http/session/sessions.ts';
 import type { Feature, FeatureContext, SessionsByAuth } from '../feature.ts';
 import { createAttemptLimit } from './attempt-limit.ts';
 import { createFirstPassword } from './first-password.ts';

@@ -1,5 +1,6 @@
 import type { Context } from 'hono';
 import type { LoginForm } from '../../panel/login-page.ts';
+import type { NewSession } from './session-cookie.ts';
 
 /** What a log-in request may carry. */
 export interface LoginParams {
@@ -15,11 +16,8 @@ export interface LoginMethod {
   cookiePath: string;
   /** What the page asks for. */
   form: () => Promise<LoginForm>;
-  /**
-   * @returns the new session's id, for the cookie
-   * @throws TooManyAttempts; DepotError bad_request, forbidden, unavailable
-   */
-  logIn: (context: Context, params: LoginParams) => Promise<string>;
+  /** @throws TooManyAttempts; DepotError bad_request, forbidden, unavailable */
+  logIn: (context: Context, params: LoginParams) => Promise<NewSession>;
   /** Ends the session of that token. @throws DepotError unavailable */
   logOut: (headers: Headers, token: string) => Promise<void>;
 }

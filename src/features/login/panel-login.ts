@@ -14,6 +14,7 @@ import { missing } from './password-login.ts';
 import { noRight, type Origin, type PanelSessions } from './panel-sessions.ts';
 import type { Rpcd, RpcdSession } from './ports.ts';
 import { isSessionId } from './rpcd.ts';
+import type { NewSession } from './session-cookie.ts';
 
 export interface PanelLoginTools {
   sessions: PanelSessions;
@@ -42,7 +43,7 @@ const REFUSAL_MS = 500;
 /** `main.auth panel`: the users and passwords of the device's admin panel. */
 export function createPanelLogin(tools: PanelLoginTools): LoginMethod {
   const { sessions, base } = tools;
-  const begin = (context: Context, session: RpcdSession, origin: Origin): string =>
+  const begin = (context: Context, session: RpcdSession, origin: Origin): NewSession =>
     sessions.begin(context.req.raw.headers, session, origin);
   return {
     cookiePath: base,

@@ -1,19 +1,27 @@
 import { DepotError, reasonOf } from '../../errors.ts';
 import type { Session } from '../../http/route.ts';
-import type { Sessions } from '../../http/sessions.ts';
+import type { Sessions } from '../../http/session/sessions.ts';
 import type { Log } from '../../log.ts';
 import type { Rpcd, RpcdSession } from './ports.ts';
 import { isSessionId } from './rpcd.ts';
-import { cookieValues, keyOf, keysIn, randomSecret } from './session-cookie.ts';
+import {
+  cookieValues,
+  halvesIn,
+  keyOf,
+  newSession,
+  randomSecret,
+  type Halves,
+  type NewSession,
+} from './session-cookie.ts';
 import { createSessionLookups } from './session-lookups.ts';
 
 /** The sessions of `main.auth panel`: each stands for one of rpcd's and ends with it. */
 export interface PanelSessions extends Sessions {
   /**
-   * Starts a session that stands for one of rpcd's, in place of those that the request comes with.
-   * @returns the new session's id, for the cookie; nothing else knows it
+   * Starts a session that stands for one of rpcd's, in place of those whose cookie the request
+   * comes with.
    */
-  begin: (headers: Headers, session: RpcdSession, origin: Origin) => string;
+  begin: (headers: Headers, session: RpcdSession, origin: Origin) => NewSession;
   /** Ends the session of that token, which the request comes with. */
   logOut: (headers: Headers, token: string) => Promise<void>;
 }
@@ -29,7 +37,7 @@ export type Origin = 'own' | 'handed over' | 'shared';
 
 /** LuCI's cookies, over TLS and without, and the older name. */
 const PANEL_COOKIES = ['sysauth_https', 'sysauth_http', 'sysauth'];
-/** Of the cookies in one request so many are tried, since each may cost a question. */
+/** Of LuCI's cookies in one request so many are tried, since each may cost a question. */
 const MOST_CANDIDATES = 4;
 /** One user has a few browsers; beyond this the session of the user that began first ends. */
 const MOST_SESSIONS_A_USER = 32;
@@ -37,6 +45,8 @@ const MOST_SESSIONS_A_USER = 32;
 interface StandIn {
   /** rpcd's session. */
   id: string;
+  /** Hash of the cookie's value. */
+  cookie: string;
   username: string;
   token: string;
   origin: Origin;
@@ -53,7 +63,8 @@ interface Candidate {
 /**
  * Invariants:
  *  - an id for a cookie is made here and nowhere else: one that a request brings is only ever
- *    looked up, so that nobody can plant it;
+ *    compared, so that nobody can plant it;
+ *  - a cookie counts with the key that was made with it and with no other, LuCI's own as it comes;
  *  - who has an own cookie is asked for at rpcd like who has LuCI's: nothing here outlives it.
  */
 export function createPanelSessions({
@@ -67,7 +78,7 @@ export function createPanelSessions({
   now?: () => number;
 }): PanelSessions {
   const lookups = createSessionLookups({ rpcd, log, now });
-  /** By the hash of their id, in the order in which they began. */
+  /** By the hash of their key, in the order in which they began. */
   const standIns = new Map<string, StandIn>();
 
   const destroy = async (id: string): Promise<void> => {
@@ -88,10 +99,9 @@ export function createPanelSessions({
   };
 
   const candidatesIn = (headers: Headers): Candidate[] => {
-    const own = keysIn(headers).flatMap((key): Candidate[] => {
-      const standIn = standIns.get(key);
-      return standIn === undefined ? [] : [{ id: standIn.id, key }];
-    });
+    const { ids, key = '' } = halvesIn(headers);
+    const standIn = standIns.get(key);
+    const own = standIn && ids.has(standIn.cookie) ? [{ id: standIn.id, key }] : [];
     const panels = new Set(cookieValues(headers, PANEL_COOKIES).filter(isSessionId));
     return [...own, ...[...panels].map((id) => ({ id }))].slice(0, MOST_CANDIDATES);
   };
@@ -123,11 +133,12 @@ export function createPanelSessions({
     find: (headers) => findBy(headers, lookups.find),
     peek: (headers) => findBy(headers, lookups.peek),
     begin: (headers, { id, username }, origin) => {
-      for (const key of keysIn(headers)) end(key);
-      const secret = randomSecret();
-      standIns.set(keyOf(secret), { id, username, token: randomSecret(), origin });
+      for (const key of keysOf(standIns, halvesIn(headers))) end(key);
+      const begun = newSession();
+      const cookie = keyOf(begun.id);
+      standIns.set(keyOf(begun.key), { id, cookie, username, token: randomSecret(), origin });
       for (const key of surplusOf(standIns, username)) end(key);
-      return secret;
+      return begun;
     },
     logOut: async (headers, token) => {
       for (const candidate of candidatesIn(headers)) {
@@ -140,6 +151,11 @@ export function createPanelSessions({
       }
     },
   };
+}
+
+/** By their cookie alone: who logs in has shown more than a key. */
+function keysOf(standIns: ReadonlyMap<string, StandIn>, { ids }: Halves): string[] {
+  return [...standIns].flatMap(([key, { cookie }]) => (ids.has(cookie) ? [key] : []));
 }
 
 function surplusOf(standIns: ReadonlyMap<string, StandIn>, username: string): string[] {

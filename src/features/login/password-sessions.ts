@@ -1,14 +1,11 @@
 import type { Session } from '../../http/route.ts';
-import type { Sessions } from '../../http/sessions.ts';
-import { keyOf, keysIn, randomSecret } from './session-cookie.ts';
+import type { Sessions } from '../../http/session/sessions.ts';
+import { halvesIn, keyOf, newSession, randomSecret, type NewSession } from './session-cookie.ts';
 
 /** The sessions of `main.auth password`. They end with the daemon. */
 export interface PasswordSessions extends Sessions {
-  /**
-   * Starts a session in place of those that the request comes with.
-   * @returns its id, for the cookie; nothing else knows it
-   */
-  begin: (headers: Headers) => string;
+  /** Starts a session in place of those whose cookie the request comes with. */
+  begin: (headers: Headers) => NewSession;
   /** Ends the sessions that a request comes with. */
   end: (headers: Headers) => void;
   endAll: () => void;
@@ -28,11 +25,11 @@ const MOST_SESSIONS = 64;
 export function createPasswordSessions(
   now: () => number = () => performance.now(),
 ): PasswordSessions {
-  /** By the hash of their id, in the order in which they were last used. */
-  const sessions = new Map<string, { session: Session; usedAt: number }>();
-  const use = (key: string, session: Session): Session => {
+  /** By the hash of their key, in the order in which they were last used; `id` is a hash, too. */
+  const sessions = new Map<string, { id: string; session: Session; usedAt: number }>();
+  const use = (key: string, { id, session }: { id: string; session: Session }): Session => {
     sessions.delete(key);
-    sessions.set(key, { session, usedAt: now() });
+    sessions.set(key, { id, session, usedAt: now() });
     return session;
   };
   const removeOld = (): void => {
@@ -41,30 +38,32 @@ export function createPasswordSessions(
       sessions.delete(key);
     }
   };
+  /** That of both halves. */
+  const keyIn = (headers: Headers): string | undefined => {
+    removeOld();
+    const { ids, key = '' } = halvesIn(headers);
+    return ids.has(sessions.get(key)?.id ?? '') ? key : undefined;
+  };
+  const endByCookie = (headers: Headers): void => {
+    const { ids } = halvesIn(headers);
+    for (const [key, { id }] of sessions) if (ids.has(id)) sessions.delete(key);
+  };
   return {
     find: (headers) => {
-      removeOld();
-      for (const key of keysIn(headers)) {
-        const entry = sessions.get(key);
-        if (entry !== undefined) return Promise.resolve(use(key, entry.session));
-      }
-      return Promise.resolve(undefined);
+      const key = keyIn(headers) ?? '';
+      const entry = sessions.get(key);
+      return Promise.resolve(entry === undefined ? undefined : use(key, entry));
     },
-    peek: (headers) => {
-      removeOld();
-      const [found] = keysIn(headers).flatMap((key) => sessions.get(key)?.session ?? []);
-      return Promise.resolve(found);
-    },
+    peek: (headers) => Promise.resolve(sessions.get(keyIn(headers) ?? '')?.session),
     begin: (headers) => {
-      for (const key of keysIn(headers)) sessions.delete(key);
-      const id = randomSecret();
-      use(keyOf(id), { user: '', token: randomSecret(), mayWrite: true });
+      endByCookie(headers);
+      const { id, key } = newSession();
+      const session = { user: '', token: randomSecret(), mayWrite: true };
+      use(keyOf(key), { id: keyOf(id), session });
       removeOld();
-      return id;
+      return { id, key };
     },
-    end: (headers) => {
-      for (const key of keysIn(headers)) sessions.delete(key);
-    },
+    end: (headers) => void sessions.delete(keyIn(headers) ?? ''),
     endAll: () => sessions.clear(),
   };
 }

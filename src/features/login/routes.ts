@@ -3,7 +3,9 @@ import * as v from 'valibot';
 import { DepotError } from '../../errors.ts';
 import { clientOf, isBehindTls } from '../../http/peer.ts';
 import { mostCharacters } from '../../http/parameter-schemas.ts';
-import { openGet, openPost, postAsReader, type Route } from '../../http/route.ts';
+import { json } from '../../http/respond.ts';
+import { get, openGet, openPost, postAsReader, type Route } from '../../http/route.ts';
+import { KEY_HEADER } from '../../http/session/sessions.ts';
 import type { Log } from '../../log.ts';
 import { loginPage } from '../../panel/login-page.ts';
 import { answerApi, answerPage, done } from './answers.ts';
@@ -37,6 +39,13 @@ const passwordText = v.pipe(secretText, v.minLength(1, 'it is empty'));
  * How the page looks. It takes any value: a language or theme that it does not have is no error.
  */
 const pageParams = { lang: v.optional(v.string()), theme: v.optional(v.string()) };
+
+const TICKET_ROUTE = get({
+  path: 'admin/ticket',
+  summary: 'A ticket with which a browser opens one address by itself, once, within 30 s',
+  params: { for: v.pipe(v.string(), mostCharacters(2048)) },
+  handle: ({ params, issueTicket }) => json({ ticket: issueTicket(params.for) }),
+});
 
 /** The log-in, below `admin/`. */
 export function loginRoutes({ auth, panel, password, log }: LoginTools): Route[] {
@@ -73,17 +82,18 @@ export function loginRoutes({ auth, panel, password, log }: LoginTools): Route[]
         // An empty password is one, too: a fresh device has none.
         password: v.undefinedable(secretText),
         session: v.undefinedable(secretText),
-        page: v.optional(v.literal('1', '1 is expected')),
+        page: v.optional(v.picklist(['1', 'script'], '1 or script is expected')),
         ...pageParams,
       },
       handle: ({ params, context }) => {
         const method = inForce();
         const act = (): Promise<Record<string, string>> => logIn(method, context, { params, log });
-        return params.page === undefined
-          ? answerApi(act)
-          : answerPage(method, { request: context.req.raw, username: params.username }, act);
+        if (params.page === undefined) return answerApi(act);
+        const { page, username } = params;
+        return answerPage(method, { request: context.req.raw, username, page }, act);
       },
     }),
+    TICKET_ROUTE,
     postAsReader({
       path: 'admin/logout',
       summary: 'Log out',
@@ -119,15 +129,15 @@ export function loginRoutes({ auth, panel, password, log }: LoginTools): Route[]
   ];
 }
 
-/** @returns the header that sets the cookie */
+/** @returns the headers with both halves of the session */
 async function logIn(
   method: LoginMethod,
   context: Context,
   { params, log }: { params: LoginParams; log: Log },
 ): Promise<Record<string, string>> {
-  const id = await method.logIn(context, params);
+  const { id, key } = await method.logIn(context, params);
   log.info({ address: clientOf(context).address }, 'logged in');
-  return cookie(context, method, id);
+  return { ...cookie(context, method, id), [KEY_HEADER]: key };
 }
 
 function cookie(

@@ -1,10 +1,14 @@
 import { createHash, randomBytes } from 'node:crypto';
+import { KEY_HEADER } from '../../http/session/sessions.ts';
 
 const SESSION_COOKIE = 'depotd_session';
 
+/**
+ * The key as a parameter of Accept, for servers that hand on a fixed list of fields, as CGI does.
+ */
+const KEY_IN_ACCEPT = /;\s*depotd-key=([\w-]+)/;
+
 const SECRET_BYTES = 32;
-/** Of the cookies in one request so many are looked at. */
-const MOST_CANDIDATES = 4;
 
 /** For ids and tokens. */
 export function randomSecret(): string {
@@ -16,9 +20,30 @@ export function keyOf(id: string): string {
   return createHash('sha256').update(id).digest('base64url');
 }
 
-/** The keys of the sessions that a request comes with. */
-export function keysIn(headers: Headers): string[] {
-  return cookieValues(headers, [SESSION_COOKIE]).slice(0, MOST_CANDIDATES).map(keyOf);
+/** What begins a session, for its owner alone. Cookies know no ports: neither half does alone. */
+export interface NewSession {
+  /** For the cookie. */
+  id: string;
+  /** For the header. */
+  key: string;
+}
+
+export function newSession(): NewSession {
+  return { id: randomSecret(), key: randomSecret() };
+}
+
+/** The hashes of both halves as a request brings them. */
+export interface Halves {
+  /** Of all cookies: a neighbour may have planted some before the right one. */
+  ids: ReadonlySet<string>;
+  /** Undefined if there is none. */
+  key: string | undefined;
+}
+
+export function halvesIn(headers: Headers): Halves {
+  const ids = cookieValues(headers, [SESSION_COOKIE]).map(keyOf);
+  const key = headers.get(KEY_HEADER) ?? KEY_IN_ACCEPT.exec(headers.get('accept') ?? '')?.[1];
+  return { ids: new Set(ids), key: key === undefined ? undefined : keyOf(key) };
 }
 
 /**

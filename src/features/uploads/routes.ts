@@ -1,5 +1,4 @@
 import type { IncomingMessage } from 'node:http';
-import type { Context } from 'hono';
 import * as v from 'valibot';
 import { DepotError, type ErrorCode } from '../../errors.ts';
 import type { FeatureContext } from '../feature.ts';
@@ -7,9 +6,10 @@ import type { RunRecords } from './run-records.ts';
 import type { ReceivedUpload, Uploads } from './receive.ts';
 import { badForm, moreThanFree, tooLarge } from './refusals.ts';
 import { paramsOf } from './install-plan.ts';
+import { checkToken } from '../../http/guard.ts';
 import { receiveFile } from '../../http/multipart.ts';
 import { json } from '../../http/respond.ts';
-import { get, post, postTask, postUpload, type Route } from '../../http/route.ts';
+import { get, post, postTask, postUpload, type ApiRequest, type Route } from '../../http/route.ts';
 import { submissionResult } from '../../http/task-result.ts';
 
 export interface UploadTools extends Pick<FeatureContext, 'submit'> {
@@ -49,7 +49,7 @@ export function uploadRoutes(tools: UploadTools): Route[] {
       path: 'admin/store/upload',
       summary: `Install a file: ${tools.kinds.map((kind) => `.${kind}`).join(' or ')}`,
       params: {},
-      handle: ({ context }) => handleUpload(tools, context),
+      handle: (request) => handleUpload(tools, request),
     }),
     get({
       path: 'admin/store/run_records',
@@ -82,12 +82,19 @@ export function uploadRoutes(tools: UploadTools): Route[] {
   ];
 }
 
-async function handleUpload(tools: UploadTools, context: Context): Promise<Response> {
+async function handleUpload(
+  tools: UploadTools,
+  { context, session }: Pick<ApiRequest<object>, 'context' | 'session'>,
+): Promise<Response> {
   const { uploads, limitBytes, submit, idleMs = IDLE_MS } = tools;
   const { incoming } = context.env as { incoming: IncomingMessage };
   await checkSize(tools, incoming);
   const upload: ReceivedUpload = await receiveFile(incoming, {
     receive: (part) => uploads.receive({ ...part, limitBytes }),
+    // It need not be there, but is not wrong.
+    checkField: (name, value) => {
+      if (name === 'token') checkToken([value], session.token);
+    },
     discard: ({ id }) => uploads.remove(id),
     idleMs,
   }).catch((error: unknown) => {

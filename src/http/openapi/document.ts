@@ -78,13 +78,20 @@ const FORGE_TAG = {
   description: 'Passed to the code forge as it is, also below the CGI root.',
 };
 
-/** Any of the cookies stands for a session; which there are depends on `main.auth`. */
+/** Either of the cookies stands for a session; which there are depends on `main.auth`. */
 const SECURITY_SCHEMES = {
   session: {
     type: 'apiKey',
     in: 'cookie',
     name: 'depotd_session',
-    description: 'from POST admin/login; with main.auth none no session is needed',
+    description:
+      'from POST admin/login, together with the key; with main.auth none no session is needed',
+  },
+  key: {
+    type: 'apiKey',
+    in: 'header',
+    name: 'X-Depotd-Key',
+    description: 'the second half of the session; the cookie alone decides nothing',
   },
   panel: {
     type: 'apiKey',
@@ -99,7 +106,7 @@ const SECURITY_SCHEMES = {
     description: "the forge's own; without it the device's token may stand in",
   },
 };
-const SESSION_NEEDED = [{ session: [] }, { panel: [] }];
+const SESSION_NEEDED = [{ session: [], key: [] }, { panel: [] }];
 
 function operationOf(
   route: Route,

@@ -40,7 +40,7 @@ test.for([
   ],
 ] as const)('behind %s a stranger locks out nobody else', async ([, behind]) => {
   await owner.setFirstPassword('secret');
-  const { cookie } = await owner.logIn('secret');
+  const { session } = await owner.logIn('secret');
   const stranger = behind('203.0.113.9');
   for (let index = 0; index < 12; index += 1) await owner.tryPassword('wrong', stranger);
 
@@ -49,7 +49,7 @@ test.for([
     behind('192.0.2.1'),
     {},
     { socketPath },
-    { ...stranger, headers: { ...stranger.headers, cookie } },
+    { ...stranger, headers: { ...stranger.headers, ...session } },
   ];
   for (const question of others) {
     expect((await owner.tryPassword('secret', question)).status).toBe(204);
@@ -114,10 +114,10 @@ test('another user of this host does not use up the guesses of root', async () =
 
 test('those who are logged in stay so while their address waits', async () => {
   await owner.setFirstPassword('secret');
-  const { cookie } = await owner.logIn('secret');
+  const { session } = await owner.logIn('secret');
   await Promise.all(Array.from({ length: 11 }, () => owner.tryPassword('wrong')));
 
-  expect(await tokenStatus(cookie)).toBe(200);
+  expect(await tokenStatus(session)).toBe(200);
 });
 
 test('the old password is guessed at no faster through passwd', async () => {
@@ -135,14 +135,14 @@ test(
   'many at once wait for their turn, and neither reads nor the owner wait with them',
   async () => {
     await owner.setFirstPassword('secret');
-    const { cookie } = await owner.logIn('secret');
+    const { session } = await owner.logIn('secret');
     const attempts = Array.from({ length: 60 }, (_, index) =>
       owner.tryPassword('wrong', { ...from(`198.51.100.${index}`), socketPath }),
     );
     let answered = 0;
     for (const attempt of attempts) void attempt.then(() => (answered += 1));
-    expect(await tokenStatus(cookie)).toBe(200);
-    expect((await owner.tryPassword('secret', { headers: { cookie } })).status).toBe(204);
+    expect(await tokenStatus(session)).toBe(200);
+    expect((await owner.tryPassword('secret', { headers: session })).status).toBe(204);
     expect(answered).toBeLessThan(60);
     const answers = await Promise.all(attempts);
 

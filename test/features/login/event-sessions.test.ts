@@ -8,6 +8,7 @@ import { ask } from '../../support/ask.ts';
 import { openEvents, type EventReader } from '../../support/event-reader.ts';
 import { createOwner, type Owner } from '../../support/owner.ts';
 import { createPanel, type Panel } from '../../support/panel.ts';
+import type { SessionHeaders } from '../../support/session-headers.ts';
 
 let device: Device;
 let panel: Panel;
@@ -39,23 +40,26 @@ afterAll(async () => {
   await Promise.all([panel.close(), device.close()]);
 });
 
-const follow = ({ url, base }: TestDaemon, cookie: string, path = 'events'): Promise<EventReader> =>
-  openEvents(`${url}${base}/admin/system/${path}`, { headers: { cookie } });
-const logOut = (cookie: string, token: string): Promise<unknown> =>
+const follow = (
+  { url, base }: TestDaemon,
+  session: Readonly<Record<string, string>>,
+  path = 'events',
+): Promise<EventReader> => openEvents(`${url}${base}/admin/system/${path}`, { headers: session });
+const logOut = ({ session, token }: LoggedIn): Promise<unknown> =>
   ask(`${withPassword.url}${withPassword.base}/admin/logout`, {
     method: 'POST',
-    headers: { cookie },
+    headers: session,
     form: { token },
   });
 
 test('an event stream ends after its log-out, and that of another session goes on', async () => {
   const [mine, theirs] = [await owner.logIn('secret'), await owner.logIn('secret')];
   const [stream, other] = [
-    await follow(withPassword, mine.cookie),
-    await follow(withPassword, theirs.cookie),
+    await follow(withPassword, mine.session),
+    await follow(withPassword, theirs.session),
   ];
 
-  await logOut(mine.cookie, mine.token);
+  await logOut(mine);
 
   expect(await stream.rest()).toEqual([]);
   await submitUpdate(theirs);
@@ -64,31 +68,31 @@ test('an event stream ends after its log-out, and that of another session goes o
 });
 
 test("a task's events end after the log-out while the task runs on", async () => {
-  const session = await owner.logIn('secret');
-  const task = await submitUpdate(session);
-  await expect.poll(async () => (await taskStatus(session.cookie, task)).running).toBe(false);
-  const slow = await submit(session, 'install', { package: 'slow' });
-  const stream = await follow(withPassword, session.cookie, `tasks/events?task_id=${slow}`);
+  const first = await owner.logIn('secret');
+  const task = await submitUpdate(first);
+  await expect.poll(async () => (await taskStatus(first, task)).running).toBe(false);
+  const slow = await submit(first, 'install', { package: 'slow' });
+  const stream = await follow(withPassword, first.session, `tasks/events?task_id=${slow}`);
   expect(await stream.next()).toMatchObject({ event: 'status' });
 
-  await logOut(session.cookie, session.token);
+  await logOut(first);
 
   expect((await stream.rest()).map(({ event }) => event)).not.toContain('end');
   const later = await owner.logIn('secret');
-  expect((await taskStatus(later.cookie, slow)).running).toBe(true);
+  expect((await taskStatus(later, slow)).running).toBe(true);
   await ask(`${withPassword.url}${withPassword.base}/admin/system/tasks/stop`, {
     method: 'POST',
-    headers: { cookie: later.cookie },
+    headers: later.session,
     form: { token: later.token, task_id: slow },
   });
   await expect
-    .poll(async () => (await taskStatus(later.cookie, slow)).running, { timeout: 40_000 })
+    .poll(async () => (await taskStatus(later, slow)).running, { timeout: 40_000 })
     .toBe(false);
 });
 
 test('all event streams end when the password is set anew', async () => {
-  const { cookie } = await owner.logIn('secret');
-  const stream = await follow(withPassword, cookie);
+  const { session } = await owner.logIn('secret');
+  const stream = await follow(withPassword, session);
 
   await owner.setPassword('secret', 'secret');
 
@@ -97,7 +101,7 @@ test('all event streams end when the password is set anew', async () => {
 
 test("an event stream ends after the panel's log-out", async () => {
   const { id } = await panel.logIn();
-  const stream = await follow(withPanel, `sysauth_http=${id}`);
+  const stream = await follow(withPanel, { cookie: `sysauth_http=${id}` });
 
   await panel.logOut(id);
 
@@ -107,7 +111,7 @@ test("an event stream ends after the panel's log-out", async () => {
 test('an open event stream does not keep the session of the panel, and ends with it', async () => {
   const { id } = await panel.logIn(6);
   const beganAt = performance.now();
-  const stream = await follow(withPanel, `sysauth_http=${id}`);
+  const stream = await follow(withPanel, { cookie: `sysauth_http=${id}` });
 
   expect(await stream.rest()).toEqual([]);
 
@@ -135,7 +139,9 @@ test('a stream that is opened again and again, and what a page asks by itself, a
 test('one question serves all streams', async () => {
   const logins = await Promise.all([panel.logIn(), panel.logIn()]);
   const streams = await Promise.all(
-    [...logins, ...logins, ...logins].map(({ id }) => follow(withPanel, `sysauth_http=${id}`)),
+    [...logins, ...logins, ...logins].map(({ id }) =>
+      follow(withPanel, { cookie: `sysauth_http=${id}` }),
+    ),
   );
   const from = panel.calls().length;
   await delay(3200);
@@ -148,7 +154,7 @@ test('one question serves all streams', async () => {
 
 test('an event stream ends where the panel cannot be asked any more', async () => {
   const { id } = await panel.logIn();
-  const stream = await follow(withPanel, `sysauth_http=${id}`);
+  const stream = await follow(withPanel, { cookie: `sysauth_http=${id}` });
 
   panel.fail('gone');
 
@@ -157,31 +163,31 @@ test('an event stream ends where the panel cannot be asked any more', async () =
 });
 
 interface LoggedIn {
-  cookie: string;
+  session: SessionHeaders;
   token: string;
 }
 
 async function submit(
-  { cookie, token }: LoggedIn,
+  { session, token }: LoggedIn,
   operation: string,
   params: Readonly<Record<string, string>> = {},
 ): Promise<string> {
   const answer = await ask(`${withPassword.url}${withPassword.base}/admin/store/${operation}`, {
     method: 'POST',
-    headers: { cookie },
+    headers: session,
     form: { token, ...params },
   });
   return (JSON.parse(answer.text) as { task_id: string }).task_id;
 }
 
-function submitUpdate(session: LoggedIn): Promise<string> {
-  return submit(session, 'update');
+function submitUpdate(by: LoggedIn): Promise<string> {
+  return submit(by, 'update');
 }
 
-async function taskStatus(cookie: string, task: string): Promise<{ running: boolean }> {
+async function taskStatus({ session }: LoggedIn, task: string): Promise<{ running: boolean }> {
   const answer = await ask(
     `${withPassword.url}${withPassword.base}/admin/system/tasks/status?task_id=${task}`,
-    { headers: { cookie } },
+    { headers: session },
   );
   return JSON.parse(answer.text) as { running: boolean };
 }

@@ -4,7 +4,8 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 
 import { runCommand } from '../../device/command.ts';
 import type { Answer } from '../../support/ask.ts';
-import { cookieOf, startPanelDevice, type PanelDevice } from './start-panel-device.ts';
+import { sessionIn } from '../../support/session-headers.ts';
+import { startPanelDevice, type PanelDevice } from './start-panel-device.ts';
 
 let on: PanelDevice;
 
@@ -27,8 +28,8 @@ test("the device's password gives a cookie for this path alone, which opens the 
       /^depotd_session=[\w-]{43}; Path=\/cgi-bin\/panel; HttpOnly; SameSite=Strict$/,
     ),
   ]);
-  expect(await on.statusOf(cookieOf(answer))).toBe(200);
-  expect(cookieOf(answer)).not.toContain(await on.newIdSince(before));
+  expect(await on.statusOf(sessionIn(answer))).toBe(200);
+  expect(sessionIn(answer)).not.toContain(await on.newIdSince(before));
 });
 
 test('behind TLS the cookie is for TLS alone', async () => {
@@ -118,7 +119,7 @@ test.for([
 test.for(['gone', 'garbled', 'cut', 'huge'] as const)(
   'with ubus %s a log-in is 503 and does not count as wrong, and nobody is let in',
   async (mode) => {
-    const cookie = cookieOf(await on.logIn());
+    const session = sessionIn(await on.logIn());
     on.panel.fail(mode);
     const from = { localAddress: '127.0.7.1' };
     const statuses = new Set<number>();
@@ -127,14 +128,14 @@ test.for(['gone', 'garbled', 'cut', 'huge'] as const)(
     }
 
     expect(statuses).toEqual(new Set([503]));
-    await expect.poll(() => on.statusOf(cookie), { timeout: 4000 }).toBe(503);
+    await expect.poll(() => on.statusOf(session), { timeout: 4000 }).toBe(503);
     on.panel.fail('good');
-    expect(await on.statusOf(cookie)).toBe(200);
+    expect(await on.statusOf(session)).toBe(200);
   },
 );
 
 test('ten wrong passwords at once, and the eleventh waits; who is logged in does not', async () => {
-  const cookie = cookieOf(await on.logIn());
+  const session = sessionIn(await on.logIn());
   const from = { localAddress: '127.0.7.2' };
   const answers = await Promise.all(
     Array.from({ length: 15 }, () => on.logIn({ password: 'wrong' }, from)),
@@ -145,9 +146,7 @@ test('ten wrong passwords at once, and the eleventh waits; who is logged in does
     ...Array<number>(5).fill(429),
   ]);
   expect((await on.logIn({ password: 'labpass' }, from)).status).toBe(429);
-  expect((await on.logIn({ password: 'labpass' }, { ...from, headers: { cookie } })).status).toBe(
-    204,
-  );
+  expect((await on.logIn({ password: 'labpass' }, { ...from, headers: session })).status).toBe(204);
   expect((await on.logIn({ password: 'labpass' }, { socketPath: on.socketPath })).status).toBe(204);
 });
 
@@ -164,8 +163,11 @@ test('a browser without scripts gets pages: the next one, or the form with what 
 
   expect(page.text).toContain('<input id="username" name="username" value="root"');
   expect(page.headers['referrer-policy']).toBe('same-origin');
-  expect([good.status, good.headers.location]).toEqual([303, '../']);
-  expect(await on.statusOf(cookieOf(good))).toBe(200);
+  expect([good.status, good.headers.location]).toEqual([
+    303,
+    `../#key=${String(good.headers['x-depotd-key'])}`,
+  ]);
+  expect(await on.statusOf(sessionIn(good))).toBe(200);
   expect(wrong.status).toBe(403);
   expect(wrong.headers['content-type']).toBe('text/html; charset=utf-8');
   expect(wrong.text).toContain('the user name or the password is wrong');
@@ -174,8 +176,8 @@ test('a browser without scripts gets pages: the next one, or the form with what 
 
 test('no password, session id or token reaches the log or a command line', async () => {
   const before = await on.idsNow();
-  const cookie = cookieOf(await on.logIn(undefined, { socketPath: on.socketPath }));
-  const token = await on.tokenOf(cookie);
+  const session = sessionIn(await on.logIn(undefined, { socketPath: on.socketPath }));
+  const token = await on.tokenOf(session);
   await on.logIn(
     { username: 's3cret-user', password: 's3cret-wrong' },
     { socketPath: on.socketPath },
@@ -183,6 +185,13 @@ test('no password, session id or token reaches the log or a command line', async
   await on.daemon.logged('wrong password');
 
   const log = on.daemon.log.join('\n');
-  const secrets = ['labpass', 's3cret', cookie.slice(-43), token, await on.newIdSince(before)];
+  const secrets = [
+    'labpass',
+    's3cret',
+    session['x-depotd-key'],
+    session.cookie.slice(-43),
+    token,
+    await on.newIdSince(before),
+  ];
   expect(secrets.map((secret) => log.includes(secret))).toEqual(secrets.map(() => false));
 });

@@ -15,8 +15,8 @@ export interface PasswordDaemon {
   readonly socketPath: string;
   /** Asks for what lies below `admin/`. */
   readonly admin: (path: string, question?: Question) => Promise<Answer>;
-  /** The status of a read with this cookie: 200 for who is logged in. */
-  readonly tokenStatus: (cookie: string) => Promise<number>;
+  /** The status of a read with these headers: 200 for who is logged in. */
+  readonly tokenStatus: (session: NonNullable<Question['headers']>) => Promise<number>;
   readonly close: () => Promise<void>;
 }
 
@@ -35,7 +35,7 @@ export async function startPasswordDaemon(): Promise<PasswordDaemon> {
     owner: createOwner(daemon),
     socketPath,
     admin,
-    tokenStatus: async (cookie) => (await admin('store/token', { headers: { cookie } })).status,
+    tokenStatus: async (headers) => (await admin('store/token', { headers })).status,
     close: async () => {
       await daemon.close();
       await device.close();

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 
+import { sessionIn } from '../../support/session-headers.ts';
 import { startPasswordDaemon, type PasswordDaemon } from './password-daemon.ts';
 
 let daemon: PasswordDaemon['daemon'];
@@ -23,7 +24,7 @@ test('a log-in gives a cookie that scripts and other sites do not get, and opens
   expect(answer.headers['set-cookie']).toEqual([
     expect.stringMatching(/^depotd_session=[\w-]{43}; Path=\/; HttpOnly; SameSite=Strict$/),
   ]);
-  expect(await tokenStatus(answer.headers['set-cookie']?.[0]?.split(';')[0] ?? '')).toBe(200);
+  expect(await tokenStatus(sessionIn(answer))).toBe(200);
 });
 
 test('behind TLS the cookie is for TLS alone, and only a proxy on this host is believed', async () => {
@@ -76,30 +77,31 @@ test('a password in the query counts for nothing', async () => {
 
 test('a log-out needs the token, ends the session and takes the cookie back', async () => {
   await owner.setFirstPassword('secret');
-  const { cookie, token } = await owner.logIn('secret');
+  const { session, token } = await owner.logIn('secret');
 
-  expect((await admin('logout', { method: 'POST', headers: { cookie } })).status).toBe(403);
-  expect(await tokenStatus(cookie)).toBe(200);
-  const answer = await admin('logout', { method: 'POST', headers: { cookie }, form: { token } });
+  expect((await admin('logout', { method: 'POST', headers: session })).status).toBe(403);
+  expect(await tokenStatus(session)).toBe(200);
+  const answer = await admin('logout', { method: 'POST', headers: session, form: { token } });
   expect([answer.status, answer.headers['set-cookie']]).toEqual([
     204,
     ['depotd_session=; Path=/; HttpOnly; SameSite=Strict; Max-Age=0'],
   ]);
-  expect(await tokenStatus(cookie)).toBe(403);
+  expect(await tokenStatus(session)).toBe(403);
 });
 
 test('a log-in never takes up the id that the browser came with, and ends that session', async () => {
   await owner.setFirstPassword('secret');
-  const { cookie: earlier } = await owner.logIn('secret');
+  const { session: earlier } = await owner.logIn('secret');
   const planted = 'p'.repeat(43);
   const answer = await owner.tryPassword('secret', {
-    headers: { cookie: `depotd_session=${planted}; ${earlier}` },
+    headers: { cookie: `depotd_session=${planted}; ${earlier.cookie}` },
   });
 
   expect(answer.headers['set-cookie']?.[0]).not.toContain(planted);
-  expect([await tokenStatus(`depotd_session=${planted}`), await tokenStatus(earlier)]).toEqual([
-    403, 403,
-  ]);
+  expect([
+    await tokenStatus({ ...earlier, cookie: `depotd_session=${planted}` }),
+    await tokenStatus(earlier),
+  ]).toEqual([403, 403]);
 });
 
 test.for([
@@ -110,10 +112,10 @@ test.for([
 ] as const)('%s can log nobody in or out and set no password', async ([, headers]) => {
   const first = await owner.setPassword('theirs', undefined, { headers });
   await owner.setFirstPassword('secret');
-  const { cookie, token } = await owner.logIn('secret');
+  const { session, token } = await owner.logIn('secret');
   const others = [
     await owner.tryPassword('secret', { headers }),
-    await admin('logout', { method: 'POST', headers: { ...headers, cookie }, form: { token } }),
+    await admin('logout', { method: 'POST', headers: { ...headers, ...session }, form: { token } }),
     await owner.setPassword('theirs', 'secret', { headers }),
   ];
 
@@ -122,7 +124,7 @@ test.for([
 
 test('a new password needs the old one and ends all sessions', async () => {
   await owner.setFirstPassword('secret');
-  const { cookie, token } = await owner.logIn('secret');
+  const { session, token } = await owner.logIn('secret');
 
   expect((await owner.setPassword('new')).status).toBe(403);
   expect((await owner.setPassword('new', 'wrong')).status).toBe(403);
@@ -130,13 +132,13 @@ test('a new password needs the old one and ends all sessions', async () => {
     (
       await admin('passwd', {
         method: 'POST',
-        headers: { cookie },
+        headers: session,
         form: { token, password: 'new' },
       })
     ).status,
   ).toBe(403);
   expect((await owner.setPassword('new', 'secret')).status).toBe(204);
-  expect(await tokenStatus(cookie)).toBe(403);
+  expect(await tokenStatus(session)).toBe(403);
   expect([
     (await owner.tryPassword('secret')).status,
     (await owner.tryPassword('new')).status,
@@ -145,25 +147,25 @@ test('a new password needs the old one and ends all sessions', async () => {
 
 test('sessions outlive the reading of the configuration', async () => {
   await owner.setFirstPassword('secret');
-  const { cookie } = await owner.logIn('secret');
+  const { session } = await owner.logIn('secret');
   process.kill(daemon.pid, 'SIGHUP');
   await daemon.logged('configuration read again');
 
-  expect(await tokenStatus(cookie)).toBe(200);
+  expect(await tokenStatus(session)).toBe(200);
 });
 
 test('no password, session id or token reaches the log', async () => {
   await owner.setFirstPassword('s3cret-first');
-  const { cookie, token } = await owner.logIn('s3cret-first');
+  const { session, token } = await owner.logIn('s3cret-first');
   await owner.tryPassword('s3cret-wrong');
   await daemon.logged('wrong password');
 
   const log = daemon.log.join('\n');
-  expect(['s3cret', cookie.slice(-43), token].map((secret) => log.includes(secret))).toEqual([
-    false,
-    false,
-    false,
-  ]);
+  expect(
+    ['s3cret', session['x-depotd-key'], session.cookie.slice(-43), token].map((secret) =>
+      log.includes(secret),
+    ),
+  ).toEqual([false, false, false, false]);
 });
 
 test('the log-in page needs nothing from elsewhere and only this device may frame it', async () => {

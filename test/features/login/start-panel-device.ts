@@ -16,18 +16,14 @@ export interface PanelDevice {
   admin: (path: string, question?: Question) => Promise<Answer>;
   /** With root's password unless said otherwise. */
   logIn: (form?: Record<string, string>, question?: Question) => Promise<Answer>;
-  /** Of a read with this cookie. */
-  statusOf: (cookie: string) => Promise<number>;
-  tokenOf: (cookie: string) => Promise<string>;
+  /** Of a read with these headers. */
+  statusOf: (session: NonNullable<Question['headers']>) => Promise<number>;
+  tokenOf: (session: NonNullable<Question['headers']>) => Promise<string>;
   /** The ids of rpcd's sessions. */
   idsNow: () => Promise<string[]>;
   /** The session that rpcd has begun meanwhile. */
   newIdSince: (before: readonly string[]) => Promise<string>;
   close: () => Promise<void>;
-}
-
-export function cookieOf({ headers }: Answer): string {
-  return headers['set-cookie']?.[0]?.split(';')[0] ?? '';
 }
 
 export async function startPanelDevice(): Promise<PanelDevice> {
@@ -49,9 +45,9 @@ export async function startPanelDevice(): Promise<PanelDevice> {
     admin,
     logIn: (form = { password: 'labpass' }, question = {}) =>
       admin('login', { method: 'POST', form, ...question }),
-    statusOf: async (cookie) => (await admin('store/token', { headers: { cookie } })).status,
-    tokenOf: async (cookie) => {
-      const { text } = await admin('store/token', { headers: { cookie } });
+    statusOf: async (headers) => (await admin('store/token', { headers })).status,
+    tokenOf: async (headers) => {
+      const { text } = await admin('store/token', { headers });
       return (JSON.parse(text) as { token: string }).token;
     },
     idsNow,

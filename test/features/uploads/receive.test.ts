@@ -123,6 +123,26 @@ describe('who may upload', () => {
     ).toBe(200);
   });
 
+  test.each([
+    ['in front of the file', true],
+    ['behind it', false],
+  ])('nobody with a wrong token in the form %s, and nothing is left', async (_, isFirst) => {
+    const right = await on.daemon.token();
+    const field = (value: string): string =>
+      `--b\r\nContent-Disposition: form-data; name="token"\r\n\r\n${value}\r\n`;
+    const file = `${HEAD}true\n\r\n`;
+    const statuses = [];
+    for (const token of ['wrong', '', right]) {
+      const sending = on.open(FORM);
+      const answer = once(sending, 'response') as Promise<[IncomingMessage]>;
+      sending.end(`${isFirst ? field(token) + file : file + field(token)}--b--\r\n`);
+      const [{ statusCode }] = await answer;
+      statuses.push(statusCode);
+      if (token !== right) await expect.poll(on.left).toEqual([]);
+    }
+    expect(statuses).toEqual([403, 403, 200]);
+  });
+
   test('nobody by another method or another type', async () => {
     expect((await on.daemon.get('admin/store/upload')).status).toBe(405);
     const url = `${on.daemon.url}${on.daemon.base}/admin/store/upload`;

@@ -35,7 +35,8 @@ export function createActivityView({ api, tasks, on, report, apps }) {
   const beginLog = () => {
     const task = tasks.get(openId);
     if (log !== undefined || task === undefined || task.state === 'queued') return;
-    log = createLogView({ api, task, onStatus: (status) => tasks.merge(task.id, status) });
+    const onStatus = (status) => tasks.merge(task.id, status);
+    log = createLogView({ api, task, onStatus, report });
   };
   const open = (id) => {
     if (openId === id) return;

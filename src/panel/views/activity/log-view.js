@@ -1,5 +1,4 @@
-import { logAddress } from '../../api.js';
-import { button, element, icon, setText } from '../../dom.js';
+import { button, element, setText } from '../../dom.js';
 import { t } from '../../i18n.js';
 import { openStream } from '../../live.js';
 import { createTerminalText } from './terminal-text.js';
@@ -13,9 +12,11 @@ const NEAR_END = 24;
 /**
  * The live log of one task. It keeps showing the end, unless somebody scrolled up to read.
  * @param onStatus gets each state of the task that the stream brings
+ * @param report gets why the log cannot be saved
  */
-export function createLogView({ api, task, onStatus }) {
+export function createLogView({ api, task, onStatus, report }) {
   const screen = createTerminal(task);
+  screen.onSave(() => api.logAddress(task.id).then((href) => save(href, task), report));
   let offset = 0;
   let stream;
   let isOver = false;
@@ -91,6 +92,11 @@ async function readOn(api, { id }, offset) {
   return { status, text: new TextDecoder().decode(bytes.subarray(0, whole)), end: offset + whole };
 }
 
+/** As if it were a link that was clicked: the browser writes the file, however long it is. */
+function save(href, { id }) {
+  element('a', { href, download: `${id}.log` }).click();
+}
+
 /** What is written is drawn once a frame. */
 function createTerminal(task) {
   const terminal = createTerminalText();
@@ -104,6 +110,7 @@ function createTerminal(task) {
   screen.onCopy(() => terminal.text());
   return {
     element: screen.element,
+    onSave: screen.onSave,
     say: screen.say,
     sayOnlyTheEnd: screen.sayOnlyTheEnd,
     write: (text) => {
@@ -130,17 +137,7 @@ function createScreen(task) {
     onclick: () => scrollToEnd(),
   });
   const copy = button({ text: t('Copy'), className: 'quiet' });
-  const whole = element(
-    'a',
-    {
-      className: 'button quiet',
-      href: logAddress(task.id),
-      target: '_blank',
-      rel: 'noopener',
-      download: `${task.id}.log`,
-    },
-    [icon('down'), t('Save')],
-  );
+  const whole = button({ symbol: 'down', text: t('Save'), className: 'quiet' });
   const box = element('div', { className: 'log' }, [
     pane,
     toEnd,
@@ -174,6 +171,7 @@ function createScreen(task) {
     },
     say,
     sayOnlyTheEnd,
+    onSave: (onclick) => whole.addEventListener('click', onclick),
     onCopy: (textOf) =>
       copy.addEventListener('click', () => void copyText(textOf(), { copy, lines })),
   };

@@ -20,19 +20,25 @@ const messages = {
   503: _('depotd is not running. Look for it under System → Startup, and in the system log.'),
 };
 
-/* LuCI's cookie reaches LuCI's path only: its session gets a cookie of depotd's for the other. */
+/*
+ * LuCI's cookie reaches LuCI's path only: its session gets a cookie of depotd's for the other, and
+ * a key, which lies where pages of this origin alone can read it: the frame does.
+ */
 function handOver(base) {
   return ask(`${base}/admin/login`, {
     method: 'POST',
     body: new URLSearchParams({ session: rpc.getSessionID() }),
-  });
+  }).then((headers) =>
+    localStorage.setItem(`depotd-key:${base}/`, headers.get('X-Depotd-Key') || ''),
+  );
 }
 
 /* A frame would show an error as it comes. */
 function ask(address, options) {
   return fetch(address, { credentials: 'same-origin', ...options }).then(
-    ({ ok, status }) => {
+    ({ ok, status, headers }) => {
       if (!ok) throw new Error(messages[status] || `HTTP ${status}`);
+      return headers;
     },
     () => {
       throw new Error(_('The device does not answer.'));

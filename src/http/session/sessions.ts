@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { Session } from './route.ts';
+import type { Session } from '../route.ts';
 
 /** Tells who is asking. @throws DepotError unavailable if that cannot be told */
 export interface Sessions {
@@ -11,6 +11,19 @@ export interface Sessions {
   find: (headers: Headers) => Promise<Session | undefined>;
   /** The same without counting as use, for what nobody has asked for just now. */
   peek: (headers: Headers) => Promise<Session | undefined>;
+}
+
+/** The second half of a session: a page sends it, and no browser by itself. */
+export const KEY_HEADER = 'x-depotd-key';
+
+/** Of a request's headers those that a session is known by. */
+export function sessionPart(valueOf: (name: string) => string | null | undefined): Headers {
+  const headers = new Headers();
+  for (const name of ['cookie', KEY_HEADER, 'accept']) {
+    const value = valueOf(name);
+    if (value) headers.set(name, value);
+  }
+  return headers;
 }
 
 /**

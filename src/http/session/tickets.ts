@@ -1,0 +1,81 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { DepotError } from '../../errors.ts';
+import { sessionPart } from './sessions.ts';
+
+/**
+ * What a browser opens by its address cannot carry a session's key. A ticket stands in for it: good
+ * once, for one address, for seconds, and never for a change.
+ */
+export interface Tickets {
+  /** @param headers those of the request that asks, whose session the ticket stands for */
+  issue: (path: TicketPath, headers: Headers) => string;
+  /** @returns the headers that the ticket was asked for with; undefined if it is not good here */
+  redeem: (ticket: string, address: URL) => Headers | undefined;
+}
+
+/** What a ticket is good for. */
+export interface TicketPath {
+  pathname: string;
+  /** Empty: whatever the query is. */
+  query: string;
+}
+
+const GOOD_MS = 30_000;
+/** A page opens a few; beyond this the oldest is good no more. */
+const MOST_TICKETS = 256;
+
+/** @param now milliseconds of a clock that is never set back */
+export function createTickets(now: () => number = () => performance.now()): Tickets {
+  /** By their hash, oldest first. */
+  const tickets = new Map<string, { path: TicketPath; headers: Headers; issuedAt: number }>();
+  const removeOld = (): void => {
+    for (const [key, { issuedAt }] of tickets) {
+      if (now() - issuedAt < GOOD_MS && tickets.size <= MOST_TICKETS) return;
+      tickets.delete(key);
+    }
+  };
+  return {
+    issue: (path, headers) => {
+      const ticket = randomBytes(24).toString('base64url');
+      tickets.set(keyOf(ticket), {
+        path,
+        headers: sessionPart((name) => headers.get(name)),
+        issuedAt: now(),
+      });
+      removeOld();
+      return ticket;
+    },
+    redeem: (ticket, { pathname, searchParams }) => {
+      removeOld();
+      const found = tickets.get(keyOf(ticket));
+      tickets.delete(keyOf(ticket));
+      if (found === undefined) return undefined;
+      const asked = new URLSearchParams(searchParams);
+      asked.delete('ticket');
+      const { path, headers } = found;
+      const isQuery = path.query === '' || path.query === asked.toString();
+      return path.pathname === pathname && isQuery ? headers : undefined;
+    },
+  };
+}
+
+/**
+ * @param base root of the CGI path tree
+ * @param wanted an address from the root, or from `base`
+ * @throws DepotError bad_request
+ */
+export function ticketPath(base: string, wanted: string): TicketPath {
+  const address = wanted.startsWith(`${base}/`) ? wanted : `${base}/${wanted.replace(/^\//, '')}`;
+  const { pathname, searchParams, hash } = new URL(`http://localhost${address}`);
+  if (hash !== '' || !pathname.startsWith(`${base}/admin/`)) {
+    throw new DepotError(
+      'bad_request',
+      'cannot use the parameter for: the address of a read below admin/ is expected',
+    );
+  }
+  return { pathname, query: searchParams.toString() };
+}
+
+function keyOf(ticket: string): string {
+  return createHash('sha256').update(ticket).digest('base64url');
+}
