@@ -35,6 +35,14 @@ const AT_REST = ['installed', 'not-installed', 'requested', 'config-files'];
 const MOST_NAMES = 8;
 
 export function judgePackages(database: PackageDatabase): Finding {
+  const damaged = [...database.values()].filter(({ isDamaged }) => isDamaged === true);
+  if (damaged.length > 0) {
+    return {
+      state: 'error',
+      message: `a power cut damaged files of ${damaged.map(({ name }) => name).join(', ')}`,
+      remedy: 'install them again',
+    };
+  }
   const broken = [...database.values()].filter(({ state }) => !AT_REST.includes(state));
   if (broken.length === 0) return { state: 'ok', message: 'no package is half installed' };
   const names = broken.slice(0, MOST_NAMES).map(({ name, state }) => `${name} (${state})`);

@@ -14,6 +14,8 @@ export interface InstalledPackage {
   isEssential: boolean;
   /** Whether its owner holds it at this version. */
   isHeld?: boolean;
+  /** Whether a power cut emptied files of it: it has to be installed again. */
+  isDamaged?: boolean;
   /** Each entry is one dependency: the names that would satisfy it. */
   depends: string[][];
   /**

@@ -127,6 +127,8 @@ export interface TransactionSteps {
    *   owner's
    */
   before: (changeIn: (context: StepContext) => PackageChange | undefined) => [Act, ...Step[]];
+  /** In a repair, behind its commands: what a power cut damaged is put right. */
+  mendDamage?: readonly Step[];
   /** Behind the command, ahead of the judgement: what makes that last which it did. */
   after?: readonly Step[];
   /** Looks after the command while it runs. @returns how to stop that */

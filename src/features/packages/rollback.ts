@@ -77,6 +77,7 @@ export function repairSteps(
       mustSucceed: false,
       command: ({ memory }) => commandFor(readFindings(memory).half, commands.configure),
     },
+    ...(around.mendDamage ?? []),
     ...(around.after ?? []),
     {
       id: 'settle',

@@ -209,7 +209,7 @@ function stateOf(
     version: entry.version,
     isAuto: entry.isAuto,
     isHeld: entry.isHeld === true,
-    isBroken: entry.state !== 'installed',
+    isBroken: entry.state !== 'installed' || entry.isDamaged === true,
     time: entry.installedAt,
   };
 }

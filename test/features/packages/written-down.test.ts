@@ -1,4 +1,4 @@
-import { chmod, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readFile, rm, truncate, writeFile } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -86,3 +86,61 @@ test('an install that the disk did not get says so and is not done', async () =>
   expect(state).toBe('failed');
   expect(error).toContain('cannot write to the disk: sync: Input/output error');
 });
+
+/** The power goes in the middle of an upgrade of notes-app, and empties what was there. */
+async function cutUpgrade(): Promise<string> {
+  device.publish(2);
+  await daemon.finished(await daemon.submit('update'));
+  await writeFile(hold, '');
+  const task = await daemon.submit('upgrade', { package: 'notes-app' });
+  await expect.poll(calls).toContain('-f');
+  await daemon.kill('SIGKILL');
+  await rm(hold);
+  await truncate(join(device.root, 'usr/bin/notes-app'));
+  await rm(join(device.root, 'var/opkg-lists'), { recursive: true, force: true });
+  await asOfAnotherBoot(join(device.root, 'etc/depotd/jobs.jsonl'));
+  return task;
+}
+
+test('a power cut in the middle of an upgrade that emptied files: the package is installed again', async () => {
+  const task = await cutUpgrade();
+
+  await daemon.restart();
+
+  expect(await daemon.finished(task)).toMatchObject({ state: 'interrupted' });
+  expect(await daemon.logOf(task)).toContain('the power cut damaged files of notes-app');
+  expect(await device.read('usr/bin/notes-app')).toContain('1.1-1');
+  expect(await versionOf('notes-app')).toBe('1.1-1');
+  expect(await stateOf('notes-app')).toEqual(['ok', undefined]);
+});
+
+test('without a network it stays damaged, and is said to be, until it is installed again', async () => {
+  const task = await cutUpgrade();
+  const conf = join(device.root, 'etc/opkg/distfeeds.conf');
+  const feeds = await readFile(conf, 'utf8');
+  await writeFile(conf, feeds.replace(/:\d+\//, ':1/'));
+  await daemon.restart();
+
+  expect(await daemon.finished(task)).toMatchObject({ state: 'interrupted' });
+  expect(await daemon.logOf(task)).toContain('notes-app could not be installed again');
+  expect(await stateOf('notes-app')).toEqual(['error', true]);
+  await daemon.restart();
+  expect(await stateOf('notes-app')).toEqual(['error', true]);
+
+  await writeFile(conf, feeds);
+  const again = await daemon.submit('upgrade', { package: 'notes-app' });
+  expect(await daemon.finished(again)).toMatchObject({ state: 'done' });
+  expect(await device.read('usr/bin/notes-app')).toContain('1.1-1');
+  expect(await stateOf('notes-app')).toEqual(['ok', undefined]);
+});
+
+/** What the doctor says of the packages, and the store of this one. */
+async function stateOf(name: string): Promise<unknown[]> {
+  const doctor = (await (await daemon.get('admin/system/doctor')).json()) as {
+    checks: { id: string; state: string }[];
+  };
+  const details = (await (await daemon.get(`admin/store/details?package=${name}`)).json()) as {
+    broken?: boolean;
+  };
+  return [doctor.checks.find(({ id }) => id === 'broken-packages')?.state, details.broken];
+}

@@ -6,14 +6,15 @@ import { createAutoInstalled } from './auto-installed.ts';
 import { createOpkgCommands } from './commands.ts';
 import { compareVersions } from './compare-versions.ts';
 import { preferredArchitecture } from './config.ts';
+import { createDamaged } from './damage/damaged.ts';
 import { createDiagnosis } from './diagnosis.ts';
 import { freeBytesFor } from './free-bytes.ts';
 import { createFeedSettings } from './feeds/feed-settings.ts';
 import { openInstallation, statusFileIn } from './installation.ts';
 import { inspectIpk } from './ipk-file.ts';
 import { createListing } from './listing.ts';
-import { createListsBackup } from './lists-backup.ts';
-import { findOffers } from './lists.ts';
+import { createListsBackup } from './lists/lists-backup.ts';
+import { findOffers } from './lists/lists.ts';
 import { packInstalled } from './restoration/repack.ts';
 import SELF_UPGRADE_SCRIPT from './self-upgrade.sh';
 import { COPY_NAME, PLAIN_COPY_NAME } from './status-backup.ts';
@@ -37,8 +38,10 @@ export async function createOpkg(context: BackendContext): Promise<PackageManage
   const { readConfig, statusFile, infoDir, destination } = installation;
   const auto = createAutoInstalled(notes);
   const commands = createOpkgCommands(context);
+  const lists = createListsBackup({ readConfig, notes });
+  const damaged = await createDamaged(notes, infoDir);
   const installed = async (): Promise<PackageDatabase> =>
-    auto.restoreMarks(await installation.read());
+    damaged.mark(await auto.restoreMarks(await installation.read()));
   const metaDir = paths.onDevice('/usr/lib/opkg/meta');
   return {
     name: 'opkg',
@@ -65,8 +68,14 @@ export async function createOpkg(context: BackendContext): Promise<PackageManage
     isSolver: false,
     explain: async (command) => (await import('./failure.ts')).explain(command),
     commands,
-    around: createTransactionSteps(installation, auto),
-    lists: createListsBackup({ readConfig, notes }),
+    around: createTransactionSteps(installation, {
+      auto,
+      damaged,
+      lists,
+      update: commands.update,
+      upgrade: commands.upgrade,
+    }),
+    lists,
     files: { ending: 'ipk', inspect: inspectIpk },
     feeds: createFeedSettings(paths, readConfig),
     diagnosis: createDiagnosis(installation),

@@ -14,7 +14,7 @@ import { isPresent } from '../package-database.ts';
 import type { OpkgConfig } from './config.ts';
 import { describeParagraph } from './describe.ts';
 import { statusFileIn, type Installation } from './installation.ts';
-import { listFiles } from './lists.ts';
+import { listFiles } from './lists/lists.ts';
 import { readParagraphs, readPieces } from './paragraphs.ts';
 import { visitSummaries, type OpkgSummary } from './summaries.ts';
 

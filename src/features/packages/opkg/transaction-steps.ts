@@ -9,7 +9,10 @@ import { failureError, type Failure } from '../failure.ts';
 import { syncDisk } from '../../../device/disk/sync.ts';
 import type { PackageChange, TransactionSteps } from '../package-manager.ts';
 import type { AutoInstalled } from './auto-installed.ts';
+import { lowerVersions, restoreVersions } from './damage/lowered-versions.ts';
+import { damageSteps, type DamageTools } from './damage/repair-steps.ts';
 import type { Installation } from './installation.ts';
+import { listsSteps } from './lists/missing-lists.ts';
 
 /** Free space below which opkg could not even write its status file, so that it is not started. */
 const LEAST_FREE_BYTES = 1024 ** 2;
@@ -19,6 +22,10 @@ const SCARCE_BYTES = 512 * 1024 ** 2;
 const LOCK_LIMIT_MS = 10 * 60_000;
 const LOCK_PAUSE_MS = 200;
 
+interface Surroundings extends Omit<DamageTools, 'waitForLock'> {
+  auto: AutoInstalled;
+}
+
 /**
  * Around opkg's command: its lock is waited for, since opkg does not; and its status file, which it
  * truncates and writes in place, is copied before and judged after. It syncs nothing, so that what
@@ -26,10 +33,16 @@ const LOCK_PAUSE_MS = 200;
  */
 export function createTransactionSteps(
   installation: Installation,
-  auto: AutoInstalled,
+  { auto, ...surroundings }: Surroundings,
 ): TransactionSteps {
   const { statusCopy } = installation;
+  const { damaged } = surroundings;
+  const tools = {
+    ...surroundings,
+    waitForLock: (context: StepContext) => waitForLock(installation, context),
+  };
   return {
+    first: listsSteps(installation, tools),
     needSpace: (purpose) => needSpace(installation, purpose),
     before: (changeIn) => [
       {
@@ -40,12 +53,17 @@ export function createTransactionSteps(
           await needRoom(installation, changeIn(context));
           // Last, so that it has what others did while this job waited.
           await statusCopy.save();
+          const { names = [], verb = 'remove' } = changeIn(context) ?? {};
+          if (verb !== 'remove') {
+            await lowerVersions(installation.statusFile, context, damaged.among(names));
+          }
           // A removal that is cut off has nothing to go back to.
           context.memory.isWritten = changeIn(context)?.verb === 'remove';
           return undefined;
         },
       },
     ],
+    mendDamage: damageSteps(installation, tools),
     after: [
       {
         id: 'write',
@@ -62,13 +80,15 @@ export function createTransactionSteps(
     databaseBefore: statusCopy.read,
     wasShutOut: hasLostLock,
     mend: async (context) => {
+      await restoreVersions(installation.statusFile, context);
       if (context.memory.isWritten !== true) await writeDown(installation);
       await restoreUnwritten(installation, context);
       const reason = await mendStatus(installation, context);
       const after = await installation.read();
       const before = (await statusCopy.read()) ?? after;
       await auto.update(before, after);
-      if (reason !== undefined) return damaged(reason);
+      await damaged.update(after);
+      if (reason !== undefined) return damagedRecord(reason);
       return (await import('./content-check.ts')).findHollow(before, installation);
     },
     // Should the file be damaged before the next job, it comes back with what this one did.
@@ -142,7 +162,7 @@ async function needRoom(
   throw new DepotError('no_space', message, { explanation: { code, remedy } });
 }
 
-function damaged(reason: string): Failure {
+function damagedRecord(reason: string): Failure {
   return {
     code: 'damaged_database',
     reason,

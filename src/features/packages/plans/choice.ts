@@ -91,6 +91,7 @@ export function areCurrent(
     const entry = database.get(name);
     return (
       entry?.state === 'installed' &&
+      entry.isDamaged !== true &&
       manager.compareVersions(expected[name] ?? entry.version, entry.version) <= 0
     );
   });
@@ -153,7 +154,8 @@ async function upgradablePackages(tools: PackageTools): Promise<string[]> {
   const offers = await manager.offers(candidates);
   return candidates.filter((name) => {
     const best = offers.get(name)?.[0]?.version;
-    const version = database.get(name)?.version ?? '';
+    const { version = '', isDamaged = false } = database.get(name) ?? {};
+    if (isDamaged) return true;
     return best !== undefined && manager.compareVersions(best, version) > 0;
   });
 }

@@ -23,7 +23,7 @@ import {
 } from '../../feed-settings.ts';
 import { configFiles, type OpkgConfig } from '../config.ts';
 import { editFeedLines, parseFeedLine } from './feed-lines.ts';
-import { faultInList } from '../lists-backup.ts';
+import { faultInList } from '../lists/lists-backup.ts';
 
 const CUSTOM = 'customfeeds.conf';
 /** As they lie among what was fetched. */

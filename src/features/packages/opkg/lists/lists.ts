@@ -1,10 +1,10 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Offer } from '../package-manager.ts';
-import type { OpkgConfig } from './config.ts';
-import { compareVersions } from './compare-versions.ts';
-import { readParagraphs } from './paragraphs.ts';
-import { parseStanza } from './stanza.ts';
+import type { Offer } from '../../package-manager.ts';
+import type { OpkgConfig } from '../config.ts';
+import { compareVersions } from '../compare-versions.ts';
+import { readParagraphs } from '../paragraphs.ts';
+import { parseStanza } from '../stanza.ts';
 
 /**
  * The versions that the package lists offer for some names, or for all, newest first. Lists are

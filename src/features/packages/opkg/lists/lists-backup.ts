@@ -10,14 +10,14 @@ import {
 } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as v from 'valibot';
-import { reasonOf, systemCode } from '../../../errors.ts';
-import { replaceFile } from '../../../device/durable-file.ts';
-import type { Notes } from '../../../device/ports.ts';
-import { isPrivateFolder, openTrustedFolder } from '../../../device/private-folder.ts';
-import { downloadFault } from '../failure.ts';
-import type { FailedFeed, FeedLists } from '../package-manager.ts';
-import type { OpkgConfig } from './config.ts';
-import { readParagraphs } from './paragraphs.ts';
+import { reasonOf, systemCode } from '../../../../errors.ts';
+import { replaceFile } from '../../../../device/durable-file.ts';
+import type { Notes } from '../../../../device/ports.ts';
+import { isPrivateFolder, openTrustedFolder } from '../../../../device/private-folder.ts';
+import { downloadFault } from '../../failure.ts';
+import type { FailedFeed, FeedLists } from '../../package-manager.ts';
+import type { OpkgConfig } from '../config.ts';
+import { readParagraphs } from '../paragraphs.ts';
 
 /**
  * Keeps the package lists over an `opkg update`, which takes a captive portal's page for a list,
