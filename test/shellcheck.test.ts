@@ -24,6 +24,7 @@ test('there are programs to check', () => {
       'packaging/openwrt/prerm-pkg',
       'packaging/openwrt/postrm',
       'src/device/holder.sh',
+      'src/device/on-terminal.sh',
       'src/features/container-data/rsync/passes.sh',
       'src/features/self-upgrade/watch.sh',
     ]),

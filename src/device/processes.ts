@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { run, startDetached } from './exec.ts';
 import type { Command } from './command.ts';
 import HOLDER from './holder.sh';
+import ON_TERMINAL from './on-terminal.sh';
 import type { HeldProcess, Processes, ProcessMark, StartOptions } from './ports.ts';
 import {
   descendantsOf,
@@ -56,11 +57,7 @@ async function bootId(): Promise<string> {
  *   ENOSPC) script(1) ends as if it knew no such option
  */
 async function canUseScript(environment: Record<string, string>): Promise<boolean | undefined> {
-  const probe: Command = {
-    argv: ['script', '-efqc', 'exit 7', '/dev/null'],
-    environment: { ...environment, SHELL: '/bin/sh' },
-    cwd: '/',
-  };
+  const probe = onTerminal({ argv: ['sh', '-c', 'exit 7'], environment, cwd: '/' });
   const { exitCode, stdout, stderr } = await run(probe, { timeoutMs: 5000, maxBytes: 4096 });
   if (exitCode === 7) return true;
   const isOther = /ENOENT|(invalid|unrecognized|unknown) option|usage:/i.test(stdout + stderr);
@@ -109,9 +106,8 @@ const JOB_VARIABLE = 'DEPOTD_JOB';
  */
 function onTerminal(command: Command): Command {
   const names = command.argv.map((_, index) => `DEPOTD_ARG_${index}`);
-  const text =
-    `set -- ${names.map((name) => `"$${name}"`).join(' ')}; unset ${names.join(' ')}; exec ` +
-    '"$@"';
+  const words = names.map((name) => `"$${name}"`).join(' ');
+  const text = `set -- ${words}; unset ${names.join(' ')}\n${ON_TERMINAL}`;
   const variables = Object.fromEntries(
     names.map((name, index) => [name, command.argv[index] ?? '']),
   );
@@ -135,10 +131,11 @@ async function isAlive(mark: ProcessMark): Promise<boolean> {
 async function membersOf(jobId: string, mark: ProcessMark): Promise<number[]> {
   const entries = await readProcesses();
   const isRelated = (await isNumberReused(mark, entries)) ? () => false : relationTo(mark, entries);
+  const terminal = terminalOf(mark, entries);
   const members: number[] = [];
   for (const entry of entries) {
     const { pid } = entry;
-    if (pid === mark.pid || pid === process.pid || isTerminal(mark, entry)) continue;
+    if (pid === mark.pid || pid === process.pid || terminal.has(pid)) continue;
     if (isRelated(entry) || (await variableOf(pid, JOB_VARIABLE)) === jobId) members.push(pid);
   }
   return members;
@@ -176,11 +173,18 @@ function relationTo(
 }
 
 /**
- * script(1) answers a signal by killing the command without its clean-up, so it is left alone: it
- * ends with the command.
+ * script(1) and the shell on its terminal. The former answers a signal by killing the command
+ * without its clean-up, so both are left alone: they end with the command.
  */
-function isTerminal({ pid, isOnTerminal }: ProcessMark, { session, name }: ProcessEntry): boolean {
-  return isOnTerminal && session === pid && name === 'script';
+function terminalOf(mark: ProcessMark, entries: readonly ProcessEntry[]): Set<number> {
+  const found = new Set<number>();
+  if (!mark.isOnTerminal) return found;
+  const isScript = ({ session, name }: ProcessEntry): boolean =>
+    session === mark.pid && name === 'script';
+  const script = entries.find(isScript);
+  if (script === undefined) return found;
+  for (const { pid, parent } of entries) if (parent === script.pid) found.add(pid);
+  return found.add(script.pid);
 }
 
 function send(pid: number, signal: NodeJS.Signals): void {

@@ -1,0 +1,19 @@
+# COMMAND…: runs a command on the pseudo-terminal whose session this shell leads, in a process group
+# of its own (job control). The hang-up at this shell's end reaches this shell's group alone: what a
+# package's script left in the background lives on, as after a log-in. A command that a signal
+# ended ends its group, too, since nobody goes on with what it had under way. SIGHUP is not caught:
+# if script(1) is killed, shell and command go as they would without this shell.
+trap : INT TERM QUIT
+set -m
+"$@"
+code=$?
+if [ "$code" -gt 128 ] && [ "$code" -le 192 ]; then
+  for stat in /proc/[0-9]*/stat; do
+    { read -r line <"$stat"; } 2>/dev/null || continue
+    # proc(5): behind the name come state, parent, process group and session.
+    # shellcheck disable=SC2086 # words are wanted
+    set -- ${line##*)}
+    [ "$4" != $$ ] || [ "$3" = $$ ] || kill -HUP "-$3"
+  done
+fi
+exit "$code"
