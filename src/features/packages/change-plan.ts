@@ -28,7 +28,17 @@ export interface ChangePlan {
 }
 
 /** What the jobs for a request would do: they choose their packages by the same functions. */
-export async function planChange(
+export async function planChange(tools: PackageTools, request: ChangeRequest): Promise<ChangePlan> {
+  try {
+    return await planSound(tools, request);
+  } catch (error) {
+    const isTooLarge = error instanceof DepotError && error.explanation?.code === 'plan_too_large';
+    if (!isTooLarge) throw error;
+    return emptyPlan(tools, [createProblem('plan_too_large', error.message)]);
+  }
+}
+
+async function planSound(
   tools: PackageTools,
   { operation, subjects }: ChangeRequest,
 ): Promise<ChangePlan> {

@@ -29,10 +29,10 @@ export interface PackageManager {
   /** While no job changes packages: copies the database as it is, if nothing of it is damaged. */
   keepCopy?: () => Promise<void>;
   /**
-   * The versions that the feeds' lists offer to this device, best first: of these names, or of all.
-   * Names that no list has are absent.
+   * The versions of these names that the feeds' lists offer to this device, the best ones, best
+   * first. Names that no list has are absent.
    */
-  offers: (names?: readonly string[]) => Promise<Map<string, Offer[]>>;
+  offers: (names: readonly string[]) => Promise<Map<string, Offer[]>>;
   /** The same with all that is said of them, and what is on record of what is installed. */
   listing: PackageListing;
   /** Compares as the program does: negative, zero or positive. */

@@ -16,6 +16,7 @@ export const chineseRemedies = new Map([
   ['script_failed', '请查看任务日志的末尾，了解 {package} 的脚本报告的问题。'],
   ['locked', '请等待另一个正在更改软件包的程序结束，然后重试。'],
   ['no_lists', '请检查网络连接，然后更新软件包列表。'],
+  ['plan_too_large', '请移除提示中所说的软件源，更新软件包列表后重试。'],
   ['queue_full', '请等待部分任务结束，或停止一些等待中的任务。'],
   ['damaged_database', '请从备份恢复软件包数据库，或重新安装固件。'],
   ['held', '请先解除 {package} 的版本锁定，然后升级。'],

@@ -27,7 +27,7 @@ export function updateSteps({ manager }: FleetJobTools, work: Work): Step[] {
       label: 'update',
       mustSucceed: false,
       command: async () => {
-        const isWanted = isNamed || (await manager.offers()).size === 0;
+        const isWanted = isNamed || !(await hasOffers(manager));
         return isWanted ? commands.update() : undefined;
       },
     },
@@ -46,4 +46,13 @@ export function updateSteps({ manager }: FleetJobTools, work: Work): Step[] {
       },
     },
   ];
+}
+
+async function hasOffers({ listing }: FleetJobTools['manager']): Promise<boolean> {
+  let isOffered = false;
+  await listing.summarize(() => {
+    isOffered = true;
+    return false;
+  });
+  return isOffered;
 }

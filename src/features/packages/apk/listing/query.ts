@@ -3,7 +3,6 @@ import { DepotError } from '../../../../errors.ts';
 import { LISTING_LIMITS } from '../../listing.ts';
 import type { ApkCommands } from '../commands.ts';
 import { createObjectReader } from './json-objects.ts';
-import { lastLine } from '../offers.ts';
 
 export interface Query {
   names: readonly string[];
@@ -12,17 +11,19 @@ export interface Query {
   /** Has each object, one for each package; false ends the query. */
   onObject: (object: unknown) => boolean;
   signal?: AbortSignal;
+  /** Whether what apk printed until it failed will do; default true. */
+  isPartialEnough?: boolean;
 }
 
 const LIMITS = { timeoutMs: 60_000, maxBytes: 2 * LISTING_LIMITS.listBytes };
 
 /**
  * What apk knows of packages in its feeds' indexes, as it prints it.
- * @throws DepotError unavailable if apk fails before it has printed any
+ * @throws DepotError unavailable if apk fails, unless what it has printed will do
  */
 export async function queryFeeds(
   { apk }: Pick<ApkCommands, 'apk'>,
-  { names, fields, onObject, signal }: Query,
+  { names, fields, onObject, signal, isPartialEnough = true }: Query,
 ): Promise<void> {
   const stopping = new AbortController();
   signal?.addEventListener('abort', () => stopping.abort(), { once: true });
@@ -38,14 +39,26 @@ export async function queryFeeds(
     '--',
     ...names,
   );
-  const { exitCode, stderr } = await run(command, {
+  const { exitCode, stderr, cutShortBy } = await run(command, {
     ...LIMITS,
     signal: stopping.signal,
     onStdout: reader.write,
   });
   reader.end();
-  if (exitCode !== 0 && count === 0) {
-    const reason = lastLine(stderr) ?? `exit code ${exitCode ?? 'none'}`;
+  const isAccepted = count > 0 && (isPartialEnough || stopping.signal.aborted);
+  if (exitCode !== 0 && !isAccepted) {
+    const cut =
+      cutShortBy === undefined ? undefined : `apk was ended by its limit of ${cutShortBy}`;
+    const reason = lastLine(stderr) ?? cut ?? `exit code ${exitCode ?? 'none'}`;
     throw new DepotError('unavailable', `cannot read what the feeds offer: ${reason}`);
   }
+}
+
+/** The last of its errors. */
+function lastLine(text: string): string | undefined {
+  return text
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line.startsWith('ERROR:'))
+    .at(-1);
 }

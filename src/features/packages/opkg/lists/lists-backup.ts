@@ -1,6 +1,7 @@
 import {
   copyFile,
   mkdtemp,
+  open,
   readdir,
   readFile,
   rename,
@@ -145,8 +146,14 @@ async function faultOf(
 }
 
 async function isPackedOrEmpty(file: string): Promise<boolean> {
-  const head = (await readFile(file)).subarray(0, 2);
-  return head.length === 0 || (head[0] === 0x1f && head[1] === 0x8b);
+  // Its head alone: a list is as large as its feed likes.
+  const opened = await open(file);
+  try {
+    const { buffer, bytesRead } = await opened.read(Buffer.alloc(2), 0, 2, 0);
+    return bytesRead === 0 || (buffer[0] === 0x1f && buffer[1] === 0x8b);
+  } finally {
+    await opened.close();
+  }
 }
 
 /** Why a file is no package list as a feed sends it; undefined for one that is. */

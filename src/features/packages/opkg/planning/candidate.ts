@@ -1,5 +1,11 @@
 import { compareVersions } from '../compare-versions.ts';
-import { isThere, type Candidate, type Catalogue, type Name } from './catalogue.ts';
+import {
+  isThere,
+  STEPS_OF_A_GLANCE,
+  type Candidate,
+  type Catalogue,
+  type Name,
+} from './catalogue.ts';
 import { isSatisfiedBy, type Dependency, type Relation } from './relations.ts';
 
 /** One run of opkg, as far as it can be known beforehand. */
@@ -77,14 +83,16 @@ function mostSpecific(
 
 /** Whatever stands for the name, lacks nothing and fits the device; the oldest first. */
 function matchingCandidates(search: Search, { providedBy }: Name): Candidate[] {
-  const matching: Candidate[] = [];
+  const { budget } = search.catalogue;
+  const matching = new Set<Candidate>();
   for (const provider of effectiveProviders(providedBy)) {
     for (const candidate of provider.packages ?? []) {
-      if (search.catalogue.priority(candidate) <= 0 || matching.includes(candidate)) continue;
-      if (!lacksSomething(search, candidate)) matching.push(candidate);
+      budget.spend(1, candidate.record.feed);
+      if (search.catalogue.priority(candidate) <= 0 || matching.has(candidate)) continue;
+      if (!lacksSomething(search, candidate)) matching.add(candidate);
     }
   }
-  return matching.sort(
+  return [...matching].sort(
     (a, b) =>
       compareTexts(a.record.name, b.record.name) ||
       compareVersions(a.record.version, b.record.version) ||
@@ -98,16 +106,17 @@ function compareTexts(a: string, b: string): number {
 
 /** A package that replaces a provider comes in its place. */
 function effectiveProviders(providers: readonly Name[]): Name[] {
+  const all = new Set(providers);
   return providers.flatMap((provider) => {
     const [replacement] = provider.replacedBy;
     if (replacement === undefined || replacement === provider) return [provider];
-    return providers.includes(replacement) ? [] : [replacement];
+    return all.has(replacement) ? [] : [replacement];
   });
 }
 
 function lacksSomething(search: Search, candidate: Candidate): boolean {
   const missing = findMissing(search, { candidate, mark: 'isSearched', found: [] });
-  search.unresolved.push(...missing);
+  for (const unresolved of missing) search.unresolved.push(unresolved);
   return missing.length > 0;
 }
 
@@ -124,8 +133,12 @@ export function findMissing(search: Search, query: MissingQuery): Unresolved[] {
   const { candidate, mark, found } = query;
   if (candidate.parent[mark]) return [];
   candidate.parent[mark] = true;
+  const { budget } = search.catalogue;
+  const { feed } = candidate.record;
+  budget.descend(feed);
   const missing: Unresolved[] = [];
   for (const dependency of candidate.dependencies) {
+    budget.spend(1 + found.length * STEPS_OF_A_GLANCE, feed);
     if (firstSatisfier(search, dependency, isThere) !== undefined) continue;
     const satisfier = firstSatisfier(search, dependency, (other) => !isDeclined(dependency, other));
     if (satisfier === undefined) {
@@ -135,10 +148,13 @@ export function findMissing(search: Search, query: MissingQuery): Unresolved[] {
       satisfier !== candidate &&
       !found.some((other) => isEqual(other, satisfier))
     ) {
-      missing.push(...findMissing(search, { ...query, candidate: satisfier }));
+      const further = findMissing(search, { ...query, candidate: satisfier });
+      for (const unresolved of further) missing.push(unresolved);
       found.push(satisfier);
     }
   }
+  budget.ascend();
+  budget.spend(missing.length * STEPS_OF_A_GLANCE, feed);
   return missing;
 }
 
@@ -153,6 +169,7 @@ function firstSatisfier(
   condition: (candidate: Candidate) => boolean,
 ): Candidate | undefined {
   for (const relation of anyOf) {
+    search.catalogue.budget.spend(1);
     const candidate = satisfierOf(search, relation, condition);
     if (candidate !== undefined) return candidate;
   }

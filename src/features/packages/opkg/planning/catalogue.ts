@@ -1,7 +1,10 @@
 import { compareVersions } from '../compare-versions.ts';
-import type { PackageRecord } from './records.ts';
+import type { PlanBudget } from './budget.ts';
+import type { PackedLists } from './packed-lists.ts';
 import { reachableNames } from './reachable-names.ts';
-import { parseDependencies, parseNames, type Dependency } from './relations.ts';
+import type { RecordRelations } from './record-relations.ts';
+import type { PackageRecord } from './records.ts';
+import { namesIn, type Dependency } from './relations.ts';
 
 /** A name that opkg has met: of a package, or of something that packages provide. */
 export interface Name {
@@ -32,6 +35,8 @@ export interface Candidate {
   isEssential: boolean;
   /** Whether a feed has its file. */
   isOffered: boolean;
+  /** Whether a list of a feed has it. */
+  isListed: boolean;
   dependencies: readonly Dependency[];
   conflicts: readonly Dependency[];
   /** Its own name among them. */
@@ -39,17 +44,21 @@ export interface Candidate {
   replaces: readonly Name[];
 }
 
-/** The packages that one run of opkg knows, read as it reads them. */
+/**
+ * The packages that one run of opkg knows, read as it reads them. What that takes is counted, here
+ * and in whoever goes over them.
+ */
 export interface Catalogue {
   name: (name: string) => Name;
   find: (name: string) => Name | undefined;
   /** By the configuration; 0 for what cannot be installed here. */
   priority: (candidate: Candidate) => number;
   candidates: () => Candidate[];
+  budget: PlanBudget;
 }
 
 export interface CatalogueSources {
-  lists: readonly PackageRecord[];
+  lists: PackedLists;
   status: readonly PackageRecord[];
   architectures: ReadonlyMap<string, number>;
   /** The names on the command line. */
@@ -59,9 +68,13 @@ export interface CatalogueSources {
    * does; `whole`: it reads all of them once, as `upgrade` does; `none`: it needs no lists.
    */
   reading: 'needed' | 'whole' | 'none';
+  relationsOf: (record: PackageRecord) => RecordRelations;
+  budget: PlanBudget;
 }
 
+/** @throws DepotError with the code `plan_too_large` */
 export function createCatalogue(sources: CatalogueSources): Catalogue {
+  const { lists, budget, relationsOf } = sources;
   const names = new Map<string, Name>();
   const nameOf = (name: string): Name => {
     let entry = names.get(name);
@@ -73,28 +86,35 @@ export function createCatalogue(sources: CatalogueSources): Catalogue {
   };
   const priorityOf = (architecture: string): number =>
     sources.architectures.size === 0 ? 1 : (sources.architectures.get(architecture) ?? 0);
-  const read = createReader({ nameOf, find: (name) => names.get(name), priorityOf });
-
-  if (sources.reading === 'whole') {
+  const find = (name: string): Name | undefined => names.get(name);
+  const read = createReader({ nameOf, find, priorityOf, relationsOf, budget });
+  const readLists = (needed: ReadonlySet<string>): void =>
     // What nothing leads to decides nothing.
-    const needed = reachableNames(sources);
-    for (const record of sources.lists) read(record, { isNeeded: needed.has(record.name) });
-  } else if (sources.reading === 'needed') {
+    lists.read(
+      (name, isStandIn) => isStandIn || needed.has(name) || find(name)?.isNeeded === true,
+      (record) => read(record, { isNeeded: needed.has(record.name) }),
+    );
+
+  if (sources.reading === 'whole') readLists(reachableNames(sources));
+  else if (sources.reading === 'needed') {
     for (const name of sources.names) nameOf(name).isNeeded = true;
     for (let before = -1, now = 0; now !== before;) {
       before = now;
-      for (const record of sources.lists) read(record, { isNeeded: false });
+      readLists(NONE);
       now = countNeeded(names);
     }
   }
   for (const record of sources.status) read(record, { isNeeded: true });
   return {
     name: nameOf,
-    find: (name) => names.get(name),
+    find,
+    budget,
     priority: ({ record }) => priorityOf(record.architecture),
     candidates: () => [...names.values()].flatMap(({ packages }) => packages ?? []),
   };
 }
+
+const NONE: ReadonlySet<string> = new Set();
 
 function countNeeded(names: ReadonlyMap<string, Name>): number {
   let count = 0;
@@ -120,6 +140,8 @@ interface ReaderTools {
   nameOf: (name: string) => Name;
   find: (name: string) => Name | undefined;
   priorityOf: (architecture: string) => number;
+  relationsOf: (record: PackageRecord) => RecordRelations;
+  budget: PlanBudget;
 }
 
 /** Reading a paragraph leaves traces in the names it has, even if its package is left aside. */
@@ -131,16 +153,21 @@ function createReader(
     if (!isNeeded && record.provides === '' && record.replaces === '') return;
     const candidate = candidateOf(record, tools);
     if (record.provides !== '') noteProvided(candidate, tools);
-    if (record.replaces !== '') noteReplaced(candidate, isNeeded);
+    if (record.replaces !== '') noteReplaced(candidate, isNeeded, tools);
     if (!isNeeded || tools.priorityOf(record.architecture) <= 0) return;
     insert(candidate, tools);
   };
 }
 
-function candidateOf(record: PackageRecord, { nameOf }: ReaderTools): Candidate {
+function candidateOf(
+  record: PackageRecord,
+  { nameOf, relationsOf, budget }: ReaderTools,
+): Candidate {
   const [want = 'unknown', flags = '', state = 'not-installed'] =
     record.status === '' ? [] : record.status.split(/\s+/);
   const parent = nameOf(record.name);
+  const { dependencies, conflicts, provides, replaces, count } = relationsOf(record);
+  budget.spend(1 + count, record.feed);
   return {
     record,
     parent,
@@ -151,35 +178,34 @@ function candidateOf(record: PackageRecord, { nameOf }: ReaderTools): Candidate 
     isAuto: record.isAuto,
     isEssential: record.isEssential,
     isOffered: record.fileName !== '',
-    dependencies: [
-      ...parseDependencies(record.depends),
-      ...parseDependencies(record.recommends, 'recommends'),
-      ...parseDependencies(record.suggests, 'suggests'),
-    ],
-    conflicts: parseDependencies(record.conflicts),
-    provides: [parent, ...parseNames(record.provides).map(nameOf)],
-    replaces: parseNames(record.replaces).map(nameOf),
+    isListed: record.status === '',
+    dependencies,
+    conflicts,
+    provides: [parent, ...provides.map(nameOf)],
+    replaces: replaces.map(nameOf),
   };
 }
 
 function noteProvided(candidate: Candidate, tools: ReaderTools): void {
   const { parent, provides } = candidate;
   parent.packages ??= [];
-  addOnce(parent.providedBy, parent);
+  addOnce(parent.providedBy, parent, tools);
   needRelated(candidate, tools);
   for (const provided of provides) {
     if (provided.isNeeded) parent.isNeeded = true;
-    addOnce(provided.providedBy, parent);
+    addOnce(provided.providedBy, parent, tools);
   }
 }
 
-function noteReplaced({ parent, record, conflicts, replaces }: Candidate, isNeeded: boolean): void {
+function noteReplaced(candidate: Candidate, isNeeded: boolean, tools: ReaderTools): void {
+  const { parent, record, conflicts, replaces } = candidate;
   parent.packages ??= [];
   parent.providedBy.push(parent);
+  const excluded = record.isReplacement ? new Set(namesIn(conflicts)) : NONE;
   for (const replaced of replaces) {
     replaced.isNeeded ||= isNeeded;
-    const isReplacement = record.isReplacement && namesIn(conflicts).includes(replaced.name);
-    if (isReplacement) addOnce(replaced.replacedBy, parent);
+    const isReplacement = excluded.has(replaced.name);
+    if (isReplacement) addOnce(replaced.replacedBy, parent, tools);
   }
 }
 
@@ -192,11 +218,12 @@ function insert(candidate: Candidate, tools: ReaderTools): void {
   const { parent, record, dependencies } = candidate;
   const { nameOf } = tools;
   parent.packages ??= [];
-  addOnce(parent.providedBy, parent);
+  addOnce(parent.providedBy, parent, tools);
   if (isThere(candidate)) parent.state = candidate.state;
   needRelated(candidate, tools);
   const needed = dependencies.filter(({ kind }) => kind !== 'suggests');
   for (const name of namesIn(needed)) nameOf(name).dependents.push(parent);
+  tools.budget.spend(parent.packages.length, record.feed);
   const index = parent.packages.findIndex((known) => isSame(candidate, known));
   const known = parent.packages[index];
   if (known === undefined) {
@@ -219,6 +246,7 @@ function merged(candidate: Candidate, known: Candidate): Candidate {
     isAuto: candidate.isAuto || known.isAuto,
     isEssential: candidate.isEssential || known.isEssential,
     isOffered: candidate.isOffered || known.isOffered,
+    isListed: candidate.isListed || known.isListed,
     dependencies: candidate.dependencies.length > 0 ? candidate.dependencies : known.dependencies,
     conflicts: candidate.conflicts.length > 0 ? candidate.conflicts : known.conflicts,
     provides: candidate.provides.length > 1 ? candidate.provides : known.provides,
@@ -234,14 +262,14 @@ function isSame({ record, want, isHeld }: Candidate, { record: known }: Candidat
   );
 }
 
+/** Comparing one entry of a list with another, in steps of the budget. */
+export const STEPS_OF_A_GLANCE = 1 / 32;
+
 export function isThere({ state }: { state: string }): boolean {
   return state === 'installed' || state === 'unpacked';
 }
 
-export function namesIn(dependencies: readonly Dependency[]): string[] {
-  return dependencies.flatMap(({ anyOf }) => anyOf.map(({ name }) => name));
-}
-
-function addOnce(list: Name[], entry: Name): void {
+function addOnce(list: Name[], entry: Name, { budget }: Pick<ReaderTools, 'budget'>): void {
+  budget.spend(list.length * STEPS_OF_A_GLANCE);
   if (!list.includes(entry)) list.push(entry);
 }

@@ -1,6 +1,6 @@
 import { createProblem, type Problem } from '../../problem.ts';
 import type { Search, Unresolved } from './candidate.ts';
-import { isThere, type Candidate } from './catalogue.ts';
+import { isThere, STEPS_OF_A_GLANCE, type Candidate } from './catalogue.ts';
 
 /** Why opkg knows no package to install for a name. */
 export function unknownProblems(
@@ -15,7 +15,7 @@ export function unknownProblems(
     return [
       createProblem(
         'wrong_architecture',
-        `cannot ${purpose}: the feeds have ${name} only for ${foreign.join(', ')}`,
+        `cannot ${purpose}: the feeds have ${name} only for ${listed(foreign)}`,
         name,
       ),
     ];
@@ -23,7 +23,7 @@ export function unknownProblems(
   const providers = [...new Set(candidates.map(({ record }) => record.name))];
   const why =
     providers.length > 1
-      ? `${name} is provided by ${providers.join(', ')}; choose one of them`
+      ? `${name} is provided by ${listed(providers)}; choose one of them`
       : `no feed offers ${name}`;
   return [createProblem('not_found', `cannot ${purpose}: ${why}`, name)];
 }
@@ -36,30 +36,51 @@ export function missingProblems(
 ): Problem[] {
   const problems = new Map<string, Problem>();
   for (const cause of rootCauses(search, missing)) {
+    search.catalogue.budget.spend(STEPS_OF_A_PROBLEM, cause.neededBy.record.feed);
     const problem = missingProblem(search, cause, purpose);
     if (!problems.has(problem.message)) problems.set(problem.message, problem);
   }
   return [...problems.values()];
 }
 
+/** A problem is a text that people are to read, and that an answer has room for. */
+const STEPS_OF_A_PROBLEM = 200;
+
 /** A package that lacks something is missing itself to those that need it. */
 function rootCauses(search: Search, missing: readonly Unresolved[]): Unresolved[] {
+  const { budget } = search.catalogue;
   const seen = new Set<Unresolved>();
   const walk = (unresolved: Unresolved): Unresolved[] => {
     seen.add(unresolved);
+    budget.descend(unresolved.neededBy.record.feed);
     const candidates = unresolved.dependency.anyOf.flatMap(({ name }) =>
       candidatesFor(search, name),
     );
+    const wanting = new Set(candidates);
+    budget.spend(1 + search.unresolved.length * STEPS_OF_A_GLANCE, unresolved.neededBy.record.feed);
     const deeper = search.unresolved.filter(
-      (other) => candidates.includes(other.neededBy) && !seen.has(other),
+      (other) => wanting.has(other.neededBy) && !seen.has(other),
     );
-    return deeper.length === 0 ? [unresolved] : deeper.flatMap(walk);
+    const causes = deeper.length === 0 ? [unresolved] : deeper.flatMap(walk);
+    budget.ascend();
+    return causes;
   };
   return missing.flatMap((unresolved) => (seen.has(unresolved) ? [] : walk(unresolved)));
 }
 
 function candidatesFor({ catalogue }: Search, name: string): Candidate[] {
-  return (catalogue.find(name)?.providedBy ?? []).flatMap(({ packages }) => packages ?? []);
+  const found = (catalogue.find(name)?.providedBy ?? []).flatMap(({ packages }) => packages ?? []);
+  catalogue.budget.spend(1 + found.length * STEPS_OF_A_GLANCE);
+  return found;
+}
+
+const MOST_LISTED = 10;
+
+/** `a, b, c`, each once, and how many more there are. */
+export function listed(names: readonly string[]): string {
+  const all = [...new Set(names)];
+  const more = all.length - MOST_LISTED;
+  return `${all.slice(0, MOST_LISTED).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
 }
 
 function missingProblem(
@@ -72,7 +93,7 @@ function missingProblem(
   const candidates = dependency.anyOf.flatMap(({ name }) => candidatesFor(search, name));
   const versions = [...new Set(candidates.map(({ record }) => record.version))];
   if (wanted?.name === 'kernel' && user.startsWith('kmod-')) {
-    const running = candidates.find(isThere)?.record.version ?? versions.join(', ');
+    const running = candidates.find(isThere)?.record.version ?? listed(versions);
     return createProblem(
       'kernel_mismatch',
       `cannot ${purpose}: ${user} is built for ${dependency.text}, the device has ` +
@@ -83,7 +104,7 @@ function missingProblem(
   const needs = `cannot ${purpose}: ${user} needs ${dependency.text},`;
   const foreign = dependency.anyOf.find(({ name }) => search.foreignArchitectures(name).length > 0);
   if (versions.length === 0 && foreign !== undefined) {
-    const architectures = [...new Set(search.foreignArchitectures(foreign.name))].join(', ');
+    const architectures = listed(search.foreignArchitectures(foreign.name));
     return createProblem(
       'wrong_architecture',
       `${needs} which the feeds have only for ${architectures}`,
@@ -91,6 +112,6 @@ function missingProblem(
     );
   }
   const why =
-    versions.length > 0 ? `and there is only ${versions.join(', ')}` : 'which no feed offers';
+    versions.length > 0 ? `and there is only ${listed(versions)}` : 'which no feed offers';
   return createProblem('dependency_missing', `${needs} ${why}`, user);
 }

@@ -5,19 +5,29 @@ import { compareVersions } from '../compare-versions.ts';
 import type { OpkgConfig } from '../config.ts';
 import { freeBytesFor } from '../free-bytes.ts';
 import type { Installation } from '../installation.ts';
+import { createPlanBudget } from './budget.ts';
 import type { Search } from './candidate.ts';
-import { createCatalogue, isThere, type Candidate, type Catalogue } from './catalogue.ts';
+import {
+  createCatalogue,
+  isThere,
+  STEPS_OF_A_GLANCE,
+  type Candidate,
+  type Catalogue,
+} from './catalogue.ts';
 import { missingProblems } from './explanation.ts';
-import { readInstalledBytes, readLists, type PackageRecord } from './records.ts';
+import { readLists, type PackedLists } from './packed-lists.ts';
+import { createRelationsReader } from './record-relations.ts';
+import { readInstalledBytes } from './records.ts';
 import { replacedProblems } from './replaced.ts';
 import { findShortage } from './room.ts';
-import { simulate, type SimulatedCommand, type Simulation } from './simulation.ts';
+import { simulate, type Simulation } from './simulation.ts';
 import { createSpace } from './space.ts';
 import { readStatusRecords } from './status-records.ts';
 
 /**
  * What opkg would do, found out without it: its `--noaction` fetches each package whole, needs the
  * lock, and makes files.
+ * @throws DepotError with the code `plan_too_large` if that takes more than a plan may
  */
 export async function previewChange(
   installation: Installation,
@@ -27,11 +37,15 @@ export async function previewChange(
   const freeBytes = await freeBytesFor(installation.destination, config);
   const status = await readStatusRecords(installation, config);
   if (status === undefined) return { changes: [], problems: [damagedProblem(verb)], freeBytes };
-  const lists = await readLists(config);
+  const purpose = `${verb} ${names.length > 3 ? `${names.length} packages` : names.join(', ')}`;
+  const budget = createPlanBudget(purpose);
+  const lists = await readLists(config, { purpose, budget });
+  const relationsOf = createRelationsReader(budget);
   const reading = ({ install: 'needed', upgrade: 'whole', remove: 'none' } as const)[verb];
   const { architectures } = config;
-  const attempt = (roomBytes: number): Attempt | undefined => {
-    const catalogue = createCatalogue({ lists, status, architectures, names, reading });
+  const attempt = (roomBytes: number): Attempt => {
+    const sources = { lists, status, architectures, names, reading, relationsOf, budget };
+    const catalogue = createCatalogue(sources);
     const before = presentIn(catalogue);
     const search: Search = {
       catalogue,
@@ -39,11 +53,10 @@ export async function previewChange(
       unresolved: [],
       foreignArchitectures: (name) => foreignArchitectures(lists, config, name),
     };
-    const simulation = simulateSafely(search, { verb, names, isCircle }, roomBytes);
-    return simulation && { before, search, simulation };
+    const space = createSpace(roomBytes);
+    return { before, search, simulation: simulate(search, { verb, names, isCircle }, space) };
   };
   const first = attempt(freeBytes);
-  if (first === undefined) return { changes: [], problems: [tooDeep(verb)], freeBytes };
   const { search, simulation } = first;
   const { infoDir, destination } = installation;
   const changesOf = ({ before, ...found }: Attempt): Promise<PreviewedChange[]> =>
@@ -53,7 +66,7 @@ export async function previewChange(
   const isShort = simulation.problems.some(({ code }) => code === 'no_space');
   const whole = isShort ? attempt(Infinity) : undefined;
   const changesWithRoom = whole && (await changesOf(whole));
-  const behind = verb === 'upgrade' ? behindProblems(search, simulation, { lists, names }) : [];
+  const behind = verb === 'upgrade' ? behindProblems(search, simulation, names) : [];
   const replaced = verb === 'install' ? replacedProblems(simulation, names) : [];
   const wanted = changesWithRoom ?? changes;
   const shortage = await findShortage({ verb, names }, wanted, { destination, freeBytes });
@@ -82,24 +95,6 @@ function withShortage(problems: readonly Problem[], shortage: Problem | undefine
   ];
 }
 
-/** @returns undefined if dependencies of a feed lead so deep that the stack has no room for them */
-function simulateSafely(
-  search: Search,
-  command: SimulatedCommand,
-  freeBytes: number,
-): Simulation | undefined {
-  try {
-    return simulate(search, command, createSpace(freeBytes));
-  } catch (error) {
-    if (error instanceof RangeError) return undefined;
-    throw error;
-  }
-}
-
-function tooDeep(verb: string): Problem {
-  return createProblem('unknown', `cannot ${verb} packages: their dependencies lead too deep`);
-}
-
 function damagedProblem(verb: string): Problem {
   return createProblem(
     'damaged_database',
@@ -108,15 +103,19 @@ function damagedProblem(verb: string): Problem {
 }
 
 function foreignArchitectures(
-  lists: readonly PackageRecord[],
+  lists: PackedLists,
   { architectures }: OpkgConfig,
   wanted: string,
 ): string[] {
+  const found = new Set<string>();
   if (architectures.size === 0) return [];
-  const found = lists
-    .filter(({ name, architecture }) => name === wanted && !architectures.has(architecture))
-    .map(({ architecture }) => architecture);
-  return [...new Set(found)];
+  lists.find(
+    (name) => name === wanted,
+    ({ architecture }) => {
+      if (!architectures.has(architecture)) found.add(architecture);
+    },
+  );
+  return [...found];
 }
 
 /** As it is now: candidates change their state. */
@@ -140,11 +139,12 @@ function changesBetween(
   { simulation, names }: { simulation: Simulation; names: readonly string[] },
 ): PreviewedChange[] {
   const after = presentIn(simulation.catalogue);
+  const asked = new Set(names);
   const changes: PreviewedChange[] = [];
   for (const [name, { candidate, version }] of after) {
     const known = before.get(name);
     if (known?.version === version) continue;
-    const isAsked = candidate.provides.some((provided) => names.includes(provided.name));
+    const isAsked = candidate.provides.some((provided) => asked.has(provided.name));
     changes.push({
       action: known === undefined ? 'install' : 'upgrade',
       name,
@@ -170,18 +170,26 @@ async function withSizes(
     before,
     lists,
     infoDir,
-  }: { before: ReadonlyMap<string, Present>; lists: readonly PackageRecord[]; infoDir: string },
+  }: { before: ReadonlyMap<string, Present>; lists: PackedLists; infoDir: string },
 ): Promise<PreviewedChange[]> {
   const sized: PreviewedChange[] = [];
+  const listedBytes = new Map<string, number>();
+  const going = new Set(changes.map(({ name }) => name).filter((name) => before.has(name)));
+  if (going.size > 0) {
+    lists.find(
+      (name) => going.has(name),
+      ({ name, version, installedBytes }) => {
+        if (version !== before.get(name)?.version || listedBytes.has(name)) return;
+        listedBytes.set(name, installedBytes);
+      },
+    );
+  }
   for (const change of changes) {
     const known = before.get(change.name);
-    const listed = lists.find(
-      ({ name, version }) => name === change.name && version === known?.version,
-    );
     const oldBytes =
       known === undefined
         ? 0
-        : ((await readInstalledBytes(infoDir, change.name)) ?? listed?.installedBytes ?? 0);
+        : ((await readInstalledBytes(infoDir, change.name)) ?? listedBytes.get(change.name) ?? 0);
     sized.push({ ...change, diskBytes: change.diskBytes - oldBytes });
   }
   return sized;
@@ -191,16 +199,17 @@ async function withSizes(
 function behindProblems(
   search: Search,
   { catalogue, problems }: Simulation,
-  { lists, names }: { lists: readonly PackageRecord[]; names: readonly string[] },
+  names: readonly string[],
 ): Problem[] {
   const known = new Set(problems.map((problem) => problem.package));
   const after = presentIn(catalogue);
   return names.flatMap((name) => {
     const version = after.get(name)?.version;
-    const offered = bestOffer(search, lists, name);
+    const offered = bestOffer(search, name);
     const isBehind =
       version !== undefined && offered !== undefined && compareVersions(version, offered) < 0;
     if (!isBehind || known.has(name)) return [];
+    catalogue.budget.spend(search.unresolved.length * STEPS_OF_A_GLANCE);
     const lacking = search.unresolved.filter(({ neededBy }) => neededBy.record.name === name);
     if (lacking.length > 0) return missingProblems(search, lacking, `upgrade ${name}`);
     // Another failure kept it from being reached.
@@ -210,18 +219,10 @@ function behindProblems(
   });
 }
 
-function bestOffer(
-  { catalogue }: Search,
-  lists: readonly PackageRecord[],
-  name: string,
-): string | undefined {
+function bestOffer({ catalogue }: Search, name: string): string | undefined {
   const fitting = (catalogue.find(name)?.packages ?? []).filter(
-    (candidate) => catalogue.priority(candidate) > 0,
+    (candidate) => candidate.isListed && catalogue.priority(candidate) > 0,
   );
-  const versions = fitting
-    .map(({ record }) => record.version)
-    .filter((version) =>
-      lists.some((listed) => listed.name === name && listed.version === version),
-    );
+  const versions = fitting.map(({ record }) => record.version);
   return versions.sort((a, b) => compareVersions(b, a))[0];
 }

@@ -1,10 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { OpkgConfig } from '../config.ts';
-import { readParagraphs } from '../paragraphs.ts';
 
 /** What of a paragraph of a list or a status file decides what opkg does; fields as they stand. */
 export interface PackageRecord {
+  /** That offers it; empty for what the device itself has on record. */
+  feed: string;
   name: string;
   version: string;
   architecture: string;
@@ -24,25 +24,6 @@ export interface PackageRecord {
   status: string;
   isAuto: boolean;
   isEssential: boolean;
-}
-
-/** All that the feeds' lists offer, in the order in which opkg reads them. */
-export async function readLists({ feeds, listsDir }: OpkgConfig): Promise<PackageRecord[]> {
-  const records: PackageRecord[] = [];
-  for (const name of new Set(feeds.map((feed) => feed.name))) {
-    try {
-      for await (const paragraph of readParagraphs(join(listsDir, name), isNamed)) {
-        records.push(parseRecord(paragraph));
-      }
-    } catch {
-      // A list that is not there or damaged: opkg, too, goes on with what it could read.
-    }
-  }
-  return records;
-}
-
-function isNamed(name: string): boolean {
-  return name !== '';
 }
 
 export function parseStatusRecords(text: string): PackageRecord[] {
@@ -78,11 +59,14 @@ const TEXT_FIELDS: ReadonlyMap<string, TextField> = new Map<string, TextField>([
   ['Status', 'status'],
 ]);
 
-type TextField = {
-  [Key in keyof PackageRecord]: PackageRecord[Key] extends string ? Key : never;
-}[keyof PackageRecord];
+type TextField = Exclude<
+  {
+    [Key in keyof PackageRecord]: PackageRecord[Key] extends string ? Key : never;
+  }[keyof PackageRecord],
+  'feed'
+>;
 
-function parseRecord(paragraph: string): PackageRecord {
+export function parseRecord(paragraph: string): PackageRecord {
   const record = emptyRecord();
   for (const line of paragraph.split('\n')) {
     const colon = line.indexOf(':');
@@ -107,8 +91,9 @@ function numberIn(line: string, colon: number): number {
   return Number.isSafeInteger(value) && value > 0 ? value : 0;
 }
 
-function emptyRecord(): PackageRecord {
+export function emptyRecord(): PackageRecord {
   return {
+    feed: '',
     name: '',
     version: '',
     architecture: '',

@@ -1,3 +1,4 @@
+import { cutLine } from '../../listing.ts';
 import { compareVersions } from '../compare-versions.ts';
 
 /** One name that a field such as `Depends` wants, with the version it wants, if any. */
@@ -13,7 +14,7 @@ export interface Dependency {
   /** `recommends` may stay unmet, `suggests` is only mentioned. */
   kind: 'depends' | 'recommends' | 'suggests';
   anyOf: readonly Relation[];
-  /** As the field has it, for messages. */
+  /** As the field has it, for messages; cut. */
   text: string;
 }
 
@@ -26,7 +27,11 @@ export function parseDependencies(
     .split(',')
     .map((entry) => entry.trim())
     .filter((entry) => entry !== '')
-    .map((entry) => ({ kind, text: entry, anyOf: entry.split('|').flatMap(parseRelation) }));
+    .map((entry) => ({
+      kind,
+      text: cutLine(entry),
+      anyOf: entry.split('|').flatMap(parseRelation),
+    }));
 }
 
 const RELATION = /^\s*([^\s]+)(?:\s+\(\s*(<<|<=|>=|>>|=|<|>)?\s*([^)]*)\))?/;
@@ -36,6 +41,10 @@ function parseRelation(text: string): Relation[] {
   if (name === undefined) return [];
   const sign = operator.slice(0, 1) as Relation['operator'];
   return [{ name, operator: sign, version: version.trim() }];
+}
+
+export function namesIn(dependencies: readonly Dependency[]): string[] {
+  return dependencies.flatMap(({ anyOf }) => anyOf.map(({ name }) => name));
 }
 
 /** Names of a field such as `Provides`, split at commas and blanks. */

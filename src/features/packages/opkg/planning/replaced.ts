@@ -17,7 +17,9 @@ export function replacedProblems(
     there.some(({ provides }) => provides.some((provided) => provided.name === name));
   return names.flatMap((name) => {
     const [replacement] = catalogue.find(name)?.replacedBy ?? [];
-    if (replacement === undefined || isProvided(name)) return [];
+    if (replacement === undefined) return [];
+    catalogue.budget.spend(there.length);
+    if (isProvided(name)) return [];
     const message =
       `cannot install ${appOf(name).name}: opkg installs ${replacement.name} in the place of ` +
       `${name}, which it replaces`;

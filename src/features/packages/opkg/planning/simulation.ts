@@ -1,11 +1,17 @@
-import { sizeText } from '../../../../format-bytes.ts';
 import { appOf } from '../../names.ts';
 import { createProblem, type Problem } from '../../problem.ts';
 import { compareVersions } from '../compare-versions.ts';
 import { bestByName, findMissing, type Search } from './candidate.ts';
-import { isThere, namesIn, type Candidate, type Catalogue } from './catalogue.ts';
+import {
+  isThere,
+  STEPS_OF_A_GLANCE,
+  type Candidate,
+  type Catalogue,
+  type Name,
+} from './catalogue.ts';
 import { missingProblems, unknownProblems } from './explanation.ts';
-import { isSatisfiedBy } from './relations.ts';
+import { conflictProblem, goneProblem, neededProblem, noSpace, olderProblem } from './obstacles.ts';
+import { isSatisfiedBy, namesIn } from './relations.ts';
 import type { Space } from './space.ts';
 
 /**
@@ -70,7 +76,7 @@ function installByName(run: Run, name: string): void {
   const old = installedByName(catalogue, name);
   const best = bestByName(search, name);
   if (best === undefined) {
-    run.problems.push(...unknownProblems(search, { name, purpose: run.purpose }));
+    fail(run, unknownProblems(search, { name, purpose: run.purpose }));
     return;
   }
   if (old !== undefined) {
@@ -106,6 +112,14 @@ function heldProblem(purpose: string, { record }: Candidate): Problem {
 
 /** @returns whether it is installed, or was */
 function install(run: Run, candidate: Candidate): boolean {
+  const { budget } = run.catalogue;
+  budget.descend(candidate.record.feed);
+  const isDone = installNow(run, candidate);
+  budget.ascend();
+  return isDone;
+}
+
+function installNow(run: Run, candidate: Candidate): boolean {
   if (candidate.state === 'installed') return installDependencies(run, candidate);
   const old = installedByName(run.catalogue, candidate.record.name);
   const obstacle = findObstacle(run, candidate, old);
@@ -113,9 +127,7 @@ function install(run: Run, candidate: Candidate): boolean {
   if (!installDependencies(run, candidate)) return false;
   // In a circle of dependencies it was installed meanwhile.
   if (candidate.state === 'unpacked') return true;
-  const replaced = candidate.replaces
-    .flatMap(({ packages }) => packages ?? [])
-    .filter((other) => other.state === 'installed' && conflictsWith(candidate, other));
+  const replaced = replacedBy(run, candidate);
   if (old !== undefined) removeOrphans(run, candidate, old);
   for (const other of replaced) {
     if (!remove(run, other, 'replaced')) return false;
@@ -152,7 +164,7 @@ function findObstacle(
 }
 
 function fail({ problems }: Run, found: readonly Problem[]): false {
-  problems.push(...found);
+  for (const problem of found) problems.push(problem);
   return false;
 }
 
@@ -171,21 +183,28 @@ function installDependencies(run: Run, candidate: Candidate): boolean {
 
 /** Packages that are there, or come, and that it does not want beside itself. */
 function conflictsOf(catalogue: Catalogue, candidate: Candidate): Candidate[] {
+  const { budget } = catalogue;
   const replaced = new Set(candidate.replaces.map(({ name }) => name));
   return candidate.conflicts
     .flatMap(({ anyOf }) => anyOf)
-    .flatMap((relation) =>
-      (catalogue.find(relation.name)?.packages ?? []).filter(({ record }) =>
-        isSatisfiedBy(relation, record.version),
-      ),
-    )
+    .flatMap((relation) => {
+      const packages = catalogue.find(relation.name)?.packages ?? [];
+      budget.spend(1 + packages.length, candidate.record.feed);
+      return packages.filter(({ record }) => isSatisfiedBy(relation, record.version));
+    })
     .filter((other) => other.state === 'installed' || other.want === 'install')
     .filter((other) => !replaced.has(other.record.name));
 }
 
-function conflictsWith(candidate: Candidate, other: Candidate): boolean {
-  const names = namesIn(candidate.conflicts);
-  return other.provides.some(({ name }) => names.includes(name));
+/** What is there, and both replaced and excluded by it. */
+function replacedBy({ catalogue: { budget } }: Run, candidate: Candidate): Candidate[] {
+  const excluded = new Set(namesIn(candidate.conflicts));
+  const others = candidate.replaces.flatMap(({ packages }) => packages ?? []);
+  budget.spend(others.length * STEPS_OF_A_GLANCE, candidate.record.feed);
+  return others.filter(
+    ({ state, provides }) =>
+      state === 'installed' && provides.some(({ name }) => excluded.has(name)),
+  );
 }
 
 /** What only the old version needed, and came as a dependency. */
@@ -196,7 +215,7 @@ function removeOrphans(run: Run, candidate: Candidate, old: Candidate): void {
     const needed = installedByName(run.catalogue, name);
     if (needed?.isAuto !== true) continue;
     // The old version itself is one of them.
-    if (countDependents(needed) === 1) remove(run, needed, 'orphan');
+    if (installedDependents(run, needed).length === 1) remove(run, needed, 'orphan');
   }
 }
 
@@ -204,11 +223,15 @@ function hardNames({ dependencies }: Candidate): string[] {
   return namesIn(dependencies.filter(({ kind }) => kind === 'depends'));
 }
 
-/** As often as it was read: in a list, and in the status file. */
-function countDependents({ provides }: Candidate): number {
-  return provides
-    .flatMap(({ dependents }) => dependents)
-    .filter(({ state }) => state === 'installed').length;
+/** Each as often as it was read: in a list, and in the status file. */
+function installedDependents(
+  { catalogue: { budget } }: Run,
+  { provides, record }: Candidate,
+): Name[] {
+  return provides.flatMap(({ dependents }) => {
+    budget.spend(dependents.length * STEPS_OF_A_GLANCE, record.feed);
+    return dependents.filter(({ state }) => state === 'installed');
+  });
 }
 
 function removeByName(run: Run, name: string): void {
@@ -217,7 +240,7 @@ function removeByName(run: Run, name: string): void {
 }
 
 function remove(run: Run, candidate: Candidate, reason: 'asked' | 'orphan' | 'replaced'): boolean {
-  const { record, parent, provides } = candidate;
+  const { record, parent } = candidate;
   if (candidate.isEssential) {
     return fail(run, [
       createProblem(
@@ -227,10 +250,7 @@ function remove(run: Run, candidate: Candidate, reason: 'asked' | 'orphan' | 're
       ),
     ]);
   }
-  const dependents = provides
-    .flatMap((provided) => provided.dependents)
-    .filter(({ state }) => state === 'installed')
-    .map(({ name }) => name);
+  const dependents = installedDependents(run, candidate).map(({ name }) => name);
   if (reason === 'asked' && dependents.length > 0 && !run.isCircle) {
     return fail(run, [neededProblem(run, candidate, [...new Set(dependents)])]);
   }
@@ -239,53 +259,4 @@ function remove(run: Run, candidate: Candidate, reason: 'asked' | 'orphan' | 're
   candidate.state = 'not-installed';
   parent.state = 'not-installed';
   return true;
-}
-
-function neededProblem({ purpose }: Run, { record }: Candidate, others: string[]): Problem {
-  return createProblem(
-    'needed_by',
-    `cannot ${purpose}: ${others.join(', ')} ${others.length === 1 ? 'needs' : 'need'} ` +
-      record.name,
-    record.name,
-  );
-}
-
-function olderProblem({ purpose }: Run, old: Candidate, { record }: Candidate): Problem {
-  return createProblem(
-    'dependency_conflict',
-    `cannot ${purpose}: ${record.name} ${record.version} is needed, and ${old.record.version} ` +
-      'is installed',
-    record.name,
-  );
-}
-
-function conflictProblem({ purpose }: Run, { record }: Candidate, others: Candidate[]): Problem {
-  const names = others.map((other) => other.record.name);
-  return createProblem(
-    'dependency_conflict',
-    `cannot ${purpose}: ${record.name} conflicts with ${[...new Set(names)].join(', ')}`,
-    record.name,
-  );
-}
-
-function noSpace(
-  { purpose }: Run,
-  { record }: Candidate,
-  { neededBytes, freeBytes }: { neededBytes: number; freeBytes: number },
-): Problem {
-  return createProblem(
-    'no_space',
-    `cannot ${purpose}: ${record.name} needs ${sizeText(neededBytes)}, ${sizeText(freeBytes)} ` +
-      'are free for it',
-    record.name,
-  );
-}
-
-/** opkg prefers it by a record of its own, and cannot fetch it. */
-function goneProblem({ purpose }: Run, { record }: Candidate): Problem {
-  return createProblem(
-    'not_found',
-    `cannot ${purpose}: no feed offers ${record.name} ${record.version} any more`,
-    record.name,
-  );
 }

@@ -1,0 +1,55 @@
+import { failureError } from '../../failure.ts';
+
+/**
+ * Bounds what one plan takes, whatever the feeds say: a hostile one can name a package of which
+ * everything depends on everything. Steps are counted, not seconds, so that the same lists have the
+ * same plan on each device.
+ */
+export interface PlanBudget {
+  /**
+   * Counts work, in readings of one dependency, for what this feed says; empty: for the device's
+   * own records.
+   * @throws DepotError with the code `plan_too_large`
+   */
+  spend: (steps: number, feed?: string) => void;
+  /** Counts what stays in memory until the plan is made, in dependencies. */
+  keep: (entries: number, feed?: string) => void;
+  /** Begins what a further dependency leads to; `ascend` ends it. */
+  descend: (feed?: string) => void;
+  ascend: () => void;
+}
+
+/** A plan over 11,000 packages, as OpenWrt's feeds have, takes less than half of each. */
+export const PLAN_LIMITS = { steps: 400_000, entries: 50_000, depth: 500 } as const;
+
+/** @param purpose what is planned, such as `install demo` */
+export function createPlanBudget(purpose: string): PlanBudget {
+  const used = { steps: 0, entries: 0, depth: 0 };
+  /** By feed, in parts of the limits. */
+  const shares = new Map<string, number>();
+  const use = (kind: keyof typeof PLAN_LIMITS, count: number, feed: string): void => {
+    used[kind] += count;
+    shares.set(feed, (shares.get(feed) ?? 0) + count / PLAN_LIMITS[kind]);
+    if (used[kind] <= PLAN_LIMITS[kind]) return;
+    const feeds = [...shares].filter(([name]) => name !== '').sort(([, a], [, b]) => b - a);
+    throw tooLarge(purpose, REASONS[kind], feeds[0]?.[0] ?? '');
+  };
+  return {
+    spend: (steps, feed = '') => use('steps', steps, feed),
+    keep: (entries, feed = '') => use('entries', entries, feed),
+    descend: (feed = '') => use('depth', 1, feed),
+    ascend: () => (used.depth -= 1),
+  };
+}
+
+const REASONS: Readonly<Record<keyof typeof PLAN_LIMITS, string>> = {
+  steps: `takes more than ${PLAN_LIMITS.steps.toLocaleString('en')} steps`,
+  entries: `has more than ${PLAN_LIMITS.entries.toLocaleString('en')} dependencies`,
+  depth: `leads more than ${PLAN_LIMITS.depth} dependencies deep`,
+};
+
+/** @param feed the one that most of it comes from; empty if that is not known */
+export function tooLarge(purpose: string, reason: string, feed: string): Error {
+  const source = feed === '' ? '' : `, most of it by what the feed ${feed} says`;
+  return failureError(purpose, { code: 'plan_too_large', reason: `the plan ${reason}${source}` });
+}
