@@ -120,7 +120,8 @@ export function createIndexBuilder(
       const kept = put(source, known === undefined ? undefined : key);
       undescribed.delete(kept);
       if (source.describedBy !== undefined && undescribed.size < MOST_UNDESCRIBED) {
-        undescribed.set(kept, source);
+        // As above, and so in all of its texts.
+        undescribed.set(kept, structuredClone(source));
       }
     },
     finish: () => {
@@ -205,8 +206,10 @@ function createLabels(): { all: string[]; numberOf: (label: string) => number } 
       const known = numbers.get(label);
       if (known !== undefined) return known;
       if (all.length >= MOST_LABELS) return 0;
-      numbers.set(label, all.length);
-      return all.push(label) - 1;
+      // The name of a section is such a piece, too.
+      const own = Buffer.from(label).toString();
+      numbers.set(own, all.length);
+      return all.push(own) - 1;
     },
   };
 }
