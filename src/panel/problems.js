@@ -12,6 +12,7 @@ const HEADINGS = {
   kernel_mismatch: () => t('Made for another kernel'),
   needed_by: () => t('Something else needs it'),
   essential: () => t('The device needs it'),
+  no_lists: () => t('No package lists'),
   download_failed: () => t('The download failed'),
   checksum: () => t('The checksum does not match'),
   signature: () => t('The signature cannot be verified'),
@@ -40,6 +41,7 @@ export function remedyOf({ code, package: name, remedy }) {
 const ACTIONS = {
   no_space: ['free'],
   not_found: ['update'],
+  no_lists: ['update', 'feeds'],
   dependency_missing: ['update', 'feeds'],
   wrong_architecture: ['feeds'],
   kernel_mismatch: ['feeds'],

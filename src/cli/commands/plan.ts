@@ -54,12 +54,25 @@ export async function confirm(
 ): Promise<number | undefined> {
   const { client, output, invocation } = context;
   const plan = await fetchPlan(client, operation, invocation.names);
+  if (lacksLists(plan)) {
+    output.say('there are no package lists since the device was started: they are fetched first');
+    return (await ask('Go on? [Y/n] ')) ? undefined : nothingChanged(output);
+  }
   await print(context, plan, invocation.names.length === 0);
   if (!flagIn(plan, 'is_possible')) return 1;
   if (changesOf(plan).length === 0 && invocation.parameters.autoconf === undefined) return 0;
   if (await ask('Go on? [Y/n] ')) return undefined;
-  output.say('nothing was changed');
+  return nothingChanged(output);
+}
+
+function nothingChanged({ say }: CommandContext['output']): number {
+  say('nothing was changed');
   return 1;
+}
+
+/** A task fetches them before it chooses, a plan fetches nothing. */
+function lacksLists(plan: unknown): boolean {
+  return listIn(plan, 'problems').some((problem) => textIn(problem, 'code') === 'no_lists');
 }
 
 async function print(

@@ -29,6 +29,14 @@ export async function search({ client, output, invocation }: CommandContext): Pr
     suggestion === '' ? answer : await firstItems(client, { ...parameters, q: suggestion });
   const items = listIn(shown, 'items');
   const total = numberIn(shown, 'total') ?? items.length;
+  if (textIn(memberIn(answer, 'lists'), 'state') === 'missing') {
+    output.say(
+      'there are no package lists since the device was started, so that only what is ' +
+        `installed is known; to fetch them: ${invocation.self} update`,
+    );
+    if (items.length > 0) await output.print(itemTable(items, output));
+    return items.length > 0 ? 0 : 1;
+  }
   if (items.length === 0) {
     output.say(
       `nothing is called or described so; to fetch newer lists: ${invocation.self} update`,

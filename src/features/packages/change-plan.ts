@@ -1,5 +1,8 @@
 import { DepotError } from '../../errors.ts';
 import { isClosedCircle, removalSet } from './dependencies.ts';
+import { readListsState } from './lists-state.ts';
+import { metaPackageOf } from './names.ts';
+import { isPresent } from './package-database.ts';
 import type { PackageChange } from './package-manager.ts';
 import type { PackageTools } from './package-tools.ts';
 import {
@@ -44,6 +47,7 @@ async function planSound(
 ): Promise<ChangePlan> {
   const damage = await findDamage(tools);
   if (damage !== undefined) return emptyPlan(tools, [damage]);
+  if (await lacksLists(tools, { operation, subjects })) return emptyPlan(tools, [NO_LISTS]);
   const choice = await choicesFor[operation](tools, subjects);
   const { names, asked, problems, leftOut = [] } = choice;
   if (names.length === 0) return emptyPlan(tools, [...problems, ...leftOut], problems.length === 0);
@@ -58,6 +62,24 @@ async function planSound(
     isPossible: obstacles.length === 0,
     freeBytes: preview.freeBytes,
   };
+}
+
+const NO_LISTS = createProblem(
+  'no_lists',
+  'there are no package lists since the device was started',
+);
+
+/** Nobody knows what the feeds have: to go by what is installed would be false comfort. */
+async function lacksLists(
+  { manager }: PackageTools,
+  { operation, subjects }: ChangeRequest,
+): Promise<boolean> {
+  if (operation === 'remove') return false;
+  if ((await readListsState(manager.feeds)).state !== 'missing') return false;
+  const database = await manager.installed();
+  const isThere = (name: string): boolean =>
+    isPresent(database.get(metaPackageOf(name))) || isPresent(database.get(name));
+  return operation === 'upgrade' || !subjects.every(isThere);
 }
 
 interface PlannedChoice {

@@ -53,6 +53,13 @@ const item = v.pipe(v.object(itemKeys), v.title('Item'));
 
 const page = v.pipe(
   v.object({
+    lists: v.object({
+      state: v.pipe(
+        v.picklist(['fresh', 'old', 'missing']),
+        v.description('old: a week and more; missing: of no feed, as after a boot'),
+      ),
+      updated_at: v.optional(v.pipe(unixSeconds, v.description('of the oldest list'))),
+    }),
     total: v.pipe(integer, v.description('items on all pages together')),
     suggestion: v.optional(
       described('of a search that finds nothing: its words, spelled so that they find something'),
@@ -128,7 +135,13 @@ export const STORE_DOCUMENTATION: FeatureDocumentation = {
     'GET admin/store/available': jsonOperation('listAvailable', {
       description: 'a page of the list; none beyond the last one',
       schema: page,
-      example: { total: 1, page: 1, per_page: 50, items: [EXAMPLE_ITEM] },
+      example: {
+        total: 1,
+        page: 1,
+        per_page: 50,
+        items: [EXAMPLE_ITEM],
+        lists: { state: 'fresh', updated_at: 1_795_000_000 },
+      },
     }),
     'GET admin/store/details': jsonOperation('getDetails', {
       description: 'all about the app, or the package if there is no such app',

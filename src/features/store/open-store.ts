@@ -2,6 +2,7 @@ import { stat } from 'node:fs/promises';
 import { releaseDropped } from '../../runtime/memory.ts';
 import type { FeatureContext } from '../feature.ts';
 import { ICON_FOLDER, readIconNames } from '../icons/icon-names.ts';
+import { readListsState, type ListsState } from '../packages/lists-state.ts';
 import type { PackageTools } from '../packages/package-tools.ts';
 import { createPages, type Page } from './available.ts';
 import type { Query } from './query.ts';
@@ -11,7 +12,10 @@ import { createViews } from './views.ts';
 /** What there is to install and what is installed. */
 export interface Store {
   /** @throws DepotError unavailable if the package manager cannot say what feeds offer */
-  page: (query: Query, paging: { page: number; perPage: number }) => Promise<Page>;
+  page: (
+    query: Query,
+    paging: { page: number; perPage: number },
+  ) => Promise<Page & { lists: Lists }>;
   /**
    * @param kind undefined for the app of that name, or the package if there is no such app
    * @returns undefined if there is neither
@@ -19,6 +23,16 @@ export interface Store {
   details: (name: string, kind?: 'app' | 'package') => Promise<Details | undefined>;
   close: () => void;
 }
+
+/** How far what the feeds offer is known. */
+export interface Lists {
+  state: ListsState['state'];
+  /** Of the oldest list, Unix seconds. */
+  updated_at?: number;
+}
+
+/** So long an answer stands for those behind it: many ask at once when a list has changed. */
+const LISTS_KEPT_MS = 500;
 
 export type StoreContext = Pick<FeatureContext, 'paths' | 'queue'>;
 
@@ -36,13 +50,22 @@ export function openStore({ paths, queue }: StoreContext, tools: PackageTools): 
     },
   });
   const pageOf = createPages();
+  let known: { at: number; state: Promise<ListsState> } | undefined;
+  const listsState = (): Promise<ListsState> => {
+    if (known === undefined || performance.now() - known.at > LISTS_KEPT_MS) {
+      known = { at: performance.now(), state: readListsState(tools.manager.feeds) };
+    }
+    return known.state;
+  };
   const details = createDetails({ ...tools, queue, root: paths.root });
   return {
     page: async (query, paging) => {
       const { view, fault } = await views.current();
       // What is installed is known all the same.
       if (fault !== undefined && query.state !== 'installed') throw fault;
-      return pageOf(view, query, paging);
+      const { state, updatedAt } = await listsState();
+      const lists = { state, ...(updatedAt !== undefined && { updated_at: updatedAt }) };
+      return { ...pageOf(view, query, paging), lists };
     },
     details: async (name, kind) => details((await views.current()).view, name, kind),
     close: views.close,

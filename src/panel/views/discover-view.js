@@ -1,6 +1,7 @@
 import { button, byId, element, textElement } from '../dom.js';
 import { t } from '../i18n.js';
 import { createCatalogList } from './catalog/catalog-list.js';
+import { showMissingLists } from './catalog/missing-lists.js';
 
 const PACKAGE_NAME = /^[A-Za-z0-9][A-Za-z0-9.+_-]{0,127}$/;
 const MOST_TAGS = 12;
@@ -12,7 +13,10 @@ export function createDiscoverView(context) {
     prefix: 'discover',
     context,
     query: () => ({}),
-    items: ({ items }, kind) => tags.add(kind === 'app' ? items : []),
+    items: ({ items, lists }, kind) => {
+      tags.add(kind === 'app' ? items : []);
+      showMissingLists(byId('discover-lists'), lists, context.on);
+    },
     empty: (box, { q, kind, suggestion }) =>
       box.replaceChildren(
         ...(q === ''

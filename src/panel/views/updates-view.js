@@ -4,6 +4,7 @@ import { createLoader } from '../loader.js';
 import { detailsAddress } from '../router.js';
 import { busyWord, count, size } from '../words.js';
 import { factsOf, titleOf } from './catalog/item-words.js';
+import { showMissingLists } from './catalog/missing-lists.js';
 
 const META = 'app-meta-';
 const MOST = '200';
@@ -27,7 +28,9 @@ export function createUpdatesView({ api, tasks, icons, on, report, apps }, { onC
     showMain(found.main.map(withTask));
     showOthers(found.others.map(withTask));
     const isEmpty = found.main.length === 0;
-    byId('updates-empty').hidden = !isEmpty;
+    showMissingLists(byId('updates-lists'), found.lists, on);
+    const isUnknown = found.lists?.state === 'missing';
+    byId('updates-empty').hidden = !isEmpty || isUnknown;
     setHidden(all, isEmpty, byId('updates-title'));
     setText(byId('updates-cost'), isEmpty ? '' : costOf(found.plan));
     others.hidden = found.others.length === 0;
@@ -37,13 +40,13 @@ export function createUpdatesView({ api, tasks, icons, on, report, apps }, { onC
     state: byId('updates-state'),
     load: async (signal) => {
       const query = { kind: 'all', state: 'upgradable', sort: 'name', per_page: MOST };
-      const { items } = await api.get('admin/store/available', query, { signal });
+      const { items, lists } = await api.get('admin/store/available', query, { signal });
       apps.learn(items);
       const plan =
         items.length === 0
           ? undefined
           : await api.get('admin/store/plan', { operation: 'upgrade', all: 'true' }, { signal });
-      found = { ...divide(items, plan?.upgrades ?? []), plan };
+      found = { ...divide(items, plan?.upgrades ?? []), plan, lists };
       onCount(found.main.length);
       render();
     },

@@ -1,4 +1,4 @@
-import { rm } from 'node:fs/promises';
+import { rm, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 
@@ -45,3 +45,38 @@ test('without any list and without its feed a job says so; what is there already
   expect((await store.run('install', { package: 'demo-app' })).state).toBe('done');
   await store.close();
 });
+
+test('without lists nobody is told that all is up to date: not by the list, a plan or the page', async () => {
+  const store = await openStore();
+  expect((await store.run('install', { package: 'demo-app' })).state).toBe('done');
+  const answerOf = async (path: string): Promise<Answer> =>
+    (await (await store.daemon.get(`admin/store/${path}`)).json()) as Answer;
+  const { lists } = await answerOf('available?kind=all');
+  expect(lists).toEqual({ state: 'fresh', updated_at: expect.any(Number) as number });
+  const list = join(store.device.root, 'var/opkg-lists/lab');
+  const aWeekAgo = Date.now() / 1000 - 8 * 86_400;
+  await utimes(list, aWeekAgo, aWeekAgo);
+  await expect
+    .poll(async () => (await answerOf('available?kind=all')).lists?.state, { timeout: 5000 })
+    .toBe('old');
+
+  await boot(store);
+
+  await expect
+    .poll(async () => (await answerOf('available?kind=all')).lists, { timeout: 5000 })
+    .toEqual({ state: 'missing' });
+  for (const change of ['install&package=other', 'upgrade&all=true', 'upgrade&package=demo-app']) {
+    const { is_possible: isPossible, problems } = await answerOf(`plan?operation=${change}`);
+    expect([isPossible, problems?.map(({ code }) => code)]).toEqual([false, ['no_lists']]);
+  }
+  for (const change of ['install&package=demo-app', 'remove&package=demo-app']) {
+    expect((await answerOf(`plan?operation=${change}`)).is_possible).toBe(true);
+  }
+  await store.close();
+});
+
+interface Answer {
+  lists?: { state: string; updated_at?: number };
+  is_possible?: boolean;
+  problems?: { code: string }[];
+}

@@ -52,7 +52,8 @@ export function createCatalogList({ prefix, query, context, isRemovable = false,
     render();
     paging.show(received);
     setText(find('count'), t('{count} found', { count: count(received.total) }));
-    empty.hidden = received.items.length > 0;
+    // Without lists that is what is said, and nothing else.
+    empty.hidden = received.items.length > 0 || received.lists?.state === 'missing';
     const { q = '', kind } = parameters();
     if (!empty.hidden) on.empty(empty, { q, kind, suggestion: received.suggestion });
     on.items?.(received, kind);

@@ -1,0 +1,32 @@
+import { expect, onTestFinished, test } from 'vitest';
+
+import { startDaemon } from '../device/daemon.ts';
+import { createDevice } from '../device/device.ts';
+import { CHIP, click, goTo, openPanel } from './open-panel.ts';
+
+const WORDS = 'There are no package lists since the device was started.';
+const textOf = (id: string): string => `document.querySelector('#${id}').innerText`;
+
+test('after a boot Discover and Updates say that there are no lists, and one button fetches them', async () => {
+  const device = await createDevice();
+  onTestFinished(() => device.close());
+  const daemon = await startDaemon(device);
+  onTestFinished(() => daemon.close());
+  const browser = await openPanel(`${daemon.url}${daemon.base}/`);
+  if (browser === undefined) return;
+
+  await browser.until(`${textOf('discover-lists')}.includes(${JSON.stringify(WORDS)})`);
+  await goTo(browser, 'updates');
+  await browser.until(`${textOf('updates-lists')}.includes(${JSON.stringify(WORDS)})`);
+  expect(await browser.evaluate("document.querySelector('#updates-empty').hidden")).toBe(true);
+
+  await click(browser, '#updates-lists button');
+  await browser.until(`location.hash.startsWith('#activity') && ${CHIP} === 'Done'`);
+
+  await goTo(browser, 'discover');
+  await browser.until(
+    "document.querySelector('#discover-lists').hidden && document.querySelector('#discover-list').childElementCount > 0",
+  );
+  await goTo(browser, 'updates');
+  await browser.until("!document.querySelector('#updates-empty').hidden");
+});
