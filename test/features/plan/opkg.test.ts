@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { afterEach, describe, expect, test } from 'vitest';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -218,7 +219,10 @@ describe('each problem has its code', () => {
   test('a status file that is damaged, without a copy', async () => {
     store = await openStore();
     const { root } = store.device;
-    await rm(join(root, 'etc/depotd/opkg-status.before.gz'), { force: true });
+    const copy = join(root, 'etc/depotd/opkg-status.before.gz');
+    // It is made at the start, by and by.
+    await expect.poll(() => existsSync(copy), { timeout: 10_000 }).toBe(true);
+    await rm(copy);
     await mkdir(join(root, 'usr/lib/opkg'), { recursive: true });
     await writeFile(join(root, 'usr/lib/opkg/status'), 'Package: libc\nVersion: 1');
 
