@@ -110,10 +110,7 @@ export const chineseStore = [
   ['Something else needs it', '被其他软件包需要'],
   ['The device needs it', '设备需要它'],
   ['No package lists', '没有软件包列表'],
-  [
-    'There are no package lists since the device was started.',
-    '设备启动后还没有获取软件包列表。',
-  ],
+  ['There are no package lists since the device was started.', '设备启动后还没有获取软件包列表。'],
   ['The download failed', '下载失败'],
   ['The checksum does not match', '校验和不匹配'],
   ['The signature cannot be verified', '无法验证签名'],
