@@ -21,6 +21,8 @@ export interface ProcessMark {
   bootId: string;
   /** Whether the command sits behind script(1) on a pseudo-terminal. */
   isOnTerminal: boolean;
+  /** The folder of the job's control group, if it has one. */
+  cgroup?: string;
 }
 
 /**
@@ -71,6 +73,6 @@ export interface Processes {
   count: (job: { jobId: string; mark: ProcessMark }) => Promise<number>;
   /** The ids of all jobs of which a process lives, whoever started it. */
   jobsUnderWay: () => Promise<Set<string>>;
-  /** Ends the holder itself, after all else has failed. */
+  /** Ends the holder itself and its control group at once, after all else has failed. */
   killHolder: (mark: ProcessMark) => Promise<void>;
 }

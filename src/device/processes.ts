@@ -1,5 +1,6 @@
 import { closeSync, openSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
+import { enterGroup, killGroup, processesIn } from './cgroup/job-group.ts';
 import { run, startDetached } from './exec.ts';
 import type { Command } from './command.ts';
 import HOLDER from './holder.sh';
@@ -43,6 +44,7 @@ export function createProcesses(): Processes {
     jobsUnderWay,
     killHolder: async (mark) => {
       if (await isAlive(mark)) send(mark.pid, 'SIGKILL');
+      await killGroup(mark.cgroup);
     },
   };
 }
@@ -82,7 +84,8 @@ async function start(
       await ended;
     };
     // A holder that cannot be named could not be found again, so it does not get its go.
-    const mark = await markOf(pid, isOnTerminal).catch(async (error: unknown) => {
+    const group = await enterGroup(jobId, pid);
+    const mark = await markOf(pid, { isOnTerminal, group }).catch(async (error: unknown) => {
       await abandon();
       throw error;
     });
@@ -92,10 +95,14 @@ async function start(
   }
 }
 
-async function markOf(pid: number, isOnTerminal: boolean): Promise<ProcessMark> {
+async function markOf(
+  pid: number,
+  { isOnTerminal, group }: { isOnTerminal: boolean; group: string | undefined },
+): Promise<ProcessMark> {
   const [entry, boot] = [await readProcess(pid), await bootId()];
   // One that was killed at once is marked as what it is: gone.
-  return { pid, startTicks: entry?.startTicks ?? 0, bootId: boot, isOnTerminal };
+  const mark = { pid, startTicks: entry?.startTicks ?? 0, bootId: boot, isOnTerminal };
+  return group === undefined ? mark : { ...mark, cgroup: group };
 }
 
 const JOB_VARIABLE = 'DEPOTD_JOB';
@@ -125,18 +132,19 @@ async function isAlive(mark: ProcessMark): Promise<boolean> {
 }
 
 /**
- * The job's processes: those below the holder, those of its session, which outlive it, and those
- * that left it but carry the job's variable.
+ * The job's processes: those in its control group; and, since it may have none, those below the
+ * holder, those of its session, which outlive it, and those that carry the job's variable.
  */
 async function membersOf(jobId: string, mark: ProcessMark): Promise<number[]> {
-  const entries = await readProcesses();
+  const [inGroup, entries] = [await processesIn(mark.cgroup), await readProcesses()];
   const isRelated = (await isNumberReused(mark, entries)) ? () => false : relationTo(mark, entries);
   const terminal = terminalOf(mark, entries);
   const members: number[] = [];
   for (const entry of entries) {
     const { pid } = entry;
     if (pid === mark.pid || pid === process.pid || terminal.has(pid)) continue;
-    if (isRelated(entry) || (await variableOf(pid, JOB_VARIABLE)) === jobId) members.push(pid);
+    const isKnown = inGroup.has(pid) || isRelated(entry);
+    if (isKnown || (await variableOf(pid, JOB_VARIABLE)) === jobId) members.push(pid);
   }
   return members;
 }

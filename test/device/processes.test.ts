@@ -166,6 +166,28 @@ describe.each(TERMINALS)('signals, %s', (place) => {
     await expect.poll(() => runs.processes.count(held.job)).toBe(0);
   });
 
+  test('what has another parent, session and environment is reached where there are control groups', async ({
+    skip,
+  }) => {
+    const held = await runs.run([
+      'sh',
+      '-c',
+      "(setsid /usr/bin/env -i /bin/sh -c 'echo $$ >hidden; exec sleep 67' >/dev/null 2>&1 &); until [ -s hidden ]; do sleep 0.01; done",
+    ]);
+    expect(await held.exited()).toBe('0');
+    const pid = Number(await readFile(join(runs.folder, 'hidden'), 'utf8'));
+    onTestFinished(() => {
+      if (isThere(pid)) process.kill(pid, 'SIGKILL');
+    });
+    skip(held.mark.cgroup === undefined, 'no control groups (version 2) that may be written');
+    expect(await runs.processes.count(held.job)).toBe(1);
+
+    await runs.processes.killHolder(held.mark);
+
+    await expect.poll(() => isThere(pid)).toBe(false);
+    expect(await runs.processes.count(held.job)).toBe(0);
+  });
+
   test('the signal of one job leaves the others alone', async () => {
     const [one, other] = [await runs.run(['sleep', '64']), await runs.run(['sleep', '65'])];
     await expect.poll(() => runs.processes.count(one.job)).toBe(1);
@@ -248,6 +270,14 @@ test('script(1) that fails for want of terminals counts as missing for that comm
   await rm(script);
   expect(await isOnTerminal()).toBe(true);
 });
+
+function isThere(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}
 
 /** As proc(5) has it: S is asleep. */
 async function stateOf(pid: number): Promise<string | undefined> {

@@ -94,6 +94,7 @@ const record = v.pipe(
         startTicks: whole,
         bootId: v.string(),
         isOnTerminal: v.boolean(),
+        cgroup: v.exactOptional(v.string()),
       }),
     ),
     runs: whole,
