@@ -90,7 +90,9 @@ async function recordAction(
     await records.update(key, () => ({ isReported: false, unknownReports: 0 }));
     return;
   }
-  const judged = await judge(fleet, deployment);
+  const highest = records.forgottenUpTo({ from, actionId: id });
+  const judged =
+    highest === undefined ? await judge(fleet, deployment) : { end: mayHaveBeenDone(id, highest) };
   const title = deployment.chunks.map(({ name, version }) => `${shown(name)} ${shown(version)}`);
   await records.add({
     key,
@@ -106,6 +108,14 @@ async function recordAction(
     ...judged,
   });
   log.info({ action: id, title: title.join(', ').slice(0, 200) }, 'fleet action offered');
+}
+
+/** Nobody knows, so that it is not begun. */
+function mayHaveBeenDone(id: string, highest: string): ActionEnd {
+  const message =
+    `cannot do the action ${id}: it may have been done already; this device has no record ` +
+    `of its actions up to ${highest} any more; assign it anew`;
+  return { result: 'failure', message, errorCode: 'not_allowed', at: unixNow() };
 }
 
 /** What is to be done, or why nothing of it is. */

@@ -6,9 +6,14 @@ import { systemCode } from '../../../errors.ts';
 import { unixNow } from '../../../jobs/job.ts';
 import { isOpen, recordSchema, type ActionRecord } from './action-record.ts';
 
-/** The actions that this device knows, one file each. */
+/**
+ * The actions that this device knows, one file each. Of those that went to make room it knows the
+ * highest id of each server, in numbers as hawkBit gives them.
+ */
 export interface ActionRecords {
   find: (key: string) => ActionRecord | undefined;
+  /** Up to which id actions of this server have no record any more, if that one is among them. */
+  forgottenUpTo: (action: Pick<ActionRecord, 'from' | 'actionId'>) => string | undefined;
   /** Oldest first. */
   all: () => ActionRecord[];
   /** Resolves when the record is on the medium. */
@@ -23,13 +28,16 @@ export interface ActionRecords {
   ) => Promise<ActionRecord | undefined>;
 }
 
-/** Beyond it the oldest that are over go: flash is small. */
+/** Beyond it the oldest that are over, and reported, go: flash is small. */
 const MOST_RECORDS = 200;
+/** Beyond it, also those whose server does not want their end. */
+const MOST_UNREPORTED = 400;
+const FORGOTTEN_FILE = 'forgotten.json';
 const FILE_NAME = /^([0-9a-f]{64})\.json$/;
 
 export async function openRecords(folder: string): Promise<ActionRecords> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
-  const known = await readAll(folder);
+  const [known, forgotten] = [await readAll(folder), await readForgotten(folder)];
   const fileOf = (key: string): string => join(folder, `${key}.json`);
   let last: Promise<unknown> = Promise.resolve();
   const next = <Value>(work: () => Promise<Value>): Promise<Value> => {
@@ -43,14 +51,28 @@ export async function openRecords(folder: string): Promise<ActionRecords> {
   };
   const all = (): ActionRecord[] => [...known.values()];
   const prune = async (): Promise<void> => {
-    const over = all().filter((record) => !isOpen(record) && record.isReported);
-    for (const { key } of over.slice(0, Math.max(0, known.size - MOST_RECORDS))) {
+    const over = all().filter((record) => !isOpen(record) && record.from !== '');
+    const [reported, others] = [
+      over.filter(({ isReported }) => isReported),
+      over.filter(({ isReported }) => !isReported),
+    ];
+    const going = reported.slice(0, Math.max(0, known.size - MOST_RECORDS));
+    going.push(...others.slice(0, Math.max(0, known.size - going.length - MOST_UNREPORTED)));
+    if (going.length === 0) return;
+    for (const { from, actionId } of going) {
+      if (isNumber(actionId) && !isUpTo(actionId, forgotten[from])) forgotten[from] = actionId;
+    }
+    // Ahead of the records: an action that was done is in one or the other.
+    await replaceFile(join(folder, FORGOTTEN_FILE), `${JSON.stringify(forgotten)}\n`);
+    for (const { key } of going) {
       await rm(fileOf(key), { force: true });
       known.delete(key);
     }
   };
   return {
     find: (key) => known.get(key),
+    forgottenUpTo: ({ from, actionId }) =>
+      isNumber(actionId) && isUpTo(actionId, forgotten[from]) ? forgotten[from] : undefined,
     all,
     add: (record) =>
       next(async () => {
@@ -71,6 +93,29 @@ export async function openRecords(folder: string): Promise<ActionRecords> {
         return whole;
       }),
   };
+}
+
+const forgottenSchema = v.record(v.string(), v.pipe(v.string(), v.regex(/^\d{1,64}$/)));
+
+/** A damaged file counts as none, as before the first record went. */
+async function readForgotten(folder: string): Promise<Record<string, string>> {
+  const text = await readFile(join(folder, FORGOTTEN_FILE), 'utf8').catch((error: unknown) => {
+    if (systemCode(error) === 'ENOENT') return '{}';
+    throw error;
+  });
+  try {
+    return v.parse(forgottenSchema, JSON.parse(text));
+  } catch {
+    return {};
+  }
+}
+
+function isNumber(id: string): boolean {
+  return /^\d+$/.test(id);
+}
+
+function isUpTo(id: string, highest: string | undefined): boolean {
+  return highest !== undefined && BigInt(id) <= BigInt(highest);
 }
 
 async function readAll(folder: string): Promise<Map<string, ActionRecord>> {
