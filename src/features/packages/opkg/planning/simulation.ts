@@ -128,7 +128,10 @@ function installNow(run: Run, candidate: Candidate): boolean {
   // In a circle of dependencies it was installed meanwhile.
   if (candidate.state === 'unpacked') return true;
   const replaced = replacedBy(run, candidate);
-  if (old !== undefined) removeOrphans(run, candidate, old);
+  if (old !== undefined) {
+    removeOrphans(run, candidate, old);
+    if (old.state === 'not-installed') return fail(run, [orphansItselfProblem(run, candidate)]);
+  }
   for (const other of replaced) {
     if (!remove(run, other, 'replaced')) return false;
     if (other === old) return fail(run, [replacesItselfProblem(run, candidate)]);
@@ -143,6 +146,12 @@ function installNow(run: Run, candidate: Candidate): boolean {
 function replacesItselfProblem({ purpose }: Run, { record }: Candidate): Problem {
   const why = `${record.name} replaces and excludes itself, which opkg cannot upgrade`;
   return createProblem('dependency_conflict', `cannot ${purpose}: ${why}`, record.name);
+}
+
+/** The old version met a need of its own by a name that it provided: nobody else needs it. */
+function orphansItselfProblem({ purpose }: Run, { record }: Candidate): Problem {
+  const why = `opkg removes ${record.name} as needed by nobody while it upgrades it`;
+  return createProblem('unknown', `cannot ${purpose}: ${why}`, record.name);
 }
 
 /** In opkg's order, before it looks at the dependencies. */
