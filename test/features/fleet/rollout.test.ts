@@ -76,7 +76,10 @@ async function expectStop(
 
   // Devices of the group that runs go on.
   for (let polls = 0; polls < 6; polls += 1) await pollAll(all);
-  expect(await Promise.all(all.map(versions))).toEqual(before);
+  // What a task of theirs began is put right by then.
+  await expect
+    .poll(() => Promise.all(all.map(versions)), { timeout: DAEMON_LIMIT_MS })
+    .toEqual(before);
   const states = await Promise.all(all.map((on) => on.status()));
   const failed = states.filter(({ action }) => action?.result === 'failure');
   expect(failed.length).toBeGreaterThan(0);
