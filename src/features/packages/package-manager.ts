@@ -59,8 +59,11 @@ export interface PackageManager {
   freeBytes: () => Promise<number>;
   /** Names of the packages that the firmware's image brought. */
   imagePackages: () => Promise<ReadonlySet<string>>;
-  /** From now on a feed may upgrade the package again, which an installation from a file stops. */
-  releaseFile: (name: string) => Promise<void>;
+  /**
+   * From now on a feed may upgrade the package again, which an installation from a file stops.
+   * @param isAuto it counts as a dependency again, as it did before that
+   */
+  releaseFile: (name: string, isAuto: boolean) => Promise<void>;
   /**
    * Whether it weighs all that is installed before a change: if it ends well and leaves a package
    * as it was, something else keeps that one back.

@@ -87,6 +87,7 @@ export function uploadPlan(tools: UploadPlanTools, { subject, params }: Job): Pl
         file: subject,
         packages: packagesThatCame(before, after),
         ...(file.package === undefined ? {} : { package: file.package }),
+        ...(wasAuto(before, file.package) ? { wasAuto: true } : {}),
       });
     },
   });
@@ -117,6 +118,11 @@ function forgetStep({ manager, records }: UploadPlanTools): Act {
       return undefined;
     },
   };
+}
+
+function wasAuto(before: PackageDatabase, name: string | undefined): boolean {
+  const entry = before.get(name ?? '');
+  return isPresent(entry) && entry.isAuto;
 }
 
 /** Those that need others before them. */

@@ -13,6 +13,8 @@ const record = v.object({
   packages: v.array(v.string()),
   /** The package in the file; a program has none. */
   package: v.optional(v.string()),
+  /** Whether that one was there before, and had come as a dependency. */
+  wasAuto: v.optional(v.boolean()),
 });
 
 /** What one upload brought. */

@@ -53,10 +53,15 @@ export function unrunPlan(tools: PackageTools & { records: RunRecords }, { param
     purpose: `undo ${id}`,
     choose,
     judge,
-    record: async () => {
-      // What was there before, and was replaced, stays; feeds may upgrade it again.
-      const replaced = (await records.find(id))?.package;
-      if (replaced !== undefined) await manager.releaseFile(replaced);
+    record: async (after) => {
+      // What was there before, and was replaced, stays; feeds may upgrade it again. What has
+      // become needless meanwhile stays asked for, or the next change would remove it.
+      const { package: replaced, wasAuto = false } = (await records.find(id)) ?? {};
+      if (replaced !== undefined) {
+        const entry = after.get(replaced);
+        const isAuto = wasAuto && entry !== undefined && isNeeded(after, entry, new Set());
+        await manager.releaseFile(replaced, isAuto);
+      }
       await records.remove(id);
     },
   };

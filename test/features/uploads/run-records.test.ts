@@ -60,6 +60,18 @@ test('unrun of what has gone already drops the record', async () => {
   expect(await on.records()).toEqual([]);
 });
 
+test('unrun of an upload over a dependency leaves it as one: it goes with what needs it', async () => {
+  await on.daemon.finished(await on.daemon.submit('install', { package: 'demo-app' }));
+  await on.install(ipk('libdemo', { version: '99' }));
+  const [record] = await on.records();
+
+  await on.daemon.finished(await on.daemon.submit('unrun', { id: record?.id ?? '' }));
+
+  expect(await installed()).toEqual(['demo-app', 'libc', 'libdemo']);
+  await on.daemon.finished(await on.daemon.submit('remove', { package: 'demo-app' }));
+  expect(await installed()).toEqual(['libc']);
+});
+
 test('unrun that fails keeps the record', async () => {
   await on.install(ipk('hello', { scripts: { prerm: '#!/bin/sh\nexit 1\n' } }));
   const [record] = await on.records();

@@ -37,11 +37,12 @@ export function createApk(context: BackendContext): PackageManager {
     imagePackages: installation.imagePackages,
     preview: async (change) =>
       (await import('./planning/preview.ts')).previewChange(installation, change),
-    releaseFile: async (name) => {
+    releaseFile: async (name, isAuto) => {
       await editWorld(locations, environment, (entries) =>
-        entries.map((entry) =>
-          entry.name === name && entry.operator === '><' ? withoutPin(entry) : entry,
-        ),
+        entries.flatMap((entry) => {
+          if (entry.name !== name || entry.operator !== '><') return [entry];
+          return isAuto ? [] : [withoutPin(entry)];
+        }),
       );
     },
     isSolver: true,

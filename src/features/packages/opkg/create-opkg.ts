@@ -64,6 +64,7 @@ export async function createOpkg(context: BackendContext): Promise<PackageManage
     // A damaged status file is put right ahead of each job.
     assertUsable: () => Promise.resolve(),
     health: () => Promise.resolve({}),
+    // A file holds nothing back, and `auto` has kept the mark of a dependency.
     releaseFile: () => Promise.resolve(),
     isSolver: false,
     explain: async (command) => (await import('./failure.ts')).explain(command),

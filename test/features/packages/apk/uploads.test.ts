@@ -6,7 +6,13 @@ import { oneProgram as one, openApkStore, type ApkStore } from './open-store.ts'
 
 let store: ApkStore;
 beforeAll(async () => {
-  store = await openApkStore({ packages: [one('plain', '1.0-r1'), one('needed', '1.0-r1')] });
+  store = await openApkStore({
+    packages: [
+      one('plain', '1.0-r1'),
+      one('needed', '1.0-r1'),
+      one('app', '1.0-r1', { depends: ['needed'] }),
+    ],
+  });
 });
 afterAll(() => store.close());
 afterEach(async () => {
@@ -87,6 +93,29 @@ test('an upload is upgraded by a feed only when its pin was let go', async () =>
   await store.run('install', { package: 'needed' });
   expect((await store.run('upgrade', { package: 'needed' })).state).toBe('done');
   expect(await store.packages()).toEqual({ needed: '1.0-r1' });
+});
+
+test('undone, an upload over a dependency leaves it as one: it goes with what needs it', async () => {
+  await store.run('install', { package: 'app' });
+  const before = await store.device.world();
+  const { id } = await store.upload(createApk(one('needed', '2.0-r1')).bytes);
+
+  expect((await store.run('unrun', { id })).state).toBe('done');
+
+  expect(await store.packages()).toEqual({ app: '1.0-r1', needed: '2.0-r1' });
+  expect(await store.device.world()).toEqual(before);
+  await store.run('remove', { package: 'app' });
+  expect(await store.packages()).toEqual({});
+});
+
+test('undone, an upload over what nothing needs any more leaves it asked for', async () => {
+  await store.run('install', { package: 'app' });
+  const { id } = await store.upload(createApk(one('needed', '2.0-r1')).bytes);
+  await store.run('remove', { package: 'app' });
+
+  await store.run('unrun', { id });
+
+  expect(await store.device.world()).toContain('needed');
 });
 
 describe('a file of a package that the device cannot do without', () => {
