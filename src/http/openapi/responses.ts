@@ -54,23 +54,27 @@ function bodySchema(contentType: string): JsonObject {
     : { type: 'string' };
 }
 
+const PLAIN: JsonObject = { $ref: '#/components/schemas/Refusal' };
+const OF_A_TASK: JsonObject = { $ref: '#/components/schemas/TaskRefusal' };
+
 function refusalsOf(
   { isTask, access, needsToken, acceptsUpload }: Route,
   { refusals: own = {}, isRefusedByPage = false }: Partial<OperationDocumentation> = {},
 ): JsonObject {
-  const refusal = { $ref: `#/components/schemas/${isTask ? 'TaskRefusal' : 'Refusal'}` };
   const page = isRefusedByPage ? { 'text/html': { schema: bodySchema('text/html') } } : {};
-  const refused = (description: string): object => ({
+  const refused = (description: string, schema = isTask ? OF_A_TASK : PLAIN): object => ({
     description,
-    content: { 'application/json': { schema: refusal }, ...page },
+    content: { 'application/json': { schema }, ...page },
   });
   // Refused before it is known which operation is asked for: without the fields of a task.
   const unread = (description: string): object => ({
     description,
-    content: { 'application/json': { schema: { $ref: '#/components/schemas/Refusal' } } },
+    content: { 'application/json': { schema: PLAIN } },
   });
+  const either = (description: string): object =>
+    refused(description, isTask ? { anyOf: [OF_A_TASK, PLAIN] } : PLAIN);
   return {
-    '400': refused('a parameter is missing or bad; the message names it'),
+    '400': either('a parameter is missing or bad, and the message names it; or it is no HTTP'),
     ...(access === 'session' || needsToken
       ? { '403': refused('no session, a wrong token, or a foreign page') }
       : {}),
@@ -81,13 +85,21 @@ function refusalsOf(
           '507': refused('the disk is full'),
         }
       : {}),
-    ...Object.fromEntries(Object.entries(own).map(([status, why]) => [status, refused(why)])),
+    ...Object.fromEntries(
+      Object.entries(own).map(([status, why]) => [
+        status,
+        UNAVAILABLE === status ? either(why) : refused(why),
+      ]),
+    ),
     '408': unread('the request came too slowly'),
-    '421': refused('a Host that is not this device'),
+    '421': unread('a Host that is not this device'),
     '431': unread('the request line and the headers have more than 16 KiB'),
-    default: refused('any other refusal: the status says what kind, the message why'),
+    default: either('any other refusal: the status says what kind, the message why'),
   };
 }
+
+/** Also while the daemon stops or changes its configuration, whatever is asked for. */
+const UNAVAILABLE = '503';
 
 const refusalFields = {
   code: { type: 'integer' },

@@ -2,11 +2,16 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { startDaemon, type TestDaemon } from '../../device/daemon.ts';
 import { createDevice, type Device } from '../../device/device.ts';
+import { send, sendBytes, type RawAnswer } from '../../support/raw-request.ts';
 
 interface Schema {
   pattern?: string;
   minLength?: number;
   maxLength?: number;
+}
+
+interface Components {
+  schemas: Record<string, { required: string[] } | undefined>;
 }
 
 interface Operation {
@@ -18,11 +23,15 @@ interface Operation {
 let device: Device;
 let daemon: TestDaemon;
 let paths: Record<string, Record<string, Operation>>;
+let components: Components;
 
 beforeAll(async () => {
   device = await createDevice();
   daemon = await startDaemon(device);
-  ({ paths } = (await (await daemon.get('openapi.json')).json()) as { paths: typeof paths });
+  ({ paths, components } = (await (await daemon.get('openapi.json')).json()) as {
+    paths: typeof paths;
+    components: Components;
+  });
 });
 afterAll(async () => {
   await daemon.close();
@@ -132,6 +141,51 @@ test('headers that are too large are refused as every operation says', async () 
     }
   }
 });
+
+describe('what is refused before its operation is known, of a task', () => {
+  const TASK = 'admin/store/install';
+  const pathOf = (): string => `${daemon.base}/${TASK}`;
+  const twoHosts = (): string =>
+    `POST ${pathOf()} HTTP/1.1\r\nHost: localhost\r\nHost: localhost\r\n\r\n`;
+  const noHost = (): string => `POST ${pathOf()} HTTP/1.1\r\nHost: a b\r\n\r\n`;
+
+  test.each<[string, number, () => Promise<RawAnswer>]>([
+    [
+      'another host',
+      421,
+      () =>
+        send(`${daemon.url}${pathOf()}`, {
+          method: 'POST',
+          headers: { host: 'elsewhere.example' },
+        }),
+    ],
+    ['two hosts', 400, () => sendBytes(daemon.url, twoHosts())],
+    ['a host that is none', 400, () => sendBytes(daemon.url, noHost())],
+    ['what is no HTTP', 400, () => sendBytes(daemon.url, `POST ${pathOf()} HTTP/x\r\n\r\n`)],
+    ['a parameter', 400, async () => post(`package=..&token=${await daemon.token()}`)],
+    ['a token', 403, () => post('package=demo&token=wrong')],
+  ])('%s: %i as the operation says', async (_, status, ask) => {
+    const answer = await ask();
+
+    expect(answer.status).toBe(status);
+    const responses = paths[pathOf()]?.['post']?.responses;
+    for (const documented of [responses?.[String(status)], responses?.['default']]) {
+      expect(isOneOf(documented, JSON.parse(answer.body) as object)).toBe(true);
+    }
+  });
+
+  const post = (query: string): Promise<RawAnswer> =>
+    send(`${daemon.url}${pathOf()}?${query}`, { method: 'POST' });
+});
+
+/** Whether a refusal has the fields of one of the schemas named. */
+function isOneOf(response: Operation['responses'][string] | undefined, body: object): boolean {
+  const schema = response?.content?.['application/json']?.schema ?? {};
+  const names = [...JSON.stringify(schema).matchAll(/schemas\/(\w+)/g)].map(([, name]) => name);
+  return names.some(
+    (name = '') => components.schemas[name]?.required.every((field) => field in body) === true,
+  );
+}
 
 test('what the state of the device forbids is a conflict, and no bad request', async () => {
   const { feeds } = (await (await daemon.get('admin/store/feeds')).json()) as {
