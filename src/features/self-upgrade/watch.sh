@@ -29,6 +29,12 @@ until (set -C && echo $$ >"$folder/watcher") 2>/dev/null; do
     rm -f "$folder/watcher"
   sleep 1
 done
+# The one before may have come to its end since.
+if [ ! -e "$folder/pending" ]; then
+  rm -f "$folder/watcher"
+  rmdir "$folder" 2>/dev/null
+  exit 0
+fi
 . "$folder/manager.sh"
 {
   read -r package

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { copyFile, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
@@ -41,5 +42,30 @@ test.each(['as it is here', 'of busybox'])(
     expect(await first.exit).toBe(3);
     expect(await second.exit).toBe(0);
     expect(await readFile(String(log), 'utf8')).toBe('begun\n');
+  },
+);
+
+test.each(['a kept package', 'nothing'])(
+  'a watcher that comes when all is over does nothing again, and leaves %s',
+  async (left) => {
+    const directory = await mkdtemp(join(tmpdir(), 'depotd-watchers-'));
+    onTestFinished(() => rm(directory, { recursive: true }));
+    const [folder, log] = [join(directory, 'watch'), join(directory, 'log')];
+    await mkdir(folder);
+    const isKept = left === 'a kept package';
+    if (isKept) {
+      await writeFile(`${folder}/manager.sh`, MANAGER);
+      await writeFile(`${folder}/settings`, 'depotd\n1.0\n20\n/bin/true\naddress\n\n');
+    }
+    // Of a folder that is being removed a shell still has its text open.
+    const text = await readFile(WATCHER, 'utf8');
+    const watcher = startCommand(['sh', '-c', text, `${folder}/watch.sh`, 'now'], {
+      env: { PATH: process.env['PATH'] ?? '', LOG: log },
+    });
+
+    expect(await watcher.exit).toBe(0);
+    expect(existsSync(log)).toBe(false);
+    expect(existsSync(folder)).toBe(isKept);
+    expect(existsSync(`${folder}/watcher`)).toBe(false);
   },
 );
