@@ -88,21 +88,30 @@ test('list --all has the packages, too, and --upgradable what has a newer versio
   expect(upgradable.stdout).not.toContain('libc ');
 });
 
-test('an upgrade of all names what it leaves as it is, and how that is upgraded', async () => {
+test('an upgrade of all takes what came with apps, too, and names what it leaves to the firmware', async () => {
   const { depotctl, device } = await startClientTest();
   await depotctl('install', 'demo');
+  await depotctl('install', 'notes-app');
+  await mkdir(join(device.root, 'rom/usr/lib/opkg'), { recursive: true });
+  await writeFile(
+    join(device.root, 'rom/usr/lib/opkg/status'),
+    'Package: notes-app\nVersion: 1.0-1\nStatus: install user installed\n\n',
+  );
   device.publish(2);
   await depotctl('update');
 
   const first = await depotctl('plan', 'upgrade');
   await depotctl('upgrade');
   const again = await depotctl('plan', 'upgrade');
-  await depotctl('upgrade', 'libdemo');
+  await depotctl('upgrade', 'notes-app');
   const last = await depotctl('plan', 'upgrade');
 
   expect(first.stdout).toMatch(/^upgrade +demo-app /m);
+  expect(first.stdout).toMatch(/^upgrade +libdemo /m);
   expect(again.stdout).toBe('nothing to do: all is as asked for\n');
-  for (const { stderr } of [first, again]) expect(stderr).toContain('left as it is: libdemo;');
+  for (const { stderr } of [first, again]) {
+    expect(stderr).toContain('left as it is: notes-app; what came with the firmware');
+  }
   expect(last.stderr).toBe('');
 });
 

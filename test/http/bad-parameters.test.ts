@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -148,6 +148,10 @@ test.each([
 
 test('a good name of 128 letters does reach the command', async () => {
   const name = `a${'b'.repeat(127)}`;
+  // Without any list it would fetch them first.
+  const lists = join(device.root, 'var/opkg-lists');
+  await mkdir(lists, { recursive: true });
+  await writeFile(join(lists, 'lab'), '');
   const answer = await post('install', `package=${name}`);
   expect(answer.status).toBe(200);
   const { task_id: task = '' } = JSON.parse(answer.body) as { task_id?: string };

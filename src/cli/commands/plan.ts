@@ -113,8 +113,8 @@ async function sayLeft(
   const named = left.slice(0, MOST_LEFT).join(', ');
   const more = left.length > MOST_LEFT ? ` and ${left.length - MOST_LEFT} more` : '';
   output.say(
-    `left as it is: ${named}${more}; what came with something else or with the firmware ` +
-      'is upgraded only by its name',
+    `left as it is: ${named}${more}; what came with the firmware comes with the next one, or is ` +
+      'upgraded by its name',
   );
 }
 

@@ -69,9 +69,9 @@ export const chineseStore = [
   ],
   ['Upgraded only by name', '仅单独升级'],
   [
-    '“Upgrade all” leaves these alone: they are part of the system, held at their version, or ' +
-      'came with something else.',
-    '“全部升级”不会更改这些软件包：它们属于系统、版本已锁定，或随其他软件包一起安装。',
+    '“Upgrade all” leaves these alone: they belong to the firmware, and come with the next one, ' +
+      'or are held at their version.',
+    '“全部升级”不会处理这些：它们属于固件，会随下一版固件更新，或者被锁定在当前版本。',
   ],
 
   // The plan of a change.

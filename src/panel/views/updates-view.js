@@ -62,7 +62,7 @@ function divide(items, upgrades) {
   const apps = items.filter(({ kind }) => kind === 'app');
   const ofApps = new Set(apps.flatMap(({ name }) => [name, `${META}${name}`]));
   const packages = items.filter(({ kind, name }) => kind !== 'app' && !ofApps.has(name));
-  const isMain = ({ name, is_auto: isAuto }) => planned.has(name) && isAuto !== true;
+  const isMain = ({ name }) => planned.has(name);
   const isPlanned = ({ name }) => planned.has(name) || planned.has(`${META}${name}`);
   return {
     main: [...apps.filter(isPlanned), ...packages.filter(isMain)],

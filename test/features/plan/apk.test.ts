@@ -145,7 +145,7 @@ describe('each problem has its code', () => {
   });
 });
 
-test('all are upgraded but what is pinned, with the packages of apps, also if a feed is dead', async () => {
+test('all are upgraded but what is pinned, with what came with apps, also if a feed is dead', async () => {
   const version = (text: string): ApkFeedPackage[] => [
     simple('wanted', { version: text }),
     simple('pinned', { version: text }),
@@ -163,6 +163,7 @@ test('all are upgraded but what is pinned, with the packages of apps, also if a 
   expect(changesIn(plan).upgrades).toEqual([
     'app-meta-demo 1.1-r1',
     'demo-app 1.1-r1',
+    'libdemo 1.0-r2',
     'wanted 2.0-r1',
   ]);
   const before = await store.packages();
@@ -171,6 +172,7 @@ test('all are upgraded but what is pinned, with the packages of apps, also if a 
     ...before,
     'app-meta-demo': '1.1-r1',
     'demo-app': '1.1-r1',
+    libdemo: '1.0-r2',
     wanted: '2.0-r1',
   });
   const again = await store.run('upgrade', { all: 'true' });

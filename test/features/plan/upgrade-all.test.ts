@@ -10,7 +10,7 @@ let store: Store;
 afterEach(() => store.close());
 
 describe('upgrade of all', () => {
-  test('what was asked for and its apps, neither the image nor what is held', async () => {
+  test('apps and what came with them, neither the image nor what is held', async () => {
     store = await openStore({ packages: versions('1.0-1') });
     for (const name of ['demo', 'wanted', 'held', 'from-image']) {
       await store.run('install', { package: name });
@@ -31,7 +31,7 @@ describe('upgrade of all', () => {
     expect(plan).toMatchObject({ is_possible: true });
     expect(changesIn(plan)).toEqual({
       installs: [],
-      upgrades: ['app-meta-demo 1.1-1', 'demo-app 1.1-1', 'wanted 2.0-1'],
+      upgrades: ['app-meta-demo 1.1-1', 'demo-app 1.1-1', 'libdemo 1.0-2', 'wanted 2.0-1'],
       removes: [],
     });
     const before = await store.packages();
@@ -41,11 +41,31 @@ describe('upgrade of all', () => {
       ...before,
       'app-meta-demo': '1.1-1',
       'demo-app': '1.1-1',
+      libdemo: '1.0-2',
       wanted: '2.0-1',
     });
     const again = await store.run('upgrade', { all: 'true' });
     expect(again).toMatchObject({ state: 'done' });
     expect(again.log).toContain('nothing to do');
+  });
+
+  test('an upgrade of an app takes along what came with it, and not what else needs the same', async () => {
+    store = await openStore();
+    await store.run('install', { package: 'demo-app' });
+    expect(await store.packages()).toMatchObject({ libdemo: '1.0-1' });
+    store.device.publish(2);
+    await store.device.opkg('update');
+    await store.device.opkg('upgrade', 'demo-app');
+    expect(await store.packages()).toMatchObject({ 'demo-app': '1.1-1', libdemo: '1.0-1' });
+
+    const plan = await planOf(store.daemon, 'upgrade', 'demo-app');
+
+    expect(changesIn(plan).upgrades).toEqual(['libdemo 1.0-2']);
+    expect(await store.run('upgrade', { package: 'demo-app' })).toMatchObject({ state: 'done' });
+    expect(await store.packages()).toMatchObject({ libdemo: '1.0-2' });
+    // It is still what came with something else, and goes with it.
+    await store.run('remove', { package: 'demo-app' });
+    expect(await store.packages()).toEqual({});
   });
 
   test('one that cannot be upgraded keeps none of the others', async () => {

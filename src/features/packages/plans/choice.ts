@@ -45,13 +45,34 @@ export function isOnRecord(database: PackageDatabase, name: string): boolean {
   return isPresent(database.get(name)) || database.get(name)?.state === 'requested';
 }
 
-/** The app's meta package and the packages in its `depends`, as far as they are installed. */
+/**
+ * The app's meta package, the packages in its `depends`, and what came with them and with nothing
+ * else that its owner asked for by name: as far as they are installed.
+ */
 export async function packagesToUpgrade(tools: PackageTools, subject: string): Promise<string[]> {
   const meta = isPackageName(subject) ? await tools.catalog.meta(subject) : undefined;
   const depends = (meta?.depends ?? []).filter(isPackageName);
   const database = await tools.manager.installed();
   const names = [...new Set([...depends, metaPackageOf(subject), subject])];
-  return names.filter((name) => isPresent(database.get(name)));
+  const present = names.filter((name) => isPresent(database.get(name)));
+  return [...present, ...cameWith(database, present, await tools.manager.imagePackages())];
+}
+
+/** Dependencies that came as such, of these and of each other. */
+function cameWith(
+  database: PackageDatabase,
+  names: readonly string[],
+  image: ReadonlySet<string>,
+): string[] {
+  const found = new Set(names);
+  for (const name of found) {
+    for (const needed of (database.get(name)?.depends ?? []).flat()) {
+      const entry = database.get(needed);
+      const mayChange = isPresent(entry) && entry.isHeld !== true && !entry.isEssential;
+      if (mayChange && entry.isAuto && !image.has(needed)) found.add(needed);
+    }
+  }
+  return [...found].slice(names.length);
 }
 
 export interface UpgradeChoice {
@@ -112,8 +133,8 @@ export interface UpgradeOfAll extends UpgradeChoice {
 }
 
 /**
- * Everything that the owner asked for, an app's packages included, and that has a newer version;
- * nothing that the firmware's image brought, and nothing that is held.
+ * Everything that has a newer version; nothing that the firmware's image brought, and nothing that
+ * is held.
  */
 export async function chooseUpgradeOfAll(tools: PackageTools): Promise<UpgradeOfAll> {
   const names = await upgradablePackages(tools);
@@ -141,13 +162,9 @@ async function blockedBy(
 }
 
 async function upgradablePackages(tools: PackageTools): Promise<string[]> {
-  const { manager, catalog } = tools;
+  const { manager } = tools;
   const [database, image] = [await manager.installed(), await manager.imagePackages()];
-  const ofApps = (await catalog.apps()).flatMap(({ meta }) => meta?.depends ?? []);
-  const asked = [...database.values()].filter(
-    ({ name, isAuto }) => !isAuto || ofApps.includes(name),
-  );
-  const mayChange = asked.filter(
+  const mayChange = [...database.values()].filter(
     (entry) => isPresent(entry) && !image.has(entry.name) && entry.isHeld !== true,
   );
   const candidates = mayChange.filter(({ isEssential }) => !isEssential).map(({ name }) => name);
