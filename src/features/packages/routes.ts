@@ -80,7 +80,7 @@ export function storeRoutes(tools: StoreTools): Route[] {
     }),
     postTask({
       path: 'admin/store/upgrade',
-      summary: 'Upgrade an app and the packages it names, or with all everything asked for',
+      summary: 'Upgrade an app and what came with it, or with all what is not of the firmware',
       params: { package: v.optional(packageName), all: v.optional(flag) },
       handle: ({ params }) => submit('upgrade', ...upgradeTarget(params)),
     }),

@@ -20,8 +20,8 @@ import {
 import { judgeUpgrade } from './judgement.ts';
 
 /**
- * upgrade: the app's meta package and the packages in its `depends`, as far as they are installed;
- * with `all` everything that the owner asked for. Runs nothing if nothing is newer.
+ * upgrade: the app's meta package, the packages in its `depends` and what came with them, as far as
+ * they are installed; with `all` everything but the firmware's. Runs nothing if nothing is newer.
  */
 export function upgradePlan(tools: PackageTools, { subject, params }: Job): Plan {
   const isOfAll = isOn(params.all);
