@@ -68,6 +68,21 @@ describe('upgrade of all', () => {
     expect(await store.packages()).toEqual({});
   });
 
+  test.each<[string, Record<string, string>]>([
+    ['of it by its name', { package: 'dropper' }],
+    ['of all', { all: 'true' }],
+  ])('an upgrade %s does not bring back what its new version needs no more', async (_, params) => {
+    store = await openStore({ packages: dropping('1.0-1') });
+    await store.run('install', { package: 'dropper' });
+    expect(Object.keys(await store.packages())).toEqual(['a-dropped', 'dropper']);
+    store.device.feed.publish(dropping('2.0-1'));
+    await store.device.opkg('update');
+
+    expect(await store.run('upgrade', params)).toMatchObject({ state: 'done' });
+
+    expect(await store.packages()).toEqual({ dropper: '2.0-1' });
+  });
+
   test('one that cannot be upgraded keeps none of the others', async () => {
     store = await openStore({ packages: versions('1.0-1') });
     for (const name of ['wanted', 'held']) await store.run('install', { package: name });
@@ -125,3 +140,12 @@ describe('upgrade of all', () => {
     await device.opkg('update');
   }
 });
+
+/** Version 2 does not need the other any more. */
+function dropping(version: string): FeedPackage[] {
+  const depends = version === '1.0-1' ? 'a-dropped' : 'libc';
+  return [
+    { name: 'a-dropped', version, architecture: 'all' },
+    { name: 'dropper', version, architecture: 'all', fields: { Depends: depends } },
+  ];
+}

@@ -1,5 +1,6 @@
 import { isPackageName, metaPackageOf } from '../names.ts';
 import { isPresent, type PackageDatabase } from '../package-database.ts';
+import type { Offer } from '../package-manager.ts';
 import type { PackageTools } from '../package-tools.ts';
 import type { Preview } from '../preview.ts';
 import type { Problem, ProblemCode } from '../problem.ts';
@@ -55,7 +56,41 @@ export async function packagesToUpgrade(tools: PackageTools, subject: string): P
   const database = await tools.manager.installed();
   const names = [...new Set([...depends, metaPackageOf(subject), subject])];
   const present = names.filter((name) => isPresent(database.get(name)));
-  return [...present, ...cameWith(database, present, await tools.manager.imagePackages())];
+  const came = cameWith(database, present, await tools.manager.imagePackages());
+  const newer = await withNewer(tools, database, came);
+  return withoutGoing(tools, database, [...present, ...newer]);
+}
+
+/**
+ * Of what came as a dependency that which stays when the others are upgraded, behind them: by its
+ * name opkg would install it again after a new version of what needed it has let it go.
+ */
+async function withoutGoing(
+  { manager }: PackageTools,
+  database: PackageDatabase,
+  names: readonly string[],
+): Promise<string[]> {
+  const isAuto = (name: string): boolean => database.get(name)?.isAuto === true;
+  const [auto, asked] = [names.filter(isAuto), names.filter((name) => !isAuto(name))];
+  if (auto.length === 0 || asked.length === 0) return [...names];
+  const { changes } = await manager.preview({ verb: 'upgrade', names: asked });
+  const going = new Set(changes.flatMap(({ action, name }) => (action === 'remove' ? [name] : [])));
+  return [...asked, ...auto.filter((name) => !going.has(name))];
+}
+
+/** Those of which a feed offers a newer version, or that are damaged. */
+async function withNewer(
+  { manager }: PackageTools,
+  database: PackageDatabase,
+  names: readonly string[],
+): Promise<string[]> {
+  const offers = names.length === 0 ? new Map<string, Offer[]>() : await manager.offers(names);
+  return names.filter((name) => {
+    const best = offers.get(name)?.[0]?.version;
+    const { version = '', isDamaged = false } = database.get(name) ?? {};
+    if (isDamaged) return true;
+    return best !== undefined && manager.compareVersions(best, version) > 0;
+  });
 }
 
 /** Dependencies that came as such, of these and of each other. */
@@ -168,11 +203,5 @@ async function upgradablePackages(tools: PackageTools): Promise<string[]> {
     (entry) => isPresent(entry) && !image.has(entry.name) && entry.isHeld !== true,
   );
   const candidates = mayChange.filter(({ isEssential }) => !isEssential).map(({ name }) => name);
-  const offers = await manager.offers(candidates);
-  return candidates.filter((name) => {
-    const best = offers.get(name)?.[0]?.version;
-    const { version = '', isDamaged = false } = database.get(name) ?? {};
-    if (isDamaged) return true;
-    return best !== undefined && manager.compareVersions(best, version) > 0;
-  });
+  return withoutGoing(tools, database, await withNewer(tools, database, candidates));
 }

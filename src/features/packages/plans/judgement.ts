@@ -1,5 +1,5 @@
 import { halfInstalled, isInstalled } from '../half-installed.ts';
-import type { PackageDatabase } from '../package-database.ts';
+import { isPresent, type PackageDatabase } from '../package-database.ts';
 import type { PackageManager } from '../package-manager.ts';
 import type { ChangeWork, Chosen, Shortfall } from '../transaction.ts';
 import { isOnRecord } from './choice.ts';
@@ -42,12 +42,16 @@ export function judgeUpgrade({
   isSolver,
 }: Pick<PackageManager, 'compareVersions' | 'isSolver'>): ChangeWork['judge'] {
   return (after, { names, expected = {} }, { before }) => {
-    const unfinished = names.find((name) => !isInstalled(after, name));
+    // What came as a dependency may be needed no more.
+    const hasGone = (name: string): boolean =>
+      before.get(name)?.isAuto === true && !isPresent(after.get(name));
+    const unfinished = names.find((name) => !isInstalled(after, name) && !hasGone(name));
     if (unfinished !== undefined) return notWhole(unfinished);
     const half = notConfigured(before, after);
     if (half !== undefined) return half;
     const behind = Object.entries(expected).find(
-      ([name, version]) => compareVersions(after.get(name)?.version ?? '', version) < 0,
+      ([name, version]) =>
+        !hasGone(name) && compareVersions(after.get(name)?.version ?? '', version) < 0,
     );
     if (behind === undefined) return undefined;
     const [name, version] = behind;
