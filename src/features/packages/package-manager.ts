@@ -13,6 +13,9 @@ import type { ProblemCode } from './problem.ts';
 /** Jobs of every feature that changes packages stand in one line: there is one package database. */
 export const PACKAGE_LANE = 'package';
 
+/** Kinds of jobs that cannot choose without knowing what feeds offer. */
+export const CHOOSING_KINDS: ReadonlySet<string> = new Set(['install', 'upgrade', 'self-upgrade']);
+
 /** What a package manager can do, in the product's words; a folder beside this file holds each. */
 export interface PackageManager {
   /** The program, as people know it. */

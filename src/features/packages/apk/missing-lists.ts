@@ -1,11 +1,9 @@
 import { readdir } from 'node:fs/promises';
 import type { CommandStep, StepContext } from '../../../jobs/plan.ts';
+import { CHOOSING_KINDS } from '../package-manager.ts';
 import { readFeeds } from './feeds.ts';
 import type { Installation } from './installation.ts';
 import type { Simulation } from './planning/simulation.ts';
-
-/** Kinds of jobs that cannot choose without knowing what feeds offer. */
-const CHOOSING = new Set(['install', 'upgrade', 'self-upgrade']);
 
 /**
  * Fetches the indexes if none is there: they are in memory, and gone after each boot. No good copy
@@ -18,7 +16,7 @@ export function listsStep(installation: Installation): CommandStep {
     label: 'fetch lists',
     mustSucceed: false,
     command: async ({ job, memory, note }) => {
-      if (memory.lists !== 'wanted' && !CHOOSING.has(job.kind)) return undefined;
+      if (memory.lists !== 'wanted' && !CHOOSING_KINDS.has(job.kind)) return undefined;
       if (await hasLists(installation)) return undefined;
       await note('the lists of the feeds are not there, as after a boot: they are fetched first');
       await installation.prepareFolders();
@@ -38,7 +36,8 @@ export function wantsLists(
   { job, memory }: Pick<StepContext, 'job' | 'memory'>,
   { isSolved, lacksIndex }: Simulation,
 ): boolean {
-  if (isSolved || !lacksIndex || CHOOSING.has(job.kind) || memory.lists !== undefined) return false;
+  if (isSolved || !lacksIndex || CHOOSING_KINDS.has(job.kind) || memory.lists !== undefined)
+    {return false;}
   memory.lists = 'wanted';
   return true;
 }

@@ -44,13 +44,18 @@ async function faultOf(
   if (compareVersions(control.get('Version') ?? '', version) !== 0) {
     return `the file of ${name} is damaged: it describes no package of that version`;
   }
-  const list = await readFile(join(infoDir, `${name}.list`), 'utf8').catch(() => '');
-  const files = list.split('\n').flatMap((line) => line.split('\t')[0] || []);
+  const files = await listedFiles(infoDir, name);
   const size = Number(control.get('Installed-Size') ?? 0);
   return files.length === 0 && size > LARGEST_EMPTY_BYTES
     ? `the file of ${name} is damaged: nothing of ${sizeText(size)} came`
     : undefined;
 }
 
+/** Each absolute, as its record has them; none without a record. */
+export async function listedFiles(infoDir: string, name: string): Promise<string[]> {
+  const list = await readFile(join(infoDir, `${name}.list`), 'utf8').catch(() => '');
+  return list.split('\n').flatMap((line) => line.split('\t')[0] || []);
+}
+
 /** OpenWrt's builder gives the size of the archive: of one without files, 10240 bytes. */
-const LARGEST_EMPTY_BYTES = 20 * 1024;
+export const LARGEST_EMPTY_BYTES = 20 * 1024;

@@ -88,8 +88,8 @@ function isKnown(database: PackageDatabase, name: string): boolean {
   return entry !== undefined && entry.state !== 'not-installed';
 }
 
-/** A second is given away, for clocks of different grain. */
-async function wasWrittenAfter(file: string, since: number): Promise<boolean> {
+/** @param since Unix seconds; one is given away, for clocks of different grain */
+export async function wasWrittenAfter(file: string, since: number): Promise<boolean> {
   const entry = await stat(file).catch(() => undefined);
   return entry !== undefined && entry.ctimeMs >= (since - 1) * 1000;
 }

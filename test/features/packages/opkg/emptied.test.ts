@@ -40,6 +40,7 @@ async function install(
 
 test.each<[string, Parameters<typeof install>, string[]]>([
   ['whole files', [{ '/bin/a': 'text', '/etc/a': '\0\0x' }], []],
+  ['names beyond ASCII', [{ '/etc/Főtanúsítvány.crt': 'text' }], []],
   ['a file without length', [{ '/bin/a': '', '/etc/a': 'b' }], ['a']],
   ['a file of zeros', [{ '/bin/a': Buffer.alloc(9000) }], ['a']],
   ['a file that is not there', [{ '/bin/a': undefined, '/etc/a': 'b' }], ['a']],

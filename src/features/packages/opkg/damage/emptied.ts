@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto';
-import { lstat, open, readdir, readFile, stat } from 'node:fs/promises';
+import { lstat, open, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { LARGEST_EMPTY_BYTES, listedFiles } from '../content-check.ts';
+import { wasWrittenAfter } from '../orphaned-files.ts';
 import { parseStanza } from '../stanza.ts';
 
 /** Where packages are, and their records. */
@@ -13,8 +15,6 @@ export interface Locations {
 
 /** What a file system writes at once. */
 const BLOCK_BYTES = 4096;
-/** OpenWrt's builder gives the size of the archive: of one without files, 10240 bytes. */
-const LARGEST_EMPTY_BYTES = 20 * 1024;
 
 /**
  * Of these packages those with a file that a power cut emptied: file systems write names and sizes
@@ -36,7 +36,7 @@ export async function writtenAfter(infoDir: string, since: number): Promise<stri
   const names = new Set<string>();
   for (const file of await readdir(infoDir).catch(() => [])) {
     const [, name] = /^(.+)\.(?:list|control)$/.exec(file) ?? [];
-    if (name !== undefined && (await isNew(join(infoDir, file), since))) names.add(name);
+    if (name !== undefined && (await wasWrittenAfter(join(infoDir, file), since))) names.add(name);
   }
   return [...names].sort();
 }
@@ -44,8 +44,7 @@ export async function writtenAfter(infoDir: string, since: number): Promise<stri
 async function isEmptied(locations: Locations, name: string, since: number): Promise<boolean> {
   const { infoDir, destination } = locations;
   const control = await readFile(join(infoDir, `${name}.control`), 'latin1').catch(() => '');
-  const list = await readFile(join(infoDir, `${name}.list`), 'latin1').catch(() => '');
-  const files = list.split('\n').flatMap((line) => line.split('\t')[0] || []);
+  const files = await listedFiles(infoDir, name);
   const stanza = parseStanza(control.replaceAll('\0', ''));
   if (!stanza.has('Package')) return true;
   if (files.length === 0) return Number(stanza.get('Installed-Size') ?? 0) > LARGEST_EMPTY_BYTES;
@@ -64,13 +63,13 @@ async function isEmptied(locations: Locations, name: string, since: number): Pro
 async function isHollow(path: string, since: number): Promise<boolean> {
   const entry = await lstat(path).catch(() => undefined);
   if (entry === undefined) return true;
-  return entry.isFile() && (await isNew(path, since)) && hasNoContent(path);
+  return entry.isFile() && (await wasWrittenAfter(path, since)) && hasNoContent(path);
 }
 
 /** Its owner may have removed or changed it; an empty one is as it came if the record says so. */
 async function isLost(path: string, hash: string, since: number): Promise<boolean> {
   const entry = await lstat(path).catch(() => undefined);
-  if (entry?.isFile() !== true || !(await isNew(path, since))) return false;
+  if (entry?.isFile() !== true || !(await wasWrittenAfter(path, since))) return false;
   if (!(await hasNoContent(path))) return false;
   const content = await readFile(path);
   const name = hash.length === 64 ? 'sha256' : 'md5';
@@ -86,12 +85,6 @@ async function hasNoContent(path: string): Promise<boolean> {
   } finally {
     await file.close();
   }
-}
-
-/** A second is given away, for clocks of different grain. */
-async function isNew(path: string, since: number): Promise<boolean> {
-  const entry = await stat(path).catch(() => undefined);
-  return entry !== undefined && entry.ctimeMs >= (since - 1) * 1000;
 }
 
 /** As opkg has them on record: of each its path and the hash of what came. */

@@ -3,12 +3,9 @@ import type { Step, StepContext } from '../../../../jobs/plan.ts';
 import { failureError } from '../../failure.ts';
 import { metaPackageOf } from '../../names.ts';
 import { isPresent } from '../../package-database.ts';
-import type { FailedFeed, FeedLists } from '../../package-manager.ts';
+import { CHOOSING_KINDS, type FailedFeed, type FeedLists } from '../../package-manager.ts';
 import type { Installation } from '../installation.ts';
 import { listFiles } from './lists.ts';
-
-/** Kinds of jobs that cannot choose without knowing what feeds offer. */
-const CHOOSING = new Set(['install', 'upgrade', 'self-upgrade']);
 
 export interface ListsTools {
   lists: FeedLists;
@@ -23,7 +20,7 @@ export interface ListsTools {
 export function listsSteps(
   installation: Installation,
   { lists, update, waitForLock }: ListsTools,
-  isNeeded = ({ job }: StepContext): boolean => CHOOSING.has(job.kind),
+  isNeeded = ({ job }: StepContext): boolean => CHOOSING_KINDS.has(job.kind),
 ): Step[] {
   return [
     {
