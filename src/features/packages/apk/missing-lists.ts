@@ -36,8 +36,9 @@ export function wantsLists(
   { job, memory }: Pick<StepContext, 'job' | 'memory'>,
   { isSolved, lacksIndex }: Simulation,
 ): boolean {
-  if (isSolved || !lacksIndex || CHOOSING_KINDS.has(job.kind) || memory.lists !== undefined)
-    {return false;}
+  if (isSolved || !lacksIndex || CHOOSING_KINDS.has(job.kind) || memory.lists !== undefined) {
+    return false;
+  }
   memory.lists = 'wanted';
   return true;
 }
