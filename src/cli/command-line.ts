@@ -225,5 +225,9 @@ function parametersOf(values: Values): Record<string, string> {
     const value = textOf(values, name);
     return value === undefined ? [] : [[name, value] as const];
   });
-  return { ...(values.autoconf === true && { autoconf: '1' }), ...Object.fromEntries(texts) };
+  return {
+    ...(values.autoconf === true && { autoconf: '1' }),
+    ...(values.untranslated === true && { translations: '0' }),
+    ...Object.fromEntries(texts),
+  };
 }

@@ -2,6 +2,7 @@ import { language } from './i18n.js';
 
 /** As many as the daemon says at once. */
 const MOST = '200';
+const LUCI = '/cgi-bin/luci/';
 
 /**
  * What is known of apps beside the list in sight. Of the installed ones what they say of
@@ -11,10 +12,16 @@ const MOST = '200';
 export function createKnownApps({ api, onChange }) {
   let known = new Map();
   const titles = new Map();
+  /** Of applications of LuCI. */
+  const menu = new Map();
   let areAllAskedFor = false;
 
   const learn = (items) => {
-    for (const { name, title } of items) titles.set(name, title || name);
+    for (const { name, title, entry } of items) {
+      titles.set(name, title || name);
+      if (entry === undefined) menu.delete(name);
+      else menu.set(name, { entry: `${LUCI}${entry}` });
+    }
   };
   return {
     load: async (report) => {
@@ -46,7 +53,7 @@ export function createKnownApps({ api, onChange }) {
      * The address of an app's own page; undefined if it has none, and empty if it is the panel's
      * and the panel cannot be reached from here.
      */
-    entryOf: (name) => entryOf(known.get(name), api.panelUrl()),
+    entryOf: (name) => entryOf(known.get(name) ?? menu.get(name), api.panelUrl()),
     /** undefined for what says nothing of itself. */
     describe: (name) => descriptionOf(known.get(name)),
   };

@@ -14,14 +14,21 @@ export function isPlanned(command: string): command is PlannedOperation {
   return (PLANNED as readonly string[]).includes(command);
 }
 
-/** @param names none with upgrade: everything that can be */
+interface PlanRequest {
+  /** None with upgrade: everything that can be. */
+  names: readonly string[];
+  /** Of the operation. */
+  parameters: Readonly<Record<string, string>>;
+}
+
 export function fetchPlan(
   client: Client,
   operation: PlannedOperation,
-  names: readonly string[],
+  { names, parameters: { translations } }: PlanRequest,
 ): Promise<unknown> {
   return client.get('admin/store/plan', {
     operation,
+    ...(translations !== undefined && { translations }),
     ...(names.length === 0 ? { all: 'true' } : { package: names }),
   });
 }
@@ -33,7 +40,7 @@ export async function showPlan(
   names: readonly string[],
 ): Promise<number> {
   const { client, output, invocation } = context;
-  const plan = await fetchPlan(client, operation, names);
+  const plan = await fetchPlan(client, operation, { ...invocation, names });
   if (invocation.isJson) await output.printJson(plan);
   else await print(context, plan, names.length === 0);
   return flagIn(plan, 'is_possible') ? 0 : 1;
@@ -53,7 +60,7 @@ export async function confirm(
   operation: PlannedOperation,
 ): Promise<number | undefined> {
   const { client, output, invocation } = context;
-  const plan = await fetchPlan(client, operation, invocation.names);
+  const plan = await fetchPlan(client, operation, invocation);
   if (lacksLists(plan)) {
     output.say('there are no package lists since the device was started: they are fetched first');
     return (await ask('Go on? [Y/n] ')) ? undefined : nothingChanged(output);

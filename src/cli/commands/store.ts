@@ -119,7 +119,7 @@ export async function showDetails({ client, output, invocation }: CommandContext
   }
   const isNew = textIn(details, 'installed_version') === '';
   const plan = isNew
-    ? await fetchPlan(client, 'install', [name]).catch(() => undefined)
+    ? await fetchPlan(client, 'install', { names: [name], parameters: {} }).catch(() => undefined)
     : undefined;
   const fields = detailFields(details).map(([label, text]): [string, string] => [
     label,

@@ -59,7 +59,7 @@ export const COMMANDS = {
     meaning: 'install apps or packages',
     about: [ASKS],
     names: [1, Infinity],
-    options: ['dry-run', 'yes', 'autoconf', 'path', 'enable', 'detach'],
+    options: ['dry-run', 'yes', 'autoconf', 'path', 'enable', 'untranslated', 'detach'],
     examples: ['depotctl install adguardhome', 'depotctl install -y notes --autoconf'],
   },
   remove: {

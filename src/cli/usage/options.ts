@@ -18,6 +18,7 @@ export const OWN_OPTIONS = {
   'dry-run': { meaning: 'show the plan, and change nothing' },
   yes: { short: 'y', meaning: 'do not ask' },
   autoconf: { meaning: 'configure the app after installing it' },
+  untranslated: { meaning: 'without the translation of an app of LuCI' },
   path: { argument: 'FOLDER', meaning: 'with its data in this folder' },
   enable: { argument: '0|1', values: ['0', '1'], meaning: 'do not start it, or do' },
   overwrite: {

@@ -15,11 +15,14 @@ import {
 } from './plans/choice.ts';
 import type { PreviewedChange } from './preview.ts';
 import { createProblem, NOT_INSTALLED_REMEDY, type Problem } from './problem.ts';
+import { translationsFor } from './plans/translations.ts';
 
 export interface ChangeRequest {
   operation: 'install' | 'remove' | 'upgrade';
   /** Apps or packages; none for an upgrade of everything. */
   subjects: readonly string[];
+  /** Whether an installation leaves out the translations of its apps. */
+  isUntranslated?: boolean;
 }
 
 export interface ChangePlan {
@@ -43,12 +46,12 @@ export async function planChange(tools: PackageTools, request: ChangeRequest): P
 
 async function planSound(
   tools: PackageTools,
-  { operation, subjects }: ChangeRequest,
+  { operation, subjects, isUntranslated = false }: ChangeRequest,
 ): Promise<ChangePlan> {
   const damage = await findDamage(tools);
   if (damage !== undefined) return emptyPlan(tools, [damage]);
   if (await lacksLists(tools, { operation, subjects })) return emptyPlan(tools, [NO_LISTS]);
-  const choice = await choicesFor[operation](tools, subjects);
+  const choice = await choicesFor[operation](tools, subjects, isUntranslated);
   const { names, asked, problems, leftOut = [] } = choice;
   if (names.length === 0) return emptyPlan(tools, [...problems, ...leftOut], problems.length === 0);
   const shortage = await findShortage(tools, { operation, subjects });
@@ -91,12 +94,17 @@ interface PlannedChoice {
   isCircle?: boolean;
 }
 
-type Choose = (tools: PackageTools, subjects: readonly string[]) => Promise<PlannedChoice>;
+type Choose = (
+  tools: PackageTools,
+  subjects: readonly string[],
+  isUntranslated: boolean,
+) => Promise<PlannedChoice>;
 
 const choicesFor: Readonly<Record<ChangeRequest['operation'], Choose>> = {
-  install: async (tools, subjects) => {
-    const names = await packagesToInstall(tools, subjects);
-    return { names, asked: names, problems: [] };
+  install: async (tools, subjects, isUntranslated) => {
+    const asked = await packagesToInstall(tools, subjects);
+    const translations = isUntranslated ? [] : await translationsFor(tools, asked);
+    return { names: [...asked, ...translations], asked, problems: [] };
   },
   remove: async (tools, subjects) => {
     const database = await tools.manager.installed();
@@ -172,14 +180,17 @@ async function emptyPlan(
   return { changes: [], problems, isPossible, freeBytes: await manager.freeBytes() };
 }
 
-/** What goes with what is asked to go came as a dependency, and is not needed any more. */
+/**
+ * What goes with what is asked to go came as a dependency, and is not needed any more; what is
+ * installed with what is asked for is its translation.
+ */
 function explain(
   change: PreviewedChange,
   verb: PackageChange['verb'],
   asked: readonly string[],
 ): PreviewedChange {
-  const isOrphan = verb === 'remove' && change.reason === 'asked' && !asked.includes(change.name);
-  return isOrphan ? { ...change, reason: 'orphan' } : change;
+  if (change.reason !== 'asked' || asked.includes(change.name)) return change;
+  return { ...change, reason: verb === 'remove' ? 'orphan' : 'translation' };
 }
 
 function withoutRepeats(problems: readonly Problem[]): Problem[] {

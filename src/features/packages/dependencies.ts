@@ -4,6 +4,16 @@ import {
   type InstalledPackage,
   type PackageDatabase,
 } from './package-database.ts';
+import { luciSubjectOf, TRANSLATION_PREFIX } from './names.ts';
+
+/** The installed translations of an application; none of another package. */
+export function translationsIn(database: PackageDatabase, packageName: string): string[] {
+  if (luciSubjectOf(packageName) === undefined) return [];
+  return [...database.values()]
+    .filter((entry) => isPresent(entry) && entry.name.startsWith(TRANSLATION_PREFIX))
+    .filter(({ depends }) => depends.some((names) => names.includes(packageName)))
+    .map(({ name }) => name);
+}
 
 /** The installed packages that meet a dependency: by name, or because they provide it. */
 function providersOf(database: PackageDatabase, names: readonly string[]): InstalledPackage[] {
@@ -16,8 +26,8 @@ function providersOf(database: PackageDatabase, names: readonly string[]): Insta
 
 /**
  * What goes when `targets` go: they themselves, and of their dependencies, and theirs, each package
- * that came as a dependency (`isAuto`) and that no package left needs. Essential packages stay, and
- * what `imageToKeep` says.
+ * that came as a dependency (`isAuto`) and that no package left needs; of applications of LuCI also
+ * their translations. Essential packages stay, and what `imageToKeep` says.
  * Those that need others stand before them, the order in which they can be removed one by one;
  * behind them what else the owner called them.
  */
@@ -27,17 +37,40 @@ export function removalSet(
   image: ReadonlySet<string>,
 ): string[] {
   const kept = imageToKeep(image, targets);
-  const gone = new Set(targets);
+  const gone = new Set<string>();
+  const add = (name: string): void => {
+    gone.add(name);
+    for (const each of translationsIn(database, name)) if (!kept.has(each)) gone.add(each);
+  };
+  targets.forEach(add);
   for (let isGrowing = true; isGrowing;) {
     isGrowing = false;
     for (const entry of dependenciesOf(database, gone)) {
       if (entry.isEssential || !entry.isAuto || kept.has(entry.name)) continue;
-      if (isNeeded(database, entry, gone)) continue;
-      gone.add(entry.name);
+      const withTranslations = new Set([...gone, ...translationsIn(database, entry.name)]);
+      if (isNeeded(database, entry, withTranslations)) continue;
+      add(entry.name);
       isGrowing = true;
     }
   }
   return withAskedNames(database, dependentsFirst(database, [...gone]));
+}
+
+/** Dependencies that came as such, of these and of each other. */
+export function cameWith(
+  database: PackageDatabase,
+  names: readonly string[],
+  image: ReadonlySet<string>,
+): string[] {
+  const found = new Set(names);
+  for (const name of found) {
+    for (const needed of (database.get(name)?.depends ?? []).flat()) {
+      const entry = database.get(needed);
+      const mayChange = isPresent(entry) && entry.isHeld !== true && !entry.isEssential;
+      if (mayChange && entry.isAuto && !image.has(needed)) found.add(needed);
+    }
+  }
+  return [...found].slice(names.length);
 }
 
 /** With the names that their owner asked for them by: they would bring the packages back. */

@@ -33,7 +33,7 @@ export async function createPackagesFeature(context: FeatureContext): Promise<Pa
       await manager.keepCopy?.();
     },
   });
-  const tools = { manager, catalog };
+  const tools = { manager, catalog, uciDir: context.paths.uciDir };
   return {
     tools,
     documentation: async () => (await import('./documentation.ts')).PACKAGES_DOCUMENTATION,

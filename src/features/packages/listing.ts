@@ -60,7 +60,7 @@ export interface OfferedPackage extends PackageDescription {
   feed: string;
 }
 
-/** `depends` is left empty but of the meta packages of apps. */
+/** `depends` is left empty but of the packages of apps. */
 export type PackageSummary = Pick<
   OfferedPackage,
   | 'name'

@@ -43,3 +43,19 @@ export function appOf(name: string): { name: string; isApp: boolean } {
   const isApp = name.startsWith(META_PREFIX) && name.length > META_PREFIX.length;
   return { name: isApp ? name.slice(META_PREFIX.length) : name, isApp };
 }
+
+const LUCI_APP_PREFIX = 'luci-app-';
+
+/** What a package of a LuCI application is about: `transmission`; undefined for other packages. */
+export function luciSubjectOf(name: string): string | undefined {
+  const isOne = name.startsWith(LUCI_APP_PREFIX) && name.length > LUCI_APP_PREFIX.length;
+  return isOne ? name.slice(LUCI_APP_PREFIX.length) : undefined;
+}
+
+/** Of translations of LuCI's applications; what it is about, and the language, stand behind it. */
+export const TRANSLATION_PREFIX = 'luci-i18n-';
+
+/** Packages that say what they need also in a list: those of apps. */
+export function isOfApp(name: string): boolean {
+  return appOf(name).isApp || luciSubjectOf(name) !== undefined;
+}

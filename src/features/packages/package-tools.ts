@@ -5,4 +5,6 @@ import type { PackageManager } from './package-manager.ts';
 export interface PackageTools {
   manager: PackageManager;
   catalog: Catalog;
+  /** Folder of the panel's settings. */
+  uciDir: string;
 }

@@ -18,8 +18,11 @@ export interface PreviewedChange {
   version: string;
   /** The version that is there before an upgrade. */
   fromVersion?: string;
-  /** `orphan`: it came as a dependency, and nothing needs it any more. */
-  reason: 'asked' | 'dependency' | 'orphan' | 'replaced';
+  /**
+   * `orphan`: it came as a dependency, and nothing needs it any more; `translation`: of an app, for
+   * the panel's language.
+   */
+  reason: 'asked' | 'dependency' | 'orphan' | 'replaced' | 'translation';
   /** To be fetched; absent for removals, and if the feeds do not say. */
   downloadBytes?: number;
   /** What the device's storage grows by: installed size, new less old; negative for removals. */

@@ -18,6 +18,12 @@ type StoreTools = Pick<FeatureContext, 'queue' | 'submit' | 'logs' | 'paths'> & 
 };
 
 const configureParams = { path: v.optional(devicePath), enable: v.optional(flag) };
+const installParams = {
+  package: packageName,
+  autoconf: v.optional(flag),
+  translations: v.optional(flag),
+  ...configureParams,
+};
 
 /** The operations of the package store, below `admin/store/`. */
 export function storeRoutes(tools: StoreTools): Route[] {
@@ -63,7 +69,7 @@ export function storeRoutes(tools: StoreTools): Route[] {
     postTask({
       path: 'admin/store/install',
       summary: 'Install an app, and configure it where autoconf is 1',
-      params: { package: packageName, autoconf: v.optional(flag), ...configureParams },
+      params: installParams,
       handle: ({ params: { package: name, ...rest } }) => submit('install', name, rest),
     }),
     postTask({

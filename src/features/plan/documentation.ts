@@ -12,8 +12,11 @@ const change = v.pipe(
     version: v.pipe(v.string(), v.description('that comes; of a removal, that goes')),
     from_version: v.optional(v.string()),
     reason: v.pipe(
-      v.picklist(['asked', 'dependency', 'orphan', 'replaced']),
-      v.description('orphan: it came as a dependency, and nothing needs it any more'),
+      v.picklist(['asked', 'dependency', 'orphan', 'replaced', 'translation']),
+      v.description(
+        'orphan: it came as a dependency, and nothing needs it any more; translation: of an app, ' +
+          "for the panel's language, left out with translations=0",
+      ),
     ),
     download_bytes: v.optional(integer),
     disk_bytes: v.pipe(integer, v.description('what the storage grows by; may be negative')),

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { createConcurrencyLimit } from '../../device/concurrency-limit.ts';
 import { DepotError } from '../../errors.ts';
-import { flag, isOn } from '../../http/parameter-schemas.ts';
+import { flag, isOff, isOn } from '../../http/parameter-schemas.ts';
 import { json } from '../../http/respond.ts';
 import { get, type Route } from '../../http/route.ts';
 import type { ChangePlan } from '../packages/change-plan.ts';
@@ -30,12 +30,20 @@ export function planRoutes(tools: PackageTools): Route[] {
       path: 'admin/store/plan',
       summary:
         'What a task would do, without doing it: packages, bytes, and what stands against it',
-      params: { operation, package: v.optional(packages), all: v.optional(flag) },
+      params: {
+        operation,
+        package: v.optional(packages),
+        all: v.optional(flag),
+        translations: v.optional(flag),
+      },
       handle: async ({ params }) => {
         const subjects = subjectsOf(params);
         const { planChange } = await import('../packages/change-plan.ts');
         const plan = await limited(() =>
-          planChange(tools, { operation: params.operation, subjects }),
+          planChange(tools, {
+            ...{ operation: params.operation, subjects },
+            isUntranslated: isOff(params.translations),
+          }),
         );
         return json(answerOf(plan));
       },

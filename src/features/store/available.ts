@@ -1,6 +1,7 @@
 import { itemOf, type Item } from './item.ts';
 import type { PackageIndex } from './package-index.ts';
 import type { Query } from './query.ts';
+import { isAppAt, isForOthersAt } from './row-kinds.ts';
 import { respell } from './respell.ts';
 import { parseWords, rankRows, WORST_RANK } from './search.ts';
 import { indexOf, installedBytesOf, type View } from './view.ts';
@@ -76,10 +77,11 @@ function findIds(view: View, query: Query): Uint32Array {
   return query.sort === 'time' ? sortByNumber(ids, (id) => timeOf(view, id)) : ids;
 }
 
-function isOfKind(view: View, id: number, { kind }: Query): boolean {
-  if (kind === 'all') return true;
+function isOfKind(view: View, id: number, { kind, isProgramsOnly }: Query): boolean {
   const { index, row } = indexOf(view, id);
-  return (index.apps[row] === 1) === (kind === 'app');
+  if (isProgramsOnly && isForOthersAt(index, row)) return false;
+  if (kind === 'all') return true;
+  return isAppAt(index, row) === (kind === 'app');
 }
 
 function isInState({ installed }: View, id: number, { state }: Query): boolean {

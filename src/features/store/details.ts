@@ -2,14 +2,15 @@ import type { Job } from '../../jobs/job.ts';
 import type { FeatureContext } from '../feature.ts';
 import type { AppMeta, CatalogSnapshot } from '../packages/catalog.ts';
 import type { OfferedPackage, PackageDescription, PackageRecord } from '../packages/listing.ts';
-import { appOf, metaPackageOf } from '../packages/names.ts';
+import { cameWith } from '../packages/dependencies.ts';
+import { appOf, luciSubjectOf } from '../packages/names.ts';
 import { isPresent, type InstalledPackage } from '../packages/package-database.ts';
 import { PACKAGE_LANE } from '../packages/package-manager.ts';
 import type { PackageTools } from '../packages/package-tools.ts';
 import { itemOf, type Item } from './item.ts';
 import { measureFiles } from './measure-files.ts';
 import { splitDescription } from './row.ts';
-import { findId, type View } from './view.ts';
+import { findId, findPackageId, packageNameOf, type View } from './view.ts';
 import { withoutEmpty } from './without-empty.ts';
 
 /** All about one app or package; a key that has nothing to say is left out. */
@@ -27,6 +28,8 @@ export interface Details extends Item {
   files?: { count: number; bytes: number };
   config?: string[];
   services?: string[];
+  /** Whether one of its services runs; absent where procd knows none of them. */
+  is_running?: boolean;
   installed_at?: number;
   task_id?: string;
 }
@@ -34,6 +37,8 @@ export interface Details extends Item {
 interface DetailsOptions extends PackageTools {
   queue: Pick<FeatureContext['queue'], 'all'>;
   root: string;
+  /** Whether one of these services runs; undefined if nobody knows. */
+  isRunning: (services: readonly string[]) => Promise<boolean | undefined>;
 }
 
 type ReadDetails = (
@@ -47,10 +52,10 @@ export function createDetails(options: DetailsOptions): ReadDetails {
     const { name, isApp: isMeta } = appOf(asked);
     const id =
       (kind === 'package' && !isMeta ? undefined : findId(view, name, true)) ??
-      (kind === 'app' || isMeta ? undefined : findId(view, name, false));
+      (kind === 'app' || isMeta ? undefined : findPackageId(view, name));
     if (id === undefined) return undefined;
     const item = itemOf(view, id);
-    const subject = await readSubject(options, item);
+    const subject = await readSubject(options, view, id);
     return {
       ...item,
       ...textsOf(subject, item),
@@ -72,6 +77,8 @@ interface Subject {
   /** What the device's own records say of it. */
   own: PackageDescription | undefined;
   meta: AppMeta | undefined;
+  /** What came with an application of LuCI: the program that it is the page of. */
+  came: readonly string[];
   database: CatalogSnapshot['database'];
 }
 
@@ -79,10 +86,13 @@ interface Subject {
 const MOST_OFFERS = 100;
 
 async function readSubject(
-  { manager: { listing, compareVersions }, catalog }: DetailsOptions,
-  { name, kind }: Item,
+  { manager, catalog }: DetailsOptions,
+  view: View,
+  id: number,
 ): Promise<Subject> {
-  const packageName = kind === 'app' ? metaPackageOf(name) : name;
+  const { listing, compareVersions } = manager;
+  const packageName = packageNameOf(view, id);
+  const { name, isApp } = appOf(packageName);
   const { database, apps } = await catalog.snapshot();
   const entry = database.get(packageName);
   const offers: OfferedPackage[] = [];
@@ -95,7 +105,11 @@ async function readSubject(
     ...{ packageName, own, database },
     offers: offers.sort((a, b) => compareVersions(b.version, a.version)),
     entry: isPresent(entry) ? entry : undefined,
-    meta: kind === 'app' ? apps.get(name)?.meta : undefined,
+    meta: isApp ? apps.get(name)?.meta : undefined,
+    came:
+      luciSubjectOf(packageName) === undefined
+        ? []
+        : cameWith(database, [packageName], await manager.imagePackages()),
   };
 }
 
@@ -116,8 +130,9 @@ function textsOf(
 }
 
 /** The list cuts long texts; of an app that has only a title, another package says what it is. */
-function fullText(offered: string, { kind, description: listed }: Item): string {
+function fullText(offered: string, { kind, name, description: listed }: Item): string {
   if (kind === 'package') return offered || listed;
+  if (luciSubjectOf(name) !== undefined) return listed;
   const { title, description } = splitDescription(offered);
   return description === title ? listed || title : description;
 }
@@ -159,15 +174,21 @@ async function stateOf(
   options: DetailsOptions,
   subject: Subject,
   entry: InstalledPackage,
-): Promise<Pick<Details, 'files' | 'config' | 'services' | 'installed_at' | 'task_id'>> {
+): Promise<
+  Pick<Details, 'files' | 'config' | 'services' | 'is_running' | 'installed_at' | 'task_id'>
+> {
   const records = await readRecords(options, subject);
   const paths = unique(records.flatMap(({ files }) => files));
   const installedAt = entry.installedAt || (records[0]?.installedAt ?? 0);
+  const services = unique(paths.flatMap(serviceAt)).slice(0, MOST_PATHS);
+  const runs =
+    services.length === 0 ? undefined : await options.isRunning(services.slice(0, MOST_COMPONENTS));
   return {
     ...(records.length > 0 && { files: await measureFiles(options.root, paths) }),
     ...withoutEmpty({
       config: unique(records.flatMap(({ config }) => config)).slice(0, MOST_PATHS),
-      services: unique(paths.flatMap(serviceAt)).slice(0, MOST_PATHS),
+      services,
+      is_running: runs,
       installed_at: installedAt,
       task_id: findJob(options.queue.all(), subject.packageName, installedAt)?.id,
     }),
@@ -177,10 +198,11 @@ async function stateOf(
 /** An app's files are those of its meta package and of the packages that its meta file names. */
 async function readRecords(
   { manager: { listing } }: DetailsOptions,
-  { packageName, meta, database }: Subject,
+  { packageName, meta, came, database }: Subject,
 ): Promise<PackageRecord[]> {
   const records: PackageRecord[] = [];
-  for (const name of unique([packageName, ...(meta?.depends ?? [])].slice(0, MOST_COMPONENTS))) {
+  const names = [packageName, ...(meta?.depends ?? []), ...came];
+  for (const name of unique(names.slice(0, MOST_COMPONENTS))) {
     const record = isPresent(database.get(name)) ? await listing.record(name) : undefined;
     if (record !== undefined) records.push(record);
   }

@@ -47,6 +47,9 @@ const itemKeys = {
   broken: v.optional(
     v.pipe(v.boolean(), v.description('it is half installed, or its meta file cannot be read')),
   ),
+  entry: v.optional(
+    described('of an installed application of LuCI: the path of its page below `/cgi-bin/luci/`'),
+  ),
 };
 
 const item = v.pipe(v.object(itemKeys), v.title('Item'));
@@ -102,6 +105,9 @@ const details = v.pipe(
     ),
     config: v.optional(v.pipe(texts, v.description('paths of its configuration files'))),
     services: v.optional(v.pipe(texts, v.description('names of its init scripts'))),
+    is_running: v.optional(
+      v.pipe(v.boolean(), v.description('one of its services runs; absent if procd knows none')),
+    ),
     installed_at: v.optional(unixSeconds),
     task_id: v.optional(described('of the task that brought it, if it is still on record')),
   }),

@@ -1,26 +1,26 @@
 import type { CatalogSnapshot } from '../packages/catalog.ts';
 import { removalSet } from '../packages/dependencies.ts';
-import { appOf, metaPackageOf } from '../packages/names.ts';
-import { isPresent } from '../packages/package-database.ts';
 import type { PackageManager } from '../packages/package-manager.ts';
-import { findRow, versionAt, type PackageIndex } from './package-index.ts';
+import { findPackage, versionAt, type PackageIndex } from './package-index.ts';
 
 interface SizeSources {
   manager: Pick<PackageManager, 'listing'>;
   offered: PackageIndex;
-  snapshot: CatalogSnapshot;
+  snapshot: Pick<CatalogSnapshot, 'database'>;
   image: ReadonlySet<string>;
+  /** Packages of installed apps. */
+  apps: readonly string[];
 }
 
 /**
- * What the removal of each installed app would free, in bytes by its name: its meta package, and
- * what came with that and nothing else needs. A plan says the same.
+ * What the removal of each installed app would free, in bytes by its package: that one, and what
+ * came with it and nothing else needs. A plan says the same.
  */
 export async function freedBytes(sources: SizeSources): Promise<ReadonlyMap<string, number>> {
-  const { database, apps } = sources.snapshot;
-  const removals = [...apps.keys()]
-    .filter((name) => isPresent(database.get(metaPackageOf(name))))
-    .map((name) => [name, removalSet(database, [metaPackageOf(name)], sources.image)] as const);
+  const { database } = sources.snapshot;
+  const removals = sources.apps.map(
+    (name) => [name, removalSet(database, [name], sources.image)] as const,
+  );
   const sizes = await sizesOf(sources, [...new Set(removals.flatMap(([, names]) => names))]);
   return new Map(
     removals.map(([name, names]) => [
@@ -44,10 +44,9 @@ async function sizesOf(
 
 function offeredBytes(
   offered: PackageIndex,
-  { name: packageName, version }: { name: string; version: string },
+  { name, version }: { name: string; version: string },
 ): number {
-  const { name, isApp } = appOf(packageName);
-  const row = findRow(offered, name, isApp);
+  const row = findPackage(offered, name);
   if (row === undefined || versionAt(offered, row) !== version) return 0;
   return offered.installedBytes[row] ?? 0;
 }

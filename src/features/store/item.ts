@@ -24,6 +24,8 @@ export interface Item {
   has_icon: boolean;
   time?: number;
   broken?: true;
+  /** Of an installed application of LuCI: the path of its page below LuCI. */
+  entry?: string;
 }
 
 export function itemOf(view: View, id: number): Item {
@@ -46,7 +48,10 @@ export function itemOf(view: View, id: number): Item {
       feed: found.feed,
     }),
     has_icon: view.icons.has(found.name),
-    ...withoutEmpty({ time: installed?.time || found.time }),
+    ...withoutEmpty({
+      time: installed?.time || found.time,
+      entry: found.isLuciApp && view.menu.get(found.name)?.path,
+    }),
   };
 }
 

@@ -2,7 +2,7 @@
 export interface NumberColumns {
   sections: Uint16Array;
   feeds: Uint16Array;
-  apps: Uint8Array;
+  kinds: Uint8Array;
   /** What is more than 4 GiB counts as that. */
   downloadBytes: Uint32Array;
   installedBytes: Uint32Array;
@@ -16,7 +16,7 @@ const BYTES_A_ROW = 3 * 4 + 2 * 2 + 1;
 const LARGEST = 2 ** 32 - 1;
 
 export function createNumberLists(): NumberLists {
-  return { downloadBytes: [], installedBytes: [], times: [], sections: [], feeds: [], apps: [] };
+  return { downloadBytes: [], installedBytes: [], times: [], sections: [], feeds: [], kinds: [] };
 }
 
 /**
@@ -47,6 +47,6 @@ export function createNumberColumns(lists: NumberLists, order: readonly number[]
     times: fill(new Uint32Array(memory, next(4), count), 'times'),
     sections: fill(new Uint16Array(memory, next(2), count), 'sections'),
     feeds: fill(new Uint16Array(memory, next(2), count), 'feeds'),
-    apps: fill(new Uint8Array(memory, next(1), count), 'apps'),
+    kinds: fill(new Uint8Array(memory, next(1), count), 'kinds'),
   };
 }

@@ -1,4 +1,5 @@
 import { stat } from 'node:fs/promises';
+import { UBUS_SOCKET } from '../../config/environment.ts';
 import { releaseDropped } from '../../runtime/memory.ts';
 import type { FeatureContext } from '../feature.ts';
 import { ICON_FOLDER, readIconNames } from '../icons/icon-names.ts';
@@ -6,7 +7,9 @@ import { readListsState, type ListsState } from '../packages/lists-state.ts';
 import type { PackageTools } from '../packages/package-tools.ts';
 import { createPages, type Page } from './available.ts';
 import type { Query } from './query.ts';
+import { readMenuEntry } from './luci/menu.ts';
 import { createDetails, type Details } from './details.ts';
+import { isRunning } from './running.ts';
 import { createViews } from './views.ts';
 
 /** What there is to install and what is installed. */
@@ -38,9 +41,12 @@ export type StoreContext = Pick<FeatureContext, 'paths' | 'queue'>;
 
 export function openStore({ paths, queue }: StoreContext, tools: PackageTools): Store {
   const folder = paths.onDevice(ICON_FOLDER);
+  const filesOf = async (name: string): Promise<readonly string[]> =>
+    (await tools.manager.listing.record(name))?.files ?? [];
   const views = createViews({
     ...tools,
     release: releaseDropped,
+    menuEntry: (name) => readMenuEntry(paths.root, name, () => filesOf(name)),
     icons: {
       version: async () => {
         const entry = await stat(folder).catch(() => undefined);
@@ -57,7 +63,10 @@ export function openStore({ paths, queue }: StoreContext, tools: PackageTools): 
     }
     return known.state;
   };
-  const details = createDetails({ ...tools, queue, root: paths.root });
+  const details = createDetails({
+    ...{ ...tools, queue, root: paths.root },
+    isRunning: (services) => isRunning(UBUS_SOCKET, services),
+  });
   return {
     page: async (query, paging) => {
       const { view, fault } = await views.current();

@@ -1,29 +1,10 @@
+import { appOf, luciSubjectOf } from '../packages/names.ts';
 import { prepareText, foldColumn, foldCase, unfoldRow, type FoldedColumn } from './letter-case.ts';
 import { createNumberColumns, createNumberLists, type NumberColumns } from './number-columns.ts';
+import type { IndexRow, SourceRow } from './index-row.ts';
+import { createLateApps } from './late-apps.ts';
+import { isAppAt, isLuciAppAt, kindAt, kindOf } from './row-kinds.ts';
 import { createTextColumnBuilder, rowOf, type TextColumn } from './text-column.ts';
-
-/** What a list shows of an app or a package. */
-export interface IndexRow {
-  name: string;
-  isApp: boolean;
-  /** As people call it; empty if that is the name. */
-  title: string;
-  description: string;
-  version: string;
-  tags: readonly string[];
-  section: string;
-  feed: string;
-  downloadBytes: number;
-  installedBytes: number;
-  /** Unix seconds, 0 if nobody says. */
-  time: number;
-}
-
-/** A row as it comes from a list. */
-export interface SourceRow extends IndexRow {
-  /** Packages that describe an app which does not say more than its title, the best first. */
-  describedBy?: readonly string[];
-}
 
 /** Rows by name, packed: some 250 bytes for each package that a feed describes in a sentence. */
 export interface PackageIndex extends NumberColumns {
@@ -45,8 +26,6 @@ export interface IndexBuilder {
 const MOST_ROWS = 30_000;
 const MOST_TEXT_BYTES = 12 * 1024 ** 2;
 const MOST_LABELS = 4000;
-/** Of apps that have only a title. */
-const MOST_UNDESCRIBED = 1000;
 /** What most packages need, so that buffers seldom have to grow. */
 const TEXT_BYTES = 300;
 const REST_BYTES = 24;
@@ -67,8 +46,7 @@ export function createIndexBuilder(
   /** Rows by their key; of one that was replaced the bytes are left out at the end. */
   const rows = new Map<string, number>();
   const numbers = createNumberLists();
-  /** Apps whose description is to come from another package, when all are known. */
-  const undescribed = new Map<string, SourceRow>();
+  const late = createLateApps();
   const originals = new Map<number, string>();
   let originalCharacters = 0;
 
@@ -83,13 +61,13 @@ export function createIndexBuilder(
     }
     return row;
   };
-  const addNumbers = ({ isApp, section, feed, downloadBytes, installedBytes, time }: IndexRow) => {
-    numbers.apps.push(Number(isApp));
-    numbers.sections.push(labels.numberOf(section));
-    numbers.feeds.push(labels.numberOf(feed));
-    numbers.downloadBytes.push(downloadBytes);
-    numbers.installedBytes.push(installedBytes);
-    numbers.times.push(time);
+  const addNumbers = (source: IndexRow): void => {
+    numbers.kinds.push(kindOf(source));
+    numbers.sections.push(labels.numberOf(source.section));
+    numbers.feeds.push(labels.numberOf(source.feed));
+    numbers.downloadBytes.push(source.downloadBytes);
+    numbers.installedBytes.push(source.installedBytes);
+    numbers.times.push(source.time);
   };
   const put = (source: IndexRow, known?: string): string => {
     const row = addText(source);
@@ -118,17 +96,10 @@ export function createIndexBuilder(
       if (known !== undefined && compareVersions(source.version, version) <= 0) return;
       if (rows.size >= MOST_ROWS || text.size() > MOST_TEXT_BYTES) return;
       const kept = put(source, known === undefined ? undefined : key);
-      undescribed.delete(kept);
-      if (source.describedBy !== undefined && undescribed.size < MOST_UNDESCRIBED) {
-        // As above, and so in all of its texts.
-        undescribed.set(kept, structuredClone(source));
-      }
+      late.note(kept, source);
     },
     finish: () => {
-      for (const [key, source] of undescribed) {
-        const description = describe(source.describedBy ?? []);
-        if (description !== '') put({ ...source, description }, key);
-      }
+      for (const [key, app] of late.finish(describe)) put(app, key);
       const order = sortRows(rows);
       return {
         count: order.length,
@@ -218,8 +189,7 @@ export function readRow(index: PackageIndex, row: number): IndexRow {
   const [name = '', title = '', description = ''] = unfoldRow(index.text, row).split(SEPARATOR);
   const [version = '', ...tags] = rowOf(index.rest, row).toString('utf8').split(SEPARATOR);
   return {
-    ...{ name, title, description, version, tags },
-    isApp: index.apps[row] === 1,
+    ...{ name, title, description, version, tags, ...kindAt(index, row) },
     section: index.labels[index.sections[row] ?? 0] ?? '',
     feed: index.labels[index.feeds[row] ?? 0] ?? '',
     downloadBytes: index.downloadBytes[row] ?? 0,
@@ -236,9 +206,18 @@ export function versionAt({ rest }: PackageIndex, row: number): string {
 export function findRow(index: PackageIndex, name: string, isApp: boolean): number | undefined {
   for (let row = firstNotBefore(index, foldCase(name)); row < index.count; row += 1) {
     if (foldedName(index, row) !== foldCase(name)) return undefined;
-    if ((index.apps[row] === 1) === isApp && readRow(index, row).name === name) return row;
+    if (isAppAt(index, row) === isApp && readRow(index, row).name === name) return row;
   }
   return undefined;
+}
+
+/** Where a package is: an app under the app's name. */
+export function findPackage(index: PackageIndex, packageName: string): number | undefined {
+  const { name, isApp } = appOf(packageName);
+  const row = findRow(index, name, isApp);
+  if (row !== undefined || isApp || luciSubjectOf(name) === undefined) return row;
+  const app = findRow(index, name, true);
+  return app !== undefined && isLuciAppAt(index, app) ? app : undefined;
 }
 
 /** The first row whose folded name does not stand before this one. */

@@ -6,6 +6,8 @@ export const SORTS = ['relevance', 'name', 'size', 'time'] as const;
 export interface Query {
   q: string;
   kind: (typeof KINDS)[number];
+  /** Leaves out what is there for other packages alone. */
+  isProgramsOnly: boolean;
   state: (typeof STATES)[number];
   /** Empty for any. */
   tag: string;

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { DepotError } from '../../errors.ts';
 import { etagOf } from '../../http/etag.ts';
-import { mostCharacters } from '../../http/parameter-schemas.ts';
+import { flag, isOn, mostCharacters } from '../../http/parameter-schemas.ts';
 import { revalidated } from '../../http/respond.ts';
 import { get, type Route } from '../../http/route.ts';
 import { packageName } from '../packages/names.ts';
@@ -39,6 +39,7 @@ export function storeRoutes(open: () => Promise<Store>): Route[] {
       params: {
         q: v.optional(searchText),
         kind: v.optional(oneOf(KINDS)),
+        programs: v.optional(flag),
         state: v.optional(oneOf(STATES)),
         tag: v.optional(v.pipe(v.string(), mostCharacters(LONGEST_TAG))),
         sort: v.optional(oneOf(SORTS)),
@@ -49,6 +50,7 @@ export function storeRoutes(open: () => Promise<Store>): Route[] {
         const query: Query = {
           q: params.q ?? '',
           kind: params.kind ?? 'app',
+          isProgramsOnly: isOn(params.programs),
           state: params.state ?? 'all',
           tag: params.tag ?? '',
           sort: params.sort ?? ((params.q ?? '').trim() === '' ? 'name' : 'relevance'),

@@ -1,6 +1,7 @@
 import type { PackageSummary } from '../packages/listing.ts';
-import { appOf } from '../packages/names.ts';
-import type { SourceRow } from './package-index.ts';
+import { appOf, luciSubjectOf } from '../packages/names.ts';
+import { describeLuciApp } from './luci/describe.ts';
+import type { SourceRow } from './index-row.ts';
 
 /** @param feed empty for what the device's own records say */
 export function rowIn(described: Omit<PackageSummary, 'feed'>, feed: string): SourceRow {
@@ -19,7 +20,24 @@ export function rowIn(described: Omit<PackageSummary, 'feed'>, feed: string): So
     installedBytes,
     time,
   };
-  return isApp ? describeApp(row, described.depends) : row;
+  if (isApp) return { ...describeApp(row, described.depends), brings: luciAppsOf(described) };
+  const subject = luciSubjectOf(name);
+  return subject === undefined ? row : { ...row, asApp: luciApp(row, subject, described.depends) };
+}
+
+/** Applications of LuCI that the app of a meta package stands for. */
+export function luciAppsOf({ name, depends }: Pick<PackageSummary, 'name' | 'depends'>): string[] {
+  const app = appOf(name).name;
+  return [...depends.flat(), app, `luci-app-${app}`].filter(
+    (each) => luciSubjectOf(each) !== undefined,
+  );
+}
+
+function luciApp(row: SourceRow, subject: string, depends: PackageSummary['depends']): SourceRow {
+  const { title, isTitleAll, tags } = describeLuciApp(subject, row.description);
+  const app = { ...row, isApp: true, isLuciApp: true as const, title, tags };
+  const describers = describersOf(subject, depends).filter((each) => !each.startsWith('luci-'));
+  return isTitleAll ? { ...app, describedBy: describers } : app;
 }
 
 function describeApp(row: SourceRow, depends: PackageSummary['depends']): SourceRow {

@@ -1,20 +1,24 @@
 import type { AppMeta, CatalogSnapshot } from '../packages/catalog.ts';
 import type { PackageDescription } from '../packages/listing.ts';
-import { appOf } from '../packages/names.ts';
+import { appOf, luciSubjectOf, metaPackageOf } from '../packages/names.ts';
 import { isPresent, type InstalledPackage } from '../packages/package-database.ts';
 import type { PackageManager } from '../packages/package-manager.ts';
 import {
   createIndexBuilder,
+  findPackage,
   findRow,
   firstNotBefore,
   foldedName,
   readRow,
   versionAt,
-  type IndexRow,
   type PackageIndex,
 } from './package-index.ts';
+import { cameWith } from '../packages/dependencies.ts';
 import { freedBytes } from './freed-bytes.ts';
-import { rowIn } from './row.ts';
+import type { IndexRow, SourceRow } from './index-row.ts';
+import type { MenuEntry } from './luci/menu.ts';
+import { isAppAt, isLuciAppAt } from './row-kinds.ts';
+import { luciAppsOf, rowIn } from './row.ts';
 
 /**
  * What feeds offer and what is installed, as one list. Ids are the rows of `offered`, then those of
@@ -29,6 +33,8 @@ export interface View {
   installed: ReadonlyMap<number, InstalledState>;
   /** Names that have a picture. */
   icons: ReadonlySet<string>;
+  /** Of installed applications of LuCI, by package: their paths below LuCI. */
+  menu: ReadonlyMap<string, MenuEntry>;
 }
 
 export interface InstalledState {
@@ -50,16 +56,55 @@ export interface ViewSources {
   offered: PackageIndex;
   snapshot: CatalogSnapshot;
   icons: ReadonlySet<string>;
+  /** @param name of an installed application of LuCI */
+  menuEntry: (name: string) => Promise<MenuEntry | undefined>;
 }
 
 export async function buildView(sources: ViewSources): Promise<View> {
-  const { offered, icons } = sources;
-  const { local, hidden } = await buildLocal(sources);
+  const { offered, icons, snapshot } = sources;
+  const menu = await readMenu(sources);
+  const { local, hidden } = await buildLocal(sources, menu);
   const order = mergeByName(offered, local, hidden);
-  const view = { offered, local, order, icons };
+  const view = { offered, local, order, icons, menu };
   const image = await sources.manager.imagePackages();
-  const found = { freed: await freedBytes({ ...sources, image }), image };
-  return { ...view, installed: statesIn(view, sources, found) };
+  const apps = [...snapshot.database.values()]
+    .filter((entry) => isPresent(entry) && isListedAsApp(view, entry.name))
+    .map(({ name }) => name);
+  const freed = await freedBytes({ ...sources, apps, image });
+  return { ...view, installed: statesIn(view, sources, { apps, freed, image }) };
+}
+
+async function readMenu({ snapshot: { database }, menuEntry }: ViewSources): Promise<View['menu']> {
+  const menu = new Map<string, MenuEntry>();
+  for (const entry of database.values()) {
+    if (luciSubjectOf(entry.name) === undefined || !isPresent(entry)) continue;
+    const found = await menuEntry(entry.name);
+    if (found !== undefined) menu.set(entry.name, found);
+  }
+  return menu;
+}
+
+/** Where a package is listed: an app under the app's name. */
+export function findPackageId(
+  { offered, local }: Pick<View, 'offered' | 'local'>,
+  name: string,
+): number | undefined {
+  const own = findPackage(local, name);
+  return own === undefined ? findPackage(offered, name) : offered.count + own;
+}
+
+/** The package that is listed there: of an app its meta package, if it has one. */
+export function packageNameOf(view: Pick<View, 'offered' | 'local'>, id: number): string {
+  const { index, row } = indexOf(view, id);
+  const { name } = readRow(index, row);
+  return isAppAt(index, row) && !isLuciAppAt(index, row) ? metaPackageOf(name) : name;
+}
+
+function isListedAsApp(view: Pick<View, 'offered' | 'local'>, packageName: string): boolean {
+  const id = findPackageId(view, packageName);
+  if (id === undefined) return false;
+  const { index, row } = indexOf(view, id);
+  return isAppAt(index, row);
 }
 
 export function indexOf(
@@ -81,24 +126,21 @@ export function findId(
 }
 
 /** @returns also the rows of `offered` that they stand for */
-async function buildLocal({
-  manager,
-  offered,
-  snapshot: { database, apps },
-}: ViewSources): Promise<{ local: PackageIndex; hidden: ReadonlySet<number> }> {
+async function buildLocal(
+  { manager, offered, snapshot: { database, apps } }: ViewSources,
+  menu: View['menu'],
+): Promise<{ local: PackageIndex; hidden: ReadonlySet<number> }> {
   const builder = createIndexBuilder(manager.compareVersions, database.size);
   const hidden = new Set<number>();
   const undescribed = new Map<string, InstalledPackage>();
-  const add = (row: IndexRow): void =>
-    builder.add(row.isApp ? withMeta(row, apps.get(row.name)?.meta) : row);
+  const add = (row: SourceRow): void => builder.add(asInstalled(row, { apps, database, menu }));
   for (const entry of database.values()) {
     if (!isPresent(entry)) continue;
-    const { name, isApp } = appOf(entry.name);
-    const row = findRow(offered, name, isApp);
+    const row = findPackage(offered, entry.name);
     if (row === undefined) undescribed.set(entry.name, entry);
-    else if (isApp) {
+    else if (isAppAt(offered, row)) {
       hidden.add(row);
-      add(readRow(offered, row));
+      add(sourceOf(readRow(offered, row)));
     }
   }
   for await (const described of manager.listing.readInstalled([...undescribed.keys()])) {
@@ -109,6 +151,26 @@ async function buildLocal({
     add(rowIn({ ...NOTHING, name, version }, ''));
   }
   return { local: builder.finish(), hidden };
+}
+
+/** Whether it is an app is to be found out anew: an app may be installed that no feed offers. */
+function sourceOf({ isLuciApp, ...row }: IndexRow): SourceRow {
+  if (isLuciApp !== true) return row;
+  return { ...row, isApp: false, title: '', tags: [], asApp: { ...row, isLuciApp } };
+}
+
+/** With what its own files say of it. */
+function asInstalled(
+  row: SourceRow,
+  { apps, database, menu }: CatalogSnapshot & Pick<View, 'menu'>,
+): SourceRow {
+  if (row.isApp) {
+    const name = metaPackageOf(row.name);
+    const brings = luciAppsOf({ name, depends: database.get(name)?.depends ?? [] });
+    return { ...withMeta(row, apps.get(row.name)?.meta), brings };
+  }
+  if (row.asApp === undefined) return row;
+  return { ...row, asApp: { ...row.asApp, title: menu.get(row.name)?.title || row.asApp.title } };
 }
 
 /** What is said of a package whose records are gone. */
@@ -130,7 +192,7 @@ const NOTHING: PackageDescription = {
   time: 0,
 };
 
-function withMeta(row: IndexRow, meta: AppMeta | undefined): IndexRow {
+function withMeta(row: SourceRow, meta: AppMeta | undefined): SourceRow {
   if (meta === undefined) return row;
   const { title = '', description = '', tags = [] } = meta;
   return { ...row, title: title || row.title, description: description || row.description, tags };
@@ -164,7 +226,7 @@ function mergeByName(
 function positionAmong(offered: PackageIndex, local: PackageIndex, row: number): number {
   const folded = foldedName(local, row);
   let position = firstNotBefore(offered, folded);
-  if (local.apps[row] === 1) return position;
+  if (isAppAt(local, row)) return position;
   while (position < offered.count && foldedName(offered, position) === folded) position += 1;
   return position;
 }
@@ -178,28 +240,46 @@ export function installedBytesOf(view: View, id: number): number {
 function statesIn(
   view: Pick<View, 'offered' | 'local'>,
   { manager, snapshot: { database, apps } }: ViewSources,
-  { freed, image }: { freed: ReadonlyMap<string, number>; image: ReadonlySet<string> },
+  found: {
+    apps: readonly string[];
+    freed: ReadonlyMap<string, number>;
+    image: ReadonlySet<string>;
+  },
 ): Map<number, InstalledState> {
   const states = new Map<number, InstalledState>();
   const upgradable = new Set<string>();
   for (const entry of [...database.values()].filter(isPresent)) {
-    const { name, isApp } = appOf(entry.name);
-    const id = findId(view, name, isApp);
+    const id = findPackageId(view, entry.name);
     if (id === undefined) continue;
     const { index, row } = indexOf(view, id);
     const isUpgradable = manager.compareVersions(versionAt(index, row), entry.version) > 0;
     if (isUpgradable) upgradable.add(entry.name);
-    states.set(id, { ...stateOf(entry), isUpgradable, isSystem: image.has(entry.name) });
+    states.set(id, { ...stateOf(entry), isUpgradable, isSystem: found.image.has(entry.name) });
   }
-  for (const [name, { meta }] of apps) {
-    const state = states.get(findId(view, name, true) ?? -1);
+  for (const name of found.apps) {
+    const state = states.get(findPackageId(view, name) ?? -1);
     if (state === undefined) continue;
-    // An upgrade of an app upgrades the packages that its meta file names.
-    state.isUpgradable ||= meta?.depends?.some((wanted) => upgradable.has(wanted)) === true;
-    state.isBroken ||= meta === undefined;
-    state.freedBytes = freed.get(name) ?? 0;
+    const { isBroken, components } = appState(name, apps);
+    // An upgrade of an app upgrades what its meta file names, and what came with it.
+    const upgraded = [...components, ...cameWith(database, components, found.image)];
+    state.isUpgradable ||= upgraded.some((each) => upgradable.has(each));
+    state.isBroken ||= isBroken;
+    state.freedBytes = found.freed.get(name) ?? 0;
   }
   return states;
+}
+
+/** @param packageName of an installed app */
+function appState(
+  packageName: string,
+  apps: CatalogSnapshot['apps'],
+): { isBroken: boolean; components: string[] } {
+  const { name, isApp } = appOf(packageName);
+  const app = isApp ? apps.get(name) : undefined;
+  return {
+    isBroken: app !== undefined && app.meta === undefined,
+    components: [packageName, ...(app?.meta?.depends ?? [])],
+  };
 }
 
 function stateOf(

@@ -2,7 +2,7 @@ import type { CatalogSnapshot } from '../packages/catalog.ts';
 import type { PackageTools } from '../packages/package-tools.ts';
 import { createIndexBuilder, type PackageIndex } from './package-index.ts';
 import { rowIn } from './row.ts';
-import { buildView, type View } from './view.ts';
+import { buildView, type View, type ViewSources } from './view.ts';
 
 /**
  * The list of everything, made when somebody asks and dropped when nobody has asked for a while.
@@ -26,6 +26,8 @@ export interface CurrentView {
 }
 
 export interface ViewsOptions extends PackageTools {
+  /** Where an installed application of LuCI is in LuCI's menu. */
+  menuEntry: ViewSources['menuEntry'];
   icons: { version: () => Promise<string>; read: () => Promise<ReadonlySet<string>> };
   /** Gives memory back. */
   release: () => void;
@@ -53,7 +55,7 @@ interface Built extends CurrentView {
 }
 
 export function createViews(options: ViewsOptions): Views {
-  const { manager, catalog, icons, release, quietMs = QUIET_MS } = options;
+  const { manager, catalog, icons, menuEntry, release, quietMs = QUIET_MS } = options;
   let offered: Offered | undefined;
   let built: Built | undefined;
   let running: Promise<CurrentView> | undefined;
@@ -100,6 +102,7 @@ export function createViews(options: ViewsOptions): Views {
         manager,
         offered: index,
         snapshot,
+        menuEntry,
         icons: await icons.read(),
       });
       built = { view, offered, snapshot, iconsVersion, ...(fault !== undefined && { fault }) };

@@ -3,7 +3,7 @@ import { t } from '../i18n.js';
 import { createLoader } from '../loader.js';
 import { detailsAddress, detailsQuery } from '../router.js';
 import { busyWord, count, dayAndMinute, size } from '../words.js';
-import { bytesOf, descriptionOf, titleOf } from './catalog/item-words.js';
+import { bytesOf, descriptionOf, tagWord, titleOf } from './catalog/item-words.js';
 
 /** More names than this are behind a click. */
 const MANY = 12;
@@ -145,7 +145,7 @@ function aboutOf(item) {
     ...sizesOf(item),
     [t('Feed'), item.feed],
     [t('Section'), item.section],
-    [t('Tags'), (item.tags ?? []).join(', ')],
+    [t('Tags'), (item.tags ?? []).map(tagWord).join(', ')],
     [t('Licence'), item.license],
     [t('Maintainer'), item.maintainer],
     [t('Home page'), homePage(item.homepage)],
@@ -210,9 +210,14 @@ function deviceFacts(item) {
       [t('Brought by'), item.task_id === undefined ? undefined : task],
       [t('Files'), filesOf(item.files)],
       [t('Configuration'), (item.config ?? []).join(', ')],
-      [t('Services'), (item.services ?? []).join(', ')],
+      [t('Services'), servicesOf(item)],
     ]),
   ];
+}
+
+function servicesOf({ services = [], is_running: runs }) {
+  const known = runs === undefined ? [] : [runs ? t('running') : t('not running')];
+  return [services.join(', '), ...known].filter(Boolean).join(' · ');
 }
 
 function filesOf(files) {

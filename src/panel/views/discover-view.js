@@ -1,6 +1,7 @@
 import { button, byId, element, textElement } from '../dom.js';
 import { t } from '../i18n.js';
 import { createCatalogList } from './catalog/catalog-list.js';
+import { tagWord } from './catalog/item-words.js';
 import { showMissingLists } from './catalog/missing-lists.js';
 
 const PACKAGE_NAME = /^[A-Za-z0-9][A-Za-z0-9.+_-]{0,127}$/;
@@ -17,11 +18,11 @@ export function createDiscoverView(context) {
       tags.add(kind === 'app' ? items : []);
       showMissingLists(byId('discover-lists'), lists, context.on);
     },
-    empty: (box, { q, kind, suggestion }) =>
+    empty: (box, { q, kind, isProgramsOnly, suggestion }) =>
       box.replaceChildren(
         ...(q === ''
           ? nothingThere(context.on)
-          : nothingFound({ q, kind, suggestion, on: context.on, list })),
+          : nothingFound({ q, kind, isProgramsOnly, suggestion, on: context.on, list })),
       ),
   });
   return {
@@ -38,9 +39,10 @@ function nothingThere({ update }) {
   ];
 }
 
-function nothingFound({ q, kind, suggestion, on, list }) {
+function nothingFound({ q, kind, isProgramsOnly, suggestion, on, list }) {
   const canInstall = kind === 'all' && PACKAGE_NAME.test(q);
   const searchAll = () => void list.search({ isAll: true });
+  const searchOthers = () => void list.search({ withOthers: true });
   return [
     textElement('p', t('Nothing matches “{q}”.', { q })),
     element('div', { className: 'buttons' }, [
@@ -48,6 +50,9 @@ function nothingFound({ q, kind, suggestion, on, list }) {
       ...(kind === 'app'
         ? [button({ text: t('Search all packages'), className: 'primary', onclick: searchAll })]
         : [button({ text: t('Update lists'), onclick: on.update, isWrite: true })]),
+      ...(isProgramsOnly
+        ? [button({ text: t('Search libraries and modules, too'), onclick: searchOthers })]
+        : []),
       ...(canInstall
         ? [
             button({
@@ -83,7 +88,7 @@ function createTags({ onChoose }) {
   };
   const mark = () => {
     for (const each of box.children) {
-      each.setAttribute('aria-pressed', String(each.textContent === chosen));
+      each.setAttribute('aria-pressed', String(each.dataset.tag === chosen));
     }
   };
   const ranked = () => {
@@ -105,7 +110,12 @@ function createTags({ onChoose }) {
       box.dataset.shown = names.join();
       box.replaceChildren(
         ...names.map((tag) =>
-          button({ text: tag, className: 'tag-choice', onclick: () => choose(tag) }),
+          button({
+            text: tagWord(tag),
+            className: 'tag-choice',
+            onclick: () => choose(tag),
+            dataset: { tag },
+          }),
         ),
       );
       mark();

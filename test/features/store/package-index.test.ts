@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
+import type { IndexRow } from '../../../src/features/store/index-row.ts';
 import {
   createIndexBuilder,
   findRow,
   readRow,
-  type IndexRow,
   type PackageIndex,
 } from '../../../src/features/store/package-index.ts';
 import { parseWords, rankRows } from '../../../src/features/store/search.ts';

@@ -13,7 +13,10 @@ import { createDevice, type Device } from '../../device/device.ts';
 import { nameFeeds } from '../../device/further-feeds.ts';
 import { openHost } from '../packages/opkg/open-host.ts';
 
-const ALL: Query = { q: '', kind: 'all', state: 'all', tag: '', sort: 'name' };
+const ALL: Query = {
+  ...{ q: '', kind: 'all', isProgramsOnly: false },
+  ...{ state: 'all', tag: '', sort: 'name' },
+};
 const SILENT = { error: () => undefined, warn: () => undefined, info: () => undefined };
 
 let device: Device;
@@ -29,7 +32,7 @@ beforeAll(async () => {
 afterAll(() => device.close());
 beforeEach(async () => {
   const { manager } = await openHost(device);
-  tools = { manager, catalog: createCatalog({ manager, log: SILENT as never }) };
+  tools = { manager, catalog: createCatalog({ manager, log: SILENT as never }), uciDir: '' };
 });
 
 function open(quietMs?: number): { views: Views; released: Promise<void> } {
@@ -38,6 +41,7 @@ function open(quietMs?: number): { views: Views; released: Promise<void> } {
   const views = createViews({
     ...tools,
     icons: { version: () => Promise.resolve(''), read: () => Promise.resolve(new Set()) },
+    menuEntry: () => Promise.resolve(undefined),
     release: onRelease,
     ...(quietMs !== undefined && { quietMs }),
   });

@@ -1,5 +1,5 @@
 import { countIn, cutEntries, cutLine, type PackageSummary } from '../listing.ts';
-import { appOf } from '../names.ts';
+import { isOfApp } from '../names.ts';
 import { textOf } from './describe.ts';
 import { parseDepends, parseNames } from './stanza.ts';
 
@@ -122,7 +122,7 @@ function summaryOf({ text }: Fields, feed: string): OpkgSummary {
     tags: cutEntries(parseNames(text('Tags:'))),
     downloadBytes: countIn(cutLine(text('Size:'))),
     installedBytes: countIn(cutLine(text('Installed-Size:'))),
-    depends: appOf(name).isApp ? cutEntries(parseDepends(text('Depends:'))) : [],
+    depends: isOfApp(name) ? cutEntries(parseDepends(text('Depends:'))) : [],
     time: countIn(cutLine(text('SourceDateEpoch:'))),
     feed,
   };

@@ -1,4 +1,5 @@
 import { isPackageName, metaPackageOf } from '../names.ts';
+import { cameWith, translationsIn } from '../dependencies.ts';
 import { isPresent, type PackageDatabase } from '../package-database.ts';
 import type { Offer } from '../package-manager.ts';
 import type { PackageTools } from '../package-tools.ts';
@@ -57,7 +58,8 @@ export async function packagesToUpgrade(tools: PackageTools, subject: string): P
   const names = [...new Set([...depends, metaPackageOf(subject), subject])];
   const present = names.filter((name) => isPresent(database.get(name)));
   const came = cameWith(database, present, await tools.manager.imagePackages());
-  const newer = await withNewer(tools, database, came);
+  const translations = [...present, ...came].flatMap((name) => translationsIn(database, name));
+  const newer = await withNewer(tools, database, [...came, ...new Set(translations)]);
   return withoutGoing(tools, database, [...present, ...newer]);
 }
 
@@ -91,23 +93,6 @@ async function withNewer(
     if (isDamaged) return true;
     return best !== undefined && manager.compareVersions(best, version) > 0;
   });
-}
-
-/** Dependencies that came as such, of these and of each other. */
-function cameWith(
-  database: PackageDatabase,
-  names: readonly string[],
-  image: ReadonlySet<string>,
-): string[] {
-  const found = new Set(names);
-  for (const name of found) {
-    for (const needed of (database.get(name)?.depends ?? []).flat()) {
-      const entry = database.get(needed);
-      const mayChange = isPresent(entry) && entry.isHeld !== true && !entry.isEssential;
-      if (mayChange && entry.isAuto && !image.has(needed)) found.add(needed);
-    }
-  }
-  return [...found].slice(names.length);
 }
 
 export interface UpgradeChoice {

@@ -1,9 +1,10 @@
 import type { Job } from '../../../jobs/job.ts';
 import type { Plan, StepContext } from '../../../jobs/plan.ts';
-import { isOn } from '../../../http/parameter-schemas.ts';
+import { isOff, isOn } from '../../../http/parameter-schemas.ts';
 import { autoconfStep, type ScriptContext } from '../autoconf.ts';
 import type { PackageTools } from '../package-tools.ts';
 import { repairSteps } from '../rollback.ts';
+import { translationsFor } from './translations.ts';
 import { packagesToInstall } from './choice.ts';
 import { judgeInstall } from './judgement.ts';
 import { changeSteps, completeness, formerIds, remember, type ChangeWork } from '../transaction.ts';
@@ -16,10 +17,9 @@ export function installPlan(
 ): Plan {
   const choose = async (context: StepContext): Promise<void> => {
     await tools.manager.around.needSpace(`install ${subject}`);
-    remember(context, tools.manager, {
-      verb: 'install',
-      names: await packagesToInstall(tools, [subject]),
-    });
+    const names = await packagesToInstall(tools, [subject]);
+    const translations = isOff(params.translations) ? [] : await translationsFor(tools, names);
+    remember(context, tools.manager, { verb: 'install', names: [...names, ...translations] });
   };
   const work: ChangeWork = {
     verb: 'install',

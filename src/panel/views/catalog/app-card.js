@@ -2,7 +2,7 @@ import { button, element, icon, setHidden, setText, textElement } from '../../do
 import { t } from '../../i18n.js';
 import { detailsAddress } from '../../router.js';
 import { busyWord } from '../../words.js';
-import { descriptionOf, factsOf, titleOf } from './item-words.js';
+import { descriptionOf, factsOf, tagWord, titleOf } from './item-words.js';
 
 /** So many tags are shown on a card; the app's own view has all. */
 const FEW_TAGS = 3;
@@ -118,5 +118,5 @@ function showTags(list, { tags = [], broken }) {
   list.dataset.tone = broken === true ? 'bad' : '';
   if (list.dataset.shown === few.join()) return;
   list.dataset.shown = few.join();
-  list.replaceChildren(...few.map((tag) => textElement('li', tag)));
+  list.replaceChildren(...few.map((tag) => textElement('li', tagWord(tag))));
 }

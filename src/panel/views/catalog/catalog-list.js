@@ -54,8 +54,11 @@ export function createCatalogList({ prefix, query, context, isRemovable = false,
     setText(find('count'), t('{count} found', { count: count(received.total) }));
     // Without lists that is what is said, and nothing else.
     empty.hidden = received.items.length > 0 || received.lists?.state === 'missing';
-    const { q = '', kind } = parameters();
-    if (!empty.hidden) on.empty(empty, { q, kind, suggestion: received.suggestion });
+    const { q = '', kind, programs } = parameters();
+    const isProgramsOnly = programs !== undefined;
+    if (!empty.hidden) {
+      on.empty(empty, { q, kind, isProgramsOnly, suggestion: received.suggestion });
+    }
     on.items?.(received, kind);
   };
   const loader = createLoader({
@@ -98,9 +101,13 @@ export function createCatalogList({ prefix, query, context, isRemovable = false,
   };
 }
 
-/** The search field and the switch between apps and all packages. */
+/**
+ * The search field, the switch between apps and all packages, and of these the one for what is
+ * there for others alone.
+ */
 function createControls(find, onChange) {
   const search = find('search');
+  const others = find('others');
   let timer;
   const changeNow = () => {
     clearTimeout(timer);
@@ -118,15 +125,23 @@ function createControls(find, onChange) {
     if (target !== search) changeNow();
   });
   return {
-    set: ({ text = search.value, isAll = find('all').checked }) => {
+    set: ({ text = search.value, isAll = find('all').checked, withOthers = others.checked }) => {
       search.value = text;
       find('all').checked = isAll;
+      others.checked = withOthers;
       search.focus();
     },
     parameters: () => {
       const kind = find('all').checked ? 'all' : 'app';
+      find('others-box').hidden = kind === 'app';
       const q = search.value.trim();
-      return { kind, ...(q !== '' && { q }), per_page: String(PER_PAGE[kind]) };
+      const isProgramsOnly = kind === 'all' && !others.checked;
+      return {
+        kind,
+        ...(isProgramsOnly && { programs: '1' }),
+        ...(q !== '' && { q }),
+        per_page: String(PER_PAGE[kind]),
+      };
     },
   };
 }

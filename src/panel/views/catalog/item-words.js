@@ -6,6 +6,24 @@ export function titleOf({ title, name }) {
   return title || name;
 }
 
+const TAGS = {
+  'ad blocking': () => t('ad blocking'),
+  firewall: () => t('firewall'),
+  traffic: () => t('traffic'),
+  storage: () => t('storage'),
+  media: () => t('media'),
+  downloads: () => t('downloads'),
+  printing: () => t('printing'),
+  containers: () => t('containers'),
+  mobile: () => t('mobile network'),
+  system: () => t('system'),
+};
+
+/** What depotd calls the subjects of apps; a feed's own tags are as they are. */
+export function tagWord(tag) {
+  return Object.hasOwn(TAGS, tag) ? TAGS[tag]() : tag;
+}
+
 /** Version, or both if there is a newer one; size; and what keeps it from being upgraded. */
 export function factsOf(item) {
   const { version, installed_version: installed, is_upgradable: isUpgradable } = item;

@@ -48,6 +48,7 @@ const REASONS = {
   dependency: () => t('needed by it'),
   orphan: () => t('nothing else needs it'),
   replaced: () => t('takes its place'),
+  translation: () => t('its translation'),
 };
 
 function changeList(title, changes) {

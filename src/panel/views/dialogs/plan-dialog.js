@@ -21,6 +21,7 @@ export function createPlanDialog({ api, leadOn, onRemovable }) {
   const body = byId('plan-body');
   const yes = byId('plan-yes');
   const setUp = createSetUp();
+  const translation = createTranslationSwitch();
 
   /** What is done when the dialog has closed: it may be another question in the same dialog. */
   let next;
@@ -45,6 +46,7 @@ export function createPlanDialog({ api, leadOn, onRemovable }) {
       ...(isNothing ? [textElement('p', words.nothing)] : []),
       ...(isWorthShowing(plan) && !isNothing ? [...spaceIn(plan), ...changesIn(plan)] : []),
     );
+    translation.offer(plan);
     setDisabled(yes, !plan.is_possible || isNothing);
     if (!plan.is_possible) byId('plan-no').focus();
   };
@@ -85,14 +87,35 @@ export function createPlanDialog({ api, leadOn, onRemovable }) {
       yes.className = words.isDangerous ? 'danger' : 'primary';
       setDisabled(yes, true);
       setUp.show(app);
-      const planned = load(query, words, abort.signal);
+      let planned = load(query, words, abort.signal);
+      translation.start(() => {
+        setDisabled(yes, true);
+        planned = load({ ...query, ...translation.parameters() }, words, abort.signal);
+      });
       const answer = await askIn(dialog);
       abort.abort();
       await planned;
       next?.();
       next = undefined;
-      return answer === 'yes' ? setUp.parameters() : undefined;
+      return answer === 'yes' ? { ...setUp.parameters(), ...translation.parameters() } : undefined;
     },
+  };
+}
+
+/** Whether an app comes with its translation, where its plan has one. */
+function createTranslationSwitch() {
+  const box = byId('plan-translation');
+  const isWanted = byId('plan-translated');
+  return {
+    start: (onChange) => {
+      box.hidden = true;
+      isWanted.checked = true;
+      isWanted.onchange = onChange;
+    },
+    offer: ({ installs }) => {
+      if (installs.some(({ reason }) => reason === 'translation')) box.hidden = false;
+    },
+    parameters: () => (isWanted.checked ? {} : { translations: '0' }),
   };
 }
 

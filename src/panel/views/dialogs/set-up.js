@@ -11,7 +11,8 @@ export function createSetUp() {
 
   return {
     show: (app) => {
-      box.hidden = app?.kind !== 'app';
+      // An application of LuCI has no script that sets it up.
+      box.hidden = app?.kind !== 'app' || app.name.startsWith('luci-app-');
       box.open = false;
       isWanted.checked = false;
       fields.disabled = true;

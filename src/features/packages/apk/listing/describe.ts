@@ -8,7 +8,7 @@ import {
   type PackageDescription,
   type PackageSummary,
 } from '../../listing.ts';
-import { appOf } from '../../names.ts';
+import { isOfApp } from '../../names.ts';
 import { isEssential } from '../records/database.ts';
 import { namesIn, parseDependency } from '../records/dependency.ts';
 
@@ -56,7 +56,6 @@ export interface QueriedSummary {
 export function readSummary(object: unknown): QueriedSummary {
   const found: Partial<Record<string, unknown>> = isObject(object) ? object : {};
   const name = textOf(found.name);
-  const { isApp } = appOf(name);
   return {
     arch: textOf(found.arch) || 'noarch',
     repositories: textsOf(found.repositories),
@@ -68,7 +67,7 @@ export function readSummary(object: unknown): QueriedSummary {
       tags: [],
       downloadBytes: numberOf(found['file-size']),
       installedBytes: numberOf(found['installed-size']),
-      depends: isApp ? relations(name, textsOf(found.depends), []).depends : [],
+      depends: isOfApp(name) ? relations(name, textsOf(found.depends), []).depends : [],
       time: numberOf(found['build-time']),
     },
   };
