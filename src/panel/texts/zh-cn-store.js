@@ -33,6 +33,7 @@ export const chineseStore = [
   ['running', '运行中'],
   ['not running', '未运行'],
   ['ad blocking', '广告过滤'],
+  ['proxy', '代理'],
   ['firewall', '防火墙'],
   ['traffic', '流量'],
   ['storage', '存储'],

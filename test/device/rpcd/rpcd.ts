@@ -23,6 +23,8 @@ import { createFrameReader, frameOf, numberOf } from './ubus-frames.ts';
 export interface RpcdStandIn {
   /** From now on a log-in of this user gives this session, as while a change waits there. */
   awaitConfirm: (id: string) => void;
+  /** procd's object `service`: whether each of these runs. */
+  services: Record<string, boolean>;
   close: () => Promise<void>;
 }
 
@@ -59,6 +61,7 @@ type Answer = { status: number; messages?: UbusTable[] };
 
 export async function startRpcd(path: string): Promise<RpcdStandIn> {
   const sessions = createSessions();
+  const services: Record<string, boolean> = {};
   const sockets = new Set<Socket>();
   const objectId = randomBytes(4).readUInt32BE();
   const server = createServer((socket) => {
@@ -69,7 +72,7 @@ export async function startRpcd(path: string): Promise<RpcdStandIn> {
     );
     const read = createFrameReader(({ type, sequence, body }) => {
       const attributes = new Map(readAttributes(body).map(({ id, data }) => [id, data]));
-      const answer = answerTo(type, attributes, { objectId, sessions });
+      const answer = answerTo(type, attributes, { objectId, sessions, services });
       for (const data of answer.data) {
         socket.write(frameOf({ type: MESSAGE.data, sequence, peer: objectId }, data));
       }
@@ -84,6 +87,7 @@ export async function startRpcd(path: string): Promise<RpcdStandIn> {
   });
   return {
     awaitConfirm: sessions.awaitConfirm,
+    services,
     close: async () => {
       for (const socket of sockets) socket.destroy();
       await new Promise((resolve) => server.close(resolve));
@@ -95,26 +99,30 @@ export async function startRpcd(path: string): Promise<RpcdStandIn> {
 function answerTo(
   type: number,
   attributes: ReadonlyMap<number, Buffer>,
-  { objectId, sessions }: { objectId: number; sessions: ReturnType<typeof createSessions> },
+  {
+    objectId,
+    sessions,
+    services,
+  }: {
+    objectId: number;
+    sessions: ReturnType<typeof createSessions>;
+    services: Readonly<Record<string, boolean>>;
+  },
 ): { status: number; data: Buffer[][] } {
   if (type === MESSAGE.lookup) {
     const path = readText(attributes.get(ATTRIBUTE.path) ?? Buffer.alloc(0));
-    if (path !== 'session') return { status: STATUS.notFound, data: [] };
-    const found = [
-      writeAttribute(ATTRIBUTE.path, writeText(path)),
-      writeAttribute(ATTRIBUTE.objectId, numberOf(objectId)),
-      writeAttribute(ATTRIBUTE.objectType, numberOf(1)),
-      writeAttribute(ATTRIBUTE.signature, Buffer.alloc(0)),
-    ];
-    return { status: STATUS.ok, data: [found] };
+    const hasServices = Object.keys(services).length > 0;
+    return lookUp(path, { session: objectId, ...(hasServices && { service: objectId - 1 }) });
   }
   if (type !== MESSAGE.invoke) throw new Error(`not acted out: a message of the type ${type}`);
-  if (attributes.get(ATTRIBUTE.objectId)?.readUInt32BE() !== objectId) {
+  const called = attributes.get(ATTRIBUTE.objectId)?.readUInt32BE();
+  if (called !== objectId && called !== objectId - 1) {
     return { status: STATUS.notFound, data: [] };
   }
   const method = readText(attributes.get(ATTRIBUTE.method) ?? Buffer.alloc(0));
   const message = readTable(attributes.get(ATTRIBUTE.data) ?? Buffer.alloc(0));
-  const { status, messages = [] } = sessions.call(method, message);
+  const { status, messages = [] } =
+    called === objectId ? sessions.call(method, message) : listServices(services, message);
   return {
     status,
     data: messages.map((table) => [
@@ -122,6 +130,28 @@ function answerTo(
       writeAttribute(ATTRIBUTE.data, writeTable(table)),
     ]),
   };
+}
+
+function lookUp(
+  path: string,
+  objects: Readonly<Record<string, number>>,
+): { status: number; data: Buffer[][] } {
+  const id = Object.hasOwn(objects, path) ? objects[path] : undefined;
+  if (id === undefined) return { status: STATUS.notFound, data: [] };
+  const found = [
+    writeAttribute(ATTRIBUTE.path, writeText(path)),
+    writeAttribute(ATTRIBUTE.objectId, numberOf(id)),
+    writeAttribute(ATTRIBUTE.objectType, numberOf(1)),
+    writeAttribute(ATTRIBUTE.signature, Buffer.alloc(0)),
+  ];
+  return { status: STATUS.ok, data: [found] };
+}
+
+/** As procd answers `service list` (procd, service/service.c). */
+function listServices(services: Readonly<Record<string, boolean>>, { name }: UbusTable): Answer {
+  const wanted = Object.entries(services).filter(([each]) => each === name);
+  const tables = wanted.map(([each, running]) => [each, { instances: { first: { running } } }]);
+  return { status: STATUS.ok, messages: [Object.fromEntries(tables) as UbusTable] };
 }
 
 function createSessions() {

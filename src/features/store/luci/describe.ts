@@ -13,7 +13,7 @@ export interface LuciWords {
 /** @param subject the package's name without `luci-app-` */
 export function describeLuciApp(subject: string, description: string): LuciWords {
   const line = description.trim().replace(/\.$/, '');
-  const titled = line.includes('\n') ? undefined : titleIn(line);
+  const titled = line.includes('\n') || line.length > LONGEST_LINE ? undefined : titleIn(line);
   return {
     title: titled ?? titleFrom(subject),
     isTitleAll: titled !== undefined || line === '',
@@ -21,16 +21,17 @@ export function describeLuciApp(subject: string, description: string): LuciWords
   };
 }
 
+const LONGEST_LINE = 100;
 const LONGEST_TITLE = 40;
 const KIND =
   '(?:web )?(?:support|interface|ui|gui|app|application|page|pages|configuration|module|frontend)';
-const FOR_SOMETHING = new RegExp(`^(?:luci )?${KIND} (?:for|to) (?:the )?(.+)$`, 'i');
+const FOR_SOMETHING = new RegExp(`^(?:luci|(?:luci )?${KIND}) (?:for|to) (?:the )?(.+)$`, 'i');
 const OF_SOMETHING = new RegExp(`^(?:luci )?(.+?)(?: ${KIND})+$`, 'i');
 
 /** @returns undefined for a sentence, or for words that name nothing */
 function titleIn(line: string): string | undefined {
   const found = FOR_SOMETHING.exec(line)?.[1] ?? OF_SOMETHING.exec(line)?.[1];
-  const title = found?.replace(/^(?:luci|openwrt)\b[ :-]*/i, '').trim();
+  const title = found?.replace(/^luci\b[ :-]*|(?: config| package)?[ :-]*\bluci$/gi, '').trim();
   if (title === undefined || title === '' || title.length > LONGEST_TITLE) return undefined;
   return withCapital(title);
 }
@@ -48,11 +49,9 @@ function withCapital(text: string): string {
 /** What people look for, by the words of names and descriptions. */
 const SUBJECTS: readonly (readonly [tag: string, words: RegExp])[] = [
   ['ad blocking', /ad-?block|adguard|banip|adbyby/],
-  [
-    'VPN',
-    /vpn|wireguard|zerotier|tailscale|softether|ipsec|strongswan|tinc|tor\b|proxy|socks|xray/,
-  ],
+  ['VPN', /vpn|wireguard|zerotier|tailscale|softether|ipsec|strongswan|tinc|tor\b|xray/],
   ['DNS', /dns|unbound|stubby|resolver/],
+  ['proxy', /proxy|socks|squid|polipo|privoxy/],
   ['firewall', /firewall|ban\b|banip|crowdsec|acl|splash/],
   ['Wi-Fi', /wifi|wireless|wlan|travelmate|usteer|dawn|hostapd|mesh|olsr|batman/],
   [
@@ -60,7 +59,7 @@ const SUBJECTS: readonly (readonly [tag: string, words: RegExp])[] = [
     /qos|sqm|bandwidth|nlbw|vnstat|traffic|netstat|statistics|collectd|darkstat|nft-?qos/,
   ],
   ['storage', /samba|smb|ksmbd|nfs|disk|hdd|hd-idle|raid|partition|cifs|ftp|rclone|syncthing|usb/],
-  ['media', /dlna|media|airplay|shairport|music|mpd|video|camera|mjpg|radio/],
+  ['media', /dlna|media|airplay|shairport|music|\bmpd|video|camera|mjpg|radio/],
   ['downloads', /transmission|aria2|torrent|amule|download|mldonkey/],
   ['printing', /print|p910nd|cups/],
   ['containers', /docker|lxc|podman|container/],

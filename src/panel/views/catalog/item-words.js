@@ -8,6 +8,7 @@ export function titleOf({ title, name }) {
 
 const TAGS = {
   'ad blocking': () => t('ad blocking'),
+  proxy: () => t('proxy'),
   firewall: () => t('firewall'),
   traffic: () => t('traffic'),
   storage: () => t('storage'),
