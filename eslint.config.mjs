@@ -51,7 +51,7 @@ const browserGlobals = [
 ];
 
 /** What a view of LuCI gets: the modules that its head requires, and LuCI's own functions. */
-const luciGlobals = ['E', '_', 'baseclass', 'dom', 'form', 'options', 'rpc', 'uci', 'view'];
+const luciGlobals = ['E', 'L', '_', 'baseclass', 'dom', 'form', 'options', 'rpc', 'uci', 'view'];
 
 /** Text of packages and programs must never become markup. */
 const neverMarkup = ['innerHTML', 'outerHTML', 'insertAdjacentHTML'].map((property) => ({

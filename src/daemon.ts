@@ -1,6 +1,8 @@
 import { loadConfig, withoutRestart, type Config } from './config/config.ts';
-import type { ConfigSource } from './config/settings.ts';
+import { DEFAULT_CONFIG_FILE, type ConfigSource } from './config/settings.ts';
+import { setUciOption } from './config/uci-edit.ts';
 import { createDaemonLog } from './daemon-log.ts';
+import { editOwnerFile } from './device/owner-file.ts';
 import { DepotError, reasonOf } from './errors.ts';
 import { createFeatures, SECTIONS } from './features.ts';
 import { createFoundation } from './foundation.ts';
@@ -31,6 +33,13 @@ export async function startDaemon(source: ConfigSource): Promise<Daemon> {
     config: () => config,
     log,
     stopping: stopping.signal,
+    setOption: async ({ section, option }, value) => {
+      const place = { type: 'depotd', section, option };
+      await editOwnerFile(source.file ?? DEFAULT_CONFIG_FILE, (text) =>
+        setUciOption(text, place, value),
+      );
+      await reloadNext();
+    },
   });
   const features = await createFeatures(context);
   for (const { jobs } of features) kinds.add(jobs ?? {});
@@ -85,11 +94,12 @@ export async function startDaemon(source: ConfigSource): Promise<Daemon> {
     }
   };
   let lastReload: Promise<void> = Promise.resolve();
+  // One after the other: two at once would open the same new address twice, and the second take
+  // that for a fault.
+  const reloadNext = (): Promise<void> => (lastReload = lastReload.then(reload));
 
   return {
-    // One after the other: two at once would open the same new address twice, and the second take
-    // that for a fault.
-    reload: () => (lastReload = lastReload.then(reload)),
+    reload: reloadNext,
     stop: async () => {
       stopping.abort();
       queue.close();

@@ -30,7 +30,8 @@ export async function createFoundation({
   config,
   log,
   stopping,
-}: Pick<FeatureContext, 'config' | 'log' | 'stopping'>): Promise<Foundation> {
+  setOption,
+}: Pick<FeatureContext, 'config' | 'log' | 'stopping' | 'setOption'>): Promise<Foundation> {
   const paths = createPaths(config());
   const [processes, notes] = [createProcesses(), createNotes(paths.stateDir)];
   await openTrustedFolder(paths.stateDir);
@@ -72,6 +73,7 @@ export async function createFoundation({
     },
     logs,
     stopping,
+    setOption,
   };
   return { context, queue, kinds };
 }

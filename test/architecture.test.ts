@@ -63,7 +63,7 @@ const OFFERED = [
   'src/features/packages/half-installed.ts',
   'src/features/packages/catalog.ts',
   'src/features/packages/change-plan.ts',
-  'src/features/packages/lists-state.ts',
+  'src/features/packages/lists/lists-state.ts',
   'src/features/packages/package-tools.ts',
   'src/features/packages/transaction.ts',
   'src/features/packages/plans/choice.ts',

@@ -85,6 +85,11 @@ export interface FeatureContext {
    * @throws DepotError unavailable while the daemon stops, no_space if the job cannot be recorded
    */
   submit: (kind: string, subject: string, params: Record<string, string>) => Promise<Submission>;
+  /**
+   * Sets an option in the owner's configuration file and has the daemon read it.
+   * @throws DepotError internal, unavailable or no_space if it cannot be written
+   */
+  setOption: (place: { section: string; option: string }, value: string) => Promise<void>;
   logs: TaskLogs;
   /** Aborts when the daemon stops. */
   stopping: AbortSignal;

@@ -31,6 +31,7 @@ export function createActions({ api, notices, connection, tasks, plan, onTask })
   const actions = {
     ...changes,
     update: () => submit('update'),
+    updateEvery: (hours) => submit('update', { every_h: String(hours) }),
     upgradeSelf: () => submit('do_self_upgrade', {}, { kind: 'self-upgrade' }),
     autoconf: (parameters) => submit('autoconf', parameters),
     feed: (operation, parameters) => submit(operation, parameters, { package: parameters.name }),

@@ -89,6 +89,7 @@ const VALUES: Record<string, Values> = {
   'main.log_format': choices('auto', 'json', 'text'),
   'main.log_level': choices('info', 'trace', 'debug', 'warn', 'error', 'fatal', 'silent'),
   'packages.manager': choices('auto', 'opkg'),
+  'packages.update_every_h': numbers(0, 8760),
   'container.engine': choices('auto', 'procd', 'systemd'),
   'container.start': TEXTS,
   'container.stop': TEXTS,
@@ -199,7 +200,7 @@ test('without any setting every option has its default', () => {
         log_format: 'auto',
         log_level: 'info',
       },
-      packages: { manager: 'auto' },
+      packages: { manager: 'auto', update_every_h: 0 },
       container: { engine: 'auto', start: [], stop: [], socket: '/var/run/docker.sock' },
       forge: {
         upstream: '',

@@ -15,6 +15,7 @@ const VIEWS = 'packaging/openwrt/luci-app-depotd/htdocs/luci-static/resources/vi
 const views = filesBelow(VIEWS);
 const MODULES = 'packaging/openwrt/luci-app-depotd/htdocs/luci-static/resources/depotd';
 const modules = filesBelow(MODULES);
+const STATUS = 'packaging/openwrt/luci-app-depotd/htdocs/luci-static/resources/view/status/include';
 const SETTINGS: readonly Section[] = [MAIN_SECTION, ...SECTIONS];
 /** Options that the form leaves out, and why. */
 const NOT_IN_THE_FORM: Readonly<Record<string, string>> = {
@@ -28,6 +29,7 @@ describe('luci-app-depotd', () => {
       '/www/luci-static/resources/depotd/options.js',
       '/www/luci-static/resources/view/depotd/apps.js',
       '/www/luci-static/resources/view/depotd/settings.js',
+      '/www/luci-static/resources/view/status/include/70_depotd.js',
       '/usr/share/luci/menu.d/luci-app-depotd.json',
       '/usr/share/rpcd/acl.d/luci-app-depotd.json',
       '/usr/share/licenses/luci-app-depotd/LICENSE',
@@ -148,7 +150,7 @@ describe('luci-i18n-depotd-zh-cn', () => {
   });
 
   test('it has every text of the views, the menu and the access group, and no other', () => {
-    const scripts = [...views, ...modules];
+    const scripts = [...views, ...modules, ...filesBelow(STATUS)];
     const texts = [...scripts.flatMap((path) => textsIn(readSource(path))), ...titles()];
     const ids = [
       ...readSource('packaging/openwrt/luci-app-depotd/po/zh_Hans/depotd.po').matchAll(
@@ -234,6 +236,7 @@ function optionsIn(source: string): FormOption[] {
   const sections = {
     addAccess: 'main',
     addStorage: 'main',
+    addPackages: 'packages',
     addContainers: 'container',
     addForge: 'forge',
     addFleet: 'fleet',

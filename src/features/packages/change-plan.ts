@@ -1,6 +1,6 @@
 import { DepotError } from '../../errors.ts';
 import { isClosedCircle, removalSet } from './dependencies.ts';
-import { readListsState } from './lists-state.ts';
+import { readListsState } from './lists/lists-state.ts';
 import { metaPackageOf } from './names.ts';
 import { isPresent } from './package-database.ts';
 import type { PackageChange } from './package-manager.ts';

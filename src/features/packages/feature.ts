@@ -3,6 +3,7 @@ import { autoconfPlan } from './autoconf.ts';
 import { createCatalog } from './catalog.ts';
 import type { PackageTools } from './package-tools.ts';
 import { PACKAGES_SECTION } from './options.ts';
+import { createRegularUpdate } from './lists/regular-update.ts';
 import { installPlan } from './plans/install.ts';
 import { removePlan } from './plans/remove.ts';
 import { updatePlan } from './plans/update.ts';
@@ -33,7 +34,14 @@ export async function createPackagesFeature(context: FeatureContext): Promise<Pa
       await manager.keepCopy?.();
     },
   });
-  const tools = { manager, catalog, uciDir: context.paths.uciDir };
+  const updateEveryHours = (): number =>
+    valuesOf(context.config(), PACKAGES_SECTION).update_every_h;
+  const regular = createRegularUpdate({
+    ...context,
+    feeds: manager.feeds,
+    everyHours: updateEveryHours,
+  });
+  const tools = { manager, catalog, uciDir: context.paths.uciDir, updateEveryHours };
   return {
     tools,
     documentation: async () => (await import('./documentation.ts')).PACKAGES_DOCUMENTATION,
@@ -41,8 +49,14 @@ export async function createPackagesFeature(context: FeatureContext): Promise<Pa
     health: manager.health,
     checks: async () => (await import('./checks.ts')).packageChecks(manager, context.paths.isLive),
     jobs: kindsOf(tools, context),
-    start: catalog.watch,
-    close: catalog.close,
+    start: async () => {
+      regular.start();
+      await catalog.watch();
+    },
+    close: async () => {
+      regular.close();
+      await catalog.close();
+    },
   };
 }
 

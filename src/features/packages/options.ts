@@ -1,4 +1,4 @@
-import { choice, type Section } from '../../config/option.ts';
+import { choice, integer, type Section } from '../../config/option.ts';
 import { BACKENDS } from './select-manager.ts';
 
 const OPTIONS = {
@@ -6,6 +6,11 @@ const OPTIONS = {
     'auto',
     ...BACKENDS.map(({ name }) => name),
   ]),
+  update_every_h: integer(
+    'hours between two looks for newer versions by itself; 0: never',
+    0,
+    [0, 8760],
+  ),
 };
 
 /** `config depotd 'packages'`. */

@@ -7,4 +7,6 @@ export interface PackageTools {
   catalog: Catalog;
   /** Folder of the panel's settings. */
   uciDir: string;
+  /** Hours between two fetches of the lists by itself; 0: never. */
+  updateEveryHours: () => number;
 }

@@ -13,7 +13,7 @@ import { json, revalidated, type TaskResult } from '../../http/respond.ts';
 import { panelUrl } from '../../http/panel-url.ts';
 import { get, postTask, type ApiRequest, type Route } from '../../http/route.ts';
 
-type StoreTools = Pick<FeatureContext, 'queue' | 'submit' | 'logs' | 'paths'> & {
+type StoreTools = Pick<FeatureContext, 'queue' | 'submit' | 'logs' | 'paths' | 'setOption'> & {
   catalog: Catalog;
 };
 
@@ -24,6 +24,19 @@ const installParams = {
   translations: v.optional(flag),
   ...configureParams,
 };
+
+const UPDATE_EVERY = { section: 'packages', option: 'update_every_h' };
+const hours = v.pipe(
+  v.string(),
+  v.regex(
+    /^(?:0|[1-9]\d{0,2}|[1-7]\d{3}|8[0-6]\d\d|87[0-5]\d|8760)$/,
+    'a number of hours, 8760 at most, is expected',
+  ),
+);
+
+async function setRegular({ setOption }: StoreTools, every: string | undefined): Promise<void> {
+  if (every !== undefined) await setOption(UPDATE_EVERY, every);
+}
 
 /** The operations of the package store, below `admin/store/`. */
 export function storeRoutes(tools: StoreTools): Route[] {
@@ -92,9 +105,10 @@ export function storeRoutes(tools: StoreTools): Route[] {
     }),
     postTask({
       path: 'admin/store/update',
-      summary: 'Fetch the lists of what is available',
-      params: {},
-      handle: () => submit('update', ''),
+      summary:
+        'Fetch the lists of what is available, and by itself every so many hours from now on',
+      params: { every_h: v.optional(hours) },
+      handle: ({ params }) => setRegular(tools, params.every_h).then(() => submit('update', '')),
     }),
     get({
       path: 'admin/store/log',

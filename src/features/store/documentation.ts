@@ -62,6 +62,10 @@ const page = v.pipe(
         v.description('old: a week and more; missing: of no feed, as after a boot'),
       ),
       updated_at: v.optional(v.pipe(unixSeconds, v.description('of the oldest list'))),
+      update_every_h: v.pipe(
+        integer,
+        v.description('hours between two fetches by itself; 0: never'),
+      ),
     }),
     total: v.pipe(integer, v.description('items on all pages together')),
     suggestion: v.optional(
@@ -146,7 +150,7 @@ export const STORE_DOCUMENTATION: FeatureDocumentation = {
         page: 1,
         per_page: 50,
         items: [EXAMPLE_ITEM],
-        lists: { state: 'fresh', updated_at: 1_795_000_000 },
+        lists: { state: 'fresh', updated_at: 1_795_000_000, update_every_h: 24 },
       },
     }),
     'GET admin/store/details': jsonOperation('getDetails', {

@@ -3,13 +3,14 @@ import { UBUS_SOCKET } from '../../config/environment.ts';
 import { releaseDropped } from '../../runtime/memory.ts';
 import type { FeatureContext } from '../feature.ts';
 import { ICON_FOLDER, readIconNames } from '../icons/icon-names.ts';
-import { readListsState, type ListsState } from '../packages/lists-state.ts';
+import { readListsState, type ListsState } from '../packages/lists/lists-state.ts';
 import type { PackageTools } from '../packages/package-tools.ts';
 import { createPages, type Page } from './available.ts';
 import type { Query } from './query.ts';
 import { readMenuEntry } from './luci/menu.ts';
 import { createDetails, type Details } from './details.ts';
 import { isRunning } from './running.ts';
+import type { View } from './view.ts';
 import { createViews } from './views.ts';
 
 /** What there is to install and what is installed. */
@@ -32,6 +33,8 @@ export interface Lists {
   state: ListsState['state'];
   /** Of the oldest list, Unix seconds. */
   updated_at?: number;
+  /** Hours between two fetches by itself; 0: never. */
+  update_every_h: number;
 }
 
 /** So long an answer stands for those behind it: many ask at once when a list has changed. */
@@ -56,10 +59,11 @@ export function openStore({ paths, queue }: StoreContext, tools: PackageTools): 
     },
   });
   const pageOf = createPages();
-  let known: { at: number; state: Promise<ListsState> } | undefined;
-  const listsState = (): Promise<ListsState> => {
-    if (known === undefined || performance.now() - known.at > LISTS_KEPT_MS) {
-      known = { at: performance.now(), state: readListsState(tools.manager.feeds) };
+  let known: { at: number; view: View; state: Promise<ListsState> } | undefined;
+  const listsState = (view: View): Promise<ListsState> => {
+    const at = performance.now();
+    if (known?.view !== view || at - known.at > LISTS_KEPT_MS) {
+      known = { at, view, state: readListsState(tools.manager.feeds) };
     }
     return known.state;
   };
@@ -72,8 +76,11 @@ export function openStore({ paths, queue }: StoreContext, tools: PackageTools): 
       const { view, fault } = await views.current();
       // What is installed is known all the same.
       if (fault !== undefined && query.state !== 'installed') throw fault;
-      const { state, updatedAt } = await listsState();
-      const lists = { state, ...(updatedAt !== undefined && { updated_at: updatedAt }) };
+      const { state, updatedAt } = await listsState(view);
+      const lists = {
+        ...{ state, update_every_h: tools.updateEveryHours() },
+        ...(updatedAt !== undefined && { updated_at: updatedAt }),
+      };
       return { ...pageOf(view, query, paging), lists };
     },
     details: async (name, kind) => details((await views.current()).view, name, kind),

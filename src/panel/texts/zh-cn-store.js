@@ -43,6 +43,13 @@ export const chineseStore = [
   ['containers', '容器'],
   ['mobile network', '移动网络'],
   ['system', '系统'],
+  [
+    'Newer versions are looked for when you press “Update lists”.',
+    '点击“更新列表”时才检查新版本。',
+  ],
+  ['Newer versions are looked for every {hours} hours.', '每 {hours} 小时检查一次新版本。'],
+  ['Look once a day', '每天检查一次'],
+  ['Only when I ask', '仅在我点击时检查'],
   ['held', '版本已锁定'],
   ['part of the system', '系统的一部分'],
 

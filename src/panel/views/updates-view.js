@@ -35,6 +35,7 @@ export function createUpdatesView({ api, tasks, icons, on, report, apps }, { onC
     setText(byId('updates-cost'), isEmpty ? '' : costOf(found.plan));
     others.hidden = found.others.length === 0;
     setText(byId('updates-others-count'), count(found.others.length));
+    showRegular(found.lists, on);
   };
   const loader = createLoader({
     state: byId('updates-state'),
@@ -54,6 +55,23 @@ export function createUpdatesView({ api, tasks, icons, on, report, apps }, { onC
   });
   all.addEventListener('click', on.upgradeAll);
   return { show: () => void loader.load(), load: loader.load, render };
+}
+
+const DAILY_H = 24;
+
+/** Whether the lists are fetched by itself, and the other way to have it. */
+function showRegular({ update_every_h: hours }, { updateEvery }) {
+  const box = byId('updates-regular');
+  const [text, change] = box.children;
+  box.hidden = false;
+  setText(
+    text,
+    hours === 0
+      ? t('Newer versions are looked for when you press “Update lists”.')
+      : t('Newer versions are looked for every {hours} hours.', { hours: count(hours) }),
+  );
+  setText(change, hours === 0 ? t('Look once a day') : t('Only when I ask'));
+  change.onclick = () => updateEvery(hours === 0 ? DAILY_H : 0);
 }
 
 /** An app is one row, and so are neither its description package nor its own program. */

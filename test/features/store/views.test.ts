@@ -32,7 +32,12 @@ beforeAll(async () => {
 afterAll(() => device.close());
 beforeEach(async () => {
   const { manager } = await openHost(device);
-  tools = { manager, catalog: createCatalog({ manager, log: SILENT as never }), uciDir: '' };
+  tools = {
+    manager,
+    catalog: createCatalog({ manager, log: SILENT as never }),
+    uciDir: '',
+    updateEveryHours: () => 0,
+  };
 });
 
 function open(quietMs?: number): { views: Views; released: Promise<void> } {

@@ -112,6 +112,14 @@ function addStorage(shown, section) {
   );
 }
 
+function addPackages(shown) {
+  const { number } = optionsOf(shown, 'packages', 'packages');
+  number('update_every_h', [0, 0, 8760], {
+    title: _('Look for newer versions'),
+    help: _('Every so many hours by itself, such as 24. 0: never.'),
+  });
+}
+
 function addContainers(shown) {
   const { text, list, choice } = optionsOf(shown, 'container', 'container');
   choice(
@@ -267,11 +275,13 @@ return view.extend({
     const shown = map.section(Section, section, 'depotd');
     shown.tab('access', _('Access'));
     shown.tab('storage', _('Storage and log'));
+    shown.tab('packages', _('Packages'));
     shown.tab('container', _('Containers'));
     shown.tab('forge', _('Code forge'));
     shown.tab('fleet', _('Fleet'));
     addAccess(shown, section);
     addStorage(shown, section);
+    addPackages(shown);
     addContainers(shown);
     addForge(shown);
     addFleet(shown);

@@ -1,4 +1,4 @@
-import type { FeedSettings } from './feed-settings.ts';
+import type { FeedSettings } from '../feed-settings.ts';
 
 /** How far what the feeds offer is known. */
 export interface ListsState {
