@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import { open } from 'node:fs/promises';
 import { isIPv4 } from 'node:net';
 import { endianness } from 'node:os';
 import { canonicalAddress } from '../config/ip-address.ts';
@@ -11,41 +11,81 @@ export interface Connection {
   remotePort?: number | undefined;
 }
 
-/**
- * The user id at the other end of a connection within this host, from the kernel's table of sockets
- * (proc_pid_net(5)). A container that shares the host's network shows its own user's id.
- * @param folder where the tables are
- * @returns undefined if it cannot be told, as of an end that was closed meanwhile
- */
-export async function userOfPeer(
-  connection: Connection,
-  folder = '/proc/net',
-): Promise<number | undefined> {
-  const { localAddress, localPort, remoteAddress, remotePort } = connection;
-  if (localAddress === undefined || remoteAddress === undefined) return undefined;
-  // Theirs is the mirror image of ours. One end may be an IPv6 socket though it speaks IPv4.
-  for (const [table, form] of [
-    ['tcp', plainForm],
-    ['tcp6', mappedForm],
-  ] as const) {
-    const [theirs, ours] = [form(remoteAddress), form(localAddress)];
-    if (theirs === undefined || ours === undefined) continue;
-    const ends = `: ${theirs}:${portForm(remotePort)} ${ours}:${portForm(localPort)} `;
-    const text = await readFile(`${folder}/${table}`, 'latin1').catch(() => '');
-    const row = text.split('\n').find((line) => line.includes(ends));
-    const user = row === undefined ? undefined : userIn(row);
-    if (user !== undefined) return user;
-  }
-  return undefined;
+/** Tells the user id at the other end; undefined if it cannot be known. */
+export type PeerUsers = (connection: Connection) => Promise<number | undefined>;
+
+interface Question {
+  /** How the kernel's tables write the two ends. */
+  ends: readonly string[];
+  answer: (user: number | undefined) => void;
 }
 
-/** Columns: number, ends, state, queues, timer, retransmits, uid, timeout, inode. */
-function userIn(row: string): number | undefined {
-  const columns = row.trim().split(/\s+/);
-  const [uid, inode] = [Number(columns[7]), Number(columns[9])];
-  // A socket that nobody has open any more has no inode, and tells 0 of its user.
-  return Number.isInteger(uid) && inode > 0 ? uid : undefined;
+/**
+ * The user ids at the other ends of connections within this host, from the kernel's tables of
+ * sockets (proc_pid_net(5)). A container that shares the host's network shows its own user's id. Of
+ * an end that was closed meanwhile nothing is known.
+ *
+ * Whoever opens many connections makes the tables long, and may ask for all of them at once. So one
+ * reading runs at a time, line by line, and answers all who asked before it began.
+ * @param folder where the tables are
+ */
+export function createPeerUsers(folder = '/proc/net'): PeerUsers {
+  let questions: Question[] = [];
+  let isReading = false;
+  const readAll = async (): Promise<void> => {
+    isReading = true;
+    while (questions.length > 0) {
+      const batch = questions;
+      questions = [];
+      const users = await readUsers(folder, new Set(batch.flatMap(({ ends }) => ends)));
+      for (const { ends, answer } of batch) {
+        answer(ends.map((end) => users.get(end)).find((user) => user !== undefined));
+      }
+    }
+    isReading = false;
+  };
+  return (connection) => {
+    const ends = endsOf(connection);
+    if (ends.length === 0) return Promise.resolve(undefined);
+    return new Promise((answer) => {
+      questions.push({ ends, answer });
+      if (!isReading) void readAll();
+    });
+  };
 }
+
+/** Theirs is the mirror image of ours. One end may be an IPv6 socket though it speaks IPv4. */
+function endsOf({ localAddress, localPort, remoteAddress, remotePort }: Connection): string[] {
+  if (localAddress === undefined || remoteAddress === undefined) return [];
+  return [plainForm, mappedForm].flatMap((form) => {
+    const [theirs, ours] = [form(remoteAddress), form(localAddress)];
+    if (theirs === undefined || ours === undefined) return [];
+    return [`${theirs}:${portForm(remotePort)} ${ours}:${portForm(localPort)}`];
+  });
+}
+
+async function readUsers(
+  folder: string,
+  wanted: ReadonlySet<string>,
+): Promise<Map<string, number>> {
+  const users = new Map<string, number>();
+  for (const table of ['tcp', 'tcp6']) {
+    try {
+      const file = await open(`${folder}/${table}`);
+      for await (const row of file.readLines({ encoding: 'latin1' })) {
+        const [, ends = '', uid, inode] = ROW.exec(row) ?? [];
+        // A socket that nobody has open any more has no inode, and names 0 as its user.
+        if (wanted.has(ends) && Number(inode) > 0) users.set(ends, Number(uid));
+      }
+    } catch {
+      // A kernel without IPv6 has no tcp6; without any table nothing is known.
+    }
+  }
+  return users;
+}
+
+/** Columns: number, both ends, state, queues, timer, retransmits, uid, timeout, inode. */
+const ROW = /^\s*\d+: (\S+ \S+) \S+ \S+ \S+ \S+\s+(\d+)\s+\d+ (\d+)/;
 
 function portForm(port: number | undefined): string {
   return (port ?? 0).toString(16).toUpperCase().padStart(4, '0');

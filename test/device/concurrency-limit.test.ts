@@ -37,3 +37,25 @@ test('one too many is refused, and its place is not lost', async () => {
   await expect(second).rejects.toThrow('failed');
   expect(await limit(() => Promise.resolve('free'))).toBe('free');
 });
+
+test('of several clients each is next in turn, however much another one wants', async () => {
+  const limit = createConcurrencyLimit({ most: 1, mostWaiting: 10, busy: 'cannot go on' });
+  const order: string[] = [];
+  const ask = (client: string): Promise<void> =>
+    limit(() => Promise.resolve(void order.push(client)), client);
+
+  await Promise.all(['a', 'a', 'a', 'b', 'b', 'c'].map(ask));
+
+  expect(order).toEqual(['a', 'a', 'b', 'c', 'a', 'b']);
+});
+
+test('who wants most makes room for who wants less', async () => {
+  const limit = createConcurrencyLimit({ most: 1, mostWaiting: 4, busy: 'cannot go on' });
+  const ask = (client: string): Promise<string> => limit(() => Promise.resolve(client), client);
+
+  const outcomes = await Promise.allSettled(['a', 'a', 'a', 'a', 'a', 'b', 'a', 'c', 'd'].map(ask));
+
+  expect(outcomes.map((outcome) => (outcome.status === 'fulfilled' ? outcome.value : '-'))).toEqual(
+    ['a', 'a', '-', '-', '-', 'b', '-', 'c', 'd'],
+  );
+});

@@ -2,7 +2,7 @@ import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 
 import { expect, onTestFinished, test } from 'vitest';
 
-import { userOfPeer } from '../../src/device/peer-user.ts';
+import { createPeerUsers } from '../../src/device/peer-user.ts';
 import { runCommand } from './command.ts';
 
 async function acceptFrom(host: string, start: (port: number) => unknown): Promise<Socket> {
@@ -24,7 +24,7 @@ test.for(['127.0.0.1', '::1'])('the user at the other end of %s is known', async
     onTestFinished(() => void client.destroy());
   });
 
-  expect(await userOfPeer(socket)).toBe(process.getuid?.());
+  expect(await createPeerUsers()(socket)).toBe(process.getuid?.());
 });
 
 test.runIf(process.getuid?.() === 0)('another user is told from root', async () => {
@@ -33,7 +33,7 @@ test.runIf(process.getuid?.() === 0)('another user is told from root', async () 
     void runCommand([process.execPath, '-e', program]);
   });
 
-  expect(await userOfPeer(socket)).toBe(65534);
+  expect(await createPeerUsers()(socket)).toBe(65534);
 });
 
 test('an end that was closed belongs to nobody, and not to root', async () => {
@@ -42,7 +42,7 @@ test('an end that was closed belongs to nobody, and not to root', async () => {
   });
   await new Promise((resolve) => socket.resume().once('end', resolve));
 
-  expect(await userOfPeer(socket)).toBeUndefined();
+  expect(await createPeerUsers()(socket)).toBeUndefined();
 });
 
 test('where there are no tables nothing is told', async () => {
@@ -53,5 +53,5 @@ test('where there are no tables nothing is told', async () => {
     remotePort: 2,
   };
 
-  expect(await userOfPeer(ends, '/nonexistent')).toBeUndefined();
+  expect(await createPeerUsers('/nonexistent')(ends)).toBeUndefined();
 });

@@ -84,8 +84,15 @@ export async function startUhttpd(
   );
 }
 
-/** @param daemonUrl where the daemon listens on TCP */
-export async function startNginx(daemonUrl: string): Promise<WebServer> {
+/**
+ * @param daemonUrl where the daemon listens on TCP
+ * @param options.host the address that it listens on
+ * @param options.events what stands in its `events`
+ */
+export async function startNginx(
+  daemonUrl: string,
+  { host = '127.0.0.1', events = '' } = {},
+): Promise<WebServer> {
   const folder = await mkdtemp(join(tmpdir(), 'depotd-nginx-'));
   const port = await freePort();
   const settings = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']
@@ -94,11 +101,12 @@ export async function startNginx(daemonUrl: string): Promise<WebServer> {
   await writeFile(join(folder, 'depotd.conf'), await snippet('nginx', daemonUrl));
   await writeFile(
     join(folder, 'nginx.conf'),
-    `daemon off; pid ${folder}/pid; error_log ${folder}/error.log; events {} http { access_log off; ${settings} server { listen 127.0.0.1:${port}; include ${folder}/depotd.conf; } }\n`,
+    `daemon off; pid ${folder}/pid; error_log ${folder}/error.log; events { ${events} } http { access_log off; ${settings} server { listen ${host}:${port}; include ${folder}/depotd.conf; } }\n`,
   );
   return launch(['nginx', '-c', join(folder, 'nginx.conf'), '-e', join(folder, 'error.log')], {
     folder,
     port,
+    host,
   });
 }
 
@@ -134,16 +142,21 @@ async function snippet(server: string, daemonUrl: string): Promise<string> {
 
 async function launch(
   [program = '', ...args]: readonly string[],
-  { folder, port, env }: { folder: string; port: number; env?: NodeJS.ProcessEnv },
+  {
+    folder,
+    port,
+    host = '127.0.0.1',
+    env,
+  }: { folder: string; port: number; host?: string; env?: NodeJS.ProcessEnv },
 ): Promise<WebServer> {
   const child = spawn(program, args, {
     stdio: ['ignore', 'ignore', 'inherit'],
     env: { PATH: process.env.PATH, ...env },
   });
   const ended = new Promise((resolve) => child.on('exit', resolve).on('error', resolve));
-  await untilItListens(child, port);
+  await untilItListens(child, { host, port });
   return {
-    url: `http://127.0.0.1:${port}`,
+    url: `http://${host}:${port}`,
     pid: child.pid ?? 0,
     close: async () => {
       child.kill('SIGTERM');
@@ -153,23 +166,28 @@ async function launch(
   };
 }
 
-async function untilItListens(child: ChildProcess, port: number): Promise<void> {
+interface Address {
+  host: string;
+  port: number;
+}
+
+async function untilItListens(child: ChildProcess, address: Address): Promise<void> {
   const deadline = performance.now() + START_LIMIT_MS;
   for (;;) {
-    const isAnswered = await answers(port);
+    const isAnswered = await answers(address);
     // Else it may be another program that answers there.
     const isGone = child.exitCode !== null || child.pid === undefined;
     if (isGone || performance.now() > deadline) {
-      throw new Error(`cannot start ${child.spawnfile} on port ${port}`);
+      throw new Error(`cannot start ${child.spawnfile} on port ${address.port}`);
     }
     if (isAnswered) return;
     await delay(20);
   }
 }
 
-function answers(port: number): Promise<boolean> {
+function answers({ host, port }: Address): Promise<boolean> {
   return new Promise((resolve) => {
-    const probe = connect(port, '127.0.0.1', () => {
+    const probe = connect(port, host, () => {
       probe.destroy();
       resolve(true);
     });

@@ -46,6 +46,12 @@ export const TEST_GROUPS: readonly TestGroup[] = [
     needsRoot: true,
   },
   {
+    name: 'a crowd in a network of its own',
+    files: ['test/http/crowd/*.test.ts'],
+    commands: [...DEVICE_COMMANDS, 'unshare', 'busybox', 'nginx'],
+    needsRoot: true,
+  },
+  {
     name: 'init scripts',
     files: ['test/init/*.test.ts'],
     commands: ['busybox', 'systemd-analyze'],

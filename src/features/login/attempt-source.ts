@@ -1,6 +1,6 @@
 import { lstatSync } from 'node:fs';
 import type { Context } from 'hono';
-import { userOfPeer } from '../../device/peer-user.ts';
+import type { PeerUsers } from '../../device/peer-user.ts';
 import { networkOf } from '../../http/network.ts';
 import { clientOf, socketOf, type Client } from '../../http/peer.ts';
 import type { Session } from '../../http/route.ts';
@@ -13,6 +13,8 @@ export interface AttemptSource {
   limits: readonly Limit[];
   /** Does not stand behind strangers. */
   isTrusted: boolean;
+  /** Whom it stands in line with. */
+  client: string;
 }
 
 const MOST_WRONG = 10;
@@ -33,18 +35,23 @@ const MOST_WRONG_OF_ROOT = 60;
  */
 export async function attemptSource(
   context: Context,
-  session: Session | undefined,
+  { session, peerUsers }: { session: Session | undefined; peerUsers: PeerUsers },
 ): Promise<AttemptSource> {
   const client = clientOf(context);
   const { address } = client;
-  if (session !== undefined) {
-    return { address, limits: [limit(`user ${session.user}`, MOST_WRONG)], isTrusted: true };
-  }
-  if (isRoot(client)) {
-    return { address, limits: [limit('root', MOST_WRONG_OF_ROOT)], isTrusted: true };
-  }
-  const limits = client.via === 'loopback' ? await loopbackLimits(context, client) : [];
-  return { address, limits: limits.length > 0 ? limits : networkLimits(client), isTrusted: false };
+  const trusted = (own: Limit): AttemptSource => ({
+    address,
+    limits: [own],
+    isTrusted: true,
+    client: own.key,
+  });
+  if (session !== undefined) return trusted(limit(`user ${session.user}`, MOST_WRONG));
+  if (isRoot(client)) return trusted(limit('root', MOST_WRONG_OF_ROOT));
+  const limits =
+    client.via === 'loopback'
+      ? loopbackLimits(client, await peerUsers(socketOf(context) ?? {}))
+      : networkLimits(client);
+  return { address, limits, isTrusted: false, client: limits[0].key };
 }
 
 /** Whether only root, or the daemon's own user, can have sent it; a proxy may be root, too. */
@@ -54,18 +61,18 @@ export function isRoot({ socketPath, isForwarded }: Client): boolean {
   return uid === process.getuid?.() && (mode & 0o077) === 0;
 }
 
-async function loopbackLimits(
-  context: Context,
+function loopbackLimits(
   { address, isForwarded }: Client,
-): Promise<Limit[]> {
-  const user = `local ${(await userOfPeer(socketOf(context) ?? {})) ?? 'unknown'}`;
+  userId: number | undefined,
+): [Limit, ...Limit[]] {
+  const user = `local ${userId ?? 'unknown'}`;
   return [
     limit(`${user} as ${networkOf(address)}`, MOST_WRONG),
     limit(`${user} ${isForwarded ? 'for others' : 'itself'}`, MOST_WRONG_A_USER),
   ];
 }
 
-function networkLimits({ address }: Client): Limit[] {
+function networkLimits({ address }: Client): [Limit, ...Limit[]] {
   const site = networkOf(address, 48);
   const own = limit(networkOf(address), MOST_WRONG);
   return site === address ? [own] : [own, limit(site, MOST_WRONG_A_SITE)];

@@ -1,4 +1,5 @@
 import type { Context } from 'hono';
+import type { PeerUsers } from '../../device/peer-user.ts';
 import { DepotError } from '../../errors.ts';
 import type { Sessions } from '../../http/session/sessions.ts';
 import type { Log } from '../../log.ts';
@@ -21,6 +22,7 @@ export interface AttemptTools {
   /** What is said of a wrong password. */
   wrong: string;
   limit: AttemptLimit;
+  peerUsers: PeerUsers;
   log: Log;
 }
 
@@ -30,13 +32,13 @@ export interface AttemptTools {
  * @throws TooManyAttempts, DepotError forbidden
  */
 export async function attempt<Value>(
-  { sessions, wrong, limit, log }: AttemptTools,
+  { sessions, wrong, limit, peerUsers, log }: AttemptTools,
   context: Context,
   check: (source: AttemptSource) => Promise<Value | undefined>,
 ): Promise<Value> {
   // If it cannot be told whose session it is, the attempt counts like a stranger's.
   const session = await sessions.peek(context.req.raw.headers).catch(() => undefined);
-  const source = await attemptSource(context, session);
+  const source = await attemptSource(context, { session, peerUsers });
   const waitS = limit.begin(source.limits);
   if (waitS > 0) throw new TooManyAttempts(waitS);
   const result = await check(source).catch((error: unknown) => {

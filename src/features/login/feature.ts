@@ -1,4 +1,5 @@
 import { UBUS_SOCKET } from '../../config/environment.ts';
+import { createPeerUsers } from '../../device/peer-user.ts';
 import { createOpenSessions } from '../../http/session/sessions.ts';
 import type { Feature, FeatureContext, SessionsByAuth } from '../feature.ts';
 import { createAttemptLimit } from './attempt-limit.ts';
@@ -18,6 +19,7 @@ export function createLoginFeature({ paths, log, config }: FeatureContext): Logi
   const { stateDir, uciDir, onDevice } = paths;
   const rpcd = createRpcd({ socketPath: UBUS_SOCKET });
   const limit = createAttemptLimit();
+  const peerUsers = createPeerUsers();
   const sessions = {
     panel: createPanelSessions({ rpcd, log }),
     password: createPasswordSessions(),
@@ -28,6 +30,7 @@ export function createLoginFeature({ paths, log, config }: FeatureContext): Logi
     password: createPassword(stateDir),
     firstPassword: createFirstPassword(stateDir),
     limit,
+    peerUsers,
     log,
   };
   return {
@@ -42,7 +45,16 @@ export function createLoginFeature({ paths, log, config }: FeatureContext): Logi
     routes: ({ config: { main } }) =>
       loginRoutes({
         auth: main.auth,
-        panel: { sessions: sessions.panel, rpcd, limit, log, uciDir, onDevice, base: main.base },
+        panel: {
+          sessions: sessions.panel,
+          rpcd,
+          limit,
+          peerUsers,
+          log,
+          uciDir,
+          onDevice,
+          base: main.base,
+        },
         password,
         log,
       }),

@@ -4,6 +4,7 @@ import type { Context } from 'hono';
 import { readUciOption } from '../../config/uci-edit.ts';
 import { readSmallFile } from '../../device/owner-file.ts';
 import type { Paths } from '../../device/paths.ts';
+import type { PeerUsers } from '../../device/peer-user.ts';
 import { DepotError, reasonOf } from '../../errors.ts';
 import type { Log } from '../../log.ts';
 import type { AttemptLimit } from './attempt-limit.ts';
@@ -20,6 +21,7 @@ export interface PanelLoginTools {
   sessions: PanelSessions;
   rpcd: Rpcd;
   limit: AttemptLimit;
+  peerUsers: PeerUsers;
   log: Log;
   /** Folder of the UCI file `luci`. */
   uciDir: string;
@@ -85,11 +87,15 @@ async function logIn(
   const { rpcd, log } = tools;
   const timeoutS = await sessionTimeout(tools.uciDir);
   const beganAt = performance.now();
-  const login = await attempt({ ...tools, wrong: WRONG }, context, async ({ isTrusted }) => {
-    const answer = await rpcd.logIn({ username, password, timeoutS, isTrusted });
-    if (answer === undefined) await delay(REFUSAL_MS - (performance.now() - beganAt));
-    return answer;
-  });
+  const login = await attempt(
+    { ...tools, wrong: WRONG },
+    context,
+    async ({ isTrusted, client }) => {
+      const answer = await rpcd.logIn({ username, password, timeoutS, isTrusted, client });
+      if (answer === undefined) await delay(REFUSAL_MS - (performance.now() - beganAt));
+      return answer;
+    },
+  );
   if (login.session.mayRead) return login;
   if (!login.isShared) {
     await rpcd

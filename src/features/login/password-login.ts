@@ -1,4 +1,5 @@
 import type { Context } from 'hono';
+import type { PeerUsers } from '../../device/peer-user.ts';
 import { DepotError } from '../../errors.ts';
 import { clientOf } from '../../http/peer.ts';
 import type { Log } from '../../log.ts';
@@ -15,6 +16,7 @@ export interface PasswordLoginTools {
   password: Password;
   firstPassword: FirstPassword;
   limit: AttemptLimit;
+  peerUsers: PeerUsers;
   log: Log;
 }
 
@@ -94,8 +96,8 @@ async function proofMissing(firstPassword: FirstPassword, context: Context): Pro
 const WRONG = 'cannot log in: the password is wrong';
 
 async function check(tools: PasswordLoginTools, context: Context, text: string): Promise<void> {
-  await attempt({ ...tools, wrong: WRONG }, context, async ({ isTrusted }) =>
-    (await tools.password.matches(text, isTrusted)) ? true : undefined,
+  await attempt({ ...tools, wrong: WRONG }, context, async (source) =>
+    (await tools.password.matches(text, source)) ? true : undefined,
   );
 }
 

@@ -45,7 +45,7 @@ export function createPassword(stateDir: string): Password {
   };
   return {
     isSet: async () => (await readHashFile(file)) !== undefined,
-    matches: (text, isTrusted) =>
+    matches: (text, { isTrusted, client }) =>
       (isTrusted ? limits.trusted : limits.strangers)(async () => {
         for (;;) {
           const line = await readHashFile(file);
@@ -55,7 +55,7 @@ export function createPassword(stateDir: string): Password {
           // One that was replaced meanwhile lets nobody in any more.
           if ((await readHashFile(file)) === line) return isRight;
         }
-      }),
+      }, client),
     set: (text) => limits.trusted(() => write(text)),
     // One at a time: whoever comes second finds the first one's.
     setFirst: (text) =>

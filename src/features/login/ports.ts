@@ -23,7 +23,7 @@ export interface Rpcd {
    */
   list: () => Promise<Map<string, RpcdSession>>;
   /**
-   * `timeoutS`: how long the session may be idle. `isTrusted`: does not stand behind strangers.
+   * `timeoutS`: how long the session may be idle. `isTrusted`, `client`: as in `Asker`.
    * @returns undefined if rpcd refuses; `isShared`: the session was there before, and is in use
    */
   logIn: (login: {
@@ -31,9 +31,18 @@ export interface Rpcd {
     password: string;
     timeoutS: number;
     isTrusted: boolean;
+    client: string;
   }) => Promise<{ session: RpcdSession; isShared: boolean } | undefined>;
   /** Ends it; one that has ended already is fine. */
   destroy: (id: string) => Promise<void>;
+}
+
+/** Where somebody stands in line. */
+export interface Asker {
+  /** Does not stand behind strangers. */
+  isTrusted: boolean;
+  /** Each client has its turn, however often another one asks. */
+  client: string;
 }
 
 /**
@@ -42,11 +51,8 @@ export interface Rpcd {
  */
 export interface Password {
   isSet: () => Promise<boolean>;
-  /**
-   * false if none is set. Takes a good part of a second. @param isTrusted does not stand behind
-   * strangers
-   */
-  matches: (text: string, isTrusted: boolean) => Promise<boolean>;
+  /** false if none is set. Takes a good part of a second. */
+  matches: (text: string, asker: Asker) => Promise<boolean>;
   set: (text: string) => Promise<void>;
   /** @throws DepotError forbidden if one is set already */
   setFirst: (text: string) => Promise<void>;

@@ -45,26 +45,27 @@ export function createRpcd({ socketPath }: { socketPath: string }): Rpcd {
   const ask = <Value>(
     line: ConcurrencyLimit,
     use: (call: SessionCall) => Promise<Value>,
-    timeoutMs = TIMEOUT_MS,
+    { timeoutMs = TIMEOUT_MS, client = '' } = {},
   ): Promise<Value> => {
     const endsAt = performance.now() + timeoutMs;
-    return line(() =>
-      withUbus(
-        { socketPath, timeoutMs: Math.max(1, Math.round(endsAt - performance.now())) },
-        (callUbus) => use((call) => callUbus({ object: 'session', ...call })),
-      ),
+    return line(
+      () =>
+        withUbus(
+          { socketPath, timeoutMs: Math.max(1, Math.round(endsAt - performance.now())) },
+          (callUbus) => use((call) => callUbus({ object: 'session', ...call })),
+        ),
+      client,
     );
   };
   return {
     find: ({ id, isKnown }) =>
       ask(isKnown ? lines.known : lines.strangers, (call) => findSession(call, id)),
     list: () => ask(lines.lists, listSessions),
-    logIn: ({ isTrusted, ...login }) =>
-      ask(
-        isTrusted ? lines.trustedLogIns : lines.logIns,
-        (call) => logIn(call, login),
-        LOG_IN_TIMEOUT_MS,
-      ),
+    logIn: ({ isTrusted, client, ...login }) =>
+      ask(isTrusted ? lines.trustedLogIns : lines.logIns, (call) => logIn(call, login), {
+        timeoutMs: LOG_IN_TIMEOUT_MS,
+        client,
+      }),
     destroy: (id) =>
       ask(lines.known, async (call) => {
         const reply = await call({ method: 'destroy', message: { ubus_rpc_session: id } });

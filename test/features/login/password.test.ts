@@ -5,6 +5,9 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 
 import { createPassword } from '../../../src/features/login/password.ts';
 
+/** Somebody without a session. */
+const STRANGER = { isTrusted: false, client: 'lan' };
+
 let folder: string;
 
 beforeEach(async () => {
@@ -18,9 +21,9 @@ test('only the password that was set matches', async () => {
   await password.set('correct horse');
 
   expect([
-    await password.matches('correct horse', false),
-    await password.matches('correct horse ', false),
-    await password.matches('', false),
+    await password.matches('correct horse', STRANGER),
+    await password.matches('correct horse ', STRANGER),
+    await password.matches('', STRANGER),
   ]).toEqual([true, false, false]);
 });
 
@@ -31,7 +34,9 @@ test.each([true, false])(
     await password.set('old');
     const replaced = password.set('new');
     // Those before it in the line are asked for the old one, too.
-    const checks = Array.from({ length: 4 }, () => password.matches('old', isTrusted));
+    const checks = Array.from({ length: 4 }, () =>
+      password.matches('old', { isTrusted, client: 'lan' }),
+    );
     let isOver = false;
     const answers = checks.map(async (check) => ({ isRight: await check, isOver }));
     await replaced;
@@ -45,7 +50,7 @@ test.each([true, false])(
 test('nothing matches while none is set', async () => {
   const password = createPassword(folder);
 
-  expect([await password.isSet(), await password.matches('', false)]).toEqual([false, false]);
+  expect([await password.isSet(), await password.matches('', STRANGER)]).toEqual([false, false]);
 });
 
 test('the file is for its owner alone and holds no password', async () => {
@@ -69,7 +74,7 @@ test('one password typed in two ways of Unicode is one password', async () => {
   const password = createPassword(folder);
   await password.set('caf\u00e9');
 
-  expect(await password.matches('cafe\u0301', false)).toBe(true);
+  expect(await password.matches('cafe\u0301', STRANGER)).toBe(true);
 });
 
 test.for([
@@ -83,7 +88,7 @@ test.for([
   const password = createPassword(folder);
 
   expect(await password.isSet()).toBe(true);
-  await expect(password.matches('', false)).rejects.toMatchObject({ code: 'unavailable' });
+  await expect(password.matches('', STRANGER)).rejects.toMatchObject({ code: 'unavailable' });
 });
 
 test('a file that cannot be read is no password that was never set', async () => {
