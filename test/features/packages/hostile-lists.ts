@@ -77,3 +77,35 @@ export const HOSTILE_LISTS: Readonly<Record<string, HostileList>> = {
     ),
   ),
 };
+
+const distinct = (count: number): string =>
+  Array.from({ length: count }, (_, index) => `n${index.toString(36)}`).join(', ');
+/** Each differs from the next at its end alone. */
+const longVersion = (index: number): string => `${'1.'.repeat(500)}${index}`;
+
+/** Of up to 1 MB, each of p0; whether they are too large for a plan is not said. */
+export const DENSE_LISTS: Readonly<Record<string, () => string>> = {
+  '40,000 names that one package needs': () => paragraph('p0', { Depends: distinct(40_000) }),
+  '40,000 names that one package provides': () => paragraph('p0', { Provides: distinct(40_000) }),
+  '40,000 names that one package excludes and replaces': () =>
+    paragraph('p0', { Conflicts: distinct(20_000), Replaces: distinct(20_000) }),
+  '40,000 names that one package needs and one provides': () =>
+    paragraph('p0', { Depends: distinct(24_000) }) +
+    paragraph('p1', { Provides: distinct(24_000) }),
+  '100 packages that need 400 names each': () =>
+    many(100, (index) =>
+      paragraph(`p${index}`, {
+        Depends: `p${index + 1}, ${distinct(400).replaceAll('n', `n${index}x`)}`,
+      }),
+    ),
+  'p0 in 900 versions of 1,000 characters': () =>
+    many(900, (index) => paragraph('p0', { Version: longVersion(index) })),
+  '900 providers with versions of 1,000 characters': () =>
+    paragraph('p0', { Depends: many(50, () => 'v, ') }) +
+    many(900, (index) =>
+      paragraph(`q${index % 9}`, { Version: longVersion(index), Provides: 'v' }),
+    ),
+  'a version wanted that is as long as can be': () =>
+    paragraph('p0', { Depends: many(40, () => `p1 (>= ${longVersion(1).repeat(10)}), `) }) +
+    many(300, (index) => paragraph('p1', { Version: `${longVersion(1)}${index}` })),
+};

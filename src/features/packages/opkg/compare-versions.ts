@@ -15,6 +15,13 @@ export function compareVersions(a: string, b: string): number {
   );
 }
 
+/** What a comparison with this version may take, in steps of a plan's budget. */
+export function stepsOfComparison(version: string): number {
+  return 1 + version.length / CHARACTERS_OF_A_STEP;
+}
+
+const CHARACTERS_OF_A_STEP = 8;
+
 function splitVersion(version: string): { epoch: number; upstream: string; revision: string } {
   const colon = version.indexOf(':');
   const rest = version.slice(colon + 1);
@@ -26,35 +33,25 @@ function splitVersion(version: string): { epoch: number; upstream: string; revis
   };
 }
 
-function compareComponents(a: string, b: string): number {
-  const left = tokensOf(a);
-  const right = tokensOf(b);
-  for (let index = 0; index < Math.max(left.length, right.length); index += 1) {
-    const { text, digits } = left[index] ?? END;
-    const other = right[index] ?? END;
-    const difference = compareText(text, other.text) || compareDigits(digits, other.digits);
-    if (difference !== 0) return difference;
-  }
-  return 0;
-}
-
-interface Token {
-  text: string;
-  digits: string;
-}
-
-const END: Token = { text: '', digits: '' };
-
 /**
- * Splits into pairs of a run of non-digits and the run of digits behind it, leading zeros dropped.
+ * Pairs of a run of non-digits and the run of digits behind it, leading zeros dropped. Read as far
+ * as they are the same: a feed may have a thousand versions of a thousand characters.
  */
-function tokensOf(part: string): Token[] {
-  const tokens: Token[] = [];
-  for (const [whole, text = '', digits = ''] of part.matchAll(/(\D*)0*(\d*)/g)) {
-    if (whole !== '') tokens.push({ text, digits });
+function compareComponents(a: string, b: string): number {
+  const [left, right] = [a.matchAll(PAIR), b.matchAll(PAIR)];
+  for (;;) {
+    const [one, other] = [left.next().value ?? END, right.next().value ?? END];
+    if (one[0] === '' && other[0] === '') return 0;
+    const difference = compareText(one[1], other[1]);
+    if (difference !== 0) return difference;
+    const numbers = compareDigits(one[2], other[2]);
+    if (numbers !== 0) return numbers;
   }
-  return tokens;
 }
+
+/** Nothing any more. */
+const END = ['', '', ''] as const;
+const PAIR = /(\D*)0*(\d*)/g;
 
 function compareText(a: string, b: string): number {
   for (let index = 0; index < Math.max(a.length, b.length); index += 1) {

@@ -1,4 +1,4 @@
-import { compareVersions } from '../compare-versions.ts';
+import { compareVersions, stepsOfComparison } from '../compare-versions.ts';
 import {
   isThere,
   STEPS_OF_A_GLANCE,
@@ -87,7 +87,7 @@ function matchingCandidates(search: Search, { providedBy }: Name): Candidate[] {
   const matching = new Set<Candidate>();
   for (const provider of effectiveProviders(providedBy)) {
     for (const candidate of provider.packages ?? []) {
-      budget.spend(1, candidate.record.feed);
+      budget.spend(stepsOfComparison(candidate.record.version), candidate.record.feed);
       if (search.catalogue.priority(candidate) <= 0 || matching.has(candidate)) continue;
       if (!lacksSomething(search, candidate)) matching.add(candidate);
     }

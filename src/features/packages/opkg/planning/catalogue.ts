@@ -1,4 +1,4 @@
-import { compareVersions } from '../compare-versions.ts';
+import { compareVersions, stepsOfComparison } from '../compare-versions.ts';
 import type { PlanBudget } from './budget.ts';
 import type { PackedLists } from './packed-lists.ts';
 import { reachableNames } from './reachable-names.ts';
@@ -79,6 +79,7 @@ export function createCatalogue(sources: CatalogueSources): Catalogue {
   const nameOf = (name: string): Name => {
     let entry = names.get(name);
     if (entry === undefined) {
+      budget.keep(ENTRIES_OF_A_NAME);
       entry = emptyName(name);
       names.set(name, entry);
     }
@@ -113,6 +114,9 @@ export function createCatalogue(sources: CatalogueSources): Catalogue {
     candidates: () => [...names.values()].flatMap(({ packages }) => packages ?? []),
   };
 }
+
+/** What a name takes of memory, beside each mention of it. */
+const ENTRIES_OF_A_NAME = 1;
 
 const NONE: ReadonlySet<string> = new Set();
 
@@ -223,7 +227,7 @@ function insert(candidate: Candidate, tools: ReaderTools): void {
   needRelated(candidate, tools);
   const needed = dependencies.filter(({ kind }) => kind !== 'suggests');
   for (const name of namesIn(needed)) nameOf(name).dependents.push(parent);
-  tools.budget.spend(parent.packages.length, record.feed);
+  tools.budget.spend(parent.packages.length * stepsOfComparison(record.version), record.feed);
   const index = parent.packages.findIndex((known) => isSame(candidate, known));
   const known = parent.packages[index];
   if (known === undefined) {

@@ -30,17 +30,20 @@ export function parseDependencies(
     .map((entry) => ({
       kind,
       text: cutLine(entry),
-      anyOf: entry.split('|').flatMap(parseRelation),
+      anyOf: entry
+        .split('|')
+        .map(parseRelation)
+        .filter((relation) => relation !== undefined),
     }));
 }
 
 const RELATION = /^\s*([^\s]+)(?:\s+\(\s*(<<|<=|>=|>>|=|<|>)?\s*([^)]*)\))?/;
 
-function parseRelation(text: string): Relation[] {
+function parseRelation(text: string): Relation | undefined {
   const [, name, operator = '', version = ''] = RELATION.exec(text) ?? [];
-  if (name === undefined) return [];
+  if (name === undefined) return undefined;
   const sign = operator.slice(0, 1) as Relation['operator'];
-  return [{ name, operator: sign, version: version.trim() }];
+  return { name, operator: sign, version: version.trim() };
 }
 
 export function namesIn(dependencies: readonly Dependency[]): string[] {
