@@ -26,6 +26,9 @@ export interface Release {
 /** Counts packages of one version, in the way that OpenWrt writes for opkg and apk alike. */
 const RELEASE = 'r1';
 
+/** Where bash's package bash-completion looks for it by the command's name. */
+const BASH_COMPLETION = '/usr/share/bash-completion/completions/depotctl';
+
 /** The licences of what is bundled: `npm run build` makes it. */
 const THIRD_PARTY = 'THIRD-PARTY-LICENSES.txt';
 
@@ -42,6 +45,7 @@ export function openwrtPackage({ version, modifiedAt }: Release): PackageContent
     '/etc/uci-defaults/80-depotd': program('packaging/openwrt/uci-defaults'),
     '/lib/upgrade/keep.d/depotd': read('packaging/openwrt/keep'),
     '/usr/lib/depotd/uhttpd-handler': program('packaging/uhttpd/uhttpd-handler'),
+    [BASH_COMPLETION]: completionScript('bash'),
     ...relayModules(),
     '/www/cgi-bin/panel': program('packaging/uhttpd/panel'),
     ...licence('depotd'),
@@ -129,7 +133,7 @@ export function debianPackage({ version, modifiedAt }: Release): PackageContents
     '/usr/share/doc/depotd/copyright': read('LICENSE'),
     [`/usr/share/doc/depotd/${THIRD_PARTY}`]: read(`dist/${THIRD_PARTY}`),
     '/usr/share/man/man1/depotctl.1.gz': { content: gzipSync(manPage(version), { level: 9 }) },
-    '/usr/share/bash-completion/completions/depotctl': completionScript('bash'),
+    [BASH_COMPLETION]: completionScript('bash'),
     '/usr/share/zsh/vendor-completions/_depotctl': completionScript('zsh'),
     '/usr/share/fish/vendor_completions.d/depotctl.fish': completionScript('fish'),
   };

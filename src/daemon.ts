@@ -8,6 +8,7 @@ import { createFeatures, SECTIONS } from './features.ts';
 import { createFoundation } from './foundation.ts';
 import { createListeners, type Answering } from './http/listeners.ts';
 import { createYoungCollector } from './runtime/young-collector.ts';
+import { openOwnerSocket } from './owner-socket.ts';
 import { createRequestHandler, refuse, type RequestHandler } from './request-handler.ts';
 
 export interface Daemon {
@@ -45,10 +46,9 @@ export async function startDaemon(source: ConfigSource): Promise<Daemon> {
   for (const { jobs } of features) kinds.add(jobs ?? {});
   const handlerFor = (wanted: Config): Promise<RequestHandler> =>
     createRequestHandler({
-      ...context,
-      features,
-      config: wanted,
+      ...{ ...context, features, config: wanted },
       authInForce: () => config.main.auth,
+      isForOwner: (socket) => listeners.isForOwner(socket),
     });
   let handler = await handlerFor(config);
   let answering: Answering = handler;
@@ -57,6 +57,7 @@ export async function startDaemon(source: ConfigSource): Promise<Daemon> {
     log,
     collector: createYoungCollector,
   });
+  await openOwnerSocket(config.main.owner_socket, { listeners, log });
   await listeners.listen(config.main.listen);
   queue.resume();
   await Promise.all(features.map(async ({ start }) => start?.()));

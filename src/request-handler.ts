@@ -13,7 +13,7 @@ import type {
 } from './features/feature.ts';
 import { createApp } from './http/app.ts';
 import { checkHost, checkOneHost, hostForm, type KnownHosts } from './http/guard.ts';
-import { calledAddress } from './http/peer.ts';
+import { calledAddress, type Ends } from './http/peer.ts';
 import type { Answering } from './http/listeners.ts';
 import type { Metric } from './http/metrics-text.ts';
 import { refusal } from './http/respond.ts';
@@ -31,6 +31,8 @@ export interface RequestHandlerOptions extends Pick<FeatureContext, 'paths' | 'l
   config: Config;
   /** `main.auth` as it is when asked. */
   authInForce: () => Config['main']['auth'];
+  /** Whether a connection came in at the owner's own socket. */
+  isForOwner: (socket: Ends) => boolean;
 }
 
 /**
@@ -77,7 +79,11 @@ async function createApiListener(
   const { base } = config.main;
   const overview = overviewOf({ features, passed, base }, () => routes);
   const routes = features.flatMap((feature) => feature.routes?.({ config, overview }) ?? []);
-  const app = createApp({ base, routes, hosts, sessions: sessionsInForce(options), stopping, log });
+  const app = createApp({
+    ...{ base, routes, hosts, stopping, log },
+    sessions: sessionsInForce(options),
+    owner: { sessions: sessionsBy('none', options), isAt: options.isForOwner },
+  });
   // What the adapter refuses before the app sees it: a Host or a target that makes no URL.
   const errorHandler = (error: unknown): Response =>
     refusal(new DepotError('bad_request', `cannot read the request: ${reasonOf(error)}`), {
@@ -129,18 +135,23 @@ function overviewOf(
 }
 
 /** What was opened under one log-in does not go on under another. */
-function sessionsInForce({
-  features,
-  config: { main },
-  authInForce,
-}: RequestHandlerOptions): Sessions {
-  const sessions = features.find((feature) => feature.sessions !== undefined)?.sessions;
-  if (sessions === undefined) throw new Error('cannot tell who is logged in: no feature does');
-  const { find, peek } = sessions[main.auth];
+function sessionsInForce(options: RequestHandlerOptions): Sessions {
+  const { authInForce } = options;
+  const { main } = options.config;
+  const { find, peek } = sessionsBy(main.auth, options);
   return {
     find,
     peek: (headers) => (authInForce() === main.auth ? peek(headers) : Promise.resolve(undefined)),
   };
+}
+
+function sessionsBy(
+  auth: Config['main']['auth'],
+  { features }: Pick<RequestHandlerOptions, 'features'>,
+): Sessions {
+  const sessions = features.find((feature) => feature.sessions !== undefined)?.sessions;
+  if (sessions === undefined) throw new Error('cannot tell who is logged in: no feature does');
+  return sessions[auth];
 }
 
 /**

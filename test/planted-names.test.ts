@@ -177,6 +177,7 @@ async function startInVain(
   const settings = [
     `main.root=${root}`,
     'main.auth=none',
+    'main.owner_socket=',
     name === 'tmp/depotd.sock' ? `main.listen=unix:${root}/${name}` : 'main.listen=127.0.0.1:0',
     ...(name === 'tmp/logs' ? ['main.log_dir=/tmp/logs'] : []),
     ...(name === 'tmp/state' ? ['main.state_dir=/tmp/state'] : []),

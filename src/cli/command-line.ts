@@ -27,6 +27,7 @@ export interface Invocation {
   isAgreed: boolean;
   isAll: boolean;
   isUpgradableOnly: boolean;
+  isNamesOnly: boolean;
   /** `depotctl` with the options that lead to the same daemon, for hints that can be pasted. */
   self: string;
 }
@@ -132,6 +133,7 @@ function checkInvocation(values: Values, [word, ...names]: string[]): Invocation
     isAgreed: values.yes === true,
     isAll: values.all === true,
     isUpgradableOnly: values.upgradable === true,
+    isNamesOnly: values.names === true,
     self: [
       'depotctl',
       ...(url === undefined ? [] : [`--url ${url}`]),

@@ -17,17 +17,17 @@ interface Streams {
   input: NodeJS.ReadableStream & { isTTY?: boolean };
   /** Where a person reads. */
   output: NodeJS.WritableStream;
+  /** What Ctrl-C does, on a line of its own. */
+  atInterrupt: () => void;
 }
 
-export function openSecrets({ input, output }: Streams): Secrets {
-  return input.isTTY === true ? askedSecrets({ input, output }) : readSecrets(input);
+export function openSecrets(streams: Streams): Secrets {
+  const { input } = streams;
+  return input.isTTY === true ? askedSecrets(streams) : readSecrets(input);
 }
-
-/** As a shell tells the end by Ctrl-C. */
-const EXIT_INTERRUPTED = 130;
 
 /** What is typed goes nowhere unless it is no secret. */
-function askedSecrets({ input, output }: Streams): Secrets {
+function askedSecrets({ input, output, atInterrupt }: Streams): Secrets {
   let isShown = false;
   const echo = new Writable({
     write: (chunk: Buffer, _encoding, done) => {
@@ -38,7 +38,7 @@ function askedSecrets({ input, output }: Streams): Secrets {
   const lines = createInterface({ input, output: echo, terminal: true, historySize: 0 });
   lines.on('SIGINT', () => {
     lines.close();
-    process.exit(EXIT_INTERRUPTED);
+    atInterrupt();
   });
   const ask = (prompt: string): Promise<string> =>
     new Promise((resolve, reject) => {

@@ -1,6 +1,7 @@
-import { accessSync, constants } from 'node:fs';
+import { accessSync, constants, lstatSync } from 'node:fs';
 import type { RequestOptions } from 'node:http';
-import { DEFAULT_BASE, DEFAULT_URL, ROOT_SOCKET } from './addresses.ts';
+import { dirname } from 'node:path';
+import { DEFAULT_BASE, DEFAULT_URL, OWNER_SOCKET, SHARED_SOCKET } from './addresses.ts';
 
 /** Where the daemon answers. */
 export interface Target {
@@ -13,17 +14,33 @@ export interface Target {
 }
 
 /**
- * The daemon of this host. Root takes the socket that is root's alone: there nobody else can answer
- * in the daemon's place, and no stranger's wrong passwords are in the way.
+ * The daemon of this host. Root uses the socket of the owner, which needs no log-in, else the one
+ * that is root's alone, too: there nobody else can answer in the daemon's place, and no stranger's
+ * wrong passwords are in the way.
  */
-export function usualUrl(): string {
+export function usualUrl({ owner = OWNER_SOCKET, shared = SHARED_SOCKET } = {}): string {
   try {
-    accessSync(ROOT_SOCKET, constants.W_OK);
-    return `unix:${ROOT_SOCKET}`;
+    if (isOwnSocket(owner)) return `unix:${owner}`;
+    accessSync(shared, constants.W_OK);
+    return `unix:${shared}`;
   } catch {
-    // It is not there, or not for this user.
+    // They are not there, or not for this user.
     return DEFAULT_URL;
   }
+}
+
+/** Whether nobody else can have put it there. */
+function isOwnSocket(path: string): boolean {
+  const user = process.getuid?.();
+  const [socket, folder] = [path, dirname(path)].map((name) =>
+    lstatSync(name, { throwIfNoEntry: false }),
+  );
+  return (
+    socket?.isSocket() === true &&
+    folder?.isDirectory() === true &&
+    [socket, folder].every(({ uid }) => uid === user) &&
+    (folder.mode & 0o022) === 0
+  );
 }
 
 /**

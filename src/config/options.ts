@@ -17,6 +17,11 @@ const OPTIONS = {
     ['127.0.0.1:8728'],
     checkListen,
   ),
+  owner_socket: text(
+    "unix socket at which root's depotctl needs no log-in; empty: none",
+    '/var/run/depotd/owner.sock',
+    socketPath,
+  ),
   base: text('root of the CGI path tree', '/cgi-bin/panel', basePath),
   auth: choice('who may ask: the panel session, a password, or anybody on this host', [
     'panel',
@@ -60,14 +65,25 @@ const OPTIONS = {
 export const MAIN_SECTION: Section<typeof OPTIONS> = {
   name: 'main',
   options: OPTIONS,
-  needsRestart: ['root', 'state_dir', 'log_dir', 'upload_dir'],
+  needsRestart: ['root', 'owner_socket', 'state_dir', 'log_dir', 'upload_dir'],
   contradictions: findContradictions,
 };
 
-function findContradictions({ auth, listen }: ValuesOf<typeof OPTIONS>): Contradiction[] {
+function findContradictions(values: ValuesOf<typeof OPTIONS>): Contradiction[] {
+  const { auth, listen, owner_socket: ownerSocket } = values;
   if (listen.length === 0) {
     return [
       { options: ['listen'], message: 'cannot use main.listen: at least one address is needed' },
+    ];
+  }
+  if (listen.includes(`unix:${ownerSocket}`)) {
+    return [
+      {
+        options: ['owner_socket', 'listen'],
+        message:
+          `cannot use main.owner_socket ${ownerSocket}: main.listen has it, too, ` +
+          'and what web servers hand on comes in there',
+      },
     ];
   }
   const open = listen.find((address) => !isLocal(parseListenAddress(address)));
@@ -84,6 +100,11 @@ function findContradictions({ auth, listen }: ValuesOf<typeof OPTIONS>): Contrad
 
 function checkListen(value: string): string {
   parseListenAddress(value);
+  return value;
+}
+
+function socketPath(value: string): string {
+  if (value !== '') parseListenAddress(`unix:${absolutePath(value)}`);
   return value;
 }
 

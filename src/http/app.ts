@@ -4,7 +4,7 @@ import { DepotError, reasonOf } from '../errors.ts';
 import type { Log } from '../log.ts';
 import { checkHost, checkOrigin, checkToken, type KnownHosts } from './guard.ts';
 import { checkParameters, readParameters, readQuery } from './parameters.ts';
-import { calledAddress } from './peer.ts';
+import { calledAddress, isFirstHand, type Ends } from './peer.ts';
 import { refusal } from './respond.ts';
 import type { Route, Session } from './route.ts';
 import { createSessionWatch, type SessionWatch } from './session/session-watch.ts';
@@ -17,6 +17,8 @@ export interface AppOptions {
   routes: readonly Route[];
   hosts: KnownHosts;
   sessions: Sessions;
+  /** Whoever connects where `isAt` says has these sessions, and needs no token. */
+  owner: { sessions: Sessions; isAt: (socket: Ends) => boolean };
   /** Aborts when the daemon stops. */
   stopping: AbortSignal;
   log: Log;
@@ -27,7 +29,14 @@ export interface Bindings {
   incoming: IncomingMessage;
 }
 
-type Options = AppOptions & { watch: SessionWatch; tickets: Tickets };
+/** Who may ask, and who says when that is over. */
+interface Access {
+  sessions: Sessions;
+  watch: SessionWatch;
+  isOwner: boolean;
+}
+
+type Options = AppOptions & { access: (context: Context) => Access; tickets: Tickets };
 type App = Hono<{ Bindings: Bindings }>;
 type Context = AnyContext<{ Bindings: Bindings }>;
 
@@ -38,7 +47,7 @@ type Context = AnyContext<{ Bindings: Bindings }>;
 export function createApp(appOptions: AppOptions): App {
   const options = {
     ...appOptions,
-    watch: createSessionWatch(appOptions.sessions),
+    access: createAccess(appOptions),
     tickets: createTickets(),
   };
   const app: App = new Hono();
@@ -71,6 +80,15 @@ export function createApp(appOptions: AppOptions): App {
     return refusal(error, { isTask: false });
   });
   return app;
+}
+
+/** What a web server hands on is never the owner's, wherever it comes in. */
+function createAccess({ sessions, owner }: AppOptions): Options['access'] {
+  const usual = { sessions, watch: createSessionWatch(sessions), isOwner: false };
+  const { sessions: own } = owner;
+  const ofOwner = { sessions: own, watch: createSessionWatch(own), isOwner: true };
+  return (context) =>
+    owner.isAt(context.env.incoming.socket) && isFirstHand(context) ? ofOwner : usual;
 }
 
 function pathOf(route: Route, base: string): string {
@@ -130,11 +148,12 @@ function wrongMethod(routes: readonly Route[], { req }: Context): Response {
 class NoSession extends DepotError {}
 
 async function handle(
-  { base, sessions, watch, tickets }: Options,
+  { base, access, tickets }: Options,
   route: Route,
   context: Context,
 ): Promise<Response> {
   const request = context.req.raw;
+  const { sessions, watch, isOwner } = access(context);
   if (route.method === 'POST') checkOrigin(request.headers);
   const headers = redeemTicket(tickets, route, request) ?? request.headers;
   const session = await sessionFor(sessions, route, { request, headers });
@@ -142,7 +161,7 @@ async function handle(
   const values = route.acceptsUpload
     ? readQuery(request)
     : await readParameters(request, context.env.incoming);
-  if (route.needsToken || (route.acceptsUpload && values.has('token'))) {
+  if (!isOwner && (route.needsToken || (route.acceptsUpload && values.has('token')))) {
     checkToken(values.get('token'), session.token);
   }
   const params = checkParameters(route.params, values);

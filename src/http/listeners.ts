@@ -17,7 +17,7 @@ import {
   type Connection,
   type Connections,
 } from './connections.ts';
-import { isOnThisHost } from './peer.ts';
+import { isOnThisHost, type Ends } from './peer.ts';
 import { createRequestGate, type YoungCollector } from './request-gate.ts';
 import { refuseUnreadable } from './unreadable.ts';
 
@@ -31,6 +31,12 @@ export interface Listeners {
    * unavailable that names the address
    */
   listen: (addresses: readonly string[]) => Promise<void>;
+  /**
+   * Opens the unix socket at which whoever connects is the owner. @throws DepotError unavailable
+   */
+  listenForOwner: (path: string) => Promise<void>;
+  /** Whether a connection came in there. */
+  isForOwner: (socket: Ends) => boolean;
   /** Takes no more connections and waits for answers under way, at most `graceMs`. */
   close: (graceMs: number) => Promise<void>;
 }
@@ -66,6 +72,7 @@ export function createListeners(options: ListenerOptions): Listeners {
   const { log } = options;
 
   const open = new Map<string, Listener>();
+  let owner: Listener | undefined;
   return {
     listen: async (addresses) => {
       const fresh = await openAll(
@@ -82,8 +89,15 @@ export function createListeners(options: ListenerOptions): Listeners {
         void closeListener(listener, 0);
       }
     },
+    listenForOwner: async (path) => {
+      owner = await openListener(`unix:${path}`, options);
+      log.info({ address: `unix:${path}` }, 'listening for root');
+    },
+    // By the listener itself: its path might be another one's by now.
+    isForOwner: ({ server }) => server !== undefined && server === owner?.server,
     close: async (graceMs) => {
-      await Promise.all([...open.values()].map((listener) => closeListener(listener, graceMs)));
+      const all = owner === undefined ? open.values() : [...open.values(), owner];
+      await Promise.all([...all].map((listener) => closeListener(listener, graceMs)));
     },
   };
 }

@@ -25,6 +25,7 @@ export async function startBareDaemon(upstream: string): Promise<BareDaemon> {
   const options = [
     `main.root=${root}`,
     'main.auth=none',
+    'main.owner_socket=',
     'main.listen=127.0.0.1:0',
     `forge.upstream=${upstream}`,
   ];

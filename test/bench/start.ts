@@ -31,6 +31,8 @@ export async function benchStart(): Promise<void> {
           '--set',
           'main.auth=none',
           '--set',
+          'main.owner_socket=',
+          '--set',
           'main.listen=127.0.0.1:18092',
         ],
         'http://127.0.0.1:18092/healthz',

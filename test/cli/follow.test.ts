@@ -1,3 +1,5 @@
+import { spawn } from 'node:child_process';
+
 import { expect, test } from 'vitest';
 
 import { runCommand } from '../device/command.ts';
@@ -28,9 +30,12 @@ test('Ctrl-C leaves the job running and says how to go on watching it', async ()
   install.signal('SIGINT');
 
   const { code, stderr } = await install.outcome;
-  const [, id = ''] = /to go on watching: depotctl --url \S+ log -f (\w+)\n/.exec(stderr) ?? [];
+  const self = `depotctl --url ${socketUrl}`;
+  const [, id = ''] = / log -f (\w+) /.exec(stderr) ?? [];
   expect(code).toBe(130);
-  expect(stderr).toContain(`depotctl --url ${socketUrl} stop ${id}`);
+  expect(stderr).toBe(
+    `depotctl: the task goes on: ${self} log -f ${id} goes on watching, ${self} stop ${id} ends it\n`,
+  );
   const followed = await start('log', '-f', id).outcome;
   expect(followed.code).toBe(0);
   expect(followed.stdout).toBe(await daemon.logOf('latest'));
@@ -52,4 +57,52 @@ test('a reader who has seen enough ends it without a word', async () => {
 
   expect(stdout).toBe('Installing chatty (1.0-1) to root...\r\n');
   expect(stderr).toBe('ended with 141\n');
+});
+
+/** Presses Ctrl-C at a terminal when the text has appeared. @returns what the terminal showed */
+async function interrupted(
+  words: readonly string[],
+  text: string,
+): Promise<{ code: unknown; shown: string }> {
+  const command = [process.execPath, DEPOTCTL, ...words].join(' ');
+  const terminal = spawn('script', ['-qec', `stty cols 400; ${command}`, '/dev/null'], {
+    env: { ...process.env, TERM: 'xterm', NO_COLOR: '1' },
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  let shown = '';
+  let isPressed = false;
+  terminal.stdout.setEncoding('utf8').on('data', (piece: string) => {
+    shown += piece;
+    if (isPressed || !shown.includes(text)) return;
+    isPressed = true;
+    terminal.stdin.write('\x03');
+  });
+  const code = await new Promise((resolve) => terminal.on('close', resolve));
+  return { code, shown };
+}
+
+/** Of what a terminal was sent the last line that stands there, and whether a line is open. */
+function lastLine(shown: string): string | undefined {
+  if (!shown.endsWith('\r\n')) return undefined;
+  return shown.trimEnd().split('\r\n').at(-1)?.split('\r\x1b[K').at(-1);
+}
+
+test('Ctrl-C at a question leaves one sentence on a line of its own, and changes nothing', async () => {
+  const { socketUrl, depotctl } = await startClientTest();
+
+  const words = ['--url', socketUrl, 'install', 'demo'];
+  const { code, shown } = await interrupted(words, 'Go on? [Y/n] ');
+
+  expect([code, lastLine(shown)]).toEqual([130, 'depotctl: nothing was changed']);
+  expect((await depotctl('jobs')).stdout).not.toContain('install');
+});
+
+test('Ctrl-C below a log leaves one sentence on a line of its own, and no progress line', async () => {
+  const { socketUrl } = await startClientTest({ packages: [slowPackage(3)] });
+
+  const words = ['--url', socketUrl, 'install', '-y', 'slow'];
+  const { code, shown } = await interrupted(words, 'slow: postinst begin');
+
+  expect(code).toBe(130);
+  expect(lastLine(shown)).toMatch(/^depotctl: the task goes on: .* log -f \w+ goes on watching, /);
 });

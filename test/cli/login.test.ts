@@ -18,6 +18,20 @@ async function startWithPassword(
   return started;
 }
 
+test('at the socket of the owner every command works without a log-in', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'depotctl-owner-'));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  const path = join(folder, 'owner.sock');
+  const daemon = { set: ['main.auth=password', `main.owner_socket=${path}`] };
+  const { env } = await startClientTest({ daemon });
+  const run = (...words: string[]) =>
+    runCommand([process.execPath, DEPOTCTL, '--url', `unix:${path}`, ...words], { env });
+
+  expect((await run('install', 'demo')).code).toBe(0);
+  expect((await run('list')).stdout).toContain('demo');
+  expect((await run('remove', 'demo')).code).toBe(0);
+});
+
 test('with a password every command says how to log in, and works after it', async () => {
   const { depotctl, withInput, daemon } = await startWithPassword();
 

@@ -26,6 +26,16 @@ test('search finds by name and by words of the description, apps and packages', 
   for (const { name } of items) expect(stdout).toContain(name);
 });
 
+test('search --names has all names that begin so, and no others, however many', async () => {
+  const names = Array.from({ length: 205 }, (_, at) => `many-${String(at).padStart(3, '0')}`);
+  const { depotctl } = await startClientTest({
+    packages: [...names, 'so-many-000'].map((name) => simplePackage(name)),
+  });
+
+  expect((await depotctl('search', '--names', 'many-')).stdout.trim().split('\n')).toEqual(names);
+  expect(await depotctl('search', '--names', '')).toMatchObject({ code: 0, stdout: '' });
+});
+
 test('search for what nobody offers says so, and gives scripts an empty list', async () => {
   const { depotctl } = await startClientTest();
 

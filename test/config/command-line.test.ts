@@ -104,6 +104,8 @@ test('an address that cannot be listened on ends with 1 and is named', async () 
     '--set',
     'main.auth=none',
     '--set',
+    'main.owner_socket=',
+    '--set',
     `main.listen=unix:${folder}/absent/socket`,
   ];
 

@@ -72,6 +72,10 @@ const VALUES: Record<string, Values> = {
       'a b:80',
     ],
   },
+  'main.owner_socket': {
+    good: ['', '/run/depotd/owner.sock', `/${'a'.repeat(106)}`],
+    bad: ['owner.sock', 'unix:/run/owner.sock', '/run/../owner.sock', `/${'a'.repeat(107)}`],
+  },
   'main.base': URL_PATHS,
   'main.auth': choices('panel', 'password', 'none'),
   'main.hosts': {
@@ -186,6 +190,7 @@ test('without any setting every option has its default', () => {
     config: {
       main: {
         listen: ['127.0.0.1:8728'],
+        owner_socket: '/var/run/depotd/owner.sock',
         base: '/cgi-bin/panel',
         auth: 'panel',
         hosts: [],

@@ -9,7 +9,8 @@ import { expect, onTestFinished, test } from 'vitest';
 import { DAEMON_PROGRAM } from '../device/daemon-process.ts';
 import { createStage, type Stage } from '../init/stage.ts';
 
-const CONFIG = "config depotd 'main'\n\toption auth 'none'\n\tlist listen '127.0.0.1:0'\n";
+const CONFIG =
+  "config depotd 'main'\n\toption auth 'none'\n\toption owner_socket ''\n\tlist listen '127.0.0.1:0'\n";
 /** Applies after a restart only, of which a reload warns; the next one has a mistake. */
 const WARNED = `${CONFIG}\toption log_dir '/elsewhere'\n`;
 const WRONG = `${CONFIG}\toption colour 'red'\n`;

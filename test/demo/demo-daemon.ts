@@ -49,6 +49,7 @@ async function launch(
   const settings = [
     `main.root=${root}`,
     'main.auth=none',
+    'main.owner_socket=',
     `main.base=${BASE}`,
     `main.listen=127.0.0.1:${port}`,
   ].flatMap((setting) => ['--set', setting]);

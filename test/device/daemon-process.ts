@@ -54,6 +54,8 @@ export async function launchDaemon(
     `main.root=${device.root}`,
     'main.auth=none',
     'main.listen=127.0.0.1:0',
+    // Root's own: there is one on a machine.
+    'main.owner_socket=',
     ...set,
   ].flatMap((setting) => ['--set', setting]);
   const words = [...nodeFlags, program, '--config', config, ...settings];

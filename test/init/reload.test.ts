@@ -15,7 +15,7 @@ test('a daemon that was started this moment reads its configuration again and go
   const { root, write } = await createStage();
   const config = await write(
     'config',
-    "config depotd 'main'\n\toption auth 'none'\n\tlist listen '127.0.0.1:0'\n",
+    "config depotd 'main'\n\toption auth 'none'\n\toption owner_socket ''\n\tlist listen '127.0.0.1:0'\n",
   );
   const daemon = startDaemon(root, config);
 
@@ -36,7 +36,7 @@ test('a wrong configuration ends it with 2 and is named with file and line; the 
   const reload = await stage.lay('init/reload', 'usr/lib/depotd/reload');
   const config = await stage.write(
     'config',
-    "config depotd 'main'\n\toption auth 'none'\n\tlist listen '127.0.0.1:0'\n",
+    "config depotd 'main'\n\toption auth 'none'\n\toption owner_socket ''\n\tlist listen '127.0.0.1:0'\n",
   );
   await stage.write(
     'usr/sbin/depotd',

@@ -100,7 +100,7 @@ async function stageService(): Promise<{
   );
   const config = await stage.write(
     'etc/config/depotd',
-    `config depotd 'main'\n\toption auth 'none'\n\tlist listen 'unix:${root}/depotd.sock'\n`,
+    `config depotd 'main'\n\toption auth 'none'\n\toption owner_socket ''\n\tlist listen 'unix:${root}/depotd.sock'\n`,
   );
   await copyFile(DAEMON_PROGRAM, join(root, 'usr/lib/depotd/depotd.mjs'));
   const program = `#!/bin/sh\nexec '${process.execPath}' ${root}/usr/lib/depotd/depotd.mjs --config ${config} --set main.root=${root}/device "$@"\n`;

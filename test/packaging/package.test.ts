@@ -87,6 +87,7 @@ test("the OpenWrt package holds the programs, the init script, the configuration
     '-rwxr-xr-x ./usr/lib/depotd/resume-self-upgrade',
     '-rwxr-xr-x ./usr/lib/depotd/uhttpd-handler',
     '-rwxr-xr-x ./usr/sbin/depotd',
+    '-rw-r--r-- ./usr/share/bash-completion/completions/depotctl',
     '-rw-r--r-- ./usr/share/licenses/depotd/LICENSE',
     '-rw-r--r-- ./usr/share/licenses/depotd/THIRD-PARTY-LICENSES.txt',
     '-rw-r--r-- ./usr/share/ucode/depotd/answer.uc',

@@ -40,6 +40,7 @@ const app = createApp({
   routes,
   hosts: { listening: new Set(['127.0.0.1']), configured: [], isOwn: () => false },
   sessions: createOpenSessions(),
+  owner: { sessions: createOpenSessions(), isAt: () => false },
   stopping: new AbortController().signal,
   log: pino({ level: 'silent' }),
 });

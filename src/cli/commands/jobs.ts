@@ -15,9 +15,6 @@ const RECONNECT_MS = 30_000;
 /** And by then, if it is the old version that had to be put back. */
 const SELF_UPGRADE_MS = 300_000;
 
-/** As a shell tells the end by Ctrl-C. */
-const EXIT_INTERRUPTED = 130;
-
 /**
  * What begins tasks, such as install: the daemon gets all of them at once and does them in turn;
  * then each is followed.
@@ -42,7 +39,8 @@ export async function feeds(context: CommandContext): Promise<number> {
 }
 
 async function submitEach(context: CommandContext, names: readonly string[]): Promise<number> {
-  const { command, isDetached } = context.invocation;
+  const { command, isDetached, self } = context.invocation;
+  context.output.atInterrupt(() => `interrupted; what has begun goes on: ${self} jobs shows it`);
   const ids: string[] = [];
   let failures = 0;
   for (const name of names) {
@@ -126,13 +124,13 @@ async function sendFile(
 
 async function followAll(context: CommandContext, ids: readonly string[]): Promise<number> {
   const waiting = [...ids];
-  const release = onInterrupt(context, waiting);
+  context.output.atInterrupt(() => farewell(context, waiting));
   let failures = 0;
   for (const id of ids) {
     failures += (await followToEnd(context, id)) ? 0 : 1;
     waiting.shift();
   }
-  release();
+  context.output.atInterrupt(undefined);
   return failures;
 }
 
@@ -192,16 +190,11 @@ function verdictOf({ command, state, startedAt, stoppedAt, error }: Task): strin
 }
 
 /** Ctrl-C leaves the tasks alone: they are the daemon's. */
-function onInterrupt({ output, invocation }: CommandContext, ids: readonly string[]): () => void {
-  const leave = (): void => {
-    const [first = '', ...others] = ids;
-    output.say(others.length === 0 ? 'the task goes on' : `${ids.length} tasks go on`);
-    output.say(`to go on watching: ${invocation.self} log -f ${shortId(first)}`);
-    output.say(`to stop it:        ${invocation.self} stop ${shortId(first)}`);
-    process.exit(EXIT_INTERRUPTED);
-  };
-  process.on('SIGINT', leave);
-  return () => void process.off('SIGINT', leave);
+function farewell({ invocation: { self } }: CommandContext, ids: readonly string[]): string {
+  const [first = '', ...others] = ids;
+  const what = others.length === 0 ? 'the task goes on' : `${ids.length} tasks go on`;
+  const id = shortId(first);
+  return `${what}: ${self} log -f ${id} goes on watching, ${self} stop ${id} ends it`;
 }
 
 /** The log byte by byte; with -f to the task's end, whose outcome is then the exit code. */

@@ -22,7 +22,7 @@ export async function logIn({ client, output, invocation, logins }: LoginContext
     output.say('cannot use --user: this daemon has one password and no users');
     return EXIT_USAGE;
   }
-  return withSecrets(async (secrets) => {
+  return withSecrets(output, async (secrets) => {
     const { url } = invocation.target;
     const username = hasUsers ? await userOf(invocation.user, secrets) : undefined;
     const whose = username === undefined ? url : `${username} at ${url}`;
@@ -78,14 +78,20 @@ export async function logOut({
 
 export function setPassword({ client, output, invocation }: LoginContext): Promise<number> {
   const tools = { client, isOnThisHost: isOnThisHost(invocation.target), say: output.say };
-  return withSecrets((secrets) => passwd({ ...tools, secrets }));
+  return withSecrets(output, (secrets) => passwd({ ...tools, secrets }));
 }
 
-async function withSecrets(use: (secrets: Secrets) => Promise<number>): Promise<number> {
-  const secrets = openSecrets({ input: process.stdin, output: process.stderr });
+async function withSecrets(
+  { atInterrupt, interrupt }: CommandContext['output'],
+  use: (secrets: Secrets) => Promise<number>,
+): Promise<number> {
+  const streams = { input: process.stdin, output: process.stderr };
+  const secrets = openSecrets({ ...streams, atInterrupt: interrupt });
+  atInterrupt(() => 'nothing was changed');
   try {
     return await use(secrets);
   } finally {
+    atInterrupt(undefined);
     secrets.close();
   }
 }

@@ -63,18 +63,25 @@ export async function confirm(
   const plan = await fetchPlan(client, operation, invocation);
   if (lacksLists(plan)) {
     output.say('there are no package lists since the device was started: they are fetched first');
-    return (await ask('Go on? [Y/n] ')) ? undefined : nothingChanged(output);
+    return (await mayGoOn(output)) ? undefined : nothingChanged(output);
   }
   await print(context, plan, invocation.names.length === 0);
   if (!flagIn(plan, 'is_possible')) return 1;
   if (changesOf(plan).length === 0 && invocation.parameters.autoconf === undefined) return 0;
-  if (await ask('Go on? [Y/n] ')) return undefined;
+  if (await mayGoOn(output)) return undefined;
   return nothingChanged(output);
 }
 
+const NOTHING_CHANGED = 'nothing was changed';
+
 function nothingChanged({ say }: CommandContext['output']): number {
-  say('nothing was changed');
+  say(NOTHING_CHANGED);
   return 1;
+}
+
+function mayGoOn({ atInterrupt, interrupt }: CommandContext['output']): Promise<boolean> {
+  atInterrupt(() => NOTHING_CHANGED);
+  return ask('Go on? [Y/n] ', interrupt).finally(() => atInterrupt(undefined));
 }
 
 /** A task fetches them before it chooses, a plan fetches nothing. */

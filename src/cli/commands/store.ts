@@ -13,7 +13,9 @@ const MOST_ITEMS = 200;
 const SHOWN_ITEMS = 50;
 
 /** Apps and packages by words. */
-export async function search({ client, output, invocation }: CommandContext): Promise<number> {
+export async function search(context: CommandContext): Promise<number> {
+  const { client, output, invocation } = context;
+  if (invocation.isNamesOnly) return printNames(context);
   const parameters = {
     q: invocation.names.join(' '),
     kind: 'all',
@@ -49,6 +51,31 @@ export async function search({ client, output, invocation }: CommandContext): Pr
   await output.print(itemTable(items, output));
   if (total > items.length) output.say(`${total - items.length} more; another word finds fewer`);
   return 0;
+}
+
+/**
+ * All names that begin with the word, else completion would add letters that only some have. Names
+ * that begin so come first in a search.
+ */
+async function printNames({ client, output, invocation }: CommandContext): Promise<number> {
+  const [start = ''] = invocation.names;
+  const names: string[] = [];
+  for (let page = 1; start !== ''; page += 1) {
+    const answer = await client.get('admin/store/available', {
+      ...{ q: start, kind: 'all', page: String(page), per_page: String(MOST_ITEMS) },
+    });
+    const found = listIn(answer, 'items').map((item) => textIn(item, 'name'));
+    names.push(...found.filter((name) => name.startsWith(start)));
+    if (found.length < MOST_ITEMS || !isSoFar(found.at(-1), start)) break;
+  }
+  const sorted = [...new Set(names)].sort();
+  if (invocation.isJson) await output.printJson(sorted);
+  else await output.print(sorted.map((name) => `${name}\n`).join(''));
+  return 0;
+}
+
+function isSoFar(last: string | undefined, start: string): boolean {
+  return last?.toLowerCase().startsWith(start.toLowerCase()) === true;
 }
 
 function firstItems(client: Client, parameters: Parameters): Promise<unknown> {

@@ -1,11 +1,17 @@
 /**
  * Asks a person at the terminal a question that yes or no answers; yes is what Enter alone says.
+ * @param atInterrupt what Ctrl-C does
  * @returns false also if the input ends
  */
-export async function ask(question: string): Promise<boolean> {
+export async function ask(question: string, atInterrupt: () => void): Promise<boolean> {
   const { createInterface } = await import('node:readline');
   const lines = createInterface({ input: process.stdin, output: process.stderr });
   try {
+    lines.on('SIGINT', () => {
+      lines.close();
+      process.stderr.write('\n');
+      atInterrupt();
+    });
     const answer = await new Promise<string>((resolve) => {
       lines.once('close', () => resolve('no'));
       lines.question(question, resolve);

@@ -19,6 +19,10 @@ export interface Output {
    * terminal only; a function is asked for what fits its columns.
    */
   progress: (line: string | StatusText) => void;
+  /** What is said at Ctrl-C, which ends the program; undefined: no more than that. */
+  atInterrupt: (sentence: (() => string) | undefined) => void;
+  /** Ends the program as Ctrl-C does. */
+  interrupt: () => never;
   /** For standard output. */
   look: { columns: number | undefined; paint: Paint };
   /** Whether somebody reads what is printed and can answer. */
@@ -28,6 +32,10 @@ export interface Output {
 /** A line of so many columns at most; what is longer is cut. */
 export type StatusText = (columns: number) => string;
 
+/** As a shell tells the end by Ctrl-C. */
+const EXIT_INTERRUPTED = 130;
+const INTERRUPTED = 'interrupted';
+
 /** As a shell tells the end by SIGPIPE, which Node's programs do not get: 128 and 13. */
 const EXIT_PIPE = 141;
 
@@ -35,7 +43,7 @@ const EXIT_PIPE = 141;
 const CLEAR_LINE = '\r\x1b[K';
 
 /**
- * Ends the program when its reader has gone, such as `head`.
+ * Ends the program when its reader has gone, such as `head`, and with one sentence at Ctrl-C.
  * @param isColoured whether the owner wants colours at all
  */
 export function createOutput(isColoured: boolean): Output {
@@ -58,20 +66,32 @@ export function createOutput(isColoured: boolean): Output {
       if (isDrained) resolve();
       else stdout.once('drain', resolve);
     });
+  const say = (message: string): void => {
+    status.hide();
+    const text = `depotctl: ${inert(message)}`;
+    const lines = stderr.isTTY ? wrapMessage(text, columnsOf(stderr)) : text;
+    stderr.write(`${status.isAtLineStart ? '' : '\n'}${lines}\n`);
+    status.isAtLineStart = true;
+    status.show();
+  };
+  let farewell: (() => string) | undefined;
+  const interrupt = (): never => {
+    status.change(() => '');
+    // The terminal itself has written ^C.
+    if (stderr.isTTY && status.isAtLineStart) stderr.write(CLEAR_LINE);
+    say(farewell?.() ?? INTERRUPTED);
+    process.exit(EXIT_INTERRUPTED);
+  };
+  process.on('SIGINT', interrupt);
   return {
     print: (text) => write(hasShades ? inertBetweenShades(text) : inert(text)),
     printJson: (value) => write(`${inertJson(value)}\n`),
     printLog: (piece) =>
       write(inertOutput(typeof piece === 'string' ? piece : logDecoder.write(piece))),
-    say: (message) => {
-      status.hide();
-      const text = `depotctl: ${inert(message)}`;
-      const lines = stderr.isTTY ? wrapMessage(text, columnsOf(stderr)) : text;
-      stderr.write(`${status.isAtLineStart ? '' : '\n'}${lines}\n`);
-      status.isAtLineStart = true;
-      status.show();
-    },
+    say,
     progress: (line) => status.change(typeof line === 'string' ? () => line : line),
+    atInterrupt: (sentence) => (farewell = sentence),
+    interrupt,
     look: {
       columns: stdout.isTTY ? columnsOf(stdout) : undefined,
       paint: createPaint(hasShades),

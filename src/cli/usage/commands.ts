@@ -30,7 +30,7 @@ export const COMMANDS = {
     form: 'WORD…',
     meaning: 'find apps and packages by name and description',
     names: [1, Infinity],
-    options: ['upgradable'],
+    options: ['upgradable', 'names'],
     examples: ['depotctl search ad block'],
   },
   info: {
@@ -157,7 +157,12 @@ export const COMMANDS = {
     names: [0, 0],
     options: ['check', 'detach'],
   },
-  login: { form: '', meaning: 'log in with the password', names: [0, 0], options: ['user'] },
+  login: {
+    form: '',
+    meaning: 'log in with the password; root on the device need not',
+    names: [0, 0],
+    options: ['user'],
+  },
   logout: { form: '', meaning: 'end the session', names: [0, 0], options: [] },
   passwd: { form: '', meaning: 'set the password', names: [0, 0], options: [] },
   token: {

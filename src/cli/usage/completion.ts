@@ -4,12 +4,17 @@ import { COMMON_OPTIONS, ownOption, type OptionText, type OwnOption } from './op
 /** Commands whose names are files or folders, and those whose names are what is installed. */
 const FILE_COMMANDS = ['upload', 'migrate'];
 const INSTALLED_COMMANDS = ['remove', 'upgrade', 'autoconf', 'status', 'info'];
+/** Those whose names are what feeds offer. */
+const OFFERED_COMMANDS = ['install'];
 /** `depotctl list --json --all` without a program that reads JSON: the values of "name". */
 const INSTALLED_NAMES =
   "depotctl list --all --json 2>/dev/null | tr ',' '\\n' | " +
   `sed -n 's/^.*"name":"\\([^"]*\\)".*$/\\1/p'`;
 
-/** A script for a shell. It asks the daemon for names of what is installed, no more. */
+/** @param start as the shell has the beginning of the word */
+const offeredNames = (start: string): string => `depotctl search --names -- ${start} 2>/dev/null`;
+
+/** A script for a shell. It asks the daemon for names of what is installed or offered, no more. */
 export function completionScript(shell: Shell): string {
   return SCRIPTS[shell]();
 }
@@ -44,6 +49,7 @@ _depotctl() {
   for word in "\${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
     case $word in
     -*) ;;
+    plan) command=plan ;;
     *) command=$word; break ;;
     esac
   done
@@ -56,6 +62,11 @@ ${cases.join('\n')}
       case $current in
       -*) ;;
       *) words="$words $(${INSTALLED_NAMES})" ;;
+      esac ;;
+    ${OFFERED_COMMANDS.join('|')})
+      case $current in
+      -* | '') ;;
+      *) words="$words $(${offeredNames('"$current"')})" ;;
       esac ;;
     ${FILE_COMMANDS.join('|')}) compopt -o default 2>/dev/null ;;
   esac
@@ -78,6 +89,11 @@ function zshScript(): string {
 _depotctl_installed() {
   local -a names
   names=(\${(f)"$(${INSTALLED_NAMES})"})
+  compadd -a names
+}
+_depotctl_offered() {
+  local -a names
+  names=(\${(f)"$(${offeredNames('"$PREFIX"')})"})
   compadd -a names
 }
 _depotctl() {
@@ -118,8 +134,10 @@ function zshValues(values: readonly string[] | undefined, argument: string): str
 
 function zshNames(name: CommandName): string {
   const words = wordsOf(name);
-  if (words.length > 0) return `'1:word:(${words.join(' ')})' '*:name:_depotctl_installed'`;
+  const ofWords = name === 'plan' ? 'offered' : 'installed';
+  if (words.length > 0) return `'1:word:(${words.join(' ')})' '*:name:_depotctl_${ofWords}'`;
   if (FILE_COMMANDS.includes(name)) return "'*:file:_files'";
+  if (OFFERED_COMMANDS.includes(name)) return "'*:name:_depotctl_offered'";
   return INSTALLED_COMMANDS.includes(name) ? "'*:name:_depotctl_installed'" : "'*:name:'";
 }
 
@@ -137,6 +155,9 @@ function fishScript(): string {
       ...(INSTALLED_COMMANDS.includes(name)
         ? [`complete -c depotctl ${seen} -a '(__depotctl_installed)'`]
         : []),
+      ...(OFFERED_COMMANDS.includes(name)
+        ? [`complete -c depotctl ${seen} -a '(__depotctl_offered)'`]
+        : []),
       ...(FILE_COMMANDS.includes(name) ? [`complete -c depotctl ${seen} -F`] : []),
     ];
   });
@@ -146,6 +167,9 @@ function fishScript(): string {
   return `# fish completion of depotctl
 function __depotctl_installed
   ${INSTALLED_NAMES}
+end
+function __depotctl_offered
+  ${offeredNames('(commandline -ct)')}
 end
 complete -c depotctl -f
 ${[...lines, ...common].join('\n')}

@@ -1,4 +1,4 @@
-import { DEFAULT_BASE, DEFAULT_URL, ROOT_SOCKET } from '../addresses.ts';
+import { DEFAULT_BASE, DEFAULT_URL, OWNER_SOCKET } from '../addresses.ts';
 
 /** An option, as help, the man page and completion show it. */
 export interface OptionText {
@@ -15,6 +15,7 @@ export interface OptionText {
 export const OWN_OPTIONS = {
   all: { meaning: 'all packages, not apps alone' },
   upgradable: { meaning: 'only what has a newer version' },
+  names: { meaning: 'only names that begin with WORD, one a line, as completion needs them' },
   'dry-run': { meaning: 'show the plan, and change nothing' },
   yes: { short: 'y', meaning: 'do not ask' },
   autoconf: { meaning: 'configure the app after installing it' },
@@ -44,7 +45,7 @@ export const COMMON_OPTIONS = {
     argument: 'URL',
     meaning:
       'the daemon: http://HOST[:PORT][/PATH], https://… or unix:/PATH ' +
-      `(default unix:${ROOT_SOCKET} for root, else ${DEFAULT_URL})`,
+      `(default unix:${OWNER_SOCKET} for root, else ${DEFAULT_URL})`,
   },
   base: {
     argument: 'PATH',

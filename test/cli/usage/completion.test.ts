@@ -35,6 +35,15 @@ test.each([
   [['plan', 'u'], ['upgrade']],
   [['remove', 'no'], ['notes']],
   [['info', 'lib'], ['libdemo']],
+  [
+    ['install', 'ad'],
+    ['adblock', 'adguardhome'],
+  ],
+  [
+    ['plan', 'install', 'ad'],
+    ['adblock', 'adguardhome'],
+  ],
+  [['plan', 'remove', 'no'], ['notes']],
 ])('in bash %j is completed to %j', async (words, expected) => {
   expect(await completeInBash(words)).toEqual(expected);
 });
@@ -58,11 +67,17 @@ function commonOptions(): string[] {
   return ['--url', '--base', '--session', '--json', '--help', '--version'];
 }
 
-/** The words that a stand-in for depotctl's list brings are installed. */
+/** A stand-in for depotctl says what is installed, and what feeds offer. */
 async function completeInBash(words: readonly string[]): Promise<string[]> {
   const file = await scriptFile('bash');
   const program = `
-    depotctl() { echo '[{"name":"notes","kind":"app"},{"name":"libdemo","kind":"package"}]'; }
+    depotctl() {
+      case "$*" in
+      'search --names -- ad') printf '%s\\n' adblock adguardhome ;;
+      'list --all --json') echo '[{"name":"notes","kind":"app"},{"name":"libdemo","kind":"package"}]' ;;
+      *) return 2 ;;
+      esac
+    }
     source "$1"; shift
     COMP_WORDS=(depotctl "$@"); COMP_CWORD=$#
     _depotctl 2>/dev/null

@@ -198,7 +198,10 @@ function storePackage({
   set: readonly string[];
   nodeFlags: readonly string[];
 }): FeedPackage {
-  const own = [`main.root=${device.root}`, 'main.auth=none', `main.listen=127.0.0.1:${port}`];
+  const own = [
+    ...[`main.root=${device.root}`, 'main.auth=none', 'main.owner_socket='],
+    `main.listen=127.0.0.1:${port}`,
+  ];
   const settings = [...own, ...set].map((setting) => `--set ${setting}`).join(' ');
   const flags = nodeFlags.map((flag) => `'${flag}'`).join(' ');
   const good = `exec ${process.execPath} ${flags} ${DAEMON_PROGRAM} --config /dev/null ${settings}`;

@@ -1,0 +1,40 @@
+import { lstat } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { isPrivateFolder, openPrivateFolder } from './device/private-folder.ts';
+import { DepotError, reasonOf } from './errors.ts';
+import type { Listeners } from './http/listeners.ts';
+import type { Log } from './log.ts';
+
+/**
+ * Opens the socket at which whoever connects is the owner, in a folder that nobody but the daemon's
+ * user, root, can enter. Without it depotctl needs a log-in, and nothing else stops.
+ * @param path empty: none is wanted
+ */
+export async function openOwnerSocket(
+  path: string,
+  { listeners, log }: { listeners: Listeners; log: Log },
+): Promise<void> {
+  if (path === '') return;
+  try {
+    await preparePrivateFolder(dirname(path));
+    await listeners.listenForOwner(path);
+  } catch (error) {
+    log.warn({ reason: reasonOf(error) }, 'no socket for root: depotctl needs a log-in');
+  }
+}
+
+/** One that was open to others is not closed and used: who knows what they have left in it. */
+async function preparePrivateFolder(folder: string): Promise<void> {
+  const isThere = await lstat(folder).then(
+    () => true,
+    () => false,
+  );
+  if (isThere && !(await isPrivateFolder(folder))) {
+    throw new DepotError(
+      'unavailable',
+      `cannot use the folder ${folder}: it is not a folder of this user alone`,
+    );
+  }
+  // Each folder on the way is root's, too: what was looked at cannot be replaced afterwards.
+  await (await openPrivateFolder(folder)).close();
+}
