@@ -1,4 +1,7 @@
 import { createDevice } from '../device/device.ts';
+import { hostileFeeds } from './hostile/feeds.ts';
+import { hostileFleets } from './hostile/fleets.ts';
+import { hostileForges } from './hostile/forges.ts';
 import type { SearchOptions, SearchReport } from '../support/search-run.ts';
 import { archiveTargets } from './targets/archives.ts';
 import { forgeTargets } from './targets/forge.ts';
@@ -27,6 +30,9 @@ export async function searchInputs(report: SearchReport, options: SearchOptions)
     ...(await recordTargets()),
     ...(await forgeTargets()),
     await requestTarget(served),
+    await hostileFeeds(),
+    await hostileForges(),
+    await hostileFleets(),
   ];
   const { target: wanted = '', scale = '1' } = options.further;
   const targets = all.filter(({ name }) => name.startsWith(wanted));
