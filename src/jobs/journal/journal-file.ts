@@ -28,6 +28,8 @@ export interface JournalFile {
 
 /** The reserve grows by at least so much, since each growth costs a write more. */
 const GROWTH_BYTES = 16 * 1024;
+/** Nobody has reserved more: it is what a power cut left, or damage. */
+const MOST_RESERVE_BYTES = 64 * 1024 ** 2;
 const FILLER = '\n';
 
 /** @param linesEnd where the last line ends; what a power cut left behind it goes */
@@ -56,8 +58,11 @@ export async function openJournalFile(file: string, linesEnd: number): Promise<J
     }
   };
 
-  if (!(await isFiller(handle, position, size))) {
-    await fill(position, size).catch(() => handle.truncate(position));
+  const isLong = size - position > MOST_RESERVE_BYTES;
+  if (isLong || !(await isFiller(handle, position, size))) {
+    const mended = isLong ? handle.truncate(position) : fill(position, size);
+    await mended.catch(() => handle.truncate(position));
+    size = (await handle.stat()).size;
   }
   return {
     append: async (text, reserve, syncMore) => {

@@ -36,6 +36,8 @@ export interface JournalContent {
 
 /** Longer lines are cut, and no record then: one of a move with very many containers has 100 kB. */
 const MOST_LINE_BYTES = 4 * 1024 ** 2;
+/** Of the lines of all jobs that are kept, so that they and what is made of them fit the heap. */
+const MOST_BYTES = 12 * 1024 ** 2;
 /** Damaged lines that are kept and shown, so that they take no room from the jobs that are well. */
 const MOST_DAMAGED = 20;
 
@@ -50,7 +52,7 @@ export async function readJournal(file: string, limits: JournalLimits): Promise<
   const jobs = createNewest(limits);
   const damaged: DamagedLine[] = [];
   const setAside = (line: DamagedLine): void => {
-    if (damaged.length < MOST_DAMAGED) jobs.put(damagedJob(line.id, line.damage));
+    if (damaged.length < MOST_DAMAGED) jobs.put(damagedJob(line.id, line.damage), 0);
     else jobs.remove(line.id);
     damaged.push({ ...line, text: damaged.length < MOST_DAMAGED ? line.text : '' });
   };
@@ -60,7 +62,7 @@ export async function readJournal(file: string, limits: JournalLimits): Promise<
     if (torn !== undefined) setAside(torn);
     torn = undefined;
     const entry = readEntry(text);
-    if ('job' in entry) jobs.put(entry.job);
+    if ('job' in entry) jobs.put(entry.job, text.length);
     else if ('gone' in entry) jobs.remove(entry.gone);
     else {
       const { id = newId(), damage, isOver = false } = entry;
@@ -75,7 +77,7 @@ export async function readJournal(file: string, limits: JournalLimits): Promise<
 }
 
 interface Newest {
-  put: (job: Job) => void;
+  put: (job: Job, bytes: number) => void;
   remove: (id: string) => void;
   all: () => Job[];
   dropped: () => number;
@@ -84,23 +86,33 @@ interface Newest {
 /** Nothing leaves an ended state, but for one that stands for a damaged line. */
 function createNewest({ mostEnded, mostQueued }: JournalLimits): Newest {
   const jobs = new Map<string, Job>();
-  let queued = 0;
+  const sizes = new Map<string, number>();
+  let [queued, allBytes] = [0, 0];
   let dropped = 0;
   const isOver = (job: Job | undefined): boolean => job !== undefined && isEnded(job.state);
   let ended = 0;
   const prune = (): void => {
     const limits = { jobs: mostEnded, logBytes: Infinity };
-    for (const id of jobsToForget(jobs.values(), limits)) jobs.delete(id);
+    for (const id of jobsToForget(jobs.values(), limits)) {
+      jobs.delete(id);
+      allBytes -= sizes.get(id) ?? 0;
+      sizes.delete(id);
+    }
     ended = mostEnded;
   };
   const count = (job: Job | undefined, by: number): void => {
     if (job?.state === 'queued') queued += by;
   };
+  const isFull = (bytes: number): boolean => queued >= mostQueued || allBytes + bytes > MOST_BYTES;
+  const resize = (id: string, bytes: number): void => {
+    allBytes += bytes - (sizes.get(id) ?? 0);
+    sizes.set(id, bytes);
+  };
   return {
     dropped: () => dropped,
-    put: (job) => {
+    put: (job, bytes) => {
       const before = jobs.get(job.id);
-      if (job.state === 'queued' && before === undefined && queued >= mostQueued) {
+      if (job.state === 'queued' && before === undefined && isFull(bytes)) {
         dropped += 1;
         return;
       }
@@ -108,12 +120,14 @@ function createNewest({ mostEnded, mostQueued }: JournalLimits): Newest {
       if (hasEnded && (!isOver(job) || job.isDamaged === true)) return;
       count(before, -1);
       count(job, 1);
+      resize(job.id, bytes);
       jobs.set(job.id, job);
       if (isOver(job) && !isOver(before)) ended += 1;
       if (ended > 2 * mostEnded + 200) prune();
     },
     remove: (id) => {
       count(jobs.get(id), -1);
+      resize(id, 0);
       jobs.delete(id);
     },
     all: () => {
