@@ -6,13 +6,19 @@ const FILE_COMMANDS = ['upload', 'migrate'];
 const INSTALLED_COMMANDS = ['remove', 'upgrade', 'autoconf', 'status', 'info'];
 /** Those whose names are what feeds offer. */
 const OFFERED_COMMANDS = ['install'];
+/**
+ * Of a name. Bash runs what stands in `$(…)` among the words to choose from, and while no daemon
+ * runs, any user of the host may answer in its place.
+ */
+const NAME = '[A-Za-z0-9][A-Za-z0-9.+_-]*';
 /** `depotctl list --json --all` without a program that reads JSON: the values of "name". */
 const INSTALLED_NAMES =
   "depotctl list --all --json 2>/dev/null | tr ',' '\\n' | " +
-  `sed -n 's/^.*"name":"\\([^"]*\\)".*$/\\1/p'`;
+  `sed -n 's/^.*"name":"\\(${NAME}\\)".*$/\\1/p'`;
 
 /** @param start as the shell has the beginning of the word */
-const offeredNames = (start: string): string => `depotctl search --names -- ${start} 2>/dev/null`;
+const offeredNames = (start: string): string =>
+  `depotctl search --names -- ${start} 2>/dev/null | sed -n '/^${NAME}$/p'`;
 
 /** A script for a shell. It asks the daemon for names of what is installed or offered, no more. */
 export function completionScript(shell: Shell): string {

@@ -48,6 +48,14 @@ test.each([
   expect(await completeInBash(words)).toEqual(expected);
 });
 
+/** While no daemon runs, any user of the host may answer at its port. */
+test.each([['install'], ['info']])(
+  'in bash no name that whoever answers makes up is run as a command (%s)',
+  async (command) => {
+    expect(await completeInBash([command, 'ev'])).toEqual(['evening']);
+  },
+);
+
 test('in bash the first word is a command or a common option', async () => {
   expect(await completeInBash([''])).toEqual([...COMMAND_NAMES, ...commonOptions()]);
 });
@@ -73,8 +81,9 @@ async function completeInBash(words: readonly string[]): Promise<string[]> {
   const program = `
     depotctl() {
       case "$*" in
+      'search --names -- ev') printf '%s\\n' evening 'ev$(echo il)' 'ev\`echo il\`' 'ev*' ;;
       'search --names -- ad') printf '%s\\n' adblock adguardhome ;;
-      'list --all --json') echo '[{"name":"notes","kind":"app"},{"name":"libdemo","kind":"package"}]' ;;
+      'list --all --json') echo '[{"name":"notes","kind":"app"},{"name":"libdemo","kind":"package"},{"name":"evening"},{"name":"ev$(echo il)"}]' ;;
       *) return 2 ;;
       esac
     }
