@@ -36,13 +36,15 @@ const name = fc.constantFrom(
   ...['Transfer-Encoding', 'Content-Length', 'Connection', 'Keep-Alive', 'Trailer', 'X-A', 'A b'],
   ...['Content-Type', 'Content-Range', 'Upgrade', 'Date', 'Age', 'Cache-Control', 'X-Total-Count'],
 );
+/** Most are well-formed, else no answer would come to be passed on. */
 const value = fc.oneof(
   evilLine,
+  { arbitrary: fc.constantFrom('a=b; Path=/', 'yes', '0; url=//x', 'a', '"*"'), weight: 6 },
   fc.constantFrom(
     ...[THIEF, '//127.0.0.1:9/thief', `<${THIEF}>; rel="next"`, `<${'x'.repeat(3000)}>;`.repeat(5)],
     ...['chunked', 'gzip', 'identity, chunked', 'close', '-1', '0', '5', '99999999999999999999'],
-    ...['text/html', 'application/json', 'image/svg+xml', 'a=b; Path=/', `a=${'x'.repeat(4000)}`],
-    ...['max-age=99999999999', 'depotd_session=x; Path=/', 'yes', '0; url=//x', '"*"', '\u00ff'],
+    ...['text/html', 'application/json', 'image/svg+xml', `a=${'x'.repeat(4000)}`],
+    ...['max-age=99999999999', 'depotd_session=x; Path=/', '\u00ff'],
   ),
 );
 const line = fc.record({
@@ -80,7 +82,7 @@ const bodies = fc.oneof(
   ),
 );
 
-export const hostileAnswers: fc.Arbitrary<HostileAnswer> = fc
+const wild: fc.Arbitrary<HostileAnswer> = fc
   .record({
     status: statuses,
     lines: fc.array(line, { maxLength: 4 }),
@@ -94,6 +96,25 @@ export const hostileAnswers: fc.Arbitrary<HostileAnswer> = fc
     ...body,
     end,
   }));
+
+/** Headers of a browser's and a proxy's, on an answer that is well-formed else. */
+const wellFormed: fc.Arbitrary<HostileAnswer> = fc
+  .array(fc.tuple(name, fc.constantFrom('a=b; Path=/', 'yes', '0; url=//x', THIEF)), {
+    minLength: 1,
+    maxLength: 6,
+  })
+  .map((drawn) => {
+    const lines = drawn
+      .filter(([field]) => !/^(?:Transfer-Encoding|Content-Length|A b)$/.test(field))
+      .map(([field, text]) => `${field}: ${text}\r\n`);
+    const head = `HTTP/1.1 200 OK\r\n${lines.join('')}Content-Length: 2\r\n\r\n`;
+    return { head, body: '{}', times: 1, end: 'close' };
+  });
+
+export const hostileAnswers: fc.Arbitrary<HostileAnswer> = fc.oneof(
+  { arbitrary: wild, weight: 3 },
+  wellFormed,
+);
 
 function repeated({
   name: field,
