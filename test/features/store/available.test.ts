@@ -216,7 +216,11 @@ describe.each(MANAGERS)('%s lists', (manager) => {
       page: 999_999_999,
       per_page: 50,
       items: [],
-      lists: { state: 'fresh', updated_at: expect.any(Number) as number },
+      lists: {
+        state: 'fresh',
+        updated_at: expect.any(Number) as number,
+        update_every_h: 0,
+      },
     });
   });
 
