@@ -13,7 +13,7 @@ import { createLoginFeature } from './features/login/feature.ts';
 import { createPackagesFeature } from './features/packages/feature.ts';
 import { PACKAGES_SECTION } from './features/packages/options.ts';
 import { createPageFeature } from './features/page/feature.ts';
-import { createPlanFeature } from './features/plan/feature.ts';
+import { createPreviewFeature } from './features/preview/feature.ts';
 import { createSelfUpgradeFeature } from './features/self-upgrade/feature.ts';
 import { createStoreFeature } from './features/store/feature.ts';
 import { createSystemFeature } from './features/system/feature.ts';
@@ -38,7 +38,7 @@ export async function createFeatures(context: FeatureContext): Promise<readonly 
   const system = createSystemFeature(context, packages.tools.manager);
   return [
     packages,
-    createPlanFeature(packages.tools),
+    createPreviewFeature(packages.tools),
     createAppStatusFeature(context, packages.tools),
     createDisksFeature(context),
     createFeedsFeature(context, packages.tools),

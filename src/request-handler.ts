@@ -6,11 +6,11 @@ import { DepotError, reasonOf } from './errors.ts';
 import type {
   Feature,
   FeatureContext,
-  HealthReport,
   Overview,
   PassThrough,
   RequestHead,
 } from './features/feature.ts';
+import type { HealthReport } from './http/health-report.ts';
 import { createApp } from './http/app.ts';
 import { checkHost, checkOneHost, hostForm, type KnownHosts } from './http/guard.ts';
 import { calledAddress, type Ends } from './http/peer.ts';

@@ -20,7 +20,7 @@ import {
 const SINGLE_FILES = ['errors', 'log', 'format-bytes', 'format-time', 'nearest'];
 const FOUNDATION = [
   ...SINGLE_FILES,
-  ...['config', 'device', 'jobs', 'http', 'runtime', 'panel', 'features'],
+  ...['config', 'device', 'jobs', 'http', 'runtime', 'panel', 'features', 'package-management'],
 ];
 const MAY_IMPORT: Record<string, readonly string[]> = {
   errors: [],
@@ -32,6 +32,11 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   runtime: [],
   device: ['errors', 'log', 'config'],
   jobs: ['errors', 'log', 'device'],
+  // The floor below the features: what packages are and how they change, whoever manages them.
+  'package-management': [
+    ...['errors', 'log', 'format-bytes', 'config', 'device', 'jobs'],
+    ...['http/etag', 'http/health-report', 'http/parameter-schemas'],
+  ],
   http: ['errors', 'log', 'config'],
   panel: [],
   cli: ['errors', 'nearest', 'config', 'device/private-folder'],
@@ -42,34 +47,13 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   // Whoever puts the daemon together.
   root: ['errors', 'log', 'config', 'runtime', 'device', 'jobs', 'http', 'features', 'list'],
 };
-/** What the folders of package managers may import of the feature that they lie in: their port. */
-const MANAGERS = /^features\/packages\/(opkg|apk)$/;
-const PORT = [
-  'src/features/packages/feed-settings.ts',
-  'src/features/packages/diagnosis.ts',
-  'src/features/packages/package-manager.ts',
-  'src/features/packages/package-database.ts',
-  'src/features/packages/preview.ts',
-  'src/features/packages/problem.ts',
-  'src/features/packages/failure.ts',
-  'src/features/packages/listing.ts',
-  'src/features/packages/names.ts',
-];
+/** Which folders hold package managers: one line of package-management/select.ts names each. */
+const MANAGERS = /^package-management\/(opkg|apk)$/;
+/** What of the floor stands on the managers. */
+const ABOVE_MANAGERS =
+  /^src\/package-management\/(apps|transaction)\/|\/(select|tools|choice|change-preview)\.ts$/;
 /** What one feature may take of another; the rest of it is its own affair. */
-const OFFERED = [
-  ...PORT,
-  'src/features/icons/icon-names.ts',
-  'src/features/packages/dependencies.ts',
-  'src/features/packages/half-installed.ts',
-  'src/features/packages/catalog.ts',
-  'src/features/packages/change-plan.ts',
-  'src/features/packages/lists/lists-state.ts',
-  'src/features/packages/package-tools.ts',
-  'src/features/packages/transaction.ts',
-  'src/features/packages/plans/choice.ts',
-  'src/features/packages/plans/judgement.ts',
-  'src/features/packages/rollback.ts',
-];
+const OFFERED = ['src/features/icons/icon-names.ts'];
 const FREE_TYPES = [
   'src/device/command.ts',
   'src/device/ports.ts',
@@ -86,11 +70,14 @@ const PACKAGES: Record<string, readonly string[]> = {
   execa: ['src/device/exec.ts'],
   busboy: ['src/http/multipart.ts'],
   systeminformation: ['src/features/disks/'],
-  chokidar: ['src/features/packages/catalog.ts'],
+  chokidar: ['src/package-management/apps/catalog.ts'],
   hono: ['src/http/', 'src/features/'],
   '@hono/node-server': ['root'],
   '@valibot/to-json-schema': ['src/http/'],
-  valibot: ['src/config/', 'src/http/', 'src/device/', 'src/jobs/', 'src/features/'],
+  valibot: [
+    ...['src/config/', 'src/http/', 'src/device/', 'src/jobs/', 'src/features/'],
+    'src/package-management/',
+  ],
 };
 
 const MOST_COLUMNS = 100;
@@ -124,10 +111,13 @@ describe('who may import whom', () => {
     ['src/request-handler.ts', 'src/features/login/feature.ts'],
     ['src/features/disks/routes.ts', 'src/features.ts'],
     ['src/features/uploads/routes.ts', 'src/features/forge/forge.ts'],
-    ['src/features/uploads/routes.ts', 'src/features/packages/opkg/lock.ts'],
-    ['src/features/packages/routes.ts', 'src/features/packages/opkg/lock.ts'],
-    ['src/features/packages/opkg/lock.ts', 'src/features/packages/catalog.ts'],
-    ['src/features/packages/opkg/lock.ts', 'src/features/packages/apk/world.ts'],
+    ['src/features/uploads/routes.ts', 'src/package-management/opkg/changing/lock.ts'],
+    ['src/features/packages/routes.ts', 'src/package-management/opkg/changing/lock.ts'],
+    ['src/package-management/opkg/changing/lock.ts', 'src/package-management/apps/catalog.ts'],
+    ['src/package-management/opkg/changing/lock.ts', 'src/package-management/apk/world.ts'],
+    ['src/package-management/manager.ts', 'src/features/packages/routes.ts'],
+    ['src/package-management/tools.ts', 'src/http/route.ts'],
+    ['src/jobs/queue.ts', 'src/package-management/manager.ts'],
   ])('%s may not import %s', (from, to) => {
     expect(isAllowed({ from, to, isFile: true, isType: false })).toBe(false);
   });
@@ -233,12 +223,8 @@ describe('shape', () => {
 
 function roomOf(path: string): string {
   const [, first = '', ...rest] = path.split('/');
-  if (first === 'features' && rest.length > 1) {
-    const manager = rest.slice(0, 2).join('/');
-    return MANAGERS.test(`features/${manager}`)
-      ? `features/${manager}`
-      : `features/${rest[0] ?? ''}`;
-  }
+  const inner = `${first}/${rest[0] ?? ''}`;
+  if (rest.length > 1 && (first === 'features' || MANAGERS.test(inner))) return inner;
   if (rest.length > 0) return first;
   if (first === 'features.ts') return 'list';
   const name = first.replace(/\.ts$/, '');
@@ -252,11 +238,11 @@ function roomsOf(paths: readonly string[]): string[] {
 function isAllowed({ from, to, isType }: Import): boolean {
   const [room, other] = [roomOf(from), roomOf(to)];
   if (room === other || (isType && FREE_TYPES.includes(to))) return true;
-  if (MANAGERS.test(room)) return FOUNDATION.includes(other) || PORT.includes(to);
   // One line names each package manager.
-  if (MANAGERS.test(other)) return from === 'src/features/packages/select-manager.ts';
+  if (MANAGERS.test(other)) return from === 'src/package-management/select.ts';
+  if (MANAGERS.test(room) && other === 'package-management') return !ABOVE_MANAGERS.test(to);
   if (room.startsWith('features/')) return FOUNDATION.includes(other) || OFFERED.includes(to);
-  const allowed = MAY_IMPORT[room] ?? [];
+  const allowed = MAY_IMPORT[MANAGERS.test(room) ? 'package-management' : room] ?? [];
   return allowed.some(
     (name) =>
       other === name ||

@@ -4,6 +4,7 @@ import type { Paths } from '../device/paths.ts';
 import type { Notes, Processes } from '../device/ports.ts';
 import type { ConnectionHook } from '../http/connection-hook.ts';
 import type { DeviceEvents } from '../http/device-events.ts';
+import type { HealthReport } from '../http/health-report.ts';
 import type { FeatureDocumentation } from '../http/openapi/documentation.ts';
 import type { Metric } from '../http/metrics-text.ts';
 import type { PassedOperation } from '../http/openapi/document.ts';
@@ -110,11 +111,4 @@ export interface Overview {
   health: () => Promise<Required<HealthReport>>;
   checks: () => Promise<readonly DeviceCheck[]>;
   metrics: () => readonly Metric[];
-}
-
-export interface HealthReport {
-  /** What keeps the daemon from its work, one sentence each. If there is one, /healthz fails. */
-  problems?: readonly string[];
-  /** Members that /healthz shows beside its own. */
-  facts?: Readonly<Record<string, unknown>>;
 }

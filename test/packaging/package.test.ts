@@ -4,7 +4,7 @@ import { join } from 'node:path';
 
 import { beforeAll, expect, onTestFinished, test } from 'vitest';
 
-import { readPackageFile } from '../../src/features/packages/apk/package-file/apk-file.ts';
+import { readPackageFile } from '../../src/package-management/apk/package-file/apk-file.ts';
 import { runCommand, type Outcome } from '../device/command.ts';
 import { REPOSITORY } from '../source-tree.ts';
 import { createElf } from './elf-file.ts';

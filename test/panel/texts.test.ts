@@ -3,7 +3,7 @@ import { extname, join } from 'node:path';
 import ts from 'typescript';
 import { expect, test } from 'vitest';
 
-import { PROBLEM_CODES } from '../../src/features/packages/problem.ts';
+import { PROBLEM_CODES } from '../../src/package-management/problem.ts';
 import { chineseRemedies } from '../../src/panel/texts/zh-cn-remedies.js';
 import { chinese } from '../../src/panel/texts/zh-cn.js';
 import { chineseSteps } from '../../src/panel/texts/zh-cn-steps.js';

@@ -41,7 +41,7 @@ export const TEST_GROUPS: readonly TestGroup[] = [
   },
   {
     name: 'names that another user planted',
-    files: ['test/planted-names.test.ts', 'test/features/packages/opkg/planted-lock.test.ts'],
+    files: ['test/planted-names.test.ts', 'test/package-management/opkg/planted-lock.test.ts'],
     commands: [...DEVICE_COMMANDS, 'wget'],
     needsRoot: true,
   },

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { createConcurrencyLimit } from '../../device/concurrency-limit.ts';
 import type { AppFiles } from './scripts-port.ts';
-import type { Catalog } from '../packages/catalog.ts';
+import type { Catalog } from '../../package-management/apps/catalog.ts';
 import {
   readEntryStatus,
   type EntryError,
@@ -10,7 +10,7 @@ import {
 } from './entry-status.ts';
 import type { Hostname } from './hostname.ts';
 import { createStatusCache } from './status-cache.ts';
-import { isPackageName, type PackageName } from '../packages/names.ts';
+import { isPackageName, type PackageName } from '../../package-management/names.ts';
 import { uciName } from '../../http/parameter-schemas.ts';
 
 /**

@@ -2,7 +2,7 @@ import { createEntries } from './entries.ts';
 import { entryRoutes } from './routes.ts';
 import { createAppFiles } from './scripts.ts';
 import type { Feature, FeatureContext } from '../feature.ts';
-import type { Catalog } from '../packages/catalog.ts';
+import type { Catalog } from '../../package-management/apps/catalog.ts';
 
 /** Whether apps run, and where they are reached, as their own scripts tell it. */
 export function createAppStatusFeature(

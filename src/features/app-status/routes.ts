@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import type { AppFiles } from './scripts-port.ts';
 import type { Entries } from './entries.ts';
 import { hostname } from './hostname.ts';
-import { isPackageName, PACKAGE_NAME_PATTERN } from '../packages/names.ts';
+import { isPackageName, PACKAGE_NAME_PATTERN } from '../../package-management/names.ts';
 import { uciName } from '../../http/parameter-schemas.ts';
 import { json } from '../../http/respond.ts';
 import { get, post, type Route } from '../../http/route.ts';

@@ -9,7 +9,7 @@ import {
   type Step,
   type StepContext,
 } from '../../jobs/plan.ts';
-import { EXPLAINED_BYTES } from '../packages/failure.ts';
+import { EXPLAINED_BYTES } from '../../package-management/failure.ts';
 import { failureIn, targetFull, type DiskFailure } from './disk-failure.ts';
 import { longPathText } from './reasons-against.ts';
 import { needRecord, remember } from './record.ts';

@@ -1,6 +1,6 @@
 import { sizeText } from '../../format-bytes.ts';
 import { DepotError, type ErrorCode, type Explanation } from '../../errors.ts';
-import { lastWords, plainLines, quoted } from '../packages/failure.ts';
+import { lastWords, plainLines, quoted } from '../../package-management/failure.ts';
 import type { Location } from './device.ts';
 
 /** What a program that could not do its work says of the disk, of which it works on `path`. */

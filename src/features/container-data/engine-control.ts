@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { DepotError } from '../../errors.ts';
-import { EXPLAINED_BYTES } from '../packages/failure.ts';
+import { EXPLAINED_BYTES } from '../../package-management/failure.ts';
 import { failureIn } from './disk-failure.ts';
 import type { ContainerHost, ContainerSummary, Holder } from './device.ts';
 import type { StepContext } from '../../jobs/plan.ts';

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { freeBytesOf } from '../../device/disk/space.ts';
 import { run } from '../../device/exec.ts';
 import { sizeText } from '../../format-bytes.ts';
-import { downloadFault } from '../packages/failure.ts';
-import { unusableFeed, type Feed, type FeedFile } from '../packages/feed-settings.ts';
+import { downloadFault } from '../../package-management/failure.ts';
+import { unusableFeed, type Feed, type FeedFile } from '../../package-management/feed-settings.ts';
 
 export interface FetchOptions {
   /** Where the files go. */

@@ -6,7 +6,12 @@ import { DepotError, reasonOf } from '../../errors.ts';
 import type { Job } from '../../jobs/job.ts';
 import type { Plan, StepContext } from '../../jobs/plan.ts';
 import type { FeatureContext } from '../feature.ts';
-import type { ConfiguredFeed, Feed, FeedChange, FeedSettings } from '../packages/feed-settings.ts';
+import type {
+  ConfiguredFeed,
+  Feed,
+  FeedChange,
+  FeedSettings,
+} from '../../package-management/feed-settings.ts';
 import { fetchFiles } from './fetch-files.ts';
 
 export interface FeedTools extends Pick<FeatureContext, 'paths' | 'environment'> {

@@ -1,7 +1,7 @@
 import type { Job } from '../../jobs/job.ts';
 import { isEnded } from '../../jobs/states.ts';
-import type { FeedState, GarbageLine, TrustedKey } from '../packages/feed-settings.ts';
-import type { PackageManager } from '../packages/package-manager.ts';
+import type { FeedState, GarbageLine, TrustedKey } from '../../package-management/feed-settings.ts';
+import type { PackageManager } from '../../package-management/manager.ts';
 
 /** One feed as the interface shows it. */
 export interface FeedItem {

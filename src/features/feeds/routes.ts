@@ -4,7 +4,7 @@ import { json, revalidated } from '../../http/respond.ts';
 import { get, postTask, type Route } from '../../http/route.ts';
 import { submissionResult } from '../../http/task-result.ts';
 import type { FeatureContext } from '../feature.ts';
-import type { FeedSettings } from '../packages/feed-settings.ts';
+import type { FeedSettings } from '../../package-management/feed-settings.ts';
 import { feedName, feedUrl, keyText, knownName } from './parameters.ts';
 import { assertNew, findFeed } from './plan.ts';
 import type { FeedAnswer } from './read-feeds.ts';

@@ -5,7 +5,7 @@ import type { Job } from '../../jobs/job.ts';
 import type { Plan } from '../../jobs/plan.ts';
 import { isEnded } from '../../jobs/states.ts';
 import type { FeatureContext } from '../feature.ts';
-import type { PackageTools } from '../packages/package-tools.ts';
+import type { PackageTools } from '../../package-management/tools.ts';
 import { createAgent, type Agent } from './agent/agent.ts';
 import { createKnown, type Fleet, type Server } from './agent/fleet.ts';
 import { FLEET_JOB, SELF_UPGRADE_JOB } from './agent/jobs.ts';

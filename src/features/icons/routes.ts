@@ -1,7 +1,7 @@
 import { DepotError } from '../../errors.ts';
 import { revalidated } from '../../http/respond.ts';
 import { get, type Route } from '../../http/route.ts';
-import { packageName } from '../packages/names.ts';
+import { packageName } from '../../package-management/names.ts';
 import { readIcon } from './read-icon.ts';
 
 /** Icons change with an upgrade of their app: a browser asks again after an hour. */

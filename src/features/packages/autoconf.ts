@@ -4,7 +4,12 @@ import type { FeatureContext } from '../feature.ts';
 import type { Command } from '../../device/command.ts';
 import type { Job } from '../../jobs/job.ts';
 import type { CommandStep, Plan } from '../../jobs/plan.ts';
-import { EXPLAINED_BYTES, failureError, lastWords, plainLines } from './failure.ts';
+import {
+  EXPLAINED_BYTES,
+  failureError,
+  lastWords,
+  plainLines,
+} from '../../package-management/failure.ts';
 import { isOff } from '../../http/parameter-schemas.ts';
 
 /** Where the scripts are, and what they get. */

@@ -1,8 +1,8 @@
 import { release } from 'node:os';
 import { readProcess } from '../../device/process-table.ts';
 import type { DeviceCheck, Finding } from '../device-check.ts';
-import { isPresent, type PackageDatabase } from './package-database.ts';
-import type { PackageManager } from './package-manager.ts';
+import { isPresent, type PackageDatabase } from '../../package-management/database.ts';
+import type { PackageManager } from '../../package-management/manager.ts';
 
 type Examined = Pick<PackageManager, 'name' | 'diagnosis' | 'installed'>;
 

@@ -1,5 +1,5 @@
 import { choice, integer, type Section } from '../../config/option.ts';
-import { BACKENDS } from './select-manager.ts';
+import { BACKENDS } from '../../package-management/select.ts';
 
 const OPTIONS = {
   manager: choice('package manager; auto: the one that has packages on record', [

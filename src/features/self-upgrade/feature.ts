@@ -4,8 +4,8 @@ import { createSelfUpgradeHost } from './watcher.ts';
 import type { Feature, FeatureContext } from '../feature.ts';
 import { SELF_UPGRADE_LIMIT_S } from '../../config/environment.ts';
 import { localAddress } from '../../config/listen-address.ts';
-import type { PackageTools } from '../packages/package-tools.ts';
-import { PACKAGE_LANE } from '../packages/package-manager.ts';
+import type { PackageTools } from '../../package-management/tools.ts';
+import { PACKAGE_LANE } from '../../package-management/manager.ts';
 
 /** The daemon's own package: whether there is a newer one, and going over to it. */
 export function createSelfUpgradeFeature(context: FeatureContext, tools: PackageTools): Feature {

@@ -1,15 +1,15 @@
 import { DepotError } from '../../errors.ts';
-import { changedPackages } from '../packages/half-installed.ts';
-import { explained, type Shortfall } from '../packages/transaction.ts';
-import { failureError, type Failure } from '../packages/failure.ts';
-import { OWN_PACKAGE } from '../packages/names.ts';
-import type { PackageChange, PackageManager } from '../packages/package-manager.ts';
-import { isPresent } from '../packages/package-database.ts';
+import { changedPackages } from '../../package-management/half-installed.ts';
+import { explained, type Shortfall } from '../../package-management/transaction/transaction.ts';
+import { failureError, type Failure } from '../../package-management/failure.ts';
+import { OWN_PACKAGE } from '../../package-management/names.ts';
+import type { PackageChange, PackageManager } from '../../package-management/manager.ts';
+import { isPresent } from '../../package-management/database.ts';
 import type { Job } from '../../jobs/job.ts';
 import type { Plan, Step } from '../../jobs/plan.ts';
-import type { PackageTools } from '../packages/package-tools.ts';
+import type { PackageTools } from '../../package-management/tools.ts';
 import type { SelfUpgradeHost } from './port.ts';
-import { FORMER_REPAIR, repairSteps } from '../packages/rollback.ts';
+import { FORMER_REPAIR, repairSteps } from '../../package-management/transaction/rollback.ts';
 
 /**
  * @returns the newer version that the lists offer, if there is one

@@ -1,6 +1,6 @@
-import type { PackageManager } from '../packages/package-manager.ts';
+import type { PackageManager } from '../../package-management/manager.ts';
 import type { FeatureContext } from '../feature.ts';
-import { OWN_PACKAGE } from '../packages/names.ts';
+import { OWN_PACKAGE } from '../../package-management/names.ts';
 import { findSelfUpgrade } from './plan.ts';
 import { json } from '../../http/respond.ts';
 import { get, postTask, type Route } from '../../http/route.ts';

@@ -4,7 +4,7 @@ import type { Command } from '../../device/command.ts';
 import { replaceFile } from '../../device/durable-file.ts';
 import type { SelfUpgradeHost } from './port.ts';
 import type { FeatureContext } from '../feature.ts';
-import type { PackageManager } from '../packages/package-manager.ts';
+import type { PackageManager } from '../../package-management/manager.ts';
 import PROBE_SCRIPT from './probe.script.cjs';
 import WATCH_SCRIPT from './watch.sh';
 

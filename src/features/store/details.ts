@@ -1,12 +1,16 @@
 import type { Job } from '../../jobs/job.ts';
 import type { FeatureContext } from '../feature.ts';
-import type { AppMeta, CatalogSnapshot } from '../packages/catalog.ts';
-import type { OfferedPackage, PackageDescription, PackageRecord } from '../packages/listing.ts';
-import { cameWith } from '../packages/dependencies.ts';
-import { appOf, luciSubjectOf } from '../packages/names.ts';
-import { isPresent, type InstalledPackage } from '../packages/package-database.ts';
-import { PACKAGE_LANE } from '../packages/package-manager.ts';
-import type { PackageTools } from '../packages/package-tools.ts';
+import type { AppMeta, CatalogSnapshot } from '../../package-management/apps/catalog.ts';
+import type {
+  OfferedPackage,
+  PackageDescription,
+  PackageRecord,
+} from '../../package-management/listing.ts';
+import { cameWith } from '../../package-management/dependencies.ts';
+import { appOf, luciSubjectOf } from '../../package-management/names.ts';
+import { isPresent, type InstalledPackage } from '../../package-management/database.ts';
+import { PACKAGE_LANE } from '../../package-management/manager.ts';
+import type { PackageTools } from '../../package-management/tools.ts';
 import { itemOf, type Item } from './item.ts';
 import { measureFiles } from './measure-files.ts';
 import { splitDescription } from './row.ts';

@@ -1,6 +1,6 @@
-import type { CatalogSnapshot } from '../packages/catalog.ts';
-import { removalSet } from '../packages/dependencies.ts';
-import type { PackageManager } from '../packages/package-manager.ts';
+import type { CatalogSnapshot } from '../../package-management/apps/catalog.ts';
+import { removalSet } from '../../package-management/dependencies.ts';
+import type { PackageManager } from '../../package-management/manager.ts';
 import { findPackage, versionAt, type PackageIndex } from './package-index.ts';
 
 interface SizeSources {

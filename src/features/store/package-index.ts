@@ -1,4 +1,4 @@
-import { appOf, luciSubjectOf } from '../packages/names.ts';
+import { appOf, luciSubjectOf } from '../../package-management/names.ts';
 import { prepareText, foldColumn, foldCase, unfoldRow, type FoldedColumn } from './letter-case.ts';
 import { createNumberColumns, createNumberLists, type NumberColumns } from './number-columns.ts';
 import type { IndexRow, SourceRow } from './index-row.ts';

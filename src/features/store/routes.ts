@@ -4,7 +4,7 @@ import { etagOf } from '../../http/etag.ts';
 import { flag, isOn, mostCharacters } from '../../http/parameter-schemas.ts';
 import { revalidated } from '../../http/respond.ts';
 import { get, type Route } from '../../http/route.ts';
-import { packageName } from '../packages/names.ts';
+import { packageName } from '../../package-management/names.ts';
 import type { Store } from './open-store.ts';
 import { KINDS, SORTS, STATES, type Query } from './query.ts';
 

@@ -1,5 +1,5 @@
-import type { PackageSummary } from '../packages/listing.ts';
-import { appOf, luciSubjectOf } from '../packages/names.ts';
+import type { PackageSummary } from '../../package-management/listing.ts';
+import { appOf, luciSubjectOf } from '../../package-management/names.ts';
 import { describeLuciApp } from './luci/describe.ts';
 import type { SourceRow } from './index-row.ts';
 

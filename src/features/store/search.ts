@@ -1,4 +1,4 @@
-import { appOf } from '../packages/names.ts';
+import { appOf } from '../../package-management/names.ts';
 import { foldCase } from './letter-case.ts';
 import type { PackageIndex } from './package-index.ts';
 

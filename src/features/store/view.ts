@@ -1,8 +1,8 @@
-import type { AppMeta, CatalogSnapshot } from '../packages/catalog.ts';
-import type { PackageDescription } from '../packages/listing.ts';
-import { appOf, luciSubjectOf, metaPackageOf } from '../packages/names.ts';
-import { isPresent, type InstalledPackage } from '../packages/package-database.ts';
-import type { PackageManager } from '../packages/package-manager.ts';
+import type { AppMeta, CatalogSnapshot } from '../../package-management/apps/catalog.ts';
+import type { PackageDescription } from '../../package-management/listing.ts';
+import { appOf, luciSubjectOf, metaPackageOf } from '../../package-management/names.ts';
+import { isPresent, type InstalledPackage } from '../../package-management/database.ts';
+import type { PackageManager } from '../../package-management/manager.ts';
 import {
   createIndexBuilder,
   findPackage,
@@ -13,7 +13,7 @@ import {
   versionAt,
   type PackageIndex,
 } from './package-index.ts';
-import { cameWith } from '../packages/dependencies.ts';
+import { cameWith } from '../../package-management/dependencies.ts';
 import { freedBytes } from './freed-bytes.ts';
 import type { IndexRow, SourceRow } from './index-row.ts';
 import type { MenuEntry } from './luci/menu.ts';

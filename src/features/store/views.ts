@@ -1,5 +1,5 @@
-import type { CatalogSnapshot } from '../packages/catalog.ts';
-import type { PackageTools } from '../packages/package-tools.ts';
+import type { CatalogSnapshot } from '../../package-management/apps/catalog.ts';
+import type { PackageTools } from '../../package-management/tools.ts';
 import { createIndexBuilder, type PackageIndex } from './package-index.ts';
 import { rowIn } from './row.ts';
 import { buildView, type View, type ViewSources } from './view.ts';

@@ -5,7 +5,7 @@ import {
   unixSeconds,
   type FeatureDocumentation,
 } from '../../http/openapi/documentation.ts';
-import { PROBLEM_CODES } from '../packages/problem.ts';
+import { PROBLEM_CODES } from '../../package-management/problem.ts';
 
 const progress = v.pipe(
   v.object({

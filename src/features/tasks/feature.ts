@@ -1,5 +1,6 @@
 import { describeTask, taskRoutes } from './routes.ts';
-import type { Feature, FeatureContext, HealthReport } from '../feature.ts';
+import type { HealthReport } from '../../http/health-report.ts';
+import type { Feature, FeatureContext } from '../feature.ts';
 import type { Metric } from '../../http/metrics-text.ts';
 import { isEnded, JOB_STATES } from '../../jobs/states.ts';
 

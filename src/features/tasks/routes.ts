@@ -5,7 +5,7 @@ import { isEnded } from '../../jobs/states.ts';
 import { formerExplanation } from '../../jobs/explanation.ts';
 import type { TaskLogs } from '../../jobs/log.ts';
 import type { FeatureContext } from '../feature.ts';
-import { PACKAGE_LANE } from '../packages/package-manager.ts';
+import { PACKAGE_LANE } from '../../package-management/manager.ts';
 import { progressOf } from '../../jobs/progress.ts';
 import { followTask } from './follow-task.ts';
 import { eventStream } from '../../http/event-stream.ts';

@@ -5,8 +5,8 @@ import { uploadRoutes } from './routes.ts';
 import { createRunRecords } from './run-records.ts';
 import { unrunPlan } from './undo-plan.ts';
 import type { Feature, FeatureContext } from '../feature.ts';
-import type { PackageTools } from '../packages/package-tools.ts';
-import { PACKAGE_LANE } from '../packages/package-manager.ts';
+import type { PackageTools } from '../../package-management/tools.ts';
+import { PACKAGE_LANE } from '../../package-management/manager.ts';
 
 const MIB = 1024 ** 2;
 

@@ -3,7 +3,7 @@ import { constants } from 'node:fs';
 import { chmod, open, readdir, rm, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { FeatureContext } from '../feature.ts';
-import type { PackageManager } from '../packages/package-manager.ts';
+import type { PackageManager } from '../../package-management/manager.ts';
 import { openPrivateFolder } from '../../device/private-folder.ts';
 import { isDiskFull } from '../../device/disk/disk-full.ts';
 import { freeBytesOf } from '../../device/disk/space.ts';

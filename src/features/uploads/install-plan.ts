@@ -1,11 +1,15 @@
 import * as v from 'valibot';
-import { isPresent, type PackageDatabase } from '../packages/package-database.ts';
+import { isPresent, type PackageDatabase } from '../../package-management/database.ts';
 import { unixNow, type Job } from '../../jobs/job.ts';
 import type { Act, Plan } from '../../jobs/plan.ts';
-import { dependentsFirst } from '../packages/dependencies.ts';
-import { formerIds, changeSteps, type ChangeWork } from '../packages/transaction.ts';
-import type { PackageTools } from '../packages/package-tools.ts';
-import { repairSteps } from '../packages/rollback.ts';
+import { dependentsFirst } from '../../package-management/dependencies.ts';
+import {
+  formerIds,
+  changeSteps,
+  type ChangeWork,
+} from '../../package-management/transaction/transaction.ts';
+import type { PackageTools } from '../../package-management/tools.ts';
+import { repairSteps } from '../../package-management/transaction/rollback.ts';
 import { PROGRAM, type UploadFolder } from './port.ts';
 import type { ReceivedUpload } from './receive.ts';
 import type { RunRecords } from './run-records.ts';

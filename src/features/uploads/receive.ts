@@ -3,7 +3,7 @@ import { createConcurrencyLimit } from '../../device/concurrency-limit.ts';
 import type { UploadContent, UploadFolder, UploadKind } from './port.ts';
 import type { Job } from '../../jobs/job.ts';
 import { isEnded } from '../../jobs/states.ts';
-import { isPackageName } from '../packages/names.ts';
+import { isPackageName } from '../../package-management/names.ts';
 import { badPackageName, tooLarge, wrongEnding } from './refusals.ts';
 
 /** A file that was sent, whole and judged, waiting for its job. */

@@ -1,6 +1,6 @@
 import { DepotError, type ErrorCode, type Explanation } from '../../errors.ts';
 import { sizeText } from '../../format-bytes.ts';
-import { remedyOf } from '../packages/problem.ts';
+import { remedyOf } from '../../package-management/problem.ts';
 import type { UploadKind } from './port.ts';
 
 /** Why a file is refused when it is sent, with the codes that its job would have failed with. */

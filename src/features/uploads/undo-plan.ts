@@ -1,17 +1,21 @@
-import { failureError } from '../packages/failure.ts';
-import { isPresent, type PackageDatabase } from '../packages/package-database.ts';
+import { failureError } from '../../package-management/failure.ts';
+import { isPresent, type PackageDatabase } from '../../package-management/database.ts';
 import type { Job } from '../../jobs/job.ts';
 import type { Plan, StepContext } from '../../jobs/plan.ts';
-import { dependentsFirst, isNeeded, withAskedNames } from '../packages/dependencies.ts';
+import {
+  dependentsFirst,
+  isNeeded,
+  withAskedNames,
+} from '../../package-management/dependencies.ts';
 import {
   changeSteps,
   completeness,
   formerIds,
   remember,
   type ChangeWork,
-} from '../packages/transaction.ts';
-import type { PackageTools } from '../packages/package-tools.ts';
-import { repairSteps } from '../packages/rollback.ts';
+} from '../../package-management/transaction/transaction.ts';
+import type { PackageTools } from '../../package-management/tools.ts';
+import { repairSteps } from '../../package-management/transaction/rollback.ts';
 import type { RunRecords } from './run-records.ts';
 
 /**

@@ -2,7 +2,10 @@ import { join } from 'node:path';
 
 import { expect, test } from 'vitest';
 
-import { compareVersions, isVersion } from '../../../src/features/packages/apk/compare-versions.ts';
+import {
+  compareVersions,
+  isVersion,
+} from '../../../src/package-management/apk/compare-versions.ts';
 import { createRandom, type Random } from '../../support/random.ts';
 import { runCommand } from '../command.ts';
 import { startApkDevice } from './start-apk-device.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 
-import { readLockHolder } from '../../../src/features/packages/opkg/lock.ts';
+import { readLockHolder } from '../../../src/package-management/opkg/changing/lock.ts';
 import { slowPackage } from '../../device/packages/awkward-packages.ts';
 import { asOfAnotherBoot, forgetEnd } from '../../support/power-cut.ts';
 import { halfInstalled, openStore, type Store } from './open-store.ts';

@@ -7,7 +7,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import {
   createRegularUpdate,
   type RegularUpdate,
-} from '../../../src/features/packages/lists/regular-update.ts';
+} from '../../../src/features/packages/regular-update.ts';
 import type { Job } from '../../../src/jobs/job.ts';
 import { openStore } from './open-store.ts';
 

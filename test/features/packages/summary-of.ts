@@ -1,4 +1,4 @@
-import type { OfferedPackage, PackageSummary } from '../../../src/features/packages/listing.ts';
+import type { OfferedPackage, PackageSummary } from '../../../src/package-management/listing.ts';
 
 /** What a summary has to say of a package that is offered. */
 export function summaryOf(offer: OfferedPackage): PackageSummary {

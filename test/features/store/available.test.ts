@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 
 import type { FeedPackage } from '../../device/feed-index.ts';
-import { planOf } from '../plan/plan-answer.ts';
+import { planOf } from '../preview/preview-answer.ts';
 import { clientOf } from './client-of.ts';
 import { MANAGERS, openStores, versionFor, type EitherStore, type Manager } from './open-stores.ts';
 
@@ -216,11 +216,7 @@ describe.each(MANAGERS)('%s lists', (manager) => {
       page: 999_999_999,
       per_page: 50,
       items: [],
-      lists: {
-        state: 'fresh',
-        updated_at: expect.any(Number) as number,
-        update_every_h: 0,
-      },
+      lists: expect.objectContaining({ state: 'fresh' }) as object,
     });
   });
 

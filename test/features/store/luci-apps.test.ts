@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 
-import { planOf } from '../plan/plan-answer.ts';
+import { planOf } from '../preview/preview-answer.ts';
 import { clientOf } from './client-of.ts';
 import { LUCI_PACKAGES } from './luci-packages.ts';
 import { MANAGERS, openStores, type EitherStore, type Manager } from './open-stores.ts';

@@ -1,6 +1,6 @@
 import { toApkPackage } from '../../device/apk-device/apk-conversion.ts';
 import type { FeedPackage } from '../../device/feed-index.ts';
-import { openApkStore, type ApkStore } from '../packages/apk/open-store.ts';
+import { openApkStore, type ApkStore } from '../../package-management/apk/open-store.ts';
 import { openStore, type Store } from '../packages/open-store.ts';
 
 export const MANAGERS = ['opkg', 'apk'] as const;

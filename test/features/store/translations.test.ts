@@ -3,7 +3,7 @@ import { join } from 'node:path';
 
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 
-import { planOf, type PlanAnswer } from '../plan/plan-answer.ts';
+import { planOf, type PlanAnswer } from '../preview/preview-answer.ts';
 import { clientOf } from './client-of.ts';
 import { LUCI_PACKAGES } from './luci-packages.ts';
 import { MANAGERS, openStores, type EitherStore, type Manager } from './open-stores.ts';

@@ -7,11 +7,11 @@ import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test, vi } fro
 import { createPages } from '../../../src/features/store/available.ts';
 import type { Query } from '../../../src/features/store/query.ts';
 import { createViews, type Views } from '../../../src/features/store/views.ts';
-import { createCatalog } from '../../../src/features/packages/catalog.ts';
-import type { PackageTools } from '../../../src/features/packages/package-tools.ts';
+import { createCatalog } from '../../../src/package-management/apps/catalog.ts';
+import type { PackageTools } from '../../../src/package-management/tools.ts';
 import { createDevice, type Device } from '../../device/device.ts';
 import { nameFeeds } from '../../device/further-feeds.ts';
-import { openHost } from '../packages/opkg/open-host.ts';
+import { openHost } from '../../package-management/opkg/open-host.ts';
 
 const ALL: Query = {
   ...{ q: '', kind: 'all', isProgramsOnly: false },

@@ -10,7 +10,7 @@ import { judgeFeeds } from '../../../src/features/feeds/checks.ts';
 import type { FeedItem } from '../../../src/features/feeds/read-feeds.ts';
 import { loginChecks } from '../../../src/features/login/checks.ts';
 import { judgeKernel, judgePackages } from '../../../src/features/packages/checks.ts';
-import type { InstalledPackage } from '../../../src/features/packages/package-database.ts';
+import type { InstalledPackage } from '../../../src/package-management/database.ts';
 import { clockCheck } from '../../../src/features/system/checks/clock.ts';
 import { listenersCheck } from '../../../src/features/system/checks/listeners.ts';
 import { toolsCheck } from '../../../src/features/system/checks/tools.ts';

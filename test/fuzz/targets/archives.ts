@@ -6,7 +6,7 @@ import { gunzipSync, gzipSync } from 'node:zlib';
 import * as fc from 'fast-check';
 
 import { DepotError } from '../../../src/errors.ts';
-import { inspectIpk } from '../../../src/features/packages/opkg/ipk-file.ts';
+import { inspectIpk } from '../../../src/package-management/opkg/package-file/ipk-file.ts';
 import { readTar } from '../../../src/device/tar-reader.ts';
 import { runCommand } from '../../device/command.ts';
 import { createIpk } from '../../device/ipk.ts';

@@ -1,9 +1,12 @@
 import * as fc from 'fast-check';
 
 import { parseEvents } from '../../../src/cli/server-events.ts';
-import { appItem, parseAppMeta } from '../../../src/features/packages/app-meta/app-meta.ts';
-import { parseStanzas } from '../../../src/features/packages/opkg/stanza.ts';
-import { endsWell, parseStatus } from '../../../src/features/packages/opkg/status-file.ts';
+import { appItem, parseAppMeta } from '../../../src/package-management/apps/app-meta.ts';
+import { parseStanzas } from '../../../src/package-management/opkg/database/stanza.ts';
+import {
+  endsWell,
+  parseStatus,
+} from '../../../src/package-management/opkg/database/status-file.ts';
 import { parseLsblk } from '../../../src/features/disks/lsblk.ts';
 import { createTerminalText } from '../../../src/panel/views/activity/terminal-text.js';
 import { runCommand } from '../../device/command.ts';

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 
-import { compareVersions } from '../../../src/features/packages/opkg/compare-versions.ts';
+import { compareVersions } from '../../../src/package-management/opkg/compare-versions.ts';
 import type { Device } from '../../device/device.ts';
 import { property, type FuzzTarget } from '../target.ts';
 

@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { VERSION } from '../../../config/environment.ts';
 import { freeBytesOf } from '../../../device/disk/space.ts';
-import { appOf } from '../../packages/names.ts';
-import { isPresent } from '../../packages/package-database.ts';
+import { appOf } from '../../../package-management/names.ts';
+import { isPresent } from '../../../package-management/database.ts';
 import type { Fleet } from './fleet.ts';
 
 /** hawkBit takes no longer keys and values, and no more entries. */

@@ -1,5 +1,5 @@
 import type { FeatureContext } from '../../feature.ts';
-import type { PackageManager } from '../../packages/package-manager.ts';
+import type { PackageManager } from '../../../package-management/manager.ts';
 import type { DdiClient } from '../ddi/client.ts';
 import type { Address } from '../ddi/links.ts';
 import type { Deployment, Poll } from '../ddi/schemas.ts';

@@ -1,6 +1,6 @@
 import { unixNow, type Job } from '../../../jobs/job.ts';
 import { isEnded } from '../../../jobs/states.ts';
-import { OWN_PACKAGE } from '../../packages/names.ts';
+import { OWN_PACKAGE } from '../../../package-management/names.ts';
 import { hasBegun } from '../job/check.ts';
 import { MOST_ATTEMPTS, paramsOf } from '../job/plan.ts';
 import { isOpen, type ActionEnd, type ActionRecord } from '../records/action-record.ts';

@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises';
 import * as v from 'valibot';
 import { replaceFile } from '../../../device/durable-file.ts';
-import type { InstalledPackage, PackageDatabase } from '../../packages/package-database.ts';
+import type { InstalledPackage, PackageDatabase } from '../../../package-management/database.ts';
 import { readJson } from './read-json.ts';
 
 /**

@@ -6,8 +6,8 @@ import { replaceFile } from '../../../device/durable-file.ts';
 import type { Paths } from '../../../device/paths.ts';
 import { reasonOf } from '../../../errors.ts';
 import type { StepContext } from '../../../jobs/plan.ts';
-import type { PackageChange, PackageManager } from '../../packages/package-manager.ts';
-import type { PackageDatabase } from '../../packages/package-database.ts';
+import type { PackageChange, PackageManager } from '../../../package-management/manager.ts';
+import type { PackageDatabase } from '../../../package-management/database.ts';
 import { readJson } from './read-json.ts';
 
 /**

@@ -1,17 +1,22 @@
 import { chmod } from 'node:fs/promises';
 import { DepotError } from '../../../errors.ts';
 import type { Act, Step, StepContext } from '../../../jobs/plan.ts';
-import { removalSet } from '../../packages/dependencies.ts';
-import { changeSteps, readChosen, remember, type ChangeWork } from '../../packages/transaction.ts';
-import { metaPackageOf } from '../../packages/names.ts';
-import { isPresent } from '../../packages/package-database.ts';
-import { chooseUpgrade } from '../../packages/plans/choice.ts';
+import { removalSet } from '../../../package-management/dependencies.ts';
+import {
+  changeSteps,
+  readChosen,
+  remember,
+  type ChangeWork,
+} from '../../../package-management/transaction/transaction.ts';
+import { metaPackageOf } from '../../../package-management/names.ts';
+import { isPresent } from '../../../package-management/database.ts';
+import { chooseUpgrade } from '../../../package-management/choice.ts';
 import {
   judgeInstall,
   judgeRemoval,
   judgeUpgrade,
   notConfigured,
-} from '../../packages/plans/judgement.ts';
+} from '../../../package-management/transaction/judgement.ts';
 import type { Work, WorkFile } from '../rollout/work.ts';
 import { readFound } from './check.ts';
 import { rememberProgram } from './programs.ts';

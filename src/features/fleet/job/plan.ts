@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { unixNow, type Job } from '../../../jobs/job.ts';
 import type { Act, Plan, StepContext } from '../../../jobs/plan.ts';
-import { repairSteps } from '../../packages/rollback.ts';
+import { repairSteps } from '../../../package-management/transaction/rollback.ts';
 import { workSchema, type Work } from '../rollout/work.ts';
 import { checkWork, hasBegun } from './check.ts';
 import { packageSteps } from './package-steps.ts';

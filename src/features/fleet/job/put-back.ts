@@ -3,12 +3,12 @@ import * as v from 'valibot';
 import { isShortage } from '../../../device/shortage.ts';
 import { reasonOf } from '../../../errors.ts';
 import { retryFrom, type Act, type Step, type StepContext } from '../../../jobs/plan.ts';
-import { changedPackages } from '../../packages/half-installed.ts';
+import { changedPackages } from '../../../package-management/half-installed.ts';
 import {
   isPresent,
   type InstalledPackage,
   type PackageDatabase,
-} from '../../packages/package-database.ts';
+} from '../../../package-management/database.ts';
 import { begunPrograms } from './programs.ts';
 import { hasSucceeded } from './success.ts';
 import type { FleetJobTools } from './tools.ts';

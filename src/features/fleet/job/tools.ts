@@ -1,5 +1,5 @@
 import type { FeatureContext } from '../../feature.ts';
-import type { PackageTools } from '../../packages/package-tools.ts';
+import type { PackageTools } from '../../../package-management/tools.ts';
 import type { FleetSettings } from '../options.ts';
 import type { ActionRecords } from '../records/records.ts';
 import type { Downloads } from '../records/downloads.ts';

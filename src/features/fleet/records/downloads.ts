@@ -8,7 +8,7 @@ import { freeBytesOf } from '../../../device/disk/space.ts';
 import { openPrivateFolder } from '../../../device/private-folder.ts';
 import { DepotError, reasonOf } from '../../../errors.ts';
 import { sizeText } from '../../../format-bytes.ts';
-import { remedyOf } from '../../packages/problem.ts';
+import { remedyOf } from '../../../package-management/problem.ts';
 import type { WantedFile } from '../rollout/work.ts';
 
 /** Answers the bytes of a file from an offset, or all of it. */

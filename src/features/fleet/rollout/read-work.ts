@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { DepotError } from '../../../errors.ts';
-import { packageName } from '../../packages/names.ts';
+import { packageName } from '../../../package-management/names.ts';
 import type { Artifact, Chunk, Deployment } from '../ddi/schemas.ts';
 import type { WantedFile, Work, WorkFile } from './work.ts';
 

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { isSignedBy, parseUsignKey, parseUsignSignature } from '../../../device/usign.ts';
 import { DepotError, reasonOf } from '../../../errors.ts';
-import { remedyOf } from '../../packages/problem.ts';
+import { remedyOf } from '../../../package-management/problem.ts';
 import type { Chunk } from '../ddi/schemas.ts';
 import { PLAN_KEY, PLAN_SIGNATURE_KEY, shown } from './read-work.ts';
 

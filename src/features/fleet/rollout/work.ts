@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { packageName } from '../../packages/names.ts';
+import { packageName } from '../../../package-management/names.ts';
 
 /** What one distribution set is to do with the device, as it was read and checked. */
 export type Work = v.InferOutput<typeof workSchema>;

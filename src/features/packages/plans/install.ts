@@ -2,12 +2,18 @@ import type { Job } from '../../../jobs/job.ts';
 import type { Plan, StepContext } from '../../../jobs/plan.ts';
 import { isOff, isOn } from '../../../http/parameter-schemas.ts';
 import { autoconfStep, type ScriptContext } from '../autoconf.ts';
-import type { PackageTools } from '../package-tools.ts';
-import { repairSteps } from '../rollback.ts';
-import { translationsFor } from './translations.ts';
-import { packagesToInstall } from './choice.ts';
-import { judgeInstall } from './judgement.ts';
-import { changeSteps, completeness, formerIds, remember, type ChangeWork } from '../transaction.ts';
+import type { PackageTools } from '../../../package-management/tools.ts';
+import { repairSteps } from '../../../package-management/transaction/rollback.ts';
+import { translationsFor } from '../../../package-management/translations.ts';
+import { packagesToInstall } from '../../../package-management/choice.ts';
+import { judgeInstall } from '../../../package-management/transaction/judgement.ts';
+import {
+  changeSteps,
+  completeness,
+  formerIds,
+  remember,
+  type ChangeWork,
+} from '../../../package-management/transaction/transaction.ts';
 
 /** install: the app's meta package, and the app's configuration if that was asked for. */
 export function installPlan(

@@ -8,12 +8,12 @@ import {
   readChosen,
   remember,
   type ChangeWork,
-} from '../transaction.ts';
-import type { PackageTools } from '../package-tools.ts';
-import { isClosedCircle, removalSet } from '../dependencies.ts';
-import { removalCommand, repairSteps } from '../rollback.ts';
-import { packageToRemove } from './choice.ts';
-import { judgeRemoval } from './judgement.ts';
+} from '../../../package-management/transaction/transaction.ts';
+import type { PackageTools } from '../../../package-management/tools.ts';
+import { isClosedCircle, removalSet } from '../../../package-management/dependencies.ts';
+import { removalCommand, repairSteps } from '../../../package-management/transaction/rollback.ts';
+import { packageToRemove } from '../../../package-management/choice.ts';
+import { judgeRemoval } from '../../../package-management/transaction/judgement.ts';
 
 /** remove: the app and what came with it, but nothing that another package needs. */
 export function removePlan(tools: PackageTools, { subject }: Job): Plan {

@@ -1,9 +1,9 @@
 import { retryFrom, type Plan } from '../../../jobs/plan.ts';
-import { explained } from '../transaction.ts';
-import { failureError, type Failure } from '../failure.ts';
-import type { FailedFeed } from '../package-manager.ts';
-import type { PackageTools } from '../package-tools.ts';
-import { feedRemedyOf } from '../problem.ts';
+import { explained } from '../../../package-management/transaction/transaction.ts';
+import { failureError, type Failure } from '../../../package-management/failure.ts';
+import type { FailedFeed } from '../../../package-management/manager.ts';
+import type { PackageTools } from '../../../package-management/tools.ts';
+import { feedRemedyOf } from '../../../package-management/problem.ts';
 
 /**
  * update: the lists are kept aside, the package manager fetches new ones, and each feed that sent

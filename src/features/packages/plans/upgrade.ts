@@ -8,16 +8,16 @@ import {
   formerIds,
   remember,
   type ChangeWork,
-} from '../transaction.ts';
-import type { PackageTools } from '../package-tools.ts';
-import { repairSteps } from '../rollback.ts';
+} from '../../../package-management/transaction/transaction.ts';
+import type { PackageTools } from '../../../package-management/tools.ts';
+import { repairSteps } from '../../../package-management/transaction/rollback.ts';
 import {
   chooseUpgrade,
   chooseUpgradeOfAll,
   packagesToUpgrade,
   type UpgradeChoice,
-} from './choice.ts';
-import { judgeUpgrade } from './judgement.ts';
+} from '../../../package-management/choice.ts';
+import { judgeUpgrade } from '../../../package-management/transaction/judgement.ts';
 
 /**
  * upgrade: the app's meta package, the packages in its `depends` and what came with them, as far as

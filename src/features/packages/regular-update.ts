@@ -1,0 +1,87 @@
+import { readFile } from 'node:fs/promises';
+import { isEnded } from '../../jobs/states.ts';
+import type { FeatureContext } from '../feature.ts';
+import type { FeedSettings } from '../../package-management/feed-settings.ts';
+import { readListsState } from '../../package-management/lists-state.ts';
+
+/**
+ * Fetches the lists of the feeds by itself, `packages.update_every_h` after they were fetched last,
+ * or soon after a boot that lost them. Invariants:
+ *  - the minute is drawn: a feed is not asked by all devices at once;
+ *  - nothing is begun without a way to the internet, nor while lists are fetched anyway;
+ *  - after a fetch that failed an hour passes.
+ */
+export interface RegularUpdate {
+  /** Looks whether it is time. */
+  check: () => Promise<void>;
+  start: () => void;
+  close: () => void;
+}
+
+interface RegularUpdateOptions extends Pick<FeatureContext, 'queue' | 'submit'> {
+  feeds: Pick<FeedSettings, 'read' | 'stateOf'>;
+  /** Hours between two fetches; 0: never. */
+  everyHours: () => number;
+  hasNetwork?: () => Promise<boolean>;
+  /** Milliseconds since 1970. */
+  now?: () => number;
+  /** From 0 to 1. */
+  draw?: () => number;
+}
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+/** After a boot: not all devices of a street that had no power at once. */
+const FIRST_MS = 10 * MINUTE_MS;
+
+export function createRegularUpdate({
+  feeds,
+  queue,
+  submit,
+  everyHours,
+  hasNetwork = hasDefaultRoute,
+  now = Date.now,
+  draw = Math.random,
+}: RegularUpdateOptions): RegularUpdate {
+  const startedAt = now();
+  let share = draw();
+  let triedAt = -Infinity;
+  let timer: NodeJS.Timeout | undefined;
+
+  const dueAt = async (): Promise<number> => {
+    const every = everyHours() * HOUR_MS;
+    if (every === 0) return Infinity;
+    const { state, updatedAt } = await readListsState(feeds, now());
+    if (updatedAt === undefined && state !== 'missing') return Infinity;
+    const wished =
+      updatedAt === undefined
+        ? startedAt + share * FIRST_MS
+        : updatedAt * 1000 + every + share * HOUR_MS;
+    return Math.max(wished, triedAt + HOUR_MS);
+  };
+  const check = async (): Promise<void> => {
+    const isUnderWay = queue.all().some(({ kind, state }) => kind === 'update' && !isEnded(state));
+    if (isUnderWay || now() < (await dueAt()) || !(await hasNetwork())) return;
+    triedAt = now();
+    share = draw();
+    await submit('update', '', {});
+  };
+  return {
+    check,
+    start: () => {
+      // A fetch that cannot be begun, as while the daemon stops, is tried again.
+      timer = setInterval(() => void check().catch(() => undefined), MINUTE_MS).unref();
+    },
+    close: () => clearInterval(timer),
+  };
+}
+
+/** proc_net(5): the destination of a default route is all zeros. */
+async function hasDefaultRoute(): Promise<boolean> {
+  const [four = '', six = ''] = await Promise.all(
+    ['/proc/net/route', '/proc/net/ipv6_route'].map((path) =>
+      readFile(path, 'latin1').catch(() => ''),
+    ),
+  );
+  return /^\S+\s+00000000\s/m.test(four) || /^0{32} 00 (?!.*\slo$)/m.test(six);
+}

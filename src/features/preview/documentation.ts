@@ -1,0 +1,100 @@
+import * as v from 'valibot';
+import {
+  integer,
+  jsonOperation,
+  type FeatureDocumentation,
+} from '../../http/openapi/documentation.ts';
+import { PROBLEM_CODES } from '../../package-management/problem.ts';
+
+const change = v.pipe(
+  v.object({
+    name: v.string(),
+    version: v.pipe(v.string(), v.description('that comes; of a removal, that goes')),
+    from_version: v.optional(v.string()),
+    reason: v.pipe(
+      v.picklist(['asked', 'dependency', 'orphan', 'replaced', 'translation']),
+      v.description(
+        'orphan: it came as a dependency, and nothing needs it any more; translation: of an app, ' +
+          "for the panel's language, left out with translations=0",
+      ),
+    ),
+    download_bytes: v.optional(integer),
+    disk_bytes: v.pipe(integer, v.description('what the storage grows by; may be negative')),
+  }),
+  v.title('PlannedChange'),
+);
+
+const problem = v.pipe(
+  v.object({
+    code: v.picklist(PROBLEM_CODES),
+    package: v.optional(v.string()),
+    message: v.pipe(v.string(), v.description('the cause in one sentence')),
+    remedy: v.pipe(v.string(), v.description('what the owner can do about it')),
+  }),
+  v.title('Problem'),
+);
+
+const plan = v.pipe(
+  v.object({
+    installs: v.array(change),
+    upgrades: v.array(change),
+    removes: v.array(change),
+    download_bytes: integer,
+    disk_bytes: v.pipe(integer, v.description('may be negative')),
+    free_bytes: integer,
+    free_after_bytes: v.pipe(integer, v.description('may be negative')),
+    problems: v.pipe(
+      v.array(problem),
+      v.description(
+        'the first has the error_code that the task would fail with; file_conflict and ' +
+          'script_failed are never among them: no list of a feed names the files of a package',
+      ),
+    ),
+    is_possible: v.boolean(),
+  }),
+  v.title('Plan'),
+);
+
+export const PREVIEW_DOCUMENTATION: FeatureDocumentation = {
+  tag: 'Plan',
+  description: 'What a change of packages would do, before it is made.',
+  operations: {
+    'GET admin/store/plan': jsonOperation('planChange', {
+      description: 'what a task for the same request would do; nothing is fetched or changed',
+      schema: plan,
+      example: {
+        installs: [
+          {
+            name: 'app-meta-adfilter',
+            version: '2.4.1-3',
+            reason: 'asked',
+            download_bytes: 1560,
+            disk_bytes: 4096,
+          },
+          {
+            name: 'adfilter',
+            version: '2.4.1-3',
+            reason: 'dependency',
+            download_bytes: 9_437_184,
+            disk_bytes: 31_457_280,
+          },
+        ],
+        upgrades: [],
+        removes: [],
+        download_bytes: 9_438_744,
+        disk_bytes: 31_461_376,
+        free_bytes: 29_360_128,
+        free_after_bytes: -2_101_248,
+        problems: [
+          {
+            code: 'no_space',
+            package: 'adfilter',
+            message: 'cannot install adfilter: adfilter needs 30.00 MB, 28.00 MB are free for it',
+            remedy: 'Free space on the device by removing packages or files, then try again.',
+          },
+        ],
+        is_possible: false,
+      },
+    }),
+  },
+};

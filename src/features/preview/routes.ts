@@ -1,0 +1,101 @@
+import * as v from 'valibot';
+import { createConcurrencyLimit } from '../../device/concurrency-limit.ts';
+import { DepotError } from '../../errors.ts';
+import { flag, isOff, isOn } from '../../http/parameter-schemas.ts';
+import { json } from '../../http/respond.ts';
+import { get, type Route } from '../../http/route.ts';
+import type { ChangePreview } from '../../package-management/change-preview.ts';
+import { packageName } from '../../package-management/names.ts';
+import type { PackageTools } from '../../package-management/tools.ts';
+import type { PreviewedChange } from '../../package-management/preview.ts';
+
+const operation = v.picklist(
+  ['install', 'remove', 'upgrade'],
+  'install, remove or upgrade is expected',
+);
+/** As many names of full length as a request line of 16 KiB has room for. */
+const MOST_PACKAGES = 100;
+const packages = v.pipe(
+  v.array(packageName),
+  v.maxLength(MOST_PACKAGES, `at most ${MOST_PACKAGES} packages are planned at once`),
+);
+
+/** Each reads all lists of the feeds: one at a time, so that many do not fill the memory. */
+const LIMIT = { most: 1, mostWaiting: 32, busy: 'cannot plan now: too many plans are asked for' };
+
+export function previewRoutes(tools: PackageTools): Route[] {
+  const limited = createConcurrencyLimit(LIMIT);
+  return [
+    get({
+      path: 'admin/store/plan',
+      summary:
+        'What a task would do, without doing it: packages, bytes, and what stands against it',
+      params: {
+        operation,
+        package: v.optional(packages),
+        all: v.optional(flag),
+        translations: v.optional(flag),
+      },
+      handle: async ({ params }) => {
+        const subjects = subjectsOf(params);
+        const { previewChange } = await import('../../package-management/change-preview.ts');
+        const plan = await limited(() =>
+          previewChange(tools, {
+            ...{ operation: params.operation, subjects },
+            isUntranslated: isOff(params.translations),
+          }),
+        );
+        return json(answerOf(plan));
+      },
+    }),
+  ];
+}
+
+/** @throws DepotError bad_request unless there are either names or, of an upgrade, `all` */
+function subjectsOf(params: {
+  operation: string;
+  package?: string[] | undefined;
+  all?: string | undefined;
+}): string[] {
+  const names = params.package ?? [];
+  if (isOn(params.all) && params.operation !== 'upgrade') {
+    throw new DepotError('bad_request', 'cannot use the parameter all: it is for upgrade alone');
+  }
+  if (isOn(params.all) === names.length > 0) {
+    const why = names.length === 0 ? 'it is missing' : 'it is given beside all=true';
+    throw new DepotError('bad_request', `cannot use the parameter package: ${why}`);
+  }
+  return [...new Set(names)];
+}
+
+function answerOf({ changes, problems, isPossible, freeBytes }: ChangePreview): object {
+  const of = (action: PreviewedChange['action']): object[] =>
+    changes.filter((change) => change.action === action).map(itemOf);
+  const diskBytes = sum(changes.map((change) => change.diskBytes));
+  return {
+    installs: of('install'),
+    upgrades: of('upgrade'),
+    removes: of('remove'),
+    download_bytes: sum(changes.map(({ downloadBytes = 0 }) => downloadBytes)),
+    disk_bytes: diskBytes,
+    free_bytes: freeBytes,
+    free_after_bytes: freeBytes - diskBytes,
+    problems,
+    is_possible: isPossible,
+  };
+}
+
+function itemOf({ name, version, reason, ...rest }: PreviewedChange): object {
+  return {
+    name,
+    version,
+    ...(rest.fromVersion === undefined ? {} : { from_version: rest.fromVersion }),
+    reason,
+    ...(rest.downloadBytes === undefined ? {} : { download_bytes: rest.downloadBytes }),
+    disk_bytes: rest.diskBytes,
+  };
+}
+
+function sum(amounts: readonly number[]): number {
+  return amounts.reduce((all, one) => all + one, 0);
+}

@@ -1,0 +1,300 @@
+import {
+  downloadFault,
+  linePattern,
+  plainLines,
+  quoted,
+  unmetDependency,
+  type FailedCommand,
+  type Failure,
+} from '../../failure.ts';
+
+/**
+ * What apk said of a failure. It begins its own complaints with `ERROR:` at the start of a line,
+ * and puts a star before each line of a script (docs/reference/apk.md), so that no script can
+ * pass for it. Lines that belong to a complaint follow it, indented.
+ * @returns undefined if apk said nothing
+ */
+export function explain({ output, names }: FailedCommand): Failure | undefined {
+  const lines = plainLines(output);
+  const said = complaintsIn(lines);
+  const text = said.join('\n');
+  for (const { expression, failure } of PATTERNS) {
+    const found = Array.from(text.matchAll(expression), ([, ...groups]) =>
+      failure(
+        groups.map((group: string | undefined) => group ?? ''),
+        lines,
+      ),
+    );
+    const own = found.find((match) => names.includes(match.package ?? ''));
+    if (found[0] !== undefined) return own ?? found[0];
+  }
+  const own = names.find((name) => said.some((line) => nameOf(line.split(':')[0] ?? '') === name));
+  const last = said.findLast((line) => own === undefined || line.startsWith(`${own}-`));
+  if (last === undefined) return undefined;
+  const failure: Failure = { code: 'unknown', reason: `apk says ${quoted(last)}` };
+  return own === undefined ? failure : { ...failure, package: own };
+}
+
+/** One line each: what belongs to a complaint stands behind it, with single blanks. */
+function complaintsIn(lines: readonly string[]): string[] {
+  const found: string[] = [];
+  let isInside = false;
+  for (const line of lines) {
+    if (line.startsWith('ERROR: ')) found.push(line.slice('ERROR: '.length));
+    else if (isInside && /^ +(?!Exec)[^ *]/.test(line)) found.push(`${found.pop()} ${line.trim()}`);
+    else if (/^error: /.test(line)) found.push(line);
+    isInside = line.startsWith('ERROR: ') || (isInside && line.startsWith(' '));
+  }
+  return found.map((text) => text.replace(/ +/g, ' '));
+}
+
+interface Pattern {
+  expression: RegExp;
+  failure: (groups: readonly string[], lines: readonly string[]) => Failure;
+}
+
+/** Of `NAME-VERSION`, the name: a version begins with a digit (docs/reference/apk.md). */
+const BUILD = String.raw`(\S+?)-\d[^\s:-]*(?:-r\d+)?`;
+
+function about(pattern: string): RegExp {
+  return new RegExp(`^${BUILD}: ${pattern}`, 'gm');
+}
+
+/** By what counts more; of the same, what is said of a package that is concerned, or first. */
+const PATTERNS: readonly Pattern[] = [
+  {
+    expression: linePattern(
+      '(?:Unable to lock database|Failed to open apk database): ',
+      '(?:Resource temporarily unavailable|Interrupted system call)',
+    ),
+    failure: () => ({ code: 'locked', reason: 'another program holds the lock of apk' }),
+  },
+  {
+    expression: /^(.*No space left on device)/gm,
+    failure: ([line = '']) => ({
+      code: 'no_space',
+      reason: `the disk is full: apk says ${quoted(line)}`,
+    }),
+  },
+  {
+    expression: linePattern(
+      '(.*(?:FDB format error|Unable to read (?:database|world)|',
+      'is not a valid world dependency|old apk-tools).*)$',
+    ),
+    failure: ([line = '']) => ({
+      code: 'damaged_database',
+      reason: `the records of apk cannot be used: it says ${quoted(line)}`,
+    }),
+  },
+  {
+    expression: /(\S+) \(no such package\): required by: (.+?)(?= \S+ \(|$)/gm,
+    failure: ([needed = '', requiredBy = '']) => missing(needed, requiredBy),
+  },
+  {
+    expression: /(?:^| )(\S+?)-\d\S*: error: uninstallable arch: (\S+)/gm,
+    failure: ([name = '', architecture = '']) => ({
+      code: 'wrong_architecture',
+      package: name,
+      reason: `${name} is made for the architecture ${architecture}, which this device has not`,
+    }),
+  },
+  {
+    expression: /^(Not committing changes due to missing repository tags)/gm,
+    failure: (_, lines) => untagged(lines),
+  },
+  {
+    expression: /(?:^| )(\S+?)-\d\S*: masked in: (@\S+)/gm,
+    failure: ([name = '', tag = '']) => ({
+      code: 'dependency_missing',
+      package: name,
+      reason: `${name} is offered by a feed with the tag ${tag} alone`,
+      remedy: `Take the tag off the feed, or run "apk add ${name}${tag}" on a terminal.`,
+    }),
+  },
+  {
+    expression: /^(etc\/apk\/commit_hooks\.d\/\S+): (\w+ (?:with|by) .+)$/gm,
+    failure: ([program = '', ending = '']) => ({
+      code: 'not_allowed',
+      reason: `the program /${program} refuses it: it ${ending}`,
+      remedy: 'Read the end of the task log for what the program says.',
+    }),
+  },
+  {
+    expression: /(\S+) \(virtual\): note: please select one of the 'provided by'/gm,
+    failure: ([name = '']) => ({
+      code: 'dependency_missing',
+      package: name,
+      reason: `${name} stands for several packages, of which one has to be chosen`,
+      remedy: `Install one of the packages that provide ${name}, then try again.`,
+    }),
+  },
+  {
+    expression: /(?:^| )(\S+?)-\d\S*: breaks: (\S+?)\[(\S+)\]/gm,
+    failure: ([name = '', breaker = '', wish = '']) => broken(name, breaker, wish),
+  },
+  {
+    expression: /(?:^| )(\S+?)-\d\S*: conflicts: (\S+?)-\d\S*/gm,
+    failure: ([name = '', other = '']) => ({
+      code: 'dependency_conflict',
+      package: name,
+      reason: `${name} conflicts with ${other}`,
+    }),
+  },
+  {
+    expression: about(String.raw`trying to overwrite (\S+) owned by (\S+)\.`),
+    failure: ([name = '', file = '', owner = '']) => ({
+      code: 'file_conflict',
+      package: name,
+      reason: `${name} would replace /${file}, which belongs to ${nameOf(owner)}`,
+    }),
+  },
+  {
+    expression: /^(\S+: )?UNTRUSTED signature/gm,
+    failure: ([what = '']) => ({
+      code: 'signature',
+      reason: `the signature of ${what.replace(/: $/, '') || 'a file'} is not trusted`,
+    }),
+  },
+  {
+    expression: /^\/\S+\.apk: BAD signature$/gm,
+    failure: () => ({
+      code: 'damaged_package',
+      reason: 'its signature is of other bytes: it was damaged or changed',
+    }),
+  },
+  {
+    expression: about(
+      '(?:ADB integrity error|ADB block error|file integrity error|v2 package integrity error|' +
+        'BAD signature)',
+    ),
+    failure: ([name = '']) => ({
+      code: 'checksum',
+      package: name,
+      reason: `what was downloaded of ${name} is not what the index of the feed says`,
+    }),
+  },
+  {
+    expression: about(
+      '((?:file format|v2 package format|package format|ADB schema|ADB) ' +
+        '.*(?:invalid|inconsistent|error|supported|obsolete).*)',
+    ),
+    failure: ([name = '', line = '']) => ({
+      code: 'damaged_package',
+      package: name,
+      reason: `what was downloaded of ${name} is no package: apk says ${quoted(line)}`,
+    }),
+  },
+  {
+    expression: /^wget: exited with error (\d+)(?:\n(\S+?)-\d[^\s:]*: [^\n]*)?$/gm,
+    failure: ([code, name = '']) => ({
+      code: 'download_failed',
+      ...(name === '' ? {} : { package: name }),
+      reason: `${name || 'a file of a feed'} cannot be downloaded: ${downloadFault(code)}`,
+    }),
+  },
+  {
+    expression: about(
+      '(unexpected end of file|[^\\n]*(?:network|temporary|timed out|refused|No such file)[^\\n]*)',
+    ),
+    failure: ([name = '', line = '']) => ({
+      code: 'download_failed',
+      package: name,
+      reason: `${name} cannot be downloaded whole: apk says ${quoted(line)}`,
+    }),
+  },
+  {
+    expression: /^(Not continuing due to stale\/unavailable repositories)/gm,
+    failure: () => ({ code: 'download_failed', reason: 'the index of a feed cannot be fetched' }),
+  },
+  {
+    expression: linePattern(
+      String.raw`lib/apk/exec/(\S+)\.((?:pre|post)-(?:install|upgrade|deinstall)|trigger): `,
+      '((?:exited with|killed by|stopped by) .+)$',
+    ),
+    failure: ([build = '', script = '', ending = ''], lines) => ({
+      code: 'script_failed',
+      package: nameOf(build),
+      reason: scriptReason({ build, script, ending }, lines),
+    }),
+  },
+];
+
+function nameOf(build: string): string {
+  return build.replace(/-\d[^-]*(?:-r\d+)?$/, '');
+}
+
+/** @param requiredBy such as `world[demo]`, or `demo-1.0-r1[libfoo]` */
+function missing(needed: string, requiredBy: string): Failure {
+  const [first = ''] = requiredBy.split(' ');
+  const [, build = first, wish = needed] = /^(.*?)\[(.*)\]$/.exec(first) ?? [];
+  const user = nameOf(build);
+  if (user === 'world' || user === '') {
+    return { code: 'not_found', package: needed, reason: `no feed offers ${needed}` };
+  }
+  return unmetDependency(user, wish);
+}
+
+/** What apk could choose for `name` does not fit the wish of the package that breaks. */
+function broken(name: string, build: string, wish: string): Failure {
+  const breaker = nameOf(build);
+  if (wish.startsWith('!') && breaker === 'world') {
+    return {
+      code: 'dependency_conflict',
+      package: name,
+      reason: `/etc/apk/world forbids ${name}`,
+      remedy: `Take ${wish} out of /etc/apk/world, then try again.`,
+    };
+  }
+  if (wish.startsWith('!')) {
+    return {
+      code: 'dependency_conflict',
+      package: breaker,
+      reason: `${breaker} and ${name} exclude each other`,
+    };
+  }
+  return breaker === 'world'
+    ? {
+        code: 'held',
+        package: name,
+        reason: `${name} is held: /etc/apk/world asks for ${wish}`,
+        remedy: `Install ${name} to let it go, or take ${wish} out of /etc/apk/world.`,
+      }
+    : unmetDependency(breaker, wish);
+}
+
+/** Which ones apk says ahead, in warnings. */
+function untagged(lines: readonly string[]): Failure {
+  const wishes = lines.flatMap(
+    (line) => /^WARNING: The repository tag for world dependency '(\S+)'/.exec(line)?.[1] ?? [],
+  );
+  const named = wishes.length === 0 ? 'a package by a tag' : wishes.join(', ');
+  return {
+    code: 'dependency_missing',
+    reason: `/etc/apk/world asks for ${named}, and no feed has that tag`,
+    remedy: 'Add the feed with the tag, or take the tag out of /etc/apk/world.',
+  };
+}
+
+interface FailedScript {
+  /** `NAME-VERSION`. */
+  build: string;
+  script: string;
+  /** `exited with error 3`. */
+  ending: string;
+}
+
+/** apk announces a script as `Executing NAME-VERSION.SCRIPT`, and puts a star before its lines. */
+function scriptReason({ build, script, ending }: FailedScript, lines: readonly string[]): string {
+  const was = ending.startsWith('exited') ? '' : 'was ';
+  const ended = `the ${script} script of ${build} ${was}${ending}`;
+  const end = lines.findLastIndex((line) =>
+    line.startsWith(`ERROR: lib/apk/exec/${build}.${script}: `),
+  );
+  const start = lines.findLastIndex(
+    (line, index) => index < end && line.trim() === `Executing ${build}.${script}`,
+  );
+  const last = lines
+    .slice(Math.max(0, start), end)
+    .findLast((line) => /^ *\* .*[\p{L}\p{N}]/u.test(line));
+  return last === undefined ? ended : `${ended}: ${quoted(last.replace(/^ *\* /, ''))}`;
+}

@@ -1,0 +1,231 @@
+import { readdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { reasonOf } from '../../../errors.ts';
+import { retryFrom, type Act, type Jump, type Step, type StepContext } from '../../../jobs/plan.ts';
+import { EXPLAINED_BYTES, type Failure } from '../../failure.ts';
+import type { PackageChange, TransactionSteps } from '../../manager.ts';
+import { syncDisk } from '../../../device/disk/sync.ts';
+import { downloadsOf, freeBytesAt, needBytes } from '../planning/download.ts';
+import { fetchStep } from '../planning/fetch-step.ts';
+import { checkFetched } from '../planning/fetched-check.ts';
+import { endHolders } from './held-output.ts';
+import type { Installation } from '../installation.ts';
+import { readPlan } from '../planning/job-plan.ts';
+import { planChange } from '../planning/plan-change.ts';
+import { explain } from './failure.ts';
+import { createLockCheck, waitForLock, type LockCheck } from './lock.ts';
+import { listsStep, wantsLists } from '../feeds/missing-lists.ts';
+import { finishCutOff, leftoversOf, removeCutOff, removeUnfinished } from '../recovery/recovery.ts';
+import { checkRepair } from '../planning/repair-check.ts';
+import { simulate, type Simulation } from '../planning/simulation.ts';
+import { restoreWorld, dropUnmet } from '../database/world-edit.ts';
+
+/**
+ * Around apk's command. Before it: its records must be sound, and are copied; its plan must do what
+ * was asked for and nothing else; what it needs is fetched and checked; no file may be another
+ * package's. After it: a request that failed leaves world, and what apk did not get to record is
+ * put right.
+ */
+export function createTransactionSteps(installation: Installation): TransactionSteps {
+  const { copy, records, locations } = installation;
+  const lock = createLockCheck(locations.lock);
+  const later = createLaterSave(installation);
+  const planStep = (changeIn: ChangeIn): Act => ({
+    id: 'plan',
+    label: 'plan',
+    act: async (context) => {
+      await later.flush();
+      return plan(installation, context, { change: changeIn(context), lock });
+    },
+  });
+  const checkStep = (changeIn: ChangeIn): Act => ({
+    id: 'check',
+    label: 'check',
+    act: async (context) => {
+      if (await lock.end(context)) return retryFrom(planStep(changeIn));
+      await checkFetched(installation, context, changeIn(context));
+      return undefined;
+    },
+  });
+  return {
+    first: [listsStep(installation)],
+    needSpace: (purpose) => needSpace(installation, purpose),
+    before: (changeIn) => [
+      act('prepare', () => prepare(installation)),
+      planStep(changeIn),
+      fetchStep(installation),
+      checkStep(changeIn),
+    ],
+    supervise: endHolders,
+    databaseBefore: copy.database,
+    // apk waits for its lock by itself.
+    wasShutOut: () => Promise.resolve(false),
+    mend: (context) => mend(installation, context),
+    accept: async () => {
+      later.schedule();
+      await records.remove();
+    },
+    cleanUp: () => cleanUp(installation),
+    beforeRepair: async (context, repair) => {
+      await later.flush();
+      await installation.prepareFolders();
+      await waitForLock(locations.lock, context);
+      return checkRepair(installation, context, repair);
+    },
+    removeOrphans: (context) => removeCutOff(installation, context),
+  };
+}
+
+type ChangeIn = Parameters<TransactionSteps['before']>[0];
+
+function act(id: string, work: (context: StepContext) => Promise<void>): Act {
+  return { id, label: id, act: (context) => work(context).then(() => undefined) };
+}
+
+async function needSpace({ root }: Installation, purpose: string): Promise<void> {
+  needBytes(purpose, { disk: 0, free: await freeBytesAt(root), where: 'for packages' });
+}
+
+async function prepare({ prepareFolders, locations }: Installation): Promise<void> {
+  await Promise.all([prepareFolders(), rm(locations.ownCache, { recursive: true, force: true })]);
+}
+
+/**
+ * Looks at everything at once, and once more if somebody else was at work meanwhile. The answer of
+ * the kernel on the lock takes longer than the plan: if something is to be fetched, the step behind
+ * that waits for it.
+ */
+async function plan(
+  installation: Installation,
+  context: StepContext,
+  { change, lock }: { change: PackageChange | undefined; lock: LockCheck },
+): Promise<Jump | undefined> {
+  const look = async (): Promise<Simulation | undefined> => {
+    const [found] = await Promise.all([
+      change === undefined ? undefined : simulate(installation.commands, change),
+      installation.assertSound().then(installation.copy.save),
+    ]);
+    return found;
+  };
+  const decide = async (found: Simulation | undefined): Promise<Jump | undefined> => {
+    if (change === undefined || found === undefined) return undefined;
+    if (wantsLists(context, found)) return retryFrom(listsStep(installation));
+    await planChange(installation, context, { change, found });
+    return undefined;
+  };
+  lock.begin(context);
+  try {
+    // What looks damaged may be what somebody has not put on record yet.
+    const found = await look().catch(look);
+    const isFetching =
+      found !== undefined && downloadsOf(found.changes, change?.file?.name).length > 0;
+    const isStale = !isFetching && (await lock.end(context));
+    return await decide(isStale ? await look() : found);
+  } catch (error) {
+    if (!(await lock.end(context))) throw error;
+    return decide(await look());
+  }
+}
+
+/**
+ * In a job's steps only what failed is said; in its repair it is put right. Either way a request
+ * that led to nothing leaves world, where it would fail every later command.
+ */
+async function mend(
+  installation: Installation,
+  context: StepContext,
+): Promise<Failure | undefined> {
+  if (context.job.phase === 'repair') {
+    await finishCutOff(installation, context);
+    await restoreWorld(installation, context);
+    return undefined;
+  }
+  const [left, before, output, { faultIn }, , unwritten] = await Promise.all([
+    leftoversOf(installation, context),
+    installation.copy.database(),
+    context.lastPrinted(EXPLAINED_BYTES),
+    import('./faults.ts'),
+    dropUnmet(installation, context),
+    // Whatever is kept of the outcome from here on must not outlive it.
+    syncDisk(installation.environment, [installation.root]),
+  ]);
+  if (left !== undefined) {
+    const said = explain({
+      output,
+      names: readPlan(context.memory).changes.map(({ name }) => name),
+    });
+    return said === undefined || said.code === 'unknown' ? CUT_OFF : said;
+  }
+  if (unwritten !== undefined) return { code: 'unknown', reason: unwritten };
+  const after = await installation.reader.read();
+  return faultIn(readPlan(context.memory).changes, { before, after, output });
+}
+
+const CUT_OFF: Failure = {
+  code: 'unknown',
+  reason: 'apk was cut off before it recorded what it did',
+  remedy: 'What it began is taken back or finished: start the task again.',
+};
+
+/** When nobody waits for the outcome of the job any more. */
+const LATER_MS = 50;
+
+/**
+ * Copies what apk has on record once a job is over, whose outcome need not wait for that; a repair
+ * and the next job do.
+ */
+function createLaterSave(installation: Installation): {
+  schedule: () => void;
+  flush: () => Promise<void>;
+} {
+  let timer: NodeJS.Timeout | undefined;
+  let saving = Promise.resolve();
+  const save = (): void => {
+    timer = undefined;
+    // A damaged world that somebody left meanwhile is no copy to go back to.
+    saving = installation
+      .assertSound()
+      .then(installation.copy.save)
+      .catch(() => undefined);
+  };
+  return {
+    schedule: () => {
+      clearTimeout(timer);
+      timer = setTimeout(save, LATER_MS).unref();
+    },
+    flush: () => {
+      if (timer !== undefined) {
+        clearTimeout(timer);
+        save();
+      }
+      return saving;
+    },
+  };
+}
+
+function cleanUp(installation: Installation): Step[] {
+  const { locations, cache, records } = installation;
+  return [
+    act('clean-up', async (context) => {
+      const { job, note } = context;
+      await Promise.all([
+        cache().then(purgeCache),
+        rm(locations.keptPackages, { recursive: true, force: true }),
+      ]);
+      await rm(locations.ownCache, { recursive: true, force: true });
+      if (job.phase !== 'repair') return;
+      await removeUnfinished(installation, context);
+      const reason = await syncDisk(installation.environment, [installation.root]);
+      if (reason !== undefined) await note(reason);
+      await records.remove().catch((error: unknown) => note(reasonOf(error)));
+    }),
+  ];
+}
+
+/** It is in memory on most devices; a lasting one is its owner's. */
+async function purgeCache(folder: string): Promise<void> {
+  if (folder.endsWith('/etc/apk/cache')) return;
+  for (const name of await readdir(folder).catch(() => [])) {
+    if (/\.apk(?:\.|$)/.test(name)) await rm(join(folder, name), { force: true });
+  }
+}

@@ -1,0 +1,89 @@
+import { reasonOf } from '../../errors.ts';
+import type { HealthReport } from '../../http/health-report.ts';
+import type { BackendContext, PackageManager } from '../manager.ts';
+import { readPackageFile } from './package-file/apk-file.ts';
+import { compareVersions } from './compare-versions.ts';
+import { createDiagnosis } from './diagnosis.ts';
+import { readFeeds } from './feeds/feeds.ts';
+import { createFeedSettings } from './feeds/feed-settings.ts';
+import { openInstallation, type Installation } from './installation.ts';
+import { createListing } from './feeds/listing.ts';
+import { namingDamage } from './feeds/sound-listing.ts';
+import { createLists } from './feeds/lists.ts';
+import { readArchitectures } from './feeds/offers.ts';
+import { freeBytesAt } from './planning/download.ts';
+import { createTransactionSteps } from './changing/transaction-steps.ts';
+import { packInstalled } from './package-file/repack.ts';
+import SELF_UPGRADE_SCRIPT from './self-upgrade.sh';
+import { editWorld, withoutPin } from './database/world-edit.ts';
+
+/** apk 3, and its records read without it. */
+export function createApk(context: BackendContext): PackageManager {
+  const { paths } = context;
+  const installation = openInstallation(context);
+  const { locations, commands, reader, environment } = installation;
+  return {
+    name: 'apk',
+    watchedFolders: [locations.database, locations.configuration],
+    metaFolders: ['/lib/apk/meta', '/usr/lib/opkg/meta'].map(paths.onDevice),
+    installed: reader.read,
+    offers: (names) => installation.offers(names),
+    listing: namingDamage(createListing({ paths, installation }), installation.assertSound),
+    compareVersions,
+    architecture: async () => (await readArchitectures(paths))[0] ?? '',
+    assertUsable: installation.assertUsable,
+    health: () => healthOf(installation),
+    freeBytes: () => freeBytesAt(paths.root),
+    imagePackages: installation.imagePackages,
+    preview: async (change) =>
+      (await import('./planning/preview.ts')).previewChange(installation, change),
+    releaseFile: async (name, isAuto) => {
+      await editWorld(locations, environment, (entries) =>
+        entries.flatMap((entry) => {
+          if (entry.name !== name || entry.operator !== '><') return [entry];
+          return isAuto ? [] : [withoutPin(entry)];
+        }),
+      );
+    },
+    isSolver: true,
+    explain: async (command) => (await import('./changing/failure.ts')).explain(command),
+    commands,
+    around: createTransactionSteps(installation),
+    lists: createLists(locations),
+    files: {
+      ending: 'apk',
+      inspect: async (file, mostBytes) => {
+        const { name, version, depends } = await readPackageFile(file, mostBytes);
+        return { name, version, depends };
+      },
+    },
+    feeds: createFeedSettings({ paths, locations, commands }),
+    diagnosis: createDiagnosis(installation),
+    selfUpgrade: {
+      pack: (name, target) => packInstalled({ name, target, root: paths.root, locations }),
+      script: SELF_UPGRADE_SCRIPT,
+      settings: [locations.installed, locations.world, locations.empty],
+    },
+    restoration: async () =>
+      (await import('./recovery/restoration.ts')).createRestoration(installation),
+  };
+}
+
+/**
+ * A package that is broken fails nobody else's job, and a line that is no feed takes away only what
+ * that feed has; records that cannot be read stop all.
+ */
+async function healthOf({ reader, locations, assertRecords }: Installation): Promise<HealthReport> {
+  const { garbage } = await readFeeds(locations.feeds);
+  const lines = garbage.map(({ feed, reason }) => `${feed.name}: ${reason}`);
+  const facts = lines.length === 0 ? {} : { unreadable_feeds: lines };
+  try {
+    await assertRecords();
+    const broken = [...(await reader.read()).values()]
+      .filter(({ state }) => state === 'unpacked')
+      .map(({ name }) => name);
+    return { facts: { ...facts, ...(broken.length === 0 ? {} : { broken_packages: broken }) } };
+  } catch (error) {
+    return { problems: [reasonOf(error)], facts };
+  }
+}

@@ -1,0 +1,188 @@
+import { stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileVersion } from '../../../device/file-version.ts';
+import { DepotError } from '../../../errors.ts';
+import { appOf } from '../../names.ts';
+import type { InstalledPackage, PackageDatabase } from '../../database.ts';
+import { isPin } from './dependency.ts';
+import { readInstalled, type InstalledRecord } from './installed-db.ts';
+import type { Locations } from './locations.ts';
+import { readWorld, type WorldEntry } from './world.ts';
+
+/**
+ * apk's record of what is installed, read without apk and without its lock. Invariants:
+ *  - apk replaces the file by rename, so a reading is whole or refused;
+ *  - a file that is not touched is not parsed again;
+ *  - one reading at a time: a caller that comes after a change gets a reading that began after it.
+ */
+export interface DatabaseReader {
+  /**
+   * While world cannot be read, what it said last counts.
+   * @throws DepotError unavailable if the record is damaged
+   */
+  read: () => Promise<PackageDatabase>;
+  /** The same as apk has it. @throws DepotError unavailable */
+  records: () => Promise<ReadonlyMap<string, InstalledRecord>>;
+}
+
+export function createDatabaseReader(locations: Locations): DatabaseReader {
+  const { installed, world } = locations;
+  let records: { version: string; found: Map<string, InstalledRecord> } | undefined;
+  let entries: readonly WorldEntry[] = [];
+  let view: { version: string; packages: PackageDatabase } | undefined;
+  let last: Promise<unknown> = Promise.resolve();
+
+  const readRecords = async (): Promise<Map<string, InstalledRecord>> => {
+    const version = (await fileVersion(installed)) ?? 'absent';
+    if (records?.version !== version) {
+      const found = await readInstalled(installed);
+      if (found.size === 0) {
+        throw new DepotError('unavailable', `cannot use ${installed}: it has no packages`);
+      }
+      records = { version, found };
+    }
+    return records.found;
+  };
+  const readView = async (): Promise<PackageDatabase> => {
+    const found = await readRecords();
+    const version = `${records?.version ?? ''} ${(await fileVersion(world)) ?? ''}`;
+    if (view?.version !== version) {
+      entries = await readWorld(world).then(
+        (read) => read.entries,
+        () => entries,
+      );
+      view = { version, packages: await combine(found, entries, locations) };
+    }
+    return view.packages;
+  };
+  const inTurn = <Result>(work: () => Promise<Result>): Promise<Result> => {
+    const reading = last.then(work);
+    last = reading.catch(() => undefined);
+    return reading;
+  };
+  return { read: () => inTurn(readView), records: () => inTurn(readRecords) };
+}
+
+/** Puts together what is installed and what the owner asked for. */
+export async function combine(
+  found: ReadonlyMap<string, InstalledRecord>,
+  entries: readonly WorldEntry[],
+  { packages }: Locations,
+): Promise<PackageDatabase> {
+  const wanted = new Map(
+    entries.filter(({ isConflict }) => !isConflict).map((entry) => [entry.name, entry]),
+  );
+  const database = new Map<string, InstalledPackage>();
+  const askedAs = otherNames(found, wanted);
+  for (const record of found.values()) {
+    const names = askedAs.get(record.name);
+    // Only apps show a time: of all packages it would be thousands of files.
+    database.set(record.name, {
+      ...packageOf(record, wanted),
+      ...(names === undefined ? {} : { askedAs: names }),
+      installedAt: appOf(record.name).isApp ? await installTime(join(packages, record.name)) : 0,
+    });
+  }
+  for (const name of unmet(wanted, found)) database.set(name, requested(name));
+  return database;
+}
+
+/** Of packages that alone meet other names of world than their own: all their names in world. */
+function otherNames(
+  found: ReadonlyMap<string, InstalledRecord>,
+  wanted: ReadonlyMap<string, WorldEntry>,
+): Map<string, string[]> {
+  const providers = new Map<string, string[]>();
+  for (const { name, provides } of found.values()) {
+    for (const provided of provides) {
+      if (!wanted.has(provided) || found.has(provided)) continue;
+      providers.set(provided, [...(providers.get(provided) ?? []), name]);
+    }
+  }
+  const names = new Map<string, string[]>();
+  for (const [provided, [name = '', ...others]] of providers) {
+    if (others.length > 0) continue;
+    const own = wanted.has(name) ? [name] : [];
+    names.set(name, [...(names.get(name) ?? own), provided]);
+  }
+  return names;
+}
+
+function packageOf(
+  record: InstalledRecord,
+  wanted: ReadonlyMap<string, WorldEntry>,
+): InstalledPackage {
+  const { name, version, architecture, depends, provides, installIf } = record;
+  const entry = wanted.get(name);
+  return {
+    name,
+    version,
+    architecture,
+    // Its files are there, so far as they could be written, and it is not what it is to be.
+    state: record.hasBrokenFiles || record.hasBrokenScript ? 'unpacked' : 'installed',
+    isAuto: ![name, ...provides].some((known) => wanted.has(known)),
+    isEssential: isEssential(name),
+    ...(entry !== undefined && isPin(entry) ? { isHeld: true } : {}),
+    depends: depends.map((dependency) => [dependency]),
+    ...(installIf.length === 0 ? {} : { comesWith: installIf }),
+    provides,
+    installedAt: 0,
+  };
+}
+
+/** What world asks for and no package is or provides; apk refuses every change until it is gone. */
+function unmet(
+  wanted: ReadonlyMap<string, WorldEntry>,
+  found: ReadonlyMap<string, InstalledRecord>,
+): string[] {
+  const provided = new Set([...found.values()].flatMap(({ provides }) => provides));
+  return [...wanted.keys()].filter((name) => !found.has(name) && !provided.has(name));
+}
+
+function requested(name: string): InstalledPackage {
+  return {
+    name,
+    version: '',
+    architecture: '',
+    state: 'requested',
+    isAuto: false,
+    isEssential: false,
+    depends: [],
+    provides: [],
+    installedAt: 0,
+  };
+}
+
+/**
+ * apk records no time of installation. A package's list of files has that of its build, but its
+ * inode changed when it was put there (ctime, inode(7)).
+ */
+async function installTime(path: string): Promise<number> {
+  return stat(`${path}.list`).then(
+    ({ ctimeMs }) => Math.floor(ctimeMs / 1000),
+    () => 0,
+  );
+}
+
+/**
+ * apk knows no essential packages. These are the ones without which a device cannot start, log in
+ * its owner or install anything; what they depend on is needed by them.
+ */
+const ESSENTIAL = new Set([
+  'base-files',
+  'busybox',
+  'fstools',
+  'kernel',
+  'libc',
+  'mtd',
+  'netifd',
+  'procd',
+  'ubox',
+  'ubus',
+  'ubusd',
+  'uci',
+]);
+
+export function isEssential(name: string): boolean {
+  return ESSENTIAL.has(name) || /^apk(-|$)/.test(name);
+}

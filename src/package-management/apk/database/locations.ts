@@ -1,0 +1,57 @@
+import { stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Paths } from '../../../device/paths.ts';
+
+/** Where apk keeps what it knows (docs/reference/apk.md), root included. */
+export interface Locations {
+  database: string;
+  installed: string;
+  /** Packed, as apk makes it; unless there is a plain one, which images may have. */
+  scripts: string;
+  plainScripts: string;
+  triggers: string;
+  lock: string;
+  world: string;
+  configuration: string;
+  feeds: string;
+  /** Files of packages that tell of them: `NAME.list` and others. */
+  packages: string;
+  /** Of the daemon, for apk: copies, and what a transaction is about to do. */
+  own: string;
+  /** Stands in for the cache if that is too small; there only as long as it is needed. */
+  ownCache: string;
+  /** The packages of an upgrade under way, for the boot after a power cut. */
+  keptPackages: string;
+  /** A folder without files: apk takes an argument that names a file for a package file. */
+  empty: string;
+}
+
+export function createLocations({ onDevice, stateDir }: Paths): Locations {
+  const own = join(stateDir, 'apk');
+  return {
+    database: onDevice('/lib/apk/db'),
+    installed: onDevice('/lib/apk/db/installed'),
+    scripts: onDevice('/lib/apk/db/scripts.tar.gz'),
+    plainScripts: onDevice('/lib/apk/db/scripts.tar'),
+    triggers: onDevice('/lib/apk/db/triggers'),
+    lock: onDevice('/lib/apk/db/lock'),
+    world: onDevice('/etc/apk/world'),
+    configuration: onDevice('/etc/apk'),
+    feeds: onDevice('/etc/apk/repositories.d'),
+    packages: onDevice('/lib/apk/packages'),
+    own,
+    ownCache: join(own, 'cache'),
+    keptPackages: join(own, 'packages'),
+    empty: join(own, 'empty'),
+  };
+}
+
+/** The folder of index copies and downloaded packages; an owner may have made a lasting one. */
+export async function cacheFolder({ onDevice }: Pick<Paths, 'onDevice'>): Promise<string> {
+  const lasting = onDevice('/etc/apk/cache');
+  const isThere = await stat(lasting).then(
+    (entry) => entry.isDirectory(),
+    () => false,
+  );
+  return isThere ? lasting : onDevice('/var/cache/apk');
+}

@@ -1,0 +1,93 @@
+import * as v from 'valibot';
+import { rewriteFile } from '../../../device/durable-file.ts';
+import type { StepContext } from '../../../jobs/plan.ts';
+import { isPresent } from '../../database.ts';
+import type { Installation } from '../installation.ts';
+import type { Locations } from './locations.ts';
+import { withLock } from '../changing/lock.ts';
+import { isPin } from './dependency.ts';
+import { formatWorld, readWorld, type WorldEntry } from './world.ts';
+
+/**
+ * Changes world while no apk can: it reads it when it begins and writes it when it ends.
+ * @returns whether it changed
+ */
+export async function editWorld(
+  { lock, world }: Locations,
+  environment: Record<string, string>,
+  edit: (entries: readonly WorldEntry[]) => readonly WorldEntry[],
+): Promise<boolean> {
+  return withLock(lock, environment, async () => {
+    const { entries } = await readWorld(world);
+    const next = edit(entries);
+    const isSame =
+      next.length === entries.length && next.every((entry, index) => entry === entries[index]);
+    // Without any, apk would remove the system.
+    if (isSame || next.length === 0) return false;
+    await rewriteFile(world, formatWorld(next));
+    return true;
+  });
+}
+
+/** The name alone, any version of it. */
+export function withoutPin({ name }: WorldEntry): WorldEntry {
+  return { name, text: name, isConflict: false, tag: '', operator: '', version: '' };
+}
+
+const asked = v.object({
+  names: v.optional(v.array(v.string()), []),
+  file: v.optional(v.object({ name: v.string() })),
+});
+
+/** The names that a job may have put into world. */
+function askedIn(memory: Record<string, unknown>): Set<string> {
+  const { names, file } = v.parse(asked, memory);
+  return new Set([...names, ...(file === undefined ? [] : [file.name])]);
+}
+
+/**
+ * Takes out of world what the job asked for and did not get: apk keeps it there, and each later
+ * command would try it again and fail with it.
+ */
+export async function dropUnmet(
+  { locations, reader, environment }: Installation,
+  { memory }: StepContext,
+): Promise<void> {
+  const names = askedIn(memory);
+  const database = await reader.read();
+  const unmet = [...names].filter((name) => database.get(name)?.state === 'requested');
+  if (unmet.length === 0) return;
+  await editWorld(locations, environment, (entries) =>
+    entries.filter(({ name }) => !unmet.includes(name)),
+  );
+}
+
+/** Puts back what world said, before the job, of what the job asked for. */
+export async function restoreWorld(
+  { locations, reader, environment, copy }: Installation,
+  { memory }: StepContext,
+): Promise<void> {
+  const names = askedIn(memory);
+  const before = await copy.world();
+  const database = await reader.read();
+  if (before === undefined || names.size === 0) return;
+  const former = new Map(before.entries.map((entry) => [entry.name, entry]));
+  const restored = (entries: readonly WorldEntry[]): WorldEntry[] =>
+    entries.flatMap((entry) => {
+      if (!names.has(entry.name)) return [entry];
+      const known = former.get(entry.name);
+      if (known === undefined) return [];
+      // A pin to what is there no longer would keep apk from everything else.
+      const isGone = isPin(known) && !known.operator.startsWith('<');
+      return known.text === entry.text ? [entry] : [isGone ? withoutPin(known) : known];
+    });
+  const current = (await readWorld(locations.world)).entries;
+  const lost = before.entries.filter(
+    ({ name }) =>
+      names.has(name) &&
+      isPresent(database.get(name)) &&
+      !current.some((entry) => entry.name === name),
+  );
+  if (lost.length === 0 && formatWorld(restored(current)) === formatWorld(current)) return;
+  await editWorld(locations, environment, (entries) => [...restored(entries), ...lost]);
+}

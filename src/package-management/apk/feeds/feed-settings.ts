@@ -1,0 +1,208 @@
+import { createHash } from 'node:crypto';
+import { copyFile, mkdir, open, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { run } from '../../../device/exec.ts';
+import { editOwnerFile, readSmallFile } from '../../../device/owner-file.ts';
+import type { Paths } from '../../../device/paths.ts';
+import { openTrustedFolder } from '../../../device/private-folder.ts';
+import { DepotError } from '../../../errors.ts';
+import {
+  keyFiles,
+  MOST_LIST_BYTES,
+  unusableFeed,
+  type Feed,
+  type FeedChange,
+  type FeedSettings,
+  type TrustedKey,
+} from '../../feed-settings.ts';
+import { readEntries, nameIn, nameLine, type FeedEntry } from './feeds.ts';
+import { HEAD_BYTES, idOfKey, parsePem, signerOf } from './index-key.ts';
+import type { ApkCommands } from '../changing/commands.ts';
+import { cacheFolder, type Locations } from '../database/locations.ts';
+
+const CUSTOM = 'customfeeds.list';
+/** As they lie among what was fetched: apk tells an index, and its format, by its name. */
+const [SECOND_FORMAT, THIRD_FORMAT] = ['APKINDEX.tar.gz', 'packages.adb'];
+const LIMITS = { timeoutMs: 60_000, maxBytes: 1024 ** 2 };
+
+interface Sources {
+  paths: Paths;
+  locations: Locations;
+  commands: Pick<ApkCommands, 'apk'>;
+}
+
+/** apk's feeds: addresses of indexes in `repositories.d`, and public keys as PEM. */
+export function createFeedSettings({ paths, locations, commands }: Sources): FeedSettings {
+  const keyFolder = join(locations.configuration, 'keys');
+  const copyOf = async ({ url }: Feed): Promise<string> =>
+    join(await openTrustedFolder(await cacheFolder(paths), 0o755), copyName(url));
+  return {
+    read: async () => {
+      const { entries, garbage } = await readEntries(locations.feeds);
+      return {
+        feeds: entries.map(({ name, url, isEnabled, file }) => {
+          const kind = file === CUSTOM ? 'custom' : 'system';
+          return { name, url, isEnabled, kind };
+        }),
+        garbage: garbage.map(({ file, index, text, reason }) => ({
+          file: join(locations.feeds, file),
+          line: index + 1,
+          text,
+          reason,
+        })),
+      };
+    },
+    addressOf: (url) =>
+      /\.(adb|tar\.gz)$/.test(url) ? url : `${url.replace(/\/+$/, '')}/packages.adb`,
+    filesOf: ({ url }) =>
+      Promise.resolve([{ url, name: indexName(url), mostBytes: MOST_LIST_BYTES }]),
+    check: (feed, folder, key) => checkIndex(commands, keyFolder, { feed, folder, key }),
+    adopt: async (feed, folder) => {
+      const target = await copyOf(feed);
+      const temporary = `${target}.new`;
+      try {
+        await rm(temporary, { force: true });
+        await copyFile(join(folder, indexName(feed.url)), temporary);
+        await rename(temporary, target);
+      } catch (error) {
+        await rm(temporary, { force: true });
+        throw error;
+      }
+    },
+    forget: async (feed) => rm(await copyOf(feed), { force: true }),
+    write: (change) => write(locations.feeds, change),
+    stateOf: async ({ url }) => {
+      const file = join(await cacheFolder(paths), copyName(url));
+      const copy = await stat(file).catch(() => undefined);
+      if (copy?.isFile() !== true) return {};
+      const keyId = signerOf(await headOf(file));
+      const updatedAt = Math.floor(copy.mtimeMs / 1000);
+      return { updatedAt, ...(keyId === undefined ? {} : { keyId }) };
+    },
+    keys: () => readKeys(keyFolder),
+    newKeyName: async (text, folder) => {
+      const name = await keyFileName(text, folder);
+      const file = join(await openTrustedFolder(keyFolder, 0o755), name);
+      const known = await readSmallFile(file, HEAD_BYTES);
+      if (known?.trim() === text.trim()) return undefined;
+      if (known === undefined) return name;
+      throw new DepotError(
+        'bad_request',
+        `cannot add the key ${name}: another one of that name is trusted already`,
+      );
+    },
+    ...keyFiles(keyFolder),
+  };
+}
+
+function indexName(url: string): string {
+  return url.endsWith('.adb') ? THIRD_FORMAT : SECOND_FORMAT;
+}
+
+/** How apk names its copy of an index (apk_repository.c). */
+function copyName(url: string): string {
+  const hash = createHash('sha256').update(url).digest('hex').slice(0, 8);
+  return `APKINDEX.${hash}.tar.gz`;
+}
+
+async function headOf(file: string): Promise<Buffer> {
+  const handle = await open(file);
+  try {
+    const { buffer, bytesRead } = await handle.read(Buffer.alloc(HEAD_BYTES), 0, HEAD_BYTES, 0);
+    return buffer.subarray(0, bytesRead);
+  } finally {
+    await handle.close();
+  }
+}
+
+/**
+ * apk itself judges the index, as a feed of its own that lies on the device, with the keys that the
+ * device has and the new one: nothing is fetched, and nothing of the device changed.
+ */
+async function checkIndex(
+  { apk }: Pick<ApkCommands, 'apk'>,
+  keyFolder: string,
+  { feed, folder, key }: { feed: Feed; folder: string; key: string | undefined },
+): Promise<void> {
+  const index = join(folder, indexName(feed.url));
+  const [list, keys] = [join(folder, 'repositories'), join(folder, 'keys')];
+  await writeFile(list, `${index}\n`);
+  await mkdir(keys, { recursive: true });
+  for (const { file } of await readKeys(keyFolder)) {
+    await copyFile(file, join(keys, file.slice(keyFolder.length + 1)));
+  }
+  if (key !== undefined) await writeFile(join(keys, await keyFileName(key, folder)), key);
+  const command = apk('--wait', '50', '--repositories-file', list, '--keys-dir', keys, 'update');
+  const { exitCode, stdout, stderr } = await run(command, LIMITS);
+  const [, reason] = /WARNING: \w+ \/\S+: (.+)/.exec(stderr) ?? [];
+  if (exitCode === 0 && reason === undefined && stdout.includes(`[${index}]`)) return;
+  const signer = signerOf(await headOf(index));
+  const by = signer === undefined ? 'it is not signed' : `it is signed by the key ${signer}`;
+  throw reason?.includes('signature') === true
+    ? unusableFeed(feed, 'signature', `${by}, which is not trusted (${reason})`)
+    : unusableFeed(feed, 'damaged_package', reason ?? 'apk cannot read what it sent');
+}
+
+async function readKeys(folder: string): Promise<TrustedKey[]> {
+  const names = (await readdir(folder).catch(() => [])).sort();
+  const found = await Promise.all(
+    names.map(async (name) => {
+      const file = join(folder, name);
+      const key = parsePem((await readSmallFile(file, HEAD_BYTES)) ?? '');
+      return key === undefined ? [] : [{ id: idOfKey(key), file }];
+    }),
+  );
+  return found.flat();
+}
+
+/** A signature of the second format names the file of its key; any name does for the third. */
+async function keyFileName(text: string, folder: string): Promise<string> {
+  const key = parsePem(text);
+  if (key === undefined) {
+    throw new DepotError(
+      'bad_request',
+      'cannot add the key: it is no public key as PEM (-----BEGIN PUBLIC KEY-----)',
+    );
+  }
+  const second = await headOf(join(folder, SECOND_FORMAT)).catch(() => undefined);
+  const named = second === undefined ? undefined : signerOf(second);
+  return named !== undefined && /^[A-Za-z0-9][A-Za-z0-9@._-]*$/.test(named)
+    ? named
+    : `${idOfKey(key)}.pem`;
+}
+
+/** Lines are found by where they stand, since apk's feeds have no names of their own. */
+async function write(folder: string, change: FeedChange): Promise<void> {
+  const { entries } = await readEntries(folder);
+  if (change.verb === 'add') {
+    const { name, url } = change.feed;
+    if (entries.some((entry) => entry.url === url && entry.isEnabled)) return;
+    await editOwnerFile(join(folder, CUSTOM), (text) => {
+      const end = text === '' || text.endsWith('\n') ? '' : '\n';
+      return `${text}${end}${nameLine(name)}\n${url}\n`;
+    });
+    return;
+  }
+  const entry = entries.find(({ name }) => name === change.name);
+  if (entry === undefined) return;
+  await editOwnerFile(join(folder, entry.file), (text) => editLine(text, entry, change));
+}
+
+function editLine(
+  text: string,
+  { index, url }: FeedEntry,
+  change: Exclude<FeedChange, { verb: 'add' }>,
+): string {
+  const lines = text.split('\n');
+  const line = lines[index] ?? '';
+  // Somebody else changed the file in between.
+  if (!line.includes(url)) return text;
+  if (change.verb === 'remove') {
+    const from = nameIn(lines[index - 1] ?? '') === undefined ? index : index - 1;
+    lines.splice(from, index + 1 - from);
+  } else {
+    const plain = line.replace(/^#+\s*/, '');
+    lines[index] = change.isEnabled ? plain : `# ${plain}`;
+  }
+  return lines.join('\n');
+}

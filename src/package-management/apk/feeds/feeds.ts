@@ -1,0 +1,141 @@
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { readSmallFile } from '../../../device/owner-file.ts';
+import type { Feed } from '../../feed-settings.ts';
+import type { FailedFeed } from '../../manager.ts';
+import { nameFeeds } from './feed-names.ts';
+
+/** Of a file that its owner edits by hand. */
+const MOST_BYTES = 1024 ** 2;
+const UNREADABLE = `it is no file, or larger than ${MOST_BYTES} bytes`;
+
+/** What the lists of feeds say, and what in them is none. */
+export interface ConfiguredFeeds {
+  feeds: readonly TaggedFeed[];
+  /** Lines that apk passes over; the feed's name is the file and the line. */
+  garbage: readonly FailedFeed[];
+}
+
+export interface TaggedFeed extends Feed {
+  /** Without its `@`; empty if it has none. */
+  tag: string;
+}
+
+/** A line that names a feed; one that is commented out stands for a feed that is switched off. */
+export interface FeedEntry extends TaggedFeed {
+  /** Without its folder. */
+  file: string;
+  /** Index of its line. */
+  index: number;
+  isEnabled: boolean;
+}
+
+export interface GarbageEntry {
+  file: string;
+  index: number;
+  text: string;
+  reason: string;
+}
+
+/**
+ * Reads `repositories.d/*.list` as apk does (apk-repositories(5)): an address a line, with a
+ * keyword or a tag before it. apk warns of a line that it does not know and goes on without the
+ * feed, so that the owner finds packages gone.
+ */
+export async function readFeeds(folder: string): Promise<ConfiguredFeeds> {
+  const { entries, garbage } = await readEntries(folder);
+  return {
+    feeds: entries.flatMap(({ name, url, tag, isEnabled }) =>
+      isEnabled ? [{ name, url, tag }] : [],
+    ),
+    garbage: garbage.map(({ file, index, text, reason }) => ({
+      feed: { name: `${file}:${index + 1}`, url: text },
+      reason,
+    })),
+  };
+}
+
+/** The same with feeds that are switched off, and where each stands. */
+export async function readEntries(
+  folder: string,
+): Promise<{ entries: FeedEntry[]; garbage: GarbageEntry[] }> {
+  const files = (await readdir(folder).catch(() => []))
+    .filter((name) => name.endsWith('.list') && !name.startsWith('.'))
+    .sort();
+  const found: (Omit<FeedEntry, 'name'> & { ownName: string | undefined })[] = [];
+  const garbage: GarbageEntry[] = [];
+  for (const file of files) {
+    const text = await readSmallFile(join(folder, file), MOST_BYTES);
+    if (text === undefined) garbage.push({ file, index: 0, text: file, reason: UNREADABLE });
+    const lines = (text ?? '').split('\n');
+    lines.forEach((line, index) => {
+      const entry = parseLine(line);
+      if (entry === undefined) return;
+      if ('url' in entry) {
+        found.push({ ...entry, file, index, ownName: nameIn(lines[index - 1] ?? '') });
+      } else {
+        garbage.push({ file, index, text: line.trim().slice(0, 80), reason: entry.fault });
+      }
+    });
+  }
+  const names = nameFeeds(found);
+  const entries = found.map(({ file, index, url, tag, isEnabled }, number) => ({
+    name: names[number] ?? url,
+    url,
+    tag,
+    file,
+    index,
+    isEnabled,
+  }));
+  return { entries, garbage };
+}
+
+/** What stands above the line of a feed that was added under a name: apk itself knows none. */
+const NAME_MARK = '# feed: ';
+
+export function nameLine(name: string): string {
+  return `${NAME_MARK}${name}`;
+}
+
+export function nameIn(line: string): string | undefined {
+  return line.startsWith(NAME_MARK) ? line.slice(NAME_MARK.length).trim() : undefined;
+}
+
+const KEYWORDS = ['ndx', 'v2', 'v3'];
+/** Names for examples (RFC 2606), as in the comment that OpenWrt ships. */
+const EXAMPLE = /^https?:\/\/([^/]*\.)?example\.(com|net|org)(\/|$)/;
+
+type Line = { url: string; tag: string; isEnabled: boolean } | { fault: string };
+
+/** What stands behind the `#` of a feed that is switched off; any other comment is none. */
+const SWITCHED_OFF =
+  /^#+\s*((?:(?:ndx|v2|v3|@\S+)\s+)*(?:\S+:\/\/\S+|[/$]\S+\.(?:adb|tar\.gz)))\s*$/;
+
+/** @returns undefined for a line that says nothing */
+function parseLine(line: string): Line | undefined {
+  const [, off = ''] = SWITCHED_OFF.exec(line) ?? [];
+  const parsed = parseActive(off === '' ? line : off);
+  if (off === '' || parsed === undefined) return parsed;
+  return 'url' in parsed && !EXAMPLE.test(parsed.url) ? { ...parsed, isEnabled: false } : undefined;
+}
+
+function parseActive(line: string): Line | undefined {
+  const words = line.trim().split(/\s+/);
+  const [first = ''] = words;
+  if (first === '' || first === 'set' || line.startsWith('#')) return undefined;
+  if (!isAddress(first) && !isTag(first) && !KEYWORDS.includes(first)) {
+    return { fault: `"${first.slice(0, 40)}" is no feed` };
+  }
+  const url = words.find((word) => !KEYWORDS.includes(word) && !isTag(word)) ?? '';
+  const tag = words.find(isTag)?.slice(1) ?? '';
+  return isAddress(url) ? { url, tag, isEnabled: true } : { fault: 'it has no address' };
+}
+
+function isTag(word: string): boolean {
+  return word.startsWith('@');
+}
+
+/** A variable may stand for the beginning of one. */
+function isAddress(word: string): boolean {
+  return word.startsWith('/') || word.includes('://') || word.startsWith('${');
+}

@@ -1,0 +1,81 @@
+import { readdir, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Paths } from '../../../device/paths.ts';
+import { DepotError } from '../../../errors.ts';
+import { cacheFolder, type Locations } from '../database/locations.ts';
+
+/** What decides what the feeds offer: copies of indexes, lists of feeds, keys, architectures. */
+export async function feedFiles(
+  paths: Paths,
+  { feeds, configuration }: Pick<Locations, 'feeds' | 'configuration'>,
+): Promise<string[]> {
+  return [
+    join(configuration, 'arch'),
+    ...(await filesIn(await cacheFolder(paths), (name) => name.startsWith('APKINDEX.'))),
+    ...(await filesIn(feeds, (name) => name.endsWith('.list'))),
+    ...(await filesIn(join(configuration, 'keys'), () => true)),
+  ];
+}
+
+/** The same, and the records that apk reads whatever it is asked. */
+export async function indexFiles(paths: Paths, locations: Locations): Promise<string[]> {
+  return [...recordFiles(locations), ...(await feedFiles(paths, locations))];
+}
+
+export function recordFiles(locations: Locations): string[] {
+  const { world, installed, scripts, plainScripts, triggers } = locations;
+  return [world, installed, scripts, plainScripts, triggers];
+}
+
+/**
+ * apk reads whatever stands under such a name: it waits for the writer of a fifo, and never comes
+ * to the end of a device.
+ * @throws DepotError unavailable that names the file
+ */
+export async function assertEnding(files: readonly string[]): Promise<void> {
+  const file = await findUnending(files);
+  if (file === undefined) return;
+  throw new DepotError('unavailable', `cannot read what the feeds offer: ${file} is no file`);
+}
+
+/**
+ * The same before apk is run for anything else.
+ * @throws DepotError unavailable that names the file, and what its owner can do
+ */
+export async function assertReadable(
+  files: readonly string[],
+  { triggers }: Pick<Locations, 'triggers'>,
+): Promise<void> {
+  const found = await findUnending(files);
+  const file = found ?? ((await isFolder(triggers)) ? triggers : undefined);
+  if (file === undefined) return;
+  throw new DepotError('unavailable', `cannot run apk: ${file} is no file`, {
+    explanation: {
+      code: 'damaged_database',
+      remedy: `Put a file in the place of ${file}, then try again.`,
+    },
+  });
+}
+
+async function findUnending(files: readonly string[]): Promise<string | undefined> {
+  for (const file of files) {
+    const entry = await stat(file).catch(() => undefined);
+    if (entry !== undefined && !entry.isFile() && !entry.isDirectory()) return file;
+  }
+  return undefined;
+}
+
+function isFolder(path: string): Promise<boolean> {
+  return stat(path).then(
+    (entry) => entry.isDirectory(),
+    () => false,
+  );
+}
+
+async function filesIn(folder: string, isWanted: (name: string) => boolean): Promise<string[]> {
+  const names = await readdir(folder).catch(() => []);
+  return names
+    .filter(isWanted)
+    .sort()
+    .map((name) => join(folder, name));
+}

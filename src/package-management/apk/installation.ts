@@ -1,0 +1,115 @@
+import { mkdir, readdir, rm } from 'node:fs/promises';
+
+import { lockHolderOf } from '../../device/lock-holder.ts';
+import { fileVersion } from '../../device/file-version.ts';
+import { openTrustedFolder } from '../../device/private-folder.ts';
+import type { BackendContext } from '../manager.ts';
+import { createBeforeCopy, type BeforeCopy } from './recovery/before-copy.ts';
+import { createApkCommands, type ApkCommands } from './changing/commands.ts';
+import { createDatabaseReader, type DatabaseReader } from './database/database.ts';
+import { cacheFolder, createLocations, type Locations } from './database/locations.ts';
+import { createOffers, type Offers } from './feeds/offers.ts';
+import { assertReadable, indexFiles, recordFiles } from './feeds/index-files.ts';
+import { assertSound } from './database/soundness.ts';
+import {
+  createTransactionRecords,
+  type TransactionRecords,
+} from './recovery/transaction-record.ts';
+
+/** apk on this device, and what the daemon keeps for it. */
+export interface Installation {
+  root: string;
+  locations: Locations;
+  reader: DatabaseReader;
+  commands: ApkCommands;
+  copy: BeforeCopy;
+  records: TransactionRecords;
+  environment: Record<string, string>;
+  offers: Offers;
+  /** Names of the packages that the firmware's image brought. */
+  imagePackages: () => Promise<ReadonlySet<string>>;
+  /** The folder that packages are fetched to now. */
+  cache: () => Promise<string>;
+  /** Makes the folders that commands need. */
+  prepareFolders: () => Promise<void>;
+  /** @throws DepotError unavailable if apk must not be let near its records */
+  assertSound: () => Promise<void>;
+  /**
+   * The same, but for what somebody else's apk has not put on record yet: a job waits for that, and
+   * looks again.
+   */
+  assertUsable: () => Promise<void>;
+  /** The same of the records alone: copies of indexes can be in another user's hands. */
+  assertRecords: () => Promise<void>;
+}
+
+export function openInstallation(context: BackendContext): Installation {
+  const { paths, environment } = context;
+  const locations = createLocations(paths);
+  const reader = createDatabaseReader(locations);
+  const copy = createBeforeCopy(locations);
+  const commands = createApkCommands({ ...context, locations });
+  const offers = createOffers(paths, locations, commands);
+  let sound: string | undefined;
+  const assertRecordsNow = async (): Promise<void> => {
+    await assertReadable(recordFiles(locations), locations);
+    const { world, installed, scripts, plainScripts } = locations;
+    const files = [world, installed, scripts, plainScripts];
+    const versions = await Promise.all(files.map(fileVersion));
+    const now = versions.join(' ');
+    if (now === sound) return;
+    await assertSound(locations, reader, copy);
+    sound = now;
+  };
+  const assertSoundNow = async (): Promise<void> => {
+    await assertReadable(await indexFiles(paths, locations), locations);
+    await assertRecordsNow();
+  };
+  // Another apk may be about to write them.
+  const unlessLocked = (assert: () => Promise<void>) => (): Promise<void> =>
+    assert().catch(async () => {
+      if ((await lockHolderOf(locations.lock, 'FLOCK')) === undefined) await assert();
+    });
+  // Damaged records keep apk from reading feeds, too, and it does not say which.
+  const orDamage = async (error: unknown): Promise<never> => {
+    await assertSoundNow();
+    throw error;
+  };
+  return {
+    root: paths.root,
+    locations,
+    reader,
+    commands,
+    offers: (...wanted) => offers(...wanted).catch(orDamage),
+    imagePackages: async () =>
+      (await import('./database/image-packages.ts')).imagePackages(
+        paths.onDevice('/rom/lib/apk/db/installed'),
+        (await reader.records()).keys(),
+        locations,
+      ),
+    copy,
+    records: createTransactionRecords(locations),
+    environment,
+    cache: async () => {
+      const own = await readdir(locations.ownCache).catch(() => undefined);
+      return own === undefined ? cacheFolder(paths) : locations.ownCache;
+    },
+    prepareFolders: async () => {
+      const openCache = async (): Promise<unknown> =>
+        openTrustedFolder(await cacheFolder(paths), 0o755);
+      await Promise.all([
+        openTrustedFolder(locations.own).then(() => makeEmpty(locations.empty)),
+        openCache(),
+      ]);
+    },
+    assertSound: assertSoundNow,
+    assertUsable: unlessLocked(assertSoundNow),
+    assertRecords: unlessLocked(assertRecordsNow),
+  };
+}
+
+/** Nothing may lie in it. */
+async function makeEmpty(folder: string): Promise<void> {
+  await rm(folder, { recursive: true, force: true });
+  await mkdir(folder, { recursive: true });
+}

@@ -1,0 +1,197 @@
+import { createReadStream } from 'node:fs';
+import { open } from 'node:fs/promises';
+import { pipeline, type Readable } from 'node:stream';
+import { createGunzip, createInflateRaw } from 'node:zlib';
+import { createByteReader } from '../../../device/byte-reader.ts';
+import { readTar } from '../../../device/tar-reader.ts';
+import { asUnusableFile, unpacksTooLarge } from '../../failure.ts';
+import { readAdb, type AdbObject } from './adb-reader.ts';
+
+/** What a package file says of itself. */
+export interface PackageContent {
+  name: string;
+  version: string;
+  /** Each entry is one dependency, by one name. */
+  depends: string[][];
+  /** Names of packages whose files it may take over. */
+  replaces: string[];
+  /** Its files and links, relative to the root. */
+  files: string[];
+  /** Its folders, so far as it names them. */
+  folders: string[];
+}
+
+/**
+ * Reads a package file, told by its content: apk's own format (`ADB`), of which the description
+ * stands first, or the older one, two compressed tar archives of which the first has `.PKGINFO`.
+ * @param mostBytes bounds what is unpacked
+ * @throws DepotError bad_request that says what is wrong with it; no_space if it would unpack to
+ *   more
+ */
+export async function readPackageFile(file: string, mostBytes: number): Promise<PackageContent> {
+  try {
+    const head = await readHead(file);
+    if (!head.startsWith('ADB') && !head.startsWith(GZIP)) {
+      throw new Error('it begins neither as a package of apk does nor as a compressed archive');
+    }
+    const content = head.startsWith('ADB')
+      ? await readThird(file, head)
+      : await readSecond(file, { most: mostBytes, left: mostBytes });
+    if (!/^[!-~]+$/.test(content.version)) {
+      throw new Error(`its version is ${JSON.stringify(content.version.slice(0, 40))}`);
+    }
+    const outside = [...content.files, ...content.folders].find(isOutside);
+    if (outside !== undefined) {
+      throw new Error(`it would unpack "${outside.slice(0, 200)}" outside of the root`);
+    }
+    return content;
+  } catch (error) {
+    throw asUnusableFile(error);
+  }
+}
+
+/** RFC 1952. */
+const GZIP = '\u001f\u008b';
+
+function isOutside(path: string): boolean {
+  return path.startsWith('/') || path.split('/').some((part) => part === '..' || part === '.');
+}
+
+async function readHead(file: string): Promise<string> {
+  const handle = await open(file);
+  try {
+    const { buffer, bytesRead } = await handle.read(Buffer.alloc(6), 0, 6, 0);
+    return buffer.toString('latin1', 0, bytesRead);
+  } finally {
+    await handle.close();
+  }
+}
+
+/** A description names every file of a package: far less than this. */
+const MOST_DESCRIPTION_BYTES = 64 * 1024 ** 2;
+const PACKAGE_SCHEMA = 'pckg';
+
+/** `ADB.` plain, `ADBd` deflated, `ADBc` with a byte that says how and one for the level. */
+async function readThird(file: string, head: string): Promise<PackageContent> {
+  const packed = head.startsWith('ADBc')
+    ? { isDeflated: head.charCodeAt(4) === 1, isPlain: head.charCodeAt(4) === 0, from: 6 }
+    : { isDeflated: head.startsWith('ADBd'), isPlain: head.startsWith('ADB.'), from: 4 };
+  if (!packed.isDeflated && !packed.isPlain) {
+    throw new Error('it is packed in a way that this device cannot unpack');
+  }
+  const source = createReadStream(file, { start: packed.isPlain ? 0 : packed.from });
+  const stream = packed.isPlain ? source : unpack(source, createInflateRaw());
+  try {
+    const reader = createByteReader(stream);
+    const start = await reader.read(12);
+    if (start?.toString('latin1', 0, 4) !== 'ADB.') throw new Error('it is no package');
+    if (start.toString('latin1', 4, 8) !== PACKAGE_SCHEMA) throw new Error('it is no package');
+    const block = start.readUInt32LE(8);
+    const sizeBytes = (block & 0x3fffffff) - 4;
+    if (block >>> 30 !== 0 || sizeBytes > MOST_DESCRIPTION_BYTES) {
+      throw new Error('its description does not come first, or is too large');
+    }
+    const description = await reader.read(sizeBytes);
+    return describe(readAdb(description ?? Buffer.alloc(0)));
+  } finally {
+    source.destroy();
+    stream.destroy();
+  }
+}
+
+function unpack(source: Readable, through: ReturnType<typeof createInflateRaw>) {
+  return pipeline(source, through, () => undefined);
+}
+
+/** Numbers of fields (apk-tools 3.0.5, src/apk_adb.h). */
+const PACKAGE = { info: 1, paths: 2 };
+const INFO = { name: 1, version: 2, depends: 15, replaces: 17 };
+const FOLDER = { name: 1, files: 3 };
+const FIRST = 1;
+
+function describe(root: AdbObject): PackageContent {
+  const info = root.object(PACKAGE.info);
+  const [name, version] = [textOf(info, INFO.name), textOf(info, INFO.version)];
+  if (info === undefined || name === '' || version === '') {
+    throw new Error('it names no package or no version');
+  }
+  const replaces = [...info.objects(INFO.replaces)].map((entry) => textOf(entry, FIRST));
+  const depends = [...info.objects(INFO.depends)].map((entry) => [textOf(entry, FIRST)]);
+  return { name, version, depends, replaces, ...pathsOf(root) };
+}
+
+function pathsOf(root: AdbObject): Pick<PackageContent, 'files' | 'folders'> {
+  const files: string[] = [];
+  const folders: string[] = [];
+  for (const folder of root.objects(PACKAGE.paths)) {
+    const path = textOf(folder, FOLDER.name);
+    if (path !== '') folders.push(path);
+    for (const file of folder.objects(FOLDER.files)) {
+      const base = textOf(file, FIRST);
+      files.push(path === '' ? base : `${path}/${base}`);
+    }
+  }
+  return { files, folders };
+}
+
+function textOf(object: AdbObject | undefined, field: number): string {
+  return object?.text(field) ?? '';
+}
+
+/** Bytes that may be unpacked in all, and how many are left. */
+interface Budget {
+  most: number;
+  left: number;
+}
+
+const MOST_INFO_BYTES = 1024 ** 2;
+
+async function readSecond(file: string, budget: Budget): Promise<PackageContent> {
+  const source = createReadStream(file);
+  const stream = pipeline(source, createGunzip(), () => undefined);
+  const files: string[] = [];
+  const folders: string[] = [];
+  let info: string | undefined;
+  try {
+    for await (const { name, type, sizeBytes, content } of readTar(limited(stream, budget))) {
+      if (name === '.PKGINFO' && info === undefined) {
+        if (sizeBytes > MOST_INFO_BYTES) throw new Error('its .PKGINFO is too large');
+        info = '';
+        for await (const piece of content) info += piece.toString('utf8');
+      } else if (!name.startsWith('.')) {
+        if (info === undefined) throw new Error('it has no .PKGINFO');
+        if (type === '5') folders.push(name.replace(/\/+$/, ''));
+        else files.push(name);
+      } else if (name.startsWith('./')) {
+        throw new Error('it is a package of another kind');
+      }
+    }
+  } finally {
+    source.destroy();
+    stream.destroy();
+  }
+  return { ...parseInfo(info), files, folders };
+}
+
+async function* limited(source: AsyncIterable<Buffer>, budget: Budget): AsyncGenerator<Buffer> {
+  for await (const piece of source) {
+    budget.left -= piece.length;
+    if (budget.left < 0) throw unpacksTooLarge(budget.most);
+    yield piece;
+  }
+}
+
+/** `key = value` lines. */
+function parseInfo(
+  info: string | undefined,
+): Pick<PackageContent, 'name' | 'version' | 'depends' | 'replaces'> {
+  const pairs = (info ?? '').split('\n').map((line) => line.split(' = '));
+  const all = (key: string): string[] =>
+    pairs.flatMap(([name, ...rest]) => (name === key ? [rest.join(' = ').trim()] : []));
+  const [name = ''] = all('pkgname');
+  const [version = ''] = all('pkgver');
+  if (name === '' || version === '') throw new Error('its .PKGINFO names no package or no version');
+  const namesOf = (key: string): string[] => all(key).map((text) => text.replace(/[<>=~@].*$/, ''));
+  const depends = namesOf('depend').map((entry) => [entry]);
+  return { name, version, depends, replaces: namesOf('replaces') };
+}

@@ -1,0 +1,214 @@
+import { createHash } from 'node:crypto';
+import { createReadStream, createWriteStream } from 'node:fs';
+import { lstat, readlink, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { createGunzip, createGzip, gzipSync } from 'node:zlib';
+import { syncFolder } from '../../../device/durable-file.ts';
+import { readTar } from '../../../device/tar-reader.ts';
+import { DepotError, reasonOf } from '../../../errors.ts';
+import { readPackageFile } from './apk-file.ts';
+import { readFields, type RecordedFile } from '../database/installed-db.ts';
+import { hasHash } from '../recovery/leftovers.ts';
+import type { Locations } from '../database/locations.ts';
+import { scriptsFile } from '../database/record-file.ts';
+import { END_OF_TAR, tarHeader, tarPadding, type TarEntry } from './tar-writer.ts';
+
+interface PackOptions {
+  name: string;
+  /** The file to make. */
+  target: string;
+  root: string;
+  locations: Locations;
+}
+
+/**
+ * Packs an installed package back into a package file, from apk's own records, since the feed may
+ * not have that version any more: in the older form, which needs no tool of the build system
+ * (docs/reference/apk.md). Configuration goes in as it is now, so that putting it back changes
+ * none.
+ * @throws DepotError internal
+ */
+export async function packInstalled({ name, target, root, locations }: PackOptions): Promise<void> {
+  const data = `${target}.data`;
+  try {
+    const { fields, files } = await readFields(locations.installed, name);
+    const hasSha256 = first(fields, 'f').includes('S');
+    const paths = await present(root, files, hasSha256);
+    const { sum, sizeBytes } = await writeData(root, paths, data);
+    const info = packageInfo(fields, { sum, sizeBytes });
+    const scripts = await readScripts(await scriptsFile(locations), {
+      name,
+      version: first(fields, 'V'),
+    });
+    const control = gzipSync(
+      Buffer.concat(
+        [{ name: '.PKGINFO', mode: 0o644, content: Buffer.from(info) }, ...scripts].flatMap(
+          ({ content, ...entry }) => [
+            ...tarHeader({ ...entry, sizeBytes: content.length }),
+            content,
+            tarPadding(content.length),
+          ],
+        ),
+      ),
+    );
+    await writeFile(`${target}.new`, control, { mode: 0o600 });
+    await pipeline(createReadStream(data), createWriteStream(`${target}.new`, { flags: 'a' }));
+    const packed = await readPackageFile(`${target}.new`, Number.MAX_SAFE_INTEGER);
+    if (packed.name !== name) throw new Error('it came out as another package');
+    await rename(`${target}.new`, target);
+    await syncFolder(dirname(target));
+  } catch (error) {
+    throw new DepotError('internal', `cannot keep ${name} as a file: ${reasonOf(error)}`, {
+      cause: error,
+    });
+  } finally {
+    await rm(data, { force: true });
+    await rm(`${target}.new`, { force: true });
+  }
+}
+
+type Fields = ReadonlyMap<string, string>;
+
+function first(fields: Fields, letter: string): string {
+  return fields.get(letter) ?? '';
+}
+
+/** The fields of the record, by the names that a package has for them. */
+const NAMES = {
+  P: 'pkgname',
+  V: 'pkgver',
+  T: 'pkgdesc',
+  U: 'url',
+  A: 'arch',
+  L: 'license',
+  o: 'origin',
+  m: 'maintainer',
+  k: 'provider_priority',
+} as const;
+const LISTS = { D: 'depend', p: 'provides', r: 'replaces' } as const;
+
+function packageInfo(
+  fields: Fields,
+  { sum, sizeBytes }: { sum: string; sizeBytes: number },
+): string {
+  const lines = [
+    ...Object.entries(NAMES).flatMap(([letter, key]) =>
+      fields.has(letter) ? [[key, first(fields, letter)]] : [],
+    ),
+    ...Object.entries(LISTS).flatMap(([letter, key]) =>
+      first(fields, letter)
+        .split(' ')
+        .filter((word) => word !== '')
+        .map((word) => [key, word]),
+    ),
+    // apk does nothing for a package of the same identity, and its files may be another's by then.
+    ['builddate', `${Math.floor(Date.now() / 1000)}`],
+    ['size', `${sizeBytes}`],
+    ['datahash', sum],
+  ];
+  return lines.map((pair) => `${pair.join(' = ')}\n`).join('');
+}
+
+/**
+ * What of the package is still there, without what its owner changed below /etc: with that in it,
+ * the changed file would be the package's own, and the next upgrade would replace it.
+ */
+async function present(
+  root: string,
+  recorded: readonly RecordedFile[],
+  hasSha256: boolean,
+): Promise<string[]> {
+  const files: string[] = [];
+  for (const { path, hash } of recorded) {
+    const file = join(root, path);
+    const isChanged = path.startsWith('etc/') && !(await hasHash(file, hash, { hasSha256 }));
+    if (!isChanged && (await lstat(file).catch(() => undefined)) !== undefined) files.push(path);
+  }
+  return [...new Set([...files.flatMap((file) => foldersAbove(file)), ...files])].sort();
+}
+
+function foldersAbove(path: string): string[] {
+  const pieces = path.split('/').slice(0, -1);
+  return pieces.map((_, index) => pieces.slice(0, index + 1).join('/'));
+}
+
+/** @returns the SHA-256 of the archive as it is packed, and the bytes of the files in it */
+async function writeData(
+  root: string,
+  paths: readonly string[],
+  target: string,
+): Promise<{ sum: string; sizeBytes: number }> {
+  const count = { sizeBytes: 0 };
+  const hash = createHash('sha256');
+  await pipeline(
+    Readable.from(dataOf(root, paths, count)),
+    createGzip(),
+    async function* (pieces: AsyncIterable<Buffer>) {
+      for await (const piece of pieces) {
+        hash.update(piece);
+        yield piece;
+      }
+    },
+    createWriteStream(target, { mode: 0o600 }),
+  );
+  return { sum: hash.digest('hex'), sizeBytes: count.sizeBytes };
+}
+
+async function* dataOf(
+  root: string,
+  paths: readonly string[],
+  count: { sizeBytes: number },
+): AsyncGenerator<Buffer> {
+  for (const path of paths) {
+    const file = join(root, path);
+    const entry = await lstat(file);
+    const { mode, uid, gid } = entry;
+    const like = { name: path, mode: mode & 0o7777, uid, gid };
+    if (entry.isDirectory()) {
+      yield* tarHeader({ ...like, name: `${path}/`, type: '5', sizeBytes: 0 });
+    } else if (entry.isSymbolicLink()) {
+      const target = await readlink(file);
+      const checksum = createHash('sha1').update(target).digest('hex');
+      yield* tarHeader({ ...like, type: '2', target, sizeBytes: 0, checksum });
+    } else if (entry.isFile()) {
+      yield* fileMember(file, { ...like, sizeBytes: entry.size });
+      count.sizeBytes += entry.size;
+    }
+  }
+  yield END_OF_TAR;
+}
+
+async function* fileMember(file: string, entry: TarEntry): AsyncGenerator<Buffer> {
+  const hash = createHash('sha1');
+  for await (const piece of createReadStream(file)) hash.update(piece as Buffer);
+  yield* tarHeader({ ...entry, checksum: hash.digest('hex') });
+  let left = entry.sizeBytes;
+  for await (const piece of createReadStream(file) as AsyncIterable<Buffer>) {
+    left -= piece.length;
+    yield piece;
+  }
+  if (left !== 0) throw new Error(`${file} changed while it was read`);
+  yield tarPadding(entry.sizeBytes);
+}
+
+/** `NAME-VERSION.X<hash>.KIND` in the archive of all packages' scripts. */
+async function readScripts(
+  file: string,
+  { name, version }: { name: string; version: string },
+): Promise<{ name: string; mode: number; content: Buffer }[]> {
+  const scripts: { name: string; mode: number; content: Buffer }[] = [];
+  if ((await stat(file).catch(() => undefined)) === undefined) return scripts;
+  const packed = createReadStream(file);
+  const unpacked = file.endsWith('.gz') ? packed.pipe(createGunzip()) : packed;
+  for await (const member of readTar(unpacked)) {
+    const start = `${name}-${version}.`;
+    const [, kind] = /^X[0-9a-f]+\.([a-z-]+)$/.exec(member.name.slice(start.length)) ?? [];
+    if (!member.name.startsWith(start) || kind === undefined) continue;
+    const pieces: Buffer[] = [];
+    for await (const piece of member.content) pieces.push(piece);
+    scripts.push({ name: `.${kind}`, mode: 0o755, content: Buffer.concat(pieces) });
+  }
+  return scripts;
+}

@@ -1,0 +1,150 @@
+import { mkdir, readFile, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { replaceFile } from '../../../device/durable-file.ts';
+import { run } from '../../../device/exec.ts';
+import { isShortage } from '../../../device/shortage.ts';
+import { DepotError, reasonOf } from '../../../errors.ts';
+import type { StepContext } from '../../../jobs/plan.ts';
+import { EXPLAINED_BYTES, failureError } from '../../failure.ts';
+import type { PackageChange } from '../../manager.ts';
+import { explain } from '../changing/failure.ts';
+import { readPackageFile, type PackageContent } from '../package-file/apk-file.ts';
+import { downloadsOf, findDownloads, freeBytesAt } from './download.ts';
+import { checkEssential } from './essential-files.ts';
+import { checkClashes, findAbsent } from './file-clashes.ts';
+import type { Installation } from '../installation.ts';
+import { readPlan } from './job-plan.ts';
+import type { PlannedChange } from './simulation.ts';
+
+/** Nothing is changed yet: what is missing or in the way ends the job here. */
+export async function checkFetched(
+  installation: Installation,
+  context: StepContext,
+  change: PackageChange | undefined,
+): Promise<void> {
+  const { changes, own, purpose } = readPlan(context.memory);
+  if (change === undefined || changes.length === 0) return;
+  const { locations, records, root } = installation;
+  const downloads = downloadsOf(changes, own);
+  const files = await findDownloads(downloads, await installation.cache());
+  const missing = downloads.filter(({ name }) => !files.has(name));
+  if (missing.length > 0) throw await notFetched(context, purpose, missing);
+  if (change.file !== undefined) files.set(change.file.name, await verified(installation, change));
+  const contents: PackageContent[] = [];
+  for (const [name, file] of files) {
+    contents.push(await readContent(file, { purpose, name, most: await freeBytesAt(root) }));
+  }
+  await checkClashes(purpose, contents, { changes, locations });
+  await checkEssential(purpose, contents, { own, locations });
+  await records.write({
+    jobId: context.job.id,
+    verb: change.verb,
+    names: [...change.names],
+    ...(change.file === undefined ? {} : { file: change.file }),
+    changes,
+    kept: await keepPackages(installation, changes, [...files.values()]),
+    folders: [...new Set(contents.flatMap(({ files: paths }) => paths.map(folderOf)))],
+    created: await createdBy(contents, changes, root),
+  });
+}
+
+const FETCHED_REMEDY = 'Start the task again; if it fails again, the feed is damaged.';
+
+/** apk keeps what a server breaks off and calls whole. */
+async function readContent(
+  file: string,
+  { purpose, name, most }: { purpose: string; name: string; most: number },
+): Promise<PackageContent> {
+  return readPackageFile(file, most).catch((error: unknown) => {
+    if (isShortage(error)) throw error;
+    const why = reasonOf(error).replace(/^cannot take the file as a package: /, '');
+    const isTooLarge = error instanceof DepotError && error.code === 'no_space';
+    throw failureError(purpose, {
+      code: isTooLarge ? 'no_space' : 'damaged_package',
+      package: name,
+      reason: `${name} could not be fetched: ${why}`,
+      ...(isTooLarge ? {} : { remedy: FETCHED_REMEDY }),
+    });
+  });
+}
+
+async function createdBy(
+  contents: readonly PackageContent[],
+  changes: readonly PlannedChange[],
+  root: string,
+): Promise<Record<string, { files: string[]; folders: string[] }>> {
+  const created: Record<string, { files: string[]; folders: string[] }> = {};
+  for (const { name, files, folders } of contents) {
+    if (!changes.some((entry) => entry.name === name && entry.action === 'Installing')) continue;
+    const above = new Set([...folders, ...files.flatMap(foldersAbove)]);
+    created[name] = {
+      files: await findAbsent(root, files),
+      folders: await findAbsent(root, [...above]),
+    };
+  }
+  return created;
+}
+
+function folderOf(path: string): string {
+  return path.split('/').slice(0, -1).join('/');
+}
+
+function foldersAbove(path: string): string[] {
+  const pieces = path.split('/').slice(0, -1);
+  return pieces.map((_, index) => pieces.slice(0, index + 1).join('/'));
+}
+
+async function notFetched(
+  { lastPrinted }: StepContext,
+  purpose: string,
+  missing: readonly PlannedChange[],
+): Promise<DepotError> {
+  const output = await lastPrinted(EXPLAINED_BYTES);
+  const builds = missing.map(({ name, to = '' }) => `${name}-${to}`).join(', ');
+  const said = explain({ output, names: missing.map(({ name }) => name) });
+  return failureError(purpose, {
+    code: 'download_failed',
+    ...said,
+    reason: `${builds} could not be fetched${said === undefined ? '' : `: ${said.reason}`}`,
+  });
+}
+
+/** Read to its end: apk runs the script before it finds a package damaged. */
+async function verified({ commands }: Installation, { file }: PackageChange): Promise<string> {
+  const path = file?.path ?? '';
+  const { exitCode, stdout } = await run(commands.apk('verify', '--allow-untrusted', '--', path), {
+    timeoutMs: 120_000,
+    maxBytes: 64 * 1024,
+  });
+  if (exitCode === 0) return path;
+  const why = stdout.trim().split('\n').at(-1)?.split(': ').at(-1) ?? 'it is damaged';
+  throw failureError(`install ${file?.name ?? path}`, {
+    code: 'damaged_package',
+    ...(file === undefined ? {} : { package: file.name }),
+    reason: why,
+  });
+}
+
+/**
+ * A power cut takes what was fetched, and may come back without a network: an upgrade that was cut
+ * off could neither go on nor back then. A removal and a first installation need no package.
+ */
+async function keepPackages(
+  { locations: { keptPackages }, root }: Installation,
+  changes: readonly PlannedChange[],
+  files: readonly string[],
+): Promise<string[]> {
+  await rm(keptPackages, { recursive: true, force: true });
+  if (!changes.some(({ action, from }) => action !== 'Purging' && from !== undefined)) return [];
+  const sizes = await Promise.all(files.map(async (file) => (await stat(file)).size));
+  const needed = sizes.reduce((sum, size) => sum + size, 0);
+  if (needed > (await freeBytesAt(root)) / 4) return [];
+  await mkdir(keptPackages, { recursive: true, mode: 0o700 });
+  const kept: string[] = [];
+  for (const [index, file] of files.entries()) {
+    const copy = join(keptPackages, `${index}.apk`);
+    await replaceFile(copy, await readFile(file));
+    kept.push(copy);
+  }
+  return kept;
+}

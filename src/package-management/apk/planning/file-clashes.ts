@@ -1,0 +1,80 @@
+import { lstat } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { DepotError } from '../../../errors.ts';
+import { failureError } from '../../failure.ts';
+import type { PackageContent } from '../package-file/apk-file.ts';
+import { isEssential } from '../database/database.ts';
+import { readInstalled, type InstalledRecord } from '../database/installed-db.ts';
+import type { Locations } from '../database/locations.ts';
+import type { PlannedChange } from './simulation.ts';
+
+/**
+ * Refuses packages that would take over a file of another one. apk reports that, with the file not
+ * written, only after the installation; and between packages of one origin it takes it over without
+ * a word, and removes it with the new owner. Whoever says `replaces` may.
+ * @throws DepotError command_failed that names the file and its owner
+ */
+export async function checkClashes(
+  purpose: string,
+  contents: readonly PackageContent[],
+  { changes, locations }: { changes: readonly PlannedChange[]; locations: Locations },
+): Promise<void> {
+  const owners = new Map<string, PackageContent>();
+  for (const content of contents) {
+    for (const file of content.files) {
+      const other = owners.get(file);
+      if (other === undefined) owners.set(file, content);
+      else if (!mayShare(content, other)) {
+        throw clash(purpose, { file, content, owner: other.name });
+      }
+    }
+  }
+  const changed = new Set(changes.map(({ name }) => name));
+  const found: { file: string; content: PackageContent; owner: string }[] = [];
+  const records = await readInstalled(locations.installed, {
+    filesOf: (name) => !changed.has(name),
+    onFile: ({ path }, owner) => {
+      const content = owners.get(path);
+      if (content !== undefined) found.push({ file: path, content, owner });
+    },
+  });
+  const real = found.find(
+    ({ content, owner }) => !mayShare(content, records.get(owner) ?? { name: owner, replaces: [] }),
+  );
+  if (real !== undefined) throw clash(purpose, real);
+}
+
+type Owner = Pick<InstalledRecord, 'name' | 'replaces'>;
+
+/** Whoever takes a file takes it along when it goes: none that the device cannot do without. */
+function mayShare(one: Owner, other: Owner): boolean {
+  if (isEssential(one.name) !== isEssential(other.name)) return false;
+  return one.replaces.includes(other.name) || other.replaces.includes(one.name);
+}
+
+function clash(
+  purpose: string,
+  { file, content, owner }: { file: string; content: PackageContent; owner: string },
+): DepotError {
+  return failureError(purpose, {
+    code: 'file_conflict',
+    package: content.name,
+    reason: `${content.name} would take over /${file}, which belongs to ${owner}`,
+    remedy: isEssential(owner)
+      ? `Do not install ${content.name}: the device cannot do without ${owner}.`
+      : `Remove ${owner}, which owns the file, then try again.`,
+  });
+}
+
+/** Those of the files that are not there: what a cut-off installation may leave. */
+export async function findAbsent(root: string, files: readonly string[]): Promise<string[]> {
+  const isThere = await Promise.all(
+    files.map((file) =>
+      lstat(join(root, file)).then(
+        () => true,
+        () => false,
+      ),
+    ),
+  );
+  return files.filter((_, index) => isThere[index] !== true);
+}

@@ -1,0 +1,122 @@
+import { isSameDisk } from '../../../device/disk/space.ts';
+import { DepotError, reasonOf } from '../../../errors.ts';
+import type { PackageDatabase } from '../../database.ts';
+import type { PackageChange } from '../../manager.ts';
+import type { Preview, PreviewedChange } from '../../preview.ts';
+import { createProblem, type Problem } from '../../problem.ts';
+import { compareVersions } from '../compare-versions.ts';
+import type { Installation } from '../installation.ts';
+import type { ApkOffer } from '../feeds/offers.ts';
+import type { InstalledRecord } from '../database/installed-db.ts';
+import { freeBytesAt } from './download.ts';
+import { planProblems } from './plan-problems.ts';
+import { simulate, type PlannedChange } from './simulation.ts';
+import { spaceProblem } from './space-problem.ts';
+
+/** A person waits for the answer. */
+const LIMITS = { timeoutMs: 30_000, maxBytes: 8 * 1024 ** 2 };
+/** Has no file with a dot in its name, which apk would take for a package file. */
+const WORKING_FOLDER = '/proc';
+
+/** What apk would do, by its own `--simulate`, judged as a job judges it. */
+export async function previewChange(
+  installation: Installation,
+  change: PackageChange,
+): Promise<Preview> {
+  const { root, reader, commands, assertSound } = installation;
+  const freeBytes = await freeBytesAt(root);
+  try {
+    await assertSound();
+  } catch (error) {
+    if (!(error instanceof DepotError)) throw error;
+    const problem = createProblem('damaged_database', reasonOf(error));
+    return { changes: [], problems: [problem], freeBytes };
+  }
+  const command = (wanted: PackageChange) => ({
+    ...commands.simulate(wanted),
+    cwd: WORKING_FOLDER,
+  });
+  const found = await simulate({ simulate: command }, change, LIMITS);
+  const [database, records] = [await reader.read(), await reader.records()];
+  const names = new Set([...change.names, ...found.changes.map(({ name }) => name)]);
+  // An apk that gave no plan, or did not answer, is not asked for more.
+  const offers: Known['offers'] = found.isSolved
+    ? await installation.offers([...names])
+    : new Map<string, ApkOffer[]>();
+  const image = await installation.imagePackages();
+  const refused = planProblems(found, { change, database, image });
+  const known = { change, database, records, offers };
+  const changes = found.isSolved ? found.changes.map((planned) => describe(planned, known)) : [];
+  const behind = refused.length > 0 ? [] : behindProblems(changes, known);
+  const cache = await installation.cache();
+  const shortage = spaceProblem(`${change.verb} ${change.names.join(', ')}`, changes, {
+    freeBytes,
+    freeCacheBytes: await freeBytesAt(cache),
+    isShared: await isSameDisk(cache, root),
+  });
+  return {
+    changes,
+    problems: [...refused, ...behind, ...(shortage === undefined ? [] : [shortage])],
+    freeBytes,
+  };
+}
+
+interface Known {
+  change: PackageChange;
+  database: PackageDatabase;
+  records: ReadonlyMap<string, InstalledRecord>;
+  offers: ReadonlyMap<string, readonly ApkOffer[]>;
+}
+
+function describe(planned: PlannedChange, known: Known): PreviewedChange {
+  const { action, name, from, to = '' } = planned;
+  const oldBytes = installedBytes(known, name);
+  if (action === 'Purging') {
+    const reason = purgeReason(name, known);
+    return { action: 'remove', name, version: from ?? '', reason, diskBytes: -oldBytes };
+  }
+  const offer = known.offers.get(name)?.find(({ version }) => version === to);
+  return {
+    action: from === undefined ? 'install' : 'upgrade',
+    name,
+    version: to,
+    ...(from === undefined ? {} : { fromVersion: from }),
+    reason: known.change.names.includes(name) ? 'asked' : 'dependency',
+    ...(offer === undefined ? {} : { downloadBytes: offer.downloadBytes }),
+    diskBytes: (offer?.installedBytes ?? 0) - oldBytes,
+  };
+}
+
+function installedBytes({ records }: Known, name: string): number {
+  return records.get(name)?.installedBytes ?? 0;
+}
+
+function purgeReason(name: string, { change, database }: Known): PreviewedChange['reason'] {
+  if (change.verb === 'remove' && change.names.includes(name)) return 'asked';
+  return database.get(name)?.isAuto === true ? 'orphan' : 'replaced';
+}
+
+/** apk says nothing of what it does not upgrade, and ends well; the job would not. */
+function behindProblems(
+  changes: readonly PreviewedChange[],
+  { change, database, offers }: Known,
+): Problem[] {
+  if (change.verb !== 'upgrade') return [];
+  return change.names.flatMap((name) => {
+    const entry = database.get(name);
+    const best = offers.get(name)?.[0]?.version;
+    const version = changes.find((planned) => planned.name === name)?.version ?? entry?.version;
+    if (best === undefined || version === undefined) return [];
+    if (compareVersions(best, version) <= 0) return [];
+    return entry?.isHeld === true
+      ? [createProblem('held', `cannot upgrade ${name}: it is held at ${version}`, name)]
+      : [
+          createProblem(
+            'dependency_conflict',
+            `cannot upgrade ${name}: what else is installed keeps it at ${version}, ` +
+              `${best} is offered`,
+            name,
+          ),
+        ];
+  });
+}

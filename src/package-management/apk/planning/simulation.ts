@@ -1,0 +1,116 @@
+import { run } from '../../../device/exec.ts';
+import type { RunLimits } from '../../../device/command.ts';
+import type { PackageChange } from '../../manager.ts';
+import type { ApkCommands } from '../changing/commands.ts';
+
+/** What apk would do with one package. */
+export interface PlannedChange {
+  action: 'Installing' | 'Upgrading' | 'Downgrading' | 'Replacing' | 'Reinstalling' | 'Purging';
+  name: string;
+  /** The version that is there, if one is. */
+  from?: string;
+  /** The version that is to be there, unless it goes. */
+  to?: string;
+}
+
+export interface Simulation {
+  /**
+   * Whether there is a plan. The exit code does not say: it counts each package that is marked
+   * broken, in a plan, too.
+   */
+  isSolved: boolean;
+  exitCode: number | undefined;
+  changes: PlannedChange[];
+  /** Packages that are asked to go and stay, each with those that need it. */
+  kept: { name: string; neededBy: string[] }[];
+  /** What apk says is wrong, in one line; empty if nothing is. */
+  fault: string;
+  /** The same as it was printed. */
+  stderr: string;
+  /** Names that no feed has, each with what requires it, such as `world[NAME]`. */
+  missing: { name: string; requiredBy: string }[];
+  /** Whether a feed's index is not there, as after each boot. */
+  lacksIndex: boolean;
+}
+
+const LIMITS = { timeoutMs: 120_000, maxBytes: 8 * 1024 ** 2 };
+
+/** Asks apk for its plan: it takes no lock for that, fetches nothing and changes nothing. */
+export async function simulate(
+  commands: Pick<ApkCommands, 'simulate'>,
+  change: PackageChange,
+  limits: RunLimits = LIMITS,
+): Promise<Simulation> {
+  const { exitCode, stdout, stderr } = await run(commands.simulate(change), limits);
+  return parseSimulation({ exitCode, stdout, stderr });
+}
+
+const VERBS = 'Installing|Upgrading|Downgrading|Replacing|Reinstalling|Purging';
+const CHANGE = new RegExp(
+  String.raw`^\(\s*\d+/\d+\) (?:\[.*?\] )?(${VERBS}) ([^\s@]+)(?:@\S+)? \((\S+)(?: -> (\S+))?\)$`,
+);
+
+export function parseSimulation({
+  exitCode,
+  stdout,
+  stderr,
+}: {
+  exitCode: number | undefined;
+  stdout: string;
+  stderr: string;
+}): Simulation {
+  const lines = stdout.split(/\r?\n/);
+  return {
+    isSolved: /^(?:OK:|ERRORS;|\d+ errors?;)/m.test(stdout),
+    exitCode,
+    changes: lines.flatMap(parseChange),
+    kept: parseKept(lines),
+    fault: parseFault(stderr),
+    stderr,
+    missing: parseMissing(stderr),
+    lacksIndex: /^WARNING: opening from cache /m.test(stderr),
+  };
+}
+
+function parseChange(line: string): PlannedChange[] {
+  const [, action, name, version, next] = CHANGE.exec(line) ?? [];
+  if (action === undefined || name === undefined || version === undefined) return [];
+  const change = { action: action as PlannedChange['action'], name };
+  if (action === 'Purging') return [{ ...change, from: version }];
+  if (action === 'Installing') return [{ ...change, to: version }];
+  return [{ ...change, from: version, to: next ?? version }];
+}
+
+/** `World updated, but the following packages are not removed due to:` and a line for each. */
+function parseKept(lines: readonly string[]): Simulation['kept'] {
+  const start = lines.findIndex((line) => line.startsWith('World updated, but the following'));
+  if (start < 0) return [];
+  const end = lines.findIndex((line, index) => index > start && !line.startsWith(' '));
+  const kept: Simulation['kept'] = [];
+  for (const line of lines.slice(start + 1, end < 0 ? undefined : end)) {
+    const [, name, others = ''] = /^ {2}(\S+):\s*(.*)$/.exec(line) ?? [];
+    if (name !== undefined) kept.push({ name, neededBy: wordsOf(others) });
+    else kept.at(-1)?.neededBy.push(...wordsOf(line));
+  }
+  return kept;
+}
+
+function wordsOf(text: string): string[] {
+  return text.split(/\s+/).filter((word) => word !== '');
+}
+
+/** Errors, and what belongs to them: apk breaks them into indented lines. */
+function parseFault(stderr: string): string {
+  const lines = stderr.split(/\r?\n/).filter((line) => line !== '' && !/^WARNING/.test(line));
+  return lines
+    .map((line) => line.trim().replace(/^ERROR: /, ''))
+    .join(' ')
+    .slice(0, 600);
+}
+
+function parseMissing(stderr: string): Simulation['missing'] {
+  return Array.from(
+    stderr.matchAll(/^ {2}(\S+) \(no such package\):\s+required by: (.+)$/gm),
+    ([, name = '', requiredBy = '']) => ({ name, requiredBy }),
+  );
+}

@@ -1,0 +1,107 @@
+import { createReadStream } from 'node:fs';
+import { readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { pipeline } from 'node:stream';
+import { promisify } from 'node:util';
+import { createGunzip, gzip } from 'node:zlib';
+import * as v from 'valibot';
+import { replaceFile } from '../../../device/durable-file.ts';
+import { fileVersion } from '../../../device/file-version.ts';
+import type { PackageDatabase } from '../../database.ts';
+import { combine } from '../database/database.ts';
+import { parseInstalled } from '../database/installed-db.ts';
+import type { Locations } from '../database/locations.ts';
+import { scriptsFile } from '../database/record-file.ts';
+import { parseWorld, type World } from '../database/world.ts';
+
+/** What apk had on record before a job: its owner may put it back by hand. */
+export interface BeforeCopy {
+  /** What is the same as in the last copy is not written again, to spare the flash. */
+  save: () => Promise<void>;
+  /** undefined if nothing was saved. */
+  database: () => Promise<PackageDatabase | undefined>;
+  world: () => Promise<World | undefined>;
+  /** The folder, for messages. */
+  folder: string;
+}
+
+const versions = v.record(v.string(), v.string());
+
+/**
+ * Copies of world, of the record of what is installed and of the packages' scripts, in the daemon's
+ * own folder on flash. apk replaces all of them in every command and never syncs, so that after a
+ * power cut one may be empty; and apk takes an empty world at its word.
+ */
+export function createBeforeCopy(locations: Locations): BeforeCopy {
+  const folder = join(locations.own, 'before');
+  const inFolder = (name: string): string => join(folder, name);
+  const sourcesNow = async () => {
+    const scripts = await scriptsFile(locations);
+    return [
+      { file: locations.world, copy: 'world', isPacked: false },
+      { file: locations.installed, copy: 'installed.gz', isPacked: true },
+      { file: scripts, copy: 'scripts.tar.gz', isPacked: !scripts.endsWith('.gz') },
+    ];
+  };
+  let parsed: { version: string; database: PackageDatabase } | undefined;
+  const readWorldCopy = async (): Promise<World | undefined> => {
+    const text = await readFile(inFolder('world'), 'utf8').catch(() => undefined);
+    return text === undefined ? undefined : parseWorld(text, inFolder('world'));
+  };
+  return {
+    folder,
+    save: async () => {
+      const saved = await readVersions(inFolder('versions.json'));
+      const sources = await sourcesNow();
+      // Ahead of the contents: a file that is replaced meanwhile is copied again the next time.
+      const next = Object.fromEntries(
+        await Promise.all(
+          sources.map(async ({ file, copy }) => [copy, (await fileVersion(file)) ?? 'absent']),
+        ),
+      ) as Record<string, string>;
+      const changed = sources.filter(({ copy }) => next[copy] !== saved[copy]);
+      if (changed.length === 0) return;
+      await Promise.all(
+        changed.map(async ({ file, copy, isPacked }) => {
+          if (next[copy] === 'absent') return;
+          const content = await readFile(file);
+          await replaceFile(inFolder(copy), isPacked ? await promisify(gzip)(content) : content);
+        }),
+      );
+      // Last, since only what is on the medium counts as copied. It need not get there itself: if
+      // it is lost or damaged, everything is copied once more.
+      const versionsFile = inFolder('versions.json');
+      await rm(`${versionsFile}.new`, { force: true });
+      await writeFile(`${versionsFile}.new`, JSON.stringify(next), { mode: 0o600, flag: 'wx' });
+      await rename(`${versionsFile}.new`, versionsFile);
+    },
+    world: readWorldCopy,
+    database: async () => {
+      const world = await readWorldCopy();
+      const version = await fileVersion(inFolder('installed.gz'));
+      if (world === undefined || version === undefined) return undefined;
+      const both = `${version} ${world.text}`;
+      if (parsed?.version !== both) {
+        const records = await parseInstalled(unpacked(inFolder('installed.gz')), {
+          name: inFolder('installed.gz'),
+        });
+        parsed = { version: both, database: await combine(records, world.entries, locations) };
+      }
+      return parsed.database;
+    },
+  };
+}
+
+function unpacked(file: string): AsyncIterable<Buffer> {
+  return pipeline(createReadStream(file), createGunzip(), () => undefined);
+}
+
+async function readVersions(file: string): Promise<Record<string, string>> {
+  const text = await readFile(file, 'utf8').catch(() => '{}');
+  try {
+    return v.parse(versions, JSON.parse(text));
+  } catch {
+    // Damaged: everything is copied once more.
+    return {};
+  }
+}

@@ -1,0 +1,178 @@
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { lstat, readdir, readlink, rm, rmdir } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { followTrusted } from '../../../device/private-folder.ts';
+import {
+  readInstalled,
+  type InstalledRecord,
+  type RecordedFile,
+} from '../database/installed-db.ts';
+import type { Locations } from '../database/locations.ts';
+import type { TransactionRecord } from './transaction-record.ts';
+
+/** What a command that was cut off left on the disk and not on record, or the other way round. */
+export interface Leftovers {
+  /** Packages whose files are there, and that are not on record. */
+  installed: string[];
+  /** Packages that are on record as they were, and whose files are those of another version. */
+  changed: string[];
+  /** Packages that are on record, and whose files are gone. */
+  removed: string[];
+}
+
+/**
+ * apk records nothing until all is done, so only what its plan named has to be looked at.
+ * @param isRecordDoubted after a power cut: what is on record may have reached the medium before
+ *   the files did, which are empty then
+ */
+export async function findLeftovers(
+  { changes, created }: TransactionRecord,
+  {
+    root,
+    installed,
+    isRecordDoubted = false,
+  }: { root: string; installed: string; isRecordDoubted?: boolean },
+): Promise<Leftovers> {
+  const suspects = new Map(
+    changes
+      .filter(({ action }) => action !== 'Installing' || isRecordDoubted)
+      .map((entry) => [entry.name, entry]),
+  );
+  const files = new Map<string, RecordedFile[]>();
+  const records = await readInstalled(installed, {
+    filesOf: (name) => suspects.has(name),
+    onFile: (file, owner) => void files.set(owner, [...(files.get(owner) ?? []), file]),
+  });
+  const found: Leftovers = { installed: [], changed: [], removed: [] };
+  for (const { action, name, from, to } of changes) {
+    const record = records.get(name);
+    if (record === undefined) {
+      const isLeftBehind = action === 'Installing' && (await isAnyThere(root, created[name]));
+      if (isLeftBehind) found.installed.push(name);
+      continue;
+    }
+    const doubted = isRecordDoubted ? [from, to] : [from];
+    if (from === to || !doubted.includes(record.version)) continue;
+    const fault = await firstFault(root, record, files.get(name) ?? []);
+    if (fault !== undefined) found[action === 'Purging' ? 'removed' : 'changed'].push(name);
+  }
+  return found;
+}
+
+export function isClean({ installed, changed, removed }: Leftovers): boolean {
+  return installed.length + changed.length + removed.length === 0;
+}
+
+async function isAnyThere(
+  root: string,
+  created: TransactionRecord['created'][string] | undefined,
+): Promise<boolean> {
+  for (const path of [...(created?.files ?? []), ...(created?.folders ?? [])]) {
+    if (await isThere(join(root, path))) return true;
+  }
+  return false;
+}
+
+async function isThere(path: string): Promise<boolean> {
+  return lstat(path).then(
+    () => true,
+    () => false,
+  );
+}
+
+/** Files below /etc are the owner's: apk leaves them, too, when they differ. */
+async function firstFault(
+  root: string,
+  record: InstalledRecord,
+  files: readonly RecordedFile[],
+): Promise<string | undefined> {
+  for (const { path, hash } of files) {
+    if (path.startsWith('etc/')) continue;
+    if (!(await hasHash(join(root, path), hash, record))) return path;
+  }
+  return undefined;
+}
+
+/** `Q1` and 20 bytes: SHA-1, or the beginning of SHA-256; of a link that of its target. */
+export async function hasHash(
+  path: string,
+  hash: string,
+  { hasSha256 }: Pick<InstalledRecord, 'hasSha256'>,
+): Promise<boolean> {
+  const entry = await lstat(path).catch(() => undefined);
+  if (entry === undefined) return false;
+  if (hash === '') return true;
+  const sum = createHash(hasSha256 ? 'sha256' : 'sha1');
+  if (entry.isSymbolicLink()) sum.update(await readlink(path));
+  else if (entry.isFile()) {
+    for await (const piece of createReadStream(path)) sum.update(piece as Buffer);
+  } else return true;
+  return sum.digest().subarray(0, 20).toString('base64') === hash.slice('Q1'.length);
+}
+
+/**
+ * Removes what a cut-off installation put there, so far as it was not there before and no package
+ * has it on record.
+ */
+export async function removeLeftovers(
+  names: readonly string[],
+  { created }: TransactionRecord,
+  { root, locations }: { root: string; locations: Locations },
+): Promise<void> {
+  const mine = new Set(names.flatMap((name) => created[name]?.files ?? []));
+  const owned = new Set<string>();
+  await readInstalled(locations.installed, {
+    filesOf: () => true,
+    onFile: ({ path }) => {
+      if (mine.has(path)) owned.add(path);
+    },
+  });
+  for (const path of mine) if (!owned.has(path)) await removeFile(join(root, path));
+  const folders = new Set(names.flatMap((name) => created[name]?.folders ?? []));
+  for (const folder of [...mine].map((path) => dirname(path))) {
+    await removeTemporary(join(root, folder));
+  }
+  for (const path of [...folders].sort().reverse()) {
+    await removeTemporary(join(root, path));
+    const above = await trustedFolder(dirname(join(root, path)));
+    // One that is not empty has something of somebody else's.
+    if (above !== undefined) await rmdir(join(above, basename(path))).catch(() => undefined);
+  }
+  await removeDeadLinks(root, mine);
+}
+
+async function removeTemporary(folder: string): Promise<void> {
+  for (const file of await findTemporary(folder)) await removeFile(file);
+}
+
+/** Where others can write, a folder may have become a link that leads root elsewhere. */
+export async function removeFile(path: string): Promise<void> {
+  const folder = await trustedFolder(dirname(path));
+  if (folder !== undefined) await rm(join(folder, basename(path)), { force: true });
+}
+
+/** @returns undefined for one that is gone, or that somebody else can replace on the way */
+function trustedFolder(path: string): Promise<string | undefined> {
+  return followTrusted(path, undefined).catch(() => undefined);
+}
+
+/** Under these names apk writes a file before it renames it. */
+export async function findTemporary(folder: string): Promise<string[]> {
+  const names = await readdir(folder).catch(() => []);
+  return names
+    .filter((name) => /^\.apk\.[0-9a-f]{48}$/.test(name))
+    .map((name) => join(folder, name));
+}
+
+/** A service that was enabled has links in rc.d, which no package has on record. */
+async function removeDeadLinks(root: string, removed: ReadonlySet<string>): Promise<void> {
+  const folder = join(root, 'etc/rc.d');
+  for (const name of await readdir(folder).catch(() => [])) {
+    const target = await readlink(join(folder, name)).catch(() => '');
+    const script = /^(?:\.\.|\/etc)\/init\.d\/([^/]+)$/.exec(target)?.[1];
+    if (script !== undefined && removed.has(`etc/init.d/${script}`)) {
+      await rm(join(folder, name), { force: true });
+    }
+  }
+}

@@ -1,0 +1,45 @@
+import { isPresent } from '../../database.ts';
+import type { Restoration } from '../../manager.ts';
+import { syncDisk } from '../../../device/disk/sync.ts';
+import type { Installation } from '../installation.ts';
+import { editWorld, withoutPin } from '../database/world-edit.ts';
+import { parseWorld, readWorld, type WorldEntry } from '../database/world.ts';
+
+/**
+ * Puts packages back with apk. A file that is added is pinned in world, also if the package was
+ * there as a dependency alone: what stood in world comes back with the package.
+ */
+export function createRestoration(installation: Installation): Restoration {
+  const { commands, locations, environment, reader } = installation;
+  return {
+    recordsOf: async (names) => {
+      const { entries } = await readWorld(locations.world);
+      const textOf = (name: string): string =>
+        entries
+          .filter((entry) => entry.name === name)
+          .map(({ text }) => text)
+          .join('\n');
+      return new Map(names.map((name) => [name, textOf(name)]));
+    },
+    installFiles: (files) => Promise.resolve(commands.addFiles(files)),
+    installOffered: (offers) =>
+      commands.install(offers.map(({ name, version }) => `${name}=${version}`)),
+    finish: async (records) => {
+      const database = await reader.read();
+      const names = [...records.keys()].filter((name) => isPresent(database.get(name)));
+      const former = names.flatMap((name) => entriesIn(records.get(name) ?? ''));
+      await editWorld(locations, environment, (entries) => [
+        ...entries.filter(({ name }) => !names.includes(name)),
+        ...former,
+      ]);
+      await syncDisk(environment, [installation.root]);
+    },
+  };
+}
+
+/** A pin to a package file is one to its very bytes, and a packed one has others. */
+function entriesIn(text: string): WorldEntry[] {
+  return parseWorld(text, 'world').entries.map((entry) =>
+    entry.operator === '><' ? withoutPin(entry) : entry,
+  );
+}

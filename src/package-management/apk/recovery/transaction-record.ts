@@ -1,0 +1,71 @@
+import { readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import * as v from 'valibot';
+import { replaceFile } from '../../../device/durable-file.ts';
+import type { Locations } from '../database/locations.ts';
+
+export const plannedChange = v.object({
+  action: v.picklist([
+    'Installing',
+    'Upgrading',
+    'Downgrading',
+    'Replacing',
+    'Reinstalling',
+    'Purging',
+  ]),
+  name: v.string(),
+  from: v.optional(v.string()),
+  to: v.optional(v.string()),
+});
+
+const record = v.object({
+  jobId: v.string(),
+  verb: v.picklist(['install', 'upgrade', 'remove']),
+  names: v.array(v.string()),
+  /** The package file that is installed, if it is one. */
+  file: v.optional(v.object({ path: v.string(), name: v.string() })),
+  changes: v.array(plannedChange),
+  /** Copies of all package files, if any package is replaced and the disk has room for them. */
+  kept: v.optional(v.array(v.string()), []),
+  /** Folders that files are written into. */
+  folders: v.optional(v.array(v.string()), []),
+  /** Of packages that are installed anew: files and folders that were not there before. */
+  created: v.record(
+    v.string(),
+    v.object({ files: v.array(v.string()), folders: v.array(v.string()) }),
+  ),
+});
+
+/**
+ * What a command of apk is about to do. It stands on flash before the command begins, since apk
+ * records nothing until the end: what it leaves when it is cut off is found by this.
+ */
+export type TransactionRecord = v.InferOutput<typeof record>;
+
+export interface TransactionRecords {
+  write: (entry: TransactionRecord) => Promise<void>;
+  /** That of this job; undefined if there is none. */
+  read: (jobId: string) => Promise<TransactionRecord | undefined>;
+  remove: () => Promise<void>;
+}
+
+export function createTransactionRecords({ own }: Locations): TransactionRecords {
+  const file = join(own, 'transaction.json');
+  return {
+    write: (entry) => replaceFile(file, JSON.stringify(entry)),
+    read: async (jobId) => {
+      const found = parse(await readFile(file, 'utf8').catch(() => ''));
+      return found?.jobId === jobId ? found : undefined;
+    },
+    remove: () => rm(file, { force: true }),
+  };
+}
+
+function parse(text: string): TransactionRecord | undefined {
+  try {
+    return v.parse(record, JSON.parse(text));
+  } catch {
+    // None, or another version's.
+    return undefined;
+  }
+}

@@ -1,0 +1,210 @@
+import { mkdir } from 'node:fs/promises';
+import { reasonOf } from '../../errors.ts';
+import { createMetaFiles } from './meta-files.ts';
+import { isPresent, type PackageDatabase } from '../database.ts';
+import type { PackageManager } from '../manager.ts';
+import { etagOf } from '../../http/etag.ts';
+import type { Log } from '../../log.ts';
+import { appItem, parseAppMeta, type AppItem, type AppMeta } from './app-meta.ts';
+import { isPackageName, metaPackageOf, type PackageName } from '../names.ts';
+import { createChangeThrottle } from './change-throttle.ts';
+
+/**
+ * What is installed, ready in memory. Invariants:
+ *  - answers are made when something changed, not when somebody asks;
+ *  - only the meta files that changed are read again;
+ *  - a build that began before a change never replaces one that began after it;
+ *  - callers that come before a build begins share it;
+ *  - after a build that failed the last good one is the answer, and each who asks tries again.
+ */
+export interface Catalog {
+  /** The list of installed apps, ready to be sent. */
+  installed: () => Promise<PreparedAnswer>;
+  /** The state of one app or package, as the interface shows it. */
+  status: (name: PackageName) => Promise<AppStatus>;
+  meta: (name: PackageName) => Promise<AppMeta | undefined>;
+  /** The installed apps with what their meta files say. */
+  apps: () => Promise<{ name: PackageName; meta: AppMeta | undefined }[]>;
+  /** What is installed, and what the meta files of the apps say; another object after a change. */
+  snapshot: () => Promise<CatalogSnapshot>;
+  /** Takes in what changed until now. */
+  refresh: () => Promise<void>;
+  /** Begins to watch for changes by others. */
+  watch: () => Promise<void>;
+  close: () => Promise<void>;
+}
+
+/** A JSON body with its entity tag, both made once for each change of what is installed. */
+export interface PreparedAnswer {
+  body: string;
+  etag: string;
+}
+
+export type AppStatus =
+  | (AppItem & { installed: boolean })
+  | { name: string; version: string; installed: true }
+  | { installed: false };
+
+export interface CatalogSnapshot {
+  database: PackageDatabase;
+  /** The installed apps; one whose meta file cannot be read has no `meta`. */
+  apps: ReadonlyMap<string, { meta: AppMeta | undefined }>;
+}
+
+export type { AppMeta };
+
+interface View extends CatalogSnapshot {
+  apps: Map<PackageName, { item: AppItem; meta: AppMeta | undefined }>;
+  answer: PreparedAnswer;
+}
+
+/** If the system has no watches left, the files are looked at this often instead. */
+const POLL_MS = 1000;
+
+/** @param afterChange called at the start and when somebody changed what is watched */
+export function createCatalog({
+  manager,
+  log,
+  afterChange = () => Promise.resolve(),
+}: {
+  manager: PackageManager;
+  log: Log;
+  afterChange?: () => Promise<void>;
+}): Catalog {
+  const metas = createMetaReader(manager, log);
+  let view: Promise<View> | undefined;
+  let last: Promise<unknown> = Promise.resolve();
+  let stopWatching: () => Promise<void> = () => Promise.resolve();
+
+  /** Nothing may change for long: whoever asks next has it tried again. */
+  let hasFailed = false;
+  /** Of a build that has not begun, which takes in whatever changed until it does. */
+  let coming: Promise<void> | undefined;
+  const build = async (): Promise<void> => {
+    const next = last.then(() => {
+      coming = undefined;
+      return buildView(manager, metas);
+    });
+    last = next.catch((error: unknown) =>
+      log.error({ reason: reasonOf(error) }, 'package database not read'),
+    );
+    view ??= next;
+    await next.then(
+      () => {
+        view = next;
+        hasFailed = false;
+      },
+      () => {
+        if (view === next) view = undefined;
+        hasFailed = true;
+      },
+    );
+  };
+  const refresh = (): Promise<void> => (coming ??= build());
+  const current = async (): Promise<View> => {
+    if (view === undefined || hasFailed) await refresh();
+    return view ?? buildView(manager, metas);
+  };
+
+  return {
+    installed: async () => (await current()).answer,
+    status: async (name) => statusOf(await current(), name),
+    meta: async (name) => (await current()).apps.get(name)?.meta,
+    apps: async () => [...(await current()).apps].map(([name, { meta }]) => ({ name, meta })),
+    snapshot: current,
+    refresh,
+    watch: async () => {
+      const onChange = async (): Promise<void> => {
+        await refresh();
+        await afterChange().catch((error: unknown) =>
+          log.warn({ reason: reasonOf(error) }, 'package database not copied'),
+        );
+      };
+      const folders = [...manager.metaFolders, ...manager.watchedFolders];
+      stopWatching = await watchFolders(folders, { onChange, log });
+      await onChange();
+    },
+    close: () => stopWatching(),
+  };
+}
+
+function statusOf({ apps, database }: View, name: PackageName): AppStatus {
+  const app = apps.get(name);
+  if (app !== undefined) return { ...app.item, installed: true };
+  const entry = database.get(name);
+  return isPresent(entry)
+    ? { name, version: entry.version, installed: true }
+    : { installed: false };
+}
+
+async function buildView(manager: PackageManager, metas: MetaReader): Promise<View> {
+  const database = await manager.installed();
+  const apps: View['apps'] = new Map();
+  for (const [name, meta] of await metas.read()) {
+    const entry = database.get(metaPackageOf(name));
+    if (isPresent(entry)) apps.set(name, { item: appItem(name, meta, entry.installedAt), meta });
+  }
+  const body = JSON.stringify([...apps.values()].map(({ item }) => item));
+  return { database, apps, answer: { body, etag: etagOf(body) } };
+}
+
+interface MetaReader {
+  read: () => Promise<Map<PackageName, AppMeta | undefined>>;
+}
+
+function createMetaReader({ metaFolders }: PackageManager, log: Log): MetaReader {
+  const metaFiles = createMetaFiles(metaFolders);
+  let known = new Map<string, { version: string; meta: AppMeta | undefined }>();
+  const readOne = async (
+    name: string,
+    version: string,
+  ): Promise<{ version: string; meta: AppMeta | undefined }> => {
+    const before = known.get(name);
+    if (before?.version === version) return before;
+    const meta = parseAppMeta(await metaFiles.read(name));
+    if (meta === undefined) log.warn({ app: name }, 'meta file cannot be read');
+    return { version, meta };
+  };
+  return {
+    read: async () => {
+      const files = (await metaFiles.list()).flatMap(({ name, version }) =>
+        isPackageName(name) ? [{ name, version }] : [],
+      );
+      const entries = await Promise.all(
+        files.map(async ({ name, version }) => [name, await readOne(name, version)] as const),
+      );
+      known = new Map(entries);
+      return new Map(entries.map(([name, { meta }]) => [name, meta]));
+    },
+  };
+}
+
+/** Loaded with the first watch, since the daemon can answer before it watches. */
+async function watchFolders(
+  folders: string[],
+  { onChange, log }: { onChange: () => Promise<void>; log: Log },
+): Promise<() => Promise<void>> {
+  const { watch } = await import('chokidar');
+  for (const folder of folders) await mkdir(folder, { recursive: true }).catch(() => undefined);
+  const throttle = createChangeThrottle(onChange);
+  let poll: NodeJS.Timeout | undefined;
+  const watcher = watch(folders, { depth: 0, ignoreInitial: true, persistent: true });
+  watcher.on('all', throttle.hint);
+  watcher.on('error', (error) => {
+    log.warn(
+      { reason: reasonOf(error) },
+      'cannot watch the package database: looking at it every second instead',
+    );
+    poll ??= setInterval(() => void onChange(), POLL_MS);
+  });
+  await new Promise<void>((resolve) => {
+    watcher.once('ready', resolve);
+    // It does not get ready without a folder that it could not read.
+    watcher.once('error', () => resolve());
+  });
+  return async () => {
+    throttle.close();
+    clearInterval(poll);
+    await watcher.close();
+  };
+}

@@ -1,0 +1,202 @@
+import { DepotError } from '../errors.ts';
+import { isClosedCircle, removalSet } from './dependencies.ts';
+import { readListsState } from './lists-state.ts';
+import { metaPackageOf } from './names.ts';
+import { isPresent } from './database.ts';
+import type { PackageChange } from './manager.ts';
+import type { PackageTools } from './tools.ts';
+import {
+  areCurrent,
+  chooseUpgrade,
+  chooseUpgradeOfAll,
+  packagesToUpgrade,
+  packagesToInstall,
+  packageToRemove,
+} from './choice.ts';
+import type { PreviewedChange } from './preview.ts';
+import { createProblem, NOT_INSTALLED_REMEDY, type Problem } from './problem.ts';
+import { translationsFor } from './translations.ts';
+
+export interface ChangeRequest {
+  operation: 'install' | 'remove' | 'upgrade';
+  /** Apps or packages; none for an upgrade of everything. */
+  subjects: readonly string[];
+  /** Whether an installation leaves out the translations of its apps. */
+  isUntranslated?: boolean;
+}
+
+export interface ChangePreview {
+  changes: PreviewedChange[];
+  problems: Problem[];
+  /** Whether a job would do it. A problem of what is left out is no obstacle. */
+  isPossible: boolean;
+  freeBytes: number;
+}
+
+/** What the jobs for a request would do: they choose their packages by the same functions. */
+export async function previewChange(
+  tools: PackageTools,
+  request: ChangeRequest,
+): Promise<ChangePreview> {
+  try {
+    return await planSound(tools, request);
+  } catch (error) {
+    const isTooLarge = error instanceof DepotError && error.explanation?.code === 'plan_too_large';
+    if (!isTooLarge) throw error;
+    return emptyPlan(tools, [createProblem('plan_too_large', error.message)]);
+  }
+}
+
+async function planSound(
+  tools: PackageTools,
+  { operation, subjects, isUntranslated = false }: ChangeRequest,
+): Promise<ChangePreview> {
+  const damage = await findDamage(tools);
+  if (damage !== undefined) return emptyPlan(tools, [damage]);
+  if (await lacksLists(tools, { operation, subjects })) return emptyPlan(tools, [NO_LISTS]);
+  const choice = await choicesFor[operation](tools, subjects, isUntranslated);
+  const { names, asked, problems, leftOut = [] } = choice;
+  if (names.length === 0) return emptyPlan(tools, [...problems, ...leftOut], problems.length === 0);
+  const shortage = await findShortage(tools, { operation, subjects });
+  const isCircle = choice.isCircle === true;
+  const preview = await tools.manager.preview({ verb: operation, names, isCircle });
+  const { changesWithRoom: changes = preview.changes } = preview;
+  const obstacles = withoutRepeats([...problems, ...shortage, ...preview.problems]);
+  return {
+    changes: changes.map((change) => explain(change, operation, asked)),
+    problems: withoutRepeats([...obstacles, ...leftOut]),
+    isPossible: obstacles.length === 0,
+    freeBytes: preview.freeBytes,
+  };
+}
+
+const NO_LISTS = createProblem(
+  'no_lists',
+  'there are no package lists since the device was started',
+);
+
+/** Nobody knows what the feeds have: to go by what is installed would be false comfort. */
+async function lacksLists(
+  { manager }: PackageTools,
+  { operation, subjects }: ChangeRequest,
+): Promise<boolean> {
+  if (operation === 'remove') return false;
+  if ((await readListsState(manager.feeds)).state !== 'missing') return false;
+  const database = await manager.installed();
+  const isThere = (name: string): boolean =>
+    isPresent(database.get(metaPackageOf(name))) || isPresent(database.get(name));
+  return operation === 'upgrade' || !subjects.every(isThere);
+}
+
+interface PlannedChoice {
+  names: readonly string[];
+  /** Of these, what was asked for itself. */
+  asked: readonly string[];
+  problems: Problem[];
+  leftOut?: Problem[];
+  isCircle?: boolean;
+}
+
+type Choose = (
+  tools: PackageTools,
+  subjects: readonly string[],
+  isUntranslated: boolean,
+) => Promise<PlannedChoice>;
+
+const choicesFor: Readonly<Record<ChangeRequest['operation'], Choose>> = {
+  install: async (tools, subjects, isUntranslated) => {
+    const asked = await packagesToInstall(tools, subjects);
+    const translations = isUntranslated ? [] : await translationsFor(tools, asked);
+    return { names: [...asked, ...translations], asked, problems: [] };
+  },
+  remove: async (tools, subjects) => {
+    const database = await tools.manager.installed();
+    const found = subjects.map((subject) => packageToRemove(database, subject));
+    const targets = [...new Set(found.filter((name) => name !== undefined))];
+    const problems = subjects
+      .filter((_, index) => found[index] === undefined)
+      .map((subject) => notInstalled('remove', subject));
+    const image = await tools.manager.imagePackages();
+    const names = targets.length === 0 ? [] : removalSet(database, targets, image);
+    const isCircle = isClosedCircle(database, names);
+    return { names, asked: targets, problems, isCircle };
+  },
+  upgrade: async (tools, subjects) => {
+    if (subjects.length === 0) {
+      const { names, isCurrent, leftOut } = await chooseUpgradeOfAll(tools);
+      return { names: isCurrent ? [] : names, asked: names, problems: [], leftOut };
+    }
+    const groups: string[][] = [];
+    for (const subject of subjects) groups.push(await packagesToUpgrade(tools, subject));
+    const problems = subjects
+      .filter((_, index) => groups[index]?.length === 0)
+      .map((subject) => notInstalled('upgrade', subject));
+    const { expected } = await chooseUpgrade(tools, groups.flat());
+    const database = await tools.manager.installed();
+    const isCurrent = (group: readonly string[]): boolean =>
+      areCurrent(tools, { database, expected, names: group });
+    const names = [...new Set(groups.filter((group) => !isCurrent(group)).flat())];
+    return { names, asked: names, problems };
+  },
+};
+
+function notInstalled(operation: string, subject: string): Problem {
+  const message = `cannot ${operation} ${subject}: it is not installed`;
+  return { ...createProblem('not_found', message, subject), remedy: NOT_INSTALLED_REMEDY };
+}
+
+async function findDamage({ manager }: PackageTools): Promise<Problem | undefined> {
+  return problemOf('damaged_database', () => manager.assertUsable());
+}
+
+/** Jobs that remove need none. */
+async function findShortage(
+  { manager }: PackageTools,
+  { operation, subjects }: ChangeRequest,
+): Promise<Problem[]> {
+  if (operation === 'remove') return [];
+  const purpose = `${operation} ${subjects.length === 0 ? 'all' : subjects.join(', ')}`;
+  const shortage = await problemOf('no_space', () => manager.around.needSpace(purpose));
+  return shortage === undefined ? [] : [shortage];
+}
+
+/** With the remedy that the task would be refused with, if it has one of its own. */
+async function problemOf(
+  code: Problem['code'],
+  work: () => Promise<void>,
+): Promise<Problem | undefined> {
+  try {
+    await work();
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof DepotError)) throw error;
+    const problem = createProblem(code, error.message);
+    return { ...problem, remedy: error.explanation?.remedy ?? problem.remedy };
+  }
+}
+
+async function emptyPlan(
+  { manager }: PackageTools,
+  problems: Problem[],
+  isPossible = false,
+): Promise<ChangePreview> {
+  return { changes: [], problems, isPossible, freeBytes: await manager.freeBytes() };
+}
+
+/**
+ * What goes with what is asked to go came as a dependency, and is not needed any more; what is
+ * installed with what is asked for is its translation.
+ */
+function explain(
+  change: PreviewedChange,
+  verb: PackageChange['verb'],
+  asked: readonly string[],
+): PreviewedChange {
+  if (change.reason !== 'asked' || asked.includes(change.name)) return change;
+  return { ...change, reason: verb === 'remove' ? 'orphan' : 'translation' };
+}
+
+function withoutRepeats(problems: readonly Problem[]): Problem[] {
+  const seen = new Map(problems.map((problem) => [`${problem.code} ${problem.message}`, problem]));
+  return [...seen.values()];
+}

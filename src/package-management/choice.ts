@@ -1,0 +1,192 @@
+import { isPackageName, metaPackageOf } from './names.ts';
+import { cameWith, translationsIn } from './dependencies.ts';
+import { isPresent, type PackageDatabase } from './database.ts';
+import type { Offer } from './manager.ts';
+import type { PackageTools } from './tools.ts';
+import type { Preview } from './preview.ts';
+import type { Problem, ProblemCode } from './problem.ts';
+
+/**
+ * What a request stands for: which packages a job works on. Jobs and `plan` ask here, so that one
+ * cannot differ from the other.
+ */
+
+/** Of each app the meta package if one is installed or offered, else the package of that name. */
+export async function packagesToInstall(
+  { manager }: PackageTools,
+  subjects: readonly string[],
+): Promise<string[]> {
+  const database = await manager.installed();
+  const absent = subjects.map(metaPackageOf).filter((meta) => !isPresent(database.get(meta)));
+  // Asked for all at once: it is a reading of all lists.
+  const offers = absent.length === 0 ? new Map() : await manager.offers(absent);
+  const names = subjects.map((subject) => {
+    const meta = metaPackageOf(subject);
+    return isPresent(database.get(meta)) || offers.has(meta) ? meta : subject;
+  });
+  return [...new Set(names)];
+}
+
+/**
+ * The app, the package of that name, or the one that its owner asked for by that name alone.
+ * @returns undefined if none is on record
+ */
+export function packageToRemove(database: PackageDatabase, subject: string): string | undefined {
+  const names = [metaPackageOf(subject), subject];
+  return (
+    names.find((name) => isOnRecord(database, name)) ??
+    [...database.values()].find(
+      ({ name, askedAs = [] }) =>
+        !askedAs.includes(name) && names.some((asked) => askedAs.includes(asked)),
+    )?.name
+  );
+}
+
+/** It is there, or asked for: what no feed has keeps other packages from being installed. */
+export function isOnRecord(database: PackageDatabase, name: string): boolean {
+  return isPresent(database.get(name)) || database.get(name)?.state === 'requested';
+}
+
+/**
+ * The app's meta package, the packages in its `depends`, and what came with them and with nothing
+ * else that its owner asked for by name: as far as they are installed.
+ */
+export async function packagesToUpgrade(tools: PackageTools, subject: string): Promise<string[]> {
+  const meta = isPackageName(subject) ? await tools.catalog.meta(subject) : undefined;
+  const depends = (meta?.depends ?? []).filter(isPackageName);
+  const database = await tools.manager.installed();
+  const names = [...new Set([...depends, metaPackageOf(subject), subject])];
+  const present = names.filter((name) => isPresent(database.get(name)));
+  const came = cameWith(database, present, await tools.manager.imagePackages());
+  const translations = [...present, ...came].flatMap((name) => translationsIn(database, name));
+  const newer = await withNewer(tools, database, [...came, ...new Set(translations)]);
+  return withoutGoing(tools, database, [...present, ...newer]);
+}
+
+/**
+ * Of what came as a dependency that which stays when the others are upgraded, behind them: by its
+ * name opkg would install it again after a new version of what needed it has let it go.
+ */
+async function withoutGoing(
+  { manager }: PackageTools,
+  database: PackageDatabase,
+  names: readonly string[],
+): Promise<string[]> {
+  const isAuto = (name: string): boolean => database.get(name)?.isAuto === true;
+  const [auto, asked] = [names.filter(isAuto), names.filter((name) => !isAuto(name))];
+  if (auto.length === 0 || asked.length === 0) return [...names];
+  const { changes } = await manager.preview({ verb: 'upgrade', names: asked });
+  const going = new Set(changes.flatMap(({ action, name }) => (action === 'remove' ? [name] : [])));
+  return [...asked, ...auto.filter((name) => !going.has(name))];
+}
+
+/** Those of which a feed offers a newer version, or that are damaged. */
+async function withNewer(
+  { manager }: PackageTools,
+  database: PackageDatabase,
+  names: readonly string[],
+): Promise<string[]> {
+  const offers = names.length === 0 ? new Map<string, Offer[]>() : await manager.offers(names);
+  return names.filter((name) => {
+    const best = offers.get(name)?.[0]?.version;
+    const { version = '', isDamaged = false } = database.get(name) ?? {};
+    if (isDamaged) return true;
+    return best !== undefined && manager.compareVersions(best, version) > 0;
+  });
+}
+
+export interface UpgradeChoice {
+  names: string[];
+  /** The best version that the feeds offer, by name. */
+  expected: Record<string, string>;
+  /** Whether all of them are whole, and none has a newer version. */
+  isCurrent: boolean;
+}
+
+export async function chooseUpgrade(
+  { manager }: PackageTools,
+  names: string[],
+): Promise<UpgradeChoice> {
+  const [database, offers] = [await manager.installed(), await manager.offers(names)];
+  const expected = Object.fromEntries(
+    [...offers].flatMap(([name, [best]]) => (best === undefined ? [] : [[name, best.version]])),
+  );
+  const isCurrent = areCurrent({ manager }, { database, expected, names });
+  return { names, expected, isCurrent };
+}
+
+/** Whether all of them are whole, and none has a newer version. */
+export function areCurrent(
+  { manager }: Pick<PackageTools, 'manager'>,
+  {
+    database,
+    expected,
+    names,
+  }: {
+    database: PackageDatabase;
+    expected: Readonly<Record<string, string>>;
+    names: readonly string[];
+  },
+): boolean {
+  return names.every((name) => {
+    const entry = database.get(name);
+    return (
+      entry?.state === 'installed' &&
+      entry.isDamaged !== true &&
+      manager.compareVersions(expected[name] ?? entry.version, entry.version) <= 0
+    );
+  });
+}
+
+/** What stands against one package, and is no reason not to upgrade the others. */
+const LEFT_OUT: readonly ProblemCode[] = [
+  'dependency_missing',
+  'dependency_conflict',
+  'kernel_mismatch',
+  'wrong_architecture',
+  'unknown',
+];
+
+export interface UpgradeOfAll extends UpgradeChoice {
+  /** Why packages with a newer version are left as they are. */
+  leftOut: Problem[];
+}
+
+/**
+ * Everything that has a newer version; nothing that the firmware's image brought, and nothing that
+ * is held.
+ */
+export async function chooseUpgradeOfAll(tools: PackageTools): Promise<UpgradeOfAll> {
+  const names = await upgradablePackages(tools);
+  if (names.length === 0) return { names, expected: {}, isCurrent: true, leftOut: [] };
+  const { problems } = await tools.manager.preview({ verb: 'upgrade', names });
+  const leftOut = problems.filter(({ code }) => LEFT_OUT.includes(code));
+  const withProblem = await blockedBy(tools, names, leftOut);
+  const rest = names.filter((name) => !withProblem.includes(name));
+  return { ...(await chooseUpgrade(tools, rest)), leftOut };
+}
+
+/** A problem may be about a dependency: then each is asked for alone. */
+async function blockedBy(
+  { manager }: PackageTools,
+  names: readonly string[],
+  problems: readonly Problem[],
+): Promise<string[]> {
+  if (problems.length === 0) return [];
+  const blocked: string[] = [];
+  for (const name of names) {
+    const alone: Preview = await manager.preview({ verb: 'upgrade', names: [name] });
+    if (alone.problems.some(({ code }) => LEFT_OUT.includes(code))) blocked.push(name);
+  }
+  return blocked;
+}
+
+async function upgradablePackages(tools: PackageTools): Promise<string[]> {
+  const { manager } = tools;
+  const [database, image] = [await manager.installed(), await manager.imagePackages()];
+  const mayChange = [...database.values()].filter(
+    (entry) => isPresent(entry) && !image.has(entry.name) && entry.isHeld !== true,
+  );
+  const candidates = mayChange.filter(({ isEssential }) => !isEssential).map(({ name }) => name);
+  return withoutGoing(tools, database, await withNewer(tools, database, candidates));
+}

@@ -1,0 +1,134 @@
+import { stripVTControlCharacters } from 'node:util';
+import { isShortage } from '../device/shortage.ts';
+import { DepotError, reasonOf } from '../errors.ts';
+import { sizeText } from '../format-bytes.ts';
+import { remedyOf, type ProblemCode } from './problem.ts';
+
+/** Why a change of packages failed, as far as it can be told. */
+export interface Failure {
+  code: ProblemCode;
+  /** The package that it is about, if it is about one. */
+  package?: string;
+  /** The cause with names and figures, as a clause: `no feed offers demo`. */
+  reason: string;
+  /** One sentence; by default the one of the code. */
+  remedy?: string;
+}
+
+/** What a command of the package manager left, to be explained. */
+export interface FailedCommand {
+  /** The end of what it printed, and what the packages' scripts printed in between. */
+  output: string;
+  /** The packages that are not as they should be. */
+  names: readonly string[];
+}
+
+/** How much of a command's output is read for that: what went wrong comes last. */
+export const EXPLAINED_BYTES = 64 * 1024;
+
+/** @param purpose `install demo`: what could not be done */
+export function failureError(
+  purpose: string,
+  { code, package: name, reason, remedy = remedyOf(code, name) }: Failure,
+): DepotError {
+  return new DepotError(
+    code === 'no_space' ? 'no_space' : 'command_failed',
+    `cannot ${purpose}: ${reason}`,
+    { explanation: { code, remedy } },
+  );
+}
+
+/** Longer lines are cut: a script may print without a line end. */
+const MOST_LINE_CHARACTERS = 400;
+
+/**
+ * The lines that a program printed, as a person would read them: without the sequences of a
+ * terminal, other control characters and the daemon's own lines.
+ */
+export function plainLines(output: string): string[] {
+  return stripVTControlCharacters(output)
+    .split(/\r?\n|\r/)
+    .filter((line) => !line.startsWith('depotd: '))
+    .map((line) =>
+      line
+        .slice(0, MOST_LINE_CHARACTERS)
+        .replace(/\p{Cc}+/gu, ' ')
+        .trimEnd(),
+    );
+}
+
+/** A pattern for whole lines of a text, in pieces that a page has room for. */
+export function linePattern(...pieces: readonly string[]): RegExp {
+  return new RegExp(`^${pieces.join('')}`, 'gm');
+}
+
+/** The last line that says anything, quoted. */
+export function lastWords(lines: readonly string[]): string | undefined {
+  const line = lines.findLast((text) => /[\p{L}\p{N}]/u.test(text));
+  return line === undefined ? undefined : quoted(line);
+}
+
+const MOST_QUOTED_CHARACTERS = 200;
+
+export function quoted(text: string): string {
+  const line = text.trim();
+  const shown =
+    line.length > MOST_QUOTED_CHARACTERS ? `${line.slice(0, MOST_QUOTED_CHARACTERS)}…` : line;
+  return `"${shown}"`;
+}
+
+/** What the exit codes of wget(1) say; uclient-fetch has the same. */
+const WGET: Readonly<Record<string, string>> = {
+  3: 'it could not be written',
+  4: 'the server cannot be reached, or breaks off',
+  5: 'the certificate of the server is not trusted',
+  6: 'the server wants a log-in',
+  8: 'the server does not have it, or answers with an error',
+};
+
+export function downloadFault(exitCode: string | undefined): string {
+  return WGET[exitCode ?? ''] ?? `the download ends with exit code ${exitCode ?? 'none'}`;
+}
+
+/** @param needed as the package manager writes it, with a version or without */
+export function unmetDependency(name: string, needed: string): Failure {
+  return /^kernel(?![\w.+-])/.test(needed)
+    ? {
+        code: 'kernel_mismatch',
+        package: name,
+        reason: `${name} is made for another kernel: it needs ${needed}`,
+      }
+    : {
+        code: 'dependency_missing',
+        package: name,
+        reason: `${name} needs ${needed}, which no feed offers`,
+      };
+}
+
+/** What a package file is refused with when it is looked at, before any job is made of it. */
+export function unusableFile(why: string, cause?: unknown): DepotError {
+  return new DepotError('bad_request', `cannot take the file as a package: ${why}`, {
+    cause,
+    explanation: explained('damaged_package'),
+  });
+}
+
+/** It could not be installed anyway, and what is small may unpack to a thousand times its size. */
+export function unpacksTooLarge(freeBytes: number): DepotError {
+  return new DepotError(
+    'no_space',
+    'cannot take the file as a package: it unpacks to more than the device has room for, ' +
+      `${sizeText(freeBytes)} are free`,
+    { explanation: explained('no_space') },
+  );
+}
+
+/** For what is caught while a file is read: a shortage says nothing of the file. */
+export function asUnusableFile(error: unknown): unknown {
+  if (error instanceof DepotError || isShortage(error)) return error;
+  return unusableFile(reasonOf(error), error);
+}
+
+function explained(code: ProblemCode): { code: ProblemCode; remedy: string } {
+  return { code, remedy: remedyOf(code) };
+}

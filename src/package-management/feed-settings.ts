@@ -1,0 +1,121 @@
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { removeUnfinished, replaceFile } from '../device/durable-file.ts';
+import { openTrustedFolder } from '../device/private-folder.ts';
+import { DepotError } from '../errors.ts';
+import { feedRemedyOf, type ProblemCode } from './problem.ts';
+
+/**
+ * The feeds as the package manager's own files have them, and changing those files. What a change
+ * fetched lies in a folder of its own until it is checked.
+ */
+export interface FeedSettings {
+  read: () => Promise<FeedSetup>;
+  /** The address as it is to stand in the file. */
+  addressOf: (url: string) => string;
+  /** What has to be fetched to check the feed. */
+  filesOf: (feed: Feed) => Promise<FeedFile[]>;
+  /**
+   * Whether what was fetched is a list that this device accepts.
+   * @param key text of a public key that is to be trusted, too
+   * @throws DepotError command_failed, with `signature` or `damaged_package` for its explanation
+   */
+  check: (feed: Feed, folder: string, key?: string) => Promise<void>;
+  /** Puts what was fetched in the place of the feed's list. Safe to do again. */
+  adopt: (feed: Feed, folder: string) => Promise<void>;
+  /** Removes the feed's list. */
+  forget: (feed: Feed) => Promise<void>;
+  /** Safe to do again. @throws DepotError unavailable, no_space */
+  write: (change: FeedChange) => Promise<void>;
+  /** Of the list that is there. */
+  stateOf: (feed: Feed) => Promise<FeedState>;
+  /** The public keys that the device trusts. */
+  keys: () => Promise<TrustedKey[]>;
+  /**
+   * @param folder what was fetched with it: a list may say how its key is called
+   * @returns the name of the file for a key; undefined if that key is trusted already
+   * @throws DepotError bad_request for what is no key, or would replace another one
+   */
+  newKeyName: (text: string, folder: string) => Promise<string | undefined>;
+  /** Safe to do again. */
+  addKey: (name: string, text: string) => Promise<void>;
+  removeKey: (name: string) => Promise<void>;
+}
+
+export interface Feed {
+  name: string;
+  url: string;
+}
+
+export interface ConfiguredFeed extends Feed {
+  /** `system`: came with the firmware; may be switched off, and not removed. */
+  kind: 'system' | 'custom';
+  isEnabled: boolean;
+}
+
+export interface FeedSetup {
+  feeds: readonly ConfiguredFeed[];
+  /** Lines that the package manager does not understand. */
+  garbage: readonly GarbageLine[];
+}
+
+export interface GarbageLine {
+  file: string;
+  /** From 1. */
+  line: number;
+  text: string;
+  reason: string;
+}
+
+export interface FeedFile {
+  url: string;
+  /** In the folder of what was fetched. */
+  name: string;
+  mostBytes: number;
+  /** Whether the feed is good without it. */
+  isOptional?: boolean;
+}
+
+export type FeedChange =
+  | { verb: 'add'; feed: Feed }
+  | { verb: 'remove'; name: string }
+  | { verb: 'set'; name: string; isEnabled: boolean };
+
+export interface FeedState {
+  /** Unix seconds; missing without a list. */
+  updatedAt?: number;
+  /** Of the key that signed the list, as far as it says. */
+  keyId?: string;
+}
+
+export interface TrustedKey {
+  id: string;
+  /** Its file. */
+  file: string;
+}
+
+/** Of a list as it is sent. */
+export const MOST_LIST_BYTES = 64 * 1024 ** 2;
+
+/** The url is what was asked for: the feed's own address, or that of one of its files. */
+export function unusableFeed({ name, url }: Feed, code: ProblemCode, reason: string): DepotError {
+  return new DepotError(
+    code === 'no_space' ? 'no_space' : 'command_failed',
+    `cannot use the feed ${name} (${url}): ${reason}`,
+    { explanation: { code, remedy: feedRemedyOf(code) } },
+  );
+}
+
+/** Keys as files of a folder that is root's alone. */
+export function keyFiles(folder: string): Pick<FeedSettings, 'addKey' | 'removeKey'> {
+  const fileOf = async (name: string): Promise<string> =>
+    join(await openTrustedFolder(folder, 0o755), name);
+  return {
+    addKey: async (name, text) => {
+      const file = await fileOf(name);
+      await removeUnfinished(file);
+      await replaceFile(file, `${text.trim()}\n`, 0o644);
+    },
+    removeKey: async (name) => rm(await fileOf(name), { force: true }),
+  };
+}

@@ -1,0 +1,39 @@
+import { isPresent, type InstalledPackage, type PackageDatabase } from './database.ts';
+
+/**
+ * What a job left half installed: packages that came, changed or were whole before, and are on the
+ * device but not configured.
+ */
+export function halfInstalled(before: PackageDatabase, after: PackageDatabase): InstalledPackage[] {
+  return [...after.values()].filter(
+    (entry) => isPresent(entry) && isNewlyHalf(entry, before.get(entry.name)),
+  );
+}
+
+function isNewlyHalf(entry: InstalledPackage, before: InstalledPackage | undefined): boolean {
+  return (
+    entry.state !== 'installed' &&
+    (before?.state === 'installed' || before?.version !== entry.version)
+  );
+}
+
+/** By its own name, or because another package stands for it. */
+export function isInstalled(database: PackageDatabase, name: string): boolean {
+  return (
+    database.get(name)?.state === 'installed' ||
+    [...database.values()].some(
+      (entry) => entry.state === 'installed' && entry.provides.includes(name),
+    )
+  );
+}
+
+/** Names of the packages that came, went, or are there in another version or state. */
+export function changedPackages(before: PackageDatabase, after: PackageDatabase): string[] {
+  const names = new Set([...before.keys(), ...after.keys()]);
+  return [...names].filter((name) => stateIn(before, name) !== stateIn(after, name)).sort();
+}
+
+function stateIn(database: PackageDatabase, name: string): string {
+  const entry = database.get(name);
+  return isPresent(entry) ? `${entry.state} ${entry.version}` : 'absent';
+}

@@ -1,0 +1,28 @@
+import type { FeedSettings } from './feed-settings.ts';
+
+/** How far what the feeds offer is known. */
+export interface ListsState {
+  /** `missing`: of no feed that is on, as after a boot where they are in memory. */
+  state: 'fresh' | 'old' | 'missing';
+  /** Of the oldest, Unix seconds. */
+  updatedAt?: number;
+}
+
+const OLD_MS = 7 * 86_400_000;
+
+/** @param now milliseconds since 1970 */
+export async function readListsState(
+  { read, stateOf }: Pick<FeedSettings, 'read' | 'stateOf'>,
+  now = Date.now(),
+): Promise<ListsState> {
+  const feeds = (await read()).feeds.filter(({ isEnabled }) => isEnabled);
+  const times: number[] = [];
+  for (const feed of feeds) {
+    const { updatedAt } = await stateOf(feed).catch(() => ({ updatedAt: undefined }));
+    if (updatedAt !== undefined) times.push(updatedAt);
+  }
+  // Without a feed there is nothing that could be missing.
+  if (times.length === 0) return { state: feeds.length === 0 ? 'fresh' : 'missing' };
+  const updatedAt = Math.min(...times);
+  return { state: now - updatedAt * 1000 > OLD_MS ? 'old' : 'fresh', updatedAt };
+}

@@ -1,0 +1,270 @@
+import type { Command } from '../device/command.ts';
+import type { Paths } from '../device/paths.ts';
+import type { Act, Step, StepContext } from '../jobs/plan.ts';
+import type { Notes } from '../device/ports.ts';
+import type { HealthReport } from '../http/health-report.ts';
+import type { Diagnosis } from './diagnosis.ts';
+import type { Feed, FeedSettings } from './feed-settings.ts';
+import type { PackageListing } from './listing.ts';
+import type { FailedCommand, Failure } from './failure.ts';
+import type { PackageDatabase } from './database.ts';
+import type { Preview } from './preview.ts';
+import type { ProblemCode } from './problem.ts';
+
+/** Jobs of every feature that changes packages stand in one line: there is one package database. */
+export const PACKAGE_LANE = 'package';
+
+/** Kinds of jobs that cannot choose without knowing what feeds offer. */
+export const CHOOSING_KINDS: ReadonlySet<string> = new Set(['install', 'upgrade', 'self-upgrade']);
+
+/** What a package manager can do, in the product's words; a folder beside this file holds each. */
+export interface PackageManager {
+  /** The program, as people know it. */
+  name: string;
+  /** Folders in which a change means that the database changed. */
+  watchedFolders: readonly string[];
+  /** Folders of the app meta files. */
+  metaFolders: readonly string[];
+  /**
+   * The database as of now, read without the program and without waiting for its lock; while the
+   * program rewrites it, the last good reading.
+   */
+  installed: () => Promise<PackageDatabase>;
+  /** While no job changes packages: copies the database as it is, if nothing of it is damaged. */
+  keepCopy?: () => Promise<void>;
+  /**
+   * The versions of these names that the feeds' lists offer to this device, the best ones, best
+   * first. Names that no list has are absent.
+   */
+  offers: (names: readonly string[]) => Promise<Map<string, Offer[]>>;
+  /** The same with all that is said of them, and what is on record of what is installed. */
+  listing: PackageListing;
+  /** Compares as the program does: negative, zero or positive. */
+  compareVersions: (a: string, b: string) => number;
+  /**
+   * The architecture that it prefers, such as `x86_64`; empty if neither its configuration nor the
+   * release names one.
+   */
+  architecture: () => Promise<string>;
+  /**
+   * Whether changes may begin. A job would find out, too, but only after it has waited for others.
+   * @throws DepotError unavailable that says what is damaged, and the remedy
+   */
+  assertUsable: () => Promise<void>;
+  /** What people should know of the state of the packages. */
+  health: () => Promise<HealthReport>;
+  /**
+   * What it would do for a change, by its own rules, and what stands against that. Fetches nothing,
+   * changes nothing, writes nothing below the device's root, waits for no lock, and works while a
+   * job runs.
+   */
+  preview: (change: PackageChange) => Promise<Preview>;
+  /** Bytes free for packages, where the program looks. */
+  freeBytes: () => Promise<number>;
+  /** Names of the packages that the firmware's image brought. */
+  imagePackages: () => Promise<ReadonlySet<string>>;
+  /**
+   * From now on a feed may upgrade the package again, which an installation from a file stops.
+   * @param isAuto it counts as a dependency again, as it did before that
+   */
+  releaseFile: (name: string, isAuto: boolean) => Promise<void>;
+  /**
+   * Whether it weighs all that is installed before a change: if it ends well and leaves a package
+   * as it was, something else keeps that one back.
+   */
+  isSolver: boolean;
+  /**
+   * What the program said of a failure. It is a hint for people: nothing is decided by it.
+   * @returns undefined if it said nothing
+   */
+  explain: (command: FailedCommand) => Promise<Failure | undefined>;
+  commands: PackageCommands;
+  /** What has to happen around a command that changes packages, and in the repair. */
+  around: TransactionSteps;
+  lists: FeedLists;
+  feeds: FeedSettings;
+  files: PackageFiles;
+  selfUpgrade: SelfUpgradeSupport;
+  /** Loaded when something is to be put back, or may have to be. */
+  restoration: () => Promise<Restoration>;
+  diagnosis: Diagnosis;
+}
+
+/** A version of a package that a feed offers and this device can install. */
+export interface Offer {
+  name: string;
+  version: string;
+}
+
+/** A change of packages, as a plan decides on it. */
+export interface PackageChange {
+  verb: 'install' | 'upgrade' | 'remove';
+  names: readonly string[];
+  /** To install a package file instead: its absolute path, and the package in it. */
+  file?: { path: string; name: string };
+  /** To be removed: they need each other in a circle, and nothing else needs any of them. */
+  isCircle?: boolean;
+}
+
+export interface PackageCommands {
+  install: (names: readonly string[]) => Command;
+  upgrade: (names: readonly string[]) => Command;
+  /** @param isCircle as in PackageChange: none of them could go first */
+  remove: (names: readonly string[], isCircle?: boolean) => Command;
+  /** Finishes packages that are unpacked and not configured. */
+  configure: (names: readonly string[]) => Command;
+  /** Fetches the lists of what the feeds offer. */
+  update: () => Command;
+  /** A package file, by its absolute path. */
+  installFile: (file: string) => Command;
+  /** The command as people would type it, to be shown. */
+  shown: (change: PackageChange) => string;
+}
+
+/** Every function is safe to be called again after a crash. */
+export interface TransactionSteps {
+  /** Ahead of everything, also of the choice: what has to be there for it. Default: nothing. */
+  first?: readonly Step[];
+  /** @throws DepotError no_space if there is too little for any change */
+  needSpace: (purpose: string) => Promise<void>;
+  /**
+   * Before the command: waits for whoever else changes packages, puts a damaged database right and
+   * remembers it as it is. A command that was shut out goes back to the first of these steps.
+   * @param changeIn what was decided on; undefined if nobody knows, as with a program of the
+   *   owner's
+   */
+  before: (changeIn: (context: StepContext) => PackageChange | undefined) => [Act, ...Step[]];
+  /** In a repair, behind its commands: what a power cut damaged is put right. */
+  mendDamage?: readonly Step[];
+  /** Behind the command, ahead of the judgement: what makes that last which it did. */
+  after?: readonly Step[];
+  /** Looks after the command while it runs. @returns how to stop that */
+  supervise?: (context: StepContext) => () => void;
+  /** The database as `before` found it; undefined if it has not come so far. */
+  databaseBefore: () => Promise<PackageDatabase | undefined>;
+  /** Whether the command did nothing because somebody else was at work, and is to be run again. */
+  wasShutOut: (context: StepContext) => Promise<boolean>;
+  /**
+   * After the command: puts the database right.
+   * @returns what was wrong with it, or with what the command brought, if anything was
+   */
+  mend: (context: StepContext) => Promise<Failure | undefined>;
+  /** The job is judged well: from now on its outcome is what a later repair goes back to. */
+  accept: () => Promise<void>;
+  /** Steps at the end of each job, however it ended. */
+  cleanUp: () => Step[];
+  /**
+   * Like `before`, ahead of the commands of a repair: what was remembered stays.
+   * @returns what of the repair may be done
+   */
+  beforeRepair: (context: StepContext, repair: Repair) => Promise<Repair>;
+  /**
+   * Removes what a killed program left since then (Unix seconds) and no database knows.
+   * @returns the packages that it belonged to
+   */
+  removeOrphans: (context: StepContext, since: number) => Promise<string[]>;
+}
+
+/** Names of packages. */
+export interface Repair {
+  /** To be removed again. */
+  came: readonly string[];
+  /** To be configured once more. */
+  half: readonly string[];
+}
+
+/** The lists of what feeds offer. One that cannot be fetched well leaves the one that was there. */
+export interface FeedLists {
+  /** Before the fetch: what is there is kept. */
+  backUp: () => Promise<void>;
+  /**
+   * After the fetch: the feeds that sent no good list, and why; their old lists are back. Called
+   * again, it says the same.
+   * @param context of the job that fetched them: some managers tell it in their output alone
+   */
+  checkFetched: (context?: Pick<StepContext, 'printed'>) => Promise<FailedFeed[]>;
+  /** Drops what was kept. */
+  forget: () => Promise<void>;
+}
+
+export interface FailedFeed {
+  feed: Feed;
+  reason: string;
+  /** Default `damaged_package`: it sent no list that can be used. */
+  code?: ProblemCode;
+}
+
+/** The package manager's own kind of file. */
+export interface PackageFiles {
+  /** How the names of such files end, without the dot: `ipk` or `apk`. */
+  ending: string;
+  /**
+   * Judges a file by its content.
+   * @param mostBytes bounds what it may unpack to
+   * @throws DepotError bad_request that says what is wrong with it
+   */
+  inspect: (file: string, mostBytes: number) => Promise<InspectedFile>;
+}
+
+/** What a package file says of itself. */
+export interface InspectedFile {
+  name: string;
+  version: string;
+  /** Each entry is one dependency: the names that would satisfy it. */
+  depends: readonly (readonly string[])[];
+}
+
+/** What the self-upgrade needs, which goes on while no daemon runs. */
+export interface SelfUpgradeSupport {
+  /**
+   * Packs a package as it is installed into a file from which it can be put back.
+   * @throws DepotError internal
+   */
+  pack: (name: string, target: string) => Promise<void>;
+  /** Text of shell functions (POSIX sh); self-upgrade/watch.sh says which. */
+  script: string;
+  /** One line each, which the function `read_manager_settings` reads. */
+  settings: readonly string[];
+}
+
+/**
+ * Puts packages back as they were before a job of several transactions: from files that
+ * `SelfUpgradeSupport.pack` made of them, or from feeds.
+ */
+export interface Restoration {
+  /** What is on record of packages that no file has, for `finish`; absent ones are left out. */
+  recordsOf: (names: readonly string[]) => Promise<Map<string, string>>;
+  /**
+   * Installs these files of one folder, by their absolute paths, whatever versions are there. What
+   * it needs beside them it writes there.
+   */
+  installFiles: (files: readonly string[]) => Promise<Command>;
+  /** Installs just these versions, which feeds must offer as their best. */
+  installOffered: (offers: readonly Offer[]) => Command;
+  /**
+   * Puts on record again what was, of packages that are back in the version that they had. Safe to
+   * be called again.
+   */
+  finish: (records: ReadonlyMap<string, string>) => Promise<void>;
+}
+
+/** One package manager that depotd can work with. */
+export interface PackageBackend {
+  name: string;
+  /** Whether this device has packages on record with it. */
+  isInUse: (paths: Paths) => Promise<boolean>;
+  /**
+   * Where its program is on a device; of two managers in use the one that has its program counts.
+   */
+  programs?: readonly string[];
+  create: (context: BackendContext) => Promise<PackageManager>;
+}
+
+export interface BackendContext {
+  paths: Paths;
+  /** The whole environment that the device's programs get. */
+  environment: Record<string, string>;
+  /** The same for scripts of packages, which want to be told another root than `/`. */
+  scriptEnvironment: Record<string, string>;
+  notes: Notes;
+}

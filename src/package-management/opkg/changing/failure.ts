@@ -1,0 +1,278 @@
+import { sizeText } from '../../../format-bytes.ts';
+import {
+  downloadFault,
+  linePattern,
+  plainLines,
+  quoted,
+  unmetDependency,
+  type FailedCommand,
+  type Failure,
+} from '../../failure.ts';
+import { scriptReason } from './script-output.ts';
+
+/**
+ * What opkg said of a failure. It collects its errors and prints them in one block at its end
+ * (docs/reference/opkg.md), so that what maintainer scripts print before that is no statement of
+ * opkg's; lines of its standard output count only for the packages that are concerned. The worst
+ * that a script can bring about is a wrong sentence.
+ * @returns undefined if opkg said nothing
+ */
+export function explain({ output, names }: FailedCommand): Failure | undefined {
+  const lines = plainLines(output);
+  const { errors, said } = parseOutput(lines);
+  const known = firstMatch(errors, ERRORS, { lines, names });
+  if (known !== undefined && known.code !== 'script_failed') return known;
+  const stated = firstMatch(said, STATEMENTS, { lines, names });
+  if (known !== undefined || stated !== undefined) return known ?? stated;
+  const last = errors.split('\n').findLast((line) => line !== '' && !GENERIC.test(line));
+  const words = last ?? errors.split('\n').at(-1);
+  return words === undefined || words === ''
+    ? undefined
+    : { code: 'unknown', reason: `opkg says ${quoted(words)}` };
+}
+
+interface Output {
+  /** The errors that opkg collected, one a line, without its mark. */
+  errors: string;
+  /** Everything else. */
+  said: string;
+}
+
+/**
+ * The last block counts: an opkg that a script calls prints one, too. A script that leaves its line
+ * open has the block begin behind it.
+ */
+function parseOutput(lines: readonly string[]): Output {
+  const start = lines.findLastIndex((line) => line.endsWith('Collected errors:'));
+  if (start < 0) return { errors: '', said: lines.join('\n') };
+  const errors: string[] = [];
+  let end = start + 1;
+  for (; end < lines.length; end += 1) {
+    const line = lines[end] ?? '';
+    if (line.startsWith(' * ')) errors.push(line.slice(3));
+    else if (line.startsWith(' ') && errors.length > 0) errors.push(`${errors.pop()}${line}`);
+    // After some messages opkg leaves a line empty.
+    else if (line !== '') break;
+  }
+  const rest = [...lines.slice(0, start), ...lines.slice(end)];
+  return { errors: errors.join('\n'), said: rest.join('\n') };
+}
+
+interface Context {
+  lines: readonly string[];
+  names: readonly string[];
+}
+
+interface Pattern {
+  expression: RegExp;
+  /** @returns undefined if it says nothing of this failure */
+  failure: (groups: readonly string[], context: Context) => Failure | undefined;
+}
+
+function firstMatch(
+  text: string,
+  patterns: readonly Pattern[],
+  context: Context,
+): Failure | undefined {
+  for (const { expression, failure } of patterns) {
+    const found = Array.from(text.matchAll(expression), ([, ...groups]) =>
+      failure(
+        groups.map((group: string | undefined) => group ?? ''),
+        context,
+      ),
+    ).filter((match) => match !== undefined);
+    const own = found.find((match) => context.names.includes(match.package ?? ''));
+    if (found[0] !== undefined) return own ?? found[0];
+  }
+  return undefined;
+}
+
+/** What opkg says of every package that it did not install. */
+const GENERIC = /^opkg_install_cmd: Cannot install package /;
+
+/** By what counts more; of the same, what is said of a package that is concerned, or first. */
+const ERRORS: readonly Pattern[] = [
+  {
+    expression: /^opkg_conf_load: Could not lock (\S+): /gm,
+    failure: ([file]) => ({ code: 'locked', reason: `another program holds ${file}` }),
+  },
+  {
+    expression: /^\w+: Only have (\d+)kb available on filesystem (\S+), pkg (\S+) needs (-?\d+)$/gm,
+    failure: ([free, folder, name, needed = '']) => ({
+      code: 'no_space',
+      package: name ?? '',
+      reason:
+        `${sizeText(Number(free) * 1024)} are free on ${folder}, ` +
+        `${name} needs ${sizeText(bytesOf(needed))}`,
+    }),
+  },
+  {
+    expression: /^(\w+: .*No space left on device)\.?$/gm,
+    failure: ([line = '']) => ({
+      code: 'no_space',
+      reason: `the disk is full: opkg says ${quoted(line)}`,
+    }),
+  },
+  {
+    expression: /^\w+: cannot find dependency (.+) for (\S+)$/gm,
+    failure: ([needed = '', name = ''], { lines }) =>
+      foreignOne(needed, lines) ?? unmetDependency(name, needed),
+  },
+  {
+    expression: /^\w+: Packages for (\S+) found, but incompatible with the architectures/gm,
+    failure: ([name = '']) => wrongArchitecture(name),
+  },
+  {
+    expression: linePattern(
+      String.raw`\w+: Package (\S+) wants to install file (\S+) +`,
+      String.raw`But that file is already provided by package +(?:\* )?(\S+)`,
+    ),
+    failure: ([name = '', file = '', owner = '']) => ({
+      code: 'file_conflict',
+      package: name,
+      reason:
+        `${name} would replace ${file}, ` +
+        (owner === '<no' ? 'which no package owns' : `which belongs to ${owner}`),
+    }),
+  },
+  {
+    expression:
+      /^\w+: The following packages conflict with (\S+):((?:\n\w+: {2}\S+[ *]*(?=\n|$))+)/gm,
+    failure: ([name = '', others = '']) => ({
+      code: 'dependency_conflict',
+      package: name,
+      reason: `${name} conflicts with ${namesBehindTabs(others)}`,
+    }),
+  },
+  {
+    expression: /^\w+: Checksum or size mismatch for package (\S+)\. /gm,
+    failure: ([name = '']) => ({
+      code: 'checksum',
+      package: name,
+      reason:
+        `what was downloaded of ${name} is not what the list of the feed says: ` +
+        'its checksum or size differs',
+    }),
+  },
+  {
+    expression:
+      /^\w+: (?:Failed to verify the signature of|Signature file is missing for) (\S+?)\.(?: |$)/gm,
+    failure: ([what = '']) => ({
+      code: 'signature',
+      reason: `the signature of ${what} is wrong or missing`,
+    }),
+  },
+  {
+    expression: /^\w+: Failed to download (\S+), wget returned (\d+)\.$/gm,
+    failure: ([url = '', code]) => ({
+      code: 'download_failed',
+      reason: `${url} cannot be downloaded: ${downloadFault(code)}`,
+    }),
+  },
+  {
+    expression: /^\w+: Package (\S+) is not available from any configured src\.$/gm,
+    failure: ([name = '']) => notOffered(name),
+  },
+  {
+    expression: linePattern(
+      String.raw`\w+: (?:Malformed package file|Failed to unpack control files from|`,
+      String.raw`Failed to extract control file from) (\S+?)\.$`,
+    ),
+    failure: ([file = '']) => ({
+      code: 'damaged_package',
+      reason: `${file.split('/').at(-1) ?? file} is no package that opkg can read`,
+    }),
+  },
+  {
+    expression: /^\w+: Failed to extract (?:data files|maintainer scripts) for (\S+?)\. /gm,
+    failure: ([name = '']) => ({
+      code: 'damaged_package',
+      package: name,
+      reason: `the files of ${name} could not be unpacked`,
+    }),
+  },
+  {
+    expression: /^\w+: package "(\S+)" (\S+) script returned status (\d+)\.$/gm,
+    failure: ([name = '', script = '', status = ''], { lines }) => ({
+      code: 'script_failed',
+      package: name,
+      reason: scriptReason({ name, script, status }, lines),
+    }),
+  },
+  {
+    expression: /^\w+: Package (\S+) is depended upon by packages:((?:\n\w+: {2}\S+(?=\n|$))+)/gm,
+    failure: ([name = '', others = '']) => ({
+      code: 'needed_by',
+      package: name,
+      reason: `${name} is needed by ${namesBehindTabs(others)}`,
+    }),
+  },
+];
+
+/** On standard output, where maintainer scripts print, too. */
+const STATEMENTS: readonly Pattern[] = [
+  {
+    expression: /^Refusing to remove essential package (\S+?)\.$/gm,
+    failure: ([name = ''], { names }) =>
+      names.includes(name)
+        ? {
+            code: 'essential',
+            package: name,
+            reason: `${name} is essential: the device does not work without it`,
+          }
+        : undefined,
+  },
+  {
+    expression: /^Package (\S+) version \S+ has no valid architecture, ignoring\.$/gm,
+    failure: ([name = ''], { names }) =>
+      names.includes(name) ? wrongArchitecture(name) : undefined,
+  },
+  {
+    expression: /^Unknown package '(\S+)'\.$/gm,
+    failure: ([name = ''], { names }) => (names.includes(name) ? notOffered(name) : undefined),
+  },
+  {
+    expression: /^Not upgrading package (\S+) which is marked hold /gm,
+    failure: ([name = ''], { names }) =>
+      names.includes(name)
+        ? { code: 'held', package: name, reason: `${name} is held at its version` }
+        : undefined,
+  },
+];
+
+const LARGEST_KILOBYTES = 2n ** 40n;
+
+/** opkg keeps the size of a package in a signed 32-bit integer: two gigabytes and more wrap. */
+function bytesOf(kilobytes: string): number {
+  const count = BigInt(kilobytes);
+  const isWrapped = count < 0n || count > LARGEST_KILOBYTES;
+  return Number(isWrapped ? BigInt.asUintN(32, count * 1024n) : count * 1024n);
+}
+
+/** opkg leaves out of its lists what is made for other devices, and says so of each. */
+function foreignOne(needed: string, lines: readonly string[]): Failure | undefined {
+  const [name = ''] = needed.split(' ');
+  const isLeftOut = lines.some(
+    (line) =>
+      line.startsWith(`Package ${name} version `) &&
+      line.endsWith(' has no valid architecture, ignoring.'),
+  );
+  return isLeftOut ? wrongArchitecture(name) : undefined;
+}
+
+function wrongArchitecture(name: string): Failure {
+  return {
+    code: 'wrong_architecture',
+    package: name,
+    reason: `${name} is not made for the architecture of this device`,
+  };
+}
+
+function notOffered(name: string): Failure {
+  return { code: 'not_found', package: name, reason: `no feed offers ${name}` };
+}
+
+/** `print_dependents_warning:  demo-app`, one a line. */
+function namesBehindTabs(text: string): string {
+  return Array.from(text.matchAll(/: {2}(\S+)/g), ([, name = '']) => name).join(', ');
+}

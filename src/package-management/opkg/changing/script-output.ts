@@ -1,0 +1,48 @@
+import { quoted } from '../../failure.ts';
+
+interface FailedScript {
+  name: string;
+  script: string;
+  status: string;
+}
+
+/** How a maintainer script ended, and its last line. */
+export function scriptReason(
+  { name, script, status }: FailedScript,
+  lines: readonly string[],
+): string {
+  const ended = `the ${script} script of ${name} ended with exit code ${status}`;
+  const last = lastLineOf(name, lines);
+  return last === undefined ? ended : `${ended}: ${quoted(last)}`;
+}
+
+/** What opkg prints itself before the script of a package runs, or beside it. */
+const HEADINGS = [
+  /^Configuring (\S+?)\.$/,
+  /^(?:Installing|Upgrading|Downgrading) (\S+) (?:\(|on )/,
+  /^Removing package (\S+) from /,
+];
+const OWN = [
+  /^(?:Downloading |Collected errors:| \* )/,
+  /^(?:You can force removal | *--force-remove|No packages removed)/,
+  /^Package \S+ (?:version \S+ has|\(\S+\) installed)/,
+];
+
+/**
+ * The last line that a package's script printed. Without a terminal opkg's own lines come at its
+ * end, behind those of all scripts.
+ */
+function lastLineOf(name: string, lines: readonly string[]): string | undefined {
+  const isHeading = (line: string): boolean => HEADINGS.some((heading) => heading.test(line));
+  const start = lines.findLastIndex((line) =>
+    HEADINGS.some((heading) => heading.exec(line)?.[1] === name),
+  );
+  const printed = (part: readonly string[]): string | undefined => {
+    const ended = part.findIndex((line) => line.endsWith('Collected errors:') || isHeading(line));
+    const own = (ended < 0 ? part : part.slice(0, ended)).filter(
+      (line) => !OWN.some((pattern) => pattern.test(line)),
+    );
+    return own.findLast((line) => /[\p{L}\p{N}]/u.test(line));
+  };
+  return (start < 0 ? undefined : printed(lines.slice(start + 1))) ?? printed(lines);
+}

@@ -1,0 +1,273 @@
+import { readFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { setTimeout as delay } from 'node:timers/promises';
+import { isSameDisk } from '../../../device/disk/space.ts';
+import { DepotError } from '../../../errors.ts';
+import { sizeText } from '../../../format-bytes.ts';
+import type { StepContext } from '../../../jobs/plan.ts';
+import { failureError, type Failure } from '../../failure.ts';
+import { syncDisk } from '../../../device/disk/sync.ts';
+import type { PackageChange, TransactionSteps } from '../../manager.ts';
+import type { AutoInstalled } from '../database/auto-installed.ts';
+import { lowerVersions, restoreVersions } from '../recovery/lowered-versions.ts';
+import { damageSteps, type DamageTools } from '../recovery/repair-steps.ts';
+import type { Installation } from '../installation.ts';
+import { listsSteps } from '../feeds/missing-lists.ts';
+
+/** Free space below which opkg could not even write its status file, so that it is not started. */
+const LEAST_FREE_BYTES = 1024 ** 2;
+/** With more free than that nobody looks what a change takes: it reads all lists for that. */
+const SCARCE_BYTES = 512 * 1024 ** 2;
+/** How long a job waits while somebody else runs opkg, and how often it looks. */
+const LOCK_LIMIT_MS = 10 * 60_000;
+const LOCK_PAUSE_MS = 200;
+
+interface Surroundings extends Omit<DamageTools, 'waitForLock'> {
+  auto: AutoInstalled;
+}
+
+/**
+ * Around opkg's command: its lock is waited for, since opkg does not; and its status file, which it
+ * truncates and writes in place, is copied before and judged after. It syncs nothing, so that what
+ * it did is written down before anybody relies on it.
+ */
+export function createTransactionSteps(
+  installation: Installation,
+  { auto, ...surroundings }: Surroundings,
+): TransactionSteps {
+  const { statusCopy } = installation;
+  const { damaged } = surroundings;
+  const tools = {
+    ...surroundings,
+    waitForLock: (context: StepContext) => waitForLock(installation, context),
+  };
+  return {
+    first: listsSteps(installation, tools),
+    needSpace: (purpose) => needSpace(installation, purpose),
+    before: (changeIn) => [
+      {
+        id: 'prepare',
+        label: 'prepare',
+        act: async (context) => {
+          await prepare(installation, context);
+          await needRoom(installation, changeIn(context));
+          // Last, so that it has what others did while this job waited.
+          await statusCopy.save();
+          const { names = [], verb = 'remove' } = changeIn(context) ?? {};
+          if (verb !== 'remove') {
+            await lowerVersions(installation.statusFile, context, damaged.among(names));
+          }
+          // A removal that is cut off has nothing to go back to.
+          context.memory.isWritten = changeIn(context)?.verb === 'remove';
+          return undefined;
+        },
+      },
+    ],
+    mendDamage: damageSteps(installation, tools),
+    after: [
+      {
+        id: 'write',
+        label: 'write',
+        act: async ({ job, memory, note }) => {
+          const reason = await writeDown(installation);
+          if (reason === undefined) memory.isWritten = true;
+          else if (job.phase === 'repair') await note(reason);
+          else throw new DepotError('internal', reason);
+          return undefined;
+        },
+      },
+    ],
+    databaseBefore: statusCopy.read,
+    wasShutOut: hasLostLock,
+    mend: async (context) => {
+      await restoreVersions(installation.statusFile, context);
+      if (context.memory.isWritten !== true) await writeDown(installation);
+      await restoreUnwritten(installation, context);
+      const reason = await mendStatus(installation, context);
+      const after = await installation.read();
+      const before = (await statusCopy.read()) ?? after;
+      await auto.update(before, after);
+      await damaged.update(after);
+      if (reason !== undefined) return damagedRecord(reason);
+      return (await import('./content-check.ts')).findHollow(before, installation);
+    },
+    // Should the file be damaged before the next job, it comes back with what this one did.
+    accept: statusCopy.save,
+    cleanUp: () => [],
+    beforeRepair: async (context, repair) => {
+      await prepare(installation, context);
+      return repair;
+    },
+    removeOrphans: async (context, since) => {
+      // What somebody else's opkg unpacks at this moment looks like what a killed one left.
+      if ((await installation.findOrphans(since)).length > 0) {
+        await waitForLock(installation, context);
+      }
+      return installation.removeOrphans(since);
+    },
+  };
+}
+
+/** @returns why that failed, if it did */
+async function writeDown({ environment, readConfig }: Installation): Promise<string | undefined> {
+  return syncDisk(environment, (await readConfig()).destinations);
+}
+
+/**
+ * opkg's record may have come to the disk before a power cut, and the files not: the record from
+ * before is put back, so that the job can be done again.
+ */
+async function restoreUnwritten(
+  { statusCopy, statusFile }: Installation,
+  { job, memory, note }: StepContext,
+): Promise<void> {
+  if (job.phase !== 'repair' || job.verdict?.state !== 'interrupted') return;
+  if (memory.isWritten !== false) return;
+  const before = await statusCopy.text();
+  if (before === (await readFile(statusFile, 'utf8').catch(() => undefined))) return;
+  memory.isTakenBack = true;
+  await statusCopy.restore();
+  await note('the record of opkg from before is put back: the power went before all was written');
+}
+
+async function needSpace({ freeBytes }: Installation, purpose: string): Promise<void> {
+  const free = await freeBytes();
+  if (free < LEAST_FREE_BYTES) {
+    throw failureError(purpose, {
+      code: 'no_space',
+      reason:
+        `${sizeText(free)} are free for packages, ${sizeText(LEAST_FREE_BYTES)} are needed at ` +
+        'least',
+    });
+  }
+}
+
+/** If what is fetched fills the disk itself, opkg does not see that it was full. */
+async function needRoom(
+  installation: Installation,
+  change: PackageChange | undefined,
+): Promise<void> {
+  if (change === undefined || change.verb === 'remove' || change.file !== undefined) return;
+  const { destination } = installation;
+  const [free, isShared] = [
+    await installation.freeBytes(),
+    await isSameDisk(tmpdir(), destination),
+  ];
+  if (!isShared || free > SCARCE_BYTES) return;
+  const { previewChange } = await import('../planning/preview.ts');
+  const { problems } = await previewChange(installation, change);
+  const shortage = problems.find(({ code }) => code === 'no_space');
+  if (shortage === undefined) return;
+  const { code, message, remedy } = shortage;
+  throw new DepotError('no_space', message, { explanation: { code, remedy } });
+}
+
+function damagedRecord(reason: string): Failure {
+  return {
+    code: 'damaged_database',
+    reason,
+    remedy: 'The records are as they were before: start the task again.',
+  };
+}
+
+/** A status file that came out damaged earlier is put back, when nobody else holds the lock. */
+async function prepare(installation: Installation, context: StepContext): Promise<void> {
+  const { prepareFolders, statusCopy } = installation;
+  await prepareFolders();
+  if (await waitForLock(installation, context)) await prepareFolders();
+  if (await statusCopy.isIntact()) return;
+  await context.note(
+    'the status file of opkg is damaged; the copy from before the last job is put back',
+  );
+  await statusCopy.restore();
+}
+
+/**
+ * opkg does not wait for its lock but fails at once, reading commands too, so the job waits for it,
+ * and says so.
+ * @returns whether somebody held it: an opkg that ends removes its file, and any user may put
+ *   another one in its place
+ */
+async function waitForLock(
+  installation: Installation,
+  { note, signal }: StepContext,
+): Promise<boolean> {
+  // Not the time of day: a router's jumps by decades when it learns it.
+  const deadline = performance.now() + LOCK_LIMIT_MS;
+  let isNoted = false;
+  for (
+    let holder = await installation.lockHolder();
+    holder !== undefined;
+    holder = await installation.lockHolder()
+  ) {
+    if (performance.now() > deadline) {
+      throw failureError('run opkg', {
+        code: 'locked',
+        reason:
+          `${who(holder)} has held ${installation.lockFile} for ` +
+          `${LOCK_LIMIT_MS / 60_000} minutes`,
+      });
+    }
+    if (!isNoted) await note(`waiting: ${who(holder)} holds ${installation.lockFile}`);
+    isNoted = true;
+    await delay(LOCK_PAUSE_MS, undefined, { signal });
+  }
+  return isNoted;
+}
+
+function who(holder: number): string {
+  return holder === 0 ? 'another process' : `process ${holder}`;
+}
+
+/** opkg's exit code for every failure. */
+const FAILED = 255;
+
+/**
+ * Whether opkg did nothing because somebody took the lock between the look at it and opkg's start.
+ * The message counts only if it is the first thing printed: maintainer scripts that call opkg
+ * print it, too.
+ */
+async function hasLostLock({ job, printed, memory }: StepContext): Promise<boolean> {
+  if (job.lastExitCode !== FAILED) return false;
+  const isLost = /^(Collected errors:\s+)?\* opkg_conf_load: Could not lock /.test(
+    (await printed(400)).trimStart(),
+  );
+  if (!isLost) return false;
+  const since = typeof memory.lostSince === 'number' ? memory.lostSince : Date.now();
+  if (Date.now() - since > LOCK_LIMIT_MS) return false;
+  memory.lostSince = since;
+  await delay(LOCK_PAUSE_MS);
+  return true;
+}
+
+/**
+ * Puts the copy of the status file back if opkg's own is damaged, or has lost packages that are
+ * still on the device.
+ * @returns what was wrong, if anything was
+ */
+async function mendStatus(
+  installation: Installation,
+  context: StepContext,
+): Promise<string | undefined> {
+  if ((await faultOf(installation)) === undefined) return undefined;
+  // Somebody else's opkg may be writing it at this moment.
+  await waitForLock(installation, context);
+  const fault = await faultOf(installation);
+  if (fault !== undefined) await installation.statusCopy.restore();
+  return fault;
+}
+
+async function faultOf(installation: Installation): Promise<string | undefined> {
+  const before = await installation.statusCopy.read();
+  if (before === undefined) return undefined;
+  if (!(await installation.statusCopy.isIntact())) {
+    return 'the status file of opkg came out damaged; the copy from before is put back';
+  }
+  const after = await installation.read();
+  for (const { name, state } of before.values()) {
+    const isLost =
+      state !== 'not-installed' && !after.has(name) && (await installation.hasControlFile(name));
+    if (isLost) return `the status file of opkg lost ${name}; the copy from before is put back`;
+  }
+  return undefined;
+}

@@ -1,0 +1,126 @@
+import { readdir, readFile, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Paths } from '../../device/paths.ts';
+import type { Feed } from '../feed-settings.ts';
+
+/**
+ * What of opkg's configuration matters to readers of its database. Paths are where they are to be
+ * found, root included.
+ */
+export interface OpkgConfig {
+  /** Roots that packages can be installed to; the first is the default one. */
+  destinations: string[];
+  listsDir: string;
+  /** Architectures that may be installed, with their priority; none if nothing tells. */
+  architectures: Map<string, number>;
+  feeds: (Feed & { isGzip: boolean })[];
+  checksSignatures: boolean;
+  /** The folder, of the running system, whose free space opkg goes by, if it names one. */
+  overlayRoot?: string;
+}
+
+/**
+ * Reads `opkg.conf` and `opkg/*.conf` as opkg does: `dest NAME PATH`, `lists_dir NAME PATH`, `arch
+ * NAME PRIORITY`, `src|src/gz NAME URL`, `option NAME [VALUE]`. With an offline root opkg reads
+ * only the folder. If no line names an architecture, as on OpenWrt, opkg has the one that it was
+ * built for, and so has the release.
+ */
+export async function readOpkgConfig(paths: Paths): Promise<OpkgConfig> {
+  const config: OpkgConfig = {
+    destinations: [],
+    listsDir: paths.onDevice(DEFAULT_LISTS_DIR),
+    architectures: new Map(),
+    feeds: [],
+    checksSignatures: false,
+  };
+  for (const file of await configFiles(paths)) {
+    const text = await readFile(file, 'utf8').catch(() => '');
+    for (const line of text.split('\n')) addLine(config, paths, line);
+  }
+  if (config.destinations.length === 0) config.destinations.push(paths.onDevice('/'));
+  if (config.architectures.size === 0) config.architectures = await releaseArchitectures(paths);
+  return config;
+}
+
+/**
+ * The architecture of the highest priority: the device's own, where `all` and `noarch` have the
+ * lowest.
+ */
+export function preferredArchitecture({ architectures }: OpkgConfig): string {
+  const [best] = [...architectures].sort(([, a], [, b]) => b - a);
+  return best?.[0] ?? '';
+}
+
+async function releaseArchitectures(paths: Paths): Promise<OpkgConfig['architectures']> {
+  const text = await readFile(paths.onDevice('/etc/openwrt_release'), 'utf8').catch(() => '');
+  const [, name] = /^DISTRIB_ARCH=['"]?([A-Za-z0-9_.+-]+)/m.exec(text) ?? [];
+  // Priorities as opkg's own.
+  return new Map(
+    name === undefined
+      ? []
+      : [
+          ['all', 1],
+          ['noarch', 1],
+          [name, 10],
+        ],
+  );
+}
+
+const DEFAULT_LISTS_DIR = '/usr/lib/opkg/lists';
+
+/** The files that opkg reads, in its order. */
+export async function configFiles({ onDevice, isLive }: Paths): Promise<string[]> {
+  const folder = onDevice('/etc/opkg');
+  const names = await readdir(folder).catch(() => []);
+  const files = names
+    .filter((name) => name.endsWith('.conf') && !name.startsWith('.'))
+    .sort()
+    .map((name) => join(folder, name));
+  // An offline root's own is ignored.
+  return filesAmong(isLive ? [onDevice('/etc/opkg.conf'), ...files] : files);
+}
+
+/** Reading a fifo would wait for ever. */
+async function filesAmong(paths: readonly string[]): Promise<string[]> {
+  const found = await Promise.all(
+    paths.map(async (path) => {
+      const entry = await stat(path).catch(() => undefined);
+      return entry?.isFile() === true ? path : undefined;
+    }),
+  );
+  return found.filter((path) => path !== undefined);
+}
+
+function addLine(config: OpkgConfig, paths: Paths, line: string): void {
+  const [type = '', name, value] = wordsOf(line);
+  if (name === undefined) return;
+  if (type === 'option') addOption(config, name, value);
+  else if (type === 'arch') config.architectures.set(name, Number(value ?? 10));
+  else if (value !== undefined) addValue(config, paths, { type, name, value });
+}
+
+function addOption(config: OpkgConfig, name: string, value: string | undefined): void {
+  config.checksSignatures ||= name === 'check_signature' && value !== '0';
+  if (name === 'overlay_root' && value !== undefined) config.overlayRoot ??= value;
+}
+
+function addValue(
+  config: OpkgConfig,
+  paths: Paths,
+  { type, name, value }: { type: string; name: string; value: string },
+): void {
+  if (type === 'dest') config.destinations.push(paths.onDevice(value));
+  if (type === 'lists_dir') config.listsDir = paths.onDevice(value);
+  if (type === 'src' || type === 'src/gz') {
+    config.feeds.push({ name, url: value, isGzip: type === 'src/gz' });
+  }
+}
+
+/**
+ * Words are split at white space, or held together by double quotes; `#` starts a comment at the
+ * head of a line.
+ */
+function wordsOf(line: string): string[] {
+  if (line.trimStart().startsWith('#')) return [];
+  return Array.from(line.matchAll(/"([^"]*)"|(\S+)/g), ([, quoted, bare]) => quoted ?? bare ?? '');
+}

@@ -1,0 +1,101 @@
+import { stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { PackageDatabase } from '../database.ts';
+import type { BackendContext, PackageBackend, PackageManager } from '../manager.ts';
+import { createAutoInstalled } from './database/auto-installed.ts';
+import { createOpkgCommands } from './changing/commands.ts';
+import { compareVersions } from './compare-versions.ts';
+import { preferredArchitecture } from './config.ts';
+import { createDamaged } from './recovery/damaged.ts';
+import { createDiagnosis } from './diagnosis.ts';
+import { freeBytesFor } from './changing/free-bytes.ts';
+import { createFeedSettings } from './feeds/feed-settings.ts';
+import { openInstallation, statusFileIn } from './installation.ts';
+import { inspectIpk } from './package-file/ipk-file.ts';
+import { createListing } from './feeds/listing.ts';
+import { createListsBackup } from './feeds/lists-backup.ts';
+import { findOffers } from './feeds/lists.ts';
+import { packInstalled } from './package-file/repack.ts';
+import SELF_UPGRADE_SCRIPT from './self-upgrade.sh';
+import { COPY_NAME, PLAIN_COPY_NAME } from './database/status-backup.ts';
+import { createTransactionSteps } from './changing/transaction-steps.ts';
+
+/** opkg, and its database read without it. */
+export const OPKG: PackageBackend = {
+  name: 'opkg',
+  isInUse: ({ onDevice }) =>
+    stat(statusFileIn(onDevice('/'))).then(
+      ({ size }) => size > 0,
+      () => false,
+    ),
+  programs: ['/bin/opkg', '/usr/bin/opkg'],
+  create: createOpkg,
+};
+
+export async function createOpkg(context: BackendContext): Promise<PackageManager> {
+  const { paths, environment, notes } = context;
+  const installation = await openInstallation(context);
+  const { readConfig, statusFile, infoDir, destination } = installation;
+  const auto = createAutoInstalled(notes);
+  const commands = createOpkgCommands(context);
+  const lists = createListsBackup({ readConfig, notes });
+  const damaged = await createDamaged(notes, infoDir);
+  const installed = async (): Promise<PackageDatabase> =>
+    damaged.mark(await auto.restoreMarks(await installation.read()));
+  const metaDir = paths.onDevice('/usr/lib/opkg/meta');
+  return {
+    name: 'opkg',
+    watchedFolders: installation.statusFolders,
+    metaFolders: [metaDir],
+    installed,
+    keepCopy: async () => installation.statusCopy.save(await installation.read()),
+    offers: async (names) => findOffers(await readConfig(), names),
+    listing: createListing(installation),
+    compareVersions,
+    architecture: async () => preferredArchitecture(await readConfig()),
+    preview: async (change) =>
+      (await import('./planning/preview.ts')).previewChange(installation, change),
+    freeBytes: async () => freeBytesFor(destination, await readConfig()),
+    imagePackages: async () =>
+      (await import('./database/image-packages.ts')).imagePackages(
+        paths.onDevice('/rom/usr/lib/opkg/status'),
+        await installation.read(),
+      ),
+    // A damaged status file is put right ahead of each job.
+    assertUsable: () => Promise.resolve(),
+    health: () => Promise.resolve({}),
+    // A file holds nothing back, and `auto` has kept the mark of a dependency.
+    releaseFile: () => Promise.resolve(),
+    isSolver: false,
+    explain: async (command) => (await import('./changing/failure.ts')).explain(command),
+    commands,
+    around: createTransactionSteps(installation, {
+      auto,
+      damaged,
+      lists,
+      update: commands.update,
+      upgrade: commands.upgrade,
+    }),
+    lists,
+    files: { ending: 'ipk', inspect: inspectIpk },
+    feeds: createFeedSettings(paths, readConfig),
+    diagnosis: createDiagnosis(installation),
+    selfUpgrade: {
+      pack: (name, target) => packInstalled({ name, infoDir, destination, target, environment }),
+      script: SELF_UPGRADE_SCRIPT,
+      settings: [
+        statusFile,
+        installation.lockFile,
+        ...[COPY_NAME, PLAIN_COPY_NAME].map((name) => join(paths.stateDir, name)),
+      ],
+    },
+    restoration: async () =>
+      (await import('./recovery/restoration.ts')).createRestoration({
+        paths,
+        statusFile,
+        installed,
+        commands,
+        environment,
+      }),
+  };
+}

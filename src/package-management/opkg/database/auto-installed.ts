@@ -1,0 +1,58 @@
+import * as v from 'valibot';
+import type { Notes } from '../../../device/ports.ts';
+import { isPresent, type InstalledPackage, type PackageDatabase } from '../../database.ts';
+
+/**
+ * Remembers which packages came as dependencies. opkg drops its own mark (`Auto-Installed`) when a
+ * package is upgraded by name, and then would never clean the package up. A package counts while
+ * its Installed-Time is the one that was noted: whoever installs it by hand afterwards wants to
+ * keep it.
+ */
+export interface AutoInstalled {
+  /** The database with the marks that opkg has dropped. */
+  restoreMarks: (database: PackageDatabase) => Promise<PackageDatabase>;
+  /** Takes over what one of the daemon's own jobs changed; safe to be called again. */
+  update: (before: PackageDatabase, after: PackageDatabase) => Promise<void>;
+}
+
+const NOTE = 'auto-installed';
+const noted = v.record(v.string(), v.number());
+/** Installed-Time by package. */
+type Noted = v.InferOutput<typeof noted>;
+
+export function createAutoInstalled(notes: Notes): AutoInstalled {
+  const read = async (): Promise<Noted> => {
+    const result = v.safeParse(noted, await notes.read(NOTE));
+    return result.success ? result.output : {};
+  };
+  return {
+    restoreMarks: async (database) => {
+      const known = await read();
+      const lost = [...database.values()].filter(
+        (entry) => !entry.isAuto && known[entry.name] === entry.installedAt,
+      );
+      if (lost.length === 0) return database;
+      return new Map([
+        ...database,
+        ...lost.map((entry) => [entry.name, { ...entry, isAuto: true }] as const),
+      ]);
+    },
+    update: async (before, after) => {
+      const known = await read();
+      const next: Noted = {};
+      for (const entry of after.values()) {
+        // What opkg marks itself needs no note until it loses the mark.
+        if (entry.isAuto || !isPresent(entry)) continue;
+        const isKnown = known[entry.name] === entry.installedAt;
+        if (isKnown || wasMarked(known, before.get(entry.name))) {
+          next[entry.name] = entry.installedAt;
+        }
+      }
+      if (JSON.stringify(next) !== JSON.stringify(known)) await notes.write(NOTE, next);
+    },
+  };
+}
+
+function wasMarked(known: Noted, before: InstalledPackage | undefined): boolean {
+  return isPresent(before) && (before.isAuto || known[before.name] === before.installedAt);
+}

@@ -1,0 +1,110 @@
+import { access, readFile, rm, stat } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { gunzip, gzip } from 'node:zlib';
+import type { PackageDatabase } from '../../database.ts';
+import { replaceFile, syncFolder } from '../../../device/durable-file.ts';
+import { systemCode } from '../../../errors.ts';
+import { endsWell, parseStatus } from './status-file.ts';
+
+/** The self-upgrade's watcher knows the names, too. */
+export const COPY_NAME = 'opkg-status.before.gz';
+/** As depotd wrote it before it compressed the copy. */
+export const PLAIN_COPY_NAME = 'opkg-status.before';
+/** Of a device with 100,000 packages. */
+const MAX_STATUS_BYTES = 64 * 1024 ** 2;
+
+/** The copy of the status file, as it was when nobody changed it. */
+export interface StatusCopy {
+  /**
+   * An empty file replaces no copy that has packages: that is damage.
+   * @param seen what must be on record, else nothing is saved
+   */
+  save: (seen?: PackageDatabase) => Promise<void>;
+  /** The database as it was when saved; undefined if nothing was saved. */
+  read: () => Promise<PackageDatabase | undefined>;
+  /** The same as opkg wrote it. */
+  text: () => Promise<string | undefined>;
+  /** Whether the status file in use can be read to its end. */
+  isIntact: () => Promise<boolean>;
+  restore: () => Promise<void>;
+}
+
+/**
+ * The copy of opkg's status file, taken at the start, before each package job and after changes by
+ * others, on flash, since opkg
+ * truncates the file in place and a power cut or a full disk in that moment would leave the device
+ * with no record of its packages. It is compressed, and one that is the same is not written again,
+ * to spare the flash. A plain copy is an older depotd's, which came back after a newer one: it
+ * counts until the next save, which removes it first.
+ */
+export function createStatusCopy(statusFile: string, stateDir: string): StatusCopy {
+  const copyFile = join(stateDir, COPY_NAME);
+  const plainFile = join(stateDir, PLAIN_COPY_NAME);
+  const readCopy = (): Promise<string | undefined> =>
+    readFile(plainFile, 'utf8')
+      .catch(async () => decompress(await readFile(copyFile)))
+      .catch(() => undefined);
+  /** A job asks twice for what was before it. */
+  let parsed: { text: string; packages: PackageDatabase } | undefined;
+  let last = Promise.resolve();
+  const save = async (seen?: PackageDatabase): Promise<void> => {
+    const text = await readStatus(statusFile);
+    const before = await readCopy();
+    if (text === before) return;
+    // A damaged file is no use as a copy; the last good one stays.
+    if (text === '' ? (before ?? '') !== '' : !endsWell(text)) return;
+    const packages = seen && parseStatus(text);
+    if (packages && ![...seen.keys()].every((name) => packages.has(name))) return;
+    const copy = await promisify(gzip)(text);
+    await removeFile(plainFile);
+    await replaceFile(copyFile, copy);
+  };
+  return {
+    // One after the other: what a job saves is not replaced by what was read ahead of it.
+    save: (seen) => (last = last.catch(() => undefined).then(() => save(seen))),
+    read: async () => {
+      const text = await readCopy();
+      if (text === undefined) return undefined;
+      if (parsed?.text !== text) parsed = { text, packages: parseStatus(text) };
+      return parsed.packages;
+    },
+    text: readCopy,
+    isIntact: async () => {
+      const text = await readStatus(statusFile);
+      return text === '' ? ((await readCopy()) ?? '') === '' : endsWell(text);
+    },
+    restore: async () => {
+      const text = await readCopy();
+      if (text === undefined) return;
+      const mode = await stat(statusFile).then(
+        (entry) => entry.mode & 0o777,
+        () => 0o644,
+      );
+      await replaceFile(statusFile, text, mode);
+    },
+  };
+}
+
+/** One that is not there is empty. One that cannot be read now must not pass for that. */
+async function readStatus(file: string): Promise<string> {
+  return readFile(file, 'utf8').catch((error: unknown) => {
+    if (systemCode(error) === 'ENOENT') return '';
+    throw error;
+  });
+}
+
+async function decompress(copy: Buffer): Promise<string> {
+  return (await promisify(gunzip)(copy, { maxOutputLength: MAX_STATUS_BYTES })).toString();
+}
+
+/** Gone for good, also after a power cut. */
+async function removeFile(file: string): Promise<void> {
+  const isThere = await access(file).then(
+    () => true,
+    () => false,
+  );
+  if (!isThere) return;
+  await rm(file);
+  await syncFolder(dirname(file));
+}

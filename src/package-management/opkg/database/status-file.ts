@@ -1,0 +1,208 @@
+import { readFile, stat } from 'node:fs/promises';
+import { setTimeout as delay } from 'node:timers/promises';
+import { versionOf } from '../../../device/file-version.ts';
+import { isShortage } from '../../../device/shortage.ts';
+import { systemCode } from '../../../errors.ts';
+import { isPresent, type InstalledPackage, type PackageDatabase } from '../../database.ts';
+import { parseDepends, parseNames, parseStanzas, type Stanza } from './stanza.ts';
+
+/**
+ * Reads opkg's status file without opkg. Invariants:
+ *  - a reader never takes opkg's lock and never waits for a running opkg;
+ *  - opkg rewrites the file in place, so a reading counts only when the file ended well, did not
+ *    change while it was read, and, while somebody holds the lock, has lost nothing that the last
+ *    good reading had; else the last good reading is the answer;
+ *  - a package is not believed to be gone while its control file is there, which opkg removes
+ *    first: not everybody takes the lock;
+ *  - a file that is not touched is not parsed again.
+ */
+export interface DatabaseReader {
+  read: () => Promise<PackageDatabase>;
+}
+
+export interface DatabaseOptions {
+  statusFiles: () => Promise<string[]>;
+  isLocked: () => Promise<boolean>;
+  /** Whether the package's control file lies beside the status file. */
+  hasControl: (statusFile: string, name: string) => Promise<boolean>;
+}
+
+interface Reading {
+  version: string;
+  packages: Map<string, InstalledPackage>;
+}
+
+/**
+ * How often, and how far apart, a file that is being written is tried before the last good reading
+ * is the answer.
+ */
+const READ_TRIES = 60;
+const READ_PAUSE_MS = 25;
+/**
+ * A file that nobody has touched for so long is not being written: opkg writes its status within
+ * milliseconds.
+ */
+const AT_REST_MS = 1000;
+
+export function createDatabaseReader(options: DatabaseOptions): DatabaseReader {
+  const readings = new Map<string, Reading>();
+  const given = new Map<string, string>();
+  let last: Promise<unknown> = Promise.resolve();
+
+  const readOne = async (
+    file: string,
+    isDefault: boolean,
+  ): Promise<Map<string, InstalledPackage>> => {
+    let tried = ABSENT;
+    for (let tries = 0; tries < READ_TRIES; tries += 1) {
+      const known = readings.get(file);
+      const version = await readVersion(file);
+      if (
+        known !== undefined &&
+        (version.text === known.version || version.text === given.get(file))
+      ) {
+        return known.packages;
+      }
+      tried = version.text;
+      const mayBeEmpty = !isDefault || known === undefined || known.packages.size === 0;
+      const next = await readOnce(file, { version: version.text, mayBeEmpty });
+      const isSafe =
+        next !== undefined &&
+        (keepsAll(known, next) ||
+          isAtRest(version.modifiedAt) ||
+          (await isFinished(file, version.text, lostOf(known, next))));
+      if (isSafe) {
+        readings.set(file, next);
+        return next.packages;
+      }
+      await delay(READ_PAUSE_MS);
+    }
+    return giveUp(file, tried);
+  };
+
+  /**
+   * A writer may have finished, and let go of the lock, since the file was read: only one that is
+   * still the same counts.
+   */
+  const isFinished = async (file: string, version: string, lost: string[]): Promise<boolean> => {
+    for (const name of lost) if (await options.hasControl(file, name)) return false;
+    return !(await options.isLocked()) && (await readVersion(file)).text === version;
+  };
+
+  /**
+   * The file stays damaged: it is not tried again until it changes, and the last good reading goes
+   * on.
+   * @param tried its version when it was read last; it may be whole by now
+   */
+  const giveUp = async (file: string, tried: string): Promise<Map<string, InstalledPackage>> => {
+    given.set(file, tried);
+    const known = readings.get(file) ?? {
+      version: '',
+      packages: parseStatus(await readFile(file, 'utf8').catch(() => '')),
+    };
+    readings.set(file, known);
+    return known.packages;
+  };
+
+  const readAll = async (): Promise<PackageDatabase> => {
+    const files = await Promise.all(
+      (await options.statusFiles()).map((file, index) => readOne(file, index === 0)),
+    );
+    return files.length === 1 && files[0] !== undefined
+      ? files[0]
+      : new Map(files.reverse().flatMap((file) => [...file]));
+  };
+
+  return {
+    // One after the other: a caller that comes after a change gets a reading that began after it.
+    read: () => {
+      const reading = last.then(readAll);
+      last = reading.catch(() => undefined);
+      return reading;
+    },
+  };
+}
+
+/**
+ * An empty file is what truncation leaves, and what opkg writes for a destination without packages;
+ * the device's own root has some.
+ * @returns undefined if the file is being written, replaced or is damaged
+ */
+async function readOnce(
+  file: string,
+  { version, mayBeEmpty }: { version: string; mayBeEmpty: boolean },
+): Promise<Reading | undefined> {
+  // One that is absent holds no more than an empty one: somebody may be putting another in its
+  // place.
+  const text = version === ABSENT ? '' : await readFile(file, 'utf8').catch(undefinedIfChanged);
+  const isGood = text === '' ? mayBeEmpty : text !== undefined && endsWell(text);
+  if (text === undefined || !isGood || (await readVersion(file)).text !== version) return undefined;
+  return { version, packages: parseStatus(text) };
+}
+
+/** What has run out says nothing of the file, which is to be tried again when it is there. */
+function undefinedIfChanged(error: unknown): undefined {
+  if (isShortage(error)) throw error;
+}
+
+/** Whether the new reading has everything that the last one had. */
+function keepsAll(known: Reading | undefined, next: Reading): boolean {
+  return known !== undefined && [...known.packages.keys()].every((name) => next.packages.has(name));
+}
+
+/** The packages on the device that the new reading lacks. */
+function lostOf(known: Reading | undefined, next: Reading): string[] {
+  return [...(known?.packages.values() ?? [])]
+    .filter(({ name, state }) => state !== 'not-installed' && !next.packages.has(name))
+    .map(({ name }) => name);
+}
+
+function isAtRest(modifiedAt: number): boolean {
+  return Math.abs(Date.now() - modifiedAt) > AT_REST_MS;
+}
+
+const ABSENT = 'absent';
+
+async function readVersion(file: string): Promise<{ text: string; modifiedAt: number }> {
+  const entry = await stat(file, { bigint: true }).catch((error: unknown) => {
+    if (systemCode(error) === 'ENOENT') return undefined;
+    throw error;
+  });
+  return { text: versionOf(entry) ?? ABSENT, modifiedAt: Number(entry?.mtimeMs ?? 0) };
+}
+
+/** opkg ends each paragraph with an empty line, the last one too. */
+export function endsWell(status: string): boolean {
+  if (!status.endsWith('\n\n')) return false;
+  const lastParagraph = status.trimEnd().split(/\n\n/).at(-1) ?? '';
+  return /^Package: \S/m.test(lastParagraph) && /^Status: \S+ \S+ \S/m.test(lastParagraph);
+}
+
+export function parseStatus(text: string): Map<string, InstalledPackage> {
+  const packages = new Map<string, InstalledPackage>();
+  for (const stanza of parseStanzas(text)) {
+    const entry = packageOf(stanza);
+    // A version that failed to come has a paragraph of its own, beside the one that is there.
+    if (entry === undefined || (packages.has(entry.name) && !isPresent(entry))) continue;
+    packages.set(entry.name, entry);
+  }
+  return packages;
+}
+
+function packageOf(stanza: Stanza): InstalledPackage | undefined {
+  const name = stanza.get('Package');
+  const [, flags = '', state] = stanza.get('Status')?.split(/\s+/) ?? [];
+  if (name === undefined || state === undefined) return undefined;
+  return {
+    name,
+    version: stanza.get('Version') ?? '',
+    architecture: stanza.get('Architecture') ?? '',
+    state,
+    isAuto: stanza.get('Auto-Installed') === 'yes',
+    isEssential: stanza.get('Essential') === 'yes',
+    ...(flags.split(',').includes('hold') ? { isHeld: true } : {}),
+    depends: parseDepends(stanza.get('Depends')),
+    provides: parseNames(stanza.get('Provides')),
+    installedAt: Number(stanza.get('Installed-Time') ?? 0) || 0,
+  };
+}

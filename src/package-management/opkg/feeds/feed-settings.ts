@@ -1,0 +1,255 @@
+import { copyFile, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { promisify } from 'node:util';
+import { gunzip } from 'node:zlib';
+import { editOwnerFile, readSmallFile } from '../../../device/owner-file.ts';
+import type { Paths } from '../../../device/paths.ts';
+import { openTrustedFolder } from '../../../device/private-folder.ts';
+import {
+  isSignedBy,
+  parseUsignKey,
+  parseUsignSignature,
+  type UsignKey,
+} from '../../../device/usign.ts';
+import { DepotError, reasonOf, systemCode } from '../../../errors.ts';
+import {
+  keyFiles,
+  MOST_LIST_BYTES,
+  unusableFeed,
+  type ConfiguredFeed,
+  type Feed,
+  type FeedSettings,
+  type GarbageLine,
+} from '../../feed-settings.ts';
+import { configFiles, type OpkgConfig } from '../config.ts';
+import { editFeedLines, parseFeedLine } from './feed-lines.ts';
+import { faultInList } from './lists-backup.ts';
+
+const CUSTOM = 'customfeeds.conf';
+/** As they lie among what was fetched. */
+const [LIST, SIGNATURE] = ['list', 'list.sig'];
+/** Of a list unpacked, which has to be in memory as a whole to be verified. */
+const MOST_UNPACKED_BYTES = 128 * 1024 ** 2;
+/** Of a key or a signature. */
+const MOST_KEY_BYTES = 64 * 1024;
+
+/** opkg's feeds: `src/gz NAME URL` in its configuration, and keys of usign's. */
+export function createFeedSettings(
+  paths: Paths,
+  readConfig: () => Promise<OpkgConfig>,
+): FeedSettings {
+  const keyFolder = paths.onDevice('/etc/opkg/keys');
+  const customFile = paths.onDevice(`/etc/opkg/${CUSTOM}`);
+  const listsDir = async ({ name }: Pick<Feed, 'name'>): Promise<string> => {
+    assertFileName(name);
+    return openTrustedFolder((await readConfig()).listsDir, 0o755);
+  };
+  const keys = () => readKeys(keyFolder);
+  // A feed that is not there yet will be.
+  const isGzip = async (name: string): Promise<boolean> => {
+    const { feeds } = await readSetup(await configFiles(paths));
+    return feeds.find((feed) => feed.name === name)?.isGzip ?? true;
+  };
+  return {
+    read: async () => readSetup(await configFiles(paths)),
+    addressOf: (url) => url.replace(/\/Packages(\.gz)?$/, '').replace(/\/+$/, ''),
+    filesOf: async ({ name, url }) => [
+      {
+        url: `${url}/${(await isGzip(name)) ? 'Packages.gz' : 'Packages'}`,
+        name: LIST,
+        mostBytes: MOST_LIST_BYTES,
+      },
+      {
+        url: `${url}/Packages.sig`,
+        name: SIGNATURE,
+        mostBytes: MOST_KEY_BYTES,
+        isOptional: !(await readConfig()).checksSignatures,
+      },
+    ],
+    check: async (feed, folder, key) => {
+      const list = join(folder, LIST);
+      const isWhole = !(await isGzip(feed.name)) || (await isPacked(list));
+      const fault = isWhole ? await faultInList(list) : 'what it sent is not a package list';
+      if (fault !== undefined) throw unusableFeed(feed, 'damaged_package', fault);
+      if (!(await readConfig()).checksSignatures) return;
+      const own = key === undefined ? [] : [readKey(key)];
+      await checkSignature(feed, folder, [...own, ...(await keys()).map(({ key: each }) => each)]);
+    },
+    adopt: async ({ name }, folder) => {
+      const lists = await listsDir({ name });
+      await copyInto(join(folder, LIST), lists, name);
+      const signature = `${name}.sig`;
+      await copyInto(join(folder, SIGNATURE), lists, signature).catch(async (error: unknown) => {
+        if (systemCode(error) !== 'ENOENT') throw error;
+        // An older one is of another list.
+        await rm(join(lists, signature), { force: true });
+      });
+    },
+    forget: async ({ name }) => {
+      const lists = await listsDir({ name });
+      for (const file of [name, `${name}.sig`]) await rm(join(lists, file), { force: true });
+    },
+    write: async (change) => {
+      const meant =
+        change.verb === 'set'
+          ? await filesToSwitch(await configFiles(paths), change)
+          : [customFile];
+      for (const file of meant) await editOwnerFile(file, (text) => editFeedLines(text, change));
+    },
+    stateOf: async ({ name }) => {
+      const { listsDir: folder } = await readConfig();
+      const list = await stat(join(folder, name)).catch(() => undefined);
+      if (list?.isFile() !== true) return {};
+      const text = await readSmallFile(join(folder, `${name}.sig`), MOST_KEY_BYTES);
+      const keyId = parseUsignSignature(text ?? '')?.id;
+      const updatedAt = Math.floor(list.mtimeMs / 1000);
+      return { updatedAt, ...(keyId === undefined ? {} : { keyId }) };
+    },
+    ...createKeySettings(keyFolder, keys),
+  };
+}
+
+function createKeySettings(
+  keyFolder: string,
+  keys: () => Promise<{ key: UsignKey; file: string }[]>,
+): Pick<FeedSettings, 'keys' | 'newKeyName' | 'addKey' | 'removeKey'> {
+  return {
+    keys: async () => (await keys()).map(({ key, file }) => ({ id: key.id, file })),
+    newKeyName: async (text) => {
+      const key = readKey(text);
+      const file = join(await openTrustedFolder(keyFolder, 0o755), key.id);
+      const known = parseUsignKey((await readSmallFile(file, MOST_KEY_BYTES)) ?? '');
+      if (known?.bytes.equals(key.bytes) === true) return undefined;
+      if (known === undefined) return key.id;
+      throw new DepotError(
+        'bad_request',
+        `cannot add the key ${key.id}: another one of that id is trusted already`,
+      );
+    },
+    ...keyFiles(keyFolder),
+  };
+}
+
+/** opkg writes the list under the feed's name: one with a slash would leave the folder. */
+function assertFileName(name: string): void {
+  if (!/^\.{0,2}$|[/\0]/.test(name)) return;
+  throw new DepotError('bad_request', `cannot use the feed ${name}: its list has no file name`);
+}
+
+/** Of the lines of a name opkg takes the first; if all are commented out, the last is meant. */
+async function readSetup(files: readonly string[]) {
+  let feeds: (ConfiguredFeed & { isGzip: boolean })[] = [];
+  const garbage: GarbageLine[] = [];
+  for (const file of files) {
+    const kind = basename(file) === CUSTOM ? 'custom' : 'system';
+    const text = await readFile(file, 'latin1').catch(() => '');
+    text.split('\n').forEach((line, index) => {
+      const entry = parseFeedLine(line);
+      if (entry === undefined) return;
+      if ('fault' in entry) {
+        const shown = line.trim().slice(0, 80);
+        garbage.push({ file, line: index + 1, text: shown, reason: entry.fault });
+        return;
+      }
+      const other = feeds.find(({ name }) => name === entry.name);
+      if (other?.isEnabled !== true) {
+        feeds = [...feeds.filter((feed) => feed !== other), { ...entry, kind }];
+      } else if (entry.isEnabled) {
+        const reason = `opkg passes over a second feed of the name ${entry.name}`;
+        garbage.push({ file, line: index + 1, text: line.trim().slice(0, 80), reason });
+      }
+    });
+  }
+  return { feeds, garbage };
+}
+
+/** One line is switched on, and all that are active off. */
+async function filesToSwitch(
+  files: readonly string[],
+  { name, isEnabled }: { name: string; isEnabled: boolean },
+): Promise<string[]> {
+  const found: { file: string; isActive: boolean }[] = [];
+  for (const file of files) {
+    const feed = (await readSetup([file])).feeds.find((each) => each.name === name);
+    if (feed !== undefined) found.push({ file, isActive: feed.isEnabled });
+  }
+  const active = found.filter(({ isActive }) => isActive);
+  const meant = isEnabled ? found.slice(active.length === 0 ? -1 : found.length) : active;
+  return meant.map(({ file }) => file);
+}
+
+async function readKeys(folder: string): Promise<{ key: UsignKey; file: string }[]> {
+  const names = (await readdir(folder).catch(() => [])).sort();
+  const found = await Promise.all(
+    names.map(async (name) => {
+      const file = join(folder, name);
+      const key = parseUsignKey((await readSmallFile(file, MOST_KEY_BYTES)) ?? '');
+      // usign opens the file that the signature's id names.
+      return key?.id === name ? { key, file } : undefined;
+    }),
+  );
+  return found.filter((entry) => entry !== undefined);
+}
+
+function readKey(text: string): UsignKey {
+  const key = text.trim().split(/\r?\n/).length === 2 ? parseUsignKey(text.trim()) : undefined;
+  if (key !== undefined) return key;
+  throw new DepotError(
+    'bad_request',
+    'cannot add the key: it is no public key of usign, which has a comment line and one of base64',
+  );
+}
+
+/** usign's signature is of the list unpacked (opkg-key). */
+async function checkSignature(
+  feed: Feed,
+  folder: string,
+  keys: readonly UsignKey[],
+): Promise<void> {
+  const signature = parseUsignSignature(
+    await readFile(join(folder, SIGNATURE), 'latin1').catch(() => ''),
+  );
+  if (signature === undefined) throw unusableFeed(feed, 'signature', 'its signature is none');
+  const key = keys.find(({ id }) => id === signature.id);
+  if (key === undefined) {
+    throw unusableFeed(
+      feed,
+      'signature',
+      `it is signed by the key ${signature.id}, which is not there`,
+    );
+  }
+  const list = join(folder, LIST);
+  const sent = await readFile(list);
+  const unpacked = (await isPacked(list))
+    ? promisify(gunzip)(sent, { maxOutputLength: MOST_UNPACKED_BYTES })
+    : Promise.resolve(sent);
+  const message: Buffer = await unpacked.catch((error: unknown) => {
+    throw unusableFeed(feed, 'damaged_package', `its list is damaged (${reasonOf(error)})`);
+  });
+  if (isSignedBy(message, signature, key)) return;
+  throw unusableFeed(feed, 'signature', `its signature by the key ${key.id} does not fit its list`);
+}
+
+/** RFC 1952: a gzip member starts with 1f 8b. */
+async function isPacked(file: string): Promise<boolean> {
+  const handle = await open(file);
+  try {
+    const { buffer, bytesRead } = await handle.read(Buffer.alloc(2), 0, 2, 0);
+    return bytesRead === 2 && buffer.readUInt16BE() === 0x1f8b;
+  } finally {
+    await handle.close();
+  }
+}
+
+/** Hidden until it is whole. */
+async function copyInto(source: string, folder: string, name: string): Promise<void> {
+  const temporary = join(folder, `.${name}.new`);
+  try {
+    await rm(temporary, { force: true });
+    await copyFile(source, temporary);
+    await rename(temporary, join(folder, name));
+  } catch (error) {
+    await rm(temporary, { force: true });
+    throw error;
+  }
+}

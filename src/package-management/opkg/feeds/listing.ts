@@ -1,0 +1,141 @@
+import { stat, readFile } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { fileVersion } from '../../../device/file-version.ts';
+import {
+  pathsIn,
+  type OfferedPackage,
+  type PackageDescription,
+  type PackageListing,
+  type PackageRecord,
+  type PackageSummary,
+} from '../../listing.ts';
+import { isPackageName } from '../../names.ts';
+import { isPresent } from '../../database.ts';
+import type { OpkgConfig } from '../config.ts';
+import { describeParagraph } from './describe.ts';
+import { statusFileIn, type Installation } from '../installation.ts';
+import { listFiles } from './lists.ts';
+import { readParagraphs, readPieces } from './paragraphs.ts';
+import { visitSummaries, type OpkgSummary } from './summaries.ts';
+
+type Records = Pick<Installation, 'readConfig' | 'read'>;
+
+/** The lists that opkg has fetched, and its records of each package, read without opkg. */
+export function createListing(records: Records): PackageListing {
+  const { readConfig } = records;
+  return {
+    version: async () => {
+      const config = await readConfig();
+      const files = await Promise.all(
+        (await listFiles(config)).map(async (file) => `${file} ${(await fileVersion(file)) ?? ''}`),
+      );
+      return [...config.architectures.keys(), ...files].join('\n');
+    },
+    read: async function* (names) {
+      const config = await readConfig();
+      const wanted = names === undefined ? undefined : new Set(names);
+      for (const file of await listFiles(config)) yield* readList(file, config, wanted);
+    },
+    summarize: async (visit) => {
+      const config = await readConfig();
+      for (const file of await listFiles(config)) {
+        if (!(await summarizeList(file, config.architectures, visit))) return;
+      }
+    },
+    readInstalled: async function* (names) {
+      for (const name of names) {
+        const described = await readControl(records, name);
+        if (described !== undefined) yield described;
+      }
+    },
+    record: (name) => readRecord(records, name),
+  };
+}
+
+/** A list that cannot be read to its end gives what stands before the fault, as opkg does. */
+async function* readList(
+  file: string,
+  { architectures }: OpkgConfig,
+  wanted: ReadonlySet<string> | undefined,
+): AsyncGenerator<OfferedPackage> {
+  const feed = basename(file);
+  try {
+    for await (const paragraph of readParagraphs(file, (name) => wanted?.has(name) !== false)) {
+      const offer = describeParagraph(paragraph, feed);
+      if (isUsable(offer, architectures)) yield offer;
+    }
+  } catch {
+    // The list is damaged: opkg, too, goes on with what it could read.
+  }
+}
+
+/** @returns whether `visit` wants more */
+async function summarizeList(
+  file: string,
+  architectures: OpkgConfig['architectures'],
+  visit: (offer: PackageSummary) => boolean,
+): Promise<boolean> {
+  const feed = basename(file);
+  const visitUsable = (offer: OpkgSummary): boolean =>
+    !isUsable(offer, architectures) || visit(offer);
+  try {
+    for await (const piece of readPieces(file)) {
+      if (!visitSummaries(piece, feed, visitUsable)) return false;
+    }
+  } catch {
+    // The list is damaged: as above.
+  }
+  return true;
+}
+
+function isUsable(
+  { name, version, architecture }: Pick<OpkgSummary, 'name' | 'version' | 'architecture'>,
+  architectures: OpkgConfig['architectures'],
+): boolean {
+  const isFitting = architectures.size === 0 || architectures.has(architecture);
+  return isFitting && version !== '' && isPackageName(name);
+}
+
+/** Control files have less than a page; what is larger is none. */
+const MOST_CONTROL_BYTES = 64 * 1024;
+/** Of a list of files: some packages bring thousands. */
+const MOST_LIST_BYTES = 4 * 1024 ** 2;
+
+async function readControl(
+  records: Records,
+  name: string,
+): Promise<PackageDescription | undefined> {
+  const text = await readInfo(records, `${name}.control`, MOST_CONTROL_BYTES);
+  const described = text === undefined ? undefined : describeParagraph(text);
+  return described?.name === name ? described : undefined;
+}
+
+async function readRecord(records: Records, name: string): Promise<PackageRecord | undefined> {
+  const entry = (await records.read()).get(name);
+  if (!isPackageName(name) || !isPresent(entry)) return undefined;
+  const [files, config] = await Promise.all([
+    readInfo(records, `${name}.list`, MOST_LIST_BYTES),
+    readInfo(records, `${name}.conffiles`, MOST_CONTROL_BYTES),
+  ]);
+  return {
+    files: pathsIn(files ?? ''),
+    config: pathsIn(config ?? ''),
+    installedAt: entry.installedAt,
+  };
+}
+
+/** A file beside the status file of the destination that the package was installed to. */
+async function readInfo(
+  { readConfig }: Records,
+  file: string,
+  mostBytes: number,
+): Promise<string | undefined> {
+  for (const destination of (await readConfig()).destinations) {
+    const path = join(dirname(statusFileIn(destination)), 'info', file);
+    const entry = await stat(path).catch(() => undefined);
+    if (entry?.isFile() !== true || entry.size > mostBytes) continue;
+    const text = await readFile(path, 'utf8').catch(() => undefined);
+    if (text !== undefined) return text;
+  }
+  return undefined;
+}

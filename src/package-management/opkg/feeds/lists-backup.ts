@@ -1,0 +1,200 @@
+import {
+  copyFile,
+  mkdtemp,
+  open,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  stat,
+  writeFile,
+} from 'node:fs/promises';
+import { join } from 'node:path';
+import * as v from 'valibot';
+import { reasonOf, systemCode } from '../../../errors.ts';
+import { replaceFile } from '../../../device/durable-file.ts';
+import type { Notes } from '../../../device/ports.ts';
+import { isPrivateFolder, openTrustedFolder } from '../../../device/private-folder.ts';
+import { downloadFault } from '../../failure.ts';
+import type { FailedFeed, FeedLists } from '../../manager.ts';
+import type { OpkgConfig } from '../config.ts';
+import { readParagraphs } from './paragraphs.ts';
+
+/**
+ * Keeps the package lists over an `opkg update`, which takes a captive portal's page for a list,
+ * deletes a list whose signature is bad, and says so with exit code 0. A feed whose new list is
+ * good gets it; every other keeps the list that was there. The lists are megabytes, so their copy
+ * lies beside them, in memory on OpenWrt, where any user may write: in a folder with a name of its
+ * own (mkdtemp(3)) that no other user can look into or replace, and that is on record.
+ */
+export function createListsBackup({ readConfig, notes }: ListsBackupOptions): FeedLists {
+  const findCopy = async (): Promise<string | undefined> => {
+    const record = v.safeParse(copyRecord, await notes.read(NOTE));
+    return record.success && (await isPrivateFolder(record.output.folder))
+      ? record.output.folder
+      : undefined;
+  };
+  const forget = async (): Promise<void> => {
+    const copy = await findCopy();
+    if (copy !== undefined) await rm(copy, { recursive: true, force: true });
+  };
+  return {
+    backUp: async () => {
+      await forget();
+      const { listsDir } = await readConfig();
+      const lists = await openTrustedFolder(listsDir, 0o755);
+      const folder = await mkdtemp(`${lists}.kept-`);
+      await notes.write(NOTE, { folder });
+      for (const entry of await readdir(lists, { withFileTypes: true })) {
+        if (entry.isFile()) await copyFile(join(lists, entry.name), join(folder, entry.name));
+      }
+      await writeFile(join(folder, MARKER), '');
+    },
+    checkFetched: async (context) => {
+      const copy = await findCopy();
+      if (copy === undefined || !(await isThere(join(copy, MARKER)))) return [];
+      const config = await readConfig();
+      const lists = await openTrustedFolder(config.listsDir, 0o755);
+      const failed = await verdictOn(config, copy);
+      for (const { feed } of failed) await putBack(copy, lists, feed.name);
+      const output = (await context?.printed(MOST_OUTPUT_BYTES)) ?? '';
+      return failed.map((entry) => withCause(entry, output));
+    },
+    forget,
+  };
+}
+
+/** Of what `opkg update` prints: some lines for each feed. */
+const MOST_OUTPUT_BYTES = 256 * 1024;
+
+/** Why a list could not be fetched, opkg alone knows. */
+function withCause({ feed, reason, code }: FailedFeed, output: string): FailedFeed {
+  const kind = code ?? 'damaged_package';
+  if (kind !== 'download_failed') return { feed, reason, code: kind };
+  const exitCodes = new Map(
+    Array.from(
+      output.matchAll(/Failed to download (\S+), wget returned (\d+)\./g),
+      ([, url = '', exitCode]) => [url.replace(/\/[^/]*$/, ''), exitCode] as const,
+    ),
+  );
+  return exitCodes.has(feed.url)
+    ? { feed, reason: `${reason}: ${downloadFault(exitCodes.get(feed.url))}`, code: kind }
+    : { feed, reason, code: kind };
+}
+
+interface ListsBackupOptions {
+  readConfig: () => Promise<OpkgConfig>;
+  notes: Notes;
+}
+
+/** Where the copy lies. */
+const NOTE = 'lists-copy';
+const copyRecord = v.object({ folder: v.string() });
+/** Written last when the lists are kept: a list fetched afterwards changed after it. */
+const MARKER = '.kept-at';
+/**
+ * Written before the first list is put back: a list that was put back looks like a good new one.
+ */
+const VERDICT = '.verdict';
+
+async function isThere(path: string): Promise<boolean> {
+  return stat(path).then(
+    () => true,
+    () => false,
+  );
+}
+
+async function verdictOn(config: OpkgConfig, copy: string): Promise<FailedFeed[]> {
+  const file = join(copy, VERDICT);
+  const written = await readFile(file, 'utf8').catch(() => undefined);
+  if (written !== undefined) return JSON.parse(written) as FailedFeed[];
+  const failed: FailedFeed[] = [];
+  for (const feed of config.feeds) {
+    const fault = await faultOf(config, feed, copy);
+    if (fault !== undefined) failed.push({ feed, ...fault });
+  }
+  await replaceFile(file, JSON.stringify(failed));
+  return failed;
+}
+
+/** @returns why the feed's list is not good, if it is not */
+async function faultOf(
+  config: OpkgConfig,
+  feed: OpkgConfig['feeds'][number],
+  copy: string,
+): Promise<Pick<FailedFeed, 'reason' | 'code'> | undefined> {
+  const file = join(config.listsDir, feed.name);
+  const list = await stat(file).catch(() => undefined);
+  if (list === undefined) {
+    return config.checksSignatures
+      ? { reason: 'its signature is bad or missing', code: 'signature' }
+      : { reason: 'its list was not fetched', code: 'download_failed' };
+  }
+  const marker = await stat(join(copy, MARKER)).catch(() => undefined);
+  if (marker !== undefined && list.ctimeMs < marker.ctimeMs) {
+    return { reason: 'its list could not be fetched', code: 'download_failed' };
+  }
+  const before = await stat(join(copy, feed.name)).catch(() => undefined);
+  if (list.size === 0 && before !== undefined && before.size > 0) {
+    return { reason: 'its list is damaged (nothing is left of it)' };
+  }
+  const reason =
+    feed.isGzip && !(await isPackedOrEmpty(file))
+      ? 'what it sent is not a package list'
+      : await faultInList(file);
+  return reason === undefined ? undefined : { reason };
+}
+
+async function isPackedOrEmpty(file: string): Promise<boolean> {
+  // Its head alone: a list is as large as its feed likes.
+  const opened = await open(file);
+  try {
+    const { buffer, bytesRead } = await opened.read(Buffer.alloc(2), 0, 2, 0);
+    return bytesRead === 0 || (buffer[0] === 0x1f && buffer[1] === 0x8b);
+  } finally {
+    await opened.close();
+  }
+}
+
+/** Why a file is no package list as a feed sends it; undefined for one that is. */
+export async function faultInList(file: string): Promise<string | undefined> {
+  let [previous, last] = ['', ''];
+  try {
+    for await (const paragraph of readParagraphs(file, () => true)) {
+      if (paragraph.trim() === '') continue;
+      [previous, last] = [last, paragraph];
+      if (!/^Package:[ \t]*\S/m.test(paragraph) || !/^Version:[ \t]*\S/m.test(paragraph)) {
+        return 'what it sent is not a package list';
+      }
+      // opkg could not fetch such a package: the list was cut off within a paragraph.
+      if (!/^Filename:[ \t]*\S/m.test(paragraph)) {
+        return 'its list is damaged (a package without a file)';
+      }
+      if (/^SHA256sum:(?![ \t]*[0-9a-f]{64}[ \t\r]*$)/im.test(paragraph)) {
+        return 'its list is damaged (a checksum that is cut off)';
+      }
+    }
+    const absent = LAST_FIELDS.find((field) => field.test(previous) && !field.test(last));
+    return absent === undefined ? undefined : 'its list is damaged (the last package is cut off)';
+  } catch (error) {
+    return `its list is damaged (${reasonOf(error)})`;
+  }
+}
+
+/** What follows a package's file in a list, as far as the feed gives it. */
+const LAST_FIELDS = [/^Size:/m, /^SHA256sum:/m, /^MD5Sum:/m];
+
+async function putBack(copy: string, listsDir: string, name: string): Promise<void> {
+  for (const file of [name, `${name}.sig`]) {
+    const temporary = join(listsDir, `.${file}.new`);
+    const wasThere = await copyFile(join(copy, file), temporary).then(
+      () => true,
+      (error: unknown) => {
+        if (systemCode(error) === 'ENOENT') return false;
+        throw error;
+      },
+    );
+    if (wasThere) await rename(temporary, join(listsDir, file));
+    else await rm(join(listsDir, file), { force: true });
+  }
+}

@@ -1,0 +1,83 @@
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { cutLine } from '../../listing.ts';
+import type { Offer } from '../../manager.ts';
+import type { OpkgConfig } from '../config.ts';
+import { compareVersions } from '../compare-versions.ts';
+import { readParagraphs } from './paragraphs.ts';
+import { parseStanza } from '../database/stanza.ts';
+
+/**
+ * The versions that the package lists offer for some names, newest first. Lists are
+ * read as a stream, gzip or plain, and only the paragraphs asked for are kept, since a list
+ * unpacked can be larger than the daemon.
+ */
+export async function findOffers(
+  config: OpkgConfig,
+  names: readonly string[],
+): Promise<Map<string, Offer[]>> {
+  const wanted = new Set(names);
+  const found = new Map<string, Offer[]>();
+  for (const file of await listFiles(config)) {
+    for await (const { name, version, architecture } of readList(file, wanted)) {
+      if (config.architectures.size > 0 && !config.architectures.has(architecture)) continue;
+      const versions = found.get(name) ?? [];
+      versions.push({ name, version });
+      found.set(name, versions);
+      if (versions.length >= 2 * MOST_VERSIONS) keepBest(versions);
+    }
+  }
+  found.forEach(keepBest);
+  return found;
+}
+
+/** Of one package: the best is what others ask for. */
+const MOST_VERSIONS = 50;
+
+function keepBest(versions: Offer[]): void {
+  versions.sort((a, b) => compareVersions(b.version, a.version));
+  versions.splice(MOST_VERSIONS);
+}
+
+/**
+ * One for each configured feed, of the feed's name; those of a fetch under way are hidden. The list
+ * of a feed that was taken out of the configuration by hand stays, and opkg reads it no more.
+ */
+export async function listFiles({
+  listsDir,
+  feeds,
+}: Pick<OpkgConfig, 'listsDir' | 'feeds'>): Promise<string[]> {
+  const configured = new Set(feeds.map(({ name }) => name));
+  const names = await readdir(listsDir).catch(() => []);
+  return names
+    .filter((name) => configured.has(name) && !name.endsWith('.sig') && !name.startsWith('.'))
+    .sort()
+    .map((name) => join(listsDir, name));
+}
+
+interface ListEntry {
+  name: string;
+  version: string;
+  architecture: string;
+}
+
+/** A list that cannot be read to its end gives what stands before the fault, as opkg does. */
+async function* readList(file: string, wanted: ReadonlySet<string>): AsyncGenerator<ListEntry> {
+  try {
+    for await (const paragraph of readParagraphs(file, (name) => wanted.has(name))) {
+      const stanza = parseStanza(paragraph);
+      yield {
+        name: detached(stanza.get('Package')),
+        version: detached(stanza.get('Version')),
+        architecture: stanza.get('Architecture') ?? '',
+      };
+    }
+  } catch {
+    // The list is damaged: opkg, too, goes on with what it could read.
+  }
+}
+
+/** A text by itself: a part of a larger one would keep the whole of it in memory. */
+function detached(text = ''): string {
+  return Buffer.from(cutLine(text)).toString();
+}

@@ -1,0 +1,86 @@
+import type { Command } from '../../../device/command.ts';
+import type { Step, StepContext } from '../../../jobs/plan.ts';
+import { failureError } from '../../failure.ts';
+import { metaPackageOf } from '../../names.ts';
+import { isPresent } from '../../database.ts';
+import { CHOOSING_KINDS, type FailedFeed, type FeedLists } from '../../manager.ts';
+import type { Installation } from '../installation.ts';
+import { listFiles } from './lists.ts';
+
+export interface ListsTools {
+  lists: FeedLists;
+  update: () => Command;
+  waitForLock: (context: StepContext) => Promise<unknown>;
+}
+
+/**
+ * Fetches the lists if none is there: they are in memory, and gone after each boot. One that is no
+ * good goes again, and without any the job fails, unless all that it is for is there already.
+ */
+export function listsSteps(
+  installation: Installation,
+  { lists, update, waitForLock }: ListsTools,
+  isNeeded = ({ job }: StepContext): boolean => CHOOSING_KINDS.has(job.kind),
+): Step[] {
+  return [
+    {
+      id: 'look-for-lists',
+      label: 'look for lists',
+      act: async (context) => {
+        const { memory, note } = context;
+        memory.fetchesLists = false;
+        if (!isNeeded(context) || !(await lacksLists(installation))) return undefined;
+        await note('the lists of the feeds are not there, as after a boot: they are fetched first');
+        await installation.prepareFolders();
+        await waitForLock(context);
+        await lists.backUp();
+        memory.fetchesLists = true;
+        return undefined;
+      },
+    },
+    {
+      id: 'fetch-lists',
+      label: 'fetch lists',
+      mustSucceed: false,
+      command: ({ memory }) => (memory.fetchesLists === true ? update() : undefined),
+    },
+    {
+      id: 'check-lists',
+      label: 'check lists',
+      act: async (context) => {
+        const { memory, job, note } = context;
+        if (memory.fetchesLists !== true) return undefined;
+        const failed = await lists.checkFetched(context);
+        await lists.forget();
+        if (!(await lacksLists(installation))) {
+          if (failed.length > 0) await note(shown(failed));
+          return undefined;
+        }
+        if (await isThere(installation, job)) return undefined;
+        throw failureError(`${job.kind} ${job.subject}`.trim(), {
+          code: 'no_lists',
+          reason: `there are no package lists, and they cannot be fetched: ${shown(failed)}`,
+        });
+      },
+    },
+  ];
+}
+
+async function lacksLists({ readConfig }: Installation): Promise<boolean> {
+  const config = await readConfig();
+  return config.feeds.length > 0 && (await listFiles(config)).length === 0;
+}
+
+/** An installation of what is installed needs nothing of any feed. */
+async function isThere(
+  { read }: Installation,
+  { kind, subject }: StepContext['job'],
+): Promise<boolean> {
+  if (kind !== 'install') return false;
+  const database = await read();
+  return [metaPackageOf(subject), subject].some((name) => isPresent(database.get(name)));
+}
+
+function shown(failed: readonly FailedFeed[]): string {
+  return failed.map(({ feed, reason }) => `${feed.name} (${feed.url}): ${reason}`).join('; ');
+}

@@ -1,0 +1,117 @@
+import { constants } from 'node:fs';
+import { open, type FileHandle } from 'node:fs/promises';
+import { pipeline } from 'node:stream';
+import { createGunzip } from 'node:zlib';
+import { LISTING_LIMITS } from '../../listing.ts';
+
+/**
+ * Paragraphs of a package list, gzip or plain, whose `Package` the caller wants. The list is read
+ * as a stream: unpacked it can be larger than the daemon.
+ * @throws an Error if the file cannot be read or unpacked, or is longer than a list can be
+ */
+export async function* readParagraphs(
+  file: string,
+  isWanted: (name: string) => boolean,
+): AsyncGenerator<string> {
+  for await (const piece of readPieces(file)) {
+    let from = 0;
+    while (from < piece.length) {
+      const end = endOfParagraph(piece, from);
+      // Each decoded by itself: a part of a larger text would keep the whole of it in memory.
+      const paragraph = piece.toString('utf8', from, end);
+      from = afterBlanks(piece, end);
+      if (isWanted(nameIn(paragraph))) yield paragraph;
+    }
+  }
+}
+
+/**
+ * A package list in pieces of whole paragraphs: none of them lies in two.
+ * @throws an Error as `readParagraphs` does
+ */
+export async function* readPieces(file: string): AsyncGenerator<Buffer> {
+  let left: Buffer = Buffer.alloc(0);
+  let bytes = 0;
+  for await (const piece of await openList(file)) {
+    const chunk = left.length === 0 ? piece : Buffer.concat([left, piece]);
+    bytes += piece.length;
+    const end = endOfParagraphs(chunk);
+    if (end > 0) yield chunk.subarray(0, end);
+    left = chunk.subarray(afterBlanks(chunk, end));
+    if (left.length > LISTING_LIMITS.paragraphBytes || bytes > LISTING_LIMITS.listBytes) {
+      throw new Error(`cannot read ${file}: it is too long for a package list`);
+    }
+  }
+  if (left.length > 0) yield left;
+}
+
+/**
+ * Larger than zlib's own: fewer pieces, and a paragraph seldom lies in two. Pieces well above
+ * malloc's bound (mallopt(3), M_MMAP_THRESHOLD, 128 KiB) are mapped by themselves, so that each
+ * goes back to the system.
+ */
+const CHUNK_BYTES = 192 * 1024;
+
+/**
+ * Another user may have put something else in its place: a fifo is not waited for (open(2),
+ * O_NONBLOCK).
+ */
+async function openList(path: string): Promise<AsyncIterable<Buffer>> {
+  const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  try {
+    if (!(await file.stat()).isFile()) throw new Error(`cannot read ${path}: it is no file`);
+    const isPacked = await isGzip(file);
+    // Made no sooner: an error that comes before somebody listens would end the daemon.
+    const source = file.createReadStream({ highWaterMark: CHUNK_BYTES, start: 0 });
+    return isPacked
+      ? pipeline(source, createGunzip({ chunkSize: CHUNK_BYTES }), () => undefined)
+      : source;
+  } catch (error) {
+    await file.close();
+    throw error;
+  }
+}
+
+const NEWLINE = 0x0a;
+const BLANKS: ReadonlySet<number | undefined> = new Set([0x20, 0x09, 0x0d]);
+
+/** The line break before the next empty line, or one of blanks; the end if there is none. */
+function endOfParagraph(piece: Buffer, from: number): number {
+  let end = piece.indexOf(NEWLINE, from);
+  while (end !== -1) {
+    let next = end + 1;
+    while (BLANKS.has(piece[next])) next += 1;
+    if (piece[next] === NEWLINE) return end;
+    end = piece.indexOf(NEWLINE, next);
+  }
+  return piece.length;
+}
+
+/** The line break before the last empty line, or one of blanks; 0 if there is none. */
+function endOfParagraphs(chunk: Buffer): number {
+  let end = chunk.lastIndexOf(NEWLINE);
+  while (end > 0) {
+    let before = end - 1;
+    while (BLANKS.has(chunk[before])) before -= 1;
+    if (chunk[before] === NEWLINE) return before;
+    end = before < 0 ? -1 : chunk.lastIndexOf(NEWLINE, before);
+  }
+  return 0;
+}
+
+/** A list of nothing but empty lines has no paragraphs, and not millions of them. */
+function afterBlanks(chunk: Buffer, from: number): number {
+  let next = from;
+  while (chunk[next] === NEWLINE || BLANKS.has(chunk[next])) next += 1;
+  return next;
+}
+
+function nameIn(paragraph: string): string {
+  return /^Package:[ \t]*(\S+)/m.exec(paragraph)?.[1] ?? '';
+}
+
+/** RFC 1952: a gzip member starts with 1f 8b. */
+async function isGzip(file: FileHandle): Promise<boolean> {
+  const { buffer, bytesRead } = await file.read(Buffer.alloc(2), 0, 2, 0);
+  return bytesRead === 2 && buffer.readUInt16BE() === 0x1f8b;
+}

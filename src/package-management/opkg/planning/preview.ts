@@ -1,0 +1,228 @@
+import type { PackageChange } from '../../manager.ts';
+import type { Preview, PreviewedChange } from '../../preview.ts';
+import { createProblem, type Problem } from '../../problem.ts';
+import { compareVersions } from '../compare-versions.ts';
+import type { OpkgConfig } from '../config.ts';
+import { freeBytesFor } from '../changing/free-bytes.ts';
+import type { Installation } from '../installation.ts';
+import { createPlanBudget } from './budget.ts';
+import type { Search } from './candidate.ts';
+import {
+  createCatalogue,
+  isThere,
+  STEPS_OF_A_GLANCE,
+  type Candidate,
+  type Catalogue,
+} from './catalogue.ts';
+import { missingProblems } from './explanation.ts';
+import { readLists, type PackedLists } from './packed-lists.ts';
+import { createRelationsReader } from './record-relations.ts';
+import { readInstalledBytes } from './records.ts';
+import { replacedProblems } from './replaced.ts';
+import { findShortage } from './room.ts';
+import { simulate, type Simulation } from './simulation.ts';
+import { createSpace } from './space.ts';
+import { readStatusRecords } from './status-records.ts';
+
+/**
+ * What opkg would do, found out without it: its `--noaction` fetches each package whole, needs the
+ * lock, and makes files.
+ * @throws DepotError with the code `plan_too_large` if that takes more than a plan may
+ */
+export async function previewChange(
+  installation: Installation,
+  { verb, names, isCircle = false }: PackageChange,
+): Promise<Preview> {
+  const config = await installation.readConfig();
+  const freeBytes = await freeBytesFor(installation.destination, config);
+  const status = await readStatusRecords(installation, config);
+  if (status === undefined) return { changes: [], problems: [damagedProblem(verb)], freeBytes };
+  const purpose = `${verb} ${names.length > 3 ? `${names.length} packages` : names.join(', ')}`;
+  const budget = createPlanBudget(purpose);
+  const lists = await readLists(config, { purpose, budget });
+  const relationsOf = createRelationsReader(budget);
+  const reading = ({ install: 'needed', upgrade: 'whole', remove: 'none' } as const)[verb];
+  const { architectures } = config;
+  const attempt = (roomBytes: number): Attempt => {
+    const sources = { lists, status, architectures, names, reading, relationsOf, budget };
+    const catalogue = createCatalogue(sources);
+    const before = presentIn(catalogue);
+    const search: Search = {
+      catalogue,
+      asked: new Set(names),
+      unresolved: [],
+      foreignArchitectures: (name) => foreignArchitectures(lists, config, name),
+    };
+    const space = createSpace(roomBytes);
+    return { before, search, simulation: simulate(search, { verb, names, isCircle }, space) };
+  };
+  const first = attempt(freeBytes);
+  const { search, simulation } = first;
+  const { infoDir, destination } = installation;
+  const changesOf = ({ before, ...found }: Attempt): Promise<PreviewedChange[]> =>
+    withSizes(changesBetween(before, { ...found, names }), { before, lists, infoDir });
+  const changes = await changesOf(first);
+  // opkg stops at the first package without room: the whole change says how much is missing.
+  const isShort = simulation.problems.some(({ code }) => code === 'no_space');
+  const whole = isShort ? attempt(Infinity) : undefined;
+  const changesWithRoom = whole && (await changesOf(whole));
+  const behind = verb === 'upgrade' ? behindProblems(search, simulation, names) : [];
+  const replaced = verb === 'install' ? replacedProblems(simulation, names) : [];
+  const wanted = changesWithRoom ?? changes;
+  const shortage = await findShortage({ verb, names }, wanted, { destination, freeBytes });
+  return {
+    changes,
+    ...(changesWithRoom && { changesWithRoom }),
+    problems: [...withShortage(simulation.problems, shortage), ...behind, ...replaced],
+    freeBytes,
+  };
+}
+
+/** What opkg would do, if it had so much room. */
+interface Attempt {
+  before: ReadonlyMap<string, Present>;
+  search: Search;
+  simulation: Simulation;
+}
+
+/** What is short for all counts for what is short for one package. */
+function withShortage(problems: readonly Problem[], shortage: Problem | undefined): Problem[] {
+  if (shortage === undefined) return [...problems];
+  const ofPackage = problems.find(({ code }) => code === 'no_space')?.package;
+  return [
+    ...problems.filter(({ code }) => code !== 'no_space'),
+    { ...shortage, ...(ofPackage !== undefined && { package: ofPackage }) },
+  ];
+}
+
+function damagedProblem(verb: string): Problem {
+  return createProblem(
+    'damaged_database',
+    `cannot ${verb} packages: the status file of opkg is damaged, and there is no copy of it`,
+  );
+}
+
+function foreignArchitectures(
+  lists: PackedLists,
+  { architectures }: OpkgConfig,
+  wanted: string,
+): string[] {
+  const found = new Set<string>();
+  if (architectures.size === 0) return [];
+  lists.find(
+    (name) => name === wanted,
+    ({ architecture }) => {
+      if (!architectures.has(architecture)) found.add(architecture);
+    },
+  );
+  return [...found];
+}
+
+/** As it is now: candidates change their state. */
+interface Present {
+  candidate: Candidate;
+  version: string;
+}
+
+function presentIn(catalogue: Catalogue): Map<string, Present> {
+  const there = catalogue.candidates().filter(isThere);
+  return new Map(
+    there.map((candidate) => [
+      candidate.record.name,
+      { candidate, version: candidate.record.version },
+    ]),
+  );
+}
+
+function changesBetween(
+  before: ReadonlyMap<string, Present>,
+  { simulation, names }: { simulation: Simulation; names: readonly string[] },
+): PreviewedChange[] {
+  const after = presentIn(simulation.catalogue);
+  const asked = new Set(names);
+  const changes: PreviewedChange[] = [];
+  for (const [name, { candidate, version }] of after) {
+    const known = before.get(name);
+    if (known?.version === version) continue;
+    const isAsked = candidate.provides.some((provided) => asked.has(provided.name));
+    changes.push({
+      action: known === undefined ? 'install' : 'upgrade',
+      name,
+      version,
+      ...(known === undefined ? {} : { fromVersion: known.version }),
+      reason: isAsked ? 'asked' : 'dependency',
+      downloadBytes: candidate.record.downloadBytes,
+      diskBytes: candidate.record.installedBytes,
+    });
+  }
+  for (const [name, { version }] of before) {
+    if (after.has(name)) continue;
+    const reason = simulation.removals.get(name) ?? 'orphan';
+    changes.push({ action: 'remove', name, version, reason, diskBytes: 0 });
+  }
+  return changes;
+}
+
+/** What goes says in its own control file what it takes, or else the list of its feed. */
+async function withSizes(
+  changes: readonly PreviewedChange[],
+  {
+    before,
+    lists,
+    infoDir,
+  }: { before: ReadonlyMap<string, Present>; lists: PackedLists; infoDir: string },
+): Promise<PreviewedChange[]> {
+  const sized: PreviewedChange[] = [];
+  const listedBytes = new Map<string, number>();
+  const going = new Set(changes.map(({ name }) => name).filter((name) => before.has(name)));
+  if (going.size > 0) {
+    lists.find(
+      (name) => going.has(name),
+      ({ name, version, installedBytes }) => {
+        if (version !== before.get(name)?.version || listedBytes.has(name)) return;
+        listedBytes.set(name, installedBytes);
+      },
+    );
+  }
+  for (const change of changes) {
+    const known = before.get(change.name);
+    const oldBytes =
+      known === undefined
+        ? 0
+        : ((await readInstalledBytes(infoDir, change.name)) ?? listedBytes.get(change.name) ?? 0);
+    sized.push({ ...change, diskBytes: change.diskBytes - oldBytes });
+  }
+  return sized;
+}
+
+/** opkg says nothing of what it does not upgrade, and ends well; the job would not. */
+function behindProblems(
+  search: Search,
+  { catalogue, problems }: Simulation,
+  names: readonly string[],
+): Problem[] {
+  const known = new Set(problems.map((problem) => problem.package));
+  const after = presentIn(catalogue);
+  return names.flatMap((name) => {
+    const version = after.get(name)?.version;
+    const offered = bestOffer(search, name);
+    const isBehind =
+      version !== undefined && offered !== undefined && compareVersions(version, offered) < 0;
+    if (!isBehind || known.has(name)) return [];
+    catalogue.budget.spend(search.unresolved.length * STEPS_OF_A_GLANCE);
+    const lacking = search.unresolved.filter(({ neededBy }) => neededBy.record.name === name);
+    if (lacking.length > 0) return missingProblems(search, lacking, `upgrade ${name}`);
+    // Another failure kept it from being reached.
+    if (problems.length > 0) return [];
+    const message = `cannot upgrade ${name}: opkg keeps it at ${version}, ${offered} is offered`;
+    return [createProblem('unknown', message, name)];
+  });
+}
+
+function bestOffer({ catalogue }: Search, name: string): string | undefined {
+  const fitting = (catalogue.find(name)?.packages ?? []).filter(
+    (candidate) => candidate.isListed && catalogue.priority(candidate) > 0,
+  );
+  const versions = fitting.map(({ record }) => record.version);
+  return versions.sort((a, b) => compareVersions(b, a))[0];
+}

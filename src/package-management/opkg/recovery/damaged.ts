@@ -1,0 +1,59 @@
+import { stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import * as v from 'valibot';
+import type { Notes } from '../../../device/ports.ts';
+import { isPresent, type PackageDatabase } from '../../database.ts';
+
+/** The packages whose files a power cut damaged, until they are installed anew or gone. */
+export interface Damaged {
+  /** The database with the mark on each of them. */
+  mark: (database: PackageDatabase) => PackageDatabase;
+  /** Those of them that are damaged. */
+  among: (names: readonly string[]) => string[];
+  add: (names: readonly string[]) => Promise<void>;
+  /** What was installed anew since, or is gone, is damaged no more. */
+  update: (database: PackageDatabase) => Promise<void>;
+}
+
+const NOTE = 'damaged-packages';
+/** By name the change time of the control file that it has, in milliseconds; 0: it has none. */
+const noted = v.record(v.string(), v.number());
+
+export async function createDamaged(notes: Notes, infoDir: string): Promise<Damaged> {
+  const result = v.safeParse(noted, await notes.read(NOTE));
+  let known: Readonly<Record<string, number>> = result.success ? result.output : {};
+  const write = async (next: Readonly<Record<string, number>>): Promise<void> => {
+    if (JSON.stringify(next) === JSON.stringify(known)) return;
+    await notes.write(NOTE, next);
+    known = next;
+  };
+  const controlTime = async (name: string): Promise<number> =>
+    (await stat(join(infoDir, `${name}.control`)).catch(() => undefined))?.ctimeMs ?? 0;
+  return {
+    mark: (database) => {
+      const names = Object.keys(known).filter((name) => isPresent(database.get(name)));
+      if (names.length === 0) return database;
+      const marked = new Map(database);
+      for (const name of names) {
+        const entry = database.get(name);
+        if (entry !== undefined) marked.set(name, { ...entry, isDamaged: true });
+      }
+      return marked;
+    },
+    among: (names) => names.filter((name) => Object.hasOwn(known, name)),
+    add: async (names) => {
+      const times = await Promise.all(
+        names.map(async (name) => [name, await controlTime(name)] as const),
+      );
+      await write({ ...known, ...Object.fromEntries(times) });
+    },
+    update: async (database) => {
+      const next: Record<string, number> = {};
+      for (const [name, time] of Object.entries(known)) {
+        const isThere = isPresent(database.get(name));
+        if (isThere && (await controlTime(name)) === time) next[name] = time;
+      }
+      await write(next);
+    },
+  };
+}

@@ -1,0 +1,104 @@
+import { createHash } from 'node:crypto';
+import { lstat, open, readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { LARGEST_EMPTY_BYTES, listedFiles } from '../changing/content-check.ts';
+import { wasWrittenAfter } from './orphaned-files.ts';
+import { parseStanza } from '../database/stanza.ts';
+
+/** Where packages are, and their records. */
+export interface Locations {
+  /** Folder of control files, lists of files and scripts. */
+  infoDir: string;
+  destination: string;
+  statusFile: string;
+}
+
+/** What a file system writes at once. */
+const BLOCK_BYTES = 4096;
+
+/**
+ * Of these packages those with a file that a power cut emptied: file systems write names and sizes
+ * before contents, so that it has no length, or begins with zeros, or is not there. Only what
+ * changed after `since` (Unix seconds) is looked at: an empty file that was there before is meant.
+ */
+export async function findEmptied(
+  locations: Locations,
+  names: readonly string[],
+  since: number,
+): Promise<string[]> {
+  const found = [];
+  for (const name of names) if (await isEmptied(locations, name, since)) found.push(name);
+  return found;
+}
+
+/** The packages whose files, by their records, were written after `since` (Unix seconds). */
+export async function writtenAfter(infoDir: string, since: number): Promise<string[]> {
+  const names = new Set<string>();
+  for (const file of await readdir(infoDir).catch(() => [])) {
+    const [, name] = /^(.+)\.(?:list|control)$/.exec(file) ?? [];
+    if (name !== undefined && (await wasWrittenAfter(join(infoDir, file), since))) names.add(name);
+  }
+  return [...names].sort();
+}
+
+async function isEmptied(locations: Locations, name: string, since: number): Promise<boolean> {
+  const { infoDir, destination } = locations;
+  const control = await readFile(join(infoDir, `${name}.control`), 'latin1').catch(() => '');
+  const files = await listedFiles(infoDir, name);
+  const stanza = parseStanza(control.replaceAll('\0', ''));
+  if (!stanza.has('Package')) return true;
+  if (files.length === 0) return Number(stanza.get('Installed-Size') ?? 0) > LARGEST_EMPTY_BYTES;
+  if (files.some((file) => !file.startsWith('/') || file.includes('\0'))) return true;
+  const hashes = await hashesOfConffiles(locations, name);
+  for (const file of files) {
+    const path = join(destination, file);
+    const hash = hashes.get(file);
+    if (hash === undefined ? await isHollow(path, since) : await isLost(path, hash, since)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+async function isHollow(path: string, since: number): Promise<boolean> {
+  const entry = await lstat(path).catch(() => undefined);
+  if (entry === undefined) return true;
+  return entry.isFile() && (await wasWrittenAfter(path, since)) && hasNoContent(path);
+}
+
+/** Its owner may have removed or changed it; an empty one is as it came if the record says so. */
+async function isLost(path: string, hash: string, since: number): Promise<boolean> {
+  const entry = await lstat(path).catch(() => undefined);
+  if (entry?.isFile() !== true || !(await wasWrittenAfter(path, since))) return false;
+  if (!(await hasNoContent(path))) return false;
+  const content = await readFile(path);
+  const name = hash.length === 64 ? 'sha256' : 'md5';
+  return createHash(name).update(content).digest('hex') !== hash;
+}
+
+async function hasNoContent(path: string): Promise<boolean> {
+  const file = await open(path).catch(() => undefined);
+  if (file === undefined) return true;
+  try {
+    const { bytesRead, buffer } = await file.read(Buffer.alloc(BLOCK_BYTES), 0, BLOCK_BYTES, 0);
+    return buffer.subarray(0, bytesRead).every((byte) => byte === 0);
+  } finally {
+    await file.close();
+  }
+}
+
+/** As opkg has them on record: of each its path and the hash of what came. */
+async function hashesOfConffiles(
+  { statusFile }: Locations,
+  name: string,
+): Promise<Map<string, string>> {
+  const status = await readFile(statusFile, 'utf8').catch(() => '');
+  const paragraph = status.split('\n\n').find((text) => text.includes(`Package: ${name}\n`)) ?? '';
+  const lines = /^Conffiles:\n((?: .*\n?)*)/m.exec(paragraph)?.[1]?.split('\n') ?? [];
+  return new Map(
+    lines.flatMap((line) => {
+      const [path, hash] = line.trim().split(' ');
+      return path && hash ? [[path, hash] as const] : [];
+    }),
+  );
+}

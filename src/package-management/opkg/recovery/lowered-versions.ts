@@ -1,0 +1,60 @@
+import { readFile, stat } from 'node:fs/promises';
+import * as v from 'valibot';
+import { replaceFile } from '../../../device/durable-file.ts';
+import type { StepContext } from '../../../jobs/plan.ts';
+
+/**
+ * opkg calls a damaged package up to date, and made to install it again (`--force-reinstall`)
+ * removes it before it has fetched it. For as long as its command runs the record has a version
+ * below every other: opkg then upgrades it, which fetches first.
+ */
+const LOWEST = '0';
+
+const memoryOf = v.object({ lowered: v.optional(v.record(v.string(), v.string()), {}) });
+
+/** Keeps the true versions in the job. While nobody else writes the record. */
+export async function lowerVersions(
+  statusFile: string,
+  { memory }: Pick<StepContext, 'memory'>,
+  names: readonly string[],
+): Promise<void> {
+  const lowered: Record<string, string> = {};
+  await editVersions(statusFile, (name, version) => {
+    if (!names.includes(name) || version === LOWEST) return version;
+    lowered[name] = version;
+    return LOWEST;
+  });
+  memory.lowered = { ...v.parse(memoryOf, memory).lowered, ...lowered };
+}
+
+/** Puts back those that opkg has left as they were; safe to be called again. */
+export async function restoreVersions(
+  statusFile: string,
+  { memory }: Pick<StepContext, 'memory'>,
+): Promise<void> {
+  const { lowered } = v.parse(memoryOf, memory);
+  if (Object.keys(lowered).length === 0) return;
+  await editVersions(statusFile, (name, version) =>
+    version === LOWEST ? (lowered[name] ?? version) : version,
+  );
+}
+
+async function editVersions(
+  statusFile: string,
+  edit: (name: string, version: string) => string,
+): Promise<void> {
+  const text = await readFile(statusFile, 'utf8').catch(() => '');
+  const edited = text
+    .split('\n\n')
+    .map((paragraph) => {
+      const [, name] = /^Package: (.+)$/m.exec(paragraph) ?? [];
+      if (name === undefined) return paragraph;
+      return paragraph.replace(
+        /^Version: (.*)$/m,
+        (_, version: string) => `Version: ${edit(name, version)}`,
+      );
+    })
+    .join('\n\n');
+  if (edited === text) return;
+  await replaceFile(statusFile, edited, (await stat(statusFile)).mode & 0o777);
+}

@@ -1,0 +1,124 @@
+import { lstat, readdir, readFile, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { PackageDatabase } from '../../database.ts';
+
+/**
+ * Removes what a killed opkg leaves behind: files and `info/NAME.*` of packages that the status
+ * file does not know. A file that another package lists stays. Only packages whose list was written
+ * after `since` are touched.
+ * @returns the names of the packages whose files were removed
+ */
+export async function removeOrphans(options: OrphanOptions): Promise<string[]> {
+  const { infoDir, destination } = options;
+  const infoFiles = await readdir(infoDir).catch(() => []);
+  const orphans = await findOrphans(options);
+  if (orphans.length === 0) return [];
+  const owned = await filesOf(
+    infoDir,
+    listedIn(infoFiles).filter((name) => !orphans.includes(name)),
+  );
+  for (const name of orphans) {
+    for (const file of await filesOf(infoDir, [name])) {
+      if (!owned.has(file)) await rm(join(destination, file), { force: true });
+    }
+    for (const file of infoFiles) {
+      if (isInfoOf(file, name)) await rm(join(infoDir, file), { force: true });
+    }
+  }
+  return orphans;
+}
+
+/**
+ * Removes the folders of killed opkgs: each holds what was downloaded, in memory on most devices.
+ * An opkg makes its own when it has the lock, so if nobody holds it after they are listed, they
+ * are nobody's. Only those made by this user after `since` (Unix seconds) are touched.
+ */
+export async function removeTemporaryFolders(
+  folder: string,
+  since: number,
+  lockHolder: () => Promise<number | undefined>,
+): Promise<void> {
+  const names = (await readdir(folder).catch(() => [])).filter((name) =>
+    /^opkg-[A-Za-z0-9]{6}$/.test(name),
+  );
+  if (names.length === 0 || (await lockHolder()) !== undefined) return;
+  for (const path of names.map((name) => join(folder, name))) {
+    if ((await isMadeByMkdtemp(path)) && (await wasWrittenAfter(path, since))) {
+      await rm(path, { recursive: true, force: true });
+    }
+  }
+}
+
+async function isMadeByMkdtemp(path: string): Promise<boolean> {
+  const entry = await lstat(path).catch(() => undefined);
+  return (
+    entry?.isDirectory() === true &&
+    (entry.mode & 0o777) === 0o700 &&
+    entry.uid === process.getuid?.()
+  );
+}
+
+interface OrphanOptions {
+  infoDir: string;
+  destination: string;
+  database: PackageDatabase;
+  /** Unix seconds. */
+  since: number;
+}
+
+/** The packages that have files and no status entry. While an opkg runs, its own are among them. */
+export async function findOrphans({ infoDir, database, since }: OrphanOptions): Promise<string[]> {
+  const orphans: string[] = [];
+  for (const name of listedIn(await readdir(infoDir).catch(() => []))) {
+    if (!isKnown(database, name) && (await wasWrittenAfter(join(infoDir, `${name}.list`), since))) {
+      orphans.push(name);
+    }
+  }
+  return orphans;
+}
+
+function listedIn(infoFiles: readonly string[]): string[] {
+  return infoFiles
+    .filter((file) => file.endsWith('.list'))
+    .map((file) => file.slice(0, -'.list'.length));
+}
+
+function isKnown(database: PackageDatabase, name: string): boolean {
+  const entry = database.get(name);
+  return entry !== undefined && entry.state !== 'not-installed';
+}
+
+/** @param since Unix seconds; one is given away, for clocks of different grain */
+export async function wasWrittenAfter(file: string, since: number): Promise<boolean> {
+  const entry = await stat(file).catch(() => undefined);
+  return entry !== undefined && entry.ctimeMs >= (since - 1) * 1000;
+}
+
+const INFO_ENDINGS = [
+  'list',
+  'control',
+  'conffiles',
+  'preinst',
+  'postinst',
+  'postinst-pkg',
+  'prerm',
+  'prerm-pkg',
+  'postrm',
+];
+
+function isInfoOf(file: string, name: string): boolean {
+  return INFO_ENDINGS.some((ending) => file === `${name}.${ending}`);
+}
+
+/** Lists hold one absolute path a line, sometimes with a tab and a checksum behind it. */
+async function filesOf(infoDir: string, names: readonly string[]): Promise<Set<string>> {
+  const files = new Set<string>();
+  for (const name of names) {
+    const text = await readFile(join(infoDir, `${name}.list`), 'utf8').catch(() => '');
+    for (const line of text.split('\n')) {
+      const [path = ''] = line.split('\t');
+      if (path.startsWith('/') && !path.split('/').includes('..')) files.add(path);
+    }
+  }
+  return files;
+}

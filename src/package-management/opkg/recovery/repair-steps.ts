@@ -1,0 +1,90 @@
+import type { Command } from '../../../device/command.ts';
+import type { Step, StepContext } from '../../../jobs/plan.ts';
+import { isPresent } from '../../database.ts';
+import type { Installation } from '../installation.ts';
+import { listsSteps, type ListsTools } from '../feeds/missing-lists.ts';
+import type { Damaged } from './damaged.ts';
+import { findEmptied, writtenAfter } from './emptied.ts';
+import { lowerVersions, restoreVersions } from './lowered-versions.ts';
+
+export interface DamageTools extends ListsTools {
+  damaged: Damaged;
+  upgrade: (names: readonly string[]) => Command;
+}
+
+/**
+ * Of a job that a power cut broke off, in its repair: the packages that it was at work on are
+ * looked at, and those whose files were emptied are installed again. What cannot be, without a
+ * network, stays marked as damaged.
+ */
+export function damageSteps(
+  installation: Installation,
+  { damaged, upgrade, ...tools }: DamageTools,
+): Step[] {
+  return [
+    {
+      id: 'look-for-damage',
+      label: 'look for damage',
+      act: async ({ job, memory, note }) => {
+        if (job.verdict?.state !== 'interrupted' || memory.isWritten !== false) return undefined;
+        const since = job.startedAt ?? job.createdAt;
+        const database = await installation.read();
+        const inDoubt = (await writtenAfter(installation.infoDir, since)).filter((name) =>
+          isPresent(database.get(name)),
+        );
+        const emptied = await findEmptied(installation, inDoubt, since);
+        if (emptied.length === 0) return undefined;
+        await damaged.add(emptied);
+        memory.emptied = emptied;
+        await note(`the power cut damaged files of ${emptied.join(', ')}: installed again`);
+        return undefined;
+      },
+    },
+    ...listsSteps(installation, tools, ({ memory }) => emptiedIn(memory).length > 0),
+    {
+      id: 'prepare-reinstall',
+      label: 'prepare reinstall',
+      act: async (context) => {
+        const names = emptiedIn(context.memory);
+        if (names.length === 0) return undefined;
+        await installation.prepareFolders();
+        await tools.waitForLock(context);
+        await lowerVersions(installation.statusFile, context, names);
+        return undefined;
+      },
+    },
+    {
+      id: 'reinstall',
+      label: 'reinstall',
+      mustSucceed: false,
+      command: ({ memory }) => {
+        const names = emptiedIn(memory);
+        return names.length === 0 ? undefined : upgrade(names);
+      },
+    },
+    {
+      id: 'judge-reinstall',
+      label: 'judge: reinstall',
+      act: async (context) => {
+        const { memory, note } = context;
+        const names = emptiedIn(memory);
+        if (names.length === 0) return undefined;
+        await restoreVersions(installation.statusFile, context);
+        const database = await installation.read();
+        await damaged.update(database);
+        const left = damaged.among(names);
+        if (left.length > 0) {
+          await note(
+            `${left.join(', ')} could not be installed again, and is damaged: install it again`,
+          );
+        }
+        return undefined;
+      },
+    },
+  ];
+}
+
+function emptiedIn(memory: StepContext['memory']): readonly string[] {
+  const { emptied } = memory;
+  return Array.isArray(emptied) ? emptied.filter((name) => typeof name === 'string') : [];
+}

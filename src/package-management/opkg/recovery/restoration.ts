@@ -1,0 +1,96 @@
+import { readFile } from 'node:fs/promises';
+import { dirname, join, relative } from 'node:path';
+import { replaceFile, rewriteFile } from '../../../device/durable-file.ts';
+import type { Paths } from '../../../device/paths.ts';
+import type { PackageDatabase } from '../../database.ts';
+import type { Restoration } from '../../manager.ts';
+import { syncDisk } from '../../../device/disk/sync.ts';
+import type { OpkgCommands } from '../changing/commands.ts';
+import { parseStanza, type Stanza } from '../database/stanza.ts';
+
+/**
+ * Puts packages back with opkg. Its record of a package has the hashes of the configuration files
+ * as the feed sent them, and whether it came as a dependency: a file that was packed on the device
+ * knows neither, and the next upgrade would replace what the owner has changed. So the paragraph
+ * of the status file comes back with the package.
+ */
+export function createRestoration({
+  paths,
+  statusFile,
+  installed,
+  commands,
+  environment,
+}: {
+  paths: Pick<Paths, 'root' | 'isLive' | 'onDevice'>;
+  statusFile: string;
+  /** With the marks that opkg has dropped. */
+  installed: () => Promise<PackageDatabase>;
+  commands: OpkgCommands;
+  environment: Record<string, string>;
+}): Restoration {
+  return {
+    recordsOf: async (names) => {
+      const [found, database] = [await readParagraphs(statusFile), await installed()];
+      return new Map(
+        names.flatMap((name) => {
+          const paragraph = found.get(name);
+          if (paragraph === undefined) return [];
+          const isMarked = /^Auto-Installed:/m.test(paragraph);
+          const mark = database.get(name)?.isAuto === true && !isMarked;
+          return [[name, mark ? `${paragraph}\nAuto-Installed: yes` : paragraph] as const];
+        }),
+      );
+    },
+    installFiles: async (files) => {
+      const config = paths.isLive ? ['--conf', await writeConfigWithoutLists(paths, files)] : [];
+      return commands.opkg(...config, 'install', '--force-downgrade', '--', ...files);
+    },
+    installOffered: (offers) =>
+      commands.opkg('install', '--force-downgrade', '--', ...offers.map(({ name }) => name)),
+    finish: async (records) => {
+      const text = await readFile(statusFile, 'utf8');
+      const changed = splitParagraphs(text).map((paragraph) => {
+        const now = parseStanza(paragraph);
+        const before = records.get(now.get('Package') ?? '');
+        return before !== undefined && isSame(now, parseStanza(before)) ? before : paragraph;
+      });
+      const result = `${changed.join('\n\n')}\n\n`;
+      if (result !== text) await rewriteFile(statusFile, result);
+      await syncDisk(environment, [dirname(statusFile)]);
+    },
+  };
+}
+
+/**
+ * Of a version that a list has, too, opkg would fetch that one: here it looks for lists beside the
+ * files. The folder stands in the configuration, which overrides the option of that name; with an
+ * offline root opkg would read what stands there all the same.
+ */
+async function writeConfigWithoutLists(
+  { root, onDevice }: Pick<Paths, 'root' | 'onDevice'>,
+  [file = '']: readonly string[],
+): Promise<string> {
+  const folder = dirname(file);
+  const text = await readFile(onDevice('/etc/opkg.conf'), 'utf8').catch(() => '');
+  const kept = text.split('\n').filter((line) => !/^\s*lists_dir\s/.test(line));
+  const config = join(folder, 'opkg.conf');
+  await replaceFile(config, [...kept, `lists_dir ext /${relative(root, folder)}`, ''].join('\n'));
+  return config;
+}
+
+async function readParagraphs(file: string): Promise<Map<string, string>> {
+  const paragraphs = splitParagraphs(await readFile(file, 'utf8'));
+  return new Map(paragraphs.map((text) => [parseStanza(text).get('Package') ?? '', text]));
+}
+
+function splitParagraphs(text: string): string[] {
+  return text.split(/\n(?:[ \t]*\n)+/).filter((paragraph) => paragraph.trim() !== '');
+}
+
+/** The same version, whole both times. */
+function isSame(now: Stanza, before: Stanza): boolean {
+  return (
+    now.get('Version') === before.get('Version') &&
+    [now, before].every((stanza) => stanza.get('Status')?.endsWith(' installed'))
+  );
+}

@@ -1,0 +1,105 @@
+import { EXPLANATIONS } from '../jobs/explanation.ts';
+
+/** What stands against a change of packages, or why one failed; callers branch on the code. */
+export const PROBLEM_CODES = [
+  'not_found',
+  'dependency_missing',
+  'dependency_conflict',
+  'file_conflict',
+  'no_space',
+  'wrong_architecture',
+  'kernel_mismatch',
+  'needed_by',
+  'essential',
+  'no_lists',
+  'download_failed',
+  'checksum',
+  'signature',
+  'damaged_package',
+  'script_failed',
+  'locked',
+  'plan_too_large',
+  'queue_full',
+  'damaged_database',
+  'held',
+  'not_allowed',
+  'stopped',
+  'interrupted',
+  'unknown',
+] as const;
+
+export type ProblemCode = (typeof PROBLEM_CODES)[number];
+
+/** As the interface shows it. */
+export interface Problem {
+  code: ProblemCode;
+  /** The package that the problem is about; absent if it is about the whole change. */
+  package?: string;
+  /** The cause in one sentence, lower case, with names and figures. */
+  message: string;
+  /** What the owner can do about it, in one sentence. */
+  remedy: string;
+}
+
+/**
+ * One text for each code, so that a page can translate them by the code. `{package}` stands for
+ * the problem's package.
+ */
+export const REMEDIES: Readonly<Record<ProblemCode, string>> = {
+  not_found: 'Update the package lists, then search the store for the name of {package}.',
+  dependency_missing:
+    'Update the package lists; if it is still missing, add the feed that offers it.',
+  dependency_conflict: 'Remove one of the packages that exclude each other, then try again.',
+  file_conflict: 'Remove the package that owns the file, then try again.',
+  no_space: 'Free space on the device by removing packages or files, then try again.',
+  wrong_architecture: "Look for {package} in a feed that is built for this device's architecture.",
+  kernel_mismatch:
+    "Upgrade the firmware, or use the feeds of the firmware's own release: kernel modules fit " +
+    'one kernel alone.',
+  needed_by: 'Remove the packages that need {package} first.',
+  essential: 'Keep {package}: the device does not work without it.',
+  no_lists: 'Check the internet connection, then update the package lists.',
+  download_failed: 'Check the internet connection, update the package lists and try again.',
+  checksum: 'Update the package lists and try again; if it fails again, the feed is damaged.',
+  signature: "Add the feed's public key if you trust the feed, or remove the feed.",
+  damaged_package: 'Download it again, or get it from another source.',
+  script_failed: 'Read the end of the task log for what the script of {package} complains about.',
+  locked: 'Wait until the other program that changes packages has ended, then try again.',
+  plan_too_large: 'Remove the feed that the message names, update the package lists and try again.',
+  queue_full: EXPLANATIONS.queueFull.remedy,
+  damaged_database: 'Restore the package database from a backup, or install the firmware again.',
+  held: 'Release {package} from its hold, then upgrade it.',
+  not_allowed: 'Leave it as it is, or change it on a terminal as root.',
+  stopped: EXPLANATIONS.stopped.remedy,
+  interrupted: EXPLANATIONS.interrupted.remedy,
+  unknown: EXPLANATIONS.unknown.remedy,
+};
+
+/** For `not_found`, if the package was not looked for in feeds. */
+export const NOT_INSTALLED_REMEDY = 'Look at the list of what is installed for its name.';
+
+/** What goes wrong with a feed itself is seldom mended by a new list or another download. */
+const FEED_REMEDIES: Partial<Record<ProblemCode, string>> = {
+  download_failed: 'Check the address of the feed and the internet connection, then try again.',
+  damaged_package:
+    'Check the address of the feed, and that no log-in page of the network answers for it.',
+};
+
+export function feedRemedyOf(code: ProblemCode): string {
+  return FEED_REMEDIES[code] ?? REMEDIES[code];
+}
+
+/** @param name of the package that it is about; without one the remedy speaks of "the package" */
+export function createProblem(code: ProblemCode, message: string, name?: string): Problem {
+  return {
+    code,
+    ...(name === undefined ? {} : { package: name }),
+    message,
+    remedy: remedyOf(code, name),
+  };
+}
+
+export function remedyOf(code: ProblemCode, name = 'the package'): string {
+  // As a function: `$&` in a name is no pattern.
+  return REMEDIES[code].replace('{package}', () => name);
+}

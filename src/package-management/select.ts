@@ -1,0 +1,47 @@
+import { access, constants } from 'node:fs/promises';
+import type { Paths } from '../device/paths.ts';
+import { APK } from './apk/backend.ts';
+import { OPKG } from './opkg/create-opkg.ts';
+import type { PackageBackend } from './manager.ts';
+
+/** The package managers that depotd can work with, the likeliest first. */
+export const BACKENDS: readonly [PackageBackend, ...PackageBackend[]] = [OPKG, APK];
+
+/**
+ * The one whose database the device uses. If none has packages on record, the first: its answers
+ * say what is missing.
+ * @param wanted option `packages.manager`: `auto`, or the name of one
+ */
+export async function selectManager(
+  paths: Paths,
+  wanted: string,
+  backends: typeof BACKENDS = BACKENDS,
+): Promise<PackageBackend> {
+  const named = backends.find(({ name }) => name === wanted);
+  if (named !== undefined) return named;
+  const inUse = await filter(backends, (backend) => backend.isInUse(paths));
+  const runnable = await filter(inUse, (backend) => hasProgram(paths, backend));
+  return (runnable.length === 1 ? runnable[0] : inUse[0]) ?? backends[0];
+}
+
+/** A device that went from one to the other may have records of both. */
+async function hasProgram(
+  { onDevice }: Paths,
+  { programs = [] }: PackageBackend,
+): Promise<boolean> {
+  const found = await filter(programs, (program) =>
+    access(onDevice(program), constants.X_OK).then(
+      () => true,
+      () => false,
+    ),
+  );
+  return found.length > 0;
+}
+
+async function filter<Item>(
+  items: readonly Item[],
+  isWanted: (item: Item) => Promise<boolean>,
+): Promise<Item[]> {
+  const wanted = await Promise.all(items.map(isWanted));
+  return items.filter((_, index) => wanted[index]);
+}

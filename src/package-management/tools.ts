@@ -1,0 +1,12 @@
+import type { Catalog } from './apps/catalog.ts';
+import type { PackageManager } from './manager.ts';
+
+/** What jobs that change packages work with, whichever feature they belong to. */
+export interface PackageTools {
+  manager: PackageManager;
+  catalog: Catalog;
+  /** Folder of the panel's settings. */
+  uciDir: string;
+  /** Hours between two fetches of the lists by itself; 0: never. */
+  updateEveryHours: () => number;
+}

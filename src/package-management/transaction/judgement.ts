@@ -1,0 +1,77 @@
+import { halfInstalled, isInstalled } from '../half-installed.ts';
+import { isPresent, type PackageDatabase } from '../database.ts';
+import type { PackageManager } from '../manager.ts';
+import type { ChangeWork, Chosen, Shortfall } from './transaction.ts';
+import { isOnRecord } from '../choice.ts';
+
+/**
+ * Whether a change came about, by the package database. Each plan that installs, upgrades or
+ * removes packages judges by these.
+ */
+
+export function judgeInstall(
+  after: PackageDatabase,
+  { names }: Chosen,
+  { before }: { before: PackageDatabase },
+): Shortfall | undefined {
+  const absent = names.find((name) => !isInstalled(after, name));
+  return absent === undefined
+    ? notConfigured(before, after)
+    : {
+        reason: `${absent} is not installed`,
+        names: [absent],
+        change: { verb: 'install', names: [absent] },
+      };
+}
+
+/** A package is configured all the same when one that it needs could not be. */
+export function notConfigured(
+  before: PackageDatabase,
+  after: PackageDatabase,
+): Shortfall | undefined {
+  const [half] = halfInstalled(before, after);
+  return half === undefined ? undefined : notWhole(half.name);
+}
+
+function notWhole(name: string): Shortfall {
+  return { reason: `${name} is not fully installed`, names: [name] };
+}
+
+export function judgeUpgrade({
+  compareVersions,
+  isSolver,
+}: Pick<PackageManager, 'compareVersions' | 'isSolver'>): ChangeWork['judge'] {
+  return (after, { names, expected = {} }, { before }) => {
+    // What came as a dependency may be needed no more.
+    const hasGone = (name: string): boolean =>
+      before.get(name)?.isAuto === true && !isPresent(after.get(name));
+    const unfinished = names.find((name) => !isInstalled(after, name) && !hasGone(name));
+    if (unfinished !== undefined) return notWhole(unfinished);
+    const half = notConfigured(before, after);
+    if (half !== undefined) return half;
+    const behind = Object.entries(expected).find(
+      ([name, version]) =>
+        !hasGone(name) && compareVersions(after.get(name)?.version ?? '', version) < 0,
+    );
+    if (behind === undefined) return undefined;
+    const [name, version] = behind;
+    const entry = after.get(name);
+    const reason = `${name} stays at ${entry?.version ?? 'none'}, ${version} is offered`;
+    if (entry?.isHeld === true) {
+      return { code: 'held', package: name, reason: `it is held: ${reason}` };
+    }
+    return { reason, names: [name], ...(isSolver ? keptBack(name, reason) : {}) };
+  };
+}
+
+function keptBack(name: string, reason: string): Pick<Shortfall, 'likely'> {
+  const why = `what else is installed keeps it back: ${reason}`;
+  return { likely: { code: 'dependency_conflict', package: name, reason: why } };
+}
+
+export function judgeRemoval(after: PackageDatabase, { names }: Chosen): Shortfall | undefined {
+  const left = names.filter((name) => isOnRecord(after, name));
+  return left.length === 0
+    ? undefined
+    : { reason: `${left.join(', ')} is still there`, names: left };
+}

@@ -1,0 +1,111 @@
+import { readdir, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+
+import { createApk } from '../../device/apk-device/apk.ts';
+import { asOfAnotherBoot } from '../../support/power-cut.ts';
+import { killProcesses } from './device-processes.ts';
+import { openApkStore, type ApkStore } from './open-store.ts';
+
+let store: ApkStore;
+beforeEach(async () => {
+  store = await openApkStore();
+});
+afterEach(() => store.close());
+
+const cache = (): string => join(store.device.root, 'var/cache/apk');
+
+/** What is in memory goes with a boot. */
+async function loseLists(): Promise<void> {
+  await rm(cache(), { recursive: true, force: true });
+}
+
+describe('right after a boot, when the lists of the feeds are gone', () => {
+  test('an app is installed, and the log says that the lists were fetched for it', async () => {
+    await loseLists();
+
+    const { state, log } = await store.run('install', { package: 'demo' });
+
+    expect([state, log]).toEqual(['done', expect.stringContaining('they are fetched first')]);
+    expect(Object.keys(await store.packages())).toContain('app-meta-demo');
+    const next = await store.run('install', { package: 'notes' });
+    expect(next.log).not.toContain('they are fetched first');
+  });
+
+  test('an app is upgraded', async () => {
+    await store.run('install', { package: 'demo' });
+    store.device.publish(2);
+    await loseLists();
+
+    expect((await store.run('upgrade', { package: 'demo' })).state).toBe('done');
+    expect(await store.packages()).toMatchObject({ 'demo-app': '1.1-r1' });
+  });
+
+  test('an app is removed without asking any feed', async () => {
+    await store.run('install', { package: 'demo' });
+    await loseLists();
+    await store.device.feed.close();
+
+    const { state, log } = await store.run('remove', { package: 'demo' });
+
+    expect([state, log]).toEqual(['done', expect.not.stringContaining('fetched first')]);
+    expect(await store.packages()).toEqual({});
+  });
+
+  test('a package file brings what it needs, and asks no feed if it needs nothing', async () => {
+    await loseLists();
+    const alone = await store.upload(createApk({ name: 'alone', version: '1.0-r1' }).bytes);
+    const needy = { name: 'needy', version: '1.0-r1', depends: ['libdemo'] };
+    const { state, log } = await store.upload(createApk(needy).bytes);
+
+    expect([alone.state, alone.log]).toEqual([
+      'done',
+      expect.not.stringContaining('fetched first'),
+    ]);
+    expect([state, log]).toEqual(['done', expect.stringContaining('they are fetched first')]);
+    expect(Object.keys(await store.packages())).toEqual(['alone', 'libdemo', 'needy']);
+  });
+
+  test('without a network the job says that the lists are not there, and nothing changes', async () => {
+    await loseLists();
+    await store.device.feed.close();
+
+    const { state, error } = await store.run('install', { package: 'demo' });
+
+    expect([state, error]).toEqual([
+      'failed',
+      expect.stringContaining('the lists of a feed are not there: update first'),
+    ]);
+    expect([await store.packages(), await readdir(cache())]).toEqual([{}, []]);
+  });
+});
+
+test('files that a power cut emptied behind an upgrade on record are put there once more', async () => {
+  const { root } = store.device;
+  await store.run('install', { package: 'demo' });
+  const version = (number: string) => ({
+    name: 'libdemo',
+    version: number,
+    files: { '/usr/lib/libdemo.so': `libdemo ${number}\n` },
+    // The daemon goes before it hears how apk ended.
+    scripts: { 'post-upgrade': '#!/bin/sh\nkill -9 "$(cat "$IPKG_INSTROOT/tmp/daemon")"\n' },
+  });
+  store.device.publishPackages([version('9.0-r1')]);
+  await store.device.apk('update');
+  await writeFile(join(root, 'tmp/daemon'), `${store.daemon.pid}`);
+  const id = await store.daemon.submit('upgrade', { package: 'libdemo' });
+  await expect
+    .poll(async () => (await store.packages()).libdemo, { timeout: 20_000 })
+    .toBe('9.0-r1');
+  await killProcesses(root);
+  await writeFile(join(root, 'usr/lib/libdemo.so'), '');
+  await writeFile(join(root, 'tmp/daemon'), '0');
+  await asOfAnotherBoot(join(root, 'etc/depotd/jobs.jsonl'));
+
+  await store.daemon.restart();
+
+  expect((await store.daemon.finished(id)).state).toBe('done');
+  expect(await store.device.read('usr/lib/libdemo.so')).toBe('libdemo 9.0-r1\n');
+  expect((await store.device.apk('audit', '--system')).stdout).toBe('');
+});

@@ -1,0 +1,125 @@
+import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+
+import { describe, expect, onTestFinished, test } from 'vitest';
+
+import { toApkPackage } from '../../device/apk-device/apk-conversion.ts';
+import { runCommand } from '../../device/command.ts';
+import { largePackage } from '../../device/packages/awkward-packages.ts';
+import type { ApkFeedPackage } from '../../device/apk-device/apk-index.ts';
+import { expectNoRoom, mountDisk, mountedFolder } from '../../features/packages/no-room.ts';
+import { openApkStore, type ApkStore } from './open-store.ts';
+
+const MIB = 1024 ** 2;
+
+/** A device on a disk of its own, with a package of 3 MiB in its feed. */
+async function openSmallStore(sizeMiB: number): Promise<{ store: ApkStore; folder: string }> {
+  const folder = await mountedFolder(sizeMiB);
+  return { store: await openStoreIn(folder, []), folder };
+}
+
+async function openStoreIn(folder: string, more: readonly ApkFeedPackage[]): Promise<ApkStore> {
+  const packages = [toApkPackage(largePackage(3 * MIB)), ...more];
+  const store = await openApkStore({ directory: join(folder, 'device'), packages });
+  onTestFinished(() => store.close());
+  return store;
+}
+
+const STATE = [{}, ['base-files', 'busybox', 'libc']];
+
+describe.skipIf(process.getuid?.() !== 0)('when room is short', () => {
+  test('a package that does not fit is refused with the bytes, and nothing changes', async () => {
+    const { store } = await openSmallStore(4);
+
+    const { state, error } = await store.run('install', { package: 'large' });
+
+    expect([state, error]).toEqual([
+      'failed',
+      expect.stringMatching(/cannot install large: it needs 3\.\d\d MB and 1\.00 MB to spare/),
+    ]);
+    expect([await store.packages(), await store.device.world()]).toEqual(STATE);
+    expect((await store.run('install', { package: 'virt' })).state).toBe('done');
+  });
+
+  test('a disk that is full up to the reserve takes no job, and the next one works', async () => {
+    const { store, folder } = await openSmallStore(4);
+    const filler = join(folder, 'filler');
+    await writeFile(filler, Buffer.alloc(8 * MIB)).catch(() => undefined);
+
+    const answer = await store.daemon.post('admin/store/install', { package: 'virt' });
+    const { task_id: id } = (await answer.json()) as { task_id?: string };
+    if (id !== undefined) expect((await store.daemon.finished(id)).state).toBe('failed');
+    expect([await store.packages(), await store.device.world()]).toEqual(STATE);
+
+    await rm(filler);
+    expect((await store.run('install', { package: 'virt' })).state).toBe('done');
+  });
+
+  test('what is fetched to the same disk counts twice, in the plan and in the job', async () => {
+    const { store } = await openSmallStore(6);
+    await expectNoRoom(
+      store,
+      'large',
+      /it needs 6\.\d\d MB, 3\.\d\d MB of it to fetch it to, and 1\.00 MB to spare on the device/,
+    );
+    expect([await store.packages(), await store.device.world()]).toEqual(STATE);
+  });
+
+  test('a dependency for which there is no room fails what needs it', async () => {
+    const folder = await mountedFolder(16);
+    const files = { '/opt/bulky': { content: Buffer.alloc(3 * MIB, 'bulk') } };
+    const bulky = { name: 'bulky', version: '1.0-r1', files };
+    const carrier = { name: 'carrier', version: '1.0-r1', depends: ['bulky'] };
+    const store = await openStoreIn(folder, [bulky, carrier]);
+    const narrow = join(store.device.root, 'opt');
+    await mkdir(narrow);
+    await mountDisk(narrow, 1);
+
+    const { state, error_code, error } = await store.run('install', { package: 'carrier' });
+
+    expect([state, error_code, error]).toEqual([
+      'failed',
+      'no_space',
+      expect.stringContaining('No space left on device'),
+    ]);
+    expect([await store.packages(), await store.device.world()]).toEqual(STATE);
+  });
+
+  test('a cache that is too small is replaced by the disk until all is installed', async () => {
+    const { store } = await openSmallStore(16);
+    const cache = join(store.device.root, 'tmp/cache/apk');
+    await mountDisk(cache, 1);
+    await store.device.apk('update');
+
+    const { state, log } = await store.run('install', { package: 'large' });
+
+    expect([state, log]).toEqual(['done', expect.stringContaining('until they are installed')]);
+    expect(await store.packages()).toEqual({ large: '1.0-r1' });
+    const left = await runCommand(['find', join(store.device.root, 'etc/depotd/apk/cache')]);
+    expect(left.stdout).toBe('');
+  });
+
+  test.each(['pre-install', 'post-install'] as const)(
+    'a disk that fills up in a %s script, so that apk cannot record: nothing half is left',
+    async (script) => {
+      const folder = await mountedFolder(16);
+      const filler = join(folder, 'filler');
+      const filling = {
+        name: 'filling',
+        version: '1.0-r1',
+        files: { '/usr/share/filling/data': 'x'.repeat(64 * 1024) },
+        scripts: { [script]: `#!/bin/sh\ncat /dev/zero >'${filler}'\nexit 0\n` },
+      };
+      const store = await openStoreIn(folder, [filling]);
+
+      const id = await store.daemon.submit('install', { package: 'filling' });
+      const { state, error_code } = await store.daemon.finished(id);
+      await rm(filler);
+
+      expect([state, error_code]).toEqual(['failed', 'no_space']);
+      expect([await store.packages(), await store.device.world()]).toEqual(STATE);
+      expect((await store.device.apk('audit', '--system')).stdout).toBe('');
+      expect((await store.run('install', { package: 'virt' })).state).toBe('done');
+    },
+  );
+});

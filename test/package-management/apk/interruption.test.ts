@@ -1,0 +1,137 @@
+import { access, lstat, readdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+
+import type { ApkFeedPackage } from '../../device/apk-device/apk-index.ts';
+import { apkFeedPackages } from '../../device/apk-device/apk-device.ts';
+import { createApkFeedFiles } from '../../device/apk-device/apk-index.ts';
+import { asOfAnotherBoot } from '../../support/power-cut.ts';
+import { killProcesses, processesOf } from './device-processes.ts';
+import { openApkStore, type ApkStore } from './open-store.ts';
+
+/** The scripts of the second one take as long as somebody needs to break in. */
+function packagesOf(version: string): ApkFeedPackage[] {
+  const slow = (name: string): string => `#!/bin/sh\necho "${name}: script begins"\nsleep 2\n`;
+  const one = (name: string, depends: readonly string[]): ApkFeedPackage => ({
+    name,
+    version,
+    depends,
+    files: {
+      [`/usr/bin/${name}`]: `${name} ${version}\n`,
+      [`/usr/share/${name}/data`]: version,
+      [`/etc/init.d/${name}`]: '#!/bin/sh\n',
+    },
+  });
+  return [
+    one('early', []),
+    {
+      ...one('late', ['early']),
+      scripts: {
+        'post-install': slow('late'),
+        'post-upgrade': slow('late'),
+        'pre-deinstall': slow('late'),
+      },
+    },
+  ];
+}
+
+let store: ApkStore;
+beforeEach(async () => {
+  store = await openApkStore({ packages: packagesOf('1.0-r1') });
+});
+afterEach(() => store.close());
+
+/** Starts an operation, and resolves when its slow script runs. */
+async function startSlowly(operation: string): Promise<string> {
+  const id = await store.daemon.submit(operation, { package: 'late' });
+  await expect
+    .poll(() => store.daemon.logOf(id), { timeout: 20_000 })
+    .toContain('late: script begins');
+  return id;
+}
+
+async function publish(version: string): Promise<void> {
+  store.device.feed.publishFiles(createApkFeedFiles(apkFeedPackages(1, packagesOf(version))));
+  await store.device.apk('update');
+}
+
+/** Record and disk say the same, and nothing is left of what was broken off. */
+async function expectAgreement(): Promise<void> {
+  const { root } = store.device;
+  const database = await store.device.database();
+  expect((await store.device.apk('audit', '--system')).stdout).toBe('');
+  for (const name of ['early', 'late']) {
+    const record = database.get(name);
+    expect(record?.flags.replace('S', '') ?? '').toBe('');
+    for (const file of record?.files ?? []) await lstat(join(root, file));
+    if (record !== undefined) {
+      expect(await store.device.read(`usr/bin/${name}`)).toBe(`${name} ${record.version}\n`);
+      continue;
+    }
+    for (const path of [`usr/bin/${name}`, `usr/share/${name}`, `etc/init.d/${name}`]) {
+      await expect(access(join(root, path))).rejects.toThrow('ENOENT');
+    }
+  }
+  for (const line of await store.device.world()) expect(database.has(line)).toBe(true);
+  const cache = await readdir(join(root, 'var/cache/apk')).catch(() => []);
+  expect(cache.filter((name) => name.endsWith('.apk'))).toEqual([]);
+  expect(await processesOf(root)).toEqual([]);
+}
+
+async function killApk(): Promise<void> {
+  await killProcesses(store.device.root, 'apk');
+}
+
+describe.each(['install', 'upgrade', 'remove'])('%s', (operation) => {
+  beforeEach(async () => {
+    if (operation === 'install') return;
+    await store.run('install', { package: 'late' });
+    if (operation === 'upgrade') await publish('2.0-r1');
+  });
+
+  test('that is stopped leaves record and disk in agreement', async () => {
+    const id = await startSlowly(operation);
+    await store.daemon.post('admin/system/tasks/stop', { task_id: id });
+
+    expect((await store.daemon.finished(id)).state).toBe('stopped');
+    await expectAgreement();
+  });
+
+  test('whose apk is killed leaves record and disk in agreement', async () => {
+    const id = await startSlowly(operation);
+    await killApk();
+
+    expect(['failed', 'done']).toContain((await store.daemon.finished(id)).state);
+    await expectAgreement();
+    if (operation === 'install') expect(await store.packages()).toEqual({});
+  });
+
+  test('goes on while its daemon is killed, and the next one tells of it', async () => {
+    const id = await startSlowly(operation);
+    await store.daemon.kill('SIGKILL');
+    await store.daemon.restart();
+
+    expect((await store.daemon.finished(id)).state).toBe('done');
+    await expectAgreement();
+  });
+
+  test.each([true, false])(
+    'that a power cut ends is put right after the boot; the network is there: %s',
+    async (hasNetwork) => {
+      const id = await startSlowly(operation);
+      const before = await store.packages();
+      await store.daemon.kill('SIGKILL');
+      await killProcesses(store.device.root);
+      // What is in memory is gone with it.
+      await rm(join(store.device.root, 'var/cache/apk'), { recursive: true });
+      if (!hasNetwork) await store.device.feed.close();
+      await asOfAnotherBoot(join(store.device.root, 'etc/depotd/jobs.jsonl'));
+      await store.daemon.restart();
+
+      expect(['interrupted', 'done']).toContain((await store.daemon.finished(id)).state);
+      await expectAgreement();
+      if (operation === 'install') expect(await store.packages()).toEqual(before);
+    },
+  );
+});

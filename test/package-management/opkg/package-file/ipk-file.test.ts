@@ -1,0 +1,186 @@
+import { execFile } from 'node:child_process';
+import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { gzipSync } from 'node:zlib';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+
+import { inspectIpk } from '../../../../src/package-management/opkg/package-file/ipk-file.ts';
+import { createIpk } from '../../../device/ipk.ts';
+import { simplePackage } from '../../../device/packages/package-parts.ts';
+import type { TarEntry } from '../../../../packaging/tar.ts';
+import { createTar } from '../../../device/tar.ts';
+
+const command = promisify(execFile);
+const MIB = 1024 ** 2;
+let folder: string;
+
+beforeEach(async () => (folder = await mkdtemp(join(tmpdir(), 'depotd-ipk-'))));
+afterEach(() => rm(folder, { recursive: true }));
+
+test('a package is known by what its control file says, not by its name', async () => {
+  const { bytes } = createIpk(simplePackage('hello', { version: '1.2-3' }));
+  await writeFile(join(folder, 'other.ipk'), bytes);
+  expect(await inspectIpk(join(folder, 'other.ipk'), MIB)).toEqual({
+    name: 'hello',
+    version: '1.2-3',
+    depends: [],
+  });
+});
+
+test('names longer than a tar header has room for are read', async () => {
+  const { bytes } = createIpk(
+    simplePackage('hello', { files: { [`/usr/share/${'a'.repeat(60)}/x`]: 'x' } }),
+  );
+  await writeFile(join(folder, 'a.ipk'), bytes);
+  expect((await inspectIpk(join(folder, 'a.ipk'), MIB)).name).toBe('hello');
+});
+
+test('what unpacks to more than there is room for is refused without being unpacked', async () => {
+  const zeros = Buffer.alloc(64 * MIB);
+  const data = gzipSync(createTar([{ name: './zeros', mode: 0o644, content: zeros }]));
+  const file = gzipSync(createTar([{ name: './data.tar.gz', mode: 0o644, content: data }]));
+  expect(file.length).toBeLessThan(MIB);
+  await writeFile(join(folder, 'a.ipk'), file);
+  await expect(inspectIpk(join(folder, 'a.ipk'), 8 * MIB)).rejects.toMatchObject({
+    code: 'no_space',
+    message: expect.stringContaining(
+      'it unpacks to more than the device has room for, 8.00 MB are free',
+    ) as string,
+    explanation: { code: 'no_space' },
+  });
+});
+
+test.each(['gnu', 'pax', 'ustar'])(
+  'a long name that leads upwards is seen in the %s form',
+  async (format) => {
+    const upwards = `${'../'.repeat(3)}${'a'.repeat(60)}/${'b'.repeat(60)}/evil`;
+    await writeFile(join(folder, 'evil'), 'x');
+    await command('tar', [
+      '-c',
+      '-P',
+      `--format=${format}`,
+      `--transform=s,^evil$,${upwards},`,
+      '-C',
+      folder,
+      '-zf',
+      join(folder, 'data.tar.gz'),
+      'evil',
+    ]);
+    await command('tar', ['-C', folder, '-zcf', join(folder, 'a.ipk'), 'data.tar.gz']);
+    await expect(inspectIpk(join(folder, 'a.ipk'), MIB)).rejects.toThrow('outside of its place');
+  },
+);
+
+const file = (name: string): TarEntry => ({ name, mode: 0o644, content: Buffer.from('x') });
+const header = (type: string, ...records: string[]): TarEntry => ({
+  name: 'header',
+  mode: 0o644,
+  type,
+  content: Buffer.from(records.map(paxRecord).join('')),
+});
+/** `LENGTH KEY=VALUE` and a line break; the length counts itself. */
+const paxRecord = (text: string): string => {
+  const length =
+    [2, 3]
+      .map((digits) => text.length + digits + 2)
+      .find((sum, index) => String(sum).length === index + 2) ?? 0;
+  return `${length} ${text}\n`;
+};
+
+test.each<[string, TarEntry[], string]>([
+  [
+    'hidden behind the value of another pax record',
+    [header('x', 'path=../../evil', 'comment=one\n11 path=ok'), file('ok')],
+    'outside of its place',
+  ],
+  [
+    'in a pax header for all that follow',
+    [header('g', 'path=../../evil'), file('ok')],
+    'it is no plain tar archive',
+  ],
+  [
+    'by another size than its header says',
+    [header('x', 'size=0'), file('ok')],
+    'it is no plain tar archive',
+  ],
+  [
+    'in a pax header whose lengths do not add up',
+    [
+      { name: 'header', mode: 0o644, type: 'x', content: Buffer.from('99 path=../evil\n') },
+      file('ok'),
+    ],
+    'it is no plain tar archive',
+  ],
+  [
+    'through a hard link to a place of the device',
+    [{ name: 'hard', mode: 0o644, type: '1', target: '/etc/shadow' }],
+    'outside of its place',
+  ],
+  [
+    'through a hard link behind a symbolic one',
+    [
+      { name: 'etc', mode: 0o777, target: '/etc' },
+      { name: 'hard', mode: 0o644, type: '1', target: 'etc/shadow' },
+    ],
+    'outside of its place',
+  ],
+])('a way upwards %s is seen', async (_, entries, why) => {
+  const data = gzipSync(createTar(entries));
+  await writeFile(
+    join(folder, 'a.ipk'),
+    gzipSync(createTar([{ name: './data.tar.gz', mode: 0o644, content: data }])),
+  );
+
+  await expect(inspectIpk(join(folder, 'a.ipk'), MIB)).rejects.toThrow(why);
+});
+
+test('a hard link within the package is no way out of it', async () => {
+  const data = gzipSync(
+    createTar([
+      file('./usr/bin/one'),
+      { name: './usr/bin/two', mode: 0o644, type: '1', target: './usr/bin/one' },
+    ]),
+  );
+  await writeFile(
+    join(folder, 'a.ipk'),
+    gzipSync(createTar([{ name: './data.tar.gz', mode: 0o644, content: data }])),
+  );
+
+  await expect(inspectIpk(join(folder, 'a.ipk'), MIB)).rejects.toThrow('it has no debian-binary');
+});
+
+test('archives made by tar(1) are read in each of its forms', async () => {
+  const inside = `${'a'.repeat(60)}/${'b'.repeat(60)}`;
+  await mkdir(join(folder, inside), { recursive: true });
+  await writeFile(join(folder, 'control'), 'Package: hello\nVersion: 1\n');
+  await writeFile(join(folder, 'debian-binary'), '2.0\n');
+  await symlink('/var', join(folder, inside, 'link'));
+  for (const format of ['gnu', 'pax', 'ustar', 'v7']) {
+    await command('tar', ['-C', folder, '-zcf', join(folder, 'control.tar.gz'), './control']);
+    await command('tar', [
+      '-C',
+      folder,
+      `--format=${format === 'v7' ? 'gnu' : format}`,
+      '-zcf',
+      join(folder, 'data.tar.gz'),
+      inside,
+    ]);
+    await command('tar', [
+      '-C',
+      folder,
+      `--format=${format}`,
+      '-zcf',
+      join(folder, 'a.ipk'),
+      './debian-binary',
+      './control.tar.gz',
+      './data.tar.gz',
+    ]);
+    expect(await inspectIpk(join(folder, 'a.ipk'), MIB)).toEqual({
+      name: 'hello',
+      version: '1',
+      depends: [],
+    });
+  }
+});

@@ -1,0 +1,84 @@
+import { link, mkdir, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+import { runCommand, type Outcome } from '../../device/command.ts';
+import type { Device } from '../../device/device.ts';
+import { canBeAnother, snapshotOf, withoutProtection } from '../../support/another-user.ts';
+import { createOpenDevice, PLANTS } from '../../support/open-device.ts';
+import { openHost } from './open-host.ts';
+
+/** The self-upgrade's watcher calls opkg while no daemon looks after the name of its lock. */
+describe.skipIf(!canBeAnother)('what another user planted in the place of opkg’s lock', () => {
+  let restore: () => void;
+  beforeAll(() => {
+    restore = withoutProtection();
+  });
+  afterAll(() => restore());
+
+  test.each(Object.entries(PLANTS))(
+    '%s leads the watcher of a self-upgrade nowhere',
+    async (_, plant) => {
+      const { device, outside, plant: putThere } = await createOpenDevice();
+      await putThere('tmp/lock/opkg.lock', plant);
+      const before = await snapshotOf(outside);
+
+      const { stderr } = await watcherUpgrades(device, 'demo');
+
+      expect(await snapshotOf(outside)).toEqual(before);
+      expect(stderr).toMatch(/^$|is not root's/);
+    },
+  );
+
+  test.each(['a link to a file', 'a link to nothing', 'a fifo', 'a file'])(
+    '%s does not keep it from its upgrade',
+    async (name) => {
+      const { device, plant } = await createOpenDevice();
+      await plant('tmp/lock/opkg.lock', PLANTS[name] ?? String);
+
+      expect(await watcherUpgrades(device, 'absent')).toMatchObject({ stderr: '' });
+    },
+  );
+
+  test('another name of a file of root’s in its place leaves that file as it was', async () => {
+    const { device, outside } = await createOpenDevice();
+    const lock = join(device.root, 'tmp/lock/opkg.lock');
+    for (const run of [
+      async () => (await openHost(device)).installation.prepareFolders(),
+      async () => watcherUpgrades(device, 'absent'),
+    ]) {
+      await rm(lock, { force: true });
+      await link(join(outside, 'file'), lock);
+      const before = await snapshotOf(outside);
+
+      await run();
+
+      expect(await snapshotOf(outside)).toEqual(before);
+    }
+  });
+
+  test('a lock folder of somebody else is not used', async () => {
+    const { device, outside, plant } = await createOpenDevice();
+    await plant('tmp/lock', (name) => `mkdir ${name}; ln -s "$OUTSIDE/file" ${name}/opkg.lock`);
+    const before = await snapshotOf(outside);
+
+    const { code, stderr } = await watcherUpgrades(device, 'demo');
+
+    expect(await snapshotOf(outside)).toEqual(before);
+    expect({ code, stderr }).toMatchObject({ code: 1, stderr: /cannot run opkg: its lock file/ });
+  });
+});
+
+async function watcherUpgrades(device: Device, name: string): Promise<Outcome> {
+  const { script, settings } = (await openHost(device)).manager.selfUpgrade;
+  const folder = join(device.root, 'etc/depotd/self-upgrade');
+  await mkdir(folder, { recursive: true });
+  await writeFile(join(folder, 'manager.sh'), script);
+  await writeFile(join(folder, 'settings'), `${settings.join('\n')}\n`);
+  const text = `root=$1 folder=$2 package=$3 old=1
+    . "$folder/manager.sh"
+    read_manager_settings <"$folder/settings"
+    upgrade`;
+  return runCommand(['sh', '-c', text, 'sh', device.root, folder, name], { env: device.env });
+}
