@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 
 import { run } from '../../src/device/exec.ts';
 import { runCommand } from './command.ts';
-import { TYPESCRIPT } from '../support/node-flags.ts';
+import { bundledProgram } from '../support/bundled-program.ts';
 
 const LIMITS = { timeoutMs: 20_000, maxBytes: 65_536 };
 const shell = (text: string): Parameters<typeof run>[0] => ({
@@ -66,9 +66,9 @@ function isRunning(pid: number): boolean {
 }
 
 test('a command that has no file descriptor to start with is refused, and whoever asked lives on', async () => {
-  const program = join(import.meta.dirname, 'without-descriptors.ts');
+  const program = await bundledProgram(join(import.meta.dirname, 'without-descriptors.ts'));
 
-  const { code, stdout, stderr } = await runCommand(['node', ...TYPESCRIPT, program]);
+  const { code, stdout, stderr } = await runCommand(['node', program]);
 
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   expect(JSON.parse(stdout)).toEqual({

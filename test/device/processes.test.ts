@@ -7,7 +7,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { createProcesses } from '../../src/device/processes.ts';
 import { startCommand } from './command.ts';
 import { firstLineOf, TERMINALS, prepareRuns } from './command-runs.ts';
-import { TYPESCRIPT } from '../support/node-flags.ts';
+import { bundledProgram } from '../support/bundled-program.ts';
 
 describe.each(TERMINALS)('how a command starts, %s', (place) => {
   const runs = prepareRuns(place);
@@ -39,8 +39,7 @@ describe.each(TERMINALS)('how a command starts, %s', (place) => {
     const exitFile = join(runs.folder, 'orphan');
     const daemon = startCommand([
       'node',
-      ...TYPESCRIPT,
-      join(import.meta.dirname, 'hold-command.ts'),
+      await bundledProgram(join(import.meta.dirname, 'hold-command.ts')),
       runs.path,
       exitFile,
       'echo it ran',

@@ -13,7 +13,9 @@ import { startDaemon, type TestDaemon } from './daemon.ts';
 import { createDevice, type Device } from './device.ts';
 import { ANOTHER_USER, asAnother, canBeAnother } from '../support/another-user.ts';
 import { send } from '../support/raw-request.ts';
-import { TYPESCRIPT } from '../support/node-flags.ts';
+import { bundledProgram } from '../support/bundled-program.ts';
+
+const CLAIM = await bundledProgram(join(import.meta.dirname, 'claim-command.ts'));
 
 let device: Device;
 let daemon: TestDaemon;
@@ -201,8 +203,7 @@ test('a file that is no socket is not taken for a stale one', async () => {
 });
 
 function startClaim(folder: string, ...before: string[]): ChildProcessWithoutNullStreams {
-  const claim = join(import.meta.dirname, 'claim-command.ts');
-  const words = ['node', ...TYPESCRIPT, claim, folder, before.length === 0 ? '5000' : '1000'];
+  const words = ['node', CLAIM, folder, before.length === 0 ? '5000' : '1000'];
   const [program, ...args] = [...before, ...words, process.env.PATH ?? ''] as [string];
   const child = spawn(program, args);
   claims.push(child);

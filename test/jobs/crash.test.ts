@@ -6,7 +6,9 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 
 import type { Job } from '../../src/jobs/job.ts';
 import { startCommand, type RunningCommand } from '../device/command.ts';
-import { TYPESCRIPT } from '../support/node-flags.ts';
+import { bundledProgram } from '../support/bundled-program.ts';
+
+const DAEMON = await bundledProgram(join(import.meta.dirname, 'queue-daemon.ts'));
 
 let folder: string;
 
@@ -207,14 +209,7 @@ test('a stop asked for before the daemon died holds after it', async () => {
 
 function startQueue(point: string, params?: Record<string, string>): RunningCommand {
   const words = params === undefined ? [] : [JSON.stringify(params)];
-  return startCommand([
-    'node',
-    ...TYPESCRIPT,
-    join(import.meta.dirname, 'queue-daemon.ts'),
-    folder,
-    point,
-    ...words,
-  ]);
+  return startCommand(['node', DAEMON, folder, point, ...words]);
 }
 
 async function crash(point: string, params?: Record<string, string>): Promise<void> {

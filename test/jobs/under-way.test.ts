@@ -7,9 +7,11 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 
 import type { Job } from '../../src/jobs/job.ts';
 import { runCommand, startCommand, type RunningCommand } from '../device/command.ts';
-import { TYPESCRIPT } from '../support/node-flags.ts';
+import { bundledProgram } from '../support/bundled-program.ts';
 
 /** Whatever happens, no job begins while a process of the one before it lives. */
+
+const DAEMON = await bundledProgram(join(import.meta.dirname, 'queue-daemon.ts'));
 
 let folder: string;
 const daemons: RunningCommand[] = [];
@@ -140,9 +142,8 @@ test.each(NO_INOTIFY)('with all %s of inotify used up jobs run as ever', async (
 });
 
 function words(point: string, ...jobs: Record<string, string>[]): [string, ...string[]] {
-  const program = join(import.meta.dirname, 'queue-daemon.ts');
   const texts = jobs.map((params) => JSON.stringify(params));
-  return ['node', ...TYPESCRIPT, program, folder, point, ...texts];
+  return ['node', DAEMON, folder, point, ...texts];
 }
 
 function start(point: string, ...jobs: Record<string, string>[]): RunningCommand {

@@ -6,7 +6,9 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 
 import type { Job } from '../../src/jobs/job.ts';
 import { startCommand } from '../device/command.ts';
-import { TYPESCRIPT } from '../support/node-flags.ts';
+import { bundledProgram } from '../support/bundled-program.ts';
+
+const DAEMON = await bundledProgram(join(import.meta.dirname, 'queue-daemon.ts'));
 
 let folder: string;
 
@@ -142,14 +144,13 @@ function jobIn({ stdout, stderr }: { stdout: string; stderr: string }): Job {
 }
 
 function start({ less = '', more = '', twice = false }: Version, ...words: string[]) {
-  const program = join(import.meta.dirname, 'queue-daemon.ts');
   const env = {
     ...process.env,
     DEPOTD_LESS: less,
     DEPOTD_MORE: more,
     ...(twice ? { DEPOTD_TWICE: 'yes' } : {}),
   };
-  return startCommand(['node', ...TYPESCRIPT, program, folder, 'none', ...words], { env });
+  return startCommand(['node', DAEMON, folder, 'none', ...words], { env });
 }
 
 async function record(): Promise<Record<string, unknown>> {

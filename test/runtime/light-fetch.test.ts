@@ -1,8 +1,10 @@
-import { fileURLToPath } from 'node:url';
+import { join } from 'node:path';
+
 import { describe, expect, test } from 'vitest';
+
 import { LightHeaders } from '../../src/runtime/light-fetch.ts';
 import { runCommand } from '../device/command.ts';
-import { TYPESCRIPT } from '../support/node-flags.ts';
+import { bundledProgram } from '../support/bundled-program.ts';
 
 describe('the header list that answers carry', () => {
   const sources: [string, [string, string][]][] = [
@@ -79,8 +81,7 @@ describe('the header list that answers carry', () => {
 test("a daemon that answers requests does without Node's HTTP client", async () => {
   const { stdout } = await runCommand([
     process.execPath,
-    ...TYPESCRIPT,
-    fileURLToPath(new URL('answer-requests.ts', import.meta.url)),
+    await bundledProgram(join(import.meta.dirname, 'answer-requests.ts')),
   ]);
   expect(JSON.parse(stdout)).toEqual({
     json: [200, 'application/json; charset=utf-8', '{"a":"b"}'],

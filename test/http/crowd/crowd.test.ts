@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 
 import { runCommand } from '../../device/command.ts';
-import { TYPESCRIPT } from '../../support/node-flags.ts';
+import { bundledProgram } from '../../support/bundled-program.ts';
 
-const MAIN = join(import.meta.dirname, 'main.ts');
+const MAIN = await bundledProgram(join(import.meta.dirname, 'main.ts'));
 const NETWORK = 'busybox ip link set lo up; busybox ip addr add 10.77.0.0/24 dev lo; exec "$@"';
 
 test.each([
@@ -18,7 +18,7 @@ test.each([
 ])(
   'eight addresses send $manner on 125 connections each, and the owner logs in ($way)',
   async ({ way, manner }) => {
-    const program = [process.execPath, ...TYPESCRIPT, MAIN, way, manner];
+    const program = [process.execPath, MAIN, way, manner];
     const words = ['--net', 'sh', '-c', NETWORK, 'sh', ...program];
     const { code, stdout, stderr } = await runCommand(['unshare', ...words]);
 

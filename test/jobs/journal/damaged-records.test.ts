@@ -7,9 +7,13 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { openJournal } from '../../../src/jobs/journal/journal.ts';
 import { toLine } from '../../../src/jobs/journal/record.ts';
 import { runCommand } from '../../device/command.ts';
-import { TYPESCRIPT } from '../../support/node-flags.ts';
+import { bundledProgram } from '../../support/bundled-program.ts';
 import { jobOf } from '../job-of.ts';
 import { openQueue, request } from '../open-queue.ts';
+
+const JOURNAL = await bundledProgram(
+  join(import.meta.dirname, '../../../src/jobs/journal/journal.ts'),
+);
 
 let folder: string;
 let file: string;
@@ -190,13 +194,13 @@ describe('a journal of 30,000 old records', () => {
     const lines = Array.from({ length: 30_000 }, (_, index) => record(index));
     await writeFile(file, `${queued}\n${lines.join('\n')}\n`);
     const program = `
-      const { openJournal } = await import('${join(import.meta.dirname, '../../../src/jobs/journal/journal.ts')}');
+      const { openJournal } = await import('${JOURNAL}');
       const { jobs, close } = await openJournal('${folder}', { mostEnded: 100, mostQueued: 2000 });
       await close();
       console.log(JSON.stringify([jobs.length, jobs[0].id, jobs.at(-1).stoppedAt]));`;
 
     const { stdout, stderr } = await runCommand(
-      ['node', '--max-old-space-size=16', ...TYPESCRIPT, '--input-type=module', '-e', program],
+      ['node', '--max-old-space-size=16', '--input-type=module', '-e', program],
       { cwd: join(import.meta.dirname, '../../..') },
     );
 

@@ -17,7 +17,7 @@ import { openJournalFile } from '../../../src/jobs/journal/journal-file.ts';
 import { openJournal } from '../../../src/jobs/journal/journal.ts';
 import { toLine } from '../../../src/jobs/journal/record.ts';
 import { runCommand } from '../../device/command.ts';
-import { TYPESCRIPT } from '../../support/node-flags.ts';
+import { bundledProgram } from '../../support/bundled-program.ts';
 import { jobOf, savedIn } from '../job-of.ts';
 
 let folder: string;
@@ -177,9 +177,9 @@ async function writeCalls(): Promise<number> {
 }
 
 test('lines go to the file that has the name, also if its folder could not be synced when it was replaced', async () => {
-  const program = join(import.meta.dirname, 'replace-without-descriptors.ts');
+  const source = join(import.meta.dirname, 'replace-without-descriptors.ts');
 
-  const { stdout, stderr } = await runCommand(['node', ...TYPESCRIPT, program, file]);
+  const { stdout, stderr } = await runCommand(['node', await bundledProgram(source), file]);
 
   expect(stderr).toBe('');
   expect(JSON.parse(stdout)).toMatchObject({

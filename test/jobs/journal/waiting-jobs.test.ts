@@ -6,8 +6,12 @@ import { expect, onTestFinished, test } from 'vitest';
 
 import { toLine } from '../../../src/jobs/journal/record.ts';
 import { runCommand } from '../../device/command.ts';
-import { TYPESCRIPT } from '../../support/node-flags.ts';
+import { bundledProgram } from '../../support/bundled-program.ts';
 import { jobOf } from '../job-of.ts';
+
+const JOURNAL = await bundledProgram(
+  join(import.meta.dirname, '../../../src/jobs/journal/journal.ts'),
+);
 
 test('of 30,000 jobs that wait no more than may wait are in memory, the oldest', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'depotd-journal-'));
@@ -17,13 +21,13 @@ test('of 30,000 jobs that wait no more than may wait are in memory, the oldest',
     toLine({ ...jobOf(`q${index}`), params: { text: 'x'.repeat(500) } });
   await writeFile(file, `${Array.from({ length: 30_000 }, (_, at) => line(at)).join('\n')}\n`);
   const program = `
-    const { openJournal } = await import('${join(import.meta.dirname, '../../../src/jobs/journal/journal.ts')}');
+    const { openJournal } = await import('${JOURNAL}');
     const { jobs, dropped, close } = await openJournal('${folder}', { mostEnded: 100, mostQueued: 2000 });
     await close();
     console.log(JSON.stringify([jobs.length, jobs[0].id, jobs.at(-1).id, dropped]));`;
 
   const { stdout, stderr } = await runCommand(
-    ['node', '--max-old-space-size=24', ...TYPESCRIPT, '--input-type=module', '-e', program],
+    ['node', '--max-old-space-size=24', '--input-type=module', '-e', program],
     { cwd: join(import.meta.dirname, '../../..') },
   );
 

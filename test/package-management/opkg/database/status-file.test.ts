@@ -10,7 +10,7 @@ import {
 } from '../../../../src/package-management/opkg/database/status-file.ts';
 import { readLockHolder } from '../../../../src/package-management/opkg/changing/lock.ts';
 import { runCommand, startCommand, type RunningCommand } from '../../../device/command.ts';
-import { TYPESCRIPT } from '../../../support/node-flags.ts';
+import { bundledProgram } from '../../../support/bundled-program.ts';
 
 let folder: string;
 let status: string;
@@ -266,8 +266,8 @@ function startWriter({ rounds }: { rounds: number }): RunningCommand {
 }
 
 test('a file that cannot be read for lack of descriptors is read when there are some', async () => {
-  const program = join(import.meta.dirname, 'read-without-descriptors.ts');
-  const { stdout } = await runCommand(['node', ...TYPESCRIPT, program, status]);
+  const source = join(import.meta.dirname, 'read-without-descriptors.ts');
+  const { stdout } = await runCommand(['node', await bundledProgram(source), status]);
 
   expect(JSON.parse(stdout)).toEqual({
     before: ['one'],
