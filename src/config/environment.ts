@@ -9,6 +9,9 @@ export const VERSION = process.env.DEPOTD_VERSION ?? '0.0.0-development';
  */
 export const SELF_UPGRADE_LIMIT_S = Number(process.env.DEPOTD_SELF_UPGRADE_LIMIT_S ?? 60);
 
+/** How long the watcher of an upgrade waits before it asks again, in seconds; for tests. */
+export const SELF_UPGRADE_PAUSE_S = Number(process.env.DEPOTD_SELF_UPGRADE_PAUSE_S ?? 1);
+
 /** Where ubusd listens; another place is for tests. */
 export const UBUS_SOCKET = process.env.DEPOTD_UBUS_SOCKET ?? '/var/run/ubus/ubus.sock';
 

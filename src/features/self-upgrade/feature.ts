@@ -2,7 +2,7 @@ import { selfUpgradePlan } from './plan.ts';
 import { selfUpgradeRoutes } from './routes.ts';
 import { createSelfUpgradeHost } from './watcher.ts';
 import type { Feature, FeatureContext } from '../feature.ts';
-import { SELF_UPGRADE_LIMIT_S } from '../../config/environment.ts';
+import { SELF_UPGRADE_LIMIT_S, SELF_UPGRADE_PAUSE_S } from '../../config/environment.ts';
 import { localAddress } from '../../config/listen-address.ts';
 import type { PackageTools } from '../../package-management/tools.ts';
 import { PACKAGE_LANE } from '../../package-management/manager.ts';
@@ -14,6 +14,7 @@ export function createSelfUpgradeFeature(context: FeatureContext, tools: Package
     ...context,
     manager,
     limitSeconds: SELF_UPGRADE_LIMIT_S,
+    pauseSeconds: SELF_UPGRADE_PAUSE_S,
     healthAddress: () => localAddress(context.config().main.listen),
   });
   return {

@@ -40,6 +40,7 @@ fi
   read -r package
   read -r old
   read -r limit
+  read -r pause
   read -r node
   read -r address
   read -r root
@@ -69,7 +70,7 @@ healthy() {
       good=0
     fi
     [ "$good" -lt 3 ] || return 0
-    sleep 1
+    sleep "$pause"
   done
   return 1
 }

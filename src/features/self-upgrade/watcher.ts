@@ -12,6 +12,8 @@ export interface SelfUpgradeOptions extends Pick<FeatureContext, 'paths' | 'scri
   manager: PackageManager;
   /** How long the new version may take to answer. */
   limitSeconds: number;
+  /** Between two questions. */
+  pauseSeconds: number;
   /** Where it answers: `HOST PORT` or `unix PATH`. */
   healthAddress: () => string;
 }
@@ -21,6 +23,7 @@ export function createSelfUpgradeHost({
   scriptEnvironment,
   manager,
   limitSeconds,
+  pauseSeconds,
   healthAddress,
 }: SelfUpgradeOptions): SelfUpgradeHost {
   const folder = join(paths.stateDir, 'self-upgrade');
@@ -44,6 +47,7 @@ export function createSelfUpgradeHost({
         name,
         version,
         limitSeconds,
+        pauseSeconds,
         process.execPath,
         healthAddress(),
         paths.isLive ? '' : paths.root,

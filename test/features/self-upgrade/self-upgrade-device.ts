@@ -51,7 +51,8 @@ export interface StoreDevice<Kind extends StorableDevice = Device> {
   readonly close: () => Promise<void>;
 }
 
-export const LIMIT_S = 8;
+const LIMIT_S = 6;
+const PAUSE_S = 0.2;
 const ASK_LIMIT_MS = 50_000;
 
 /** Further settings of the daemon, by the device's root. */
@@ -244,7 +245,7 @@ ${startText(device)}`;
 
 function startText({ path }: StorableDevice): string {
   return `pid_file="$IPKG_INSTROOT/tmp/depotd.pid"
-export PATH='${path}' DEPOTD_SELF_UPGRADE_LIMIT_S=${LIMIT_S}
+export PATH='${path}' DEPOTD_SELF_UPGRADE_LIMIT_S=${LIMIT_S} DEPOTD_SELF_UPGRADE_PAUSE_S=${PAUSE_S}
 unset DEPOTD_JOB IPKG_INSTROOT
 setsid sh -c 'echo $$ >"$1"; exec "$2"' sh "$pid_file" "\${pid_file%/tmp/*}/usr/bin/depotd" </dev/null >/dev/null 2>&1 &
 `;

@@ -13,7 +13,7 @@ const WATCHER = join(import.meta.dirname, '../../../src/features/self-upgrade/wa
 /** Begins an upgrade that lasts a while, and says so. */
 const MANAGER = `
 read_manager_settings() { :; }
-upgrade() { echo begun >>"$LOG"; sleep 2; }
+upgrade() { echo begun >>"$LOG"; sleep 1; }
 mend_database() { :; }
 version() { echo "$old"; }
 is_whole() { true; }
@@ -29,14 +29,14 @@ test.each(['as it is here', 'of busybox'])(
     if (which === 'of busybox') await symlink('/bin/busybox', `${bin}/grep`);
     await copyFile(WATCHER, `${folder}/watch.sh`);
     await writeFile(`${folder}/manager.sh`, MANAGER);
-    await writeFile(`${folder}/settings`, 'depotd\n1.0\n20\n/bin/true\naddress\n\n');
+    await writeFile(`${folder}/settings`, 'depotd\n1.0\n20\n0.1\n/bin/true\naddress\n\n');
     await writeFile(`${folder}/pending`, '');
     const env = { PATH: [bin, process.env['PATH']].join(delimiter), LOG: log };
 
     const first = startCommand(['sh', `${folder}/watch.sh`, 'now'], { env });
     await expect.poll(() => readFile(String(log), 'utf8').catch(() => '')).toBe('begun\n');
     const second = startCommand(['sh', `${folder}/watch.sh`, 'now'], { env });
-    await delay(1500);
+    await delay(700);
 
     expect(await readFile(String(log), 'utf8')).toBe('begun\n');
     expect(await first.exit).toBe(3);
@@ -55,7 +55,7 @@ test.each(['a kept package', 'nothing'])(
     const isKept = left === 'a kept package';
     if (isKept) {
       await writeFile(`${folder}/manager.sh`, MANAGER);
-      await writeFile(`${folder}/settings`, 'depotd\n1.0\n20\n/bin/true\naddress\n\n');
+      await writeFile(`${folder}/settings`, 'depotd\n1.0\n20\n0.1\n/bin/true\naddress\n\n');
     }
     // Of a folder that is being removed a shell still has its text open.
     const text = await readFile(WATCHER, 'utf8');
