@@ -150,7 +150,7 @@ async function runEverything(device: Device): Promise<void> {
     forge.close();
   });
   const { port } = forge.address() as AddressInfo;
-  const daemon = await start(device, `forge.upstream=http://127.0.0.1:${port}`, 'forge.cache_mb=1');
+  const daemon = await start(device, `forge.upstream=http://127.0.0.1:${port}`);
   const form = new FormData();
   const { name, content } = runFile('true');
   form.append('file', new Blob([content]), name);

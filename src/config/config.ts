@@ -35,7 +35,12 @@ export function readConfig(
   const known = [MAIN_SECTION, ...sections];
   const tables: Tables = new Map(known.map(({ name, options }) => [name, options]));
   const problems: string[] = [];
-  const settings = readSettings(source, tables, problems);
+  const former = new Set(
+    known.flatMap((section) => (section.former ?? []).map((name) => `${section.name}.${name}`)),
+  );
+  const isFormer = ({ section, name }: Setting): boolean => former.has(`${section}.${name}`);
+  const all = readSettings(source, tables, problems);
+  const settings = all.filter((setting) => !isFormer(setting));
   const config = defaults(known);
   const failed = new Set<string>();
   for (const setting of settings) {
@@ -47,7 +52,13 @@ export function readConfig(
   problems.push(
     ...known.flatMap((section) => contradictions(section, config, { settings, failed })),
   );
-  return { config, problems, warnings: known.flatMap((section) => unreadable(section, settings)) };
+  const warnings = [
+    ...all
+      .filter(isFormer)
+      .map(({ section, name, where }) => `${where}: ${section}.${name} does nothing any more`),
+    ...known.flatMap((section) => unreadable(section, settings)),
+  ];
+  return { config, problems, warnings };
 }
 
 /** The files that settings name and that cannot be read now: they may come later. */

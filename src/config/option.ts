@@ -27,6 +27,8 @@ export interface Section<Options extends OptionTable = OptionTable> {
   contradictions?(values: ValuesOf<Options>): Contradiction[];
   /** Options with the path of a file that has to be there; `--check` says which are not. */
   files?: readonly string[];
+  /** Options of earlier releases: they do nothing now, and `--check` says so. */
+  former?: readonly string[];
 }
 
 /** Options of one section that do not go together. */

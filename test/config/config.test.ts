@@ -51,6 +51,16 @@ test.each(MISTAKES)('the line %j is named with file and line', async (line, mess
   expect(problems[0]).toContain(`${file}:3: ${message}`);
 });
 
+test('an option of an earlier build is no mistake, and a warning says that it does nothing', async () => {
+  await writeFile(file, "config depotd 'forge'\n\toption cache_mb 256\n");
+
+  const { config, problems, warnings } = readConfig({ file, overrides: [] }, SECTIONS);
+
+  expect(problems).toEqual([]);
+  expect(warnings).toEqual([`${file}:2: forge.cache_mb does nothing any more`]);
+  expect(config.forge).not.toHaveProperty('cache_mb');
+});
+
 test('all mistakes are told at once', async () => {
   await writeFile(file, "config depotd 'main'\n\toption auth nobody\n\toption base x\nconfig x\n");
 

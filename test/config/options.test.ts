@@ -124,7 +124,6 @@ const VALUES: Record<string, Values> = {
   'forge.connect_timeout_s': numbers(1, 3600),
   'forge.first_byte_timeout_s': numbers(1, 86_400),
   'forge.idle_timeout_s': numbers(1, 86_400),
-  'forge.cache_mb': numbers(0, 1_048_576),
   'fleet.server': {
     // Others need fleet.token_file beside them: test/features/fleet has those.
     good: [''],
@@ -216,7 +215,6 @@ test('without any setting every option has its default', () => {
         connect_timeout_s: 10,
         first_byte_timeout_s: 120,
         idle_timeout_s: 60,
-        cache_mb: 0,
       },
       fleet: {
         server: '',

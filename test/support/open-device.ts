@@ -19,7 +19,7 @@ export const PLANTS: Record<string, (name: string) => string> = {
   'a file': (name) => `echo planted >${name}`,
   'a folder full of links': (name) => `mkdir -m 0777 ${name}; cd ${name}
     for entry in ${ENTRIES.join(' ')}; do ln -s "$OUTSIDE/file" $entry; done
-    for entry in exits forge-cache self-upgrade; do ln -s "$OUTSIDE" $entry; done
+    for entry in exits self-upgrade; do ln -s "$OUTSIDE" $entry; done
     cd - >/dev/null`,
 };
 /** Names that depotd or opkg might write in a folder of somebody else. */

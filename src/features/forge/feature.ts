@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import type { CallerRequest } from './caller.ts';
 import { openForge } from './open-forge.ts';
 import { FORGE_SECTION } from './options.ts';
@@ -16,7 +15,7 @@ export function createForgeFeature(
 
 /** @throws Error if `forge.ca_file` cannot be read */
 async function openPassThrough(
-  { paths, log, events }: FeatureContext,
+  { log, events }: FeatureContext,
   sessions: SessionsByAuth,
   config: Config,
 ): Promise<PassThrough> {
@@ -24,7 +23,6 @@ async function openPassThrough(
   const forge = await openForge({
     settings: valuesOf(config, FORGE_SECTION),
     base,
-    cacheDir: join(paths.uploadDir, 'forge-cache'),
     log,
     publish: (event) => events.publish({ event: event.event, data: event }),
     session: ({ headers }) => sessions[auth].find(sessionHeaders(headers)),

@@ -8,7 +8,6 @@ import {
 import type { Metric } from '../../http/metrics-text.ts';
 import type { PassedOperation } from '../../http/openapi/document.ts';
 import type { Log } from '../../log.ts';
-import { createCache } from './cache.ts';
 import type { CallerRequest, CallerResponse } from './caller.ts';
 import { createCredentials, type PanelSession } from './credentials.ts';
 import type { ForgeEvent } from './events.ts';
@@ -28,8 +27,6 @@ export interface ForgeOptions {
   settings: ForgeSettings;
   /** Root of the CGI tree, such as `/cgi-bin/panel`: the API is reachable below it too. */
   base: string;
-  /** Folder for the cache on disk; made, and used, only if `cache_mb` is above 0. */
-  cacheDir: string;
   log: Log;
   /** Gets each of the four notifications, once, after the forge has confirmed it. */
   publish: (event: ForgeEvent) => void;
@@ -141,7 +138,7 @@ function openPool(
 }
 
 function proxyOf(
-  { settings, cacheDir, log, publish, session }: ForgeOptions,
+  { settings, log, publish, session }: ForgeOptions,
   services: Services,
   { address, pool }: { address: UpstreamAddress; pool: Pool },
 ): Forge['handle'] {
@@ -152,10 +149,6 @@ function proxyOf(
     apiRoot: settings.path,
     matchRoute: createRouteMatcher(settings.expose),
     credentials: createCredentials({ tokenFile: settings.token_file, session }),
-    cache:
-      settings.cache_mb === 0
-        ? undefined
-        : createCache({ folder: cacheDir, maxBytes: settings.cache_mb * 1024 ** 2, log }),
     log,
     publish: (event) => {
       log.info(event, 'forge_event');

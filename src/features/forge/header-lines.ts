@@ -40,11 +40,3 @@ export function withoutBodyHeaders(headers: HeaderLines): HeaderLines {
   const unfit = /^(?:content-.*|accept-encoding|if-.*|range)$/i;
   return headers.filter((_, index) => !unfit.test(headers[index - (index % 2)] ?? ''));
 }
-
-/** The values of a header, joined with a comma (RFC 9110, 5.3). @param name in lower case */
-export function valueOf(headers: HeaderLines, name: string): string | undefined {
-  const values = headers.filter(
-    (_, index) => index % 2 === 1 && headers[index - 1]?.toLowerCase() === name,
-  );
-  return values.length === 0 ? undefined : values.join(', ');
-}

@@ -29,11 +29,6 @@ const OPTIONS = {
     [1, 86_400],
   ),
   idle_timeout_s: integer('limit between two pieces of a body, in seconds', 60, [1, 86_400]),
-  cache_mb: integer(
-    'largest size of the cache on disk for a weak line, in MiB; 0: none',
-    0,
-    [0, 1_048_576],
-  ),
 };
 
 export type ForgeSettings = ValuesOf<typeof OPTIONS>;
@@ -43,6 +38,7 @@ export const FORGE_SECTION: Section<typeof OPTIONS> = {
   name: 'forge',
   options: OPTIONS,
   files: ['token_file', 'ca_file'],
+  former: ['cache_mb'],
 };
 
 function upstreamAddress(value: string): string {

@@ -1,7 +1,6 @@
 import { Readable } from 'node:stream';
 import { reasonOf } from '../../errors.ts';
 import type { Log } from '../../log.ts';
-import type { Cache } from './cache.ts';
 import { callerView, type CallerRequest, type CallerResponse } from './caller.ts';
 import type { Credentials } from './credentials.ts';
 import {
@@ -29,7 +28,7 @@ import type { Route, RouteMatcher } from './routes.ts';
 import { currentBase, readAhead, requestedBase } from './target-change.ts';
 import type { ForgeTarget, TargetReader } from './target.ts';
 import type { UpstreamAddress } from './upstream/address.ts';
-import type { Call, RequestBody, ResponseSink } from './upstream/call.ts';
+import type { Call, RequestBody } from './upstream/call.ts';
 import type { Pool } from './upstream/pool.ts';
 
 export interface Services {
@@ -39,8 +38,6 @@ export interface Services {
   matchRoute: RouteMatcher;
   credentials: Credentials;
   pool: Pool;
-  /** Undefined if none is configured. */
-  cache: Cache | undefined;
   metrics: Metrics;
   health: HealthRecord;
   log: Log;
@@ -64,9 +61,7 @@ export function createProxy(
     }
     const { route } = exchange;
     const isPlain =
-      !services.credentials.mayLend(request, exchange.target.path) &&
-      !mayRetarget(route) &&
-      services.cache?.isFor(request, route) !== true;
+      !services.credentials.mayLend(request, exchange.target.path) && !mayRetarget(route);
     if (isPlain) sendPlain(services, exchange);
     else {
       sendPrepared(services, exchange).catch((error: unknown) =>
@@ -153,10 +148,6 @@ function send(services: Services, exchange: Exchange, change: TargetChange | und
   const sink = isWatched
     ? watchForEvent(reply, { route, path: target.path, change, publish: services.publish })
     : reply;
-  dispatch(services, exchange, sink);
-}
-
-function dispatch(services: Services, exchange: Exchange, sink: ResponseSink): void {
   exchange.cancel = services.pool.send(callOf(services, exchange), sink);
 }
 
@@ -188,46 +179,8 @@ async function sendPrepared(services: Services, exchange: Exchange): Promise<voi
   }
   exchange.block = writeLines(headers);
   const change = mayRetarget(route) ? await changeOf(services, exchange, headers) : undefined;
-  if (isGone(response)) return;
-  if (services.cache?.isFor(request, route) === true) {
-    await sendThrough(services.cache, { services, exchange, headers });
-  } else send(services, exchange, change);
-}
-
-async function sendThrough(
-  cache: Cache,
-  { services, exchange, headers }: { services: Services; exchange: Exchange; headers: HeaderLines },
-): Promise<void> {
-  const { target, response, reply } = exchange;
-  const revalidation = await cache.lookUp({
-    target: `${target.path}${target.query}`,
-    headers,
-    response,
-    reply,
-  });
-  if (isGone(response)) {
-    revalidation?.cancel();
-    return;
-  }
-  if (revalidation === undefined) {
-    send(services, exchange, undefined);
-    return;
-  }
-  exchange.block = writeLines(revalidation.headers);
-  const failed = (failure: Failure): void => {
-    if (revalidation.serveStale(failure)) note(services, exchange, failure);
-    else fail(services, exchange, failure);
-  };
-  dispatch(services, exchange, { ...revalidation.sink, fail: failed });
-  const { cancel } = exchange;
-  exchange.cancel = () => {
-    cancel();
-    revalidation.cancel();
-  };
-}
-
-function isGone(response: CallerResponse): boolean {
-  return response.destroyed;
+  if (response.destroyed) return;
+  send(services, exchange, change);
 }
 
 /**
@@ -257,17 +210,9 @@ async function changeOf(
   return { from: await currentBase(services.pool, callOf(services, question)), to };
 }
 
-function fail(services: Services, exchange: Exchange, failure: Failure): void {
-  note(services, exchange, failure);
-  answerFailure(exchange.response, failure);
-}
-
-/**
- * Tells log, metrics and health of a failure; the operation's pattern stands for its path, which
- * may hold names.
- */
-function note({ metrics, health, log }: Services, exchange: Exchange, failure: Failure): void {
-  const { method, route } = exchange;
+/** In the log the operation's pattern stands for its path, which may hold names. */
+function fail({ metrics, health, log }: Services, exchange: Exchange, failure: Failure): void {
+  const { method, route, response } = exchange;
   exchange.hasFailed = true;
   metrics.recordFailure(failure.code);
   health.failed(failure);
@@ -275,6 +220,7 @@ function note({ metrics, health, log }: Services, exchange: Exchange, failure: F
     { method, route: route.pattern, code: failure.code, reason: failure.message },
     'forge_request_failed',
   );
+  answerFailure(response, failure);
 }
 
 function finish({ metrics, health, log }: Services, exchange: Exchange, startedAt: number): void {

@@ -1,9 +1,6 @@
 import { once } from 'node:events';
-import { mkdtemp } from 'node:fs/promises';
 import { createServer, request as httpRequest, type IncomingMessage, type Server } from 'node:http';
 import { connect, type AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import type { CallerRequest } from '../../../src/features/forge/caller.ts';
 import type { ForgeEvent } from '../../../src/features/forge/events.ts';
 import { createForge, type Forge, type ForgeOptions } from '../../../src/features/forge/forge.ts';
@@ -18,7 +15,6 @@ export interface Device {
   log: string[];
   /** The targets that took the shortcut. */
   shortcuts: string[];
-  cacheDir: string;
   close: () => Promise<void>;
 }
 
@@ -40,11 +36,9 @@ export async function startDevice({
   const shortcuts: string[] = [];
   const write = (fields: object, event: string): number =>
     log.push(JSON.stringify({ ...fields, event }));
-  const cacheDir = join(await mkdtemp(join(tmpdir(), 'depotd-forge-')), 'cache');
   const forge = createForge({
     settings: { ...DEFAULTS, ...settings },
     base: base ?? '/cgi-bin/panel',
-    cacheDir,
     log: { level: 'debug', debug: write, info: write, warn: write, error: write },
     publish: (event) => events.push(event),
     session: session ?? (() => Promise.resolve(undefined)),
@@ -64,7 +58,7 @@ export async function startDevice({
     await forge.close();
     await stop(server);
   };
-  return { port, forge, events, log, shortcuts, cacheDir, close };
+  return { port, forge, events, log, shortcuts, close };
 }
 
 export const DEFAULTS: ForgeOptions['settings'] = {
@@ -76,7 +70,6 @@ export const DEFAULTS: ForgeOptions['settings'] = {
   connect_timeout_s: 5,
   first_byte_timeout_s: 5,
   idle_timeout_s: 5,
-  cache_mb: 0,
 };
 
 export async function listen(

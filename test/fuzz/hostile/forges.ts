@@ -24,7 +24,7 @@ export async function hostileForges(): Promise<FuzzTarget> {
   const server = await startHostileServer();
   const device = await createDevice();
   const daemon = await startDaemon(device, {
-    set: [`forge.upstream=${server.url}`, 'forge.expose=all', 'forge.cache_mb=4'],
+    set: [`forge.upstream=${server.url}`, 'forge.expose=all'],
     nodeFlags: NODE_FLAGS,
   });
   const other = watch(daemon);

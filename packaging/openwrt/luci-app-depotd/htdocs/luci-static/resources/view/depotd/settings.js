@@ -173,10 +173,6 @@ function addForge(shown) {
     check: checks.path,
     title: _('File with a further certificate authority'),
   });
-  number('cache_mb', [0, 0, 1048576], {
-    title: _('Cache'),
-    help: _('In MiB, for a weak line. 0: none.'),
-  });
   const help = _('In seconds.');
   number('connect_timeout_s', [10, 1, 3600], { title: _('Time to connect'), help });
   number('first_byte_timeout_s', [120, 1, 86400], { title: _('Time to the first byte'), help });
