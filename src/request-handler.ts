@@ -106,8 +106,8 @@ function overviewOf(
 ): Overview {
   return {
     routes,
-    operations: async () =>
-      (await Promise.all(passed.map(({ operations }) => operations()))).flat(),
+    passed: async () =>
+      (await Promise.all(passed.map(({ describe }) => describe()))).flatMap((each) => each ?? []),
     documentation: async () => {
       const all = await Promise.all(
         features.map(async ({ documentation }) => documentation?.(base)),

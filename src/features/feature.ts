@@ -5,9 +5,8 @@ import type { Notes, Processes } from '../device/ports.ts';
 import type { ConnectionHook } from '../http/connection-hook.ts';
 import type { DeviceEvents } from '../http/device-events.ts';
 import type { HealthReport } from '../http/health-report.ts';
-import type { FeatureDocumentation } from '../http/openapi/documentation.ts';
+import type { FeatureDocumentation, PassedInterface } from '../http/openapi/documentation.ts';
 import type { Metric } from '../http/metrics-text.ts';
-import type { PassedOperation } from '../http/openapi/document.ts';
 import type { Route } from '../http/route.ts';
 import type { Sessions } from '../http/session/sessions.ts';
 import type { Submission } from '../jobs/job.ts';
@@ -56,8 +55,8 @@ export interface PassThrough {
    * @param isAccepted whether a request may be answered here at all
    */
   hook: (isAccepted: (request: RequestHead) => boolean) => ConnectionHook | undefined;
-  /** Its documented operations. */
-  operations: () => Promise<readonly PassedOperation[]>;
+  /** What openapi.json says of it. */
+  describe: () => Promise<PassedInterface | undefined>;
   health: () => HealthReport;
   checks?: () => Promise<readonly DeviceCheck[]>;
   metrics: () => readonly Metric[];
@@ -105,8 +104,8 @@ export interface Served {
 
 export interface Overview {
   routes: () => readonly Route[];
-  /** Operations that are passed on and have no route here. */
-  operations: () => Promise<readonly PassedOperation[]>;
+  /** What is passed on and has no route here. */
+  passed: () => Promise<readonly PassedInterface[]>;
   documentation: () => Promise<readonly FeatureDocumentation[]>;
   health: () => Promise<Required<HealthReport>>;
   checks: () => Promise<readonly DeviceCheck[]>;

@@ -29,7 +29,6 @@ async function openPassThrough(
   });
   return {
     ...forge,
-    operations: () => forge.describe(),
     health: () => ({ facts: { forge: forge.health() } }),
     checks: async () => (await import('./checks.ts')).forgeChecks(() => forge.health()),
   };

@@ -6,7 +6,7 @@ import {
   type ConnectionHook,
 } from '../../http/connection-hook.ts';
 import type { Metric } from '../../http/metrics-text.ts';
-import type { PassedOperation } from '../../http/openapi/document.ts';
+import type { PassedInterface } from '../../http/openapi/documentation.ts';
 import type { Log } from '../../log.ts';
 import type { CallerRequest, CallerResponse } from './caller.ts';
 import { createCredentials, type PanelSession } from './credentials.ts';
@@ -55,8 +55,8 @@ export interface Forge {
    * `isAccepted`: whether a request may be answered here at all.
    */
   hook(isAccepted: (request: CallerRequest) => boolean): ConnectionHook | undefined;
-  /** The documented operations; none if no forge is configured. */
-  describe(): Promise<PassedOperation[]>;
+  /** The documented operations; undefined if no forge is configured. */
+  describe(): Promise<PassedInterface | undefined>;
   /** What is known of the upstream, for /healthz. */
   health(): ForgeHealth;
   /** Figures of what was passed on, for /metrics. */
@@ -98,9 +98,8 @@ export function createForge(options: ForgeOptions): Forge {
         stalledMs: STALLED_MS,
       }),
     describe: async () => {
-      if (address === undefined) return [];
-      const { describeRoutes } = await import('./documentation/described-routes.ts');
-      return describeRoutes(settings.path);
+      if (address === undefined) return undefined;
+      return (await import('./documentation.ts')).describeForge(settings.path);
     },
     health: () => services.health.report(),
     metrics: () => services.metrics.report(pool?.stats()),

@@ -23,7 +23,7 @@ function createAbsentForge({ settings, base }: ForgeOptions): Forge {
         message: 'cannot reach a forge: none is configured (forge.upstream)',
       }),
     hook: () => undefined,
-    describe: () => Promise.resolve([]),
+    describe: () => Promise.resolve(undefined),
     health: () => ({ configured: false }),
     metrics: () => [],
     close: () => Promise.resolve(),

@@ -15,13 +15,20 @@ export interface Route {
    */
   pattern: string;
   needs: Need;
+  /** For openapi.json. */
+  summary: string;
 }
 
 /**
  * Every path below the API root that the documented table does not name; reached only with
  * `forge.expose read` or `all`. Its answers may hold secrets, such as a runner's token.
  */
-export const OTHER_ROUTE: Route = { method: '*', pattern: 'other', needs: 'credentials' };
+export const OTHER_ROUTE: Route = {
+  method: '*',
+  pattern: 'other',
+  needs: 'credentials',
+  summary: 'Passed to the code forge as it is',
+};
 
 const REPO = '/repos/{owner}/{repo}';
 const PULL = `${REPO}/pulls/{index}`;
@@ -29,57 +36,65 @@ const REVIEW = `${PULL}/reviews/{id}`;
 
 /** The 44 documented operations; if two patterns fit, the earlier one is meant. */
 export const ROUTES: readonly Route[] = [
-  read(`${REPO}/raw/{filepath...}`),
-  read(`${REPO}/archive/{archive...}`),
-  read(`${REPO}/editorconfig/{filepath}`),
-  read(`${REPO}/contents`),
-  read(`${REPO}/contents/{filepath...}`),
-  write('POST', `${REPO}/contents/{filepath...}`),
-  write('PUT', `${REPO}/contents/{filepath...}`),
-  write('DELETE', `${REPO}/contents/{filepath...}`),
+  read(`${REPO}/raw/{filepath...}`, 'A file as it is'),
+  read(`${REPO}/archive/{archive...}`, 'An archive of a branch, tag or commit'),
+  read(`${REPO}/editorconfig/{filepath}`, 'What the editor configuration says of a file'),
+  read(`${REPO}/contents`, 'What lies in the root'),
+  read(`${REPO}/contents/{filepath...}`, 'A file with its content, or what lies in a folder'),
+  write('POST', `${REPO}/contents/{filepath...}`, 'Create a file'),
+  write('PUT', `${REPO}/contents/{filepath...}`, 'Change or move a file'),
+  write('DELETE', `${REPO}/contents/{filepath...}`, 'Delete a file'),
 
-  write('POST', `${REPO}/wiki/new`),
-  write('PATCH', `${REPO}/wiki/page/{pageName}`),
-  write('DELETE', `${REPO}/wiki/page/{pageName}`),
-  read(`${REPO}/wiki/pages`),
-  read(`${REPO}/wiki/page/{pageName}`),
-  read(`${REPO}/wiki/revisions/{pageName?}`),
+  write('POST', `${REPO}/wiki/new`, 'Create a wiki page'),
+  write('PATCH', `${REPO}/wiki/page/{pageName}`, 'Change or rename a wiki page'),
+  write('DELETE', `${REPO}/wiki/page/{pageName}`, 'Delete a wiki page'),
+  read(`${REPO}/wiki/pages`, 'The wiki pages'),
+  read(`${REPO}/wiki/page/{pageName}`, 'A wiki page'),
+  read(`${REPO}/wiki/revisions/{pageName?}`, 'The revisions of a wiki page'),
 
-  read(`${REPO}/pulls`),
-  read(`${REPO}/pulls/{index}.{diffType}`),
-  read(PULL),
-  read(`${PULL}/merge`),
-  read(`${PULL}/commits`),
-  read(`${PULL}/files`),
-  read(`${PULL}/reviews`),
-  write('POST', `${REPO}/pulls`),
-  write('PATCH', PULL),
-  write('POST', `${PULL}/merge`),
-  write('DELETE', `${PULL}/merge`),
-  write('POST', `${PULL}/update`),
+  read(`${REPO}/pulls`, 'The pull requests'),
+  read(`${REPO}/pulls/{index}.{diffType}`, 'A pull request as diff or patch'),
+  read(PULL, 'A pull request'),
+  read(`${PULL}/merge`, 'Whether it is merged; 404 if not'),
+  read(`${PULL}/commits`, 'Its commits'),
+  read(`${PULL}/files`, 'The files that it changes'),
+  read(`${PULL}/reviews`, 'Its reviews'),
+  write('POST', `${REPO}/pulls`, 'Create a pull request'),
+  write('PATCH', PULL, 'Change a pull request'),
+  write('POST', `${PULL}/merge`, 'Merge a pull request'),
+  write('DELETE', `${PULL}/merge`, 'Cancel a scheduled merge'),
+  write('POST', `${PULL}/update`, 'Bring its branch up to date with the base'),
 
-  write('POST', `${PULL}/reviews`),
-  read(REVIEW),
-  write('POST', REVIEW),
-  write('DELETE', REVIEW),
-  read(`${REVIEW}/comments`),
-  write('POST', `${REVIEW}/dismissals`),
-  write('POST', `${REVIEW}/undismissals`),
-  write('POST', `${PULL}/requested_reviewers`),
-  write('DELETE', `${PULL}/requested_reviewers`),
+  write('POST', `${PULL}/reviews`, 'Create a review'),
+  read(REVIEW, 'A review'),
+  write('POST', REVIEW, 'Submit a pending review'),
+  write('DELETE', REVIEW, 'Delete a review'),
+  read(`${REVIEW}/comments`, "A review's comments"),
+  write('POST', `${REVIEW}/dismissals`, 'Dismiss a review'),
+  write('POST', `${REVIEW}/undismissals`, 'Undo the dismissal of a review'),
+  write('POST', `${PULL}/requested_reviewers`, 'Ask for reviews'),
+  write('DELETE', `${PULL}/requested_reviewers`, 'Ask for reviews no longer'),
 
   // The head is a branch, `owner:branch` or `owner/repo:branch`: the last so that the fixed words
   // under a number win.
-  read(`${REPO}/pulls/{base}/{head...}`),
+  read(`${REPO}/pulls/{base}/{head...}`, 'The pull request of two branches'),
 
-  credentials('GET', '/users/{username}/tokens'),
-  credentials('POST', '/users/{username}/tokens'),
-  credentials('DELETE', '/users/{username}/tokens/{token}'),
-  credentials('POST', '/user/applications/oauth2'),
-  credentials('GET', '/user/applications/oauth2'),
-  credentials('GET', '/user/applications/oauth2/{id}'),
-  credentials('PATCH', '/user/applications/oauth2/{id}'),
-  credentials('DELETE', '/user/applications/oauth2/{id}'),
+  credentials(
+    'GET',
+    '/users/{username}/tokens',
+    "The caller's access tokens, without their values",
+  ),
+  credentials('POST', '/users/{username}/tokens', 'Create an access token'),
+  credentials('DELETE', '/users/{username}/tokens/{token}', 'Delete an access token'),
+  credentials('POST', '/user/applications/oauth2', 'Create an OAuth2 application'),
+  credentials('GET', '/user/applications/oauth2', "The caller's OAuth2 applications"),
+  credentials('GET', '/user/applications/oauth2/{id}', 'An OAuth2 application'),
+  credentials(
+    'PATCH',
+    '/user/applications/oauth2/{id}',
+    'Change an OAuth2 application; it gets a new secret',
+  ),
+  credentials('DELETE', '/user/applications/oauth2/{id}', 'Delete an OAuth2 application'),
 ];
 
 /** `forge.expose`. */
@@ -201,14 +216,14 @@ function isMethodOf(route: Route, method: string): boolean {
   );
 }
 
-function read(pattern: string): Route {
-  return { method: 'GET', pattern, needs: 'read' };
+function read(pattern: string, summary: string): Route {
+  return { method: 'GET', pattern, needs: 'read', summary };
 }
 
-function write(method: string, pattern: string): Route {
-  return { method, pattern, needs: 'write' };
+function write(method: string, pattern: string, summary: string): Route {
+  return { method, pattern, needs: 'write', summary };
 }
 
-function credentials(method: string, pattern: string): Route {
-  return { method, pattern, needs: 'credentials' };
+function credentials(method: string, pattern: string, summary: string): Route {
+  return { method, pattern, needs: 'credentials', summary };
 }

@@ -18,9 +18,9 @@ export interface SystemTools {
 /** What tells of the daemon itself. */
 export function systemRoutes({ version, base, overview, events, stopping }: SystemTools): Route[] {
   const document = once(async () => {
-    const [all, operations] = [overview.routes(), await overview.operations()];
+    const [routes, passed] = [overview.routes(), await overview.passed()];
     const documentation = await overview.documentation();
-    const described = { base, version, routes: all, operations, documentation };
+    const described = { base, version, routes, passed, documentation };
     return unchanging(JSON.stringify(await openApiDocument(described)));
   });
   return [

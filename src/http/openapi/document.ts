@@ -1,6 +1,9 @@
-import type { FeatureDocumentation, OperationDocumentation } from './documentation.ts';
-import type { GenericSchema } from 'valibot';
-import { goodAnswers, REFUSAL_SCHEMAS, responsesOf } from './responses.ts';
+import type {
+  FeatureDocumentation,
+  OperationDocumentation,
+  PassedInterface,
+} from './documentation.ts';
+import { REFUSAL_SCHEMAS, responsesOf } from './responses.ts';
 import { createSchemaConverter, type JsonObject, type SchemaConverter } from './schemas.ts';
 import type { Route } from '../route.ts';
 
@@ -9,7 +12,7 @@ import type { Route } from '../route.ts';
  * requests, and what the features say of their answers. The same whatever `main.auth` is.
  */
 export async function openApiDocument(documented: DocumentedInterface): Promise<object> {
-  const { base, version, routes, operations, documentation } = documented;
+  const { base, version, routes, passed, documentation } = documented;
   const converter = await createSchemaConverter();
   const paths: Record<string, JsonObject> = {};
   for (const route of routes) {
@@ -24,12 +27,6 @@ export async function openApiDocument(documented: DocumentedInterface): Promise<
       }),
     };
   }
-  for (const route of operations) {
-    paths[route.path] = {
-      ...paths[route.path],
-      [route.method.toLowerCase()]: passedOn(route, converter),
-    };
-  }
   const tags = documentation.map(({ tag: name, description }) => ({ name, description }));
   return {
     openapi: '3.1.0',
@@ -40,43 +37,29 @@ export async function openApiDocument(documented: DocumentedInterface): Promise<
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: '/', description: 'this device' }],
-    tags: operations.length > 0 ? [...tags, FORGE_TAG] : tags,
-    paths,
+    tags: [...tags, ...passed.map(({ tag }) => tag)],
+    paths: { ...paths, ...joined(passed.map((each) => each.paths)) },
     components: {
       schemas: { ...converter.components, ...REFUSAL_SCHEMAS },
-      securitySchemes: SECURITY_SCHEMES,
+      securitySchemes: {
+        ...SECURITY_SCHEMES,
+        ...joined(passed.map((each) => each.securitySchemes)),
+      },
     },
   };
+}
+
+function joined(objects: readonly JsonObject[]): JsonObject {
+  return Object.fromEntries(objects.flatMap((each) => Object.entries(each)));
 }
 
 interface DocumentedInterface {
   base: string;
   version: string;
   routes: readonly Route[];
-  operations: readonly PassedOperation[];
+  passed: readonly PassedInterface[];
   documentation: readonly FeatureDocumentation[];
 }
-
-/** An operation that is passed to the code forge. */
-export interface PassedOperation {
-  method: string;
-  operationId: string;
-  /** From the root of this host, with its parameters in braces. */
-  path: string;
-  /** The names in braces. */
-  parameters: string[];
-  summary: string;
-  query: Readonly<Record<string, GenericSchema>>;
-  /** Of a JSON body. */
-  body?: GenericSchema;
-  /** The good answers by status. */
-  answers: OperationDocumentation['answers'];
-}
-
-const FORGE_TAG = {
-  name: 'Forge',
-  description: 'Passed to the code forge as it is, also below the CGI root.',
-};
 
 /** Either of the cookies stands for a session; which there are depends on `main.auth`. */
 const SECURITY_SCHEMES = {
@@ -98,12 +81,6 @@ const SECURITY_SCHEMES = {
     in: 'cookie',
     name: 'sysauth_http',
     description: "LuCI's own session, below its path; over https the cookie is sysauth_https",
-  },
-  forgeToken: {
-    type: 'apiKey',
-    in: 'header',
-    name: 'Authorization',
-    description: "the forge's own; without it the device's token may stand in",
   },
 };
 const SESSION_NEEDED = [{ session: [], key: [] }, { panel: [] }];
@@ -138,45 +115,6 @@ function tokenOf({ needsToken, acceptsUpload }: Route): object[] {
   return [
     { name: 'token', in: 'query', required: needsToken, description, schema: { type: 'string' } },
   ];
-}
-
-/**
- * Its bodies are the forge's own; whatever the daemon answers itself has the header that says so.
- */
-function passedOn(operation: PassedOperation, converter: SchemaConverter): JsonObject {
-  const { operationId, method, parameters, summary, query, body, answers } = operation;
-  return {
-    operationId,
-    tags: [FORGE_TAG.name],
-    summary,
-    security: [{ forgeToken: [] }, {}],
-    parameters: [
-      ...parameters.map((name) => ({
-        name,
-        in: 'path',
-        required: true,
-        schema: { type: 'string' },
-      })),
-      ...Object.entries(query).map(([name, schema]) => ({
-        name,
-        in: 'query',
-        required: false,
-        schema: converter.convert(schema),
-      })),
-    ],
-    ...(body === undefined ? {} : { requestBody: forgeBody(method, converter.convert(body)) }),
-    responses: {
-      ...goodAnswers(answers, converter),
-      default: {
-        description: "the forge's refusal; with the header X-Depotd-Error this device's own",
-      },
-    },
-  };
-}
-
-/** A deletion may come without one. */
-function forgeBody(method: string, schema: JsonObject): object {
-  return { required: method !== 'DELETE', content: { 'application/json': { schema } } };
 }
 
 function formBody(fields: readonly { name: string; required: boolean; schema: object }[]): object {

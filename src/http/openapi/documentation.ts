@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import type { JsonObject } from './schemas.ts';
 
 /**
  * What callers are told of a feature's operations beside what its routes say. It is loaded with the
@@ -39,6 +40,14 @@ export interface AnswerDocumentation {
   example?: unknown;
   /** The type of a body that is no JSON, or the types that it may have. */
   contentType?: string | readonly string[];
+}
+
+/** An interface that is passed on as it stands, as OpenAPI has it. */
+export interface PassedInterface {
+  tag: { name: string; description: string };
+  securitySchemes: JsonObject;
+  /** By path, from the root of this host, and method in lower case. */
+  paths: Record<string, JsonObject>;
 }
 
 /** An answer of a queued operation, in the peer's shape. */

@@ -21,7 +21,7 @@ export function responsesOf(
 }
 
 /** By status. */
-export function goodAnswers(
+function goodAnswers(
   answers: OperationDocumentation['answers'],
   { convert }: SchemaConverter,
 ): JsonObject {

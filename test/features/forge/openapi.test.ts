@@ -38,6 +38,10 @@ test('the OpenAPI document names every operation of the forge, and each under a 
   expect(ROUTES.filter((route) => !matched.has(route))).toEqual([]);
 });
 
+test('the OpenAPI document says in a sentence what each operation of the forge is for', () => {
+  expect(ROUTES.filter(({ summary }) => summary.length < 4)).toEqual([]);
+});
+
 test('the OpenAPI document names no operation of a forge where none is configured', async () => {
   expect(Object.keys(await documented()).filter((path) => path.startsWith('/api/v1/'))).toEqual([]);
 });
