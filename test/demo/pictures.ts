@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { startDaemon, type TestDaemon } from '../device/daemon.ts';
 import { createDevice, type Device } from '../device/device.ts';
 import { storeApps, type StoreLanguage } from '../device/packages/store-apps.ts';
-import { findChromium, launchBrowser, type Browser } from '../panel/browser.ts';
+import { launchBrowser, type Browser } from '../panel/browser.ts';
 import { terminalPicture } from './terminal-picture.ts';
 
 /** `npm run pictures`: the README's pictures, made of a device in a folder. */
@@ -12,14 +12,7 @@ const DOCS = join(import.meta.dirname, '../../docs');
 const LOOK = { width: 1280, height: 640, scheme: 'light' } as const;
 const INSTALLED = ['adfilter', 'fileshare', 'homehub', 'photobackup'];
 
-const program = findChromium();
-if (program === undefined) {
-  process.stderr.write(
-    'cannot take pictures without a browser; on Debian: apt-get install chromium\n',
-  );
-  process.exit(1);
-}
-const browser = await launchBrowser(program);
+const browser = await launchBrowser();
 try {
   await takePicture('en', 'panel.png');
   await takePicture('zh-cn', 'panel.zh-cn.png');

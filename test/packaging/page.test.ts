@@ -4,7 +4,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { slowPackage } from '../device/packages/awkward-packages.ts';
 import { startDaemon } from '../device/daemon.ts';
 import { createDevice } from '../device/device.ts';
-import { findChromium, launchBrowser } from '../panel/browser.ts';
+import { launchBrowser } from '../panel/browser.ts';
 import { CHIP, install } from '../panel/open-panel.ts';
 import { startUhttpd } from './web-server.ts';
 
@@ -27,13 +27,7 @@ test.for([
     const server = await startUhttpd({ socket, ...limits });
     onTestFinished(() => server.close());
     const url = `${server.url}${daemon.base}/`;
-    const program = findChromium();
-    // Without a browser the page itself is all that can be looked at.
-    if (program === undefined) {
-      expect(await (await fetch(url)).text()).toContain('id="view-discover"');
-      return;
-    }
-    const browser = await launchBrowser(program);
+    const browser = await launchBrowser();
     onTestFinished(() => browser.close());
     await browser.open(url);
     await browser.until("document.querySelector('#link').dataset.state === 'up'");

@@ -39,12 +39,14 @@ export interface Look {
   scheme: 'light' | 'dark';
 }
 
-/** @returns the path of a Chromium; undefined if none is on PATH */
-export function findChromium(): string | undefined {
+/** @returns the path of the first Chromium on PATH */
+function findChromium(): string {
   const folders = (process.env.PATH ?? '').split(delimiter);
-  return ['chromium', 'chromium-browser', 'google-chrome']
+  const program = ['chromium', 'chromium-browser', 'google-chrome']
     .flatMap((name) => folders.map((folder) => join(folder, name)))
     .find(existsSync);
+  if (program !== undefined) return program;
+  throw new Error('cannot look at a page without a browser; on Debian: apt-get install chromium');
 }
 
 const QUIET = [
@@ -68,10 +70,10 @@ export interface BrowserOptions {
  * Drives Chromium by its own protocol (https://chromedevtools.github.io/devtools-protocol/) over a
  * pipe.
  */
-export async function launchBrowser(
-  program: string,
-  { languages = ['en-US'] }: BrowserOptions = {},
-): Promise<Browser> {
+export async function launchBrowser({
+  languages = ['en-US'],
+}: BrowserOptions = {}): Promise<Browser> {
+  const program = findChromium();
   const profile = await mkdtemp(join(tmpdir(), 'depotd-browser-'));
   const child = spawn(
     program,

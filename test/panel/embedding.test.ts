@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 
-import { findChromium, launchBrowser, type Browser } from './browser.ts';
+import { launchBrowser, type Browser } from './browser.ts';
 import { startPanel } from './start-panel.ts';
 
 const PAGE = "document.querySelector('iframe').contentDocument";
@@ -13,19 +13,13 @@ const [LIGHT, DARK] = ['rgb(244, 246, 249)', 'rgb(13, 16, 21)'];
 /**
  * A page of the device's own origin that embeds depotd's, as LuCI does; what it hears is in
  * `heard`.
- * @returns undefined if there is no browser: then the page itself is all that can be looked at
  */
 async function embed(
   url: string,
   query = '',
   until = `${PAGE}?.querySelector('#link')?.dataset.state === 'up'`,
-): Promise<Browser | undefined> {
-  const program = findChromium();
-  if (program === undefined) {
-    expect(await (await fetch(url)).text()).toContain('login-needed');
-    return undefined;
-  }
-  const browser = await launchBrowser(program);
+): Promise<Browser> {
+  const browser = await launchBrowser();
   onTestFinished(() => browser.close());
   await browser.open(`${url}openapi.json`);
   await browser.evaluate(`{
@@ -43,7 +37,6 @@ async function embed(
 test('whoever embeds the page chooses its language and its theme, that one later, too', async () => {
   const daemon = await startPanel();
   const browser = await embed(`${daemon.url}${daemon.base}/`, '?theme=dark&lang=zh-cn');
-  if (browser === undefined) return;
   expect([await browser.evaluate(THEME), await browser.evaluate(GROUND)]).toEqual(['dark', DARK]);
   expect(await browser.evaluate(`${PAGE}.querySelector('#discover-title').textContent`)).toBe(
     '发现',
@@ -68,7 +61,6 @@ test('whoever embeds the page chooses its language and its theme, that one later
 test('the page says how high it is, again when that changes', async () => {
   const daemon = await startPanel();
   const browser = await embed(`${daemon.url}${daemon.base}/`);
-  if (browser === undefined) return;
   const height = `heard.findLast(({ depotd }) => depotd === 'height')?.height`;
   await browser.until(`${height} === ${PAGE}.body.offsetHeight`);
   const before = Number(await browser.evaluate(height));
@@ -84,7 +76,6 @@ test('the page says how high it is, again when that changes', async () => {
 test('a short page asks for the room in which a plan is seen whole', async () => {
   const daemon = await startPanel();
   const browser = await embed(`${daemon.url}${daemon.base}/`);
-  if (browser === undefined) return;
   await browser.evaluate(`{
     const frame = document.querySelector('iframe');
     addEventListener('message', ({ data }) => {
@@ -113,7 +104,6 @@ test('a short page asks for the room in which a plan is seen whole', async () =>
 test('a message from another window than the embedding one changes nothing', async () => {
   const daemon = await startPanel();
   const browser = await embed(`${daemon.url}${daemon.base}/`, '?theme=dark');
-  if (browser === undefined) return;
 
   await browser.evaluate(`{
     const other = document.createElement('iframe');
@@ -134,7 +124,6 @@ test('a message from another window than the embedding one changes nothing', asy
 test('a page without a session asks the embedding one, and goes on when it is logged in', async () => {
   const daemon = await startPanel();
   const browser = await embed(`${daemon.url}${daemon.base}/`);
-  if (browser === undefined) return;
   expect(await browser.evaluate(`${PAGE}.querySelector('#logout').hidden`)).toBe(true);
 
   // As the daemon answers when the session has ended.
@@ -169,7 +158,6 @@ test("with depotd's own password the log-in is in the frame: nobody else can log
     '',
     `${PAGE}?.location.pathname.endsWith('/admin/login') && ${PAGE}.readyState === 'complete'`,
   );
-  if (browser === undefined) return;
 
   expect(await browser.evaluate(`${PAGE}.querySelector('h1').textContent`)).toBe('Log in');
   expect(await browser.evaluate("heard.some(({ depotd }) => depotd === 'login-needed')")).toBe(
@@ -183,8 +171,6 @@ test('a page of another origin cannot embed it', async () => {
   const answer = await fetch(url);
   expect(answer.headers.get('content-security-policy')).toContain("frame-ancestors 'self'");
   expect(answer.headers.get('x-frame-options')).toBe('SAMEORIGIN');
-  const program = findChromium();
-  if (program === undefined) return;
   const server = createServer((_, response) =>
     response
       .setHeader('content-type', 'text/html')
@@ -192,7 +178,7 @@ test('a page of another origin cannot embed it', async () => {
   ).listen(0, '127.0.0.1');
   onTestFinished(() => void server.close());
   await new Promise((resolve) => server.once('listening', resolve));
-  const browser = await launchBrowser(program);
+  const browser = await launchBrowser();
   onTestFinished(() => browser.close());
 
   await browser.open(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`);

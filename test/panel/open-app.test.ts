@@ -45,7 +45,6 @@ test("an app opens at the panel's web server, though the page is at depotd's own
     `config uhttpd 'main'\n\tlist listen_http '127.0.0.1:${port}'\n`,
   );
   const browser = await openPanel(`${daemon.url}${daemon.base}/#installed`);
-  if (browser === undefined) return;
 
   await browser.until(`${OPEN}?.checkVisibility()`);
   const address = String(await browser.evaluate(`${OPEN}.href`));
@@ -60,7 +59,6 @@ test("an app opens at the panel's web server, though the page is at depotd's own
 test('where nothing is known of a web server, no link leads to a page that is not there', async () => {
   const daemon = await startWithApp('');
   const browser = await openPanel(`${daemon.url}${daemon.base}/#installed`);
-  if (browser === undefined) return;
 
   await browser.until(`${CARD}?.innerText.includes('Open it in LuCI')`);
 

@@ -1,6 +1,6 @@
-import { expect, onTestFinished } from 'vitest';
+import { onTestFinished } from 'vitest';
 
-import { findChromium, launchBrowser, type Browser, type BrowserOptions } from './browser.ts';
+import { launchBrowser, type Browser, type BrowserOptions } from './browser.ts';
 
 /** What the open log shows. */
 export const LOG = "(document.querySelector('.lines')?.textContent ?? '')";
@@ -9,21 +9,13 @@ export const CHIP = "document.querySelector('#activity-list .chip')?.textContent
 
 const IS_UP = "['up', 'polling'].includes(document.querySelector('#link').dataset.state)";
 
-/**
- * @param until what to wait for, an expression in the page
- * @returns undefined if there is no browser: then the page itself is all that can be looked at
- */
+/** @param until what to wait for, an expression in the page */
 export async function openPanel(
   url: string,
   until = IS_UP,
   options: BrowserOptions = {},
-): Promise<Browser | undefined> {
-  const program = findChromium();
-  if (program === undefined) {
-    expect(await (await fetch(url)).text()).toContain('id="view-discover"');
-    return undefined;
-  }
-  const browser = await launchBrowser(program, options);
+): Promise<Browser> {
+  const browser = await launchBrowser(options);
   onTestFinished(() => browser.close());
   await browser.open(url);
   await browser.until(until);

@@ -23,7 +23,6 @@ const USES = "reads.filter(({ background }) => background !== '1')";
 test('what the page asks for by itself is no use of the session, three seconds after a click', async () => {
   const daemon = await startPanel();
   const browser = await openPanel(`${daemon.url}${daemon.base}/`);
-  if (browser === undefined) return;
   await goTo(browser, 'device');
   await browser.until("document.querySelector('#disks-state').hidden");
   await browser.evaluate(RECORD);
@@ -50,7 +49,6 @@ test('neither is it where streams are refused, while somebody watches a log', as
   const proxy = await startCuttingProxy(() => daemon.url, { streamMs: 400, mostStreams: 0 });
   onTestFinished(() => proxy.close());
   const browser = await openPanel(`${proxy.url}${daemon.base}/`);
-  if (browser === undefined) return;
   await install(browser, 'slow');
   await browser.until(`${LOG}.includes('slow: postinst begin')`);
 

@@ -16,7 +16,6 @@ test.each([
     const daemon = await startDaemon(device);
     onTestFinished(() => daemon.close());
     const browser = await openPanel(`${daemon.url}${daemon.base}/`);
-    if (browser === undefined) return;
 
     await goTo(browser, 'device');
     await browser.until(

@@ -19,7 +19,6 @@ async function tabTo(browser: Browser, selector: string): Promise<void> {
 test('the keyboard alone finds an app, installs it and reads its log', async () => {
   const daemon = await startPanel();
   const browser = await openPanel(`${daemon.url}${daemon.base}/`);
-  if (browser === undefined) return;
   await browser.until("document.querySelectorAll('#discover-list .app').length > 0");
 
   await tabTo(browser, 'nav a[href="#discover"]');
@@ -60,7 +59,6 @@ test('the keyboard alone finds an app, installs it and reads its log', async () 
 test('a search that is misspelt leads to the one that was meant', async () => {
   const daemon = await startPanel();
   const browser = await openPanel(`${daemon.url}${daemon.base}/`);
-  if (browser === undefined) return;
   await browser.until("document.querySelectorAll('#discover-list .app').length > 0");
   await browser.evaluate(`{
     const field = document.querySelector('#discover-search');
@@ -92,7 +90,6 @@ test.each([320, 375, 1440, 2560])('nothing sticks out of a window of %d pixels',
   });
   await daemon.finished(await daemon.submit('install', { package: longName }));
   const browser = await openPanel(`${daemon.url}${daemon.base}/`);
-  if (browser === undefined) return;
   await browser.picture({ width, height: 900, scheme: 'dark' });
 
   for (const view of [
@@ -126,7 +123,6 @@ test('at 320 pixels nothing that can be done with an app sticks out of its card'
   device.publish(2);
   await daemon.finished(await daemon.submit('update'));
   const browser = await openPanel(`${daemon.url}${daemon.base}/#installed`);
-  if (browser === undefined) return;
   await browser.picture({ width: 320, height: 900, scheme: 'light' });
 
   const shown =
@@ -139,7 +135,6 @@ test('at 320 pixels nothing that can be done with an app sticks out of its card'
 test('a file that is dropped anywhere is installed when somebody agrees', async () => {
   const daemon = await startPanel();
   const browser = await openPanel(`${daemon.url}${daemon.base}/`);
-  if (browser === undefined) return;
   const drop = (name: string): Promise<unknown> =>
     browser.evaluate(`{
       const dataTransfer = new DataTransfer();
