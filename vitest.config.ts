@@ -1,10 +1,18 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 
-import { configDefaults, defineConfig } from 'vitest/config';
+import {
+  configDefaults,
+  defineConfig,
+  type TestProjectConfiguration,
+  type TestUserConfig,
+} from 'vitest/config';
 
 import { PAGE_FILE, packPageFile } from './packaging/page-files.mjs';
-import { groupsLeftOut, TEST_GROUPS } from './test/support/test-groups.ts';
+import { CONTRACTS, groupsLeftOut, TEST_GROUPS } from './test/support/test-groups.ts';
+import { testProjects, type TestProject } from './test/support/test-projects.ts';
+
+const CHECKED = { setupFiles: ['test/support/check-answers.ts'] };
 
 /** What the build turns into texts is text here, too. */
 const textFiles = {
@@ -23,32 +31,47 @@ const textFiles = {
 };
 
 /**
- * `--mode fast` runs what needs neither root nor other programs. Else all groups run that can; in
- * CI one that cannot is a failure.
+ * `--mode fast` runs what needs neither root nor other programs, `--mode contracts` also what
+ * describes opkg and apk alone. Else all groups run that can; in CI one that cannot is a failure.
  */
-export default defineConfig(({ mode }) => ({
-  plugins: [textFiles],
-  test: {
-    root: new URL('.', import.meta.url).pathname,
-    include: ['test/**/*.test.ts'],
-    exclude: [...configDefaults.exclude, ...excludedFiles(mode)],
-    globalSetup: mode === 'fast' ? [] : ['test/support/report-left-out.ts'],
-    setupFiles: ['test/support/check-answers.ts'],
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
-    // What is waited for comes in a moment, but not on a machine that is busy with something else.
-    expect: { poll: { timeout: 20_000 } },
-    pool: 'forks',
-    maxWorkers: 2,
-  },
-}));
+export default defineConfig(({ mode }) => {
+  const files = [...testProjects()];
+  const project = (name: TestProject, settings: TestUserConfig): TestProjectConfiguration => ({
+    extends: true,
+    test: {
+      name,
+      include: files.filter(([, its]) => its === name).map(([file]) => file),
+      ...settings,
+    },
+  });
+  return {
+    plugins: [textFiles],
+    test: {
+      root: new URL('.', import.meta.url).pathname,
+      exclude: [...configDefaults.exclude, ...excludedFiles(mode)],
+      globalSetup: mode === 'fast' ? [] : ['test/support/report-left-out.ts'],
+      testTimeout: 60_000,
+      hookTimeout: 60_000,
+      // What is waited for comes in a moment, but not on a machine that is busy with something else.
+      expect: { poll: { timeout: 20_000 } },
+      pool: 'forks',
+      projects: [
+        project('unit', { isolate: false, maxWorkers: 2, sequence: { groupOrder: 0 } }),
+        // They wait for programs half of their time.
+        project('device', { ...CHECKED, maxWorkers: 4, sequence: { groupOrder: 1 } }),
+        project('alone', { ...CHECKED, maxWorkers: 1, sequence: { groupOrder: 2 } }),
+      ],
+    },
+  };
+});
 
 function excludedFiles(mode: string): string[] {
   if (mode === 'fast') return TEST_GROUPS.flatMap(({ files }) => files);
+  const apart = mode === 'contracts' ? [] : CONTRACTS;
   const leftOut = groupsLeftOut();
   if (process.env['CI'] !== undefined && leftOut.length > 0) {
     const names = leftOut.map(({ group, missing }) => `${group.name}: ${missing.join(', ')}`);
     throw new Error(`cannot leave tests out in CI: ${names.join('; ')}`);
   }
-  return leftOut.flatMap(({ group }) => group.files);
+  return [...apart, ...leftOut.flatMap(({ group }) => group.files)];
 }

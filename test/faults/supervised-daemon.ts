@@ -58,6 +58,7 @@ const UPGRADE_LIMIT_S = 12;
 const ENV = {
   NODE_OPTIONS: `--import=${PRELOAD}`,
   DEPOTD_SELF_UPGRADE_LIMIT_S: String(UPGRADE_LIMIT_S),
+  DEPOTD_SELF_UPGRADE_PAUSE_S: '0.3',
 };
 /** A newer version has its limit, and the old one is tried for two minutes to be put back. */
 const RETURN_LIMIT_MS = 200_000;

@@ -99,6 +99,15 @@ export const TEST_GROUPS: readonly TestGroup[] = [
   },
 ];
 
+/**
+ * What opkg and apk do, and so what their stand-ins have to: run by `npm run test:opkg` and
+ * `test:apk`. Four of the files stay in `npm test` (docs/decisions).
+ */
+export const CONTRACTS: readonly string[] = [
+  'test/device/opkg-contract/!(install|lock).test.ts',
+  'test/device/apk-contract/!(add|lock).test.ts',
+];
+
 /** A group that cannot run here, and what it misses. */
 export interface LeftOut {
   group: TestGroup;

@@ -11,16 +11,15 @@ import { gather } from './crowd.ts';
 import { MANNERS } from './manners.ts';
 
 /**
- * `main.ts direct|nginx MANNER`, in a network of its own in which 10.77.0.0/24 is this host's:
- * eight addresses hold 125 connections each, and the owner logs in from a ninth, eight times, and
- * over the unix socket. Prints the answers' statuses, one a line.
+ * `main.ts direct|nginx MANNER [TIMES]`, in a network of its own in which 10.77.0.0/24 is this
+ * host's: eight addresses hold 125 connections each, and the owner logs in from a ninth, eight times
+ * or as often as told, and over the unix socket. Prints the answers' statuses, one a line.
  */
 const PASSWORD = 'correct horse';
 const HOST = '10.77.0.254';
 const STRANGERS = Array.from({ length: 8 }, (_, index) => `10.77.0.${index + 1}`);
 const OWNER = { localAddress: '10.77.0.9' };
 const EACH = 125;
-const LOG_INS = 8;
 /** A browser's user would wait for so long. */
 const LIMIT_MS = 15_000;
 /** Most of them, whatever the daemon closes and they open again. */
@@ -28,7 +27,7 @@ const CROWD = 700;
 /** What OpenWrt's init script gives the daemon. */
 const NODE_FLAGS = ['--max-old-space-size=64'];
 
-const [way = '', manner = ''] = process.argv.slice(2);
+const [way = '', manner = '', logIns = '8'] = process.argv.slice(2);
 const device = await createDevice();
 const socketPath = join(device.root, 'depotd.sock');
 const daemon = await startDaemon(device, {
@@ -71,7 +70,7 @@ const crowd = gather({
   each: EACH,
   manners: MANNERS[manner] ?? [],
 });
-for (let index = 0; index < LOG_INS; index += 1) {
+for (let index = 0; index < Number(logIns); index += 1) {
   while (crowd.open() < CROWD) await delay(20);
   console.log(await logIn(OWNER));
 }

@@ -1,0 +1,57 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+
+/** Which of vitest's projects (`vitest.config.ts`) runs a test file. */
+export type TestProject = 'unit' | 'device' | 'alone';
+
+const ROOT = join(import.meta.dirname, '../..');
+
+/** What others at work at the same moment would spoil: they hold times of some 100 ms. */
+export const ALONE: readonly string[] = [
+  'test/features/login/panel-sessions.test.ts',
+  'test/http/many-connections.test.ts',
+  'test/http/pipelining.test.ts',
+];
+
+/** Modules by which a test, or what it imports below test/, starts programs, servers or clients. */
+const STARTERS =
+  /^(?:node:(?:child_process|http2?|https|net|tls|dgram|worker_threads)|chokidar|vite|esbuild)$|src\/device\/(?:.*\/)?(?:exec|processes|sole-daemon)\.ts$|^src\/jobs\/queue\.ts$/;
+/** What lasts longer than the file that does it. */
+const LASTING =
+  /\bvi\.|\bprocess\.(?:chdir|umask|exitCode|memoryUsage|on)\b|\bprocess\.env(?:\.\w+|\[[^\]]+\]) = |\bglobalThis\.\w+ = /;
+
+const IMPORT =
+  /^(?:import|export)\s(?!type\s)[^'";]*?from '([^']+)'|^import '([^']+)'|\bimport\('([^']+)'\)/gm;
+
+/** Every test file with its project. */
+export function testProjects(): Map<string, TestProject> {
+  const seen = new Map<string, boolean>();
+  const files = readdirSync(join(ROOT, 'test'), { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.test.ts'))
+    .map((name) => join('test', name))
+    .sort();
+  return new Map(files.map((file) => [file, projectOf(file, seen)]));
+}
+
+function projectOf(file: string, seen: Map<string, boolean>): TestProject {
+  if (ALONE.includes(file)) return 'alone';
+  return hasOnlyOwnProcess(file, seen) ? 'unit' : 'device';
+}
+
+/** Whether nothing is started and nothing outlasts the file, so that it may share a process. */
+function hasOnlyOwnProcess(file: string, seen: Map<string, boolean>): boolean {
+  const known = seen.get(file);
+  if (known !== undefined) return known;
+  seen.set(file, true);
+  const text = readFileSync(join(ROOT, file), 'utf8');
+  const isOwn =
+    !LASTING.test(text) &&
+    [...text.matchAll(IMPORT)].every(([, from, alone, later]) => {
+      const name = from ?? alone ?? later ?? '';
+      const path = name.startsWith('.') ? join(dirname(file), name) : name;
+      if (STARTERS.test(path)) return false;
+      return !/^test\/.*\.ts$/.test(path) || hasOnlyOwnProcess(path, seen);
+    });
+  seen.set(file, isOwn);
+  return isOwn;
+}
