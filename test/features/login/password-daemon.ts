@@ -1,4 +1,5 @@
-import { stat } from 'node:fs/promises';
+import { randomBytes, scryptSync } from 'node:crypto';
+import { stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { vi } from 'vitest';
 
@@ -13,6 +14,11 @@ export interface PasswordDaemon {
   readonly daemon: TestDaemon;
   readonly owner: Owner;
   readonly socketPath: string;
+  /**
+   * Sets the password by a hash that costs a thousandth of what the daemon would make, so that
+   * guesses are answered at once.
+   */
+  readonly setCheapPassword: (password: string, cost?: number) => Promise<void>;
   /** Asks for what lies below `admin/`. */
   readonly admin: (path: string, question?: Question) => Promise<Answer>;
   /** The status of a read with these headers: 200 for who is logged in. */
@@ -34,6 +40,8 @@ export async function startPasswordDaemon(): Promise<PasswordDaemon> {
     daemon,
     owner: createOwner(daemon),
     socketPath,
+    setCheapPassword: (password, cost = 16) =>
+      writeFile(join(device.root, 'etc/depotd/password'), hashOf(password, cost), { mode: 0o600 }),
     admin,
     tokenStatus: async (headers) => (await admin('store/token', { headers })).status,
     close: async () => {
@@ -41,4 +49,12 @@ export async function startPasswordDaemon(): Promise<PasswordDaemon> {
       await device.close();
     },
   };
+}
+
+/** As src/features/login/password.ts writes it. */
+function hashOf(password: string, cost: number): string {
+  const salt = randomBytes(16);
+  const key = scryptSync(password, salt, 32, { cost, blockSize: 8, parallelization: 5 });
+  const texts = [salt, key].map((bytes) => bytes.toString('base64url'));
+  return `${['scrypt', cost, 8, 5, ...texts].join('$')}\n`;
 }

@@ -51,9 +51,7 @@ afterEach(async () => {
   store.device.feed.behave();
   await offer(FIRST);
   expect((await store.run('install', { package: 'plain' })).state).toBe('done');
-  for (const name of Object.keys(await store.packages())) {
-    if ((await store.packages())[name] !== undefined) await store.device.apk('del', name);
-  }
+  await store.device.apk('del', ...Object.keys(await store.packages()));
   expect([await store.packages(), await store.device.world()]).toEqual([{}, WORLD]);
   expect((await store.device.apk('audit', '--system')).stdout).toBe('');
   expect(await processesOf(store.device.root)).toEqual([]);
