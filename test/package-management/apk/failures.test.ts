@@ -78,7 +78,7 @@ describe('with another package there', () => {
       there: 'demo',
       name: 'clash',
       errorCode: 'file_conflict',
-      reason: 'clash would take over /usr/bin/demo-app, which belongs to demo-app',
+      reason: 'clash would replace /usr/bin/demo-app, which belongs to demo-app',
     },
     {
       there: 'so1',

@@ -1,4 +1,4 @@
-import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, rm, stat, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import { describe, expect, onTestFinished, test } from 'vitest';
@@ -51,6 +51,27 @@ describe.skipIf(process.getuid?.() !== 0)('when room is short', () => {
     if (id !== undefined) expect((await store.daemon.finished(id)).state).toBe('failed');
     expect([await store.packages(), await store.device.world()]).toEqual(STATE);
 
+    await rm(filler);
+    expect((await store.run('install', { package: 'virt' })).state).toBe('done');
+  });
+
+  test.each([0, 64 * 1024])('with %i bytes free a package can be removed', async (leftBytes) => {
+    const { store, folder } = await openSmallStore(8);
+    // What is in memory on a device.
+    await mountDisk(join(store.device.root, 'tmp'), 8);
+    await store.run('install', { package: 'large' });
+    await store.recordsCopied();
+    const filler = join(folder, 'filler');
+    await writeFile(filler, Buffer.alloc(9 * MIB)).catch(() => undefined);
+    const { size } = await stat(filler);
+    await truncate(filler, size - leftBytes);
+
+    const plan = await store.daemon.get('admin/store/plan?operation=remove&package=large');
+    const { state, error } = await store.run('remove', { package: 'large' });
+
+    expect(await plan.json()).toMatchObject({ is_possible: true, problems: [] });
+    expect([state, error]).toEqual(['done', undefined]);
+    expect([await store.packages(), await store.device.world()]).toEqual(STATE);
     await rm(filler);
     expect((await store.run('install', { package: 'virt' })).state).toBe('done');
   });

@@ -77,7 +77,7 @@ test('an upload that would take over another one’s file changes nothing', asyn
 
   expect([state, error]).toEqual([
     'failed',
-    expect.stringContaining('sent would take over /usr/bin/plain, which belongs to plain'),
+    expect.stringContaining('sent would replace /usr/bin/plain, which belongs to plain'),
   ]);
   expect([await store.packages(), await store.device.world()]).toEqual(before);
 });

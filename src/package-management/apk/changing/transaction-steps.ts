@@ -7,7 +7,7 @@ import type { PackageChange, TransactionSteps } from '../../manager.ts';
 import { syncDisk } from '../../../device/disk/sync.ts';
 import { downloadsOf, freeBytesAt, needBytes } from '../planning/download.ts';
 import { fetchStep } from '../planning/fetch-step.ts';
-import { checkFetched } from '../planning/fetched-check.ts';
+import { checkFetched, unlessFull } from '../planning/fetched-check.ts';
 import { endHolders } from './held-output.ts';
 import type { Installation } from '../installation.ts';
 import { readPlan } from '../planning/job-plan.ts';
@@ -103,7 +103,7 @@ async function plan(
   const look = async (): Promise<Simulation | undefined> => {
     const [found] = await Promise.all([
       change === undefined ? undefined : simulate(installation.commands, change),
-      installation.assertSound().then(installation.copy.save),
+      installation.assertSound().then(() => installation.copy.save().catch(unlessFull(change))),
     ]);
     return found;
   };

@@ -11,6 +11,8 @@ import { readAdb, type AdbObject } from './adb-reader.ts';
 export interface PackageContent {
   name: string;
   version: string;
+  /** Names the source that packages were made of together. */
+  origin: string;
   /** Each entry is one dependency, by one name. */
   depends: string[][];
   /** Names of packages whose files it may take over. */
@@ -105,7 +107,7 @@ function unpack(source: Readable, through: ReturnType<typeof createInflateRaw>) 
 
 /** Numbers of fields (apk-tools 3.0.5, src/apk_adb.h). */
 const PACKAGE = { info: 1, paths: 2 };
-const INFO = { name: 1, version: 2, depends: 15, replaces: 17 };
+const INFO = { name: 1, version: 2, origin: 7, depends: 15, replaces: 17 };
 const FOLDER = { name: 1, files: 3 };
 const FIRST = 1;
 
@@ -117,7 +119,7 @@ function describe(root: AdbObject): PackageContent {
   }
   const replaces = [...info.objects(INFO.replaces)].map((entry) => textOf(entry, FIRST));
   const depends = [...info.objects(INFO.depends)].map((entry) => [textOf(entry, FIRST)]);
-  return { name, version, depends, replaces, ...pathsOf(root) };
+  return { name, version, origin: textOf(info, INFO.origin), depends, replaces, ...pathsOf(root) };
 }
 
 function pathsOf(root: AdbObject): Pick<PackageContent, 'files' | 'folders'> {
@@ -158,7 +160,7 @@ async function readSecond(file: string, budget: Budget): Promise<PackageContent>
         if (sizeBytes > MOST_INFO_BYTES) throw new Error('its .PKGINFO is too large');
         info = '';
         for await (const piece of content) info += piece.toString('utf8');
-      } else if (!name.startsWith('.')) {
+      } else if (!name.startsWith('.') || name.startsWith('..')) {
         if (info === undefined) throw new Error('it has no .PKGINFO');
         if (type === '5') folders.push(name.replace(/\/+$/, ''));
         else files.push(name);
@@ -184,14 +186,15 @@ async function* limited(source: AsyncIterable<Buffer>, budget: Budget): AsyncGen
 /** `key = value` lines. */
 function parseInfo(
   info: string | undefined,
-): Pick<PackageContent, 'name' | 'version' | 'depends' | 'replaces'> {
+): Pick<PackageContent, 'name' | 'version' | 'origin' | 'depends' | 'replaces'> {
   const pairs = (info ?? '').split('\n').map((line) => line.split(' = '));
   const all = (key: string): string[] =>
     pairs.flatMap(([name, ...rest]) => (name === key ? [rest.join(' = ').trim()] : []));
   const [name = ''] = all('pkgname');
   const [version = ''] = all('pkgver');
+  const [origin = ''] = all('origin');
   if (name === '' || version === '') throw new Error('its .PKGINFO names no package or no version');
   const namesOf = (key: string): string[] => all(key).map((text) => text.replace(/[<>=~@].*$/, ''));
   const depends = namesOf('depend').map((entry) => [entry]);
-  return { name, version, depends, replaces: namesOf('replaces') };
+  return { name, version, origin, depends, replaces: namesOf('replaces') };
 }

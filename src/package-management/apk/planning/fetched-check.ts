@@ -2,6 +2,7 @@ import { mkdir, readFile, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { replaceFile } from '../../../device/durable-file.ts';
 import { run } from '../../../device/exec.ts';
+import { isDiskFull } from '../../../device/disk/disk-full.ts';
 import { isShortage } from '../../../device/shortage.ts';
 import { DepotError, reasonOf } from '../../../errors.ts';
 import type { StepContext } from '../../../jobs/plan.ts';
@@ -36,16 +37,25 @@ export async function checkFetched(
   }
   await checkClashes(purpose, contents, { changes, locations });
   await checkEssential(purpose, contents, { own, locations });
-  await records.write({
-    jobId: context.job.id,
-    verb: change.verb,
-    names: [...change.names],
-    ...(change.file === undefined ? {} : { file: change.file }),
-    changes,
-    kept: await keepPackages(installation, changes, [...files.values()]),
-    folders: [...new Set(contents.flatMap(({ files: paths }) => paths.map(folderOf)))],
-    created: await createdBy(contents, changes, root),
-  });
+  await records
+    .write({
+      jobId: context.job.id,
+      verb: change.verb,
+      names: [...change.names],
+      ...(change.file === undefined ? {} : { file: change.file }),
+      changes,
+      kept: await keepPackages(installation, changes, [...files.values()]),
+      folders: [...new Set(contents.flatMap(({ files: paths }) => paths.map(folderOf)))],
+      created: await createdBy(contents, changes, root),
+    })
+    .catch(unlessFull(change));
+}
+
+/** A removal gives room: on a full disk it goes on without what is kept for a power cut. */
+export function unlessFull(change: PackageChange | undefined): (error: unknown) => void {
+  return (error) => {
+    if (change?.verb !== 'remove' || !isDiskFull(error)) throw error;
+  };
 }
 
 const FETCHED_REMEDY = 'Start the task again; if it fails again, the feed is damaged.';

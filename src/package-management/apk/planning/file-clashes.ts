@@ -9,9 +9,10 @@ import type { Locations } from '../database/locations.ts';
 import type { PlannedChange } from './simulation.ts';
 
 /**
- * Refuses packages that would take over a file of another one. apk reports that, with the file not
- * written, only after the installation; and between packages of one origin it takes it over without
- * a word, and removes it with the new owner. Whoever says `replaces` may.
+ * Refuses what apk does without a word: a package that is installed anew takes over a file of
+ * another one of its origin, and removes it when it goes; and one that says `replaces` takes a file
+ * of what the device cannot do without. Any other file of another package apk leaves alone, and the
+ * job fails. Upgrades share and move files, as their packages' makers meant it.
  * @throws DepotError command_failed that names the file and its owner
  */
 export async function checkClashes(
@@ -19,12 +20,20 @@ export async function checkClashes(
   contents: readonly PackageContent[],
   { changes, locations }: { changes: readonly PlannedChange[]; locations: Locations },
 ): Promise<void> {
+  const isNew = new Set(
+    changes.flatMap(({ action, name }) => (action === 'Installing' ? [name] : [])),
+  );
+  const mayTake = (taker: Owner, owner: Owner): boolean => {
+    if (isEssential(owner.name) && !isEssential(taker.name)) return false;
+    if (!isNew.has(taker.name) || taker.origin === '' || taker.origin !== owner.origin) return true;
+    return taker.replaces.includes(owner.name) || owner.replaces.includes(taker.name);
+  };
   const owners = new Map<string, PackageContent>();
   for (const content of contents) {
     for (const file of content.files) {
       const other = owners.get(file);
       if (other === undefined) owners.set(file, content);
-      else if (!mayShare(content, other)) {
+      else if (!mayTake(content, other) || !mayTake(other, content)) {
         throw clash(purpose, { file, content, owner: other.name });
       }
     }
@@ -38,19 +47,14 @@ export async function checkClashes(
       if (content !== undefined) found.push({ file: path, content, owner });
     },
   });
-  const real = found.find(
-    ({ content, owner }) => !mayShare(content, records.get(owner) ?? { name: owner, replaces: [] }),
-  );
+  const real = found.find(({ content, owner }) => {
+    const record = records.get(owner);
+    return record !== undefined && !mayTake(content, record);
+  });
   if (real !== undefined) throw clash(purpose, real);
 }
 
-type Owner = Pick<InstalledRecord, 'name' | 'replaces'>;
-
-/** Whoever takes a file takes it along when it goes: none that the device cannot do without. */
-function mayShare(one: Owner, other: Owner): boolean {
-  if (isEssential(one.name) !== isEssential(other.name)) return false;
-  return one.replaces.includes(other.name) || other.replaces.includes(one.name);
-}
+type Owner = Pick<InstalledRecord, 'name' | 'origin' | 'replaces'>;
 
 function clash(
   purpose: string,

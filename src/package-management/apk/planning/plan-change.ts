@@ -25,7 +25,9 @@ export async function planChange(
   const image = change.verb === 'remove' ? await installation.imagePackages() : NONE;
   checkPlan(found, { change, database, image, ...(own === undefined ? {} : { own }) });
   if (change.verb === 'upgrade') await checkUpgrade(installation, context, { change, found });
-  await chooseCache(installation, context, { found, purpose, change });
+  // A removal gives room, and apk works on a disk that is full.
+  if (change.verb !== 'remove')
+    await chooseCache(installation, context, { found, purpose, file: change.file });
   context.memory.plan = planOf(found.changes, purpose, own);
 }
 
@@ -66,9 +68,8 @@ async function checkUpgrade(
 async function chooseCache(
   { root, locations, cache, offers, reader }: Installation,
   { note }: StepContext,
-  { found, purpose, change }: { found: Simulation; purpose: string; change: PackageChange },
+  { found, purpose, file }: { found: Simulation; purpose: string; file: PackageChange['file'] },
 ): Promise<void> {
-  const { file } = change;
   const sizes = sizesOf(found.changes, {
     offers: await offers(found.changes.map(({ name }) => name)),
     records: await reader.records(),

@@ -49,11 +49,15 @@ export async function previewChange(
   const changes = found.isSolved ? found.changes.map((planned) => describe(planned, known)) : [];
   const behind = refused.length > 0 ? [] : behindProblems(changes, known);
   const cache = await installation.cache();
-  const shortage = spaceProblem(`${change.verb} ${change.names.join(', ')}`, changes, {
+  const room = {
     freeBytes,
     freeCacheBytes: await freeBytesAt(cache),
     isShared: await isSameDisk(cache, root),
-  });
+  };
+  const shortage =
+    change.verb === 'remove'
+      ? undefined
+      : spaceProblem(`${change.verb} ${change.names.join(', ')}`, changes, room);
   return {
     changes,
     problems: [...refused, ...behind, ...(shortage === undefined ? [] : [shortage])],
