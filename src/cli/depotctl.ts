@@ -9,6 +9,7 @@ import { planCommand } from './commands/plan.ts';
 import { listApps, listJobs, listUploads, showStatus, showToken } from './commands/reads.ts';
 import { createSavedLogins } from './saved-logins.ts';
 import { upgradeSelf } from './commands/self-upgrade.ts';
+import { holdOrRelease } from './commands/hold.ts';
 import { search, showDetails } from './commands/store.ts';
 import { diagnose, listDisks, showDevice, showVersions } from './commands/system.ts';
 import { createOutput, type Output } from './terminal/output.ts';
@@ -33,6 +34,8 @@ const RUN: Record<CommandName, (context: LoginContext) => Promise<number>> = {
   install: submitJobs,
   remove: submitJobs,
   upgrade: submitJobs,
+  hold: holdOrRelease,
+  release: holdOrRelease,
   autoconf: submitJobs,
   update: submitJobs,
   upload: submitJobs,

@@ -64,10 +64,11 @@ export interface PackageManager {
   /** Names of the packages that the firmware's image brought. */
   imagePackages: () => Promise<ReadonlySet<string>>;
   /**
-   * From now on a feed may upgrade the package again, which an installation from a file stops.
-   * @param isAuto it counts as a dependency again, as it did before that
+   * Its own hold on a package that is installed, set or let go: no feed upgrades it meanwhile. An
+   * installation from a file may set it, too.
+   * @param hold `isAuto`: once let go it counts as a dependency, or not; default: as it did before
    */
-  releaseFile: (name: string, isAuto: boolean) => Promise<void>;
+  setHold: (name: string, hold: { isHeld: boolean; isAuto?: boolean }) => Promise<void>;
   /**
    * Whether it weighs all that is installed before a change: if it ends well and leaves a package
    * as it was, something else keeps that one back.

@@ -68,7 +68,7 @@ export const REMEDIES: Readonly<Record<ProblemCode, string>> = {
   plan_too_large: 'Remove the feed that the message names, update the package lists and try again.',
   queue_full: EXPLANATIONS.queueFull.remedy,
   damaged_database: 'Restore the package database from a backup, or install the firmware again.',
-  held: 'Release {package} from its hold, then upgrade it.',
+  held: 'Release {package} from its hold, then try again.',
   not_allowed: 'Leave it as it is, or change it on a terminal as root.',
   stopped: EXPLANATIONS.stopped.remedy,
   interrupted: EXPLANATIONS.interrupted.remedy,

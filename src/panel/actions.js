@@ -6,9 +6,10 @@ import { confirm } from './views/dialogs/confirm.js';
 /**
  * What people can do. Each of those that begin a task resolves to whether the daemon accepted it.
  * @param plan asks with what a change of packages is made of
+ * @param onChanged called when something was changed without a task
  * @param onTask gets the id of a task that began, and what is known of it: `{ kind, package }`
  */
-export function createActions({ api, notices, connection, tasks, plan, onTask }) {
+export function createActions({ api, notices, connection, tasks, plan, onTask, onChanged }) {
   const follow = async ({ code, stderr, task_id: id }, task) => {
     if (code !== 0) throw new Refused(stderr);
     notices.hide('refused');
@@ -33,6 +34,10 @@ export function createActions({ api, notices, connection, tasks, plan, onTask })
     update: () => submit('update'),
     updateEvery: (hours) => submit('update', { every_h: String(hours) }),
     upgradeSelf: () => submit('do_self_upgrade', {}, { kind: 'self-upgrade' }),
+    hold: ({ name }, isHeld) =>
+      api
+        .post(`admin/store/${isHeld ? 'hold' : 'release'}`, { package: name })
+        .then(() => onChanged(), connection.report),
     autoconf: (parameters) => submit('autoconf', parameters),
     feed: (operation, parameters) => submit(operation, parameters, { package: parameters.name }),
     /** The same once more, with its plan if it has one. */

@@ -46,6 +46,7 @@ function start() {
     free: () => router.go('#installed/size'),
     feeds: () => router.go('#device/feeds'),
     doctor: () => router.go('#device/doctor'),
+    release: ({ package: name }) => act.hold({ name }, false),
   };
   const act = createActions({
     api,
@@ -53,6 +54,7 @@ function start() {
     connection,
     tasks,
     plan: createPlanDialog({ api, leadOn, onRemovable: (item) => act.remove(item) }),
+    onChanged: () => void views.reload(),
     onTask: (id, { kind }) => {
       void views.activity.load();
       // An app's card shows how that goes; what has no card is followed in its log.

@@ -49,6 +49,7 @@ const ACTIONS = {
   checksum: ['update', 'retry'],
   signature: ['feeds'],
   damaged_package: ['update', 'retry'],
+  held: ['release'],
   locked: ['retry'],
   damaged_database: ['doctor'],
   stopped: ['retry'],
@@ -60,21 +61,23 @@ const ACTION_TEXTS = {
   update: () => t('Update lists'),
   feeds: () => t('Show the feeds'),
   doctor: () => t('Check the device'),
+  release: () => t('Let it be upgraded'),
   retry: () => t('Try again'),
 };
-const WRITES = ['update', 'retry'];
+const WRITES = ['update', 'retry', 'release'];
 
 /**
  * Buttons that lead on from a problem.
- * @param on functions by the name of the action; an action without one has no button
+ * @param on functions by the name of the action, which get the problem; an action without one has no
+ *   button
  */
-export function remedyButtons({ code }, on) {
-  return (ACTIONS[code] ?? [])
-    .filter((name) => on[name] !== undefined)
+export function remedyButtons(problem, on) {
+  return (ACTIONS[problem.code] ?? [])
+    .filter((name) => on[name] !== undefined && (name !== 'release' || problem.package))
     .map((name) =>
       button({
         text: ACTION_TEXTS[name](),
-        onclick: () => on[name](),
+        onclick: () => on[name](problem),
         isWrite: WRITES.includes(name),
       }),
     );

@@ -76,6 +76,18 @@ export const COMMANDS = {
     names: [0, Infinity],
     options: ['dry-run', 'yes', 'detach'],
   },
+  hold: {
+    form: 'NAME…',
+    meaning: 'keep them at their version, whatever feeds offer',
+    names: [1, Infinity],
+    options: [],
+  },
+  release: {
+    form: 'NAME…',
+    meaning: 'let go what is held, so that it can be upgraded again',
+    names: [1, Infinity],
+    options: [],
+  },
   autoconf: {
     form: 'NAME…',
     meaning: 'configure apps that are installed',

@@ -3,7 +3,7 @@ import { COMMON_OPTIONS, ownOption, type OptionText, type OwnOption } from './op
 
 /** Commands whose names are files or folders, and those whose names are what is installed. */
 const FILE_COMMANDS = ['upload', 'migrate'];
-const INSTALLED_COMMANDS = ['remove', 'upgrade', 'autoconf', 'status', 'info'];
+const INSTALLED_COMMANDS = ['remove', 'upgrade', 'hold', 'release', 'autoconf', 'status', 'info'];
 /** Those whose names are what feeds offer. */
 const OFFERED_COMMANDS = ['install'];
 /**

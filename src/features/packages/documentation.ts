@@ -61,6 +61,12 @@ const EXAMPLE_APP = {
   time: 1_795_000_000,
 };
 
+const HELD = {
+  description: 'done; refused while a task changes packages',
+  schema: v.object({ code: v.literal(0) }),
+  example: { code: 0 },
+} as const;
+
 export const PACKAGES_DOCUMENTATION: FeatureDocumentation = {
   tag: 'Packages',
   description: 'What is installed, and the tasks that change it.',
@@ -102,6 +108,8 @@ export const PACKAGES_DOCUMENTATION: FeatureDocumentation = {
     'POST admin/store/remove': taskOperation('removePackage'),
     'POST admin/store/upgrade': taskOperation('upgradePackage'),
     'POST admin/store/update': taskOperation('updateLists'),
+    'POST admin/store/hold': jsonOperation('holdPackage', HELD),
+    'POST admin/store/release': jsonOperation('releasePackage', HELD),
     'GET admin/store/log': jsonOperation('getNewestLog', {
       description: 'code 206 while it runs, then its exit code; the end of its log',
       schema: taskResult,

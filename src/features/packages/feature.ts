@@ -45,7 +45,7 @@ export async function createPackagesFeature(context: FeatureContext): Promise<Pa
   return {
     tools,
     documentation: async () => (await import('./documentation.ts')).PACKAGES_DOCUMENTATION,
-    routes: () => storeRoutes({ ...context, catalog }),
+    routes: () => storeRoutes({ ...context, ...tools }),
     health: manager.health,
     checks: async () => (await import('./checks.ts')).packageChecks(manager, context.paths.isLive),
     jobs: kindsOf(tools, context),

@@ -4,18 +4,19 @@ import { readSmallFile } from '../../device/owner-file.ts';
 import { DepotError } from '../../errors.ts';
 import type { Job } from '../../jobs/job.ts';
 import { isEnded } from '../../jobs/states.ts';
-import type { Catalog, PreparedAnswer } from '../../package-management/apps/catalog.ts';
+import type { PreparedAnswer } from '../../package-management/apps/catalog.ts';
 import { devicePath, flag, isOn } from '../../http/parameter-schemas.ts';
 import { packageName } from '../../package-management/names.ts';
 import { PACKAGE_LANE } from '../../package-management/manager.ts';
+import type { PackageTools } from '../../package-management/tools.ts';
 import type { FeatureContext } from '../feature.ts';
+import { setHold } from './hold.ts';
 import { json, revalidated, type TaskResult } from '../../http/respond.ts';
 import { panelUrl } from '../../http/panel-url.ts';
-import { get, postTask, type ApiRequest, type Route } from '../../http/route.ts';
+import { get, post, postTask, type ApiRequest, type Route } from '../../http/route.ts';
 
-type StoreTools = Pick<FeatureContext, 'queue' | 'submit' | 'logs' | 'paths' | 'setOption'> & {
-  catalog: Catalog;
-};
+type StoreTools = Pick<FeatureContext, 'queue' | 'submit' | 'logs' | 'paths' | 'setOption'> &
+  PackageTools;
 
 const configureParams = { path: v.optional(devicePath), enable: v.optional(flag) };
 const installParams = {
@@ -109,6 +110,18 @@ export function storeRoutes(tools: StoreTools): Route[] {
         'Fetch the lists of what is available, and by itself every so many hours from now on',
       params: { every_h: v.optional(hours) },
       handle: ({ params }) => setRegular(tools, params.every_h).then(() => submit('update', '')),
+    }),
+    post({
+      path: 'admin/store/hold',
+      summary: 'Hold an installed app or package at its version',
+      params: { package: packageName },
+      handle: ({ params }) => setHold(tools, params.package, true).then(() => json({ code: 0 })),
+    }),
+    post({
+      path: 'admin/store/release',
+      summary: 'Let an app or package go that is held, so that feeds may upgrade it',
+      params: { package: packageName },
+      handle: ({ params }) => setHold(tools, params.package, false).then(() => json({ code: 0 })),
     }),
     get({
       path: 'admin/store/log',

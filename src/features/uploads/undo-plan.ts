@@ -64,7 +64,7 @@ export function unrunPlan(tools: PackageTools & { records: RunRecords }, { param
       if (replaced !== undefined) {
         const entry = after.get(replaced);
         const isAuto = wasAuto && entry !== undefined && isNeeded(after, entry, new Set());
-        await manager.releaseFile(replaced, isAuto);
+        if (entry?.isHeld === true) await manager.setHold(replaced, { isHeld: false, isAuto });
       }
       await records.remove(id);
     },

@@ -15,13 +15,13 @@ import { freeBytesAt } from './planning/download.ts';
 import { createTransactionSteps } from './changing/transaction-steps.ts';
 import { packInstalled } from './package-file/repack.ts';
 import SELF_UPGRADE_SCRIPT from './self-upgrade.sh';
-import { editWorld, withoutPin } from './database/world-edit.ts';
+import { createHold } from './changing/hold.ts';
 
 /** apk 3, and its records read without it. */
 export function createApk(context: BackendContext): PackageManager {
   const { paths } = context;
   const installation = openInstallation(context);
-  const { locations, commands, reader, environment } = installation;
+  const { locations, commands, reader } = installation;
   return {
     name: 'apk',
     watchedFolders: [locations.database, locations.configuration],
@@ -37,14 +37,7 @@ export function createApk(context: BackendContext): PackageManager {
     imagePackages: installation.imagePackages,
     preview: async (change) =>
       (await import('./planning/preview.ts')).previewChange(installation, change),
-    releaseFile: async (name, isAuto) => {
-      await editWorld(locations, environment, (entries) =>
-        entries.flatMap((entry) => {
-          if (entry.name !== name || entry.operator !== '><') return [entry];
-          return isAuto ? [] : [withoutPin(entry)];
-        }),
-      );
-    },
+    setHold: createHold(installation, context.notes),
     isSolver: true,
     explain: async (command) => (await import('./changing/failure.ts')).explain(command),
     commands,

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { PackageDatabase } from '../database.ts';
 import type { BackendContext, PackageBackend, PackageManager } from '../manager.ts';
 import { createAutoInstalled } from './database/auto-installed.ts';
+import { createHold } from './changing/hold.ts';
 import { createOpkgCommands } from './changing/commands.ts';
 import { compareVersions } from './compare-versions.ts';
 import { preferredArchitecture } from './config.ts';
@@ -64,8 +65,7 @@ export async function createOpkg(context: BackendContext): Promise<PackageManage
     // A damaged status file is put right ahead of each job.
     assertUsable: () => Promise.resolve(),
     health: () => Promise.resolve({}),
-    // A file holds nothing back, and `auto` has kept the mark of a dependency.
-    releaseFile: () => Promise.resolve(),
+    setHold: createHold(installation, commands),
     isSolver: false,
     explain: async (command) => (await import('./changing/failure.ts')).explain(command),
     commands,

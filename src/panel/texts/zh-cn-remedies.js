@@ -19,7 +19,7 @@ export const chineseRemedies = new Map([
   ['plan_too_large', '请移除提示中所说的软件源，更新软件包列表后重试。'],
   ['queue_full', '请等待部分任务结束，或停止一些等待中的任务。'],
   ['damaged_database', '请从备份恢复软件包数据库，或重新安装固件。'],
-  ['held', '请先解除 {package} 的版本锁定，然后升级。'],
+  ['held', '请先解除 {package} 的版本锁定，然后重试。'],
   ['not_allowed', '请保持不变，或以 root 身份在终端中更改。'],
   ['stopped', '如果仍然需要，请重新启动此任务。'],
   ['interrupted', '请确认设备供电稳定，然后重新启动此任务。'],

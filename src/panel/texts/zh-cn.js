@@ -59,6 +59,8 @@ export const chinese = new Map([
   ['Open', '打开'],
   ['Upgrade', '升级'],
   ['Remove', '卸载'],
+  ['Hold this version', '锁定此版本'],
+  ['Let it be upgraded', '解除版本锁定'],
   ['Tags', '标签'],
   ['Open {app}', '打开 {app}'],
   ['Open it in LuCI', '请在 LuCI 中打开'],

@@ -100,6 +100,7 @@ function buttonsOf(item, { on, entryOf }) {
     ...(entry ? [open()] : []),
     ...(entry === '' ? [textElement('span', t('Open it in LuCI'), 'note')] : []),
     ...(item.is_upgradable && item.is_held !== true ? [upgrade()] : []),
+    holdButton(item, on),
     button({
       symbol: 'bin',
       text: t('Remove'),
@@ -108,6 +109,15 @@ function buttonsOf(item, { on, entryOf }) {
       isWrite: true,
     }),
   ];
+}
+
+function holdButton(item, on) {
+  const isHeld = item.is_held === true;
+  return button({
+    text: isHeld ? t('Let it be upgraded') : t('Hold this version'),
+    onclick: () => on.hold(item, !isHeld),
+    isWrite: true,
+  });
 }
 
 function sectionsOf(item) {

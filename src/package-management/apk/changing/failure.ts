@@ -257,7 +257,6 @@ function broken(name: string, build: string, wish: string): Failure {
         code: 'held',
         package: name,
         reason: `${name} is held: /etc/apk/world asks for ${wish}`,
-        remedy: `Install ${name} to let it go, or take ${wish} out of /etc/apk/world.`,
       }
     : unmetDependency(breaker, wish);
 }

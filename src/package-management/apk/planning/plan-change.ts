@@ -54,7 +54,6 @@ async function checkUpgrade(
       code: 'held',
       package: held,
       reason: `/etc/apk/world holds it at ${database.get(held)?.version ?? ''}`,
-      remedy: `Install ${held} to let it go, then upgrade it.`,
     });
   }
   await note(`nothing to do: ${names.join(', ')} cannot be upgraded by what the feeds offer`);

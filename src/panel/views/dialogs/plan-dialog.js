@@ -30,7 +30,7 @@ export function createPlanDialog({ api, leadOn, onRemovable }) {
     dialog.close('no');
   };
   const closing = Object.fromEntries(
-    Object.entries(leadOn).map(([name, act]) => [name, () => closeAnd(act)]),
+    Object.entries(leadOn).map(([name, act]) => [name, (problem) => closeAnd(() => act(problem))]),
   );
   const boxOf = (problem, signal) => {
     const onRemove = (item) => closeAnd(() => onRemovable(item));

@@ -1,0 +1,40 @@
+import { DepotError } from '../../errors.ts';
+import { isEnded } from '../../jobs/states.ts';
+import type { Queue } from '../../jobs/queue.ts';
+import { isPresent } from '../../package-management/database.ts';
+import { PACKAGE_LANE } from '../../package-management/manager.ts';
+import { isPackageName, metaPackageOf } from '../../package-management/names.ts';
+import { NOT_INSTALLED_REMEDY } from '../../package-management/problem.ts';
+import type { PackageTools } from '../../package-management/tools.ts';
+
+/**
+ * Holds a package at its version, or lets it go; of an app all of its packages, since an upgrade of
+ * any would upgrade the app.
+ * @throws DepotError not_found if it is not installed, conflict while a task changes packages
+ */
+export async function setHold(
+  { manager, catalog, queue }: PackageTools & { queue: Pick<Queue, 'all'> },
+  subject: string,
+  isHeld: boolean,
+): Promise<void> {
+  const purpose = `${isHeld ? 'hold' : 'release'} ${subject}`;
+  const refused = (code: 'not_found' | 'conflict', why: string, explanation: Explained): Error =>
+    new DepotError(code, `cannot ${purpose}: ${why}`, { explanation });
+  const depends = (isPackageName(subject) ? await catalog.meta(subject) : undefined)?.depends ?? [];
+  const database = await manager.installed();
+  const names = [...new Set([metaPackageOf(subject), subject, ...depends.filter(isPackageName)])];
+  const present = names.filter((name) => isPresent(database.get(name)));
+  if (present.length === 0) {
+    const remedy = NOT_INSTALLED_REMEDY;
+    throw refused('not_found', 'it is not installed', { code: 'not_found', remedy });
+  }
+  const job = queue.all().find(({ lane, state }) => lane === PACKAGE_LANE && !isEnded(state));
+  if (job !== undefined) {
+    const remedy = 'Wait until the task has ended, then try again.';
+    throw refused('conflict', `task ${job.id} changes packages`, { code: 'locked', remedy });
+  }
+  for (const name of present) await manager.setHold(name, { isHeld });
+  await catalog.refresh();
+}
+
+type Explained = { code: string; remedy: string };

@@ -1,0 +1,61 @@
+import * as v from 'valibot';
+import type { Notes } from '../../../device/ports.ts';
+import type { PackageManager } from '../../manager.ts';
+import { isPin } from '../database/dependency.ts';
+import { editWorld } from '../database/world-edit.ts';
+import type { WorldEntry } from '../database/world.ts';
+import type { Installation } from '../installation.ts';
+
+/** Packages that are held and came as dependencies: a line in world says no more of that. */
+const NOTE = 'held-dependencies';
+
+/**
+ * apk's own hold is a line in world that a newer version does not meet: a version, or the hash of a
+ * package file, which an installation of such a file leaves there.
+ */
+export function createHold(
+  { locations, reader, environment }: Installation,
+  notes: Notes,
+): PackageManager['setHold'] {
+  const readNoted = async (): Promise<string[]> => {
+    const found = v.safeParse(v.array(v.string()), await notes.read(NOTE));
+    return found.success ? found.output : [];
+  };
+  const note = async (name: string, isNoted: boolean): Promise<void> => {
+    const known = await readNoted();
+    if (known.includes(name) === isNoted) return;
+    const others = known.filter((other) => other !== name);
+    await notes.write(NOTE, isNoted ? [...others, name] : others);
+  };
+  return async (name, { isHeld, isAuto: wasAuto }) => {
+    const { version = '', isAuto = false } = (await reader.read()).get(name) ?? {};
+    if (!isHeld) {
+      const isDependency = wasAuto ?? (await readNoted()).includes(name);
+      await editWorld(locations, environment, (entries) =>
+        entries.flatMap((entry) => {
+          if (entry.name !== name || !isPin(entry)) return [entry];
+          return isDependency ? [] : [withConstraint(entry, '')];
+        }),
+      );
+      await note(name, false);
+      return;
+    }
+    await note(name, isAuto);
+    await editWorld(locations, environment, (entries) => {
+      const own = entries.find((entry) => entry.name === name && !entry.isConflict);
+      if (own !== undefined && isPin(own)) return entries;
+      const held = withConstraint(own ?? { name, tag: '' }, version);
+      return [...entries.filter((entry) => entry !== own), held].sort(byText);
+    });
+  };
+}
+
+function withConstraint({ name, tag }: Pick<WorldEntry, 'name' | 'tag'>, version: string) {
+  const operator = version === '' ? '' : '=';
+  const text = `${name}${tag === '' ? '' : `@${tag}`}${operator}${version}`;
+  return { name, text, isConflict: false, tag, operator, version };
+}
+
+function byText(one: WorldEntry, other: WorldEntry): number {
+  return one.text < other.text ? -1 : 1;
+}
