@@ -26,8 +26,9 @@ export async function planChange(
   checkPlan(found, { change, database, image, ...(own === undefined ? {} : { own }) });
   if (change.verb === 'upgrade') await checkUpgrade(installation, context, { change, found });
   // A removal gives room, and apk works on a disk that is full.
-  if (change.verb !== 'remove')
+  if (change.verb !== 'remove') {
     await chooseCache(installation, context, { found, purpose, file: change.file });
+  }
   context.memory.plan = planOf(found.changes, purpose, own);
 }
 
