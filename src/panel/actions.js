@@ -31,13 +31,10 @@ export function createActions({ api, notices, connection, tasks, plan, onTask, o
   const changes = createChanges({ plan, submit });
   const actions = {
     ...changes,
+    hold: createHold({ api, connection, onChanged }),
     update: () => submit('update'),
     updateEvery: (hours) => submit('update', { every_h: String(hours) }),
     upgradeSelf: () => submit('do_self_upgrade', {}, { kind: 'self-upgrade' }),
-    hold: ({ name }, isHeld) =>
-      api
-        .post(`admin/store/${isHeld ? 'hold' : 'release'}`, { package: name })
-        .then(() => onChanged(), connection.report),
     autoconf: (parameters) => submit('autoconf', parameters),
     feed: (operation, parameters) => submit(operation, parameters, { package: parameters.name }),
     /** The same once more, with its plan if it has one. */
@@ -91,6 +88,14 @@ export function createActions({ api, notices, connection, tasks, plan, onTask, o
       api.post('admin/logout').then(() => location.replace(api.loginPage), connection.report),
   };
   return actions;
+}
+
+/** Holds an app at its version, or lets it go: done when it is answered. */
+function createHold({ api, connection, onChanged }) {
+  return ({ name }, isHeld) =>
+    api
+      .post(`admin/store/${isHeld ? 'hold' : 'release'}`, { package: name })
+      .then(onChanged, connection.report);
 }
 
 /** Changes of packages, each with its plan first. */

@@ -23,7 +23,7 @@ describe.each([
       const publish = (): void => opened.device.publish(2);
       const wish = async () =>
         /^Status: .*$/m.exec(paragraphOf(await opened.device.read('usr/lib/opkg/status')))?.[0];
-      return { store: opened as Store, publish, wish };
+      return { store: opened, publish, wish };
     },
     wishes: ['Status: install user installed', 'Status: install hold installed'],
   },
@@ -34,7 +34,7 @@ describe.each([
       const opened = await openApkStore();
       const publish = (): void => opened.device.publish(2);
       const wish = async () => (await opened.device.world()).join(' ');
-      return { store: opened as Store, publish, wish };
+      return { store: opened, publish, wish };
     },
     wishes: [
       'app-meta-demo base-files busybox libc',

@@ -1,19 +1,43 @@
 import { DepotError } from '../../errors.ts';
+import { json } from '../../http/respond.ts';
+import { post, type Route } from '../../http/route.ts';
 import { isEnded } from '../../jobs/states.ts';
 import type { Queue } from '../../jobs/queue.ts';
 import { isPresent } from '../../package-management/database.ts';
 import { PACKAGE_LANE } from '../../package-management/manager.ts';
-import { isPackageName, metaPackageOf } from '../../package-management/names.ts';
+import { isPackageName, metaPackageOf, packageName } from '../../package-management/names.ts';
 import { NOT_INSTALLED_REMEDY } from '../../package-management/problem.ts';
 import type { PackageTools } from '../../package-management/tools.ts';
+
+type HoldTools = PackageTools & { queue: Pick<Queue, 'all'> };
+
+/** Done at once, and by no task. */
+export function holdRoutes(tools: HoldTools): Route[] {
+  const params = { package: packageName };
+  const done = (): Response => json({ code: 0 });
+  return [
+    post({
+      path: 'admin/store/hold',
+      summary: 'Hold an installed app or package at its version',
+      params,
+      handle: ({ params: { package: name } }) => setHold(tools, name, true).then(done),
+    }),
+    post({
+      path: 'admin/store/release',
+      summary: 'Let an app or package go that is held, so that feeds may upgrade it',
+      params,
+      handle: ({ params: { package: name } }) => setHold(tools, name, false).then(done),
+    }),
+  ];
+}
 
 /**
  * Holds a package at its version, or lets it go; of an app all of its packages, since an upgrade of
  * any would upgrade the app.
  * @throws DepotError not_found if it is not installed, conflict while a task changes packages
  */
-export async function setHold(
-  { manager, catalog, queue }: PackageTools & { queue: Pick<Queue, 'all'> },
+async function setHold(
+  { manager, catalog, queue }: HoldTools,
   subject: string,
   isHeld: boolean,
 ): Promise<void> {

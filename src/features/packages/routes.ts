@@ -10,10 +10,10 @@ import { packageName } from '../../package-management/names.ts';
 import { PACKAGE_LANE } from '../../package-management/manager.ts';
 import type { PackageTools } from '../../package-management/tools.ts';
 import type { FeatureContext } from '../feature.ts';
-import { setHold } from './hold.ts';
+import { holdRoutes } from './hold.ts';
 import { json, revalidated, type TaskResult } from '../../http/respond.ts';
 import { panelUrl } from '../../http/panel-url.ts';
-import { get, post, postTask, type ApiRequest, type Route } from '../../http/route.ts';
+import { get, postTask, type ApiRequest, type Route } from '../../http/route.ts';
 
 type StoreTools = Pick<FeatureContext, 'queue' | 'submit' | 'logs' | 'paths' | 'setOption'> &
   PackageTools;
@@ -111,18 +111,7 @@ export function storeRoutes(tools: StoreTools): Route[] {
       params: { every_h: v.optional(hours) },
       handle: ({ params }) => setRegular(tools, params.every_h).then(() => submit('update', '')),
     }),
-    post({
-      path: 'admin/store/hold',
-      summary: 'Hold an installed app or package at its version',
-      params: { package: packageName },
-      handle: ({ params }) => setHold(tools, params.package, true).then(() => json({ code: 0 })),
-    }),
-    post({
-      path: 'admin/store/release',
-      summary: 'Let an app or package go that is held, so that feeds may upgrade it',
-      params: { package: packageName },
-      handle: ({ params }) => setHold(tools, params.package, false).then(() => json({ code: 0 })),
-    }),
+    ...holdRoutes(tools),
     get({
       path: 'admin/store/log',
       summary: 'The newest package task (deprecated)',
