@@ -68,8 +68,7 @@ const WRITES = ['update', 'retry', 'release'];
 
 /**
  * Buttons that lead on from a problem.
- * @param on functions by the name of the action, which get the problem; an action without one has no
- *   button
+ * @param on functions by the name of the action, which get the problem; no button without one
  */
 export function remedyButtons(problem, on) {
   return (ACTIONS[problem.code] ?? [])

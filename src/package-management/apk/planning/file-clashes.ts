@@ -23,7 +23,7 @@ export async function checkClashes(
   const isNew = new Set(
     changes.flatMap(({ action, name }) => (action === 'Installing' ? [name] : [])),
   );
-  const mayTake = (taker: Owner, owner: Owner): boolean => {
+  const mayShare = (taker: Owner, owner: Owner): boolean => {
     if (isEssential(owner.name) && !isEssential(taker.name)) return false;
     if (!isNew.has(taker.name) || taker.origin === '' || taker.origin !== owner.origin) return true;
     return taker.replaces.includes(owner.name) || owner.replaces.includes(taker.name);
@@ -33,7 +33,7 @@ export async function checkClashes(
     for (const file of content.files) {
       const other = owners.get(file);
       if (other === undefined) owners.set(file, content);
-      else if (!mayTake(content, other) || !mayTake(other, content)) {
+      else if (!mayShare(content, other) || !mayShare(other, content)) {
         throw clash(purpose, { file, content, owner: other.name });
       }
     }
@@ -49,7 +49,7 @@ export async function checkClashes(
   });
   const real = found.find(({ content, owner }) => {
     const record = records.get(owner);
-    return record !== undefined && !mayTake(content, record);
+    return record !== undefined && !mayShare(content, record);
   });
   if (real !== undefined) throw clash(purpose, real);
 }
