@@ -68,8 +68,8 @@ export interface Job {
   percent?: number;
   /** Size of its log when it ended, for keeping no more than the limit. */
   logBytes?: number;
-  /** What its steps remember for those behind them. */
-  memory: Record<string, unknown>;
+  /** What its steps remember for those behind them: slots (memory.ts). */
+  memory: object;
 }
 
 export interface Verdict {

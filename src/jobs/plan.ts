@@ -80,7 +80,8 @@ export function retryFrom({ id }: Pick<Step, 'id'>): Jump {
 /** What a step may use. `memory` is saved with the job when the step is done. */
 export interface StepContext {
   job: Readonly<Job>;
-  memory: Record<string, unknown>;
+  /** Read and written through slots (memory.ts) alone. */
+  memory: object;
   /** Aborts when somebody stops the job. */
   signal: AbortSignal;
   /** Adds a line of the daemon's own to the task log. */

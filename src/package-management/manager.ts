@@ -14,9 +14,6 @@ import type { ProblemCode } from './problem.ts';
 /** Jobs of every feature that changes packages stand in one line: there is one package database. */
 export const PACKAGE_LANE = 'package';
 
-/** Kinds of jobs that cannot choose without knowing what feeds offer. */
-export const CHOOSING_KINDS: ReadonlySet<string> = new Set(['install', 'upgrade', 'self-upgrade']);
-
 /** What a package manager can do, in the product's words; a folder beside this file holds each. */
 export interface PackageManager {
   /** The program, as people know it. */
@@ -124,8 +121,11 @@ export interface PackageCommands {
 
 /** Every function is safe to be called again after a crash. */
 export interface TransactionSteps {
-  /** Ahead of everything, also of the choice: what has to be there for it. Default: nothing. */
-  first?: readonly Step[];
+  /**
+   * Ahead of everything, also of the choice: what has to be there for it. Default: nothing.
+   * @param choosesFromFeeds whether the choice goes by what the feeds offer
+   */
+  first?: (choosesFromFeeds: boolean) => readonly Step[];
   /** @throws DepotError no_space if there is too little for any change */
   needSpace: (purpose: string) => Promise<void>;
   /**
@@ -134,7 +134,10 @@ export interface TransactionSteps {
    * @param changeIn what was decided on; undefined if nobody knows, as with a program of the
    *   owner's
    */
-  before: (changeIn: (context: StepContext) => PackageChange | undefined) => [Act, ...Step[]];
+  before: (
+    changeIn: (context: StepContext) => PackageChange | undefined,
+    choosesFromFeeds: boolean,
+  ) => [Act, ...Step[]];
   /** In a repair, behind its commands: what a power cut damaged is put right. */
   mendDamage?: readonly Step[];
   /** Behind the command, ahead of the judgement: what makes that last which it did. */

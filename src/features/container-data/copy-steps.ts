@@ -12,7 +12,7 @@ import {
 import { EXPLAINED_BYTES } from '../../package-management/failure.ts';
 import { failureIn, targetFull, type DiskFailure } from './disk-failure.ts';
 import { longPathText } from './reasons-against.ts';
-import { needRecord, remember } from './record.ts';
+import { move } from './record.ts';
 
 interface Pass {
   id: string;
@@ -31,7 +31,7 @@ export function passSteps(
   const { copier, moves } = host;
   const command: CommandStep['command'] = async ({ job, memory }) => {
     await moves.need(target, job.id);
-    const { source, bytes, isThorough } = needRecord(memory);
+    const { source, bytes, isThorough } = move.read({ memory });
     if (pass === 'differing' && !isThorough) return undefined;
     return copier.command(pass, {
       source,
@@ -87,7 +87,7 @@ async function judgeLive(
     throw await failure(host, context, judging);
   }
   await host.moves.need(judging.target, context.job.id);
-  const { isRetried, source } = needRecord(context.memory);
+  const { isRetried, source } = move.read(context);
   const long = isRetried ? await host.locations.longPath(source) : undefined;
   // It would be in the way when the engine has been stopped, too.
   if (long !== undefined) throw tooLong(judging.label, long);
@@ -97,7 +97,7 @@ async function judgeLive(
           'they have stopped'
       : 'not everything could be copied; trying once more',
   );
-  remember(context.memory, { isRetried: true });
+  move.write(context, { isRetried: true });
   return isRetried ? undefined : retryFrom(judging.retry);
 }
 
@@ -121,7 +121,7 @@ async function judgeChanged(
   }
   await host.moves.need(judging.target, context.job.id);
   await context.note('not everything that changed could be copied by itself; all is gone through');
-  remember(context.memory, { isThorough: true });
+  move.write(context, { isThorough: true });
 }
 
 async function judgeExit(
@@ -147,14 +147,14 @@ async function judgeCompare(
     await context.note(`${files} files of ${sizeText(bytes)} are the same on both sides`);
     return undefined;
   }
-  if (needRecord(context.memory).isThorough) {
+  if (move.read(context).isThorough) {
     throw new DepotError(
       'internal',
       `cannot trust the copy: ${differences} things differ from the source, which has ` +
         `${files}, the copy ${copied}; the log names the first`,
     );
   }
-  remember(context.memory, { isThorough: true });
+  move.write(context, { isThorough: true });
   return retryFrom(judging.retry);
 }
 
@@ -190,11 +190,11 @@ async function failure(
   const { lastExitCode: code = -1 } = job;
   const known = failureIn(await lastPrinted(EXPLAINED_BYTES));
   if ((await isFull(host, target)) || known?.code === 'no_space') {
-    const { bytes: neededBytes } = needRecord(memory);
+    const { bytes: neededBytes } = move.read({ memory });
     return targetFull(label, target, { ...(await locations.inspect(target)), neededBytes });
   }
   const long =
-    code === PARTIAL ? await host.locations.longPath(needRecord(memory).source) : undefined;
+    code === PARTIAL ? await host.locations.longPath(move.read({ memory }).source) : undefined;
   if (long !== undefined) return tooLong(label, long);
   return rsyncFailed(label, code, known);
 }

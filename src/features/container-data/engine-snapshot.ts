@@ -2,7 +2,7 @@ import { DepotError } from '../../errors.ts';
 import type { ContainerHost, ContainerSummary } from './device.ts';
 import type { Act, StepContext } from '../../jobs/plan.ts';
 import { textOf } from './engine-control.ts';
-import { needRecord, remember } from './record.ts';
+import { move } from './record.ts';
 
 /**
  * What runs, and how it is configured: on record before anything else is done, since whatever
@@ -16,11 +16,14 @@ export function snapshotStep(host: ContainerHost): Act {
     act: async ({ memory, note }) => {
       const { path, file, kind, text } = await host.settings.read();
       const { real } = await host.locations.inspect(path);
-      remember(memory, {
-        setting: { path, file, kind, ...(text === undefined ? {} : { text }) },
-        source: real,
-        ...(await readRunning(host, real, note)),
-      });
+      move.write(
+        { memory },
+        {
+          setting: { path, file, kind, ...(text === undefined ? {} : { text }) },
+          source: real,
+          ...(await readRunning(host, real, note)),
+        },
+      );
       return undefined;
     },
   };
@@ -36,16 +39,19 @@ export function rememberStep(host: ContainerHost): Act {
     label: 'remember what runs',
     isRecorded: true,
     act: async ({ memory, note }) => {
-      const before = needRecord(memory);
+      const before = move.read({ memory });
       const now =
         (await host.engine.state()).kind === 'answers'
           ? await readRunning(host, before.source, note)
           : before;
-      remember(memory, {
-        isStopping: true,
-        hasRun: before.hasRun || now.hasRun,
-        containers: now.containers,
-      });
+      move.write(
+        { memory },
+        {
+          isStopping: true,
+          hasRun: before.hasRun || now.hasRun,
+          containers: now.containers,
+        },
+      );
       return undefined;
     },
   };

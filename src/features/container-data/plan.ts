@@ -9,7 +9,7 @@ import { startEngine, stopEngine } from './engine-control.ts';
 import { snapshotStep, needStopped, rememberStep } from './engine-snapshot.ts';
 import { FORMER_REPAIR, leftText, moveRepair } from './rollback.ts';
 import type { MoveFacts } from './reasons-against.ts';
-import { needRecord, remember } from './record.ts';
+import { move } from './record.ts';
 
 /**
  * migrate: copies while containers run, stops the engine for the rest, compares, and points the
@@ -161,11 +161,14 @@ async function check(
 ): Promise<undefined> {
   const { source, target, need } = await may();
   const bytes = need?.bytes ?? 0;
-  remember(memory, {
-    bytes,
-    device: target.mount.device,
-    ...(need === undefined ? {} : { heldBytes: need.heldBytes }),
-  });
+  move.write(
+    { memory },
+    {
+      bytes,
+      device: target.mount.device,
+      ...(need === undefined ? {} : { heldBytes: need.heldBytes }),
+    },
+  );
   if (bytes > 0) {
     await note(
       `${sizeText(bytes)} to be copied from ${source.path}; ${sizeText(target.freeBytes)} are free`,
@@ -178,7 +181,7 @@ async function prepare(
   { memory, job, note }: StepContext,
   target: string,
 ): Promise<undefined> {
-  const { device } = needRecord(memory);
+  const { device } = move.read({ memory });
   const isStillThere = async (): Promise<boolean> =>
     (await locations.inspect(target)).mount.device === device;
   // Looked at before, so that nothing is made on the disk below, and after, so that nothing is
@@ -186,7 +189,7 @@ async function prepare(
   if (!(await isStillThere())) throw unmounted(target);
   const { created, left } = await moves.prepare(target, job.id);
   if (left !== undefined) await note(leftText(left));
-  if (created !== undefined) remember(memory, { created });
+  if (created !== undefined) move.write({ memory }, { created });
   if (!(await isStillThere())) throw unmounted(target);
 }
 
@@ -199,7 +202,7 @@ function stopStep(host: ContainerHost): Act {
     id: 'stop-engine',
     label: 'stop the engine',
     act: async (context) => {
-      await stopEngine(host, needRecord(context.memory).source, context);
+      await stopEngine(host, move.read(context).source, context);
       return undefined;
     },
   };
@@ -210,7 +213,7 @@ async function placeCopy(
   { memory, job }: StepContext,
   target: string,
 ): Promise<undefined> {
-  const { setting, source } = needRecord(memory);
+  const { setting, source } = move.read({ memory });
   await host.moves.need(target, job.id);
   await needStopped(host, source);
   await host.moves.redirect(target, [setting.path, source]);
@@ -223,7 +226,7 @@ function switchStep(host: ContainerHost, target: string, { isCopy }: { isCopy: b
     label: 'point the engine there',
     isRecorded: true,
     act: async ({ memory }) => {
-      const { setting, source } = needRecord(memory);
+      const { setting, source } = move.read({ memory });
       await needStopped(host, source);
       if (isCopy) await host.moves.noteSwitch(target);
       await host.settings.write(setting, target);
@@ -240,7 +243,7 @@ function startStep(host: ContainerHost, target: string, { isCopy }: { isCopy: bo
     // What containers write there from now on is nowhere else.
     isLate: true,
     act: async (context) => {
-      const { containers, device } = needRecord(context.memory);
+      const { containers, device } = move.read(context);
       // An engine that finds no data root makes one: on the disk below, if the disk has gone.
       if (isCopy) await host.moves.need(target, context.job.id);
       else if ((await host.locations.inspect(target)).mount.device !== device) {
@@ -256,7 +259,7 @@ function startStep(host: ContainerHost, target: string, { isCopy }: { isCopy: bo
         },
         context,
       );
-      remember(context.memory, { isDone: true });
+      move.write(context, { isDone: true });
       return undefined;
     },
   };
@@ -269,7 +272,7 @@ function checkAgainStep(host: ContainerHost, target: string, { isCopy }: { isCop
     label: 'look again',
     isLate: true,
     act: async (context) => {
-      const { containers } = needRecord(context.memory);
+      const { containers } = move.read(context);
       await startEngine(host, { dataRoot: target, containers, mayLack: !isCopy }, context);
       return undefined;
     },
@@ -281,7 +284,7 @@ async function report(
   { memory, note }: StepContext,
   target: string,
 ): Promise<undefined> {
-  const { setting, source, heldBytes } = needRecord(memory);
+  const { setting, source, heldBytes } = move.read({ memory });
   const bytes = heldBytes ?? (await locations.usage(source)).bytes;
   await note(`the engine works in ${target}, and the containers run`);
   await note(

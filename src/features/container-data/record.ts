@@ -1,10 +1,10 @@
 import * as v from 'valibot';
-import { DepotError } from '../../errors.ts';
+import { slots } from '../../jobs/memory.ts';
 
 const container = v.object({ id: v.string(), name: v.string() });
 
 /** What a move remembers from step to step, and what its repair goes by. */
-const record = v.object({
+export const move = slots('the move', {
   /** The configuration as it was. */
   setting: v.object({
     path: v.string(),
@@ -35,24 +35,8 @@ const record = v.object({
   isRetried: v.optional(v.boolean(), false),
   /** The engine runs at the new place: nothing is undone any more. */
   isDone: v.optional(v.boolean(), false),
+  /** The engine cannot be made to leave the new place: nothing is undone any more, either. */
+  isStuck: v.optional(v.boolean(), false),
 });
 
-export type MoveRecord = v.InferOutput<typeof record>;
-
-/** undefined if the move has not begun. */
-export function findRecord(memory: Record<string, unknown>): MoveRecord | undefined {
-  const parsed = v.safeParse(record, memory);
-  return parsed.success ? parsed.output : undefined;
-}
-
-export function needRecord(memory: Record<string, unknown>): MoveRecord {
-  const found = findRecord(memory);
-  if (found === undefined) {
-    throw new DepotError('internal', 'cannot go on: the record of the move is damaged');
-  }
-  return found;
-}
-
-export function remember(memory: Record<string, unknown>, more: Partial<MoveRecord>): void {
-  Object.assign(memory, more);
-}
+export type MoveRecord = ReturnType<typeof move.read>;

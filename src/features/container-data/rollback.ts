@@ -4,7 +4,7 @@ import type { ContainerHost } from './device.ts';
 import type { Act, Step, StepContext } from '../../jobs/plan.ts';
 import { isFull } from './copy-steps.ts';
 import { isSamePlace, startEngine, stopEngine, type EngineWanted } from './engine-control.ts';
-import { findRecord, remember, type MoveRecord } from './record.ts';
+import { move, type MoveRecord } from './record.ts';
 
 /**
  * After a move that was stopped, failed or interrupted. Invariants:
@@ -30,8 +30,8 @@ export function moveRepair(
     label,
     isRecorded: true,
     act: async (context) => {
-      const record = findRecord(context.memory);
-      if (record !== undefined && context.memory.isStuck !== true) await work(context, record);
+      const record = move.find(context);
+      if (record !== undefined && !record.isStuck) await work(context, record);
       return undefined;
     },
   });
@@ -122,7 +122,7 @@ async function acceptNewPlace(
       },
       context,
     );
-    remember(context.memory, { isDone: true });
+    move.write(context, { isDone: true });
   } catch (error) {
     await context.note(reasonOf(error));
   }
@@ -148,7 +148,7 @@ async function leaveNewPlace(
   if (!(await isSwitched(host, record, target))) return;
   const { real } = await host.locations.inspect(target);
   await stopEngine(host, real, context).catch(async (error: unknown) => {
-    context.memory.isStuck = true;
+    move.write(context, { isStuck: true });
     await context.note(`${reasonOf(error)}; it stays at ${target}`);
   });
   if (isCopy && !(await host.moves.isThere(target, context.job.id))) {
@@ -250,8 +250,8 @@ async function toRemove(
   { job, memory }: StepContext,
   target: string,
 ): Promise<string | undefined> {
-  const record = findRecord(memory);
-  if (record === undefined || memory.isStuck === true) return undefined;
+  const record = move.find({ memory });
+  if (record === undefined || record.isStuck) return undefined;
   if (record.isDone) return host.moves.finish(target);
   if (!(await host.moves.isThere(target, job.id))) return undefined;
   // What the target held may still be in there.

@@ -4,6 +4,7 @@ import * as v from 'valibot';
 import { openPrivateFolder } from '../../device/private-folder.ts';
 import { DepotError, reasonOf } from '../../errors.ts';
 import type { Job } from '../../jobs/job.ts';
+import { slots } from '../../jobs/memory.ts';
 import type { Plan, StepContext } from '../../jobs/plan.ts';
 import type { FeatureContext } from '../feature.ts';
 import type {
@@ -19,7 +20,7 @@ export interface FeedTools extends Pick<FeatureContext, 'paths' | 'environment'>
 }
 
 /** What the check leaves for the step behind it. */
-const checked = v.object({
+const checked = slots('the feed', {
   name: v.string(),
   url: v.string(),
   folder: v.optional(v.string()),
@@ -35,11 +36,9 @@ const checked = v.object({
 export function changePlan(tools: FeedTools, job: Job): Plan {
   const { feeds } = tools;
   const isComing = job.kind === 'add_feed' || job.params.enabled === '1';
-  const dropFetched = async ({ memory }: StepContext): Promise<undefined> => {
-    const found = v.safeParse(checked, memory);
-    if (found.success && found.output.folder !== undefined) {
-      await rm(found.output.folder, { recursive: true, force: true });
-    }
+  const dropFetched = async (context: StepContext): Promise<undefined> => {
+    const { folder } = checked.find(context) ?? {};
+    if (folder !== undefined) await rm(folder, { recursive: true, force: true });
   };
   return {
     steps: [
@@ -55,15 +54,16 @@ export function changePlan(tools: FeedTools, job: Job): Plan {
             folder === undefined || key === undefined
               ? undefined
               : await feeds.newKeyName(key, folder);
-          Object.assign(context.memory, feed, { folder, newKey });
+          checked.write(context, { ...feed, folder, newKey });
           return undefined;
         },
       },
       {
         id: 'write',
         label: 'write',
-        act: async ({ memory, note }) => {
-          const { folder, newKey, ...feed } = v.parse(checked, memory);
+        act: async (context) => {
+          const { note } = context;
+          const { folder, newKey, ...feed } = checked.read(context);
           if (folder !== undefined) await feeds.adopt(feed, folder);
           if (newKey !== undefined) await feeds.addKey(newKey, job.params.key ?? '');
           await feeds.write(changeOf(job, feed));
@@ -82,8 +82,8 @@ export function changePlan(tools: FeedTools, job: Job): Plan {
       {
         id: 'forget-list',
         label: 'forget the list',
-        act: async ({ memory }) => {
-          const unused = await unusedOf(feeds, memory);
+        act: async (context) => {
+          const unused = await unusedOf(feeds, context);
           if (unused?.folder !== undefined) await feeds.forget(unused);
           return undefined;
         },
@@ -91,8 +91,8 @@ export function changePlan(tools: FeedTools, job: Job): Plan {
       {
         id: 'forget-key',
         label: 'forget the key',
-        act: async ({ memory }) => {
-          const unused = await unusedOf(feeds, memory);
+        act: async (context) => {
+          const unused = await unusedOf(feeds, context);
           if (unused?.newKey !== undefined) await feeds.removeKey(unused.newKey);
           return undefined;
         },
@@ -105,13 +105,13 @@ export function changePlan(tools: FeedTools, job: Job): Plan {
 /** What the job brought, unless the feed is on all the same. */
 async function unusedOf(
   feeds: FeedSettings,
-  memory: unknown,
-): Promise<v.InferOutput<typeof checked> | undefined> {
-  const found = v.safeParse(checked, memory);
-  if (!found.success) return undefined;
+  context: StepContext,
+): Promise<ReturnType<typeof checked.find>> {
+  const found = checked.find(context);
+  if (found === undefined) return undefined;
   const setup = await feeds.read();
-  const isOn = setup.feeds.some(({ url, isEnabled }) => isEnabled && url === found.output.url);
-  return isOn ? undefined : found.output;
+  const isOn = setup.feeds.some(({ url, isEnabled }) => isEnabled && url === found.url);
+  return isOn ? undefined : found;
 }
 
 function changeOf({ kind, params }: Job, { name, url }: Feed): FeedChange {

@@ -1,15 +1,18 @@
+import * as v from 'valibot';
 import { DepotError } from '../../errors.ts';
-import { changedPackages } from '../../package-management/half-installed.ts';
-import { explained, type Shortfall } from '../../package-management/transaction/transaction.ts';
+import type { Shortfall } from '../../package-management/transaction/explained.ts';
+import { ONLY, remember, transaction } from '../../package-management/transaction/transaction.ts';
+import { lasting } from '../../package-management/memory.ts';
 import { failureError, type Failure } from '../../package-management/failure.ts';
 import { OWN_PACKAGE } from '../../package-management/names.ts';
-import type { PackageChange, PackageManager } from '../../package-management/manager.ts';
+import type { PackageManager } from '../../package-management/manager.ts';
 import { isPresent } from '../../package-management/database.ts';
 import type { Job } from '../../jobs/job.ts';
-import type { Plan, Step } from '../../jobs/plan.ts';
+import { slots } from '../../jobs/memory.ts';
+import type { Plan, Step, StepContext } from '../../jobs/plan.ts';
 import type { PackageTools } from '../../package-management/tools.ts';
 import type { SelfUpgradeHost } from './port.ts';
-import { FORMER_REPAIR, repairSteps } from '../../package-management/transaction/rollback.ts';
+import { FORMER_REPAIR } from '../../package-management/transaction/rollback.ts';
 
 /**
  * @returns the newer version that the lists offer, if there is one
@@ -46,86 +49,70 @@ export interface SelfUpgradeTools extends PackageTools {
   selfUpgrade: SelfUpgradeHost;
 }
 
+/** Which version it is about. */
+const offer = slots('the upgrade', { version: v.optional(v.string()) });
+
 /**
  * self-upgrade: keeps the package that runs as a file, and hands over to a watcher that needs no
  * daemon. The daemon that finds the watcher's exit code judges; it is the new one, or the old one
  * put back.
  */
 export function selfUpgradePlan(tools: SelfUpgradeTools): Plan {
-  const { manager, selfUpgrade, catalog } = tools;
-  const { around, commands } = manager;
-  const change: PackageChange = { verb: 'upgrade', names: [OWN_PACKAGE] };
-  return {
-    steps: [
-      ...(around.first ?? []),
-      {
-        id: 'choose',
-        label: 'choose',
-        act: async ({ memory, show }) => {
-          await around.needSpace(`upgrade ${OWN_PACKAGE}`);
-          const offered = await findSelfUpgrade(manager);
-          if (offered === undefined) {
-            throw failureError(PURPOSE, {
-              code: 'not_found',
-              package: OWN_PACKAGE,
-              reason: 'the lists offer no newer version',
-              remedy: 'Update the package lists, and look again.',
-            });
-          }
-          memory.version = offered;
-          show(commands.shown(change));
-          return undefined;
-        },
-      },
-      ...around.before(() => change),
+  const { selfUpgrade } = tools;
+  const { steps, repair } = transaction(tools, ONLY, {
+    verb: 'upgrade',
+    purpose: PURPOSE,
+    choosesFromFeeds: true,
+    choose: (context) => choose(tools, context),
+    beforeCommand: [
       {
         id: 'keep-old-version',
         label: 'keep the old version',
         act: () => selfUpgrade.saveOldVersion(OWN_PACKAGE).then(() => undefined),
       },
-      {
-        id: 'upgrade',
-        label: 'upgrade',
-        mustSucceed: false,
-        command: () => selfUpgrade.command(OWN_PACKAGE),
-      },
-      {
-        id: 'judge',
-        label: 'judge',
-        act: async (context) => {
-          const damage = await around.mend(context);
-          await catalog.refresh();
-          const shortfall = damage ?? shortfallOf(context.job);
-          const after = await manager.installed();
-          context.reportChanged(changedPackages((await around.databaseBefore()) ?? after, after));
-          if (shortfall !== undefined) {
-            throw await explained(manager, context, { purpose: PURPOSE, shortfall });
-          }
-          await selfUpgrade.forget();
-          return undefined;
-        },
-      },
-      ...around.cleanUp(),
     ],
+    command: () => Promise.resolve(selfUpgrade.command(OWN_PACKAGE)),
+    isHandedOver: true,
+    judge: (_after, _choice, { job }) => shortfallOf(job),
+    record: () => selfUpgrade.forget(),
+    isComplete: () => Promise.resolve(false),
+  });
+  return {
+    steps,
     repair: [
       {
         id: 'forget-old-version',
         label: 'forget the old version',
-        act: async ({ job, memory }) => {
+        act: async (context) => {
           // The watcher judges by itself what came to the disk.
-          memory.isWritten = true;
-          await forgetUnused(tools, job);
+          lasting.write(context, { isWritten: true });
+          await forgetUnused(tools, context.job);
           return undefined;
         },
       },
       ...watchAgain(tools),
-      ...repairSteps(tools),
+      ...repair,
     ],
     former: {
       steps: ['choose', 'prepare', 'keep-old-version', 'upgrade', 'judge'],
       repair: ['forget-old-version', ...FORMER_REPAIR],
     },
   };
+}
+
+async function choose({ manager }: SelfUpgradeTools, context: StepContext): Promise<void> {
+  await manager.around.needSpace(PURPOSE);
+  const version = await findSelfUpgrade(manager);
+  if (version === undefined) {
+    throw failureError(PURPOSE, {
+      code: 'not_found',
+      package: OWN_PACKAGE,
+      reason: 'the lists offer no newer version',
+      remedy: 'Update the package lists, and look again.',
+    });
+  }
+  offer.write(context, { version });
+  remember(context, manager, { verb: 'upgrade', names: [OWN_PACKAGE] });
 }
 
 function shortfallOf({ lastExitCode = 1 }: Readonly<Job>): Shortfall | Failure | undefined {
@@ -153,9 +140,10 @@ function watchAgain({ manager, selfUpgrade }: SelfUpgradeTools): Step[] {
     {
       id: 'judge-again',
       label: 'judge again',
-      act: async ({ job, memory, callDone }) => {
+      act: async (context) => {
+        const { job, callDone } = context;
         const { version } = (await manager.installed()).get(OWN_PACKAGE) ?? {};
-        const isNew = version !== undefined && version === memory.version;
+        const isNew = version !== undefined && version === offer.read(context).version;
         if (job.runs > 0 && isNew && (await selfUpgrade.state()) === 'gone') callDone();
         return undefined;
       },

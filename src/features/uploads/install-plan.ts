@@ -5,11 +5,12 @@ import type { Act, Plan } from '../../jobs/plan.ts';
 import { dependentsFirst } from '../../package-management/dependencies.ts';
 import {
   formerIds,
-  changeSteps,
+  ONLY,
+  transaction,
   type ChangeWork,
 } from '../../package-management/transaction/transaction.ts';
+import { chosen } from '../../package-management/memory.ts';
 import type { PackageTools } from '../../package-management/tools.ts';
-import { repairSteps } from '../../package-management/transaction/rollback.ts';
 import { PROGRAM, type UploadFolder } from './port.ts';
 import type { ReceivedUpload } from './receive.ts';
 import type { RunRecords } from './run-records.ts';
@@ -67,16 +68,18 @@ export function uploadPlan(tools: UploadPlanTools, { subject, params }: Job): Pl
           names: [file.package],
         };
   };
-  const steps = changeSteps(tools, {
+  const { steps, repair } = transaction(tools, ONLY, {
     verb: 'install',
     purpose: `install ${subject}`,
+    removesWhatCame: true,
     isForeign: file.type === PROGRAM,
-    choose: async ({ memory }) => {
+    choose: async (context) => {
       await manager.around.needSpace(`install ${subject}`);
-      memory.names = [];
-      if (file.package !== undefined) {
-        memory.file = { path: uploads.fileOf(file.upload, file.type), name: file.package };
-      }
+      const content =
+        file.package === undefined
+          ? undefined
+          : { path: uploads.fileOf(file.upload, file.type), name: file.package };
+      chosen.write(context, { names: [], file: content });
     },
     command: () => uploads.installer(file.upload, file.type),
     judge,
@@ -94,14 +97,11 @@ export function uploadPlan(tools: UploadPlanTools, { subject, params }: Job): Pl
         ...(wasAuto(before, file.package) ? { wasAuto: true } : {}),
       });
     },
+    // Only an upload that was judged well has a record: of a program nothing else would tell.
+    isComplete: async ({ job }) => (await records.find(job.id)) !== undefined,
   });
   return {
-    steps,
-    // Only an upload that was judged well has a record: of a program nothing else would tell.
-    repair: [
-      ...repairSteps(tools, async ({ job }) => (await records.find(job.id)) !== undefined),
-      forgetStep(tools),
-    ],
+    ...{ steps, repair: [...repair, forgetStep(tools)] },
     former: formerIds('install'),
   };
 }

@@ -8,14 +8,13 @@ import {
   withAskedNames,
 } from '../../package-management/dependencies.ts';
 import {
-  changeSteps,
-  completeness,
   formerIds,
+  ONLY,
   remember,
+  transaction,
   type ChangeWork,
 } from '../../package-management/transaction/transaction.ts';
 import type { PackageTools } from '../../package-management/tools.ts';
-import { repairSteps } from '../../package-management/transaction/rollback.ts';
 import type { RunRecords } from './run-records.ts';
 
 /**
@@ -69,11 +68,7 @@ export function unrunPlan(tools: PackageTools & { records: RunRecords }, { param
       await records.remove(id);
     },
   };
-  return {
-    steps: changeSteps(tools, work),
-    repair: repairSteps(tools, completeness(tools, work)),
-    former: formerIds('remove'),
-  };
+  return { ...transaction(tools, ONLY, work), former: formerIds('remove') };
 }
 
 /** Takes out, until nothing changes, what a package that stays needs. */

@@ -1,7 +1,9 @@
 import { halfInstalled, isInstalled } from '../half-installed.ts';
 import { isPresent, type PackageDatabase } from '../database.ts';
 import type { PackageManager } from '../manager.ts';
-import type { ChangeWork, Chosen, Shortfall } from './transaction.ts';
+import type { Shortfall } from './explained.ts';
+import type { Chosen } from '../memory.ts';
+import type { ChangeWork } from './transaction.ts';
 import { isOnRecord } from '../choice.ts';
 
 /**

@@ -4,31 +4,42 @@ import { KILLED } from '../../jobs/exit-file.ts';
 import { isShortage } from '../../device/shortage.ts';
 import { reasonOf } from '../../errors.ts';
 import { isPresent, type PackageDatabase } from '../database.ts';
-import type { Job } from '../../jobs/job.ts';
 import { retryFrom, type Act, type Jump, type Step, type StepContext } from '../../jobs/plan.ts';
 import { dependentsFirst, isClosedCircle } from '../dependencies.ts';
 import { changedPackages, halfInstalled } from '../half-installed.ts';
 import type { PackageManager, Repair } from '../manager.ts';
+import { lasting, transactionSlots } from '../memory.ts';
 import type { PackageTools } from '../tools.ts';
 
 /** Whether a job has done all that it is for, by the package database and what it left itself. */
 export type IsComplete = (context: StepContext) => Promise<boolean>;
+
+export interface RepairWork {
+  /** Whether what came with the job goes again. */
+  removesWhatCame: boolean;
+  /** Whether a job that a power cut broke off has done all that it is for. */
+  isComplete: IsComplete;
+  /** Whether all that is to be kept is done; default: the transaction was judged well. */
+  isAccepted?: (context: StepContext) => boolean;
+  /**
+   * What to go back to, for a job of several transactions; undefined if it has not come so far.
+   * Default: what the transaction found.
+   */
+  databaseBefore?: () => Promise<PackageDatabase | undefined>;
+}
+
+/** The main work of the job was judged well, which a repair keeps. */
+export const accepted = transactionSlots('the judgement', {
+  isDone: v.optional(v.boolean(), false),
+});
 
 /**
  * After a package job that failed, was stopped or was cut off: nothing stays half installed. What
  * came with it goes again, whole or half; what was there before and is half upgraded is configured
  * once more; files go that a killed package manager left and no database knows. A job that had done
  * its main work (an app is installed, its configuration failed) keeps that.
- * @param isComplete for jobs that end with their main work: one that a power cut kept from saying
- *   that it is done is done all the same
- * @param databaseBefore what to go back to, for a job of several transactions; undefined if it has
- *   not come so far
  */
-export function repairSteps(
-  tools: PackageTools,
-  isComplete?: IsComplete,
-  databaseBefore = tools.manager.around.databaseBefore,
-): Step[] {
+export function repairSteps(tools: PackageTools, work: RepairWork): Step[] {
   const { manager, catalog } = tools;
   const { around, commands } = manager;
   // If there is nothing to put right, nobody waits for a lock that somebody else holds.
@@ -36,9 +47,10 @@ export function repairSteps(
     id: 'prepare-repair',
     label: 'prepare repair',
     act: async (context) => {
-      const repair = readFindings(context.memory);
+      const repair = findings.read(context);
       if (!isNothing(repair)) {
-        Object.assign(context.memory, await around.beforeRepair(context, repair));
+        const { came, half } = await around.beforeRepair(context, repair);
+        findings.write(context, { came: [...came], half: [...half] });
       }
       return undefined;
     },
@@ -46,23 +58,23 @@ export function repairSteps(
   // Each of the two commands by itself: the second one's exit code takes the place of the first's.
   const repeatIfShutOut = async (
     context: StepContext,
-    work: keyof Repair,
+    part: keyof Repair,
   ): Promise<Jump | undefined> =>
-    readFindings(context.memory)[work].length > 0 && (await around.wasShutOut(context))
+    findings.read(context)[part].length > 0 && (await around.wasShutOut(context))
       ? retryFrom(prepare)
       : undefined;
   return [
     {
       id: 'assess',
       label: 'assess',
-      act: async (context) => assess(tools, context, databaseBefore).then(() => undefined),
+      act: async (context) => assess(tools, context, work).then(() => undefined),
     },
     prepare,
     {
       id: 'undo',
       label: 'undo',
       mustSucceed: false,
-      command: async ({ memory }) => removalCommand(manager, readFindings(memory).came),
+      command: async (context) => removalCommand(manager, findings.read(context).came),
     },
     {
       id: 'judge-undo',
@@ -75,7 +87,7 @@ export function repairSteps(
       id: 'configure',
       label: 'configure',
       mustSucceed: false,
-      command: ({ memory }) => commandFor(readFindings(memory).half, commands.configure),
+      command: (context) => commandFor(findings.read(context).half, commands.configure),
     },
     ...(around.mendDamage ?? []),
     ...(around.after ?? []),
@@ -87,8 +99,8 @@ export function repairSteps(
         if (jump !== undefined) return jump;
         await catalog.refresh();
         await report(tools, context);
-        await reportLeft(tools, context, databaseBefore);
-        if (isComplete !== undefined) await acceptIfComplete(tools, context, isComplete);
+        await reportLeft(tools, context, work);
+        await acceptIfComplete(tools, context, work);
         return undefined;
       },
     },
@@ -102,14 +114,14 @@ export function repairSteps(
  */
 async function isRemovalUnfinished(
   { manager }: PackageTools,
-  { job, memory }: StepContext,
+  context: StepContext,
 ): Promise<boolean> {
-  const { came } = readFindings(memory);
-  if (came.length === 0 || memory.isUndoneAgain === true) return false;
+  const { came, isUndoneAgain } = findings.read(context);
+  if (came.length === 0 || isUndoneAgain) return false;
   const now = await manager.installed();
   const isStuck = came.some((name) => isPresent(now.get(name)));
-  if (job.lastExitCode !== KILLED && !isStuck) return false;
-  memory.isUndoneAgain = true;
+  if (context.job.lastExitCode !== KILLED && !isStuck) return false;
+  findings.write(context, { isUndoneAgain: true });
   return true;
 }
 
@@ -129,38 +141,37 @@ function commandFor(names: string[], build: (names: string[]) => Command): Comma
   return names.length === 0 ? undefined : build(names);
 }
 
-function isNothing({ came, half }: v.InferOutput<typeof findings>): boolean {
+function isNothing({ came, half }: Repair): boolean {
   return came.length + half.length === 0;
 }
 
-const findings = v.object({
+const findings = transactionSlots('the repair', {
   came: v.optional(v.array(v.string()), []),
   half: v.optional(v.array(v.string()), []),
+  isUndoneAgain: v.optional(v.boolean(), false),
+  /** What was wrong with the database, or with what came. */
+  damage: v.optional(v.string()),
 });
-
-function readFindings(memory: Record<string, unknown>): v.InferOutput<typeof findings> {
-  return v.parse(findings, memory);
-}
 
 async function assess(
   { manager }: PackageTools,
   context: StepContext,
-  databaseBefore: () => Promise<PackageDatabase | undefined>,
+  work: RepairWork,
 ): Promise<void> {
-  const { job, memory, note } = context;
+  const { job, note } = context;
   const { around } = manager;
   // Nothing ran yet, or all that was to be kept is done.
-  if (job.runs === 0 || memory.isDone === true) return;
+  if (job.runs === 0 || isAccepted(context, work)) return;
   const damage = await attempt(context, async () => around.mend(context));
   if (damage !== undefined) {
-    memory.damage = damage.reason;
+    findings.write(context, { damage: damage.reason });
     await note(damage.reason);
   }
-  const before = (await databaseBefore()) ?? (await around.databaseBefore());
+  const before = (await work.databaseBefore?.()) ?? (await around.databaseBefore());
   const now = await manager.installed();
   // Before orphans are looked for, which may wait: what somebody else installs meanwhile did not
   // come with this job.
-  Object.assign(memory, compare(job, before ?? now, now));
+  findings.write(context, compare(work, before ?? now, now));
   await attempt(context, async () => {
     const orphans = await around.removeOrphans(context, job.startedAt ?? job.createdAt);
     if (orphans.length === 0) return;
@@ -168,6 +179,10 @@ async function assess(
       `files of ${orphans.join(', ')} are removed: ${manager.name} did not get to record them`,
     );
   });
+}
+
+function isAccepted(context: StepContext, work: RepairWork): boolean {
+  return work.isAccepted?.(context) ?? accepted.read(context).isDone;
 }
 
 /** What cannot be written now is told, and keeps nothing of what came. */
@@ -183,15 +198,12 @@ async function attempt<Value>(
 }
 
 function compare(
-  { kind }: Readonly<Job>,
+  { removesWhatCame }: RepairWork,
   before: PackageDatabase,
   now: PackageDatabase,
 ): { came: string[]; half: string[] } {
   const present = [...now.values()].filter(isPresent);
-  const came =
-    kind === 'install' || kind === 'upload' || kind === 'fleet'
-      ? present.filter(({ name }) => !isPresent(before.get(name)))
-      : [];
+  const came = removesWhatCame ? present.filter(({ name }) => !isPresent(before.get(name))) : [];
   const half = halfInstalled(before, now).filter((entry) => !came.includes(entry));
   return {
     came: dependentsFirst(
@@ -202,8 +214,9 @@ function compare(
   };
 }
 
-async function report({ manager }: PackageTools, { memory, note }: StepContext): Promise<void> {
-  const { came, half } = readFindings(memory);
+async function report({ manager }: PackageTools, context: StepContext): Promise<void> {
+  const { came, half } = findings.read(context);
+  const { note } = context;
   const now = await manager.installed();
   const stuck = [
     ...came.filter((name) => isPresent(now.get(name))),
@@ -220,13 +233,14 @@ async function report({ manager }: PackageTools, { memory, note }: StepContext):
 async function reportLeft(
   { manager }: PackageTools,
   context: StepContext,
-  databaseBefore: () => Promise<PackageDatabase | undefined>,
+  work: RepairWork,
 ): Promise<void> {
   if (context.job.runs === 0) return;
   const after = await manager.installed();
-  const before = (await databaseBefore()) ?? (await manager.around.databaseBefore()) ?? after;
+  const before =
+    (await work.databaseBefore?.()) ?? (await manager.around.databaseBefore()) ?? after;
   // Once it was accepted, what was remembered has the job's own changes.
-  if (context.memory.isDone !== true) context.reportChanged(changedPackages(before, after));
+  if (!isAccepted(context, work)) context.reportChanged(changedPackages(before, after));
 }
 
 /**
@@ -235,12 +249,13 @@ async function reportLeft(
 async function acceptIfComplete(
   { manager: { around } }: PackageTools,
   context: StepContext,
-  isComplete: IsComplete,
+  { isComplete }: RepairWork,
 ): Promise<void> {
-  const { job, memory, note, callDone } = context;
+  const { job, note, callDone } = context;
+  const found = findings.read(context);
   if (job.verdict?.state !== 'interrupted' || job.runs === 0) return;
-  if (memory.isTakenBack === true) return;
-  if (memory.damage !== undefined || !isNothing(readFindings(memory))) return;
+  if (lasting.read(context).isRestored) return;
+  if (found.damage !== undefined || !isNothing(found)) return;
   if (!(await isComplete(context))) return;
   await around.accept();
   await note('all of it had been done before');

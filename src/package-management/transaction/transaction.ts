@@ -1,10 +1,10 @@
-import * as v from 'valibot';
-import { DepotError, reasonOf } from '../../errors.ts';
+import { reasonOf } from '../../errors.ts';
 import type { Command } from '../../device/command.ts';
 import { changedPackages } from '../half-installed.ts';
-import { EXPLAINED_BYTES, failureError, lastWords, plainLines, type Failure } from '../failure.ts';
+import type { Failure } from '../failure.ts';
 import type { PackageDatabase } from '../database.ts';
 import type { PackageChange, PackageManager } from '../manager.ts';
+import { chosen, enterTransaction, type Chosen } from '../memory.ts';
 import type { Job } from '../../jobs/job.ts';
 import {
   retryFrom,
@@ -14,42 +14,88 @@ import {
   type Step,
   type StepContext,
 } from '../../jobs/plan.ts';
-import { FORMER_REPAIR, type IsComplete } from './rollback.ts';
+import { explained, type Shortfall } from './explained.ts';
+import { accepted, FORMER_REPAIR, repairSteps, type IsComplete } from './rollback.ts';
 import type { PackageTools } from '../tools.ts';
-import { NOT_INSTALLED_REMEDY } from '../problem.ts';
+
+/** One change of packages, from the choice to its judgement, and the way back. */
+export interface Transaction {
+  steps: Step[];
+  /** For a job that has this transaction alone. */
+  repair: Step[];
+}
+
+/** The name of a transaction that is the only one of its job: none stands before its steps' ids. */
+export const ONLY = '';
 
 /**
  * What every job does that changes packages: choose, prepare, run the package manager, judge by the
- * package database.
+ * package database. Its ids and what its steps leave for each other lie below its name, so that a
+ * job may have several, one behind the other.
  */
-export function changeSteps(tools: PackageTools, work: ChangeWork): Step[] {
-  const { manager } = tools;
-  const { verb, choose, command } = work;
-  const changeIn = ({ memory }: StepContext): PackageChange | undefined => {
-    const { names, file } = readChosen(memory);
+export function transaction(tools: PackageTools, name: string, work: ChangeWork): Transaction {
+  return {
+    steps: below(name, changeSteps(tools, work)),
+    repair: repairSteps(tools, {
+      removesWhatCame: work.removesWhatCame === true,
+      isComplete: work.isComplete ?? completeness(tools, work),
+    }),
+  };
+}
+
+function changeSteps(tools: PackageTools, work: ChangeWork): Step[] {
+  const { around, commands } = tools.manager;
+  const { verb, choose, command, choosesFromFeeds = false } = work;
+  const changeIn = (context: StepContext): PackageChange | undefined => {
+    const { names, file } = chosen.find(context) ?? NOTHING;
     if (file !== undefined) return { verb, names, file };
     return names.length === 0 ? undefined : { verb, names };
   };
   const commandFor = (context: StepContext): Command | undefined => {
     const change = changeIn(context);
-    return change === undefined ? undefined : manager.commands[verb](change.names);
+    return change === undefined ? undefined : commands[verb](change.names);
   };
-  const before = manager.around.before(changeIn);
+  const before = around.before(changeIn, choosesFromFeeds);
   return [
-    ...(manager.around.first ?? []),
+    ...(around.first?.(choosesFromFeeds) ?? []),
     { id: 'choose', label: 'choose', act: (context) => choose(context).then(() => undefined) },
+    ...(work.behindChoice ?? []),
     ...before,
+    ...(work.beforeCommand ?? []),
     {
       id: verb,
       label: verb,
       mustSucceed: false,
       command: command ?? commandFor,
-      ...supervision(manager.around),
+      ...(work.isHandedOver === true ? {} : supervision(around)),
     },
-    ...(manager.around.after ?? []),
+    ...(around.after ?? []),
     judgeStep(tools, work, before[0]),
-    ...manager.around.cleanUp(),
+    ...around.cleanUp(),
   ];
+}
+
+const NOTHING: Chosen = { names: [] };
+
+/** Puts the ids of steps below a name. Each step enters its transaction before it does anything. */
+export function below(name: string, steps: readonly Step[]): Step[] {
+  const idOf = (id: string): string => (name === ONLY ? id : `${name}-${id}`);
+  return steps.map((step, index): Step => {
+    const isFirst = index === 0;
+    if ('act' in step) {
+      const act: Act['act'] = async (context) => {
+        enterTransaction(context, name, isFirst);
+        const jump = await step.act(context);
+        return jump === undefined ? undefined : { retryFrom: idOf(jump.retryFrom) };
+      };
+      return { ...step, id: idOf(step.id), act };
+    }
+    const command: CommandStep['command'] = (context) => {
+      enterTransaction(context, name, isFirst);
+      return step.command(context);
+    };
+    return { ...step, id: idOf(step.id), command };
+  });
 }
 
 /** For each step whose command runs the package manager. */
@@ -77,14 +123,14 @@ function judgeStep(
       const before = remembered ?? after;
       const changed = [...(context.job.packages ?? []), ...changedPackages(before, after)];
       context.reportChanged([...new Set(changed)]);
-      const shortfall =
-        damage ?? judge(after, readChosen(context.memory), { job: context.job, before });
+      const choice = chosen.find(context) ?? NOTHING;
+      const shortfall = damage ?? judge(after, choice, { job: context.job, before });
       if (shortfall !== undefined) {
         const program = isForeign === true ? undefined : manager;
         throw await explained(program, context, { purpose, shortfall });
       }
       await record?.(after, { job: context.job, before });
-      context.memory.isDone = true;
+      accepted.write(context, { isDone: true });
       // Whatever comes of it, the job has done what it is for; the next one keeps a copy of its
       // own.
       await around
@@ -96,13 +142,14 @@ function judgeStep(
 }
 
 /** For the repair of such a job: judges it as its own step would have. */
-export function completeness({ manager }: PackageTools, work: ChangeWork): IsComplete {
-  return async ({ job, memory }) => {
-    const choice = v.safeParse(chosen, memory);
-    if (!choice.success) return false;
+function completeness({ manager }: PackageTools, work: ChangeWork): IsComplete {
+  return async (context) => {
+    const choice = chosen.find(context);
+    if (choice === undefined) return false;
+    const { job } = context;
     const after = await manager.installed();
     const before = (await manager.around.databaseBefore()) ?? after;
-    if (work.judge(after, choice.output, { job, before }) !== undefined) return false;
+    if (work.judge(after, choice, { job, before }) !== undefined) return false;
     await work.record?.(after, { job, before });
     return true;
   };
@@ -120,9 +167,19 @@ export interface ChangeWork {
   purpose: string;
   /** Whether its command is a program of the owner's, which prints what it likes. */
   isForeign?: boolean;
+  /** Whether it cannot choose without knowing what the feeds offer. */
+  choosesFromFeeds?: boolean;
+  /** Whether a repair removes again what came. */
+  removesWhatCame?: boolean;
   choose: (context: StepContext) => Promise<void>;
+  /** Right behind the choice. */
+  behindChoice?: readonly Step[];
+  /** When all is prepared. */
+  beforeCommand?: readonly Step[];
   /** Default: the package manager with the verb and the names chosen, if there are any. */
   command?: (context: StepContext) => Promise<Command | undefined>;
+  /** Whether that command looks after the package manager itself. */
+  isHandedOver?: boolean;
   /**
    * @returns what the job failed to do, if it did, from the package database alone: package
    *   managers' exit codes are wrong both ways. A failure if the database tells why, too
@@ -130,6 +187,8 @@ export interface ChangeWork {
   judge: (after: PackageDatabase, choice: Chosen, work: Work) => Shortfall | Failure | undefined;
   /** What is put on record once the job is judged well; safe to do again. */
   record?: (after: PackageDatabase, work: Work) => Promise<void>;
+  /** Whether a job that a power cut broke off is done all the same; default: by `judge`. */
+  isComplete?: IsComplete;
 }
 
 interface Work {
@@ -138,101 +197,13 @@ interface Work {
   before: PackageDatabase;
 }
 
-const chosen = v.object({
-  names: v.array(v.string()),
-  expected: v.optional(v.record(v.string(), v.string())),
-  file: v.optional(v.object({ path: v.string(), name: v.string() })),
-});
-
-/** What a plan decided to work on, kept in the job so that it is decided once. */
-export type Chosen = v.InferOutput<typeof chosen>;
-
-export function readChosen(memory: StepContext['memory']): Chosen {
-  return v.parse(chosen, memory);
-}
-
 /** Keeps the choice for the steps behind, and shows the command that it leads to. */
 export function remember(
-  { memory, show }: StepContext,
+  context: StepContext,
   { commands }: PackageManager,
   { expected, ...change }: PackageChange & Pick<Chosen, 'expected'>,
 ): void {
-  Object.assign(memory, { names: change.names, ...(expected === undefined ? {} : { expected }) });
-  show(commands.shown(change));
-}
-
-/** What is not as it should be after a command. */
-export interface Shortfall {
-  /** As a clause: `demo-app is not installed`. */
-  reason: string;
-  /** The packages that it is about. */
-  names: readonly string[];
-  /** Why, if the command ended well and said nothing of it. */
-  likely?: Failure;
-  /** The change whose plan may tell why, if nothing else does. */
-  change?: PackageChange;
-}
-
-/**
- * Why a job's command did not do what it is for: what the database tells, else what the package
- * manager printed, else its last line.
- * @param manager undefined if the command was a program of the owner's
- * @param purpose `install demo`
- */
-export async function explained(
-  manager: Pick<PackageManager, 'name' | 'explain' | 'preview'> | undefined,
-  context: Pick<StepContext, 'lastPrinted' | 'job'>,
-  { purpose, shortfall }: { purpose: string; shortfall: Shortfall | Failure },
-): Promise<DepotError> {
-  if ('code' in shortfall) return failureError(purpose, shortfall);
-  const { reason, names, likely, change } = shortfall;
-  const output = await context.lastPrinted(EXPLAINED_BYTES).catch(() => '');
-  // A hint: that it cannot be had is no reason to say less.
-  const said = await manager?.explain({ output, names }).catch(() => undefined);
-  if (said !== undefined) return failureError(purpose, said);
-  if ((context.job.lastExitCode ?? 0) === 0) {
-    if (likely !== undefined) return failureError(purpose, likely);
-    const obstacle = change && (await obstacleTo(manager, change));
-    if (obstacle !== undefined) return obstacle;
-  }
-  const words = lastWords(plainLines(output));
-  const last = words === undefined ? '' : `; its last line is ${words}`;
-  if (manager === undefined) {
-    return failureError(purpose, {
-      code: 'script_failed',
-      reason: `${reason}${last}`,
-      remedy: 'Read the end of the task log for what the program complains about.',
-    });
-  }
-  return failureError(purpose, {
-    code: 'unknown',
-    reason: `${reason}; ${manager.name} ${endingOf(context.job.lastExitCode)}${last}`,
-  });
-}
-
-async function obstacleTo(
-  manager: Pick<PackageManager, 'preview'> | undefined,
-  change: PackageChange,
-): Promise<DepotError | undefined> {
-  const plan = await manager?.preview(change).catch(() => undefined);
-  const [problem] = plan?.problems ?? [];
-  if (problem === undefined) return undefined;
-  const { code, message, remedy } = problem;
-  return new DepotError('command_failed', message, { explanation: { code, remedy } });
-}
-
-/** A shell says 128 and the number of a signal. */
-function endingOf(exitCode = 0): string {
-  return exitCode > 128 && exitCode <= 192
-    ? `was ended by signal ${exitCode - 128}`
-    : `ended with exit code ${exitCode}`;
-}
-
-export function notInstalled(purpose: string, name: string): DepotError {
-  return failureError(purpose, {
-    code: 'not_found',
-    package: name,
-    reason: 'it is not installed',
-    remedy: NOT_INSTALLED_REMEDY,
-  });
+  const { names } = change;
+  chosen.write(context, { names: [...names], ...(expected === undefined ? {} : { expected }) });
+  context.show(commands.shown(change));
 }

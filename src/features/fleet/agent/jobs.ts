@@ -44,8 +44,8 @@ export function jobOf({ queue }: Pick<Fleet, 'queue'>, record: ActionRecord): Jo
 }
 
 /** Whether anything of the action may have been done already. */
-export function hasChanged({ memory, phase }: Job): boolean {
-  return phase === 'repair' || hasBegun(memory);
+export function hasChanged(job: Job): boolean {
+  return job.phase === 'repair' || hasBegun(job);
 }
 
 /** Puts the ends of jobs on record that could not do that themselves. */
@@ -74,8 +74,8 @@ async function adoptEnd(fleet: Fleet, record: ActionRecord): Promise<void> {
 }
 
 /** The device went down before anything was done. */
-function isRepeatable({ state, memory }: Job): boolean {
-  return state === 'interrupted' && !hasBegun(memory);
+function isRepeatable(job: Job): boolean {
+  return job.state === 'interrupted' && !hasBegun(job);
 }
 
 function forgottenEnd(): ActionEnd {

@@ -3,6 +3,7 @@ import * as v from 'valibot';
 import { parseUciFile } from '../../../config/uci-file.ts';
 import { freeBytesOf } from '../../../device/disk/space.ts';
 import { DepotError, reasonOf } from '../../../errors.ts';
+import { slots, type Remembering } from '../../../jobs/memory.ts';
 import type { StepContext } from '../../../jobs/plan.ts';
 import type { InspectedFile, PackageChange } from '../../../package-management/manager.ts';
 import { isPackageName, metaPackageOf, OWN_PACKAGE } from '../../../package-management/names.ts';
@@ -15,19 +16,21 @@ import { changedConfig } from './settings-steps.ts';
 import type { FleetJobTools } from './tools.ts';
 
 /** What the check found, for the steps behind it. */
-const foundSchema = v.object({
-  packages: v.array(v.object({ path: v.string(), name: v.string(), version: v.string() })),
-  install: v.array(v.string()),
+const checked = slots('the check', {
+  found: v.object({
+    packages: v.array(v.object({ path: v.string(), name: v.string(), version: v.string() })),
+    install: v.array(v.string()),
+  }),
 });
-export type Found = v.InferOutput<typeof foundSchema>;
+export type Found = ReturnType<typeof readFound>;
 
-export function readFound(memory: Record<string, unknown>): Found {
-  return v.parse(foundSchema, memory.found);
+export function readFound(from: Remembering) {
+  return checked.read(from).found;
 }
 
 /** Whether the job is beyond its check, so that it may have changed something. */
-export function hasBegun(memory: Readonly<Record<string, unknown>>): boolean {
-  return memory.found !== undefined;
+export function hasBegun(job: Remembering): boolean {
+  return checked.find(job) !== undefined;
 }
 
 /**
@@ -38,7 +41,7 @@ export function hasBegun(memory: Readonly<Record<string, unknown>>): boolean {
 export async function checkWork(
   tools: FleetJobTools,
   { work, key }: { work: Work; key: string },
-  { memory }: StepContext,
+  context: StepContext,
 ): Promise<void> {
   const { manager, baseline } = tools;
   checkAllowed(work, tools.settings());
@@ -50,8 +53,8 @@ export async function checkWork(
   const configs = await readConfigs(tools, work);
   await tools.kept.begin(key);
   await baseline.save(key, { packages: await manager.installed(), configs });
-  // Last: what has this may have changed something.
-  memory.found = found;
+  // Last: a job that has this record may have changed something.
+  checked.write(context, { found });
 }
 
 /** What was whole when it was downloaded may have been changed since. */

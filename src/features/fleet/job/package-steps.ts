@@ -1,11 +1,12 @@
 import { chmod } from 'node:fs/promises';
 import { DepotError } from '../../../errors.ts';
-import type { Act, Step, StepContext } from '../../../jobs/plan.ts';
+import type { Remembering } from '../../../jobs/memory.ts';
+import type { Act, Step } from '../../../jobs/plan.ts';
 import { removalSet } from '../../../package-management/dependencies.ts';
+import { chosen } from '../../../package-management/memory.ts';
 import {
-  changeSteps,
-  readChosen,
   remember,
+  transaction,
   type ChangeWork,
 } from '../../../package-management/transaction/transaction.ts';
 import { metaPackageOf } from '../../../package-management/names.ts';
@@ -31,7 +32,7 @@ export function packageSteps(
   { work, key }: { work: Work; key: string },
 ): Step[] {
   const phase = (name: string, change: ChangeWork): Step[] =>
-    phaseSteps(tools, change, { name, key });
+    transaction(tools, name, { ...change, behindChoice: [keepStep(tools, change, key)] }).steps;
   const packages = work.files.filter(({ kind }) => kind === 'package');
   const programs = work.files.filter(({ kind }) => kind === 'program');
   return [
@@ -43,44 +44,19 @@ export function packageSteps(
   ];
 }
 
-/**
- * The steps of one transaction under ids of their own, and a step that keeps what it is about to
- * replace. None of them is what the job is for: only its last step says that it is done.
- */
-function phaseSteps(
-  tools: FleetJobTools,
-  work: ChangeWork,
-  { name, key }: { name: string; key: string },
-): Step[] {
-  return changeSteps(tools, work).flatMap((step): Step[] => {
-    const id = `${name}-${step.id}`;
-    if (!('act' in step)) return [{ ...step, id }];
-    const own: Act = {
-      ...step,
-      id,
-      act: async (context) => {
-        const jump = await step.act(context);
-        context.memory.isDone = false;
-        return jump === undefined ? undefined : { retryFrom: `${name}-${jump.retryFrom}` };
-      },
-    };
-    return step.id === 'choose' ? [own, keepStep(tools, work, { name, key })] : [own];
-  });
-}
-
 /** What a program of the operator's changes, nobody knows ahead of it. */
 function keepStep(
   { kept, baseline }: FleetJobTools,
   { verb, isForeign }: ChangeWork,
-  { name, key }: { name: string; key: string },
+  key: string,
 ): Act {
   return {
-    id: `${name}-keep`,
+    id: 'keep',
     label: 'keep the old versions',
     act: async (context) => {
       const before = (await baseline.read(key))?.packages;
       if (isForeign === true || before === undefined) return undefined;
-      const { names, file } = readChosen(context.memory);
+      const { names, file } = chosen.read(context);
       const change = { verb, names, ...(file === undefined ? {} : { file }) };
       await kept.keep({ key, change, before }, context);
       return undefined;
@@ -88,16 +64,14 @@ function keepStep(
   };
 }
 
-/** Nothing of the transaction before is left in the job's memory. */
-async function begin({ manager }: FleetJobTools, { memory }: StepContext): Promise<void> {
-  await manager.around.needSpace('do the action');
-  Object.assign(memory, { names: [], file: undefined, expected: undefined, plan: undefined });
+function needSpace({ manager }: FleetJobTools): Promise<void> {
+  return manager.around.needSpace('do the action');
 }
 
 function fileWork(tools: FleetJobTools, index: number): ChangeWork {
   const { manager } = tools;
-  const fileIn = ({ memory }: Pick<StepContext, 'memory'>) => {
-    const found = readFound(memory).packages[index];
+  const fileIn = (job: Remembering) => {
+    const found = readFound(job).packages[index];
     if (found === undefined) throw new DepotError('internal', `cannot find the file ${index}`);
     return found;
   };
@@ -105,9 +79,9 @@ function fileWork(tools: FleetJobTools, index: number): ChangeWork {
     verb: 'install',
     purpose: 'install what the action brings',
     choose: async (context) => {
-      await begin(tools, context);
+      await needSpace(tools);
       const { path, name } = fileIn(context);
-      context.memory.file = { path, name };
+      chosen.write(context, { names: [], file: { path, name } });
       context.show(manager.commands.shown({ verb: 'install', names: [name] }));
     },
     command: (context) => Promise.resolve(manager.commands.installFile(fileIn(context).path)),
@@ -126,10 +100,10 @@ function installWork(tools: FleetJobTools): ChangeWork {
     verb: 'install',
     purpose: 'install what the action names',
     choose: async (context) => {
-      await begin(tools, context);
+      await needSpace(tools);
       remember(context, tools.manager, {
         verb: 'install',
-        names: readFound(context.memory).install,
+        names: readFound(context).install,
       });
     },
     judge: judgeInstall,
@@ -142,7 +116,7 @@ function upgradeWork(tools: FleetJobTools, { upgrade }: Work): ChangeWork {
     verb: 'upgrade',
     purpose: `upgrade ${upgrade.join(', ')}`,
     choose: async (context) => {
-      await begin(tools, context);
+      await needSpace(tools);
       const database = await manager.installed();
       const names = upgrade
         .flatMap((name) => [name, metaPackageOf(name)])
@@ -159,7 +133,7 @@ function removeWork(tools: FleetJobTools, { remove }: Work): ChangeWork {
     verb: 'remove',
     purpose: `remove ${remove.join(', ')}`,
     choose: async (context) => {
-      await begin(tools, context);
+      await needSpace(tools);
       const database = await tools.manager.installed();
       const targets = remove
         .flatMap((name) => [metaPackageOf(name), name])
@@ -177,7 +151,8 @@ function programWork(tools: FleetJobTools, file: WorkFile): ChangeWork {
     purpose: `run ${file.label}`,
     isForeign: true,
     choose: async (context) => {
-      await begin(tools, context);
+      await needSpace(tools);
+      chosen.write(context, { names: [] });
       context.show(`run ${file.label}`);
       rememberProgram(context, file.label);
     },

@@ -6,6 +6,7 @@ import { workSchema, type Work } from '../rollout/work.ts';
 import { checkWork, hasBegun } from './check.ts';
 import { packageSteps } from './package-steps.ts';
 import { putBackSteps, reportPutBackStep } from './put-back.ts';
+import { succeeded } from './success.ts';
 import { settingsRepair, settingsSteps } from './settings-steps.ts';
 import type { FleetJobTools } from './tools.ts';
 import { updateSteps } from './update-steps.ts';
@@ -41,11 +42,12 @@ export function fleetPlan(tools: FleetJobTools, job: Job): Plan {
     ],
     repair: [
       ...putBackSteps(tools, key, 1),
-      ...repairSteps(
-        tools,
-        () => Promise.resolve(tools.records.find(key)?.end?.result === 'success'),
-        async () => (await tools.baseline.read(key))?.packages,
-      ),
+      ...repairSteps(tools, {
+        removesWhatCame: true,
+        isComplete: () => Promise.resolve(tools.records.find(key)?.end?.result === 'success'),
+        isAccepted: (context) => succeeded.read(context).isDone,
+        databaseBefore: async () => (await tools.baseline.read(key))?.packages,
+      }),
       ...putBackSteps(tools, key, 2),
       reportPutBackStep(tools, key),
       ...settingsRepair(tools, task),
@@ -60,12 +62,12 @@ function acceptStep(tools: FleetJobTools, { work, key }: { work: Work; key: stri
     id: 'accept',
     label: 'accept',
     isLate: true,
-    act: async ({ memory }) => {
+    act: async (context) => {
       if (!work.selfUpgrade) {
         const end = { result: 'success', message: work.title, exitCode: 0, at: unixNow() } as const;
         await tools.records.update(key, () => ({ end }));
       }
-      memory.isDone = true;
+      succeeded.write(context, { isDone: true });
       await forgetBefore(tools);
       return undefined;
     },
@@ -90,15 +92,12 @@ async function forgetBefore({ baseline, kept }: FleetJobTools): Promise<void> {
   await kept.forget();
 }
 
-async function recordEnd(
-  tools: FleetJobTools,
-  key: string,
-  { job: { verdict }, memory }: StepContext,
-): Promise<void> {
+async function recordEnd(tools: FleetJobTools, key: string, { job }: StepContext): Promise<void> {
+  const { verdict } = job;
   if (verdict === undefined) return;
   const { state, error, errorCode, exitCode } = verdict;
   const record = tools.records.find(key);
-  const isRepeatable = state === 'interrupted' && !hasBegun(memory);
+  const isRepeatable = state === 'interrupted' && !hasBegun(job);
   // After the reboot it begins again.
   if (isRepeatable && (record?.attempts ?? 0) < MOST_ATTEMPTS) return;
   await tools.records.update(key, () => ({

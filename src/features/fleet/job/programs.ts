@@ -1,13 +1,13 @@
 import * as v from 'valibot';
-import type { StepContext } from '../../../jobs/plan.ts';
+import { slots, type Remembering } from '../../../jobs/memory.ts';
 
-type Memory = Pick<StepContext, 'memory'>;
+const begun = slots('the programs', { programs: v.optional(v.array(v.string()), []) });
 
 /** Labels of the programs that the job has begun: what those change is nobody's to put back. */
-export function begunPrograms({ memory }: Memory): string[] {
-  return v.parse(v.optional(v.array(v.string()), []), memory.programs);
+export function begunPrograms(job: Remembering): string[] {
+  return begun.read(job).programs;
 }
 
-export function rememberProgram({ memory }: Memory, label: string): void {
-  memory.programs = [...new Set([...begunPrograms({ memory }), label])];
+export function rememberProgram(context: Remembering, label: string): void {
+  begun.write(context, { programs: [...new Set([...begunPrograms(context), label])] });
 }

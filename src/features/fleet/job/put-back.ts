@@ -2,6 +2,7 @@ import { access } from 'node:fs/promises';
 import * as v from 'valibot';
 import { isShortage } from '../../../device/shortage.ts';
 import { reasonOf } from '../../../errors.ts';
+import { slots } from '../../../jobs/memory.ts';
 import { retryFrom, type Act, type Step, type StepContext } from '../../../jobs/plan.ts';
 import { changedPackages } from '../../../package-management/half-installed.ts';
 import {
@@ -26,7 +27,7 @@ export function putBackSteps(tools: FleetJobTools, key: string, round: 1 | 2): S
     act: (context) => prepareRound(tools, key, context).then(() => undefined),
   };
   const repeatIfShutOut = async (context: StepContext, source: keyof Findings) =>
-    readFindings(context.memory)[source].length > 0 && (await manager.around.wasShutOut(context))
+    toPutBack.read(context).putBack[source].length > 0 && (await manager.around.wasShutOut(context))
       ? retryFrom(prepare)
       : undefined;
   return [
@@ -35,8 +36,8 @@ export function putBackSteps(tools: FleetJobTools, key: string, round: 1 | 2): S
       id: `put-back-files-${round}`,
       label: 'put back',
       mustSucceed: false,
-      command: async ({ memory }) => {
-        const { files } = readFindings(memory);
+      command: async (context) => {
+        const { files } = toPutBack.read(context).putBack;
         return files.length === 0 ? undefined : (await manager.restoration()).installFiles(files);
       },
     },
@@ -49,8 +50,8 @@ export function putBackSteps(tools: FleetJobTools, key: string, round: 1 | 2): S
       id: `put-back-offered-${round}`,
       label: 'put back from feeds',
       mustSucceed: false,
-      command: async ({ memory }) => {
-        const { offered } = readFindings(memory);
+      command: async (context) => {
+        const { offered } = toPutBack.read(context).putBack;
         if (offered.length === 0) return undefined;
         return (await manager.restoration()).installOffered(offered);
       },
@@ -85,9 +86,9 @@ export function reportPutBackStep(tools: FleetJobTools, key: string): Act {
       for (const label of begunPrograms(context)) {
         context.addToError(`what ${label} changed by itself stays`);
       }
-      const back = readFindings(context.memory).wanted.filter((name) =>
-        lost.every((entry) => entry.name !== name),
-      );
+      const back = toPutBack
+        .read(context)
+        .putBack.wanted.filter((name) => lost.every((entry) => entry.name !== name));
       if (back.length > 0) await context.note(`${back.join(', ')} is as it was before the action`);
       await tools.catalog.refresh();
       context.reportChanged(changedPackages(before, after));
@@ -96,17 +97,17 @@ export function reportPutBackStep(tools: FleetJobTools, key: string): Act {
   };
 }
 
-const findings = v.object({
+const findingsSchema = v.object({
   /** Names, over both rounds. */
   wanted: v.array(v.string()),
   files: v.array(v.string()),
   offered: v.array(v.object({ name: v.string(), version: v.string() })),
 });
-type Findings = v.InferOutput<typeof findings>;
+type Findings = v.InferOutput<typeof findingsSchema>;
 
-function readFindings({ putBack }: Readonly<Record<string, unknown>>): Findings {
-  return v.parse(findings, putBack ?? { wanted: [], files: [], offered: [] });
-}
+const toPutBack = slots('what is put back', {
+  putBack: v.optional(findingsSchema, { wanted: [], files: [], offered: [] }),
+});
 
 /** @returns what was on the device before the action; undefined if that is not to be put back */
 async function stateToRestore(
@@ -131,16 +132,16 @@ async function prepareRound(
   key: string,
   context: StepContext,
 ): Promise<void> {
-  const { manager, kept } = tools;
-  const { memory, note } = context;
-  const { wanted } = readFindings(memory);
-  memory.putBack = { wanted, files: [], offered: [] };
+  const { manager } = tools;
+  const { note } = context;
+  const { wanted } = toPutBack.read(context).putBack;
+  toPutBack.write(context, { putBack: { wanted, files: [], offered: [] } });
   const before = await stateToRestore(tools, key, context);
   if (before === undefined) return;
   await manager.around.mend(context).catch((error: unknown) => noteReason(note, error));
   const lost = lostPackages(before, await manager.installed());
   if (lost.length === 0) return;
-  const copies = await kept.find(key);
+  const copies = await tools.kept.find(key);
   const offers = await manager.offers(lost.map(({ name }) => name));
   const found: Findings = { wanted: [...wanted], files: [], offered: [] };
   for (const { name, version } of lost) {
@@ -149,7 +150,7 @@ async function prepareRound(
     if (copy?.version === version && (await isThere(copy.file))) found.files.push(copy.file);
     else if (offers.get(name)?.[0]?.version === version) found.offered.push({ name, version });
   }
-  memory.putBack = { ...found, wanted: [...new Set(found.wanted)] };
+  toPutBack.write(context, { putBack: { ...found, wanted: [...new Set(found.wanted)] } });
   await note(`to be put back: ${lost.map(({ name, version }) => `${name} ${version}`).join(', ')}`);
   await manager.around.beforeRepair(context, { came: [], half: [] });
 }
@@ -167,15 +168,12 @@ function isThere(file: string): Promise<boolean> {
 }
 
 /** Records of what is back. What had no copy has none. */
-async function finish(
-  { manager, kept }: FleetJobTools,
-  key: string,
-  { memory }: StepContext,
-): Promise<void> {
-  const { files, offered } = readFindings(memory);
+async function finish(tools: FleetJobTools, key: string, context: StepContext): Promise<void> {
+  const { manager } = tools;
+  const { files, offered } = toPutBack.read(context).putBack;
   if (files.length + offered.length === 0) return;
   const now = await manager.installed();
-  const back = [...(await kept.find(key))].filter(
+  const back = [...(await tools.kept.find(key))].filter(
     ([name, { version }]) => isPresent(now.get(name)) && now.get(name)?.version === version,
   );
   const records = new Map(back.map(([name, { record }]) => [name, record]));

@@ -4,6 +4,7 @@ import { setUciOption } from '../../../config/uci-edit.ts';
 import type { Step } from '../../../jobs/plan.ts';
 import type { Work } from '../rollout/work.ts';
 import { hasSucceeded } from './success.ts';
+import { succeeded } from './success.ts';
 import type { FleetJobTools } from './tools.ts';
 
 interface Task {
@@ -70,8 +71,8 @@ function reloadStep({ paths, scriptEnvironment }: FleetJobTools, id: string): St
     id,
     label: 'reload settings',
     mustSucceed: false,
-    command: ({ memory }) =>
-      paths.isLive && memory.isDone !== true
+    command: (context) =>
+      paths.isLive && !succeeded.read(context).isDone
         ? { argv: ['reload_config'], environment: scriptEnvironment, cwd: '/' }
         : undefined,
   };

@@ -1,5 +1,9 @@
-import type { StepContext } from '../../../jobs/plan.ts';
+import * as v from 'valibot';
+import { slots, type Remembering } from '../../../jobs/memory.ts';
 import type { ActionRecords } from '../records/records.ts';
+
+/** The job's own note that all of the action is done. */
+export const succeeded = slots('the action', { isDone: v.optional(v.boolean(), false) });
 
 /**
  * Whether all of the action is done. The action's own record has it first: the power may go before
@@ -8,7 +12,7 @@ import type { ActionRecords } from '../records/records.ts';
 export function hasSucceeded(
   { records }: { records: ActionRecords },
   key: string,
-  { memory }: Pick<StepContext, 'memory'>,
+  context: Remembering,
 ): boolean {
-  return memory.isDone === true || records.find(key)?.end?.result === 'success';
+  return succeeded.read(context).isDone || records.find(key)?.end?.result === 'success';
 }

@@ -1,4 +1,5 @@
 import { retryFrom, type Step } from '../../../jobs/plan.ts';
+import { below } from '../../../package-management/transaction/transaction.ts';
 import type { Work } from '../rollout/work.ts';
 import type { FleetJobTools } from './tools.ts';
 
@@ -12,16 +13,28 @@ export function updateSteps({ manager }: FleetJobTools, work: Work): Step[] {
   const isNamed = work.install.length + work.upgrade.length > 0;
   const hasPackages = work.files.some(({ kind }) => kind === 'package');
   if (!isNamed && !hasPackages) return [];
-  const [first, ...rest] = around.before(() => undefined);
-  const prepare = { ...first, id: `update-${first.id}` };
-  return [
-    prepare,
-    ...rest.map((step) => ({ ...step, id: `update-${step.id}` })),
-    {
-      id: 'update-keep-lists',
-      label: 'keep lists',
-      act: () => lists.backUp().then(() => undefined),
+  const before = around.before(() => undefined, false);
+  const keep: Step = {
+    id: 'keep-lists',
+    label: 'keep lists',
+    act: () => lists.backUp().then(() => undefined),
+  };
+  const judge: Step = {
+    id: 'judge',
+    label: 'judge lists',
+    act: async (context) => {
+      if (context.job.runs > 0) {
+        if (await around.wasShutOut(context)) return retryFrom(before[0]);
+        for (const { feed, reason } of await lists.checkFetched(context)) {
+          await context.note(`the list of ${feed.name} (${feed.url}) stays as it was: ${reason}`);
+        }
+      }
+      await lists.forget();
+      return undefined;
     },
+  };
+  return [
+    ...below(NAME, [...before, keep]),
     {
       id: 'update',
       label: 'update',
@@ -31,22 +44,11 @@ export function updateSteps({ manager }: FleetJobTools, work: Work): Step[] {
         return isWanted ? commands.update() : undefined;
       },
     },
-    {
-      id: 'update-judge',
-      label: 'judge lists',
-      act: async (context) => {
-        if (context.job.runs > 0) {
-          if (await around.wasShutOut(context)) return retryFrom(prepare);
-          for (const { feed, reason } of await lists.checkFetched(context)) {
-            await context.note(`the list of ${feed.name} (${feed.url}) stays as it was: ${reason}`);
-          }
-        }
-        await lists.forget();
-        return undefined;
-      },
-    },
+    ...below(NAME, [judge]),
   ];
 }
+
+const NAME = 'update';
 
 async function hasOffers({ listing }: FleetJobTools['manager']): Promise<boolean> {
   let isOffered = false;

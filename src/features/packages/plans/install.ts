@@ -3,15 +3,14 @@ import type { Plan, StepContext } from '../../../jobs/plan.ts';
 import { isOff, isOn } from '../../../http/parameter-schemas.ts';
 import { autoconfStep, type ScriptContext } from '../autoconf.ts';
 import type { PackageTools } from '../../../package-management/tools.ts';
-import { repairSteps } from '../../../package-management/transaction/rollback.ts';
 import { translationsFor } from '../../../package-management/translations.ts';
 import { packagesToInstall } from '../../../package-management/choice.ts';
 import { judgeInstall } from '../../../package-management/transaction/judgement.ts';
 import {
-  changeSteps,
-  completeness,
   formerIds,
+  ONLY,
   remember,
+  transaction,
   type ChangeWork,
 } from '../../../package-management/transaction/transaction.ts';
 
@@ -30,19 +29,19 @@ export function installPlan(
   const work: ChangeWork = {
     verb: 'install',
     purpose: `install ${subject}`,
+    choosesFromFeeds: true,
+    removesWhatCame: true,
     choose,
     judge: judgeInstall,
   };
-  const steps = changeSteps(tools, work);
-  return isOn(params.autoconf)
-    ? {
-        steps: [...steps, autoconfStep(scripts)],
-        repair: repairSteps(tools),
-        former: formerIds('install', 'configure'),
-      }
-    : {
-        steps,
-        repair: repairSteps(tools, completeness(tools, work)),
-        former: formerIds('install'),
-      };
+  if (!isOn(params.autoconf)) {
+    return { ...transaction(tools, ONLY, work), former: formerIds('install') };
+  }
+  // The installation is not the whole of it.
+  const isComplete = (): Promise<boolean> => Promise.resolve(false);
+  const { steps, repair } = transaction(tools, ONLY, { ...work, isComplete });
+  return {
+    ...{ steps: [...steps, autoconfStep(scripts)], repair },
+    former: formerIds('install', 'configure'),
+  };
 }

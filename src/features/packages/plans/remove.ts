@@ -1,18 +1,18 @@
 import type { Job } from '../../../jobs/job.ts';
 import type { Plan, StepContext } from '../../../jobs/plan.ts';
 import {
-  notInstalled,
-  changeSteps,
-  completeness,
   formerIds,
-  readChosen,
+  ONLY,
   remember,
+  transaction,
   type ChangeWork,
 } from '../../../package-management/transaction/transaction.ts';
+import { notInstalled } from '../../../package-management/transaction/explained.ts';
+import { chosen } from '../../../package-management/memory.ts';
 import type { PackageTools } from '../../../package-management/tools.ts';
 import { isClosedCircle, removalSet } from '../../../package-management/dependencies.ts';
-import { removalCommand, repairSteps } from '../../../package-management/transaction/rollback.ts';
 import { packageToRemove } from '../../../package-management/choice.ts';
+import { removalCommand } from '../../../package-management/transaction/rollback.ts';
 import { judgeRemoval } from '../../../package-management/transaction/judgement.ts';
 
 /** remove: the app and what came with it, but nothing that another package needs. */
@@ -30,12 +30,8 @@ export function removePlan(tools: PackageTools, { subject }: Job): Plan {
     verb: 'remove',
     purpose: `remove ${subject}`,
     choose,
-    command: async ({ memory }) => removalCommand(tools.manager, readChosen(memory).names),
+    command: async (context) => removalCommand(tools.manager, chosen.read(context).names),
     judge: judgeRemoval,
   };
-  return {
-    steps: changeSteps(tools, work),
-    repair: repairSteps(tools, completeness(tools, work)),
-    former: formerIds('remove'),
-  };
+  return { ...transaction(tools, ONLY, work), former: formerIds('remove') };
 }

@@ -1,5 +1,5 @@
 import { retryFrom, type Plan } from '../../../jobs/plan.ts';
-import { explained } from '../../../package-management/transaction/transaction.ts';
+import { explained } from '../../../package-management/transaction/explained.ts';
 import { failureError, type Failure } from '../../../package-management/failure.ts';
 import type { FailedFeed } from '../../../package-management/manager.ts';
 import type { PackageTools } from '../../../package-management/tools.ts';
@@ -11,7 +11,7 @@ import { feedRemedyOf } from '../../../package-management/problem.ts';
  */
 export function updatePlan({ manager }: PackageTools): Plan {
   const { name, around, commands, lists } = manager;
-  const before = around.before(() => undefined);
+  const before = around.before(() => undefined, false);
   return {
     steps: [
       ...before,

@@ -2,15 +2,14 @@ import { isOn } from '../../../http/parameter-schemas.ts';
 import type { Job } from '../../../jobs/job.ts';
 import type { Plan, StepContext } from '../../../jobs/plan.ts';
 import {
-  notInstalled,
-  changeSteps,
-  completeness,
   formerIds,
+  ONLY,
   remember,
+  transaction,
   type ChangeWork,
 } from '../../../package-management/transaction/transaction.ts';
+import { notInstalled } from '../../../package-management/transaction/explained.ts';
 import type { PackageTools } from '../../../package-management/tools.ts';
-import { repairSteps } from '../../../package-management/transaction/rollback.ts';
 import {
   chooseUpgrade,
   chooseUpgradeOfAll,
@@ -38,12 +37,9 @@ export function upgradePlan(tools: PackageTools, { subject, params }: Job): Plan
     await tools.manager.around.needSpace(purpose);
     remember(context, tools.manager, { verb: 'upgrade', names, expected });
   };
-  const work: ChangeWork = { verb: 'upgrade', purpose, choose, judge: judgeUpgrade(tools.manager) };
-  return {
-    steps: changeSteps(tools, work),
-    repair: repairSteps(tools, completeness(tools, work)),
-    former: formerIds('upgrade'),
-  };
+  const judge = judgeUpgrade(tools.manager);
+  const work: ChangeWork = { verb: 'upgrade', purpose, choosesFromFeeds: true, choose, judge };
+  return { ...transaction(tools, ONLY, work), former: formerIds('upgrade') };
 }
 
 async function installedOnes(tools: PackageTools, subject: string): Promise<string[]> {

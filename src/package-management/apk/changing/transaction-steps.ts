@@ -14,7 +14,7 @@ import { readPlan } from '../planning/job-plan.ts';
 import { planChange } from '../planning/plan-change.ts';
 import { explain } from './failure.ts';
 import { createLockCheck, waitForLock, type LockCheck } from './lock.ts';
-import { listsStep, wantsLists } from '../feeds/missing-lists.ts';
+import { LISTS_STEP, listsStep, wantsLists } from '../feeds/missing-lists.ts';
 import { finishCutOff, leftoversOf, removeCutOff, removeUnfinished } from '../recovery/recovery.ts';
 import { checkRepair } from '../planning/repair-check.ts';
 import { simulate, type Simulation } from '../planning/simulation.ts';
@@ -30,32 +30,35 @@ export function createTransactionSteps(installation: Installation): TransactionS
   const { copy, records, locations } = installation;
   const lock = createLockCheck(locations.lock);
   const later = createLaterSave(installation);
-  const planStep = (changeIn: ChangeIn): Act => ({
+  const planStep = (changeIn: ChangeIn, hasLookedForLists: boolean): Act => ({
     id: 'plan',
     label: 'plan',
     act: async (context) => {
       await later.flush();
-      return plan(installation, context, { change: changeIn(context), lock });
+      return plan(installation, context, { change: changeIn(context), lock, hasLookedForLists });
     },
   });
-  const checkStep = (changeIn: ChangeIn): Act => ({
+  const checkStep = (changeIn: ChangeIn, planning: Act): Act => ({
     id: 'check',
     label: 'check',
     act: async (context) => {
-      if (await lock.end(context)) return retryFrom(planStep(changeIn));
+      if (await lock.end(context)) return retryFrom(planning);
       await checkFetched(installation, context, changeIn(context));
       return undefined;
     },
   });
   return {
-    first: [listsStep(installation)],
+    first: (choosesFromFeeds) => [listsStep(installation, choosesFromFeeds)],
     needSpace: (purpose) => needSpace(installation, purpose),
-    before: (changeIn) => [
-      act('prepare', () => prepare(installation)),
-      planStep(changeIn),
-      fetchStep(installation),
-      checkStep(changeIn),
-    ],
+    before: (changeIn, choosesFromFeeds) => {
+      const planning = planStep(changeIn, choosesFromFeeds);
+      return [
+        act('prepare', () => prepare(installation)),
+        planning,
+        fetchStep(installation),
+        checkStep(changeIn, planning),
+      ];
+    },
     supervise: endHolders,
     databaseBefore: copy.database,
     // apk waits for its lock by itself.
@@ -95,10 +98,16 @@ async function prepare({ prepareFolders, locations }: Installation): Promise<voi
  * the kernel on the lock takes longer than the plan: if something is to be fetched, the step behind
  * that waits for it.
  */
+interface Planning {
+  change: PackageChange | undefined;
+  lock: LockCheck;
+  hasLookedForLists: boolean;
+}
+
 async function plan(
   installation: Installation,
   context: StepContext,
-  { change, lock }: { change: PackageChange | undefined; lock: LockCheck },
+  { change, lock, hasLookedForLists }: Planning,
 ): Promise<Jump | undefined> {
   const look = async (): Promise<Simulation | undefined> => {
     const [found] = await Promise.all([
@@ -109,7 +118,7 @@ async function plan(
   };
   const decide = async (found: Simulation | undefined): Promise<Jump | undefined> => {
     if (change === undefined || found === undefined) return undefined;
-    if (wantsLists(context, found)) return retryFrom(listsStep(installation));
+    if (!hasLookedForLists && wantsLists(context, found)) return retryFrom({ id: LISTS_STEP });
     await planChange(installation, context, { change, found });
     return undefined;
   };
@@ -152,13 +161,13 @@ async function mend(
   if (left !== undefined) {
     const said = explain({
       output,
-      names: readPlan(context.memory).changes.map(({ name }) => name),
+      names: readPlan(context).changes.map(({ name }) => name),
     });
     return said === undefined || said.code === 'unknown' ? CUT_OFF : said;
   }
   if (unwritten !== undefined) return { code: 'unknown', reason: unwritten };
   const after = await installation.reader.read();
-  return faultIn(readPlan(context.memory).changes, { before, after, output });
+  return faultIn(readPlan(context).changes, { before, after, output });
 }
 
 const CUT_OFF: Failure = {

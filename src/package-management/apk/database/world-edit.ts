@@ -1,7 +1,7 @@
-import * as v from 'valibot';
 import { rewriteFile } from '../../../device/durable-file.ts';
-import type { StepContext } from '../../../jobs/plan.ts';
+import type { Remembering } from '../../../jobs/memory.ts';
 import { isPresent } from '../../database.ts';
+import { chosen } from '../../memory.ts';
 import type { Installation } from '../installation.ts';
 import type { Locations } from './locations.ts';
 import { withLock } from '../changing/lock.ts';
@@ -34,14 +34,9 @@ export function withoutPin({ name }: WorldEntry): WorldEntry {
   return { name, text: name, isConflict: false, tag: '', operator: '', version: '' };
 }
 
-const asked = v.object({
-  names: v.optional(v.array(v.string()), []),
-  file: v.optional(v.object({ name: v.string() })),
-});
-
 /** The names that a job may have put into world. */
-function askedIn(memory: Record<string, unknown>): Set<string> {
-  const { names, file } = v.parse(asked, memory);
+function askedIn(from: Remembering): Set<string> {
+  const { names = [], file } = chosen.find(from) ?? {};
   return new Set([...names, ...(file === undefined ? [] : [file.name])]);
 }
 
@@ -51,9 +46,9 @@ function askedIn(memory: Record<string, unknown>): Set<string> {
  */
 export async function dropUnmet(
   { locations, reader, environment }: Installation,
-  { memory }: StepContext,
+  context: Remembering,
 ): Promise<void> {
-  const names = askedIn(memory);
+  const names = askedIn(context);
   const database = await reader.read();
   const unmet = [...names].filter((name) => database.get(name)?.state === 'requested');
   if (unmet.length === 0) return;
@@ -65,9 +60,9 @@ export async function dropUnmet(
 /** Puts back what world said, before the job, of what the job asked for. */
 export async function restoreWorld(
   { locations, reader, environment, copy }: Installation,
-  { memory }: StepContext,
+  context: Remembering,
 ): Promise<void> {
-  const names = askedIn(memory);
+  const names = askedIn(context);
   const before = await copy.world();
   const database = await reader.read();
   if (before === undefined || names.size === 0) return;

@@ -21,7 +21,7 @@ export function fetchStep(installation: Installation): CommandStep {
     label: 'fetch',
     mustSucceed: false,
     command: async (context) => {
-      const { changes, own } = readPlan(context.memory);
+      const { changes, own } = readPlan(context);
       const downloads = downloadsOf(changes, own);
       if (downloads.length === 0) return undefined;
       const names = downloads.map(({ name }) => name);

@@ -23,7 +23,7 @@ export async function checkFetched(
   context: StepContext,
   change: PackageChange | undefined,
 ): Promise<void> {
-  const { changes, own, purpose } = readPlan(context.memory);
+  const { changes, own, purpose } = readPlan(context);
   if (change === undefined || changes.length === 0) return;
   const { locations, records, root } = installation;
   const downloads = downloadsOf(changes, own);

@@ -1,4 +1,6 @@
 import * as v from 'valibot';
+import type { Remembering } from '../../../jobs/memory.ts';
+import { transactionSlots } from '../../memory.ts';
 import type { PlannedChange } from './simulation.ts';
 import { plannedChange } from '../recovery/transaction-record.ts';
 
@@ -11,7 +13,7 @@ export interface JobPlan {
   purpose: string;
 }
 
-const planned = v.object({
+const planned = transactionSlots('the plan', {
   plan: v.optional(
     v.object({ changes: v.array(plannedChange), own: v.optional(v.string()), purpose: v.string() }),
     { changes: [], purpose: '' },
@@ -19,13 +21,17 @@ const planned = v.object({
 });
 
 /** One that is not made yet, or of a job without one, has no changes. */
-export function readPlan(memory: Record<string, unknown>): JobPlan {
-  const { changes, own, purpose } = v.parse(planned, memory).plan;
+export function readPlan(from: Remembering): JobPlan {
+  const { changes, own, purpose } = planned.read(from).plan;
   return {
     changes: changes as PlannedChange[],
     purpose,
     ...(own === undefined ? {} : { own }),
   };
+}
+
+export function writePlan(to: Remembering, plan: JobPlan): void {
+  planned.write(to, { plan });
 }
 
 export function planOf(

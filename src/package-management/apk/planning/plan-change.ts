@@ -5,10 +5,11 @@ import { isSameDisk } from '../../../device/disk/space.ts';
 import { sizeText } from '../../../format-bytes.ts';
 import { failureError } from '../../failure.ts';
 import type { PackageChange } from '../../manager.ts';
+import { chosen } from '../../memory.ts';
 import { compareVersions } from '../compare-versions.ts';
 import type { Installation } from '../installation.ts';
 import { downloadsOf, freeBytesAt, needBytes } from './download.ts';
-import { planOf } from './job-plan.ts';
+import { planOf, writePlan } from './job-plan.ts';
 import { checkPlan } from './plan-check.ts';
 import { sizesOf } from './sizes.ts';
 import type { Simulation } from './simulation.ts';
@@ -29,7 +30,7 @@ export async function planChange(
   if (change.verb !== 'remove') {
     await chooseCache(installation, context, { found, purpose, file: change.file });
   }
-  context.memory.plan = planOf(found.changes, purpose, own);
+  writePlan(context, planOf(found.changes, purpose, own));
 }
 
 const NONE: ReadonlySet<string> = new Set();
@@ -37,7 +38,7 @@ const NONE: ReadonlySet<string> = new Set();
 /** apk says nothing of what it does not upgrade, and ends well. */
 async function checkUpgrade(
   { offers, reader }: Installation,
-  { memory, note }: StepContext,
+  context: StepContext,
   { change: { names }, found: { changes } }: { change: PackageChange; found: Simulation },
 ): Promise<void> {
   if (changes.length > 0) return;
@@ -57,8 +58,10 @@ async function checkUpgrade(
       reason: `/etc/apk/world holds it at ${database.get(held)?.version ?? ''}`,
     });
   }
-  await note(`nothing to do: ${names.join(', ')} cannot be upgraded by what the feeds offer`);
-  memory.names = [];
+  await context.note(
+    `nothing to do: ${names.join(', ')} cannot be upgraded by what the feeds offer`,
+  );
+  chosen.write(context, { names: [] });
 }
 
 /**

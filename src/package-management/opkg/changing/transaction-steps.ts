@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
+import * as v from 'valibot';
 import { isSameDisk } from '../../../device/disk/space.ts';
 import { DepotError } from '../../../errors.ts';
 import { sizeText } from '../../../format-bytes.ts';
@@ -8,6 +9,7 @@ import type { StepContext } from '../../../jobs/plan.ts';
 import { failureError, type Failure } from '../../failure.ts';
 import { syncDisk } from '../../../device/disk/sync.ts';
 import type { PackageChange, TransactionSteps } from '../../manager.ts';
+import { lasting, transactionSlots } from '../../memory.ts';
 import type { AutoInstalled } from '../database/auto-installed.ts';
 import { lowerVersions, restoreVersions } from '../recovery/lowered-versions.ts';
 import { damageSteps, type DamageTools } from '../recovery/repair-steps.ts';
@@ -42,7 +44,7 @@ export function createTransactionSteps(
     waitForLock: (context: StepContext) => waitForLock(installation, context),
   };
   return {
-    first: listsSteps(installation, tools),
+    first: (choosesFromFeeds) => listsSteps(installation, tools, () => choosesFromFeeds),
     needSpace: (purpose) => needSpace(installation, purpose),
     before: (changeIn) => [
       {
@@ -58,7 +60,7 @@ export function createTransactionSteps(
             await lowerVersions(installation.statusFile, context, damaged.among(names));
           }
           // A removal that is cut off has nothing to go back to.
-          context.memory.isWritten = changeIn(context)?.verb === 'remove';
+          lasting.write(context, { isWritten: changeIn(context)?.verb === 'remove' });
           return undefined;
         },
       },
@@ -68,10 +70,10 @@ export function createTransactionSteps(
       {
         id: 'write',
         label: 'write',
-        act: async ({ job, memory, note }) => {
+        act: async (context) => {
           const reason = await writeDown(installation);
-          if (reason === undefined) memory.isWritten = true;
-          else if (job.phase === 'repair') await note(reason);
+          if (reason === undefined) lasting.write(context, { isWritten: true });
+          else if (context.job.phase === 'repair') await context.note(reason);
           else throw new DepotError('internal', reason);
           return undefined;
         },
@@ -81,7 +83,7 @@ export function createTransactionSteps(
     wasShutOut: hasLostLock,
     mend: async (context) => {
       await restoreVersions(installation.statusFile, context);
-      if (context.memory.isWritten !== true) await writeDown(installation);
+      if (lasting.read(context).isWritten !== true) await writeDown(installation);
       await restoreUnwritten(installation, context);
       const reason = await mendStatus(installation, context);
       const after = await installation.read();
@@ -119,13 +121,14 @@ async function writeDown({ environment, readConfig }: Installation): Promise<str
  */
 async function restoreUnwritten(
   { statusCopy, statusFile }: Installation,
-  { job, memory, note }: StepContext,
+  context: StepContext,
 ): Promise<void> {
+  const { job, note } = context;
   if (job.phase !== 'repair' || job.verdict?.state !== 'interrupted') return;
-  if (memory.isWritten !== false) return;
+  if (lasting.read(context).isWritten !== false) return;
   const before = await statusCopy.text();
   if (before === (await readFile(statusFile, 'utf8').catch(() => undefined))) return;
-  memory.isTakenBack = true;
+  lasting.write(context, { isRestored: true });
   await statusCopy.restore();
   await note('the record of opkg from before is put back: the power went before all was written');
 }
@@ -219,6 +222,9 @@ function who(holder: number): string {
   return holder === 0 ? 'another process' : `process ${holder}`;
 }
 
+/** Since when somebody else has been faster, in milliseconds since 1970. */
+const shutOut = transactionSlots('the lock', { lostSince: v.optional(v.number()) });
+
 /** opkg's exit code for every failure. */
 const FAILED = 255;
 
@@ -227,15 +233,16 @@ const FAILED = 255;
  * The message counts only if it is the first thing printed: maintainer scripts that call opkg
  * print it, too.
  */
-async function hasLostLock({ job, printed, memory }: StepContext): Promise<boolean> {
+async function hasLostLock(context: StepContext): Promise<boolean> {
+  const { job, printed } = context;
   if (job.lastExitCode !== FAILED) return false;
   const isLost = /^(Collected errors:\s+)?\* opkg_conf_load: Could not lock /.test(
     (await printed(400)).trimStart(),
   );
   if (!isLost) return false;
-  const since = typeof memory.lostSince === 'number' ? memory.lostSince : Date.now();
+  const since = shutOut.read(context).lostSince ?? Date.now();
   if (Date.now() - since > LOCK_LIMIT_MS) return false;
-  memory.lostSince = since;
+  shutOut.write(context, { lostSince: since });
   await delay(LOCK_PAUSE_MS);
   return true;
 }

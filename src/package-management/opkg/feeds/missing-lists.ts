@@ -1,9 +1,11 @@
+import * as v from 'valibot';
 import type { Command } from '../../../device/command.ts';
 import type { Step, StepContext } from '../../../jobs/plan.ts';
 import { failureError } from '../../failure.ts';
 import { metaPackageOf } from '../../names.ts';
 import { isPresent } from '../../database.ts';
-import { CHOOSING_KINDS, type FailedFeed, type FeedLists } from '../../manager.ts';
+import type { FailedFeed, FeedLists } from '../../manager.ts';
+import { transactionSlots } from '../../memory.ts';
 import type { Installation } from '../installation.ts';
 import { listFiles } from './lists.ts';
 
@@ -20,21 +22,21 @@ export interface ListsTools {
 export function listsSteps(
   installation: Installation,
   { lists, update, waitForLock }: ListsTools,
-  isNeeded = ({ job }: StepContext): boolean => CHOOSING_KINDS.has(job.kind),
+  isNeeded: (context: StepContext) => boolean,
 ): Step[] {
   return [
     {
       id: 'look-for-lists',
       label: 'look for lists',
       act: async (context) => {
-        const { memory, note } = context;
-        memory.fetchesLists = false;
+        const { note } = context;
+        fetching.write(context, { fetchesLists: false });
         if (!isNeeded(context) || !(await lacksLists(installation))) return undefined;
         await note('the lists of the feeds are not there, as after a boot: they are fetched first');
         await installation.prepareFolders();
         await waitForLock(context);
         await lists.backUp();
-        memory.fetchesLists = true;
+        fetching.write(context, { fetchesLists: true });
         return undefined;
       },
     },
@@ -42,14 +44,14 @@ export function listsSteps(
       id: 'fetch-lists',
       label: 'fetch lists',
       mustSucceed: false,
-      command: ({ memory }) => (memory.fetchesLists === true ? update() : undefined),
+      command: (context) => (fetching.read(context).fetchesLists ? update() : undefined),
     },
     {
       id: 'check-lists',
       label: 'check lists',
       act: async (context) => {
-        const { memory, job, note } = context;
-        if (memory.fetchesLists !== true) return undefined;
+        const { job, note } = context;
+        if (!fetching.read(context).fetchesLists) return undefined;
         const failed = await lists.checkFetched(context);
         await lists.forget();
         if (!(await lacksLists(installation))) {
@@ -65,6 +67,10 @@ export function listsSteps(
     },
   ];
 }
+
+const fetching = transactionSlots('the lists', {
+  fetchesLists: v.optional(v.boolean(), false),
+});
 
 async function lacksLists({ readConfig }: Installation): Promise<boolean> {
   const config = await readConfig();

@@ -1,7 +1,8 @@
 import { readFile, stat } from 'node:fs/promises';
 import * as v from 'valibot';
 import { replaceFile } from '../../../device/durable-file.ts';
-import type { StepContext } from '../../../jobs/plan.ts';
+import type { Remembering } from '../../../jobs/memory.ts';
+import { transactionSlots } from '../../memory.ts';
 
 /**
  * opkg calls a damaged package up to date, and made to install it again (`--force-reinstall`)
@@ -10,12 +11,15 @@ import type { StepContext } from '../../../jobs/plan.ts';
  */
 const LOWEST = '0';
 
-const memoryOf = v.object({ lowered: v.optional(v.record(v.string(), v.string()), {}) });
+/** The true versions, by name. */
+const kept = transactionSlots('the versions', {
+  lowered: v.optional(v.record(v.string(), v.string()), {}),
+});
 
 /** Keeps the true versions in the job. While nobody else writes the record. */
 export async function lowerVersions(
   statusFile: string,
-  { memory }: Pick<StepContext, 'memory'>,
+  context: Remembering,
   names: readonly string[],
 ): Promise<void> {
   const lowered: Record<string, string> = {};
@@ -24,15 +28,12 @@ export async function lowerVersions(
     lowered[name] = version;
     return LOWEST;
   });
-  memory.lowered = { ...v.parse(memoryOf, memory).lowered, ...lowered };
+  kept.write(context, { lowered: { ...kept.read(context).lowered, ...lowered } });
 }
 
 /** Puts back those that opkg has left as they were; safe to be called again. */
-export async function restoreVersions(
-  statusFile: string,
-  { memory }: Pick<StepContext, 'memory'>,
-): Promise<void> {
-  const { lowered } = v.parse(memoryOf, memory);
+export async function restoreVersions(statusFile: string, context: Remembering): Promise<void> {
+  const { lowered } = kept.read(context);
   if (Object.keys(lowered).length === 0) return;
   await editVersions(statusFile, (name, version) =>
     version === LOWEST ? (lowered[name] ?? version) : version,

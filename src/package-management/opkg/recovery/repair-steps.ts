@@ -1,6 +1,8 @@
+import * as v from 'valibot';
 import type { Command } from '../../../device/command.ts';
 import type { Step, StepContext } from '../../../jobs/plan.ts';
 import { isPresent } from '../../database.ts';
+import { lasting, transactionSlots } from '../../memory.ts';
 import type { Installation } from '../installation.ts';
 import { listsSteps, type ListsTools } from '../feeds/missing-lists.ts';
 import type { Damaged } from './damaged.ts';
@@ -25,8 +27,10 @@ export function damageSteps(
     {
       id: 'look-for-damage',
       label: 'look for damage',
-      act: async ({ job, memory, note }) => {
-        if (job.verdict?.state !== 'interrupted' || memory.isWritten !== false) return undefined;
+      act: async (context) => {
+        const { job, note } = context;
+        const isDoubtful = lasting.read(context).isWritten === false;
+        if (job.verdict?.state !== 'interrupted' || !isDoubtful) return undefined;
         const since = job.startedAt ?? job.createdAt;
         const database = await installation.read();
         const inDoubt = (await writtenAfter(installation.infoDir, since)).filter((name) =>
@@ -35,17 +39,17 @@ export function damageSteps(
         const emptied = await findEmptied(installation, inDoubt, since);
         if (emptied.length === 0) return undefined;
         await damaged.add(emptied);
-        memory.emptied = emptied;
+        inRepair.write(context, { emptied });
         await note(`the power cut damaged files of ${emptied.join(', ')}: installed again`);
         return undefined;
       },
     },
-    ...listsSteps(installation, tools, ({ memory }) => emptiedIn(memory).length > 0),
+    ...listsSteps(installation, tools, (context) => emptiedIn(context).length > 0),
     {
       id: 'prepare-reinstall',
       label: 'prepare reinstall',
       act: async (context) => {
-        const names = emptiedIn(context.memory);
+        const names = emptiedIn(context);
         if (names.length === 0) return undefined;
         await installation.prepareFolders();
         await tools.waitForLock(context);
@@ -57,8 +61,8 @@ export function damageSteps(
       id: 'reinstall',
       label: 'reinstall',
       mustSucceed: false,
-      command: ({ memory }) => {
-        const names = emptiedIn(memory);
+      command: (context) => {
+        const names = emptiedIn(context);
         return names.length === 0 ? undefined : upgrade(names);
       },
     },
@@ -66,8 +70,8 @@ export function damageSteps(
       id: 'judge-reinstall',
       label: 'judge: reinstall',
       act: async (context) => {
-        const { memory, note } = context;
-        const names = emptiedIn(memory);
+        const { note } = context;
+        const names = emptiedIn(context);
         if (names.length === 0) return undefined;
         await restoreVersions(installation.statusFile, context);
         const database = await installation.read();
@@ -84,7 +88,8 @@ export function damageSteps(
   ];
 }
 
-function emptiedIn(memory: StepContext['memory']): readonly string[] {
-  const { emptied } = memory;
-  return Array.isArray(emptied) ? emptied.filter((name) => typeof name === 'string') : [];
+const inRepair = transactionSlots('the damage', { emptied: v.optional(v.array(v.string()), []) });
+
+function emptiedIn(context: StepContext): readonly string[] {
+  return inRepair.read(context).emptied;
 }
