@@ -62,9 +62,8 @@ const page = v.pipe(
         v.description('old: a week and more; missing: of no feed, as after a boot'),
       ),
       updated_at: v.optional(v.pipe(unixSeconds, v.description('of the oldest list'))),
-      update_every_h: v.pipe(
-        integer,
-        v.description('hours between two fetches by itself; 0: never'),
+      update_every_h: v.optional(
+        v.pipe(integer, v.description('hours between two fetches by itself; absent: never')),
       ),
     }),
     total: v.pipe(integer, v.description('items on all pages together')),

@@ -33,8 +33,8 @@ export interface Lists {
   state: ListsState['state'];
   /** Of the oldest list, Unix seconds. */
   updated_at?: number;
-  /** Hours between two fetches by itself; 0: never. */
-  update_every_h: number;
+  /** Hours between two fetches by itself; absent: never. */
+  update_every_h?: number;
 }
 
 /** So long an answer stands for those behind it: many ask at once when a list has changed. */
@@ -77,8 +77,10 @@ export function openStore({ paths, queue }: StoreContext, tools: PackageTools): 
       // What is installed is known all the same.
       if (fault !== undefined && query.state !== 'installed') throw fault;
       const { state, updatedAt } = await listsState(view);
+      const everyHours = tools.updateEveryHours();
       const lists = {
-        ...{ state, update_every_h: tools.updateEveryHours() },
+        state,
+        ...(everyHours > 0 && { update_every_h: everyHours }),
         ...(updatedAt !== undefined && { updated_at: updatedAt }),
       };
       return { ...pageOf(view, query, paging), lists };

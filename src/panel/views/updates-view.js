@@ -60,7 +60,7 @@ export function createUpdatesView({ api, tasks, icons, on, report, apps }, { onC
 const DAILY_H = 24;
 
 /** Whether the lists are fetched by itself, and the other way to have it. */
-function showRegular({ update_every_h: hours }, { updateEvery }) {
+function showRegular({ update_every_h: hours = 0 }, { updateEvery }) {
   const box = byId('updates-regular');
   const [text, change] = box.children;
   box.hidden = false;
