@@ -10,6 +10,7 @@ import {
 
 import { PAGE_FILE, packPageFile } from './packaging/page-files.mjs';
 import { CONTRACTS, groupsLeftOut, TEST_GROUPS } from './test/support/test-groups.ts';
+import { LongestFirst } from './test/support/longest-first.ts';
 import { testProjects, type TestProject } from './test/support/test-projects.ts';
 
 const CHECKED = { setupFiles: ['test/support/check-answers.ts'] };
@@ -55,6 +56,7 @@ export default defineConfig(({ mode }) => {
       // What is waited for comes in a moment, but not on a machine that is busy with something else.
       expect: { poll: { timeout: 20_000 } },
       pool: 'forks',
+      sequence: { sequencer: LongestFirst },
       projects: [
         project('unit', { isolate: false, maxWorkers: 2, sequence: { groupOrder: 0 } }),
         // They wait for programs half of their time.
