@@ -63,6 +63,7 @@ export async function launchDaemon(
     env: { ...device.env, ...env },
     stdio: ['ignore', 'inherit', 'pipe'],
   });
+  endWithThisProcess(child);
   const ended = new Promise<Ended>((resolve) =>
     child.on('exit', (code, signal) => resolve({ code, signal })),
   );
@@ -72,6 +73,29 @@ export async function launchDaemon(
     pid: child.pid ?? 0,
     kill: (signal) => endProcess(child, ended, signal),
   };
+}
+
+const running = new Set<ChildProcess>();
+
+/**
+ * A daemon that outlived a test which broke off would go on, and keep vitest waiting for the end of
+ * the output that it has inherited.
+ */
+function endWithThisProcess(child: ChildProcess): void {
+  if (running.size === 0 && process.listenerCount('exit', endRunning) === 0) {
+    process.on('exit', endRunning);
+    // vitest ends a worker by it.
+    process.once('SIGTERM', () => {
+      endRunning();
+      process.kill(process.pid, 'SIGTERM');
+    });
+  }
+  running.add(child);
+  child.on('exit', () => running.delete(child));
+}
+
+function endRunning(): void {
+  for (const child of running) child.kill('SIGKILL');
 }
 
 function waitForPort(child: ChildProcess, log: string[]): Promise<number> {

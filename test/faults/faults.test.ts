@@ -17,4 +17,4 @@ test('no job lies, is lost or leaves anything behind, whatever happens while it 
 
   expect(report.tries).toBe(6);
   expect(report.findings).toBe(0);
-}, 180_000);
+}, 300_000);

@@ -17,4 +17,4 @@ test('no generated input breaks a promise of a parser or of the daemon', async (
 
   expect(report.tries).toBeGreaterThan(1000);
   expect(report.findings).toBe(0);
-});
+}, 240_000);

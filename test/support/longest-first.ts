@@ -3,7 +3,6 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 /** Files that last half a minute or more, though they are small. */
 const LONGEST = [
   'test/faults/faults.test.ts',
-  'test/http/crowd/crowd.test.ts',
   'test/features/self-upgrade/routes.test.ts',
   'test/features/self-upgrade/apk.test.ts',
 ];

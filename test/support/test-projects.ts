@@ -6,9 +6,10 @@ export type TestProject = 'unit' | 'device' | 'alone';
 
 const ROOT = join(import.meta.dirname, '../..');
 
-/** What others at work at the same moment would spoil: they hold times of some 100 ms. */
+/** What others at work at the same moment would spoil: they hold times. */
 export const ALONE: readonly string[] = [
   'test/features/login/panel-sessions.test.ts',
+  'test/http/crowd/crowd.test.ts',
   'test/http/many-connections.test.ts',
   'test/http/pipelining.test.ts',
 ];
