@@ -39,6 +39,7 @@ export default defineConfig(({ mode }) => {
   const files = [...testProjects()];
   const project = (name: TestProject, settings: TestUserConfig): TestProjectConfiguration => ({
     extends: true,
+    mode,
     test: {
       name,
       include: files.filter(([, its]) => its === name).map(([file]) => file),
