@@ -51,7 +51,7 @@ test('there is no Chinese for what the page does not say', () => {
 });
 
 test('the steps that have a Chinese name are steps of tasks', () => {
-  const plans = filesBelow('src/features').filter((path) => extname(path) === '.ts');
+  const plans = filesBelow('src').filter((path) => extname(path) === '.ts');
   const strings = plans.flatMap((path) =>
     [...readSource(path).matchAll(/'([^'\n]+)'/g)].map(([, text]) => text),
   );
@@ -63,7 +63,7 @@ test('each problem that the daemon knows has a remedy in Chinese', () => {
 });
 
 test('each check of the device has a name on the page', () => {
-  const sourcesOfChecks = filesBelow('src/features').filter((path) => path.includes('/checks'));
+  const sourcesOfChecks = filesBelow('src').filter((path) => path.includes('/checks'));
   const ids = sourcesOfChecks.flatMap((path) =>
     [...readSource(path).matchAll(/\bid: '([a-z-]+)'/g)].map(([, id = '']) => id),
   );
