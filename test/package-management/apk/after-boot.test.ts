@@ -3,6 +3,7 @@ import { join } from 'node:path';
 
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 
+import { INDEX_NAME } from '../../device/apk-device/apk-index.ts';
 import { createApk } from '../../device/apk-device/apk.ts';
 import { asOfAnotherBoot } from '../../support/power-cut.ts';
 import { killProcesses } from './device-processes.ts';
@@ -53,6 +54,27 @@ describe('right after a boot, when the lists of the feeds are gone', () => {
     expect(await store.packages()).toEqual({});
   });
 
+  test.each(['html', 'missing'] as const)(
+    'a list that comes as %s is told each time',
+    async (fault) => {
+      await loseLists();
+      store.device.feed.misbehave(INDEX_NAME, fault);
+
+      const first = await store.run('install', { package: 'demo' });
+      const update = await store.run('update');
+      const second = await store.run('install', { package: 'demo' });
+
+      const reason = update.error?.replace('cannot update: ', '');
+      for (const { error, error_code, remedy } of [first, second]) {
+        expect([error_code, error, remedy]).toEqual([
+          'no_lists',
+          `cannot install demo: there are no package lists, and they cannot be fetched: ${reason}`,
+          update.remedy,
+        ]);
+      }
+    },
+  );
+
   test('a package file brings what it needs, and asks no feed if it needs nothing', async () => {
     await loseLists();
     const alone = await store.upload(createApk({ name: 'alone', version: '1.0-r1' }).bytes);
@@ -71,11 +93,14 @@ describe('right after a boot, when the lists of the feeds are gone', () => {
     await loseLists();
     await store.device.feed.close();
 
-    const { state, error } = await store.run('install', { package: 'demo' });
+    const { state, error, error_code } = await store.run('install', { package: 'demo' });
 
-    expect([state, error]).toEqual([
+    expect([state, error_code, error]).toEqual([
       'failed',
-      expect.stringContaining('the lists of a feed are not there: update first'),
+      'no_lists',
+      expect.stringMatching(
+        /^cannot install demo: there are no package lists, and they cannot be fetched: .*the server cannot be reached/,
+      ),
     ]);
     expect([await store.packages(), await readdir(cache())]).toEqual([{}, []]);
   });

@@ -21,6 +21,12 @@ const FIRST: readonly ApkFeedPackage[] = [
   one('libabi1.0', '1.0-r1', { provides: ['libabi'] }),
   one('abiuser', '1.0-r1', { depends: ['libabi1.0'] }),
   one('caller', '1.0-r1', { scripts: { 'post-install': script('apk add plain || exit 4') } }),
+  one('badscript', '1.0-r1', { scripts: { 'post-install': script('exit 3') } }),
+  one('fileless', '1.0-r1', {
+    scripts: {
+      'post-install': script('rm -f "$IPKG_INSTROOT/usr/bin/fileless"'),
+    },
+  }),
   one('slowscript', '1.0-r1', { scripts: { 'post-install': script('sleep 3') } }),
 ];
 
@@ -152,6 +158,19 @@ describe('files in the way', () => {
     await rm(join(store.device.root, 'etc/settled'));
     await writeFile(join(store.device.root, 'etc/settled'), 'of the package\n');
   });
+});
+
+test('an apk that ends with an error has left a file out, and the job is not done', async () => {
+  await store.device.apk('add', 'badscript');
+  expect((await store.run('install', { package: 'needed' })).state).toBe('done');
+
+  const { state, error } = await store.run('install', { package: 'fileless' });
+
+  expect([state, error]).toEqual([
+    'failed',
+    expect.stringContaining('fileless is on record, and /usr/bin/fileless of it is not there'),
+  ]);
+  expect(await store.packages()).not.toHaveProperty('fileless');
 });
 
 describe('an upgrade', () => {

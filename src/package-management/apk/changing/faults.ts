@@ -1,5 +1,9 @@
+import { lstat } from 'node:fs/promises';
+import { join } from 'node:path';
 import type { Failure } from '../../failure.ts';
 import type { PackageDatabase } from '../../database.ts';
+import { readInstalled } from '../database/installed-db.ts';
+import type { Locations } from '../database/locations.ts';
 import { explain } from './failure.ts';
 import type { PlannedChange } from '../planning/simulation.ts';
 
@@ -15,6 +19,35 @@ interface Outcome {
  */
 export function faultIn(changes: readonly PlannedChange[], outcome: Outcome): Failure | undefined {
   return absentIn(changes, outcome) ?? brokenIn(changes, outcome);
+}
+
+/**
+ * What apk put on record without its files: it ends with a number of errors then, which says not of
+ * what. Files below /etc may be their owner's to remove, or a script's that has run once.
+ */
+export async function missingIn(
+  changes: readonly PlannedChange[],
+  { root, locations, output }: { root: string; locations: Locations; output: string },
+): Promise<Failure | undefined> {
+  const came = new Set(changes.flatMap(({ name, to }) => (to === undefined ? [] : [name])));
+  const files: { path: string; name: string }[] = [];
+  await readInstalled(locations.installed, {
+    filesOf: (name) => came.has(name),
+    onFile: ({ path }, name) => {
+      if (!path.startsWith('etc/')) files.push({ path, name });
+    },
+  });
+  for (const { path, name } of files) {
+    const isThere = await lstat(join(root, path)).then(
+      () => true,
+      () => false,
+    );
+    if (isThere) continue;
+    const reason = `${name} is on record, and /${path} of it is not there`;
+    const said = explain({ output, names: [name] });
+    return said?.package === name ? said : { code: 'damaged_package', package: name, reason };
+  }
+  return undefined;
 }
 
 /** apk goes on without a package that fails, and installs what depends on it. */

@@ -14,7 +14,7 @@ import { readPlan } from '../planning/job-plan.ts';
 import { planChange } from '../planning/plan-change.ts';
 import { explain } from './failure.ts';
 import { createLockCheck, waitForLock, type LockCheck } from './lock.ts';
-import { LISTS_STEP, listsStep, wantsLists } from '../feeds/missing-lists.ts';
+import { checkLists, LISTS_STEP, listsStep, wantsLists } from '../feeds/missing-lists.ts';
 import { finishCutOff, leftoversOf, removeCutOff, removeUnfinished } from '../recovery/recovery.ts';
 import { checkRepair } from '../planning/repair-check.ts';
 import { simulate, type Simulation } from '../planning/simulation.ts';
@@ -30,12 +30,12 @@ export function createTransactionSteps(installation: Installation): TransactionS
   const { copy, records, locations } = installation;
   const lock = createLockCheck(locations.lock);
   const later = createLaterSave(installation);
-  const planStep = (changeIn: ChangeIn, hasLookedForLists: boolean): Act => ({
+  const planStep = (changeIn: ChangeIn): Act => ({
     id: 'plan',
     label: 'plan',
     act: async (context) => {
       await later.flush();
-      return plan(installation, context, { change: changeIn(context), lock, hasLookedForLists });
+      return plan(installation, context, { change: changeIn(context), lock });
     },
   });
   const checkStep = (changeIn: ChangeIn, planning: Act): Act => ({
@@ -50,8 +50,8 @@ export function createTransactionSteps(installation: Installation): TransactionS
   return {
     first: (choosesFromFeeds) => [listsStep(installation, choosesFromFeeds)],
     needSpace: (purpose) => needSpace(installation, purpose),
-    before: (changeIn, choosesFromFeeds) => {
-      const planning = planStep(changeIn, choosesFromFeeds);
+    before: (changeIn) => {
+      const planning = planStep(changeIn);
       return [
         act('prepare', () => prepare(installation)),
         planning,
@@ -101,13 +101,12 @@ async function prepare({ prepareFolders, locations }: Installation): Promise<voi
 interface Planning {
   change: PackageChange | undefined;
   lock: LockCheck;
-  hasLookedForLists: boolean;
 }
 
 async function plan(
   installation: Installation,
   context: StepContext,
-  { change, lock, hasLookedForLists }: Planning,
+  { change, lock }: Planning,
 ): Promise<Jump | undefined> {
   const look = async (): Promise<Simulation | undefined> => {
     const [found] = await Promise.all([
@@ -118,7 +117,9 @@ async function plan(
   };
   const decide = async (found: Simulation | undefined): Promise<Jump | undefined> => {
     if (change === undefined || found === undefined) return undefined;
-    if (!hasLookedForLists && wantsLists(context, found)) return retryFrom({ id: LISTS_STEP });
+    const purpose = `${change.verb} ${change.file?.name ?? change.names.join(', ')}`;
+    await checkLists(installation, context, { purpose, found });
+    if (wantsLists(context, found)) return retryFrom({ id: LISTS_STEP });
     await planChange(installation, context, { change, found });
     return undefined;
   };
@@ -149,7 +150,7 @@ async function mend(
     await restoreWorld(installation, context);
     return undefined;
   }
-  const [left, before, output, { faultIn }, , unwritten] = await Promise.all([
+  const [left, before, output, { faultIn, missingIn }, , unwritten] = await Promise.all([
     leftoversOf(installation, context),
     installation.copy.database(),
     context.lastPrinted(EXPLAINED_BYTES),
@@ -166,8 +167,11 @@ async function mend(
     return said === undefined || said.code === 'unknown' ? CUT_OFF : said;
   }
   if (unwritten !== undefined) return { code: 'unknown', reason: unwritten };
+  const { changes } = readPlan(context);
   const after = await installation.reader.read();
-  return faultIn(readPlan(context).changes, { before, after, output });
+  const fault = faultIn(changes, { before, after, output });
+  if (fault !== undefined || (context.job.lastExitCode ?? 0) === 0) return fault;
+  return missingIn(changes, { ...installation, output });
 }
 
 const CUT_OFF: Failure = {

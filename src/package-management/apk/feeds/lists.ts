@@ -8,7 +8,7 @@ import { parsePem } from './index-key.ts';
 import type { Locations } from '../database/locations.ts';
 
 /** Of what `apk update` prints: a line or two for each feed. */
-const MOST_OUTPUT_BYTES = 256 * 1024;
+export const MOST_OUTPUT_BYTES = 256 * 1024;
 
 /**
  * apk replaces the copy of a feed's index only by a good one, so nothing has to be kept; which feed

@@ -1,8 +1,11 @@
 import { readdir } from 'node:fs/promises';
 import * as v from 'valibot';
 import type { CommandStep, StepContext } from '../../../jobs/plan.ts';
+import { failureError } from '../../failure.ts';
 import { transactionSlots } from '../../memory.ts';
+import { feedRemedyOf } from '../../problem.ts';
 import { readFeeds } from './feeds.ts';
+import { createLists, MOST_OUTPUT_BYTES, parseUpdate } from './lists.ts';
 import type { Installation } from '../installation.ts';
 import type { Simulation } from '../planning/simulation.ts';
 
@@ -12,8 +15,8 @@ const looking = transactionSlots('the lists', { areWanted: v.optional(v.boolean(
 
 /**
  * Fetches the indexes if none is there: they are in memory, and gone after each boot. No good copy
- * can be lost by that, and a feed that is dead only lacks its own. A removal needs none, and a
- * package file only if it needs something of a feed (`wantsLists`).
+ * can be lost by that, and a feed that is dead only lacks its own: it is asked again if a plan
+ * fails for it (`wantsLists`). A removal needs none.
  */
 export function listsStep(installation: Installation, choosesFromFeeds: boolean): CommandStep {
   return {
@@ -21,8 +24,8 @@ export function listsStep(installation: Installation, choosesFromFeeds: boolean)
     label: 'fetch lists',
     mustSucceed: false,
     command: async (context) => {
-      if (!choosesFromFeeds && !looking.read(context).areWanted) return undefined;
-      if (await hasLists(installation)) return undefined;
+      const { areWanted } = looking.read(context);
+      if (!areWanted && (!choosesFromFeeds || (await hasLists(installation)))) return undefined;
       await context.note(
         'the lists of the feeds are not there, as after a boot: they are fetched first',
       );
@@ -38,9 +41,35 @@ async function hasLists({ cache, locations }: Installation): Promise<boolean> {
   return (await readFeeds(locations.feeds)).feeds.length === 0;
 }
 
-/** Once: whether the plan of a job that has not looked for them failed for them. */
+/** Once in a job: whether its plan failed and an index is missing that it did not fetch. */
 export function wantsLists(context: StepContext, { isSolved, lacksIndex }: Simulation): boolean {
   if (isSolved || !lacksIndex || looking.read(context).areWanted) return false;
   looking.write(context, { areWanted: true });
   return true;
+}
+
+/**
+ * What is not offered may be offered by a feed whose list this job could not fetch: then that is
+ * why, and another update would end the same.
+ * @throws DepotError command_failed that says what is wrong with the feeds
+ */
+export async function checkLists(
+  installation: Installation,
+  context: StepContext,
+  { purpose, found }: { purpose: string; found: Simulation },
+): Promise<void> {
+  if (found.isSolved || !found.lacksIndex) return;
+  if (parseUpdate(await context.printed(MOST_OUTPUT_BYTES)).length === 0) return;
+  const failed = await createLists(installation.locations).checkFetched(context);
+  const [first] = failed;
+  if (first === undefined) return;
+  const what = (await hasLists(installation))
+    ? 'no list has it, and that of a feed cannot be fetched'
+    : 'there are no package lists, and they cannot be fetched';
+  const reasons = failed.map(({ feed, reason }) => `${feed.name} (${feed.url}): ${reason}`);
+  throw failureError(purpose, {
+    code: 'no_lists',
+    reason: `${what}: ${reasons.join('; ')}`,
+    remedy: feedRemedyOf(first.code ?? 'damaged_package'),
+  });
 }

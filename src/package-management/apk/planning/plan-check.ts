@@ -202,7 +202,7 @@ function refusal(
 ): DepotError {
   const damaged = damagedSetting(fault, database);
   if (damaged !== undefined) return failureError(purpose, damaged);
-  const hint = lacksIndex ? '; the lists of a feed are not there: update first' : '';
+  const hint = lacksIndex ? '; the lists of a feed are not there' : '';
   const known = explain({ output: stderr, names: own === undefined ? change.names : [own] });
   const foreign = missing.find(
     ({ name, requiredBy }) =>
