@@ -1,11 +1,11 @@
 import { Refused, Unreachable } from './api.js';
 import { byId, element, setText } from './dom.js';
 import { t } from './i18n.js';
-import { openStream } from './live.js';
+import { openSharedStream } from './shared-stream.js';
 
 const WORDS = {
   up: () => t('Live'),
-  polling: () => t('Connected'),
+  polling: () => t('Updated every 2 s'),
   down: () => t('Connecting again …'),
   login: () => t('Log-in needed'),
 };
@@ -88,7 +88,7 @@ export function createConnection({ api, notices, embedding, onUp, onJob, poll })
   };
   const open = () => {
     stream?.close();
-    stream = openStream(() => 'admin/system/events', {
+    stream = openSharedStream('admin/system/events', {
       listeners: { job: onJob },
       onUp: () => up('up'),
       onCut: findOut,

@@ -11,7 +11,7 @@ const DONE = `${CHIP} === 'Done'`;
 
 test.each([
   ['cut after a while', { streamMs: 400, mostStreams: 2 }, 'Live'],
-  ['refused', { streamMs: 400, mostStreams: 0 }, 'Connected'],
+  ['refused', { streamMs: 400, mostStreams: 0 }, 'Updated every 2 s'],
 ])(
   'while streams are %s the page shows all of a log once, and new apps',
   async (_, options, word) => {

@@ -24,7 +24,7 @@ export const chinese = new Map([
   ['This cannot be shown: {reason}', '无法显示：{reason}'],
   ['Connecting …', '正在连接…'],
   ['Live', '实时'],
-  ['Connected', '已连接'],
+  ['Updated every 2 s', '每 2 秒更新一次'],
   ['Connecting again …', '正在重新连接…'],
   ['Log-in needed', '需要登录'],
   ['Log in', '登录'],

@@ -38,7 +38,11 @@ export function createLogView({ api, task, onStatus, report }) {
       () => `admin/system/tasks/events?${new URLSearchParams({ task_id: task.id, offset })}`,
       {
         listeners: { log: append, status: onStatus, end: finish },
-        poll: () => ask().catch(() => undefined),
+        onUp: () => screen.showPolling(false),
+        poll: () => {
+          screen.showPolling(true);
+          return ask().catch(() => undefined);
+        },
       },
     );
   };
@@ -113,6 +117,7 @@ function createTerminal(task) {
     onSave: screen.onSave,
     say: screen.say,
     sayOnlyTheEnd: screen.sayOnlyTheEnd,
+    showPolling: screen.showPolling,
     write: (text) => {
       terminal.write(text);
       if (frame === 0) frame = requestAnimationFrame(draw);
@@ -137,11 +142,12 @@ function createScreen(task) {
     onclick: () => scrollToEnd(),
   });
   const copy = button({ text: t('Copy'), className: 'quiet' });
+  const polling = element('small', { hidden: true }, [t('Updated every 2 s')]);
   const whole = button({ symbol: 'down', text: t('Save'), className: 'quiet' });
   const box = element('div', { className: 'log' }, [
     pane,
     toEnd,
-    element('div', { className: 'log-tools' }, [copy, whole]),
+    element('div', { className: 'log-tools' }, [polling, copy, whole]),
   ]);
   let firstLine = 0;
   let isAtEnd = true;
@@ -171,6 +177,7 @@ function createScreen(task) {
     },
     say,
     sayOnlyTheEnd,
+    showPolling: (isPolling) => (polling.hidden = !isPolling),
     onSave: (onclick) => whole.addEventListener('click', onclick),
     onCopy: (textOf) =>
       copy.addEventListener('click', () => void copyText(textOf(), { copy, lines })),
