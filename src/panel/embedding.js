@@ -1,11 +1,22 @@
 const THEMES = ['light', 'dark'];
-const APPEARANCE = ['theme', 'lang'];
+/** What the embedding page lends of its own look: a CSS property that takes it, each. */
+const LOOK = {
+  ink: 'color',
+  card: 'color',
+  accent: 'color',
+  'on-accent': 'color',
+  radius: 'border-radius',
+  size: 'font-size',
+  font: 'font-family',
+};
+const APPEARANCE = ['theme', 'lang', ...Object.keys(LOOK)];
 
 /**
  * The page inside another page of this device, such as LuCI's (docs/reference/luci.md). The query
- * says `theme=light|dark`; messages say the rest. Both ways a message is an object whose `depotd`
+ * says `theme=light|dark` and how LuCI looks; messages say the rest. Both ways a message is an object whose `depotd`
  * names it:
- *  - to the page: `theme` (with `theme`) and `logged-in`;
+ *  - to the page: `theme` (with `theme` and the look), `seen` (with `top` and `height` of the frame's
+ *    part that is in sight) and `logged-in`;
  *  - from the page: `height` (with `height` in CSS pixels) and `login-needed`.
  * Nothing is sent to another origin, and nothing is believed that comes from one or from another
  * window than the parent.
@@ -16,9 +27,9 @@ export function createEmbedding({ onLoggedIn }) {
   // A password of depotd's own is nothing that another page could hand over.
   const isLoggedInByParent = isEmbedded && document.documentElement.dataset.auth !== 'password';
   const send = (name, more = {}) => parent.postMessage({ depotd: name, ...more }, location.origin);
-  const receivers = { theme: ({ theme }) => setTheme(theme), 'logged-in': onLoggedIn };
+  const receivers = { theme: setLook, seen: setSeen, 'logged-in': onLoggedIn };
 
-  setTheme(new URLSearchParams(location.search).get('theme'));
+  setLook(Object.fromEntries(new URLSearchParams(location.search)));
   if (isEmbedded) {
     addEventListener('message', ({ origin, source, data }) => {
       if (origin !== location.origin || source !== parent) return;
@@ -36,10 +47,23 @@ export function createEmbedding({ onLoggedIn }) {
   };
 }
 
-/** Any other theme is the browser's own. */
-function setTheme(theme) {
-  if (THEMES.includes(theme)) document.documentElement.dataset.theme = theme;
-  else delete document.documentElement.dataset.theme;
+/** Any other theme is the browser's own; a look that is not whole is this page's own. */
+export function setLook({ theme, ...look }) {
+  const { dataset, style } = document.documentElement;
+  if (THEMES.includes(theme)) dataset.theme = theme;
+  else delete dataset.theme;
+  const isWhole = Object.entries(LOOK).every(([name, property]) =>
+    CSS.supports(property, look[name] ?? ''),
+  );
+  if (!isWhole) return void delete dataset.look;
+  dataset.look = '';
+  for (const name of Object.keys(LOOK)) style.setProperty(`--look-${name}`, look[name]);
+}
+
+function setSeen({ top, height }) {
+  const { style } = document.documentElement;
+  style.setProperty('--seen-top', `${Number(top) || 0}px`);
+  style.setProperty('--seen-height', `${Number(height) || innerHeight}px`);
 }
 
 /** Of a query what says how pages look: the log-in page takes it over, and hands it back. */

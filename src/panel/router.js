@@ -28,6 +28,8 @@ export function createRouter(views) {
     document.title = `${title.textContent} – ${t('Apps')}`;
     if (!isNavigation) return shown;
     scrollTo(0, 0);
+    // In a frame it is the embedding page that scrolls.
+    document.body.firstElementChild.scrollIntoView({ block: 'nearest' });
     title.focus({ preventScroll: true });
     return shown;
   };

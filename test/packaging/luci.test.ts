@@ -110,6 +110,13 @@ describe('luci-app-depotd', () => {
     }
   });
 
+  test('fleet and forge have a tab each only while they are used', () => {
+    const source = readSource(`${MODULES}/options.js`);
+    expect(source).toContain("USED_BY_FEW = ['forge', 'fleet']");
+    expect(source).toContain("option.depends(`more_${tab}`, '1')");
+    expect(readSource(`${VIEWS}/settings.js`)).toContain('addUses(shown)');
+  });
+
   test('each option of depotd stands in the form once, or is left out for a reason', () => {
     const shown = optionsIn(readSource(`${VIEWS}/settings.js`)).map(nameOf);
     const all = SETTINGS.flatMap(({ name: section, options }) =>

@@ -58,6 +58,67 @@ test('whoever embeds the page chooses its language and its theme, that one later
   expect(browser.complaints.filter((text) => !text.endsWith('/favicon.ico'))).toEqual([]);
 });
 
+const LOOK = {
+  theme: 'light',
+  ink: 'rgb(64, 64, 64)',
+  card: 'rgb(250, 250, 250)',
+  accent: 'rgb(25, 118, 210)',
+  'on-accent': '#fff',
+  radius: '3px',
+  size: '14px',
+  font: 'serif',
+};
+
+test("inside another page it has that page's look and no head of its own", async () => {
+  const daemon = await startPanel();
+  const browser = await embed(
+    `${daemon.url}${daemon.base}/`,
+    `?${new URLSearchParams(LOOK).toString()}`,
+  );
+  const styleOf = (selector: string, property: string): Promise<unknown> =>
+    browser.evaluate(`getComputedStyle(${PAGE}.querySelector('${selector}')).${property}`);
+
+  expect(await browser.evaluate(GROUND)).toBe('rgba(0, 0, 0, 0)');
+  expect(await styleOf('body', 'color')).toBe(LOOK.ink);
+  expect(await styleOf('body', 'fontFamily')).toBe(LOOK.font);
+  const button = '#discover-list .app .primary:not([hidden])';
+  await browser.until(`${PAGE}.querySelector('${button}') !== null`);
+  expect(await styleOf(button, 'backgroundColor')).toBe(LOOK.accent);
+  expect(await styleOf(button, 'borderRadius')).toBe(LOOK.radius);
+  expect(
+    await browser.evaluate(`${PAGE}.querySelector('.brand').getBoundingClientRect().width`),
+  ).toBe(1);
+
+  const changed = { ...LOOK, theme: 'dark', ink: 'rgb(200, 200, 200)', depotd: 'theme' };
+  const send = (message: unknown): Promise<unknown> =>
+    browser.evaluate(
+      `document.querySelector('iframe').contentWindow.postMessage(${JSON.stringify(message)}, location.origin)`,
+    );
+  await send(changed);
+  await browser.until(
+    `${THEME} === 'dark' && getComputedStyle(${PAGE}.body).color === '${changed.ink}'`,
+  );
+  await send({ ...changed, ink: 'url(//elsewhere.example)' });
+  await browser.until(`${GROUND} === '${DARK}'`);
+});
+
+test('a dialog opens in the part of a high frame that is in sight', async () => {
+  const daemon = await startPanel();
+  const browser = await embed(`${daemon.url}${daemon.base}/`);
+  await browser.evaluate(`{
+    const frame = document.querySelector('iframe');
+    frame.style.height = '5000px';
+    frame.contentWindow.postMessage({ depotd: 'seen', top: 3000, height: 600 }, location.origin);
+  }`);
+  const install = `${PAGE}.querySelector('#discover-list .app .primary:not([hidden])')`;
+  await browser.until(`${install} !== null`);
+  await browser.evaluate(`${install}.click()`);
+  await browser.until(`${PAGE}.querySelector('#plan li') !== null`);
+
+  const box = `${PAGE}.querySelector('#plan').getBoundingClientRect()`;
+  await browser.until(`${box}.top >= 3000 && ${box}.bottom <= 3600`);
+});
+
 test('the page says how high it is, again when that changes', async () => {
   const daemon = await startPanel();
   const browser = await embed(`${daemon.url}${daemon.base}/`);

@@ -14,6 +14,9 @@ const TAG = /^[A-Za-z0-9_.-]{1,64}=[^<>]{0,128}$/;
 const LOCAL_SERVER = /^http:\/\/(localhost|127(\.\d{1,3}){3}|\[::1\])([:/]|$)/;
 const UPSTREAM = /^https?:\/\/[^\s/?#@]+(\/[^\s?#]*)?$/;
 
+/* Tabs that are there only while what they are about is used. */
+const USED_BY_FEW = ['forge', 'fleet'];
+
 const isLocal = (address) => LOCAL_ADDRESS.test(address);
 
 const isPath = (value) =>
@@ -57,6 +60,7 @@ function optionsOf(shown, tab, section) {
     option.ucisection = section;
     option.ucioption = name;
     option.rmempty = true;
+    if (USED_BY_FEW.includes(tab)) option.depends(`more_${tab}`, '1');
     if (check) option.validate = (sectionId, value) => !value || check(value);
     option.write = function (sectionId, value) {
       if (!uci.get('depotd', section)) uci.add('depotd', sectionType, section);
@@ -91,4 +95,18 @@ function optionsOf(shown, tab, section) {
   };
 }
 
-return baseclass.extend({ checks, isLocal, optionsOf });
+/* With the use of something goes its tab, and all that was set there. */
+function addUses(shown) {
+  const uses = [
+    ['forge', 'upstream', _('Use a code forge'), _('Its API comes through this device.')],
+    ['fleet', 'server', _('Use a fleet server'), _('Packages can be managed from there.')],
+  ];
+  for (const [section, address, title, help] of uses) {
+    const flag = shown.taboption('more', form.Flag, `more_${section}`, title, help);
+    flag.load = () => (uci.get('depotd', section, address) ? '1' : '0');
+    flag.write = () => {};
+    flag.remove = () => {};
+  }
+}
+
+return baseclass.extend({ addUses, checks, isLocal, optionsOf });

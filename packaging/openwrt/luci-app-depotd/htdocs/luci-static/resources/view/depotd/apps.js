@@ -46,42 +46,105 @@ function ask(address, options) {
   );
 }
 
-/* What the theme paints behind the view decides; each theme has its own way to be dark. */
-function isDark() {
-  for (let node = document.querySelector('#view'); node; node = node.parentElement) {
-    const colour = getComputedStyle(node).backgroundColor.match(/[\d.]+/g) || [];
-    const [red, green, blue, opacity] = colour.map(Number);
-    const isPainted = blue !== undefined && opacity !== 0;
-    if (isPainted) return red * 0.299 + green * 0.587 + blue * 0.114 < 128;
-  }
-  return getComputedStyle(document.documentElement).colorScheme === 'dark';
+/* Red, green, blue and opacity of a computed colour; undefined where nothing is painted. */
+function painted(node) {
+  const colour = getComputedStyle(node).backgroundColor;
+  const parts = (colour.match(/[\d.]+/g) || []).map(Number);
+  return parts.length < 3 || parts[3] === 0 ? undefined : colour;
 }
 
-const theme = () => (isDark() ? 'dark' : 'light');
+const partsOf = (colour) =>
+  colour
+    .match(/[\d.]+/g)
+    .slice(0, 3)
+    .map(Number);
 
-/* As high as its page, and never higher than what the window shows below LuCI's own head. */
+const isColourful = (colour) => Math.max(...partsOf(colour)) - Math.min(...partsOf(colour)) > 40;
+
+/* WCAG 2.2, "relative luminance", with one exponent for all of its curve. */
+function luminance(colour) {
+  const [red, green, blue] = partsOf(colour).map((part) => (part / 255) ** 2.2);
+  return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+}
+
+function contrast(one, other) {
+  const [dark, bright] = [luminance(one), luminance(other)].sort((a, b) => a - b);
+  return (bright + 0.05) / (dark + 0.05);
+}
+
+/* The colour, as near to the ink as it has to be to be read on the ground. */
+function legible(colour, ground, ink) {
+  const goal = partsOf(ink);
+  const mixed = (share) =>
+    `rgb(${partsOf(colour).map((part, at) => Math.round(part * (1 - share) + goal[at] * share))})`;
+  const share = [0, 0.1, 0.2, 0.3, 0.4, 0.5].find((some) => contrast(mixed(some), ground) >= 4.5);
+  return mixed(share ?? 0.6);
+}
+
+/* What the theme paints behind the view, and what its own parts look like; each has its own way. */
+function look() {
+  const view = document.querySelector('#view');
+  let ground;
+  for (let node = view; node && !ground; node = node.parentElement) ground = painted(node);
+  if (!ground) {
+    const isDark = getComputedStyle(document.documentElement).colorScheme === 'dark';
+    ground = isDark ? 'rgb(34, 34, 34)' : 'rgb(255, 255, 255)';
+  }
+  const link = E('a', { href: '#' });
+  const tab = document.querySelector('#tabmenu .active a') || link;
+  const button = E('button', { class: 'btn cbi-button' });
+  const card = E('div', { class: 'cbi-section' });
+  const probes = E('div', { style: 'position:absolute;visibility:hidden' }, [link, button, card]);
+  view.append(probes);
+  const { color: ink, fontFamily: font, fontSize } = getComputedStyle(view);
+  const behind = painted(card) || ground;
+  /* Themes have a colour for the tab that is shown, or for links. */
+  const colours = [tab, link].map((node) => getComputedStyle(node).color);
+  const accent = legible(colours.find(isColourful) || colours[1], behind, ink);
+  const found = {
+    theme: luminance(ground) > 0.18 ? 'light' : 'dark',
+    ink,
+    font,
+    size: `${Math.min(16, Math.max(14, parseFloat(fontSize)))}px`,
+    card: behind,
+    accent,
+    'on-accent': luminance(accent) > 0.18 ? '#111' : '#fff',
+    radius: getComputedStyle(button).borderTopLeftRadius,
+  };
+  probes.remove();
+  return found;
+}
+
+/* As high as its page: LuCI scrolls, not the frame. */
 function fit(frame, wantedHeight) {
-  const above = frame.getBoundingClientRect().top + window.scrollY;
-  const below = document.querySelector('footer')?.offsetHeight ?? 0;
-  const room = window.innerHeight - Math.min(above, window.innerHeight / 3) - below - 16;
-  frame.style.height = `${Math.max(LEAST_HEIGHT, Math.min(wantedHeight, room))}px`;
+  frame.style.height = `${Math.max(LEAST_HEIGHT, wantedHeight || window.innerHeight * 0.7)}px`;
+}
+
+/* Which part of the frame is in sight. */
+function seen(frame) {
+  const { top, bottom } = frame.getBoundingClientRect();
+  const from = Math.max(0, -top);
+  return { top: from, height: Math.min(window.innerHeight, bottom) - Math.max(0, top) };
 }
 
 function createFrame(base) {
   const lang = document.documentElement.lang || 'en';
+  const first = look();
   const frame = E('iframe', {
-    src: `${base}/?${new URLSearchParams({ theme: theme(), lang })}`,
+    src: `${base}/?${new URLSearchParams(Object.assign({ lang }, first))}`,
     title: _('Apps'),
-    style: 'display:block;width:100%;border:0;border-radius:6px',
+    style: `display:block;width:100%;border:0;color-scheme:${first.theme}`,
   });
-  let wantedHeight = Infinity;
+  let wantedHeight = 0;
   let askedAt = -Infinity;
   const send = (name, more) =>
     frame.contentWindow?.postMessage(Object.assign({ depotd: name }, more), location.origin);
+  const sendSeen = () => send('seen', seen(frame));
   const receivers = {
     height: ({ height }) => {
-      wantedHeight = Number(height) || Infinity;
+      wantedHeight = Number(height);
       fit(frame, wantedHeight);
+      sendSeen();
     },
     'login-needed': () => {
       if (performance.now() - askedAt < LOGIN_PAUSE_MS) return;
@@ -96,13 +159,19 @@ function createFrame(base) {
     if (origin !== location.origin || source !== frame.contentWindow) return;
     if (Object.hasOwn(receivers, data?.depotd)) receivers[data.depotd](data);
   });
-  window.addEventListener('resize', () => fit(frame, wantedHeight));
-  const sendTheme = () => send('theme', { theme: theme() });
+  window.addEventListener('resize', sendSeen);
+  /* In some themes another part than the window scrolls. */
+  window.addEventListener('scroll', sendSeen, { capture: true, passive: true });
+  const sendTheme = () => {
+    const now = look();
+    frame.style.colorScheme = now.theme;
+    send('theme', now);
+  };
   new MutationObserver(sendTheme).observe(document.documentElement, { attributes: true });
   window
     .matchMedia('(prefers-color-scheme: dark)')
     .addEventListener('change', () => setTimeout(sendTheme));
-  requestAnimationFrame(() => fit(frame, wantedHeight));
+  fit(frame, wantedHeight);
   return frame;
 }
 

@@ -6,7 +6,7 @@
 
 /* Every option and its default: docs/configuration.md. */
 
-const { checks, isLocal, optionsOf } = options;
+const { addUses, checks, isLocal, optionsOf } = options;
 const ABILITIES = ['install', 'upgrade', 'remove', 'run', 'self_upgrade', 'settings'];
 
 /* One form for all sections of the file, some of which it may not have yet. */
@@ -22,7 +22,8 @@ function mainSection() {
 }
 
 function addAccess(shown, section) {
-  const { text, list, choice } = optionsOf(shown, 'access', section);
+  const { list, choice } = optionsOf(shown, 'access', section);
+  const more = optionsOf(shown, 'more', section);
   const auth = choice(
     'auth',
     [
@@ -35,7 +36,7 @@ function addAccess(shown, section) {
       help: _('The session of LuCI counts as device password. "depotctl passwd" sets an own one.'),
     },
   );
-  const listen = list('listen', '127.0.0.1:8728', {
+  const listen = more.list('listen', '127.0.0.1:8728', {
     check: checks.listen,
     title: _('Listen on'),
     help: _(
@@ -52,7 +53,7 @@ function addAccess(shown, section) {
     title: _('Further names'),
     help: _('Such as nas.example.org, beside the names and addresses that the device has.'),
   });
-  text('base', '/cgi-bin/panel', {
+  more.text('base', '/cgi-bin/panel', {
     check: checks.urlPath,
     title: _('Path'),
     help: _('Where the page and its interface are. The web server has to hand the same path on.'),
@@ -269,12 +270,14 @@ return view.extend({
     );
     const section = mainSection();
     const shown = map.section(Section, section, 'depotd');
+    shown.tab('packages', _('Packages'));
     shown.tab('access', _('Access'));
     shown.tab('storage', _('Storage and log'));
-    shown.tab('packages', _('Packages'));
     shown.tab('container', _('Containers'));
     shown.tab('forge', _('Code forge'));
     shown.tab('fleet', _('Fleet'));
+    shown.tab('more', _('More'));
+    addUses(shown);
     addAccess(shown, section);
     addStorage(shown, section);
     addPackages(shown);
