@@ -54,7 +54,19 @@ const browserGlobals = [
 ];
 
 /** What a view of LuCI gets: the modules that its head requires, and LuCI's own functions. */
-const luciGlobals = ['E', 'L', '_', 'baseclass', 'dom', 'form', 'options', 'rpc', 'uci', 'view'];
+const luciGlobals = [
+  'E',
+  'L',
+  '_',
+  'baseclass',
+  'dom',
+  'form',
+  'options',
+  'rpc',
+  'ui',
+  'uci',
+  'view',
+];
 
 /** Text of packages and programs must never become markup. */
 const neverMarkup = ['innerHTML', 'outerHTML', 'insertAdjacentHTML'].map((property) => ({

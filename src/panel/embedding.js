@@ -13,11 +13,12 @@ const APPEARANCE = ['theme', 'lang', ...Object.keys(LOOK)];
 
 /**
  * The page inside another page of this device, such as LuCI's (docs/reference/luci.md). The query
- * says `theme=light|dark` and how LuCI looks; messages say the rest. Both ways a message is an object whose `depotd`
- * names it:
- *  - to the page: `theme` (with `theme` and the look), `seen` (with `top` and `height` of the frame's
- *    part that is in sight) and `logged-in`;
- *  - from the page: `height` (with `height` in CSS pixels) and `login-needed`.
+ * says `theme=light|dark` and how LuCI looks; messages say the rest. Both ways a message is an
+ * object whose `depotd` names it:
+ *  - to the page: `theme` (with `theme` and the look), `seen` (with `top` and `height` of what is
+ *    in sight of the frame) and `logged-in`;
+ *  - from the page: `height` (with `height` in CSS pixels), `login-needed`, and `changed` when a
+ *    task has ended.
  * Nothing is sent to another origin, and nothing is believed that comes from one or from another
  * window than the parent.
  * @param onLoggedIn called when whoever embeds the page has logged it in
@@ -42,6 +43,7 @@ export function createEmbedding({ onLoggedIn }) {
   return {
     isLoggedInByParent,
     askForLogin: () => send('login-needed'),
+    sayChanged: () => isEmbedded && send('changed'),
     /** Loaded again, the embedding page logs people in and comes back here. */
     loginLink: isLoggedInByParent ? { href: parent.location.href, target: '_top' } : undefined,
   };

@@ -87,6 +87,7 @@ function start() {
     ]);
   }
   function handleEnd(task) {
+    embedding.sayChanged();
     const word = isNothingDone(task) ? t('Nothing to do') : stateWord(task.state);
     const title = titleOf(task, apps.titleOf);
     notices.announce(`${title}: ${word}`);

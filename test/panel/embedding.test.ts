@@ -102,6 +102,13 @@ test("inside another page it has that page's look and no head of its own", async
   await browser.until(`${GROUND} === '${DARK}'`);
 });
 
+test('the embedding page hears when a task has ended, as its menu may have changed', async () => {
+  const daemon = await startPanel();
+  const browser = await embed(`${daemon.url}${daemon.base}/`);
+  await daemon.finished(await daemon.submit('install', { package: 'demo' }));
+  await browser.until("heard.some(({ depotd }) => depotd === 'changed')");
+});
+
 test('a dialog opens in the part of a high frame that is in sight', async () => {
   const daemon = await startPanel();
   const browser = await embed(`${daemon.url}${daemon.base}/`);

@@ -2,6 +2,7 @@
 'require view';
 'require dom';
 'require rpc';
+'require ui';
 'require uci';
 
 /* depotd's own page in a frame. What the two say to each other: docs/reference/luci.md. */
@@ -46,24 +47,25 @@ function ask(address, options) {
   );
 }
 
-/* Red, green, blue and opacity of a computed colour; undefined where nothing is painted. */
+/* The colour of what is behind it; undefined if nothing is painted. */
 function painted(node) {
   const colour = getComputedStyle(node).backgroundColor;
-  const parts = (colour.match(/[\d.]+/g) || []).map(Number);
-  return parts.length < 3 || parts[3] === 0 ? undefined : colour;
+  const channels = (colour.match(/[\d.]+/g) || []).map(Number);
+  return channels.length < 3 || channels[3] === 0 ? undefined : colour;
 }
 
-const partsOf = (colour) =>
+const channelsOf = (colour) =>
   colour
     .match(/[\d.]+/g)
     .slice(0, 3)
     .map(Number);
 
-const isColourful = (colour) => Math.max(...partsOf(colour)) - Math.min(...partsOf(colour)) > 40;
+const isColourful = (colour) =>
+  Math.max(...channelsOf(colour)) - Math.min(...channelsOf(colour)) > 40;
 
 /* WCAG 2.2, "relative luminance", with one exponent for all of its curve. */
 function luminance(colour) {
-  const [red, green, blue] = partsOf(colour).map((part) => (part / 255) ** 2.2);
+  const [red, green, blue] = channelsOf(colour).map((channel) => (channel / 255) ** 2.2);
   return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
 }
 
@@ -74,14 +76,14 @@ function contrast(one, other) {
 
 /* The colour, as near to the ink as it has to be to be read on the ground. */
 function legible(colour, ground, ink) {
-  const goal = partsOf(ink);
+  const goal = channelsOf(ink);
   const mixed = (share) =>
-    `rgb(${partsOf(colour).map((part, at) => Math.round(part * (1 - share) + goal[at] * share))})`;
+    `rgb(${channelsOf(colour).map((channel, at) => Math.round(channel * (1 - share) + goal[at] * share))})`;
   const share = [0, 0.1, 0.2, 0.3, 0.4, 0.5].find((some) => contrast(mixed(some), ground) >= 4.5);
   return mixed(share ?? 0.6);
 }
 
-/* What the theme paints behind the view, and what its own parts look like; each has its own way. */
+/* What the theme paints behind the view, and what its own elements look like; each has its own way. */
 function look() {
   const view = document.querySelector('#view');
   let ground;
@@ -120,7 +122,7 @@ function fit(frame, wantedHeight) {
   frame.style.height = `${Math.max(LEAST_HEIGHT, wantedHeight || window.innerHeight * 0.7)}px`;
 }
 
-/* Which part of the frame is in sight. */
+/* Which piece of the frame is in sight. */
 function seen(frame) {
   const { top, bottom } = frame.getBoundingClientRect();
   const from = Math.max(0, -top);
@@ -146,6 +148,8 @@ function createFrame(base) {
       fit(frame, wantedHeight);
       sendSeen();
     },
+    /* An app that came or went has an entry in LuCI's menu, which LuCI keeps. */
+    changed: () => ui.menu.flushCache(),
     'login-needed': () => {
       if (performance.now() - askedAt < LOGIN_PAUSE_MS) return;
       askedAt = performance.now();
@@ -160,7 +164,7 @@ function createFrame(base) {
     if (Object.hasOwn(receivers, data?.depotd)) receivers[data.depotd](data);
   });
   window.addEventListener('resize', sendSeen);
-  /* In some themes another part than the window scrolls. */
+  /* In some themes something else than the window scrolls. */
   window.addEventListener('scroll', sendSeen, { capture: true, passive: true });
   const sendTheme = () => {
     const now = look();
