@@ -230,6 +230,7 @@ function parametersOf(values: Values): Record<string, string> {
   return {
     ...(values.autoconf === true && { autoconf: '1' }),
     ...(values.untranslated === true && { translations: '0' }),
+    ...(values.system === true && { system: '1' }),
     ...Object.fromEntries(texts),
   };
 }

@@ -10,12 +10,14 @@ interface Problem {
   /** What it is about, such as a package. */
   subject: string;
   remedy: string;
+  /** How much space is short, as far as that is known. */
+  missingBytes?: number;
 }
 
 /** What can be done: the name that was probably meant, or what takes the most room. */
 export async function sayRemedy(
   { client, output }: Pick<CommandContext, 'client' | 'output'>,
-  { code, subject, remedy }: Problem,
+  { code, subject, remedy, missingBytes = 0 }: Problem,
 ): Promise<void> {
   const meant = code === 'not_found' ? await suggestName(client, subject) : undefined;
   if (meant !== undefined && meant !== subject) {
@@ -24,8 +26,16 @@ export async function sayRemedy(
   }
   if (remedy !== '') output.say(`  → ${remedy}`);
   if (code !== 'no_space') return;
-  for (const { name, bytes } of await findRemovable(client)) {
+  const found = await findRemovable(client);
+  for (const { name, bytes } of found) {
     output.say(`  → depotctl remove ${name} would free ${bytesText(bytes)}`);
+  }
+  const together = found.reduce((sum, { bytes }) => sum + bytes, 0);
+  if (together < missingBytes) {
+    output.say(
+      `  → ${bytesText(missingBytes)} are missing, and these free ${bytesText(together)} ` +
+        'together: more has to go, or a disk has to extend the system',
+    );
   }
 }
 

@@ -1,5 +1,6 @@
 import { DepotError } from '../errors.ts';
 import { isClosedCircle, removalSet } from './dependencies.ts';
+import type { Failure } from './failure.ts';
 import { readListsState } from './lists-state.ts';
 import { metaPackageOf } from './names.ts';
 import { isPresent } from './database.ts';
@@ -12,9 +13,12 @@ import {
   packagesToUpgrade,
   packagesToInstall,
   packageToRemove,
+  type LeftPackage,
 } from './choice.ts';
 import type { PreviewedChange } from './preview.ts';
-import { createProblem, NOT_INSTALLED_REMEDY, type Problem } from './problem.ts';
+import { createProblem, ADVICE, type Problem } from './problem.ts';
+import { settingsOf } from './settings.ts';
+import { stoppingOf, systemFailure, type Stopping } from './system-packages.ts';
 import { translationsFor } from './translations.ts';
 
 export interface ChangeRequest {
@@ -23,6 +27,8 @@ export interface ChangeRequest {
   subjects: readonly string[];
   /** Whether an installation leaves out the translations of its apps. */
   isUntranslated?: boolean;
+  /** Whether what the device stands on may be removed. */
+  isOfSystem?: boolean;
 }
 
 export interface ChangePreview {
@@ -31,6 +37,12 @@ export interface ChangePreview {
   /** Whether a job would do it. A problem of what is left out is no obstacle. */
   isPossible: boolean;
   freeBytes: number;
+  /** Configuration files of what goes: those that were changed stay. */
+  settings?: readonly string[];
+  /** What stops when they go. */
+  stops?: readonly Stopping[];
+  /** Of an upgrade of all: what has a newer version, and stays as it is. */
+  left?: readonly LeftPackage[];
 }
 
 /** What the jobs for a request would do: they choose their packages by the same functions. */
@@ -47,16 +59,17 @@ export async function previewChange(
   }
 }
 
-async function planSound(
-  tools: PackageTools,
-  { operation, subjects, isUntranslated = false }: ChangeRequest,
-): Promise<ChangePreview> {
+async function planSound(tools: PackageTools, request: ChangeRequest): Promise<ChangePreview> {
+  const { operation, subjects } = request;
   const damage = await findDamage(tools);
   if (damage !== undefined) return emptyPlan(tools, [damage]);
   if (await lacksLists(tools, { operation, subjects })) return emptyPlan(tools, [NO_LISTS]);
-  const choice = await choicesFor[operation](tools, subjects, isUntranslated);
-  const { names, asked, problems, leftOut = [] } = choice;
-  if (names.length === 0) return emptyPlan(tools, [...problems, ...leftOut], problems.length === 0);
+  const choice = await choicesFor[operation](tools, request);
+  const { names, asked, problems, leftOut = [], left = [] } = choice;
+  if (names.length === 0) {
+    const empty = await emptyPlan(tools, [...problems, ...leftOut], problems.length === 0);
+    return { ...empty, left };
+  }
   const shortage = await findShortage(tools, { operation, subjects });
   const isCircle = choice.isCircle === true;
   const preview = await tools.manager.preview({ verb: operation, names, isCircle });
@@ -67,7 +80,17 @@ async function planSound(
     problems: withoutRepeats([...obstacles, ...leftOut]),
     isPossible: obstacles.length === 0,
     freeBytes: preview.freeBytes,
+    left,
+    ...(operation === 'remove' && (await leftBy(tools, names))),
   };
+}
+
+async function leftBy(
+  { manager }: PackageTools,
+  names: readonly string[],
+): Promise<Pick<ChangePreview, 'settings' | 'stops'>> {
+  const { stops } = await stoppingOf(manager, names);
+  return { settings: await settingsOf(manager, names), stops };
 }
 
 const NO_LISTS = createProblem(
@@ -94,22 +117,19 @@ interface PlannedChoice {
   asked: readonly string[];
   problems: Problem[];
   leftOut?: Problem[];
+  left?: readonly LeftPackage[];
   isCircle?: boolean;
 }
 
-type Choose = (
-  tools: PackageTools,
-  subjects: readonly string[],
-  isUntranslated: boolean,
-) => Promise<PlannedChoice>;
+type Choose = (tools: PackageTools, request: ChangeRequest) => Promise<PlannedChoice>;
 
 const choicesFor: Readonly<Record<ChangeRequest['operation'], Choose>> = {
-  install: async (tools, subjects, isUntranslated) => {
+  install: async (tools, { subjects, isUntranslated }) => {
     const asked = await packagesToInstall(tools, subjects);
-    const translations = isUntranslated ? [] : await translationsFor(tools, asked);
+    const translations = isUntranslated === true ? [] : await translationsFor(tools, asked);
     return { names: [...asked, ...translations], asked, problems: [] };
   },
-  remove: async (tools, subjects) => {
+  remove: async (tools, { subjects, isOfSystem }) => {
     const database = await tools.manager.installed();
     const found = subjects.map((subject) => packageToRemove(database, subject));
     const targets = [...new Set(found.filter((name) => name !== undefined))];
@@ -118,13 +138,23 @@ const choicesFor: Readonly<Record<ChangeRequest['operation'], Choose>> = {
       .map((subject) => notInstalled('remove', subject));
     const image = await tools.manager.imagePackages();
     const names = targets.length === 0 ? [] : removalSet(database, targets, image);
+    const asked = subjects.join(', ');
+    const refused =
+      isOfSystem === true ? undefined : await systemFailure(tools.manager, targets, names);
+    if (refused !== undefined) {
+      return {
+        names: [],
+        asked: [],
+        problems: [...problems, problemIn(`remove ${asked}`, refused)],
+      };
+    }
     const isCircle = isClosedCircle(database, names);
     return { names, asked: targets, problems, isCircle };
   },
-  upgrade: async (tools, subjects) => {
+  upgrade: async (tools, { subjects }) => {
     if (subjects.length === 0) {
-      const { names, isCurrent, leftOut } = await chooseUpgradeOfAll(tools);
-      return { names: isCurrent ? [] : names, asked: names, problems: [], leftOut };
+      const { names, isCurrent, leftOut, left } = await chooseUpgradeOfAll(tools);
+      return { names: isCurrent ? [] : names, asked: names, problems: [], leftOut, left };
     }
     const groups: string[][] = [];
     for (const subject of subjects) groups.push(await packagesToUpgrade(tools, subject));
@@ -142,7 +172,12 @@ const choicesFor: Readonly<Record<ChangeRequest['operation'], Choose>> = {
 
 function notInstalled(operation: string, subject: string): Problem {
   const message = `cannot ${operation} ${subject}: it is not installed`;
-  return { ...createProblem('not_found', message, subject), remedy: NOT_INSTALLED_REMEDY };
+  return { ...createProblem('not_found', message, subject), remedy: ADVICE.notInstalled };
+}
+
+function problemIn(purpose: string, { code, package: name, reason, remedy }: Failure): Problem {
+  const problem = createProblem(code, `cannot ${purpose}: ${reason}`, name);
+  return { ...problem, remedy: remedy ?? problem.remedy };
 }
 
 async function findDamage({ manager }: PackageTools): Promise<Problem | undefined> {

@@ -148,8 +148,15 @@ const LEFT_OUT: readonly ProblemCode[] = [
 ];
 
 export interface UpgradeOfAll extends UpgradeChoice {
-  /** Why packages with a newer version are left as they are. */
+  /** Why packages with a newer version cannot be upgraded. */
   leftOut: Problem[];
+  left: LeftPackage[];
+}
+
+/** What has a newer version and is not to be upgraded with everything else. */
+export interface LeftPackage {
+  name: string;
+  reason: 'firmware' | 'held';
 }
 
 /**
@@ -157,13 +164,13 @@ export interface UpgradeOfAll extends UpgradeChoice {
  * is held.
  */
 export async function chooseUpgradeOfAll(tools: PackageTools): Promise<UpgradeOfAll> {
-  const names = await upgradablePackages(tools);
-  if (names.length === 0) return { names, expected: {}, isCurrent: true, leftOut: [] };
+  const { names, left } = await upgradablePackages(tools);
+  if (names.length === 0) return { names, expected: {}, isCurrent: true, leftOut: [], left };
   const { problems } = await tools.manager.preview({ verb: 'upgrade', names });
   const leftOut = problems.filter(({ code }) => LEFT_OUT.includes(code));
   const withProblem = await blockedBy(tools, names, leftOut);
   const rest = names.filter((name) => !withProblem.includes(name));
-  return { ...(await chooseUpgrade(tools, rest)), leftOut };
+  return { ...(await chooseUpgrade(tools, rest)), leftOut, left };
 }
 
 /** A problem may be about a dependency: then each is asked for alone. */
@@ -181,12 +188,24 @@ async function blockedBy(
   return blocked;
 }
 
-async function upgradablePackages(tools: PackageTools): Promise<string[]> {
+/**
+ * By the manager's own order of versions: what may be upgraded, and what is left although the feeds
+ * have a newer version.
+ */
+async function upgradablePackages(
+  tools: PackageTools,
+): Promise<{ names: string[]; left: LeftPackage[] }> {
   const { manager } = tools;
   const [database, image] = [await manager.installed(), await manager.imagePackages()];
-  const mayChange = [...database.values()].filter(
-    (entry) => isPresent(entry) && !image.has(entry.name) && entry.isHeld !== true,
-  );
-  const candidates = mayChange.filter(({ isEssential }) => !isEssential).map(({ name }) => name);
-  return withoutGoing(tools, database, await withNewer(tools, database, candidates));
+  const present = [...database.values()].filter(isPresent).map(({ name }) => name);
+  const left: LeftPackage[] = [];
+  const names: string[] = [];
+  for (const name of await withNewer(tools, database, present)) {
+    const entry = database.get(name);
+    const isOfFirmware = image.has(name) || entry?.isEssential === true;
+    if (isOfFirmware) left.push({ name, reason: 'firmware' });
+    else if (entry?.isHeld === true) left.push({ name, reason: 'held' });
+    else names.push(name);
+  }
+  return { names: await withoutGoing(tools, database, names), left };
 }

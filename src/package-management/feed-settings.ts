@@ -1,9 +1,9 @@
-import { rm } from 'node:fs/promises';
+import { open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { removeUnfinished, replaceFile } from '../device/durable-file.ts';
 import { openTrustedFolder } from '../device/private-folder.ts';
 import { DepotError } from '../errors.ts';
-import { feedRemedyOf, type ProblemCode } from './problem.ts';
+import { ADVICE, feedRemedyOf, type ProblemCode } from './problem.ts';
 
 /**
  * The feeds as the package manager's own files have them, and changing those files. What a change
@@ -97,12 +97,40 @@ export interface TrustedKey {
 /** Of a list as it is sent. */
 export const MOST_LIST_BYTES = 64 * 1024 ** 2;
 
+/** What is wrong with a list, as a clause, and what can be done if that is known better. */
+export interface FeedFault {
+  reason: string;
+  remedy?: string;
+}
+
+export const WEB_PAGE: FeedFault = {
+  reason: 'what it sent is not a package list but a web page',
+  remedy: ADVICE.webPage,
+};
+
+/** Whether a log-in page of the network answered, or an error page of a server. */
+export async function isWebPage(file: string): Promise<boolean> {
+  const handle = await open(file);
+  try {
+    const { buffer, bytesRead } = await handle.read(Buffer.alloc(512), 0, 512, 0);
+    return /^\s*<(?:!|\?xml|html|head|body|script|meta)/i.test(
+      buffer.toString('latin1', 0, bytesRead),
+    );
+  } finally {
+    await handle.close();
+  }
+}
+
 /** The url is what was asked for: the feed's own address, or that of one of its files. */
-export function unusableFeed({ name, url }: Feed, code: ProblemCode, reason: string): DepotError {
+export function unusableFeed(
+  { name, url }: Feed,
+  code: ProblemCode,
+  { reason, remedy = feedRemedyOf(code) }: FeedFault,
+): DepotError {
   return new DepotError(
     code === 'no_space' ? 'no_space' : 'command_failed',
     `cannot use the feed ${name} (${url}): ${reason}`,
-    { explanation: { code, remedy: feedRemedyOf(code) } },
+    { explanation: { code, remedy } },
   );
 }
 

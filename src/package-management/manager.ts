@@ -186,7 +186,7 @@ export interface FeedLists {
    * again, it says the same.
    * @param context of the job that fetched them: some managers tell it in their output alone
    */
-  checkFetched: (context?: Pick<StepContext, 'printed'>) => Promise<FailedFeed[]>;
+  checkFetched: (context?: Pick<StepContext, 'printed' | 'signal'>) => Promise<FailedFeed[]>;
   /** Drops what was kept. */
   forget: () => Promise<void>;
 }
@@ -196,6 +196,8 @@ export interface FailedFeed {
   reason: string;
   /** Default `damaged_package`: it sent no list that can be used. */
   code?: ProblemCode;
+  /** Default: the one of the code. */
+  remedy?: string;
 }
 
 /** The package manager's own kind of file. */

@@ -61,7 +61,7 @@ export const REMEDIES: Readonly<Record<ProblemCode, string>> = {
   no_lists: 'Check the internet connection, then update the package lists.',
   download_failed: 'Check the internet connection, update the package lists and try again.',
   checksum: 'Update the package lists and try again; if it fails again, the feed is damaged.',
-  signature: "Add the feed's public key if you trust the feed, or remove the feed.",
+  signature: 'Try later or from another network: what came is not what was signed.',
   damaged_package: 'Download it again, or get it from another source.',
   script_failed: 'Read the end of the task log for what the script of {package} complains about.',
   locked: 'Wait until the other program that changes packages has ended, then try again.',
@@ -75,14 +75,25 @@ export const REMEDIES: Readonly<Record<ProblemCode, string>> = {
   unknown: EXPLANATIONS.unknown.remedy,
 };
 
-/** For `not_found`, if the package was not looked for in feeds. */
-export const NOT_INSTALLED_REMEDY = 'Look at the list of what is installed for its name.';
+/** What fits better than the text of a code, for those who know more than that. */
+export const ADVICE = {
+  notInstalled: 'Look at the list of what is installed for its name.',
+  system:
+    'Keep it; if it has to go, its own page removes it once its name is typed in, and so does ' +
+    '"depotctl remove --system".',
+  feedAddress: 'Check the address of the feed and the internet connection, then try again.',
+  notAList: 'Check the address of the feed: what is there is no package list.',
+  webPage: 'Log in to the network first: a web page came in place of the list.',
+  changedOnTheWay: 'Try later or from another network: the list was changed on its way.',
+  unknownKey: "Add the feed's public key if you trust the feed, or remove the feed.",
+  unsigned: 'Ask whoever runs the feed to sign it, or remove the feed.',
+} as const;
 
 /** What goes wrong with a feed itself is seldom mended by a new list or another download. */
 const FEED_REMEDIES: Partial<Record<ProblemCode, string>> = {
-  download_failed: 'Check the address of the feed and the internet connection, then try again.',
-  damaged_package:
-    'Check the address of the feed, and that no log-in page of the network answers for it.',
+  download_failed: ADVICE.feedAddress,
+  damaged_package: ADVICE.notAList,
+  signature: ADVICE.changedOnTheWay,
 };
 
 export function feedRemedyOf(code: ProblemCode): string {

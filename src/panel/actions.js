@@ -109,7 +109,11 @@ function createChanges({ plan, submit }) {
     install: (app) => change('install', { package: app.name }, { words: installWords(app), app }),
     upgrade: (app) => change('upgrade', { package: app.name }, { words: upgradeWords(app) }),
     upgradeAll: () => change('upgrade', { all: 'true' }, { words: upgradeAllWords() }),
-    remove: (app) => change('remove', { package: app.name }, { words: removeWords(app) }),
+    remove: (app) => {
+      // The device stands on it: its own page says what stops, and the dialog asks for its name.
+      const query = { package: app.name, ...(app.stops !== undefined && { system: '1' }) };
+      return change('remove', query, { words: removeWords(app) });
+    },
   };
 }
 

@@ -32,5 +32,6 @@ export function removeWords(app) {
     yes: t('Remove'),
     nothing: t('It is not installed.'),
     isDangerous: true,
+    typed: app.stops === undefined ? '' : app.name,
   };
 }

@@ -1,6 +1,6 @@
 import { button, element, textElement } from './dom.js';
 import { language, t } from './i18n.js';
-import { chineseRemedies } from './texts/zh-cn-remedies.js';
+import { chineseAdvice, chineseRemedies } from './texts/zh-cn-remedies.js';
 
 const HEADINGS = {
   not_found: () => t('Not found'),
@@ -31,10 +31,17 @@ function headingOf(code) {
   return Object.hasOwn(HEADINGS, code) ? HEADINGS[code]() : '';
 }
 
-/** The daemon says it in English, one text for each code. */
-export function remedyOf({ code, package: name, remedy }) {
+/** The daemon says it in English: one text for each code, and some that fit better. */
+export function remedyOf({ code, package: name, remedy = '' }) {
+  const advice = daemonText(remedy);
   const translation = language() === 'zh-CN' ? chineseRemedies.get(code) : undefined;
-  return translation?.replace('{package}', () => name ?? '此软件包') ?? remedy ?? '';
+  if (advice !== remedy || translation === undefined) return advice;
+  return translation.replace('{package}', () => name ?? '此软件包');
+}
+
+/** What the daemon says in English, in the language of the page as far as that is known. */
+export function daemonText(text) {
+  return (language() === 'zh-CN' ? chineseAdvice.get(text) : undefined) ?? text;
 }
 
 /** What can be done about a problem from here: the name of an action, by code. */

@@ -25,7 +25,7 @@ test('a job that failed ends with 1, and so does the whole when others were done
   expect(failed.stdout).toContain('badpost: cannot do it');
   expect(failed.stdout).toContain('Configuring tiny-01.');
   expect(failed.stderr).toMatch(
-    /^depotctl: cannot install badpost: .* \(opkg install badpost: failed after \d+ s\)\ndepotctl: {3}→ /m,
+    /^depotctl: cannot install badpost: .* \(failed after \d+ s\)\ndepotctl: {3}→ /m,
   );
   expect(failed.stderr).toContain('tiny-01: done after');
 });

@@ -120,7 +120,7 @@ test('an upgrade of all takes what came with apps, too, and names what it leaves
   expect(first.stdout).toMatch(/^upgrade +libdemo /m);
   expect(again.stdout).toBe('nothing to do: all is as asked for\n');
   for (const { stderr } of [first, again]) {
-    expect(stderr).toContain('left as it is: notes-app; what came with the firmware');
+    expect(stderr).toContain('1 belongs to the firmware: it comes with the next one (notes-app)');
   }
   expect(last.stderr).toBe('');
 });

@@ -38,7 +38,10 @@ test('what does not fit is said with what could go, and that is one click from i
     "[...document.querySelectorAll('.removable button')].map(({ textContent }) => textContent)",
   );
   expect(offered).toEqual(['Remove Films (120 kB)']);
-  expect(await browser.evaluate(PLAN)).toMatch(/Takes909.*Free afterwards-909/);
+  expect(await browser.evaluate(PLAN)).toMatch(/Takes909.*Missing909/);
+  expect(await browser.evaluate(PLAN)).toMatch(
+    /909.* are missing, and these free 120 kB together: more has to go/,
+  );
   await browser.picture({ width: 320, height: 900, scheme: 'dark' });
   const sticksOut =
     '[...document.querySelectorAll(".problem-box *")].filter((each) => each.getBoundingClientRect().right > each.closest(".problem-box").getBoundingClientRect().right)';

@@ -3,8 +3,9 @@ import { extname, join } from 'node:path';
 import ts from 'typescript';
 import { expect, test } from 'vitest';
 
-import { PROBLEM_CODES } from '../../src/package-management/problem.ts';
-import { chineseRemedies } from '../../src/panel/texts/zh-cn-remedies.js';
+import { ADVICE, PROBLEM_CODES } from '../../src/package-management/problem.ts';
+import { CONSEQUENCES } from '../../src/package-management/system-packages.ts';
+import { chineseAdvice, chineseRemedies } from '../../src/panel/texts/zh-cn-remedies.js';
 import { chinese } from '../../src/panel/texts/zh-cn.js';
 import { chineseSteps } from '../../src/panel/texts/zh-cn-steps.js';
 import { markupOf } from '../../packaging/page-files.mjs';
@@ -56,6 +57,11 @@ test('the steps that have a Chinese name are steps of tasks', () => {
     [...readSource(path).matchAll(/'([^'\n]+)'/g)].map(([, text]) => text),
   );
   expect([...chineseSteps.keys()].filter((label) => !strings.includes(label))).toEqual([]);
+});
+
+test('what the daemon advises, and what it says stops, is there in Chinese', () => {
+  const said = [...Object.values(ADVICE), ...Object.values(CONSEQUENCES)];
+  expect([...chineseAdvice.keys()].sort()).toEqual(said.sort());
 });
 
 test('each problem that the daemon knows has a remedy in Chinese', () => {

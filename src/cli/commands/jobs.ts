@@ -1,5 +1,5 @@
 import { DepotError, reasonOf } from '../../errors.ts';
-import { textIn } from '../answer.ts';
+import { textIn, textsIn } from '../answer.ts';
 import type { CommandContext } from '../command-context.ts';
 import { changeFeed, listFeeds } from './feeds.ts';
 import { followTask } from '../follow.ts';
@@ -170,6 +170,15 @@ async function sayEnd(
   }
   const problem = { code: task.errorCode, subject: task.subject, remedy: task.remedy };
   await sayRemedy({ client, output }, problem);
+  if (isPlanned(task.kind)) output.say(leftBy(task));
+}
+
+/** A change of packages that failed is taken back; what could not be is named. */
+function leftBy({ raw }: Task): string {
+  const names = textsIn(raw, 'packages');
+  return names.length === 0
+    ? '  nothing was left behind: all is as it was before'
+    : `  changed all the same: ${names.join(', ')}`;
 }
 
 /** Where an app that was installed is used. */
@@ -182,11 +191,12 @@ async function sayPage(
   if (entry !== '') output.say(`  → its page on the device: ${entry}`);
 }
 
-function verdictOf({ command, state, startedAt, stoppedAt, error }: Task): string {
+function verdictOf({ kind, command, state, startedAt, stoppedAt, error }: Task): string {
   const duration = stoppedAt === undefined ? '' : ` after ${formatSpan(stoppedAt - startedAt)}`;
-  return error === ''
-    ? `${command}: ${state}${duration}`
-    : `${error} (${command}: ${state}${duration})`;
+  if (error === '') return `${command}: ${state}${duration}`;
+  // Its error begins with what it was to do.
+  const what = error.startsWith(`cannot ${kind} `) ? '' : `${command}: `;
+  return `${error} (${what}${state}${duration})`;
 }
 
 /** Ctrl-C leaves the tasks alone: they are the daemon's. */

@@ -1,4 +1,4 @@
-import { flagIn, listIn, numberIn, textIn } from '../answer.ts';
+import { flagIn, listIn, numberIn, textIn, textsIn } from '../answer.ts';
 import type { Client } from '../client.ts';
 import type { CommandContext } from '../command-context.ts';
 import { ask } from '../terminal/ask.ts';
@@ -24,11 +24,12 @@ interface PlanRequest {
 export function fetchPlan(
   client: Client,
   operation: PlannedOperation,
-  { names, parameters: { translations } }: PlanRequest,
+  { names, parameters: { translations, system } }: PlanRequest,
 ): Promise<unknown> {
   return client.get('admin/store/plan', {
     operation,
     ...(translations !== undefined && { translations }),
+    ...(system !== undefined && { system }),
     ...(names.length === 0 ? { all: 'true' } : { package: names }),
   });
 }
@@ -42,7 +43,7 @@ export async function showPlan(
   const { client, output, invocation } = context;
   const plan = await fetchPlan(client, operation, { ...invocation, names });
   if (invocation.isJson) await output.printJson(plan);
-  else await print(context, plan, names.length === 0);
+  else await print(context, plan);
   return flagIn(plan, 'is_possible') ? 0 : 1;
 }
 
@@ -65,7 +66,7 @@ export async function confirm(
     output.say('there are no package lists since the device was started: they are fetched first');
     return (await mayGoOn(output)) ? undefined : nothingChanged(output);
   }
-  await print(context, plan, invocation.names.length === 0);
+  await print(context, plan);
   if (!flagIn(plan, 'is_possible')) return 1;
   if (changesOf(plan).length === 0 && invocation.parameters.autoconf === undefined) return 0;
   if (await mayGoOn(output)) return undefined;
@@ -89,13 +90,13 @@ function lacksLists(plan: unknown): boolean {
   return listIn(plan, 'problems').some((problem) => textIn(problem, 'code') === 'no_lists');
 }
 
-async function print(
-  { client, output }: CommandContext,
-  plan: unknown,
-  isOfAll: boolean,
-): Promise<void> {
+async function print({ client, output }: CommandContext, plan: unknown): Promise<void> {
   await output.print(formatPlan(plan, output.look));
-  if (isOfAll) await sayLeft({ client, output }, plan);
+  const stops = listIn(plan, 'stops').map((stop) => textIn(stop, 'message'));
+  if (stops.length > 0) output.say(`the device stands on it: ${stops.join('; ')}`);
+  const settings = textsIn(plan, 'settings');
+  if (settings.length > 0) output.say(`settings that were changed stay: ${settings.join(', ')}`);
+  sayLeft(output, plan);
   for (const problem of listIn(plan, 'problems')) {
     output.say(textIn(problem, 'message'));
     await sayRemedy(
@@ -104,32 +105,33 @@ async function print(
         code: textIn(problem, 'code'),
         subject: textIn(problem, 'package'),
         remedy: textIn(problem, 'remedy'),
+        missingBytes: -(numberIn(plan, 'free_after_bytes') ?? 0),
       },
     );
   }
 }
 
 const MOST_LEFT = 5;
+const LEFT = {
+  firmware: [
+    'belongs to the firmware: it comes with the next one',
+    'belong to the firmware: they come with the next one',
+  ],
+  held: ['is held at its version', 'are held at their versions'],
+} as const;
 
 /** What has a newer version and is not in the plan of an upgrade without names. */
-async function sayLeft(
-  { client, output }: Pick<CommandContext, 'client' | 'output'>,
-  plan: unknown,
-): Promise<void> {
-  const parameters = { kind: 'package', state: 'upgradable', per_page: '200' };
-  const answer = await client.get('admin/store/available', parameters).catch(() => undefined);
-  const planned = new Set(listIn(plan, 'upgrades').map((change) => textIn(change, 'name')));
-  const left = listIn(answer, 'items')
-    .filter((item) => !flagIn(item, 'is_held'))
-    .map((item) => textIn(item, 'name'))
-    .filter((name) => !planned.has(name));
-  if (left.length === 0) return;
-  const named = left.slice(0, MOST_LEFT).join(', ');
-  const more = left.length > MOST_LEFT ? ` and ${left.length - MOST_LEFT} more` : '';
-  output.say(
-    `left as it is: ${named}${more}; what came with the firmware comes with the next one, or is ` +
-      'upgraded by its name',
-  );
+function sayLeft({ say }: CommandContext['output'], plan: unknown): void {
+  for (const reason of ['firmware', 'held'] as const) {
+    const names = listIn(plan, 'left')
+      .filter((left) => textIn(left, 'reason') === reason)
+      .map((left) => textIn(left, 'name'));
+    if (names.length === 0) continue;
+    const named = names.slice(0, MOST_LEFT).join(', ');
+    const more = names.length > MOST_LEFT ? ` and ${names.length - MOST_LEFT} more` : '';
+    const [one, several] = LEFT[reason];
+    say(`${names.length} ${names.length === 1 ? one : several} (${named}${more})`);
+  }
 }
 
 interface Change {
@@ -184,11 +186,12 @@ function formatPlan(plan: unknown, look: TableLook): string {
 /** On one line; one a line if they are too long for the terminal. */
 function formatSums(plan: unknown, { columns = Infinity }: TableLook): string {
   const download = numberIn(plan, 'download_bytes') ?? 0;
+  const after = numberIn(plan, 'free_after_bytes') ?? 0;
   const sums = [
     ...(download === 0 ? [] : [`to be fetched: ${bytesText(download)}`]),
     `on the disk: ${signed(numberIn(plan, 'disk_bytes') ?? 0)}`,
     `free: ${bytesText(numberIn(plan, 'free_bytes') ?? 0)}, ` +
-      `then ${bytesText(numberIn(plan, 'free_after_bytes') ?? 0)}`,
+      (after < 0 ? `${bytesText(-after)} are missing` : `then ${bytesText(after)}`),
   ];
   const line = sums.join('; ');
   return `${line.length > columns ? sums.join('\n') : line}\n`;

@@ -51,7 +51,7 @@ export const COMMANDS = {
     meaning: 'what such a command would change; exit code 1 if it is not possible',
     names: [1, Infinity],
     words: { install: [1, Infinity], remove: [1, Infinity], upgrade: [0, Infinity] },
-    options: [],
+    options: ['system'],
     examples: ['depotctl plan install adguardhome', 'depotctl plan upgrade'],
   },
   install: {
@@ -65,9 +65,13 @@ export const COMMANDS = {
   remove: {
     form: 'NAME…',
     meaning: 'remove them and what came with them',
-    about: [ASKS],
+    about: [
+      ASKS,
+      'What came with the firmware and what page, network, names, firewall and log-in stand on ' +
+        'goes with --system alone.',
+    ],
     names: [1, Infinity],
-    options: ['dry-run', 'yes', 'detach'],
+    options: ['dry-run', 'yes', 'system', 'detach'],
   },
   upgrade: {
     form: '[NAME…]',

@@ -1,5 +1,6 @@
 import type { DeviceCheck, Finding } from '../device-check.ts';
 import type { FeedAnswer } from './read-feeds.ts';
+import { REMEDIES } from '../../package-management/problem.ts';
 import { timeText } from '../../format-time.ts';
 
 /** Whether there are lists to choose packages from, as they were fetched last. */
@@ -26,13 +27,14 @@ export function judgeFeeds({ feeds, problems }: FeedAnswer): Finding {
   }
   const missing = enabled.filter(({ updated_at: at }) => at === undefined);
   const failed = enabled.filter(({ error }) => error !== undefined);
-  const remedy = 'update the lists; if a feed stays away, check its address or switch it off';
   if (failed.length > 0) {
     const each = failed.map(({ name, error = '' }) => `${name}: ${error}`);
+    const [{ remedy = REMEDIES.no_lists } = {}] = failed;
     return { state: 'warning', message: `at the last update, ${each.join('; ')}`, remedy };
   }
   if (missing.length > 0) {
     const names = missing.map(({ name }) => name).join(', ');
+    const remedy = REMEDIES.no_lists;
     return { state: 'warning', message: `there is no list of ${names}`, remedy };
   }
   // One of several may be meant to be empty.

@@ -19,6 +19,7 @@ const feed = v.pipe(
     updated_at: v.optional(v.pipe(unixSeconds, v.description('of its list, Unix seconds'))),
     packages: v.optional(v.pipe(integer, v.description('that this device could install'))),
     error: v.optional(v.pipe(v.string(), v.description('of the last update of the lists'))),
+    remedy: v.optional(v.pipe(v.string(), v.description('what can be done about that'))),
     key: v.optional(v.pipe(v.string(), v.description('id of the key that signed its list'))),
   }),
   v.title('Feed'),

@@ -13,7 +13,7 @@ import type {
   FeedChange,
   FeedSettings,
 } from '../../package-management/feed-settings.ts';
-import { fetchFiles } from './fetch-files.ts';
+import { fetchFiles } from '../../package-management/fetch-files.ts';
 
 export interface FeedTools extends Pick<FeatureContext, 'paths' | 'environment'> {
   feeds: FeedSettings;

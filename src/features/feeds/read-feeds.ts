@@ -15,6 +15,8 @@ export interface FeedItem {
   packages?: number;
   /** Why its list could not be fetched when that was tried last. */
   error?: string;
+  /** What that task advised. */
+  remedy?: string;
   /** Id of the key that signed its list. */
   key?: string;
 }
@@ -50,7 +52,7 @@ export function createFeedReader(
           ...(isEnabled && updatedAt !== undefined && counts !== undefined
             ? { packages: counts.get(name) ?? 0 }
             : {}),
-          ...(error === undefined ? {} : { error }),
+          ...error,
           ...(keyId === undefined ? {} : { key: keyId }),
         };
       });
@@ -79,16 +81,20 @@ function createCounter(
 }
 
 function lastUpdate(jobs: readonly Job[]): Job | undefined {
-  return jobs.filter(({ kind, state }) => kind === 'update' && isEnded(state)).at(-1);
+  return jobs.findLast(
+    ({ kind, state, errorCode }) =>
+      (kind === 'update' && isEnded(state)) || errorCode === 'no_lists',
+  );
 }
 
-/** The update of the lists names each feed that failed: `NAME (URL): REASON`, with `; ` between. */
+/** Who fetched lists last names each feed that failed: `NAME (URL): REASON`, with `; ` between. */
 function errorOf(
   job: Job | undefined,
   { name, url, updatedAt = 0 }: { name: string; url: string; updatedAt: number | undefined },
-): string | undefined {
+): Pick<FeedItem, 'error' | 'remedy'> | undefined {
   const mark = `${name} (${url}): `;
   const at = job?.error?.indexOf(mark) ?? -1;
   if (job?.error === undefined || at < 0 || (job.stoppedAt ?? 0) < updatedAt) return undefined;
-  return job.error.slice(at + mark.length).split('; ')[0];
+  const [error = ''] = job.error.slice(at + mark.length).split('; ');
+  return { error, ...(job.remedy !== undefined && { remedy: job.remedy }) };
 }

@@ -74,7 +74,7 @@ function kindsOf(tools: PackageTools, context: FeatureContext): Record<string, J
       lane,
       admit,
       title: (subject) => `remove ${subject}`,
-      plan: (job) => removePlan(tools, job),
+      plan: (job) => removePlan(tools, context.paths, job),
       contradicts: ['install', 'upgrade', 'autoconf'],
     },
     upgrade: {

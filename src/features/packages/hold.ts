@@ -6,7 +6,7 @@ import type { Queue } from '../../jobs/queue.ts';
 import { isPresent } from '../../package-management/database.ts';
 import { PACKAGE_LANE } from '../../package-management/manager.ts';
 import { isPackageName, metaPackageOf, packageName } from '../../package-management/names.ts';
-import { NOT_INSTALLED_REMEDY } from '../../package-management/problem.ts';
+import { ADVICE } from '../../package-management/problem.ts';
 import type { PackageTools } from '../../package-management/tools.ts';
 
 type HoldTools = PackageTools & { queue: Pick<Queue, 'all'> };
@@ -49,7 +49,7 @@ async function setHold(
   const names = [...new Set([metaPackageOf(subject), subject, ...depends.filter(isPackageName)])];
   const present = names.filter((name) => isPresent(database.get(name)));
   if (present.length === 0) {
-    const remedy = NOT_INSTALLED_REMEDY;
+    const remedy = ADVICE.notInstalled;
     throw refused('not_found', 'it is not installed', { code: 'not_found', remedy });
   }
   const job = queue.all().find(({ lane, state }) => lane === PACKAGE_LANE && !isEnded(state));

@@ -95,8 +95,8 @@ export function storeRoutes(tools: StoreTools): Route[] {
     postTask({
       path: 'admin/store/remove',
       summary: 'Remove an app and what came with it',
-      params: { package: packageName },
-      handle: ({ params }) => submit('remove', params.package),
+      params: { package: packageName, system: v.optional(flag) },
+      handle: ({ params: { package: name, ...rest } }) => submit('remove', name, rest),
     }),
     postTask({
       path: 'admin/store/upgrade',

@@ -5,6 +5,7 @@ import {
   type FeatureDocumentation,
 } from '../../http/openapi/documentation.ts';
 import { PROBLEM_CODES } from '../../package-management/problem.ts';
+import { STOPS } from '../../package-management/system-packages.ts';
 
 const change = v.pipe(
   v.object({
@@ -51,6 +52,24 @@ const plan = v.pipe(
       ),
     ),
     is_possible: v.boolean(),
+    stops: v.optional(STOPS),
+    left: v.optional(
+      v.pipe(
+        v.array(v.object({ name: v.string(), reason: v.picklist(['firmware', 'held']) })),
+        v.description(
+          'of an upgrade of all: what has a newer version and stays: it comes with the next ' +
+            'firmware, or is held',
+        ),
+      ),
+    ),
+    settings: v.optional(
+      v.pipe(
+        v.array(v.string()),
+        v.description(
+          'of a removal: configuration files of what goes; those that were changed stay',
+        ),
+      ),
+    ),
   }),
   v.title('Plan'),
 );

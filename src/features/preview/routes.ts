@@ -35,6 +35,7 @@ export function previewRoutes(tools: PackageTools): Route[] {
         package: v.optional(packages),
         all: v.optional(flag),
         translations: v.optional(flag),
+        system: v.optional(flag),
       },
       handle: async ({ params }) => {
         const subjects = subjectsOf(params);
@@ -43,6 +44,7 @@ export function previewRoutes(tools: PackageTools): Route[] {
           previewChange(tools, {
             ...{ operation: params.operation, subjects },
             isUntranslated: isOff(params.translations),
+            isOfSystem: isOn(params.system),
           }),
         );
         return json(answerOf(plan));
@@ -68,7 +70,7 @@ function subjectsOf(params: {
   return [...new Set(names)];
 }
 
-function answerOf({ changes, problems, isPossible, freeBytes }: ChangePreview): object {
+function answerOf({ changes, problems, isPossible, freeBytes, ...left }: ChangePreview): object {
   const of = (action: PreviewedChange['action']): object[] =>
     changes.filter((change) => change.action === action).map(itemOf);
   const diskBytes = sum(changes.map((change) => change.diskBytes));
@@ -82,6 +84,7 @@ function answerOf({ changes, problems, isPossible, freeBytes }: ChangePreview): 
     free_after_bytes: freeBytes - diskBytes,
     problems,
     is_possible: isPossible,
+    ...Object.fromEntries(Object.entries(left).filter(([, said]) => said.length > 0)),
   };
 }
 

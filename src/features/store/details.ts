@@ -6,11 +6,12 @@ import type {
   PackageDescription,
   PackageRecord,
 } from '../../package-management/listing.ts';
-import { cameWith } from '../../package-management/dependencies.ts';
+import { cameWith, removalSet } from '../../package-management/dependencies.ts';
 import { appOf, luciSubjectOf } from '../../package-management/names.ts';
 import { isPresent, type InstalledPackage } from '../../package-management/database.ts';
 import { PACKAGE_LANE } from '../../package-management/manager.ts';
 import type { PackageTools } from '../../package-management/tools.ts';
+import { stoppingOf, type Stopping } from '../../package-management/system-packages.ts';
 import { itemOf, type Item } from './item.ts';
 import { measureFiles } from './measure-files.ts';
 import { splitDescription } from './row.ts';
@@ -36,6 +37,8 @@ export interface Details extends Item {
   is_running?: boolean;
   installed_at?: number;
   task_id?: string;
+  /** What stops when it is removed, with what goes with it. */
+  stops?: readonly Stopping[];
 }
 
 interface DetailsOptions extends PackageTools {
@@ -179,7 +182,10 @@ async function stateOf(
   subject: Subject,
   entry: InstalledPackage,
 ): Promise<
-  Pick<Details, 'files' | 'config' | 'services' | 'is_running' | 'installed_at' | 'task_id'>
+  Pick<
+    Details,
+    'files' | 'config' | 'services' | 'is_running' | 'installed_at' | 'task_id' | 'stops'
+  >
 > {
   const records = await readRecords(options, subject);
   const paths = unique(records.flatMap(({ files }) => files));
@@ -187,6 +193,9 @@ async function stateOf(
   const services = unique(paths.flatMap(serviceAt)).slice(0, MOST_PATHS);
   const runs =
     services.length === 0 ? undefined : await options.isRunning(services.slice(0, MOST_COMPONENTS));
+  const { manager } = options;
+  const { database, packageName } = subject;
+  const going = removalSet(database, [packageName], await manager.imagePackages());
   return {
     ...(records.length > 0 && { files: await measureFiles(options.root, paths) }),
     ...withoutEmpty({
@@ -194,7 +203,8 @@ async function stateOf(
       services,
       is_running: runs,
       installed_at: installedAt,
-      task_id: findJob(options.queue.all(), subject.packageName, installedAt)?.id,
+      task_id: findJob(options.queue.all(), packageName, installedAt)?.id,
+      stops: (await stoppingOf(manager, going)).stops,
     }),
   };
 }

@@ -5,6 +5,7 @@ import {
   unixSeconds,
   type FeatureDocumentation,
 } from '../../http/openapi/documentation.ts';
+import { STOPS } from '../../package-management/system-packages.ts';
 
 const texts = v.array(v.string());
 
@@ -28,7 +29,9 @@ const itemKeys = {
   ),
   is_auto: v.optional(v.pipe(v.boolean(), v.description('it came as a dependency'))),
   is_held: v.optional(v.pipe(v.boolean(), v.description('its owner keeps it at its version'))),
-  is_system: v.optional(v.pipe(v.boolean(), v.description('the firmware brought it'))),
+  is_system: v.optional(
+    v.pipe(v.boolean(), v.description('the firmware brought it, or the device stands on it')),
+  ),
   description: described('plain text; in lists its first 1000 characters'),
   section: v.optional(v.string()),
   tags: texts,
@@ -113,6 +116,7 @@ const details = v.pipe(
     ),
     installed_at: v.optional(unixSeconds),
     task_id: v.optional(described('of the task that brought it, if it is still on record')),
+    stops: v.optional(STOPS),
   }),
   v.title('Details'),
 );

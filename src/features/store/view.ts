@@ -3,6 +3,7 @@ import type { PackageDescription } from '../../package-management/listing.ts';
 import { appOf, luciSubjectOf, metaPackageOf } from '../../package-management/names.ts';
 import { isPresent, type InstalledPackage } from '../../package-management/database.ts';
 import type { PackageManager } from '../../package-management/manager.ts';
+import { createSystemPackages } from '../../package-management/system-packages.ts';
 import {
   createIndexBuilder,
   findPackage,
@@ -43,7 +44,7 @@ export interface InstalledState {
   isHeld: boolean;
   isBroken: boolean;
   isUpgradable: boolean;
-  /** Whether the firmware's image brought it. */
+  /** Whether the firmware's image brought it, or the device stands on it. */
   isSystem: boolean;
   /** Of its installation, Unix seconds; 0 if nobody knows. */
   time: number;
@@ -247,6 +248,7 @@ function statesIn(
   },
 ): Map<number, InstalledState> {
   const states = new Map<number, InstalledState>();
+  const stoppedBy = createSystemPackages(database, found.image);
   const upgradable = new Set<string>();
   for (const entry of [...database.values()].filter(isPresent)) {
     const id = findPackageId(view, entry.name);
@@ -254,7 +256,8 @@ function statesIn(
     const { index, row } = indexOf(view, id);
     const isUpgradable = manager.compareVersions(versionAt(index, row), entry.version) > 0;
     if (isUpgradable) upgradable.add(entry.name);
-    states.set(id, { ...stateOf(entry), isUpgradable, isSystem: found.image.has(entry.name) });
+    const isSystem = stoppedBy(entry.name).length > 0;
+    states.set(id, { ...stateOf(entry), isUpgradable, isSystem });
   }
   for (const name of found.apps) {
     const state = states.get(findPackageId(view, name) ?? -1);

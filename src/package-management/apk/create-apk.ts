@@ -1,5 +1,6 @@
 import { reasonOf } from '../../errors.ts';
 import type { HealthReport } from '../../http/health-report.ts';
+import { explainingLists } from '../failed-feeds.ts';
 import type { BackendContext, PackageManager } from '../manager.ts';
 import { readPackageFile } from './package-file/apk-file.ts';
 import { compareVersions } from './compare-versions.ts';
@@ -22,6 +23,8 @@ export function createApk(context: BackendContext): PackageManager {
   const { paths } = context;
   const installation = openInstallation(context);
   const { locations, commands, reader } = installation;
+  const feeds = createFeedSettings({ paths, locations, commands });
+  const lists = explainingLists(createLists(locations), { ...context, feeds });
   return {
     name: 'apk',
     watchedFolders: [locations.database, locations.configuration],
@@ -42,7 +45,7 @@ export function createApk(context: BackendContext): PackageManager {
     explain: async (command) => (await import('./changing/failure.ts')).explain(command),
     commands,
     around: createTransactionSteps(installation),
-    lists: createLists(locations),
+    lists,
     files: {
       ending: 'apk',
       inspect: async (file, mostBytes) => {
@@ -50,7 +53,7 @@ export function createApk(context: BackendContext): PackageManager {
         return { name, version, depends };
       },
     },
-    feeds: createFeedSettings({ paths, locations, commands }),
+    feeds,
     diagnosis: createDiagnosis(installation),
     selfUpgrade: {
       pack: (name, target) => packInstalled({ name, target, root: paths.root, locations }),

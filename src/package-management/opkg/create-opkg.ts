@@ -1,6 +1,7 @@
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { PackageDatabase } from '../database.ts';
+import { explainingLists } from '../failed-feeds.ts';
 import type { BackendContext, PackageBackend, PackageManager } from '../manager.ts';
 import { createAutoInstalled } from './database/auto-installed.ts';
 import { createHold } from './changing/hold.ts';
@@ -39,7 +40,8 @@ export async function createOpkg(context: BackendContext): Promise<PackageManage
   const { readConfig, statusFile, infoDir, destination } = installation;
   const auto = createAutoInstalled(notes);
   const commands = createOpkgCommands(context);
-  const lists = createListsBackup({ readConfig, notes });
+  const feeds = createFeedSettings(paths, readConfig);
+  const lists = explainingLists(createListsBackup({ readConfig, notes }), { ...context, feeds });
   const damaged = await createDamaged(notes, infoDir);
   const installed = async (): Promise<PackageDatabase> =>
     damaged.mark(await auto.restoreMarks(await installation.read()));
@@ -78,7 +80,7 @@ export async function createOpkg(context: BackendContext): Promise<PackageManage
     }),
     lists,
     files: { ending: 'ipk', inspect: inspectIpk },
-    feeds: createFeedSettings(paths, readConfig),
+    feeds,
     diagnosis: createDiagnosis(installation),
     selfUpgrade: {
       pack: (name, target) => packInstalled({ name, infoDir, destination, target, environment }),

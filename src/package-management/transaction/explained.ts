@@ -2,7 +2,7 @@ import { DepotError } from '../../errors.ts';
 import type { StepContext } from '../../jobs/plan.ts';
 import { EXPLAINED_BYTES, failureError, lastWords, plainLines, type Failure } from '../failure.ts';
 import type { PackageChange, PackageManager } from '../manager.ts';
-import { NOT_INSTALLED_REMEDY } from '../problem.ts';
+import { ADVICE } from '../problem.ts';
 
 /** What is not as it should be after a command. */
 export interface Shortfall {
@@ -76,6 +76,6 @@ export function notInstalled(purpose: string, name: string): DepotError {
     code: 'not_found',
     package: name,
     reason: 'it is not installed',
-    remedy: NOT_INSTALLED_REMEDY,
+    remedy: ADVICE.notInstalled,
   });
 }

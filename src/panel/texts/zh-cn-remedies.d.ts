@@ -1,1 +1,2 @@
 export const chineseRemedies: ReadonlyMap<string, string>;
+export const chineseAdvice: ReadonlyMap<string, string>;

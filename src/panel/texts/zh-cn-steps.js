@@ -11,6 +11,7 @@ export const chineseSteps = new Map([
   ['remove', '卸载'],
   ['configure', '配置'],
   ['judge', '检查结果'],
+  ['say what stays', '说明保留的内容'],
   ['assess', '评估'],
   ['prepare repair', '准备修复'],
   ['undo', '撤销'],

@@ -52,6 +52,9 @@ export const chineseStore = [
   ['Only when I ask', '仅在我点击时检查'],
   ['held', '版本已锁定'],
   ['part of the system', '系统的一部分'],
+  ['The device stands on it', '设备依赖它'],
+  ['Settings that were changed stay: {paths}', '已更改的设置会保留：{paths}'],
+  ['To remove it all the same, type its name', '如果仍要卸载，请输入它的名称'],
 
   // One app or package.
   ['About', '关于'],
@@ -91,12 +94,33 @@ export const chineseStore = [
     'Everything has its newest version, as far as the package lists know.',
     '根据软件包列表，所有内容都已是最新版本。',
   ],
-  ['Upgraded only by name', '仅单独升级'],
+  ['1 package', '1 个软件包'],
+  ['Missing', '缺少'],
+  ['{size} missing', '缺少 {size}'],
   [
-    '“Upgrade all” leaves these alone: they belong to the firmware, and come with the next one, ' +
-      'or are held at their version.',
-    '“全部升级”不会处理这些：它们属于固件，会随下一版固件更新，或者被锁定在当前版本。',
+    '{missing} are missing. The largest of these is enough:',
+    '缺少 {missing}。卸载其中最大的一个就够了：',
   ],
+  ['{missing} are missing. Together these are enough:', '缺少 {missing}。把它们全部卸载就够了：'],
+  [
+    '{missing} are missing, and these free {size} together: more has to go, or a disk has to ' +
+      'extend the system.',
+    '缺少 {missing}，而它们总共只能释放 {size}：还需要卸载更多内容，或用磁盘扩展系统空间。',
+  ],
+  ['Nothing was left behind: all is as it was before.', '没有留下任何内容：一切都和之前一样。'],
+  ['Changed all the same: {names}', '仍有更改：{names}'],
+  [
+    '1 belongs to the firmware: it comes with the next firmware.',
+    '1 个属于固件：会随下一版固件更新。',
+  ],
+  [
+    '{count} belong to the firmware: they come with the next firmware.',
+    '{count} 个属于固件：会随下一版固件更新。',
+  ],
+  ['1 is held at its version.', '1 个被锁定在当前版本。'],
+  ['{count} are held at their versions.', '{count} 个被锁定在当前版本。'],
+  ['1 cannot be upgraded.', '1 个无法升级。'],
+  ['{count} cannot be upgraded.', '{count} 个无法升级。'],
 
   // The plan of a change.
   ['Install {subject}?', '安装 {subject}？'],

@@ -4,6 +4,7 @@ import { createLoader } from '../loader.js';
 import { detailsAddress, detailsQuery } from '../router.js';
 import { busyWord, count, dayAndMinute, size } from '../words.js';
 import { bytesOf, descriptionOf, tagWord, titleOf } from './catalog/item-words.js';
+import { stopsIn } from './dialogs/plan-content.js';
 
 /** More names than this are behind a click. */
 const MANY = 12;
@@ -122,6 +123,7 @@ function holdButton(item, on) {
 
 function sectionsOf(item) {
   return [
+    ...stopsIn(item),
     section(t('About'), [factList(aboutOf(item))]),
     section(t('Needs'), (item.depends ?? []).length > 0 ? [alternatives(item.depends)] : []),
     section(t('Is needed by'), nameLinks(item.required_by)),
@@ -154,7 +156,7 @@ function aboutOf(item) {
     [t('Newest version'), item.version],
     ...sizesOf(item),
     [t('Feed'), item.feed],
-    [t('Section'), item.section],
+    [t('Section'), item.kind === 'app' ? undefined : item.section],
     [t('Tags'), (item.tags ?? []).map(tagWord).join(', ')],
     [t('Licence'), item.license],
     [t('Maintainer'), item.maintainer],

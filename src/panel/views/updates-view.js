@@ -5,36 +5,35 @@ import { detailsAddress } from '../router.js';
 import { busyWord, count, size } from '../words.js';
 import { factsOf, titleOf } from './catalog/item-words.js';
 import { showMissingLists } from './catalog/missing-lists.js';
+import { createLeftGroups } from './left-groups.js';
 
 const META = 'app-meta-';
 const MOST = '200';
 
 /**
- * What can be upgraded: what `Upgrade all` is about, and the rest, which is upgraded when somebody
- * names it.
- * @param onCount gets the number of the former
+ * What can be upgraded: what `Upgrade all` is about, and what it leaves, with the reason.
+ * @param onCount gets the number of packages that it upgrades
  */
 export function createUpdatesView({ api, tasks, icons, on, report, apps }, { onCount }) {
   const all = byId('updates-all');
-  const others = byId('updates-others');
   const options = { icons, on, fallback: byId('updates-title') };
   const showMain = createUpdateRows(byId('updates-list'), options);
-  const showOthers = createUpdateRows(byId('updates-others-list'), options);
+  const showLeft = createLeftGroups(byId('updates-left'), (list) =>
+    createUpdateRows(list, options),
+  );
   let found;
 
   const withTask = (item) => ({ ...item, task: tasks.busyWith(item.name) });
   const render = () => {
     if (found === undefined) return;
     showMain(found.main.map(withTask));
-    showOthers(found.others.map(withTask));
+    showLeft(found.others.map(withTask), found.plan);
     const isEmpty = found.main.length === 0;
     showMissingLists(byId('updates-lists'), found.lists, on);
     const isUnknown = found.lists?.state === 'missing';
-    byId('updates-empty').hidden = !isEmpty || isUnknown;
+    byId('updates-empty').hidden = !isEmpty || isUnknown || found.others.length > 0;
     setHidden(all, isEmpty, byId('updates-title'));
     setText(byId('updates-cost'), isEmpty ? '' : costOf(found.plan));
-    others.hidden = found.others.length === 0;
-    setText(byId('updates-others-count'), count(found.others.length));
     showRegular(found.lists, on);
   };
   const loader = createLoader({
@@ -48,7 +47,7 @@ export function createUpdatesView({ api, tasks, icons, on, report, apps }, { onC
           ? undefined
           : await api.get('admin/store/plan', { operation: 'upgrade', all: 'true' }, { signal });
       found = { ...divide(items, plan?.upgrades ?? []), plan, lists };
-      onCount(found.main.length);
+      onCount(plan?.upgrades.length ?? 0);
       render();
     },
     onGone: report,
@@ -91,13 +90,20 @@ function divide(items, upgrades) {
   };
 }
 
-function costOf({ download_bytes: download, disk_bytes: disk, free_after_bytes: free }) {
+function costOf({ upgrades, download_bytes: download, disk_bytes: disk, ...plan }) {
   return [
+    packageCount(upgrades.length),
     t('{size} to download', { size: size(download) }),
     ...(disk < 0 ? [t('frees {size}', { size: size(-disk) })] : []),
     ...(disk > 0 ? [t('takes {size}', { size: size(disk) })] : []),
-    t('{size} free afterwards', { size: size(free) }),
+    plan.free_after_bytes < 0
+      ? t('{size} missing', { size: size(-plan.free_after_bytes) })
+      : t('{size} free afterwards', { size: size(plan.free_after_bytes) }),
   ].join(' · ');
+}
+
+function packageCount(number) {
+  return number === 1 ? t('1 package') : t('{count} packages', { count: count(number) });
 }
 
 function createUpdateRows(list, { icons, on, fallback }) {

@@ -17,3 +17,11 @@ export async function change(
 ): Promise<TaskStatus & { error_code?: string }> {
   return daemon.finished(await daemon.submit(operation, params));
 }
+
+/** What the doctor says of one subject. */
+export async function findingOf({ get }: TestDaemon, id: string): Promise<unknown> {
+  const { checks } = (await (await get('admin/system/doctor')).json()) as {
+    checks: { id: string }[];
+  };
+  return checks.find((check) => check.id === id);
+}

@@ -10,17 +10,14 @@ import {
   writeFile,
 } from 'node:fs/promises';
 import { join } from 'node:path';
-import { gunzipSync } from 'node:zlib';
 
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 
 import type { TestDaemon } from '../../device/daemon.ts';
 import type { Device } from '../../device/device.ts';
-import { createFeedOf, type Feed } from '../../device/feed.ts';
-import { createFeedFiles } from '../../device/feed-index.ts';
-import { createUsignPair, type UsignPair } from '../../device/usign.ts';
-import { change, feedOf, feedsOf } from './feed-answer.ts';
-import { CUSTOM, PACKAGES, startFeedDaemon } from './feed-daemon.ts';
+import type { Feed } from '../../device/feed.ts';
+import { change, feedOf, feedsOf, findingOf } from './feed-answer.ts';
+import { CUSTOM, startFeedDaemon } from './feed-daemon.ts';
 
 let device: Device;
 let daemon: TestDaemon;
@@ -186,8 +183,12 @@ describe('a feed that is there', () => {
     await device.opkg('update');
     device.feed.misbehave('Packages.gz', 'html');
     await change(daemon, 'update', {});
-    expect((await feedOf(daemon, 'lab'))?.error).toContain('not a package list');
-    expect(await findingOf('feeds')).toMatchObject({ state: 'warning' });
+    const advice = 'Log in to the network first: a web page came in place of the list.';
+    expect(await feedOf(daemon, 'lab')).toMatchObject({
+      error: 'what it sent is not a package list but a web page',
+      remedy: advice,
+    });
+    expect(await findingOf(daemon, 'feeds')).toMatchObject({ state: 'warning', remedy: advice });
   });
 });
 
@@ -198,78 +199,8 @@ test('a line that opkg does not understand is named with its file and number', a
     { file, line: 2, text: 'scr/gz oops http://a/b', reason: 'opkg knows no "scr/gz"' },
     { file, line: 3, text: 'src/gz half', reason: 'it has no address' },
   ]);
-  expect(await findingOf('feeds')).toMatchObject({
+  expect(await findingOf(daemon, 'feeds')).toMatchObject({
     state: 'error',
     message: expect.stringContaining(`${file}:2 (scr/gz oops http://a/b)`) as string,
   });
 });
-
-describe('where opkg checks signatures', () => {
-  let signed: Feed;
-  let pair: UsignPair;
-  beforeEach(async () => {
-    pair = createUsignPair();
-    const files = createFeedFiles(PACKAGES);
-    const list = gunzipSync(files.get('Packages.gz') ?? Buffer.alloc(0));
-    signed = await createFeedOf(new Map([...files, ['Packages.sig', pair.sign(list)]]));
-    await writeFile(join(device.root, 'etc/opkg/signed.conf'), 'option check_signature\n');
-  });
-  afterEach(() => signed.close());
-
-  test('a feed whose key is missing is refused, and the key is named', async () => {
-    const before = await device.read(CUSTOM);
-    expect(await change(daemon, 'add_feed', { name: 'mine', url: signed.url })).toMatchObject({
-      state: 'failed',
-      error_code: 'signature',
-      error: expect.stringContaining(`the key ${pair.id}, which is not there`) as string,
-    });
-    expect(await device.read(CUSTOM)).toBe(before);
-  });
-
-  test('one that brings its key is added, and the key is listed', async () => {
-    const params = { name: 'mine', url: signed.url, key: pair.publicKey };
-    expect((await change(daemon, 'add_feed', params)).state).toBe('done');
-    expect(await device.read(`etc/opkg/keys/${pair.id}`)).toBe(pair.publicKey);
-    expect((await feedsOf(daemon)).keys.map(({ id }) => id)).toEqual([pair.id]);
-    expect((await feedOf(daemon, 'mine'))?.key).toBe(pair.id);
-  });
-
-  test.each([
-    ['a signature that does not fit', 'its signature by the key'],
-    ['another key', 'which is not there'],
-    ['no signature', 'the server does not have it'],
-    ['a page for a signature', 'its signature is none'],
-  ])('one with %s is refused', async (what, reason) => {
-    if (what === 'a signature that does not fit') {
-      const files = createFeedFiles(PACKAGES);
-      signed.publishFiles(new Map([...files, ['Packages.sig', pair.sign(Buffer.from('x'))]]));
-    }
-    if (what === 'no signature') signed.misbehave('Packages.sig', 'missing');
-    if (what === 'a page for a signature') signed.misbehave('Packages.sig', 'html');
-    const key = what === 'another key' ? createUsignPair().publicKey : pair.publicKey;
-    const task = await change(daemon, 'add_feed', { name: 'mine', url: signed.url, key });
-    expect(task.state).toBe('failed');
-    expect(task.error).toContain(reason);
-    expect(await readdir(join(device.root, 'etc/opkg/keys'))).toEqual([]);
-  });
-
-  test('a key that would replace another one of its id is refused', async () => {
-    const [comment] = createUsignPair().publicKey.split('\n');
-    const other = Buffer.from(pair.publicKey.split('\n')[1] ?? '', 'base64');
-    other.writeUInt8(other.readUInt8(20) ^ 1, 20);
-    const text = `${comment}\n${other.toString('base64')}\n`;
-    await writeFile(join(device.root, `etc/opkg/keys/${pair.id}`), text);
-    const params = { name: 'mine', url: signed.url, key: pair.publicKey };
-    const task = await change(daemon, 'add_feed', params);
-    expect(task.state).toBe('failed');
-    expect(task.error).toContain('another one of that id');
-    expect(await device.read(`etc/opkg/keys/${pair.id}`)).toBe(text);
-    expect(await feedOf(daemon, 'mine')).toBeUndefined();
-  });
-});
-
-async function findingOf(id: string): Promise<unknown> {
-  const answer = await daemon.get('admin/system/doctor');
-  const { checks } = (await answer.json()) as { checks: { id: string }[] };
-  return checks.find((check) => check.id === id);
-}

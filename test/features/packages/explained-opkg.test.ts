@@ -124,7 +124,7 @@ const TABLE: Row[] = [
     name: 'libc',
     operation: 'remove',
     code: 'essential',
-    error: 'libc is essential: the device does not work without it',
+    error: 'the device does not start without it',
   },
   {
     name: 'libdemo',

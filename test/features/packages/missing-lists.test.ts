@@ -2,6 +2,8 @@ import { rm, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 
+import { INDEX_NAME } from '../../device/apk-device/apk-index.ts';
+import { openApkStore } from '../../package-management/apk/open-store.ts';
 import { openStore, type Store } from './open-store.ts';
 
 /** The lists lie in memory: they are gone after a boot. */
@@ -64,7 +66,7 @@ test('without lists nobody is told that all is up to date: not by the list, a pl
 
   await expect
     .poll(async () => (await answerOf('available?kind=all')).lists, { timeout: 5000 })
-    .toEqual({ state: 'missing' });
+    .toMatchObject({ state: 'missing' });
   for (const change of ['install&package=other', 'upgrade&all=true', 'upgrade&package=demo-app']) {
     const { is_possible: isPossible, problems } = await answerOf(`plan?operation=${change}`);
     expect([isPossible, problems?.map(({ code }) => code)]).toEqual([false, ['no_lists']]);
@@ -72,6 +74,45 @@ test('without lists nobody is told that all is up to date: not by the list, a pl
   for (const change of ['install&package=demo-app', 'remove&package=demo-app']) {
     expect((await answerOf(`plan?operation=${change}`)).is_possible).toBe(true);
   }
+  await store.close();
+});
+
+test('with apk, too, a job says why there are no lists, and what can be done', async () => {
+  const store = await openApkStore();
+  await store.run('install', { package: 'demo' });
+  const loseLists = (): Promise<void> =>
+    rm(join(store.device.root, 'tmp/cache/apk'), { recursive: true, force: true });
+  const { feed } = store.device;
+  const answers = [];
+  for (const [what, fault] of [
+    ['portal', 'html'],
+    ['dead', 'missing'],
+  ] as const) {
+    await loseLists();
+    feed.misbehave(INDEX_NAME, fault);
+    const {
+      state,
+      error_code: code,
+      error,
+      remedy,
+    } = await store.run('install', {
+      package: 'other',
+    });
+    expect(error).toMatch(/there are no package lists, and they cannot be fetched: \w+ \(/);
+    answers.push([what, state, code, remedy]);
+  }
+  expect(answers).toEqual([
+    [
+      ...['portal', 'failed', 'no_lists'],
+      'Log in to the network first: a web page came in place of the list.',
+    ],
+    [
+      ...['dead', 'failed', 'no_lists'],
+      'Check the address of the feed and the internet connection, then try again.',
+    ],
+  ]);
+  expect((await store.run('upgrade', { all: 'true' })).state).toBe('failed');
+  expect((await store.run('install', { package: 'demo' })).state).toBe('done');
   await store.close();
 });
 

@@ -181,7 +181,7 @@ describe('each problem has its code', () => {
     ['kernel_mismatch', 'install', 'kmod-other', 'kmod-other', '6.6.90~aaaa-r1'],
     ['kernel_mismatch', 'install', 'app-needs-kmod', 'kmod-other', '6.6.86~bbbb-r1'],
     ['needed_by', 'remove', 'libdemo', 'libdemo', 'notes-app needs libdemo'],
-    ['essential', 'remove', 'libc', 'libc', 'without libc'],
+    ['essential', 'remove', 'libc', 'libc', 'does not start without it'],
     ['held', 'upgrade', 'libonce', 'libonce', 'held at 1.0-1'],
   ];
 

@@ -21,6 +21,7 @@ export interface PlanAnswer {
   free_after_bytes: number;
   problems: { code: string; package?: string; message: string; remedy: string }[];
   is_possible: boolean;
+  left: { name: string; reason: string }[];
 }
 
 /** @param names of apps or packages; none for everything */

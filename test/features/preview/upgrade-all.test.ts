@@ -28,7 +28,16 @@ describe('upgrade of all', () => {
 
     const plan = await planOf(store.daemon, 'upgrade');
 
-    expect(plan).toMatchObject({ is_possible: true });
+    expect(plan).toMatchObject({ is_possible: true, problems: [] });
+    expect(plan.left).toEqual(
+      expect.arrayContaining([
+        { name: 'from-image', reason: 'firmware' },
+        { name: 'held', reason: 'held' },
+      ]),
+    );
+    // As many as opkg itself counts, less those that are left.
+    const newer = (await store.device.opkg('list-upgradable')).stdout.trim().split('\n');
+    expect(newer.length).toBe(plan.upgrades.length + plan.left.length);
     expect(changesIn(plan)).toEqual({
       installs: [],
       upgrades: ['app-meta-demo 1.1-1', 'demo-app 1.1-1', 'libdemo 1.0-2', 'wanted 2.0-1'],
@@ -47,6 +56,7 @@ describe('upgrade of all', () => {
     const again = await store.run('upgrade', { all: 'true' });
     expect(again).toMatchObject({ state: 'done' });
     expect(again.log).toContain('nothing to do');
+    expect(again.log).toContain('left as it is, since it comes with the next firmware: from-image');
   });
 
   test('an upgrade of an app takes along what came with it, and not what else needs the same', async () => {
@@ -119,27 +129,27 @@ describe('upgrade of all', () => {
     expect(await store.run('upgrade', { package: 'wanted' })).toMatchObject({ state: 'done' });
     expect(await store.packages()).toMatchObject({ wanted: '2.0-1' });
   });
-
-  const NAMES = ['wanted', 'held', 'from-image'];
-
-  function versions(version: string, depends: Record<string, string> = {}): FeedPackage[] {
-    return NAMES.map((name) => ({
-      name,
-      version,
-      architecture: 'all',
-      ...(depends[name] === undefined ? {} : { fields: { Depends: depends[name] } }),
-    }));
-  }
-
-  async function republish(
-    { device }: Store,
-    version: string,
-    depends: Record<string, string> = {},
-  ): Promise<void> {
-    device.feed.publish([...appPackages(2), ...versions(version, depends)]);
-    await device.opkg('update');
-  }
 });
+
+const NAMES = ['wanted', 'held', 'from-image'];
+
+function versions(version: string, depends: Record<string, string> = {}): FeedPackage[] {
+  return NAMES.map((name) => ({
+    name,
+    version,
+    architecture: 'all',
+    ...(depends[name] === undefined ? {} : { fields: { Depends: depends[name] } }),
+  }));
+}
+
+async function republish(
+  { device }: Store,
+  version: string,
+  depends: Record<string, string> = {},
+): Promise<void> {
+  device.feed.publish([...appPackages(2), ...versions(version, depends)]);
+  await device.opkg('update');
+}
 
 /** Version 2 does not need the other any more. */
 function dropping(version: string): FeedPackage[] {

@@ -7,7 +7,7 @@ export const MANAGERS = ['opkg', 'apk'] as const;
 export type Manager = (typeof MANAGERS)[number];
 
 /** What both kinds of devices have. */
-export type EitherStore = Pick<Store, 'daemon' | 'run' | 'close'> & {
+export type EitherStore = Pick<Store, 'daemon' | 'run' | 'statusOf' | 'close'> & {
   device: Pick<Store['device'] | ApkStore['device'], 'root' | 'read' | 'publish'>;
 };
 

@@ -62,7 +62,7 @@ test.each([
   expect([state, error_code, error]).toEqual([
     'failed',
     'signature',
-    expect.stringContaining(` signature; ${path} holds no public key`),
+    expect.stringContaining(`which is not there; ${path} holds no public key`),
   ]);
 });
 

@@ -1,4 +1,4 @@
-import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { readdir, readFile, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
@@ -79,7 +79,7 @@ describe.each([false, true])('where opkg checks signatures: %s', (isSigned) => {
       await device.opkg('update');
       const failed = await host.manager.lists.checkFetched();
 
-      expect(failed).toEqual([
+      expect(failed).toMatchObject([
         {
           feed: expect.objectContaining({ name: 'lab', url: device.feed.url }) as unknown,
           reason: expect.stringContaining(reason) as unknown,
@@ -89,6 +89,21 @@ describe.each([false, true])('where opkg checks signatures: %s', (isSigned) => {
       expect(await contentOf(folder)).toEqual(before);
     },
   );
+
+  test('a list that is put back has the time at which it was fetched', async () => {
+    const list = join(folder, 'lab');
+    const yesterday = Math.floor(Date.now() / 1000) - 86_400;
+    await utimes(list, yesterday, yesterday);
+    device.feed.misbehave('Packages.gz', 'missing');
+
+    await host.manager.lists.backUp();
+    await device.opkg('update');
+    await host.manager.lists.checkFetched();
+
+    const [lab] = (await host.manager.feeds.read()).feeds;
+    if (lab === undefined) throw new Error('there is no feed');
+    expect(await host.manager.feeds.stateOf(lab)).toMatchObject({ updatedAt: yesterday });
+  });
 
   test('a good new list is taken', async () => {
     device.publish(2);

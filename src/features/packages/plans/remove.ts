@@ -1,5 +1,10 @@
+import { lstat } from 'node:fs/promises';
+import * as v from 'valibot';
+import type { Paths } from '../../../device/paths.ts';
+import { isOn } from '../../../http/parameter-schemas.ts';
 import type { Job } from '../../../jobs/job.ts';
-import type { Plan, StepContext } from '../../../jobs/plan.ts';
+import type { Act, Plan, StepContext } from '../../../jobs/plan.ts';
+import { failureError } from '../../../package-management/failure.ts';
 import {
   formerIds,
   ONLY,
@@ -8,30 +13,74 @@ import {
   type ChangeWork,
 } from '../../../package-management/transaction/transaction.ts';
 import { notInstalled } from '../../../package-management/transaction/explained.ts';
-import { chosen } from '../../../package-management/memory.ts';
+import { chosen, transactionSlots } from '../../../package-management/memory.ts';
 import type { PackageTools } from '../../../package-management/tools.ts';
 import { isClosedCircle, removalSet } from '../../../package-management/dependencies.ts';
 import { packageToRemove } from '../../../package-management/choice.ts';
 import { removalCommand } from '../../../package-management/transaction/rollback.ts';
 import { judgeRemoval } from '../../../package-management/transaction/judgement.ts';
+import { settingsOf } from '../../../package-management/settings.ts';
+import { systemFailure } from '../../../package-management/system-packages.ts';
 
 /** remove: the app and what came with it, but nothing that another package needs. */
-export function removePlan(tools: PackageTools, { subject }: Job): Plan {
+export function removePlan(
+  tools: PackageTools,
+  { onDevice }: Pick<Paths, 'onDevice'>,
+  { subject, params }: Job,
+): Plan {
+  const purpose = `remove ${subject}`;
   const choose = async (context: StepContext): Promise<void> => {
     const database = await tools.manager.installed();
     const target = packageToRemove(database, subject);
-    if (target === undefined) throw notInstalled(`remove ${subject}`, subject);
+    if (target === undefined) throw notInstalled(purpose, subject);
     const image = await tools.manager.imagePackages();
     const names = removalSet(database, [target], image);
+    const refused = isOn(params.system)
+      ? undefined
+      : await systemFailure(tools.manager, [target], names);
+    if (refused !== undefined) throw failureError(purpose, refused);
     const isCircle = isClosedCircle(database, names);
+    kept.write(context, { settings: await settingsOf(tools.manager, names) });
     remember(context, tools.manager, { verb: 'remove', names, isCircle });
   };
   const work: ChangeWork = {
     verb: 'remove',
-    purpose: `remove ${subject}`,
+    purpose,
     choose,
     command: async (context) => removalCommand(tools.manager, chosen.read(context).names),
     judge: judgeRemoval,
   };
-  return { ...transaction(tools, ONLY, work), former: formerIds('remove') };
+  const { steps, repair } = transaction(tools, ONLY, work);
+  return {
+    steps: [...steps, sayWhatStays(onDevice)],
+    repair,
+    former: formerIds('remove'),
+  };
+}
+
+const kept = transactionSlots('what goes', {
+  settings: v.optional(v.array(v.string()), []),
+});
+
+/** Package managers leave configuration files that were changed, without a word. */
+function sayWhatStays(onDevice: Paths['onDevice']): Act {
+  return {
+    id: 'say-what-stays',
+    label: 'say what stays',
+    act: async (context) => {
+      const stays: string[] = [];
+      for (const path of kept.read(context).settings) {
+        const isThere = await lstat(onDevice(path)).then(
+          () => true,
+          () => false,
+        );
+        if (isThere) stays.push(path);
+      }
+      const left = stays.join(', ');
+      if (left !== '') {
+        await context.note(`what was changed in its settings stays: ${left}`);
+      }
+      return undefined;
+    },
+  };
 }

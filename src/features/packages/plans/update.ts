@@ -1,9 +1,8 @@
 import { retryFrom, type Plan } from '../../../jobs/plan.ts';
 import { explained } from '../../../package-management/transaction/explained.ts';
-import { failureError, type Failure } from '../../../package-management/failure.ts';
-import type { FailedFeed } from '../../../package-management/manager.ts';
+import { feedFailure } from '../../../package-management/failed-feeds.ts';
+import { failureError } from '../../../package-management/failure.ts';
 import type { PackageTools } from '../../../package-management/tools.ts';
-import { feedRemedyOf } from '../../../package-management/problem.ts';
 
 /**
  * update: the lists are kept aside, the package manager fetches new ones, and each feed that sent
@@ -66,14 +65,4 @@ export function updatePlan({ manager }: PackageTools): Plan {
       repair: ['settle-lists'],
     },
   };
-}
-
-function describe({ feed, reason }: FailedFeed): string {
-  return `${feed.name} (${feed.url}): ${reason}`;
-}
-
-function feedFailure(failed: readonly FailedFeed[]): Failure {
-  const code = failed[0]?.code ?? 'damaged_package';
-  const reason = failed.map(describe).join('; ');
-  return { code, reason, remedy: feedRemedyOf(code) };
 }

@@ -48,8 +48,17 @@ async function installedOnes(tools: PackageTools, subject: string): Promise<stri
   return names;
 }
 
+const LEFT = {
+  firmware: 'since it comes with the next firmware',
+  held: 'since it is held',
+} as const;
+
 async function chooseAll(tools: PackageTools, { note }: StepContext): Promise<UpgradeChoice> {
-  const { leftOut, ...choice } = await chooseUpgradeOfAll(tools);
+  const { leftOut, left, ...choice } = await chooseUpgradeOfAll(tools);
+  for (const reason of ['firmware', 'held'] as const) {
+    const names = left.filter((each) => each.reason === reason).map(({ name }) => name);
+    if (names.length > 0) await note(`left as it is, ${LEFT[reason]}: ${names.join(', ')}`);
+  }
   for (const { message } of leftOut) await note(`left as it is: ${message}`);
   const database = await tools.manager.installed();
   for (const { name, state } of database.values()) {

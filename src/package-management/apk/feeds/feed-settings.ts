@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { copyFile, mkdir, open, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { run } from '../../../device/exec.ts';
 import { editOwnerFile, readSmallFile } from '../../../device/owner-file.ts';
 import type { Paths } from '../../../device/paths.ts';
@@ -8,13 +8,17 @@ import { openTrustedFolder } from '../../../device/private-folder.ts';
 import { DepotError } from '../../../errors.ts';
 import {
   keyFiles,
+  isWebPage,
   MOST_LIST_BYTES,
   unusableFeed,
+  WEB_PAGE,
   type Feed,
   type FeedChange,
+  type FeedFault,
   type FeedSettings,
   type TrustedKey,
 } from '../../feed-settings.ts';
+import { ADVICE } from '../../problem.ts';
 import { readEntries, nameIn, nameLine, type FeedEntry } from './feeds.ts';
 import { HEAD_BYTES, idOfKey, parsePem, signerOf } from './index-key.ts';
 import type { ApkCommands } from '../changing/commands.ts';
@@ -125,6 +129,7 @@ async function checkIndex(
   { feed, folder, key }: { feed: Feed; folder: string; key: string | undefined },
 ): Promise<void> {
   const index = join(folder, indexName(feed.url));
+  if (await isWebPage(index)) throw unusableFeed(feed, 'damaged_package', WEB_PAGE);
   const [list, keys] = [join(folder, 'repositories'), join(folder, 'keys')];
   await writeFile(list, `${index}\n`);
   await mkdir(keys, { recursive: true });
@@ -136,11 +141,22 @@ async function checkIndex(
   const { exitCode, stdout, stderr } = await run(command, LIMITS);
   const [, reason] = /WARNING: \w+ \/\S+: (.+)/.exec(stderr) ?? [];
   if (exitCode === 0 && reason === undefined && stdout.includes(`[${index}]`)) return;
-  const signer = signerOf(await headOf(index));
-  const by = signer === undefined ? 'it is not signed' : `it is signed by the key ${signer}`;
-  throw reason?.includes('signature') === true
-    ? unusableFeed(feed, 'signature', `${by}, which is not trusted (${reason})`)
-    : unusableFeed(feed, 'damaged_package', reason ?? 'apk cannot read what it sent');
+  if (reason?.includes('signature') !== true) {
+    const fault = { reason: reason ?? 'apk cannot read what it sent' };
+    throw unusableFeed(feed, 'damaged_package', fault);
+  }
+  const trusted = (await readKeys(keys)).flatMap(({ id, file }) => [id, basename(file)]);
+  throw unusableFeed(feed, 'signature', signatureFault(signerOf(await headOf(index)), trusted));
+}
+
+function signatureFault(signer: string | undefined, trusted: readonly string[]): FeedFault {
+  if (signer === undefined) return { reason: 'it is not signed', remedy: ADVICE.unsigned };
+  return trusted.includes(signer)
+    ? { reason: `its signature by the key ${signer} does not fit its list` }
+    : {
+        reason: `it is signed by the key ${signer}, which is not there`,
+        remedy: ADVICE.unknownKey,
+      };
 }
 
 async function readKeys(folder: string): Promise<TrustedKey[]> {

@@ -14,16 +14,19 @@ import {
 import { DepotError, reasonOf, systemCode } from '../../../errors.ts';
 import {
   keyFiles,
+  isWebPage,
   MOST_LIST_BYTES,
   unusableFeed,
+  WEB_PAGE,
   type ConfiguredFeed,
   type Feed,
   type FeedSettings,
   type GarbageLine,
 } from '../../feed-settings.ts';
+import { ADVICE } from '../../problem.ts';
 import { configFiles, type OpkgConfig } from '../config.ts';
 import { editFeedLines, parseFeedLine } from './feed-lines.ts';
-import { faultInList } from './lists-backup.ts';
+import { damagedBy, faultInList, notAList } from './lists-backup.ts';
 
 const CUSTOM = 'customfeeds.conf';
 /** As they lie among what was fetched. */
@@ -69,7 +72,7 @@ export function createFeedSettings(
     check: async (feed, folder, key) => {
       const list = join(folder, LIST);
       const isWhole = !(await isGzip(feed.name)) || (await isPacked(list));
-      const fault = isWhole ? await faultInList(list) : 'what it sent is not a package list';
+      const fault = await (isWhole ? faultInList(list) : notAList(list));
       if (fault !== undefined) throw unusableFeed(feed, 'damaged_package', fault);
       if (!(await readConfig()).checksSignatures) return;
       const own = key === undefined ? [] : [readKey(key)];
@@ -209,14 +212,17 @@ async function checkSignature(
   const signature = parseUsignSignature(
     await readFile(join(folder, SIGNATURE), 'latin1').catch(() => ''),
   );
-  if (signature === undefined) throw unusableFeed(feed, 'signature', 'its signature is none');
+  if (signature === undefined) {
+    if (await isWebPage(join(folder, SIGNATURE)).catch(() => false)) {
+      throw unusableFeed(feed, 'signature', WEB_PAGE);
+    }
+    const reason = 'its signature is none';
+    throw unusableFeed(feed, 'signature', { reason, remedy: ADVICE.unsigned });
+  }
   const key = keys.find(({ id }) => id === signature.id);
   if (key === undefined) {
-    throw unusableFeed(
-      feed,
-      'signature',
-      `it is signed by the key ${signature.id}, which is not there`,
-    );
+    const reason = `it is signed by the key ${signature.id}, which is not there`;
+    throw unusableFeed(feed, 'signature', { reason, remedy: ADVICE.unknownKey });
   }
   const list = join(folder, LIST);
   const sent = await readFile(list);
@@ -224,10 +230,11 @@ async function checkSignature(
     ? promisify(gunzip)(sent, { maxOutputLength: MOST_UNPACKED_BYTES })
     : Promise.resolve(sent);
   const message: Buffer = await unpacked.catch((error: unknown) => {
-    throw unusableFeed(feed, 'damaged_package', `its list is damaged (${reasonOf(error)})`);
+    throw unusableFeed(feed, 'damaged_package', damagedBy(reasonOf(error)));
   });
   if (isSignedBy(message, signature, key)) return;
-  throw unusableFeed(feed, 'signature', `its signature by the key ${key.id} does not fit its list`);
+  const reason = `its signature by the key ${key.id} does not fit its list`;
+  throw unusableFeed(feed, 'signature', { reason });
 }
 
 /** RFC 1952: a gzip member starts with 1f 8b. */

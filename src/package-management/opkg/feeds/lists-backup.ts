@@ -7,6 +7,7 @@ import {
   rename,
   rm,
   stat,
+  utimes,
   writeFile,
 } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -16,7 +17,9 @@ import { replaceFile } from '../../../device/durable-file.ts';
 import type { Notes } from '../../../device/ports.ts';
 import { isPrivateFolder, openTrustedFolder } from '../../../device/private-folder.ts';
 import { downloadFault } from '../../failure.ts';
+import { isWebPage, WEB_PAGE, type FeedFault } from '../../feed-settings.ts';
 import type { FailedFeed, FeedLists } from '../../manager.ts';
+import { ADVICE } from '../../problem.ts';
 import type { OpkgConfig } from '../config.ts';
 import { readParagraphs } from './paragraphs.ts';
 
@@ -46,7 +49,7 @@ export function createListsBackup({ readConfig, notes }: ListsBackupOptions): Fe
       const folder = await mkdtemp(`${lists}.kept-`);
       await notes.write(NOTE, { folder });
       for (const entry of await readdir(lists, { withFileTypes: true })) {
-        if (entry.isFile()) await copyFile(join(lists, entry.name), join(folder, entry.name));
+        if (entry.isFile()) await copyWithTime(join(lists, entry.name), join(folder, entry.name));
       }
       await writeFile(join(folder, MARKER), '');
     },
@@ -68,9 +71,9 @@ export function createListsBackup({ readConfig, notes }: ListsBackupOptions): Fe
 const MOST_OUTPUT_BYTES = 256 * 1024;
 
 /** Why a list could not be fetched, opkg alone knows. */
-function withCause({ feed, reason, code }: FailedFeed, output: string): FailedFeed {
-  const kind = code ?? 'damaged_package';
-  if (kind !== 'download_failed') return { feed, reason, code: kind };
+function withCause(failed: FailedFeed, output: string): FailedFeed {
+  const { feed, reason, code: kind = 'damaged_package' } = failed;
+  if (kind !== 'download_failed') return { ...failed, code: kind };
   const exitCodes = new Map(
     Array.from(
       output.matchAll(/Failed to download (\S+), wget returned (\d+)\./g),
@@ -122,7 +125,7 @@ async function faultOf(
   config: OpkgConfig,
   feed: OpkgConfig['feeds'][number],
   copy: string,
-): Promise<Pick<FailedFeed, 'reason' | 'code'> | undefined> {
+): Promise<Omit<FailedFeed, 'feed'> | undefined> {
   const file = join(config.listsDir, feed.name);
   const list = await stat(file).catch(() => undefined);
   if (list === undefined) {
@@ -136,13 +139,9 @@ async function faultOf(
   }
   const before = await stat(join(copy, feed.name)).catch(() => undefined);
   if (list.size === 0 && before !== undefined && before.size > 0) {
-    return { reason: 'its list is damaged (nothing is left of it)' };
+    return damagedBy('nothing is left of it');
   }
-  const reason =
-    feed.isGzip && !(await isPackedOrEmpty(file))
-      ? 'what it sent is not a package list'
-      : await faultInList(file);
-  return reason === undefined ? undefined : { reason };
+  return feed.isGzip && !(await isPackedOrEmpty(file)) ? notAList(file) : faultInList(file);
 }
 
 async function isPackedOrEmpty(file: string): Promise<boolean> {
@@ -157,37 +156,52 @@ async function isPackedOrEmpty(file: string): Promise<boolean> {
 }
 
 /** Why a file is no package list as a feed sends it; undefined for one that is. */
-export async function faultInList(file: string): Promise<string | undefined> {
+export async function faultInList(file: string): Promise<FeedFault | undefined> {
   let [previous, last] = ['', ''];
   try {
     for await (const paragraph of readParagraphs(file, () => true)) {
       if (paragraph.trim() === '') continue;
       [previous, last] = [last, paragraph];
       if (!/^Package:[ \t]*\S/m.test(paragraph) || !/^Version:[ \t]*\S/m.test(paragraph)) {
-        return 'what it sent is not a package list';
+        return await notAList(file);
       }
       // opkg could not fetch such a package: the list was cut off within a paragraph.
       if (!/^Filename:[ \t]*\S/m.test(paragraph)) {
-        return 'its list is damaged (a package without a file)';
+        return damagedBy('a package without a file');
       }
       if (/^SHA256sum:(?![ \t]*[0-9a-f]{64}[ \t\r]*$)/im.test(paragraph)) {
-        return 'its list is damaged (a checksum that is cut off)';
+        return damagedBy('a checksum that is cut off');
       }
     }
     const absent = LAST_FIELDS.find((field) => field.test(previous) && !field.test(last));
-    return absent === undefined ? undefined : 'its list is damaged (the last package is cut off)';
+    return absent === undefined ? undefined : damagedBy('the last package is cut off');
   } catch (error) {
-    return `its list is damaged (${reasonOf(error)})`;
+    return damagedBy(reasonOf(error));
   }
+}
+
+export async function notAList(file: string): Promise<FeedFault> {
+  return (await isWebPage(file)) ? WEB_PAGE : { reason: 'what it sent is not a package list' };
+}
+
+export function damagedBy(what: string): FeedFault {
+  return { reason: `its list is damaged (${what})`, remedy: ADVICE.changedOnTheWay };
 }
 
 /** What follows a package's file in a list, as far as the feed gives it. */
 const LAST_FIELDS = [/^Size:/m, /^SHA256sum:/m, /^MD5Sum:/m];
 
+/** The time says when the list was fetched. */
+async function copyWithTime(source: string, target: string): Promise<void> {
+  await copyFile(source, target);
+  const { atime, mtime } = await stat(source);
+  await utimes(target, atime, mtime);
+}
+
 async function putBack(copy: string, listsDir: string, name: string): Promise<void> {
   for (const file of [name, `${name}.sig`]) {
     const temporary = join(listsDir, `.${file}.new`);
-    const wasThere = await copyFile(join(copy, file), temporary).then(
+    const wasThere = await copyWithTime(join(copy, file), temporary).then(
       () => true,
       (error: unknown) => {
         if (systemCode(error) === 'ENOENT') return false;

@@ -1,10 +1,11 @@
 import * as v from 'valibot';
 import type { Command } from '../../../device/command.ts';
 import type { Step, StepContext } from '../../../jobs/plan.ts';
+import { describeFailed, noListsFailure } from '../../failed-feeds.ts';
 import { failureError } from '../../failure.ts';
 import { metaPackageOf } from '../../names.ts';
 import { isPresent } from '../../database.ts';
-import type { FailedFeed, FeedLists } from '../../manager.ts';
+import type { FeedLists } from '../../manager.ts';
 import { transactionSlots } from '../../memory.ts';
 import type { Installation } from '../installation.ts';
 import { listFiles } from './lists.ts';
@@ -55,14 +56,11 @@ export function listsSteps(
         const failed = await lists.checkFetched(context);
         await lists.forget();
         if (!(await lacksLists(installation))) {
-          if (failed.length > 0) await note(shown(failed));
+          if (failed.length > 0) await note(describeFailed(failed));
           return undefined;
         }
         if (await isThere(installation, job)) return undefined;
-        throw failureError(`${job.kind} ${job.subject}`.trim(), {
-          code: 'no_lists',
-          reason: `there are no package lists, and they cannot be fetched: ${shown(failed)}`,
-        });
+        throw failureError(`${job.kind} ${job.subject}`.trim(), noListsFailure(failed));
       },
     },
   ];
@@ -85,8 +83,4 @@ async function isThere(
   if (kind !== 'install') return false;
   const database = await read();
   return [metaPackageOf(subject), subject].some((name) => isPresent(database.get(name)));
-}
-
-function shown(failed: readonly FailedFeed[]): string {
-  return failed.map(({ feed, reason }) => `${feed.name} (${feed.url}): ${reason}`).join('; ');
 }

@@ -1,4 +1,4 @@
-import { button, element, icon, setText } from '../../dom.js';
+import { button, element, icon, setText, textElement } from '../../dom.js';
 import { t } from '../../i18n.js';
 import { setDisabled } from '../../permission.js';
 import { problemBox } from '../../problems.js';
@@ -93,9 +93,21 @@ function createFailure(on) {
     const shown = isBad ? `${task.error_code} ${task.error}` : '';
     if (box.dataset.shown === shown) return;
     box.dataset.shown = shown;
-    box.replaceChildren(...(isBad ? [problemBox(problemOf(task), actionsFor(task, on))] : []));
+    box.replaceChildren(
+      ...(isBad ? [problemBox(problemOf(task), actionsFor(task, on), leftBy(task))] : []),
+    );
   };
   return { element: box, update };
+}
+
+/** A change of packages that failed is taken back; what could not be is named. */
+function leftBy({ kind, packages = [] }) {
+  if (!['install', 'upgrade', 'remove', 'upload'].includes(kind)) return [];
+  const text =
+    packages.length === 0
+      ? t('Nothing was left behind: all is as it was before.')
+      : t('Changed all the same: {names}', { names: packages.join(', ') });
+  return [textElement('p', text, 'problem-remedy')];
 }
 
 function problemOf({ error_code: code = 'unknown', error, remedy, package: name }) {

@@ -63,7 +63,7 @@ export function createAppCard({ icons, on, describe, isRemovable = false }) {
   };
   const showButtons = (item) => {
     const { isBusy, isInstalled, isWaiting } = stateOf(item);
-    const canGo = isInstalled && isRemovable;
+    const canGo = isInstalled && isRemovable && item.is_system !== true;
     if (isBusy) setText(busy, busyWord(item.task));
     if (isBusy) busy.hidden = false;
     showEntry(item.entry);

@@ -1,6 +1,7 @@
 import { byId, element, setText, textElement } from '../../dom.js';
 import { t } from '../../i18n.js';
 import { createLoader } from '../../loader.js';
+import { daemonText } from '../../problems.js';
 
 const WORDS = {
   ok: () => t('In order'),
@@ -68,7 +69,7 @@ function createRow({ id, state, message, remedy }) {
     element('div', { className: 'grow' }, [
       textElement('strong', name),
       textElement('p', message),
-      ...(remedy ? [textElement('p', remedy, 'note')] : []),
+      ...(remedy ? [textElement('p', daemonText(remedy), 'note')] : []),
     ]),
   ]);
 }

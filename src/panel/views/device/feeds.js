@@ -2,6 +2,7 @@ import { button, byId, element, textElement } from '../../dom.js';
 import { t } from '../../i18n.js';
 import { createLoader } from '../../loader.js';
 import { setDisabled } from '../../permission.js';
+import { daemonText } from '../../problems.js';
 import { ago, count } from '../../words.js';
 
 /** Where packages come from; people add and remove feeds of their own. */
@@ -31,7 +32,7 @@ export function createFeeds({ api, report, on }) {
 }
 
 function createRow(feed, on) {
-  const { name, url, kind, enabled, error } = feed;
+  const { name, url, kind, enabled, error, remedy } = feed;
   const change = () => on.feed('set_feed', { name, enabled: enabled ? '0' : '1' });
   const buttons = [
     button({
@@ -59,6 +60,7 @@ function createRow(feed, on) {
       textElement('p', url, 'note'),
       textElement('p', factsOf(feed), 'note'),
       ...(error ? [textElement('p', error, 'problem')] : []),
+      ...(error && remedy ? [textElement('p', daemonText(remedy), 'note')] : []),
     ]),
     ...(kind === 'custom' ? [element('div', { className: 'buttons' }, buttons)] : []),
   ]);

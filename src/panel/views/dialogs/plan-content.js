@@ -1,5 +1,6 @@
 import { element, textElement } from '../../dom.js';
 import { t } from '../../i18n.js';
+import { daemonText } from '../../problems.js';
 import { size } from '../../words.js';
 
 /** More changes than this are behind a click. */
@@ -9,14 +10,19 @@ export function isEmpty({ installs, upgrades, removes }) {
   return installs.length + upgrades.length + removes.length === 0;
 }
 
+/** What a person is shown of a plan. */
+export function contentOf(plan) {
+  return [...stopsIn(plan), ...spaceIn(plan), ...changesIn(plan), ...settingsIn(plan)];
+}
+
 /** What the change costs: bytes to fetch and on the disk, and what is free after it. */
-export function spaceIn(plan) {
+function spaceIn(plan) {
   const { download_bytes: download, disk_bytes: disk } = plan;
   const facts = [
     ...(download > 0 ? [[t('Download'), size(download)]] : []),
     ...spaceOf(disk),
     [t('Free now'), size(plan.free_bytes)],
-    [t('Free afterwards'), size(plan.free_after_bytes)],
+    freeAfter(plan),
   ];
   const list = element(
     'dl',
@@ -29,6 +35,11 @@ export function spaceIn(plan) {
   return [list];
 }
 
+/** A shortage is no amount that is free. */
+function freeAfter({ free_after_bytes: bytes }) {
+  return bytes < 0 ? [t('Missing'), size(-bytes)] : [t('Free afterwards'), size(bytes)];
+}
+
 /** Nothing if it is not known: a package manager may not keep how much an old version took. */
 function spaceOf(bytes) {
   if (bytes === 0) return [];
@@ -36,12 +47,34 @@ function spaceOf(bytes) {
 }
 
 /** The packages that come, are upgraded and go. */
-export function changesIn({ installs, upgrades, removes }) {
+function changesIn({ installs, upgrades, removes }) {
   return [
     changeList(t('To be installed'), installs),
     changeList(t('To be upgraded'), upgrades),
     changeList(t('To be removed'), removes),
   ].filter(Boolean);
+}
+
+/** What stops working on the device when these go. */
+export function stopsIn({ stops = [] }) {
+  if (stops.length === 0) return [];
+  return [
+    element('div', { className: 'problem-box' }, [
+      textElement('p', t('The device stands on it'), 'problem-heading'),
+      element(
+        'ul',
+        { className: 'stops' },
+        stops.map(({ message }) => textElement('li', daemonText(message))),
+      ),
+    ]),
+  ];
+}
+
+/** What a removal leaves. */
+function settingsIn({ settings = [] }) {
+  if (settings.length === 0) return [];
+  const text = t('Settings that were changed stay: {paths}', { paths: settings.join(', ') });
+  return [textElement('p', text, 'note')];
 }
 
 const REASONS = {

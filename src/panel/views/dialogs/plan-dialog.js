@@ -3,9 +3,10 @@ import { t } from '../../i18n.js';
 import { setDisabled } from '../../permission.js';
 import { problemBox } from '../../problems.js';
 import { askIn } from './confirm.js';
-import { changesIn, isEmpty, spaceIn } from './plan-content.js';
+import { contentOf, isEmpty } from './plan-content.js';
 import { removableList } from './removable.js';
 import { createSetUp } from './set-up.js';
+import { createTypedName } from './typed-name.js';
 
 /** From this on somebody is told that working out a plan takes its time. */
 const SLOW_MS = 4000;
@@ -22,6 +23,7 @@ export function createPlanDialog({ api, leadOn, onRemovable }) {
   const yes = byId('plan-yes');
   const setUp = createSetUp();
   const translation = createTranslationSwitch();
+  const typed = createTypedName(yes);
 
   /** What is done when the dialog has closed: it may be another question in the same dialog. */
   let next;
@@ -32,22 +34,22 @@ export function createPlanDialog({ api, leadOn, onRemovable }) {
   const closing = Object.fromEntries(
     Object.entries(leadOn).map(([name, act]) => [name, (problem) => closeAnd(() => act(problem))]),
   );
-  const boxOf = (problem, signal) => {
+  const boxOf = (problem, { free_after_bytes: free }, signal) => {
     const onRemove = (item) => closeAnd(() => onRemovable(item));
-    const isSpace = problem.code === 'no_space';
-    const more = isSpace ? [removableList({ api, signal, onRemove })] : [];
-    return problemBox(problem, closing, more);
+    const list = () => removableList({ api, signal, onRemove, missingBytes: -free });
+    return problemBox(problem, closing, problem.code === 'no_space' ? [list()] : []);
   };
   const showPlan = (plan, words, signal) => {
     const isNothing = plan.is_possible && isEmpty(plan);
-    const problems = plan.problems.map((problem) => boxOf(problem, signal));
+    const problems = plan.problems.map((problem) => boxOf(problem, plan, signal));
     body.replaceChildren(
       ...(plan.is_possible ? leftOut(problems) : [problemList(problems)]),
       ...(isNothing ? [textElement('p', words.nothing)] : []),
-      ...(isWorthShowing(plan) && !isNothing ? [...spaceIn(plan), ...changesIn(plan)] : []),
+      ...(isWorthShowing(plan) && !isNothing ? contentOf(plan) : []),
     );
     translation.offer(plan);
     setDisabled(yes, !plan.is_possible || isNothing);
+    typed.check();
     if (!plan.is_possible) byId('plan-no').focus();
   };
   /** A plan that cannot be had is no reason to forbid what the daemon checks anyway. */
@@ -55,14 +57,10 @@ export function createPlanDialog({ api, leadOn, onRemovable }) {
     const text = t('What this changes cannot be shown: {reason}', { reason: error.message });
     body.replaceChildren(textElement('p', text, 'problem'));
     setDisabled(yes, error.needsLogin === true);
+    typed.check();
   };
   const load = async (query, words, signal) => {
-    const waiting = textElement('p', t('Working out what this changes …'), 'waiting');
-    body.replaceChildren(waiting);
-    const timer = setTimeout(
-      () => setText(waiting, t('The device is taking long to answer. Still waiting …')),
-      SLOW_MS,
-    );
+    const timer = showWaiting(body);
     try {
       const plan = await api.get('admin/store/plan', query, { signal });
       if (!signal.aborted) showPlan(plan, words, signal);
@@ -76,7 +74,7 @@ export function createPlanDialog({ api, leadOn, onRemovable }) {
   return {
     /**
      * @param query parameters of the plan
-     * @param words `{ title, yes, nothing, isDangerous? }`
+     * @param words `{ title, yes, nothing, isDangerous?, typed? }`; typed: a name to be typed in
      * @param app whose set-up is offered, if any
      * @returns parameters for the operation beside its own; undefined if the answer was no
      */
@@ -87,6 +85,7 @@ export function createPlanDialog({ api, leadOn, onRemovable }) {
       yes.className = words.isDangerous ? 'danger' : 'primary';
       setDisabled(yes, true);
       setUp.show(app);
+      typed.start(words.typed);
       let planned = load(query, words, abort.signal);
       translation.start(() => {
         setDisabled(yes, true);
@@ -100,6 +99,15 @@ export function createPlanDialog({ api, leadOn, onRemovable }) {
       return answer === 'yes' ? { ...setUp.parameters(), ...translation.parameters() } : undefined;
     },
   };
+}
+
+function showWaiting(body) {
+  const waiting = textElement('p', t('Working out what this changes …'), 'waiting');
+  body.replaceChildren(waiting);
+  return setTimeout(
+    () => setText(waiting, t('The device is taking long to answer. Still waiting …')),
+    SLOW_MS,
+  );
 }
 
 /** Whether an app comes with its translation, where its plan has one. */

@@ -1,4 +1,4 @@
-import { button, element } from '../../dom.js';
+import { button, element, textElement } from '../../dom.js';
 import { t } from '../../i18n.js';
 import { size } from '../../words.js';
 import { titleOf } from '../catalog/item-words.js';
@@ -12,18 +12,41 @@ const LEAST_PART = 0.1;
 const OWN = /^(luci-(app|i18n)-)?depotd(-|$)/;
 
 /**
- * Names what can be removed to make room, what frees the most first. Empty until that is known.
+ * Names what can be removed to make room, what frees the most first, and says whether that is
+ * enough. Empty until that is known.
+ * @param missingBytes how much is short; 0 if nobody knows
  * @param onRemove gets the item that somebody chose
  */
-export function removableList({ api, signal, onRemove }) {
-  const list = element('ul', { className: 'removable' });
+export function removableList({ api, signal, onRemove, missingBytes }) {
+  const box = element('div');
   const show = async () => {
     const found = await findRemovable(api, signal);
-    list.replaceChildren(...found.map((each) => removableRow(each, onRemove)));
+    const list = found.map((each) => removableRow(each, onRemove));
+    box.replaceChildren(
+      textElement('p', verdictOn(found, missingBytes)),
+      element('ul', { className: 'removable' }, list),
+    );
   };
   // The button beside it shows all that is installed.
   void show().catch(() => undefined);
-  return list;
+  return box;
+}
+
+function verdictOn(found, missingBytes) {
+  const missing = size(missingBytes);
+  if (missingBytes <= 0 || found.length === 0) return '';
+  if (found[0].bytes >= missingBytes) {
+    return t('{missing} are missing. The largest of these is enough:', { missing });
+  }
+  const bytes = found.reduce((sum, each) => sum + each.bytes, 0);
+  if (bytes >= missingBytes) {
+    return t('{missing} are missing. Together these are enough:', { missing });
+  }
+  return t(
+    '{missing} are missing, and these free {size} together: more has to go, or a disk has to ' +
+      'extend the system.',
+    { missing, size: size(bytes) },
+  );
 }
 
 function removableRow({ item, bytes }, onRemove) {

@@ -1,10 +1,10 @@
 import { rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { freeBytesOf } from '../../device/disk/space.ts';
-import { run } from '../../device/exec.ts';
-import { sizeText } from '../../format-bytes.ts';
-import { downloadFault } from '../../package-management/failure.ts';
-import { unusableFeed, type Feed, type FeedFile } from '../../package-management/feed-settings.ts';
+import { freeBytesOf } from '../device/disk/space.ts';
+import { run } from '../device/exec.ts';
+import { sizeText } from '../format-bytes.ts';
+import { downloadFault } from './failure.ts';
+import { unusableFeed, type Feed, type FeedFile } from './feed-settings.ts';
 
 export interface FetchOptions {
   /** Where the files go. */
@@ -45,8 +45,8 @@ export async function fetchFiles(
     }
     const asked = { name: feed.name, url: file.url };
     throw (await isFull(options.folder))
-      ? unusableFeed(asked, 'no_space', `${options.folder} has no room for it`)
-      : unusableFeed(asked, 'download_failed', fault);
+      ? unusableFeed(asked, 'no_space', { reason: `${options.folder} has no room for it` })
+      : unusableFeed(asked, 'download_failed', { reason: fault });
   }
 }
 

@@ -1,0 +1,92 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Paths } from '../device/paths.ts';
+import { openPrivateFolder } from '../device/private-folder.ts';
+import { DepotError } from '../errors.ts';
+import type { Failure } from './failure.ts';
+import { fetchFiles } from './fetch-files.ts';
+import type { FeedSettings } from './feed-settings.ts';
+import type { BackendContext, FailedFeed, FeedLists } from './manager.ts';
+import { ADVICE, feedRemedyOf, type ProblemCode } from './problem.ts';
+
+/** `NAME (URL): REASON` of each, as the list of the feeds takes it apart again. */
+export function describeFailed(failed: readonly FailedFeed[]): string {
+  return failed.map(({ feed, reason }) => `${feed.name} (${feed.url}): ${reason}`).join('; ');
+}
+
+/** Why no list could be updated; what is advised is for the first of them. */
+export function feedFailure(failed: readonly FailedFeed[]): Failure {
+  const { code = 'damaged_package', remedy = feedRemedyOf(code) } = failed[0] ?? {};
+  return { code, reason: describeFailed(failed), remedy };
+}
+
+/** Why nothing can be chosen: no feed has a list, for the reasons that fetching them gave. */
+export function noListsFailure(failed: readonly FailedFeed[]): Failure {
+  const none = 'there are no package lists, and they cannot be fetched';
+  if (failed.length === 0) return { code: 'no_lists', reason: none };
+  const { reason, ...rest } = feedFailure(failed);
+  return { ...rest, code: 'no_lists', reason: `${none}: ${reason}` };
+}
+
+interface FetchContext extends Pick<BackendContext, 'environment'> {
+  feeds: Pick<FeedSettings, 'filesOf' | 'check'>;
+  paths: Pick<Paths, 'uploadDir'>;
+}
+
+/** A signature, and what is no list, may have several causes, which ask for different things. */
+const AMBIGUOUS: readonly (ProblemCode | undefined)[] = ['signature', 'damaged_package', undefined];
+/** What could not be fetched. */
+const SIGNATURE_FILE = /^[^)]*\.sig\): /;
+/** More say the same, or keep the owner waiting. */
+const MOST_EXPLAINED = 3;
+const LIMIT_MS = 60_000;
+
+/**
+ * Package managers delete a list that they refuse, and do not say whether a web page came, the key
+ * is not known, or the list was changed: those are fetched once more and looked at.
+ */
+export function explainingLists(lists: FeedLists, fetching: FetchContext): FeedLists {
+  return {
+    ...lists,
+    checkFetched: async (context) => {
+      const failed = await lists.checkFetched(context);
+      if (context === undefined) return failed;
+      const explained: FailedFeed[] = [];
+      for (const [index, feed] of failed.entries()) {
+        const isClear = !AMBIGUOUS.includes(feed.code) || feed.remedy !== undefined;
+        if (isClear || index >= MOST_EXPLAINED) explained.push(feed);
+        else explained.push(await lookAgain(feed, fetching, context.signal));
+      }
+      return explained;
+    },
+  };
+}
+
+async function lookAgain(
+  failed: FailedFeed,
+  { feeds, paths: { uploadDir }, environment }: FetchContext,
+  signal: AbortSignal,
+): Promise<FailedFeed> {
+  const { feed } = failed;
+  await (await openPrivateFolder(uploadDir)).close();
+  const folder = await mkdtemp(join(uploadDir, 'feed-'));
+  try {
+    const limited = AbortSignal.any([signal, AbortSignal.timeout(LIMIT_MS)]);
+    await fetchFiles(feed, await feeds.filesOf(feed), { folder, environment, signal: limited });
+    await feeds.check(feed, folder);
+    return failed;
+  } catch (error) {
+    if (!(error instanceof DepotError)) return failed;
+    const { code, remedy } = error.explanation ?? {};
+    if (failed.code === 'signature' && SIGNATURE_FILE.test(error.message)) {
+      return { ...failed, remedy: ADVICE.unsigned };
+    }
+    if (code !== 'signature' && code !== 'damaged_package') return failed;
+    const reason = error.message.replace(/^cannot use the feed .*?\): /, '');
+    // A key that is damaged is named behind what the program said.
+    const [, more = ''] = /(; .*)$/.exec(failed.reason) ?? [];
+    return { feed, reason: `${reason}${more}`, code, ...(remedy !== undefined && { remedy }) };
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}

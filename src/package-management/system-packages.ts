@@ -1,0 +1,100 @@
+import * as v from 'valibot';
+import { isPresent, type PackageDatabase } from './database.ts';
+import type { PackageManager } from './manager.ts';
+import type { Failure } from './failure.ts';
+import { ADVICE } from './problem.ts';
+
+/** What stops working on a device when packages go, in the order in which it is said. */
+export const STOPPING = [
+  'system',
+  'page',
+  'network',
+  'names',
+  'firewall',
+  'login',
+  'firmware',
+] as const;
+
+type What = (typeof STOPPING)[number];
+
+export interface Stopping {
+  what: What;
+  /** A clause. */
+  message: string;
+}
+
+/** For the interface. */
+export const STOPS = v.pipe(
+  v.array(v.object({ what: v.picklist(STOPPING), message: v.string() })),
+  v.description('what stops working if it is removed, which takes system=1'),
+);
+
+/** Names of packages; the second programs of a line count where the first is not installed. */
+const SERVED_BY: readonly [What, RegExp, (RegExp | undefined)?][] = [
+  ['system', /^(base-files|busybox|libc|musl|libgcc.*|kernel|procd.*|fstools|ubox)$/],
+  ['system', /^(ubus|ubusd|uci|opkg|apk.*)$/],
+  ['page', /^(depotd|depotd-node|node|luci-app-depotd|luci-base|rpcd|rpcd-mod-.*)$/],
+  ['page', /^uhttpd(-mod-.*)?$/, /^(nginx|lighttpd)(-.*)?$/],
+  ['network', /^(netifd|odhcp6c|odhcpd.*|ppp|ppp-mod-pppoe|wpad.*|hostapd.*|wpa-supplicant.*)$/],
+  ['names', /^dnsmasq.*$/],
+  ['firewall', /^(firewall4?|nftables-.*)$/],
+  ['login', /^dropbear$/, /^openssh-server.*$/],
+];
+
+/** Clauses, each for what stops. */
+export const CONSEQUENCES: Readonly<Record<What, string>> = {
+  system: 'the device does not start without it',
+  page: 'this page cannot be opened any more',
+  network: 'the device loses its network',
+  names: 'devices of the network find no names and get no addresses',
+  firewall: 'the firewall stops',
+  login: 'nobody can log in over SSH any more',
+  firmware: 'it is part of the firmware, which may need it',
+};
+
+/** Whether the device stands on a package: the firmware brought it, or a service needs it. */
+export function createSystemPackages(
+  database: PackageDatabase,
+  image: ReadonlySet<string>,
+): (name: string) => readonly What[] {
+  const present = [...database.values()].filter(isPresent).map(({ name }) => name);
+  const served = SERVED_BY.map(([what, first, second]) => {
+    const isFirstThere = second === undefined || present.some((name) => first.test(name));
+    return { what, names: isFirstThere ? first : second };
+  });
+  return (name) => {
+    const stopped = served.filter(({ names }) => names.test(name)).map(({ what }) => what);
+    return stopped.length === 0 && image.has(name) ? ['firmware'] : stopped;
+  };
+}
+
+/** What stops when these go, each once. */
+export async function stoppingOf(
+  { installed, imagePackages }: Pick<PackageManager, 'installed' | 'imagePackages'>,
+  names: readonly string[],
+): Promise<{ names: string[]; stops: Stopping[] }> {
+  const stoppedBy = createSystemPackages(await installed(), await imagePackages());
+  const found = names.filter((name) => stoppedBy(name).length > 0);
+  const all = new Set(found.flatMap(stoppedBy));
+  const stops = STOPPING.filter((what) => all.has(what));
+  return { names: found, stops: stops.map((what) => ({ what, message: CONSEQUENCES[what] })) };
+}
+
+/** Why a removal is refused that was not asked for with `system`. */
+export async function systemFailure(
+  manager: Pick<PackageManager, 'installed' | 'imagePackages'>,
+  targets: readonly string[],
+  names: readonly string[],
+): Promise<Failure | undefined> {
+  const { names: found, stops } = await stoppingOf(manager, names);
+  const [first] = found;
+  if (first === undefined) return undefined;
+  const along = targets.includes(first) ? '' : `${found.join(', ')} would go with it: `;
+  const reason = `${along}${stops.map(({ message }) => message).join(', and ')}`;
+  return {
+    code: 'essential',
+    package: targets.find((name) => found.includes(name)) ?? first,
+    reason,
+    remedy: ADVICE.system,
+  };
+}
