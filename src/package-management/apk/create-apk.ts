@@ -44,7 +44,7 @@ export function createApk(context: BackendContext): PackageManager {
     isSolver: true,
     explain: async (command) => (await import('./changing/failure.ts')).explain(command),
     commands,
-    around: createTransactionSteps(installation),
+    around: createTransactionSteps(installation, lists),
     lists,
     files: {
       ending: 'apk',

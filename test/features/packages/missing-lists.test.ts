@@ -104,7 +104,7 @@ test('with apk, too, a job says why there are no lists, and what can be done', a
   expect(answers).toEqual([
     [
       ...['portal', 'failed', 'no_lists'],
-      'Check the address of the feed: what is there is no package list.',
+      'Log in to the network first: a web page came in place of the list.',
     ],
     [
       ...['dead', 'failed', 'no_lists'],

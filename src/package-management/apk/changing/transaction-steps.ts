@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { reasonOf } from '../../../errors.ts';
 import { retryFrom, type Act, type Jump, type Step, type StepContext } from '../../../jobs/plan.ts';
 import { EXPLAINED_BYTES, type Failure } from '../../failure.ts';
-import type { PackageChange, TransactionSteps } from '../../manager.ts';
+import type { FeedLists, PackageChange, TransactionSteps } from '../../manager.ts';
 import { syncDisk } from '../../../device/disk/sync.ts';
 import { downloadsOf, freeBytesAt, needBytes } from '../planning/download.ts';
 import { fetchStep } from '../planning/fetch-step.ts';
@@ -14,7 +14,13 @@ import { readPlan } from '../planning/job-plan.ts';
 import { planChange } from '../planning/plan-change.ts';
 import { explain } from './failure.ts';
 import { createLockCheck, waitForLock, type LockCheck } from './lock.ts';
-import { checkLists, LISTS_STEP, listsStep, wantsLists } from '../feeds/missing-lists.ts';
+import {
+  checkLists,
+  LISTS_STEP,
+  listsCheck,
+  listsStep,
+  wantsLists,
+} from '../feeds/missing-lists.ts';
 import { finishCutOff, leftoversOf, removeCutOff, removeUnfinished } from '../recovery/recovery.ts';
 import { checkRepair } from '../planning/repair-check.ts';
 import { simulate, type Simulation } from '../planning/simulation.ts';
@@ -26,7 +32,10 @@ import { restoreWorld, dropUnmet } from '../database/world-edit.ts';
  * package's. After it: a request that failed leaves world, and what apk did not get to record is
  * put right.
  */
-export function createTransactionSteps(installation: Installation): TransactionSteps {
+export function createTransactionSteps(
+  installation: Installation,
+  lists: FeedLists,
+): TransactionSteps {
   const { copy, records, locations } = installation;
   const lock = createLockCheck(locations.lock);
   const later = createLaterSave(installation);
@@ -48,7 +57,10 @@ export function createTransactionSteps(installation: Installation): TransactionS
     },
   });
   return {
-    first: (choosesFromFeeds) => [listsStep(installation, choosesFromFeeds)],
+    first: (choosesFromFeeds) => [
+      listsStep(installation, choosesFromFeeds),
+      listsCheck(installation, lists, choosesFromFeeds),
+    ],
     needSpace: (purpose) => needSpace(installation, purpose),
     before: (changeIn) => {
       const planning = planStep(changeIn);

@@ -1,8 +1,12 @@
 import { readdir } from 'node:fs/promises';
 import * as v from 'valibot';
-import type { CommandStep, StepContext } from '../../../jobs/plan.ts';
+import type { Act, CommandStep, StepContext } from '../../../jobs/plan.ts';
+import { isPresent } from '../../database.ts';
+import { noListsFailure } from '../../failed-feeds.ts';
 import { failureError } from '../../failure.ts';
+import type { FeedLists } from '../../manager.ts';
 import { transactionSlots } from '../../memory.ts';
+import { metaPackageOf } from '../../names.ts';
 import { feedRemedyOf } from '../../problem.ts';
 import { readFeeds } from './feeds.ts';
 import { createLists, MOST_OUTPUT_BYTES, parseUpdate } from './lists.ts';
@@ -33,6 +37,35 @@ export function listsStep(installation: Installation, choosesFromFeeds: boolean)
       return installation.commands.update();
     },
   };
+}
+
+/** Without any list what is installed would pass for the newest: the job fails, and says why. */
+export function listsCheck(
+  installation: Installation,
+  lists: FeedLists,
+  choosesFromFeeds: boolean,
+): Act {
+  return {
+    id: 'check-lists',
+    label: 'check lists',
+    act: async (context) => {
+      const { job } = context;
+      if (!choosesFromFeeds || (await hasLists(installation))) return undefined;
+      if (await isThere(installation, job)) return undefined;
+      const failed = await lists.checkFetched(context);
+      throw failureError(`${job.kind} ${job.subject}`.trim(), noListsFailure(failed));
+    },
+  };
+}
+
+/** An installation of what is installed needs nothing of any feed. */
+async function isThere(
+  { reader }: Installation,
+  { kind, subject }: StepContext['job'],
+): Promise<boolean> {
+  if (kind !== 'install') return false;
+  const database = await reader.read();
+  return [metaPackageOf(subject), subject].some((name) => isPresent(database.get(name)));
 }
 
 async function hasLists({ cache, locations }: Installation): Promise<boolean> {
