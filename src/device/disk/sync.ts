@@ -7,7 +7,7 @@ const LIMITS = { timeoutMs: 120_000, maxBytes: 4096 };
  * Has the kernel write the file systems of these paths down. opkg and apk never do: what they
  * unpacked or renamed may be empty after a power cut. A `sync` that knows no `-f` writes all of
  * them; a path that is not there has nothing to be written.
- * @returns what `sync` said if it failed; nothing if it could not be run
+ * @returns why that failed, a `sync` that could not be run included; nothing if all is written
  */
 export async function syncDisk(
   environment: Record<string, string>,
@@ -17,8 +17,10 @@ export async function syncDisk(
   const present = paths.filter((path) => existsSync(path));
   const some = await run({ ...command, argv: ['sync', '-f', ...present] }, LIMITS);
   if (some.exitCode === 0) return undefined;
-  await run({ ...command, argv: ['sync'] }, LIMITS);
-  const isUnknown = /invalid|unrecognized|unknown|usage/i.test(some.stderr);
-  if (some.exitCode === undefined || isUnknown) return undefined;
-  return `cannot write to the disk: ${some.stderr.trim() || 'sync failed'}`;
+  const all = await run({ ...command, argv: ['sync'] }, LIMITS);
+  const isUnknown =
+    some.exitCode !== undefined && /invalid|unrecognized|unknown|usage/i.test(some.stderr);
+  if (isUnknown && all.exitCode === 0) return undefined;
+  const { stderr } = isUnknown ? all : some;
+  return `cannot write to the disk: ${stderr.trim() || 'sync failed'}`;
 }
