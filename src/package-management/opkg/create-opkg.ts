@@ -77,6 +77,7 @@ export async function createOpkg(context: BackendContext): Promise<PackageManage
       lists,
       update: commands.update,
       upgrade: commands.upgrade,
+      opkg: commands.opkg,
     }),
     lists,
     files: { ending: 'ipk', inspect: inspectIpk },

@@ -1,5 +1,14 @@
-import { chmod, mkdir, readFile, rm, truncate, writeFile } from 'node:fs/promises';
-import { delimiter, join } from 'node:path';
+import {
+  chmod,
+  mkdir,
+  readdir,
+  readFile,
+  rm,
+  symlink,
+  truncate,
+  writeFile,
+} from 'node:fs/promises';
+import { delimiter, dirname, join, relative } from 'node:path';
 
 import { afterEach, beforeEach, expect, test } from 'vitest';
 
@@ -87,6 +96,29 @@ test('an install that the disk did not get says so and is not done', async () =>
   expect(error).toContain('cannot write to the disk: sync: Input/output error');
 });
 
+test('an install is not done if sync cannot be started, and says so', async () => {
+  const folder = join(device.root, '../without-sync');
+  await mkdir(folder);
+  for (const bin of ['/usr/sbin', '/usr/bin', '/sbin', '/bin', dirname(process.execPath)]) {
+    for (const name of await readdir(bin)) {
+      if (name === 'sync') continue;
+      await symlink(join(bin, name), join(folder, name)).catch(() => undefined);
+    }
+  }
+  const [own = ''] = device.path.split(delimiter);
+  await daemon.close();
+  daemon = await startDaemon({
+    root: device.root,
+    env: { ...device.env, PATH: [own, folder].join(delimiter) },
+  });
+
+  const task = await daemon.submit('install', { package: 'demo' });
+
+  const { state, error } = await daemon.finished(task);
+  expect(state).toBe('failed');
+  expect(error).toMatch(/cannot write to the disk: .*sync.*ENOENT/);
+});
+
 /** The power goes in the middle of an upgrade of notes-app, and empties what was there. */
 async function cutUpgrade(): Promise<string> {
   device.publish(2);
@@ -132,6 +164,53 @@ test('without a network it stays damaged, and is said to be, until it is install
   expect(await daemon.finished(again)).toMatchObject({ state: 'done' });
   expect(await device.read('usr/bin/notes-app')).toContain('1.1-1');
   expect(await stateOf('notes-app')).toEqual(['ok', undefined]);
+});
+
+/** The power goes in the middle of an installation, and empties its records and files. */
+async function cutInstall(): Promise<string> {
+  await device.opkg('remove', 'notes-app');
+  await writeFile(hold, '');
+  const task = await daemon.submit('install', { package: 'notes-app' });
+  await expect.poll(calls).toContain('-f');
+  await daemon.kill('SIGKILL');
+  await rm(hold);
+  for (const file of ['info/notes-app.list', 'info/notes-app.control']) {
+    await truncate(join(device.root, 'usr/lib/opkg', file));
+  }
+  await truncate(join(device.root, 'usr/bin/notes-app'));
+  await rm(join(device.root, 'var/opkg-lists'), { recursive: true, force: true });
+  await asOfAnotherBoot(join(device.root, 'etc/depotd/jobs.jsonl'));
+  return task;
+}
+
+const ofNotes = async (): Promise<string[]> =>
+  (await readdir(device.root, { recursive: true, withFileTypes: true }))
+    .filter((entry) => !entry.isDirectory())
+    .map(({ parentPath, name }) => relative(device.root, join(parentPath, name)))
+    .filter((path) => path.includes('notes-app'));
+
+test('files of a cut-off install are removed, if the list of them was emptied, too', async () => {
+  const task = await cutInstall();
+  expect(await ofNotes()).toContain('usr/bin/notes-app');
+
+  await daemon.restart();
+
+  expect(await daemon.finished(task)).toMatchObject({ state: 'interrupted' });
+  expect(await daemon.logOf(task)).toContain(
+    'files of notes-app that are in no record are removed',
+  );
+  expect(await ofNotes()).toEqual([]);
+});
+
+test('if they cannot be known, the log says that they may be left', async () => {
+  const task = await cutInstall();
+  await device.feed.refuse();
+
+  await daemon.restart();
+
+  expect(await daemon.finished(task)).toMatchObject({ state: 'interrupted' });
+  expect(await daemon.logOf(task)).toContain('files of notes-app may be left');
+  await device.feed.listen();
 });
 
 /** What the doctor says of the packages, and the store of this one. */

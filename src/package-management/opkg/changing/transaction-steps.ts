@@ -15,6 +15,8 @@ import { lowerVersions, restoreVersions } from '../recovery/lowered-versions.ts'
 import { damageSteps, type DamageTools } from '../recovery/repair-steps.ts';
 import type { Installation } from '../installation.ts';
 import { listsSteps } from '../feeds/missing-lists.ts';
+import { withoutList } from '../recovery/orphaned-files.ts';
+import { unlisted } from '../recovery/unlisted.ts';
 
 /** Free space below which opkg could not even write its status file, so that it is not started. */
 const LEAST_FREE_BYTES = 1024 ** 2;
@@ -104,6 +106,8 @@ export function createTransactionSteps(
       // What somebody else's opkg unpacks at this moment looks like what a killed one left.
       if ((await installation.findOrphans(since)).length > 0) {
         await waitForLock(installation, context);
+        const names = await installation.findOrphans(since);
+        unlisted.write(context, { unlisted: await withoutList(installation.infoDir, names) });
       }
       return installation.removeOrphans(since);
     },

@@ -39,6 +39,23 @@ export async function inspectIpk(file: string, mostBytes: number): Promise<Inspe
   return { name, version, depends: parseDepends(control.get('Depends')) };
 }
 
+/**
+ * The files that a package brings, absolute, without folders.
+ * @throws an Error if it is none
+ */
+export async function filesInIpk(file: string, mostBytes: number): Promise<string[]> {
+  const budget: Budget = { most: mostBytes, left: mostBytes };
+  const files: string[] = [];
+  for await (const member of readTar(gunzip(createReadStream(file), budget))) {
+    if (!/^(?:\.\/)?data\.tar\.gz$/.test(member.name)) continue;
+    for await (const { name, type } of readTar(gunzip(member.content, budget))) {
+      const segments = segmentsOf(name);
+      if (type !== '5' && !segments.includes('..')) files.push(`/${segments.join('/')}`);
+    }
+  }
+  return files;
+}
+
 /** Bytes that may be unpacked in all, and how many are left. */
 interface Budget {
   most: number;

@@ -1,3 +1,4 @@
+import type { Stats } from 'node:fs';
 import { lstat, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { PackageDatabase } from '../../database.ts';
@@ -66,15 +67,39 @@ interface OrphanOptions {
   since: number;
 }
 
-/** The packages that have files and no status entry. While an opkg runs, its own are among them. */
+/** Packages with records and no status entry. While an opkg runs, its own are among them. */
 export async function findOrphans({ infoDir, database, since }: OrphanOptions): Promise<string[]> {
-  const orphans: string[] = [];
-  for (const name of listedIn(await readdir(infoDir).catch(() => []))) {
-    if (!isKnown(database, name) && (await wasWrittenAfter(join(infoDir, `${name}.list`), since))) {
-      orphans.push(name);
-    }
+  const orphans = new Set<string>();
+  for (const file of await readdir(infoDir).catch(() => [])) {
+    const [, name] = /^(.+)\.(?:list|control)$/.exec(file) ?? [];
+    if (name === undefined || isKnown(database, name)) continue;
+    if (await wasWrittenAfter(join(infoDir, file), since)) orphans.add(name);
   }
-  return orphans;
+  return [...orphans];
+}
+
+/** Those of these packages whose list names nothing, as a power cut leaves it. */
+export async function withoutList(infoDir: string, names: readonly string[]): Promise<string[]> {
+  const without = [];
+  for (const name of names) if ((await filesOf(infoDir, [name])).size === 0) without.push(name);
+  return without;
+}
+
+/**
+ * Removes those of the files, absolute on the device, that came after `since` and that no package
+ * has in its list.
+ */
+export async function removeUnowned(
+  { infoDir, destination, since }: Pick<OrphanOptions, 'infoDir' | 'destination' | 'since'>,
+  files: readonly string[],
+): Promise<void> {
+  const owned = await filesOf(infoDir, listedIn(await readdir(infoDir)));
+  for (const file of files) {
+    const path = join(destination, file);
+    const entry = await lstat(path).catch(() => undefined);
+    if (entry === undefined || entry.isDirectory() || owned.has(file)) continue;
+    if (isAfter(entry, since)) await rm(path, { force: true });
+  }
 }
 
 function listedIn(infoFiles: readonly string[]): string[] {
@@ -91,7 +116,11 @@ function isKnown(database: PackageDatabase, name: string): boolean {
 /** @param since Unix seconds; one is given away, for clocks of different grain */
 export async function wasWrittenAfter(file: string, since: number): Promise<boolean> {
   const entry = await stat(file).catch(() => undefined);
-  return entry !== undefined && entry.ctimeMs >= (since - 1) * 1000;
+  return entry !== undefined && isAfter(entry, since);
+}
+
+function isAfter({ ctimeMs }: Pick<Stats, 'ctimeMs'>, since: number): boolean {
+  return ctimeMs >= (since - 1) * 1000;
 }
 
 const INFO_ENDINGS = [

@@ -8,10 +8,12 @@ import { listsSteps, type ListsTools } from '../feeds/missing-lists.ts';
 import type { Damaged } from './damaged.ts';
 import { findEmptied, writtenAfter } from './emptied.ts';
 import { lowerVersions, restoreVersions } from './lowered-versions.ts';
+import { unlistedIn, unlistedSteps } from './unlisted.ts';
 
 export interface DamageTools extends ListsTools {
   damaged: Damaged;
   upgrade: (names: readonly string[]) => Command;
+  opkg: (...args: string[]) => Command;
 }
 
 /**
@@ -21,7 +23,7 @@ export interface DamageTools extends ListsTools {
  */
 export function damageSteps(
   installation: Installation,
-  { damaged, upgrade, ...tools }: DamageTools,
+  { damaged, upgrade, opkg, ...tools }: DamageTools,
 ): Step[] {
   return [
     {
@@ -44,7 +46,12 @@ export function damageSteps(
         return undefined;
       },
     },
-    ...listsSteps(installation, tools, (context) => emptiedIn(context).length > 0),
+    ...listsSteps(
+      installation,
+      tools,
+      (context) => emptiedIn(context).length + unlistedIn(context).length > 0,
+    ),
+    ...unlistedSteps(installation, opkg),
     {
       id: 'prepare-reinstall',
       label: 'prepare reinstall',
