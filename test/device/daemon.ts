@@ -132,7 +132,8 @@ type Client = Pick<
   'token' | 'get' | 'post' | 'submit' | 'status' | 'finished' | 'logOf'
 >;
 
-function createClient({ url, base }: { url: () => string; base: string }): Client {
+/** Asks a daemon of any kind, wherever it listens. */
+export function createClient({ url, base }: { url: () => string; base: string }): Client {
   const locate = (path: string): string =>
     `${url()}${path.startsWith('/') ? path : join(base, path)}`;
   const get: Client['get'] = (path, headers = {}) => fetch(locate(path), { headers });

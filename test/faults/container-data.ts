@@ -37,7 +37,7 @@ export async function createContainerData(folder: string): Promise<ContainerData
     target,
     set: ['container.engine=command', `container.socket=${folder}/engine.sock`, ...set],
     restore: async (root) => {
-      await writeFile(script, engineScript(folder, root));
+      await writeFile(script, engineScript({ folder, config: configOf(root), program: ENGINE }));
       await engine('stop');
       for (const path of [source, target]) await rm(path, { recursive: true, force: true });
       await cp(kept, source, { recursive: true });
@@ -63,11 +63,12 @@ export async function createContainerData(folder: string): Promise<ContainerData
   };
 }
 
-function configOf(root: string): string {
+export function configOf(root: string): string {
   return join(root, 'etc/docker/daemon.json');
 }
 
-async function writeData(kept: string): Promise<void> {
+/** What an engine would have in its folder. */
+export async function writeData(kept: string): Promise<void> {
   const folder = join(kept, 'overlay2/layer/diff');
   await mkdir(folder, { recursive: true });
   for (let index = 0; index < FILES; index += 1) {
@@ -75,7 +76,8 @@ async function writeData(kept: string): Promise<void> {
   }
 }
 
-async function isSame(kept: string, other: string): Promise<boolean> {
+/** Whether both folders have the engine's data. */
+export async function isSame(kept: string, other: string): Promise<boolean> {
   const names = await readdir(other).catch((): string[] => []);
   if (!names.includes('overlay2')) return false;
   return (
@@ -83,13 +85,18 @@ async function isSame(kept: string, other: string): Promise<boolean> {
   );
 }
 
-function engineScript(folder: string, root: string): string {
+/** @param program `engine.mjs` */
+export function engineScript({
+  folder,
+  config,
+  program,
+}: Readonly<Record<'folder' | 'config' | 'program', string>>): string {
   return `cd '${folder}' || exit 1
 case $1 in
 start)
 	sh '${folder}/engine' stop
 	rm -f engine.pid
-	'${process.execPath}' '${ENGINE}' '${configOf(root)}' '${folder}/engine.sock' '${folder}/engine.pid' </dev/null >/dev/null 2>&1 &
+	'${process.execPath}' '${program}' '${config}' '${folder}/engine.sock' '${folder}/engine.pid' </dev/null >/dev/null 2>&1 &
 	while [ ! -s engine.pid ]; do sleep 0.02; done ;;
 stop)
 	pid=$(cat engine.pid 2>/dev/null) || exit 0

@@ -23,7 +23,7 @@ mount -t "$TYPE" -o noatime /dev/ubda /mnt || echo 'guest: {"failed":"cannot mou
 mkdir -p /mnt/root/tmp
 mount -t tmpfs tmp /mnt/root/tmp
 cd "$REPOSITORY" || exit 1
-TSX_DISABLE_CACHE=1 node --import tsx test/power/guest.ts 2>&1
+node "$GUEST" 2>&1
 sync
 echo o >/proc/sysrq-trigger
 sleep 60

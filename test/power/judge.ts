@@ -18,11 +18,15 @@ export interface Look {
   packages: Record<string, PackageFound>;
   /** Sentences of the doctor that are no "ok". */
   doctor: readonly string[];
+  /** What the kind of job itself found not to hold. */
+  problems: readonly string[];
 }
 
 /** One cut from the owner's side. */
 export interface CutSeen {
-  /** What the owner was answered before the power went; nothing if the job had not ended. */
+  /** Whether the owner was told of a task before the power went. */
+  isAccepted: boolean;
+  /** What she was answered before that; nothing if the job had not ended. */
   answered: string | undefined;
   found: Look;
   /** When the job was done again. */
@@ -30,9 +34,14 @@ export interface CutSeen {
 }
 
 /** The promises that did not hold, as sentences. */
-export function judgeCut({ answered, found, again }: CutSeen, expected: Expected): string[] {
+export function judgeCut(
+  { isAccepted, answered, found, again }: CutSeen,
+  expected: Expected,
+): string[] {
   return [
-    ...(found.state === undefined ? ['the job is lost'] : []),
+    ...found.problems,
+    ...again.problems.map((problem) => `done again: ${problem}`),
+    ...(isAccepted && found.state === undefined ? ['the job is lost'] : []),
     ...(answered === 'done' && found.state !== 'done'
       ? [`told done, is ${String(found.state)}`]
       : []),
@@ -47,7 +56,8 @@ export function judgeCut({ answered, found, again }: CutSeen, expected: Expected
 
 /** What is removed cannot be removed once more. */
 function isDoneAgain({ state, error = '' }: Look, expected: Expected): boolean {
-  const isRemoval = Object.values(expected).every((version) => version === undefined);
+  const versions = Object.values(expected);
+  const isRemoval = versions.length > 0 && versions.every((version) => version === undefined);
   return state === 'done' || (isRemoval && error.includes('is not installed'));
 }
 

@@ -1,7 +1,11 @@
-import type { Parameters, TestDaemon } from '../device/daemon.ts';
+import type { Parameters } from '../device/daemon.ts';
 import type { FeedVersion } from '../device/packages/packages.ts';
-import { createIpk } from '../device/ipk.ts';
-import { APP, LIBRARY, SENT, sentPackage } from './packages.ts';
+import { DAEMON } from './daemon-package.ts';
+import { sentFile, type PowerDaemon } from './device.ts';
+import { FLEET } from './fleet.ts';
+import { MOVE } from './move.ts';
+import { APP, LIBRARY, SENT } from './packages.ts';
+import { PASSWORD, SETTINGS } from './settings.ts';
 
 /** Which version of a package is to be there when the job is done; none if it is removed. */
 export type Expected = Readonly<Record<string, FeedVersion | undefined>>;
@@ -9,15 +13,31 @@ export type Expected = Readonly<Record<string, FeedVersion | undefined>>;
 /** One kind of job whose power is cut. */
 export interface Kind {
   /** What was done before, each to its end. */
-  before: readonly Step[];
+  before?: readonly Step[];
   /** The version of the feed during the job. */
   feed: FeedVersion;
   job: Step;
   expected: Expected;
+  /** Settings of the daemon. */
+  set?: readonly string[];
+  /** Whether the daemon is the one that is installed. */
+  isInstalled?: boolean;
+  /** Whether nobody is let in, so that nothing is asked for but the job itself. */
+  isLocked?: boolean;
+  /** Before each start of the daemon. */
+  start?: (phase: string) => Promise<void>;
+  /** What does not hold besides the packages, as sentences. */
+  look?: (daemon: PowerDaemon, seen: Seen) => Promise<string[]>;
 }
 
-/** @returns the id of the job's task */
-export type Step = (daemon: TestDaemon) => Promise<string>;
+export interface Seen {
+  state: string | undefined;
+  /** Whether the job was done once more since. */
+  isAgain: boolean;
+}
+
+/** @returns the id of the job's task; empty if it is done without one */
+export type Step = (daemon: PowerDaemon) => Promise<string>;
 
 const submit =
   (operation: string, params: Parameters = {}): Step =>
@@ -27,13 +47,12 @@ const submit =
 const INSTALL = submit('install', { package: APP });
 
 const upload: Step = async (daemon) => {
-  const ipk = createIpk(sentPackage());
+  const { name, bytes } = await sentFile();
   const form = new FormData();
   form.set('token', await daemon.token());
-  form.set('file', new Blob([new Uint8Array(ipk.bytes)]), ipk.fileName);
+  form.set('file', new Blob([new Uint8Array(bytes)]), name);
   const url = `${daemon.url}${daemon.base}/admin/store/upload`;
-  const answer = await fetch(url, { method: 'POST', body: form });
-  return taskOf(await answer.json());
+  return taskOf(await (await fetch(url, { method: 'POST', body: form })).json());
 };
 
 const undoUpload: Step = async (daemon) => {
@@ -45,6 +64,14 @@ const undoUpload: Step = async (daemon) => {
   return record === undefined ? '' : daemon.submit('unrun', { id: record.id });
 };
 
+/** What is new is known from the lists, which are in memory. */
+const selfUpgrade: Step = async (daemon) => {
+  await daemon.finished(await daemon.submit('update'), 90_000);
+  const check = await (await daemon.get('admin/store/check_self_upgrade')).json();
+  const { code } = check as { code: number };
+  return code === 304 ? '' : daemon.submit('do_self_upgrade');
+};
+
 function taskOf(answer: unknown): string {
   const { task_id: taskId } = answer as { task_id?: string };
   if (taskId === undefined) throw new Error(`no task: ${JSON.stringify(answer)}`);
@@ -52,7 +79,7 @@ function taskOf(answer: unknown): string {
 }
 
 export const KINDS: Readonly<Record<string, Kind>> = {
-  install: { before: [], feed: 1, job: INSTALL, expected: { [APP]: 1, [LIBRARY]: 1 } },
+  install: { feed: 1, job: INSTALL, expected: { [APP]: 1, [LIBRARY]: 1 } },
   upgrade: {
     before: [INSTALL],
     feed: 2,
@@ -65,7 +92,7 @@ export const KINDS: Readonly<Record<string, Kind>> = {
     job: submit('remove', { package: APP }),
     expected: { [APP]: undefined },
   },
-  upload: { before: [], feed: 1, job: upload, expected: { [SENT]: 1 } },
+  upload: { feed: 1, job: upload, expected: { [SENT]: 1 } },
   undo: { before: [upload], feed: 1, job: undoUpload, expected: { [SENT]: undefined } },
   update: {
     before: [INSTALL],
@@ -73,4 +100,15 @@ export const KINDS: Readonly<Record<string, Kind>> = {
     job: submit('update'),
     expected: { [APP]: 1, [LIBRARY]: 1 },
   },
+  'self-upgrade': {
+    before: [submit('install', { package: DAEMON })],
+    feed: 2,
+    job: selfUpgrade,
+    expected: { [DAEMON]: 2 },
+    isInstalled: true,
+  },
+  move: MOVE,
+  settings: SETTINGS,
+  password: PASSWORD,
+  fleet: FLEET,
 };

@@ -1,15 +1,18 @@
-import { spawn, spawnSync } from 'node:child_process';
-import { constants, copyFile, mkdtemp, open, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { execFile, spawn, spawnSync } from 'node:child_process';
+import { mkdir, mkdtemp, open, readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { promisify } from 'node:util';
 import { setTimeout as delay } from 'node:timers/promises';
+
+import { build } from 'esbuild';
 
 /** What the machine's disk is formatted with. */
 export type FileSystem = 'ext4' | 'f2fs';
 
+const runFile = promisify(execFile);
 const REPOSITORY = join(import.meta.dirname, '../..');
-const DISK_BYTES = 160 * 1024 ** 2;
+const DISK_BYTES = 96 * 1024 ** 2;
 const MEMORY_MIB = 640;
 
 /** What the guest printed: one JSON object a line behind this word. */
@@ -28,6 +31,8 @@ export interface Machine {
    * @throws an Error with the console's end when the machine ends, or the limit passes, without it
    */
   readonly said: (field: string, limitMs: number) => Promise<Message>;
+  /** A copy of its disk as it would be if the power went now. */
+  readonly copyDisk: (to: string) => Promise<void>;
   /** Ends all of its processes at once: what its page cache held is lost. */
   readonly cut: () => Promise<void>;
   /** Waits until it has switched itself off. */
@@ -45,12 +50,30 @@ export async function createDisk(path: string, type: FileSystem): Promise<void> 
 }
 
 /** The same bytes as another disk, as a file of its own. */
-export function copyDisk(from: string, to: string): Promise<void> {
-  return copyFile(from, to, constants.COPYFILE_FICLONE);
+export async function copyDisk(from: string, to: string): Promise<void> {
+  await runFile('cp', ['--reflink=auto', '--sparse=always', from, to]);
 }
 
+/** The guest sees it at the same path, which is why it is not in /tmp. */
 export async function createDiskFolder(): Promise<string> {
-  return mkdtemp(join(tmpdir(), 'depotd-power-'));
+  const cache = join(REPOSITORY, 'node_modules/.cache');
+  await mkdir(cache, { recursive: true });
+  return mkdtemp(join(cache, 'power-'));
+}
+
+/** The guest's own program as one file: the machine is slow. */
+export async function bundleGuest(folder: string): Promise<string> {
+  const outfile = join(folder, 'guest.mjs');
+  await build({
+    entryPoints: [join(import.meta.dirname, 'guest.ts')],
+    outfile,
+    bundle: true,
+    platform: 'node',
+    format: 'esm',
+    target: 'node20',
+    logLevel: 'error',
+  });
+  return outfile;
 }
 
 /** @param environment what the guest's programs find in their environment: no blanks in it */
@@ -102,6 +125,13 @@ export function bootMachine(
   return {
     messages,
     console: lines,
+    copyDisk: async (to) => {
+      const pids = await kernelProcesses(child.pid ?? 0);
+      for (const pid of pids) process.kill(pid, 'SIGSTOP');
+      await copyDisk(disk, to).finally(() => {
+        for (const pid of pids) process.kill(pid, 'SIGCONT');
+      });
+    },
     said: async (field, limitMs) => {
       const deadline = performance.now() + limitMs;
       for (;;) {
@@ -122,6 +152,20 @@ export function bootMachine(
       clearTimeout(timer);
     },
   };
+}
+
+/** Of the emulator those that are not the guest's processes, which it traces. */
+async function kernelProcesses(group: number): Promise<number[]> {
+  const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
+  const own = [];
+  for (const pid of pids) {
+    const stat = await readFile(`/proc/${pid}/stat`, 'latin1').catch(() => '');
+    const [, , processGroup] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    if (Number(processGroup) !== group) continue;
+    const status = await readFile(`/proc/${pid}/status`, 'latin1').catch(() => '');
+    if (/^TracerPid:\t0$/m.test(status)) own.push(Number(pid));
+  }
+  return own;
 }
 
 export async function removeDisks(folder: string): Promise<void> {

@@ -1,10 +1,18 @@
-import { readFile } from 'node:fs/promises';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import type { PackageFile } from '../../packaging/package-files.ts';
-import type { FeedPackage } from '../device/feed-index.ts';
+import { toApkPackage, toApkVersion } from '../device/apk-device/apk-conversion.ts';
+import { createApk } from '../device/apk-device/apk.ts';
+import { createApkFeedFiles, publicKey } from '../device/apk-device/apk-index.ts';
+import { BASE_SYSTEM } from '../device/apk-device/apk-root.ts';
+import { createFeedFiles, type FeedPackage } from '../device/feed-index.ts';
+import { createIpk } from '../device/ipk.ts';
 import { DEFAULT_POSTINST, program } from '../device/packages/package-parts.ts';
 import type { FeedVersion } from '../device/packages/packages.ts';
+import { daemonPackage } from './daemon-package.ts';
+
+export type Manager = 'opkg' | 'apk';
 
 /** What the jobs are about: one package of many files that needs another one. */
 export const APP = 'power-app';
@@ -15,17 +23,35 @@ export const SENT = 'power-sent';
 const FILES = 24;
 const FILE_BYTES = 64 * 1024;
 
-export function versionText(version: FeedVersion): string {
-  return `${version}.0-1`;
+export function versionText(manager: Manager, version: FeedVersion): string {
+  return manager === 'opkg' ? `${version}.0-1` : toApkVersion(`${version}.0-1`);
 }
 
 /** The packages of the feed in either version. */
-export function powerPackages(version: FeedVersion): FeedPackage[] {
-  return [bulky(APP, version, { Depends: LIBRARY }), bulky(LIBRARY, version)];
+function powerPackages(version: FeedVersion): FeedPackage[] {
+  const daemon = daemonPackage(version);
+  return [bulky(APP, version, { Depends: LIBRARY }), bulky(LIBRARY, version), daemon];
 }
 
-export function sentPackage(): FeedPackage {
-  return bulky(SENT, 1);
+/** Lays out on this machine what the guest serves: it has no time to pack it. */
+export async function writeFeeds(folder: string, manager: Manager): Promise<void> {
+  for (const version of [1, 2] as const) {
+    const packages = powerPackages(version);
+    const files =
+      manager === 'opkg'
+        ? createFeedFiles(packages)
+        : createApkFeedFiles([...BASE_SYSTEM, ...packages.map(toApkPackage)]);
+    await writeFiles(join(folder, String(version)), files);
+  }
+  const sent = bulky(SENT, 1);
+  const { fileName, bytes } = manager === 'opkg' ? createIpk(sent) : createApk(toApkPackage(sent));
+  await writeFiles(join(folder, 'sent'), new Map([[fileName, bytes]]));
+  await writeFile(join(folder, 'key.pem'), publicKey());
+}
+
+async function writeFiles(folder: string, files: ReadonlyMap<string, Buffer>): Promise<void> {
+  await mkdir(folder, { recursive: true });
+  for (const [name, bytes] of files) await writeFile(join(folder, name), bytes);
 }
 
 function bulky(
@@ -36,12 +62,12 @@ function bulky(
   const numbers = Array.from({ length: FILES }, (_, index) => index);
   return {
     name,
-    version: versionText(version),
+    version: `${version}.0-1`,
     architecture: 'all',
     fields,
     files: {
       [`/etc/config/${name}`]: `config power 'main'\n`,
-      [`/usr/bin/${name}`]: program(name, versionText(version)),
+      [`/usr/bin/${name}`]: program(name, `${version}.0-1`),
       ...Object.fromEntries(
         numbers.map((number) => [`/usr/share/${name}/${number}`, content(name, version, number)]),
       ),
@@ -70,7 +96,7 @@ export async function findFiles(
   name: string,
   version: FeedVersion,
 ): Promise<FilesFound> {
-  const source = [...powerPackages(version), sentPackage()].find((each) => each.name === name);
+  const source = [...powerPackages(version), bulky(SENT, 1)].find((each) => each.name === name);
   const found: FilesFound = { whole: 0, damaged: [], missing: [] };
   for (const [path, file] of Object.entries(source?.files ?? {})) {
     const expected = textOf(file);

@@ -1,12 +1,16 @@
 import { existsSync } from 'node:fs';
+import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 
+import { reasonOf } from '../../src/errors.ts';
 import type { SearchReport } from '../support/search-run.ts';
+import { createCuts, type Cut, type Draw } from './cuts.ts';
 import { judgeCut, type Look } from './judge.ts';
 import { KINDS, type Kind } from './kinds.ts';
 import {
   bootMachine,
+  bundleGuest,
   copyDisk,
   createDisk,
   createDiskFolder,
@@ -14,121 +18,176 @@ import {
   type FileSystem,
   type Machine,
 } from './machine.ts';
+import { writeFeeds, type Manager } from './packages.ts';
 
 export interface PowerOptions {
   seed: number;
   type: FileSystem;
+  manager: Manager;
   /** The kinds to draw from; all by default. */
   kinds?: readonly string[];
-  /** The real opkg in place of the stand-in. */
-  opkg?: string | undefined;
+  /** How often the power is cut in one run of a job. */
+  cuts: number;
 }
 
-const BOOT_LIMIT_MS = 120_000;
-const LOOK_LIMIT_MS = 400_000;
-const RUNS_FOR_MS = 8000;
-const AFTER_END_MS = 40_000;
+const BOOT_LIMIT_MS = 240_000;
+const LOOK_LIMIT_MS = 600_000;
+
+/** How long a job of this kind took, as far as it is known. */
+type Durations = Map<string, number>;
 
 /** Cuts the power at drawn moments until the report's bounds are reached. */
 export async function searchPowerCuts(report: SearchReport, options: PowerOptions): Promise<void> {
   const folder = await createDiskFolder();
   const draw = createDraw(options.seed);
   const names = options.kinds ?? Object.keys(KINDS);
+  const durations: Durations = new Map();
   try {
-    for (let cut = 0; report.goesOn(); cut += 1) {
-      const name = names[cut % names.length] ?? '';
+    const environment = {
+      FEEDS: join(folder, 'feeds'),
+      GUEST: await bundleGuest(folder),
+      MANAGER: options.manager,
+      ...givenPrograms(),
+    };
+    await mkdir(environment.FEEDS);
+    await writeFeeds(environment.FEEDS, options.manager);
+    for (let run = 0; report.goesOn(); run += 1) {
+      const name = names[run % names.length] ?? '';
       const kind = KINDS[name];
       if (kind === undefined) throw new Error(`cannot cut in ${name}: no such kind of job`);
-      const drawn = {
-        afterEnd: draw() < 0.4,
-        share: draw(),
-        slowSyncS: draw() < 0.3 ? Math.ceil(draw() * 4) : 0,
-      };
-      const result = await cutOnce(folder, { name, kind, ...drawn }, options);
-      report.add(1, { name, ...drawn, ...result });
-      if (result.problems.length > 0) report.finding({ name, ...drawn, ...result });
+      const work = { folder, environment: { ...environment, KIND: name }, type: options.type };
+      await cutInRun({ report, draw, durations, work, name, kind }, options.cuts);
     }
   } finally {
     await removeDisks(folder);
   }
 }
 
-interface Cut {
+/** Of the real package managers, if they are named. */
+function givenPrograms(): Record<string, string> {
+  return Object.fromEntries(
+    ['OPKG', 'APK'].flatMap((name) => {
+      const path = process.env[name];
+      return path === undefined ? [] : [[name, path] as const];
+    }),
+  );
+}
+
+interface Work {
+  folder: string;
+  environment: Readonly<Record<string, string>>;
+  type: FileSystem;
+}
+
+interface Run {
+  report: SearchReport;
+  draw: Draw;
+  durations: Durations;
+  work: Work;
   name: string;
   kind: Kind;
-  /** Whether the power goes when the job has ended, or as soon as the time has passed. */
-  afterEnd: boolean;
-  /** Of the time in which it may go. */
-  share: number;
-  slowSyncS: number;
+}
+
+/** One disk is looked at while the machine goes on to the next moment. */
+async function cutInRun(run: Run, count: number): Promise<void> {
+  const { report, draw, durations, work, name, kind } = run;
+  const slowSyncS = draw() < 0.3 ? Math.ceil(draw() * 4) : 0;
+  const cuts = createCuts(draw, count, durations.get(name));
+  let looks = Promise.resolve();
+  const look = async ({ disk, ...cut }: CutDisk): Promise<void> => {
+    if (!report.goesOn()) return;
+    const result = await lookAfter(work, kind, { ...cut, disk });
+    const fields = { name, type: work.type, slowSyncS, ...cut, ...result };
+    report.add(1, fields);
+    if (result.problems.length > 0) report.finding(fields);
+  };
+  const onCut = (cut: CutDisk): void => void (looks = looks.then(() => look(cut)));
+  await runAndCut(run, cuts, { slowSyncS, onCut }).catch((error: unknown) =>
+    report.finding({ name, slowSyncS, problems: [reasonOf(error)] }),
+  );
+  await looks;
+}
+
+/** What was known when the power went. */
+interface CutDisk extends Cut {
+  disk: string;
+  task: string | undefined;
+  answered: string | undefined;
+  afterMs: number;
+}
+
+async function runAndCut(
+  { work, durations, name }: Run,
+  cuts: readonly Cut[],
+  { slowSyncS, onCut }: { slowSyncS: number; onCut: (cut: CutDisk) => void },
+): Promise<void> {
+  const { folder, type, environment } = work;
+  const base = join(folder, `${name}.img`);
+  if (!existsSync(base)) await prepareDisk(work, base);
+  const disk = join(folder, 'run.img');
+  await copyDisk(base, disk);
+  const variables = { ...environment, SLOW_SYNC_S: String(slowSyncS), PHASE: 'run' };
+  const machine = bootMachine(disk, type, variables);
+  try {
+    await machine.said('asked', BOOT_LIMIT_MS);
+    const askedAt = performance.now();
+    for (const [index, cut] of cuts.entries()) {
+      if (cut.when === 'after') {
+        await machine.said('ended', BOOT_LIMIT_MS);
+        if (!durations.has(name)) durations.set(name, performance.now() - askedAt);
+        await delay(cut.ms);
+      } else {
+        await delay(Math.max(0, askedAt + cut.ms - performance.now()));
+      }
+      const copy = join(folder, `cut-${index}.img`);
+      const known = { task: textOf(machine, 'accepted'), answered: textOf(machine, 'ended') };
+      const afterMs = Math.round(performance.now() - askedAt);
+      await machine.copyDisk(copy);
+      onCut({ ...cut, ...known, afterMs, disk: copy });
+    }
+  } finally {
+    await machine.cut();
+  }
+}
+
+function textOf({ messages }: Machine, field: string): string | undefined {
+  const value = messages.find((message) => field in message)?.[field];
+  return typeof value === 'string' ? value : undefined;
 }
 
 interface CutResult {
-  answered?: string | undefined;
-  afterMs?: number;
   state?: string | undefined;
+  again?: string | undefined;
   problems: readonly string[];
 }
 
-async function cutOnce(folder: string, cut: Cut, options: PowerOptions): Promise<CutResult> {
-  const { type } = options;
-  const environment = {
-    KIND: cut.name,
-    SLOW_SYNC_S: String(cut.slowSyncS),
-    ...(options.opkg !== undefined && { OPKG: options.opkg }),
-  };
-  const base = join(folder, `${cut.name}.img`);
-  if (!existsSync(base)) await prepareDisk(base, type, { ...environment, SLOW_SYNC_S: '0' });
-  const disk = join(folder, 'cut.img');
-  await copyDisk(base, disk);
-
-  const first = bootMachine(disk, type, { ...environment, PHASE: 'run' });
-  const { accepted } = await first.said('accepted', BOOT_LIMIT_MS);
-  const acceptedAt = performance.now();
-  if (cut.afterEnd) {
-    await first.said('ended', BOOT_LIMIT_MS);
-    await delay(cut.share * cut.share * AFTER_END_MS);
-  } else {
-    await delay(cut.share * RUNS_FOR_MS);
-  }
-  await first.cut();
-  const answered = first.messages.find((message) => 'ended' in message)?.['ended'] as
-    string | undefined;
-  const afterMs = Math.round(performance.now() - acceptedAt);
-
-  const second = bootMachine(disk, type, {
+async function lookAfter(
+  { environment, type }: Work,
+  kind: Kind,
+  cut: CutDisk,
+): Promise<CutResult> {
+  const { disk, task, answered } = cut;
+  const machine = bootMachine(disk, type, {
     ...environment,
-    SLOW_SYNC_S: '0',
     PHASE: 'look',
-    TASK: String(accepted),
+    TASK: task ?? '',
+    ...(answered !== undefined && { ANSWERED: answered }),
   });
   try {
-    const { found, again } = await lookOf(second);
-    const problems = judgeCut({ answered, found, again }, cut.kind.expected);
+    const found = (await machine.said('found', LOOK_LIMIT_MS))['found'] as Look;
+    const again = (await machine.said('again', LOOK_LIMIT_MS))['again'] as Look;
+    const isAccepted = task !== undefined && task !== '';
+    const problems = judgeCut({ isAccepted, answered, found, again }, kind.expected);
     const details = problems.length > 0 && { error: found.error, doctor: found.doctor };
-    return { answered, afterMs, state: found.state, ...details, problems };
+    return { state: found.state, again: again.state, ...details, problems };
   } catch (error) {
-    return {
-      answered,
-      afterMs,
-      problems: [error instanceof Error ? error.message : String(error)],
-    };
+    return { problems: [reasonOf(error)] };
   } finally {
-    await second.cut();
+    await machine.cut();
   }
 }
 
-async function lookOf(machine: Machine): Promise<{ found: Look; again: Look }> {
-  const { found } = await machine.said('found', LOOK_LIMIT_MS);
-  const { again } = await machine.said('again', LOOK_LIMIT_MS);
-  return { found: found as Look, again: again as Look };
-}
-
-async function prepareDisk(
-  disk: string,
-  type: FileSystem,
-  environment: Readonly<Record<string, string>>,
-): Promise<void> {
+async function prepareDisk({ environment, type }: Work, disk: string): Promise<void> {
   await createDisk(disk, type);
   const machine = bootMachine(disk, type, { ...environment, PHASE: 'prepare' });
   await machine.said('prepared', BOOT_LIMIT_MS);
@@ -136,10 +195,13 @@ async function prepareDisk(
 }
 
 /** Numbers from 0 to 1, the same for the same seed (a linear congruential generator). */
-function createDraw(seed: number): () => number {
-  let state = seed % 2147483647;
-  return () => {
+function createDraw(seed: number): Draw {
+  let state = (seed % 2147483646) + 1;
+  const draw = (): number => {
     state = (state * 48271 + 11) % 2147483647;
     return state / 2147483647;
   };
+  // The first ones of small seeds are alike.
+  for (let index = 0; index < 4; index += 1) draw();
+  return draw;
 }

@@ -15,7 +15,7 @@ export interface Owner {
   logIn: (password: string) => Promise<{ session: SessionHeaders; token: string }>;
 }
 
-export function createOwner(daemon: TestDaemon): Owner {
+export function createOwner(daemon: Pick<TestDaemon, 'url' | 'base'>): Owner {
   const at = (path: string): string => `${daemon.url}${daemon.base}/admin/${path}`;
   const tryPassword: Owner['tryPassword'] = (password, question) =>
     ask(at('login'), { method: 'POST', form: { password }, ...question });

@@ -23,6 +23,12 @@ export const TEST_GROUPS: readonly TestGroup[] = [
     needsRoot: true,
   },
   {
+    name: 'power cuts of a virtual machine',
+    files: ['test/power/power.test.ts'],
+    commands: ['linux.uml', 'mkfs.ext4', ...DEVICE_COMMANDS],
+    needsRoot: true,
+  },
+  {
     name: 'copies by rsync',
     files: ['test/features/container-data/{rsync/*,locations}.test.ts'],
     commands: ['rsync', 'getfattr', 'busybox'],

@@ -37,12 +37,15 @@ export interface StandIn extends FleetServer {
 export interface StandInOptions {
   /** The interval of polls, `HH:mm:ss`. */
   sleep?: string;
+  /** A free one by default. */
+  port?: number;
   /** Serves https instead. */
   tls?: TlsOptions;
 }
 
 export async function createStandIn({
   sleep = '00:05:00',
+  port: wanted = 0,
   tls,
 }: StandInOptions = {}): Promise<StandIn> {
   let state = emptyState();
@@ -55,7 +58,7 @@ export async function createStandIn({
     });
   };
   const server = tls === undefined ? createServer(handle) : createTlsServer(tls, handle);
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  await new Promise<void>((resolve) => server.listen(wanted, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
   const nextId = (): string => String((state.lastId += 1));
   const open = (target: string): Action | undefined =>
