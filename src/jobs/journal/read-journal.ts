@@ -40,6 +40,8 @@ const MOST_LINE_BYTES = 4 * 1024 ** 2;
 const MOST_BYTES = 12 * 1024 ** 2;
 /** Damaged lines that are kept and shown, so that they take no room from the jobs that are well. */
 const MOST_DAMAGED = 20;
+/** Of further ones that the job is known, for its processes; more lines than jobs are nobody's. */
+const MOST_DAMAGED_KNOWN = 10_000;
 
 /**
  * Reads the newest record of each job, at the position of its first one. A line that cannot be
@@ -54,6 +56,7 @@ export async function readJournal(file: string, limits: JournalLimits): Promise<
   const setAside = (line: DamagedLine): void => {
     if (damaged.length < MOST_DAMAGED) jobs.put(damagedJob(line.id, line.damage), 0);
     else jobs.remove(line.id);
+    if (damaged.length >= MOST_DAMAGED_KNOWN) return;
     damaged.push({ ...line, text: damaged.length < MOST_DAMAGED ? line.text : '' });
   };
   let end = 0;
@@ -65,7 +68,8 @@ export async function readJournal(file: string, limits: JournalLimits): Promise<
     if ('job' in entry) jobs.put(entry.job, text.length);
     else if ('gone' in entry) jobs.remove(entry.gone);
     else {
-      const { id = newId(), damage, isOver = false } = entry;
+      const isKnown = damaged.length < MOST_DAMAGED_KNOWN;
+      const { id = isKnown ? newId() : '', damage, isOver = false } = entry;
       const line = { id, number, damage, isOver, text };
       if (entry.damage === NO_JSON) torn = { ...line, offset: end };
       else setAside(line);
@@ -128,6 +132,7 @@ function createNewest({ mostEnded, mostQueued }: JournalLimits): Newest {
     remove: (id) => {
       count(jobs.get(id), -1);
       resize(id, 0);
+      sizes.delete(id);
       jobs.delete(id);
     },
     all: () => {

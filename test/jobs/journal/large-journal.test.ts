@@ -49,3 +49,13 @@ test.each(['queued', 'done'] as const)(
     expect((await daemon.get('/healthz')).status).toBe(200);
   },
 );
+
+test('a start survives a million lines that are no records, within its heap', async () => {
+  const daemon = await startOn(async (file) => {
+    await writeFile(file, Buffer.alloc(12 * 1024 ** 2, '{"id":"x"}\n'));
+    await appendFile(file, `\n${toLine(jobOf('a'.repeat(32)))}\n`);
+  });
+
+  expect((await daemon.status('a'.repeat(32))).kind).toBe('install');
+  expect(residentMb(daemon.pid, 'VmHWM')).toBeLessThan(180);
+}, 60_000);
