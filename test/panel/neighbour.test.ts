@@ -84,10 +84,13 @@ test.each(['panel', 'password'] as const)(
   60_000,
 );
 
-test('a page of another port reads no key: not from the store, a frame or a window', async () => {
+test.each([
+  ['another port', '127.0.0.1'],
+  ['another port and name', 'localhost'],
+])('a page of %s reads no key: not from the store, a frame or a window', async (_, host) => {
   const on = await logIn('password');
   const { browser, neighbour, url } = on;
-  await browser.open(`${neighbour.url}/`);
+  await browser.open(`${neighbour.url.replace('127.0.0.1', host)}/`);
 
   const seen = await browser.evaluate(`(async () => {
     const panel = ${JSON.stringify(url)};

@@ -34,6 +34,15 @@ const name = fc.constantFrom(
   ...['Set-Cookie', 'WWW-Authenticate', 'Refresh', 'Location', 'Link', 'ETag', 'Retry-After'],
   ...['X-LuCI-Login-Required', 'X-Accel-Redirect', 'Clear-Site-Data', 'Content-Encoding'],
   ...['Transfer-Encoding', 'Content-Length', 'Connection', 'Keep-Alive', 'Trailer', 'X-A', 'A b'],
+  ...['Speculation-Rules', 'Report-To', 'NEL', 'Alt-Svc', 'Strict-Transport-Security', 'SourceMap'],
+  ...['Access-Control-Allow-Origin', 'Service-Worker-Allowed', 'Origin-Trial', 'Accept-CH'],
+  ...[
+    'Proxy-Authenticate',
+    'X-Depotd-Key',
+    'X-Sendfile',
+    'X-Forwarded-Host',
+    'Reporting-Endpoints',
+  ],
   ...['Content-Type', 'Content-Range', 'Upgrade', 'Date', 'Age', 'Cache-Control', 'X-Total-Count'],
 );
 /** Most are well-formed, else no answer would come to be passed on. */

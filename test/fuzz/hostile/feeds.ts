@@ -31,8 +31,9 @@ const evilPackages: fc.Arbitrary<string> = fc
 
 const READS = [
   ...['plan?operation=install&package=p0', 'plan?operation=upgrade&all=true', 'installed'],
-  ...['available', 'available?query=p', 'available?limit=1000', 'status?package=p0', 'feeds'],
-  ...['search?query=p', 'plan?operation=install&package=app-meta-p'],
+  ...['available', 'available?kind=all&q=p', 'available?kind=all&per_page=200&sort=size'],
+  ...['available?kind=all&page=9999', 'available?q=zz&tag=x', 'status?package=p0', 'feeds'],
+  ...['details?package=p0', 'plan?operation=install&package=app-meta-p', 'updates'],
 ];
 const SEARCHES = [
   ['search', 'p'],
@@ -84,7 +85,9 @@ export async function hostileFeeds(): Promise<FuzzTarget> {
         await writeFile(join(device.root, 'var/opkg-lists/lab'), gzipSync(list));
         for (const path of reads) {
           const { status, text } = await ask(`${daemon.url}${daemon.base}/admin/store/${path}`);
-          if (status >= 500 && status !== 503) return `${path} answered ${status}: ${text}`;
+          if (status === 400 || (status >= 500 && status !== 503)) {
+            return `${path} answered ${status}: ${text}`;
+          }
         }
         return other.terminal(...command);
       }),

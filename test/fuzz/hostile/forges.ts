@@ -8,8 +8,15 @@ import { rawAnswer } from './raw-answer.ts';
 import { NODE_FLAGS, watch } from './watch.ts';
 
 /** What of a forge is never to reach the panel's origin. */
-const SPEAKS_FOR_THE_PANEL =
-  /^(?:set-cookie|www-authenticate|refresh|clear-site-data|x-luci|x-accel|upgrade)/im;
+const SPEAKS_FOR_THE_PANEL = new RegExp(
+  `^(?:${[
+    ...['set-cookie', 'www-authenticate', 'proxy-authenticate', 'refresh', 'clear-site-data'],
+    ...['x-luci', 'x-accel', 'x-sendfile', 'x-depotd-key', 'x-forwarded', 'upgrade', 'alt-svc'],
+    ...['speculation-rules', 'report', 'nel', 'strict-transport', 'sourcemap', 'service-worker'],
+    ...['access-control-allow', 'origin-trial', 'accept-ch'],
+  ].join('|')})`,
+  'im',
+);
 
 const NO_MORE: HostileAnswer = { head: '', body: '', times: 0, end: 'reset' };
 
