@@ -1,13 +1,15 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
+import { INDEX_NAME } from '../device/apk-device/apk-index.ts';
 import { createOwner } from '../support/owner.ts';
 import { MANAGER, type PowerDaemon } from './device.ts';
 import type { Kind } from './kinds.ts';
 import { FEED_PORT, ROOT } from './locations.ts';
 
 const NAME = 'power-feed';
-const URL = `http://127.0.0.1:${FEED_PORT}/feed`;
+/** opkg is told of a folder, apk of the index in it. */
+const URL = `http://127.0.0.1:${FEED_PORT}/feed/other${MANAGER === 'opkg' ? '' : `/${INDEX_NAME}`}`;
 const FILE =
   MANAGER === 'opkg' ? 'etc/opkg/customfeeds.conf' : 'etc/apk/repositories.d/customfeeds.list';
 
@@ -21,7 +23,7 @@ export const SETTINGS: Kind = {
     };
     const own = feeds.find(({ kind }) => kind === 'custom');
     return own === undefined
-      ? daemon.submit('add_feed', { name: NAME, url: `${URL}/other` })
+      ? daemon.submit('add_feed', { name: NAME, url: URL })
       : daemon.submit('remove_feed', { name: own.name });
   },
   look: async (_, { state, isAgain }) => {
@@ -29,7 +31,7 @@ export const SETTINGS: Kind = {
     if (!text.startsWith('# add your custom package feeds here\n')) {
       return [`the file of feeds is damaged: ${JSON.stringify(text)}`];
     }
-    const isMissing = state === 'done' && !isAgain && !text.includes(`${URL}/other`);
+    const isMissing = state === 'done' && !isAgain && !text.includes(URL);
     return isMissing ? ['the feed was added, and is not there'] : [];
   },
 };
