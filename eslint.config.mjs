@@ -40,6 +40,7 @@ const browserGlobals = [
   'getSelection',
   'history',
   'localStorage',
+  'sessionStorage',
   'location',
   'reportError',
   'matchMedia',

@@ -36,16 +36,17 @@ export async function createFeatures(context: FeatureContext): Promise<readonly 
   const packages = await createPackagesFeature(context);
   const login = createLoginFeature(context);
   const system = createSystemFeature(context, packages.tools.manager);
+  const uploads = await createUploadsFeature(context, packages.tools);
   return [
     packages,
-    createPreviewFeature(packages.tools),
+    createPreviewFeature(packages.tools, uploads.preview),
     createAppStatusFeature(context, packages.tools),
     createDisksFeature(context),
     createFeedsFeature(context, packages.tools),
     createIconsFeature(context),
     createStoreFeature(context, packages.tools),
     createContainerDataFeature(context),
-    await createUploadsFeature(context, packages.tools),
+    uploads,
     createSelfUpgradeFeature(context, packages.tools),
     login,
     createTasksFeature(context),

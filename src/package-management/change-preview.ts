@@ -85,6 +85,21 @@ async function planSound(tools: PackageTools, request: ChangeRequest): Promise<C
   };
 }
 
+/** What the installation of a file would do; of a program, which has no package, nobody knows. */
+export async function previewFile(
+  tools: PackageTools,
+  { name, file }: { name: string; file: PackageChange['file'] },
+): Promise<ChangePreview> {
+  const damage = await findDamage(tools);
+  if (damage !== undefined) return emptyPlan(tools, [damage]);
+  const shortage = await findShortage(tools, { operation: 'install', subjects: [name] });
+  if (file === undefined) return emptyPlan(tools, shortage, shortage.length === 0);
+  const preview = await tools.manager.preview({ verb: 'install', names: [file.name], file });
+  const { changesWithRoom: changes = preview.changes, freeBytes } = preview;
+  const problems = withoutRepeats([...shortage, ...preview.problems]);
+  return { changes, problems, isPossible: problems.length === 0, freeBytes };
+}
+
 async function leftBy(
   { manager }: PackageTools,
   names: readonly string[],

@@ -99,7 +99,7 @@ export interface PackageChange {
   verb: 'install' | 'upgrade' | 'remove';
   names: readonly string[];
   /** To install a package file instead: its absolute path, and the package in it. */
-  file?: { path: string; name: string };
+  file?: { path: string; name: string; installedBytes?: number | undefined };
   /** To be removed: they need each other in a circle, and nothing else needs any of them. */
   isCircle?: boolean;
 }
@@ -218,6 +218,8 @@ export interface InspectedFile {
   version: string;
   /** Each entry is one dependency: the names that would satisfy it. */
   depends: readonly (readonly string[])[];
+  /** What it takes when it is installed; absent if it does not say. */
+  installedBytes?: number | undefined;
 }
 
 /** What the self-upgrade needs, which goes on while no daemon runs. */

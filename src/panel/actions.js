@@ -1,6 +1,13 @@
 import { Refused } from './api.js';
 import { t } from './i18n.js';
-import { installWords, removeWords, upgradeAllWords, upgradeWords } from './plan-words.js';
+import {
+  installWords,
+  removeWords,
+  upgradeAllWords,
+  upgradeWords,
+  uploadWords,
+} from './plan-words.js';
+import { createUnfinished } from './unfinished.js';
 import { confirm } from './views/dialogs/confirm.js';
 
 /**
@@ -70,16 +77,7 @@ export function createActions({ api, notices, connection, tasks, plan, onTask, o
         await actions.feed('remove_feed', { name });
       }
     },
-    upload: (file, onProgress) => {
-      const { answer, cancel } = api.upload(file, onProgress);
-      const task = { kind: 'upload', package: file.name };
-      return {
-        answer: answer
-          .then((body) => body && follow(body, task).then(() => ''))
-          .catch((error) => problemText(connection, error)),
-        cancel,
-      };
-    },
+    upload: createUpload({ api, plan, submit, connection }),
     stop: (id) =>
       api
         .post('admin/system/tasks/stop', { task_id: id })
@@ -87,7 +85,33 @@ export function createActions({ api, notices, connection, tasks, plan, onTask, o
     logOut: () =>
       api.post('admin/logout').then(() => location.replace(api.loginPage), connection.report),
   };
-  return actions;
+  const asking = QUESTIONS.map((name) => [name, actions[name]]);
+  const unfinished = createUnfinished(Object.fromEntries(asking));
+  return { ...actions, ...unfinished.questions, unfinished };
+}
+
+const QUESTIONS = ['install', 'upgrade', 'upgradeAll', 'remove', 'move', 'undo', 'removeFeed'];
+
+/** A file waits on the device until somebody has seen what it would do. */
+function createUpload({ api, plan, submit, connection }) {
+  return (file, onProgress) => {
+    const { answer, cancel } = api.upload(file, onProgress);
+    const decide = async ({ file: id }) => {
+      const isWanted = await plan.ask({ operation: 'upload', file: id }, uploadWords(file));
+      if (isWanted) await submit('install_file', { id }, { kind: 'upload', package: file.name });
+      // Without an answer it goes by itself.
+      else await api.post('admin/store/drop_file', { id }).catch(() => undefined);
+    };
+    return {
+      answer: answer
+        .then((body) => {
+          if (body !== undefined) void decide(body);
+          return body && '';
+        })
+        .catch((error) => problemText(connection, error)),
+      cancel,
+    };
+  };
 }
 
 /** Holds an app at its version, or lets it go: done when it is answered. */

@@ -1,6 +1,7 @@
 import { Refused, Unreachable } from './api.js';
 import { byId, element, setText } from './dom.js';
 import { t } from './i18n.js';
+import { setLoggedOut } from './permission.js';
 import { openSharedStream } from './shared-stream.js';
 
 const WORDS = {
@@ -16,8 +17,9 @@ const WORDS = {
  * @param onUp called when the line is there, the first time and after each break
  * @param onJob gets every change of a task
  * @param poll asks for the tasks once, while there is no stream that brings them
+ * @param onLeave called before the page is left for the log-in
  */
-export function createConnection({ api, notices, embedding, onUp, onJob, poll }) {
+export function createConnection({ api, notices, embedding, onUp, onJob, poll, onLeave }) {
   const light = byId('link');
   let stream;
   let wasUp = false;
@@ -51,14 +53,16 @@ export function createConnection({ api, notices, embedding, onUp, onJob, poll })
   const askToLogIn = () => {
     // There is nothing left to log out of.
     byId('logout').hidden = true;
+    setLoggedOut();
     if (embedding.isLoggedInByParent) embedding.askForLogin();
     // Who has just come has nothing here that could be lost.
-    else if (!wasUp && api.loginPage !== undefined) location.replace(api.loginPage);
+    else if (!wasUp && api.loginPage !== undefined) {
+      onLeave();
+      location.replace(api.loginPage);
+    }
     show('login');
     const link = embedding.loginLink ?? { href: api.loginPage ?? '/' };
-    const action = element('a', { className: 'button', ...link }, [t('Log in')]);
-    const text = t('You are not logged in any more.');
-    notices.show({ topic: 'connection', tone: 'warn', text, action, isLasting: true });
+    offerLogin(notices, { ...link, onclick: onLeave });
   };
   /** Shows what went wrong, each kind in its way. */
   const report = (error) => {
@@ -102,4 +106,12 @@ export function createConnection({ api, notices, embedding, onUp, onJob, poll })
     pause: () => stream.close(),
     resume: open,
   };
+}
+
+/** At the head of the page, and in every dialogue. */
+function offerLogin(notices, link) {
+  for (const each of document.querySelectorAll('.log-in a')) Object.assign(each, link);
+  const action = element('a', { className: 'button', ...link }, [t('Log in')]);
+  const text = t('You are not logged in any more.');
+  notices.show({ topic: 'connection', tone: 'warn', text, action, isLasting: true });
 }

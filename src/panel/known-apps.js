@@ -1,4 +1,5 @@
 import { language } from './i18n.js';
+import { titleOf } from './words.js';
 
 /** As many as the daemon says at once. */
 const MOST = '200';
@@ -15,6 +16,7 @@ export function createKnownApps({ api, onChange }) {
   /** Of applications of LuCI. */
   const menu = new Map();
   let areAllAskedFor = false;
+  const ofTasks = new Map();
 
   const learn = (items) => {
     for (const { name, title, entry } of items) {
@@ -23,6 +25,7 @@ export function createKnownApps({ api, onChange }) {
       else menu.set(name, { entry: `${LUCI}${entry}` });
     }
   };
+  const titleOfApp = (name) => known.get(name)?.title || (titles.get(name) ?? name);
   return {
     load: async (report) => {
       try {
@@ -36,7 +39,13 @@ export function createKnownApps({ api, onChange }) {
     /** @param items of a list of the catalogue */
     learn,
     /** What people call it. */
-    titleOf: (name) => known.get(name)?.title || (titles.get(name) ?? name),
+    titleOf: titleOfApp,
+    /** It stays what it was first, whatever its app is called when it has gone. */
+    titleOfTask: (task) => {
+      const title = ofTasks.get(task.id) ?? titleOf(task, titleOfApp);
+      if (titleOfApp(task.package) !== task.package) ofTasks.set(task.id, title);
+      return title;
+    },
     /** Asks once for the titles of all apps if one of these has none. Without them names do. */
     learnTitles: async (names) => {
       if (areAllAskedFor || names.every((name) => known.has(name) || titles.has(name))) return;

@@ -11,7 +11,7 @@ import { createTasks } from './tasks.js';
 import { createViews } from './views.js';
 import { createPlanDialog } from './views/dialogs/plan-dialog.js';
 import { isNothingDone } from './views/activity/task-row.js';
-import { stateWord, titleOf } from './words.js';
+import { stateWord } from './words.js';
 
 /**
  * While a task runs, its progress is asked for this often: device events say only when it begins
@@ -22,7 +22,7 @@ const PROGRESS_MS = 2000;
 const CLOCK_MS = 30_000;
 /** A first view that is not there after this is not waited for. */
 const FIRST_VIEW_MS = 1000;
-const ON_CARDS = ['install', 'remove', 'upgrade'];
+const SEEN_IN_PLACE = ['install', 'remove', 'upgrade', 'update'];
 
 start();
 
@@ -39,6 +39,7 @@ function start() {
     onUp: () => void refresh(),
     onJob: ({ task_id: id, ...task }) => tasks.merge(id, task),
     poll: () => views.activity.poll(),
+    onLeave: () => act.unfinished.keep(),
   });
   const apps = createKnownApps({ api, onChange: () => views.renderCurrent() });
   const leadOn = {
@@ -57,8 +58,8 @@ function start() {
     onChanged: () => void views.reload(),
     onTask: (id, { kind }) => {
       void views.activity.load();
-      // An app's card shows how that goes; what has no card is followed in its log.
-      if (ON_CARDS.includes(kind)) views.activity.expect(id);
+      // What is seen where it was asked for stays there; all else is followed in its log.
+      if (SEEN_IN_PLACE.includes(kind)) views.activity.expect(id);
       else showTask(id);
     },
   });
@@ -71,11 +72,12 @@ function start() {
   }
   function renderTasks() {
     views.renderCurrent();
-    views.showRunning(tasks.countRunning());
+    views.showRunning();
   }
   /** What is in sight was asked for at the start already. */
   let isFirst = true;
   async function refresh() {
+    const wasFirst = isFirst;
     const load = isFirst ? views.loadOthers : views.reload;
     isFirst = false;
     // On a slow processor whatever is asked for meanwhile delays what somebody waits for.
@@ -85,11 +87,12 @@ function start() {
       apps.load(connection.report),
       load(),
     ]);
+    if (wasFirst) act.unfinished.goOn();
   }
   function handleEnd(task) {
     embedding.sayChanged();
     const word = isNothingDone(task) ? t('Nothing to do') : stateWord(task.state);
-    const title = titleOf(task, apps.titleOf);
+    const title = apps.titleOfTask(task);
     notices.announce(`${title}: ${word}`);
     const isSeen = router.current() === 'activity';
     if (!isSeen) showFailure(notices, { ...task, title }, () => showTask(task.id));
@@ -103,6 +106,7 @@ function start() {
     if (router.current() === 'activity') notices.hide('failed');
   });
   views.onRoute(() => router.current());
+  act.unfinished.restore();
   const firstView = router.start();
   for (const id of ['update', 'updates-refresh']) byId(id).addEventListener('click', act.update);
   byId('logout').addEventListener('click', act.logOut);

@@ -5,15 +5,25 @@ import { t } from './i18n.js';
  * change something on the device; `setDisabled` is the only way to enable them.
  */
 export function setMayWrite(mayWrite) {
+  setAccess(mayWrite ? 'write' : 'read');
+}
+
+/** Nobody is logged in any more: until somebody is, nothing that changes the device can be used. */
+export function setLoggedOut() {
+  setAccess('none');
+}
+
+function setAccess(access) {
   const { dataset } = document.documentElement;
-  if (mayWrite === !isReadOnly()) return;
-  dataset.access = mayWrite ? 'write' : 'read';
-  document.getElementById('read-only').hidden = mayWrite;
+  if (dataset.access === access) return;
+  dataset.access = access;
+  document.getElementById('read-only').hidden = access !== 'read';
   for (const target of document.querySelectorAll('[data-write]')) applyPermission(target);
 }
 
+/** Whether this page may change nothing. */
 export function isReadOnly() {
-  return document.documentElement.dataset.access === 'read';
+  return ['read', 'none'].includes(document.documentElement.dataset.access);
 }
 
 export function setDisabled(target, isDisabled) {
@@ -26,9 +36,12 @@ export function applyPermission(target) {
   const isForbidden = 'write' in target.dataset && isReadOnly();
   target.disabled = isForbidden || target.dataset.wanted === 'disabled';
   if (isForbidden) {
-    target.title = t('Your account may look at this device, but not change it.');
-    target.setAttribute('aria-describedby', 'read-only');
-  } else if (target.getAttribute('aria-describedby') === 'read-only') {
+    const isLoggedOut = document.documentElement.dataset.access === 'none';
+    target.title = isLoggedOut
+      ? t('You are not logged in any more.')
+      : t('Your account may look at this device, but not change it.');
+    target.setAttribute('aria-describedby', isLoggedOut ? 'notices' : 'read-only');
+  } else if (['notices', 'read-only'].includes(target.getAttribute('aria-describedby'))) {
     target.removeAttribute('title');
     target.removeAttribute('aria-describedby');
   }

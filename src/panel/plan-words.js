@@ -35,3 +35,11 @@ export function removeWords(app) {
     typed: app.stops === undefined ? '' : app.name,
   };
 }
+
+export function uploadWords(file) {
+  return {
+    title: t('Install {subject}?', { subject: file.name }),
+    yes: t('Install'),
+    nothing: t('It is installed already.'),
+  };
+}

@@ -1,4 +1,4 @@
-import { byId } from './dom.js';
+import { byId, setText } from './dom.js';
 import { t } from './i18n.js';
 
 const HOME = 'discover';
@@ -24,6 +24,7 @@ export function createRouter(views) {
     }
     current = name;
     const title = byId(`${name}-title`);
+    if (name !== 'app') leadBackTo(name, title);
     const shown = views[name].show(argument);
     document.title = `${title.textContent} – ${t('Apps')}`;
     if (!isNavigation) return shown;
@@ -50,6 +51,13 @@ export function createRouter(views) {
       else location.hash = hash;
     },
   };
+}
+
+/** An app's own view leads back to where somebody came from. */
+function leadBackTo(name, title) {
+  const link = byId('app-back');
+  link.hash = location.hash || name;
+  setText(link.querySelector('span'), t('Back to {view}', { view: title.textContent }));
 }
 
 function decode(text) {

@@ -56,6 +56,10 @@ export function createTasks({ onChange, onEnd }) {
     },
     /** The task that is to do something to this app, or does. */
     busyWith: (name) => [...tasks.values()].find((task) => task.running && task.package === name),
+    isUpdating: () => [...tasks.values()].some(({ running, kind }) => running && kind === 'update'),
     countRunning: () => [...tasks.values()].filter(({ running }) => running).length,
+    /** Those that wait for their turn are none of them. */
+    countAtWork: () =>
+      [...tasks.values()].filter(({ running, state }) => running && state !== 'queued').length,
   };
 }

@@ -51,12 +51,23 @@ export function createViews({ api, tasks, apps, on, report }) {
       await byName[current()]?.load();
       await loadOthers();
     },
-    showRunning: (number) => showBadge('activity', number),
+    showRunning: () => {
+      showBadge('activity', tasks.countAtWork());
+      showUpdating(tasks.isUpdating());
+    },
   };
 }
 
 function showUpdates(number) {
   showBadge('updates', number);
+}
+
+/** The lists are fetched where somebody asks for it, and the button says so. */
+function showUpdating(isUpdating) {
+  for (const id of ['update', 'updates-refresh']) {
+    const text = isUpdating ? t('Updating the lists …') : t('Update lists');
+    setText(byId(id).querySelector('span'), text);
+  }
 }
 
 /** A number beside a view's name; nothing for none. */

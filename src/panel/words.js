@@ -58,24 +58,24 @@ function inUnits(amounts) {
   );
 }
 
-const UNITS = [undefined, 'kilobyte', 'megabyte', 'gigabyte', 'terabyte'];
+const UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB'];
 const STEP = 1024;
 
-/** An amount of bytes, such as `12 MB`, in steps of 1024 as `df -h` has them. */
+/** An amount of bytes, such as `12 MiB`: as depotctl writes it. */
 export function size(bytes) {
-  const whole = Math.abs(bytes);
-  const power = Math.min(
-    Math.max(0, Math.floor(Math.log(Math.max(whole, 1)) / Math.log(STEP))),
-    UNITS.length - 1,
-  );
-  const value = bytes / STEP ** power;
-  if (power === 0) return `${count(value)} B`;
-  return new Intl.NumberFormat(language(), {
-    style: 'unit',
-    unit: UNITS[power],
-    unitDisplay: 'short',
-    maximumFractionDigits: Math.abs(value) < 10 ? 1 : 0,
-  }).format(value);
+  let unit = 0;
+  let value = Math.abs(bytes);
+  // What is rounded up to 1024 is one of the next unit.
+  while (Math.round(value) >= STEP && unit < UNITS.length - 1) {
+    value /= STEP;
+    unit += 1;
+  }
+  const digits = unit === 0 || value >= 9.95 ? 0 : 1;
+  const format = new Intl.NumberFormat(language(), {
+    minimumFractionDigits: digits,
+    maximumFractionDigits: digits,
+  });
+  return `${format.format(bytes < 0 ? -value : value)} ${UNITS[unit]}`;
 }
 
 /** A Unix time as day and minute. */

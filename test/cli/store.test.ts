@@ -79,8 +79,8 @@ test('info says of what is not there what it takes with all that it needs', asyn
 
   const { stdout } = await depotctl('info', 'demo');
 
-  expect(stdout).toMatch(/^to fetch +.* K?B, with all that it needs$/m);
-  expect(stdout).toMatch(/^on the disk +.* K?B; .* are free$/m);
+  expect(stdout).toMatch(/^to fetch +.* (?:Ki)?B, with all that it needs$/m);
+  expect(stdout).toMatch(/^on the disk +.* (?:Ki)?B; .* are free$/m);
 });
 
 test('list --all has the packages, too, and --upgradable what has a newer version', async () => {
@@ -193,10 +193,10 @@ test('where nothing fits, the largest that could go are named, and nothing of th
 
   expect([plan.code, job.code]).toEqual([1, 1]);
   for (const name of ['huge', 'libonce', 'wanted']) expect(plan.stdout).toContain(name);
-  expect(plan.stdout).toContain('909 TB are missing');
-  expect((await depotctl('info', 'wanted')).stdout).toMatch(/on the disk +909 TB; .* are free/);
+  expect(plan.stdout).toContain('909 TiB are missing');
+  expect((await depotctl('info', 'wanted')).stdout).toMatch(/on the disk +909 TiB; .* are free/);
   for (const { stderr } of [plan, job]) {
-    expect(stderr).toMatch(/→ depotctl remove bulky would free 110 KB/);
+    expect(stderr).toMatch(/→ depotctl remove bulky would free 110 KiB/);
     expect(stderr).not.toContain('ofimage');
   }
 });

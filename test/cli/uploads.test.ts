@@ -51,7 +51,7 @@ test('what cannot be sent or is refused is named with its reason, and the rest i
   expect(stderr.split('\n').map((line) => line.replaceAll(`${device.root}/`, ''))).toEqual([
     'depotctl: upload absent.run: cannot send absent.run: there is no such file',
     expect.stringContaining('it is not a file'),
-    'depotctl: upload big.run: cannot take the upload: it has more than 1.00 MB',
+    'depotctl: upload big.run: cannot take the upload: it has more than 1.00 MiB',
     'depotctl:   → Send a smaller file, or have main.upload_max_mb raised.',
     'depotctl: upload text.txt: cannot take the upload: the name of the file must end in .ipk or .run',
     'depotctl:   → Send a file whose name ends in .ipk or .run.',

@@ -28,7 +28,7 @@ test('somebody finds an app, sees its plan, installs it, watches its log and rem
   await agree(browser);
   await goTo(browser, 'activity');
   await browser.until(`${LOG}.includes('Configuring demo-app.') && ${CHIP} === 'Done'`);
-  await browser.until(`${TITLES}.join() === 'Install Demo'`);
+  await browser.until(`${TITLES}.join() === 'Install app-meta-demo test package'`);
 
   await goTo(browser, 'installed');
   await browser.until(`${CARDS} === 1`);
@@ -79,10 +79,13 @@ test('somebody sends a file, sees it run, and removes what it brought', async ()
 
   await choose(browser, 'notes.txt', "'hello'");
   await browser.until(
-    "document.querySelector('#upload-problem').textContent.includes(' or .run.') && document.querySelector('#upload [type=submit]').disabled",
+    "document.querySelector('#upload-problem').textContent.includes(' or .run.')",
   );
   await choose(browser, 'hello.run', "'#!/bin/sh\\necho it runs\\n'");
-  await click(browser, '#upload [type=submit]');
+  await browser.until(
+    "document.querySelector('#plan-body').textContent.includes('it may do anything')",
+  );
+  await agree(browser);
   await browser.until(`${LOG}.includes('it runs') && ${CHIP} === 'Done'`);
   expect(await browser.evaluate("document.querySelector('.task-title').textContent")).toBe(
     'Install hello.run',
@@ -99,9 +102,8 @@ test('somebody sends a file, sees it run, and removes what it brought', async ()
   expect(browser.complaints).toEqual([]);
 
   await choose(browser, 'big.run', "'#!/bin/sh\\n' + 'x'.repeat(3e6)");
-  await click(browser, '#upload [type=submit]');
   await browser.until(
-    "document.querySelector('#upload-problem').textContent.includes('it has more than 1.00 MB')",
+    "document.querySelector('#upload-problem').textContent.includes('it has more than 1.00 MiB')",
   );
 });
 

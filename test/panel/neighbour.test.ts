@@ -7,7 +7,7 @@ import { ask } from '../support/ask.ts';
 import { createOwner } from '../support/owner.ts';
 import { createPanel } from '../support/panel.ts';
 import type { Browser } from './browser.ts';
-import { click, openPanel } from './open-panel.ts';
+import { click, goTo, openPanel } from './open-panel.ts';
 import { startPanel } from './start-panel.ts';
 
 /** Another app of the device, at another port of the same host. */
@@ -157,6 +157,7 @@ test('a whole log is saved by an address that the browser opens without the key,
   const on = await logIn('password');
   const { browser } = on;
   await click(browser, '#update');
+  await goTo(browser, 'activity');
   await browser.until("document.querySelector('#activity-list .chip')?.textContent === 'Done'");
   await browser.evaluate(
     'HTMLAnchorElement.prototype.click = function () { window.saved = this.href; }',

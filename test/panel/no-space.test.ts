@@ -37,10 +37,10 @@ test('what does not fit is said with what could go, and that is one click from i
   const offered = await browser.evaluate(
     "[...document.querySelectorAll('.removable button')].map(({ textContent }) => textContent)",
   );
-  expect(offered).toEqual(['Remove Films (120 kB)']);
+  expect(offered).toEqual(['Remove Films (120 KiB)']);
   expect(await browser.evaluate(PLAN)).toMatch(/Takes909.*Missing909/);
   expect(await browser.evaluate(PLAN)).toMatch(
-    /909.* are missing, and these free 120 kB together: more has to go/,
+    /909.* are missing, and these free 120 KiB together: more has to go/,
   );
   await browser.picture({ width: 320, height: 900, scheme: 'dark' });
   const sticksOut =

@@ -3,7 +3,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { startDaemon } from '../device/daemon.ts';
 import { createDevice } from '../device/device.ts';
 import type { Browser } from './browser.ts';
-import { CHIP, goTo, LOG, openPanel } from './open-panel.ts';
+import { CHIP, click, goTo, LOG, openPanel } from './open-panel.ts';
 import { startPanel } from './start-panel.ts';
 
 /** Tabs on until the focus is at an element of that selector. */
@@ -150,10 +150,7 @@ test('a file that is dropped anywhere is installed when somebody agrees', async 
     "document.querySelector('#upload-problem').textContent.includes('must end in')",
   );
   await drop('hello.run');
-  await browser.until("document.querySelector('#confirm').open");
-  expect(await browser.evaluate("document.querySelector('#confirm-text').textContent")).toContain(
-    'is a program',
-  );
-  await browser.evaluate("document.querySelector('#confirm-yes').click()");
+  await browser.until("document.querySelector('#plan-body').textContent.includes('is a program')");
+  await click(browser, '#plan-yes');
   await browser.until(`${LOG}.includes('it runs') && ${CHIP} === 'Done'`);
 });

@@ -68,7 +68,8 @@ export async function listDisks({ client, output, invocation }: CommandContext):
   const rows = Object.values(data).map((disk: unknown) => [
     textIn(disk, 'dev'),
     textIn(disk, 'type'),
-    textIn(disk, 'size'),
+    // As the peer writes it.
+    textIn(disk, 'size').replace(/(?<=[KMGTP])B$/, 'iB'),
     ...['used_bytes', 'free_bytes'].map((name) => {
       const bytes = numberIn(disk, name);
       return bytes === undefined ? '' : bytesText(bytes);

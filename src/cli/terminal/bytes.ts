@@ -1,6 +1,6 @@
-const UNITS = ['B', 'KB', 'MB', 'GB', 'TB', 'PB'];
+const UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB'];
 
-/** `593 B`, `1.2 KB`, `38 MB`: units of 1024, as short as it can be read. */
+/** `593 B`, `1.2 KiB`, `38 MiB`: units of 1024, as short as it can be read. */
 export function bytesText(bytes: number): string {
   const size = Math.abs(bytes);
   let unit = 0;

@@ -1,4 +1,4 @@
-import { sizeText } from '../../format-bytes.ts';
+import { peerSizeText } from '../../format-bytes.ts';
 import { reasonOf } from '../../errors.ts';
 import type { BlockDevice, BlockDeviceHost } from './port.ts';
 import type { Space } from './space.ts';
@@ -139,7 +139,15 @@ function itemsOf(devices: readonly BlockDevice[]): Record<string, DiskItem> {
   return Object.fromEntries(
     shown.map(({ name, path, uuid, version, label, mounts, type, sizeBytes }) => [
       name,
-      { dev: path, uuid, version, label, mount: mounts[0] ?? '', type, size: sizeText(sizeBytes) },
+      {
+        dev: path,
+        uuid,
+        version,
+        label,
+        mount: mounts[0] ?? '',
+        type,
+        size: peerSizeText(sizeBytes),
+      },
     ]),
   );
 }

@@ -35,6 +35,19 @@ const problem = v.pipe(
   v.title('Problem'),
 );
 
+const aboutFile = v.pipe(
+  v.object({
+    file: v.pipe(v.string(), v.description('its id')),
+    name: v.string(),
+    kind: v.picklist(['package', 'program']),
+    package: v.optional(v.string()),
+    version: v.optional(v.string()),
+    size_bytes: integer,
+    sha256: v.string(),
+  }),
+  v.description('of the operation upload: what the file is'),
+);
+
 const plan = v.pipe(
   v.object({
     installs: v.array(change),
@@ -70,6 +83,7 @@ const plan = v.pipe(
         ),
       ),
     ),
+    file: v.optional(aboutFile),
   }),
   v.title('Plan'),
 );
@@ -108,7 +122,7 @@ export const PREVIEW_DOCUMENTATION: FeatureDocumentation = {
           {
             code: 'no_space',
             package: 'adfilter',
-            message: 'cannot install adfilter: adfilter needs 30.00 MB, 28.00 MB are free for it',
+            message: 'cannot install adfilter: adfilter needs 30.00 MiB, 28.00 MiB are free for it',
             remedy: 'Free space on the device by removing packages or files, then try again.',
           },
         ],

@@ -10,8 +10,8 @@ import type { PackageTools } from '../../package-management/tools.ts';
 import type { PreviewedChange } from '../../package-management/preview.ts';
 
 const operation = v.picklist(
-  ['install', 'remove', 'upgrade'],
-  'install, remove or upgrade is expected',
+  ['install', 'remove', 'upgrade', 'upload'],
+  'install, remove, upgrade or upload is expected',
 );
 /** As many names of full length as a request line of 16 KiB has room for. */
 const MOST_PACKAGES = 100;
@@ -23,7 +23,13 @@ const packages = v.pipe(
 /** Each reads all lists of the feeds: one at a time, so that many do not fill the memory. */
 const LIMIT = { most: 1, mostWaiting: 32, busy: 'cannot plan now: too many plans are asked for' };
 
-export function previewRoutes(tools: PackageTools): Route[] {
+/** Previews a file that was sent and waits, with what it is. @throws DepotError not_found */
+export type PreviewUpload = (
+  file: string,
+  owner: string,
+) => Promise<ChangePreview & { about: object }>;
+
+export function previewRoutes(tools: PackageTools, previewUpload: PreviewUpload): Route[] {
   const limited = createConcurrencyLimit(LIMIT);
   return [
     get({
@@ -36,13 +42,22 @@ export function previewRoutes(tools: PackageTools): Route[] {
         all: v.optional(flag),
         translations: v.optional(flag),
         system: v.optional(flag),
+        file: v.optional(v.pipe(v.string(), v.maxLength(64, 'at most 64 characters are allowed'))),
       },
-      handle: async ({ params }) => {
+      handle: async ({ params, session }) => {
+        const { operation: wanted, file } = params;
+        if ((wanted === 'upload') !== (file !== undefined)) {
+          throw new DepotError('bad_request', 'cannot use the parameter file: it is for upload');
+        }
+        if (wanted === 'upload') {
+          const { about, ...plan } = await limited(() => previewUpload(file ?? '', session.token));
+          return json({ ...answerOf(plan), file: about });
+        }
         const subjects = subjectsOf(params);
         const { previewChange } = await import('../../package-management/change-preview.ts');
         const plan = await limited(() =>
           previewChange(tools, {
-            ...{ operation: params.operation, subjects },
+            ...{ operation: wanted, subjects },
             isUntranslated: isOff(params.translations),
             isOfSystem: isOn(params.system),
           }),

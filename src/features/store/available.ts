@@ -1,5 +1,6 @@
 import { itemOf, type Item } from './item.ts';
-import type { PackageIndex } from './package-index.ts';
+import { TRANSLATION_PREFIX } from '../../package-management/names.ts';
+import { readRow, type PackageIndex } from './package-index.ts';
 import type { Query } from './query.ts';
 import { isAppAt, isForOthersAt } from './row-kinds.ts';
 import { respell } from './respell.ts';
@@ -77,11 +78,22 @@ function findIds(view: View, query: Query): Uint32Array {
   return query.sort === 'time' ? sortByNumber(ids, (id) => timeOf(view, id)) : ids;
 }
 
-function isOfKind(view: View, id: number, { kind, isProgramsOnly }: Query): boolean {
+function isOfKind(view: View, id: number, query: Query): boolean {
+  const { kind, isProgramsOnly, isAskedOnly } = query;
   const { index, row } = indexOf(view, id);
+  if (isAskedOnly && !isAskedAt(view, id)) return false;
   if (isProgramsOnly && isForOthersAt(index, row)) return false;
   if (kind === 'all') return true;
   return isAppAt(index, row) === (kind === 'app');
+}
+
+/** An app, or a package that somebody has installed for its own sake. */
+function isAskedAt(view: View, id: number): boolean {
+  const { index, row } = indexOf(view, id);
+  if (isAppAt(index, row)) return true;
+  const found = view.installed.get(id);
+  if (found === undefined || found.isAuto || found.isSystem) return false;
+  return !readRow(index, row).name.startsWith(TRANSLATION_PREFIX);
 }
 
 function isInState({ installed }: View, id: number, { state }: Query): boolean {

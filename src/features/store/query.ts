@@ -8,6 +8,8 @@ export interface Query {
   kind: (typeof KINDS)[number];
   /** Leaves out what is there for other packages alone. */
   isProgramsOnly: boolean;
+  /** Leaves out packages of the image, what came along, and translations. */
+  isAskedOnly: boolean;
   state: (typeof STATES)[number];
   /** Empty for any. */
   tag: string;

@@ -27,6 +27,12 @@ export const UPLOADS_DOCUMENTATION: FeatureDocumentation = {
   description: 'Files that are sent to be installed, and undoing what they brought.',
   operations: {
     'POST admin/store/upload': taskOperation('uploadFile'),
+    'POST admin/store/install_file': taskOperation('installHeldFile'),
+    'POST admin/store/drop_file': jsonOperation('dropHeldFile', {
+      description: 'the file is gone',
+      schema: v.pipe(v.object({ code: integer }), v.title('Code')),
+      example: { code: 0 },
+    }),
     'GET admin/store/run_records': jsonOperation('listUploads', {
       description: 'what was sent',
       schema: runRecords,

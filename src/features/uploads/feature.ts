@@ -1,35 +1,50 @@
 import { createUploadFolder } from './folder.ts';
 import { uploadPlan } from './install-plan.ts';
 import { createUploads } from './receive.ts';
-import { uploadRoutes } from './routes.ts';
+import { createHeldUploads } from './held.ts';
+import { aboutFile, uploadRoutes } from './routes.ts';
 import { createRunRecords } from './run-records.ts';
 import { unrunPlan } from './undo-plan.ts';
 import type { Feature, FeatureContext } from '../feature.ts';
+import type { ChangePreview } from '../../package-management/change-preview.ts';
 import type { PackageTools } from '../../package-management/tools.ts';
 import { PACKAGE_LANE } from '../../package-management/manager.ts';
 
 const MIB = 1024 ** 2;
 
+/** What a file that waits would do, and what it is. @throws DepotError not_found */
+type PreviewUpload = (id: string, owner: string) => Promise<ChangePreview & { about: object }>;
+
 /** Files that are sent to be installed, and undoing what they brought. */
 export async function createUploadsFeature(
   context: FeatureContext,
   tools: PackageTools,
-): Promise<Feature> {
+): Promise<Feature & { preview: PreviewUpload }> {
   const { notes, queue } = context;
   const folder = createUploadFolder(context, tools.manager);
   const records = createRunRecords(notes);
   const uploads = createUploads(folder);
+  const held = createHeldUploads(uploads.remove);
   queue.onChange(uploads.removeIfEnded);
   await uploads.sweep(queue.all());
   const lane = PACKAGE_LANE;
   const admit = tools.manager.assertUsable;
   return {
+    preview: async (id, owner) => {
+      const upload = held.find(id, owner);
+      const { previewFile } = await import('../../package-management/change-preview.ts');
+      const { shownName, kind, package: content } = upload;
+      const path = folder.fileOf(id, kind);
+      const file = content && { path, ...content };
+      return { ...(await previewFile(tools, { name: shownName, file })), about: aboutFile(upload) };
+    },
     documentation: async () => (await import('./documentation.ts')).UPLOADS_DOCUMENTATION,
     routes: ({ config }) =>
       uploadRoutes({
         ...context,
         uploads,
         records,
+        held,
         limitBytes: config.main.upload_max_mb * MIB,
         kinds: folder.kinds,
         freeBytes: folder.freeBytes,

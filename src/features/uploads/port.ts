@@ -40,5 +40,5 @@ export interface UploadFile {
 
 /** Of a package, its name and version. */
 export interface UploadContent {
-  package?: { name: string; version: string };
+  package?: { name: string; version: string; installedBytes?: number | undefined };
 }

@@ -13,6 +13,8 @@ export interface ReceivedUpload extends UploadContent {
   /** The name it was sent under, fit to be shown. */
   shownName: string;
   md5: string;
+  sha256: string;
+  sizeBytes: number;
 }
 
 export interface IncomingFile {
@@ -90,13 +92,14 @@ async function receive(
   const kind = kindOf(name, folder.kinds);
   const file = await folder.create(kind);
   try {
-    const hash = createHash('md5');
+    const [md5, sha256] = [createHash('md5'), createHash('sha256')];
+    let bytes = 0;
     try {
-      let bytes = 0;
       for await (const piece of content) {
         bytes += piece.length;
         if (bytes > limitBytes) throw tooLarge(limitBytes);
-        hash.update(piece);
+        md5.update(piece);
+        sha256.update(piece);
         await file.write(piece);
       }
     } finally {
@@ -106,7 +109,8 @@ async function receive(
     if (found.package !== undefined && !isPackageName(found.package.name)) {
       throw badPackageName();
     }
-    return { ...found, id: file.id, kind, shownName: shownName(name), md5: hash.digest('hex') };
+    const hashes = { md5: md5.digest('hex'), sha256: sha256.digest('hex') };
+    return { ...found, ...hashes, id: file.id, kind, shownName: shownName(name), sizeBytes: bytes };
   } catch (error) {
     await removeNowOrLater(folder, file.id);
     throw error;

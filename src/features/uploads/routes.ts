@@ -2,11 +2,14 @@ import type { IncomingMessage } from 'node:http';
 import * as v from 'valibot';
 import { DepotError, type ErrorCode } from '../../errors.ts';
 import type { FeatureContext } from '../feature.ts';
+import { HELD_S, type HeldUploads } from './held.ts';
 import type { RunRecords } from './run-records.ts';
 import type { ReceivedUpload, Uploads } from './receive.ts';
+import { PROGRAM } from './port.ts';
 import { badForm, moreThanFree, tooLarge } from './refusals.ts';
 import { paramsOf } from './install-plan.ts';
 import { checkToken } from '../../http/guard.ts';
+import { flag, isOn } from '../../http/parameter-schemas.ts';
 import { receiveFile } from '../../http/multipart.ts';
 import { json } from '../../http/respond.ts';
 import { get, post, postTask, postUpload, type ApiRequest, type Route } from '../../http/route.ts';
@@ -15,6 +18,7 @@ import { submissionResult } from '../../http/task-result.ts';
 export interface UploadTools extends Pick<FeatureContext, 'submit'> {
   uploads: Uploads;
   records: RunRecords;
+  held: HeldUploads;
   kinds: readonly string[];
   /** Largest file that is accepted. */
   limitBytes: number;
@@ -48,8 +52,24 @@ export function uploadRoutes(tools: UploadTools): Route[] {
     postUpload({
       path: 'admin/store/upload',
       summary: `Install a file: ${tools.kinds.map((kind) => `.${kind}`).join(' or ')}`,
-      params: {},
+      params: { hold: v.optional(flag) },
       handle: (request) => handleUpload(tools, request),
+    }),
+    postTask({
+      path: 'admin/store/install_file',
+      summary: 'Install a file that was sent with hold=1',
+      params: { id: recordId },
+      handle: ({ params: { id }, session }) =>
+        submitUpload(tools, tools.held.release(id, session.token)),
+    }),
+    post({
+      path: 'admin/store/drop_file',
+      summary: 'Drop a file that was sent with hold=1',
+      params: { id: recordId },
+      handle: async ({ params: { id }, session }) => {
+        await tools.uploads.remove(tools.held.release(id, session.token).id);
+        return json({ code: 0 });
+      },
     }),
     get({
       path: 'admin/store/run_records',
@@ -84,16 +104,19 @@ export function uploadRoutes(tools: UploadTools): Route[] {
 
 async function handleUpload(
   tools: UploadTools,
-  { context, session }: Pick<ApiRequest<object>, 'context' | 'session'>,
+  { context, session, params }: ApiRequest<{ hold?: string | undefined }>,
 ): Promise<Response> {
-  const { uploads, limitBytes, submit, idleMs = IDLE_MS } = tools;
+  const { uploads, held, idleMs = IDLE_MS } = tools;
+  let isHeld = isOn(params.hold);
   const { incoming } = context.env as { incoming: IncomingMessage };
-  await checkSize(tools, incoming);
+  const limitBytes = Math.max(0, tools.limitBytes - held.sizeBytes());
+  await checkSize({ ...tools, limitBytes }, incoming);
   const upload: ReceivedUpload = await receiveFile(incoming, {
     receive: (part) => uploads.receive({ ...part, limitBytes }),
     // It need not be there, but is not wrong.
     checkField: (name, value) => {
       if (name === 'token') checkToken([value], session.token);
+      if (name === 'hold') isHeld = isOn(value);
     },
     discard: ({ id }) => uploads.remove(id),
     idleMs,
@@ -101,12 +124,39 @@ async function handleUpload(
     const isFormFault = error instanceof DepotError && error.explanation === undefined;
     throw isFormFault && FORM_FAULTS.includes(error.code) ? badForm(error) : error;
   });
+  if (!isHeld) return submitUpload(tools, upload);
+  try {
+    held.hold(upload, session.token);
+  } catch (error) {
+    await uploads.remove(upload.id);
+    throw error;
+  }
+  return json({ code: 0, stdout: '', stderr: '', ...aboutFile(upload), held_s: HELD_S });
+}
+
+async function submitUpload(
+  { uploads, submit }: UploadTools,
+  upload: ReceivedUpload,
+): Promise<Response> {
   try {
     return json(submissionResult(await submit('upload', upload.shownName, paramsOf(upload))));
   } catch (error) {
     await uploads.remove(upload.id);
     throw error;
   }
+}
+
+/** What a file is, for people who decide. */
+export function aboutFile(upload: ReceivedUpload): object {
+  const { id, kind, shownName, sizeBytes, sha256, package: content } = upload;
+  return {
+    file: id,
+    name: shownName,
+    kind: kind === PROGRAM ? 'program' : 'package',
+    ...(content !== undefined && { package: content.name, version: content.version }),
+    size_bytes: sizeBytes,
+    sha256,
+  };
 }
 
 /** What the request says of its size is enough to refuse it before it is read. */

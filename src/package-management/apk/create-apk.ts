@@ -49,8 +49,8 @@ export function createApk(context: BackendContext): PackageManager {
     files: {
       ending: 'apk',
       inspect: async (file, mostBytes) => {
-        const { name, version, depends } = await readPackageFile(file, mostBytes);
-        return { name, version, depends };
+        const { name, version, depends, installedBytes } = await readPackageFile(file, mostBytes);
+        return { name, version, depends, installedBytes };
       },
     },
     feeds,

@@ -155,11 +155,6 @@ export const chineseDevice = [
   ],
   ['Drop the file to install it', '松开以安装此文件'],
   ['The name of the file must end in {endings} or .run.', '文件名必须以 {endings} 或 .run 结尾。'],
-  [
-    '{file} ({size}) is a program: it may do anything on the device.',
-    '{file}（{size}）是程序，可以在设备上执行任何操作。',
-  ],
-  ['{file} ({size}) is sent to the device and installed.', '{file}（{size}）将上传到设备并安装。'],
   ['Sending {name}: {percent}', '正在上传 {name}：{percent}'],
   ['The device checks {name} …', '设备正在检查 {name}…'],
   ['The file was not sent.', '文件没有上传。'],

@@ -40,6 +40,16 @@ export function createDetailsView({ api, tasks, icons, on, report, apps }) {
     delete buttons.dataset.state;
     render();
   };
+  /** What an installation takes with all that comes along, which only its plan says. */
+  const showCost = async (item, signal) => {
+    if (item.installed_version !== undefined) return;
+    const asked = { operation: 'install', package: item.name };
+    // The dialog that asks before it is done says what stands against it.
+    const plan = await api.get('admin/store/plan', asked, { signal }).catch(() => undefined);
+    if (signal.aborted || shown !== item || !(plan?.disk_bytes > 0)) return;
+    const text = t('{size}, with all it needs', { size: size(plan.disk_bytes) });
+    body.querySelector('dl')?.append(fact(t('Takes'), text));
+  };
   const clear = () => {
     shown = undefined;
     setText(title, query.package);
@@ -53,7 +63,9 @@ export function createDetailsView({ api, tasks, icons, on, report, apps }) {
     state: byId('app-state'),
     load: async (signal) => {
       const item = await api.get('admin/store/details', query, { signal });
-      if (!signal.aborted) show(item);
+      if (signal.aborted) return;
+      show(item);
+      void showCost(item, signal);
     },
     onGone: report,
   });
@@ -144,17 +156,19 @@ function factList(facts) {
   return element(
     'dl',
     {},
-    known.map(([name, value]) =>
-      element('div', {}, [textElement('dt', name), element('dd', {}, [value])]),
-    ),
+    known.map(([name, value]) => fact(name, value)),
   );
+}
+
+function fact(name, value) {
+  return element('div', {}, [textElement('dt', name), element('dd', {}, [value])]);
 }
 
 function aboutOf(item) {
   return [
     [t('Installed version'), item.installed_version],
     [t('Newest version'), item.version],
-    ...sizesOf(item),
+    [t('Takes'), takesOf(item)],
     [t('Feed'), item.feed],
     [t('Section'), item.kind === 'app' ? undefined : item.section],
     [t('Tags'), (item.tags ?? []).map(tagWord).join(', ')],
@@ -165,14 +179,10 @@ function aboutOf(item) {
   ];
 }
 
-/** Of an app what is fetched is its description alone; its plan says the rest. */
-function sizesOf(item) {
-  const { kind, download_bytes: download } = item;
+/** Of what is not installed its plan says it. */
+function takesOf(item) {
   const bytes = bytesOf(item);
-  return [
-    [t('Download'), kind !== 'app' && download > 0 ? size(download) : undefined],
-    [t('Size when installed'), bytes > 0 ? size(bytes) : undefined],
-  ];
+  return item.installed_version !== undefined && bytes > 0 ? size(bytes) : undefined;
 }
 
 /** An address in a package's description must be one that leads to a page. */
@@ -220,7 +230,7 @@ function deviceFacts(item) {
     factList([
       [t('Installed'), item.installed_at > 0 ? dayAndMinute(item.installed_at) : undefined],
       [t('Brought by'), item.task_id === undefined ? undefined : task],
-      [t('Files'), filesOf(item.files)],
+      [t('Files'), item.files && count(item.files.count)],
       [t('Configuration'), (item.config ?? []).join(', ')],
       [t('Services'), servicesOf(item)],
     ]),
@@ -232,20 +242,8 @@ function servicesOf({ services = [], is_running: runs }) {
   return [services.join(', '), ...known].filter(Boolean).join(' · ');
 }
 
-function filesOf(files) {
-  if (files === undefined) return undefined;
-  return t('{count}, {size}', { count: count(files.count), size: size(files.bytes) });
-}
-
 function versionsOf({ versions = [] }) {
   return versions.length === 0
     ? []
-    : [
-        factList(
-          versions.map(({ version, feed, download_bytes: bytes }) => [
-            version,
-            [feed, bytes > 0 ? size(bytes) : ''].filter(Boolean).join(' · ') || '–',
-          ]),
-        ),
-      ];
+    : [factList(versions.map(({ version, feed }) => [version, feed || '–']))];
 }

@@ -1,24 +1,30 @@
-import { button, byId, element, textElement } from '../dom.js';
+import { button, byId, element, setText, textElement } from '../dom.js';
 import { t } from '../i18n.js';
 import { createCatalogList } from './catalog/catalog-list.js';
 
-/** What is installed: the apps, or all packages. */
+/** What is installed: the apps and what else the owner has installed, or all packages. */
 export function createInstalledView(context) {
   const order = byId('installed-order');
+  const all = byId('installed-all');
   const list = createCatalogList({
     prefix: 'installed',
     context,
-    query: () => ({ state: 'installed', sort: order.value }),
+    query: () => ({
+      state: 'installed',
+      sort: order.value,
+      ...(!all.checked && { kind: 'all', asked: '1' }),
+    }),
     isRemovable: true,
-    empty: (box, { q, kind }) =>
-      box.replaceChildren(...(q === '' ? nothingInstalled(kind, list) : nothingFound(q))),
+    empty: (box, { q }) =>
+      box.replaceChildren(...(q === '' ? nothingInstalled(all.checked, list) : nothingFound(q))),
   });
+  setText(byId('installed-few'), t('Apps and yours'));
   return {
     show: (argument) => {
       // Who needs space looks for what frees most of it.
       if (argument === 'size') {
         order.value = 'size';
-        byId('installed-all').checked = true;
+        all.checked = true;
       }
       return list.load();
     },
@@ -27,12 +33,10 @@ export function createInstalledView(context) {
   };
 }
 
-function nothingInstalled(kind, list) {
+function nothingInstalled(isAll, list) {
+  const text = isAll ? t('No packages.') : t('Nothing yet. Discover has some apps to choose from.');
   return [
-    textElement(
-      'p',
-      kind === 'app' ? t('No apps yet. Discover has some to choose from.') : t('No packages.'),
-    ),
+    textElement('p', text),
     element('div', { className: 'buttons' }, [
       element('a', { className: 'button primary', href: '#discover' }, [t('Discover')]),
       button({ text: t('Show all packages'), onclick: () => void list.search({ isAll: true }) }),

@@ -69,7 +69,7 @@ test('a full target is told with what is free and what the data takes', () => {
   expect(targetFull('copy', '/mnt/two', full)).toMatchObject({
     code: 'no_space',
     message:
-      'cannot copy: the file system of /mnt/two is full: 1.43 MB are free, the data takes 3.00 GB',
+      'cannot copy: the file system of /mnt/two is full: 1.43 MiB are free, the data takes 3.00 GiB',
     explanation: { code: 'no_space' },
   });
   expect(targetFull('copy', '/mnt/two', { ...full, freeInodes: 3 }).message).toContain(

@@ -54,7 +54,7 @@ describe.skipIf(!isPossible)('moving the data of a real engine', () => {
     expect((await readdir(target)).filter((name) => name.startsWith('.'))).toEqual([]);
     await command('rm', ['-r', old]);
     expect(moved.log.trimEnd().split('\n').at(-1)).toMatch(
-      new RegExp(`the old data is still in ${old} and holds \\d+\\.\\d\\d MB`),
+      new RegExp(`the old data is still in ${old} and holds \\d+\\.\\d\\d MiB`),
     );
   });
 

@@ -132,7 +132,7 @@ test.each<[string, Partial<MoveFacts>, string]>([
   [
     'too little space',
     onDisk({}, { freeBytes: 1.04 * GIB }),
-    'too little space: 1.04 GB are free, 1.05 GB are needed',
+    'too little space: 1.04 GiB are free, 1.05 GiB are needed',
   ],
   [
     'too few inodes',

@@ -42,7 +42,7 @@ describe('nothing changes, and nothing is left, if the server', () => {
   };
 
   test.each([
-    ['sends without end', sendForEver, 'larger than 64.00 MB'],
+    ['sends without end', sendForEver, 'larger than 64.00 MiB'],
     ['leads to a file of the device', redirectTo('file:///etc/passwd'), 'cannot use the feed'],
     ['leads round in circles', redirectTo('/again'), 'cannot use the feed'],
     ['sends noise', send(() => Buffer.alloc(100_000, 'a: b\n\n')), 'cannot use the feed'],

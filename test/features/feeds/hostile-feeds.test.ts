@@ -39,7 +39,7 @@ describe('nothing changes, and nothing is left, if the server', () => {
   const server = prepareServer();
 
   test.each([
-    ['sends without end', sendForEver, 'it is larger than 64.00 MB'],
+    ['sends without end', sendForEver, 'it is larger than 64.00 MiB'],
     ['leads to a file of the device', redirectTo('file:///etc/passwd'), 'cannot use the feed'],
     ['leads round in circles', redirectTo('/again'), 'cannot use the feed'],
     ['sends names that are none', sendNoise, 'is not a package list'],

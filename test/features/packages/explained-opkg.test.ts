@@ -86,7 +86,7 @@ const TABLE: Row[] = [
   {
     name: 'toobig',
     code: 'no_space',
-    error: /^\d+\.\d\d \w?B are free on \S+, toobig needs 2\.79 GB$/,
+    error: /^\d+\.\d\d \w*B are free on \S+, toobig needs 2\.79 GiB$/,
   },
   {
     name: 'badpost',
@@ -146,7 +146,7 @@ const TABLE: Row[] = [
   {
     name: 'bad-data',
     code: 'damaged_package',
-    error: /^the file of bad-data is damaged: nothing of [\d.]+ KB came/,
+    error: /^the file of bad-data is damaged: nothing of [\d.]+ KiB came/,
   },
 ];
 

@@ -145,7 +145,7 @@ test('a plan of an app that does not fit has all that it takes, by its own name'
   expect(plan.disk_bytes).toBeGreaterThan(1e15);
   expect(plan.free_after_bytes).toBeLessThan(0);
   expect(plan.problems.map(({ code }) => code)).toEqual(['no_space']);
-  expect(plan.problems[0]?.message).toMatch(/^cannot install films: .*needs 909\.49 TB.*free/);
+  expect(plan.problems[0]?.message).toMatch(/^cannot install films: .*needs 909\.49 TiB.*free/);
 });
 
 describe('each problem has its code', () => {
@@ -175,7 +175,7 @@ describe('each problem has its code', () => {
     ['dependency_missing', 'install', 'needs-it-deep', 'needs-absent', 'no-such-thing'],
     ['dependency_missing', 'install', 'needs-newer', 'needs-newer', 'only 1.0-1'],
     ['dependency_conflict', 'install', 'excludes', 'excludes', 'conflicts with libdemo'],
-    ['no_space', 'install', 'huge', 'huge', 'needs 909.49 TB'],
+    ['no_space', 'install', 'huge', 'huge', 'needs 909.49 TiB'],
     ['wrong_architecture', 'install', 'foreign', 'foreign', 'mips_24kc'],
     ['wrong_architecture', 'install', 'needs-foreign', 'foreign', 'only for mips_24kc'],
     ['kernel_mismatch', 'install', 'kmod-other', 'kmod-other', '6.6.90~aaaa-r1'],

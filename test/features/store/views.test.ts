@@ -14,7 +14,7 @@ import { nameFeeds } from '../../device/further-feeds.ts';
 import { openHost } from '../../package-management/opkg/open-host.ts';
 
 const ALL: Query = {
-  ...{ q: '', kind: 'all', isProgramsOnly: false },
+  ...{ q: '', kind: 'all', isProgramsOnly: false, isAskedOnly: false },
   ...{ state: 'all', tag: '', sort: 'name' },
 };
 const SILENT = { error: () => undefined, warn: () => undefined, info: () => undefined };

@@ -35,7 +35,7 @@ describe.skipIf(process.getuid?.() !== 0)('when room is short', () => {
 
     expect([state, error]).toEqual([
       'failed',
-      expect.stringMatching(/cannot install large: it needs 3\.\d\d MB and 1\.00 MB to spare/),
+      expect.stringMatching(/cannot install large: it needs 3\.\d\d MiB and 1\.00 MiB to spare/),
     ]);
     expect([await store.packages(), await store.device.world()]).toEqual(STATE);
     expect((await store.run('install', { package: 'virt' })).state).toBe('done');
@@ -81,7 +81,7 @@ describe.skipIf(process.getuid?.() !== 0)('when room is short', () => {
     await expectNoRoom(
       store,
       'large',
-      /it needs 6\.\d\d MB, 3\.\d\d MB of it to fetch it to, and 1\.00 MB to spare on the device/,
+      /it needs 6\.\d\d MiB, 3\.\d\d MiB of it to fetch it to, and 1\.00 MiB to spare on the device/,
     );
     expect([await store.packages(), await store.device.world()]).toEqual(STATE);
   });

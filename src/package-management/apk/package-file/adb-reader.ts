@@ -6,11 +6,15 @@
 export interface AdbObject {
   /** @returns undefined if the field is not set */
   text: (field: number) => string | undefined;
+  number: (field: number) => number | undefined;
   object: (field: number) => AdbObject | undefined;
   /** The items of an array of objects. */
   objects: (field: number) => Generator<AdbObject>;
 }
 
+const INT = 0x1;
+const INT_32 = 0x2;
+const INT_64 = 0x3;
 const BLOB_8 = 0x8;
 const BLOB_16 = 0x9;
 const BLOB_32 = 0xa;
@@ -47,6 +51,7 @@ function objectAt(block: Buffer, value: number): AdbObject {
   };
   return {
     text: (index) => textAt(block, valueOf(index)),
+    number: (index) => integerIn(block, valueOf(index)),
     object,
     *objects(index) {
       const field = valueOf(index);
@@ -76,4 +81,14 @@ function textAt(block: Buffer, value: number): string | undefined {
   const from = at + width;
   if (from + length > block.length) throw malformed();
   return block.toString('utf8', from, from + length);
+}
+
+/** Small ones stand in the value itself. */
+function integerIn(block: Buffer, value: number): number | undefined {
+  const kind = value >>> 28;
+  const at = value & 0x0fffffff;
+  if (kind === INT) return at;
+  if (kind === INT_32) return numberAt(block, at);
+  if (kind !== INT_64) return undefined;
+  return numberAt(block, at) + numberAt(block, at + 4) * 2 ** 32;
 }

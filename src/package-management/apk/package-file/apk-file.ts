@@ -15,6 +15,7 @@ export interface PackageContent {
   origin: string;
   /** Each entry is one dependency, by one name. */
   depends: string[][];
+  installedBytes: number | undefined;
   /** Names of packages whose files it may take over. */
   replaces: string[];
   /** Its files and links, relative to the root. */
@@ -107,7 +108,7 @@ function unpack(source: Readable, through: ReturnType<typeof createInflateRaw>) 
 
 /** Numbers of fields (apk-tools 3.0.5, src/apk_adb.h). */
 const PACKAGE = { info: 1, paths: 2 };
-const INFO = { name: 1, version: 2, origin: 7, depends: 15, replaces: 17 };
+const INFO = { name: 1, version: 2, origin: 7, installedSize: 12, depends: 15, replaces: 17 };
 const FOLDER = { name: 1, files: 3 };
 const FIRST = 1;
 
@@ -119,7 +120,9 @@ function describe(root: AdbObject): PackageContent {
   }
   const replaces = [...info.objects(INFO.replaces)].map((entry) => textOf(entry, FIRST));
   const depends = [...info.objects(INFO.depends)].map((entry) => [textOf(entry, FIRST)]);
-  return { name, version, origin: textOf(info, INFO.origin), depends, replaces, ...pathsOf(root) };
+  const origin = textOf(info, INFO.origin);
+  const installedBytes = info.number(INFO.installedSize);
+  return { name, version, origin, depends, installedBytes, replaces, ...pathsOf(root) };
 }
 
 function pathsOf(root: AdbObject): Pick<PackageContent, 'files' | 'folders'> {
@@ -184,9 +187,7 @@ async function* limited(source: AsyncIterable<Buffer>, budget: Budget): AsyncGen
 }
 
 /** `key = value` lines. */
-function parseInfo(
-  info: string | undefined,
-): Pick<PackageContent, 'name' | 'version' | 'origin' | 'depends' | 'replaces'> {
+function parseInfo(info: string | undefined): Omit<PackageContent, 'files' | 'folders'> {
   const pairs = (info ?? '').split('\n').map((line) => line.split(' = '));
   const all = (key: string): string[] =>
     pairs.flatMap(([name, ...rest]) => (name === key ? [rest.join(' = ').trim()] : []));
@@ -196,5 +197,7 @@ function parseInfo(
   if (name === '' || version === '') throw new Error('its .PKGINFO names no package or no version');
   const namesOf = (key: string): string[] => all(key).map((text) => text.replace(/[<>=~@].*$/, ''));
   const depends = namesOf('depend').map((entry) => [entry]);
-  return { name, version, origin, depends, replaces: namesOf('replaces') };
+  const [size] = all('size').map(Number).filter(Number.isSafeInteger);
+  const replaces = namesOf('replaces');
+  return { name, version, origin, depends, installedBytes: size, replaces };
 }

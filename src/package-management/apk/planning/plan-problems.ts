@@ -14,7 +14,8 @@ interface Wanted {
 /** Why a job would refuse a plan, in its own words, with what a caller may branch on. */
 export function planProblems(plan: Simulation, wanted: Wanted): Problem[] {
   try {
-    checkPlan(plan, wanted);
+    const { file } = wanted.change;
+    checkPlan(plan, { ...wanted, ...(file !== undefined && { own: file.name }) });
     return [];
   } catch (error) {
     if (!(error instanceof DepotError)) throw error;

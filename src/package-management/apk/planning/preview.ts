@@ -79,16 +79,26 @@ function describe(planned: PlannedChange, known: Known): PreviewedChange {
     const reason = purgeReason(name, known);
     return { action: 'remove', name, version: from ?? '', reason, diskBytes: -oldBytes };
   }
-  const offer = known.offers.get(name)?.find(({ version }) => version === to);
+  const offer = offeredBytes(name, to, known);
   return {
     action: from === undefined ? 'install' : 'upgrade',
     name,
     version: to,
     ...(from === undefined ? {} : { fromVersion: from }),
     reason: known.change.names.includes(name) ? 'asked' : 'dependency',
-    ...(offer === undefined ? {} : { downloadBytes: offer.downloadBytes }),
+    ...(offer?.downloadBytes === undefined ? {} : { downloadBytes: offer.downloadBytes }),
     diskBytes: (offer?.installedBytes ?? 0) - oldBytes,
   };
+}
+
+/** A file that was given is not fetched. */
+function offeredBytes(
+  name: string,
+  version: string,
+  { change: { file }, offers }: Known,
+): { downloadBytes?: number; installedBytes?: number | undefined } | undefined {
+  if (file?.name === name) return { installedBytes: file.installedBytes };
+  return offers.get(name)?.find((offer) => offer.version === version);
 }
 
 function installedBytes({ records }: Known, name: string): number {

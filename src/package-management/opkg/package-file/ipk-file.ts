@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import type { InspectedFile } from '../../manager.ts';
 import { asUnusableFile, unpacksTooLarge, unusableFile } from '../../failure.ts';
-import { parseDepends, parseStanza } from '../database/stanza.ts';
+import { parseDepends, parseStanza, type Stanza } from '../database/stanza.ts';
 import { readTar, type TarMember } from '../../../device/tar-reader.ts';
 
 /**
@@ -36,7 +36,21 @@ export async function inspectIpk(file: string, mostBytes: number): Promise<Inspe
   if (name === '' || version === '') {
     throw unusableFile('its control file names no package or no version');
   }
-  return { name, version, depends: parseDepends(control.get('Depends')) };
+  return { name, version, depends: parseDepends(control.get('Depends')), ...sizeIn(control) };
+}
+
+function sizeIn(control: Stanza): Pick<InspectedFile, 'installedBytes'> {
+  const installedBytes = Number(control.get('Installed-Size') ?? NaN);
+  return Number.isSafeInteger(installedBytes) ? { installedBytes } : {};
+}
+
+/** The control file of a package file that was judged. @throws Error if it has none */
+export async function readIpkControl(file: string): Promise<string> {
+  const budget = { most: Infinity, left: Infinity };
+  for await (const member of readTar(gunzip(createReadStream(file), budget))) {
+    if (/^(?:\.\/)?control\.tar\.gz$/.test(member.name)) return readControl(member, budget);
+  }
+  throw new Error('it has no control.tar.gz');
 }
 
 /**

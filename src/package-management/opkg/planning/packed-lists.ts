@@ -49,6 +49,22 @@ export async function readLists(
   return createReader(blocks, budget);
 }
 
+/**
+ * The same with a package file in place of what feeds offer under its name: opkg installs the file
+ * that it is given.
+ */
+export function withFile({ read, find }: PackedLists, control: string): PackedLists {
+  const record = { ...parseRecord(control), fileName: 'given', status: '' };
+  const isStandIn = record.provides !== '' || record.replaces !== '';
+  const adding =
+    (those: PackedLists['read']): PackedLists['read'] =>
+    (isWanted, visit) => {
+      those((name, isOther) => name !== record.name && isWanted(name, isOther), visit);
+      if (isWanted(record.name, isStandIn)) visit(record);
+    };
+  return { read: adding(read), find: adding(find) };
+}
+
 function isNamed(name: string): boolean {
   return name !== '';
 }

@@ -4,6 +4,7 @@ import { createProblem, type Problem } from '../../problem.ts';
 import { compareVersions } from '../compare-versions.ts';
 import type { OpkgConfig } from '../config.ts';
 import { freeBytesFor } from '../changing/free-bytes.ts';
+import { readIpkControl } from '../package-file/ipk-file.ts';
 import type { Installation } from '../installation.ts';
 import { createPlanBudget } from './budget.ts';
 import type { Search } from './candidate.ts';
@@ -15,7 +16,7 @@ import {
   type Catalogue,
 } from './catalogue.ts';
 import { missingProblems } from './explanation.ts';
-import { readLists, type PackedLists } from './packed-lists.ts';
+import { readLists, withFile, type PackedLists } from './packed-lists.ts';
 import { createRelationsReader } from './record-relations.ts';
 import { readInstalledBytes } from './records.ts';
 import { replacedProblems } from './replaced.ts';
@@ -31,7 +32,7 @@ import { readStatusRecords } from './status-records.ts';
  */
 export async function previewChange(
   installation: Installation,
-  { verb, names, isCircle = false }: PackageChange,
+  { verb, names, file, isCircle = false }: PackageChange,
 ): Promise<Preview> {
   const config = await installation.readConfig();
   const freeBytes = await freeBytesFor(installation.destination, config);
@@ -39,7 +40,8 @@ export async function previewChange(
   if (status === undefined) return { changes: [], problems: [damagedProblem(verb)], freeBytes };
   const purpose = `${verb} ${names.length > 3 ? `${names.length} packages` : names.join(', ')}`;
   const budget = createPlanBudget(purpose);
-  const lists = await readLists(config, { purpose, budget });
+  const offered = await readLists(config, { purpose, budget });
+  const lists = file === undefined ? offered : withFile(offered, await readIpkControl(file.path));
   const relationsOf = createRelationsReader(budget);
   const reading = ({ install: 'needed', upgrade: 'whole', remove: 'none' } as const)[verb];
   const { architectures } = config;

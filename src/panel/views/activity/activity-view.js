@@ -3,7 +3,7 @@ import { t } from '../../i18n.js';
 import { createLoader } from '../../loader.js';
 import { packageOf } from '../../words.js';
 import { createLogView } from './log-view.js';
-import { createTaskRow } from './task-row.js';
+import { createTaskRow, hasFailed } from './task-row.js';
 
 /** So many tasks are shown until somebody asks for all. */
 const FEW = 20;
@@ -22,7 +22,7 @@ export function createActivityView({ api, tasks, on, report, apps }) {
 
   const showRows = createRows(list, {
     keyOf: ({ id }) => id,
-    create: (task) => createTaskRow(task, { toggle, on, nameOf: apps.titleOf }),
+    create: (task) => createTaskRow(task, { toggle, on, titleOf: apps.titleOfTask }),
     fallback: byId('activity-title'),
   });
   const loader = createTaskLoader({ api, tasks, onGone: report });
@@ -53,11 +53,13 @@ export function createActivityView({ api, tasks, on, report, apps }) {
     beginLog();
     const all = tasks.ordered();
     const running = all.find((task) => task.running);
+    const newestFailure = all.find(hasFailed);
     void apps.learnTitles(all.slice(0, most).map(packageOf).filter(Boolean));
     showRows(
       all.slice(0, most).map((task) => ({
         ...task,
         isOpen: task.id === openId,
+        isNewestFailure: task === newestFailure,
         log: task.id === openId ? log?.element : undefined,
         before: running?.id === task.id ? undefined : running,
       })),

@@ -2,15 +2,15 @@ import { button, element, icon, setText, textElement } from '../../dom.js';
 import { t } from '../../i18n.js';
 import { setDisabled } from '../../permission.js';
 import { problemBox } from '../../problems.js';
-import { ago, progressLine, span, stateWord, titleOf } from '../../words.js';
+import { ago, progressLine, span, stateWord } from '../../words.js';
 
 /**
  * One task: what it does, how far it is, why it failed, and its log if it is open.
  * @param toggle opens or closes it
- * @param nameOf what people call an app
+ * @param titleOf what people call a task
  * @param on `stop` and the actions of problems; `retry` gets the task
  */
-export function createTaskRow({ id }, { toggle, on, nameOf }) {
+export function createTaskRow({ id }, { toggle, on, titleOf }) {
   const title = element('span', { className: 'task-title' });
   const when = element('span', { className: 'task-when' });
   const chip = element('span', { className: 'chip' });
@@ -19,7 +19,7 @@ export function createTaskRow({ id }, { toggle, on, nameOf }) {
     { type: 'button', className: 'task-head', onclick: () => toggle(id) },
     [icon('turn'), title, chip, when],
   );
-  const doing = createDoing(id, { on, nameOf });
+  const doing = createDoing(id, { on, titleOf });
   const failure = createFailure(on);
   const slot = element('div', { className: 'slot' });
   const row = element('li', { className: 'task card' }, [
@@ -33,7 +33,7 @@ export function createTaskRow({ id }, { toggle, on, nameOf }) {
     row.classList.toggle('is-open', task.isOpen);
     row.dataset.state = task.state;
     head.setAttribute('aria-expanded', String(task.isOpen));
-    setText(title, titleOf(task, nameOf));
+    setText(title, titleOf(task));
     setText(chip, isNothingDone(task) ? t('Nothing to do') : stateWord(task.state));
     chip.dataset.state = isNothingDone(task) ? 'queued' : task.state;
     setText(when, whenOf(task));
@@ -51,7 +51,7 @@ export function isNothingDone({ state, kind, packages }) {
   return state === 'done' && kind === 'upgrade' && (packages ?? []).length === 0;
 }
 
-function createDoing(id, { on, nameOf }) {
+function createDoing(id, { on, titleOf }) {
   const progress = element('p', { className: 'progress' });
   const bar = element('progress', { max: 1, 'aria-label': t('Steps done') });
   const stop = button({
@@ -69,27 +69,31 @@ function createDoing(id, { on, nameOf }) {
     box.hidden = !task.running;
     if (!task.running) return;
     bar.hidden = task.state === 'queued';
-    setText(progress, task.isStopping === true ? t('Stopping …') : progressOf(task, nameOf));
+    setText(progress, task.isStopping === true ? t('Stopping …') : progressOf(task, titleOf));
     setProgress(bar, task);
-    stop.setAttribute('aria-label', t('Stop: {task}', { task: titleOf(task, nameOf) }));
+    stop.setAttribute('aria-label', t('Stop: {task}', { task: titleOf(task) }));
     setDisabled(stop, task.isStopping === true);
   };
   return { element: box, update };
 }
 
-function progressOf(task, nameOf) {
+function progressOf(task, titleOf) {
   if (task.state !== 'queued') return progressLine(task);
   return task.before === undefined
     ? t('Its turn comes after the tasks before it')
-    : t('Waits for: {task}', { task: titleOf(task.before, nameOf) });
+    : t('Waits for: {task}', { task: titleOf(task.before) });
 }
 
-/** Cause and remedy of a task that did not end well. */
+export function hasFailed({ running, state, error }) {
+  return !running && state !== 'done' && error !== undefined;
+}
+
+/** Cause and remedy of a task that did not end well: in sight of the newest, else at a click. */
 function createFailure(on) {
   const box = element('div', { className: 'failure' });
   const update = (task) => {
-    const isBad = !task.running && task.state !== 'done' && task.error !== undefined;
-    box.hidden = !isBad;
+    const isBad = hasFailed(task);
+    box.hidden = !isBad || !(task.isNewestFailure || task.isOpen);
     const shown = isBad ? `${task.error_code} ${task.error}` : '';
     if (box.dataset.shown === shown) return;
     box.dataset.shown = shown;

@@ -7,6 +7,8 @@ import { createPaging } from './paging.js';
 
 /** Somebody who types is not asked for at each key. */
 const TYPING_MS = 180;
+/** So many packages are lines and not cards. */
+const MANY = 12;
 const PER_PAGE = { app: 24, all: 48 };
 
 /**
@@ -18,7 +20,7 @@ const PER_PAGE = { app: 24, all: 48 };
  * @param isRemovable whether cards have a button to remove what they show
  */
 export function createCatalogList({ prefix, query, context, isRemovable = false, ...on }) {
-  const { api, tasks, icons, report, apps } = context;
+  const { api, icons, report, apps } = context;
   const find = (name) => byId(`${prefix}-${name}`);
   const [list, empty] = ['list', 'empty'].map(find);
   const showRows = createRows(list, {
@@ -38,13 +40,7 @@ export function createCatalogList({ prefix, query, context, isRemovable = false,
   });
   const render = () => {
     if (answer === undefined) return;
-    showRows(
-      answer.items.map((item) => ({
-        ...item,
-        task: tasks.busyWith(item.name),
-        entry: item.installed_version === undefined ? undefined : apps.entryOf(item.name),
-      })),
-    );
+    showRows(answer.items.map((item) => rowOf(item, context)));
   };
   const show = (received) => {
     answer = received;
@@ -52,11 +48,11 @@ export function createCatalogList({ prefix, query, context, isRemovable = false,
     render();
     paging.show(received);
     setText(find('count'), t('{count} found', { count: count(received.total) }));
-    // Without lists that is what is said, and nothing else.
-    empty.hidden = received.items.length > 0 || received.lists?.state === 'missing';
+    empty.hidden = !isNothing(received);
     const { q = '', kind, programs } = parameters();
-    const isProgramsOnly = programs !== undefined;
+    list.classList.toggle('is-list', kind !== 'app' && received.total > MANY);
     if (!empty.hidden) {
+      const isProgramsOnly = programs !== undefined;
       on.empty(empty, { q, kind, isProgramsOnly, suggestion: received.suggestion });
     }
     on.items?.(received, kind);
@@ -144,4 +140,16 @@ function createControls(find, onChange) {
       };
     },
   };
+}
+
+/** An app's own package may have its name; it is the app that is opened. */
+function rowOf(item, { tasks, apps }) {
+  const isOpened = item.kind === 'app' && item.installed_version !== undefined;
+  const entry = isOpened ? apps.entryOf(item.name) : undefined;
+  return { ...item, task: tasks.busyWith(item.name), entry };
+}
+
+/** Without lists that is what is said, and nothing else. */
+function isNothing({ items, lists }) {
+  return items.length === 0 && lists?.state !== 'missing';
 }

@@ -27,13 +27,17 @@ function createRow(disk) {
     label,
     at.length === 0 ? t('not mounted') : t('at {mount}', { mount: at.join(', ') }),
   ];
+  const usage = usageOf(disk);
   return element('li', {}, [
     element('div', { className: 'grow' }, [
       textElement('p', dev),
       textElement('p', facts.filter(Boolean).join(' · '), 'note'),
-      ...usageOf(disk),
+      ...usage,
     ]),
-    textElement('span', text ?? '', 'soft'),
+    // A file system has a little less room than what it is on: one total is enough.
+    ...(usage.length > 0
+      ? []
+      : [textElement('span', (text ?? '').replace(/(?<=[KMGTPE])B$/, 'iB'), 'soft')]),
   ]);
 }
 

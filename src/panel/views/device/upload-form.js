@@ -1,8 +1,7 @@
 import { byId, setText } from '../../dom.js';
 import { t } from '../../i18n.js';
 import { isReadOnly, setDisabled } from '../../permission.js';
-import { percent, size } from '../../words.js';
-import { confirm } from '../dialogs/confirm.js';
+import { percent } from '../../words.js';
 
 /** Of packages, by the device's package manager; both until that is known. */
 const ENDINGS = { opkg: ['.ipk'], apk: ['.apk'] };
@@ -12,14 +11,12 @@ const PROGRAM = '.run';
 /**
  * Sends a file that somebody chose, or dropped anywhere on the page.
  * @param onSend gets the file and a function for its progress; returns `{ answer, cancel }`, whose
- *   answer is an error's text, empty if it was accepted, or undefined if it was cancelled
+ *   answer is an error's text, empty if it was taken, or undefined if it was cancelled
  * @param onDrop called when a file was dropped, so that the form comes into sight
  * @returns `{ showEndings }`, which gets what the device says of itself
  */
 export function createUploadForm({ onSend, onDrop }) {
-  const form = byId('upload');
   const input = byId('upload-file');
-  const submit = form.querySelector('[type=submit]');
   const problem = byId('upload-problem');
   const sending = createSending();
   let endings = ANY;
@@ -48,43 +45,24 @@ export function createUploadForm({ onSend, onDrop }) {
   const send = async (file) => {
     complain('');
     setDisabled(input, true);
-    setDisabled(submit, true);
     const text = await sending.run(file, onSend);
     setDisabled(input, false);
     complain(text ?? '');
-    if (text === '') form.reset();
-    setDisabled(submit, input.files.length === 0);
-  };
-  const receive = async (file) => {
-    onDrop();
-    if (check(file) && (await askFor(file))) await send(file);
+    // The same file can be chosen again.
+    input.value = '';
   };
 
-  input.addEventListener('change', () => setDisabled(submit, !check(input.files[0])));
-  form.addEventListener('submit', (event) => {
-    event.preventDefault();
+  input.addEventListener('change', () => {
     const [file] = input.files;
     if (check(file)) void send(file);
   });
   listenForDrops((file) => {
-    if (!sending.isUnderWay()) void receive(file);
+    if (sending.isUnderWay()) return;
+    onDrop();
+    if (check(file)) void send(file);
   });
   showEndings();
   return { showEndings };
-}
-
-/** What is dropped may have slipped out of somebody's hand. */
-function askFor(file) {
-  const values = { file: file.name, size: size(file.size) };
-  const isProgram = /\.run$/i.test(file.name);
-  return confirm({
-    title: t('Install {subject}?', { subject: file.name }),
-    text: isProgram
-      ? t('{file} ({size}) is a program: it may do anything on the device.', values)
-      : t('{file} ({size}) is sent to the device and installed.', values),
-    yes: t('Install'),
-    no: t('Cancel'),
-  });
 }
 
 function createSending() {

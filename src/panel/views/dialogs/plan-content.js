@@ -10,6 +10,23 @@ export function isEmpty({ installs, upgrades, removes }) {
   return installs.length + upgrades.length + removes.length === 0;
 }
 
+/** What a file is that was sent. */
+export function fileIn({ kind, package: name, version, size_bytes: bytes, sha256 }) {
+  const facts = [
+    ...(name === undefined ? [] : [[t('Package'), `${name} ${version}`]]),
+    [t('Size'), size(bytes)],
+    [t('SHA-256'), sha256],
+  ];
+  const rows = facts.map(([term, value]) =>
+    element('div', {}, [textElement('dt', term), textElement('dd', value)]),
+  );
+  const warning = t('This file is a program: it may do anything on the device.');
+  return [
+    ...(kind === 'program' ? [textElement('p', warning, 'problem')] : []),
+    element('dl', {}, rows),
+  ];
+}
+
 /** What a person is shown of a plan. */
 export function contentOf(plan) {
   return [...stopsIn(plan), ...spaceIn(plan), ...changesIn(plan), ...settingsIn(plan)];

@@ -3,7 +3,7 @@ import { t } from '../../i18n.js';
 import { setDisabled } from '../../permission.js';
 import { problemBox } from '../../problems.js';
 import { askIn } from './confirm.js';
-import { contentOf, isEmpty } from './plan-content.js';
+import { contentOf, fileIn, isEmpty } from './plan-content.js';
 import { removableList } from './removable.js';
 import { createSetUp } from './set-up.js';
 import { createTypedName } from './typed-name.js';
@@ -40,13 +40,9 @@ export function createPlanDialog({ api, leadOn, onRemovable }) {
     return problemBox(problem, closing, problem.code === 'no_space' ? [list()] : []);
   };
   const showPlan = (plan, words, signal) => {
-    const isNothing = plan.is_possible && isEmpty(plan);
+    const isNothing = changesNothing(plan);
     const problems = plan.problems.map((problem) => boxOf(problem, plan, signal));
-    body.replaceChildren(
-      ...(plan.is_possible ? leftOut(problems) : [problemList(problems)]),
-      ...(isNothing ? [textElement('p', words.nothing)] : []),
-      ...(isWorthShowing(plan) && !isNothing ? contentOf(plan) : []),
-    );
+    body.replaceChildren(...bodyOf(plan, problems, words));
     translation.offer(plan);
     setDisabled(yes, !plan.is_possible || isNothing);
     typed.check();
@@ -125,6 +121,21 @@ function createTranslationSwitch() {
     },
     parameters: () => (isWanted.checked ? {} : { translations: '0' }),
   };
+}
+
+/** A program says nothing of what it changes. */
+function changesNothing(plan) {
+  return plan.is_possible && isEmpty(plan) && plan.file?.kind !== 'program';
+}
+
+function bodyOf(plan, problems, words) {
+  const hasChanges = isWorthShowing(plan) && !isEmpty(plan);
+  return [
+    ...(plan.is_possible ? leftOut(problems) : [problemList(problems)]),
+    ...(plan.file === undefined ? [] : fileIn(plan.file)),
+    ...(changesNothing(plan) ? [textElement('p', words.nothing)] : []),
+    ...(hasChanges ? contentOf(plan) : []),
+  ];
 }
 
 /**

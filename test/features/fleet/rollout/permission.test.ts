@@ -38,8 +38,8 @@ const check =
     checkAllowed(work, { ...allowed, key_file: keyFile });
 
 test.each([
-  ['a file', workOf(64 * MIB + 1, 100), 'tool.run has 64.00 MB, and 64.00 MB are the limit'],
-  ['a signature', workOf(100, 4097), 'tool.run.sig has 4.00 KB, and 4.00 KB are the limit'],
+  ['a file', workOf(64 * MIB + 1, 100), 'tool.run has 64.00 MiB, and 64.00 MiB are the limit'],
+  ['a signature', workOf(100, 4097), 'tool.run.sig has 4.00 KiB, and 4.00 KiB are the limit'],
 ])('%s that is too large to be checked by its signature is not fetched', (_, work, reason) => {
   expect(check(work, '/etc/depotd/fleet.pub')).toThrow(reason);
 });

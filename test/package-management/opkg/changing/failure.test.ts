@@ -21,7 +21,7 @@ test.each([
   [
     'verify_pkg_installable: Only have 1024kb available on filesystem /overlay, pkg midbig needs 1953125',
     'no_space',
-    '1.00 MB are free on /overlay, midbig needs 1.86 GB',
+    '1.00 MiB are free on /overlay, midbig needs 1.86 GiB',
   ],
   [
     'wfopen: /usr/lib/x: No space left on device.',

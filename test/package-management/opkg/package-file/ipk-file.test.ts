@@ -46,7 +46,7 @@ test('what unpacks to more than there is room for is refused without being unpac
   await expect(inspectIpk(join(folder, 'a.ipk'), 8 * MIB)).rejects.toMatchObject({
     code: 'no_space',
     message: expect.stringContaining(
-      'it unpacks to more than the device has room for, 8.00 MB are free',
+      'it unpacks to more than the device has room for, 8.00 MiB are free',
     ) as string,
     explanation: { code: 'no_space' },
   });

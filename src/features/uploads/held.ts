@@ -1,0 +1,59 @@
+import { DepotError } from '../../errors.ts';
+import type { ReceivedUpload } from './receive.ts';
+
+/**
+ * Files that were sent and wait for a yes. Invariants:
+ *  - only the session that sent one knows it;
+ *  - each goes by itself after a while, and with the daemon: the next one's start removes it;
+ *  - there are few, and together they are no larger than one upload may be.
+ */
+export interface HeldUploads {
+  /** Bytes of all of them. */
+  sizeBytes: () => number;
+  /** @throws DepotError unavailable if there are too many: then the file is the caller's still */
+  hold: (upload: ReceivedUpload, owner: string) => void;
+  /** @throws DepotError not_found */
+  find: (id: string, owner: string) => ReceivedUpload;
+  /** From now on the file is the caller's. @throws DepotError not_found */
+  release: (id: string, owner: string) => ReceivedUpload;
+}
+
+const MOST_HELD = 4;
+/** From its arrival on. */
+export const HELD_S = 15 * 60;
+
+/** @param remove removes a file whose time is over */
+export function createHeldUploads(remove: (id: string) => Promise<void>): HeldUploads {
+  const held = new Map<string, { upload: ReceivedUpload; owner: string; timer: NodeJS.Timeout }>();
+  const forget = (id: string): void => {
+    clearTimeout(held.get(id)?.timer);
+    held.delete(id);
+  };
+  const find: HeldUploads['find'] = (id, owner) => {
+    const found = held.get(id);
+    if (found?.owner === owner) return found.upload;
+    throw new DepotError('not_found', 'cannot find the file: send it again');
+  };
+  return {
+    sizeBytes: () => [...held.values()].reduce((sum, { upload }) => sum + upload.sizeBytes, 0),
+    hold: (upload, owner) => {
+      if (held.size >= MOST_HELD) {
+        throw new DepotError(
+          'unavailable',
+          `cannot take the upload: ${MOST_HELD} others wait to be installed or dropped`,
+        );
+      }
+      const timer = setTimeout(() => {
+        forget(upload.id);
+        void remove(upload.id);
+      }, HELD_S * 1000).unref();
+      held.set(upload.id, { upload, owner, timer });
+    },
+    find,
+    release: (id, owner) => {
+      const upload = find(id, owner);
+      forget(id);
+      return upload;
+    },
+  };
+}

@@ -1,0 +1,63 @@
+/** Who logs in again goes on where they were: in the same view, with the same question. */
+const NAME = 'depotd-unfinished';
+/** Somebody who comes back later begins anew. */
+const LIMIT_MS = 15 * 60_000;
+
+/**
+ * @param questions functions that ask before they act, by name; their arguments are JSON
+ * @returns the same functions, the last of which can be asked again, and how to go on
+ */
+export function createUnfinished(questions) {
+  let asked;
+  /** What was asked before the page was left, until somebody is logged in. */
+  let left = {};
+  const isOpen = () => document.querySelector('dialog[open]') !== null;
+  const remembering = Object.entries(questions).map(([name, ask]) => [
+    name,
+    (...values) => {
+      asked = { name, values };
+      return ask(...values).finally(() => (asked = undefined));
+    },
+  ]);
+  return {
+    questions: Object.fromEntries(remembering),
+    /** Before the page is left for the log-in. */
+    keep: () => {
+      const { hash } = location;
+      store({ ...left, hash, at: Date.now(), ...(isOpen() && asked) });
+    },
+    /** Before the first view is shown: the one that was left. */
+    restore: () => {
+      const { hash, at, ...question } = takeStored();
+      if (!(Date.now() - at < LIMIT_MS)) return;
+      left = question;
+      if (hash !== location.hash) {
+        history.replaceState(null, '', `${location.pathname}${location.search}${hash}`);
+      }
+    },
+    /** When somebody is logged in. */
+    goOn: () => {
+      const { name, values } = left;
+      left = {};
+      if (Object.hasOwn(questions, name ?? '')) void questions[name](...values);
+    },
+  };
+}
+
+function store(value) {
+  try {
+    sessionStorage.setItem(NAME, JSON.stringify(value));
+  } catch {
+    // A browser that keeps nothing: then the page begins anew.
+  }
+}
+
+function takeStored() {
+  try {
+    const found = JSON.parse(sessionStorage.getItem(NAME) ?? '{}');
+    sessionStorage.removeItem(NAME);
+    return found;
+  } catch {
+    return {};
+  }
+}

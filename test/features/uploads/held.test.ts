@@ -1,0 +1,129 @@
+import { createHash } from 'node:crypto';
+import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
+
+import { createOwner } from '../../support/owner.ts';
+import { createUploadDevice, ipk, runFile, type UploadDevice } from './upload-device.ts';
+
+interface Held {
+  file: string;
+  kind: string;
+}
+
+let on: UploadDevice;
+
+beforeEach(async () => {
+  on = await createUploadDevice({}, { set: ['main.upload_max_mb=1'] });
+});
+
+afterEach(() => on.close());
+
+const hold = async (...[file]: Parameters<UploadDevice['install']>): Promise<Held> =>
+  (await (await on.send([file], { query: '?hold=1' })).json()) as Held;
+const post = (name: string, id: string): Promise<Response> =>
+  on.daemon.post(`admin/store/${name}`, { id });
+const planOf = async (id: string): Promise<Response> =>
+  on.daemon.get(`admin/store/plan?operation=upload&file=${id}`);
+
+test('a package that is held says what it is and would change, and is installed at a word', async () => {
+  const file = ipk('hello', { fields: { Depends: 'libdemo', 'Installed-Size': '5000' } });
+  const { file: id, kind } = await hold(file);
+
+  expect(kind).toBe('package');
+  expect(await (await planOf(id)).json()).toMatchObject({
+    installs: [
+      { name: 'libdemo', reason: 'dependency' },
+      { name: 'hello', version: '1.0-1', reason: 'asked', disk_bytes: 5000 },
+    ],
+    is_possible: true,
+    file: {
+      name: file.name,
+      package: 'hello',
+      sha256: createHash('sha256').update(file.content).digest('hex'),
+    },
+  });
+  expect((await on.device.database()).has('hello')).toBe(false);
+
+  const { task_id: task = '' } = (await (await post('install_file', id)).json()) as {
+    task_id?: string;
+  };
+  expect((await on.daemon.finished(task)).state).toBe('done');
+  expect((await on.device.database()).has('hello')).toBe(true);
+  await expect.poll(on.left).toEqual([]);
+  expect((await post('install_file', id)).status).toBe(404);
+});
+
+test('a package that cannot be installed says why before it starts', async () => {
+  const { file: id } = await hold(ipk('hello', { fields: { Depends: 'nowhere' } }));
+
+  expect(await (await planOf(id)).json()).toMatchObject({
+    is_possible: false,
+    problems: [{ code: 'dependency_missing' }],
+  });
+});
+
+test('a program that is held says its size and hash, and goes when it is dropped', async () => {
+  const file = runFile('touch "$0.ran"');
+  const { file: id } = await hold(file);
+
+  expect(await (await planOf(id)).json()).toMatchObject({
+    installs: [],
+    is_possible: true,
+    file: { kind: 'program', size_bytes: file.content.length },
+  });
+  expect(await on.left()).toEqual([`${id}.run`]);
+  expect(await (await post('drop_file', id)).json()).toEqual({ code: 0 });
+  expect(await on.left()).toEqual([]);
+  expect((await planOf(id)).status).toBe(404);
+});
+
+test('what is held counts to what may be sent, and a restart drops it', async () => {
+  const large = (letter: string): ReturnType<typeof runFile> =>
+    runFile(`# ${letter.repeat(600_000)}`);
+  await hold(large('a'));
+  expect((await on.send([large('b')], { query: '?hold=1' })).status).toBe(413);
+  expect(await on.left()).toHaveLength(1);
+
+  await on.daemon.kill('SIGKILL');
+  await on.daemon.restart();
+
+  expect(await on.left()).toEqual([]);
+});
+
+test('at most four files wait', async () => {
+  for (const name of ['a', 'b', 'c', 'd']) await hold(runFile(':', `${name}.run`));
+
+  const refused = await on.send([runFile(':')], { query: '?hold=1' });
+
+  expect(refused.status).toBe(503);
+  expect(await on.left()).toHaveLength(4);
+});
+
+test('only the session that sent a file can plan, install or drop it', async () => {
+  const other = await createUploadDevice({}, { set: ['main.auth=password'] });
+  onTestFinished(() => other.close());
+  const owner = createOwner(other.daemon);
+  await owner.setFirstPassword('secret');
+  const [one, two] = [await owner.logIn('secret'), await owner.logIn('secret')];
+  const sent = await other.send([runFile(':')], { query: '?hold=1', headers: one.session });
+  const { file: id } = (await sent.json()) as Held;
+  const ways = [
+    ['GET', `plan?operation=upload&file=${id}`],
+    ['POST', `install_file?id=${id}`],
+    ['POST', `drop_file?id=${id}`],
+  ] as const;
+  const statusOf = async (
+    [method, path]: readonly [string, string],
+    { session, token }: typeof one,
+  ): Promise<number> => {
+    const url = `${other.daemon.url}${other.daemon.base}/admin/store/${path}`;
+    const withToken = method === 'POST' ? `${url}&token=${token}` : url;
+    return (await fetch(withToken, { method, headers: session })).status;
+  };
+
+  for (const way of ways) expect(await statusOf(way, two)).toBe(404);
+  const withoutKey = Object.fromEntries(
+    Object.entries(one.session).filter(([n]) => n === 'cookie'),
+  );
+  expect(await statusOf(ways[0], { ...one, session: withoutKey as typeof one.session })).toBe(403);
+  expect(await statusOf(ways[0], one)).toBe(200);
+});
