@@ -47,8 +47,6 @@ export function readTask(id: string, body: unknown): Task {
 function stageIn(progress: unknown): Stage {
   return {
     label: textIn(progress, 'label'),
-    done: numberIn(progress, 'done') ?? 0,
-    total: numberIn(progress, 'total') ?? 0,
     percent: numberIn(progress, 'percent'),
   };
 }

@@ -1,5 +1,5 @@
 import type { Job } from './job.ts';
-import type { CommandStep } from './plan.ts';
+import type { CommandStep, StepContext } from './plan.ts';
 import type { TaskLogs } from './log.ts';
 
 const READ_MS = 1000;
@@ -12,7 +12,7 @@ const TAIL_BYTES = 4096;
  */
 export function watchPercent(
   { percentIn }: CommandStep,
-  { job, logs }: { job: Job; logs: TaskLogs },
+  { context, job, logs }: { context: StepContext; job: Job; logs: TaskLogs },
 ): { end: () => void } {
   if (percentIn === undefined) return { end: () => undefined };
   let hasEnded = false;
@@ -24,7 +24,7 @@ export function watchPercent(
       size > from
         ? (await logs.read(job.id, from, size - from).catch(() => Buffer.alloc(0))).toString('utf8')
         : '';
-    const percent = percentIn(tail);
+    const percent = percentIn(tail, context);
     if (!hasEnded && percent !== undefined) job.percent = percent;
   };
   const timer = setInterval(() => void read(), READ_MS).unref();

@@ -64,7 +64,7 @@ export interface CommandStep extends StepBase {
    */
   supervise?: (context: StepContext) => () => void;
   /** Reads from the end of its output how much of it is done: 0 to 100. */
-  percentIn?: (tail: string) => number | undefined;
+  percentIn?: (tail: string, context: StepContext) => number | undefined;
 }
 
 /** What an act answers to have the job go on at another step of the same list. */

@@ -15,7 +15,7 @@ const REPAIR_LIMIT_MS = 5 * 60_000;
 
 export async function runCommand(run: Run, step: CommandStep, context: StepContext): Promise<void> {
   const { job, logs } = run;
-  const watch = watchPercent(step, { job, logs });
+  const watch = watchPercent(step, { context, job, logs });
   const stopSupervision = step.supervise?.(context);
   const exit = await exitOf(run, step, context).finally(() => {
     watch.end();

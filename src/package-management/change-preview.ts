@@ -74,6 +74,7 @@ async function planSound(tools: PackageTools, request: ChangeRequest): Promise<C
   const isCircle = choice.isCircle === true;
   const preview = await tools.manager.preview({ verb: operation, names, isCircle });
   const { changesWithRoom: changes = preview.changes } = preview;
+  tools.expected.keep(names, preview.changes);
   const obstacles = withoutRepeats([...problems, ...shortage, ...preview.problems]);
   return {
     changes: changes.map((change) => explain(change, operation, asked)),
@@ -96,6 +97,7 @@ export async function previewFile(
   if (file === undefined) return emptyPlan(tools, shortage, shortage.length === 0);
   const preview = await tools.manager.preview({ verb: 'install', names: [file.name], file });
   const { changesWithRoom: changes = preview.changes, freeBytes } = preview;
+  tools.expected.keep([], preview.changes);
   const problems = withoutRepeats([...shortage, ...preview.problems]);
   return { changes, problems, isPossible: problems.length === 0, freeBytes };
 }

@@ -1,10 +1,13 @@
 import type { Catalog } from './apps/catalog.ts';
 import type { PackageManager } from './manager.ts';
+import type { ExpectedChanges } from './transaction/progress.ts';
 
 /** What jobs that change packages work with, whichever feature they belong to. */
 export interface PackageTools {
   manager: PackageManager;
   catalog: Catalog;
+  /** What previews said of the changes to come. */
+  expected: ExpectedChanges;
   /** Folder of the panel's settings. */
   uciDir: string;
   /** Hours between two fetches of the lists by itself; 0: never. */

@@ -28,7 +28,7 @@ export function createUnfinished(questions) {
     },
     /** Before the first view is shown: the one that was left. */
     restore: () => {
-      const { hash, at, ...question } = takeStored();
+      const { hash, at, ...question } = readOnce();
       if (!(Date.now() - at < LIMIT_MS)) return;
       left = question;
       if (hash !== location.hash) {
@@ -52,7 +52,7 @@ function store(value) {
   }
 }
 
-function takeStored() {
+function readOnce() {
   try {
     const found = JSON.parse(sessionStorage.getItem(NAME) ?? '{}');
     sessionStorage.removeItem(NAME);

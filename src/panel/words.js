@@ -154,16 +154,10 @@ export function stateWord(state) {
   return Object.hasOwn(STATES, state) ? STATES[state]() : state;
 }
 
-/** The step that a running task is at; a waiting one says so already. */
+/** What a running task is at, and how much of it is done; a waiting one says so already. */
 export function progressLine({ state, progress }) {
   if (state !== 'running' || progress === undefined) return '';
-  const { done, total, label, percent: percentDone } = progress;
-  const step = t('Step {step} of {total}: {label}', {
-    step: Math.min(done + 1, total),
-    total,
-    label: stepName(label),
-  });
-  return percentDone === undefined
-    ? step
-    : t('{step}, {percent}', { step, percent: percent(percentDone) });
+  const { label, percent: done } = progress;
+  const step = stepName(label);
+  return done === undefined ? step : t('{step}, {percent}', { step, percent: percent(done) });
 }

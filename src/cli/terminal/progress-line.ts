@@ -4,10 +4,7 @@ import { fitting, widthOf } from './width.ts';
 export interface Stage {
   /** The step that it is at. */
   label: string;
-  /** Steps behind it, and in all. */
-  done: number;
-  total: number;
-  /** Of this step, if it says so. */
+  /** How much of that is done, if it says so. */
   percent: number | undefined;
 }
 
@@ -18,20 +15,17 @@ const LEAST_BAR_COLUMNS = 5;
 const AROUND_BAR = 3;
 
 /**
- * `[########------------]  40 %  download (2 of 5)`. If that is too long, the bar is shorter, then
- * there is none, and then the end of the label is missing.
+ * `[########------------]  40 %  download`, or only what it is at if it does not say how much of
+ * that is done. If that is too long, the bar is shorter, then there is none, and then the end of
+ * the label is missing.
  */
-export function progressLine(stage: Stage, columns = Infinity): string {
-  const { label, done, total, percent } = stage;
-  const share = percent ?? (total === 0 ? 0 : (100 * done) / total);
-  const bounded = Math.min(100, Math.max(0, share));
+export function progressLine({ label, percent }: Stage, columns = Infinity): string {
+  if (percent === undefined) return fitting(label, columns);
+  const bounded = Math.min(100, Math.max(0, percent));
   const figure = `${String(Math.round(bounded)).padStart(3)} %  `;
-  const step = total === 0 ? '' : ` (${Math.min(done + 1, total)} of ${total})`;
-  const text = figure + label + step;
+  const text = figure + label;
   const room = columns - widthOf(text) - AROUND_BAR;
-  if (room < LEAST_BAR_COLUMNS) {
-    return figure + fitting(label, columns - widthOf(figure + step)) + step;
-  }
+  if (room < LEAST_BAR_COLUMNS) return figure + fitting(label, columns - widthOf(figure));
   const bar = Math.min(BAR_COLUMNS, room);
   const filled = Math.round((bounded / 100) * bar);
   return `[${'#'.repeat(filled)}${'-'.repeat(bar - filled)}] ${text}`;

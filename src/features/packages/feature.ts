@@ -1,6 +1,7 @@
 import { PACKAGE_LANE } from '../../package-management/manager.ts';
 import { autoconfPlan } from './autoconf.ts';
 import { createCatalog } from '../../package-management/apps/catalog.ts';
+import { createExpectedChanges } from '../../package-management/transaction/progress.ts';
 import type { PackageTools } from '../../package-management/tools.ts';
 import { PACKAGES_SECTION } from './options.ts';
 import { createRegularUpdate } from './regular-update.ts';
@@ -41,7 +42,8 @@ export async function createPackagesFeature(context: FeatureContext): Promise<Pa
     feeds: manager.feeds,
     everyHours: updateEveryHours,
   });
-  const tools = { manager, catalog, uciDir: context.paths.uciDir, updateEveryHours };
+  const expected = createExpectedChanges();
+  const tools = { manager, catalog, expected, uciDir: context.paths.uciDir, updateEveryHours };
   return {
     tools,
     documentation: async () => (await import('./documentation.ts')).PACKAGES_DOCUMENTATION,

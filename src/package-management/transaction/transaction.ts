@@ -17,6 +17,7 @@ import {
 import { explained, type Shortfall } from './explained.ts';
 import { accepted, FORMER_REPAIR, repairSteps, type IsComplete } from './rollback.ts';
 import type { PackageTools } from '../tools.ts';
+import { createPercentReader } from './progress.ts';
 
 /** One change of packages, from the choice to its judgement, and the way back. */
 export interface Transaction {
@@ -56,6 +57,7 @@ function changeSteps(tools: PackageTools, work: ChangeWork): Step[] {
     return change === undefined ? undefined : commands[verb](change.names);
   };
   const before = around.before(changeIn, choosesFromFeeds);
+  const percentOf = createPercentReader();
   return [
     ...(around.first?.(choosesFromFeeds) ?? []),
     { id: 'choose', label: 'choose', act: (context) => choose(context).then(() => undefined) },
@@ -67,6 +69,8 @@ function changeSteps(tools: PackageTools, work: ChangeWork): Step[] {
       label: verb,
       mustSucceed: false,
       command: command ?? commandFor,
+      percentIn: (tail, context) =>
+        percentOf(tail, tools.expected.find(chosen.find(context)?.names ?? [])),
       ...(work.isHandedOver === true ? {} : supervision(around)),
     },
     ...(around.after ?? []),

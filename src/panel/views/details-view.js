@@ -168,7 +168,7 @@ function aboutOf(item) {
   return [
     [t('Installed version'), item.installed_version],
     [t('Newest version'), item.version],
-    [t('Takes'), takesOf(item)],
+    [t('Takes'), installedSizeOf(item)],
     [t('Feed'), item.feed],
     [t('Section'), item.kind === 'app' ? undefined : item.section],
     [t('Tags'), (item.tags ?? []).map(tagWord).join(', ')],
@@ -180,7 +180,7 @@ function aboutOf(item) {
 }
 
 /** Of what is not installed its plan says it. */
-function takesOf(item) {
+function installedSizeOf(item) {
   const bytes = bytesOf(item);
   return item.installed_version !== undefined && bytes > 0 ? size(bytes) : undefined;
 }

@@ -8,6 +8,7 @@ import { createPages } from '../../../src/features/store/available.ts';
 import type { Query } from '../../../src/features/store/query.ts';
 import { createViews, type Views } from '../../../src/features/store/views.ts';
 import { createCatalog } from '../../../src/package-management/apps/catalog.ts';
+import { createExpectedChanges } from '../../../src/package-management/transaction/progress.ts';
 import type { PackageTools } from '../../../src/package-management/tools.ts';
 import { createDevice, type Device } from '../../device/device.ts';
 import { nameFeeds } from '../../device/further-feeds.ts';
@@ -36,6 +37,7 @@ beforeEach(async () => {
     manager,
     catalog: createCatalog({ manager, log: SILENT as never }),
     uciDir: '',
+    expected: createExpectedChanges(),
     updateEveryHours: () => 0,
   };
 });

@@ -53,7 +53,7 @@ export function isNothingDone({ state, kind, packages }) {
 
 function createDoing(id, { on, titleOf }) {
   const progress = element('p', { className: 'progress' });
-  const bar = element('progress', { max: 1, 'aria-label': t('Steps done') });
+  const bar = element('progress', { max: 1, 'aria-label': t('Done so far') });
   const stop = button({
     symbol: 'stop',
     text: t('Stop'),
@@ -136,6 +136,6 @@ function whenOf({ running, state, start, stop }) {
 
 /** Without a value the bar says only that something goes on. */
 function setProgress(bar, { progress }) {
-  if (progress?.total > 0) bar.value = progress.done / progress.total;
+  if (progress?.percent !== undefined) bar.value = progress.percent / 100;
   else bar.removeAttribute('value');
 }
