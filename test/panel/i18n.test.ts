@@ -14,7 +14,7 @@ test('a text without a translation stays English, and so does the name of a step
 
 test('values are filled in as they are, whatever they contain', () => {
   expect(t('Remove {app}?', { app: '$& {app}' })).toBe('卸载 $& {app}？');
-  expect(t('Page {page} of {pages}', { page: 1, pages: 2 })).toBe('第 1 步，共 2 步：');
+  expect(t('Page {page} of {pages}', { page: 1, pages: 2 })).toBe('第 1 页，共 2 页');
 });
 
 test('a value that is missing leaves its name, in place of the word undefined', () => {

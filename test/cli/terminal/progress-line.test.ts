@@ -13,7 +13,7 @@ test.each([
 const LONG = { label: 'fetch the packages', percent: 40 };
 test.each([
   [80, LONG, '[########------------]  40 %  fetch the packages'],
-  [38, LONG, '[####-----]  40 %  fetch the packages'],
+  [38, LONG, '[####------]  40 %  fetch the packages'],
   [29, LONG, ' 40 %  fetch the packages'],
   [20, LONG, ' 40 %  fetch the pac'],
 ])('on %i columns the figures of a long step are whole', (columns, stage, line) => {
