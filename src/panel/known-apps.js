@@ -40,10 +40,10 @@ export function createKnownApps({ api, onChange }) {
     learn,
     /** What people call it. */
     titleOf: titleOfApp,
-    /** It stays what it was first, whatever its app is called when it has gone. */
+    /** Once its app has said its own title, it stays, also when the app has gone. */
     titleOfTask: (task) => {
       const title = ofTasks.get(task.id) ?? titleOf(task, titleOfApp);
-      if (titleOfApp(task.package) !== task.package) ofTasks.set(task.id, title);
+      if (known.get(task.package)?.title) ofTasks.set(task.id, title);
       return title;
     },
     /** Asks once for the titles of all apps if one of these has none. Without them names do. */

@@ -28,7 +28,7 @@ test('somebody finds an app, sees its plan, installs it, watches its log and rem
   await agree(browser);
   await goTo(browser, 'activity');
   await browser.until(`${LOG}.includes('Configuring demo-app.') && ${CHIP} === 'Done'`);
-  await browser.until(`${TITLES}.join() === 'Install app-meta-demo test package'`);
+  await browser.until(`${TITLES}.join() === 'Install Demo'`);
 
   await goTo(browser, 'installed');
   await browser.until(`${CARDS} === 1`);

@@ -58,7 +58,6 @@ test('with a password the page leads to the log-in, and out of it again', async 
 
   await owner.setPassword('another', 'secret');
   await goTo(browser, 'discover');
-  await click(browser, '#update');
   await browser.until(
     "document.querySelector('#notices .notice')?.textContent.startsWith('You are not logged in any more.')",
   );
