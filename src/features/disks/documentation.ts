@@ -20,6 +20,7 @@ const blockDevice = v.pipe(v.object(keys), v.title('BlockDevice'));
 const disk = v.pipe(
   v.object({
     ...keys,
+    total_bytes: v.optional(integer),
     used_bytes: v.optional(integer),
     free_bytes: v.optional(v.pipe(integer, v.description('what programs can use'))),
     mounts: v.array(v.string()),
@@ -70,6 +71,7 @@ export const DISKS_DOCUMENTATION: FeatureDocumentation = {
         data: {
           sda1: {
             ...EXAMPLE_DEVICE,
+            total_bytes: 251_000_000_512,
             used_bytes: 131_983_548_416,
             free_bytes: 111_669_149_696,
             mounts: ['/mnt/sda1'],

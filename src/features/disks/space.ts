@@ -2,6 +2,7 @@ import { readSpace } from '../../device/disk/space.ts';
 
 /** How full a device is; nothing for one that is not mounted, or does not answer. */
 export interface Space {
+  total_bytes?: number;
   used_bytes?: number;
   /** What programs can use. */
   free_bytes?: number;
@@ -22,5 +23,7 @@ export async function withSpace<Item extends object>(
 
 async function spaceIn(path: string | undefined): Promise<Omit<Space, 'mounts'>> {
   const space = path === undefined ? undefined : await readSpace(path);
-  return space === undefined ? {} : { used_bytes: space.usedBytes, free_bytes: space.freeBytes };
+  if (space === undefined) return {};
+  const { totalBytes, usedBytes, freeBytes } = space;
+  return { total_bytes: totalBytes, used_bytes: usedBytes, free_bytes: freeBytes };
 }

@@ -62,9 +62,10 @@ async function expectAlike(): Promise<void> {
   expect(body.code).toBe(200);
   expect(Object.keys(body.data)).toEqual(Object.keys(data));
   for (const [name, disk] of Object.entries(body.data)) {
-    const { mounts: paths, used_bytes, free_bytes, ...item } = disk;
+    const { mounts: paths, total_bytes, used_bytes, free_bytes, ...item } = disk;
     expect(item).toEqual(data[name]);
     expect(paths[0] ?? '').toBe(item.mount);
+    expect(total_bytes === undefined).toBe(used_bytes === undefined);
     expect([used_bytes === undefined, free_bytes === undefined]).toEqual(
       paths.length > 0 ? [false, false] : [true, true],
     );
@@ -218,6 +219,7 @@ describe.skipIf(!isPossible)('loop disks that change', () => {
 });
 
 type Disk = Answer['data'][string] & {
+  total_bytes?: number;
   used_bytes?: number;
   free_bytes?: number;
   mounts: string[];

@@ -44,9 +44,8 @@ function createRow(disk) {
 /** Images that nothing is written to: they have no free bytes, and need none. */
 const READ_ONLY_TYPES = ['squashfs', 'erofs', 'iso9660'];
 
-function usageOf({ dev, type, used_bytes: used, free_bytes: free }) {
-  if (used === undefined || free === undefined) return [];
-  const total = used + free;
+function usageOf({ dev, type, total_bytes: total, free_bytes: free }) {
+  if (total === undefined || free === undefined) return [];
   const text = t('{free} of {total} free', { free: size(free), total: size(total) });
   const canFill = !READ_ONLY_TYPES.includes(type);
   return [fillBar({ title: dev, total, free, text, isTitleShown: false, canFill })];
