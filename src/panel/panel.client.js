@@ -77,17 +77,19 @@ function start() {
   /** What is in sight was asked for at the start already. */
   let isFirst = true;
   async function refresh() {
-    const wasFirst = isFirst;
     const load = isFirst ? views.loadOthers : views.reload;
     isFirst = false;
     // On a slow processor whatever is asked for meanwhile delays what somebody waits for.
     await Promise.race([firstView, pause(FIRST_VIEW_MS)]);
     await Promise.all([
-      api.readSession().then(views.renderCurrent, connection.report),
+      api.readSession().then(goOn, connection.report),
       apps.load(connection.report),
       load(),
     ]);
-    if (wasFirst) act.unfinished.goOn();
+  }
+  function goOn() {
+    views.renderCurrent();
+    act.unfinished.goOn();
   }
   function handleEnd(task) {
     embedding.sayChanged();
@@ -108,10 +110,14 @@ function start() {
   views.onRoute(() => router.current());
   act.unfinished.restore();
   const firstView = router.start();
-  for (const id of ['update', 'updates-refresh']) byId(id).addEventListener('click', act.update);
-  byId('logout').addEventListener('click', act.logOut);
-  byId('host').textContent = location.hostname;
+  fillHead(act);
   keepUpToDate({ tasks, views, connection });
+}
+
+function fillHead({ update, logOut }) {
+  for (const id of ['update', 'updates-refresh']) byId(id).addEventListener('click', update);
+  byId('logout').addEventListener('click', logOut);
+  byId('host').textContent = location.hostname;
 }
 
 function keepUpToDate({ tasks, views, connection }) {
