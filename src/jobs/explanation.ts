@@ -1,6 +1,5 @@
 import { isDiskFull } from '../device/disk/disk-full.ts';
 import { DepotError, reasonOf, type ErrorCode, type Explanation } from '../errors.ts';
-import type { Job } from './job.ts';
 import { Stopped } from './run.ts';
 
 /** The ends that jobs of every kind may have; features bring further codes with their errors. */
@@ -56,12 +55,6 @@ function explanationOf(error: unknown): Explanation {
     return error.explanation ?? BY_CODE[error.code] ?? EXPLANATIONS.unknown;
   }
   return isDiskFull(error) ? EXPLANATIONS.noSpace : EXPLANATIONS.unknown;
-}
-
-/** The facts of a record of a version that knew none. */
-export function formerExplanation({ state }: Pick<Job, 'state'>): Explanation | undefined {
-  if (state === 'stopped' || state === 'interrupted') return EXPLANATIONS[state];
-  return state === 'failed' ? EXPLANATIONS.unknown : undefined;
 }
 
 /** Of an error or a remedy on record, so that an end finds room in its reserve. */

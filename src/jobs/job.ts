@@ -43,8 +43,6 @@ export interface Job {
   /** What people read of the step it is at, and how many steps the list has. */
   stepLabel?: string;
   stepCount?: number;
-  /** The place in a record of format 1: an index, until it is known which step it stood for. */
-  formerStep?: number;
   /** How the job will end once its repair is through. */
   verdict?: Verdict;
   /** The command under way, recorded before it runs. */

@@ -10,14 +10,6 @@ import type { Job } from './job.ts';
 export interface Plan {
   steps: Step[];
   repair: Step[];
-  /** For kinds that depotd ran before records had a format: what their indices stand for. */
-  former?: FormerIds;
-}
-
-/** The ids of the steps as they were when records held an index (format 1). Never changes. */
-export interface FormerIds {
-  steps: readonly string[];
-  repair: readonly string[];
 }
 
 export type Step = Act | CommandStep;

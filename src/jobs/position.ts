@@ -59,18 +59,6 @@ export function checkPlan(plan: Plan): void {
   }
 }
 
-/** Gives a job of a record of format 1, which holds an index, its place by ids. */
-export function adoptIndex(job: Job, plan: Plan): void {
-  const { formerStep: index, phase } = job;
-  if (index === undefined) return;
-  const ids = plan.former?.[phase] ?? plan[phase].map(({ id }) => id);
-  const at = ids[index];
-  job.done = ids.slice(0, index);
-  job.stepCount = ids.length;
-  if (at !== undefined) job.at = at;
-  delete job.formerStep;
-}
-
 function indexOf(steps: readonly Step[], id: string | undefined): number | undefined {
   const index = steps.findIndex((step) => step.id === id);
   return index < 0 ? undefined : index;

@@ -8,7 +8,7 @@ import { createJobIndex, type JobIndex } from './job-index.ts';
 import type { Journal } from './journal/journal.ts';
 import { createLanes, type Lanes } from './lanes.ts';
 import type { TaskLogs } from './log.ts';
-import { adoptIndex, moveTo } from './position.ts';
+import { moveTo } from './position.ts';
 import type { Plan } from './plan.ts';
 import { jobsToForget, type RetentionLimits } from './pruning.ts';
 import type { Runner } from './runner.ts';
@@ -130,7 +130,7 @@ export function createQueue(options: QueueOptions): Queue {
     dismiss: (id) => dismiss(options, index.get(id)),
     resume: () => {
       lanes.after(endOrphans(options));
-      for (const job of index.all()) adoptPosition(options, job);
+      for (const job of index.all()) checkAdopted(options, job);
       for (const job of leftOvers(index.all())) lanes.add(job);
       void logs
         .removeUnknown((id) => index.get(id) !== undefined)
@@ -203,14 +203,13 @@ function reportDamage({ log }: QueueOptions, job: Job, error: unknown): void {
   log.error({ task: job.id, reason: reasonOf(error) }, 'job record set aside');
 }
 
-function adoptPosition(options: QueueOptions, job: Job): void {
-  if (job.formerStep === undefined && isEnded(job.state)) return;
+function checkAdopted(options: QueueOptions, job: Job): void {
+  if (isEnded(job.state)) return;
   try {
-    adoptIndex(job, options.planOf(job));
+    options.planOf(job);
   } catch (error) {
-    delete job.formerStep;
     // Of a kind that this version does not know, say: the runner fails it with the same reason.
-    if (!isEnded(job.state)) reportDamage(options, job, error);
+    reportDamage(options, job, error);
   }
   if (job.state === 'queued') showFirstStep(options, job);
 }

@@ -132,7 +132,7 @@ test('a full disk is no_space, whoever says so', () => {
   expect(failureFacts('a text that was thrown').errorCode).toBe('unknown');
 });
 
-test('a record of a version that knew no codes is read, and so is one of a later version', () => {
+test('a record without codes is read, and so is one of a later version', () => {
   const job: Job = {
     id: 'a'.repeat(32),
     kind: 'install',

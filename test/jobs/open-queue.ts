@@ -54,10 +54,7 @@ export async function openQueue(
   ]);
   const log = createLog('silent');
   const planOf = ({ params }: Job): Plan => {
-    const steps = stepsOf(params, /^\d/);
-    const repair = stepsOf(params, /^r/);
-    const former = { steps: steps.map(({ id }) => id), repair: repair.map(({ id }) => id) };
-    return changePlan({ steps, repair, former });
+    return changePlan({ steps: stepsOf(params, /^\d/), repair: stepsOf(params, /^r/) });
   };
   const stepsOf = (params: Record<string, string>, pattern: RegExp): Step[] =>
     Object.keys(params)

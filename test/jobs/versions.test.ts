@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -45,36 +45,31 @@ const UPGRADES: [string, Upgrade][] = [
   ['one step more after that one', { more: '4', leaves: ['1', '2', '3', '4', '4'] }],
 ];
 
-describe.each(['the newest format', 'format 1, which held an index'])(
-  'a job in the middle of a step, on record in %s',
-  (format) => {
-    test.each(UPGRADES)(
-      'goes on at its step under a version whose plan has %s, and does each step once',
-      async (_, { less, more, leaves }) => {
-        await crash(IN_STEP_2);
-        if (format !== 'the newest format') await writeAsFormat1();
+describe('a job in the middle of a step', () => {
+  test.each(UPGRADES)(
+    'goes on at its step under a version whose plan has %s, and does each step once',
+    async (_, { less, more, leaves }) => {
+      await crash(IN_STEP_2);
 
-        expect(await resume({ less, more })).toMatchObject({ state: 'done', exitCode: 0 });
+      expect(await resume({ less, more })).toMatchObject({ state: 'done', exitCode: 0 });
 
-        expect(await effects()).toEqual(leaves);
-      },
-    );
+      expect(await effects()).toEqual(leaves);
+    },
+  );
 
-    test('is repaired from the step that its repair was at', async () => {
-      await crash({
-        1: 'exit 7',
-        r1: effect('r1'),
-        r2: `${KILL_DAEMON}; sleep 0.5; ${effect('r2')}`,
-        r3: effect('r3'),
-      });
-      if (format !== 'the newest format') await writeAsFormat1();
-
-      expect(await resume({ less: 'r1' })).toMatchObject({ state: 'failed', exitCode: 7 });
-
-      expect(await effects()).toEqual(['r1', 'r2', 'r3']);
+  test('is repaired from the step that its repair was at', async () => {
+    await crash({
+      1: 'exit 7',
+      r1: effect('r1'),
+      r2: `${KILL_DAEMON}; sleep 0.5; ${effect('r2')}`,
+      r3: effect('r3'),
     });
-  },
-);
+
+    expect(await resume({ less: 'r1' })).toMatchObject({ state: 'failed', exitCode: 7 });
+
+    expect(await effects()).toEqual(['r1', 'r2', 'r3']);
+  });
+});
 
 test('a job whose step is gone from the plan says in its log where it goes on', async () => {
   await crash(IN_STEP_2);
@@ -84,12 +79,6 @@ test('a job whose step is gone from the plan says in its log where it goes on', 
   expect(await readFile(join(folder, 'logs', `${id}.log`), 'utf8')).toContain(
     'depotd: this version has no step "2": the job goes on at step 3\r\n',
   );
-});
-
-test('a version put back by a failed upgrade finds the index that it knows', async () => {
-  await crash(IN_STEP_2);
-
-  expect(await record()).toMatchObject({ format: 2, at: '2', done: ['1'], step: 1 });
 });
 
 test('a job that is to go back to a step that is not in the plan fails, says so and is repaired', async () => {
@@ -151,19 +140,4 @@ function start({ less = '', more = '', twice = false }: Version, ...words: strin
     ...(twice ? { DEPOTD_TWICE: 'yes' } : {}),
   };
   return startCommand(['node', DAEMON, folder, 'none', ...words], { env });
-}
-
-async function record(): Promise<Record<string, unknown>> {
-  const lines = (await readFile(join(folder, 'state/jobs.jsonl'), 'utf8')).trimEnd().split('\n');
-  return JSON.parse(lines.at(-1) ?? '') as Record<string, unknown>;
-}
-
-/** As depotd 0.1.0 wrote it. */
-async function writeAsFormat1(): Promise<void> {
-  const NEWER = ['format', 'at', 'done', 'stepLabel', 'stepCount'];
-  const entries = Object.entries(await record()).filter(([name]) => !NEWER.includes(name));
-  await writeFile(
-    join(folder, 'state/jobs.jsonl'),
-    `${JSON.stringify(Object.fromEntries(entries))}\n`,
-  );
 }

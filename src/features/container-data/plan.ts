@@ -7,7 +7,7 @@ import { passSteps } from './copy-steps.ts';
 import { sizeText } from '../../format-bytes.ts';
 import { startEngine, stopEngine } from './engine-control.ts';
 import { snapshotStep, needStopped, rememberStep } from './engine-snapshot.ts';
-import { FORMER_REPAIR, leftText, moveRepair } from './rollback.ts';
+import { leftText, moveRepair } from './rollback.ts';
 import type { MoveFacts } from './reasons-against.ts';
 import { move } from './record.ts';
 
@@ -27,20 +27,8 @@ export function migratePlan(
       ? moveSteps(host, target, params.overwrite === 'true')
       : changeSteps(host, target),
     repair: moveRepair(host, target, { isCopy }),
-    former: { steps: isCopy ? FORMER_MOVE : FORMER_CHANGE, repair: FORMER_REPAIR },
   };
 }
-
-/** The ids of the steps at the indices that records of format 1 hold. */
-const FORMER_MOVE = [
-  ...['look', 'check', 'prepare', 'copy-live', 'judge-copy-live', 'remember', 'stop-engine'],
-  ...['copy-changed', 'judge-copy-changed', 'copy-differing', 'judge-copy-differing'],
-  ...['compare', 'judge-compare', 'place', 'switch', 'start-engine', 'settle', 'clean-up'],
-  ...['look-again', 'tell'],
-];
-const FORMER_CHANGE = [
-  ...['look', 'check', 'remember', 'stop-engine', 'switch', 'start-engine', 'look-again', 'tell'],
-];
 
 function moveSteps(host: ContainerHost, target: string, isOverwriting: boolean): Step[] {
   const differing = passSteps(host, {

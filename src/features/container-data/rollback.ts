@@ -85,12 +85,6 @@ export function moveRepair(
   ];
 }
 
-/** The ids of these steps at the indices that records of format 1 hold. */
-export const FORMER_REPAIR = [
-  ...['look', 'stop-engine', 'restore-configuration', 'restore-target', 'start-engine'],
-  ...['settle', 'remove-copy', 'see-engine', 'tell'],
-];
-
 interface Move {
   record: MoveRecord;
   target: string;

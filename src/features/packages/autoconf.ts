@@ -16,8 +16,7 @@ import { isOff } from '../../http/parameter-schemas.ts';
 export type ScriptContext = Pick<FeatureContext, 'paths' | 'scriptEnvironment'>;
 
 export function autoconfPlan(context: ScriptContext): Plan {
-  const former = { steps: ['configure'], repair: [] };
-  return { steps: [autoconfStep(context)], repair: [], former };
+  return { steps: [autoconfStep(context)], repair: [] };
 }
 
 /**

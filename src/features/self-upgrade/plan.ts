@@ -12,7 +12,6 @@ import { slots } from '../../jobs/memory.ts';
 import type { Plan, Step, StepContext } from '../../jobs/plan.ts';
 import type { PackageTools } from '../../package-management/tools.ts';
 import type { SelfUpgradeHost } from './port.ts';
-import { FORMER_REPAIR } from '../../package-management/transaction/rollback.ts';
 
 /**
  * @returns the newer version that the lists offer, if there is one
@@ -93,10 +92,6 @@ export function selfUpgradePlan(tools: SelfUpgradeTools): Plan {
       ...watchAgain(tools),
       ...repair,
     ],
-    former: {
-      steps: ['choose', 'prepare', 'keep-old-version', 'upgrade', 'judge'],
-      repair: ['forget-old-version', ...FORMER_REPAIR],
-    },
   };
 }
 

@@ -2,7 +2,6 @@ import * as v from 'valibot';
 import { DepotError } from '../../errors.ts';
 import type { Job } from '../../jobs/job.ts';
 import { isEnded } from '../../jobs/states.ts';
-import { formerExplanation } from '../../jobs/explanation.ts';
 import type { TaskLogs } from '../../jobs/log.ts';
 import type { FeatureContext } from '../feature.ts';
 import { PACKAGE_LANE } from '../../package-management/manager.ts';
@@ -121,9 +120,7 @@ async function stopPeerTask(queue: Queue): Promise<void> {
  */
 export function describeTask(job: Job): object {
   const { state, kind, subject, command, startedAt, createdAt, stoppedAt, exitCode } = job;
-  const { error, packages } = job;
-  const former = formerExplanation(job);
-  const { errorCode = former?.code, remedy = former?.remedy } = job;
+  const { error, errorCode, remedy, packages } = job;
   return {
     running: !isEnded(state),
     ...(exitCode === undefined ? {} : { exit_code: exitCode }),

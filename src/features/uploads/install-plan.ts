@@ -4,7 +4,6 @@ import { unixNow, type Job } from '../../jobs/job.ts';
 import type { Act, Plan } from '../../jobs/plan.ts';
 import { dependentsFirst } from '../../package-management/dependencies.ts';
 import {
-  formerIds,
   ONLY,
   transaction,
   type ChangeWork,
@@ -101,8 +100,8 @@ export function uploadPlan(tools: UploadPlanTools, { subject, params }: Job): Pl
     isComplete: async ({ job }) => (await records.find(job.id)) !== undefined,
   });
   return {
-    ...{ steps, repair: [...repair, forgetStep(tools)] },
-    former: formerIds('install'),
+    steps,
+    repair: [...repair, forgetStep(tools)],
   };
 }
 

@@ -8,7 +8,6 @@ import {
   withAskedNames,
 } from '../../package-management/dependencies.ts';
 import {
-  formerIds,
   ONLY,
   remember,
   transaction,
@@ -68,7 +67,7 @@ export function unrunPlan(tools: PackageTools & { records: RunRecords }, { param
       await records.remove(id);
     },
   };
-  return { ...transaction(tools, ONLY, work), former: formerIds('remove') };
+  return transaction(tools, ONLY, work);
 }
 
 /** Takes out, until nothing changes, what a package that stays needs. */

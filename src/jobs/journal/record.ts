@@ -2,15 +2,11 @@ import * as v from 'valibot';
 import { unixNow, type Job } from '../job.ts';
 import { isEnded, JOB_STATES } from '../states.ts';
 
-/**
- * A job as one line of the journal. Format 1 had no `format`, and its `step` was an index into the
- * plan. Format 2 names the steps; it goes on writing the index, so that a version put back by a
- * failed self-upgrade finds what it knows. What a newer version adds is kept.
- */
+/** A job as one line of the journal. What a newer version adds is kept. */
 const FORMAT = 2;
 
 export function toLine(job: Job): string {
-  return JSON.stringify({ format: FORMAT, ...job, step: job.done.length });
+  return JSON.stringify({ ...job, format: FORMAT });
 }
 
 /** What is no JSON may be a line that a power cut left torn. */
@@ -43,7 +39,7 @@ export function readEntry(line: string): Entry {
   if (isDeeper(value, MOST_DEPTH)) return { damage: 'it is nested too deeply', id, isOver };
   const parsed = v.safeParse(record, value);
   return parsed.success
-    ? { job: toJob(parsed.output) }
+    ? { job: parsed.output }
     : { damage: faultOf(parsed.issues[0]), id, isOver };
 }
 
@@ -56,7 +52,7 @@ const jobId = v.pipe(v.string(), v.regex(/^[\w-]{1,64}$/));
 
 const record = v.pipe(
   v.looseObject({
-    format: v.exactOptional(whole),
+    format: v.pipe(v.number(), v.integer(), v.minValue(FORMAT)),
     id: jobId,
     kind: v.string(),
     lane: v.string(),
@@ -74,9 +70,8 @@ const record = v.pipe(
     remedy: v.exactOptional(v.string()),
     packages: v.exactOptional(v.array(v.string())),
     phase: v.picklist(['steps', 'repair']),
-    step: v.exactOptional(whole),
     at: v.exactOptional(v.string()),
-    done: v.exactOptional(v.array(v.string())),
+    done: v.array(v.string()),
     stepLabel: v.exactOptional(v.string()),
     stepCount: v.exactOptional(whole),
     verdict: v.exactOptional(
@@ -109,11 +104,8 @@ const record = v.pipe(
     logBytes: v.exactOptional(whole),
     memory: v.record(v.string(), v.unknown()),
   }),
-  v.check(({ format, step, done }) => (format === undefined ? step : done) !== undefined, 'place'),
   v.check((job) => hasItsEnd(job), 'end'),
 );
-
-type KnownRecord = v.InferOutput<typeof record>;
 
 /** A job that has ended says when and how, and its exit code is 0 exactly if it is done. */
 function hasItsEnd({
@@ -123,10 +115,6 @@ function hasItsEnd({
 }: Pick<Job, 'state' | 'stoppedAt' | 'exitCode'>): boolean {
   if (!isEnded(state)) return true;
   return stoppedAt !== undefined && code !== undefined && (code === 0) === (state === 'done');
-}
-
-function toJob({ format, step, done = [], ...job }: KnownRecord): Job {
-  return format === undefined ? { ...job, done: [], formerStep: step ?? 0 } : { ...job, done };
 }
 
 /** Names the member, and quotes nothing: what it holds may be secret. */

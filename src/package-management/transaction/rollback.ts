@@ -125,9 +125,6 @@ async function isRemovalUnfinished(
   return true;
 }
 
-/** The ids of these steps at the indices that records of format 1 hold. */
-export const FORMER_REPAIR = ['assess', 'prepare-repair', 'undo', 'configure', 'settle'];
-
 /** Looked at anew: what stands in the way may have come meanwhile. */
 export async function removalCommand(
   { commands, installed }: Pick<PackageManager, 'commands' | 'installed'>,

@@ -10,12 +10,11 @@ import {
   retryFrom,
   type Act,
   type CommandStep,
-  type FormerIds,
   type Step,
   type StepContext,
 } from '../../jobs/plan.ts';
 import { explained, type Shortfall } from './explained.ts';
-import { accepted, FORMER_REPAIR, repairSteps, type IsComplete } from './rollback.ts';
+import { accepted, repairSteps, type IsComplete } from './rollback.ts';
 import type { PackageTools } from '../tools.ts';
 import { createPercentReader } from './progress.ts';
 
@@ -157,11 +156,6 @@ function completeness({ manager }: PackageTools, work: ChangeWork): IsComplete {
     await work.record?.(after, { job, before });
     return true;
   };
-}
-
-/** The ids of these steps at the indices that records of format 1 hold, `more` behind them. */
-export function formerIds(verb: ChangeWork['verb'], ...more: string[]): FormerIds {
-  return { steps: ['choose', 'prepare', verb, 'judge', ...more], repair: FORMER_REPAIR };
 }
 
 /** What one kind of job puts into these steps. */

@@ -37,24 +37,21 @@ const nested = (depth: number): string =>
 
 const NEEDED = ['kind', 'lane', 'subject', 'params', 'command', 'state', 'createdAt', 'phase'];
 const DAMAGED: [string, string, string][] = [
-  ...[...NEEDED, 'runs', 'resumes', 'memory'].map((name): [string, string, string] => [
-    `without ${name}`,
-    JSON.stringify(without(name)),
-    `"${name}" is missing or wrong`,
-  ]),
+  ...[...NEEDED, 'done', 'format', 'runs', 'resumes', 'memory'].map(
+    (name): [string, string, string] => [
+      `without ${name}`,
+      JSON.stringify(without(name)),
+      `"${name}" is missing or wrong`,
+    ],
+  ),
   ['with an id alone', JSON.stringify({ id: ID }), 'is missing or wrong'],
-  ['without its place', JSON.stringify(without('done')), 'its place is missing or wrong'],
   [
     'that has ended, without its end',
     JSON.stringify({ ...WHOLE, state: 'done' }),
     'its end is missing or wrong',
   ],
   ['in a state that there is not', JSON.stringify({ ...WHOLE, state: 'lost' }), '"state"'],
-  [
-    'with a parameter that is no text',
-    JSON.stringify({ ...WHOLE, params: { a: 1 } }),
-    '"params.a"',
-  ],
+  ['with a number as parameter', JSON.stringify({ ...WHOLE, params: { a: 1 } }), '"params.a"'],
   [
     'of the first of all processes',
     JSON.stringify({ ...WHOLE, process: markOf(1) }),

@@ -7,7 +7,6 @@ import { translationsFor } from '../../../package-management/translations.ts';
 import { packagesToInstall } from '../../../package-management/choice.ts';
 import { judgeInstall } from '../../../package-management/transaction/judgement.ts';
 import {
-  formerIds,
   ONLY,
   remember,
   transaction,
@@ -35,13 +34,10 @@ export function installPlan(
     judge: judgeInstall,
   };
   if (!isOn(params.autoconf)) {
-    return { ...transaction(tools, ONLY, work), former: formerIds('install') };
+    return transaction(tools, ONLY, work);
   }
   // The installation is not the whole of it.
   const isComplete = (): Promise<boolean> => Promise.resolve(false);
   const { steps, repair } = transaction(tools, ONLY, { ...work, isComplete });
-  return {
-    ...{ steps: [...steps, autoconfStep(scripts)], repair },
-    former: formerIds('install', 'configure'),
-  };
+  return { steps: [...steps, autoconfStep(scripts)], repair };
 }

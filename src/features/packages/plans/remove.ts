@@ -6,7 +6,6 @@ import type { Job } from '../../../jobs/job.ts';
 import type { Act, Plan, StepContext } from '../../../jobs/plan.ts';
 import { failureError } from '../../../package-management/failure.ts';
 import {
-  formerIds,
   ONLY,
   remember,
   transaction,
@@ -54,7 +53,6 @@ export function removePlan(
   return {
     steps: [...steps, sayWhatStays(onDevice)],
     repair,
-    former: formerIds('remove'),
   };
 }
 

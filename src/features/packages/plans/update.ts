@@ -60,9 +60,5 @@ export function updatePlan({ manager }: PackageTools): Plan {
         },
       },
     ],
-    former: {
-      steps: ['prepare', 'keep-lists', 'update', 'judge', 'forget-lists'],
-      repair: ['settle-lists'],
-    },
   };
 }

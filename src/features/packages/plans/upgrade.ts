@@ -2,7 +2,6 @@ import { isOn } from '../../../http/parameter-schemas.ts';
 import type { Job } from '../../../jobs/job.ts';
 import type { Plan, StepContext } from '../../../jobs/plan.ts';
 import {
-  formerIds,
   ONLY,
   remember,
   transaction,
@@ -39,7 +38,7 @@ export function upgradePlan(tools: PackageTools, { subject, params }: Job): Plan
   };
   const judge = judgeUpgrade(tools.manager);
   const work: ChangeWork = { verb: 'upgrade', purpose, choosesFromFeeds: true, choose, judge };
-  return { ...transaction(tools, ONLY, work), former: formerIds('upgrade') };
+  return transaction(tools, ONLY, work);
 }
 
 async function installedOnes(tools: PackageTools, subject: string): Promise<string[]> {
