@@ -10,20 +10,7 @@ import { readWork, shown } from '../rollout/read-work.ts';
 import { checkPlanSignatures, readVerificationKey } from '../rollout/signature.ts';
 import type { Work } from '../rollout/work.ts';
 import type { Fleet, Offered, Server } from './fleet.ts';
-import { beginJob } from './jobs.ts';
-import { notifyOnce, reportEnd } from './report.ts';
-import { checkSizes, startTransfer } from './transfer.ts';
-
-/** An action that the server offers: what is next of it is done. */
-export async function handleDeployment(fleet: Fleet, server: Server, href: string): Promise<void> {
-  const offered = await offeredAt(fleet, server, {
-    kind: 'deploymentBase',
-    href,
-    ask: () => server.client.deployment(href),
-  });
-  const record = fleet.records.find(offered.key);
-  if (record !== undefined) await advance(fleet, server, { record, offered });
-}
+import { checkSizes } from './transfer.ts';
 
 /**
  * Asked for once for each link: hawkBit notes each time that it was. An action that is offered
@@ -138,88 +125,4 @@ async function judge(
     known.lastError = message;
     return { end: { result: 'failure', message, errorCode, at: unixNow() } };
   }
-}
-
-interface Step {
-  record: ActionRecord;
-  offered: Offered;
-}
-
-async function advance(fleet: Fleet, server: Server, { record, offered }: Step): Promise<void> {
-  const { known, records } = fleet;
-  if (record.end !== undefined) {
-    await reportEnd(fleet, server, record);
-    return;
-  }
-  if (record.jobId !== undefined || (await isAnotherOpen(fleet, record))) return;
-  if (offered.download === 'skip') return;
-  if (known.fetched !== record.key) {
-    await fetchFiles(fleet, server, { record, offered });
-    return;
-  }
-  if (offered.update === 'skip') {
-    await holdBack(fleet, server, { record, offered });
-    return;
-  }
-  if (isConsentMissing(fleet, { record, offered })) return;
-  if (record.consent === 'denied') {
-    const message = 'the owner of the device has declined';
-    const end = { result: 'canceled', message, errorCode: 'stopped', at: unixNow() } as const;
-    const ended = await records.update(record.key, () => ({ end }));
-    if (ended !== undefined) await reportEnd(fleet, server, ended);
-    return;
-  }
-  await beginJob(fleet, record);
-  const feedback = { execution: 'proceeding', finished: 'none', details: ['installing'] } as const;
-  await notifyOnce(fleet, server, { record, feedback });
-}
-
-/**
- * One action at a time. Another one that has not begun is over: the server has replaced it, or has
- * forgotten it.
- */
-async function isAnotherOpen({ records, known }: Fleet, record: ActionRecord): Promise<boolean> {
-  for (const other of records.all()) {
-    if (other.key === record.key || other.end !== undefined) continue;
-    if (other.jobId !== undefined) return true;
-    if (known.transfer?.key === other.key) known.transfer.controller.abort();
-    const message = 'the server has offered another action instead';
-    await records.update(other.key, () => ({
-      end: { result: 'canceled', message, errorCode: 'stopped', at: unixNow() },
-      isReported: true,
-    }));
-  }
-  return false;
-}
-
-async function fetchFiles(fleet: Fleet, server: Server, { record, offered }: Step): Promise<void> {
-  if (fleet.known.transfer !== undefined) return;
-  const feedback = { execution: 'download', finished: 'none', details: [record.title] } as const;
-  await notifyOnce(fleet, server, { record, feedback });
-  startTransfer(fleet, record, offered);
-}
-
-/**
- * Installing is not asked for. Ahead of a maintenance window the action goes on when it opens;
- * without one, downloading was all.
- */
-async function holdBack(fleet: Fleet, server: Server, { record, offered }: Step): Promise<void> {
-  const message = 'the files are here, and wait to be installed';
-  if (offered.maintenanceWindow !== undefined) {
-    const feedback = { execution: 'downloaded', finished: 'none', details: [message] } as const;
-    await notifyOnce(fleet, server, { record, feedback });
-    return;
-  }
-  const ended = await fleet.records.update(record.key, () => ({
-    end: { result: 'downloaded', message, at: unixNow() },
-  }));
-  if (ended !== undefined) await reportEnd(fleet, server, ended);
-}
-
-/** What is forced is not asked for: the operator has decided. */
-function isConsentMissing({ settings, known }: Fleet, { record, offered }: Step): boolean {
-  const isAsked = settings().confirm === 'ask' && offered.update === 'attempt';
-  if (!isAsked || record.consent !== undefined) return false;
-  known.asking = { key: record.key, by: 'deployment' };
-  return true;
 }

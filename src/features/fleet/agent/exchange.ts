@@ -1,12 +1,13 @@
 import { freeBytesOf } from '../../../device/disk/space.ts';
 import { reasonOf } from '../../../errors.ts';
 import { nowMs } from '../clock.ts';
+import { actionOfLink } from '../ddi/links.ts';
 import type { Poll } from '../ddi/schemas.ts';
-import { handleCancel, handleConfirmation } from './consent.ts';
 import { configData } from './config-data.ts';
-import { handleDeployment } from './deployment.ts';
+import { canceled } from './decide.ts';
+import { offeredAt } from './deployment.ts';
 import { forgetful, type Fleet, type Server } from './fleet.ts';
-import { adoptEndedJobs } from './jobs.ts';
+import { act } from './perform.ts';
 import { areEndsOfItsActions, reportEnds } from './report.ts';
 
 /**
@@ -23,7 +24,7 @@ export async function exchange(fleet: Fleet, server: Server): Promise<void> {
   const { known } = fleet;
   // Another server or another name: nothing of what the one before said holds.
   if (known.from !== server.from) Object.assign(known, forgetful(), { from: server.from });
-  await adoptEndedJobs(fleet);
+  await adoptEndedJobs(fleet, server);
   const isDoubted = mayHaveForgotten(fleet) || !(await areEndsOfItsActions(fleet, server));
   if (isDoubted) known.offered = undefined;
   else await reportEnds(fleet, server);
@@ -60,15 +61,45 @@ async function follow(fleet: Fleet, server: Server): Promise<void> {
   known.asking = undefined;
   if (cancelAction !== undefined) await handleCancel(fleet, server, cancelAction.href);
   else if (confirmationBase !== undefined) {
-    await handleConfirmation(fleet, server, confirmationBase.href);
+    const { href } = confirmationBase;
+    const ask = () => server.client.confirmation(href);
+    const { key } = await offeredAt(fleet, server, { kind: 'confirmationBase', href, ask });
+    await act(fleet, server, { key, heard: { kind: 'confirmation' } });
   } else if (deploymentBase !== undefined) {
-    await handleDeployment(fleet, server, deploymentBase.href);
+    const { href } = deploymentBase;
+    const ask = () => server.client.deployment(href);
+    const offered = await offeredAt(fleet, server, { kind: 'deploymentBase', href, ask });
+    const heard = { kind: 'deployment', urgency: offered } as const;
+    await act(fleet, server, { key: offered.key, heard });
   } else known.offered = undefined;
   if (cancelAction === undefined) await forgetCanceled(fleet, server);
   if (wanted === undefined) return;
   const reception = await server.client.configure(await configData(fleet));
   if (reception !== 'accepted') log.warn({ reception }, 'fleet: the server refused configData');
   known.links = { ...known.links, configData: undefined };
+}
+
+/** The server wants an action to be given up: done as long as it can be undone. */
+async function handleCancel(fleet: Fleet, server: Server, href: string): Promise<void> {
+  const { client, from } = server;
+  const id = actionOfLink('cancelAction', href);
+  const { stopId } = await client.cancel(href);
+  const own = fleet.records.all().filter((each) => each.actionId === stopId && each.from === from);
+  const found = own.find(({ end }) => end === undefined) ?? own.at(-1);
+  if (found === undefined) {
+    await client.answerCancel(id, canceled('nothing of it had begun'));
+    return;
+  }
+  const { key } = found;
+  await act(fleet, server, { key, heard: { kind: 'cancel' } });
+  await adoptEndedJobs(fleet, server);
+  await act(fleet, server, { key, heard: { kind: 'cancel-tried', id } });
+}
+
+async function adoptEndedJobs(fleet: Fleet, server: Server): Promise<void> {
+  for (const { key, end } of fleet.records.all()) {
+    if (end === undefined) await act(fleet, server, { key, heard: { kind: 'job' } });
+  }
 }
 
 /** The answer to a request to cancel has arrived though nobody saw that. */

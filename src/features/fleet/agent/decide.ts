@@ -1,0 +1,239 @@
+import type { Job } from '../../../jobs/job.ts';
+import { isEnded } from '../../../jobs/states.ts';
+import type { Feedback } from '../ddi/feedback.ts';
+import { hasBegun } from '../job/check.ts';
+import { MOST_ATTEMPTS } from '../job/plan.ts';
+import type { FleetSettings } from '../options.ts';
+import type { ActionEnd, ActionRecord } from '../records/action-record.ts';
+import type { Known, Urgency } from './fleet.ts';
+
+/** What an action's next step is decided by. */
+export interface State extends Pick<Known, 'asking' | 'fetched'> {
+  record: ActionRecord;
+  /** Other actions without an end. */
+  others: readonly Pick<ActionRecord, 'key' | 'jobId'>[];
+  /** The job of its last attempt. */
+  job: Job | undefined;
+  /** The last job of depotd's own upgrade, whoever asked for it. */
+  selfUpgrade: Job | undefined;
+  /** The key of the action whose files are on their way. */
+  fetching: string | undefined;
+  confirm: FleetSettings['confirm'];
+}
+
+export type Heard =
+  /** The server offers the action. */
+  | { kind: 'deployment'; urgency: Urgency }
+  /** The server offers it once it was agreed to. */
+  | { kind: 'confirmation' }
+  /** The server wants it to be given up. */
+  | { kind: 'cancel' }
+  /** That was tried, and the request `id` wants its answer. */
+  | { kind: 'cancel-tried'; id: string }
+  /** A job of the action may have ended. */
+  | { kind: 'job' };
+
+export type Effect =
+  | { do: 'change'; change: Partial<ActionRecord> }
+  /** The end of an action; `isReported` if the server is not to be sent it. */
+  | { do: 'end'; key: string; end: Omit<ActionEnd, 'at'>; isReported?: boolean }
+  | { do: 'fetch' }
+  | { do: 'stop-fetching' }
+  | { do: 'begin-job' }
+  | { do: 'stop-job'; id: string }
+  | { do: 'upgrade-depotd' }
+  /** Said once for each word of execution. */
+  | { do: 'notify'; feedback: Feedback }
+  | { do: 'report-end' }
+  /** The same after a request to cancel, which is refused if the server does not take the end. */
+  | { do: 'report-end-or-reject'; id: string }
+  | { do: 'confirm'; consent: 'given' | 'denied'; details: string[] }
+  /** `isEnd`: once it has arrived, the server has the action's end. */
+  | { do: 'answer-cancel'; id: string; feedback: Feedback; isEnd: boolean };
+
+export interface Decision {
+  state: State;
+  effects: Effect[];
+}
+
+/**
+ * What is next of an action: pure, and asked anew in each exchange. An effect that fails is decided
+ * again in the next one. Invariants:
+ *  - one action at a time: none begins while another one has a job;
+ *  - an action with an end is never begun, whatever is heard;
+ *  - what was forced is done without consent, what may not be done is denied with it.
+ */
+export function decide(state: State, heard: Heard): Decision {
+  switch (heard.kind) {
+    case 'deployment':
+      return decideOffer(state, heard.urgency);
+    case 'confirmation':
+      return decideConfirmation(state);
+    case 'cancel':
+      return { state, effects: decideCancel(state) };
+    case 'cancel-tried':
+      return { state, effects: decideCancelAnswer(state, heard.id) };
+    case 'job':
+      return { state, effects: decideJob(state) };
+  }
+}
+
+function decideOffer(state: State, urgency: Urgency): Decision {
+  const { record, others } = state;
+  if (record.end !== undefined) return { state, effects: [{ do: 'report-end' }] };
+  const isBusy = record.jobId !== undefined || others.some(({ jobId }) => jobId !== undefined);
+  if (isBusy) return { state, effects: [] };
+  const next = decideBeginning(state, urgency);
+  return { ...next, effects: [...others.flatMap((each) => replace(state, each)), ...next.effects] };
+}
+
+/** The server has offered another one instead, or has forgotten it. */
+function replace({ fetching }: State, { key }: Pick<ActionRecord, 'key'>): Effect[] {
+  const message = 'the server has offered another action instead';
+  return [
+    ...(fetching === key ? [{ do: 'stop-fetching' } as const] : []),
+    {
+      do: 'end',
+      key,
+      end: { result: 'canceled', message, errorCode: 'stopped' },
+      isReported: true,
+    },
+  ];
+}
+
+function decideBeginning(state: State, urgency: Urgency): Decision {
+  const { record, fetched, fetching, confirm } = state;
+  const { key, title, consent } = record;
+  if (urgency.download === 'skip') return { state, effects: [] };
+  if (fetched !== key) {
+    if (fetching !== undefined) return { state, effects: [] };
+    return { state, effects: [said('download', title), { do: 'fetch' }] };
+  }
+  if (urgency.update === 'skip') return { state, effects: holdBack(key, urgency) };
+  // What is forced is not asked for: the operator has decided.
+  if (confirm === 'ask' && urgency.update === 'attempt' && consent === undefined) {
+    return { state: { ...state, asking: { key, by: 'deployment' } }, effects: [] };
+  }
+  if (consent === 'denied') {
+    const message = 'the owner of the device has declined';
+    const end = { result: 'canceled', message, errorCode: 'stopped' } as const;
+    return { state, effects: [{ do: 'end', key, end }, { do: 'report-end' }] };
+  }
+  return { state, effects: [{ do: 'begin-job' }, said('proceeding', 'installing')] };
+}
+
+/**
+ * Installing is not asked for. Ahead of a maintenance window the action goes on when it opens;
+ * without one, downloading was all.
+ */
+function holdBack(key: string, { maintenanceWindow: window }: Urgency): Effect[] {
+  const message = 'the files are here, and wait to be installed';
+  if (window !== undefined) return [said('downloaded', message)];
+  return [{ do: 'end', key, end: { result: 'downloaded', message } }, { do: 'report-end' }];
+}
+
+function decideConfirmation(state: State): Decision {
+  const { key, end, consent: answer, isReported } = state.record;
+  // What may not be done is denied whoever would agree.
+  const isRefused = end?.result === 'failure';
+  const agreed = answer ?? (state.confirm === 'auto' ? 'given' : undefined);
+  const consent = isRefused ? 'denied' : agreed;
+  if (consent === undefined) {
+    return { state: { ...state, asking: { key, by: 'confirmation' } }, effects: [] };
+  }
+  // hawkBit goes on offering what was denied.
+  const wasSaid = consent === 'denied' && answer === 'denied' && isReported;
+  const details = [end?.message ?? `consent ${consent}`];
+  return { state, effects: wasSaid ? [] : [{ do: 'confirm', consent, details }] };
+}
+
+/** What can be undone is stopped. A job ends in its own time; the exchange after that answers. */
+function decideCancel({ record, job, fetching }: State): Effect[] {
+  const { key, end } = record;
+  const asked: Effect = { do: 'change', change: { isCancelAsked: true } };
+  if (end !== undefined) return [asked];
+  const effects: Effect[] = fetching === key ? [asked, { do: 'stop-fetching' }] : [asked];
+  if (job === undefined) {
+    const message = 'given up before it began';
+    return [...effects, { do: 'end', key, end: { result: 'canceled', message } }];
+  }
+  const canStop = !isEnded(job.state) && !hasChanged(job);
+  return canStop ? [...effects, { do: 'stop-job', id: job.id }] : effects;
+}
+
+/** Whether anything of the action may have been done already. */
+function hasChanged(job: Job): boolean {
+  return job.phase === 'repair' || hasBegun(job);
+}
+
+function decideCancelAnswer({ record: { end }, job }: State, id: string): Effect[] {
+  if (end === undefined) {
+    // A job that is beyond its check goes on to its end, which is then the true one.
+    if (job === undefined || job.stopRequested === true) return [];
+    const details = ['it is being installed: its end will be reported'];
+    const feedback = { execution: 'rejected', finished: 'none', details } as const;
+    return [{ do: 'answer-cancel', id, feedback, isEnd: false }];
+  }
+  if (end.result === 'canceled' || end.result === 'downloaded') {
+    return [{ do: 'answer-cancel', id, feedback: canceled(end.message), isEnd: true }];
+  }
+  // It came too late: what has happened counts, and the server takes it still.
+  return [{ do: 'report-end-or-reject', id }];
+}
+
+export function canceled(message: string): Feedback {
+  return { execution: 'closed', finished: 'success', details: [message] };
+}
+
+/** Puts on record what a job could not put there itself. */
+function decideJob({ record, job, selfUpgrade }: State): Effect[] {
+  const { key, jobId, attempts } = record;
+  if (record.end !== undefined || attempts === 0) return [];
+  if (job === undefined) {
+    // Without an id it was never asked for.
+    return jobId === undefined ? [] : [{ do: 'end', key, end: FORGOTTEN }];
+  }
+  const adopted: Effect[] =
+    jobId === undefined ? [{ do: 'change', change: { jobId: job.id } }] : [];
+  return isEnded(job.state) ? [...adopted, ...decideEnd(record, job, selfUpgrade)] : adopted;
+}
+
+function decideEnd(record: ActionRecord, job: Job, selfUpgrade: State['selfUpgrade']): Effect[] {
+  const { key, attempts, work, title } = record;
+  if (job.state === 'done' && work?.selfUpgrade === true) {
+    return followSelfUpgrade(record, selfUpgrade);
+  }
+  // The device went down before anything was done.
+  const isRepeatable = job.state === 'interrupted' && !hasBegun(job);
+  if (isRepeatable && attempts < MOST_ATTEMPTS) {
+    return [{ do: 'change', change: { jobId: undefined, attempts: attempts + 1 } }];
+  }
+  return [{ do: 'end', key, end: endOf(job, title) }];
+}
+
+/** The last thing that an action does; the daemon that sees its end is the new one. */
+function followSelfUpgrade(
+  { key, title, selfUpgradeAfter }: ActionRecord,
+  upgrade: Job | undefined,
+): Effect[] {
+  const after = selfUpgradeAfter ?? upgrade?.id ?? '';
+  const begun: Effect = { do: 'change', change: { selfUpgradeAfter: after } };
+  if (upgrade === undefined || upgrade.id === after) return [begun, { do: 'upgrade-depotd' }];
+  return isEnded(upgrade.state) ? [begun, { do: 'end', key, end: endOf(upgrade, title) }] : [begun];
+}
+
+const FORGOTTEN = {
+  result: 'failure',
+  message: 'cannot tell how the action ended: its task is not on record any more',
+  errorCode: 'interrupted',
+} as const;
+
+function endOf({ state, error, errorCode, exitCode }: Job, title: string): Omit<ActionEnd, 'at'> {
+  if (state === 'done') return { result: 'success', message: title, exitCode: 0 };
+  const result = state === 'stopped' ? 'canceled' : 'failure';
+  return { result, message: error ?? `the task ended as ${state}`, exitCode, errorCode };
+}
+
+function said(execution: Feedback['execution'], detail: string): Effect {
+  return { do: 'notify', feedback: { execution, finished: 'none', details: [detail] } };
+}

@@ -1,0 +1,119 @@
+import { unixNow } from '../../../jobs/job.ts';
+import { OWN_PACKAGE } from '../../../package-management/names.ts';
+import { isOpen, type ActionRecord } from '../records/action-record.ts';
+import { decide, type Effect, type Heard, type State } from './decide.ts';
+import type { Fleet, Server } from './fleet.ts';
+import { beginJob, jobOf, SELF_UPGRADE_JOB } from './jobs.ts';
+import { notifyOnce, reportEnd } from './report.ts';
+import { startTransfer } from './transfer.ts';
+
+/** Decides what is next of an action that is on record, and does it, one effect after the other. */
+export async function act(
+  fleet: Fleet,
+  server: Server,
+  { key, heard }: { key: string; heard: Heard },
+): Promise<void> {
+  const record = fleet.records.find(key);
+  if (record === undefined) return;
+  const { state, effects } = decide(stateOf(fleet, record), heard);
+  fleet.known.asking = state.asking;
+  for (const effect of effects) await perform(fleet, server, { key, effect });
+}
+
+function stateOf(fleet: Fleet, record: ActionRecord): State {
+  const { known, records, queue, settings } = fleet;
+  return {
+    record,
+    others: records.all().filter((other) => isOpen(other) && other.key !== record.key),
+    job: jobOf(fleet, record),
+    selfUpgrade: queue.all().findLast(({ kind }) => kind === SELF_UPGRADE_JOB),
+    asking: known.asking,
+    fetched: known.fetched,
+    fetching: known.transfer?.key,
+    confirm: settings().confirm,
+  };
+}
+
+async function perform(
+  fleet: Fleet,
+  server: Server,
+  { key, effect }: { key: string; effect: Effect },
+): Promise<void> {
+  const { records, known, queue, submit } = fleet;
+  const record = records.find(key);
+  if (record === undefined) return;
+  switch (effect.do) {
+    case 'change':
+      await records.update(key, () => effect.change);
+      break;
+    case 'end': {
+      const end = { ...effect.end, at: unixNow() };
+      const isReported = effect.isReported ?? false;
+      await records.update(effect.key, (before) => ({
+        end,
+        isReported: before.isReported || isReported,
+      }));
+      break;
+    }
+    case 'fetch':
+      if (known.offered !== undefined) startTransfer(fleet, record, known.offered);
+      break;
+    case 'stop-fetching':
+      known.transfer?.controller.abort();
+      break;
+    case 'begin-job':
+      await beginJob(fleet, record);
+      break;
+    case 'stop-job':
+      await queue.stop(effect.id);
+      break;
+    case 'upgrade-depotd':
+      await submit(SELF_UPGRADE_JOB, OWN_PACKAGE, {});
+      break;
+    default:
+      await say(fleet, server, { record, effect });
+  }
+}
+
+type Words = Extract<
+  Effect,
+  { do: 'notify' | 'report-end' | 'report-end-or-reject' | 'confirm' | 'answer-cancel' }
+>;
+
+/** What the server is told. */
+async function say(
+  fleet: Fleet,
+  server: Server,
+  { record, effect }: { record: ActionRecord; effect: Words },
+): Promise<void> {
+  const { records } = fleet;
+  const { client } = server;
+  const { key, actionId, end } = record;
+  switch (effect.do) {
+    case 'notify':
+      await notifyOnce(fleet, server, { record, feedback: effect.feedback });
+      break;
+    case 'report-end':
+      await reportEnd(fleet, server, record);
+      break;
+    case 'report-end-or-reject': {
+      if (await reportEnd(fleet, server, record)) return;
+      const details = [`it had ended before: ${end?.message ?? ''}`];
+      await client.answerCancel(effect.id, { execution: 'rejected', finished: 'none', details });
+      break;
+    }
+    case 'confirm': {
+      const { consent, details } = effect;
+      const reception = await client.confirm(actionId, consent === 'given', details);
+      if (reception === 'later') return;
+      await records.update(key, () => ({ consent, isReported: consent === 'denied' }));
+      break;
+    }
+    case 'answer-cancel': {
+      const reception = await client.answerCancel(effect.id, effect.feedback);
+      if (effect.isEnd && reception !== 'later') {
+        await records.update(key, () => ({ isReported: true }));
+      }
+    }
+  }
+}
