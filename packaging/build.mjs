@@ -1,4 +1,5 @@
-// `npm run build`: one bundled file a program, which runs with no node_modules beside it.
+// `npm run build`: bundled programs, which run with no node_modules beside them.
+import { createHash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { build as esbuild } from 'esbuild';
@@ -80,6 +81,25 @@ compileFunction(${JSON.stringify(text)}, ['module', 'exports', 'require'], { fil
 ${exported.join('\n')}`;
 }
 
+/**
+ * What packages ask for and the daemon never uses: HTTP/2, worker threads, and what writes from
+ * one. Node would load some 40 modules of its own for them, at each start.
+ */
+const UNUSED = {
+  'node:http2': 'export class Http2ServerRequest {} export const constants = {};',
+  'thread-stream': 'export default class {}',
+  worker_threads: 'export const isMainThread = true;',
+};
+
+const unusedModules = {
+  name: 'unused-modules',
+  setup: ({ onResolve, onLoad }) => {
+    const filter = new RegExp(`^(?:${Object.keys(UNUSED).join('|')})$`);
+    onResolve({ filter }, ({ path }) => ({ path, namespace: 'unused' }));
+    onLoad({ filter: /.*/, namespace: 'unused' }, ({ path }) => ({ contents: UNUSED[path] }));
+  },
+};
+
 const options = {
   absWorkingDir: fileURLToPath(root),
   bundle: true,
@@ -90,39 +110,61 @@ const options = {
   logLevel: 'warning',
 };
 
-const programs = [
-  { entry: 'src/main.ts', outfile: 'dist/depotd.mjs' },
-  { entry: 'src/cli/depotctl.ts', outfile: 'dist/depotctl.mjs' },
-];
+await build({
+  ...options,
+  entryPoints: ['src/main.ts'],
+  outfile: 'dist/depotd.cjs',
+  format: 'cjs',
+  supported: { 'dynamic-import': false },
+  loader: { '.svg': 'text' },
+  define: { 'process.env.DEPOTD_VERSION': JSON.stringify(version) },
+  plugins: [pageFiles(build), programTexts, deferredPackages, unusedModules],
+  // As a function, for who compiles it.
+  banner: { js: '(function (exports, require) { const module = { exports };' },
+  footer: { js: 'exports.main = module.exports.main; })' },
+});
 
-for (const { entry, outfile } of programs) {
-  await build({
-    ...options,
-    entryPoints: [entry],
-    outfile,
-    format: 'esm',
-    loader: { '.svg': 'text' },
-    define: { 'process.env.DEPOTD_VERSION': JSON.stringify(version) },
-    plugins: [pageFiles(build), programTexts, deferredPackages],
-    banner: { js: `#!/usr/bin/env node\n${requireForBundled}` },
-  });
-}
+await build({
+  ...options,
+  entryPoints: ['src/start.ts'],
+  outfile: 'dist/depotd.mjs',
+  format: 'esm',
+  define: { BUNDLE_HASH: JSON.stringify(hashOf('dist/depotd.cjs')) },
+  banner: { js: '#!/usr/bin/env node' },
+});
 
-for (const { outfile } of programs) assertNarrow(outfile);
+await build({
+  ...options,
+  entryPoints: ['src/cli/depotctl.ts'],
+  outfile: 'dist/depotctl.mjs',
+  format: 'esm',
+  define: { 'process.env.DEPOTD_VERSION': JSON.stringify(version) },
+  plugins: [programTexts, deferredPackages],
+  banner: { js: `#!/usr/bin/env node\n${requireForBundled}` },
+});
+
+for (const file of ['dist/depotd.cjs', 'dist/depotctl.mjs']) assertNarrow(file);
 
 writeFileSync(
   new URL('dist/THIRD-PARTY-LICENSES.txt', root),
   licencesOf(fileURLToPath(root), bundledFolders(metafiles)),
 );
 
+function hashOf(file) {
+  return createHash('sha256')
+    .update(readFileSync(new URL(file, root)))
+    .digest('hex')
+    .slice(0, 16);
+}
+
 /**
- * V8 keeps a source whose characters are all Latin-1 with one byte each, and any other with two:
+ * V8 keeps a source whose characters are all ASCII with one byte each, and any other with two:
  * a single Chinese character in a regular expression, which esbuild leaves as it is, would cost the
  * daemon a megabyte at rest.
  */
 function assertNarrow(file) {
   const text = readFileSync(new URL(file, root), 'utf8');
-  const at = text.search(/[^\x00-\xff]/);
+  const at = text.search(/[^\x00-\x7f]/);
   if (at < 0) return;
   const around = text.slice(Math.max(0, at - 40), at + 20);
   throw new Error(`cannot keep ${file} in one byte a character: write \\u…: …${around}…`);

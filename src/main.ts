@@ -6,7 +6,7 @@ import { startDaemon, type Daemon } from './daemon.ts';
 import { DepotError, reasonOf } from './errors.ts';
 import { SECTIONS } from './features.ts';
 import { deferFetchClasses } from './runtime/light-fetch.ts';
-import { releaseMemory, setMemoryFlags } from './runtime/memory.ts';
+import { releaseMemory } from './runtime/memory.ts';
 
 const USAGE = `usage: depotd [--config FILE] [--set SECTION.OPTION=VALUE]… [--check] [--version]
 
@@ -19,18 +19,21 @@ const USAGE = `usage: depotd [--config FILE] [--set SECTION.OPTION=VALUE]… [--
 /** Exit code for a bad command line or configuration. */
 const EXIT_USAGE = 2;
 
-setMemoryFlags();
-deferFetchClasses();
-await main();
+export type Main = typeof main;
 
-async function main(): Promise<void> {
+/**
+ * @param keepCode called once the start is over: what V8 compiled for it can be kept now, and
+ * before its flags change
+ */
+export async function main(keepCode: () => void): Promise<void> {
+  deferFetchClasses();
   const source = readCommandLine();
   try {
     const starting = startDaemon(source);
     // Who reads that it listens may send one at once.
     obeySignals(starting);
     await starting;
-    releaseMemory();
+    releaseMemory(keepCode);
   } catch (error) {
     process.stderr.write(`depotd: ${reasonOf(error)}\n`);
     process.exit(error instanceof DepotError && error.code === 'bad_request' ? EXIT_USAGE : 1);

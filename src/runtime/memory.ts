@@ -14,10 +14,31 @@ const CHECK_MS = 2000;
 const WORTH_BYTES = 3 * 1024 ** 2;
 
 /**
- * V8's own choices suit large machines. docs/decisions/0003-v8-flags-and-collections.md has what
- * each flag saves. Before anything is loaded that allocates.
+ * Releases what the start or a burst of work allocated: V8 by itself collects when it must, not
+ * when there is time.
  */
-export function setMemoryFlags(): void {
+export function releaseMemory(onStarted: () => void): void {
+  let clean = Infinity;
+  const collect = (collectNow: () => void): void => {
+    collectNow();
+    clean = getHeapStatistics().used_heap_size;
+  };
+  setTimeout(() => {
+    onStarted();
+    setMemoryFlags();
+    collect(dropColdCode);
+  }, START_MS).unref();
+  setInterval(() => {
+    if (getHeapStatistics().used_heap_size > clean + WORTH_BYTES) collect(() => collectGarbage());
+  }, CHECK_MS).unref();
+}
+
+/**
+ * V8's own choices suit large machines. docs/decisions/0003-v8-flags-and-collections.md has what
+ * each flag saves. Not before the start is over: V8 takes no kept code, that of Node's own modules
+ * included, while a flag differs from what the code was made with.
+ */
+function setMemoryFlags(): void {
   // V8 doubles its nursery under load and keeps it; on a small device the memory is worth more than
   // fewer, longer collections.
   setFlagsFromString('--semi-space-growth-factor=1');
@@ -25,22 +46,6 @@ export function setMemoryFlags(): void {
   // daemon adds (package databases read anew) is nearly all garbage.
   setFlagsFromString('--heap-growing-percent=20');
   setFlagsFromString('--optimize-for-size');
-}
-
-/**
- * Releases what the start or a burst of work allocated: V8 by itself collects when it must, not
- * when there is time.
- */
-export function releaseMemory(): void {
-  let clean = Infinity;
-  const collect = (collectNow: () => void): void => {
-    collectNow();
-    clean = getHeapStatistics().used_heap_size;
-  };
-  setTimeout(() => collect(dropColdCode), START_MS).unref();
-  setInterval(() => {
-    if (getHeapStatistics().used_heap_size > clean + WORTH_BYTES) collect(() => collectGarbage());
-  }, CHECK_MS).unref();
 }
 
 /**

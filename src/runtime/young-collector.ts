@@ -9,7 +9,15 @@ type Collect = (options: { type: 'minor' }) => void;
  * passes through, a good part of a small device's memory.
  */
 export function createYoungCollector(): () => void {
+  let collect: Collect | undefined;
+  return () => {
+    // Not before it is needed: a flag that changes makes V8 refuse Node's own code cache.
+    collect ??= findCollector();
+    collect({ type: 'minor' });
+  };
+}
+
+function findCollector(): Collect {
   setFlagsFromString('--expose-gc');
-  const collect = runInNewContext('gc') as Collect;
-  return () => collect({ type: 'minor' });
+  return runInNewContext('gc') as Collect;
 }

@@ -1,5 +1,5 @@
 import { copyFile, readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 
 import { expect, onTestFinished, test } from 'vitest';
 
@@ -102,7 +102,9 @@ async function stageService(): Promise<{
     'etc/config/depotd',
     `config depotd 'main'\n\toption auth 'none'\n\toption owner_socket ''\n\tlist listen 'unix:${root}/depotd.sock'\n`,
   );
-  await copyFile(DAEMON_PROGRAM, join(root, 'usr/lib/depotd/depotd.mjs'));
+  for (const name of ['depotd.mjs', 'depotd.cjs']) {
+    await copyFile(join(dirname(DAEMON_PROGRAM), name), join(root, 'usr/lib/depotd', name));
+  }
   const program = `#!/bin/sh\nexec '${process.execPath}' ${root}/usr/lib/depotd/depotd.mjs --config ${config} --set main.root=${root}/device "$@"\n`;
   await stage.write('usr/sbin/depotd', program, 0o755);
   await stage.write('run/empty', '');

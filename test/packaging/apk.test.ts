@@ -33,6 +33,7 @@ test('installing brings the programs, enables the service and fetches what is ne
   expect(add).toMatchObject({ code: 0, stderr: '' });
   expect(await readdir(join(on.device.root, 'usr/lib/depotd'))).toEqual([
     'depotctl.mjs',
+    'depotd.cjs',
     'depotd.mjs',
     'node',
     'reload',
@@ -219,7 +220,7 @@ function privateNode(): ApkPackage {
 /** The programs are long, and nobody runs them here. */
 function withShortPrograms(contents: PackageContents): PackageContents {
   const short = Object.entries(contents.files).map(
-    ([path, file]) => [path, path.endsWith('.mjs') ? 'a program' : file] as const,
+    ([path, file]) => [path, /\.[cm]js$/.test(path) ? 'a program' : file] as const,
   );
   return { ...contents, files: Object.fromEntries(short) };
 }

@@ -19,6 +19,7 @@ test('installing brings the programs, enables the service and runs the first con
   expect(install).toMatchObject({ code: 0, stderr: '' });
   expect(await readdir(join(device.root, 'usr/lib/depotd'))).toEqual([
     'depotctl.mjs',
+    'depotd.cjs',
     'depotd.mjs',
     'reload',
     'resume-self-upgrade',
@@ -168,7 +169,7 @@ function privateNode(): FeedPackage {
 function toSource({ control, files, conffiles, scripts }: PackageContents): FeedPackage {
   // The programs are long, and nobody runs them here.
   const short = Object.entries(files).map(
-    ([path, file]) => [path, path.endsWith('.mjs') ? 'a program' : file] as const,
+    ([path, file]) => [path, /\.[cm]js$/.test(path) ? 'a program' : file] as const,
   );
   const {
     Package: name = '',

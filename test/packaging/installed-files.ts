@@ -23,5 +23,6 @@ export function stateFiles(ending: 'ipk' | 'apk'): string[] {
     'tmp/log/depotd/1.log',
     `tmp/depotd/upload.${ending}`,
     'tmp/run/depotd.sock.stream1',
+    'usr/lib/depotd/depotd.cache',
   ];
 }

@@ -82,6 +82,7 @@ test("the OpenWrt package holds the programs, the init script, the configuration
     '-rw-r--r-- ./lib/upgrade/keep.d/depotd',
     '-rwxr-xr-x ./usr/bin/depotctl',
     '-rw-r--r-- ./usr/lib/depotd/depotctl.mjs',
+    '-rw-r--r-- ./usr/lib/depotd/depotd.cjs',
     '-rw-r--r-- ./usr/lib/depotd/depotd.mjs',
     '-rwxr-xr-x ./usr/lib/depotd/reload',
     '-rwxr-xr-x ./usr/lib/depotd/resume-self-upgrade',

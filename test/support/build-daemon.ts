@@ -33,6 +33,7 @@ export async function buildDaemon(
     logLevel: 'warning',
     loader: { '.svg': 'text', '.sh': 'text', '.cjs': 'text' },
     plugins: [edited, pageFiles()],
+    footer: { js: 'await main(() => undefined);' },
     banner: {
       js: "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);",
     },

@@ -1,0 +1,99 @@
+import { chmod, cp, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { DAEMON_PROGRAM } from '../device/daemon-process.ts';
+import { startDaemon } from '../device/daemon.ts';
+import { createDevice, type Device } from '../device/device.ts';
+
+let device: Device;
+let folder: string;
+let program: string;
+let cache: string;
+
+beforeEach(async () => {
+  device = await createDevice();
+  folder = await mkdtemp(join(tmpdir(), 'depotd-program-'));
+  program = join(folder, 'depotd.mjs');
+  cache = join(folder, 'depotd.cache');
+  for (const name of ['depotd.mjs', 'depotd.cjs']) {
+    await cp(join(dirname(DAEMON_PROGRAM), name), join(folder, name));
+  }
+});
+afterEach(async () => {
+  await device.close();
+  await rm(folder, { recursive: true });
+});
+
+test('the first start keeps the code that V8 made, for its user alone; the next one writes nothing', async () => {
+  await startUntilKept();
+  const first = await stat(cache);
+  expect(first.mode & 0o777).toBe(0o600);
+  expect(first.size).toBeGreaterThan(100_000);
+
+  await startAndRest();
+
+  expect((await stat(cache)).mtimeMs).toBe(first.mtimeMs);
+  expect(await readdir(folder)).toEqual(['depotd.cache', 'depotd.cjs', 'depotd.mjs']);
+});
+
+test('code that is damaged, or of another program, is not run, and made anew', async () => {
+  await startUntilKept();
+  const whole = await readFile(cache);
+  for (const spoil of [damaged, cutOff, ofAnother]) {
+    await writeFile(cache, spoil(whole));
+    const spoilt = await stat(cache);
+
+    const daemon = await startDaemon(device, { program });
+    await vi.waitUntil(async () => (await stat(cache)).ino !== spoilt.ino, WAITING);
+    await daemon.close();
+
+    expect((await readFile(cache)).length).toBeGreaterThan(100_000);
+  }
+});
+
+test('where others can write, no code is kept, and none is believed', async () => {
+  await chmod(folder, 0o777);
+  await startAndRest();
+  expect(await readdir(folder)).toEqual(['depotd.cjs', 'depotd.mjs']);
+
+  await chmod(folder, 0o755);
+  await startUntilKept();
+  await chmod(cache, 0o666);
+  const doubtful = await stat(cache);
+
+  const daemon = await startDaemon(device, { program });
+  await vi.waitUntil(async () => (await stat(cache)).ino !== doubtful.ino, WAITING);
+  await daemon.close();
+});
+
+const WAITING = { timeout: 10_000 };
+
+async function startUntilKept(): Promise<void> {
+  const daemon = await startDaemon(device, { program });
+  await vi.waitUntil(async () => (await readdir(folder)).includes('depotd.cache'), WAITING);
+  await daemon.close();
+}
+
+/** Until the daemon has set the flags that it sets when its start is over. */
+async function startAndRest(): Promise<void> {
+  const daemon = await startDaemon(device, { program });
+  await new Promise((resolve) => setTimeout(resolve, 2000));
+  await daemon.close();
+}
+
+function damaged(whole: Buffer): Buffer {
+  const copy = Buffer.from(whole);
+  copy.writeUInt8(copy.readUInt8(50_000) ^ 1, 50_000);
+  return copy;
+}
+
+function cutOff(whole: Buffer): Buffer {
+  return whole.subarray(0, 60_000);
+}
+
+function ofAnother(whole: Buffer): Buffer {
+  const copy = Buffer.from(whole);
+  copy.write('0000000000000000');
+  return copy;
+}
