@@ -93,25 +93,33 @@ function start() {
   }
   function handleEnd(task) {
     embedding.sayChanged();
-    const word = isNothingDone(task) ? t('Nothing to do') : stateWord(task.state);
     const title = apps.titleOfTask(task);
-    notices.announce(`${title}: ${word}`);
-    const isSeen = router.current() === 'activity';
-    if (!isSeen) showFailure(notices, { ...task, title }, () => showTask(task.id));
+    notices.announce(`${title}: ${endWord(task)}`);
+    if (router.current() !== 'activity') {
+      showFailure(notices, { ...task, title }, () => showTask(task.id));
+    }
     if (task.kind === 'self-upgrade' && task.state === 'done') offerReload(notices);
     void apps.load(connection.report);
     void views.reload();
   }
 
-  // Activity says it itself.
-  addEventListener('hashchange', () => {
-    if (router.current() === 'activity') notices.hide('failed');
-  });
-  views.onRoute(() => router.current());
+  views.onRoute(router.current);
   act.unfinished.restore();
   const firstView = router.start();
   fillHead(act);
   keepUpToDate({ tasks, views, connection });
+  hideWhatActivitySays(notices, router);
+}
+
+function endWord(task) {
+  return isNothingDone(task) ? t('Nothing to do') : stateWord(task.state);
+}
+
+/** Activity says itself what failed. */
+function hideWhatActivitySays(notices, router) {
+  addEventListener('hashchange', () => {
+    if (router.current() === 'activity') notices.hide('failed');
+  });
 }
 
 function fillHead({ update, logOut }) {
