@@ -30,7 +30,11 @@ function start() {
   setLanguage();
   const api = createApi();
   const notices = createNotices();
-  const tasks = createTasks({ onChange: () => renderTasks(), onEnd: handleEnd });
+  const onChange = () => {
+    views.renderCurrent();
+    views.showRunning();
+  };
+  const tasks = createTasks({ onChange, onEnd: handleEnd });
   const embedding = createEmbedding({ onLoggedIn: () => connection.resume() });
   const connection = createConnection({
     api,
@@ -70,10 +74,6 @@ function start() {
   function showTask(id) {
     router.go(`#activity/${id}`);
   }
-  function renderTasks() {
-    views.renderCurrent();
-    views.showRunning();
-  }
   /** What is in sight was asked for at the start already. */
   let isFirst = true;
   async function refresh() {
@@ -81,11 +81,8 @@ function start() {
     isFirst = false;
     // On a slow processor whatever is asked for meanwhile delays what somebody waits for.
     await Promise.race([firstView, pause(FIRST_VIEW_MS)]);
-    await Promise.all([
-      api.readSession().then(goOn, connection.report),
-      apps.load(connection.report),
-      load(),
-    ]);
+    const session = api.readSession().then(goOn, connection.report);
+    await Promise.all([session, apps.load(connection.report), load()]);
   }
   function goOn() {
     views.renderCurrent();
