@@ -82,7 +82,7 @@ async function planSound(tools: PackageTools, request: ChangeRequest): Promise<C
     isPossible: obstacles.length === 0,
     freeBytes: preview.freeBytes,
     left,
-    ...(operation === 'remove' && (await leftBy(tools, names))),
+    ...(operation === 'remove' && (await leftBy(tools, asked, names))),
   };
 }
 
@@ -104,9 +104,10 @@ export async function previewFile(
 
 async function leftBy(
   { manager }: PackageTools,
+  targets: readonly string[],
   names: readonly string[],
 ): Promise<Pick<ChangePreview, 'settings' | 'stops'>> {
-  const { stops } = await stoppingOf(manager, names);
+  const { stops } = await stoppingOf(manager, targets, names);
   return { settings: await settingsOf(manager, names), stops };
 }
 

@@ -41,6 +41,9 @@ const SERVED_BY: readonly [What, RegExp, (RegExp | undefined)?][] = [
   ['login', /^dropbear$/, /^openssh-server.*$/],
 ];
 
+/** What serves LuCI's applications: if it came with one and nothing else needs it, it may go. */
+const COMES_ALONG = /^(luci-base|rpcd-mod-.*)$/;
+
 /** Clauses, each for what stops. */
 export const CONSEQUENCES: Readonly<Record<What, string>> = {
   system: 'the device does not start without it',
@@ -68,13 +71,17 @@ export function createSystemPackages(
   };
 }
 
-/** What stops when these go, each once. */
+/** What stops when these go, each once. @param targets those of them that were asked for */
 export async function stoppingOf(
   { installed, imagePackages }: Pick<PackageManager, 'installed' | 'imagePackages'>,
+  targets: readonly string[],
   names: readonly string[],
 ): Promise<{ names: string[]; stops: Stopping[] }> {
-  const stoppedBy = createSystemPackages(await installed(), await imagePackages());
-  const found = names.filter((name) => stoppedBy(name).length > 0);
+  const image = await imagePackages();
+  const stoppedBy = createSystemPackages(await installed(), image);
+  const mayGo = (name: string): boolean =>
+    COMES_ALONG.test(name) && !targets.includes(name) && !image.has(name);
+  const found = names.filter((name) => !mayGo(name) && stoppedBy(name).length > 0);
   const all = new Set(found.flatMap(stoppedBy));
   const stops = STOPPING.filter((what) => all.has(what));
   return { names: found, stops: stops.map((what) => ({ what, message: CONSEQUENCES[what] })) };
@@ -86,7 +93,7 @@ export async function systemFailure(
   targets: readonly string[],
   names: readonly string[],
 ): Promise<Failure | undefined> {
-  const { names: found, stops } = await stoppingOf(manager, names);
+  const { names: found, stops } = await stoppingOf(manager, targets, names);
   const [first] = found;
   if (first === undefined) return undefined;
   const along = targets.includes(first) ? '' : `${found.join(', ')} would go with it: `;

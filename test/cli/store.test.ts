@@ -258,7 +258,7 @@ describe('at a terminal', () => {
     const { code, shown } = await atTerminal(client, '', 'install', 'demo');
 
     expect(code).toBe(0);
-    expect(shown).toMatch(/\[[#-]{20}\] +\d+ % {2}\w+ \(\d of \d\)/);
+    expect(shown).toContain('\rinstall\r');
     expect((await device.database()).get('demo-app')?.state).toBe('installed');
   });
 

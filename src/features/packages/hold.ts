@@ -3,6 +3,7 @@ import { json } from '../../http/respond.ts';
 import { post, type Route } from '../../http/route.ts';
 import { isEnded } from '../../jobs/states.ts';
 import type { Queue } from '../../jobs/queue.ts';
+import { isOnRecord } from '../../package-management/choice.ts';
 import { isPresent } from '../../package-management/database.ts';
 import { PACKAGE_LANE } from '../../package-management/manager.ts';
 import { isPackageName, metaPackageOf, packageName } from '../../package-management/names.ts';
@@ -47,8 +48,11 @@ async function setHold(
   const depends = (isPackageName(subject) ? await catalog.meta(subject) : undefined)?.depends ?? [];
   const database = await manager.installed();
   const names = [...new Set([metaPackageOf(subject), subject, ...depends.filter(isPackageName)])];
-  const present = names.filter((name) => isPresent(database.get(name)));
-  if (present.length === 0) {
+  // What is held may be asked for and not be there.
+  const known = names.filter((name) =>
+    isHeld ? isPresent(database.get(name)) : isOnRecord(database, name),
+  );
+  if (known.length === 0) {
     const remedy = ADVICE.notInstalled;
     throw refused('not_found', 'it is not installed', { code: 'not_found', remedy });
   }
@@ -57,7 +61,7 @@ async function setHold(
     const remedy = 'Wait until the task has ended, then try again.';
     throw refused('conflict', `task ${job.id} changes packages`, { code: 'locked', remedy });
   }
-  for (const name of present) await manager.setHold(name, { isHeld });
+  for (const name of known) await manager.setHold(name, { isHeld });
   await catalog.refresh();
 }
 

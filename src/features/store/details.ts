@@ -204,7 +204,7 @@ async function stateOf(
       is_running: runs,
       installed_at: installedAt,
       task_id: findJob(options.queue.all(), packageName, installedAt)?.id,
-      stops: (await stoppingOf(manager, going)).stops,
+      stops: (await stoppingOf(manager, [packageName], going)).stops,
     }),
   };
 }

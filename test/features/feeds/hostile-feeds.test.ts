@@ -75,19 +75,20 @@ describe('nothing changes, and nothing is left, if the server', () => {
 describe('the remedy is about the feed if the server', () => {
   const server = prepareServer();
   const ADDRESS = 'Check the address of the feed';
+  const NETWORK = 'Log in to the network first';
 
   test.each([
-    ['does not have it', (response: ServerResponse) => response.writeHead(404).end()],
-    ['wants a log-in', (response: ServerResponse) => response.writeHead(401).end()],
-    ['sends a page', (response: ServerResponse) => response.end('<html>log in</html>')],
-  ] as const)('%s', async (_, send) => {
+    ['does not have it', ADDRESS, (response: ServerResponse) => response.writeHead(404).end()],
+    ['wants a log-in', ADDRESS, (response: ServerResponse) => response.writeHead(401).end()],
+    ['sends a page', NETWORK, (response: ServerResponse) => response.end('<html>log in</html>')],
+  ] as const)('%s', async (_, remedy, send) => {
     server.sends(send);
     const added = await change(daemon, 'add_feed', { name: 'mine', url: server.url() });
-    expect([added.state, added.remedy]).toEqual(['failed', expect.stringContaining(ADDRESS)]);
+    expect([added.state, added.remedy]).toEqual(['failed', expect.stringContaining(remedy)]);
 
     await writeFile(join(device.root, CUSTOM), `src/gz mine ${server.url()}\n`);
     const updated = await daemon.finished(await daemon.submit('update'));
-    expect([updated.state, updated.remedy]).toEqual(['failed', expect.stringContaining(ADDRESS)]);
+    expect([updated.state, updated.remedy]).toEqual(['failed', expect.stringContaining(remedy)]);
   });
 });
 

@@ -95,7 +95,7 @@ test.each([
     line: 'other<1.0',
     code: 'held',
     reason: 'other is held: /etc/apk/world asks for other<1.0',
-    remedy: 'Install other to let it go, or take other<1.0 out of /etc/apk/world.',
+    remedy: 'Release other from its hold, then try again.',
   },
   {
     line: '!libc',

@@ -18,7 +18,7 @@ describe.skipIf(process.getuid?.() !== 0)('when room is short', () => {
     await expectNoRoom(
       store,
       'large',
-      /cannot install large: it needs 6\.\d\d MB, 3\.\d\d MB of it to fetch it to, and \d\.\d\d MB are/,
+      /cannot install large: it needs 6\.\d\d MiB, 3\.\d\d MiB of it to fetch it to, and \d\.\d\d MiB are/,
     );
     expect(await store.packages()).toEqual({});
 

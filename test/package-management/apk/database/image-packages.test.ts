@@ -73,6 +73,6 @@ test('an upload that needs it does not take it along when it is undone', async (
 test('who names it removes it, with what came with it', async () => {
   await store.device.apk('add', 'dropbear');
 
-  expect((await store.run('remove', { package: 'dropbear' })).state).toBe('done');
+  expect((await store.run('remove', { package: 'dropbear', system: '1' })).state).toBe('done');
   expect(await store.packages()).toEqual({});
 });

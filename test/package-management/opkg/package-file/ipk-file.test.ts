@@ -26,6 +26,7 @@ test('a package is known by what its control file says, not by its name', async 
     name: 'hello',
     version: '1.2-3',
     depends: [],
+    installedBytes: 10_240,
   });
 });
 
