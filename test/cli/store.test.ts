@@ -258,7 +258,7 @@ describe('at a terminal', () => {
     const { code, shown } = await atTerminal(client, '', 'install', 'demo');
 
     expect(code).toBe(0);
-    expect(shown).toContain('\rinstall\r');
+    expect(shown).toContain('install\r\u001b[K');
     expect((await device.database()).get('demo-app')?.state).toBe('installed');
   });
 
