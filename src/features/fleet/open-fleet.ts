@@ -13,7 +13,7 @@ import { createDdiClient } from './ddi/client.ts';
 import { createConnection } from './ddi/connection.ts';
 import { readCredentials } from './ddi/credentials.ts';
 import { createBaseline } from './job/baseline.ts';
-import { createKeptPackages } from './job/kept-packages.ts';
+import { createKeptPackages } from '../../package-management/transaction/kept-packages.ts';
 import { fleetPlan } from './job/plan.ts';
 import type { FleetJobTools } from './job/tools.ts';
 import { fleetMetrics } from './metrics.ts';

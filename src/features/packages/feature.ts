@@ -10,6 +10,7 @@ import { removePlan } from './plans/remove.ts';
 import { updatePlan } from './plans/update.ts';
 import { upgradePlan } from './plans/upgrade.ts';
 import { storeRoutes } from './routes.ts';
+import { createUpgradeCopies } from './upgrade-copies.ts';
 import { selectManager } from '../../package-management/select.ts';
 import { valuesOf } from '../../config/config.ts';
 import type { Feature, FeatureContext } from '../feature.ts';
@@ -65,6 +66,7 @@ export async function createPackagesFeature(context: FeatureContext): Promise<Pa
 function kindsOf(tools: PackageTools, context: FeatureContext): Record<string, JobKind> {
   const lane = PACKAGE_LANE;
   const admit = tools.manager.assertUsable;
+  const kept = createUpgradeCopies(tools.manager, context.paths);
   return {
     install: {
       lane,
@@ -83,7 +85,7 @@ function kindsOf(tools: PackageTools, context: FeatureContext): Record<string, J
       lane,
       admit,
       title: (subject) => `upgrade ${subject === '' ? 'all' : subject}`,
-      plan: (job) => upgradePlan(tools, job),
+      plan: (job) => upgradePlan({ ...tools, kept }, job),
     },
     autoconf: {
       lane,

@@ -145,7 +145,7 @@ function judgeStep(
 }
 
 /** For the repair of such a job: judges it as its own step would have. */
-function completeness({ manager }: PackageTools, work: ChangeWork): IsComplete {
+export function completeness({ manager }: PackageTools, work: ChangeWork): IsComplete {
   return async (context) => {
     const choice = chosen.find(context);
     if (choice === undefined) return false;

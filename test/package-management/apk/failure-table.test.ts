@@ -23,9 +23,7 @@ const FIRST: readonly ApkFeedPackage[] = [
   one('caller', '1.0-r1', { scripts: { 'post-install': script('apk add plain || exit 4') } }),
   one('badscript', '1.0-r1', { scripts: { 'post-install': script('exit 3') } }),
   one('fileless', '1.0-r1', {
-    scripts: {
-      'post-install': script('rm -f "$IPKG_INSTROOT/usr/bin/fileless"'),
-    },
+    scripts: { 'post-install': script('rm -f "$IPKG_INSTROOT/usr/bin/fileless"') },
   }),
   one('slowscript', '1.0-r1', { scripts: { 'post-install': script('sleep 3') } }),
 ];
@@ -174,7 +172,7 @@ test('an apk that ends with an error has left a file out, and the job is not don
 });
 
 describe('an upgrade', () => {
-  test('whose script fails is failed; the new version stays, and is named as broken', async () => {
+  test('whose script fails is taken back: the old version is there, and nothing is broken', async () => {
     await store.run('install', { package: 'badup' });
     await offer(SECOND);
 
@@ -184,10 +182,11 @@ describe('an upgrade', () => {
       'failed',
       expect.stringContaining('the post-upgrade script of badup-2.0-r1 exited with error 7'),
     ]);
-    expect(await store.packages()).toEqual({ badup: '2.0-r1' });
-    expect(await (await fetch(`${store.daemon.url}/healthz`)).json()).toMatchObject({
-      broken_packages: ['badup'],
-    });
+    expect(await store.packages()).toEqual({ badup: '1.0-r1' });
+    expect(await store.device.read('usr/bin/badup')).toBe('badup 1.0-r1\n');
+    expect((await store.device.world()).sort()).toEqual(['badup', ...WORLD].sort());
+    const health = await (await fetch(`${store.daemon.url}/healthz`)).json();
+    expect(health).not.toHaveProperty('broken_packages');
   });
 
   test('from a feed that became older does nothing', async () => {

@@ -1,8 +1,7 @@
 import { rm } from 'node:fs/promises';
 import * as v from 'valibot';
-import { replaceFile } from '../../../device/durable-file.ts';
+import { readJson, replaceFile } from '../../../device/durable-file.ts';
 import type { InstalledPackage, PackageDatabase } from '../../../package-management/database.ts';
-import { readJson } from './read-json.ts';
 
 /**
  * What was on the device before the first change of an action, which may be several transactions

@@ -1,12 +1,17 @@
 import * as v from 'valibot';
 import { unixNow, type Job } from '../../../jobs/job.ts';
 import type { Act, Plan, StepContext } from '../../../jobs/plan.ts';
+import {
+  putBackSteps,
+  reportPutBack,
+  type PutBackTools,
+} from '../../../package-management/transaction/put-back.ts';
 import { repairSteps } from '../../../package-management/transaction/rollback.ts';
 import { workSchema, type Work } from '../rollout/work.ts';
 import { checkWork, hasBegun } from './check.ts';
 import { packageSteps } from './package-steps.ts';
-import { putBackSteps, reportPutBackStep } from './put-back.ts';
-import { succeeded } from './success.ts';
+import { begunPrograms } from './programs.ts';
+import { hasSucceeded, succeeded } from './success.ts';
 import { settingsRepair, settingsSteps } from './settings-steps.ts';
 import type { FleetJobTools } from './tools.ts';
 import { updateSteps } from './update-steps.ts';
@@ -28,6 +33,13 @@ export function fleetPlan(tools: FleetJobTools, job: Job): Plan {
   const work = v.parse(workSchema, JSON.parse(job.params.work ?? ''));
   const key = job.params.action ?? '';
   const task = { work, key };
+  const putBack: PutBackTools = {
+    ...tools,
+    stateToRestore: async (context) =>
+      context.job.runs === 0 || hasSucceeded(tools, key, context)
+        ? undefined
+        : (await tools.baseline.read(key))?.packages,
+  };
   return {
     steps: [
       ...updateSteps(tools, work),
@@ -41,18 +53,34 @@ export function fleetPlan(tools: FleetJobTools, job: Job): Plan {
       acceptStep(tools, task),
     ],
     repair: [
-      ...putBackSteps(tools, key, 1),
+      ...putBackSteps(putBack, key, 1),
       ...repairSteps(tools, {
         removesWhatCame: true,
         isComplete: () => Promise.resolve(tools.records.find(key)?.end?.result === 'success'),
         isAccepted: (context) => succeeded.read(context).isDone,
         databaseBefore: async () => (await tools.baseline.read(key))?.packages,
       }),
-      ...putBackSteps(tools, key, 2),
-      reportPutBackStep(tools, key),
+      ...putBackSteps(putBack, key, 2),
+      reportStep(tools, putBack),
       ...settingsRepair(tools, task),
       recordEndStep(tools, key),
     ],
+  };
+}
+
+function reportStep({ catalog }: FleetJobTools, putBack: PutBackTools): Act {
+  return {
+    id: 'report-putting-back',
+    label: 'report what was put back',
+    act: async (context) => {
+      await reportPutBack(putBack, context);
+      if ((await putBack.stateToRestore(context)) === undefined) return undefined;
+      for (const label of begunPrograms(context)) {
+        context.addToError(`what ${label} changed by itself stays`);
+      }
+      await catalog.refresh();
+      return undefined;
+    },
   };
 }
 

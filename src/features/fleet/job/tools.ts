@@ -4,7 +4,7 @@ import type { FleetSettings } from '../options.ts';
 import type { ActionRecords } from '../records/records.ts';
 import type { Downloads } from '../records/downloads.ts';
 import type { Baseline } from './baseline.ts';
-import type { KeptPackages } from './kept-packages.ts';
+import type { KeptPackages } from '../../../package-management/transaction/kept-packages.ts';
 
 /** What the job of an action works with. */
 export interface FleetJobTools extends PackageTools {

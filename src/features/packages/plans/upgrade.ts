@@ -2,6 +2,7 @@ import { isOn } from '../../../http/parameter-schemas.ts';
 import type { Job } from '../../../jobs/job.ts';
 import type { Plan, StepContext } from '../../../jobs/plan.ts';
 import {
+  completeness,
   ONLY,
   remember,
   transaction,
@@ -9,6 +10,12 @@ import {
 } from '../../../package-management/transaction/transaction.ts';
 import { notInstalled } from '../../../package-management/transaction/explained.ts';
 import type { PackageTools } from '../../../package-management/tools.ts';
+import {
+  forgetKeptStep,
+  keepStep,
+  reversalSteps,
+  type ReversalTools,
+} from '../../../package-management/transaction/reversal.ts';
 import {
   chooseUpgrade,
   chooseUpgradeOfAll,
@@ -21,7 +28,7 @@ import { judgeUpgrade } from '../../../package-management/transaction/judgement.
  * upgrade: the app's meta package, the packages in its `depends` and what came with them, as far as
  * they are installed; with `all` everything but the firmware's. Runs nothing if nothing is newer.
  */
-export function upgradePlan(tools: PackageTools, { subject, params }: Job): Plan {
+export function upgradePlan(tools: PackageTools & ReversalTools, { subject, params }: Job): Plan {
   const isOfAll = isOn(params.all);
   const purpose = isOfAll ? 'upgrade all' : `upgrade ${subject}`;
   const choose = async (context: StepContext): Promise<void> => {
@@ -37,8 +44,16 @@ export function upgradePlan(tools: PackageTools, { subject, params }: Job): Plan
     remember(context, tools.manager, { verb: 'upgrade', names, expected });
   };
   const judge = judgeUpgrade(tools.manager);
-  const work: ChangeWork = { verb: 'upgrade', purpose, choosesFromFeeds: true, choose, judge };
-  return transaction(tools, ONLY, work);
+  const work: ChangeWork = {
+    ...{ verb: 'upgrade', purpose, choosesFromFeeds: true, choose, judge },
+    beforeCommand: [keepStep(tools)],
+  };
+  const { steps, repair } = transaction(tools, ONLY, work);
+  const isComplete = completeness(tools, work);
+  return {
+    steps: [...steps, forgetKeptStep(tools)],
+    repair: reversalSteps(tools, repair, { isOfAll, isComplete }),
+  };
 }
 
 async function installedOnes(tools: PackageTools, subject: string): Promise<string[]> {

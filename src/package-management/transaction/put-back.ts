@@ -1,25 +1,28 @@
 import { access } from 'node:fs/promises';
 import * as v from 'valibot';
-import { isShortage } from '../../../device/shortage.ts';
-import { reasonOf } from '../../../errors.ts';
-import { slots } from '../../../jobs/memory.ts';
-import { retryFrom, type Act, type Step, type StepContext } from '../../../jobs/plan.ts';
-import { changedPackages } from '../../../package-management/half-installed.ts';
-import {
-  isPresent,
-  type InstalledPackage,
-  type PackageDatabase,
-} from '../../../package-management/database.ts';
-import { begunPrograms } from './programs.ts';
-import { hasSucceeded } from './success.ts';
-import type { FleetJobTools } from './tools.ts';
+import { isShortage } from '../../device/shortage.ts';
+import { reasonOf } from '../../errors.ts';
+import { slots } from '../../jobs/memory.ts';
+import { retryFrom, type Act, type Step, type StepContext } from '../../jobs/plan.ts';
+import { changedPackages } from '../half-installed.ts';
+import { isPresent, type InstalledPackage, type PackageDatabase } from '../database.ts';
+import type { PackageManager } from '../manager.ts';
+import type { KeptPackages } from './kept-packages.ts';
+
+export interface PutBackTools {
+  manager: PackageManager;
+  /** Copies of what was replaced, as far as there are any. */
+  kept: Pick<KeptPackages, 'find'>;
+  /** What was there before, of what is to be put back; undefined if nothing is. */
+  stateToRestore: (context: StepContext) => Promise<PackageDatabase | undefined>;
+}
 
 /**
- * Puts back what a failed action has upgraded or removed: from the copies that were kept, else from
- * the feeds if these offer that very version. Twice, around the removal of what came: a new version
+ * Puts back what was upgraded or removed: from the copies that were kept, else from the feeds if
+ * these offer that very version. If other packages came, twice, around their removal: a new version
  * needs what came with it, and what came may exclude what it replaced.
  */
-export function putBackSteps(tools: FleetJobTools, key: string, round: 1 | 2): Step[] {
+export function putBackSteps(tools: PutBackTools, key: string, round: 1 | 2): Step[] {
   const { manager } = tools;
   const prepare: Act = {
     id: `prepare-putting-back-${round}`,
@@ -65,36 +68,34 @@ export function putBackSteps(tools: FleetJobTools, key: string, round: 1 | 2): S
         return jump;
       },
     },
+    // Behind the first round the repair itself has this.
+    ...(round === 1 ? [] : (manager.around.after ?? []).map(putBackStep)),
   ];
 }
 
+function putBackStep(step: Step): Step {
+  return { ...step, id: `${step.id}-put-back` };
+}
+
 /** Says what was put back, and in the job's error what was not. */
-export function reportPutBackStep(tools: FleetJobTools, key: string): Act {
-  return {
-    id: 'report-putting-back',
-    label: 'report what was put back',
-    act: async (context) => {
-      const before = await stateToRestore(tools, key, context);
-      if (before === undefined) return undefined;
-      const after = await tools.manager.installed();
-      const lost = lostPackages(before, after);
-      for (const { name, version } of lost) {
-        const now = after.get(name);
-        const what = isPresent(now) ? `${now.version} stays` : 'it is gone';
-        context.addToError(`${name} ${version} could not be put back: ${what}`);
-      }
-      for (const label of begunPrograms(context)) {
-        context.addToError(`what ${label} changed by itself stays`);
-      }
-      const back = toPutBack
-        .read(context)
-        .putBack.wanted.filter((name) => lost.every((entry) => entry.name !== name));
-      if (back.length > 0) await context.note(`${back.join(', ')} is as it was before the action`);
-      await tools.catalog.refresh();
-      context.reportChanged(changedPackages(before, after));
-      return undefined;
-    },
-  };
+export async function reportPutBack(
+  { manager, stateToRestore }: PutBackTools,
+  context: StepContext,
+): Promise<void> {
+  const before = await stateToRestore(context);
+  if (before === undefined) return;
+  const after = await manager.installed();
+  const lost = lostPackages(before, after);
+  for (const { name, version } of lost) {
+    const now = after.get(name);
+    const what = isPresent(now) ? `${now.version} stays` : 'it is gone';
+    context.addToError(`${name} ${version} could not be put back: ${what}`);
+  }
+  const back = toPutBack
+    .read(context)
+    .putBack.wanted.filter((name) => lost.every((entry) => entry.name !== name));
+  if (back.length > 0) await context.note(`${back.join(', ')} is as it was before`);
+  context.reportChanged(changedPackages(before, after));
 }
 
 const findingsSchema = v.object({
@@ -109,16 +110,6 @@ const toPutBack = slots('what is put back', {
   putBack: v.optional(findingsSchema, { wanted: [], files: [], offered: [] }),
 });
 
-/** @returns what was on the device before the action; undefined if that is not to be put back */
-async function stateToRestore(
-  tools: FleetJobTools,
-  key: string,
-  context: StepContext,
-): Promise<PackageDatabase | undefined> {
-  if (context.job.runs === 0 || hasSucceeded(tools, key, context)) return undefined;
-  return (await tools.baseline.read(key))?.packages;
-}
-
 /** Packages that are gone, or there in another version. */
 function lostPackages(before: PackageDatabase, now: PackageDatabase): InstalledPackage[] {
   return [...before.values()].filter(({ name, version, state }) => {
@@ -128,20 +119,19 @@ function lostPackages(before: PackageDatabase, now: PackageDatabase): InstalledP
 }
 
 async function prepareRound(
-  tools: FleetJobTools,
+  { manager, kept, stateToRestore }: PutBackTools,
   key: string,
   context: StepContext,
 ): Promise<void> {
-  const { manager } = tools;
   const { note } = context;
   const { wanted } = toPutBack.read(context).putBack;
   toPutBack.write(context, { putBack: { wanted, files: [], offered: [] } });
-  const before = await stateToRestore(tools, key, context);
+  const before = await stateToRestore(context);
   if (before === undefined) return;
   await manager.around.mend(context).catch((error: unknown) => noteReason(note, error));
   const lost = lostPackages(before, await manager.installed());
   if (lost.length === 0) return;
-  const copies = await tools.kept.find(key);
+  const copies = await kept.find(key);
   const offers = await manager.offers(lost.map(({ name }) => name));
   const found: Findings = { wanted: [...wanted], files: [], offered: [] };
   for (const { name, version } of lost) {
@@ -168,12 +158,15 @@ function isThere(file: string): Promise<boolean> {
 }
 
 /** Records of what is back. What had no copy has none. */
-async function finish(tools: FleetJobTools, key: string, context: StepContext): Promise<void> {
-  const { manager } = tools;
+async function finish(
+  { manager, kept }: PutBackTools,
+  key: string,
+  context: StepContext,
+): Promise<void> {
   const { files, offered } = toPutBack.read(context).putBack;
   if (files.length + offered.length === 0) return;
   const now = await manager.installed();
-  const back = [...(await tools.kept.find(key))].filter(
+  const back = [...(await kept.find(key))].filter(
     ([name, { version }]) => isPresent(now.get(name)) && now.get(name)?.version === version,
   );
   const records = new Map(back.map(([name, { record }]) => [name, record]));

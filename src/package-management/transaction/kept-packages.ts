@@ -1,23 +1,22 @@
 import { lstat, mkdir, open, rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import * as v from 'valibot';
-import { freeBytesOf } from '../../../device/disk/space.ts';
-import { replaceFile } from '../../../device/durable-file.ts';
-import type { Paths } from '../../../device/paths.ts';
-import { reasonOf } from '../../../errors.ts';
-import type { StepContext } from '../../../jobs/plan.ts';
-import type { PackageChange, PackageManager } from '../../../package-management/manager.ts';
-import type { PackageDatabase } from '../../../package-management/database.ts';
-import { readJson } from './read-json.ts';
+import { freeBytesOf } from '../../device/disk/space.ts';
+import { readJson, replaceFile } from '../../device/durable-file.ts';
+import type { Paths } from '../../device/paths.ts';
+import { reasonOf } from '../../errors.ts';
+import type { StepContext } from '../../jobs/plan.ts';
+import type { PackageChange, PackageManager } from '../manager.ts';
+import type { PackageDatabase } from '../database.ts';
 
 /**
- * Copies of packages that an action replaces or removes, packed as they are installed, on flash:
- * feeds have old versions no longer, and the power may go. Invariants:
- *  - a copy that the index names is whole, and of the version of before the action;
+ * Copies of packages that a job replaces or removes, packed as they are installed: feeds have old
+ * versions no longer. Invariants:
+ *  - a copy that the index names is whole, and of the version of before the job;
  *  - a copy never takes room that the change itself needs: without room there is none.
  */
 export interface KeptPackages {
-  /** Forgets what was kept for another action. */
+  /** Forgets what was kept for another job. */
   begin: (key: string) => Promise<void>;
   /** Packs what a change is about to replace or remove. What cannot be packed is noted. */
   keep: (task: KeepTask, context: Pick<StepContext, 'note'>) => Promise<void>;
@@ -28,7 +27,7 @@ export interface KeptPackages {
 export interface KeepTask {
   key: string;
   change: PackageChange;
-  /** What was on the device before the action. */
+  /** What was on the device before the job. */
   before: PackageDatabase;
 }
 
@@ -45,12 +44,19 @@ const indexSchema = v.object({
 });
 type Index = v.InferOutput<typeof indexSchema>;
 
+export interface KeptOptions {
+  manager: PackageManager;
+  paths: Paths;
+  /** Bytes that all copies may take, reckoned unpacked. Default: as there is room. */
+  room?: () => number;
+}
+
 /** Left free beside the copies and what the change adds. */
 const FREE_BYTES = 2 * 1024 ** 2;
 
 export function createKeptPackages(
   folder: string,
-  { manager, paths }: { manager: PackageManager; paths: Paths },
+  { manager, paths, room = () => Infinity }: KeptOptions,
 ): KeptPackages {
   const indexFile = join(folder, 'index.json');
   const forget = (): Promise<void> => rm(folder, { recursive: true, force: true });
@@ -77,16 +83,19 @@ export function createKeptPackages(
       const { names, growthBytes } = await replacedBy(manager, change);
       const { packages } = await readIndex(key);
       const now = await manager.installed();
+      let left = room();
       for (const name of names) {
         const version = before.get(name)?.version;
         const isAsBefore = before.get(name)?.state === 'installed';
         if (version === undefined || !isAsBefore || now.get(name)?.version !== version) continue;
         if (packages[name] !== undefined) continue;
-        const needed = (await bytesOf(name, { manager, paths })) + growthBytes + FREE_BYTES;
-        if (needed > (await freeBytesOf(paths.stateDir))) {
+        const bytes = await bytesOf(name, { manager, paths });
+        const needed = bytes + growthBytes + FREE_BYTES;
+        if (bytes > left || needed > (await freeBytesOf(dirname(folder)))) {
           await note(`there is no room for a copy of ${name} ${version}`);
           continue;
         }
+        left -= bytes;
         await keepOne(key, name, version).catch((error: unknown) =>
           note(`there is no copy of ${name} ${version}: ${reasonOf(error)}`),
         );

@@ -1,0 +1,77 @@
+import { rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+
+import { afterEach, expect, test } from 'vitest';
+
+import type { FeedPackage } from '../../device/feed-index.ts';
+import { createIpk } from '../../device/ipk.ts';
+import { halfInstalled, openStore, type Store } from './open-store.ts';
+
+/** The feed has a version whose script does not end well; the device the one before it. */
+const versionOf = (version: string, postinst: string): FeedPackage => ({
+  name: 'steady',
+  version,
+  architecture: 'all',
+  files: { '/usr/bin/steady': `steady ${version}\n`, '/etc/steady': 'of the package\n' },
+  conffiles: ['/etc/steady'],
+  scripts: { postinst: `#!/bin/sh\n${postinst}\n` },
+});
+
+let store: Store;
+const open = async (postinst: string): Promise<void> => {
+  store = await openStore({ packages: [versionOf('2.0-1', postinst)] });
+  const file = join(store.device.root, 'tmp/steady.ipk');
+  await writeFile(file, createIpk(versionOf('1.0-1', 'exit 0')).bytes);
+  await store.device.opkg('install', file);
+  await rm(file);
+  await writeFile(join(store.device.root, 'etc/steady'), 'of its owner\n');
+};
+const whatIsThere = async (): Promise<unknown[]> => [
+  (await store.packages()).steady,
+  await store.device.read('usr/bin/steady'),
+  await store.device.read('etc/steady'),
+  await halfInstalled(store.device),
+];
+const OLD = ['1.0-1', 'steady 1.0-1\n', 'of its owner\n', []];
+
+afterEach(() => store.close());
+
+test('an upgrade whose script fails is taken back, with the settings of its owner', async () => {
+  await open('exit 7');
+
+  const ended = await store.run('upgrade', { package: 'steady' });
+
+  expect([ended.state, ended.packages]).toEqual(['failed', undefined]);
+  expect(await whatIsThere()).toEqual(OLD);
+  expect(await store.daemon.logOf(ended.id)).toContain('steady is as it was before');
+});
+
+test('an upgrade of all leaves what went well, and takes back what did not', async () => {
+  await open('exit 7');
+  await store.run('install', { package: 'demo-app' });
+  store.device.publish(2);
+  await store.device.opkg('update');
+
+  expect((await store.run('upgrade', { all: 'true' })).state).toBe('failed');
+
+  expect(await whatIsThere()).toEqual(OLD);
+  expect((await store.packages())['demo-app']).toBe('1.1-1');
+});
+
+test('an upgrade that is stopped is taken back', async () => {
+  await open('sleep 20');
+  const task = await store.daemon.submit('upgrade', { package: 'steady' });
+  await expect.poll(() => store.daemon.logOf(task)).toContain('Configuring steady');
+
+  await store.daemon.post('admin/system/tasks/stop', { task_id: task });
+
+  expect((await store.daemon.finished(task)).state).toBe('stopped');
+  expect(await whatIsThere()).toEqual(OLD);
+});
+
+test('an upgrade that goes well leaves no copy behind', async () => {
+  await open('exit 0');
+  expect((await store.run('upgrade', { package: 'steady' })).state).toBe('done');
+  expect((await store.packages()).steady).toBe('2.0-1');
+  expect(await store.device.read('tmp/depotd/kept/index.json')).toBeUndefined();
+});
