@@ -25,6 +25,11 @@ export function readSearchOptions(
   { tries, minutes, further = [] }: SearchDefaults,
 ): SearchOptions {
   const names = ['tries', 'minutes', 'seed', 'out', ...further];
+  if (argv.includes('--help')) {
+    console.log(names.map((name) => `--${name} VALUE`).join(' '));
+    console.log(`without them: ${tries} tries, ${minutes} minutes, a new seed`);
+    process.exit(0);
+  }
   const { values } = parseArgs({
     args: [...argv],
     options: Object.fromEntries(names.map((name) => [name, { type: 'string' as const }])),
