@@ -79,7 +79,7 @@ function moveSteps(host: ContainerHost, target: string, isOverwriting: boolean):
     startStep(host, target, { isCopy: true }),
     {
       id: 'settle',
-      label: 'settle',
+      label: 'finish',
       isLate: true,
       act: () => host.moves.finish(target).then(() => undefined),
     },
@@ -91,7 +91,7 @@ function moveSteps(host: ContainerHost, target: string, isOverwriting: boolean):
       command: async () => host.copier.removal(await host.moves.finish(target)),
     },
     checkAgainStep(host, target, { isCopy: true }),
-    { id: 'tell', label: 'tell', isLate: true, act: (context) => report(host, context, target) },
+    { id: 'tell', label: 'report', isLate: true, act: (context) => report(host, context, target) },
   ];
 }
 
@@ -109,7 +109,7 @@ function changeSteps(host: ContainerHost, target: string): Step[] {
     switchStep(host, target, { isCopy: false }),
     startStep(host, target, { isCopy: false }),
     checkAgainStep(host, target, { isCopy: false }),
-    { id: 'tell', label: 'tell', isLate: true, act: (context) => report(host, context, target) },
+    { id: 'tell', label: 'report', isLate: true, act: (context) => report(host, context, target) },
   ];
 }
 
@@ -257,7 +257,7 @@ function startStep(host: ContainerHost, target: string, { isCopy }: { isCopy: bo
 function checkAgainStep(host: ContainerHost, target: string, { isCopy }: { isCopy: boolean }): Act {
   return {
     id: 'look-again',
-    label: 'look again',
+    label: 'check again',
     isLate: true,
     act: async (context) => {
       const { containers } = move.read(context);

@@ -134,7 +134,7 @@ function watchAgain({ manager, selfUpgrade }: SelfUpgradeTools): Step[] {
     },
     {
       id: 'judge-again',
-      label: 'judge again',
+      label: 'check again',
       act: async (context) => {
         const { job, callDone } = context;
         const { version } = (await manager.installed()).get(OWN_PACKAGE) ?? {};

@@ -46,7 +46,7 @@ export function putBackSteps(tools: PutBackTools, key: string, round: 1 | 2): St
     },
     {
       id: `judge-files-${round}`,
-      label: 'judge: put back',
+      label: 'check: put back',
       act: (context) => repeatIfShutOut(context, 'files'),
     },
     {
@@ -61,7 +61,7 @@ export function putBackSteps(tools: PutBackTools, key: string, round: 1 | 2): St
     },
     {
       id: `judge-offered-${round}`,
-      label: 'judge: put back from feeds',
+      label: 'check: put back from feeds',
       act: async (context) => {
         const jump = await repeatIfShutOut(context, 'offered');
         if (jump === undefined) await finish(tools, key, context);

@@ -66,7 +66,7 @@ export function repairSteps(tools: PackageTools, work: RepairWork): Step[] {
   return [
     {
       id: 'assess',
-      label: 'assess',
+      label: 'see what is left',
       act: async (context) => assess(tools, context, work).then(() => undefined),
     },
     prepare,
@@ -78,7 +78,7 @@ export function repairSteps(tools: PackageTools, work: RepairWork): Step[] {
     },
     {
       id: 'judge-undo',
-      label: 'judge: undo',
+      label: 'check: undo',
       act: async (context) =>
         (await repeatIfShutOut(context, 'came')) ??
         ((await isRemovalUnfinished(tools, context)) ? retryFrom(prepare) : undefined),
@@ -93,7 +93,7 @@ export function repairSteps(tools: PackageTools, work: RepairWork): Step[] {
     ...(around.after ?? []),
     {
       id: 'settle',
-      label: 'settle',
+      label: 'finish',
       act: async (context) => {
         const jump = await repeatIfShutOut(context, 'half');
         if (jump !== undefined) return jump;

@@ -114,7 +114,7 @@ function judgeStep(
   const { around, installed } = manager;
   return {
     id: 'judge',
-    label: 'judge',
+    label: 'check the result',
     act: async (context) => {
       if (await around.wasShutOut(context)) return retryFrom(prepare);
       const damage = await around.mend(context);

@@ -21,7 +21,7 @@ export function updateSteps({ manager }: FleetJobTools, work: Work): Step[] {
   };
   const judge: Step = {
     id: 'judge',
-    label: 'judge lists',
+    label: 'check lists',
     act: async (context) => {
       if (context.job.runs > 0) {
         if (await around.wasShutOut(context)) return retryFrom(before[0]);

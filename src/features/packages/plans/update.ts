@@ -27,7 +27,7 @@ export function updatePlan({ manager }: PackageTools): Plan {
       },
       {
         id: 'judge',
-        label: 'judge',
+        label: 'check the result',
         act: async (context) => {
           if (await around.wasShutOut(context)) return retryFrom(before[0]);
           const failed = await lists.checkFetched(context);
@@ -52,7 +52,7 @@ export function updatePlan({ manager }: PackageTools): Plan {
     repair: [
       {
         id: 'settle-lists',
-        label: 'settle lists',
+        label: 'tidy up lists',
         act: async (context) => {
           await lists.checkFetched(context);
           await lists.forget();

@@ -75,7 +75,7 @@ export function damageSteps(
     },
     {
       id: 'judge-reinstall',
-      label: 'judge: reinstall',
+      label: 'check: reinstall',
       act: async (context) => {
         const { note } = context;
         const names = emptiedIn(context);
