@@ -1,9 +1,11 @@
+import { subscribe } from 'node:diagnostics_channel';
+import type { Socket } from 'node:net';
 import { getHeapStatistics, setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
 /**
  * When the garbage of the start is released, and how often the daemon checks whether there is
- * more.
+ * more while anybody is connected, and once behind the last. At rest nothing wakes it.
  */
 const START_MS = 1000;
 const CHECK_MS = 2000;
@@ -28,9 +30,26 @@ export function releaseMemory(onStarted: () => void): void {
     setMemoryFlags();
     collect(dropColdCode);
   }, START_MS).unref();
-  setInterval(() => {
+  whileConnected(() => {
     if (getHeapStatistics().used_heap_size > clean + WORTH_BYTES) collect(() => collectGarbage());
-  }, CHECK_MS).unref();
+  });
+}
+
+function whileConnected(check: () => void): void {
+  let connected = 0;
+  let timer: NodeJS.Timeout | undefined;
+  const go = (): void => {
+    check();
+    if (connected > 0) return;
+    clearInterval(timer);
+    timer = undefined;
+  };
+  subscribe('net.server.socket', (message) => {
+    const { socket } = message as { socket: Socket };
+    connected += 1;
+    socket.once('close', () => (connected -= 1));
+    timer ??= setInterval(go, CHECK_MS).unref();
+  });
 }
 
 /**
