@@ -132,3 +132,25 @@ export function asUnusableFile(error: unknown): unknown {
 function explained(code: ProblemCode): { code: ProblemCode; remedy: string } {
   return { code, remedy: remedyOf(code) };
 }
+
+/** When a maintainer script runs, by the names that opkg and apk have for it. */
+const RUNS: Readonly<Record<string, string>> = {
+  preinst: 'before its installation',
+  postinst: 'after its installation',
+  prerm: 'before its removal',
+  postrm: 'after its removal',
+  'pre-install': 'before its installation',
+  'post-install': 'after its installation',
+  'pre-upgrade': 'before its upgrade',
+  'post-upgrade': 'after its upgrade',
+  'pre-deinstall': 'before its removal',
+  'post-deinstall': 'after its removal',
+};
+
+/** A script of a package in its owner's words; the log has the program's. */
+export function scriptOf(name: string, script: string): string {
+  const when = RUNS[script];
+  return when === undefined
+    ? `the ${script} script of ${name}`
+    : `the script of ${name} that runs ${when}`;
+}

@@ -181,7 +181,7 @@ function detailFields(details: unknown): [string, string][] {
     ['versions', listIn(details, 'versions').map(versionText).join(', ')],
     ['to fetch', sizeIn(details, 'download_bytes')],
     ['on the disk', sizeIn(details, 'installed_bytes')],
-    ['section', textIn(details, 'section')],
+    ['section', textIn(details, 'kind') === 'app' ? '' : textIn(details, 'section')],
     ['tags', textsIn(details, 'tags').join(', ')],
     ['home page', textIn(details, 'homepage')],
     ['license', textIn(details, 'license')],

@@ -91,34 +91,38 @@ const TABLE: Row[] = [
   {
     name: 'badpost',
     code: 'script_failed',
-    error: 'the postinst script of badpost ended with exit code 3: "badpost: cannot do it"',
+    error:
+      'the script of badpost that runs after its installation ended with exit code 3: "badpost: cannot do it"',
   },
   {
     name: 'needbadpost',
     code: 'script_failed',
-    error: 'the postinst script of badpost ended with exit code 3: "badpost: cannot do it"',
+    error:
+      'the script of badpost that runs after its installation ended with exit code 3: "badpost: cannot do it"',
   },
   {
     name: 'badpre',
     code: 'script_failed',
-    error: 'the preinst script of badpre ended with exit code 1: "badpre: preinst says no"',
+    error:
+      'the script of badpre that runs before its installation ended with exit code 1: "badpre: preinst says no"',
   },
   {
     name: 'openline',
     code: 'script_failed',
-    error: /^the postinst script of openline ended with exit code 4/,
+    error: /^the script of openline that runs after its installation ended with exit code 4/,
   },
   {
     name: 'silent',
     code: 'script_failed',
-    error: 'the postinst script of silent ended with exit code 5',
+    error: 'the script of silent that runs after its installation ended with exit code 5',
   },
   {
     name: 'badprerm',
     there: 'badprerm',
     operation: 'remove',
     code: 'script_failed',
-    error: 'the prerm script of badprerm ended with exit code 1: "badprerm: prerm says no"',
+    error:
+      'the script of badprerm that runs before its removal ended with exit code 1: "badprerm: prerm says no"',
   },
   {
     name: 'libc',

@@ -61,7 +61,7 @@ test('install fails where a package that came with it cannot be configured, and 
   expect({ state, error }).toEqual({
     state: 'failed',
     error:
-      'cannot install needbadpost: the postinst script of badpost ended with exit code 3: ' +
+      'cannot install needbadpost: the script of badpost that runs after its installation ended with exit code 3: ' +
       '"badpost: cannot do it"',
   });
   expect(log).toContain('opkg_configure: badpost.postinst returned 3.');

@@ -180,7 +180,7 @@ describe('an upgrade', () => {
 
     expect([state, error]).toEqual([
       'failed',
-      expect.stringContaining('the post-upgrade script of badup-2.0-r1 exited with error 7'),
+      expect.stringContaining('badup-2.0-r1 that runs after its upgrade exited with error 7'),
     ]);
     expect(await store.packages()).toEqual({ badup: '1.0-r1' });
     expect(await store.device.read('usr/bin/badup')).toBe('badup 1.0-r1\n');
@@ -258,7 +258,7 @@ test('a script that calls apk is told that the lock is held, and its job taken b
 
   expect([state, error]).toEqual([
     'failed',
-    expect.stringContaining('the post-install script of caller-1.0-r1 exited with error 4'),
+    expect.stringContaining('that runs after its installation exited with error 4'),
   ]);
   expect(log).toContain('Unable to lock database');
   expect(await store.packages()).toEqual({});

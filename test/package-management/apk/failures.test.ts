@@ -40,17 +40,17 @@ test.each([
   [
     'badpost',
     'script_failed',
-    'the post-install script of badpost-1.0-r1 exited with error 3: "badpost: cannot do it"',
+    'the script of badpost-1.0-r1 that runs after its installation exited with error 3: "badpost: cannot do it"',
   ],
   [
     'needbadpost',
     'script_failed',
-    'the post-install script of badpost-1.0-r1 exited with error 3: "badpost: cannot do it"',
+    'the script of badpost-1.0-r1 that runs after its installation exited with error 3: "badpost: cannot do it"',
   ],
   [
     'badpre',
     'script_failed',
-    'the pre-install script of badpre-1.0-r1 exited with error 1: "badpre: preinst says no"',
+    'the script of badpre-1.0-r1 that runs before its installation exited with error 1: "badpre: preinst says no"',
   ],
   ['badsum', 'checksum', 'badsum is not what the index of the feed says'],
   ['gone', 'download_failed', 'the server does not have it, or answers with an error'],

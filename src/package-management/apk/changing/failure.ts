@@ -3,6 +3,7 @@ import {
   linePattern,
   plainLines,
   quoted,
+  scriptOf,
   unmetDependency,
   type FailedCommand,
   type Failure,
@@ -285,7 +286,7 @@ interface FailedScript {
 /** apk announces a script as `Executing NAME-VERSION.SCRIPT`, and puts a star before its lines. */
 function scriptReason({ build, script, ending }: FailedScript, lines: readonly string[]): string {
   const was = ending.startsWith('exited') ? '' : 'was ';
-  const ended = `the ${script} script of ${build} ${was}${ending}`;
+  const ended = `${scriptOf(build, script)} ${was}${ending}`;
   const end = lines.findLastIndex((line) =>
     line.startsWith(`ERROR: lib/apk/exec/${build}.${script}: `),
   );

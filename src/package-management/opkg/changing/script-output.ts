@@ -1,4 +1,4 @@
-import { quoted } from '../../failure.ts';
+import { quoted, scriptOf } from '../../failure.ts';
 
 interface FailedScript {
   name: string;
@@ -11,7 +11,7 @@ export function scriptReason(
   { name, script, status }: FailedScript,
   lines: readonly string[],
 ): string {
-  const ended = `the ${script} script of ${name} ended with exit code ${status}`;
+  const ended = `${scriptOf(name, script)} ended with exit code ${status}`;
   const last = lastLineOf(name, lines);
   return last === undefined ? ended : `${ended}: ${quoted(last)}`;
 }

@@ -113,7 +113,7 @@ const ROWS: [string, string, string][] = [
   [
     '(1/1) Installing demo (1.0-r1)\n  Executing demo-1.0-r1.post-install\n  * one\n  * cannot do it\nERROR: lib/apk/exec/demo-1.0-r1.post-install: exited with error 3\n1 error; 163 B in 2 packages\n',
     'script_failed',
-    'the post-install script of demo-1.0-r1 exited with error 3: "cannot do it"',
+    'the script of demo-1.0-r1 that runs after its installation exited with error 3: "cannot do it"',
   ],
   [
     'ERROR: Unable to open log: Read-only file system\n',
@@ -136,7 +136,7 @@ test('what apk runs next is no piece of what it complains of', () => {
     '  Executing a-1.0-r1.post-install\n';
 
   expect(explain({ output, names: ['a'] })?.reason).toBe(
-    'the pre-install script of a-1.0-r1 was killed by signal 9',
+    'the script of a-1.0-r1 that runs before its installation was killed by signal 9',
   );
 });
 
