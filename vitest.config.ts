@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { dirname, resolve } from 'node:path';
 
 import {
   configDefaults,
@@ -8,7 +8,7 @@ import {
   type TestUserConfig,
 } from 'vitest/config';
 
-import { PAGE_FILE, packPageFile } from './packaging/page-files.mjs';
+import { ALL_TEXTS, PAGE_FILE, packPageFile, packTexts } from './packaging/page-files.mjs';
 import { CONTRACTS, groupsLeftOut, TEST_GROUPS } from './test/support/test-groups.ts';
 import { LongestFirst } from './test/support/longest-first.ts';
 import { testProjects, type TestProject } from './test/support/test-projects.ts';
@@ -20,12 +20,13 @@ const textFiles = {
   name: 'text-files',
   enforce: 'pre' as const,
   resolveId: (source: string, importer: string | undefined) =>
-    /\.(?:html|css|svg|client\.js|sh|script\.cjs)$/.test(source)
+    /\.(?:html|css|svg|client\.js|sh|texts|script\.cjs)$/.test(source)
       ? `\0text:${resolve(importer ?? '', '..', source)}.js`
       : undefined,
   load: async (id: string) => {
     if (!id.startsWith('\0text:')) return undefined;
     const path = id.slice('\0text:'.length, -'.js'.length);
+    if (ALL_TEXTS.test(path)) return `export default ${packTexts(dirname(path))}`;
     const text = PAGE_FILE.test(path) ? await packPageFile(path) : readFileSync(path, 'utf8');
     return `export default ${JSON.stringify(text)}`;
   },

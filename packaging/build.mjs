@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { build as esbuild } from 'esbuild';
-import { pageFiles } from './page-files.mjs';
+import { allTexts, pageFiles } from './page-files.mjs';
 import { bundledFolders, licencesOf } from './third-party.mjs';
 
 const root = new URL('..', import.meta.url);
@@ -118,7 +118,7 @@ await build({
   supported: { 'dynamic-import': false },
   loader: { '.svg': 'text' },
   define: { 'process.env.DEPOTD_VERSION': JSON.stringify(version) },
-  plugins: [pageFiles(build), programTexts, deferredPackages, unusedModules],
+  plugins: [allTexts, pageFiles(build), programTexts, deferredPackages, unusedModules],
   // As a function, for who compiles it.
   banner: { js: '(function (exports, require) { const module = { exports };' },
   footer: { js: 'exports.main = module.exports.main; })' },

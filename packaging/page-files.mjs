@@ -1,6 +1,6 @@
 // What the built-in pages are made of, as the daemon carries it.
-import { readFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { readdirSync, readFileSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { build as esbuild } from 'esbuild';
 
@@ -43,6 +43,35 @@ export function markupOf(path, prefix = '') {
     )
     .replace(/\n\s*/g, ' ');
 }
+
+/** What stands for all languages, in the folder of their files. */
+export const ALL_TEXTS = /\/all\.texts$/;
+
+/** @returns by the code of a language: its name, the tags that name it, and its file, packed */
+export function packTexts(folder) {
+  const files = readdirSync(folder).filter((name) => name.endsWith('.json'));
+  const entries = files.sort().map((file) => {
+    const texts = JSON.parse(readFileSync(join(folder, file), 'utf8'));
+    const packed = gzipSync(JSON.stringify(texts), { level: 9 }).toString('base64');
+    return [basename(file, '.json'), { name: texts.name, tags: texts.tags, packed }];
+  });
+  return JSON.stringify(Object.fromEntries(entries));
+}
+
+/** A plugin of esbuild. */
+export const allTexts = {
+  name: 'all-texts',
+  setup: ({ onResolve, onLoad }) => {
+    onResolve({ filter: ALL_TEXTS }, ({ path, resolveDir }) => ({
+      path: join(resolveDir, path),
+      namespace: 'texts',
+    }));
+    onLoad({ filter: /.*/, namespace: 'texts' }, ({ path }) => ({
+      contents: packTexts(dirname(path)),
+      loader: 'json',
+    }));
+  },
+};
 
 /** A plugin of esbuild. */
 export function pageFiles(build) {

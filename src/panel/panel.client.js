@@ -24,10 +24,10 @@ const CLOCK_MS = 30_000;
 const FIRST_VIEW_MS = 1000;
 const SEEN_IN_PLACE = ['install', 'remove', 'upgrade', 'update'];
 
-start();
+void start();
 
-function start() {
-  setLanguage();
+async function start() {
+  await setLanguage();
   const api = createApi();
   const notices = createNotices();
   const onChange = () => {

@@ -1,6 +1,5 @@
 import { button, element, textElement } from './dom.js';
-import { language, t } from './i18n.js';
-import { chineseAdvice, chineseRemedies } from './texts/zh-cn-remedies.js';
+import { daemonText, remedyOfCode, t } from './i18n.js';
 
 const HEADINGS = {
   not_found: () => t('Not found'),
@@ -34,14 +33,9 @@ function headingOf(code) {
 /** The daemon says it in English: one text for each code, and some that fit better. */
 export function remedyOf({ code, package: name, remedy = '' }) {
   const advice = daemonText(remedy);
-  const translation = language() === 'zh-CN' ? chineseRemedies.get(code) : undefined;
+  const translation = remedyOfCode(code);
   if (advice !== remedy || translation === undefined) return advice;
-  return translation.replace('{package}', () => name ?? '此软件包');
-}
-
-/** What the daemon says in English, in the language of the page as far as that is known. */
-export function daemonText(text) {
-  return (language() === 'zh-CN' ? chineseAdvice.get(text) : undefined) ?? text;
+  return translation.replace('{package}', () => name ?? t('this package'));
 }
 
 /** What can be done about a problem from here: the name of an action, by code. */
@@ -98,7 +92,7 @@ export function problemBox(problem, on, more = []) {
   const buttons = remedyButtons(problem, on);
   return element('div', { className: 'problem-box' }, [
     ...(heading === '' ? [] : [textElement('p', heading, 'problem-heading')]),
-    textElement('p', problem.message, 'problem-cause'),
+    textElement('p', daemonText(problem.message), 'problem-cause'),
     ...(remedyOf(problem) === '' ? [] : [textElement('p', remedyOf(problem), 'problem-remedy')]),
     ...more,
     ...(buttons.length === 0 ? [] : [element('div', { className: 'buttons' }, buttons)]),

@@ -1,7 +1,6 @@
 import { byId, element, setText, textElement } from '../../dom.js';
-import { t } from '../../i18n.js';
+import { daemonText, t } from '../../i18n.js';
 import { createLoader } from '../../loader.js';
-import { daemonText } from '../../problems.js';
 
 const WORDS = {
   ok: () => t('In order'),

@@ -1,8 +1,7 @@
 import { button, byId, element, textElement } from '../../dom.js';
-import { t } from '../../i18n.js';
+import { daemonText, t } from '../../i18n.js';
 import { createLoader } from '../../loader.js';
 import { setDisabled } from '../../permission.js';
-import { daemonText } from '../../problems.js';
 import { ago, count } from '../../words.js';
 
 /** Where packages come from; people add and remove feeds of their own. */

@@ -1,6 +1,5 @@
 import { element, textElement } from '../../dom.js';
-import { t } from '../../i18n.js';
-import { daemonText } from '../../problems.js';
+import { daemonText, t } from '../../i18n.js';
 import { size } from '../../words.js';
 
 /** More changes than this are behind a click. */

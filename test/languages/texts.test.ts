@@ -1,29 +1,26 @@
 import { extname, join } from 'node:path';
 
 import ts from 'typescript';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 
 import { ADVICE, PROBLEM_CODES } from '../../src/package-management/problem.ts';
 import { CONSEQUENCES } from '../../src/package-management/system-packages.ts';
-import { chineseAdvice, chineseRemedies } from '../../src/panel/texts/zh-cn-remedies.js';
-import { chinese } from '../../src/panel/texts/zh-cn.js';
-import { chineseSteps } from '../../src/panel/texts/zh-cn-steps.js';
+import { LANGUAGES, type Texts } from '../../src/languages/languages.ts';
 import { markupOf } from '../../packaging/page-files.mjs';
 import { filesBelow, parseSource, readSource, REPOSITORY, visit } from '../source-tree.ts';
 
-const sources = filesBelow('src/panel').filter(
-  (path) => extname(path) === '.js' && !path.startsWith('src/panel/texts/'),
-);
+const sources = filesBelow('src/panel').filter((path) => extname(path) === '.js');
+const daemonSources = filesBelow('src').filter((path) => extname(path) === '.ts');
 const markup = markupOf(join(REPOSITORY, 'src/panel/index.html')).replaceAll(
   /<(style|script|svg|noscript)\b[^]*?<\/\1>/g,
   '',
 );
 
 /** The first arguments of all calls of `t`. */
-const textsOfScripts = sources.flatMap((path) => {
+const textsOfScripts = [...sources, 'src/panel/login-page.ts'].flatMap((path) => {
   const found: string[] = [];
   visit(parseSource(path), (node) => {
-    if (!isCallOfT(node)) return;
+    if (!isCallOfT(node) || path.endsWith('/i18n.js')) return;
     const text = literalText(node.arguments[0]);
     if (text === undefined) throw new Error(`cannot read ${node.getText()} in ${path}`);
     found.push(text);
@@ -41,31 +38,51 @@ const textsOfMarkup = [
 
 const texts = [...new Set([...textsOfScripts, ...textsOfMarkup])];
 
-test('each text of the page is there in Chinese', () => {
+/** What the sources of the daemon can say: values are `{}`. */
+const said = new Set(daemonSources.flatMap(stringsOf));
+
+test('what the page says is found', () => {
   expect(textsOfScripts.length).toBeGreaterThan(80);
   expect(textsOfMarkup.length).toBeGreaterThan(30);
-  expect(texts.filter((text) => (chinese.get(text) ?? text) === text)).toEqual([]);
+  expect(said.size).toBeGreaterThan(1000);
 });
 
-test('there is no Chinese for what the page does not say', () => {
-  expect([...chinese.keys()].filter((text) => !texts.includes(text))).toEqual([]);
-});
+describe.each(LANGUAGES.map(({ code }) => code))('in %s', (code) => {
+  const language = JSON.parse(readSource(`src/languages/${code}.json`)) as Texts;
 
-test('the steps that have a Chinese name are steps of tasks', () => {
-  const plans = filesBelow('src').filter((path) => extname(path) === '.ts');
-  const strings = plans.flatMap((path) =>
-    [...readSource(path).matchAll(/'([^'\n]+)'/g)].map(([, text]) => text),
-  );
-  expect([...chineseSteps.keys()].filter((label) => !strings.includes(label))).toEqual([]);
-});
+  test('each text of the page is there', () => {
+    expect(texts.filter((text) => (language.page[text] ?? text) === text)).toEqual([]);
+  });
 
-test('what the daemon advises, and what it says stops, is there in Chinese', () => {
-  const said = [...Object.values(ADVICE), ...Object.values(CONSEQUENCES)];
-  expect([...chineseAdvice.keys()].sort()).toEqual(said.sort());
-});
+  test('there is no text that the page does not say', () => {
+    expect(Object.keys(language.page).filter((text) => !texts.includes(text))).toEqual([]);
+  });
 
-test('each problem that the daemon knows has a remedy in Chinese', () => {
-  expect([...chineseRemedies.keys()].sort()).toEqual([...PROBLEM_CODES].sort());
+  test('the steps that have a name are steps of tasks', () => {
+    expect(Object.keys(language.steps).filter((label) => !said.has(label))).toEqual([]);
+  });
+
+  test('what the daemon advises, and what it says stops, is there', () => {
+    const advice = [...Object.values(ADVICE), ...Object.values(CONSEQUENCES)];
+    expect(advice.filter((sentence) => !(sentence in language.sentences))).toEqual([]);
+  });
+
+  test('there is no sentence that the daemon does not say', () => {
+    const unsaid = Object.keys(language.sentences).filter(
+      (sentence) => !said.has(sentence.replaceAll(/\{\w+\}/g, '{}')),
+    );
+    expect(unsaid).toEqual([]);
+  });
+
+  test('each problem that the daemon knows has a remedy', () => {
+    expect(Object.keys(language.remedies).sort()).toEqual([...PROBLEM_CODES].sort());
+  });
+
+  test('what is filled in is named as it is in English', () => {
+    for (const [text, translation] of Object.entries({ ...language.page, ...language.sentences })) {
+      expect(namesIn(translation), text).toEqual(namesIn(text));
+    }
+  });
 });
 
 test('each check of the device has a name on the page', () => {
@@ -78,12 +95,6 @@ test('each check of the device has a name on the page', () => {
   expect(ids.filter((id) => !new RegExp(`^  '?${id}'?: \\(\\) => t\\(`, 'm').test(names))).toEqual(
     [],
   );
-});
-
-test('what is filled in is named alike in both languages', () => {
-  for (const [text, translation] of chinese) {
-    expect(namesIn(translation), text).toEqual(namesIn(text));
-  }
 });
 
 test('no text for people stands in a script beside t()', () => {
@@ -107,6 +118,26 @@ function literalText(node: ts.Node | undefined): string | undefined {
   if (ts.isStringLiteralLike(node)) return node.text;
   if (!ts.isBinaryExpression(node)) return undefined;
   const [left, right] = [literalText(node.left), literalText(node.right)];
+  return left === undefined || right === undefined ? undefined : left + right;
+}
+
+/** Literals, also those that are put together of several. */
+function stringsOf(path: string): string[] {
+  const found: string[] = [];
+  visit(parseSource(path), (node) => {
+    const text = patternOf(node);
+    if (text !== undefined) found.push(text);
+  });
+  return found;
+}
+
+function patternOf(node: ts.Node): string | undefined {
+  if (ts.isStringLiteralLike(node)) return node.text;
+  if (ts.isTemplateExpression(node)) {
+    return node.head.text + node.templateSpans.map(({ literal }) => `{}${literal.text}`).join('');
+  }
+  if (!ts.isBinaryExpression(node)) return undefined;
+  const [left, right] = [patternOf(node.left), patternOf(node.right)];
   return left === undefined || right === undefined ? undefined : left + right;
 }
 

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 
-import { languageOf } from '../../src/panel/language.js';
+import { languageOf } from '../../src/languages/language.js';
+import { LANGUAGES } from '../../src/languages/languages.ts';
 
 test.each([
   [['zh-cn'], 'zh-CN'],
@@ -18,5 +19,5 @@ test.each([
   [['zhx', '"><script>'], 'en'],
   [[], 'en'],
 ])('who reads %j gets %s', (tags, language) => {
-  expect(languageOf(tags)).toBe(language);
+  expect(languageOf(tags, LANGUAGES)).toBe(language);
 });

@@ -1,0 +1,38 @@
+import { expect, test } from 'vitest';
+
+import { createSpeaker } from '../../src/languages/sentences.js';
+
+const say = createSpeaker({
+  'it is full': 'er ist voll',
+  'cannot {action}: {reason}': '{action} geht nicht: {reason}',
+  'cannot {action}: the disk {disk} is gone': '{action} ohne {disk}',
+  'install {package}': '{package} installieren',
+  '{count} of {total} are there': 'von {total} sind {count} da',
+});
+
+test.each([
+  ['it is full', 'er ist voll'],
+  ['cannot install demo: it is full', 'demo installieren geht nicht: er ist voll'],
+  ['cannot install demo: the disk sda is gone', 'demo installieren ohne sda'],
+  ['cannot wait: nobody knows', 'wait geht nicht: nobody knows'],
+  ['3 of 4 are there', 'von 4 sind 3 da'],
+  ['nobody knows', 'nobody knows'],
+  ['cannot : it is full', 'cannot : it is full'],
+  ['constructor', 'constructor'],
+  ['', ''],
+])('%j is said as %j', (sentence, translation) => {
+  expect(say(sentence)).toBe(translation);
+});
+
+test('a value is never taken for a place to fill in', () => {
+  expect(say('cannot install $&{package}: {reason}')).toBe(
+    '$&{package} installieren geht nicht: {reason}',
+  );
+});
+
+test('a sentence that is made to be long is said at once', () => {
+  const sentence = `cannot ${': the disk '.repeat(20_000)}`;
+  const startedAt = performance.now();
+  say(sentence);
+  expect(performance.now() - startedAt).toBeLessThan(1000);
+});
