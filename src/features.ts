@@ -39,7 +39,7 @@ export async function createFeatures(context: FeatureContext): Promise<readonly 
   const uploads = await createUploadsFeature(context, packages.tools);
   return [
     packages,
-    createPreviewFeature(packages.tools, uploads.preview),
+    createPreviewFeature(context, packages.tools, uploads.preview),
     createAppStatusFeature(context, packages.tools),
     createDisksFeature(context),
     createFeedsFeature(context, packages.tools),

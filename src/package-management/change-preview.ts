@@ -1,5 +1,7 @@
 import { DepotError } from '../errors.ts';
+import type { Job } from '../jobs/job.ts';
 import { isClosedCircle, removalSet } from './dependencies.ts';
+import { noListsProblem } from './failed-feeds.ts';
 import type { Failure } from './failure.ts';
 import { readListsState } from './lists-state.ts';
 import { metaPackageOf } from './names.ts';
@@ -29,6 +31,8 @@ export interface ChangeRequest {
   isUntranslated?: boolean;
   /** Whether what the device stands on may be removed. */
   isOfSystem?: boolean;
+  /** Who has fetched the lists last: where there are none, it says why. */
+  lastFetch?: Job | undefined;
 }
 
 export interface ChangePreview {
@@ -63,7 +67,10 @@ async function planSound(tools: PackageTools, request: ChangeRequest): Promise<C
   const { operation, subjects } = request;
   const damage = await findDamage(tools);
   if (damage !== undefined) return emptyPlan(tools, [damage]);
-  if (await lacksLists(tools, { operation, subjects })) return emptyPlan(tools, [NO_LISTS]);
+  if (await lacksLists(tools, { operation, subjects })) {
+    const { feeds } = await tools.manager.feeds.read();
+    return emptyPlan(tools, [noListsProblem(request.lastFetch, feeds)]);
+  }
   const choice = await choicesFor[operation](tools, request);
   const { names, asked, problems, leftOut = [], left = [] } = choice;
   if (names.length === 0) {
@@ -110,11 +117,6 @@ async function leftBy(
   const { stops } = await stoppingOf(manager, targets, names);
   return { settings: await settingsOf(manager, names), stops };
 }
-
-const NO_LISTS = createProblem(
-  'no_lists',
-  'there are no package lists since the device was started',
-);
 
 /** Nobody knows what the feeds have: to go by what is installed would be false comfort. */
 async function lacksLists(

@@ -62,8 +62,10 @@ export async function confirm(
 ): Promise<number | undefined> {
   const { client, output, invocation } = context;
   const plan = await fetchPlan(client, operation, invocation);
-  if (lacksLists(plan)) {
-    output.say('there are no package lists since the device was started: they are fetched first');
+  // A task fetches them before it chooses, a plan fetches nothing.
+  const lacking = listIn(plan, 'problems').find((each) => textIn(each, 'code') === 'no_lists');
+  if (lacking !== undefined) {
+    output.say(`${textIn(lacking, 'message')}; they are fetched first`);
     return (await mayGoOn(output)) ? undefined : nothingChanged(output);
   }
   await print(context, plan);
@@ -83,11 +85,6 @@ function nothingChanged({ say }: CommandContext['output']): number {
 function mayGoOn({ atInterrupt, interrupt }: CommandContext['output']): Promise<boolean> {
   atInterrupt(() => NOTHING_CHANGED);
   return ask('Go on? [Y/n] ', interrupt).finally(() => atInterrupt(undefined));
-}
-
-/** A task fetches them before it chooses, a plan fetches nothing. */
-function lacksLists(plan: unknown): boolean {
-  return listIn(plan, 'problems').some((problem) => textIn(problem, 'code') === 'no_lists');
 }
 
 async function print({ client, output }: CommandContext, plan: unknown): Promise<void> {

@@ -1,5 +1,5 @@
 import type { Job } from '../../jobs/job.ts';
-import { isEnded } from '../../jobs/states.ts';
+import { lastFetch, markOf } from '../../package-management/failed-feeds.ts';
 import type { FeedState, GarbageLine, TrustedKey } from '../../package-management/feed-settings.ts';
 import type { PackageManager } from '../../package-management/manager.ts';
 
@@ -38,7 +38,7 @@ export function createFeedReader(
     read: async () => {
       const [{ feeds, garbage }, keys] = await Promise.all([settings.read(), settings.keys()]);
       const counts = await count().catch(() => undefined);
-      const failed = lastUpdate(queue.all());
+      const failed = lastFetch(queue.all());
       const items = feeds.map(async (feed): Promise<FeedItem> => {
         const { name, url, kind, isEnabled } = feed;
         const { updatedAt, keyId } = await settings.stateOf(feed).catch((): FeedState => ({}));
@@ -80,19 +80,12 @@ function createCounter(
   };
 }
 
-function lastUpdate(jobs: readonly Job[]): Job | undefined {
-  return jobs.findLast(
-    ({ kind, state, errorCode }) =>
-      (kind === 'update' && isEnded(state)) || errorCode === 'no_lists',
-  );
-}
-
 /** Who fetched lists last names each feed that failed: `NAME (URL): REASON`, with `; ` between. */
 function errorOf(
   job: Job | undefined,
   { name, url, updatedAt = 0 }: { name: string; url: string; updatedAt: number | undefined },
 ): Pick<FeedItem, 'error' | 'remedy'> | undefined {
-  const mark = `${name} (${url}): `;
+  const mark = markOf({ name, url });
   const at = job?.error?.indexOf(mark) ?? -1;
   if (job?.error === undefined || at < 0 || (job.stoppedAt ?? 0) < updatedAt) return undefined;
   const [error = ''] = job.error.slice(at + mark.length).split('; ');

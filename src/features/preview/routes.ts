@@ -4,7 +4,9 @@ import { DepotError } from '../../errors.ts';
 import { flag, isOff, isOn } from '../../http/parameter-schemas.ts';
 import { json } from '../../http/respond.ts';
 import { get, type Route } from '../../http/route.ts';
+import type { Job } from '../../jobs/job.ts';
 import type { ChangePreview } from '../../package-management/change-preview.ts';
+import { lastFetch } from '../../package-management/failed-feeds.ts';
 import { packageName } from '../../package-management/names.ts';
 import type { PackageTools } from '../../package-management/tools.ts';
 import type { PreviewedChange } from '../../package-management/preview.ts';
@@ -29,7 +31,10 @@ export type PreviewUpload = (
   owner: string,
 ) => Promise<ChangePreview & { about: object }>;
 
-export function previewRoutes(tools: PackageTools, previewUpload: PreviewUpload): Route[] {
+export function previewRoutes(
+  tools: PackageTools,
+  { previewUpload, jobs }: { previewUpload: PreviewUpload; jobs: () => readonly Job[] },
+): Route[] {
   const limited = createConcurrencyLimit(LIMIT);
   return [
     get({
@@ -60,6 +65,7 @@ export function previewRoutes(tools: PackageTools, previewUpload: PreviewUpload)
             ...{ operation: wanted, subjects },
             isUntranslated: isOff(params.translations),
             isOfSystem: isOn(params.system),
+            lastFetch: lastFetch(jobs()),
           }),
         );
         return json(answerOf(plan));
