@@ -66,6 +66,7 @@ const luciGlobals = [
   'rpc',
   'ui',
   'uci',
+  'upgrades',
   'view',
 ];
 

@@ -105,7 +105,7 @@ export function createProblem(code: ProblemCode, message: string, name?: string)
   return {
     code,
     ...(name === undefined ? {} : { package: name }),
-    message,
+    message: nameOnce(message),
     remedy: remedyOf(code, name),
   };
 }
@@ -113,4 +113,33 @@ export function createProblem(code: ProblemCode, message: string, name?: string)
 export function remedyOf(code: ProblemCode, name = 'the package'): string {
   // As a function: `$&` in a name is no pattern.
   return REMEDIES[code].replace('{package}', () => name);
+}
+
+const HEAD = /^cannot \w+ ([^ ,:]+): /;
+
+/**
+ * `cannot install demo: demo needs x` says `it needs x`: the name that a sentence begins with comes
+ * once. What is quoted, an address or a path is left as it is, and so is an upgrade of all.
+ */
+export function nameOnce(message: string): string {
+  const [head, name] = HEAD.exec(message) ?? [];
+  if (head === undefined || name === undefined || name === 'all') return message;
+  const escaped = name.replace(/[^\w-]/g, String.raw`\$&`);
+  // apk names packages with their version.
+  const word = String.raw`${escaped}(?:-\d\S*-r\d+)?`;
+  const end = String.raw`(?=$|[ ,;:])`;
+  const inQuotes = /("[^"]*")/;
+  const parts = message.slice(head.length).split(inQuotes);
+  const said = parts.map((part) =>
+    inQuotes.test(part)
+      ? part
+      : part
+          .replace(new RegExp(`\\bthe (script|files?|size) of ${word}${end}`, 'g'), 'its $1')
+          .replace(
+            new RegExp(`(?<=^|[:;,] |\\b(?:offers|have|of|without|needs?) )${word}${end}`, 'g'),
+            'it',
+          )
+          .replace(/(?<=^| )it (?=\d)/g, 'version '),
+  );
+  return head + said.join('');
 }

@@ -103,9 +103,16 @@ async function start() {
   views.onRoute(router.current);
   act.unfinished.restore();
   const firstView = router.start();
+  if (router.current() === 'discover') focusSearch(byId('discover-search'));
   fillHead(act);
   keepUpToDate({ tasks, views, connection });
   hideWhatActivitySays(notices, router);
+}
+
+/** Whoever comes to look for something types at once; a finger would get a keyboard over the page. */
+function focusSearch(field) {
+  const isTyped = matchMedia('(hover: hover) and (pointer: fine)').matches;
+  if (isTyped && document.activeElement === document.body) field.focus({ preventScroll: true });
 }
 
 function endWord(task) {

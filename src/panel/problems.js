@@ -83,6 +83,11 @@ export function remedyButtons(problem, on) {
     );
 }
 
+/** What could not be done stands above it. */
+function causeOf({ message }) {
+  return daemonText(message).replace(/^cannot (?:install|remove|upgrade) \S+: /, '');
+}
+
 /**
  * A problem as people read it: what it is, the cause, the remedy, and what leads on.
  * @param more elements below the remedy
@@ -92,7 +97,7 @@ export function problemBox(problem, on, more = []) {
   const buttons = remedyButtons(problem, on);
   return element('div', { className: 'problem-box' }, [
     ...(heading === '' ? [] : [textElement('p', heading, 'problem-heading')]),
-    textElement('p', daemonText(problem.message), 'problem-cause'),
+    textElement('p', causeOf(problem), 'problem-cause'),
     ...(remedyOf(problem) === '' ? [] : [textElement('p', remedyOf(problem), 'problem-remedy')]),
     ...more,
     ...(buttons.length === 0 ? [] : [element('div', { className: 'buttons' }, buttons)]),

@@ -4,8 +4,9 @@ import { compileFunction } from 'node:vm';
 
 import { beforeEach, expect, test, vi } from 'vitest';
 
-const FILE = 'luci-app-depotd/htdocs/luci-static/resources/view/status/include/70_depotd.js';
-const SOURCE = readFileSync(join(import.meta.dirname, '../../packaging/openwrt', FILE), 'utf8');
+const RESOURCES = '../../packaging/openwrt/luci-app-depotd/htdocs/luci-static/resources';
+const sourceOf = (file: string): string =>
+  readFileSync(join(import.meta.dirname, RESOURCES, file), 'utf8');
 
 interface StatusBox {
   title: string;
@@ -20,25 +21,32 @@ interface Element {
 }
 
 const kept = new Map<string, string>();
+const ofTab = new Map<string, string>();
 let asked: string[] = [];
 let plan: () => Response;
 let auth: string | undefined;
 
 beforeEach(() => {
   kept.clear();
+  ofTab.clear();
   asked = [];
   auth = undefined;
   plan = () => Response.json({ upgrades: [{}, {}, {}] });
 });
 
-/** The box as LuCI's status page loads it. */
-function load(): StatusBox {
+/** One of LuCI's classes; `upgrades` is the one that both need. */
+function load(file: string, more: Record<string, unknown> = {}): unknown {
   const format = (text: string): unknown =>
     Object.assign(Object(text) as object, {
       format: (number: number) => text.replace('%d', String(number)),
     });
+  const storageOf = (values: Map<string, string>): object => ({
+    getItem: (key: string) => values.get(key) ?? null,
+    setItem: (key: string, value: string) => void values.set(key, value),
+    removeItem: (key: string) => void values.delete(key),
+  });
   const globals = {
-    baseclass: { extend: (box: StatusBox) => box },
+    baseclass: { extend: (box: unknown) => box },
     rpc: { getSessionID: () => 'f'.repeat(32) },
     uci: {
       load: () => Promise.resolve(),
@@ -50,7 +58,8 @@ function load(): StatusBox {
       ...{ name, attributes, children },
     }),
     L: { url: (path: string) => `/cgi-bin/luci/${path}` },
-    localStorage: { setItem: (key: string, value: string) => void kept.set(key, value) },
+    localStorage: storageOf(kept),
+    sessionStorage: storageOf(ofTab),
     fetch: (url: string, { headers = {} }: { headers?: Record<string, string> }) => {
       asked.push(`${url} ${headers['X-Depotd-Key'] ?? ''}`.trim());
       return Promise.resolve(
@@ -59,13 +68,21 @@ function load(): StatusBox {
           : plan(),
       );
     },
+    ...more,
   };
-  const box = compileFunction(SOURCE, Object.keys(globals)) as (...values: unknown[]) => StatusBox;
-  return box(...Object.values(globals));
+  const source = compileFunction(sourceOf(file), Object.keys(globals)) as (
+    ...values: unknown[]
+  ) => unknown;
+  return source(...Object.values(globals));
 }
 
+const loadBox = (): StatusBox =>
+  load('view/status/include/70_depotd.js', {
+    upgrades: load('depotd/upgrades.js'),
+  }) as StatusBox;
+
 test("LuCI's status page says how many packages can be upgraded, and leads to the page", async () => {
-  const box = load();
+  const box = loadBox();
   const paragraph = box.render(await box.load()) as { children: Element[] };
 
   expect(paragraph.children).toMatchObject([
@@ -82,18 +99,15 @@ test("LuCI's status page says how many packages can be upgraded, and leads to th
   expect([...kept]).toEqual([['depotd-key:/cgi-bin/panel/', 'the key']]);
 });
 
-test('it asks once in ten minutes, however often the status page does', async () => {
-  const box = load();
-  for (let time = 0; time < 5; time += 1) await box.load();
-  expect(asked).toHaveLength(2);
-
-  vi.useFakeTimers({ now: 0, toFake: ['performance'] });
+test('it asks once in ten minutes, however often the pages of LuCI do', async () => {
+  vi.useFakeTimers({ now: 1_700_000_000_000, toFake: ['Date'] });
   try {
-    const later = load();
-    await later.load();
+    for (let time = 0; time < 5; time += 1) await loadBox().load();
+    expect(asked).toHaveLength(2);
+
     vi.advanceTimersByTime(600_001);
-    await later.load();
-    expect(asked).toHaveLength(6);
+    await loadBox().load();
+    expect(asked).toHaveLength(4);
   } finally {
     vi.useRealTimers();
   }
@@ -104,7 +118,7 @@ test.each([
   ['depotd does not answer', () => new Response('', { status: 503 })],
 ])('there is no box where %s', async (_what, answer) => {
   plan = answer;
-  const box = load();
+  const box = loadBox();
 
   expect(box.render(await box.load())).toBeNull();
   expect(box.title).toBe('');
@@ -112,8 +126,40 @@ test.each([
 
 test('with a password of its own nothing is asked', async () => {
   auth = 'password';
-  const box = load();
+  const box = loadBox();
 
   expect(await box.load()).toBe(0);
   expect(asked).toEqual([]);
+});
+
+test('on each page the entry in the menu says how many, once the theme has made it', async () => {
+  let isThere = false;
+  let look: () => void = () => undefined;
+  let isWatching = true;
+  const marks: Element[] = [];
+  const links = [{ append: (mark: Element) => marks.push(mark) }];
+  const preload = load('preload/depotd.js', {
+    upgrades: load('depotd/upgrades.js'),
+    document: {
+      documentElement: {},
+      querySelectorAll: (selector: string) =>
+        isThere && selector === 'a[href="/cgi-bin/luci/admin/system/depotd"]' ? links : [],
+    },
+    MutationObserver: class {
+      constructor(onChange: () => void) {
+        look = onChange;
+      }
+      observe = (): void => undefined;
+      disconnect = (): void => void (isWatching = false);
+    },
+  }) as { __init__: () => void };
+  preload.__init__();
+  look();
+  expect([asked, isWatching]).toEqual([[], true]);
+
+  isThere = true;
+  look();
+
+  await vi.waitFor(() => expect(marks).toMatchObject([{ children: ' (3)' }]));
+  expect(isWatching).toBe(false);
 });

@@ -58,7 +58,7 @@ test('who reads Chinese logs in, installs, reads logs and errors, and logs out i
   );
   await install(browser, 'badpost');
   await browser.until(
-    `${CHIP} === '失败' && document.querySelector('.problem-cause').textContent.includes('cannot install badpost')`,
+    `${CHIP} === '失败' && document.querySelector('.problem-cause').textContent.includes('its script that runs after its installation')`,
   );
   for (const view of ['installed', 'updates', 'activity', 'app/demo', 'app/libdemo']) {
     await goTo(browser, view);

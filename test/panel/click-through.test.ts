@@ -55,7 +55,7 @@ test('the page says why a task failed and what helps, stops one, and says when t
   const browser = await openPanel(`${daemon.url}${daemon.base}/`);
 
   await install(browser, 'badpost');
-  await browser.until(`${PROBLEM}.includes('cannot install badpost')`);
+  await browser.until(`${PROBLEM}.includes('its script that runs after its installation')`);
   expect(await browser.evaluate(PROBLEM)).toMatch(/^A script of the package failed.*task log/s);
   const tasks = (await (await daemon.get('admin/system/tasks/status')).json()) as object;
   expect(Object.values(tasks)).toMatchObject([{ package: 'badpost', error_code: 'script_failed' }]);

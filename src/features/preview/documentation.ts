@@ -122,7 +122,7 @@ export const PREVIEW_DOCUMENTATION: FeatureDocumentation = {
           {
             code: 'no_space',
             package: 'adfilter',
-            message: 'cannot install adfilter: adfilter needs 30.00 MiB, 28.00 MiB are free for it',
+            message: 'cannot install adfilter: it needs 30.00 MiB, 28.00 MiB are free for it',
             remedy: 'Free space on the device by removing packages or files, then try again.',
           },
         ],

@@ -205,7 +205,7 @@ describe('an uploaded package', () => {
   test('that needs what no feed has changes nothing', async () => {
     expect(await install(fileOf('1.0-r1', { depends: ['nothere'] }))).toMatchObject({
       state: 'failed',
-      error: 'cannot install sent: sent needs nothere, which no feed offers',
+      error: 'cannot install sent: it needs nothere, which no feed offers',
       error_code: 'dependency_missing',
     });
   });

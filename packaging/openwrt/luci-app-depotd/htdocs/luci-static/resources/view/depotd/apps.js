@@ -4,6 +4,7 @@
 'require rpc';
 'require ui';
 'require uci';
+'require depotd.upgrades as upgrades';
 
 /* depotd's own page in a frame. What the two say to each other: docs/reference/luci.md. */
 
@@ -149,7 +150,10 @@ function createFrame(base) {
       sendSeen();
     },
     /* An app that came or went has an entry in LuCI's menu, which LuCI keeps. */
-    changed: () => ui.menu.flushCache(),
+    changed: () => {
+      ui.menu.flushCache();
+      upgrades.forget();
+    },
     'login-needed': () => {
       if (performance.now() - askedAt < LOGIN_PAUSE_MS) return;
       askedAt = performance.now();
