@@ -67,6 +67,21 @@ test.each([
   expect(await names()).toEqual(['libc']);
 });
 
+test('what the device stands on is removed only by a plan that says so', async () => {
+  await begin();
+  await on.over(await rollOut(moduleOf(ipk('dnsmasq'))));
+
+  const refused = await on.over(await rollOut(planOf({ version: 1, remove: ['dnsmasq'] })));
+  expect([refused.status, refused.messages.includes('error_code essential')]).toEqual([
+    ...['error', true],
+  ]);
+  expect(await names()).toEqual(['dnsmasq', 'libc']);
+
+  const plan = planOf({ version: 1, remove: ['dnsmasq'], system: true });
+  expect(await on.over(await rollOut(plan))).toMatchObject({ status: 'finished' });
+  expect(await names()).toEqual(['libc']);
+});
+
 describe('settings', () => {
   const config = (): string => join(on.device.root, 'etc/config/app');
   const before =

@@ -5,9 +5,12 @@ import { freeBytesOf } from '../../../device/disk/space.ts';
 import { DepotError, reasonOf } from '../../../errors.ts';
 import { slots, type Remembering } from '../../../jobs/memory.ts';
 import type { StepContext } from '../../../jobs/plan.ts';
+import { removalSet } from '../../../package-management/dependencies.ts';
+import { failureError } from '../../../package-management/failure.ts';
 import type { InspectedFile, PackageChange } from '../../../package-management/manager.ts';
 import { isPackageName, metaPackageOf, OWN_PACKAGE } from '../../../package-management/names.ts';
 import { isPresent } from '../../../package-management/database.ts';
+import { systemFailure } from '../../../package-management/system-packages.ts';
 import { remedyOf, type Problem } from '../../../package-management/problem.ts';
 import { checkAllowed, MOST_SIGNATURE_BYTES } from '../rollout/permission.ts';
 import { readVerificationKey } from '../rollout/signature.ts';
@@ -172,10 +175,22 @@ async function checkChanges(
       return found ?? name;
     });
   const isLeaving = (name: string): boolean => isPresent(installed.get(name));
+  const leaving = presentOf(work.remove).filter(isLeaving);
+  if (!work.isOfSystem) {
+    const going = removalSet(installed, leaving, await manager.imagePackages());
+    const refused = await systemFailure(manager, leaving, going);
+    if (refused !== undefined) {
+      throw failureError('do the action', {
+        ...refused,
+        reason: `${refused.package}: ${refused.reason}`,
+        remedy: SYSTEM,
+      });
+    }
+  }
   const changes: PackageChange[] = [
     { verb: 'install', names: install },
     { verb: 'upgrade', names: presentOf(work.upgrade) },
-    { verb: 'remove', names: presentOf(work.remove).filter(isLeaving) },
+    { verb: 'remove', names: leaving },
   ];
   for (const change of changes.filter(({ names }) => names.length > 0)) {
     const { problems } = await manager.preview(change);
@@ -185,6 +200,8 @@ async function checkChanges(
     if (problem !== undefined) throw failureOf(problem);
   }
 }
+
+const SYSTEM = 'Leave it, or say "system": true in the plan of the action.';
 
 function failureOf({ code, message, remedy }: Problem): DepotError {
   const text = `cannot do the action: ${message.replace(/^cannot /, '')}`;

@@ -27,6 +27,8 @@ const planSchema = v.strictObject({
     {},
   ),
   self_upgrade: v.optional(v.boolean(), false),
+  /** Whether what the device stands on may be removed. */
+  system: v.optional(v.boolean(), false),
 });
 
 /**
@@ -47,6 +49,7 @@ export function readWork({ chunks }: Pick<Deployment, 'chunks'>, ending: string)
     remove: unique(plans.flatMap(({ remove }) => remove)),
     settings: mergeSettings(plans.map(({ settings }) => settings)),
     selfUpgrade: plans.some(({ self_upgrade: isAsked }) => isAsked),
+    isOfSystem: plans.some(({ system }) => system),
   };
   checkContradictions(work);
   return work;

@@ -40,6 +40,8 @@ export const workSchema = v.object({
   /** By `CONFIG.SECTION.OPTION`. */
   settings: v.record(v.string(), v.string()),
   selfUpgrade: v.boolean(),
+  /** Whether what the device stands on may be removed; records of older actions say nothing. */
+  isOfSystem: v.optional(v.boolean(), false),
 });
 
 /** All that is to be downloaded. */
