@@ -111,8 +111,8 @@ async function start() {
 
 /** Whoever comes to look for something types at once; a finger would get a keyboard over the page. */
 function focusSearch(field) {
-  const isTyped = matchMedia('(hover: hover) and (pointer: fine)').matches;
-  if (isTyped && document.activeElement === document.body) field.focus({ preventScroll: true });
+  const isTouched = matchMedia('(pointer: coarse)').matches;
+  if (!isTouched && document.activeElement === document.body) field.focus({ preventScroll: true });
 }
 
 function endWord(task) {
