@@ -27,9 +27,9 @@ test('an app is held on its own page, Updates says so, and let go it is upgraded
   await browser.until(`/held at (its|their) version/.test(${LEFT})`);
 
   await goTo(browser, 'app/demo');
-  await browser.until(`${buttonOf('Let it be upgraded')}`);
+  await browser.until(buttonOf('Let it be upgraded'));
   await browser.evaluate(`${buttonOf('Let it be upgraded')}.click()`);
-  await browser.until(`${buttonOf('Upgrade')}`);
+  await browser.until(buttonOf('Upgrade'));
   await browser.evaluate(`${buttonOf('Upgrade')}.click()`);
   await agree(browser);
 
