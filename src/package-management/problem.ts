@@ -129,11 +129,11 @@ export function nameOnce(message: string): string {
   const word = String.raw`${escaped}(?:-\d\S*-r\d+)?`;
   const end = String.raw`(?=$|[ ,;:])`;
   const inQuotes = /("[^"]*")/;
-  const parts = message.slice(head.length).split(inQuotes);
-  const said = parts.map((part) =>
-    inQuotes.test(part)
-      ? part
-      : part
+  const pieces = message.slice(head.length).split(inQuotes);
+  const said = pieces.map((piece) =>
+    inQuotes.test(piece)
+      ? piece
+      : piece
           .replace(new RegExp(`\\bthe (script|files?|size) of ${word}${end}`, 'g'), 'its $1')
           .replace(
             new RegExp(`(?<=^|[:;,] |\\b(?:offers|have|of|without|needs?) )${word}${end}`, 'g'),

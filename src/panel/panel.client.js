@@ -109,7 +109,7 @@ async function start() {
   hideWhatActivitySays(notices, router);
 }
 
-/** Whoever comes to look for something types at once; a finger would get a keyboard over the page. */
+/** Whoever looks for something types at once; a finger would get a keyboard over the page. */
 function focusSearch(field) {
   const isTouched = matchMedia('(pointer: coarse)').matches;
   if (!isTouched && document.activeElement === document.body) field.focus({ preventScroll: true });
