@@ -9,6 +9,7 @@ import { createFeedsFeature } from './features/feeds/feature.ts';
 import { createForgeFeature } from './features/forge/feature.ts';
 import { FORGE_SECTION } from './features/forge/options.ts';
 import { createIconsFeature } from './features/icons/feature.ts';
+import { createIstoreFeature } from './features/istore/feature.ts';
 import { createLoginFeature } from './features/login/feature.ts';
 import { createPackagesFeature } from './features/packages/feature.ts';
 import { PACKAGES_SECTION } from './features/packages/options.ts';
@@ -44,6 +45,7 @@ export async function createFeatures(context: FeatureContext): Promise<readonly 
     createDisksFeature(context),
     createFeedsFeature(context, packages.tools),
     createIconsFeature(context),
+    createIstoreFeature(context, packages.tools.manager),
     createStoreFeature(context, packages.tools),
     createContainerDataFeature(context),
     uploads,

@@ -1,6 +1,7 @@
 import { UBUS_SOCKET } from '../../config/environment.ts';
 import { createPeerUsers } from '../../device/peer-user.ts';
-import { createOpenSessions } from '../../http/session/sessions.ts';
+import type { Notes } from '../../device/ports.ts';
+import { createOpenSessions, newToken } from '../../http/session/sessions.ts';
 import type { Feature, FeatureContext, SessionsByAuth } from '../feature.ts';
 import { createAttemptLimit } from './attempt-limit.ts';
 import { createFirstPassword } from './first-password.ts';
@@ -15,7 +16,7 @@ export interface LoginFeature extends Feature {
   sessions: SessionsByAuth;
 }
 
-export function createLoginFeature({ paths, log, config }: FeatureContext): LoginFeature {
+export function createLoginFeature({ paths, log, config, notes }: FeatureContext): LoginFeature {
   const { stateDir, uciDir, onDevice } = paths;
   const rpcd = createRpcd({ socketPath: UBUS_SOCKET });
   const limit = createAttemptLimit();
@@ -23,7 +24,7 @@ export function createLoginFeature({ paths, log, config }: FeatureContext): Logi
   const sessions = {
     panel: createPanelSessions({ rpcd, log }),
     password: createPasswordSessions(),
-    none: createOpenSessions(),
+    none: createOpenSessions(() => keptToken(notes)),
   };
   const password = {
     sessions: sessions.password,
@@ -59,4 +60,16 @@ export function createLoginFeature({ paths, log, config }: FeatureContext): Logi
         log,
       }),
   };
+}
+
+const NOTE = 'open-token';
+
+/** A page that was open before the daemon's restart goes on with its token. */
+async function keptToken(notes: Notes): Promise<string> {
+  const known = await notes.read(NOTE);
+  if (typeof known === 'string' && known.length >= 32) return known;
+  const token = newToken();
+  // Without room for it the token is that of the daemon's run.
+  await notes.write(NOTE, token).catch(() => undefined);
+  return token;
 }

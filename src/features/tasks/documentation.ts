@@ -72,6 +72,11 @@ export const TASKS_DOCUMENTATION: FeatureDocumentation = {
   tag: 'Tasks',
   description: 'What is done on the device, its state and its log.',
   operations: {
+    'GET admin/system/tasks': jsonOperation('pingTasks', {
+      description: 'an empty object',
+      schema: v.pipe(v.object({}), v.title('Nothing')),
+      example: {},
+    }),
     'GET admin/system/tasks/status': jsonOperation('getTasks', {
       description: 'the task that `task_id` names; without it all tasks by their ids',
       schema: v.union([task, v.pipe(v.record(v.string(), task), v.title('Tasks'))]),

@@ -36,6 +36,12 @@ export function taskRoutes({ queue, logs, stopping }: TaskTools): Route[] {
 
   return [
     get({
+      path: 'admin/system/tasks',
+      summary: 'Nothing: whether the task-log facility is there',
+      params: {},
+      handle: () => json({}),
+    }),
+    get({
       path: 'admin/system/tasks/status',
       summary: 'The state of one task, or of all by id',
       params: { task_id: v.optional(taskId) },

@@ -3,6 +3,7 @@ import { uploadPlan } from './install-plan.ts';
 import { createUploads } from './receive.ts';
 import { createHeldUploads } from './held.ts';
 import { aboutFile, uploadRoutes } from './routes.ts';
+import { createIstoreRecords, ISTORE_RECORDS } from './istore-records.ts';
 import { createRunRecords } from './run-records.ts';
 import { unrunPlan } from './undo-plan.ts';
 import type { Feature, FeatureContext } from '../feature.ts';
@@ -22,7 +23,10 @@ export async function createUploadsFeature(
 ): Promise<Feature & { preview: PreviewUpload }> {
   const { notes, queue } = context;
   const folder = createUploadFolder(context, tools.manager);
-  const records = createRunRecords(notes);
+  const records = createRunRecords(
+    notes,
+    createIstoreRecords(context.paths.onDevice(ISTORE_RECORDS)),
+  );
   const uploads = createUploads(folder);
   const held = createHeldUploads(uploads.remove);
   queue.onChange(uploads.removeIfEnded);

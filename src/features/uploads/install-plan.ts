@@ -85,10 +85,13 @@ export function uploadPlan(tools: UploadPlanTools, { subject, params }: Job): Pl
     record: async (after, { job, before }) => {
       // Done again after a crash, it would find that nothing came: what was
       // before the job is forgotten by then.
-      if ((await records.find(job.id)) !== undefined) return;
+      if ((await records.findByJob(job.id)) !== undefined) return;
+      let ts = job.startedAt ?? unixNow();
+      while ((await records.find(`${ts}-${file.md5}`)) !== undefined) ts += 1;
       await records.put({
-        id: job.id,
-        ts: job.startedAt ?? unixNow(),
+        id: `${ts}-${file.md5}`,
+        job: job.id,
+        ts,
         md5: file.md5,
         file: subject,
         packages: packagesThatCame(before, after),
@@ -97,7 +100,7 @@ export function uploadPlan(tools: UploadPlanTools, { subject, params }: Job): Pl
       });
     },
     // Only an upload that was judged well has a record: of a program nothing else would tell.
-    isComplete: async ({ job }) => (await records.find(job.id)) !== undefined,
+    isComplete: async ({ job }) => (await records.findByJob(job.id)) !== undefined,
   });
   return {
     steps,
@@ -114,10 +117,10 @@ function forgetStep({ manager, records }: UploadPlanTools): Act {
     id: 'forget-record',
     label: 'forget the record',
     act: async ({ job }) => {
-      const record = await records.find(job.id);
+      const record = await records.findByJob(job.id);
       const database = await manager.installed();
       const isUndone = record?.packages.every((name) => !isPresent(database.get(name)));
-      if (isUndone === true) await records.remove(job.id);
+      if (record !== undefined && isUndone === true) await records.remove(record.id);
       return undefined;
     },
   };

@@ -26,11 +26,19 @@ export function sessionPart(valueOf: (name: string) => string | null | undefined
   return headers;
 }
 
+export function newToken(): string {
+  return randomBytes(24).toString('base64url');
+}
+
 /**
- * `main.auth none`: whoever reaches the daemon is the owner; the token is that of the daemon's run.
+ * `main.auth none`: whoever reaches the daemon is the owner.
+ * @param readToken default: one for the daemon's run. Called once, for the first request
  */
-export function createOpenSessions(): Sessions {
-  const token = randomBytes(24).toString('base64url');
-  const session: Session = { user: '', token, mayWrite: true };
-  return { find: () => Promise.resolve(session), peek: () => Promise.resolve(session) };
+export function createOpenSessions(
+  readToken: () => Promise<string> = () => Promise.resolve(newToken()),
+): Sessions {
+  let session: Promise<Session> | undefined;
+  const find = (): Promise<Session> =>
+    (session ??= readToken().then((token) => ({ user: '', token, mayWrite: true })));
+  return { find, peek: find };
 }
