@@ -28,8 +28,8 @@ export function luciApk(contents: PackageContents): ApkPackage {
   return toApk(contents, { ...defaultScripts(contents), 'post-deinstall': postrm });
 }
 
-/** apk removes empty folders by itself: nothing is left to do for a script. */
-export function nodeApk(contents: PackageContents): ApkPackage {
+/** Without scripts: what they do for opkg, apk does by itself. */
+export function plainApk(contents: PackageContents): ApkPackage {
   return toApk(contents, {});
 }
 

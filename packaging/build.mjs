@@ -4,7 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { build as esbuild } from 'esbuild';
 import { allTexts, pageFiles } from './page-files.mjs';
-import { bundledFolders, licencesOf } from './third-party.mjs';
+import { bundledFolders, licencesOf, packagesOf } from './third-party.mjs';
 
 const root = new URL('..', import.meta.url);
 const { version } = JSON.parse(readFileSync(new URL('package.json', root), 'utf8'));
@@ -145,9 +145,15 @@ await build({
 
 for (const file of ['dist/depotd.cjs', 'dist/depotctl.mjs']) assertNarrow(file);
 
+const bundled = bundledFolders(metafiles);
+const lock = JSON.parse(readFileSync(new URL('package-lock.json', root), 'utf8'));
 writeFileSync(
   new URL('dist/THIRD-PARTY-LICENSES.txt', root),
-  licencesOf(fileURLToPath(root), bundledFolders(metafiles)),
+  licencesOf(fileURLToPath(root), bundled),
+);
+writeFileSync(
+  new URL('dist/bundled-packages.json', root),
+  `${JSON.stringify(packagesOf(fileURLToPath(root), bundled, lock), null, 2)}\n`,
 );
 
 function hashOf(file) {

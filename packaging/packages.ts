@@ -4,7 +4,7 @@ import { gzipSync } from 'node:zlib';
 import { completionScript } from '../src/cli/usage/completion.ts';
 import { manPage } from '../src/cli/usage/man-page.ts';
 import type { PackageContents } from './ipk.ts';
-import type { NodeBinary } from './node-binary.ts';
+import type { NodeRuntime } from './node-runtime.ts';
 import {
   archiveBytes,
   installedBytes,
@@ -85,12 +85,19 @@ export function nodePackage(
     architecture,
     depends,
     content,
+    libraries,
     licence: text,
-  }: NodeBinary & { content: Buffer; licence: string },
+  }: Omit<NodeRuntime, 'machine'>,
   { modifiedAt }: Pick<Release, 'modifiedAt'>,
 ): PackageContents {
   const files: PackageFiles = {
     '/usr/lib/depotd/node': { content, mode: 0o755 },
+    ...Object.fromEntries(
+      libraries.map((library) => [
+        `/usr/lib/depotd/lib/${library.name}`,
+        { content: library.content },
+      ]),
+    ),
     '/usr/share/licenses/depotd-node/LICENSE': text,
   };
   const description =
@@ -115,7 +122,7 @@ export function nodePackage(
 
 /** opkg leaves folders; one in which others have something stays. */
 const NODE_POSTRM = `#!/bin/sh
-for folder in usr/lib/depotd usr/share/licenses/depotd-node usr/share/licenses; do
+for folder in usr/lib/depotd/lib usr/lib/depotd usr/share/licenses/depotd-node usr/share/licenses; do
 	rmdir "$IPKG_INSTROOT/$folder" 2>/dev/null
 done
 exit 0

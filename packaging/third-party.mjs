@@ -61,6 +61,21 @@ export function licencesOf(root, folders) {
   ].join('\n');
 }
 
+/**
+ * The same packages as data: `npm run build` writes it, a release reads it.
+ * @param lock the content of package-lock.json
+ */
+export function packagesOf(root, folders, lock) {
+  return folders.map((folder) => {
+    const about = JSON.parse(readFileSync(join(root, folder, 'package.json'), 'utf8'));
+    const { version, integrity } = lock.packages[folder] ?? {};
+    if (version !== about.version) {
+      throw new Error(`cannot bundle ${folder}: it is not what the lock file says`);
+    }
+    return { name: about.name, version, licence: licenceIn(about), integrity };
+  });
+}
+
 const RULE = '='.repeat(80);
 
 function readPackage(folder) {

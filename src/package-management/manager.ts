@@ -27,8 +27,11 @@ export interface PackageManager {
    * program rewrites it, the last good reading.
    */
   installed: () => Promise<PackageDatabase>;
-  /** While no job changes packages: copies the database as it is, if nothing of it is damaged. */
-  keepCopy?: () => Promise<void>;
+  /**
+   * At the start and after each change, while no job changes packages: copies the database as it
+   * is, if nothing of it is damaged, or lets go what keeps depotd itself from upgrades.
+   */
+  atRest?: () => Promise<void>;
   /**
    * The versions of these names that the feeds' lists offer to this device, the best ones, best
    * first. Names that no list has are absent.

@@ -161,6 +161,7 @@ function privateNode(): FeedPackage {
     architecture: 'all',
     depends: ['libc'],
     content: Buffer.from('a program'),
+    libraries: [],
     licence: 'a licence',
   };
   return toSource(nodePackage(binary, { modifiedAt: 1_700_000_000 }));

@@ -33,7 +33,7 @@ export async function createPackagesFeature(context: FeatureContext): Promise<Pa
     afterChange: async () => {
       const jobs = context.queue.all();
       if (jobs.some(({ lane, state }) => lane === PACKAGE_LANE && !isEnded(state))) return;
-      await manager.keepCopy?.();
+      await manager.atRest?.();
     },
   });
   const updateEveryHours = (): number =>

@@ -51,7 +51,7 @@ export async function createOpkg(context: BackendContext): Promise<PackageManage
     watchedFolders: installation.statusFolders,
     metaFolders: [metaDir],
     installed,
-    keepCopy: async () => installation.statusCopy.save(await installation.read()),
+    atRest: async () => installation.statusCopy.save(await installation.read()),
     offers: async (names) => findOffers(await readConfig(), names),
     listing: createListing(installation),
     compareVersions,
