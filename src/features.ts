@@ -19,6 +19,7 @@ import { createSelfUpgradeFeature } from './features/self-upgrade/feature.ts';
 import { createStoreFeature } from './features/store/feature.ts';
 import { createSystemFeature } from './features/system/feature.ts';
 import { createTasksFeature } from './features/tasks/feature.ts';
+import { createUndoFeature } from './features/undo/feature.ts';
 import { createUploadsFeature } from './features/uploads/feature.ts';
 
 /** Sections of the configuration, of those features that have options. */
@@ -37,10 +38,12 @@ export async function createFeatures(context: FeatureContext): Promise<readonly 
   const packages = await createPackagesFeature(context);
   const login = createLoginFeature(context);
   const system = createSystemFeature(context, packages.tools.manager);
-  const uploads = await createUploadsFeature(context, packages.tools);
+  const undo = createUndoFeature(context, packages.tools);
+  const uploads = await createUploadsFeature(context, packages.tools, undo.canUndo);
   return [
     packages,
-    createPreviewFeature(context, packages.tools, uploads.preview),
+    undo,
+    createPreviewFeature(context, packages.tools, { upload: uploads.preview, undo: undo.preview }),
     createAppStatusFeature(context, packages.tools),
     createDisksFeature(context),
     createFeedsFeature(context, packages.tools),
@@ -51,7 +54,7 @@ export async function createFeatures(context: FeatureContext): Promise<readonly 
     uploads,
     createSelfUpgradeFeature(context, packages.tools),
     login,
-    createTasksFeature(context),
+    createTasksFeature(context, undo),
     system,
     createPageFeature(),
     createForgeFeature(context, login),

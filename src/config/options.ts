@@ -43,6 +43,7 @@ const OPTIONS = {
   upload_dir: text('folder for uploads until their job has ended', '/tmp/depotd', absolutePath),
   upload_max_mb: integer('largest upload, in MiB', 1024, [1, 1_048_576]),
   keep_jobs: integer('finished jobs kept', 100, [1, 100_000]),
+  undo_mb: integer('room for what finished tasks replaced, in MiB; 0: none', 64, [0, 1_048_576]),
   queue_max: integer('jobs that may wait for their turn', 2000, [1, 20_000]),
   keep_log_mb: integer('bytes of finished task logs kept, in MiB', 32, [1, 1_048_576]),
   log_format: choice('how the log is written; auto: JSON, and text in syslog', [

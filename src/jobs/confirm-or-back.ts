@@ -5,6 +5,7 @@ import { reasonOf } from '../errors.ts';
 import type { Log } from '../log.ts';
 import { unixNow, type Job } from './job.ts';
 import type { Queue } from './queue.ts';
+import { isEnded } from './states.ts';
 
 /**
  * Changes that may cut off whoever asked for them: each goes back by itself unless it is confirmed
@@ -17,7 +18,7 @@ import type { Queue } from './queue.ts';
  * when jobs run. Nobody else is told of the time that is left: `confirmBy` is for status answers.
  *
  * Invariants:
- *  - the time begins when the job has ended as done, and goes by the seconds since the boot: the
+ *  - the time begins when the job has ended, and goes by the seconds since the boot: the
  *    wall clock is wrong after a boot without a battery, and jumps when it is set;
  *  - a daemon that was killed goes on with the time that was left;
  *  - after a boot the whole time begins anew, once: after the next boot the change goes back at
@@ -38,7 +39,7 @@ export interface ConfirmOrBack {
   close: () => void;
 }
 
-/** `unknown`: it does not have to be confirmed, or is not done. */
+/** `unknown`: it does not have to be confirmed, or has not ended. */
 export type Outcome = 'confirmed' | 'back' | 'unknown';
 
 export interface ConfirmOrBackOptions {
@@ -48,7 +49,7 @@ export interface ConfirmOrBackOptions {
   queue: Pick<Queue, 'all' | 'get' | 'onChange'>;
   processes: Pick<Processes, 'bootId'>;
   log: Log;
-  /** Of a job that has ended as done. */
+  /** Of a job that has ended; one that failed may have left a part of its change. */
   secondsOf: (job: Job) => number | undefined;
   /** Safe to be called again. One that throws is called again until it does not. */
   back: (job: Job) => Promise<void>;
@@ -72,7 +73,7 @@ const noteSchema = v.record(v.string(), entrySchema);
 const CHECK_MS = 1000;
 
 export function createConfirmOrBack(options: ConfirmOrBackOptions): ConfirmOrBack {
-  const { notes, note, queue, processes, log, secondsOf, back, uptimeS = uptime } = options;
+  const { notes, note, queue, processes, log, secondsOf, uptimeS = uptime } = options;
   const entries = new Map<string, Entry>();
   let bootId: string | undefined;
   let timer: NodeJS.Timeout | undefined;
@@ -93,7 +94,7 @@ export function createConfirmOrBack(options: ConfirmOrBackOptions): ConfirmOrBac
     timer ??= setInterval(() => void check(), CHECK_MS);
   };
   const open = (job: Job, boots: number): void => {
-    const seconds = job.state === 'done' ? secondsOf(job) : undefined;
+    const seconds = isEnded(job.state) ? secondsOf(job) : undefined;
     if (bootId === undefined || seconds === undefined) return;
     const until = boots > 1 ? 0 : uptimeS() + seconds;
     entries.set(job.id, { state: 'waiting', bootId, until, boots });
@@ -104,35 +105,18 @@ export function createConfirmOrBack(options: ConfirmOrBackOptions): ConfirmOrBac
     open(job, 0);
     if (entries.has(job.id)) void saveIfPossible();
   });
-  let isChecking = false;
-  let goingBack: string | undefined;
-  const takeBack = async (id: string, job: Job | undefined): Promise<void> => {
-    if (entries.get(id)?.state !== 'waiting') return;
-    goingBack = id;
-    try {
-      if (job !== undefined) await back(job);
-      entries.set(id, { state: 'back' });
-      await saveIfPossible();
-    } catch (error) {
-      log.error({ task: id, reason: reasonOf(error) }, 'what was not confirmed cannot go back yet');
-    }
-    goingBack = undefined;
-  };
+  const { goesBack, revertDue } = createGoingBack(options, entries, saveIfPossible);
   const check = async (): Promise<void> => {
-    if (isChecking) return;
-    isChecking = true;
-    const over = [...entries].filter(
-      ([, entry]) => entry.state === 'waiting' && entry.until <= uptimeS(),
-    );
-    for (const [id] of over) await takeBack(id, queue.get(id));
-    if (!isWaiting()) timer = void clearInterval(timer);
-    isChecking = false;
+    await revertDue();
+    if (isWaiting()) return;
+    clearInterval(timer);
+    timer = undefined;
   };
   return {
     confirm: async (id) => {
       const entry = entries.get(id);
       if (entry?.state !== 'waiting') return entry?.state ?? 'unknown';
-      if (goingBack === id) return 'back';
+      if (goesBack(id)) return 'back';
       entries.set(id, { state: 'confirmed' });
       await save().catch((error: unknown) => {
         entries.set(id, entry);
@@ -163,6 +147,41 @@ export function createConfirmOrBack(options: ConfirmOrBackOptions): ConfirmOrBac
     close: () => {
       endOf();
       clearInterval(timer);
+    },
+  };
+}
+
+/** One after the other, and each once at a time. */
+function createGoingBack(
+  { queue, log, back, uptimeS = uptime }: ConfirmOrBackOptions,
+  entries: Map<string, Entry>,
+  save: () => Promise<void>,
+): { goesBack: (id: string) => boolean; revertDue: () => Promise<void> } {
+  let isUnderWay = false;
+  let current: string | undefined;
+  const isOver = (id: string): boolean => {
+    const entry = entries.get(id);
+    return entry?.state === 'waiting' && entry.until <= uptimeS();
+  };
+  const revert = async (id: string): Promise<void> => {
+    const job = queue.get(id);
+    current = id;
+    try {
+      if (job !== undefined) await back(job);
+      entries.set(id, { state: 'back' });
+      await save();
+    } catch (error) {
+      log.error({ task: id, reason: reasonOf(error) }, 'what was not confirmed cannot go back yet');
+    }
+    current = undefined;
+  };
+  return {
+    goesBack: (id) => id === current,
+    revertDue: async () => {
+      if (isUnderWay) return;
+      isUnderWay = true;
+      for (const id of [...entries.keys()]) if (isOver(id)) await revert(id);
+      isUnderWay = false;
     },
   };
 }

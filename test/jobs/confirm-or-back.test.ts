@@ -31,14 +31,14 @@ interface Daemon extends ConfirmOrBack {
 }
 
 async function startDaemon(device: Device): Promise<Daemon> {
-  let told: (job: Job) => void = () => undefined;
+  let listen: (job: Job) => void = () => undefined;
   const made = createConfirmOrBack({
     notes: createNotes(device.folder),
     note: 'to-confirm',
     queue: {
       all: () => device.jobs,
       get: (id) => device.jobs.find((job) => job.id === id),
-      onChange: (listener) => ((told = listener), () => undefined),
+      onChange: (listener) => ((listen = listener), () => undefined),
     },
     processes: { bootId: () => Promise.resolve(device.bootId) },
     log: createLog('silent'),
@@ -58,7 +58,7 @@ async function startDaemon(device: Device): Promise<Daemon> {
     ends: (job) => {
       const ended = { id: 'task', state: 'done', params: { confirm_s: '120' }, ...job } as Job;
       device.jobs.push(ended);
-      told(ended);
+      listen(ended);
     },
   };
 }
@@ -95,12 +95,15 @@ test('what is confirmed stays, also for the next daemon', async () => {
   expect(device.back).toEqual([]);
 });
 
-test('only what is done and has to be confirmed waits', async () => {
+test('only what has ended and has to be confirmed waits', async () => {
   const device = await newDevice();
   const daemon = await startDaemon(device);
-  daemon.ends({ id: 'failed', state: 'failed' });
+  daemon.ends({ id: 'under-way', state: 'running' });
   daemon.ends({ id: 'plain', params: {} });
-  expect([daemon.confirmBy('failed'), daemon.confirmBy('plain')]).toEqual([undefined, undefined]);
+  expect([daemon.confirmBy('under-way'), daemon.confirmBy('plain')]).toEqual([
+    undefined,
+    undefined,
+  ]);
   expect(await daemon.confirm('plain')).toBe('unknown');
   expect(daemon.isWaiting()).toBe(false);
 });

@@ -11,12 +11,12 @@ import { feedRoutes } from './routes.ts';
 /** Where packages come from: the feeds that the package manager is set up with. */
 export function createFeedsFeature(
   context: FeatureContext,
-  { manager }: Pick<PackageTools, 'manager'>,
+  { manager, undo }: Pick<PackageTools, 'manager' | 'undo'>,
 ): Feature {
   const { submit, queue } = context;
   const { feeds } = manager;
   const { read } = createFeedReader(manager, queue);
-  const plan = (job: Job): Plan => changePlan({ ...context, feeds }, job);
+  const plan = (job: Job): Plan => changePlan({ ...context, feeds, undo }, job);
   const kind = (title: JobKind['title'], contradicts: readonly string[] = []): JobKind => ({
     lane: PACKAGE_LANE,
     title,

@@ -13,10 +13,13 @@ import type {
   FeedChange,
   FeedSettings,
 } from '../../package-management/feed-settings.ts';
+import type { UndoCopies } from '../../package-management/undo/copies.ts';
+import { feedScope } from '../../package-management/undo/kept-folder.ts';
 import { fetchFiles } from '../../package-management/fetch-files.ts';
 
 export interface FeedTools extends Pick<FeatureContext, 'paths' | 'environment'> {
   feeds: FeedSettings;
+  undo: UndoCopies;
 }
 
 /** What the check leaves for the step behind it. */
@@ -34,7 +37,8 @@ const checked = slots('the feed', {
  * makes both count: whatever ends the job in between leaves the feeds as they were.
  */
 export function changePlan(tools: FeedTools, job: Job): Plan {
-  const { feeds } = tools;
+  const { feeds, undo } = tools;
+  const scope = feedScope(tools);
   const isComing = job.kind === 'add_feed' || job.params.enabled === '1';
   const dropFetched = async (context: StepContext): Promise<undefined> => {
     const { folder } = checked.find(context) ?? {};
@@ -58,6 +62,7 @@ export function changePlan(tools: FeedTools, job: Job): Plan {
           return undefined;
         },
       },
+      undo.keepStep({ changeIn: () => undefined, scope }),
       {
         id: 'write',
         label: 'write',
@@ -77,6 +82,7 @@ export function changePlan(tools: FeedTools, job: Job): Plan {
         },
       },
       { id: 'drop-fetched', label: 'tidy up', isLate: true, act: dropFetched },
+      undo.closeStep({ scope }),
     ],
     repair: [
       {

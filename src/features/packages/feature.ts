@@ -10,12 +10,15 @@ import { removePlan } from './plans/remove.ts';
 import { updatePlan } from './plans/update.ts';
 import { upgradePlan } from './plans/upgrade.ts';
 import { storeRoutes } from './routes.ts';
-import { createUpgradeCopies } from './upgrade-copies.ts';
+import { createUndoCopies } from '../../package-management/undo/copies.ts';
+import { createUndoStore } from '../../package-management/undo/store.ts';
 import { selectManager } from '../../package-management/select.ts';
 import { valuesOf } from '../../config/config.ts';
 import type { Feature, FeatureContext } from '../feature.ts';
 import { isEnded } from '../../jobs/states.ts';
 import type { JobKind } from '../../jobs/kinds.ts';
+
+const MIB = 1024 ** 2;
 
 /** Apps and packages: what is installed, and the jobs that change it. */
 export interface PackagesFeature extends Feature {
@@ -44,7 +47,16 @@ export async function createPackagesFeature(context: FeatureContext): Promise<Pa
     everyHours: updateEveryHours,
   });
   const expected = createExpectedChanges();
-  const tools = { manager, catalog, expected, uciDir: context.paths.uciDir, updateEveryHours };
+  const undo = createUndoCopies({
+    manager,
+    paths: context.paths,
+    store: createUndoStore({
+      paths: context.paths,
+      limitBytes: () => context.config().main.undo_mb * MIB,
+    }),
+  });
+  const { uciDir } = context.paths;
+  const tools = { manager, catalog, expected, undo, uciDir, updateEveryHours };
   return {
     tools,
     documentation: async () => (await import('./documentation.ts')).PACKAGES_DOCUMENTATION,
@@ -66,7 +78,6 @@ export async function createPackagesFeature(context: FeatureContext): Promise<Pa
 function kindsOf(tools: PackageTools, context: FeatureContext): Record<string, JobKind> {
   const lane = PACKAGE_LANE;
   const admit = tools.manager.assertUsable;
-  const kept = createUpgradeCopies(tools.manager, context.paths);
   return {
     install: {
       lane,
@@ -85,7 +96,7 @@ function kindsOf(tools: PackageTools, context: FeatureContext): Record<string, J
       lane,
       admit,
       title: (subject) => `upgrade ${subject === '' ? 'all' : subject}`,
-      plan: (job) => upgradePlan({ ...tools, kept }, job),
+      plan: (job) => upgradePlan(tools, job),
     },
     autoconf: {
       lane,

@@ -5,6 +5,8 @@ import {
   type FeatureDocumentation,
 } from '../../http/openapi/documentation.ts';
 import { PROBLEM_CODES } from '../../package-management/problem.ts';
+import { RESTARTS } from '../../package-management/restarts.ts';
+import { PLACE_KINDS } from '../../package-management/undo/record.ts';
 import { STOPS } from '../../package-management/system-packages.ts';
 
 const change = v.pipe(
@@ -66,6 +68,16 @@ const plan = v.pipe(
     ),
     is_possible: v.boolean(),
     stops: v.optional(STOPS),
+    restarts: v.optional(RESTARTS),
+    files: v.optional(
+      v.pipe(v.array(v.string()), v.description('of an undo: files below /etc that go back')),
+    ),
+    kept_in: v.optional(
+      v.pipe(
+        v.picklist(PLACE_KINDS),
+        v.description('of an undo: where what was replaced lies; memory is empty after a boot'),
+      ),
+    ),
     left: v.optional(
       v.pipe(
         v.array(v.object({ name: v.string(), reason: v.picklist(['firmware', 'held']) })),

@@ -1,15 +1,15 @@
 import type { Feature, FeatureContext } from '../feature.ts';
 import type { PackageTools } from '../../package-management/tools.ts';
-import { previewRoutes, type PreviewUpload } from './routes.ts';
+import { previewRoutes, type OtherPreviews } from './routes.ts';
 
 /** What a change of packages would do: for people who decide, and for a dry run. */
 export function createPreviewFeature(
   { queue }: Pick<FeatureContext, 'queue'>,
   tools: PackageTools,
-  previewUpload: PreviewUpload,
+  others: OtherPreviews,
 ): Feature {
   return {
     documentation: async () => (await import('./documentation.ts')).PREVIEW_DOCUMENTATION,
-    routes: () => previewRoutes(tools, { previewUpload, jobs: queue.all }),
+    routes: () => previewRoutes(tools, { others, jobs: queue.all }),
   };
 }

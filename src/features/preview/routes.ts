@@ -7,14 +7,17 @@ import { get, type Route } from '../../http/route.ts';
 import type { Job } from '../../jobs/job.ts';
 import type { ChangePreview } from '../../package-management/change-preview.ts';
 import { lastFetch } from '../../package-management/failed-feeds.ts';
+import { restartsOf } from '../../package-management/restarts.ts';
 import { packageName } from '../../package-management/names.ts';
 import type { PackageTools } from '../../package-management/tools.ts';
 import type { PreviewedChange } from '../../package-management/preview.ts';
 
 const operation = v.picklist(
-  ['install', 'remove', 'upgrade', 'upload'],
-  'install, remove, upgrade or upload is expected',
+  ['install', 'remove', 'upgrade', 'upload', 'undo'],
+  'install, remove, upgrade, upload or undo is expected',
 );
+const id = v.pipe(v.string(), v.maxLength(64, 'at most 64 characters are allowed'));
+
 /** As many names of full length as a request line of 16 KiB has room for. */
 const MOST_PACKAGES = 100;
 const packages = v.pipe(
@@ -25,17 +28,25 @@ const packages = v.pipe(
 /** Each reads all lists of the feeds: one at a time, so that many do not fill the memory. */
 const LIMIT = { most: 1, mostWaiting: 32, busy: 'cannot plan now: too many plans are asked for' };
 
-/** Previews a file that was sent and waits, with what it is. @throws DepotError not_found */
-export type PreviewUpload = (
-  file: string,
-  owner: string,
-) => Promise<ChangePreview & { about: object }>;
+/** Of what is no change of packages by name. */
+export interface OtherPreviews {
+  /** A file that was sent and waits, with what it is. @throws DepotError not_found */
+  upload: (file: string, owner: string) => Promise<ChangePreview & { about: object }>;
+  /** A task that is undone. @throws DepotError not_found */
+  undo: (
+    id: string,
+  ) => Promise<ChangePreview & { undo: { files: readonly string[]; keptIn?: string } }>;
+}
 
 export function previewRoutes(
   tools: PackageTools,
-  { previewUpload, jobs }: { previewUpload: PreviewUpload; jobs: () => readonly Job[] },
+  { others, jobs }: { others: OtherPreviews; jobs: () => readonly Job[] },
 ): Route[] {
   const limited = createConcurrencyLimit(LIMIT);
+  const answerOf = async (plan: ChangePreview): Promise<object> => {
+    const restarts = await restartsOf(tools.manager, plan.changes);
+    return { ...textOf(plan), ...(restarts.length > 0 && { restarts }) };
+  };
   return [
     get({
       path: 'admin/store/plan',
@@ -47,16 +58,25 @@ export function previewRoutes(
         all: v.optional(flag),
         translations: v.optional(flag),
         system: v.optional(flag),
-        file: v.optional(v.pipe(v.string(), v.maxLength(64, 'at most 64 characters are allowed'))),
+        file: v.optional(id),
+        task_id: v.optional(id),
       },
       handle: async ({ params, session }) => {
-        const { operation: wanted, file } = params;
+        const { operation: wanted, file, task_id: task } = params;
+        if ((wanted === 'undo') !== (task !== undefined)) {
+          throw new DepotError('bad_request', 'cannot use the parameter task_id: it is for undo');
+        }
         if ((wanted === 'upload') !== (file !== undefined)) {
           throw new DepotError('bad_request', 'cannot use the parameter file: it is for upload');
         }
         if (wanted === 'upload') {
-          const { about, ...plan } = await limited(() => previewUpload(file ?? '', session.token));
-          return json({ ...answerOf(plan), file: about });
+          const { about, ...plan } = await limited(() => others.upload(file ?? '', session.token));
+          return json({ ...(await answerOf(plan)), file: about });
+        }
+        if (wanted === 'undo') {
+          const { undo, ...plan } = await limited(() => others.undo(task ?? ''));
+          const { files, keptIn } = undo;
+          return json({ ...(await answerOf(plan)), files, ...(keptIn && { kept_in: keptIn }) });
         }
         const subjects = subjectsOf(params);
         const { previewChange } = await import('../../package-management/change-preview.ts');
@@ -68,7 +88,7 @@ export function previewRoutes(
             lastFetch: lastFetch(jobs()),
           }),
         );
-        return json(answerOf(plan));
+        return json(await answerOf(plan));
       },
     }),
   ];
@@ -91,7 +111,7 @@ function subjectsOf(params: {
   return [...new Set(names)];
 }
 
-function answerOf({ changes, problems, isPossible, freeBytes, ...left }: ChangePreview): object {
+function textOf({ changes, problems, isPossible, freeBytes, ...left }: ChangePreview): object {
   const of = (action: PreviewedChange['action']): object[] =>
     changes.filter((change) => change.action === action).map(itemOf);
   const diskBytes = sum(changes.map((change) => change.diskBytes));

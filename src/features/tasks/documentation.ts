@@ -5,6 +5,7 @@ import {
   unixSeconds,
   type FeatureDocumentation,
 } from '../../http/openapi/documentation.ts';
+import { PLACE_KINDS } from '../../package-management/undo/record.ts';
 import { PROBLEM_CODES } from '../../package-management/problem.ts';
 
 const progress = v.pipe(
@@ -43,6 +44,19 @@ const task = v.pipe(
     ),
     remedy: v.optional(
       v.pipe(v.string(), v.description('what the owner can do about it, in one sentence')),
+    ),
+    can_undo: v.optional(
+      v.pipe(v.boolean(), v.description('of a task that has changed packages or feeds')),
+    ),
+    no_undo: v.optional(v.pipe(v.string(), v.description('why not, in one sentence'))),
+    kept_in: v.optional(
+      v.pipe(
+        v.picklist(PLACE_KINDS),
+        v.description('where what it replaced lies; memory is empty after a boot'),
+      ),
+    ),
+    confirm_by: v.optional(
+      v.pipe(unixSeconds, v.description('it goes back by itself unless it is confirmed by then')),
     ),
     packages: v.optional(
       v.pipe(v.array(v.string()), v.description('names of the packages that it has changed')),

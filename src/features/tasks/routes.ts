@@ -11,8 +11,14 @@ import { eventStream } from '../../http/event-stream.ts';
 import { json } from '../../http/respond.ts';
 import { get, getStream, post, type Route } from '../../http/route.ts';
 
+/** What another feature says of a task, by what it read last. */
+export interface TaskNotes {
+  describe: (job: Job) => object;
+  refresh: () => Promise<void>;
+}
+
 /** Streams end when the daemon stops. */
-type TaskTools = Pick<FeatureContext, 'queue' | 'logs' | 'stopping'>;
+type TaskTools = Pick<FeatureContext, 'queue' | 'logs' | 'stopping'> & TaskNotes;
 type Queue = TaskTools['queue'];
 
 const taskId = v.pipe(v.string(), v.maxLength(64, 'at most 64 characters are allowed'));
@@ -21,13 +27,17 @@ const offset = v.optional(
 );
 
 /** The task-log facility, below `admin/system/tasks/`. */
-export function taskRoutes({ queue, logs, stopping }: TaskTools): Route[] {
+export function taskRoutes({ queue, logs, stopping, describe, refresh }: TaskTools): Route[] {
   /** `istore` and `latest` name the newest package task; anything else is an id or nothing. */
   const find = (id: string): Job | undefined => {
     if (id === PEER_TASK) return peerTask(queue);
     return id === 'latest' ? queue.newest(PACKAGE_LANE) : queue.get(id);
   };
-  const statusOf = (job: Job): object => ({ ...describeTask(job), progress: progressOf(job) });
+  const statusOf = (job: Job): object => ({
+    ...describeTask(job),
+    ...describe(job),
+    progress: progressOf(job),
+  });
   const need = (id: string): Job => {
     const job = find(id);
     if (job === undefined) throw new DepotError('not_found', `cannot find the task ${id}`);
@@ -45,7 +55,8 @@ export function taskRoutes({ queue, logs, stopping }: TaskTools): Route[] {
       path: 'admin/system/tasks/status',
       summary: 'The state of one task, or of all by id',
       params: { task_id: v.optional(taskId) },
-      handle: ({ params }) => {
+      handle: async ({ params }) => {
+        await refresh().catch(() => undefined);
         if (params.task_id === undefined) {
           return json(Object.fromEntries(queue.all().map((job) => [job.id, statusOf(job)])));
         }

@@ -20,6 +20,7 @@ type PreviewUpload = (id: string, owner: string) => Promise<ChangePreview & { ab
 export async function createUploadsFeature(
   context: FeatureContext,
   tools: PackageTools,
+  canUndo: (taskId: string) => Promise<boolean>,
 ): Promise<Feature & { preview: PreviewUpload }> {
   const { notes, queue } = context;
   const folder = createUploadFolder(context, tools.manager);
@@ -30,6 +31,10 @@ export async function createUploadsFeature(
   const uploads = createUploads(folder);
   const held = createHeldUploads(uploads.remove);
   queue.onChange(uploads.removeIfEnded);
+  // An undo of the upload's task, whoever asked for it.
+  queue.onChange(({ state, params }) => {
+    if (state === 'done' && params.task_id !== undefined) void records.remove(params.task_id);
+  });
   await uploads.sweep(queue.all());
   const lane = PACKAGE_LANE;
   const admit = tools.manager.assertUsable;
@@ -49,6 +54,7 @@ export async function createUploadsFeature(
         uploads,
         records,
         held,
+        canUndo,
         limitBytes: config.main.upload_max_mb * MIB,
         kinds: folder.kinds,
         freeBytes: folder.freeBytes,

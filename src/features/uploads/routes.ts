@@ -19,6 +19,8 @@ export interface UploadTools extends Pick<FeatureContext, 'submit'> {
   uploads: Uploads;
   records: RunRecords;
   held: HeldUploads;
+  /** Whether what the upload's task replaced can be put back. */
+  canUndo: (taskId: string) => Promise<boolean>;
   kinds: readonly string[];
   /** Largest file that is accepted. */
   limitBytes: number;
@@ -90,7 +92,14 @@ export function uploadRoutes(tools: UploadTools): Route[] {
         if (record === undefined) {
           return json({ code: 1, stdout: '', stderr: `cannot find the record ${id}` });
         }
-        return json(submissionResult(await submit('unrun', record.file, { id })));
+        const { file } = record;
+        return json(
+          submissionResult(
+            isReplaced(record) && (await tools.canUndo(id))
+              ? await submit('undo', file, { task_id: id })
+              : await submit('unrun', file, { id }),
+          ),
+        );
       },
     }),
     post({
@@ -109,6 +118,11 @@ export function uploadRoutes(tools: UploadTools): Route[] {
 /** A program that brought no package left nothing that could be taken back. */
 function isUndoable({ packages, package: content }: RunRecord): boolean {
   return packages.length > 0 || content !== undefined;
+}
+
+/** Whether the package was there before, in another version. */
+function isReplaced({ package: name, packages }: RunRecord): boolean {
+  return name !== undefined && !packages.includes(name);
 }
 
 async function handleUpload(

@@ -38,6 +38,7 @@ beforeEach(async () => {
     catalog: createCatalog({ manager, log: SILENT as never }),
     uciDir: '',
     expected: createExpectedChanges(),
+    undo: {} as never,
     updateEveryHours: () => 0,
   };
 });

@@ -34,7 +34,8 @@ export function fleetPlan(tools: FleetJobTools, job: Job): Plan {
   const key = job.params.action ?? '';
   const task = { work, key };
   const putBack: PutBackTools = {
-    ...tools,
+    manager: tools.manager,
+    copies: () => tools.kept.find(key),
     stateToRestore: async (context) =>
       context.job.runs === 0 || hasSucceeded(tools, key, context)
         ? undefined
@@ -53,14 +54,14 @@ export function fleetPlan(tools: FleetJobTools, job: Job): Plan {
       acceptStep(tools, task),
     ],
     repair: [
-      ...putBackSteps(putBack, key, 1),
+      ...putBackSteps(putBack, 1),
       ...repairSteps(tools, {
         removesWhatCame: true,
         isComplete: () => Promise.resolve(tools.records.find(key)?.end?.result === 'success'),
         isAccepted: (context) => succeeded.read(context).isDone,
         databaseBefore: async () => (await tools.baseline.read(key))?.packages,
       }),
-      ...putBackSteps(putBack, key, 2),
+      ...putBackSteps(putBack, 2),
       reportStep(tools, putBack),
       ...settingsRepair(tools, task),
       recordEndStep(tools, key),

@@ -48,12 +48,9 @@ export function removePlan(
     choose,
     command: async (context) => removalCommand(tools.manager, chosen.read(context).names),
     judge: judgeRemoval,
+    behind: [sayWhatStays(onDevice)],
   };
-  const { steps, repair } = transaction(tools, ONLY, work);
-  return {
-    steps: [...steps, sayWhatStays(onDevice)],
-    repair,
-  };
+  return transaction(tools, ONLY, work);
 }
 
 const kept = transactionSlots('what goes', {

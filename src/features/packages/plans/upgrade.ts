@@ -10,12 +10,7 @@ import {
 } from '../../../package-management/transaction/transaction.ts';
 import { notInstalled } from '../../../package-management/transaction/explained.ts';
 import type { PackageTools } from '../../../package-management/tools.ts';
-import {
-  forgetKeptStep,
-  keepStep,
-  reversalSteps,
-  type ReversalTools,
-} from '../../../package-management/transaction/reversal.ts';
+import { reversalSteps } from '../../../package-management/transaction/reversal.ts';
 import {
   chooseUpgrade,
   chooseUpgradeOfAll,
@@ -28,7 +23,7 @@ import { judgeUpgrade } from '../../../package-management/transaction/judgement.
  * upgrade: the app's meta package, the packages in its `depends` and what came with them, as far as
  * they are installed; with `all` everything but the firmware's. Runs nothing if nothing is newer.
  */
-export function upgradePlan(tools: PackageTools & ReversalTools, { subject, params }: Job): Plan {
+export function upgradePlan(tools: PackageTools, { subject, params }: Job): Plan {
   const isOfAll = isOn(params.all);
   const purpose = isOfAll ? 'upgrade all' : `upgrade ${subject}`;
   const choose = async (context: StepContext): Promise<void> => {
@@ -46,12 +41,11 @@ export function upgradePlan(tools: PackageTools & ReversalTools, { subject, para
   const judge = judgeUpgrade(tools.manager);
   const work: ChangeWork = {
     ...{ verb: 'upgrade', purpose, choosesFromFeeds: true, choose, judge },
-    beforeCommand: [keepStep(tools)],
   };
   const { steps, repair } = transaction(tools, ONLY, work);
   const isComplete = completeness(tools, work);
   return {
-    steps: [...steps, forgetKeptStep(tools)],
+    steps,
     repair: reversalSteps(tools, repair, { isOfAll, isComplete }),
   };
 }

@@ -26,7 +26,10 @@ export function createRestoration(installation: Installation): Restoration {
       commands.install(offers.map(({ name, version }) => `${name}=${version}`)),
     finish: async (records) => {
       const database = await reader.read();
-      const names = [...records.keys()].filter((name) => isPresent(database.get(name)));
+      const present = [...database.values()].filter(isPresent);
+      const names = [...records.keys()].filter((wanted) =>
+        present.some(({ name, provides }) => name === wanted || provides.includes(wanted)),
+      );
       const former = names.flatMap((name) => entriesIn(records.get(name) ?? ''));
       await editWorld(locations, environment, (entries) => [
         ...entries.filter(({ name }) => !names.includes(name)),

@@ -81,6 +81,10 @@ function addStorage(shown, section) {
     title: _('Tasks kept'),
     help: _('A running task is never forgotten.'),
   });
+  number('undo_mb', [64, 0, 1048576], {
+    title: _('Room for undo'),
+    help: _('In MiB, of what finished tasks replaced. 0: nothing can be undone.'),
+  });
   number('queue_max', [2000, 1, 20000], {
     title: _('Waiting tasks'),
     help: _('One more is refused.'),

@@ -1,0 +1,13 @@
+import type { TestDaemon } from '../../device/daemon.ts';
+
+/** Sends a package file. @returns the id of the task */
+export async function uploadFile(daemon: TestDaemon, bytes: Buffer, name: string): Promise<string> {
+  const form = new FormData();
+  form.append('file', new Blob([new Uint8Array(bytes)]), name);
+  const address = `${daemon.url}${daemon.base}/admin/store/upload?token=${await daemon.token()}`;
+  const answer = await fetch(address, { method: 'POST', body: form });
+  const text = await answer.text();
+  const { task_id: id } = JSON.parse(text) as { task_id?: string };
+  if (id === undefined) throw new Error(`cannot upload: ${text}`);
+  return id;
+}
