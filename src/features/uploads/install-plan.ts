@@ -12,7 +12,7 @@ import { chosen } from '../../package-management/memory.ts';
 import type { PackageTools } from '../../package-management/tools.ts';
 import { PROGRAM, type UploadFolder } from './port.ts';
 import type { ReceivedUpload } from './receive.ts';
-import type { RunRecords } from './run-records.ts';
+import type { RunRecord, RunRecords } from './run-records.ts';
 
 const uploadParams = v.object({
   upload: v.string(),
@@ -96,7 +96,7 @@ export function uploadPlan(tools: UploadPlanTools, { subject, params }: Job): Pl
         file: subject,
         packages: packagesThatCame(before, after),
         ...(file.package === undefined ? {} : { package: file.package }),
-        ...(wasAuto(before, file.package) ? { wasAuto: true } : {}),
+        ...(wasAuto(before, file.package, await records.all()) ? { wasAuto: true } : {}),
       });
     },
     // Only an upload that was judged well has a record: of a program nothing else would tell.
@@ -126,9 +126,16 @@ function forgetStep({ manager, records }: UploadPlanTools): Act {
   };
 }
 
-function wasAuto(before: PackageDatabase, name: string | undefined): boolean {
+/** What an earlier upload holds counts as what it was before that. */
+function wasAuto(
+  before: PackageDatabase,
+  name: string | undefined,
+  records: readonly RunRecord[],
+): boolean {
   const entry = before.get(name ?? '');
-  return isPresent(entry) && entry.isAuto;
+  if (!isPresent(entry)) return false;
+  const earlier = records.findLast((record) => record.package === name);
+  return entry.isAuto || (entry.isHeld === true && earlier?.wasAuto === true);
 }
 
 /** Those that need others before them. */

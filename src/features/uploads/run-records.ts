@@ -62,7 +62,7 @@ export function createRunRecords(
     [...(await istore.all()), ...(await read())].sort((one, other) => one.ts - other.ts);
   return {
     all,
-    find: async (id) => (await all()).find((entry) => entry.id === id),
+    find: async (id) => (await all()).find(isOf(id)),
     findByJob: async (job) => (await read()).find((entry) => (entry.job ?? entry.id) === job),
     put: async (entry) => {
       await change((records) =>
@@ -71,8 +71,13 @@ export function createRunRecords(
     },
     remove: async (id) => {
       if (await istore.remove(id)) return true;
-      const before = await change((records) => records.filter((entry) => entry.id !== id));
-      return before.some((entry) => entry.id === id);
+      const before = await change((records) => records.filter((entry) => !isOf(id)(entry)));
+      return before.some(isOf(id));
     },
   };
+}
+
+/** The id of its task names a record, too. */
+function isOf(id: string): (entry: RunRecord) => boolean {
+  return (entry) => entry.id === id || entry.job === id;
 }
