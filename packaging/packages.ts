@@ -234,7 +234,7 @@ function programs(): PackageFiles {
 
 /** uhttpd's handler, and what it shares with the CGI program. */
 function relayModules(): PackageFiles {
-  const names = ['answer.uc', 'http.uc', 'relay.uc', 'uhttpd.uc'];
+  const names = ['answer.uc', 'http.uc', 'istore_path.uc', 'istore.uc', 'relay.uc', 'uhttpd.uc'];
   return Object.fromEntries(
     names.map((name) => [
       `/usr/share/ucode/depotd/${name}`,

@@ -28,6 +28,11 @@ const OPTIONS = {
     'password',
     'none',
   ]),
+  istore_paths: integer(
+    "1: uhttpd hands on what iStore's page asks LuCI's addresses for",
+    0,
+    [0, 1],
+  ),
   hosts: list(
     'Host header values accepted beside the listen addresses and localhost',
     [],

@@ -78,6 +78,7 @@ const VALUES: Record<string, Values> = {
   },
   'main.base': URL_PATHS,
   'main.auth': choices('panel', 'password', 'none'),
+  'main.istore_paths': numbers(0, 1),
   'main.hosts': {
     good: ['router.lan', 'Router.lan:8080', '10.0.0.1', '[fe80::1]', '[fe80::1]:80'],
     bad: ['', '*', 'a b', 'http://router.lan', 'router.lan/', 'router:port', 'fe80::1'],
@@ -193,6 +194,7 @@ test('without any setting every option has its default', () => {
         owner_socket: '/var/run/depotd/owner.sock',
         base: '/cgi-bin/panel',
         auth: 'panel',
+        istore_paths: 0,
         hosts: [],
         root: '/',
         state_dir: '/etc/depotd',

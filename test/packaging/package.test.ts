@@ -93,6 +93,8 @@ test("the OpenWrt package holds the programs, the init script, the configuration
     '-rw-r--r-- ./usr/share/licenses/depotd/THIRD-PARTY-LICENSES.txt',
     '-rw-r--r-- ./usr/share/ucode/depotd/answer.uc',
     '-rw-r--r-- ./usr/share/ucode/depotd/http.uc',
+    '-rw-r--r-- ./usr/share/ucode/depotd/istore.uc',
+    '-rw-r--r-- ./usr/share/ucode/depotd/istore_path.uc',
     '-rw-r--r-- ./usr/share/ucode/depotd/relay.uc',
     '-rw-r--r-- ./usr/share/ucode/depotd/uhttpd.uc',
     '-rwxr-xr-x ./www/cgi-bin/panel',
