@@ -27,7 +27,11 @@ export function createUndoFeature(context: FeatureContext, tools: PackageTools):
   const { undo, manager } = tools;
   const all = { ...tools, ...context };
   let state: UndoState | undefined;
+  let hasStarted: () => void = () => undefined;
+  // What an earlier daemon left is known from then on.
+  const started = new Promise<void>((resolve) => (hasStarted = resolve));
   const refresh = async (): Promise<void> => {
+    await started;
     const [database, kept, bootId] = await Promise.all([
       manager.installed(),
       undo.list(),
@@ -41,11 +45,10 @@ export function createUndoFeature(context: FeatureContext, tools: PackageTools):
     throw new DepotError('not_found', `cannot find the task ${id}`);
   };
   const confirmations = createConfirmations(context);
-  const isNeeded = (id: string): boolean => {
-    const job = queue.get(id);
-    return job !== undefined && (!isEnded(job.state) || confirmations.confirmBy(id) !== undefined);
-  };
-  undo.pinWhile(isNeeded);
+  undo.pinWhile((id) => {
+    const state = queue.get(id)?.state ?? 'done';
+    return !isEnded(state) || confirmations.confirmBy(id) !== undefined;
+  });
   const endOf = queue.onChange((job) => {
     if (!isEnded(job.state)) return;
     // What it changed nothing of, or what nobody can take back, needs no copies.
@@ -65,6 +68,7 @@ export function createUndoFeature(context: FeatureContext, tools: PackageTools):
         find,
         confirmations: {
           confirm: async (id) => {
+            await started;
             const outcome = await confirmations.confirm(id);
             if (outcome === 'confirmed') await undo.release(id).catch(() => undefined);
             return outcome;
@@ -81,18 +85,17 @@ export function createUndoFeature(context: FeatureContext, tools: PackageTools):
     },
     refresh,
     describe: (job) => {
-      const confirmBy = confirmations.confirmBy(job.id);
-      return {
-        ...(isUndoable(job) && state !== undefined && describeUndo(job, state, queue)),
-        ...(confirmBy !== undefined && { confirm_by: confirmBy }),
-      };
+      const by = confirmations.confirmBy(job.id);
+      const undoable = isUndoable(job) && state && describeUndo(job, state, queue);
+      return { ...undoable, ...(by !== undefined && { confirm_by: by }) };
     },
     preview: async (id) => (await import('./preview.ts')).previewUndo(all, find(id)),
     canUndo,
     start: async () => {
       await undo.sweep((id) => queue.get(id) !== undefined);
-      await refresh();
       await confirmations.start();
+      hasStarted();
+      await refresh();
     },
     close: () => {
       endOf();

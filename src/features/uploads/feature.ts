@@ -31,9 +31,13 @@ export async function createUploadsFeature(
   const uploads = createUploads(folder);
   const held = createHeldUploads(uploads.remove);
   queue.onChange(uploads.removeIfEnded);
+  const forgetOf = async (taskId: string): Promise<void> => {
+    const record = await records.findByJob(taskId);
+    if (record !== undefined) await records.remove(record.id);
+  };
   // An undo of the upload's task, whoever asked for it.
   queue.onChange(({ state, params }) => {
-    if (state === 'done' && params.task_id !== undefined) void records.remove(params.task_id);
+    if (state === 'done' && params.task_id !== undefined) void forgetOf(params.task_id);
   });
   await uploads.sweep(queue.all());
   const lane = PACKAGE_LANE;

@@ -92,11 +92,11 @@ export function uploadRoutes(tools: UploadTools): Route[] {
         if (record === undefined) {
           return json({ code: 1, stdout: '', stderr: `cannot find the record ${id}` });
         }
-        const { file } = record;
+        const { file, job = id } = record;
         return json(
           submissionResult(
-            isReplaced(record) && (await tools.canUndo(id))
-              ? await submit('undo', file, { task_id: id })
+            isReplaced(record) && (await tools.canUndo(job))
+              ? await submit('undo', file, { task_id: job })
               : await submit('unrun', file, { id }),
           ),
         );

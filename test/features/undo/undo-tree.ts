@@ -19,6 +19,15 @@ export async function treeOf(root: string): Promise<Record<string, string>> {
   return found;
 }
 
+/**
+ * Without the mark of what came as a dependency: an upgrade by opkg drops it, and depotd, which
+ * knows it all the same, writes it when it puts the record back.
+ */
+export function withoutMarks(tree: Record<string, string>): Record<string, string> {
+  const file = 'usr/lib/opkg/status';
+  return { ...tree, [file]: (tree[file] ?? '').replace(/\nAuto-Installed: yes/g, '') };
+}
+
 /** Records have no order. */
 async function contentOf(path: string, isLink: boolean): Promise<string> {
   if (isLink) return `-> ${await readlink(path)}`;
