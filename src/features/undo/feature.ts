@@ -46,8 +46,8 @@ export function createUndoFeature(context: FeatureContext, tools: PackageTools):
   };
   const confirmations = createConfirmations(context);
   undo.pinWhile((id) => {
-    const state = queue.get(id)?.state ?? 'done';
-    return !isEnded(state) || confirmations.confirmBy(id) !== undefined;
+    const isOver = isEnded(queue.get(id)?.state ?? 'done');
+    return !isOver || confirmations.confirmBy(id) !== undefined;
   });
   const endOf = queue.onChange((job) => {
     if (!isEnded(job.state)) return;
