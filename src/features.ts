@@ -1,5 +1,6 @@
 import { createAppStatusFeature } from './features/app-status/feature.ts';
-import { createContainerDataFeature } from './features/container-data/feature.ts';
+import { createContainersFeature } from './features/containers/feature.ts';
+import { createContainerDataFeature, engineSocket } from './features/container-data/feature.ts';
 import { CONTAINER_SECTION } from './features/container-data/options.ts';
 import { createDisksFeature } from './features/disks/feature.ts';
 import type { Feature, FeatureContext } from './features/feature.ts';
@@ -35,7 +36,8 @@ export const SECTIONS = [
  * another one offers is given it as an argument.
  */
 export async function createFeatures(context: FeatureContext): Promise<readonly Feature[]> {
-  const packages = await createPackagesFeature(context);
+  const containers = createContainersFeature(context, () => engineSocket(context));
+  const packages = await createPackagesFeature(context, containers.ofApps);
   const login = createLoginFeature(context);
   const system = createSystemFeature(context, packages.tools.manager);
   const undo = createUndoFeature(context, packages.tools);
@@ -44,13 +46,14 @@ export async function createFeatures(context: FeatureContext): Promise<readonly 
     packages,
     undo,
     createPreviewFeature(context, packages.tools, { upload: uploads.preview, undo: undo.preview }),
-    createAppStatusFeature(context, packages.tools),
+    createAppStatusFeature(context, packages.tools, containers.runStates),
     createDisksFeature(context),
     createFeedsFeature(context, packages.tools),
     createIconsFeature(context),
     createIstoreFeature(context, packages.tools.manager),
     createStoreFeature(context, packages.tools),
     createContainerDataFeature(context),
+    containers,
     uploads,
     createSelfUpgradeFeature(context, packages.tools),
     login,

@@ -231,6 +231,7 @@ function parametersOf(values: Values): Record<string, string> {
     ...(values.autoconf === true && { autoconf: '1' }),
     ...(values.untranslated === true && { translations: '0' }),
     ...(values.system === true && { system: '1' }),
+    ...(values.purge === true && { purge: '1' }),
     ...Object.fromEntries(texts),
   };
 }

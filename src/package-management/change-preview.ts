@@ -1,5 +1,6 @@
 import { DepotError } from '../errors.ts';
 import type { Job } from '../jobs/job.ts';
+import type { PlannedContainer } from './app-containers.ts';
 import { isClosedCircle, removalSet } from './dependencies.ts';
 import { noListsProblem } from './failed-feeds.ts';
 import type { Failure } from './failure.ts';
@@ -45,6 +46,8 @@ export interface ChangePreview {
   settings?: readonly string[];
   /** What stops when they go. */
   stops?: readonly Stopping[];
+  /** What goes with them. */
+  containers?: readonly PlannedContainer[];
   /** Of an upgrade of all: what has a newer version, and stays as it is. */
   left?: readonly LeftPackage[];
 }
@@ -110,12 +113,16 @@ export async function previewFile(
 }
 
 async function leftBy(
-  { manager }: PackageTools,
+  { manager, containers }: PackageTools,
   targets: readonly string[],
   names: readonly string[],
-): Promise<Pick<ChangePreview, 'settings' | 'stops'>> {
+): Promise<Pick<ChangePreview, 'settings' | 'stops' | 'containers'>> {
   const { stops } = await stoppingOf(manager, targets, names);
-  return { settings: await settingsOf(manager, names), stops };
+  return {
+    settings: await settingsOf(manager, names),
+    stops,
+    containers: await containers.planned(names),
+  };
 }
 
 /** Nobody knows what the feeds have: to go by what is installed would be false comfort. */

@@ -1,3 +1,4 @@
+import type { AppContainers } from './app-containers.ts';
 import type { Catalog } from './apps/catalog.ts';
 import type { PackageManager } from './manager.ts';
 import type { ExpectedChanges } from './transaction/progress.ts';
@@ -13,6 +14,7 @@ export interface PackageTools {
   undo: UndoCopies;
   /** Folder of the panel's settings. */
   uciDir: string;
+  containers: AppContainers;
   /** Hours between two fetches of the lists by itself; 0: never. */
   updateEveryHours: () => number;
 }

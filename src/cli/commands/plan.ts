@@ -87,12 +87,14 @@ function mayGoOn({ atInterrupt, interrupt }: CommandContext['output']): Promise<
   return ask('Go on? [Y/n] ', interrupt).finally(() => atInterrupt(undefined));
 }
 
-async function print({ client, output }: CommandContext, plan: unknown): Promise<void> {
+async function print(context: CommandContext, plan: unknown): Promise<void> {
+  const { client, output } = context;
   await output.print(formatPlan(plan, output.look));
   const stops = listIn(plan, 'stops').map((stop) => textIn(stop, 'message'));
   if (stops.length > 0) output.say(`the device stands on it: ${stops.join('; ')}`);
   const settings = textsIn(plan, 'settings');
   if (settings.length > 0) output.say(`settings that were changed stay: ${settings.join(', ')}`);
+  sayContainers(context, plan);
   sayLeft(output, plan);
   for (const problem of listIn(plan, 'problems')) {
     output.say(textIn(problem, 'message'));
@@ -106,6 +108,30 @@ async function print({ client, output }: CommandContext, plan: unknown): Promise
       },
     );
   }
+}
+
+/** Containers go with their app, their data and images if they are asked to. */
+function sayContainers({ output, invocation }: CommandContext, plan: unknown): void {
+  const containers = listIn(plan, 'containers');
+  if (containers.length === 0) return;
+  const isPurge = invocation.parameters.purge !== undefined;
+  const names = containers.map((container) => textIn(container, 'name'));
+  output.say(`containers that go with it: ${names.join(', ')}`);
+  const data = [...new Set(containers.flatMap((container) => textsIn(container, 'keeps')))];
+  const images = [...new Set(containers.map(imageText))];
+  const verdict = isPurge ? 'goes for good' : 'stays (--purge removes it)';
+  if (data.length > 0) output.say(`its data ${verdict}: ${data.join(', ')}`);
+  output.say(`its images ${isPurge ? 'go' : 'stay'}: ${images.join(', ')}`);
+}
+
+function imageText(container: unknown): string {
+  const bytes = numberIn(container, 'image_bytes');
+  const facts = [
+    ...(bytes === undefined ? [] : [bytesText(bytes)]),
+    ...(flagIn(container, 'is_unpinned') ? ['no fixed version'] : []),
+  ];
+  const image = textIn(container, 'image');
+  return facts.length === 0 ? image : `${image} (${facts.join(', ')})`;
 }
 
 const MOST_LEFT = 5;

@@ -64,14 +64,14 @@ export const COMMANDS = {
   },
   remove: {
     form: 'NAME…',
-    meaning: 'remove them and what came with them',
+    meaning: 'remove them, their containers and what came with them',
     about: [
       ASKS,
       'What came with the firmware and what page, network, names, firewall and log-in stand on ' +
         'goes with --system alone.',
     ],
     names: [1, Infinity],
-    options: ['dry-run', 'yes', 'system', 'detach'],
+    options: ['dry-run', 'yes', 'purge', 'system', 'detach'],
   },
   upgrade: {
     form: '[NAME…]',

@@ -1,4 +1,5 @@
-import { PACKAGE_LANE } from '../../package-management/manager.ts';
+import type { AppContainers } from '../../package-management/app-containers.ts';
+import { PACKAGE_LANE, type PackageManager } from '../../package-management/manager.ts';
 import { autoconfPlan } from './autoconf.ts';
 import { createCatalog } from '../../package-management/apps/catalog.ts';
 import { createExpectedChanges } from '../../package-management/transaction/progress.ts';
@@ -26,7 +27,11 @@ export interface PackagesFeature extends Feature {
   tools: PackageTools;
 }
 
-export async function createPackagesFeature(context: FeatureContext): Promise<PackagesFeature> {
+/** @param containersOf what apps have in containers, which goes with their packages */
+export async function createPackagesFeature(
+  context: FeatureContext,
+  containersOf: (manager: PackageManager) => AppContainers,
+): Promise<PackagesFeature> {
   const wanted = valuesOf(context.config(), PACKAGES_SECTION).manager;
   const manager = await (await selectManager(context.paths, wanted)).create(context);
   const catalog = createCatalog({
@@ -56,7 +61,8 @@ export async function createPackagesFeature(context: FeatureContext): Promise<Pa
     }),
   });
   const { uciDir } = context.paths;
-  const tools = { manager, catalog, expected, undo, uciDir, updateEveryHours };
+  const containers = containersOf(manager);
+  const tools = { manager, catalog, expected, undo, uciDir, updateEveryHours, containers };
   return {
     tools,
     documentation: async () => (await import('./documentation.ts')).PACKAGES_DOCUMENTATION,

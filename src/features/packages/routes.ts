@@ -79,8 +79,11 @@ export function storeRoutes(tools: StoreTools): Route[] {
     }),
     postTask({
       path: 'admin/store/remove',
-      summary: 'Remove an app and what came with it',
-      params: { package: packageName, system: v.optional(flag), ...confirm },
+      summary: 'Remove an app, what came with it and its containers; purge: their data, too',
+      params: {
+        ...{ package: packageName, system: v.optional(flag), purge: v.optional(flag) },
+        ...confirm,
+      },
       handle: ({ params: { package: name, ...rest } }) => submit('remove', name, rest),
     }),
     postTask({

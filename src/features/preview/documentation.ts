@@ -50,6 +50,22 @@ const aboutFile = v.pipe(
   v.description('of the operation upload: what the file is'),
 );
 
+const plannedContainer = v.pipe(
+  v.object({
+    name: v.string(),
+    image: v.pipe(v.string(), v.description('it stays unless purge=1')),
+    image_bytes: v.optional(integer),
+    is_unpinned: v.optional(
+      v.pipe(v.literal(true), v.description('the image names no version: `latest` or none')),
+    ),
+    keeps: v.pipe(
+      v.array(v.string()),
+      v.description("data folders of the app's own, which stay unless purge=1"),
+    ),
+  }),
+  v.title('PlannedContainer'),
+);
+
 const plan = v.pipe(
   v.object({
     installs: v.array(change),
@@ -93,6 +109,12 @@ const plan = v.pipe(
         v.description(
           'of a removal: configuration files of what goes; those that were changed stay',
         ),
+      ),
+    ),
+    containers: v.optional(
+      v.pipe(
+        v.array(plannedContainer),
+        v.description('of a removal: containers of the app, which go with it'),
       ),
     ),
     file: v.optional(aboutFile),

@@ -25,7 +25,7 @@ export interface CurrentView {
   fault?: Error;
 }
 
-export interface ViewsOptions extends PackageTools {
+export interface ViewsOptions extends Omit<PackageTools, 'containers'> {
   /** Where an installed application of LuCI is in LuCI's menu. */
   menuEntry: ViewSources['menuEntry'];
   icons: { version: () => Promise<string>; read: () => Promise<ReadonlySet<string>> };

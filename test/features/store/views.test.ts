@@ -21,7 +21,7 @@ const ALL: Query = {
 const SILENT = { error: () => undefined, warn: () => undefined, info: () => undefined };
 
 let device: Device;
-let tools: PackageTools;
+let tools: Omit<PackageTools, 'containers'>;
 let lists: string;
 
 beforeAll(async () => {

@@ -16,6 +16,7 @@ const NAMES = {
   kernel: () => t('Kernel'),
   feeds: () => t('Feeds'),
   'container-engine': () => t('Container engine'),
+  'container-restarts': () => t('Containers'),
   password: () => t('Password'),
   records: () => t('Records of tasks'),
   'space-system': () => t('Space for packages'),

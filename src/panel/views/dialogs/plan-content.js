@@ -28,7 +28,13 @@ export function fileIn({ kind, package: name, version, size_bytes: bytes, sha256
 
 /** What a person is shown of a plan. */
 export function contentOf(plan) {
-  return [...stopsIn(plan), ...spaceIn(plan), ...changesIn(plan), ...settingsIn(plan)];
+  return [
+    ...stopsIn(plan),
+    ...spaceIn(plan),
+    ...changesIn(plan),
+    ...settingsIn(plan),
+    ...containersIn(plan),
+  ];
 }
 
 /** What the change costs: bytes to fetch and on the disk, and what is free after it. */
@@ -91,6 +97,35 @@ function settingsIn({ settings = [] }) {
   if (settings.length === 0) return [];
   const text = t('Settings that were changed stay: {paths}', { paths: settings.join(', ') });
   return [textElement('p', text, 'note')];
+}
+
+/** Containers that go with their app, each with its image and the data that is the app's own. */
+function containersIn({ containers = [] }) {
+  if (containers.length === 0) return [];
+  return [
+    element('details', { className: 'change-group', open: true }, [
+      element('summary', {}, [
+        t('Containers to be removed'),
+        ' ',
+        textElement('span', String(containers.length), 'count'),
+      ]),
+      element('ul', { className: 'changes' }, containers.map(containerRow)),
+    ]),
+  ];
+}
+
+function containerRow({ name, image, image_bytes: bytes, is_unpinned: isUnpinned, keeps }) {
+  const facts = [image, ...(isUnpinned ? [t('no fixed version')] : [])].join(' · ');
+  const data = keeps.length === 0 ? '' : t('Its data: {paths}', { paths: keeps.join(', ') });
+  return element('li', {}, [
+    element('span', { className: 'grow' }, [
+      textElement('strong', name),
+      ' ',
+      textElement('span', facts, 'soft'),
+      ...(data === '' ? [] : [element('br'), textElement('span', data, 'soft')]),
+    ]),
+    textElement('span', bytes === undefined ? '' : size(bytes), 'soft'),
+  ]);
 }
 
 const REASONS = {

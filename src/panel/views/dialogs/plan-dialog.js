@@ -23,6 +23,7 @@ export function createPlanDialog({ api, leadOn, onRemovable }) {
   const yes = byId('plan-yes');
   const setUp = createSetUp();
   const translation = createTranslationSwitch();
+  const purge = createPurgeBox();
   const typed = createTypedName(yes);
 
   /** What is done when the dialog has closed: it may be another question in the same dialog. */
@@ -44,6 +45,7 @@ export function createPlanDialog({ api, leadOn, onRemovable }) {
     const problems = plan.problems.map((problem) => boxOf(problem, plan, signal));
     body.replaceChildren(...bodyOf(plan, problems, words));
     translation.offer(plan);
+    purge.offer(plan);
     setDisabled(yes, !plan.is_possible || isNothing);
     typed.check();
     if (!plan.is_possible) byId('plan-no').focus();
@@ -83,6 +85,7 @@ export function createPlanDialog({ api, leadOn, onRemovable }) {
       setUp.show(app);
       typed.start(words.typed);
       let planned = load(query, words, abort.signal);
+      purge.start();
       translation.start(() => {
         setDisabled(yes, true);
         planned = load({ ...query, ...translation.parameters() }, words, abort.signal);
@@ -92,7 +95,8 @@ export function createPlanDialog({ api, leadOn, onRemovable }) {
       await planned;
       next?.();
       next = undefined;
-      return answer === 'yes' ? { ...setUp.parameters(), ...translation.parameters() } : undefined;
+      if (answer !== 'yes') return undefined;
+      return { ...setUp.parameters(), ...translation.parameters(), ...purge.parameters() };
     },
   };
 }
@@ -120,6 +124,22 @@ function createTranslationSwitch() {
       if (installs.some(({ reason }) => reason === 'translation')) box.hidden = false;
     },
     parameters: () => (isWanted.checked ? {} : { translations: '0' }),
+  };
+}
+
+/** Whether the data and images of containers go with them. */
+function createPurgeBox() {
+  const box = byId('plan-purge');
+  const isWanted = byId('plan-purged');
+  return {
+    start: () => {
+      box.hidden = true;
+      isWanted.checked = false;
+    },
+    offer: ({ containers = [], is_possible: isPossible }) => {
+      box.hidden = containers.length === 0 || !isPossible;
+    },
+    parameters: () => (isWanted.checked ? { purge: '1' } : {}),
   };
 }
 

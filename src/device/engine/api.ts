@@ -1,11 +1,11 @@
 import { request } from 'node:http';
-import { systemCode } from '../../../errors.ts';
+import { systemCode } from '../../errors.ts';
 
 /** `absent`: nobody listens there. `silent`: somebody has the socket and gave no answer in time. */
 export type EngineAnswer = { status: number; body: unknown } | 'absent' | 'silent';
 
 export interface EngineQuestion {
-  method: 'GET' | 'POST';
+  method: 'GET' | 'POST' | 'DELETE';
   path: string;
   timeoutMs: number;
 }
@@ -41,6 +41,7 @@ export function askEngine(
         response.on('data', (piece: Buffer) => {
           bytes += piece.length;
           if (bytes <= MOST_BYTES) pieces.push(piece);
+          else response.destroy(new Error('the answer is too long'));
         });
         response.on('error', fail);
         response.on('end', () =>
