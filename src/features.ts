@@ -1,3 +1,4 @@
+import { createAuditFeature } from './features/audit/feature.ts';
 import { createAppStatusFeature } from './features/app-status/feature.ts';
 import { createContainersFeature } from './features/containers/feature.ts';
 import { createContainerDataFeature, engineSocket } from './features/container-data/feature.ts';
@@ -47,6 +48,7 @@ export async function createFeatures(context: FeatureContext): Promise<readonly 
     undo,
     createPreviewFeature(context, packages.tools, { upload: uploads.preview, undo: undo.preview }),
     createAppStatusFeature(context, packages.tools, containers.runStates),
+    createAuditFeature(context, packages.tools),
     createDisksFeature(context),
     createFeedsFeature(context, packages.tools),
     createIconsFeature(context),

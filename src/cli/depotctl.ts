@@ -2,6 +2,7 @@ import { clientEnvironment, VERSION } from '../config/environment.ts';
 import { DepotError, reasonOf } from '../errors.ts';
 import { createClient } from './client.ts';
 import { parseCommandLine, type Invocation } from './command-line.ts';
+import { matchAdvisories, showBill, verifyDevice } from './commands/audit.ts';
 import { showFleet } from './commands/fleet.ts';
 import { feeds, showLog, stopTask, submitJobs } from './commands/jobs.ts';
 import { howToLogIn, logIn, logOut, setPassword, type LoginContext } from './commands/login.ts';
@@ -27,6 +28,9 @@ const RUN: Record<CommandName, (context: LoginContext) => Promise<number>> = {
   feeds,
   fleet: showFleet,
   doctor: diagnose,
+  verify: verifyDevice,
+  sbom: showBill,
+  advisories: matchAdvisories,
   device: showDevice,
   version: showVersions,
   completion: showCompletion,

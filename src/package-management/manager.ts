@@ -4,6 +4,7 @@ import type { Act, Step, StepContext } from '../jobs/plan.ts';
 import type { Notes } from '../device/ports.ts';
 import type { HealthReport } from '../http/health-report.ts';
 import type { Diagnosis } from './diagnosis.ts';
+import type { FileRecord } from './file-record.ts';
 import type { Feed, FeedSettings } from './feed-settings.ts';
 import type { PackageListing } from './listing.ts';
 import type { FailedCommand, Failure } from './failure.ts';
@@ -89,6 +90,8 @@ export interface PackageManager {
   /** Loaded when something is to be put back, or may have to be. */
   restoration: () => Promise<Restoration>;
   diagnosis: Diagnosis;
+  /** Every file that packages have on record. */
+  fileRecords: () => AsyncIterable<FileRecord>;
 }
 
 /** A version of a package that a feed offers and this device can install. */

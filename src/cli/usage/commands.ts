@@ -145,6 +145,24 @@ export const COMMANDS = {
     names: [0, 0],
     options: [],
   },
+  verify: {
+    form: '',
+    meaning: 'files of packages against what is on record; exit code 1 if something differs',
+    about: [
+      'Changed configuration is told apart, and is no difference. Named are also set-uid files ' +
+        'and programs that listen and came with no package. opkg records no hashes: there the ' +
+        "time of a file counts, and the firmware's image where the file is from that.",
+    ],
+    names: [0, 0],
+    options: [],
+  },
+  sbom: { form: '', meaning: 'what is installed, as CycloneDX', names: [0, 0], options: [] },
+  advisories: {
+    form: 'FILE',
+    meaning: 'which advisories (OSV) concern this device; exit code 1 if one does',
+    names: [1, 1],
+    options: [],
+  },
   device: { form: '', meaning: 'model, release, memory and space', names: [0, 0], options: [] },
   disks: { form: '', meaning: 'devices with a file system', names: [0, 0], options: [] },
   migrate: {

@@ -57,6 +57,10 @@ export function createApk(context: BackendContext): PackageManager {
     },
     feeds,
     diagnosis: createDiagnosis(installation),
+    fileRecords: async function* () {
+      const { fileRecords } = await import('./database/file-records.ts');
+      yield* await fileRecords(locations.installed, paths.onDevice('/lib/apk/packages'));
+    },
     selfUpgrade: {
       pack: (name, target) => packInstalled({ name, target, root: paths.root, locations }),
       script: SELF_UPGRADE_SCRIPT,

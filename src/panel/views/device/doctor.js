@@ -12,6 +12,7 @@ const WORDS = {
 const NAMES = {
   'package-database': () => t('Package database'),
   'broken-packages': () => t('Broken packages'),
+  'package-files': () => t('Files of packages'),
   'package-lock': () => t('Lock of the packages'),
   kernel: () => t('Kernel'),
   feeds: () => t('Feeds'),
