@@ -1,5 +1,5 @@
 import { appearanceQuery } from './embedding.js';
-import { t } from './i18n.js';
+import { daemonText, t } from './i18n.js';
 import { setMayWrite } from './permission.js';
 import { fetchInSession, sessionHeaders } from './session-key.js';
 
@@ -180,7 +180,7 @@ async function read(response) {
     );
   }
   if (response.ok) return body;
-  throw new Refused(body.stderr || body.msg || `HTTP ${response.status}`, {
+  throw new Refused(daemonText(body.stderr || body.msg || `HTTP ${response.status}`), {
     status: response.status,
     needsLogin: response.headers.get('x-luci-login-required') === 'yes',
   });

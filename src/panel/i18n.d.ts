@@ -6,4 +6,5 @@ export function t(text: string, values?: Record<string, string | number>): strin
 export function stepName(label: string): string;
 export function remedyOfCode(code: string): string | undefined;
 export function daemonText(text: string): string;
+export function fillLanguages(): void;
 export function setLanguage(): Promise<void>;

@@ -50,10 +50,8 @@ function translationOf(section, text) {
  * of that language alone is loaded; if it cannot be, the page is in English.
  */
 export async function setLanguage() {
-  const { dataset } = document.documentElement;
-  const wanted = new URLSearchParams(location.search).get('lang');
-  const tags = wanted === null ? navigator.languages : [wanted];
-  const code = languageOf(tags, JSON.parse(dataset.languages));
+  const wanted = new URLSearchParams(location.search).get('lang') ?? keptLanguage();
+  const code = languageOf(wanted === null ? navigator.languages : [wanted], spoken());
   if (code === 'en') return;
   try {
     const answer = await fetch(`texts?lang=${code}`);
@@ -64,6 +62,40 @@ export async function setLanguage() {
   }
   document.documentElement.lang = code;
   translateMarkup();
+}
+
+function spoken() {
+  return JSON.parse(document.documentElement.dataset.languages);
+}
+
+/** Where the reader's choice is kept: the log-in page looks there, too. */
+const KEPT = 'depotd-lang';
+
+function keptLanguage() {
+  try {
+    return localStorage.getItem(KEPT);
+  } catch {
+    // A browser that keeps nothing: its own language counts.
+    return null;
+  }
+}
+
+/** A choice of languages, each by its own name. */
+export function fillLanguages() {
+  const select = document.getElementById('language');
+  const english = new Intl.DisplayNames('en', { type: 'language' }).of('en');
+  const all = [{ code: 'en', name: english }, ...spoken()];
+  select.append(...all.map(({ code, name }) => new Option(name, code, false, code === language())));
+  select.addEventListener('change', () => {
+    try {
+      localStorage.setItem(KEPT, select.value);
+    } catch {
+      // The address below says it all the same.
+    }
+    const query = new URLSearchParams(location.search);
+    query.set('lang', select.value);
+    location.search = query;
+  });
 }
 
 const LABELS = ['aria-label', 'placeholder', 'title'];

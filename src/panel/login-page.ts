@@ -146,6 +146,9 @@ const SCRIPT = `const form = document.querySelector('form');
 const alertLine = form.querySelector('p[role]');
 const theme = new URLSearchParams(location.search).get('theme');
 if (theme) document.documentElement.dataset.theme = theme;
+let kept;
+try { kept = localStorage.getItem('depotd-lang'); } catch {}
+if (kept && !new URLSearchParams(location.search).has('lang')) location.search = '?lang=' + kept;
 const { pathname } = new URL('../', location.href);
 async function problemOf(answer) {
   const text = await answer.text();

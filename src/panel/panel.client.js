@@ -3,7 +3,7 @@ import { createApi } from './api.js';
 import { createConnection } from './connection.js';
 import { button, byId } from './dom.js';
 import { createEmbedding } from './embedding.js';
-import { setLanguage, t } from './i18n.js';
+import { daemonText, fillLanguages, setLanguage, t } from './i18n.js';
 import { createKnownApps } from './known-apps.js';
 import { createNotices } from './notices.js';
 import { createRouter } from './router.js';
@@ -105,6 +105,7 @@ async function start() {
   const firstView = router.start();
   if (router.current() === 'discover') focusSearch(byId('discover-search'));
   fillHead(act);
+  fillLanguages();
   keepUpToDate({ tasks, views, connection });
   hideWhatActivitySays(notices, router);
 }
@@ -150,7 +151,7 @@ function showFailure(notices, task, onShow) {
   notices.show({
     topic: 'failed',
     tone: 'bad',
-    text: t('{task} failed: {reason}', { task: task.title, reason: task.error ?? '' }),
+    text: t('{task} failed: {reason}', { task: task.title, reason: daemonText(task.error ?? '') }),
     action: button({ text: t('Show'), onclick: onShow }),
   });
 }

@@ -85,7 +85,7 @@ export function remedyButtons(problem, on) {
 
 /** What could not be done stands above it. */
 function causeOf({ message }) {
-  return daemonText(message).replace(/^cannot (?:install|remove|upgrade) \S+: /, '');
+  return daemonText(message.replace(/^cannot (?:install|remove|upgrade) \S+: /, ''));
 }
 
 /**

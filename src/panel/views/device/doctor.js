@@ -69,7 +69,7 @@ function createRow({ id, state, message, remedy }) {
     ]),
     element('div', { className: 'grow' }, [
       textElement('strong', name),
-      textElement('p', message),
+      textElement('p', daemonText(message)),
       ...(remedy ? [textElement('p', daemonText(remedy), 'note')] : []),
     ]),
   ]);

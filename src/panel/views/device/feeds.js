@@ -58,7 +58,7 @@ function createRow(feed, on) {
       ]),
       textElement('p', url, 'note'),
       textElement('p', factsOf(feed), 'note'),
-      ...(error ? [textElement('p', error, 'problem')] : []),
+      ...(error ? [textElement('p', daemonText(error), 'problem')] : []),
       ...(error && remedy ? [textElement('p', daemonText(remedy), 'note')] : []),
     ]),
     ...(kind === 'custom' ? [element('div', { className: 'buttons' }, buttons)] : []),
