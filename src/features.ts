@@ -1,5 +1,7 @@
 import { createAuditFeature } from './features/audit/feature.ts';
 import { createAppStatusFeature } from './features/app-status/feature.ts';
+import { createBackupFeature } from './features/backup/feature.ts';
+import { BACKUP_SECTION } from './features/backup/options.ts';
 import { createContainersFeature } from './features/containers/feature.ts';
 import { createContainerDataFeature, engineSocket } from './features/container-data/feature.ts';
 import { CONTAINER_SECTION } from './features/container-data/options.ts';
@@ -26,6 +28,7 @@ import { createUploadsFeature } from './features/uploads/feature.ts';
 
 /** Sections of the configuration, of those features that have options. */
 export const SECTIONS = [
+  BACKUP_SECTION,
   CONTAINER_SECTION,
   FORGE_SECTION,
   FLEET_SECTION,
@@ -50,6 +53,7 @@ export async function createFeatures(context: FeatureContext): Promise<readonly 
     createAppStatusFeature(context, packages.tools, containers.runStates),
     createAuditFeature(context, packages.tools),
     createDisksFeature(context),
+    createBackupFeature(context, packages.tools),
     createFeedsFeature(context, packages.tools),
     createIconsFeature(context),
     createIstoreFeature(context, packages.tools.manager),

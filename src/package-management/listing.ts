@@ -53,6 +53,8 @@ export interface PackageDescription {
   maintainer: string;
   /** When it was built, Unix seconds. */
   time: number;
+  /** Of the package file, if whoever fetches it has to check that; empty if no list says it. */
+  sha256?: string;
 }
 
 export interface OfferedPackage extends PackageDescription {

@@ -119,6 +119,8 @@ export interface PackageCommands {
   configure: (names: readonly string[]) => Command;
   /** Fetches the lists of what the feeds offer. */
   update: () => Command;
+  /** Fetches the files of packages into a folder, and nothing else. */
+  fetch: (names: readonly string[], folder: string) => Command;
   /** A package file, by its absolute path. */
   installFile: (file: string) => Command;
   /** The command as people would type it, to be shown. */

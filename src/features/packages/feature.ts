@@ -62,7 +62,10 @@ export async function createPackagesFeature(
   });
   const { uciDir } = context.paths;
   const containers = containersOf(manager);
-  const tools = { manager, catalog, expected, undo, uciDir, updateEveryHours, containers };
+  const tools: PackageTools = {
+    ...{ manager, catalog, expected, undo, uciDir, updateEveryHours, containers },
+    beforeChange: [],
+  };
   return {
     tools,
     documentation: async () => (await import('./documentation.ts')).PACKAGES_DOCUMENTATION,

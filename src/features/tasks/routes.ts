@@ -151,6 +151,7 @@ export function describeTask(job: Job): object {
     ...(errorCode === undefined ? {} : { error_code: errorCode }),
     ...(remedy === undefined ? {} : { remedy }),
     ...(packages === undefined ? {} : { packages }),
+    ...job.result,
   };
 }
 

@@ -39,6 +39,7 @@ beforeEach(async () => {
     uciDir: '',
     expected: createExpectedChanges(),
     undo: {} as never,
+    beforeChange: [],
     updateEveryHours: () => 0,
   };
 });

@@ -15,7 +15,7 @@ import {
 } from '../../../package-management/transaction/transaction.ts';
 import { notInstalled } from '../../../package-management/transaction/explained.ts';
 import { chosen, transactionSlots } from '../../../package-management/memory.ts';
-import type { PackageTools } from '../../../package-management/tools.ts';
+import { beforeChangeStep, type PackageTools } from '../../../package-management/tools.ts';
 import { isClosedCircle, removalSet } from '../../../package-management/dependencies.ts';
 import { packageToRemove } from '../../../package-management/choice.ts';
 import { removalCommand } from '../../../package-management/transaction/rollback.ts';
@@ -52,6 +52,7 @@ export function removePlan(
     verb: 'remove',
     purpose,
     choose,
+    behindChoice: [beforeChangeStep(tools, 'removal')],
     command: async (context) => removalCommand(tools.manager, chosen.read(context).names),
     judge: judgeRemoval,
     // Once the packages have gone for good: a removal that failed leaves the app whole.

@@ -9,7 +9,7 @@ import {
   type ChangeWork,
 } from '../../../package-management/transaction/transaction.ts';
 import { notInstalled } from '../../../package-management/transaction/explained.ts';
-import type { PackageTools } from '../../../package-management/tools.ts';
+import { beforeChangeStep, type PackageTools } from '../../../package-management/tools.ts';
 import { reversalSteps } from '../../../package-management/transaction/reversal.ts';
 import {
   chooseUpgrade,
@@ -41,6 +41,7 @@ export function upgradePlan(tools: PackageTools, { subject, params }: Job): Plan
   const judge = judgeUpgrade(tools.manager);
   const work: ChangeWork = {
     ...{ verb: 'upgrade', purpose, choosesFromFeeds: true, choose, judge },
+    ...(isOfAll ? { behindChoice: [beforeChangeStep(tools, 'upgrade')] } : {}),
   };
   const { steps, repair } = transaction(tools, ONLY, work);
   const isComplete = completeness(tools, work);

@@ -32,6 +32,8 @@ export function createOpkgCommands({
       opkg(...(isCircle ? [FORCE_DEPENDS] : []), 'remove', '--', ...names),
     configure: (names) => opkg('configure', '--', ...names),
     update: () => opkg('update'),
+    // It checks no sum of what it fetches so.
+    fetch: (names, folder) => ({ ...opkg('download', '--', ...names), cwd: folder }),
     installFile: (file) => opkg('install', '--', file),
     shown: ({ verb, names, isCircle = false }) =>
       ['opkg', ...(isCircle ? [FORCE_DEPENDS] : []), verb, ...names].join(' '),

@@ -1,4 +1,4 @@
-import { createByteReader, type ByteReader } from './byte-reader.ts';
+import { createByteReader, type ByteReader } from '../byte-reader.ts';
 
 /** One member of a tar archive. Its content is read, or skipped, before the next member comes. */
 export interface TarMember {
