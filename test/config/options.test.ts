@@ -96,6 +96,7 @@ const VALUES: Record<string, Values> = {
   'main.log_level': choices('info', 'trace', 'debug', 'warn', 'error', 'fatal', 'silent'),
   'packages.manager': choices('auto', 'opkg'),
   'packages.update_every_h': numbers(0, 8760),
+  'backup.after_upgrade': numbers(0, 1),
   'container.engine': choices('auto', 'procd', 'systemd'),
   'container.start': TEXTS,
   'container.stop': TEXTS,
@@ -209,6 +210,7 @@ test('without any setting every option has its default', () => {
         log_level: 'info',
       },
       packages: { manager: 'auto', update_every_h: 0 },
+      backup: { after_upgrade: 0 },
       container: { engine: 'auto', start: [], stop: [], socket: '/var/run/docker.sock' },
       forge: {
         upstream: '',

@@ -35,7 +35,7 @@ export function createBackupFeature(context: FeatureContext, packages: PackageTo
         ...context,
         sets,
         limitBytes: config.main.upload_max_mb * MIB,
-        afterUpgrade: () => valuesOf(config, BACKUP_SECTION).after_upgrade === '1',
+        afterUpgrade: () => valuesOf(config, BACKUP_SECTION).after_upgrade === 1,
       }),
     jobs: {
       backup: {

@@ -1,7 +1,7 @@
-import { choice, type Section } from '../../config/option.ts';
+import { integer, type Section } from '../../config/option.ts';
 
 const OPTIONS = {
-  after_upgrade: choice('bring everything back by itself after a firmware upgrade', ['0', '1']),
+  after_upgrade: integer('bring everything back by itself after a firmware upgrade: 1', 0, [0, 1]),
 };
 
 /** `config depotd 'backup'`. */
