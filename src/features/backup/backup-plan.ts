@@ -46,7 +46,8 @@ export function backupPlan(tools: BackupTools, { id, params }: Job): Plan {
     steps: [
       step('choose', 'choose', async (context) => {
         const file = await sets.place(id, params.path);
-        if (params.with_packages !== '1') return place.write(context, { file });
+        place.write(context, { file });
+        if (params.with_packages !== '1') return;
         const names = await namesToFetch(tools);
         await needRoom(tools, names, dirname(file));
         const folder = join(dirname(file), `.${id}`);
@@ -108,7 +109,8 @@ export async function write(tools: BackupTools, request: WriteRequest): Promise<
       await writeSet(file, whole, (name) =>
         name.startsWith('packages/') ? join(folder, name.slice(9)) : sourceOf(name),
       );
-      return await tools.onWritten(whole, file);
+      await tools.onWritten(whole, file);
+      return;
     } catch (error) {
       const isChanged = error instanceof DepotError && error.code === 'internal';
       if (!isChanged || tries === TRIES) throw error;

@@ -49,8 +49,9 @@ export async function readSet(
       await receive(value, member, target);
     }
     const behind = await members.next();
-    if (behind.done !== true)
+    if (behind.done !== true) {
       throw bad(`it has ${shown(behind.value.name)}, which it does not name`);
+    }
     return manifest;
   });
 }
@@ -120,12 +121,12 @@ async function* piecesOf(stream: AsyncIterable<Buffer>): AsyncGenerator<Buffer> 
   yield* stream;
 }
 
-async function readManifest(members: AsyncGenerator<TarMember>): Promise<Manifest> {
-  const { value: member, done } = await members.next();
-  if (done === true || (member as TarMember).name !== MANIFEST) {
+async function readManifest(members: AsyncGenerator<TarMember, undefined>): Promise<Manifest> {
+  const first = await members.next();
+  if (first.done === true || first.value.name !== MANIFEST) {
     throw bad(`${MANIFEST} is not the first in it`);
   }
-  const { type, sizeBytes, content } = member as TarMember;
+  const { type, sizeBytes, content } = first.value;
   if (!isFile(type) || sizeBytes > MOST_MANIFEST_BYTES) throw bad(`its ${MANIFEST} is none`);
   const pieces: Buffer[] = [];
   for await (const piece of content) pieces.push(piece);

@@ -187,7 +187,7 @@ describe('a file that is sent', () => {
     {
       what: 'a device',
       more: { files: [file('/etc/a')] },
-      entries: [entry({ name: 'files/etc/a', type: '3' as never })],
+      entries: [entry({ name: 'files/etc/a', type: '3' })],
       why: 'no plain file',
     },
     {
