@@ -5,8 +5,8 @@ import { readSmallFile } from '../../device/owner-file.ts';
 import type { Paths } from '../../device/paths.ts';
 
 /**
- * The configuration that sysupgrade keeps, found as it finds it (base-files, /sbin/sysupgrade): what
- * `/lib/upgrade/keep.d/*` and `/etc/sysupgrade.conf` name, and configuration files of packages that
+ * The configuration that sysupgrade keeps, found as it finds it (base-files, /sbin/sysupgrade):
+ * what `/lib/upgrade/keep.d/*` and `/etc/sysupgrade.conf` name, and configuration files of packages that
  * were changed. Paths are the device's, sorted; plain files alone.
  */
 export async function keptFiles(paths: Paths): Promise<string[]> {
@@ -19,8 +19,10 @@ export async function keptFiles(paths: Paths): Promise<string[]> {
 }
 
 /** Of the device it was made on, of a package manager's database, or nothing that lasts. */
-export const NOT_KEPT =
-  /^\/(?:etc\/board\.json$|(?:proc|sys|dev|tmp|var|run|rom|overlay)(?:\/|$)|usr\/lib\/opkg(?:\/|$)|lib\/apk(?:\/|$)|etc\/apk\/world)/;
+export const NOT_KEPT = new RegExp(
+  '^/(?:etc/board[.]json$|(?:proc|sys|dev|tmp|var|run|rom|overlay)(?:/|$)' +
+    '|(?:usr/lib/opkg|lib/apk)(?:/|$)|etc/apk/world)',
+);
 
 const MOST_BYTES = 1024 ** 2;
 const MOST_FILES = 5000;

@@ -121,7 +121,7 @@ describe('a file that is sent', () => {
     return set;
   }
 
-  test('is taken if it is one, listed as given, and may be sent again', async () => {
+  test('is accepted if it is one, listed as given, and may be sent again', async () => {
     const set = await aSet();
     const { status, body } = await daemon.add(set);
     expect({ status, code: body.code }).toEqual({ status: 200, code: 200 });
@@ -134,13 +134,13 @@ describe('a file that is sent', () => {
     const set = await aSet();
     const positions = [0, 3, 4, 8, 9, set.length - 1, set.length - 8, set.length - 9];
     while (positions.length < 200) positions.push(randomInt(set.length));
-    const taken: number[] = [];
+    const accepted: number[] = [];
     for (const at of positions) {
       const changed = Buffer.from(set);
       changed.writeUInt8(set.readUInt8(at) ^ (1 + randomInt(255)), at);
-      if ((await daemon.add(changed)).status !== 400) taken.push(at);
+      if ((await daemon.add(changed)).status !== 400) accepted.push(at);
     }
-    expect(taken).toEqual([]);
+    expect(accepted).toEqual([]);
     expect(await readdir(join(device.root, 'etc/depotd/backups'))).toEqual([]);
   }, 120_000);
 
