@@ -6,8 +6,8 @@ import type { Paths } from '../../device/paths.ts';
 
 /**
  * The configuration that sysupgrade keeps, found as it finds it (base-files, /sbin/sysupgrade):
- * what `/lib/upgrade/keep.d/*` and `/etc/sysupgrade.conf` name, and configuration files of packages that
- * were changed. Paths are the device's, sorted; plain files alone.
+ * what `/lib/upgrade/keep.d/*` and `/etc/sysupgrade.conf` name, and configuration files that
+ * packages brought and were changed. Paths are the device's, sorted; plain files alone.
  */
 export async function keptFiles(paths: Paths): Promise<string[]> {
   const found = new Set<string>();

@@ -28,7 +28,7 @@ const MOST_CONFIGURATION_BYTES = 64 * 1024 ** 2;
  *    name and a bomb are each another archive than the manifest describes;
  *  - where a file goes is made of its place in the manifest, and not of a name of the archive;
  *  - one piece of it is in memory at a time.
- * @param folder where the files go, as `0`, `1`, …; it is empty, and of this user alone. Without one
+ * @param folder where the files go, as `0`, `1`, …; empty, and of this user alone. Without one
  *   they are checked and not kept
  * @throws DepotError bad_request that says what is wrong with it
  */
