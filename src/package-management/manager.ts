@@ -121,8 +121,8 @@ export interface PackageCommands {
   update: () => Command;
   /** Fetches the files of packages into a folder, and nothing else. */
   fetch: (names: readonly string[], folder: string) => Command;
-  /** A package file, by its absolute path. */
-  installFile: (file: string) => Command;
+  /** A package file, by its absolute path. `isOlder`: in the place of a newer version. */
+  installFile: (file: string, isOlder?: boolean) => Command;
   /** The command as people would type it, to be shown. */
   shown: (change: PackageChange) => string;
 }

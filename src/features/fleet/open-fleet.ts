@@ -63,6 +63,7 @@ export async function openFleet({ context, tools, deviceId }: FleetOptions): Pro
     known: createKnown(),
     connect,
     wake: () => agent.wake(),
+    replan: () => agent.replan(),
   };
   const agent = createAgent({ fleet, notes: context.notes });
   const stopWatching = queue.onChange(({ kind, state }) => {
@@ -82,7 +83,7 @@ export async function openFleet({ context, tools, deviceId }: FleetOptions): Pro
 }
 
 function jobToolsOf({
-  context: { config, paths, scriptEnvironment },
+  context: { config, paths, scriptEnvironment, queue },
   tools,
   records,
   downloads,
@@ -96,6 +97,7 @@ function jobToolsOf({
     ...tools,
     paths,
     scriptEnvironment,
+    stop: queue.stop,
     settings: () => valuesOf(config(), FLEET_SECTION),
     records,
     downloads,

@@ -13,6 +13,7 @@ import {
 export const ABILITIES = [
   'install',
   'upgrade',
+  'downgrade',
   'remove',
   'run',
   'self_upgrade',
@@ -41,9 +42,14 @@ const OPTIONS = {
     emptyOrAbsolute,
   ),
   confirm: choice('whether the owner is asked before anything that is not forced', ['auto', 'ask']),
-  allow: list('what the server may do', ['install', 'upgrade'], ability),
+  allow: list('what the server may do', ['install', 'upgrade', 'downgrade'], ability),
   settings: list('settings that it may change: CONFIG.SECTION.OPTION', [], settingName),
   interval_max_s: integer('longest pause between two polls, in seconds', 86_400, [30, 86_400]),
+  limit_s: integer(
+    'time that an action may take on the device before it is stopped and put back, in seconds',
+    3600,
+    [10, 604_800],
+  ),
   tags: list('what operators may filter by: KEY=VALUE', [], tag),
   report_apps: choice('whether the server is sent the list of installed apps', ['no', 'yes']),
 };

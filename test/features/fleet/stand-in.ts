@@ -32,6 +32,8 @@ export interface StandIn extends FleetServer {
   readonly snapshot: () => () => void;
   /** A soft action becomes a forced one, or a window opens. */
   readonly change: (action: string, how: Assignment) => void;
+  /** Canceled by force: the device is not asked. */
+  readonly forget: (action: string) => void;
 }
 
 export interface StandInOptions {
@@ -112,6 +114,7 @@ export async function createStandIn({
       } satisfies ActionState);
     },
     attributes: (target) => Promise.resolve(state.attributes.get(target) ?? {}),
+    forget: (id) => void (need(id).state = 'canceled'),
     change: (id, how) => void (need(id).how = how),
     snapshot: () => {
       const kept = structuredClone(state);

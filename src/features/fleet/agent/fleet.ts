@@ -21,6 +21,8 @@ export interface Fleet extends Pick<FeatureContext, 'queue' | 'submit' | 'logs' 
   connect: () => Promise<Server>;
   /** Has the next exchange begin at once. */
   wake: () => void;
+  /** Has it begin when a download is to be tried again, if that is before the next poll. */
+  replan: () => void;
 }
 
 /** The server, for as long as one exchange lasts. */
@@ -51,12 +53,13 @@ export interface Known {
   /** What is behind the link of the action that is offered: it is asked for once. */
   offered: Offered | undefined;
   transfer: Transfer | undefined;
+  fetchFailure: FetchFailure | undefined;
   /** The action whose owner is asked, and by which way the answer goes. */
   asking: { key: string; by: 'confirmation' | 'deployment' } | undefined;
   /** The key of the action whose files are here, whole. */
   fetched: string | undefined;
-  /** Notices sent in this run of the daemon, of the action that the last one was about. */
-  notices: Notices | undefined;
+  /** Notices sent in this run of the daemon, by the key of the action. */
+  notices: Map<string, Notices>;
   counts: Counts;
   /** For packages, at the last exchange. */
   freeBytes: number | undefined;
@@ -77,8 +80,16 @@ export interface Transfer {
   totalBytes: number;
 }
 
-export interface Notices {
+/** Downloads of an action's files have failed; moments by `nowMs`. */
+export interface FetchFailure {
   key: string;
+  reason: string;
+  firstMs: number;
+  /** Not tried again before. */
+  againMs: number;
+}
+
+export interface Notices {
   /** What was said already, and is not said twice. */
   said: Set<string>;
   /** Progress: how often, and when last (by `nowMs`). */
@@ -108,8 +119,9 @@ export function createKnown(): Known {
     polledMs: undefined,
     nextPollMs: undefined,
     transfer: undefined,
+    fetchFailure: undefined,
     fetched: undefined,
-    notices: undefined,
+    notices: new Map(),
     freeBytes: undefined,
     counts: {
       polls: { ok: 0, unchanged: 0, failed: 0 },
@@ -119,10 +131,12 @@ export function createKnown(): Known {
   };
 }
 
-/** Of one action at a time: another one that is open is not reported on before it begins. */
-export function noticesOf(known: Known, { key }: Pick<ActionRecord, 'key'>): Notices {
-  if (known.notices?.key !== key) {
-    known.notices = { key, said: new Set(), posts: 0, lastAt: -Infinity, lastText: '' };
-  }
-  return known.notices;
+/** Of two actions at most: one under way, and one that waits for it. */
+export function noticesOf({ notices }: Known, { key }: Pick<ActionRecord, 'key'>): Notices {
+  const found = notices.get(key) ?? { said: new Set(), posts: 0, lastAt: -Infinity, lastText: '' };
+  notices.delete(key);
+  notices.set(key, found);
+  const [oldest = key] = notices.keys();
+  if (notices.size > 2) notices.delete(oldest);
+  return found;
 }

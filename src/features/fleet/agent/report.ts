@@ -24,15 +24,15 @@ export async function notify(
   noticesOf(known, record).posts += 1;
 }
 
-/** The same, once for each word of execution while the daemon runs. */
+/** The same, once while the daemon runs. */
 export async function notifyOnce(
   fleet: Fleet,
   server: Server,
-  notice: { record: ActionRecord; feedback: Feedback },
+  notice: { record: ActionRecord; feedback: Feedback; once: string },
 ): Promise<void> {
   const { said } = noticesOf(fleet.known, notice.record);
-  if (said.has(notice.feedback.execution)) return;
-  said.add(notice.feedback.execution);
+  if (said.has(notice.once)) return;
+  said.add(notice.once);
   await notify(fleet, server, notice);
 }
 

@@ -12,6 +12,7 @@ import { isPackageName, metaPackageOf, OWN_PACKAGE } from '../../../package-mana
 import { isPresent } from '../../../package-management/database.ts';
 import { systemFailure } from '../../../package-management/system-packages.ts';
 import { remedyOf, type Problem } from '../../../package-management/problem.ts';
+import { fleetFailure } from '../failures.ts';
 import { checkAllowed, MOST_SIGNATURE_BYTES } from '../rollout/permission.ts';
 import { readVerificationKey } from '../rollout/signature.ts';
 import type { Work } from '../rollout/work.ts';
@@ -21,7 +22,15 @@ import type { FleetJobTools } from './tools.ts';
 /** What the check found, for the steps behind it. */
 const checked = slots('the check', {
   found: v.object({
-    packages: v.array(v.object({ path: v.string(), name: v.string(), version: v.string() })),
+    packages: v.array(
+      v.object({
+        path: v.string(),
+        name: v.string(),
+        version: v.string(),
+        /** In the place of a newer version. */
+        isOlder: v.optional(v.boolean(), false),
+      }),
+    ),
     install: v.array(v.string()),
   }),
 });
@@ -49,7 +58,7 @@ export async function checkWork(
   const { manager, baseline } = tools;
   checkAllowed(work, tools.settings());
   await checkFiles(tools, work);
-  const packages = await inspectPackages(tools, work);
+  const packages = await markOlder(tools, await inspectPackages(tools, work));
   checkOwnPackage(work, packages);
   const found: Found = { packages, install: await offeredNames(tools, work) };
   await checkChanges(tools, work, found);
@@ -104,7 +113,7 @@ async function inspectPackages(
     });
     if (!isPackageName(content.name)) throw badName(file.label);
     if (found.has(content.name)) throw twice(content.name);
-    found.set(content.name, { path, ...content });
+    found.set(content.name, { path, isOlder: false, ...content });
   }
   const ordered: Found['packages'] = [];
   const add = (name: string, trail: readonly string[]): void => {
@@ -112,10 +121,32 @@ async function inspectPackages(
     if (entry === undefined || trail.includes(name)) return;
     found.delete(name);
     for (const wanted of entry.depends.flat()) add(wanted, [...trail, name]);
-    ordered.push({ path: entry.path, name, version: entry.version });
+    ordered.push({ path: entry.path, name, version: entry.version, isOlder: false });
   };
   for (const name of [...found.keys()].sort()) add(name, []);
   return ordered;
+}
+
+/** A set is the state that is wished for, so that an earlier one is a way back. */
+async function markOlder(
+  { manager, settings }: FleetJobTools,
+  packages: Found['packages'],
+): Promise<Found['packages']> {
+  const installed = await manager.installed();
+  const marked = packages.map((entry) => {
+    const now = installed.get(entry.name);
+    const isOlder = isPresent(now) && manager.compareVersions(entry.version, now.version) < 0;
+    return { ...entry, isOlder };
+  });
+  const older = marked.find(({ isOlder }) => isOlder);
+  if (older === undefined || settings().allow.includes('downgrade')) return marked;
+  throw fleetFailure(
+    'forbidden',
+    'older_version',
+    `cannot install ${older.name} ${older.version}: ` +
+      `${installed.get(older.name)?.version ?? ''} is installed, and ` +
+      'fleet.allow of this device does not have "downgrade"',
+  );
 }
 
 /** What says itself what is wrong, no space say, keeps its codes. */

@@ -7,12 +7,14 @@ import {
   type PutBackTools,
 } from '../../../package-management/transaction/put-back.ts';
 import { repairSteps } from '../../../package-management/transaction/rollback.ts';
+import type { FleetCode } from '../failures.ts';
 import { workSchema, type Work } from '../rollout/work.ts';
 import { checkWork, hasBegun } from './check.ts';
 import { packageSteps } from './package-steps.ts';
 import { begunPrograms } from './programs.ts';
 import { hasSucceeded, succeeded } from './success.ts';
 import { settingsRepair, settingsSteps } from './settings-steps.ts';
+import { beginStep, withLimit } from './time-limit.ts';
 import type { FleetJobTools } from './tools.ts';
 import { updateSteps } from './update-steps.ts';
 
@@ -42,7 +44,8 @@ export function fleetPlan(tools: FleetJobTools, job: Job): Plan {
         : (await tools.baseline.read(key))?.packages,
   };
   return {
-    steps: [
+    steps: withLimit(tools, task, [
+      beginStep(),
       ...updateSteps(tools, work),
       {
         id: 'check',
@@ -52,7 +55,7 @@ export function fleetPlan(tools: FleetJobTools, job: Job): Plan {
       ...packageSteps(tools, task),
       ...settingsSteps(tools, task),
       acceptStep(tools, task),
-    ],
+    ]),
     repair: [
       ...putBackSteps(putBack, 1),
       ...repairSteps(tools, {
@@ -121,20 +124,26 @@ async function forgetBefore({ baseline, kept }: FleetJobTools): Promise<void> {
   await kept.forget();
 }
 
-async function recordEnd(tools: FleetJobTools, key: string, { job }: StepContext): Promise<void> {
+const OVER_LIMIT: FleetCode = 'time_limit';
+
+async function recordEnd(tools: FleetJobTools, key: string, context: StepContext): Promise<void> {
+  const record = tools.records.find(key);
+  const limitS = record?.overLimitS;
+  const isOverLimit = limitS !== undefined && context.job.verdict?.state === 'stopped';
+  if (isOverLimit) context.addToError(`it took longer than its time limit, ${limitS} s`);
+  const { job } = context;
   const { verdict } = job;
   if (verdict === undefined) return;
   const { state, error, errorCode, exitCode } = verdict;
-  const record = tools.records.find(key);
   const isRepeatable = state === 'interrupted' && !hasBegun(job);
   // After the reboot it begins again.
   if (isRepeatable && (record?.attempts ?? 0) < MOST_ATTEMPTS) return;
   await tools.records.update(key, () => ({
     end: {
-      result: state === 'stopped' ? 'canceled' : 'failure',
+      result: state === 'stopped' && !isOverLimit ? 'canceled' : 'failure',
       message: error,
       exitCode,
-      ...(errorCode === undefined ? {} : { errorCode }),
+      ...(errorCode === undefined ? {} : { errorCode: isOverLimit ? OVER_LIMIT : errorCode }),
       at: unixNow(),
     },
   }));

@@ -15,4 +15,6 @@ export interface FleetJobTools extends PackageTools {
   downloads: Downloads;
   baseline: Baseline;
   kept: KeptPackages;
+  /** As somebody stops a task. */
+  stop: (jobId: string) => Promise<unknown>;
 }

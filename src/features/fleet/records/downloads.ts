@@ -106,6 +106,10 @@ async function receive(
     const found = hash.digest('hex');
     if (found === wanted.sha256) return;
     await file.truncate(0);
+    if (from > 0) {
+      const what = `cannot use ${wanted.label}: what was here of it does not fit what came`;
+      throw new DepotError('upstream_unreachable', what);
+    }
     throw new DepotError(
       'bad_request',
       `cannot use ${wanted.label}: its SHA-256 is ${found}, and ${wanted.sha256} was announced`,

@@ -29,6 +29,7 @@ const planSchema = v.strictObject({
   self_upgrade: v.optional(v.boolean(), false),
   /** Whether what the device stands on may be removed. */
   system: v.optional(v.boolean(), false),
+  limit_s: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(604_800))),
 });
 
 /**
@@ -39,6 +40,7 @@ const planSchema = v.strictObject({
 export function readWork({ chunks }: Pick<Deployment, 'chunks'>, ending: string): Work {
   const plans = chunks.flatMap(plansOf);
   const all = chunks.flatMap((chunk) => filesOf(chunk, ending));
+  const limits = plans.flatMap(({ limit_s: limitS }) => limitS ?? []);
 
   const work: Work = {
     title: titleOf(chunks),
@@ -50,6 +52,7 @@ export function readWork({ chunks }: Pick<Deployment, 'chunks'>, ending: string)
     settings: mergeSettings(plans.map(({ settings }) => settings)),
     selfUpgrade: plans.some(({ self_upgrade: isAsked }) => isAsked),
     isOfSystem: plans.some(({ system }) => system),
+    ...(limits.length === 0 ? {} : { limitS: Math.max(...limits) }),
   };
   checkContradictions(work);
   return work;

@@ -42,6 +42,8 @@ export const workSchema = v.object({
   selfUpgrade: v.boolean(),
   /** Whether what the device stands on may be removed; records of older actions say nothing. */
   isOfSystem: v.optional(v.boolean(), false),
+  /** Time that it may take, in seconds; default: the device's own. */
+  limitS: v.optional(v.number()),
 });
 
 /** All that is to be downloaded. */

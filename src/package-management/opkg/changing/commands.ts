@@ -34,7 +34,8 @@ export function createOpkgCommands({
     update: () => opkg('update'),
     // It checks no sum of what it fetches so.
     fetch: (names, folder) => ({ ...opkg('download', '--', ...names), cwd: folder }),
-    installFile: (file) => opkg('install', '--', file),
+    installFile: (file, isOlder = false) =>
+      opkg('install', ...(isOlder ? ['--force-downgrade'] : []), '--', file),
     shown: ({ verb, names, isCircle = false }) =>
       ['opkg', ...(isCircle ? [FORCE_DEPENDS] : []), verb, ...names].join(' '),
   };

@@ -29,6 +29,7 @@ function stateOf({
     asking: undefined,
     fetched: undefined,
     fetching: undefined,
+    fetchFailure: undefined,
     confirm: 'auto',
     ...state,
     record: {
@@ -57,19 +58,31 @@ const BEGUN = { found: { packages: [], install: [] } };
 const HERE = { fetched: KEY };
 const OFFERS: [string, State, Heard, string[]][] = [
   ['its files are fetched first', stateOf(), offer(), ['notify download', 'fetch']],
+  [
+    'files that did not come are fetched again after a pause, and the server knows why',
+    stateOf({ fetchFailure: { reason: 'why', isTooEarly: true } }),
+    offer(),
+    ['notify proceeding'],
+  ],
+  [
+    'which is over some time',
+    stateOf({ fetchFailure: { reason: 'why', isTooEarly: false } }),
+    offer(),
+    ['notify proceeding', 'fetch'],
+  ],
   ['files that are on their way are waited for', stateOf({ fetching: KEY }), offer(), []],
   ['nothing is fetched that is not asked for yet', stateOf(), offer({ download: 'skip' }), []],
   ['with its files here it begins', stateOf(HERE), offer(), ['begin-job', 'notify proceeding']],
   ['a job that it has is left alone', stateOf({ ...HERE, record: { jobId: 'job' } }), offer(), []],
   [
     'it does not begin while another one has a job',
-    stateOf({ ...HERE, others: [{ key: 'other', jobId: 'job' }] }),
+    stateOf({ ...HERE, others: [{ key: 'other', jobId: 'job', actionId: '6' }] }),
     offer(),
-    [],
+    ['notify scheduled'],
   ],
   [
     'another one that has not begun is over, and its files are fetched no more',
-    stateOf({ others: [{ key: 'other' }], fetching: 'other' }),
+    stateOf({ others: [{ key: 'other', actionId: '6' }], fetching: 'other' }),
     offer(),
     ['stop-fetching', 'end other canceled'],
   ],
