@@ -78,7 +78,9 @@ const ABI_NAMES: Readonly<Record<string, string>> = {
   libnghttp2: 'libnghttp2-14',
 };
 
-function abiName(name: string): string {
+/** Without the version: what stands for a name provides none, so that it keeps nobody out. */
+function abiName(depend: string): string {
+  const [name = ''] = depend.split(' ');
   return ABI_NAMES[name] ?? name;
 }
 

@@ -56,7 +56,7 @@ export function openwrtPackage({ version, modifiedAt }: Release): PackageContent
       name: 'depotd',
       version,
       depends:
-        'libc, node, rsync, script-utils, lsblk, blkid, ucode, ucode-mod-fs, ucode-mod-socket',
+        'libc, node (>= 20.19), rsync, script-utils, lsblk, blkid, ucode, ucode-mod-fs, ucode-mod-socket',
       modifiedAt,
       architecture: 'all',
       description: DESCRIPTION,

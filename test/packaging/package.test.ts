@@ -105,7 +105,7 @@ test("it says what it needs, and takes less than 1.5 MB of the device's flash", 
   const control = await (await unpack(IPK)).text('control.tar.gz', './control');
   expect(control).toMatch(
     new RegExp(
-      `^Package: depotd\nVersion: ${VERSION}-r1\nDepends: libc, node, rsync, script-utils, lsblk, blkid, ucode, ucode-mod-fs, ucode-mod-socket\nLicense: MIT\n`,
+      `^Package: depotd\nVersion: ${VERSION}-r1\nDepends: libc, node \\(>= 20\\.19\\), rsync, script-utils, lsblk, blkid, ucode, ucode-mod-fs, ucode-mod-socket\nLicense: MIT\n`,
     ),
   );
   expect(control).toContain('\nArchitecture: all\n');
