@@ -227,7 +227,9 @@ function parametersOf(values: Values): Record<string, string> {
     const value = textOf(values, name);
     return value === undefined ? [] : [[name, value] as const];
   });
+  const seconds = textOf(values, 'confirm');
   return {
+    ...(seconds !== undefined && { confirm_s: seconds }),
     ...(values.autoconf === true && { autoconf: '1' }),
     ...(values.untranslated === true && { translations: '0' }),
     ...(values.system === true && { system: '1' }),

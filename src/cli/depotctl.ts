@@ -4,6 +4,7 @@ import { createClient } from './client.ts';
 import { parseCommandLine, type Invocation } from './command-line.ts';
 import { matchAdvisories, showBill, verifyDevice } from './commands/audit.ts';
 import { showFleet } from './commands/fleet.ts';
+import { confirmTask } from './commands/undo.ts';
 import { feeds, showLog, stopTask, submitJobs } from './commands/jobs.ts';
 import { howToLogIn, logIn, logOut, setPassword, type LoginContext } from './commands/login.ts';
 import { planCommand } from './commands/plan.ts';
@@ -52,6 +53,7 @@ const RUN: Record<CommandName, (context: LoginContext) => Promise<number>> = {
   jobs: listJobs,
   log: showLog,
   stop: stopTask,
+  confirm: confirmTask,
   'self-upgrade': upgradeSelf,
   login: logIn,
   logout: logOut,

@@ -34,7 +34,7 @@ test.each([
   ],
   [['--session', 'abc', 'list'], 'cannot use the session: 32 hexadecimal digits are expected'],
   [['upload'], 'cannot run "upload" without a file: usage: depotctl upload FILE…'],
-  [['undo'], 'cannot run "undo" without an upload: usage: depotctl undo UPLOAD…'],
+  [['confirm'], 'cannot run "confirm" without a task: usage: depotctl confirm TASK'],
   [['completion'], 'cannot run "completion" without bash, zsh or fish: usage: depotctl completion'],
   [['upgrade', 'demo', '--check'], 'cannot use --check with upgrade'],
   [

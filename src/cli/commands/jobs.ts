@@ -1,13 +1,14 @@
 import { DepotError, reasonOf } from '../../errors.ts';
-import { textIn, textsIn } from '../answer.ts';
+import { numberIn, textIn, textsIn } from '../answer.ts';
 import type { CommandContext } from '../command-context.ts';
+import type { Parameters } from '../http-call.ts';
 import { changeFeed, listFeeds } from './feeds.ts';
 import { followTask } from '../follow.ts';
-import { confirm, isPlanned, showPlan } from './plan.ts';
+import { confirm, isPlanned, planQuery, showPlan } from './plan.ts';
 import { sayRemedy } from '../say-remedy.ts';
 import { formatSpan } from '../terminal/table.ts';
 import { findTask, readTask, shortId, type Task } from '../task.ts';
-import { findUpload } from '../upload-records.ts';
+import { findUndone } from './undo.ts';
 import { openUpload } from '../upload-file.ts';
 
 /** A daemon that is started again is back by then. */
@@ -21,15 +22,25 @@ const SELF_UPGRADE_MS = 300_000;
  */
 export async function submitJobs(context: CommandContext): Promise<number> {
   const { output, invocation } = context;
-  const { command, names } = invocation;
-  if (isPlanned(command)) {
-    if (invocation.isDryRun) return showPlan(context, command, names);
+  const { names } = invocation;
+  const query = await queryOf(context);
+  if (query !== undefined) {
+    if (invocation.isDryRun) return showPlan(context, query);
     if (output.isInteractive && !invocation.isAgreed && !invocation.isJson) {
-      const refusal = await confirm(context, command);
+      const refusal = await confirm(context, query);
       if (refusal !== undefined) return refusal;
     }
   }
   return submitEach(context, names.length === 0 ? [''] : names);
+}
+
+/** What the plan is asked with; undefined for what has none. */
+async function queryOf({ client, invocation }: CommandContext): Promise<Parameters | undefined> {
+  const { command, names, parameters } = invocation;
+  if (isPlanned(command)) return planQuery(command, { names, parameters });
+  if (command !== 'undo') return undefined;
+  const undone = await findUndone(client, names[0] ?? '');
+  return undone.operation === 'undo' ? { operation: 'undo', ...undone.parameters } : undefined;
 }
 
 /** `feeds`: what there is; with a word behind it one task, too. */
@@ -92,7 +103,9 @@ async function request(context: CommandContext, name: string): Promise<unknown> 
   if (command === 'feeds') return changeFeed(context);
   if (command === 'upload') return sendFile({ client, output }, name);
   if (command === 'undo') {
-    return client.post('admin/store/unrun', { id: await findUpload(client, name) });
+    const { operation, parameters: undone } = await findUndone(client, name);
+    const taken = operation === 'undo' ? parameters : {};
+    return client.post(`admin/store/${operation}`, { ...taken, ...undone });
   }
   if (command === 'migrate') {
     return client.post('admin/store/docker_migrate', { ...parameters, path: name });
@@ -163,6 +176,7 @@ async function sayEnd(
   task: Task,
 ): Promise<void> {
   output.say(verdictOf(task));
+  sayHowToKeep({ output }, task);
   if (task.state === 'stopped') return;
   if (task.state === 'done') {
     if (task.kind === 'install') await sayPage({ client, output }, task.subject);
@@ -171,6 +185,14 @@ async function sayEnd(
   const problem = { code: task.errorCode, subject: task.subject, remedy: task.remedy };
   await sayRemedy({ client, output }, problem);
   if (isPlanned(task.kind)) output.say(leftBy(task));
+}
+
+/** What was asked for with --confirm goes back by itself. */
+function sayHowToKeep({ output }: Pick<CommandContext, 'output'>, { id, raw }: Task): void {
+  const by = numberIn(raw, 'confirm_by');
+  if (by === undefined) return;
+  const left = formatSpan(Math.max(0, by - Math.floor(Date.now() / 1000)));
+  output.say(`  it goes back in ${left}, unless: depotctl confirm ${shortId(id)}`);
 }
 
 /** A change of packages that failed is taken back; what could not be is named. */

@@ -1,5 +1,6 @@
 import { flagIn, listIn, numberIn, textIn, textsIn } from '../answer.ts';
 import type { Client } from '../client.ts';
+import type { Parameters } from '../http-call.ts';
 import type { CommandContext } from '../command-context.ts';
 import { ask } from '../terminal/ask.ts';
 import { bytesText } from '../terminal/bytes.ts';
@@ -24,24 +25,27 @@ interface PlanRequest {
 export function fetchPlan(
   client: Client,
   operation: PlannedOperation,
-  { names, parameters: { translations, system } }: PlanRequest,
+  request: PlanRequest,
 ): Promise<unknown> {
-  return client.get('admin/store/plan', {
+  return client.get('admin/store/plan', planQuery(operation, request));
+}
+
+export function planQuery(
+  operation: PlannedOperation,
+  { names, parameters: { translations, system } }: PlanRequest,
+): Parameters {
+  return {
     operation,
     ...(translations !== undefined && { translations }),
     ...(system !== undefined && { system }),
     ...(names.length === 0 ? { all: 'true' } : { package: names }),
-  });
+  };
 }
 
 /** plan OPERATION NAME…, and --dry-run. */
-export async function showPlan(
-  context: CommandContext,
-  operation: PlannedOperation,
-  names: readonly string[],
-): Promise<number> {
+export async function showPlan(context: CommandContext, query: Parameters): Promise<number> {
   const { client, output, invocation } = context;
-  const plan = await fetchPlan(client, operation, { ...invocation, names });
+  const plan = await client.get('admin/store/plan', query);
   if (invocation.isJson) await output.printJson(plan);
   else await print(context, plan);
   return flagIn(plan, 'is_possible') ? 0 : 1;
@@ -49,7 +53,8 @@ export async function showPlan(
 
 export async function planCommand(context: CommandContext): Promise<number> {
   const [operation = '', ...names] = context.invocation.names;
-  return isPlanned(operation) ? showPlan(context, operation, names) : 2;
+  if (!isPlanned(operation)) return 2;
+  return showPlan(context, planQuery(operation, { ...context.invocation, names }));
 }
 
 /**
@@ -58,10 +63,10 @@ export async function planCommand(context: CommandContext): Promise<number> {
  */
 export async function confirm(
   context: CommandContext,
-  operation: PlannedOperation,
+  query: Parameters,
 ): Promise<number | undefined> {
   const { client, output, invocation } = context;
-  const plan = await fetchPlan(client, operation, invocation);
+  const plan = await client.get('admin/store/plan', query);
   // A task fetches them before it chooses, a plan fetches nothing.
   const lacking = listIn(plan, 'problems').find((each) => textIn(each, 'code') === 'no_lists');
   if (lacking !== undefined) {
@@ -70,7 +75,8 @@ export async function confirm(
   }
   await print(context, plan);
   if (!flagIn(plan, 'is_possible')) return 1;
-  if (changesOf(plan).length === 0 && invocation.parameters.autoconf === undefined) return 0;
+  const isNothing = changesOf(plan).length === 0 && textsIn(plan, 'files').length === 0;
+  if (isNothing && invocation.parameters.autoconf === undefined) return 0;
   if (await mayGoOn(output)) return undefined;
   return nothingChanged(output);
 }
@@ -95,6 +101,15 @@ async function print(context: CommandContext, plan: unknown): Promise<void> {
   const settings = textsIn(plan, 'settings');
   if (settings.length > 0) output.say(`settings that were changed stay: ${settings.join(', ')}`);
   sayContainers(context, plan);
+  const files = textsIn(plan, 'files');
+  if (files.length > 0) output.say(`files that go back: ${files.join(', ')}`);
+  const cutOff = [...new Set(listIn(plan, 'restarts').map((one) => textIn(one, 'what')))];
+  if (cutOff.length > 0) {
+    output.say(
+      `it may cut you off (${cutOff.join(', ')}): with --confirm SECONDS it goes back by itself ` +
+        'unless it is confirmed',
+    );
+  }
   sayLeft(output, plan);
   for (const problem of listIn(plan, 'problems')) {
     output.say(textIn(problem, 'message'));

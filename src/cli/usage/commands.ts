@@ -59,7 +59,7 @@ export const COMMANDS = {
     meaning: 'install apps or packages',
     about: [ASKS],
     names: [1, Infinity],
-    options: ['dry-run', 'yes', 'autoconf', 'path', 'enable', 'untranslated', 'detach'],
+    options: ['dry-run', 'yes', 'autoconf', 'path', 'enable', 'untranslated', 'confirm', 'detach'],
     examples: ['depotctl install adguardhome', 'depotctl install -y notes --autoconf'],
   },
   remove: {
@@ -71,14 +71,14 @@ export const COMMANDS = {
         'goes with --system alone.',
     ],
     names: [1, Infinity],
-    options: ['dry-run', 'yes', 'purge', 'system', 'detach'],
+    options: ['dry-run', 'yes', 'purge', 'system', 'confirm', 'detach'],
   },
   upgrade: {
     form: '[NAME…]',
     meaning: 'upgrade them; without a name all that the owner installed',
     about: [ASKS, 'Without a name neither what came with the image is upgraded nor what is held.'],
     names: [0, Infinity],
-    options: ['dry-run', 'yes', 'detach'],
+    options: ['dry-run', 'yes', 'confirm', 'detach'],
   },
   hold: {
     form: 'NAME…',
@@ -121,10 +121,17 @@ export const COMMANDS = {
   },
   uploads: { form: '', meaning: 'the files that were installed so', names: [0, 0], options: [] },
   undo: {
-    form: 'UPLOAD…',
-    meaning: 'remove what they brought',
-    names: [1, Infinity],
-    options: ['detach'],
+    form: '[TASK|UPLOAD]',
+    meaning: 'take back what a task changed; by default the newest that can be undone',
+    about: [ASKS],
+    names: [0, 1],
+    options: ['dry-run', 'yes', 'confirm', 'detach'],
+  },
+  confirm: {
+    form: 'TASK',
+    meaning: 'keep what it changed, which was asked for with --confirm',
+    names: [1, 1],
+    options: [],
   },
   status: {
     form: 'NAME',

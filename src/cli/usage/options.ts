@@ -22,6 +22,10 @@ export const OWN_OPTIONS = {
   untranslated: { meaning: 'without the translation of an app of LuCI' },
   system: { meaning: 'even what the device stands on, as its firmware, page, network or log-in' },
   purge: { meaning: 'with the data folders and images of its containers, which stay otherwise' },
+  confirm: {
+    argument: 'SECONDS',
+    meaning: 'it goes back by itself after 30 to 600 seconds, unless "depotctl confirm" comes',
+  },
   path: { argument: 'FOLDER', meaning: 'with its data in this folder' },
   enable: { argument: '0|1', values: ['0', '1'], meaning: 'do not start it, or do' },
   overwrite: {
