@@ -104,8 +104,8 @@ async function request(context: CommandContext, name: string): Promise<unknown> 
   if (command === 'upload') return sendFile({ client, output }, name);
   if (command === 'undo') {
     const { operation, parameters: undone } = await findUndone(client, name);
-    const taken = operation === 'undo' ? parameters : {};
-    return client.post(`admin/store/${operation}`, { ...taken, ...undone });
+    const more = operation === 'undo' ? parameters : {};
+    return client.post(`admin/store/${operation}`, { ...more, ...undone });
   }
   if (command === 'migrate') {
     return client.post('admin/store/docker_migrate', { ...parameters, path: name });
