@@ -3,9 +3,10 @@ import { createApi } from './api.js';
 import { createConnection } from './connection.js';
 import { button, byId } from './dom.js';
 import { createEmbedding } from './embedding.js';
-import { daemonText, fillLanguages, setLanguage, t } from './i18n.js';
+import { fillLanguages, setLanguage, t } from './i18n.js';
 import { createKnownApps } from './known-apps.js';
 import { createNotices } from './notices.js';
+import { causeOf } from './problems.js';
 import { createRouter } from './router.js';
 import { createTasks } from './tasks.js';
 import { createViews } from './views.js';
@@ -151,7 +152,7 @@ function showFailure(notices, task, onShow) {
   notices.show({
     topic: 'failed',
     tone: 'bad',
-    text: t('{task} failed: {reason}', { task: task.title, reason: daemonText(task.error ?? '') }),
+    text: t('{task} failed: {reason}', { task: task.title, reason: causeOf(task.error ?? '') }),
     action: button({ text: t('Show'), onclick: onShow }),
   });
 }

@@ -83,9 +83,10 @@ export function remedyButtons(problem, on) {
     );
 }
 
-/** What could not be done stands above it. */
-function causeOf({ message }) {
-  return daemonText(message.replace(/^cannot (?:install|remove|upgrade) \S+: /, ''));
+/** What could not be done stands above it, or before. */
+export function causeOf(message) {
+  const head = /^cannot (?:install|remove|update|upgrade)(?: \S+)?: /;
+  return daemonText(message.replace(head, ''));
 }
 
 /**
@@ -97,7 +98,7 @@ export function problemBox(problem, on, more = []) {
   const buttons = remedyButtons(problem, on);
   return element('div', { className: 'problem-box' }, [
     ...(heading === '' ? [] : [textElement('p', heading, 'problem-heading')]),
-    textElement('p', causeOf(problem), 'problem-cause'),
+    textElement('p', causeOf(problem.message), 'problem-cause'),
     ...(remedyOf(problem) === '' ? [] : [textElement('p', remedyOf(problem), 'problem-remedy')]),
     ...more,
     ...(buttons.length === 0 ? [] : [element('div', { className: 'buttons' }, buttons)]),

@@ -65,7 +65,7 @@ export function changePlan(tools: FeedTools, job: Job): Plan {
       undo.keepStep({ changeIn: () => undefined, scope }),
       {
         id: 'write',
-        label: 'write',
+        label: 'write to the disk',
         act: async (context) => {
           const { note } = context;
           const { folder, newKey, ...feed } = checked.read(context);
