@@ -67,7 +67,6 @@ const luciGlobals = [
   'rpc',
   'ui',
   'uci',
-  'upgrades',
   'view',
 ];
 

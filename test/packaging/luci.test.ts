@@ -15,8 +15,7 @@ const VIEWS = 'packaging/openwrt/luci-app-depotd/htdocs/luci-static/resources/vi
 const views = filesBelow(VIEWS);
 const MODULES = 'packaging/openwrt/luci-app-depotd/htdocs/luci-static/resources/depotd';
 const modules = filesBelow(MODULES);
-const RESOURCES = 'packaging/openwrt/luci-app-depotd/htdocs/luci-static/resources';
-const OTHERS = [`${RESOURCES}/view/status/include`, `${RESOURCES}/preload`];
+const STATUS = 'packaging/openwrt/luci-app-depotd/htdocs/luci-static/resources/view/status/include';
 const SETTINGS: readonly Section[] = [MAIN_SECTION, ...SECTIONS];
 /** Options that the form leaves out, and why. */
 const NOT_IN_THE_FORM: Readonly<Record<string, string>> = {
@@ -30,8 +29,6 @@ describe('luci-app-depotd', () => {
   test('it holds the views, the menu, the access group and the licence, and no configuration', () => {
     expect(Object.keys(app.files)).toEqual([
       '/www/luci-static/resources/depotd/options.js',
-      '/www/luci-static/resources/depotd/upgrades.js',
-      '/www/luci-static/resources/preload/depotd.js',
       '/www/luci-static/resources/view/depotd/apps.js',
       '/www/luci-static/resources/view/depotd/settings.js',
       '/www/luci-static/resources/view/status/include/70_depotd.js',
@@ -162,7 +159,7 @@ describe('luci-i18n-depotd-zh-cn', () => {
   });
 
   test('it has every text of the views, the menu and the access group, and no other', () => {
-    const scripts = [...views, ...modules, ...OTHERS.flatMap(filesBelow)];
+    const scripts = [...views, ...modules, ...filesBelow(STATUS)];
     const texts = [...scripts.flatMap((path) => textsIn(readSource(path))), ...titles()];
     const ids = [
       ...readSource('packaging/openwrt/luci-app-depotd/po/zh_Hans/depotd.po').matchAll(

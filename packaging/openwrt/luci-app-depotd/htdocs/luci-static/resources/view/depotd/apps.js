@@ -4,7 +4,6 @@
 'require rpc';
 'require ui';
 'require uci';
-'require depotd.upgrades as upgrades';
 
 /* depotd's own page in a frame. What the two say to each other: docs/reference/luci.md. */
 
@@ -150,10 +149,7 @@ function createFrame(base) {
       sendSeen();
     },
     /* An app that came or went has an entry in LuCI's menu, which LuCI keeps. */
-    changed: () => {
-      ui.menu.flushCache();
-      upgrades.forget();
-    },
+    changed: () => ui.menu.flushCache(),
     'login-needed': () => {
       if (performance.now() - askedAt < LOGIN_PAUSE_MS) return;
       askedAt = performance.now();
