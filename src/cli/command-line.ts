@@ -167,6 +167,7 @@ function wantedBy(command: CommandName): string {
 }
 
 function listed(words: readonly string[]): string {
+  if (words.length === 1) return words[0] ?? '';
   return `${words.slice(0, -1).join(', ')} or ${words.at(-1) ?? ''}`;
 }
 

@@ -6,6 +6,7 @@ import { matchAdvisories, showBill, verifyDevice } from './commands/audit.ts';
 import { showFleet } from './commands/fleet.ts';
 import { confirmTask } from './commands/undo.ts';
 import { feeds, showLog, stopTask, submitJobs } from './commands/jobs.ts';
+import { importIstore } from './commands/import.ts';
 import { howToLogIn, logIn, logOut, setPassword, type LoginContext } from './commands/login.ts';
 import { planCommand } from './commands/plan.ts';
 import { listApps, listJobs, listUploads, showStatus, showToken } from './commands/reads.ts';
@@ -43,6 +44,7 @@ const RUN: Record<CommandName, (context: LoginContext) => Promise<number>> = {
   release: holdOrRelease,
   autoconf: submitJobs,
   update: submitJobs,
+  import: importIstore,
   upload: submitJobs,
   uploads: listUploads,
   undo: submitJobs,

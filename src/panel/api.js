@@ -54,9 +54,7 @@ export function createApi() {
 
   const postOnce = async (path, parameters) => {
     if (token === undefined) await readSession();
-    return read(
-      await send(path, { method: 'POST', body: new URLSearchParams({ ...parameters, token }) }),
-    );
+    return read(await send(path, { method: 'POST', body: formOf({ ...parameters, token }) }));
   };
 
   return {
@@ -184,4 +182,12 @@ async function read(response) {
     status: response.status,
     needsLogin: response.headers.get('x-luci-login-required') === 'yes',
   });
+}
+
+/** A parameter whose value is a list is given several times. */
+function formOf(parameters) {
+  const pairs = Object.entries(parameters);
+  return new URLSearchParams(
+    pairs.flatMap(([name, value]) => [value].flat().map((one) => [name, one])),
+  );
 }

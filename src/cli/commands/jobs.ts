@@ -3,6 +3,7 @@ import { numberIn, textIn, textsIn } from '../answer.ts';
 import type { CommandContext } from '../command-context.ts';
 import type { Parameters } from '../http-call.ts';
 import { changeFeed, listFeeds } from './feeds.ts';
+import { istoreFeed } from './istore-feed.ts';
 import { followTask } from '../follow.ts';
 import { confirm, isPlanned, planQuery, showPlan } from './plan.ts';
 import { sayRemedy } from '../say-remedy.ts';
@@ -49,7 +50,10 @@ export async function feeds(context: CommandContext): Promise<number> {
   return names.length === 0 ? listFeeds(context) : submitEach(context, names.slice(1, 2));
 }
 
-async function submitEach(context: CommandContext, names: readonly string[]): Promise<number> {
+export async function submitEach(
+  context: CommandContext,
+  names: readonly string[],
+): Promise<number> {
   const { command, isDetached, self } = context.invocation;
   context.output.atInterrupt(() => `interrupted; what has begun goes on: ${self} jobs shows it`);
   const ids: string[] = [];
@@ -101,6 +105,7 @@ async function request(context: CommandContext, name: string): Promise<unknown> 
     invocation: { command, parameters },
   } = context;
   if (command === 'feeds') return changeFeed(context);
+  if (command === 'import') return istoreFeed(context, name);
   if (command === 'upload') return sendFile({ client, output }, name);
   if (command === 'undo') {
     const { operation, parameters: undone } = await findUndone(client, name);

@@ -113,6 +113,17 @@ export const COMMANDS = {
     options: ['key', 'detach'],
     examples: ['depotctl feeds add mine https://example.org/packages --key mine.pub'],
   },
+  import: {
+    form: 'istore',
+    meaning: "what iStore left here, and its catalogue's feeds, which are added on a yes",
+    about: [
+      "iStore's records of uploads and its last folder count as they are. Its feeds are fetched from " +
+        'its mirrors in their order, and checked before they are added.',
+    ],
+    names: [1, 1],
+    words: { istore: [0, 0] },
+    options: ['yes', 'detach'],
+  },
   upload: {
     form: 'FILE…',
     meaning: 'send package files or .run files and install them',

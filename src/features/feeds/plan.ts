@@ -51,8 +51,7 @@ export function changePlan(tools: FeedTools, job: Job): Plan {
         label: 'check',
         isRecorded: true,
         act: async (context) => {
-          const feed = await chooseFeed(feeds, job);
-          const folder = isComing ? await fetchAndCheck(tools, feed, context) : undefined;
+          const { folder, ...feed } = await choose(tools, isComing, context);
           const { key } = job.params;
           const newKey =
             folder === undefined || key === undefined
@@ -124,6 +123,27 @@ function changeOf({ kind, params }: Job, { name, url }: Feed): FeedChange {
   if (kind === 'add_feed') return { verb: 'add', feed: { name, url } };
   if (kind === 'remove_feed') return { verb: 'remove', name };
   return { verb: 'set', name, isEnabled: params.enabled === '1' };
+}
+
+/** The feed that the job is about, and what was fetched of it: from the first mirror that has it. */
+async function choose(
+  tools: FeedTools,
+  isComing: boolean,
+  context: StepContext,
+): Promise<Feed & { folder: string | undefined }> {
+  const { job, note } = context;
+  const feed = await chooseFeed(tools.feeds, job);
+  if (!isComing) return { ...feed, folder: undefined };
+  for (const address of job.params.mirrors?.split(' ') ?? []) {
+    const mirror = { name: feed.name, url: tools.feeds.addressOf(address) };
+    try {
+      return { ...mirror, folder: await fetchAndCheck(tools, mirror, context) };
+    } catch (error) {
+      if (context.signal.aborted) throw error;
+      await note(reasonOf(error));
+    }
+  }
+  return { ...feed, folder: await fetchAndCheck(tools, feed, context) };
 }
 
 /** The feed that the job is about. @throws DepotError conflict, not_found */

@@ -30,11 +30,22 @@ export function feedRoutes({ feeds, read, submit }: FeedRouteTools): Route[] {
     }),
     postTask({
       path: 'admin/store/add_feed',
-      summary: 'Add a feed, after its list was fetched and its signature checked',
-      params: { name: feedName, url: feedUrl, key: v.optional(keyText) },
-      handle: async ({ params: { name, url, key } }) => {
+      summary:
+        'Add a feed, after its list was fetched and its signature checked; the first mirror that ' +
+        'has it comes in its place',
+      params: {
+        name: feedName,
+        url: feedUrl,
+        mirror: v.optional(v.pipe(v.array(feedUrl), v.maxLength(8, 'at most 8 are allowed'))),
+        key: v.optional(keyText),
+      },
+      handle: async ({ params: { name, url, mirror = [], key } }) => {
         assertNew((await feeds.read()).feeds, { name, url: feeds.addressOf(url) });
-        return begin('add_feed', name, { url, ...(key === undefined ? {} : { key }) });
+        return begin('add_feed', name, {
+          url,
+          ...(mirror.length > 0 && { mirrors: mirror.join(' ') }),
+          ...(key !== undefined && { key }),
+        });
       },
     }),
     postTask({

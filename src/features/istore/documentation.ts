@@ -23,6 +23,24 @@ const userConfig = v.pipe(
   v.title('IstoreConfig'),
 );
 
+const legacy = v.pipe(
+  v.object({
+    seen: v.pipe(v.boolean(), v.description('iStore is installed')),
+    records: v.pipe(integer, v.description('uploads that it recorded; run_records lists them')),
+    last_path: v.optional(v.string()),
+    feeds: v.array(
+      v.object({
+        name: v.string(),
+        url: v.string(),
+        mirrors: v.pipe(v.array(v.string()), v.description('the same elsewhere, asked first')),
+        is_there: v.pipe(v.boolean(), v.description("among the device's feeds")),
+      }),
+    ),
+    checks_signatures: v.pipe(v.boolean(), v.description('the device checks signatures of lists')),
+  }),
+  v.title('IstoreLegacy'),
+);
+
 export const ISTORE_DOCUMENTATION: FeatureDocumentation = {
   tag: 'iStore',
   description: "What iStore's own page asks for beside the store's operations.",
@@ -30,6 +48,24 @@ export const ISTORE_DOCUMENTATION: FeatureDocumentation = {
     'POST admin/store/toggle_docker': jsonOperation('toggleDocker', done),
     'POST admin/store/toggle_arch': jsonOperation('toggleArchitecture', done),
     'POST admin/store/toggle_ipv4': jsonOperation('toggleIpv4', done),
+    'GET admin/store/istore': jsonOperation('getIstoreLegacy', {
+      description: 'what is there to be taken over',
+      schema: legacy,
+      example: {
+        seen: true,
+        records: 1,
+        last_path: '/mnt/sda1',
+        feeds: [
+          {
+            name: 'is_meta',
+            url: 'https://store.example.org/repo/all/meta',
+            mirrors: ['https://mirror.example.org/repo/all/meta'],
+            is_there: false,
+          },
+        ],
+        checks_signatures: true,
+      },
+    }),
     'GET admin/store/features': jsonOperation('getIstoreFeatures', {
       description: 'what the page shows buttons for',
       schema: v.array(v.string()),

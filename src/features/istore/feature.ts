@@ -1,11 +1,13 @@
+import type { PackageManager } from '../../package-management/manager.ts';
 import type { Feature, FeatureContext } from '../feature.ts';
+import { readLegacy } from './catalogue.ts';
 import { istoreRoutes } from './routes.ts';
 import { createIstoreSettings } from './settings.ts';
 
 /** iStore's own page on depotd, and what comes from iStore. */
 export function createIstoreFeature(
   { paths, queue, log }: FeatureContext,
-  { architecture }: { architecture: () => Promise<string> },
+  { name, architecture, feeds }: Pick<PackageManager, 'name' | 'architecture' | 'feeds'>,
 ): Feature {
   const settings = createIstoreSettings(paths);
   // The page offers the folder that was chosen last.
@@ -17,7 +19,12 @@ export function createIstoreFeature(
   });
   return {
     documentation: async () => (await import('./documentation.ts')).ISTORE_DOCUMENTATION,
-    routes: () => istoreRoutes({ settings, architecture }),
+    routes: () =>
+      istoreRoutes({
+        settings,
+        architecture,
+        legacy: () => readLegacy({ paths, settings, feeds, isOpkg: name === 'opkg' }),
+      }),
   };
 }
 

@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import { json } from '../../http/respond.ts';
 import { get, post, type Route } from '../../http/route.ts';
+import type { IstoreLegacy } from './catalogue.ts';
 import type { IstoreSettings } from './settings.ts';
 
 /** What iStore's page switches: the operation, its parameter, and the option that keeps it. */
@@ -16,10 +17,11 @@ const truth = v.picklist(['true', 'false'], 'true or false is expected');
 interface IstoreTools {
   settings: IstoreSettings;
   architecture: () => Promise<string>;
+  legacy: () => Promise<IstoreLegacy>;
 }
 
 /** What iStore's own page asks for beside the store's operations. */
-export function istoreRoutes({ settings, architecture }: IstoreTools): Route[] {
+export function istoreRoutes({ settings, architecture, legacy }: IstoreTools): Route[] {
   return [
     ...SWITCHES.map(({ operation, parameter, option }) =>
       post({
@@ -32,6 +34,12 @@ export function istoreRoutes({ settings, architecture }: IstoreTools): Route[] {
         },
       }),
     ),
+    get({
+      path: 'admin/store/istore',
+      summary: 'What iStore left on the device: records, its last folder, feeds of its catalogue',
+      params: {},
+      handle: async () => json(await legacy()),
+    }),
     get({
       path: 'admin/store/features',
       summary: "iStore's page: what it shows buttons for (window.istore_features)",

@@ -6,9 +6,6 @@ import { isPackageName } from '../../package-management/names.ts';
 import { shownName } from './receive.ts';
 import type { RunRecord, RunRecords } from './run-records.ts';
 
-/** Where iStore keeps a record of each file that was installed by it, which outlives it. */
-export const ISTORE_RECORDS = '/usr/share/istore/run-records';
-
 /** Seconds, then the MD5 of the file. */
 const FILE_NAME = /^(\d{1,12}-[0-9a-f]{32})\.txt$/;
 const MOST_FILES = 200;
