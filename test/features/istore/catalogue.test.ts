@@ -34,8 +34,7 @@ async function leaveIstore(mirrors: string, files: Record<string, string>): Prom
   }
 }
 
-const legacy = async (): Promise<unknown> =>
-  (await on.daemon.get('admin/store/istore')).json();
+const legacy = async (): Promise<unknown> => (await on.daemon.get('admin/store/istore')).json();
 
 test('a device without iStore has nothing to take over', async () => {
   expect(await legacy()).toMatchObject({ seen: false, records: 0, feeds: [] });
