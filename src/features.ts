@@ -45,6 +45,7 @@ export async function createFeatures(context: FeatureContext): Promise<readonly 
   const login = createLoginFeature(context);
   const system = createSystemFeature(context, packages.tools.manager);
   const undo = createUndoFeature(context, packages.tools);
+  const backup = createBackupFeature(context, packages.tools);
   const uploads = await createUploadsFeature(context, packages.tools, undo.canUndo);
   return [
     packages,
@@ -53,10 +54,10 @@ export async function createFeatures(context: FeatureContext): Promise<readonly 
     createAppStatusFeature(context, packages.tools, containers.runStates),
     createAuditFeature(context, packages.tools),
     createDisksFeature(context),
-    createBackupFeature(context, packages.tools),
+    backup,
     createFeedsFeature(context, packages.tools),
     createIconsFeature(context),
-    createIstoreFeature(context, packages.tools.manager),
+    createIstoreFeature(context, packages.tools, backup.backups),
     createStoreFeature(context, packages.tools),
     createContainerDataFeature(context),
     containers,

@@ -117,8 +117,8 @@ export const COMMANDS = {
     form: 'istore',
     meaning: "what iStore left here, and its catalogue's feeds, which are added on a yes",
     about: [
-      "iStore's records of uploads and its last folder count as they are. Its feeds are fetched from " +
-        'its mirrors in their order, and checked before they are added.',
+      "iStore's records of uploads and its last folder count as they are. Its feeds are fetched " +
+        'from its mirrors in their order, and checked before they are added.',
     ],
     names: [1, 1],
     words: { istore: [0, 0] },

@@ -5,13 +5,22 @@ import type { PackageTools } from '../../package-management/tools.ts';
 import type { Feature, FeatureContext } from '../feature.ts';
 import { backupPlan, write, type BackupTools } from './backup-plan.ts';
 import { BACKUP_SECTION } from './options.ts';
-import { backupRoutes } from './routes.ts';
-import { createSets, LIMITS } from './sets.ts';
+import { backupRoutes, receiveInto, RESERVE_BYTES } from './routes.ts';
+import { createSets, LIMITS, type Sets } from './sets.ts';
 
 const MIB = 1024 ** 2;
 
+/** The sets, for other features. */
+interface OfferedSets extends Pick<Sets, 'all'> {
+  /** Takes one in, once all of it is checked. @returns its id @throws DepotError bad_request */
+  receive: (content: AsyncIterable<Uint8Array>) => Promise<string>;
+}
+
 /** Sets of what the owner asked for and the configuration: made, kept and brought back. */
-export function createBackupFeature(context: FeatureContext, packages: PackageTools): Feature {
+export function createBackupFeature(
+  context: FeatureContext,
+  packages: PackageTools,
+): Feature & { backups: OfferedSets } {
   const { paths, notes, log } = context;
   const sets = createSets(paths, notes, log);
   const tools: BackupTools = {
@@ -29,6 +38,11 @@ export function createBackupFeature(context: FeatureContext, packages: PackageTo
     }
   });
   return {
+    backups: {
+      all: sets.all,
+      receive: async (content) =>
+        receiveInto(sets, content, (await sets.freeBytes()) - RESERVE_BYTES),
+    },
     documentation: async () => (await import('./documentation.ts')).BACKUP_DOCUMENTATION,
     routes: ({ config }) =>
       backupRoutes({

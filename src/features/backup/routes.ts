@@ -24,7 +24,7 @@ export interface BackupRouteTools extends Pick<FeatureContext, 'submit' | 'setOp
 
 const IDLE_MS = 30_000;
 /** Left free on the flash beside what is sent. */
-const RESERVE_BYTES = 2 * 1024 ** 2;
+export const RESERVE_BYTES = 2 * 1024 ** 2;
 
 /** Sets of packages and configuration, and bringing them back. */
 export function backupRoutes(tools: BackupRouteTools): Route[] {
@@ -140,7 +140,7 @@ async function receiveSet(
   });
 }
 
-async function receiveInto(
+export async function receiveInto(
   sets: Sets,
   content: AsyncIterable<Uint8Array>,
   room: number,

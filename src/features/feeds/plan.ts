@@ -125,7 +125,7 @@ function changeOf({ kind, params }: Job, { name, url }: Feed): FeedChange {
   return { verb: 'set', name, isEnabled: params.enabled === '1' };
 }
 
-/** The feed that the job is about, and what was fetched of it: from the first mirror that has it. */
+/** The feed that the job is about, and what was fetched: from the first mirror that has it. */
 async function choose(
   tools: FeedTools,
   isComing: boolean,

@@ -2,6 +2,7 @@ import * as v from 'valibot';
 import {
   integer,
   jsonOperation,
+  taskOperation,
   type FeatureDocumentation,
 } from '../../http/openapi/documentation.ts';
 
@@ -9,6 +10,12 @@ const done = {
   description: 'it is kept',
   schema: v.pipe(v.object({ code: integer, msg: v.string() }), v.title('IstoreDone')),
   example: { code: 200, msg: 'Success' },
+};
+
+const list = {
+  description: 'a list, as JSON in `msg`',
+  schema: done.schema,
+  example: { code: 200, msg: '["app-meta-notes"]' },
 };
 
 const userConfig = v.pipe(
@@ -48,6 +55,20 @@ export const ISTORE_DOCUMENTATION: FeatureDocumentation = {
     'POST admin/store/toggle_docker': jsonOperation('toggleDocker', done),
     'POST admin/store/toggle_arch': jsonOperation('toggleArchitecture', done),
     'POST admin/store/toggle_ipv4': jsonOperation('toggleIpv4', done),
+    'GET admin/store/get_support_backup_features': jsonOperation('getBackupKinds', list),
+    'POST admin/store/light_backup': jsonOperation('lightBackup', done),
+    'GET admin/store/get_light_backup_file': {
+      operationId: 'getLightBackup',
+      answers: { 200: { description: 'the set', contentType: 'application/gzip' } },
+    },
+    'POST admin/store/light_restore': taskOperation('lightRestore'),
+    'GET admin/store/get_backup_app_list_file_path': jsonOperation('getBackupAppListPath', done),
+    'GET admin/store/get_backup_app_list': jsonOperation('getBackupAppList', list),
+    'POST admin/store/local_backup': taskOperation('localBackup'),
+    'POST admin/store/local_restore': taskOperation('localRestore'),
+    'GET admin/store/get_available_backup_file_list': jsonOperation('getBackupFiles', list),
+    'POST admin/store/set_local_backup_dir_path': jsonOperation('setBackupFolder', done),
+    'GET admin/store/get_local_backup_dir_path': jsonOperation('getBackupFolder', done),
     'GET admin/store/istore': jsonOperation('getIstoreLegacy', {
       description: 'what is there to be taken over',
       schema: legacy,

@@ -1,14 +1,19 @@
-import type { PackageManager } from '../../package-management/manager.ts';
+import { metaPackageOf } from '../../package-management/names.ts';
+import type { PackageTools } from '../../package-management/tools.ts';
 import type { Feature, FeatureContext } from '../feature.ts';
+import { istoreBackupRoutes, type Backups } from './backup-routes.ts';
 import { readLegacy } from './catalogue.ts';
 import { istoreRoutes } from './routes.ts';
 import { createIstoreSettings } from './settings.ts';
 
 /** iStore's own page on depotd, and what comes from iStore. */
 export function createIstoreFeature(
-  { paths, queue, log }: FeatureContext,
-  { name, architecture, feeds }: Pick<PackageManager, 'name' | 'architecture' | 'feeds'>,
+  context: FeatureContext,
+  tools: Pick<PackageTools, 'manager' | 'catalog'>,
+  backups: Backups,
 ): Feature {
+  const { paths, queue, log } = context;
+  const { name, architecture, feeds } = tools.manager;
   const settings = createIstoreSettings(paths);
   // The page offers the folder that was chosen last.
   queue.onChange(({ state, kind, params: { path } }) => {
@@ -19,12 +24,20 @@ export function createIstoreFeature(
   });
   return {
     documentation: async () => (await import('./documentation.ts')).ISTORE_DOCUMENTATION,
-    routes: () =>
-      istoreRoutes({
+    routes: () => [
+      ...istoreRoutes({
         settings,
         architecture,
         legacy: () => readLegacy({ paths, settings, feeds, isOpkg: name === 'opkg' }),
       }),
+      ...istoreBackupRoutes({
+        ...context,
+        settings,
+        backups,
+        appList: async () =>
+          (await tools.catalog.apps()).map((app) => metaPackageOf(app.name)).sort(),
+      }),
+    ],
   };
 }
 

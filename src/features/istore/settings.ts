@@ -47,6 +47,7 @@ function placeOf(option: string): UciPlace {
 const SIGNS = {
   docker: '/usr/bin/docker',
   sandbox: '/ext_overlay',
+  backup: '/',
   'luci-js': '/www/luci-static/resources/luci.js',
 };
 

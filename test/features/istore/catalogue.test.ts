@@ -72,8 +72,8 @@ test('its feeds are told with their mirrors, and what is not on its own server i
 test('nobody is taken to have said yes; with --yes the feed comes from the first mirror that has it', async () => {
   await leaveIstore('http://127.0.0.1:1/repo', { 'meta.conf': `src/gz is_meta ${feed.url}\n` });
 
-  const told = await on.depotctl('import', 'istore');
-  expect(told).toMatchObject({
+  const asked = await on.depotctl('import', 'istore');
+  expect(asked).toMatchObject({
     code: 0,
     stderr: expect.stringMatching(
       /is_meta: http:\/\/127\.0\.0\.1:1\/repo\/feed, then [^]*checks no signatures[^]*nothing is added/,
