@@ -47,14 +47,15 @@ test('the page learns what can be backed up', async () => {
   expect(await get('get_local_backup_dir_path')).toEqual({ code: 500, msg: 'Path Unknown' });
 });
 
-test('a light backup is done when it is answered, and its file is brought back', async () => {
+test('a light backup is done when it is answered, and its file is taken again', async () => {
   expect((await on.daemon.get('admin/store/get_light_backup_file')).status).toBe(404);
   expect(await post('light_backup', {})).toEqual({ code: 200, msg: 'backup success' });
 
   const file = await on.daemon.get('admin/store/get_light_backup_file');
   expect(file.headers.get('content-type')).toBe('application/gzip');
   const content = new Uint8Array(await file.arrayBuffer());
-  expect((await send(content)).body).toMatchObject({ code: 0 });
+  expect((await send(content)).status).toBe(200);
+  expect(await get('backups')).toMatchObject({ backups: [{ reason: 'asked', packages: 1 }] });
 });
 
 test("of a backup of iStore's the apps are installed from the feeds, and nothing is unpacked", async () => {
