@@ -244,8 +244,9 @@ async function save(file: string, content: AsyncIterable<Uint8Array>): Promise<v
     let bytes = 0;
     for await (const piece of content) {
       bytes += piece.length;
-      if (bytes > MOST_BYTES)
+      if (bytes > MOST_BYTES) {
         throw new DepotError('too_large', 'cannot take the backup: it is too large');
+      }
       await handle.writeFile(piece);
     }
   } finally {
