@@ -47,6 +47,8 @@ export function openwrtPackage({ version, modifiedAt }: Release): PackageContent
     '/usr/lib/depotd/uhttpd-handler': program('packaging/uhttpd/uhttpd-handler'),
     [BASH_COMPLETION]: completionScript('bash'),
     ...relayModules(),
+    '/usr/share/rpcd/acl.d/depotd.json': read('packaging/openwrt/ubus/acl.json'),
+    '/usr/share/rpcd/ucode/depotd.uc': read('packaging/openwrt/ubus/depotd.uc'),
     '/www/cgi-bin/panel': program('packaging/uhttpd/panel'),
     ...licence('depotd'),
     [`/usr/share/licenses/depotd/${THIRD_PARTY}`]: read(`dist/${THIRD_PARTY}`),
@@ -56,7 +58,8 @@ export function openwrtPackage({ version, modifiedAt }: Release): PackageContent
       name: 'depotd',
       version,
       depends:
-        'libc, node (>= 20.19), rsync, script-utils, lsblk, blkid, ucode, ucode-mod-fs, ucode-mod-socket',
+        'libc, node (>= 20.19), rsync, script-utils, lsblk, blkid, ucode, ucode-mod-fs, ' +
+        'ucode-mod-socket, ucode-mod-uloop',
       modifiedAt,
       architecture: 'all',
       description: DESCRIPTION,

@@ -1,3 +1,4 @@
+import { announceTasks } from './ubus-events.ts';
 import { describeTask, taskRoutes, type TaskNotes } from './routes.ts';
 import type { HealthReport } from '../../http/health-report.ts';
 import type { Feature, FeatureContext } from '../feature.ts';
@@ -7,6 +8,7 @@ import { isEnded, JOB_STATES } from '../../jobs/states.ts';
 /** What people see of jobs: their state, their log as it comes, and stopping them. */
 export function createTasksFeature(context: FeatureContext, notes: TaskNotes): Feature {
   const { queue, events } = context;
+  announceTasks(context);
   queue.onChange((job) =>
     events.publish({
       event: 'job',
