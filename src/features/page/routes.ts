@@ -6,7 +6,7 @@ import { DepotError } from '../../errors.ts';
 import { revalidated } from '../../http/respond.ts';
 import { openGet, type Route } from '../../http/route.ts';
 import { packedTextsOf } from '../../languages/languages.ts';
-import { acceptsGzip } from './accepts-gzip.ts';
+import { acceptsGzip } from '../../http/packed.ts';
 import { createServedPage, type ServedPage } from './served-page.ts';
 
 /** The built-in page: it talks to the same interface as everybody. */

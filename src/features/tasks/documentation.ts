@@ -24,6 +24,9 @@ const task = v.pipe(
     exit_code: v.optional(
       v.pipe(integer, v.description('0 exactly if it is done; 404 for an unknown task')),
     ),
+    is_unknown: v.optional(
+      v.pipe(v.literal(true), v.description('there is no such task, or none any more')),
+    ),
     command: v.optional(v.string()),
     start: v.optional(unixSeconds),
     stop: v.optional(unixSeconds),
@@ -115,6 +118,7 @@ export const TASKS_DOCUMENTATION: FeatureDocumentation = {
             '`log` (its id is the byte offset behind it), `status`, and `end` with the last status',
           contentType: 'text/event-stream',
         },
+        204: { description: 'the task has ended, and Last-Event-ID is that of its `end`' },
       },
     },
     'POST admin/system/tasks/stop': {

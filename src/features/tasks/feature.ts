@@ -1,4 +1,6 @@
-import { announceTasks } from './ubus-events.ts';
+import { createEndedTasks } from './ended-tasks.ts';
+import { onStateChange } from './state-changes.ts';
+import { createAnnouncer } from './ubus-events.ts';
 import { describeTask, taskRoutes, type TaskNotes } from './routes.ts';
 import type { HealthReport } from '../../http/health-report.ts';
 import type { Feature, FeatureContext } from '../feature.ts';
@@ -8,7 +10,12 @@ import { isEnded, JOB_STATES } from '../../jobs/states.ts';
 /** What people see of jobs: their state, their log as it comes, and stopping them. */
 export function createTasksFeature(context: FeatureContext, notes: TaskNotes): Feature {
   const { queue, events } = context;
-  announceTasks(context);
+  const announce = createAnnouncer();
+  const ended = createEndedTasks();
+  onStateChange(context, (job) => {
+    announce(job);
+    if (isEnded(job.state)) ended.count(job);
+  });
   queue.onChange((job) =>
     events.publish({
       event: 'job',
@@ -21,7 +28,7 @@ export function createTasksFeature(context: FeatureContext, notes: TaskNotes): F
     routes: () => taskRoutes({ ...context, ...notes }),
     health: () => Promise.resolve(damageIn(context)),
     checks: async () => (await import('./checks.ts')).taskChecks(context),
-    metrics: () => jobMetrics(context),
+    metrics: () => [...jobMetrics(context), ...ended.metrics()],
   };
 }
 

@@ -11,6 +11,9 @@ interface FollowOptions {
   signal: AbortSignal;
 }
 
+/** In the id of the last event: who comes back with it has all there is. */
+export const END_MARK = '.end';
+
 const PIECE_BYTES = 64 * 1024;
 
 /**
@@ -41,7 +44,7 @@ export async function* followTask({
       offset += piece.bytes;
       yield { event: 'log', id: String(offset), data: piece.text };
     } else if (isOver) {
-      yield { event: 'end', id: String(offset), data: status };
+      yield { event: 'end', id: `${offset}${END_MARK}`, data: status };
       return;
     } else {
       const waitedFrom = performance.now();

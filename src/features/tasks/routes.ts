@@ -6,7 +6,7 @@ import type { TaskLogs } from '../../jobs/log.ts';
 import type { FeatureContext } from '../feature.ts';
 import { PACKAGE_LANE } from '../../package-management/manager.ts';
 import { progressOf } from '../../jobs/progress.ts';
-import { followTask } from './follow-task.ts';
+import { END_MARK, followTask } from './follow-task.ts';
 import { eventStream } from '../../http/event-stream.ts';
 import { json } from '../../http/respond.ts';
 import { get, getStream, post, type Route } from '../../http/route.ts';
@@ -61,7 +61,7 @@ export function taskRoutes({ queue, logs, stopping, describe, refresh }: TaskToo
           return json(Object.fromEntries(queue.all().map((job) => [job.id, statusOf(job)])));
         }
         const job = find(params.task_id);
-        return json(job === undefined ? { running: false, exit_code: 404 } : statusOf(job));
+        return json(job === undefined ? UNKNOWN : statusOf(job));
       },
     }),
     get({
@@ -81,8 +81,10 @@ export function taskRoutes({ queue, logs, stopping, describe, refresh }: TaskToo
       params: { task_id: taskId, offset },
       handle: ({ params, context, watchSession }) => {
         const job = need(params.task_id);
-        const lastId = /^\d{1,15}$/.exec(context.req.header('last-event-id') ?? '')?.[0];
-        const from = Number(lastId ?? params.offset ?? 0);
+        const lastEvent = context.req.header('last-event-id') ?? '';
+        // EventSource comes back after each end; this status alone has it stop (HTML standard).
+        if (lastEvent.endsWith(END_MARK) && isEnded(job.state)) return noContent();
+        const from = Number(/^\d{1,15}/.exec(lastEvent)?.[0] ?? params.offset ?? 0);
         const follow = (signal: AbortSignal) =>
           followTask({
             logs,
@@ -102,10 +104,16 @@ export function taskRoutes({ queue, logs, stopping, describe, refresh }: TaskToo
       handle: async ({ params: { task_id: id } }) => {
         if (id === PEER_TASK) await stopPeerTask(queue);
         else await queue.stop(need(id).id);
-        return new Response(null, { status: 204 });
+        return noContent();
       },
     }),
   ];
+}
+
+const UNKNOWN = { running: false, exit_code: 404, is_unknown: true };
+
+function noContent(): Response {
+  return new Response(null, { status: 204 });
 }
 
 /** The one task that the peer's page and its task window know. */
