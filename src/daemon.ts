@@ -5,10 +5,15 @@ import { createDaemonLog } from './daemon-log.ts';
 import { editOwnerFile } from './device/owner-file.ts';
 import { DepotError, reasonOf } from './errors.ts';
 import { createFeatures, SECTIONS } from './features.ts';
+import type { Feature } from './features/feature.ts';
 import { createFoundation } from './foundation.ts';
 import { createListeners, type Answering } from './http/listeners.ts';
+import { createIdleExit, fallAsleep, wakeUp, type IdleExit } from './idle-exit.ts';
+import type { Queue } from './jobs/queue.ts';
+import { isEnded } from './jobs/states.ts';
 import { createYoungCollector } from './runtime/young-collector.ts';
 import { openOwnerSocket } from './owner-socket.ts';
+import type { Log } from './log.ts';
 import { createRequestHandler, refuse, type RequestHandler } from './request-handler.ts';
 
 export interface Daemon {
@@ -34,13 +39,7 @@ export async function startDaemon(source: ConfigSource): Promise<Daemon> {
     config: () => config,
     log,
     stopping: stopping.signal,
-    setOption: async ({ section, option }, value) => {
-      const place = { type: 'depotd', section, option };
-      await editOwnerFile(source.file ?? DEFAULT_CONFIG_FILE, (text) =>
-        setUciOption(text, place, value),
-      );
-      await reloadNext();
-    },
+    setOption: (option, value) => writeOption(source, option, value).then(() => reloadNext()),
   });
   const features = await createFeatures(context);
   for (const { jobs } of features) kinds.add(jobs ?? {});
@@ -56,11 +55,15 @@ export async function startDaemon(source: ConfigSource): Promise<Daemon> {
     answering: () => answering,
     log,
     collector: createYoungCollector,
+    follow: (socket) => idleExit.follow(socket),
   });
+  const idleExit = idleExitOf(() => config.main, { queue, features, log });
   await openOwnerSocket(config.main.owner_socket, { listeners, log });
   await listeners.listen(config.main.listen);
+  await wakeUp(config.main.owner_socket);
   queue.resume();
   await Promise.all(features.map(async ({ start }) => start?.()));
+  idleExit.watch();
 
   const changeTo = async (next: Config): Promise<void> => {
     const nextHandler = await handlerFor(next);
@@ -78,6 +81,7 @@ export async function startDaemon(source: ConfigSource): Promise<Daemon> {
     configure(config.main);
     await before.close();
     await Promise.all(features.map(async (feature) => feature.reload?.()));
+    idleExit.watch();
   };
 
   const reload = async (): Promise<void> => {
@@ -103,12 +107,36 @@ export async function startDaemon(source: ConfigSource): Promise<Daemon> {
     reload: reloadNext,
     stop: async () => {
       stopping.abort();
+      idleExit.close();
       queue.close();
       await listeners.close(STOP_GRACE_MS);
       await Promise.all([handler.close(), ...features.map(async ({ close }) => close?.())]);
       log.info({}, 'stopped');
     },
   };
+}
+
+function idleExitOf(
+  settings: () => Config['main'],
+  { queue, features, log }: { queue: Queue; features: readonly Feature[]; log: Log },
+): IdleExit {
+  return createIdleExit({
+    minutes: () => settings().idle_exit_min,
+    isNeeded: () =>
+      queue.all().some(({ state }) => !isEnded(state)) ||
+      features.some(({ keepsUp }) => keepsUp?.() === true),
+    end: () => fallAsleep(settings().owner_socket, log),
+  });
+}
+
+async function writeOption(
+  { file = DEFAULT_CONFIG_FILE }: ConfigSource,
+  { section, option }: { section: string; option: string },
+  value: string,
+): Promise<void> {
+  await editOwnerFile(file, (text) =>
+    setUciOption(text, { type: 'depotd', section, option }, value),
+  );
 }
 
 const CLOSED: Answering = {

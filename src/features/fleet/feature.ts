@@ -60,6 +60,7 @@ export async function createFleetFeature(
       (await import('./checks.ts')).fleetChecks(() =>
         settings().server === '' ? undefined : opened,
       ),
+    keepsUp: () => settings().server !== '',
     start: begin,
     reload: async () => {
       if (opened === undefined) await begin();

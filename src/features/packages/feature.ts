@@ -73,6 +73,7 @@ export async function createPackagesFeature(
     health: manager.health,
     checks: async () => (await import('./checks.ts')).packageChecks(manager, context.paths.isLive),
     jobs: kindsOf(tools, context),
+    keepsUp: () => updateEveryHours() > 0,
     start: async () => {
       regular.start();
       await catalog.watch();

@@ -90,7 +90,7 @@ export function createUndoFeature(context: FeatureContext, tools: PackageTools):
       return { ...undoable, ...(by !== undefined && { confirm_by: by }) };
     },
     preview: async (id) => (await import('./preview.ts')).previewUndo(all, find(id)),
-    canUndo,
+    ...{ canUndo, keepsUp: confirmations.isWaiting },
     start: async () => {
       await undo.sweep((id) => queue.get(id) !== undefined);
       await confirmations.start();

@@ -93,6 +93,10 @@ function addStorage(shown, section) {
     title: _('Logs kept'),
     help: _('In MiB, of tasks that have ended.'),
   });
+  number('idle_exit_min', [0, 0, 525600], {
+    title: _('End when idle'),
+    help: _('After so many minutes, until somebody asks again. 0: never.'),
+  });
   choice(
     'log_format',
     [
