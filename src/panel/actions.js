@@ -4,6 +4,7 @@ import {
   installWords,
   removeWords,
   upgradeAllWords,
+  undoWords,
   upgradeWords,
   uploadWords,
 } from './plan-words.js';
@@ -27,7 +28,8 @@ export function createActions({ api, notices, connection, tasks, plan, onTask, o
   };
   const submit = async (operation, parameters = {}, task = {}) => {
     try {
-      const known = { kind: operation, package: parameters.package ?? '', ...task };
+      const { package: name = '', confirm_s } = parameters;
+      const known = { kind: operation, package: name, confirm_s, ...task };
       await follow(await api.post(`admin/store/${operation}`, parameters), known);
       return true;
     } catch (error) {
@@ -68,6 +70,14 @@ export function createActions({ api, notices, connection, tasks, plan, onTask, o
       );
       if (await confirmLoss({ title, text, yes: t('Remove') })) {
         await submit('unrun', { id }, { package: file });
+      }
+    },
+    /** @param task one that can be undone, with its title */
+    undoTask: async (task) => {
+      const query = { task_id: task.id };
+      const extra = await plan.ask({ operation: 'undo', ...query }, undoWords(task));
+      if (extra !== undefined) {
+        await submit('undo', { ...query, ...extra }, { package: task.package });
       }
     },
     removeFeed: async ({ name }) => {

@@ -9,6 +9,7 @@ import { createNotices } from './notices.js';
 import { causeOf } from './problems.js';
 import { createRouter } from './router.js';
 import { createTasks } from './tasks.js';
+import { createConfirming, offerUndo } from './undo.js';
 import { createViews } from './views.js';
 import { createPlanDialog } from './views/dialogs/plan-dialog.js';
 import { isNothingDone } from './views/activity/task-row.js';
@@ -34,6 +35,7 @@ async function start() {
   const onChange = () => {
     views.renderCurrent();
     views.showRunning();
+    confirming.check();
   };
   const tasks = createTasks({ onChange, onEnd: handleEnd });
   const embedding = createEmbedding({ onLoggedIn: () => connection.resume() });
@@ -61,13 +63,15 @@ async function start() {
     tasks,
     plan: createPlanDialog({ api, leadOn, onRemovable: (item) => act.remove(item) }),
     onChanged: () => void views.reload(),
-    onTask: (id, { kind }) => {
+    onTask: (id, { kind, confirm_s: seconds }) => {
+      if (seconds !== undefined) confirming.expect(id);
       void views.activity.load();
       // What is seen where it was asked for stays there; all else is followed in its log.
       if (SEEN_IN_PLACE.includes(kind)) views.activity.expect(id);
       else showTask(id);
     },
   });
+  const confirming = createConfirming({ api, notices, tasks, titleOf: apps.titleOfTask });
   const on = { ...act, remedies: { ...leadOn, retry: act.retry }, showTask };
   const views = createViews({ api, tasks, apps, on, report: connection.report });
   const router = createRouter(views.byName);
@@ -96,6 +100,7 @@ async function start() {
     if (router.current() !== 'activity') {
       showFailure(notices, { ...task, title }, () => showTask(task.id));
     }
+    offerUndo(notices, { task: { ...task, title }, title, undo: act.undoTask });
     if (task.kind === 'self-upgrade' && task.state === 'done') offerReload(notices);
     void apps.load(connection.report);
     void views.reload();
@@ -104,6 +109,10 @@ async function start() {
   views.onRoute(router.current);
   act.unfinished.restore();
   const firstView = router.start();
+  fillPage({ act, tasks, views, connection, notices, router });
+}
+
+function fillPage({ act, tasks, views, connection, notices, router }) {
   if (router.current() === 'discover') focusSearch(byId('discover-search'));
   fillHead(act);
   fillLanguages();

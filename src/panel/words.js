@@ -101,6 +101,7 @@ const TITLES = {
   autoconf: (subject) => t('Set up {subject}', { subject }),
   update: () => t('Update lists'),
   upload: (subject) => t('Install {subject}', { subject }),
+  undo: (subject) => (subject ? t('Undo: {subject}', { subject }) : t('Undo')),
   unrun: (file) => t('Remove what {file} brought', { file }),
   'self-upgrade': () => t('Upgrade depotd'),
   migrate: (subject) => t('Move container data to {subject}', { subject }),

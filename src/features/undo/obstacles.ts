@@ -49,7 +49,12 @@ export function obstacleTo(
   for (const { name, after } of packages) {
     const entry = database.get(name);
     if ((isPresent(entry) ? entry.version : undefined) === after) continue;
-    return { reason: `${name} was changed since${byWhom(job, name, queue)}.`, package: name };
+    const later = laterChange(job, name, queue);
+    const reason =
+      later === undefined
+        ? `${name} was changed since.`
+        : `${name} was changed since by task ${later.id} (${later.command}).`;
+    return { reason, package: name };
   }
   if (place !== undefined && !kept.has(job.id)) return { reason: GONE[reasonGone(job, bootId)] };
   return neededObstacle(job, packages, { database, queue });
@@ -77,10 +82,14 @@ function neededObstacle(
     return entry !== undefined && isNeeded(database, entry, going);
   });
   if (needed === undefined) return undefined;
-  const [first, ...others] = neededBy(database, needed, going);
-  const who = first === undefined ? 'another package' : [first, ...others].join(', ');
-  const whom = first === undefined ? '' : byWhom(job, first, queue);
-  return { reason: `${needed} is needed by ${who}, which came later${whom}.`, package: needed };
+  const others = neededBy(database, needed, going);
+  const who = others.length === 0 ? 'another package' : others.join(', ');
+  const later = laterChange(job, others[0] ?? '', queue);
+  const reason =
+    later === undefined
+      ? `${needed} is needed by ${who}, which came later.`
+      : `${needed} is needed by ${who}, which came later by task ${later.id} (${later.command}).`;
+  return { reason, package: needed };
 }
 
 const GONE = {
@@ -96,12 +105,11 @@ function reasonGone(job: Job, bootId: string): keyof typeof GONE {
 }
 
 /** The newest job after this one that changed the package. */
-function byWhom(job: Job, name: string, queue: Pick<Queue, 'all'>): string {
+function laterChange(job: Job, name: string, queue: Pick<Queue, 'all'>): Job | undefined {
   const jobs = queue.all();
-  const later = jobs
+  return jobs
     .slice(jobs.indexOf(job) + 1)
     .findLast((other) => other.packages?.includes(name) === true);
-  return later === undefined ? '' : ` by task ${later.id} (${later.command})`;
 }
 
 function neededBy(database: PackageDatabase, name: string, going: ReadonlySet<string>): string[] {
@@ -143,6 +151,8 @@ export async function wholeObstacleTo(
   tools: Pick<PackageTools, 'manager' | 'undo'> & { queue: Pick<Queue, 'all'>; bootId: string },
 ): Promise<Obstacle | undefined> {
   const { manager, undo, queue, bootId } = tools;
+  if (!isEnded(job.state)) return { reason: 'It has not ended.' };
+  if (!isUndoable(job)) return { reason: 'It changed no packages and no feeds.' };
   const [database, kept] = await Promise.all([manager.installed(), undo.list()]);
   const found = obstacleTo(job, { database, kept, bootId }, queue);
   if (found !== undefined) return found;

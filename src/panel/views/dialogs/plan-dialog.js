@@ -2,6 +2,7 @@ import { byId, element, setText, textElement } from '../../dom.js';
 import { t } from '../../i18n.js';
 import { setDisabled } from '../../permission.js';
 import { problemBox } from '../../problems.js';
+import { CONFIRM_S } from '../../undo.js';
 import { askIn } from './confirm.js';
 import { contentOf, fileIn, isEmpty } from './plan-content.js';
 import { removableList } from './removable.js';
@@ -23,7 +24,8 @@ export function createPlanDialog({ api, leadOn, onRemovable }) {
   const yes = byId('plan-yes');
   const setUp = createSetUp();
   const translation = createTranslationSwitch();
-  const purge = createPurgeBox();
+  const [purge, cutOff] = [createPurgeBox(), createCutOff()];
+  const extras = [translation, purge, cutOff];
   const typed = createTypedName(yes);
 
   /** What is done when the dialog has closed: it may be another question in the same dialog. */
@@ -44,8 +46,7 @@ export function createPlanDialog({ api, leadOn, onRemovable }) {
     const isNothing = changesNothing(plan);
     const problems = plan.problems.map((problem) => boxOf(problem, plan, signal));
     body.replaceChildren(...bodyOf(plan, problems, words));
-    translation.offer(plan);
-    purge.offer(plan);
+    for (const extra of extras) extra.offer(plan);
     setDisabled(yes, !plan.is_possible || isNothing);
     typed.check();
     if (!plan.is_possible) byId('plan-no').focus();
@@ -86,6 +87,7 @@ export function createPlanDialog({ api, leadOn, onRemovable }) {
       typed.start(words.typed);
       let planned = load(query, words, abort.signal);
       purge.start();
+      cutOff.start();
       translation.start(() => {
         setDisabled(yes, true);
         planned = load({ ...query, ...translation.parameters() }, words, abort.signal);
@@ -96,7 +98,7 @@ export function createPlanDialog({ api, leadOn, onRemovable }) {
       next?.();
       next = undefined;
       if (answer !== 'yes') return undefined;
-      return { ...setUp.parameters(), ...translation.parameters(), ...purge.parameters() };
+      return Object.assign({}, ...[setUp, ...extras].map((one) => one.parameters(query)));
     },
   };
 }
@@ -143,9 +145,21 @@ function createPurgeBox() {
   };
 }
 
+/** What may cut its owner off is confirmed by the page, else it goes back. */
+function createCutOff() {
+  let isPossible = false;
+  return {
+    start: () => (isPossible = false),
+    offer: ({ restarts }) => (isPossible = restarts !== undefined),
+    parameters: ({ operation }) =>
+      isPossible && operation !== 'upload' ? { confirm_s: String(CONFIRM_S) } : {},
+  };
+}
+
 /** A program says nothing of what it changes. */
 function changesNothing(plan) {
-  return plan.is_possible && isEmpty(plan) && plan.file?.kind !== 'program';
+  const isEnough = plan.file?.kind === 'program' || (plan.files ?? []).length > 0;
+  return plan.is_possible && isEmpty(plan) && !isEnough;
 }
 
 function bodyOf(plan, problems, words) {
@@ -155,6 +169,23 @@ function bodyOf(plan, problems, words) {
     ...(plan.file === undefined ? [] : fileIn(plan.file)),
     ...(changesNothing(plan) ? [textElement('p', words.nothing)] : []),
     ...(hasChanges ? contentOf(plan) : []),
+    ...(plan.is_possible ? warnings(plan).map((text) => textElement('p', text)) : []),
+  ];
+}
+
+function warnings({ restarts, files = [], kept_in: keptIn, file }) {
+  return [
+    ...(restarts === undefined || file !== undefined
+      ? []
+      : [
+          t('If it cuts this page off, the change goes back by itself after {seconds} s.', {
+            seconds: CONFIRM_S,
+          }),
+        ]),
+    ...(files.length === 0 ? [] : [t('Files that go back: {files}', { files: files.join(', ') })]),
+    ...(keptIn === 'memory'
+      ? [t('What it replaced lies in memory: a restart of the device takes it away.')]
+      : []),
   ];
 }
 
