@@ -81,7 +81,9 @@ test('somebody sends a file, sees it run, and removes what it brought', async ()
   await browser.until(
     "document.querySelector('#upload-problem').textContent.includes(' or .run.')",
   );
-  await choose(browser, 'hello.run', "'#!/bin/sh\\necho it runs\\n'");
+  // Only what brought a package can be taken back.
+  const command = 'opkg -o "$IPKG_INSTROOT" --force-postinstall install libonce';
+  await choose(browser, 'hello.run', `'#!/bin/sh\\necho it runs\\n${command}\\n'`);
   await browser.until(
     "document.querySelector('#plan-body').textContent.includes('it may do anything')",
   );
