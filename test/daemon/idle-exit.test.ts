@@ -88,8 +88,8 @@ test.each([0, 4])(
 
     if (code === 0) await expect.poll(() => isThere(daemon.pid)).toBe(false);
     else await daemon.logged('goes on, though nobody needs it');
-    expect(await mark('asleep')).toBe(code === 0);
-    expect((await isAsked())?.split('\n').length).toBeLessThan(5);
+    // One that goes on tries again a minute later.
+    await expect.poll(() => mark('asleep')).toBe(code === 0);
   },
 );
 
