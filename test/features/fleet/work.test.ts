@@ -53,7 +53,6 @@ test('an app is installed by its name, and upgraded by the next set', async () =
 
 test.each([
   ['installs what no feed has', { install: ['absent'] }, 'not_found'],
-  ['upgrades what is not there', { upgrade: ['demo'] }, 'not_found'],
   ['removes what the device needs', { remove: ['libc'] }, 'essential'],
   ['sets what has no section', { settings: { 'app.none.url': 'x' } }, 'not_found'],
 ])('a plan that %s fails by its code before anything is changed', async (_, plan, code) => {

@@ -119,7 +119,8 @@ function decideBeginning(state: State, urgency: Urgency): Decision {
   if (urgency.update === 'skip') return { state, effects: holdBack(key, urgency) };
   // What is forced is not asked for: the operator has decided.
   if (confirm === 'ask' && urgency.update === 'attempt' && consent === undefined) {
-    return { state: { ...state, asking: { key, by: 'deployment' } }, effects: [] };
+    const notice = said('scheduled', 'it waits for the owner of the device, who is asked');
+    return { state: { ...state, asking: { key, by: 'deployment' } }, effects: [notice] };
   }
   if (consent === 'denied') {
     const message = 'the owner of the device has declined';
@@ -159,7 +160,13 @@ function decideConfirmation(state: State): Decision {
   // hawkBit goes on offering what was denied.
   const wasSaid = consent === 'denied' && answer === 'denied' && isReported;
   const details = [end?.message ?? `consent ${consent}`];
-  return { state, effects: wasSaid ? [] : [{ do: 'confirm', consent, details }] };
+  const effects: Effect[] = wasSaid ? [] : [{ do: 'confirm', consent, details }];
+  return { state: isRefused ? state : { ...state, asking: askingOf(key, consent) }, effects };
+}
+
+/** Who has declined may agree as long as it is offered. */
+function askingOf(key: string, consent: 'given' | 'denied'): State['asking'] {
+  return consent === 'denied' ? { key, by: 'confirmation' } : undefined;
 }
 
 /** What can be undone is stopped. A job ends in its own time; the exchange after that answers. */

@@ -1,3 +1,4 @@
+import { nowMs } from '../clock.ts';
 import type { FeatureContext } from '../../feature.ts';
 import type { PackageManager } from '../../../package-management/manager.ts';
 import type { DdiClient } from '../ddi/client.ts';
@@ -9,7 +10,10 @@ import type { Downloads } from '../records/downloads.ts';
 import type { ActionRecords } from '../records/records.ts';
 
 /** What the agent of one server works with. */
-export interface Fleet extends Pick<FeatureContext, 'queue' | 'submit' | 'logs' | 'log' | 'paths'> {
+export interface Fleet extends Pick<
+  FeatureContext,
+  'queue' | 'submit' | 'logs' | 'log' | 'paths' | 'notes' | 'processes'
+> {
   settings: () => FleetSettings;
   manager: PackageManager;
   records: ActionRecords;
@@ -60,6 +64,10 @@ export interface Known {
   fetched: string | undefined;
   /** Notices sent in this run of the daemon, by the key of the action. */
   notices: Map<string, Notices>;
+  /** Id of an action that had ended at the server before this device sent its end. */
+  endedBefore: string | undefined;
+  /** What was sent last of the device itself. */
+  attributes: { from: string; hash: string } | undefined;
   counts: Counts;
   /** For packages, at the last exchange. */
   freeBytes: number | undefined;
@@ -75,7 +83,7 @@ export interface Offered extends Urgency {
 export interface Transfer {
   key: string;
   controller: AbortController;
-  /** Of the files that are done, and in all. */
+  /** That are here, and in all. */
   doneBytes: number;
   totalBytes: number;
 }
@@ -121,6 +129,8 @@ export function createKnown(): Known {
     transfer: undefined,
     fetchFailure: undefined,
     fetched: undefined,
+    endedBefore: undefined,
+    attributes: undefined,
     notices: new Map(),
     freeBytes: undefined,
     counts: {
@@ -133,7 +143,7 @@ export function createKnown(): Known {
 
 /** Of two actions at most: one under way, and one that waits for it. */
 export function noticesOf({ notices }: Known, { key }: Pick<ActionRecord, 'key'>): Notices {
-  const found = notices.get(key) ?? { said: new Set(), posts: 0, lastAt: -Infinity, lastText: '' };
+  const found = notices.get(key) ?? { said: new Set(), posts: 0, lastAt: nowMs(), lastText: '' };
   notices.delete(key);
   notices.set(key, found);
   const [oldest = key] = notices.keys();

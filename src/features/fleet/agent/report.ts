@@ -99,6 +99,7 @@ export async function reportEnd(
   // Whatever it dislikes is in the details.
   if (reception === 'refused') reception = await client.report(actionId, withoutDetails(feedback));
   count(fleet, reception);
+  if (reception === 'ended') fleet.known.endedBefore = actionId;
   if (reception === 'later') return false;
   const unknownReports = record.unknownReports + (reception === 'unknown' ? 1 : 0);
   const isReported = reception !== 'unknown' || unknownReports >= MOST_UNKNOWN_REPORTS;
@@ -125,8 +126,10 @@ async function feedbackOf(
   if (result === 'downloaded') {
     return { execution: 'downloaded', finished: 'none', details: [message] };
   }
-  const { jobId } = record;
-  const lines = result === 'success' || jobId === undefined ? [] : await lastLines(fleet, jobId);
+  const { jobId, work } = record;
+  const hasProgram = work?.files.some(({ kind }) => kind === 'program') === true;
+  const isSilent = result === 'success' && !hasProgram;
+  const lines = isSilent || jobId === undefined ? [] : await lastLines(fleet, jobId);
   return {
     execution: 'closed',
     finished: result === 'success' ? 'success' : 'failure',

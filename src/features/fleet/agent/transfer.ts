@@ -117,8 +117,11 @@ async function transferAll(
       const link = offered.sources.get(file.sha256);
       if (link === undefined) throw noLink(file.label);
       const { signal } = transfer.controller;
-      await downloads.fetch(file, (from) => client.download(link, from, signal), signal);
-      transfer.doneBytes += file.bytes;
+      const { doneBytes } = transfer;
+      const onProgress = (bytes: number): void => void (transfer.doneBytes = doneBytes + bytes);
+      const source = (from: number) => client.download(link, from, signal);
+      await downloads.fetch(file, source, { signal, onProgress });
+      transfer.doneBytes = doneBytes + file.bytes;
       known.counts.downloadedBytes += file.bytes;
     }
   } finally {

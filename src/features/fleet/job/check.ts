@@ -32,6 +32,8 @@ const checked = slots('the check', {
       }),
     ),
     install: v.array(v.string()),
+    /** To be upgraded, and not there. */
+    absent: v.optional(v.array(v.string()), []),
   }),
 });
 export type Found = ReturnType<typeof readFound>;
@@ -60,7 +62,8 @@ export async function checkWork(
   await checkFiles(tools, work);
   const packages = await markOlder(tools, await inspectPackages(tools, work));
   checkOwnPackage(work, packages);
-  const found: Found = { packages, install: await offeredNames(tools, work) };
+  const install = await offeredNames(tools, work);
+  const found: Found = { packages, install, absent: await absentNames(tools, work) };
   await checkChanges(tools, work, found);
   const configs = await readConfigs(tools, work);
   await tools.kept.begin(key);
@@ -190,6 +193,14 @@ async function offeredNames({ manager }: FleetJobTools, { install }: Work): Prom
   });
 }
 
+/** Of many devices some have a package, and others have nothing to upgrade. */
+async function absentNames({ manager }: FleetJobTools, { upgrade }: Work): Promise<string[]> {
+  const installed = await manager.installed();
+  return upgrade.filter((name) =>
+    [metaPackageOf(name), name].every((each) => !isPresent(installed.get(each))),
+  );
+}
+
 /**
  * What the package manager itself would say. What a name depends on may come with the files of the
  * same action, which it does not know of.
@@ -205,8 +216,8 @@ async function checkChanges(
       const found = [metaPackageOf(name), name].find((each) => isPresent(installed.get(each)));
       return found ?? name;
     });
-  const isLeaving = (name: string): boolean => isPresent(installed.get(name));
-  const leaving = presentOf(work.remove).filter(isLeaving);
+  const isThere = (name: string): boolean => isPresent(installed.get(name));
+  const leaving = presentOf(work.remove).filter(isThere);
   if (!work.isOfSystem) {
     const going = removalSet(installed, leaving, await manager.imagePackages());
     const refused = await systemFailure(manager, leaving, going);
@@ -220,7 +231,7 @@ async function checkChanges(
   }
   const changes: PackageChange[] = [
     { verb: 'install', names: install },
-    { verb: 'upgrade', names: presentOf(work.upgrade) },
+    { verb: 'upgrade', names: presentOf(work.upgrade).filter(isThere) },
     { verb: 'remove', names: leaving },
   ];
   for (const change of changes.filter(({ names }) => names.length > 0)) {

@@ -7,9 +7,9 @@ import {
   type PutBackTools,
 } from '../../../package-management/transaction/put-back.ts';
 import { repairSteps } from '../../../package-management/transaction/rollback.ts';
-import type { FleetCode } from '../failures.ts';
+import type { ProblemCode } from '../../../package-management/problem.ts';
 import { workSchema, type Work } from '../rollout/work.ts';
-import { checkWork, hasBegun } from './check.ts';
+import { checkWork, hasBegun, readFound } from './check.ts';
 import { packageSteps } from './package-steps.ts';
 import { begunPrograms } from './programs.ts';
 import { hasSucceeded, succeeded } from './success.ts';
@@ -17,6 +17,7 @@ import { settingsRepair, settingsSteps } from './settings-steps.ts';
 import { beginStep, withLimit } from './time-limit.ts';
 import type { FleetJobTools } from './tools.ts';
 import { updateSteps } from './update-steps.ts';
+import { verifySteps } from './verify-steps.ts';
 
 /** Parameters of a job of the kind `fleet`. */
 export function paramsOf(key: string, work: Work): Record<string, string> {
@@ -50,10 +51,13 @@ export function fleetPlan(tools: FleetJobTools, job: Job): Plan {
       {
         id: 'check',
         label: 'check',
+        // Done again after a change, it would remember that as what was there before.
+        isRecorded: true,
         act: (context) => checkWork(tools, task, context).then(() => undefined),
       },
       ...packageSteps(tools, task),
       ...settingsSteps(tools, task),
+      ...verifySteps(tools, task),
       acceptStep(tools, task),
     ]),
     repair: [
@@ -96,7 +100,12 @@ function acceptStep(tools: FleetJobTools, { work, key }: { work: Work; key: stri
     isLate: true,
     act: async (context) => {
       if (!work.selfUpgrade) {
-        const end = { result: 'success', message: work.title, exitCode: 0, at: unixNow() } as const;
+        const { absent } = readFound(context);
+        const message = [
+          work.title,
+          ...(absent.length === 0 ? [] : [`not installed, so not upgraded: ${absent.join(', ')}`]),
+        ].join('; ');
+        const end = { result: 'success', message, exitCode: 0, at: unixNow() } as const;
         await tools.records.update(key, () => ({ end }));
       }
       succeeded.write(context, { isDone: true });
@@ -124,7 +133,7 @@ async function forgetBefore({ baseline, kept }: FleetJobTools): Promise<void> {
   await kept.forget();
 }
 
-const OVER_LIMIT: FleetCode = 'time_limit';
+const OVER_LIMIT: ProblemCode = 'time_limit';
 
 async function recordEnd(tools: FleetJobTools, key: string, context: StepContext): Promise<void> {
   const record = tools.records.find(key);
