@@ -31,10 +31,12 @@ export function createRestoration(installation: Installation): Restoration {
         present.some(({ name, provides }) => name === wanted || provides.includes(wanted)),
       );
       const former = names.flatMap((name) => entriesIn(records.get(name) ?? ''));
-      await editWorld(locations, environment, (entries) => [
-        ...entries.filter(({ name }) => !names.includes(name)),
-        ...former,
-      ]);
+      // In apk's own order.
+      await editWorld(locations, environment, (entries) =>
+        [...entries.filter(({ name }) => !names.includes(name)), ...former].sort((one, other) =>
+          one.text < other.text ? -1 : 1,
+        ),
+      );
       await syncDisk(environment, [installation.root]);
     },
   };
