@@ -35,6 +35,16 @@ test('a change with a parameter that nobody knows is refused, in form and addres
   expect(await store.statusOf('demo')).toEqual({ installed: false });
 });
 
+test('with nobody to log in openapi.json says that no session is needed, and what codes there are', async () => {
+  const { paths, components } = (await (await fetch(at('openapi.json'))).json()) as {
+    paths: Record<string, { get: { security: object[] } }>;
+    components: { schemas: Record<string, { properties: { error_code: { enum: string[] } } }> };
+  };
+
+  expect(paths[`${store.daemon.base}/admin/store/available`]?.get.security).toContainEqual({});
+  expect(components.schemas.Refusal?.properties.error_code.enum).toContain('queue_full');
+});
+
 test('an event source that comes back after the end of a task is told to stay away', async () => {
   const { id } = await store.run('install', { package: 'demo' });
   const path = at(`admin/system/tasks/events?task_id=${id}`);

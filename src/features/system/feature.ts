@@ -32,7 +32,10 @@ export function createSystemFeature(
     routes: ({ config: { main }, overview }) => [
       ...identityRoutes(identity),
       ...deviceRoutes({ paths, manager, version: VERSION, overview }),
-      ...systemRoutes({ version: VERSION, base: main.base, overview, events, stopping }),
+      ...systemRoutes({
+        ...{ version: VERSION, base: main.base, isOpen: main.auth === 'none' },
+        ...{ overview, events, stopping },
+      }),
     ],
     health: async () => ({ problems: await findProblems(context) }),
     checks: async () => (await import('./checks/checks.ts')).systemChecks(context, watchedFolders),
