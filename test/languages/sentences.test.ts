@@ -1,3 +1,6 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
 import { expect, test } from 'vitest';
 
 import { createSpeaker } from '../../src/languages/sentences.js';
@@ -22,6 +25,18 @@ test.each([
   ['', ''],
 ])('%j is said as %j', (sentence, translation) => {
   expect(say(sentence)).toBe(translation);
+});
+
+test('what stands for a name that was said before is said, too', () => {
+  const sentences = JSON.parse(
+    readFileSync(join(import.meta.dirname, '../../src/languages/zh-CN.json'), 'utf8'),
+  ) as { sentences: Record<string, string> };
+  const inChinese = createSpeaker(sentences.sentences);
+
+  expect(inChinese('it needs libx, which no feed offers')).toBe('它 需要 libx，而没有软件源提供它');
+  expect(inChinese('cannot install demo: no feed offers version 2.0 any more')).not.toMatch(
+    /version|install/,
+  );
 });
 
 test('a value is never taken for a place to fill in', () => {
