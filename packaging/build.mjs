@@ -139,7 +139,7 @@ await build({
   outfile: 'dist/depotctl.mjs',
   format: 'esm',
   define: { 'process.env.DEPOTD_VERSION': JSON.stringify(version) },
-  plugins: [programTexts, deferredPackages],
+  plugins: [allTexts, programTexts, deferredPackages],
   banner: { js: `#!/usr/bin/env node\n${requireForBundled}` },
 });
 

@@ -1,5 +1,7 @@
 import { clientEnvironment, VERSION } from '../config/environment.ts';
 import { DepotError, reasonOf } from '../errors.ts';
+import { languageOf } from '../languages/language.js';
+import { LANGUAGES, voiceOf } from '../languages/languages.ts';
 import { createClient } from './client.ts';
 import { parseCommandLine, type Invocation } from './command-line.ts';
 import { matchAdvisories, showBill, verifyDevice } from './commands/audit.ts';
@@ -66,8 +68,9 @@ const RUN: Record<CommandName, (context: LoginContext) => Promise<number>> = {
 process.exitCode = await main(process.argv.slice(2));
 
 async function main(words: string[]): Promise<number> {
-  const { session, runtimeDir, isColoured } = clientEnvironment();
-  const output = createOutput(isColoured);
+  const { session, runtimeDir, isColoured, locale } = clientEnvironment();
+  const { say } = voiceOf(languageOf([locale], LANGUAGES));
+  const output = createOutput(isColoured, say);
   const line = parseCommandLine(words, session);
   if ('problem' in line) {
     output.say(`${line.problem}\ndepotctl: see depotctl --help`);

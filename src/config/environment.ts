@@ -71,15 +71,20 @@ export interface ClientEnvironment {
    * Folder of this user alone that goes with the last log-in (XDG Base Directory Specification).
    */
   runtimeDir: string | undefined;
+  /** Of its messages, such as `zh_CN.UTF-8`; empty if it has none. */
+  locale: string;
   /** Whether colours are wanted on a terminal (no-color.org). */
   isColoured: boolean;
 }
 
 export function clientEnvironment(): ClientEnvironment {
   const { DEPOTCTL_SESSION: session, XDG_RUNTIME_DIR: runtimeDir, NO_COLOR, TERM } = process.env;
+  // The first of them counts (locale(7)).
+  const { LC_ALL, LC_MESSAGES, LANG } = process.env;
   return {
     session: session === '' ? undefined : session,
     runtimeDir: runtimeDir?.startsWith('/') === true ? runtimeDir : undefined,
+    locale: [LC_ALL, LC_MESSAGES, LANG].find(Boolean) ?? '',
     isColoured: (NO_COLOR ?? '') === '' && TERM !== 'dumb',
   };
 }

@@ -17,12 +17,14 @@ export function createSpeaker(sentences) {
     patterns.sort((one, other) => other.weight - one.weight);
     for (const pattern of patterns) {
       const values = valuesOf(pattern, text);
-      if (values !== undefined) {
+      // Half a sentence is worse than one in English.
+      if (values !== undefined && isKnown(values.action)) {
         return fill(pattern.translation, (name) => say(values[name] ?? '', depth + 1));
       }
     }
     return text;
   };
+  const isKnown = (action) => action === undefined || say(action) !== action;
   return (text) => say(text);
 }
 

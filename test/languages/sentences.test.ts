@@ -17,7 +17,7 @@ test.each([
   ['it is full', 'er ist voll'],
   ['cannot install demo: it is full', 'demo installieren geht nicht: er ist voll'],
   ['cannot install demo: the disk sda is gone', 'demo installieren ohne sda'],
-  ['cannot wait: nobody knows', 'wait geht nicht: nobody knows'],
+  ['cannot wait: nobody knows', 'cannot wait: nobody knows'],
   ['3 of 4 are there', 'von 4 sind 3 da'],
   ['nobody knows', 'nobody knows'],
   ['cannot : it is full', 'cannot : it is full'],
