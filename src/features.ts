@@ -50,7 +50,11 @@ export async function createFeatures(context: FeatureContext): Promise<readonly 
   return [
     packages,
     undo,
-    createPreviewFeature(context, packages.tools, { upload: uploads.preview, undo: undo.preview }),
+    createPreviewFeature(context, packages.tools, {
+      upload: uploads.preview,
+      undo: undo.preview,
+      restore: backup.preview,
+    }),
     createAppStatusFeature(context, packages.tools, containers.runStates),
     createAuditFeature(context, packages.tools),
     createDisksFeature(context),

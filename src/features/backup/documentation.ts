@@ -85,5 +85,9 @@ export const BACKUP_DOCUMENTATION: FeatureDocumentation = {
       schema: done,
       example: { code: 0 },
     }),
+    'POST admin/store/restore': {
+      ...taskOperation('restoreBackup'),
+      refusals: { 404: 'there is no backup of this id' },
+    },
   },
 };

@@ -87,7 +87,25 @@ export function backupRoutes(tools: BackupRouteTools): Route[] {
         return json({ code: 0 });
       },
     }),
+    postTask({
+      path: 'admin/store/restore',
+      summary: 'Bring back what a backup holds',
+      params: {
+        backup: setId,
+        as: v.optional(v.picklist(['new'], 'new is expected')),
+      },
+      handle: async ({ params: { backup, as } }) => {
+        const { manifest } = await sets.find(backup);
+        const params = { backup, ...(as === undefined ? {} : { as }) };
+        return json(submissionResult(await submit('restore', subjectOf(manifest.made_at), params)));
+      },
+    }),
   ];
+}
+
+/** What people read of it. */
+export function subjectOf(madeAt: number): string {
+  return `the backup of ${new Date(madeAt * 1000).toISOString().slice(0, 16).replace('T', ' ')}`;
 }
 
 function shown({ manifest, bytes }: StoredSet): object {

@@ -41,7 +41,7 @@ export interface Sets {
   /** Lets go those that were made by themselves and are too old, too many or too large. */
   prune: () => Promise<void>;
   /** Removes what a daemon that was killed left. */
-  sweep: () => Promise<void>;
+  sweep: (isActive: (jobId: string) => boolean) => Promise<void>;
   freeBytes: () => Promise<number>;
 }
 
@@ -103,10 +103,13 @@ export function createSets(paths: Paths, notes: Notes, log: Log): Sets {
       await rename(received, target);
       await syncFolder(own);
     },
-    sweep: async () => {
+    sweep: async (isActive) => {
       const names = await readdir(own).catch(() => []);
-      const left = names.filter((name) => /\.(?:received|new)$|^\.[0-9a-f]{32}$/.test(name));
-      for (const name of left) await rm(join(own, name), { recursive: true, force: true });
+      for (const name of names) {
+        const [, job] = /^\.(?:restore-)?([0-9a-f]{32})$/.exec(name) ?? [];
+        const isLeft = job === undefined ? /\.(?:received|new)$/.test(name) : !isActive(job);
+        if (isLeft) await rm(join(own, name), { recursive: true, force: true });
+      }
     },
     prune: async () => {
       const sets = (await setsIn(own, log))

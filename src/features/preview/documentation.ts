@@ -86,7 +86,23 @@ const plan = v.pipe(
     stops: v.optional(STOPS),
     restarts: v.optional(RESTARTS),
     files: v.optional(
-      v.pipe(v.array(v.string()), v.description('of an undo: files below /etc that go back')),
+      v.pipe(
+        v.array(v.string()),
+        v.description('of an undo: files below /etc that go back; of a restore: files that come'),
+      ),
+    ),
+    report: v.optional(
+      v.pipe(
+        v.array(
+          v.object({
+            package: v.string(),
+            state: v.picklist(['back', 'there', 'renamed', 'not_offered', 'failed']),
+            as: v.optional(v.string()),
+            message: v.optional(v.string()),
+          }),
+        ),
+        v.description('of a restore: what would become of each package'),
+      ),
     ),
     kept_in: v.optional(
       v.pipe(

@@ -13,8 +13,8 @@ import type { PackageTools } from '../../package-management/tools.ts';
 import type { PreviewedChange } from '../../package-management/preview.ts';
 
 const operation = v.picklist(
-  ['install', 'remove', 'upgrade', 'upload', 'undo'],
-  'install, remove, upgrade, upload or undo is expected',
+  ['install', 'remove', 'upgrade', 'upload', 'undo', 'restore'],
+  'install, remove, upgrade, upload, undo or restore is expected',
 );
 const id = v.pipe(v.string(), v.maxLength(64, 'at most 64 characters are allowed'));
 
@@ -36,6 +36,13 @@ export interface OtherPreviews {
   undo: (
     id: string,
   ) => Promise<ChangePreview & { undo: { files: readonly string[]; keptIn?: string } }>;
+  /** A backup that is brought back. @throws DepotError not_found, bad_request */
+  restore: (
+    backup: string,
+    as: string | undefined,
+  ) => Promise<
+    ChangePreview & { restore: { report: readonly object[]; files: readonly string[] } }
+  >;
 }
 
 export function previewRoutes(
@@ -60,6 +67,8 @@ export function previewRoutes(
         system: v.optional(flag),
         file: v.optional(id),
         task_id: v.optional(id),
+        backup: v.optional(id),
+        as: v.optional(v.picklist(['new'], 'new is expected')),
       },
       handle: async ({ params, session }) => {
         const { operation: wanted, file, task_id: task } = params;
@@ -77,6 +86,14 @@ export function previewRoutes(
           const { undo, ...plan } = await limited(() => others.undo(task ?? ''));
           const { files, keptIn } = undo;
           return json({ ...(await answerOf(plan)), files, ...(keptIn && { kept_in: keptIn }) });
+        }
+        const { backup, as } = params;
+        if ((wanted === 'restore') !== (backup !== undefined)) {
+          throw new DepotError('bad_request', 'cannot use the parameter backup: it is for restore');
+        }
+        if (wanted === 'restore') {
+          const { restore, ...plan } = await limited(() => others.restore(backup ?? '', as));
+          return json({ ...(await answerOf(plan)), ...restore });
         }
         const subjects = subjectsOf(params);
         const { previewChange } = await import('../../package-management/change-preview.ts');

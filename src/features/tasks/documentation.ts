@@ -61,6 +61,20 @@ const task = v.pipe(
     confirm_by: v.optional(
       v.pipe(unixSeconds, v.description('it goes back by itself unless it is confirmed by then')),
     ),
+    backup: v.optional(v.pipe(v.string(), v.description('the id of the backup that it made'))),
+    report: v.optional(
+      v.pipe(
+        v.array(
+          v.object({
+            package: v.string(),
+            state: v.picklist(['back', 'there', 'renamed', 'not_offered', 'failed']),
+            as: v.optional(v.pipe(v.string(), v.description('its name on this device'))),
+            message: v.optional(v.string()),
+          }),
+        ),
+        v.description('of a restore: what became of each package'),
+      ),
+    ),
     packages: v.optional(
       v.pipe(v.array(v.string()), v.description('names of the packages that it has changed')),
     ),

@@ -49,7 +49,9 @@ export async function startBackupDaemon(
   device: DaemonDevice,
   set: readonly string[] = [],
 ): Promise<BackupDaemon> {
-  const daemon = await startDaemon(device, { set });
+  const config = join(device.root, 'mnt/depotd.conf');
+  await writeFile(config, "config depotd 'main'\n");
+  const daemon = await startDaemon(device, { set, config });
   const run: BackupDaemon['run'] = async (operation, params) => {
     const id = await daemon.submit(operation, params);
     const status = await daemon.finished(id);

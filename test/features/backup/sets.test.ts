@@ -87,7 +87,7 @@ describe('a backup', () => {
     expect(manifest.package_files.map(({ name }) => name)).not.toContain('libdemo');
     expect(log).toContain('libdemo');
     const left = await readdir(join(device.root, 'mnt'));
-    expect(left.sort()).toEqual([`depotd-backup-${backup}.tar.gz`, 'unpacked']);
+    expect(left.sort()).toEqual([`depotd-backup-${backup}.tar.gz`, 'depotd.conf', 'unpacked']);
     expect(await daemon.backups()).toMatchObject([{ id: backup, has_packages: true }]);
   });
 
