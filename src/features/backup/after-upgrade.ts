@@ -50,26 +50,6 @@ export function createAfterUpgrade(tools: BackupTools): AfterUpgrade {
     await rm(folder, { recursive: true, force: true });
     await rm(paths.onDevice(SCRIPT_PATH), { force: true });
   };
-  const writeSettings = async (): Promise<void> => {
-    const database = await manager.installed();
-    const { feeds } = await manager.feeds.read();
-    const lines = feeds
-      .filter(({ kind, isEnabled }) => kind === 'custom' && isEnabled)
-      .map(({ name, url }) => (manager.name === 'apk' ? url : `src/gz ${name} ${url}`));
-    await put('feeds', lines.map((line) => `${line}\n`).join(''));
-    await put('manager', `${manager.name}\n`);
-    const first = FIRST.filter((name) => name === 'depotd' || isPresent(database.get(name)));
-    await put('first', first.map((name) => `${name}\n`).join(''));
-    await put('release', await readFile(paths.onDevice('/etc/openwrt_release'), 'utf8'));
-    const keys = await ownerKeys(manager, paths);
-    const names = keys.map((path) => basename(path));
-    for (const path of keys) {
-      await put(`keys/${basename(path)}`, await readFile(paths.onDevice(path), 'utf8'));
-    }
-    for (const name of await readdir(join(folder, 'keys')).catch(() => [])) {
-      if (!names.includes(name)) await rm(join(folder, 'keys', name), { force: true });
-    }
-  };
   const writeStandingSet = async (): Promise<void> => {
     const known = (await read('set')).trim();
     const id = known === '' ? newId() : known;
@@ -102,7 +82,7 @@ export function createAfterUpgrade(tools: BackupTools): AfterUpgrade {
         for (const { manifest, file } of await sets.all()) await addSet(manifest, file);
       }
       await writeStandingSet();
-      await writeSettings();
+      await writeSettings(tools, folder, put);
       const script = SCRIPT.replace('$root/etc/depotd', `$root${stateDir}`);
       await putFile(paths.onDevice(SCRIPT_PATH), script, 0o755);
     },
@@ -110,6 +90,32 @@ export function createAfterUpgrade(tools: BackupTools): AfterUpgrade {
       if ((await read('set')) !== '') await addSet(manifest, file);
     },
   };
+}
+
+/** What the script reads beside the set. */
+async function writeSettings(
+  { manager, paths }: BackupTools,
+  folder: string,
+  put: (name: string, text: string) => Promise<void>,
+): Promise<void> {
+  const database = await manager.installed();
+  const { feeds } = await manager.feeds.read();
+  const lines = feeds
+    .filter(({ kind, isEnabled }) => kind === 'custom' && isEnabled)
+    .map(({ name, url }) => (manager.name === 'apk' ? url : `src/gz ${name} ${url}`));
+  await put('feeds', lines.map((line) => `${line}\n`).join(''));
+  await put('manager', `${manager.name}\n`);
+  const first = FIRST.filter((name) => name === 'depotd' || isPresent(database.get(name)));
+  await put('first', first.map((name) => `${name}\n`).join(''));
+  await put('release', await readFile(paths.onDevice('/etc/openwrt_release'), 'utf8'));
+  const keys = await ownerKeys(manager, paths);
+  const names = keys.map((path) => basename(path));
+  for (const path of keys) {
+    await put(`keys/${basename(path)}`, await readFile(paths.onDevice(path), 'utf8'));
+  }
+  for (const name of await readdir(join(folder, 'keys')).catch(() => [])) {
+    if (!names.includes(name)) await rm(join(folder, 'keys', name), { force: true });
+  }
 }
 
 const FEEDS_OF = {

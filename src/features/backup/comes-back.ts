@@ -73,7 +73,7 @@ const RENAMED: readonly (readonly [RegExp, string])[] = [
 /** A library's name ends with the number of its interface: `libubox20230523`, `libopenssl3`. */
 const LIBRARY = /^(lib[a-z0-9+_-]*?[a-z+_-])[0-9][0-9.]*[a-z]?$/;
 
-/** Of each name what the feeds offer in its place, itself first; what nothing stands for is absent. */
+/** Of each name what the feeds offer in its place, itself first; absent: nothing stands for it. */
 async function successors(
   manager: PackageManager,
   names: readonly string[],

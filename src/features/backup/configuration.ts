@@ -43,15 +43,14 @@ export async function filesToWrite(
 ): Promise<FileToWrite[]> {
   const isRelease = set.release !== '' && set.release === (await releaseOf(paths));
   const other = manager === 'apk' ? OF_MANAGER.opkg : OF_MANAGER.apk;
+  const left = [other, ...(isNew ? [OF_ONE_BOX] : []), ...(isRelease ? [] : [FEEDS_OF_FIRMWARE])];
   const found: FileToWrite[] = [];
   for (const [index, file] of set.files.entries()) {
-    const { path } = file;
-    if (other.test(path) || (isNew && OF_ONE_BOX.test(path))) continue;
-    if (FEEDS_OF_FIRMWARE.test(path) && !isRelease) continue;
-    const there = await measure(paths.onDevice(path));
-    if (there?.sha256 === file.sha256 && there.mode === file.mode) continue;
-    if (KEYS.test(path) && there !== undefined) continue;
-    found.push({ ...file, index });
+    if (left.some((pattern) => pattern.test(file.path))) continue;
+    const there = await measure(paths.onDevice(file.path));
+    const isSame = there?.sha256 === file.sha256 && there.mode === file.mode;
+    const isKeyThere = there !== undefined && KEYS.test(file.path);
+    if (!isSame && !isKeyThere) found.push({ ...file, index });
   }
   return found;
 }
@@ -72,8 +71,9 @@ export async function writeBack(
     if (folder !== plain) return 'its folder lies behind a link';
     const target = join(folder, path.slice(dirname(path).length).replace(/^\//, ''));
     const there = await lstat(target).catch(() => undefined);
-    if (there !== undefined && !there.isFile() && !there.isSymbolicLink())
+    if (there !== undefined && !there.isFile() && !there.isSymbolicLink()) {
       return 'no file is there';
+    }
     const { uid, gid } = there?.isFile() === true ? there : { uid: own('uid'), gid: own('gid') };
     const temporary = `${target}.${process.pid}.new`;
     await rm(temporary, { force: true });

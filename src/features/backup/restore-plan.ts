@@ -1,14 +1,12 @@
 import { rename, rm, utimes } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import * as v from 'valibot';
 import { freeBytesOf } from '../../device/disk/space.ts';
 import { isPrivateFolder, openTrustedFolder } from '../../device/private-folder.ts';
 import { DepotError } from '../../errors.ts';
 import type { Job } from '../../jobs/job.ts';
-import { slots } from '../../jobs/memory.ts';
 import type { Act, Plan, Step, StepContext } from '../../jobs/plan.ts';
 import { isInstalled } from '../../package-management/half-installed.ts';
-import { EXPLAINED_BYTES, failureError } from '../../package-management/failure.ts';
+import { failureError } from '../../package-management/failure.ts';
 import { readListsState } from '../../package-management/lists-state.ts';
 import type { PackageManager } from '../../package-management/manager.ts';
 import { chosen } from '../../package-management/memory.ts';
@@ -17,9 +15,10 @@ import { remember, transaction } from '../../package-management/transaction/tran
 import type { FeatureContext } from '../feature.ts';
 import { comesBack, type ReportLine } from './comes-back.ts';
 import { filesToWrite, keepHostName, SYSTEM, writeBack } from './configuration.ts';
-import { manifestSchema, type Manifest } from './manifest.ts';
+import type { Manifest } from './manifest.ts';
 import { unpackSet } from './read-set.ts';
 import type { RestoreDue } from './restore-due.ts';
+import { cleanLine, reportBack, restored } from './restore-report.ts';
 import SERVICES from './services.sh';
 import type { Sets } from './sets.ts';
 
@@ -28,25 +27,6 @@ export interface RestoreTools extends PackageTools, Pick<FeatureContext, 'paths'
   due: RestoreDue;
   scriptEnvironment: Record<string, string>;
 }
-
-const restored = slots('the restore', {
-  /** Where the set is unpacked. */
-  folder: v.string(),
-  set: manifestSchema,
-  report: v.optional(
-    v.array(
-      v.object({
-        package: v.string(),
-        state: v.picklist(['back', 'there', 'renamed', 'not_offered', 'failed']),
-        as: v.optional(v.string()),
-        message: v.optional(v.string()),
-      }),
-    ),
-    [],
-  ),
-  /** Of package files that no feed has. */
-  files: v.optional(v.array(v.object({ name: v.string(), path: v.string() })), []),
-});
 
 /**
  * restore: the set is checked and unpacked; then its configuration, one transaction of packages
@@ -88,7 +68,7 @@ export function restorePlan(tools: RestoreTools, job: Job): Plan {
       const lines = report.map((line): ReportLine =>
         line.state === 'there' && fromSet.has(line.package) ? { ...line, state: 'back' } : line,
       );
-      restored.write(context, { report: lines.map(withoutUndefined) });
+      restored.write(context, { report: lines.map(cleanLine) });
       if (names.length > 0) await manager.around.needSpace('restore');
       remember(context, manager, { verb: 'install', names });
     },
@@ -123,12 +103,12 @@ export function restorePlan(tools: RestoreTools, job: Job): Plan {
           cwd: '/',
         }),
       },
-      step('report', 'check the result', (context) => report(tools, context)),
+      step('report', 'check the result', (context) => reportBack(tools, context)),
       tidyUp,
     ],
     repair: [
       ...fromFeeds.repair,
-      step('report', 'check the result', (context) => report(tools, context, true)),
+      step('report', 'check the result', (context) => reportBack(tools, context, true)),
       tidyUp,
     ],
   };
@@ -249,63 +229,3 @@ async function setHolds({ manager }: RestoreTools, context: StepContext): Promis
 function disabledIn(context: StepContext): string[] {
   return restored.read(context).set.disabled;
 }
-
-/** @param isRepair it ends otherwise anyhow, and says what is there after all */
-async function report(
-  { manager }: RestoreTools,
-  context: StepContext,
-  isRepair = false,
-): Promise<void> {
-  const found = restored.find(context);
-  if (found === undefined || found.report.length === 0) return;
-  const database = await manager.installed();
-  const output = await context.lastPrinted(EXPLAINED_BYTES).catch(() => '');
-  const lines: ReportLine[] = [];
-  for (const line of found.report) {
-    const name = line.as ?? line.package;
-    const isMeant = line.state === 'back' || line.state === 'renamed';
-    if (!isMeant || isInstalled(database, name)) {
-      lines.push(withoutUndefined(line));
-      continue;
-    }
-    const said = await manager.explain({ output, names: [name] }).catch(() => undefined);
-    const message = said?.reason ?? 'it is not installed';
-    lines.push({ ...withoutUndefined(line), state: 'failed', message });
-  }
-  context.reportResult({ report: lines });
-  for (const { package: name, state, as, message } of lines) {
-    if (state === 'there') continue;
-    const other = as === undefined ? '' : ` as ${as}`;
-    await context.note(
-      `${name}: ${SAID[state]}${other}${message === undefined ? '' : `: ${message}`}`,
-    );
-  }
-  const meant = lines.filter(({ state }) => state !== 'there' && state !== 'not_offered');
-  const isNothing = meant.length > 0 && meant.every(({ state }) => state === 'failed');
-  if (!isNothing || isRepair) return;
-  const [first] = meant;
-  throw new DepotError('command_failed', `cannot restore: ${first?.message ?? ''}`, {
-    explanation: { code: 'unknown', remedy: 'Read the end of the task log, then restore again.' },
-  });
-}
-
-const SAID = {
-  back: 'is back',
-  renamed: 'is back',
-  not_offered: 'is not offered',
-  failed: 'could not be brought back',
-} as const;
-
-function withoutUndefined({ package: name, state, as, message }: MaybeLine): ReportLine {
-  return {
-    package: name,
-    state,
-    ...(as === undefined ? {} : { as }),
-    ...(message === undefined ? {} : { message }),
-  };
-}
-
-type MaybeLine = Pick<ReportLine, 'package' | 'state'> & {
-  as?: string | undefined;
-  message?: string | undefined;
-};
