@@ -1,6 +1,7 @@
 #!/bin/sh
-# Brings depotd back after a firmware upgrade and hands over to it. It needs neither Node nor depotd: sysupgrade keeps this file and the folder below,
-# which depotd writes while backup.after_upgrade is 1. It waits for the network without limit, and goes on after a reboot.
+# Brings depotd back after a firmware upgrade and hands over to it. It needs neither Node nor
+# depotd: sysupgrade keeps this file and the folder below, which depotd writes while
+# backup.after_upgrade is 1. It waits for the network without limit, and goes on after a reboot.
 root=${DEPOTD_ROOT:-}
 state=$root/etc/depotd
 dir=$state/after-upgrade
@@ -10,14 +11,23 @@ include=$root/www/luci-static/resources/view/status/include
 PATH=$PATH:/usr/sbin:/usr/bin:/sbin:/bin
 export PATH
 
-# In the system log, in the greeting of a log-in and in LuCI's status: never silent, and no write for what was said already.
+# In the system log, in the greeting of a log-in and in LuCI's status: never silent, and no write
+# for what was said already.
 say() {
 	[ "$(cat "$dir/state" 2>/dev/null)" != "$1" ] || return 0
 	logger -t depotd-restore "$1"
 	printf '%s\n' "$1" >"$dir/state"
 	unsay
 	[ ! -e "$banner" ] || printf ' depotd: %s\n' "$1" >>"$banner"
-	[ ! -d "$include" ] || printf "'use strict';\n'require baseclass';\nreturn baseclass.extend({ title: 'depotd', render: function () {\nreturn E('p', {}, document.documentElement.lang.indexOf('zh') === 0 ? '%s' : '%s');\n} });\n" "$2" "$1" >"$include/05_depotd_restore.js"
+	[ -d "$include" ] || return 0
+	{
+		echo "'use strict';"
+		echo "'require baseclass';"
+		echo "return baseclass.extend({ title: 'depotd', render: function () {"
+		echo "var isChinese = document.documentElement.lang.indexOf('zh') === 0;"
+		echo "return E('p', {}, isChinese ? '$2' : '$1');"
+		echo "} });"
+	} >"$include/05_depotd_restore.js"
 }
 
 unsay() {
@@ -60,14 +70,21 @@ put_feeds() {
 	done
 }
 
-# What another firmware left in world keeps apk from doing anything: a hash names a file that no feed has, a name may be of no package any more.
-# What this firmware asks for stays, and of the rest what is there; the others come back by the restore.
+# What another firmware left in world keeps apk from doing anything: a hash names a file that no
+# feed has, a name may be of no package any more. What this firmware asks for stays, and of the
+# rest what is there; the others come back by the restore.
 trim_world() {
 	world=$root/etc/apk/world
 	[ "$manager" = apk ] && [ -s "$world" ] || return 0
 	awk 'FILENAME ~ /installed$/ {
 			if (/^P:/) have[substr($0, 3)] = 1
-			if (/^p:/) { n = split(substr($0, 3), all, " "); for (i = 1; i <= n; i++) { sub(/[<>=~].*/, "", all[i]); have[all[i]] = 1 } }
+			if (/^p:/) {
+				n = split(substr($0, 3), all, " ")
+				for (i = 1; i <= n; i++) {
+					sub(/[<>=~].*/, "", all[i])
+					have[all[i]] = 1
+				}
+			}
 			next
 		}
 		/^!/ { if (!($0 in done)) print; done[$0] = 1; next }
@@ -78,19 +95,29 @@ trim_world() {
 			done[name] = 1
 		}' "$root/lib/apk/db/installed" "$world" >"$dir/world.new"
 	if [ -s "$root/rom/etc/apk/world" ]; then
-		cat "$root/rom/etc/apk/world" "$dir/world.new" | sort -u >"$dir/world.all" && mv "$dir/world.all" "$dir/world.new"
+		cat "$root/rom/etc/apk/world" "$dir/world.new" | sort -u >"$dir/world.all"
+		mv "$dir/world.all" "$dir/world.new"
 	fi
-	if [ -s "$dir/world.new" ] && ! cmp -s "$dir/world.new" "$world"; then cp "$dir/world.new" "$world.new" && sync && mv "$world.new" "$world"; fi
+	if [ -s "$dir/world.new" ] && ! cmp -s "$dir/world.new" "$world"; then
+		cp "$dir/world.new" "$world.new" && sync && mv "$world.new" "$world"
+	fi
 	rm -f "$dir/world.new"
 }
 
-# A backup with package files on a disk or stick, if depotd wrote it: what else lies there is not believed.
+# What depotd wrote, and nothing else: a hash that it noted. The copy is what is looked at, since
+# a stick may answer otherwise the second time.
+is_own() {
+	cp "$1" "$2" || return 1
+	grep -qx "$(sha256sum <"$2" | cut -d ' ' -f 1)" "$dir/sets"
+}
+
+# A backup with package files on a disk or stick.
 from_disk() {
 	is_same_manager && [ -s "$dir/sets" ] || return 1
-	find "$root/mnt" "$root/media" -maxdepth 3 -name 'depotd-backup-*.tar.gz' 2>/dev/null | while read -r file; do
+	find "$root/mnt" "$root/media" -maxdepth 3 -name 'depotd-backup-*.tar.gz' 2>/dev/null |
+		while read -r file; do
 		work=$(mktemp -d "$root/tmp/depotd-restore.XXXXXX") || return 1
-		# The copy is what is looked at: a stick may answer otherwise the second time.
-		if cp "$file" "$work/set.tar.gz" && grep -qx "$(sha256sum <"$work/set.tar.gz" | cut -d ' ' -f 1)" "$dir/sets" && tar -xzf "$work/set.tar.gz" -C "$work"; then
+		if is_own "$file" "$work/set.tar.gz" && tar -xzf "$work/set.tar.gz" -C "$work"; then
 			say 'bringing depotd back from a disk' '正在从磁盘恢复 depotd'
 			case $manager in
 			apk) apk_ --no-network --allow-untrusted add "$work"/packages/*.apk ;;
@@ -119,7 +146,8 @@ from_feeds() {
 
 # A second firmware upgrade ahead of the end finds what it has to keep.
 keep() {
-	[ -e "$root/lib/upgrade/keep.d/depotd-restore" ] || cp "$dir/keep" "$root/lib/upgrade/keep.d/depotd-restore"
+	list=$root/lib/upgrade/keep.d/depotd-restore
+	[ -e "$list" ] || cp "$dir/keep" "$list"
 }
 
 run() {
@@ -139,7 +167,8 @@ run() {
 	trim_world
 	put_feeds
 	until is_there || from_disk || from_feeds; do
-		say 'waiting for the network, or a disk with a backup, to bring packages back' '正在等待网络或带有备份的磁盘，以恢复软件包'
+		say 'waiting for the network, or a disk with a backup, to bring packages back' \
+			'正在等待网络或带有备份的磁盘，以恢复软件包'
 		sleep 30
 	done
 	cp "$root/etc/openwrt_release" "$dir/release"

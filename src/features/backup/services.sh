@@ -1,4 +1,5 @@
-# Services that the owner had switched off stay so; what is configured anew is read again. Arguments: the device root, names.
+# Services that the owner had switched off stay so; what is configured anew is read again.
+# Arguments: the device root, names.
 root=${1%/}
 shift
 for name in "$@"; do
