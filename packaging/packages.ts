@@ -142,7 +142,10 @@ export function debianPackage({ version, modifiedAt }: Release): PackageContents
     '/usr/lib/systemd/system/depotd-resume.service': read('init/depotd-resume.service'),
     '/usr/share/doc/depotd/copyright': read('LICENSE'),
     [`/usr/share/doc/depotd/${THIRD_PARTY}`]: read(`dist/${THIRD_PARTY}`),
-    '/usr/share/man/man1/depotctl.1.gz': { content: gzipSync(manPage(version), { level: 9 }) },
+    '/usr/share/doc/depotd/changelog.Debian.gz': packed(debianChangelog(version, modifiedAt)),
+    '/usr/share/lintian/overrides/depotd': read('packaging/debian/lintian-overrides'),
+    '/usr/share/man/man1/depotctl.1.gz': packed(manPage(version)),
+    '/usr/share/man/man8/depotd.8.gz': packed(read('packaging/debian/depotd.8')),
     [BASH_COMPLETION]: completionScript('bash'),
     '/usr/share/zsh/vendor-completions/_depotctl': completionScript('zsh'),
     '/usr/share/fish/vendor_completions.d/depotctl.fish': completionScript('fish'),
@@ -152,12 +155,13 @@ export function debianPackage({ version, modifiedAt }: Release): PackageContents
       Package: 'depotd',
       Version: `${version}-${RELEASE}`,
       Architecture: 'all',
-      Maintainer: 'depotd <depotd@localhost>',
+      Maintainer: MAINTAINER,
       'Installed-Size': String(Math.ceil(installedBytes(files) / 1024)),
-      Depends: 'nodejs (>= 20.19), init-system-helpers, rsync, util-linux, bsdutils',
+      'Pre-Depends': 'init-system-helpers (>= 1.54~)',
+      Depends: 'nodejs (>= 20.19), rsync',
       Section: 'admin',
       Priority: 'optional',
-      Description: DESCRIPTION,
+      Description: `agent of a router or NAS for its admin panel\n ${DESCRIPTION}`,
     },
     files,
     conffiles: ['/etc/config/depotd', '/etc/init.d/depotd'],
@@ -168,6 +172,21 @@ export function debianPackage({ version, modifiedAt }: Release): PackageContents
     },
     modifiedAt,
   };
+}
+
+const MAINTAINER = 'depotd <depotd@localhost>';
+
+/** Debian's own; what changed stands in the repository. */
+function debianChangelog(version: string, modifiedAt: number): string {
+  const date = new Date(modifiedAt * 1000).toUTCString().replace('GMT', '+0000');
+  return (
+    `depotd (${version}-${RELEASE}) unstable; urgency=medium\n\n  * Version ${version}.\n\n` +
+    ` -- ${MAINTAINER}  ${date}\n`
+  );
+}
+
+function packed(text: string): PackageFile {
+  return { content: gzipSync(text, { level: 9 }) };
 }
 
 interface OpenwrtFields {

@@ -218,10 +218,10 @@ test('dpkg reads the Debian package', async () => {
   expect(code).toBe(0);
   for (const path of [
     './etc/init.d/depotd',
-    './usr/lib/systemd/system/depotd.service',
     './usr/lib/systemd/system/depotd-resume.service',
     './usr/sbin/depotd',
     './usr/share/doc/depotd/copyright',
+    './usr/share/man/man8/depotd.8.gz',
   ]) {
     expect(stdout).toContain(` ${path}\n`);
   }
