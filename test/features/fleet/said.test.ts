@@ -124,3 +124,37 @@ test('an action is asked for when it is offered, and before its end is sent: no 
   const asked = server.requests.filter((line) => line.startsWith('GET') && line.includes('Base/'));
   expect(asked).toHaveLength(2);
 });
+
+test('a download under way says its bytes', async () => {
+  await begin();
+  server.intercept = (request, response) => {
+    if (request.url?.includes('/artifacts/') !== true) return false;
+    response.writeHead(200);
+    response.write(Buffer.alloc(100, 'x'));
+    return true;
+  };
+  await rollOut(moduleOf(ipk('one', { files: { '/usr/share/one': 'one'.repeat(5000) } })));
+  await on.poll();
+
+  await expect
+    .poll(async () => (await on.daemon.get('admin/fleet/status')).json(), { timeout: 20_000 })
+    .toMatchObject({ action: { state: 'downloading', downloaded_bytes: 100 } });
+});
+
+test('an action that had ended at the server before is a warning of the doctor', async () => {
+  await begin();
+  server.intercept = (request, response) => {
+    if (request.method !== 'POST' || request.url?.endsWith('/feedback') !== true) return false;
+    response.writeHead(410).end();
+    return true;
+  };
+  const action = await rollOut(moduleOf(ipk('one')));
+  await on.until(action, (_, { action: shown }) => shown?.is_reported === true);
+
+  const { checks } = (await (await on.daemon.get('admin/system/doctor')).json()) as {
+    checks: { id: string; state: string; message: string }[];
+  };
+
+  expect(checks.find(({ id }) => id === 'fleet')).toMatchObject({ state: 'warning' });
+  expect(checks.find(({ id }) => id === 'fleet')?.message).toContain(`action ${action} had ended`);
+});
