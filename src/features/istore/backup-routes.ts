@@ -4,6 +4,7 @@ import type { IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import * as v from 'valibot';
+import { freeBytesOf } from '../../device/disk/space.ts';
 import { openPrivateFolder } from '../../device/private-folder.ts';
 import { DepotError, reasonOf } from '../../errors.ts';
 import { checkToken } from '../../http/guard.ts';
@@ -223,9 +224,11 @@ async function restoreSent(
   const { incoming } = context.env as { incoming: IncomingMessage };
   const file = join(tools.paths.uploadDir, `${newId()}.restore`);
   await (await openPrivateFolder(tools.paths.uploadDir)).close();
+  // It lies in memory on OpenWrt, which others need, too.
+  const room = Math.min(MOST_BYTES, (await freeBytesOf(tools.paths.uploadDir)) / 2);
   try {
     await receiveFile(incoming, {
-      receive: ({ content }) => save(file, content),
+      receive: ({ content }) => save(file, content, room),
       checkField: (name, value) => {
         if (name === 'token') checkToken([value], session.token);
       },
@@ -238,13 +241,13 @@ async function restoreSent(
   }
 }
 
-async function save(file: string, content: AsyncIterable<Uint8Array>): Promise<void> {
+async function save(file: string, content: AsyncIterable<Uint8Array>, room: number): Promise<void> {
   const handle = await open(file, 'wx', 0o600);
   try {
     let bytes = 0;
     for await (const piece of content) {
       bytes += piece.length;
-      if (bytes > MOST_BYTES) {
+      if (bytes > room) {
         throw new DepotError('too_large', 'cannot take the backup: it is too large');
       }
       await handle.writeFile(piece);
