@@ -231,6 +231,8 @@ function parametersOf(values: Values): Record<string, string> {
   const seconds = textOf(values, 'confirm');
   return {
     ...(seconds !== undefined && { confirm_s: seconds }),
+    ...(values['with-packages'] === true && { with_packages: '1' }),
+    ...(values['as-new'] === true && { as: 'new' }),
     ...(values.autoconf === true && { autoconf: '1' }),
     ...(values.untranslated === true && { translations: '0' }),
     ...(values.system === true && { system: '1' }),

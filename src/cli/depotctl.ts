@@ -5,6 +5,7 @@ import { LANGUAGES, voiceOf } from '../languages/languages.ts';
 import { createClient } from './client.ts';
 import { parseCommandLine, type Invocation } from './command-line.ts';
 import { matchAdvisories, showBill, verifyDevice } from './commands/audit.ts';
+import { backUp, listBackups, restore } from './commands/backup.ts';
 import { showFleet } from './commands/fleet.ts';
 import { confirmTask } from './commands/undo.ts';
 import { feeds, showLog, stopTask, submitJobs } from './commands/jobs.ts';
@@ -52,6 +53,9 @@ const RUN: Record<CommandName, (context: LoginContext) => Promise<number>> = {
   undo: submitJobs,
   migrate: submitJobs,
   list: listApps,
+  backup: backUp,
+  backups: listBackups,
+  restore,
   status: showStatus,
   disks: listDisks,
   jobs: listJobs,

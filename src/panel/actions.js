@@ -1,4 +1,5 @@
 import { Refused } from './api.js';
+import { createBackupActions } from './backup-actions.js';
 import { t } from './i18n.js';
 import {
   installWords,
@@ -40,6 +41,7 @@ export function createActions({ api, notices, connection, tasks, plan, onTask, o
   const changes = createChanges({ plan, submit });
   const actions = {
     ...changes,
+    ...createBackupActions({ api, plan, submit, connection, onChanged, confirmLoss }),
     hold: createHold({ api, connection, onChanged }),
     update: () => submit('update'),
     updateEvery: (hours) => submit('update', { every_h: String(hours) }),

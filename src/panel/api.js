@@ -90,6 +90,12 @@ export function createApi() {
       const { ticket } = await get('admin/ticket', { for: address });
       return `${address}&${new URLSearchParams({ ticket })}`;
     },
+    /** Where the browser gets a backup by itself. */
+    backupAddress: async (id) => {
+      const address = `admin/store/backup_file?${new URLSearchParams({ id })}`;
+      const { ticket } = await get('admin/ticket', { for: address });
+      return `${address}&${new URLSearchParams({ ticket })}`;
+    },
     /** An app's icon as a data URL; undefined if it has none. */
     icon: async (name) => {
       const response = await ask('admin/store/icon', { name });
@@ -127,7 +133,7 @@ async function send(address, options) {
  * @param onProgress gets the part that was sent, 0 to 1
  * @returns `{ answer, cancel }`; a sending that was cancelled answers nothing
  */
-function upload(file, onProgress) {
+function upload(file, onProgress, path = 'admin/store/upload') {
   const request = new XMLHttpRequest();
   const form = new FormData();
   // It waits on the device until somebody has seen what it would do.
@@ -156,7 +162,7 @@ function upload(file, onProgress) {
       ),
     );
   });
-  request.open('POST', 'admin/store/upload');
+  request.open('POST', path);
   for (const [name, value] of Object.entries(sessionHeaders())) {
     request.setRequestHeader(name, value);
   }

@@ -108,6 +108,8 @@ const TITLES = {
   add_feed: (subject) => t('Add the feed {subject}', { subject }),
   remove_feed: (subject) => t('Remove the feed {subject}', { subject }),
   set_feed: (subject) => t('Change the feed {subject}', { subject }),
+  backup: () => t('Back up'),
+  restore: () => t('Restore a backup'),
   fleet: (subject) => t('Roll out {subject}', { subject }),
 };
 

@@ -112,6 +112,10 @@ async function request(context: CommandContext, name: string): Promise<unknown> 
     const more = operation === 'undo' ? parameters : {};
     return client.post(`admin/store/${operation}`, { ...more, ...undone });
   }
+  if (command === 'backup') return client.post('admin/store/backup', parameters);
+  if (command === 'restore') {
+    return client.post('admin/store/restore', { ...parameters, backup: name });
+  }
   if (command === 'migrate') {
     return client.post('admin/store/docker_migrate', { ...parameters, path: name });
   }
@@ -123,9 +127,10 @@ async function request(context: CommandContext, name: string): Promise<unknown> 
   });
 }
 
-async function sendFile(
+export async function sendFile(
   { client, output }: Pick<CommandContext, 'client' | 'output'>,
   path: string,
+  operation = 'upload',
 ): Promise<unknown> {
   let shown = -1;
   const body = await openUpload(path, (sentBytes, sizeBytes) => {
@@ -134,7 +139,7 @@ async function sendFile(
     shown = percent;
   });
   try {
-    return await client.upload('admin/store/upload', body);
+    return await client.upload(`admin/store/${operation}`, body);
   } finally {
     output.progress('');
   }

@@ -144,6 +144,22 @@ export const COMMANDS = {
     names: [1, 1],
     options: [],
   },
+  backup: {
+    form: '[FILE]',
+    meaning: 'back up packages and settings, and get that as FILE',
+    about: ['It holds passwords: FILE can be read by you alone.'],
+    names: [0, 1],
+    options: ['with-packages', 'path', 'detach'],
+    examples: ['depotctl backup router.tar.gz', 'depotctl backup --with-packages --path /mnt/sda1'],
+  },
+  backups: { form: '', meaning: 'the backups on the device', names: [0, 0], options: [] },
+  restore: {
+    form: 'FILE|BACKUP',
+    meaning: 'bring back what a backup holds',
+    about: [ASKS],
+    names: [1, 1],
+    options: ['dry-run', 'yes', 'as-new', 'detach'],
+  },
   status: {
     form: 'NAME',
     meaning: 'one app or package; exit code 1 if it is not installed',

@@ -34,6 +34,8 @@ export const OWN_OPTIONS = {
     meaning: 'true: replace what is in FOLDER; chdir: copy nothing, use what is there',
   },
   check: { meaning: 'only say whether there is a newer version' },
+  'with-packages': { meaning: 'with the package files, so that a restore needs no internet' },
+  'as-new': { meaning: 'on another device: without host name, addresses and keys' },
   key: { argument: 'FILE', meaning: 'the public key that its lists are signed with' },
   user: {
     argument: 'NAME',

@@ -32,6 +32,7 @@ export function contentOf(plan) {
     ...stopsIn(plan),
     ...spaceIn(plan),
     ...changesIn(plan),
+    ...reportIn(plan),
     ...settingsIn(plan),
     ...containersIn(plan),
   ];
@@ -97,6 +98,27 @@ function settingsIn({ settings = [] }) {
   if (settings.length === 0) return [];
   const text = t('Settings that were changed stay: {paths}', { paths: settings.join(', ') });
   return [textElement('p', text, 'note')];
+}
+
+/** Of a backup: what comes beside packages, and what cannot. */
+export function reportIn({ report, files = [] }) {
+  if (report === undefined) return [];
+  const named = (state) => report.filter((line) => line.state === state);
+  const names = (state) =>
+    named(state)
+      .map(({ package: name, as }) => (as === undefined ? name : `${name} → ${as}`))
+      .join(', ');
+  const lines = [
+    ...(files.length > 0 ? [t('{count} files of the settings come back.', { count: files.length })] : []),
+    ...(named('renamed').length > 0
+      ? [t('Under another name: {names}', { names: names('renamed') })]
+      : []),
+    ...(named('not_offered').length > 0
+      ? [t('Not offered any more: {names}', { names: names('not_offered') })]
+      : []),
+    ...(named('failed').length > 0 ? [t('Cannot come: {names}', { names: names('failed') })] : []),
+  ];
+  return lines.map((line) => textElement('p', line, 'note'));
 }
 
 /** Containers that go with their app, each with its image and the data that is the app's own. */
