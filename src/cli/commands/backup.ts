@@ -31,11 +31,7 @@ export async function backUp(context: CommandContext): Promise<number> {
   return 0;
 }
 
-export async function listBackups({
-  client,
-  output,
-  invocation,
-}: CommandContext): Promise<number> {
+export async function listBackups({ client, output, invocation }: CommandContext): Promise<number> {
   const backups = listIn(await client.get('admin/store/backups'), 'backups');
   if (invocation.isJson) await output.printJson(backups);
   else if (backups.length === 0) output.say('there are no backups');

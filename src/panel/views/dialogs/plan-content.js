@@ -109,7 +109,9 @@ export function reportIn({ report, files = [] }) {
       .map(({ package: name, as }) => (as === undefined ? name : `${name} → ${as}`))
       .join(', ');
   const lines = [
-    ...(files.length > 0 ? [t('{count} files of the settings come back.', { count: files.length })] : []),
+    ...(files.length > 0
+      ? [t('{count} files of the settings come back.', { count: files.length })]
+      : []),
     ...(named('renamed').length > 0
       ? [t('Under another name: {names}', { names: names('renamed') })]
       : []),
