@@ -38,9 +38,8 @@ export function createActions({ api, notices, connection, tasks, plan, onTask, o
       return false;
     }
   };
-  const changes = createChanges({ plan, submit });
   const actions = {
-    ...changes,
+    ...createChanges({ plan, submit }),
     ...createBackupActions({ api, plan, submit, connection, onChanged, confirmLoss }),
     hold: createHold({ api, connection, onChanged }),
     update: () => submit('update'),

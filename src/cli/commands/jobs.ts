@@ -85,7 +85,8 @@ async function submit(context: CommandContext, name: string): Promise<string> {
     output,
     invocation: { command, isDetached, isJson },
   } = context;
-  const answer = await request(context, name);
+  const ask = OF_BACKUPS.includes(command) ? requestOfBackup : request;
+  const answer = await ask(context, name);
   const id = textIn(answer, 'task_id');
   if (id === '') {
     throw new DepotError(
@@ -96,6 +97,16 @@ async function submit(context: CommandContext, name: string): Promise<string> {
   if (isDetached && isJson) await output.printJson(answer);
   else if (isDetached) await output.print(`${id}\n`);
   return id;
+}
+
+const OF_BACKUPS: readonly string[] = ['backup', 'restore'];
+
+function requestOfBackup(
+  { client, invocation: { command, parameters } }: CommandContext,
+  name: string,
+): Promise<unknown> {
+  const subject = name === '' ? {} : { backup: name };
+  return client.post(`admin/store/${command}`, { ...parameters, ...subject });
 }
 
 async function request(context: CommandContext, name: string): Promise<unknown> {
@@ -111,10 +122,6 @@ async function request(context: CommandContext, name: string): Promise<unknown> 
     const { operation, parameters: undone } = await findUndone(client, name);
     const more = operation === 'undo' ? parameters : {};
     return client.post(`admin/store/${operation}`, { ...more, ...undone });
-  }
-  if (command === 'backup') return client.post('admin/store/backup', parameters);
-  if (command === 'restore') {
-    return client.post('admin/store/restore', { ...parameters, backup: name });
   }
   if (command === 'migrate') {
     return client.post('admin/store/docker_migrate', { ...parameters, path: name });
