@@ -9,7 +9,8 @@ import type { Route } from '../route.ts';
 
 /**
  * The OpenAPI 3.1 document, made from the tables of routes, the very schemas that check the
- * requests, and what the features say of their answers. Of `main.auth` it says only if nobody needs a session.
+ * requests, and what the features say of their answers. Of `main.auth` it says only if nobody
+ * needs a session.
  */
 export async function openApiDocument(documented: DocumentedInterface): Promise<object> {
   const { base, version, routes, passed, documentation, isOpen, errorCodes } = documented;

@@ -7,7 +7,7 @@
 /* Every option and its default: docs/configuration.md. */
 
 const { addUses, checks, isLocal, optionsOf } = options;
-const ABILITIES = ['install', 'upgrade', 'remove', 'run', 'self_upgrade', 'settings'];
+const ABILITIES = 'install upgrade downgrade remove run self_upgrade settings'.split(' ');
 
 /* One form for all sections of the file, some of which it may not have yet. */
 const Section = form.NamedSection.extend({
@@ -234,7 +234,7 @@ function addFleet(shown) {
       help: _('On the page of the apps, under Device, or by "depotctl fleet".'),
     },
   );
-  list('allow', 'install, upgrade', {
+  list('allow', 'install, upgrade, downgrade', {
     check: (value) => ABILITIES.includes(value) || _('one of %s is expected').format(ABILITIES),
     title: _('What the server may do'),
     help: ABILITIES.join(', '),
@@ -248,6 +248,8 @@ function addFleet(shown) {
     title: _('Longest time between two polls'),
     help: _('In seconds.'),
   });
+  number('limit_s', [3600, 10, 604800], { title: _('Longest time of an action in seconds') });
+  number('reach_s', [120, 1, 3600], { title: _('Seconds to reach the server after settings') });
   list('tags', '', {
     check: checks.tag,
     title: _('Tags for operators'),
