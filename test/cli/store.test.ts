@@ -135,6 +135,8 @@ test('info shows what is known of an app, and ends with 1 for what is not known'
   expect(stdout).toMatch(/^name +demo-app$/m);
   expect(stdout).toMatch(/^installed +1\.0-1$/m);
   expect(stdout).toMatch(/^needs +.*libdemo/m);
+  expect(stdout).toMatch(/^section +utils$/m);
+  expect((await depotctl('info', 'notes')).stdout).not.toContain('section');
   expect((await depotctl('info', 'zzzzzz')).code).toBe(1);
 });
 

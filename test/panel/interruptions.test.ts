@@ -32,7 +32,9 @@ test.each([
 
     await goTo(browser, 'installed');
     await daemon.finished(await daemon.submit('install', { package: 'demo' }));
-    await browser.until("document.querySelectorAll('#installed-list .app').length === 1");
+    await browser.until(
+      "[...document.querySelectorAll('#installed-list .app h3')].map(({ textContent }) => textContent).join() === 'Demo,slow'",
+    );
   },
 );
 
