@@ -19,7 +19,8 @@ const sent = (version: string, more: Partial<FeedPackage> = {}): FeedPackage => 
 
 let store: Store;
 beforeEach(async () => {
-  store = await openStore({ packages: [sent('1.0-1')] });
+  const meta: FeedPackage = { name: 'meta-only', version: '1.0-1', architecture: 'all', files: {} };
+  store = await openStore({ packages: [sent('1.0-1'), meta] });
 });
 afterEach(() => store.close());
 
@@ -157,4 +158,14 @@ test('the oldest goes first when there is no more room', async () => {
   const kept = await readdir(join(store.device.root, 'tmp/depotd/undo'));
   expect(kept).not.toContain(ids[0]);
   expect(kept).toContain(ids[1]);
+});
+
+test('a removal comes back with the packages that have no files, too', async () => {
+  await store.run('install', { package: 'meta-only' });
+  const before = await store.packages();
+  const { id } = await store.run('remove', { package: 'meta-only', confirm_s: '60' });
+
+  expect(await store.daemon.status(id)).toMatchObject({ state: 'done', can_undo: true });
+  expect((await store.run('undo', { task_id: id })).state).toBe('done');
+  expect(await store.packages()).toEqual(before);
 });
