@@ -13,6 +13,8 @@ const pack = promisify(gzip);
 export async function packed({ headers: asked }: Request, answer: Response): Promise<Response> {
   const { headers, status } = answer;
   const isJson = headers.get('content-type')?.startsWith('application/json') === true;
+  // Kept packed, as the page's texts are.
+  if (headers.has('content-encoding')) return answer;
   if (!isJson || status !== 200 || !acceptsGzip(asked.get('accept-encoding') ?? '')) return answer;
   const body = Buffer.from(await answer.arrayBuffer());
   const fields = new Headers(headers);
