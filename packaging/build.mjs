@@ -118,7 +118,7 @@ await build({
   supported: { 'dynamic-import': false },
   loader: { '.svg': 'text' },
   define: { 'process.env.DEPOTD_VERSION': JSON.stringify(version) },
-  plugins: [allTexts, pageFiles(build), programTexts, deferredPackages, unusedModules],
+  plugins: [allTexts(), pageFiles(build), programTexts, deferredPackages, unusedModules],
   // As a function, for who compiles it.
   banner: { js: '(function (exports, require) { const module = { exports };' },
   footer: { js: 'exports.main = module.exports.main; })' },
@@ -139,7 +139,8 @@ await build({
   outfile: 'dist/depotctl.mjs',
   format: 'esm',
   define: { 'process.env.DEPOTD_VERSION': JSON.stringify(version) },
-  plugins: [allTexts, programTexts, deferredPackages],
+  // A command line says what the daemon says, and no text of the page.
+  plugins: [allTexts(['sentences']), programTexts, deferredPackages],
   banner: { js: `#!/usr/bin/env node\n${requireForBundled}` },
 });
 

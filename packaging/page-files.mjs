@@ -47,31 +47,40 @@ export function markupOf(path, prefix = '') {
 /** What stands for all languages, in the folder of their files. */
 export const ALL_TEXTS = /\/all\.texts$/;
 
-/** @returns by the code of a language: its name, the tags that name it, and its file, packed */
-export function packTexts(folder) {
+/**
+ * @param sections what of a file is needed
+ * @returns by the code of a language: its name, the tags that name it, and its file, packed
+ */
+export function packTexts(folder, sections = ['page', 'steps', 'remedies', 'sentences']) {
   const files = readdirSync(folder).filter((name) => name.endsWith('.json'));
   const entries = files.sort().map((file) => {
     const texts = JSON.parse(readFileSync(join(folder, file), 'utf8'));
-    const packed = gzipSync(JSON.stringify(texts), { level: 9 }).toString('base64');
+    const needed = Object.fromEntries(sections.map((name) => [name, texts[name]]));
+    const packed = gzipSync(JSON.stringify(needed), { level: 9 }).toString('base64');
     return [basename(file, '.json'), { name: texts.name, tags: texts.tags, packed }];
   });
   return JSON.stringify(Object.fromEntries(entries));
 }
 
-/** A plugin of esbuild. */
-export const allTexts = {
-  name: 'all-texts',
-  setup: ({ onResolve, onLoad }) => {
-    onResolve({ filter: ALL_TEXTS }, ({ path, resolveDir }) => ({
-      path: join(resolveDir, path),
-      namespace: 'texts',
-    }));
-    onLoad({ filter: /.*/, namespace: 'texts' }, ({ path }) => ({
-      contents: packTexts(dirname(path)),
-      loader: 'json',
-    }));
-  },
-};
+/**
+ * A plugin of esbuild.
+ * @param sections as packTexts has them
+ */
+export function allTexts(sections) {
+  return {
+    name: 'all-texts',
+    setup: ({ onResolve, onLoad }) => {
+      onResolve({ filter: ALL_TEXTS }, ({ path, resolveDir }) => ({
+        path: join(resolveDir, path),
+        namespace: 'texts',
+      }));
+      onLoad({ filter: /.*/, namespace: 'texts' }, ({ path }) => ({
+        contents: packTexts(dirname(path), sections),
+        loader: 'json',
+      }));
+    },
+  };
+}
 
 /** A plugin of esbuild. */
 export function pageFiles(build) {

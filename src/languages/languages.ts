@@ -16,6 +16,9 @@ export interface Texts {
   sentences: Readonly<Record<string, string>>;
 }
 
+/** What a program carries of a file: the command line no text of the page. */
+type Carried = Pick<Texts, 'sentences'> & Partial<Texts>;
+
 export interface Language extends SpokenLanguage {
   /** As its speakers write it. */
   name: string;
@@ -43,6 +46,6 @@ export interface Voice {
 export function voiceOf(code: string): Voice {
   const texts = packedTextsOf(code);
   if (texts === undefined) return { t: (text) => text, say: (sentence) => sentence };
-  const { page, sentences } = JSON.parse(gunzipSync(texts).toString()) as Texts;
+  const { page = {}, sentences } = JSON.parse(gunzipSync(texts).toString()) as Carried;
   return { t: (text) => page[text] ?? text, say: createSpeaker(sentences) };
 }

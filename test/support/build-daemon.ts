@@ -32,7 +32,7 @@ export async function buildDaemon(
     target: 'node20.19',
     logLevel: 'warning',
     loader: { '.svg': 'text', '.sh': 'text', '.cjs': 'text' },
-    plugins: [edited, allTexts, pageFiles()],
+    plugins: [edited, allTexts(), pageFiles()],
     footer: { js: 'await main(() => undefined);' },
     banner: {
       js: "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);",
