@@ -58,12 +58,14 @@ export async function startDaemon(source: ConfigSource): Promise<Daemon> {
     follow: (socket) => idleExit.follow(socket),
   });
   const idleExit = idleExitOf(() => config.main, { queue, features, log });
-  await openOwnerSocket(config.main.owner_socket, { listeners, log });
-  await listeners.listen(config.main.listen);
-  await wakeUp(config.main.owner_socket);
-  queue.resume();
-  await Promise.all(features.map(async ({ start }) => start?.()));
-  idleExit.watch();
+  const start = async (): Promise<void> => {
+    await openOwnerSocket(config.main.owner_socket, { listeners, log });
+    await listeners.listen(config.main.listen);
+    await wakeUp(config.main.owner_socket);
+    queue.resume();
+    await Promise.all(features.map(async ({ start: startOne }) => startOne?.()));
+    idleExit.watch();
+  };
 
   const changeTo = async (next: Config): Promise<void> => {
     const nextHandler = await handlerFor(next);
@@ -98,10 +100,9 @@ export async function startDaemon(source: ConfigSource): Promise<Daemon> {
       log.error({ reason: reasonOf(error) }, 'configuration not taken over');
     }
   };
-  let lastReload: Promise<void> = Promise.resolve();
-  // One after the other: two at once would open the same new address twice, and the second take
-  // that for a fault.
-  const reloadNext = (): Promise<void> => (lastReload = lastReload.then(reload));
+  const starting = start();
+  const reloadNext = behind(starting, reload);
+  await starting;
 
   return {
     reload: reloadNext,
@@ -114,6 +115,16 @@ export async function startDaemon(source: ConfigSource): Promise<Daemon> {
       log.info({}, 'stopped');
     },
   };
+}
+
+/**
+ * Reloads come one after the other: two at once would open the same new address twice, and the
+ * second take that for a fault. The first waits for the start, in which requests are answered
+ * already that change options.
+ */
+function behind(start: Promise<void>, reload: () => Promise<void>): () => Promise<void> {
+  let last = start.catch(() => undefined);
+  return () => (last = last.then(reload));
 }
 
 function idleExitOf(
