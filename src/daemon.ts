@@ -58,12 +58,12 @@ export async function startDaemon(source: ConfigSource): Promise<Daemon> {
     follow: (socket) => idleExit.follow(socket),
   });
   const idleExit = idleExitOf(() => config.main, { queue, features, log });
-  const start = async (): Promise<void> => {
-    await openOwnerSocket(config.main.owner_socket, { listeners, log });
-    await listeners.listen(config.main.listen);
-    await wakeUp(config.main.owner_socket);
+  const start = async ({ owner_socket: ownerSocket, listen }: Config['main']): Promise<void> => {
+    await openOwnerSocket(ownerSocket, { listeners, log });
+    await listeners.listen(listen);
+    await wakeUp(ownerSocket);
     queue.resume();
-    await Promise.all(features.map(async ({ start: startOne }) => startOne?.()));
+    await Promise.all(features.map(async (feature) => feature.start?.()));
     idleExit.watch();
   };
 
@@ -90,9 +90,7 @@ export async function startDaemon(source: ConfigSource): Promise<Daemon> {
     if (stopping.signal.aborted) return;
     try {
       const next = withoutRestart(config, loadConfig(source, SECTIONS), SECTIONS);
-      if (next.waiting.length > 0) {
-        log.warn({ options: next.waiting }, 'options that apply after a restart only');
-      }
+      tellWaiting(next.waiting, log);
       await changeTo(next.config);
       log.info({}, 'configuration read again');
     } catch (error) {
@@ -100,9 +98,8 @@ export async function startDaemon(source: ConfigSource): Promise<Daemon> {
       log.error({ reason: reasonOf(error) }, 'configuration not taken over');
     }
   };
-  const starting = start();
-  const reloadNext = behind(starting, reload);
-  await starting;
+  const { started, reloadNext } = inOrder(start(config.main), reload);
+  await started;
 
   return {
     reload: reloadNext,
@@ -117,14 +114,21 @@ export async function startDaemon(source: ConfigSource): Promise<Daemon> {
   };
 }
 
+function tellWaiting(options: readonly string[], log: Log): void {
+  if (options.length > 0) log.warn({ options }, 'options that apply after a restart only');
+}
+
 /**
  * Reloads come one after the other: two at once would open the same new address twice, and the
  * second take that for a fault. The first waits for the start, in which requests are answered
  * already that change options.
  */
-function behind(start: Promise<void>, reload: () => Promise<void>): () => Promise<void> {
-  let last = start.catch(() => undefined);
-  return () => (last = last.then(reload));
+function inOrder(
+  started: Promise<void>,
+  reload: () => Promise<void>,
+): { started: Promise<void>; reloadNext: () => Promise<void> } {
+  let last = started.catch(() => undefined);
+  return { started, reloadNext: () => (last = last.then(reload)) };
 }
 
 function idleExitOf(
