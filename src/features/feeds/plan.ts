@@ -103,6 +103,7 @@ export function changePlan(tools: FeedTools, job: Job): Plan {
         },
       },
       { id: 'drop-fetched', label: 'tidy up', act: dropFetched },
+      undo.closeStep({ scope }),
     ],
   };
 }

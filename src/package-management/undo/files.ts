@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto';
-import { createReadStream } from 'node:fs';
+import { constants, createWriteStream, type Stats } from 'node:fs';
 import {
-  chmod,
-  copyFile,
   lstat,
+  open,
   mkdir,
   readdir,
   readFile,
@@ -11,10 +10,13 @@ import {
   rm,
   symlink,
   utimes,
+  type FileHandle,
 } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
 import { replaceFile } from '../../device/durable-file.ts';
 import { isInsideFolder } from '../../device/inside-folder.ts';
+import { followTrusted, openTrustedFolder } from '../../device/private-folder.ts';
 import type { ChangedFile } from './record.ts';
 
 /** Which files a job may change beside those of packages. Paths are where they are to be found. */
@@ -32,20 +34,49 @@ export type FileStates = ReadonlyMap<string, string>;
 
 /** `file MODE UID GID SHA256` or `link TARGET`; undefined for all else. Times do not count. */
 export async function stateOf(path: string, mostBytes = Infinity): Promise<string | undefined> {
-  const entry = await lstat(path).catch(() => undefined);
-  if (entry?.isSymbolicLink() === true) return `link ${await readlink(path)}`;
-  if (entry?.isFile() !== true || entry.size > mostBytes) return undefined;
-  const { mode, uid, gid } = entry;
-  return `file ${(mode & 0o7777).toString(8)} ${uid} ${gid} ${await sumOf(path)}`;
+  const found = await lstat(path).catch(() => undefined);
+  if (found?.isSymbolicLink() === true) return `link ${await readlink(path)}`;
+  if (found?.isFile() !== true) return undefined;
+  return withFile(path, async (file, entry) =>
+    entry.size > mostBytes ? undefined : stateIn(entry, await sumIn(file)),
+  );
 }
 
 export async function sumOf(path: string): Promise<string> {
+  return withFile(path, sumIn);
+}
+
+function stateIn({ mode, uid, gid }: Stats, sum: string): string {
+  return `file ${(mode & 0o7777).toString(8)} ${uid} ${gid} ${sum}`;
+}
+
+async function sumIn(file: FileHandle): Promise<string> {
   const hash = createHash('sha256');
-  for await (const piece of createReadStream(path)) hash.update(piece as Buffer);
+  const pieces = file.createReadStream({ autoClose: false, start: 0 });
+  for await (const piece of pieces) hash.update(piece as Buffer);
   return hash.digest('hex');
 }
 
-/** What is there now. */
+/** What stands there may have been replaced: no link is followed, no writer of a fifo waited for. */
+async function withFile<Result>(
+  path: string,
+  work: (file: FileHandle, entry: Stats) => Promise<Result>,
+): Promise<Result> {
+  const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
+  const file = await open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+  try {
+    const entry = await file.stat();
+    if (!entry.isFile()) throw new Error(`${path} is no file`);
+    return await work(file, entry);
+  } finally {
+    await file.close();
+  }
+}
+
+/**
+ * What is there now. In a folder that somebody else can write names lead wherever they say: nothing
+ * of it counts.
+ */
 export async function scanFiles(scope: FileScope): Promise<FileStates> {
   const found = new Map<string, string>();
   const isExcluded = (path: string): boolean =>
@@ -54,14 +85,26 @@ export async function scanFiles(scope: FileScope): Promise<FileStates> {
     if (isExcluded(path)) return;
     const entry = await lstat(path).catch(() => undefined);
     if (entry?.isDirectory() === true) {
+      if (!isRootsAlone(entry)) return;
       for (const name of await readdir(path).catch(() => [])) await visit(join(path, name));
       return;
     }
     const state = await stateOf(path, scope.mostFileBytes).catch(() => undefined);
     if (state !== undefined) found.set(path, state);
   };
-  for (const root of scope.roots) await visit(root);
+  for (const root of scope.roots) {
+    const isTrusted = await followTrusted(dirname(root), undefined).then(
+      () => true,
+      () => false,
+    );
+    if (isTrusted) await visit(root);
+  }
   return found;
+}
+
+function isRootsAlone({ uid, gid, mode }: Stats): boolean {
+  const isOurs = uid === 0 || uid === process.getuid?.();
+  return isOurs && (mode & (gid === process.getgid?.() ? 0o002 : 0o022)) === 0;
 }
 
 export async function sizeOf(states: FileStates): Promise<number> {
@@ -83,16 +126,29 @@ export async function copyFiles(states: FileStates, folder: string): Promise<voi
   for (const [path, state] of states) {
     if (!state.startsWith('file ')) continue;
     const copy = join(folder, copyName(path));
-    try {
-      const { atime, mtime } = await lstat(path);
-      await copyFile(path, copy);
-      await chmod(copy, 0o600);
-      await utimes(copy, atime, mtime);
-    } catch {
-      // It went meanwhile, or there is no room: then it does not come back.
-      await rm(copy, { force: true });
-    }
+    // What went meanwhile, or has no room, does not come back; nor does what is another file now.
+    const found = await copyFile(path, copy).catch(() => undefined);
+    if (found !== state) await rm(copy, { force: true });
   }
+}
+
+/** @returns the state of what was copied */
+function copyFile(path: string, copy: string): Promise<string> {
+  return withFile(path, async (file, entry) => {
+    const hash = createHash('sha256');
+    await pipeline(
+      file.createReadStream({ autoClose: false, start: 0 }),
+      async function* (pieces: AsyncIterable<Buffer>) {
+        for await (const piece of pieces) {
+          hash.update(piece);
+          yield piece;
+        }
+      },
+      createWriteStream(copy, { mode: 0o600 }),
+    );
+    await utimes(copy, entry.atime, entry.mtime);
+    return stateIn(entry, hash.digest('hex'));
+  });
 }
 
 /** What is not the same in both, by path. */
@@ -107,17 +163,24 @@ export function changedFiles(before: FileStates, after: FileStates): ChangedFile
   });
 }
 
-/** Puts a file back as it was, or removes it. @param folder of the copies */
-export async function putFileBack({ path, before }: ChangedFile, folder: string): Promise<void> {
+/**
+ * Puts a file back as it was, or removes it.
+ * @param folder of the copies
+ * @throws DepotError unavailable if somebody else can say where its folder leads
+ */
+export async function putFileBack(file: ChangedFile, folder: string): Promise<void> {
+  const { before } = file;
+  const isThere = (await lstat(file.path).catch(() => undefined)) !== undefined;
+  if (before === undefined && !isThere) return;
+  const path = join(await openTrustedFolder(dirname(file.path), 0o755), basename(file.path));
   if (before === undefined) return rm(path, { force: true });
   const [kind, ...words] = before.split(' ');
   if (kind === 'link') {
     await rm(path, { force: true });
-    await mkdir(dirname(path), { recursive: true });
     return symlink(words.join(' '), path);
   }
   const [mode = '600', uid, gid] = words;
-  const copy = join(folder, copyName(path));
+  const copy = join(folder, copyName(file.path));
   const { atime, mtime } = await lstat(copy);
   await replaceFile(path, await readFile(copy), {
     ...{ mode: Number.parseInt(mode, 8), uid: Number(uid), gid: Number(gid) },

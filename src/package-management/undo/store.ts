@@ -1,4 +1,4 @@
-import { cp, lstat, readFile, readdir, rm } from 'node:fs/promises';
+import { cp, lstat, readFile, readdir, rm, rmdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseMountTable } from '../../device/disk/mounts.ts';
 import { readSpace } from '../../device/disk/space.ts';
@@ -67,25 +67,36 @@ export function createUndoStore(options: UndoStoreOptions): UndoStore {
     }
     return undefined;
   };
+  const open: UndoStore['open'] = async (jobId, need) => {
+    const found = await locations();
+    // What has to outlive a boot lies in memory only if there is nothing else.
+    const wanted = need.isLasting ? found.sort(memoryLast) : found;
+    for (const place of wanted) {
+      if (!(await makeRoom(place, jobId, need))) continue;
+      const folder = await openPrivateFolder(join(place.folder, jobId)).catch(() => undefined);
+      if (folder === undefined) continue;
+      await folder.close();
+      return place;
+    }
+    return undefined;
+  };
   const drop = async (jobId: string): Promise<void> => {
     for (const { folder } of await locations()) {
-      if (await isOurs(folder)) await rm(join(folder, jobId), { recursive: true, force: true });
+      if (!(await isOurs(folder))) continue;
+      await rm(join(folder, jobId), { recursive: true, force: true });
+      // Nothing is left of what keeps nothing; another job has its folder in it.
+      await rmdir(folder).catch(() => undefined);
     }
   };
+  let last: Promise<unknown> = Promise.resolve();
+  // A place may go with the last that was in it, so nobody may be about to use it.
+  const inTurn = <Result>(work: () => Promise<Result>): Promise<Result> => {
+    const working = last.then(work);
+    last = working.catch(() => undefined);
+    return working;
+  };
   return {
-    open: async (jobId, need) => {
-      const found = await locations();
-      // What has to outlive a boot lies in memory only if there is nothing else.
-      const wanted = need.isLasting ? found.sort(memoryLast) : found;
-      for (const place of wanted) {
-        if (!(await makeRoom(place, jobId, need))) continue;
-        const folder = await openPrivateFolder(join(place.folder, jobId)).catch(() => undefined);
-        if (folder === undefined) continue;
-        await folder.close();
-        return place;
-      }
-      return undefined;
-    },
+    open: (jobId, need) => inTurn(() => open(jobId, need)),
     roomIn: async (place, jobId) => {
       const kept = (await keptIn(place.folder)).filter(({ id }) => id !== jobId);
       const used = kept.reduce((sum, { bytes }) => sum + bytes, 0);
@@ -105,7 +116,7 @@ export function createUndoStore(options: UndoStoreOptions): UndoStore {
       await rm(source, { recursive: true, force: true });
     },
     pinWhile: (isNeeded) => void pins.push(isNeeded),
-    drop,
+    drop: (jobId) => inTurn(() => drop(jobId)),
     sweep: async (isKnown) => {
       for (const { folder } of await locations()) {
         for (const { id } of await keptIn(folder)) {
