@@ -175,13 +175,13 @@ describe('an uploaded package', () => {
     expect(await store.packages()).toEqual({});
   });
 
-  test('that replaced one stays when it is undone, and feeds may upgrade it again', async () => {
+  test('that replaced one brings that back when it is undone, and feeds may upgrade it again', async () => {
     await install(fileOf('1.0-r1'));
     const { id } = await install(fileOf('2.0-r1'));
     expect((await store.device.world()).some((line) => line.startsWith('sent><'))).toBe(true);
 
     expect((await store.run('unrun', { id })).state).toBe('done');
-    expect(await store.packages()).toEqual({ sent: '2.0-r1' });
+    expect(await store.packages()).toEqual({ sent: '1.0-r1' });
     expect(await store.device.world()).toContain('sent');
   });
 
