@@ -5,6 +5,7 @@ import { describeTask, taskRoutes, type TaskNotes } from './routes.ts';
 import type { HealthReport } from '../../http/health-report.ts';
 import type { Feature, FeatureContext } from '../feature.ts';
 import type { Metric } from '../../http/metrics-text.ts';
+import type { Job } from '../../jobs/job.ts';
 import { isEnded, JOB_STATES } from '../../jobs/states.ts';
 
 /** What people see of jobs: their state, their log as it comes, and stopping them. */
@@ -16,13 +17,16 @@ export function createTasksFeature(context: FeatureContext, notes: TaskNotes): F
     announce(job);
     if (isEnded(job.state)) ended.count(job);
   });
-  queue.onChange((job) =>
+  const publish = (job: Job): void =>
     events.publish({
       event: 'job',
       key: job.id,
       data: { task_id: job.id, ...describeTask(job), ...notes.describe(job) },
-    }),
-  );
+    });
+  queue.onChange((job) => {
+    if (!isEnded(job.state)) publish(job);
+    else void notes.refresh(job).finally(() => publish(job));
+  });
   return {
     documentation: async () => (await import('./documentation.ts')).TASKS_DOCUMENTATION,
     routes: () => taskRoutes({ ...context, ...notes }),

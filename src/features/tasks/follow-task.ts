@@ -6,7 +6,7 @@ interface FollowOptions {
   id: string;
   /** Byte offset in the log to begin at. */
   from: number;
-  statusOf: () => object;
+  statusOf: () => Promise<object>;
   hasEnded: () => boolean;
   signal: AbortSignal;
 }
@@ -34,7 +34,7 @@ export async function* followTask({
   while (!signal.aborted) {
     // In this order: a task that has ended writes nothing more, so what is read after that is all.
     const isOver = hasEnded();
-    const status = statusOf();
+    const status = await statusOf();
     if (!isOver && JSON.stringify(status) !== lastStatus) {
       lastStatus = JSON.stringify(status);
       yield { event: 'status', data: status };

@@ -14,7 +14,8 @@ import { get, getStream, post, type Route } from '../../http/route.ts';
 /** What another feature says of a task, by what it read last. */
 export interface TaskNotes {
   describe: (job: Job) => object;
-  refresh: () => Promise<void>;
+  /** Never fails. @param job that it is read for, if it has ended; default: all of them */
+  refresh: (job?: Job) => Promise<void>;
 }
 
 /** Streams end when the daemon stops. */
@@ -56,7 +57,7 @@ export function taskRoutes({ queue, logs, stopping, describe, refresh }: TaskToo
       summary: 'The state of one task, or of all by id',
       params: { task_id: v.optional(taskId) },
       handle: async ({ params }) => {
-        await refresh().catch(() => undefined);
+        await refresh();
         if (params.task_id === undefined) {
           return json(Object.fromEntries(queue.all().map((job) => [job.id, statusOf(job)])));
         }
@@ -88,7 +89,7 @@ export function taskRoutes({ queue, logs, stopping, describe, refresh }: TaskToo
         const follow = (signal: AbortSignal) =>
           followTask({
             logs,
-            statusOf: () => statusOf(job),
+            statusOf: () => refresh(job).then(() => statusOf(job)),
             hasEnded: () => isEnded(job.state),
             id: job.id,
             from,

@@ -14,7 +14,8 @@ import { undoRoutes } from './routes.ts';
 export interface UndoFeature extends Feature {
   /** What the status of a task says of it, by the state that `refresh` read last. */
   describe: (job: Job) => object;
-  refresh: () => Promise<void>;
+  /** Never fails. @param job that it is read for, if it has ended; default: all of them */
+  refresh: (job?: Job) => Promise<void>;
   /** @throws DepotError not_found */
   preview: (id: string) => Promise<UndoPreview>;
   /** Whether a task can be undone at this moment. */
@@ -30,14 +31,10 @@ export function createUndoFeature(context: FeatureContext, tools: PackageTools):
   let hasStarted: () => void = () => undefined;
   // What an earlier daemon left is known from then on.
   const started = new Promise<void>((resolve) => (hasStarted = resolve));
-  const refresh = async (): Promise<void> => {
+  const refresh: UndoFeature['refresh'] = async (job) => {
+    if (job !== undefined && !isUndoable(job)) return;
     await started;
-    const [database, kept, bootId] = await Promise.all([
-      manager.installed(),
-      undo.list(),
-      processes.bootId(),
-    ]);
-    state = { database, kept, bootId };
+    state = await readState(all).catch(() => state);
   };
   const find = (id: string): Job => {
     const job = id === 'latest' ? queue.newest(PACKAGE_LANE) : queue.get(id);
@@ -53,7 +50,6 @@ export function createUndoFeature(context: FeatureContext, tools: PackageTools):
     if (!isEnded(job.state)) return;
     // What it changed nothing of, or what nobody can take back, needs no copies.
     if (replaced.find(job)?.undo.sum === undefined) void undo.drop(job.id).catch(() => undefined);
-    void refresh().catch(() => undefined);
   });
   const canUndo = async (id: string): Promise<boolean> => {
     const job = queue.get(id);
@@ -105,6 +101,19 @@ export function createUndoFeature(context: FeatureContext, tools: PackageTools):
   };
 }
 
+async function readState({
+  manager,
+  undo,
+  processes,
+}: PackageTools & Pick<FeatureContext, 'processes'>): Promise<UndoState> {
+  const [database, kept, bootId] = await Promise.all([
+    manager.installed(),
+    undo.list(),
+    processes.bootId(),
+  ]);
+  return { database, kept, bootId };
+}
+
 /** The judge is a request of the owner's. */
 function createConfirmations({ queue, submit, ...context }: FeatureContext): ConfirmOrBack {
   return createConfirmOrBack({
@@ -123,6 +132,12 @@ function createConfirmations({ queue, submit, ...context }: FeatureContext): Con
 }
 
 function describeUndo(job: Job, state: UndoState, queue: FeatureContext['queue']): object {
+  const back = queue.all().findLast(({ kind, params }) => {
+    return kind === 'undo' && params.task_id === job.id;
+  });
+  if (back !== undefined && !isEnded(back.state)) {
+    return { can_undo: false, no_undo: `Task ${back.id} is undoing it.` };
+  }
   const obstacle = obstacleTo(job, state, queue);
   if (obstacle !== undefined) return { can_undo: false, no_undo: obstacle.reason };
   const { place } = replaced.read(job).undo;
