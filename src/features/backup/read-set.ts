@@ -16,6 +16,7 @@ import {
   type Member,
 } from './manifest.ts';
 import { NOT_KEPT } from './kept-files.ts';
+import { isSealed } from './seal.ts';
 
 /** Of all members together, unpacked. */
 const MOST_BYTES = 2 * 1024 ** 3;
@@ -39,6 +40,7 @@ export async function readSet(
   return guarded(async () => {
     const members = openMembers(file);
     const manifest = await readManifest(members);
+    await checkSeal(file);
     const wanted = membersOf(manifest);
     const bytes = wanted.reduce((sum, member) => sum + member.bytes, 0);
     if (bytes > Math.min(MOST_BYTES, freeBytes)) throw bad(`it unpacks to ${bytes} bytes`);
@@ -114,6 +116,12 @@ async function* openMembers(file: string): AsyncGenerator<TarMember, undefined> 
     await handle.close();
   }
   return undefined;
+}
+
+async function checkSeal(path: string): Promise<void> {
+  const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW);
+  const isWhole = await isSealed(file).finally(() => file.close());
+  if (!isWhole) throw bad('it was changed, or its end is missing');
 }
 
 /** One reading for whoever reads on behind another. */

@@ -9,6 +9,7 @@ import { syncFolder } from '../../device/durable-file.ts';
 import { END_OF_TAR, tarHeader, tarPadding } from '../../device/tar/tar-writer.ts';
 import { DepotError } from '../../errors.ts';
 import { MANIFEST, membersOf, type Manifest } from './manifest.ts';
+import { sealOf } from './seal.ts';
 
 /** Whose content it is that stands under the name of a member. */
 export type SourceOf = (name: string) => string;
@@ -30,6 +31,7 @@ export async function writeSet(
     await pipeline(
       Readable.from(membersWith(manifest, sourceOf), { objectMode: false }),
       createGzip(),
+      sealed,
       file.createWriteStream(),
     );
     const written = await open(temporary, 'r');
@@ -42,6 +44,15 @@ export async function writeSet(
     await file.close().catch(() => undefined);
   }
   await syncFolder(dirname(target));
+}
+
+async function* sealed(packed: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  const hash = createHash('sha256');
+  for await (const piece of packed) {
+    hash.update(piece);
+    yield piece;
+  }
+  yield sealOf(hash.digest());
 }
 
 async function* membersWith(manifest: Manifest, sourceOf: SourceOf): AsyncGenerator<Buffer> {

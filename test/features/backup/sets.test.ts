@@ -1,4 +1,4 @@
-import { randomInt } from 'node:crypto';
+import { createHash, randomInt } from 'node:crypto';
 import { lstat, mkdir, readdir, stat, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
@@ -6,6 +6,7 @@ import { gunzipSync, gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 
 import { createTar, type TarEntry } from '../../../packaging/tar.ts';
+import { sealOf } from '../../../src/features/backup/seal.ts';
 import { runCommand } from '../../device/command.ts';
 import { createDevice, type Device } from '../../device/device.ts';
 import { startBackupDaemon, writeConfiguration, type BackupDaemon } from './backup-device.ts';
@@ -130,6 +131,15 @@ describe('a file that is sent', () => {
     expect((await daemon.download(body.id ?? '')).equals(set)).toBe(true);
   });
 
+  test('is unpacked by gunzip as it is, with its seal', async () => {
+    const file = join(device.root, 'set.tar.gz');
+    await writeFile(file, await aSet());
+    for (const program of [['tar'], ['busybox', 'tar']] as const) {
+      const { stdout } = await runCommand([...program, '-tzf', file]);
+      expect(stdout.split('\n')[0]).toBe('manifest.json');
+    }
+  });
+
   test('is refused with any byte of it changed, and nothing of it is left', async () => {
     const set = await aSet();
     const positions = [0, 3, 4, 8, 9, set.length - 1, set.length - 8, set.length - 9];
@@ -158,6 +168,9 @@ describe('a file that is sent', () => {
     ...more,
   });
   const content = Buffer.from('hi');
+  /** As depotd itself ends a set: what is wrong with one is not its end alone. */
+  const sealed = (packed: Buffer): Buffer =>
+    Buffer.concat([packed, sealOf(createHash('sha256').update(packed).digest())]);
 
   test.each<{ what: string; more: object; entries: TarEntry[]; why: string }>([
     {
@@ -213,7 +226,7 @@ describe('a file that is sent', () => {
   ])('is refused with $what, and says so', async ({ more, entries, why }) => {
     const manifest = { ...manifestOf(await aSet()), files: [], ...more };
     const first = entry({ name: 'manifest.json', content: Buffer.from(JSON.stringify(manifest)) });
-    const { status, body } = await daemon.add(gzipSync(createTar([first, ...entries], 0)));
+    const { status, body } = await daemon.add(sealed(gzipSync(createTar([first, ...entries], 0))));
     expect({ status, stderr: body.stderr }).toMatchObject({ status: 400 });
     expect(body.stderr).toContain(why);
     expect(await readdir(join(device.root, 'etc/depotd/backups'))).toEqual([]);
@@ -221,11 +234,12 @@ describe('a file that is sent', () => {
   });
 
   test('whose content is a bomb is refused before it fills anything', async () => {
-    const bomb = gzipSync(Buffer.alloc(64 * 1024 ** 2));
+    const bomb = sealed(gzipSync(Buffer.alloc(64 * 1024 ** 2)));
     expect((await daemon.add(bomb)).status).toBe(400);
     const manifest = { ...manifestOf(await aSet()), files: [file('/etc/a')] };
     const first = entry({ name: 'manifest.json', content: Buffer.from(JSON.stringify(manifest)) });
     const second = entry({ name: 'files/etc/a', content: Buffer.alloc(64 * 1024 ** 2) });
-    expect((await daemon.add(gzipSync(createTar([first, second], 0)))).status).toBe(400);
+    const large = sealed(gzipSync(createTar([first, second], 0)));
+    expect((await daemon.add(large)).status).toBe(400);
   });
 });
