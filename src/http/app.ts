@@ -163,10 +163,10 @@ async function handle(
     ? readQuery(request)
     : await readParameters(request, context.env.incoming);
   if (!isOwner && (route.needsToken || (route.acceptsUpload && values.has('token')))) {
-    checkToken(values.get('token'), session.token);
+    checkToken(values.get('token'), session);
   }
-  if (route.method === 'POST') checkNames(route, values);
   const params = checkParameters(route.params, values);
+  if (route.method === 'POST') checkNames(route, values);
   return route.handle({
     params,
     context,

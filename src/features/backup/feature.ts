@@ -4,6 +4,7 @@ import { isEnded } from '../../jobs/states.ts';
 import { PACKAGE_LANE } from '../../package-management/manager.ts';
 import type { PackageTools } from '../../package-management/tools.ts';
 import type { Feature, FeatureContext } from '../feature.ts';
+import { retriedStart } from '../retried-start.ts';
 import { createAfterUpgrade } from './after-upgrade.ts';
 import { backupPlan, write, type BackupTools } from './backup-plan.ts';
 import { BACKUP_SECTION } from './options.ts';
@@ -92,7 +93,7 @@ export function createBackupFeature(
         plan: (job) => restorePlan({ ...packages, ...context, sets, due }, job),
       },
     },
-    start: async () => {
+    start: retriedStart(async () => {
       const active = queue.all().filter(({ state }) => !isEnded(state));
       await sets.sweep((id) => active.some((job) => job.id === id));
       void refresh();
@@ -102,7 +103,7 @@ export function createBackupFeature(
       if (next === undefined || set === undefined) return;
       const { made_at: madeAt } = set.manifest;
       await submit('restore', subjectOf(madeAt), { ...next });
-    },
+    }, context),
     reload: refresh,
   };
 }

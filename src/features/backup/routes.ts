@@ -151,7 +151,7 @@ async function receiveSet(
   return receiveFile(incoming, {
     receive: ({ content }) => receiveInto(sets, content, room),
     checkField: (name, value) => {
-      if (name === 'token') checkToken([value], session.token);
+      if (name === 'token') checkToken([value], session);
     },
     discard: (id) => sets.remove(id),
     idleMs: IDLE_MS,

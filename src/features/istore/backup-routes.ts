@@ -80,12 +80,16 @@ function lightRoutes(tools: BackupRouteTools): Route[] {
       }),
       needsWrite: true,
     },
-    postUpload({
-      path: 'admin/store/light_restore',
-      summary: "iStore's page: bring back what a file names; depotd's own backups, too",
-      params: {},
-      handle: async (request) => json(await restoreSent(tools, request)),
-    }),
+    {
+      ...postUpload({
+        path: 'admin/store/light_restore',
+        summary: "iStore's page: bring back what a file names; depotd's own backups, too",
+        params: {},
+        handle: async (request) => json(await restoreSent(tools, request)),
+      }),
+      // Of an upload it is optional. The page sends it in the query.
+      needsToken: true,
+    },
     get({
       path: 'admin/store/get_backup_app_list_file_path',
       summary: "iStore's page: where iStore keeps its list of apps",
@@ -230,7 +234,7 @@ async function restoreSent(
     await receiveFile(incoming, {
       receive: ({ content }) => save(file, content, room),
       checkField: (name, value) => {
-        if (name === 'token') checkToken([value], session.token);
+        if (name === 'token') checkToken([value], session);
       },
       discard: () => rm(file, { force: true }),
       idleMs: IDLE_MS,

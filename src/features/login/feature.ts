@@ -1,7 +1,7 @@
 import { UBUS_SOCKET } from '../../config/environment.ts';
 import { createPeerUsers } from '../../device/peer-user.ts';
 import type { Notes } from '../../device/ports.ts';
-import { createOpenSessions, newToken } from '../../http/session/sessions.ts';
+import { createOpenSessions } from '../../http/session/sessions.ts';
 import type { Feature, FeatureContext, SessionsByAuth } from '../feature.ts';
 import { createAttemptLimit } from './attempt-limit.ts';
 import { createFirstPassword } from './first-password.ts';
@@ -24,7 +24,7 @@ export function createLoginFeature({ paths, log, config, notes }: FeatureContext
   const sessions = {
     panel: createPanelSessions({ rpcd, log }),
     password: createPasswordSessions(),
-    none: createOpenSessions(() => keptToken(notes)),
+    none: createOpenSessions((token) => exchangeToken(notes, token)),
   };
   const password = {
     sessions: sessions.password,
@@ -65,11 +65,9 @@ export function createLoginFeature({ paths, log, config, notes }: FeatureContext
 const NOTE = 'open-token';
 
 /** A page that was open before the daemon's restart goes on with its token. */
-async function keptToken(notes: Notes): Promise<string> {
-  const known = await notes.read(NOTE);
-  if (typeof known === 'string' && known.length >= 32) return known;
-  const token = newToken();
-  // Without room for it the token is that of the daemon's run.
+async function exchangeToken(notes: Notes, token: string): Promise<string | undefined> {
+  const former = await notes.read(NOTE);
+  // Without room for it the next run takes this one's no more.
   await notes.write(NOTE, token).catch(() => undefined);
-  return token;
+  return typeof former === 'string' && former.length >= token.length ? former : undefined;
 }

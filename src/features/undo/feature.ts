@@ -6,6 +6,7 @@ import { PACKAGE_LANE } from '../../package-management/manager.ts';
 import type { PackageTools } from '../../package-management/tools.ts';
 import { replaced } from '../../package-management/undo/record.ts';
 import type { Feature, FeatureContext } from '../feature.ts';
+import { retriedStart } from '../retried-start.ts';
 import { isUndoable, obstacleTo, wholeObstacleTo, type UndoState } from './obstacles.ts';
 import { undoPlan } from './plan.ts';
 import type { UndoPreview } from './preview.ts';
@@ -87,12 +88,12 @@ export function createUndoFeature(context: FeatureContext, tools: PackageTools):
     },
     preview: async (id) => (await import('./preview.ts')).previewUndo(all, find(id)),
     ...{ canUndo, keepsUp: confirmations.isWaiting },
-    start: async () => {
+    start: retriedStart(async () => {
       await undo.sweep((id) => queue.get(id) !== undefined);
       await confirmations.start();
       hasStarted();
       await refresh();
-    },
+    }, context),
     close: () => {
       endOf();
       confirmations.close();

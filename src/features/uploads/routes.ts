@@ -138,7 +138,7 @@ async function handleUpload(
     receive: (part) => uploads.receive({ ...part, limitBytes }),
     // It need not be there, but is not wrong.
     checkField: (name, value) => {
-      if (name === 'token') checkToken([value], session.token);
+      if (name === 'token') checkToken([value], session);
       if (name === 'hold') isHeld = isOn(value);
     },
     discard: ({ id }) => uploads.remove(id),

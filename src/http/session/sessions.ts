@@ -31,14 +31,17 @@ export function newToken(): string {
 }
 
 /**
- * `main.auth none`: whoever reaches the daemon is the owner.
- * @param readToken default: one for the daemon's run. Called once, for the first request
+ * `main.auth none`: whoever reaches the daemon is the owner. The token is one for the daemon's run.
+ * @param former that of the run before takes this one's place. Called once, for the first request
  */
 export function createOpenSessions(
-  readToken: () => Promise<string> = () => Promise.resolve(newToken()),
+  former: (token: string) => Promise<string | undefined> = () => Promise.resolve(undefined),
 ): Sessions {
+  const token = newToken();
   let session: Promise<Session> | undefined;
   const find = (): Promise<Session> =>
-    (session ??= readToken().then((token) => ({ user: '', token, mayWrite: true })));
+    (session ??= former(token).then((formerToken) => {
+      return { user: '', token, formerToken, mayWrite: true };
+    }));
   return { find, peek: find };
 }

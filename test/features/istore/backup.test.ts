@@ -21,10 +21,15 @@ const get = async (operation: string): Promise<unknown> =>
 const post = async (operation: string, params: Record<string, string>): Promise<unknown> =>
   (await on.daemon.post(`admin/store/${operation}`, params)).json();
 
-async function send(content: Uint8Array): Promise<{ status: number; body: unknown }> {
+async function send(
+  content: Uint8Array,
+  token?: string,
+): Promise<{ status: number; body: unknown }> {
   const form = new FormData();
   form.append('light.tar.gz', new Blob([content]), 'light.tar.gz');
-  const answer = await fetch(`${on.daemon.url}${on.daemon.base}/admin/store/light_restore`, {
+  const query = new URLSearchParams({ token: token ?? (await on.daemon.token()) });
+  const url = `${on.daemon.url}${on.daemon.base}/admin/store/light_restore?${query.toString()}`;
+  const answer = await fetch(url, {
     method: 'POST',
     body: form,
   });
@@ -33,6 +38,11 @@ async function send(content: Uint8Array): Promise<{ status: number; body: unknow
 
 const backupOf = (text: string, name = 'etc/istore/app.list'): Buffer =>
   gzipSync(createTar([{ name, mode: 0o644, content: Buffer.from(text) }]));
+
+test('a file with a wrong token brings nothing back', async () => {
+  const { status, body } = await send(backupOf('demo\n'), 'wrong');
+  expect([status, body]).toEqual([403, expect.objectContaining({ code: 403 })]);
+});
 
 test('the page learns what can be backed up', async () => {
   expect(await get('get_support_backup_features')).toEqual({

@@ -56,7 +56,7 @@ export function describeParagraph(paragraph: string, feed = ''): OpkgDescription
       return line('Maintainer');
     },
     get sha256() {
-      return line('SHA256sum');
+      return line('SHA256sum') || undefined;
     },
     get time() {
       return countIn(line('SourceDateEpoch'));
