@@ -57,7 +57,7 @@ async function sumIn(file: FileHandle): Promise<string> {
   return hash.digest('hex');
 }
 
-/** What stands there may have been replaced: no link is followed, no writer of a fifo waited for. */
+/** What stands there may have been replaced: no link is followed, and no fifo is waited for. */
 async function withFile<Result>(
   path: string,
   work: (file: FileHandle, entry: Stats) => Promise<Result>,
