@@ -88,6 +88,14 @@ export function createUndoStore(options: UndoStoreOptions): UndoStore {
       await rmdir(folder).catch(() => undefined);
     }
   };
+  const release: UndoStore['release'] = async (jobId) => {
+    const [source, target] = [join(paths.stateDir, 'undo', jobId), join(memory.folder, jobId)];
+    const bytes = (await isOurs(source)) ? await bytesBelow(source) : 0;
+    if (bytes === 0 || !(await makeRoom(memory, jobId, { bytes, isLasting: false }))) return;
+    await (await openPrivateFolder(target)).close();
+    await cp(source, target, { recursive: true, preserveTimestamps: true });
+    await rm(source, { recursive: true, force: true });
+  };
   let last: Promise<unknown> = Promise.resolve();
   // A place may go with the last that was in it, so nobody may be about to use it.
   const inTurn = <Result>(work: () => Promise<Result>): Promise<Result> => {
@@ -107,14 +115,7 @@ export function createUndoStore(options: UndoStoreOptions): UndoStore {
       const kept = await Promise.all((await locations()).map(({ folder }) => idsIn(folder)));
       return new Set(kept.flat());
     },
-    release: async (jobId) => {
-      const [source, target] = [join(paths.stateDir, 'undo', jobId), join(memory.folder, jobId)];
-      const bytes = (await isOurs(source)) ? await bytesBelow(source) : 0;
-      if (bytes === 0 || !(await makeRoom(memory, jobId, { bytes, isLasting: false }))) return;
-      await (await openPrivateFolder(target)).close();
-      await cp(source, target, { recursive: true, preserveTimestamps: true });
-      await rm(source, { recursive: true, force: true });
-    },
+    release: (jobId) => inTurn(() => release(jobId)),
     pinWhile: (isNeeded) => void pins.push(isNeeded),
     drop: (jobId) => inTurn(() => drop(jobId)),
     sweep: async (isKnown) => {
