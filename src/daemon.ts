@@ -90,7 +90,7 @@ export async function startDaemon(source: ConfigSource): Promise<Daemon> {
     if (stopping.signal.aborted) return;
     try {
       const next = withoutRestart(config, loadConfig(source, SECTIONS), SECTIONS);
-      tellWaiting(next.waiting, log);
+      warnOfWaiting(next.waiting, log);
       await changeTo(next.config);
       log.info({}, 'configuration read again');
     } catch (error) {
@@ -114,7 +114,7 @@ export async function startDaemon(source: ConfigSource): Promise<Daemon> {
   };
 }
 
-function tellWaiting(options: readonly string[], log: Log): void {
+function warnOfWaiting(options: readonly string[], log: Log): void {
   if (options.length > 0) log.warn({ options }, 'options that apply after a restart only');
 }
 

@@ -4,7 +4,7 @@ import { isEnded } from '../../jobs/states.ts';
 import { PACKAGE_LANE } from '../../package-management/manager.ts';
 import type { PackageTools } from '../../package-management/tools.ts';
 import type { Feature, FeatureContext } from '../feature.ts';
-import { retriedStart } from '../retried-start.ts';
+import { retriedStart } from '../../jobs/retried-start.ts';
 import { createAfterUpgrade } from './after-upgrade.ts';
 import { backupPlan, write, type BackupTools } from './backup-plan.ts';
 import { BACKUP_SECTION } from './options.ts';

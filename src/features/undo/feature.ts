@@ -6,7 +6,7 @@ import { PACKAGE_LANE } from '../../package-management/manager.ts';
 import type { PackageTools } from '../../package-management/tools.ts';
 import { replaced } from '../../package-management/undo/record.ts';
 import type { Feature, FeatureContext } from '../feature.ts';
-import { retriedStart } from '../retried-start.ts';
+import { retriedStart } from '../../jobs/retried-start.ts';
 import { isUndoable, obstacleTo, wholeObstacleTo, type UndoState } from './obstacles.ts';
 import { undoPlan } from './plan.ts';
 import type { UndoPreview } from './preview.ts';
