@@ -89,10 +89,11 @@ export function createUndoFeature(context: FeatureContext, tools: PackageTools):
     preview: async (id) => (await import('./preview.ts')).previewUndo(all, find(id)),
     ...{ canUndo, keepsUp: confirmations.isWaiting },
     start: retriedStart(async () => {
-      await undo.sweep((id) => queue.get(id) !== undefined);
       await confirmations.start();
       hasStarted();
       await refresh();
+      // On a disk that cannot be written they stay until another start.
+      await undo.sweep((id) => queue.get(id) !== undefined).catch(() => undefined);
     }, context),
     close: () => {
       endOf();

@@ -1,3 +1,7 @@
+import { execFileSync } from 'node:child_process';
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+
 import { afterEach, beforeEach, expect, test } from 'vitest';
 
 import { startLockHolder } from '../../device/lock-holder.ts';
@@ -45,6 +49,26 @@ test('what is being undone is not offered to be undone once more', async () => {
   const { no_undo: why }: UndoStatus = await daemon.status(id);
   expect(why).toMatch(/ was changed since by task /);
 });
+
+test.skipIf(process.getuid?.() !== 0)(
+  'copies of no task that cannot be removed keep nobody from hearing of tasks',
+  async () => {
+    const { daemon, device } = store;
+    const folder = join(device.root, 'tmp/depotd/undo');
+    await mkdir(join(folder, 'a'.repeat(32)), { recursive: true, mode: 0o700 });
+    execFileSync('mount', ['--bind', folder, folder]);
+    execFileSync('mount', ['-o', 'remount,bind,ro', folder]);
+    try {
+      await daemon.restart();
+
+      const signal = AbortSignal.timeout(5000);
+      const url = `${daemon.url}${daemon.base}/admin/system/tasks/status`;
+      expect((await fetch(url, { signal })).status).toBe(200);
+    } finally {
+      execFileSync('umount', ['-l', folder]);
+    }
+  },
+);
 
 function isEnd(data: unknown): boolean {
   return typeof data === 'object' && data !== null && 'running' in data && data.running === false;
