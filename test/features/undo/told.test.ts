@@ -55,10 +55,11 @@ test.skipIf(process.getuid?.() !== 0)(
   async () => {
     const { daemon, device } = store;
     const folder = join(device.root, 'tmp/depotd/undo');
+    await daemon.kill('SIGTERM');
     await mkdir(join(folder, 'a'.repeat(32)), { recursive: true, mode: 0o700 });
     execFileSync('mount', ['--bind', folder, folder]);
-    execFileSync('mount', ['-o', 'remount,bind,ro', folder]);
     try {
+      execFileSync('mount', ['-o', 'remount,bind,ro', folder]);
       await daemon.restart();
 
       const signal = AbortSignal.timeout(5000);
