@@ -48,7 +48,7 @@ export interface ChangePreview {
   stops?: readonly Stopping[];
   /** What goes with them. */
   containers?: readonly PlannedContainer[];
-  /** Of an upgrade of all: what has a newer version, and stays as it is. */
+  /** Of an upgrade: what has a newer version, and stays as it is. */
   left?: readonly LeftPackage[];
 }
 
@@ -188,12 +188,13 @@ const choicesFor: Readonly<Record<ChangeRequest['operation'], Choose>> = {
     const problems = subjects
       .filter((_, index) => groups[index]?.length === 0)
       .map((subject) => notInstalled('upgrade', subject));
-    const { expected } = await chooseUpgrade(tools, groups.flat());
+    const { names: open, expected, left } = await chooseUpgrade(tools, groups.flat());
     const database = await tools.manager.installed();
     const isCurrent = (group: readonly string[]): boolean =>
       areCurrent(tools, { database, expected, names: group });
-    const names = [...new Set(groups.filter((group) => !isCurrent(group)).flat())];
-    return { names, asked: names, problems };
+    const openGroups = groups.map((group) => group.filter((name) => open.includes(name)));
+    const names = [...new Set(openGroups.filter((group) => !isCurrent(group)).flat())];
+    return { names, asked: names, problems, left };
   },
 };
 

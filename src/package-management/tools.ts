@@ -2,6 +2,7 @@ import type { AppContainers } from './app-containers.ts';
 import type { Catalog } from './apps/catalog.ts';
 import type { Act, StepContext } from '../jobs/plan.ts';
 import type { PackageManager } from './manager.ts';
+import type { NoUpgrades } from './no-upgrades.ts';
 import type { ExpectedChanges } from './transaction/progress.ts';
 import type { UndoCopies } from './undo/copies.ts';
 
@@ -13,6 +14,7 @@ export interface PackageTools {
   expected: ExpectedChanges;
   /** Keeps what jobs replace. */
   undo: UndoCopies;
+  noUpgrades: NoUpgrades;
   /** Folder of the panel's settings. */
   uciDir: string;
   containers: AppContainers;

@@ -156,11 +156,12 @@ const LEFT = {
     'belong to the firmware: they come with the next one',
   ],
   held: ['is held at its version', 'are held at their versions'],
+  feed: ['is of a feed without upgrades', 'are of a feed without upgrades'],
 } as const;
 
-/** What has a newer version and is not in the plan of an upgrade without names. */
+/** What has a newer version and is not in the plan of an upgrade. */
 function sayLeft({ say }: CommandContext['output'], plan: unknown): void {
-  for (const reason of ['firmware', 'held'] as const) {
+  for (const reason of ['firmware', 'held', 'feed'] as const) {
     const names = listIn(plan, 'left')
       .filter((left) => textIn(left, 'reason') === reason)
       .map((left) => textIn(left, 'name'));

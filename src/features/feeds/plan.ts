@@ -13,6 +13,7 @@ import type {
   FeedChange,
   FeedSettings,
 } from '../../package-management/feed-settings.ts';
+import type { NoUpgrades } from '../../package-management/no-upgrades.ts';
 import type { UndoCopies } from '../../package-management/undo/copies.ts';
 import { feedScope } from '../../package-management/undo/kept-folder.ts';
 import { fetchFiles } from '../../package-management/fetch-files.ts';
@@ -20,6 +21,7 @@ import { fetchFiles } from '../../package-management/fetch-files.ts';
 export interface FeedTools extends Pick<FeatureContext, 'paths' | 'environment'> {
   feeds: FeedSettings;
   undo: UndoCopies;
+  noUpgrades: NoUpgrades;
 }
 
 /** What the check leaves for the step behind it. */
@@ -37,8 +39,8 @@ const checked = slots('the feed', {
  * makes both count: whatever ends the job in between leaves the feeds as they were.
  */
 export function changePlan(tools: FeedTools, job: Job): Plan {
-  const { feeds, undo } = tools;
-  const scope = feedScope(tools);
+  const { feeds, undo, noUpgrades } = tools;
+  const scope = feedScope(tools, tools.paths);
   const isComing = job.kind === 'add_feed' || job.params.enabled === '1';
   const dropFetched = async (context: StepContext): Promise<undefined> => {
     const { folder } = checked.find(context) ?? {};
@@ -70,8 +72,13 @@ export function changePlan(tools: FeedTools, job: Job): Plan {
           const { folder, newKey, ...feed } = checked.read(context);
           if (folder !== undefined) await feeds.adopt(feed, folder);
           if (newKey !== undefined) await feeds.addKey(newKey, job.params.key ?? '');
-          await feeds.write(changeOf(job, feed));
-          if (folder === undefined) {
+          const { upgrades } = job.params;
+          const isSwitched = job.kind !== 'set_feed' || job.params.enabled !== undefined;
+          if (isSwitched) await feeds.write(changeOf(job, feed));
+          // A feed that comes or goes has no such note, whatever another of its name had.
+          if (job.kind !== 'set_feed') await noUpgrades.set(feed.name, false);
+          else if (upgrades !== undefined) await noUpgrades.set(feed.name, upgrades === '0');
+          if (isSwitched && folder === undefined) {
             // Harmless: no package manager reads the list of a feed that it does not have.
             await feeds
               .forget(feed)

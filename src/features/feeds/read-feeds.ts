@@ -2,6 +2,7 @@ import type { Job } from '../../jobs/job.ts';
 import { lastFetch, markOf } from '../../package-management/failed-feeds.ts';
 import type { FeedState, GarbageLine, TrustedKey } from '../../package-management/feed-settings.ts';
 import type { PackageManager } from '../../package-management/manager.ts';
+import type { NoUpgrades } from '../../package-management/no-upgrades.ts';
 
 /** One feed as the interface shows it. */
 export interface FeedItem {
@@ -9,6 +10,8 @@ export interface FeedItem {
   url: string;
   kind: 'system' | 'custom';
   enabled: boolean;
+  /** Only if nothing is upgraded from it. */
+  upgrades?: false;
   /** Unix seconds: when its list was fetched; missing without a list. */
   updated_at?: number;
   /** How many of its packages this device could install. */
@@ -31,6 +34,7 @@ export interface FeedAnswer {
 /** Reads feeds, keys and lists as they are; nothing is fetched. */
 export function createFeedReader(
   { feeds: settings, listing }: Pick<PackageManager, 'feeds' | 'listing'>,
+  noUpgrades: NoUpgrades,
   queue: { all: () => readonly Job[] },
 ): { read: () => Promise<FeedAnswer> } {
   const count = createCounter(listing);
@@ -39,6 +43,7 @@ export function createFeedReader(
       const [{ feeds, garbage }, keys] = await Promise.all([settings.read(), settings.keys()]);
       const counts = await count().catch(() => undefined);
       const failed = lastFetch(queue.all());
+      const withoutUpgrades = await noUpgrades.read();
       const items = feeds.map(async (feed): Promise<FeedItem> => {
         const { name, url, kind, isEnabled } = feed;
         const { updatedAt, keyId } = await settings.stateOf(feed).catch((): FeedState => ({}));
@@ -48,6 +53,7 @@ export function createFeedReader(
           url,
           kind,
           enabled: isEnabled,
+          ...(withoutUpgrades.has(name) && { upgrades: false as const }),
           ...(updatedAt === undefined ? {} : { updated_at: updatedAt }),
           ...(isEnabled && updatedAt !== undefined && counts !== undefined
             ? { packages: counts.get(name) ?? 0 }

@@ -12,6 +12,7 @@ import { updatePlan } from './plans/update.ts';
 import { upgradePlan } from './plans/upgrade.ts';
 import { storeRoutes } from './routes.ts';
 import { createUndoCopies } from '../../package-management/undo/copies.ts';
+import { createNoUpgrades } from '../../package-management/no-upgrades.ts';
 import { createUndoStore } from '../../package-management/undo/store.ts';
 import { selectManager } from '../../package-management/select.ts';
 import { valuesOf } from '../../config/config.ts';
@@ -64,6 +65,7 @@ export async function createPackagesFeature(
   const containers = containersOf(manager);
   const tools: PackageTools = {
     ...{ manager, catalog, expected, undo, uciDir, updateEveryHours, containers },
+    noUpgrades: createNoUpgrades(context.paths),
     beforeChange: [],
   };
   return {

@@ -112,10 +112,16 @@ const plan = v.pipe(
     ),
     left: v.optional(
       v.pipe(
-        v.array(v.object({ name: v.string(), reason: v.picklist(['firmware', 'held']) })),
+        v.array(
+          v.object({
+            name: v.string(),
+            reason: v.picklist(['firmware', 'held', 'feed']),
+            feed: v.optional(v.string()),
+          }),
+        ),
         v.description(
-          'of an upgrade of all: what has a newer version and stays: it comes with the next ' +
-            'firmware, or is held',
+          'of an upgrade: what has a newer version and stays: it comes with the next firmware, ' +
+            'is held, or its feed gives no upgrades',
         ),
       ),
     ),

@@ -3,6 +3,7 @@ import type { PackageDescription } from '../../package-management/listing.ts';
 import { appOf, luciSubjectOf, metaPackageOf } from '../../package-management/names.ts';
 import { isPresent, type InstalledPackage } from '../../package-management/database.ts';
 import type { PackageManager } from '../../package-management/manager.ts';
+import { keptBack, type NoUpgrades } from '../../package-management/no-upgrades.ts';
 import { createSystemPackages } from '../../package-management/system-packages.ts';
 import {
   createIndexBuilder,
@@ -53,7 +54,8 @@ export interface InstalledState {
 }
 
 export interface ViewSources {
-  manager: Pick<PackageManager, 'listing' | 'compareVersions' | 'imagePackages'>;
+  manager: Pick<PackageManager, 'listing' | 'offers' | 'compareVersions' | 'imagePackages'>;
+  noUpgrades: NoUpgrades;
   offered: PackageIndex;
   snapshot: CatalogSnapshot;
   icons: ReadonlySet<string>;
@@ -72,7 +74,8 @@ export async function buildView(sources: ViewSources): Promise<View> {
     .filter((entry) => isPresent(entry) && isListedAsApp(view, entry.name))
     .map(({ name }) => name);
   const freed = await freedBytes({ ...sources, apps, image });
-  return { ...view, installed: statesIn(view, sources, { apps, freed, image }) };
+  const kept = await keptBack(sources, snapshot.database, newerIn(view, sources));
+  return { ...view, installed: statesIn(view, sources, { apps, freed, image, kept }) };
 }
 
 async function readMenu({ snapshot: { database }, menuEntry }: ViewSources): Promise<View['menu']> {
@@ -245,17 +248,17 @@ function statesIn(
     apps: readonly string[];
     freed: ReadonlyMap<string, number>;
     image: ReadonlySet<string>;
+    kept: ReadonlyMap<string, string>;
   },
 ): Map<number, InstalledState> {
   const states = new Map<number, InstalledState>();
   const stoppedBy = createSystemPackages(database, found.image);
-  const upgradable = new Set<string>();
+  const newer = newerIn(view, { manager, snapshot: { database } });
+  const upgradable = new Set(newer.filter((name) => !found.kept.has(name)));
   for (const entry of [...database.values()].filter(isPresent)) {
     const id = findPackageId(view, entry.name);
     if (id === undefined) continue;
-    const { index, row } = indexOf(view, id);
-    const isUpgradable = manager.compareVersions(versionAt(index, row), entry.version) > 0;
-    if (isUpgradable) upgradable.add(entry.name);
+    const isUpgradable = upgradable.has(entry.name);
     const isSystem = stoppedBy(entry.name).length > 0;
     states.set(id, { ...stateOf(entry), isUpgradable, isSystem });
   }
@@ -270,6 +273,23 @@ function statesIn(
     state.freedBytes = found.freed.get(name) ?? 0;
   }
   return states;
+}
+
+/** What is installed and offered in a newer version. */
+function newerIn(
+  view: Pick<View, 'offered' | 'local'>,
+  {
+    manager,
+    snapshot: { database },
+  }: { manager: ViewSources['manager']; snapshot: Pick<CatalogSnapshot, 'database'> },
+): string[] {
+  const present = [...database.values()].filter(isPresent);
+  return present.flatMap(({ name, version }) => {
+    const id = findPackageId(view, name);
+    if (id === undefined) return [];
+    const { index, row } = indexOf(view, id);
+    return manager.compareVersions(versionAt(index, row), version) > 0 ? [name] : [];
+  });
 }
 
 /** @param packageName of an installed app */

@@ -73,7 +73,8 @@ export function undoPlan(tools: UndoPlanTools, job: Job): Plan {
       verb: 'remove',
       names: packages().flatMap(({ name, after }) => (after === undefined ? [] : [name])),
     }),
-    scope: () => (packages().length > 0 ? settingsScope(tools.paths) : feedScope(manager))(),
+    scope: () =>
+      (packages().length > 0 ? settingsScope(tools.paths) : feedScope(manager, tools.paths))(),
     beforeCommand: [
       ...putBack(tools, target, 1),
       ...removal(tools, packages),

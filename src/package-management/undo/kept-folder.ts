@@ -5,6 +5,7 @@ import type { Paths } from '../../device/paths.ts';
 import { isPresent, type PackageDatabase } from '../database.ts';
 import { MOST_LIST_BYTES } from '../feed-settings.ts';
 import type { PackageManager } from '../manager.ts';
+import { noUpgradesFile } from '../no-upgrades.ts';
 import type { FileScope } from './files.ts';
 import type { UndoStore } from './store.ts';
 
@@ -72,10 +73,14 @@ export async function filesOf(
 }
 
 /** What a change of the feeds, or of their lists, may replace. */
-export function feedScope({ feeds }: Pick<PackageManager, 'feeds'>): () => Promise<FileScope> {
+export function feedScope(
+  { feeds }: Pick<PackageManager, 'feeds'>,
+  paths?: Paths,
+): () => Promise<FileScope> {
   return async () => {
     const { settings, lists } = await feeds.files();
-    return { roots: [...settings, ...lists], excluded: [], mostFileBytes: MOST_LIST_BYTES };
+    const own = paths === undefined ? [] : [noUpgradesFile(paths)];
+    return { roots: [...settings, ...own, ...lists], excluded: [], mostFileBytes: MOST_LIST_BYTES };
   };
 }
 

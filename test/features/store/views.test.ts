@@ -40,6 +40,7 @@ beforeEach(async () => {
     expected: createExpectedChanges(),
     undo: {} as never,
     beforeChange: [],
+    noUpgrades: { read: () => Promise.resolve(new Set()), set: () => Promise.resolve() },
     updateEveryHours: () => 0,
   };
 });

@@ -123,10 +123,10 @@ function upgradeWork(tools: FleetJobTools, { upgrade }: Work): ChangeWork {
     choose: async (context) => {
       await needSpace(tools);
       const database = await manager.installed();
-      const names = upgrade
+      const asked = upgrade
         .flatMap((name) => [name, metaPackageOf(name)])
         .filter((name) => isPresent(database.get(name)));
-      const { expected } = await chooseUpgrade(tools, names);
+      const { names, expected } = await chooseUpgrade(tools, asked);
       remember(context, manager, { verb: 'upgrade', names, expected });
     },
     judge: judgeUpgrade(manager),

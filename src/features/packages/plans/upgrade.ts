@@ -15,6 +15,7 @@ import {
   chooseUpgrade,
   chooseUpgradeOfAll,
   packagesToUpgrade,
+  type LeftPackage,
   type UpgradeChoice,
 } from '../../../package-management/choice.ts';
 import { judgeUpgrade } from '../../../package-management/transaction/judgement.ts';
@@ -27,11 +28,14 @@ export function upgradePlan(tools: PackageTools, { subject, params }: Job): Plan
   const isOfAll = isOn(params.all);
   const purpose = isOfAll ? 'upgrade all' : `upgrade ${subject}`;
   const choose = async (context: StepContext): Promise<void> => {
-    const { names, expected, isCurrent } = isOfAll
+    const { names, expected, isCurrent, left } = isOfAll
       ? await chooseAll(tools, context)
       : await chooseUpgrade(tools, await installedOnes(tools, subject));
+    await noteLeft(context, left);
     if (isCurrent) {
-      await context.note(`nothing to do: no feed offers a newer version of ${namesOf(names)}`);
+      const isLeft = !isOfAll && names.length === 0;
+      const why = `: no feed offers a newer version of ${namesOf(names)}`;
+      await context.note(`nothing to do${isLeft ? '' : why}`);
       remember(context, tools.manager, { verb: 'upgrade', names: [] });
       return;
     }
@@ -60,14 +64,23 @@ async function installedOnes(tools: PackageTools, subject: string): Promise<stri
 const LEFT = {
   firmware: 'since it comes with the next firmware',
   held: 'since it is held',
+  feed: 'since its feed is set to give no upgrades',
 } as const;
 
-async function chooseAll(tools: PackageTools, { note }: StepContext): Promise<UpgradeChoice> {
-  const { leftOut, left, ...choice } = await chooseUpgradeOfAll(tools);
-  for (const reason of ['firmware', 'held'] as const) {
-    const names = left.filter((each) => each.reason === reason).map(({ name }) => name);
+async function noteLeft(
+  { note }: Pick<StepContext, 'note'>,
+  left: readonly LeftPackage[],
+): Promise<void> {
+  for (const reason of ['firmware', 'held', 'feed'] as const) {
+    const names = left
+      .filter((each) => each.reason === reason)
+      .map(({ name, feed }) => (feed === undefined ? name : `${name} (${feed})`));
     if (names.length > 0) await note(`left as it is, ${LEFT[reason]}: ${names.join(', ')}`);
   }
+}
+
+async function chooseAll(tools: PackageTools, { note }: StepContext): Promise<UpgradeChoice> {
+  const { leftOut, ...choice } = await chooseUpgradeOfAll(tools);
   for (const { message } of leftOut) await note(`left as it is: ${message}`);
   const database = await tools.manager.installed();
   for (const { name, state } of database.values()) {

@@ -86,8 +86,16 @@ function hostOf(url) {
 }
 
 function createRow(feed, on) {
-  const { name, url, kind, enabled, error, remedy } = feed;
+  const { name, url, kind, enabled, error, remedy, upgrades = true } = feed;
   const change = () => on.feed('set_feed', { name, enabled: enabled ? '0' : '1' });
+  const flag = button({
+    text: upgrades ? t('No upgrades from here') : t('Upgrades from here'),
+    label: upgrades
+      ? t('No upgrades from the feed {name}', { name })
+      : t('Upgrades from the feed {name}', { name }),
+    onclick: () => on.feed('set_feed', { name, upgrades: upgrades ? '0' : '1' }),
+    isWrite: true,
+  });
   const buttons = [
     button({
       text: enabled ? t('Switch off') : t('Switch on'),
@@ -110,13 +118,14 @@ function createRow(feed, on) {
       element('p', {}, [
         textElement('strong', name),
         ...(enabled ? [] : [' ', textElement('span', t('off'), 'chip')]),
+        ...(upgrades ? [] : [' ', textElement('span', t('no upgrades'), 'chip')]),
       ]),
       textElement('p', url, 'note'),
       textElement('p', factsOf(feed), 'note'),
       ...(error ? [textElement('p', daemonText(error), 'problem')] : []),
       ...(error && remedy ? [textElement('p', daemonText(remedy), 'note')] : []),
     ]),
-    ...(kind === 'custom' ? [element('div', { className: 'buttons' }, buttons)] : []),
+    element('div', { className: 'buttons' }, [flag, ...(kind === 'custom' ? buttons : [])]),
   ]);
 }
 
