@@ -7,7 +7,7 @@ import type { Failure } from './failure.ts';
 import { readListsState } from './lists-state.ts';
 import { metaPackageOf } from './names.ts';
 import { isPresent } from './database.ts';
-import type { PackageChange } from './manager.ts';
+import type { PackageChange, PackageManager } from './manager.ts';
 import type { PackageTools } from './tools.ts';
 import {
   areCurrent,
@@ -20,7 +20,6 @@ import {
 } from './choice.ts';
 import type { PreviewedChange } from './preview.ts';
 import { createProblem, ADVICE, type Problem } from './problem.ts';
-import { settingsOf } from './settings.ts';
 import { stoppingOf, systemFailure, type Stopping } from './system-packages.ts';
 import { translationsFor } from './translations.ts';
 
@@ -263,3 +262,15 @@ function withoutRepeats(problems: readonly Problem[]): Problem[] {
   const seen = new Map(problems.map((problem) => [`${problem.code} ${problem.message}`, problem]));
   return [...seen.values()];
 }
+
+/** Configuration files of installed packages; a removal leaves those that were changed. */
+export async function settingsOf(
+  { listing }: Pick<PackageManager, 'listing'>,
+  names: readonly string[],
+): Promise<string[]> {
+  const found: string[] = [];
+  for (const name of names) found.push(...((await listing.record(name))?.config ?? []));
+  return [...new Set(found)].slice(0, MOST_SETTINGS);
+}
+
+const MOST_SETTINGS = 200;

@@ -9,14 +9,13 @@ import {
   createIndexBuilder,
   findPackage,
   findRow,
-  firstNotBefore,
-  foldedName,
   readRow,
   versionAt,
   type PackageIndex,
 } from './package-index.ts';
 import { cameWith } from '../../package-management/dependencies.ts';
 import { freedBytes } from './freed-bytes.ts';
+import { mergeByName } from './merge-by-name.ts';
 import type { IndexRow, SourceRow } from './index-row.ts';
 import type { MenuEntry } from './luci/menu.ts';
 import { isAppAt, isLuciAppAt } from './row-kinds.ts';
@@ -200,39 +199,6 @@ function withMeta(row: SourceRow, meta: AppMeta | undefined): SourceRow {
   if (meta === undefined) return row;
   const { title = '', description = '', tags = [] } = meta;
   return { ...row, title: title || row.title, description: description || row.description, tags };
-}
-
-function mergeByName(
-  offered: PackageIndex,
-  local: PackageIndex,
-  hidden: ReadonlySet<number>,
-): Uint32Array {
-  const order = new Uint32Array(offered.count + local.count - hidden.size);
-  let size = 0;
-  let next = 0;
-  const addOfferedUntil = (end: number): void => {
-    for (; next < end; next += 1) {
-      if (hidden.has(next)) continue;
-      order[size] = next;
-      size += 1;
-    }
-  };
-  for (let row = 0; row < local.count; row += 1) {
-    addOfferedUntil(positionAmong(offered, local, row));
-    order[size] = offered.count + row;
-    size += 1;
-  }
-  addOfferedUntil(offered.count);
-  return order;
-}
-
-/** An app stands before the packages of its name. */
-function positionAmong(offered: PackageIndex, local: PackageIndex, row: number): number {
-  const folded = foldedName(local, row);
-  let position = firstNotBefore(offered, folded);
-  if (isAppAt(local, row)) return position;
-  while (position < offered.count && foldedName(offered, position) === folded) position += 1;
-  return position;
 }
 
 /** What the files of an app or a package take; of an installed app, what its removal frees. */

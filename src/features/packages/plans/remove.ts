@@ -20,7 +20,7 @@ import { isClosedCircle, removalSet } from '../../../package-management/dependen
 import { packageToRemove } from '../../../package-management/choice.ts';
 import { removalCommand } from '../../../package-management/transaction/rollback.ts';
 import { judgeRemoval } from '../../../package-management/transaction/judgement.ts';
-import { settingsOf } from '../../../package-management/settings.ts';
+import { settingsOf } from '../../../package-management/change-preview.ts';
 import { systemFailure } from '../../../package-management/system-packages.ts';
 
 /** remove: the app and what came with it, but nothing that another package needs. */
