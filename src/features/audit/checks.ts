@@ -9,7 +9,30 @@ const MOST_NAMES = 3;
 
 /** Whether files of packages are there at all; what is in them, `depotctl verify` looks at. */
 export function auditChecks(tools: AuditTools): readonly DeviceCheck[] {
-  return [{ id: 'package-files', run: () => judgeFiles(tools) }];
+  return [
+    { id: 'package-files', run: () => judgeFiles(tools) },
+    { id: 'file-owners', run: () => judgeOwners(tools) },
+  ];
+}
+
+/** An upgrade or a removal of one of two owners breaks the other. */
+async function judgeOwners({ manager }: AuditTools): Promise<Finding> {
+  const owners = new Map<string, string>();
+  const shared: string[] = [];
+  for await (const { path, owner } of manager.fileRecords()) {
+    const other = owners.get(path) ?? owner;
+    if (other !== owner) shared.push(`${path} (${other}, ${owner})`);
+    owners.set(path, owner);
+  }
+  if (shared.length === 0) {
+    return { state: 'ok', message: `each of ${owners.size} files of packages has one owner` };
+  }
+  const more = shared.length > MOST_NAMES ? ` and ${shared.length - MOST_NAMES} more` : '';
+  return {
+    state: 'warning',
+    message: `files have two owners: ${shared.slice(0, MOST_NAMES).join(', ')}${more}`,
+    remedy: 'remove one of the two packages, and install the other one again',
+  };
 }
 
 async function judgeFiles({ paths, manager }: AuditTools): Promise<Finding> {

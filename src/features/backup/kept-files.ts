@@ -96,7 +96,7 @@ export async function changedConfiguration(paths: Paths): Promise<string[]> {
 }
 
 /** From opkg's status file, or apk's `NAME.conffiles_static`, whichever there is. */
-async function configurationSums({ onDevice }: Paths): Promise<Map<string, string>> {
+export async function configurationSums({ onDevice }: Paths): Promise<Map<string, string>> {
   const status = await readFile(onDevice('/usr/lib/opkg/status'), 'utf8').catch(() => '');
   const folder = onDevice('/lib/apk/packages');
   const names = (await readdir(folder).catch(() => [])).filter((name) =>

@@ -26,7 +26,7 @@ export function createFeedsFeature(
   return {
     documentation: async () => (await import('./documentation.ts')).FEEDS_DOCUMENTATION,
     routes: () => feedRoutes({ feeds, read, submit }),
-    checks: async () => (await import('./checks.ts')).feedChecks(read),
+    checks: async () => (await import('./checks.ts')).feedChecks(read, context.paths),
     jobs: {
       add_feed: kind((name) => `add the feed ${name}`),
       remove_feed: kind((name) => `remove the feed ${name}`, ['add_feed', 'set_feed']),

@@ -33,9 +33,8 @@ export function upgradePlan(tools: PackageTools, { subject, params }: Job): Plan
       : await chooseUpgrade(tools, await installedOnes(tools, subject));
     await noteLeft(context, left);
     if (isCurrent) {
-      const isLeft = !isOfAll && names.length === 0;
-      const why = `: no feed offers a newer version of ${namesOf(names)}`;
-      await context.note(`nothing to do${isLeft ? '' : why}`);
+      const why = `nothing to do: no feed offers a newer version of ${namesOf(names)}`;
+      await context.note(!isOfAll && names.length === 0 ? 'nothing to do' : why);
       remember(context, tools.manager, { verb: 'upgrade', names: [] });
       return;
     }
