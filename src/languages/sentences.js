@@ -13,6 +13,9 @@ export function createSpeaker(sentences) {
   const say = (text, depth = 0) => {
     if (exact.has(text)) return exact.get(text);
     if (depth === DEEPEST) return text;
+    return sayPattern(text, depth) ?? sayWithin(text, depth);
+  };
+  const sayPattern = (text, depth) => {
     patterns ??= [...exact].filter(([source]) => source.includes('{')).map(parsePattern);
     patterns.sort((one, other) => other.weight - one.weight);
     for (const pattern of patterns) {
@@ -21,6 +24,15 @@ export function createSpeaker(sentences) {
       if (values !== undefined && isKnown(values.action)) {
         return fill(pattern.translation, (name) => say(values[name] ?? '', depth + 1));
       }
+    }
+    return undefined;
+  };
+  /** A sentence within another has lost its capital and its full stop there. */
+  const sayWithin = (text, depth) => {
+    for (const head of [text.slice(0, 1), text.slice(0, 1).toUpperCase()]) {
+      const whole = `${head}${text.slice(1)}.`;
+      const said = exact.get(whole) ?? sayPattern(whole, depth);
+      if (said !== undefined) return said.replace(/[.\u3002]$/, '');
     }
     return text;
   };

@@ -40,6 +40,7 @@ export function createActions({ api, notices, connection, tasks, plan, onTask, o
   };
   const actions = {
     ...createChanges({ plan, submit }),
+    ...createUndoActions({ api, plan, submit, tasks, connection }),
     ...createBackupActions({ api, plan, submit, connection, onChanged, confirmLoss }),
     hold: createHold({ api, connection, onChanged }),
     update: () => submit('update'),
@@ -71,14 +72,6 @@ export function createActions({ api, notices, connection, tasks, plan, onTask, o
       );
       if (await confirmLoss({ title, text, yes: t('Remove') })) {
         await submit('unrun', { id }, { package: file });
-      }
-    },
-    /** @param task one that can be undone, with its title */
-    undoTask: async (task) => {
-      const query = { task_id: task.id };
-      const extra = await plan.ask({ operation: 'undo', ...query }, undoWords(task));
-      if (extra !== undefined) {
-        await submit('undo', { ...query, ...extra }, { package: task.package });
       }
     },
     removeFeed: async ({ name }) => {
@@ -149,6 +142,24 @@ function createChanges({ plan, submit }) {
       const query = { package: app.name, ...(app.stops !== undefined && { system: '1' }) };
       return change('remove', query, { words: removeWords(app) });
     },
+  };
+}
+
+function createUndoActions({ api, plan, submit, tasks, connection }) {
+  return {
+    /** @param task one that can be undone, with its title */
+    undoTask: async (task) => {
+      const query = { task_id: task.id };
+      const extra = await plan.ask({ operation: 'undo', ...query }, undoWords(task));
+      if (extra !== undefined) {
+        await submit('undo', { ...query, ...extra }, { package: task.package });
+      }
+    },
+    /** Keeps what would go back by itself. */
+    keepTask: (id) =>
+      api
+        .post('admin/store/confirm', { task_id: id })
+        .then(() => tasks.merge(id, { confirm_by: undefined }), connection.report),
   };
 }
 

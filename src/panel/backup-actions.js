@@ -19,9 +19,9 @@ export function createBackupActions({ api, plan, submit, connection, onChanged, 
     downloadBackup: (id) =>
       api.backupAddress(id).then((address) => location.assign(address), connection.report),
     removeBackup: async (id, when) => {
-      const title = t('Remove the backup of {when}?', { when });
+      const title = t('Delete the backup of {when}?', { when });
       const text = t('What is installed stays as it is.');
-      if (await confirmLoss({ title, text, yes: t('Remove') })) {
+      if (await confirmLoss({ title, text, yes: t('Delete') })) {
         await done(api.post('admin/store/remove_backup', { id }));
       }
     },

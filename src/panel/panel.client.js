@@ -9,7 +9,7 @@ import { createNotices } from './notices.js';
 import { causeOf } from './problems.js';
 import { createRouter } from './router.js';
 import { createTasks } from './tasks.js';
-import { createConfirming, offerUndo } from './undo.js';
+import { createAftermath } from './undo.js';
 import { createViews } from './views.js';
 import { createPlanDialog } from './views/dialogs/plan-dialog.js';
 import { isNothingDone } from './views/activity/task-row.js';
@@ -24,7 +24,7 @@ const PROGRESS_MS = 2000;
 const CLOCK_MS = 30_000;
 /** A first view that is not there after this is not waited for. */
 const FIRST_VIEW_MS = 1000;
-const SEEN_IN_PLACE = ['install', 'remove', 'upgrade', 'update'];
+const SEEN_IN_PLACE = ['install', 'remove', 'upgrade', 'update', 'backup'];
 
 void start();
 
@@ -35,7 +35,7 @@ async function start() {
   const onChange = () => {
     views.renderCurrent();
     views.showRunning();
-    confirming.check();
+    aftermath.check();
   };
   const tasks = createTasks({ onChange, onEnd: handleEnd });
   const embedding = createEmbedding({ onLoggedIn: () => connection.resume() });
@@ -64,14 +64,14 @@ async function start() {
     plan: createPlanDialog({ api, leadOn, onRemovable: (item) => act.remove(item) }),
     onChanged: () => void views.reload(),
     onTask: (id, { kind, confirm_s: seconds }) => {
-      if (seconds !== undefined) confirming.expect(id);
+      if (seconds !== undefined) aftermath.expect(id);
       void views.activity.load();
       // What is seen where it was asked for stays there; all else is followed in its log.
       if (SEEN_IN_PLACE.includes(kind)) views.activity.expect(id);
       else showTask(id);
     },
   });
-  const confirming = createConfirming({ api, notices, tasks, titleOf: apps.titleOfTask });
+  const aftermath = createAftermath({ api, notices, tasks, apps, undo: act.undoTask });
   const on = { ...act, remedies: { ...leadOn, retry: act.retry }, showTask };
   const views = createViews({ api, tasks, apps, on, report: connection.report });
   const router = createRouter(views.byName);
@@ -100,7 +100,7 @@ async function start() {
     if (router.current() !== 'activity') {
       showFailure(notices, { ...task, title }, () => showTask(task.id));
     }
-    offerUndo(notices, { task: { ...task, title }, title, undo: act.undoTask });
+    aftermath.offer({ ...task, title });
     if (task.kind === 'self-upgrade' && task.state === 'done') offerReload(notices);
     void apps.load(connection.report);
     void views.reload();

@@ -85,8 +85,13 @@ export function remedyButtons(problem, on) {
 
 /** What could not be done stands above it, or before. */
 export function causeOf(message) {
-  const head = /^cannot (?:install|remove|update|upgrade)(?: \S+)?: /;
-  return daemonText(message.replace(head, ''));
+  const head = /^cannot (?:(?:install|remove|update|upgrade)(?: \S+)?|undo [^:]*): /;
+  return withoutId(daemonText(message.replace(head, '')));
+}
+
+/** A task is known by what it does. */
+export function withoutId(text) {
+  return text.replace(/ ?\b[0-9a-f]{32} ?[(\uff08]([^)\uff09]*)[)\uff09]/g, ' “$1”');
 }
 
 /**

@@ -10,6 +10,8 @@ const say = createSpeaker({
   'cannot {action}: {reason}': '{action} geht nicht: {reason}',
   'cannot {action}: the disk {disk} is gone': '{action} ohne {disk}',
   'install {package}': '{package} installieren',
+  'It is held.': 'Es wird gehalten.',
+  '{name} was changed.': '{name} ist anders.',
   '{count} of {total} are there': 'von {total} sind {count} da',
 });
 
@@ -19,6 +21,8 @@ test.each([
   ['cannot install demo: the disk sda is gone', 'demo installieren ohne sda'],
   ['cannot wait: nobody knows', 'cannot wait: nobody knows'],
   ['3 of 4 are there', 'von 4 sind 3 da'],
+  ['cannot install demo: it is held', 'demo installieren geht nicht: Es wird gehalten'],
+  ['cannot install demo: lib was changed', 'demo installieren geht nicht: lib ist anders'],
   ['nobody knows', 'nobody knows'],
   ['cannot : it is full', 'cannot : it is full'],
   ['constructor', 'constructor'],

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { createGunzip } from 'node:zlib';
 import * as v from 'valibot';
 import { readTar, type TarMember } from '../../device/tar/tar-reader.ts';
-import { DepotError, reasonOf } from '../../errors.ts';
+import { DepotError, reasonOf, systemCode } from '../../errors.ts';
 import {
   FORMAT,
   MANIFEST,
@@ -18,6 +18,7 @@ import {
 import { NOT_KEPT } from './kept-files.ts';
 import { isSealed } from './seal.ts';
 
+const CHANGED = 'it was changed, or its end is missing';
 /** Of all members together, unpacked. */
 const MOST_BYTES = 2 * 1024 ** 3;
 const MOST_CONFIGURATION_BYTES = 64 * 1024 ** 2;
@@ -88,7 +89,9 @@ async function guarded<Value>(read: () => Promise<Value>): Promise<Value> {
   try {
     return await read();
   } catch (error) {
-    throw error instanceof DepotError ? error : bad(reasonOf(error));
+    if (error instanceof DepotError) throw error;
+    // Of zlib's own words, such as "incorrect data check", nobody learns more.
+    throw bad(systemCode(error)?.startsWith('Z_') === true ? CHANGED : reasonOf(error));
   }
 }
 
@@ -121,7 +124,7 @@ async function* openMembers(file: string): AsyncGenerator<TarMember, undefined> 
 async function checkSeal(path: string): Promise<void> {
   const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW);
   const isWhole = await isSealed(file).finally(() => file.close());
-  if (!isWhole) throw bad('it was changed, or its end is missing');
+  if (!isWhole) throw bad(CHANGED);
 }
 
 /** One reading for whoever reads on behind another. */

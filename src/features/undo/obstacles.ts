@@ -29,7 +29,7 @@ export interface UndoState {
 }
 
 /** Kinds of the lane that replace nothing, or take it back themselves. */
-const OTHERS = ['autoconf', 'fleet', 'self_upgrade'];
+const OTHERS = ['autoconf', 'backup', 'fleet', 'self_upgrade'];
 
 /** Whether a job is one that either can be undone or says why not. */
 export function isUndoable({ lane, kind, state }: Job): boolean {

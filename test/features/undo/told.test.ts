@@ -71,6 +71,13 @@ test.skipIf(process.getuid?.() !== 0)(
   },
 );
 
+test('of a backup nothing is said of undo', async () => {
+  const { daemon } = store;
+  const status = await daemon.finished(await daemon.submit('backup'));
+  expect(status).toMatchObject({ state: 'done' });
+  expect(status).not.toHaveProperty('can_undo');
+});
+
 function isEnd(data: unknown): boolean {
   return typeof data === 'object' && data !== null && 'running' in data && data.running === false;
 }

@@ -1,7 +1,7 @@
 import { button, element, icon, setText, textElement } from '../../dom.js';
 import { daemonText, t } from '../../i18n.js';
 import { setDisabled } from '../../permission.js';
-import { problemBox } from '../../problems.js';
+import { problemBox, withoutId } from '../../problems.js';
 import { ago, progressLine, span, stateWord } from '../../words.js';
 
 /**
@@ -100,20 +100,32 @@ function createUndo(on, titleOf) {
     onclick: () => on.undoTask({ ...current, title: titleOf(current) }),
     isWrite: true,
   });
+  const keep = button({
+    text: t('Keep the change'),
+    onclick: () => on.keepTask(current.id),
+    isWrite: true,
+  });
   const why = element('span', { className: 'problem-remedy' });
-  const box = element('div', { className: 'undo' }, [undo, why]);
+  const box = element('div', { className: 'undo' }, [undo, keep, why]);
   const update = (task) => {
     current = task;
-    const isSaid = task.can_undo === false && task.isOpen;
-    box.hidden = task.running || (task.can_undo !== true && !isSaid);
+    const text = task.running ? '' : undoText(task);
     undo.hidden = task.can_undo !== true;
+    keep.hidden = task.confirm_by === undefined;
+    box.hidden = task.running || (undo.hidden && keep.hidden && text === '');
     undo.setAttribute('aria-label', t('Undo: {subject}', { subject: titleOf(task) }));
-    setText(
-      why,
-      isSaid ? t('It cannot be undone: {reason}', { reason: daemonText(task.no_undo) }) : '',
-    );
+    setText(why, text);
   };
   return { element: box, update };
+}
+
+function undoText(task) {
+  if (task.confirm_by !== undefined) return t('It goes back by itself unless it is kept.');
+  // What failed has said already that nothing was left behind.
+  const isNothing =
+    hasFailed(task) && leftBy(task).length > 0 && (task.packages ?? []).length === 0;
+  if (task.can_undo !== false || !task.isOpen || isNothing) return '';
+  return t('It cannot be undone: {reason}', { reason: withoutId(daemonText(task.no_undo)) });
 }
 
 /** Cause and remedy of a task that did not end well: in sight of the newest, else at a click. */

@@ -25,6 +25,7 @@ export function createBackups({ api, report, on }) {
     state: byId('backups-state'),
     load: async (signal) => {
       const answer = await api.get('admin/store/backups', {}, { signal });
+      byId('backups-empty').hidden = answer.backups.length > 0;
       byId('backups-list').replaceChildren(...answer.backups.map((each) => createRow(each, on)));
       isOn = answer.after_upgrade;
       setText(flip, isOn ? t('Switch off') : t('Switch on'));
@@ -57,14 +58,14 @@ function createRow(backup, on) {
       isWrite: true,
     }),
     button({
-      text: t('Download'),
+      text: t('Download file'),
       label: t('Download the backup of {when}', { when }),
       onclick: () => on.downloadBackup(id),
       isWrite: true,
     }),
     button({
       symbol: 'bin',
-      label: t('Remove the backup of {when}', { when }),
+      label: t('Delete the backup of {when}', { when }),
       className: 'danger-text only-icon',
       onclick: () => on.removeBackup(id, when),
       isWrite: true,

@@ -32,6 +32,7 @@ export function contentOf(plan) {
     ...stopsIn(plan),
     ...spaceIn(plan),
     ...changesIn(plan),
+    ...filesIn(plan),
     ...reportIn(plan),
     ...settingsIn(plan),
     ...containersIn(plan),
@@ -78,6 +79,13 @@ function changesIn({ installs, upgrades, removes }) {
   ].filter(Boolean);
 }
 
+/** Files that an undo or a restore puts back. */
+function filesIn({ files = [] }) {
+  if (files.length === 0) return [];
+  const rows = files.map((path) => textElement('li', path));
+  return [group(t('Files that go back'), rows)];
+}
+
 /** What stops working on the device when these go. */
 export function stopsIn({ stops = [] }) {
   if (stops.length === 0) return [];
@@ -100,8 +108,8 @@ function settingsIn({ settings = [] }) {
   return [textElement('p', text, 'note')];
 }
 
-/** Of a backup: what comes beside packages, and what cannot. */
-export function reportIn({ report, files = [] }) {
+/** Of a backup: what comes otherwise than it was, and what cannot. */
+export function reportIn({ report }) {
   if (report === undefined) return [];
   const named = (state) => report.filter((line) => line.state === state);
   const names = (state) =>
@@ -109,9 +117,6 @@ export function reportIn({ report, files = [] }) {
       .map(({ package: name, as }) => (as === undefined ? name : `${name} → ${as}`))
       .join(', ');
   const lines = [
-    ...(files.length > 0
-      ? [t('{count} files of the settings come back.', { count: files.length })]
-      : []),
     ...(named('renamed').length > 0
       ? [t('Under another name: {names}', { names: names('renamed') })]
       : []),
@@ -161,10 +166,13 @@ const REASONS = {
 
 function changeList(title, changes) {
   if (changes.length === 0) return undefined;
-  const items = element('ul', { className: 'changes' }, changes.map(changeRow));
-  return element('details', { className: 'change-group', open: changes.length <= MANY }, [
-    element('summary', {}, [title, ' ', textElement('span', String(changes.length), 'count')]),
-    items,
+  return group(title, changes.map(changeRow));
+}
+
+function group(title, rows) {
+  return element('details', { className: 'change-group', open: rows.length <= MANY }, [
+    element('summary', {}, [title, ' ', textElement('span', String(rows.length), 'count')]),
+    element('ul', { className: 'changes' }, rows),
   ]);
 }
 

@@ -173,18 +173,19 @@ function bodyOf(plan, problems, words) {
   ];
 }
 
-function warnings({ restarts, files = [], kept_in: keptIn, file }) {
+function warnings({ restarts, kept_in: keptIn, file }) {
   return [
     ...(restarts === undefined || file !== undefined
       ? []
       : [
-          t('If it cuts this page off, the change goes back by itself after {seconds} s.', {
-            seconds: CONFIRM_S,
-          }),
+          t(
+            'This may interrupt the network or this page. If the page does not reach the device ' +
+              'again within {seconds} s, the change goes back by itself.',
+            { seconds: CONFIRM_S },
+          ),
         ]),
-    ...(files.length === 0 ? [] : [t('Files that go back: {files}', { files: files.join(', ') })]),
     ...(keptIn === 'memory'
-      ? [t('What it replaced lies in memory: a restart of the device takes it away.')]
+      ? [t('It can be undone until the device restarts: what it replaced lies in memory.')]
       : []),
   ];
 }
