@@ -16,7 +16,10 @@ test.each([
   [['plan', 'instal', 'demo'], 'install, remove or upgrade is expected; did you mean install?'],
   [['plan', 'install'], 'cannot run "plan install" with 0 names: usage: depotctl plan install|'],
   [['feeds', 'add', 'mine'], 'cannot run "feeds add" with 1 name: usage: depotctl feeds'],
-  [['feeds', 'drop', 'mine'], 'cannot run "feeds drop": add, remove, on or off is expected'],
+  [
+    ['feeds', 'drop', 'mine'],
+    'cannot run "feeds drop": add, remove, on, off, no-upgrades or upgrades is expected',
+  ],
   [['completion', 'tcsh'], 'cannot run "completion tcsh": bash, zsh or fish is expected'],
   [['update', '--yes'], 'cannot use --yes with update'],
   [['install'], 'cannot run "install" without a name: usage: depotctl install NAME…'],
