@@ -48,14 +48,15 @@ export function markupOf(path, prefix = '') {
 export const ALL_TEXTS = /\/all\.texts$/;
 
 /**
- * @param sections what of a file is needed
+ * @param sections what of a file is needed; default: all of it
  * @returns by the code of a language: its name, the tags that name it, and its file, packed
  */
-export function packTexts(folder, sections = ['page', 'steps', 'remedies', 'sentences']) {
+export function packTexts(folder, sections) {
   const files = readdirSync(folder).filter((name) => name.endsWith('.json'));
   const entries = files.sort().map((file) => {
     const texts = JSON.parse(readFileSync(join(folder, file), 'utf8'));
-    const needed = Object.fromEntries(sections.map((name) => [name, texts[name]]));
+    const names = sections ?? Object.keys(texts);
+    const needed = Object.fromEntries(names.map((name) => [name, texts[name]]));
     const packed = gzipSync(JSON.stringify(needed), { level: 9 }).toString('base64');
     return [basename(file, '.json'), { name: texts.name, tags: texts.tags, packed }];
   });

@@ -12,7 +12,11 @@ import {
   type InstalledPackage,
   type PackageDatabase,
 } from '../../package-management/database.ts';
-import { dependentsFirst, withAskedNames } from '../../package-management/dependencies.ts';
+import {
+  dependentsFirst,
+  isNeeded,
+  withAskedNames,
+} from '../../package-management/dependencies.ts';
 import { failureError } from '../../package-management/failure.ts';
 import { chosen } from '../../package-management/memory.ts';
 import type { PackageTools } from '../../package-management/tools.ts';
@@ -95,6 +99,7 @@ export function undoPlan(tools: UndoPlanTools, job: Job): Plan {
         if (filesBack.includes(file.path)) await putFileBack(file, join(kept?.folder ?? '', FILES));
       }
       if (kept !== undefined) await (await manager.restoration()).finish(kept.records);
+      await keepNeedless(tools, packages());
       if (filesBack.some((path) => dirname(path) === tools.paths.uciDir)) await reload(tools);
     },
   };
@@ -137,6 +142,24 @@ function putBack({ manager, undo }: UndoPlanTools, target: () => Job, round: 1 |
     },
     round,
   );
+}
+
+/**
+ * What came as a dependency, and is not needed any more since what needed it was removed, stays
+ * asked for: the package manager's next change would remove it, and nobody asked for that.
+ */
+async function keepNeedless(
+  { manager }: UndoPlanTools,
+  packages: readonly ChangedPackage[],
+): Promise<void> {
+  const database = await manager.installed();
+  for (const { name } of packages) {
+    const entry = database.get(name);
+    if (entry?.isAuto !== true || isNeeded(database, entry, new Set())) continue;
+    // Letting go of a hold leaves it asked for.
+    if (entry.isHeld !== true) await manager.setHold(name, { isHeld: true });
+    await manager.setHold(name, { isHeld: false, isAuto: false });
+  }
 }
 
 function installedAs(name: string, version: string): InstalledPackage {
