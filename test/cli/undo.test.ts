@@ -1,3 +1,6 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+
 import { expect, test } from 'vitest';
 
 import { startClientTest } from './start-depotctl.ts';
@@ -28,4 +31,20 @@ test('what was asked for with --confirm says how it is kept, and confirm keeps i
 
   expect((await depotctl('confirm', id)).code).toBe(0);
   expect((await depotctl('remove', 'demo', '--confirm', '5')).stderr).toContain('30 to 600');
+});
+
+test('backup says where the backup is, and makes none for a file that is there', async () => {
+  const { depotctl, device } = await startClientTest();
+  const file = join(device.root, 'tmp/mine.tar.gz');
+  await writeFile(file, 'mine');
+
+  const refused = await depotctl('backup', file);
+  expect([refused.code, refused.stderr]).toEqual([
+    1,
+    `depotctl: cannot write ${file}: it is there already\n`,
+  ]);
+  expect((await depotctl('backups')).stderr).toContain('there are no backups');
+
+  const [, id = ''] = /kept on the device as (\w+)/.exec((await depotctl('backup')).stderr) ?? [];
+  expect((await depotctl('backups')).stdout).toContain(`${id} `);
 });

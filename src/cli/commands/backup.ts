@@ -1,4 +1,4 @@
-import { open } from 'node:fs/promises';
+import { lstat, open } from 'node:fs/promises';
 import { DepotError, reasonOf } from '../../errors.ts';
 import { listIn, numberIn, textIn, textsIn } from '../answer.ts';
 import type { CommandContext } from '../command-context.ts';
@@ -11,13 +11,23 @@ import { sendFile, submitJobs } from './jobs.ts';
 export async function backUp(context: CommandContext): Promise<number> {
   const { client, output, invocation } = context;
   const [file] = invocation.names;
+  if (file !== undefined && (await lstat(file).catch(() => undefined)) !== undefined) {
+    throw new DepotError('bad_request', `cannot write ${file}: it is there already`);
+  }
   const code = await submitJobs({ ...context, invocation: { ...invocation, names: [] } });
-  if (code !== 0 || file === undefined || invocation.isDetached) return code;
+  if (code !== 0 || invocation.isDetached) return code;
   const made = listIn(await client.get('admin/store/backups'), 'backups').find(
     (backup) => textIn(backup, 'reason') === 'asked',
   );
+  const kept = `it is kept on the device as ${textIn(made, 'id').slice(0, SHORT)}`;
+  if (file === undefined) {
+    output.say(`${kept}; "depotctl backups" lists them`);
+    return 0;
+  }
   const target = await open(file, 'wx', 0o600).catch((error: unknown) =>
-    Promise.reject(new DepotError('bad_request', `cannot write ${file}: ${reasonOf(error)}`)),
+    Promise.reject(
+      new DepotError('bad_request', `cannot write ${file}: ${reasonOf(error)}; ${kept}`),
+    ),
   );
   try {
     for await (const piece of client.read('admin/store/backup_file', { id: textIn(made, 'id') })) {
@@ -75,7 +85,7 @@ export async function restore(context: CommandContext): Promise<number> {
     ]);
     await output.print(formatTable(['PACKAGE', 'STATE', ''], rows, output.look));
     output.say(
-      `${textsIn(plan, 'files').length} files of the settings come back; to be fetched: ` +
+      `files of the settings that come back: ${textsIn(plan, 'files').length}; to be fetched: ` +
         bytesText(numberIn(plan, 'download_bytes') ?? 0),
     );
   }

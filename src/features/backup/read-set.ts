@@ -90,8 +90,9 @@ async function guarded<Value>(read: () => Promise<Value>): Promise<Value> {
     return await read();
   } catch (error) {
     if (error instanceof DepotError) throw error;
-    // Of zlib's own words, such as "incorrect data check", nobody learns more.
-    throw bad(systemCode(error)?.startsWith('Z_') === true ? CHANGED : reasonOf(error));
+    // Of the words of zlib and JSON, such as "incorrect data check", nobody learns more.
+    const isGarbled = error instanceof SyntaxError || systemCode(error)?.startsWith('Z_') === true;
+    throw bad(isGarbled ? CHANGED : reasonOf(error));
   }
 }
 

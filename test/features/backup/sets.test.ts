@@ -243,3 +243,13 @@ describe('a file that is sent', () => {
     expect((await daemon.add(large)).status).toBe(400);
   });
 });
+
+test('what is cut or garbled is refused in plain words', async () => {
+  const { backup = '' } = await daemon.run('backup');
+  const set = await daemon.download(backup);
+  const noJson: TarEntry = { name: 'manifest.json', mode: 0o600, content: Buffer.from('{"a":') };
+  for (const file of [set.subarray(0, set.length / 2), gzipSync(createTar([noJson], 0))]) {
+    const { body } = await daemon.add(file);
+    expect(body.stderr).toBe('cannot use the backup: it was changed, or its end is missing');
+  }
+});
