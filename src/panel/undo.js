@@ -13,8 +13,8 @@ const STORED = 'depotd-to-confirm';
  * What a task that has ended asks its owner for.
  * @returns `{ offer, expect, check }`: `check` looks at what has changed since
  */
-export function createAftermath({ undo, ...parts }) {
-  const [offering, confirming] = [createUndoOffer({ ...parts, undo }), createConfirming(parts)];
+export function createAftermath({ undo, ...tools }) {
+  const [offering, confirming] = [createUndoOffer({ ...tools, undo }), createConfirming(tools)];
   return {
     offer: offering.offer,
     expect: confirming.expect,
