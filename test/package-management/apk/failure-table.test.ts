@@ -69,7 +69,10 @@ describe('a download that fails changes nothing, and is named', () => {
 
     const { state, error } = await store.run('install', { package: 'needy' });
 
-    expect([state, error]).toEqual(['failed', expect.stringMatching(/: it could not be fetched/)]);
+    expect([state, error]).toEqual([
+      'failed',
+      expect.stringMatching(/^cannot install needy: it could not be fetched/),
+    ]);
     expect([await store.packages(), await store.device.world()]).toEqual([{}, WORLD]);
   });
 
@@ -255,7 +258,9 @@ test('a script that calls apk is told that the lock is held, and its job taken b
 
   expect([state, error]).toEqual([
     'failed',
-    expect.stringContaining('that runs after its installation exited with error 4'),
+    expect.stringContaining(
+      'cannot install caller: its script that runs after its installation exited with error 4',
+    ),
   ]);
   expect(log).toContain('Unable to lock database');
   expect(await store.packages()).toEqual({});
