@@ -76,5 +76,5 @@ test('a page that is loaded again while it counts confirms all the same', async 
 
   await browser.evaluate('setTimeout(() => location.reload(), 10)');
 
-  await browser.until("document.querySelector('#notices').innerText.includes('change stays')");
+  await browser.until("document.querySelector('#notices')?.innerText.includes('change stays')");
 });

@@ -67,6 +67,8 @@ export function changePlan(tools: FeedTools, job: Job): Plan {
       {
         id: 'write',
         label: 'write to the disk',
+        // Written again after a crash, it would miss what the next step has tidied up.
+        isRecorded: true,
         act: async (context) => {
           const { note } = context;
           const { folder, newKey, ...feed } = checked.read(context);
