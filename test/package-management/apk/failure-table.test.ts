@@ -69,10 +69,8 @@ describe('a download that fails changes nothing, and is named', () => {
 
     const { state, error } = await store.run('install', { package: 'needy' });
 
-    expect([state, error]).toEqual([
-      'failed',
-      expect.stringMatching(/^cannot install needy: it could not be fetched/),
-    ]);
+    const named = /^cannot install needy: it could not be fetched/;
+    expect([state, error]).toEqual(['failed', expect.stringMatching(named)]);
     expect([await store.packages(), await store.device.world()]).toEqual([{}, WORLD]);
   });
 
