@@ -18,7 +18,7 @@ export interface StoredSet {
   manifest: Manifest;
   file: string;
   bytes: number;
-  /** When it was put there, Unix seconds. */
+  /** When it was put there, Unix seconds with their fractions: two may come in one. */
   storedAt: number;
 }
 
@@ -138,7 +138,7 @@ async function setsIn(folder: string, log: Log): Promise<StoredSet[]> {
       const manifest = await readSetHead(file);
       if (manifest.id !== id) continue;
       const reason = given === undefined ? manifest.reason : 'given';
-      const storedAt = Math.floor(entry.mtimeMs / 1000);
+      const storedAt = entry.mtimeMs / 1000;
       sets.push({ manifest: { ...manifest, reason }, file, bytes: entry.size, storedAt });
     } catch (error) {
       log.warn({ file, reason: reasonOf(error) }, 'backup unreadable');
