@@ -20,6 +20,7 @@ const browserGlobals = [
   'IntersectionObserver',
   'Intl',
   'MutationObserver',
+  'Option',
   'NodeFilter',
   'Response',
   'TextDecoder',

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { dirname, resolve } from 'node:path';
 
 import {
   configDefaults,
@@ -8,7 +8,7 @@ import {
   type TestUserConfig,
 } from 'vitest/config';
 
-import { PAGE_FILE, packPageFile } from './packaging/page-files.mjs';
+import { ALL_TEXTS, PAGE_FILE, packPageFile, packTexts } from './packaging/page-files.mjs';
 import { CONTRACTS, groupsLeftOut, TEST_GROUPS } from './test/support/test-groups.ts';
 import { LongestFirst } from './test/support/longest-first.ts';
 import { testProjects, type TestProject } from './test/support/test-projects.ts';
@@ -20,12 +20,13 @@ const textFiles = {
   name: 'text-files',
   enforce: 'pre' as const,
   resolveId: (source: string, importer: string | undefined) =>
-    /\.(?:html|css|svg|client\.js|sh|script\.cjs)$/.test(source)
+    /\.(?:html|css|svg|client\.js|sh|texts|script\.cjs)$/.test(source)
       ? `\0text:${resolve(importer ?? '', '..', source)}.js`
       : undefined,
   load: async (id: string) => {
     if (!id.startsWith('\0text:')) return undefined;
     const path = id.slice('\0text:'.length, -'.js'.length);
+    if (ALL_TEXTS.test(path)) return `export default ${packTexts(dirname(path))}`;
     const text = PAGE_FILE.test(path) ? await packPageFile(path) : readFileSync(path, 'utf8');
     return `export default ${JSON.stringify(text)}`;
   },
@@ -60,8 +61,15 @@ export default defineConfig(({ mode }) => {
       sequence: { sequencer: LongestFirst },
       projects: [
         project('unit', { isolate: false, maxWorkers: 2, sequence: { groupOrder: 0 } }),
-        // They wait for programs half of their time.
-        project('device', { ...CHECKED, maxWorkers: 4, sequence: { groupOrder: 1 } }),
+        // They wait for programs half of their time. To begin a process and load all modules anew
+        // would cost 0.3 s of processor a file.
+        project('device', {
+          ...CHECKED,
+          isolate: false,
+          maxWorkers: 4,
+          sequence: { groupOrder: 1 },
+        }),
+        project('apart', { ...CHECKED, maxWorkers: 4, sequence: { groupOrder: 1 } }),
         project('alone', { ...CHECKED, maxWorkers: 1, sequence: { groupOrder: 2 } }),
       ],
     },

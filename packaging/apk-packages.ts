@@ -28,8 +28,8 @@ export function luciApk(contents: PackageContents): ApkPackage {
   return toApk(contents, { ...defaultScripts(contents), 'post-deinstall': postrm });
 }
 
-/** apk removes empty folders by itself: nothing is left to do for a script. */
-export function nodeApk(contents: PackageContents): ApkPackage {
+/** Without scripts: what they do for opkg, apk does by itself. */
+export function plainApk(contents: PackageContents): ApkPackage {
   return toApk(contents, {});
 }
 
@@ -78,7 +78,9 @@ const ABI_NAMES: Readonly<Record<string, string>> = {
   libnghttp2: 'libnghttp2-14',
 };
 
-function abiName(name: string): string {
+/** Without the version: what stands for a name provides none, so that it keeps nobody out. */
+function abiName(depend: string): string {
+  const [name = ''] = depend.split(' ');
   return ABI_NAMES[name] ?? name;
 }
 

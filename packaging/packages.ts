@@ -4,7 +4,7 @@ import { gzipSync } from 'node:zlib';
 import { completionScript } from '../src/cli/usage/completion.ts';
 import { manPage } from '../src/cli/usage/man-page.ts';
 import type { PackageContents } from './ipk.ts';
-import type { NodeBinary } from './node-binary.ts';
+import type { NodeRuntime } from './node-runtime.ts';
 import {
   archiveBytes,
   installedBytes,
@@ -47,6 +47,8 @@ export function openwrtPackage({ version, modifiedAt }: Release): PackageContent
     '/usr/lib/depotd/uhttpd-handler': program('packaging/uhttpd/uhttpd-handler'),
     [BASH_COMPLETION]: completionScript('bash'),
     ...relayModules(),
+    '/usr/share/rpcd/acl.d/depotd.json': read('packaging/openwrt/ubus/acl.json'),
+    '/usr/share/rpcd/ucode/depotd.uc': read('packaging/openwrt/ubus/depotd.uc'),
     '/www/cgi-bin/panel': program('packaging/uhttpd/panel'),
     ...licence('depotd'),
     [`/usr/share/licenses/depotd/${THIRD_PARTY}`]: read(`dist/${THIRD_PARTY}`),
@@ -56,7 +58,8 @@ export function openwrtPackage({ version, modifiedAt }: Release): PackageContent
       name: 'depotd',
       version,
       depends:
-        'libc, node, rsync, script-utils, lsblk, blkid, ucode, ucode-mod-fs, ucode-mod-socket',
+        'libc, node (>= 20.19), rsync, script-utils, lsblk, blkid, ucode, ucode-mod-fs, ' +
+        'ucode-mod-socket, ucode-mod-uloop',
       modifiedAt,
       architecture: 'all',
       description: DESCRIPTION,
@@ -85,12 +88,19 @@ export function nodePackage(
     architecture,
     depends,
     content,
+    libraries,
     licence: text,
-  }: NodeBinary & { content: Buffer; licence: string },
+  }: Omit<NodeRuntime, 'machine'>,
   { modifiedAt }: Pick<Release, 'modifiedAt'>,
 ): PackageContents {
   const files: PackageFiles = {
     '/usr/lib/depotd/node': { content, mode: 0o755 },
+    ...Object.fromEntries(
+      libraries.map((library) => [
+        `/usr/lib/depotd/lib/${library.name}`,
+        { content: library.content },
+      ]),
+    ),
     '/usr/share/licenses/depotd-node/LICENSE': text,
   };
   const description =
@@ -115,7 +125,7 @@ export function nodePackage(
 
 /** opkg leaves folders; one in which others have something stays. */
 const NODE_POSTRM = `#!/bin/sh
-for folder in usr/lib/depotd usr/share/licenses/depotd-node usr/share/licenses; do
+for folder in usr/lib/depotd/lib usr/lib/depotd usr/share/licenses/depotd-node usr/share/licenses; do
 	rmdir "$IPKG_INSTROOT/$folder" 2>/dev/null
 done
 exit 0
@@ -132,7 +142,10 @@ export function debianPackage({ version, modifiedAt }: Release): PackageContents
     '/usr/lib/systemd/system/depotd-resume.service': read('init/depotd-resume.service'),
     '/usr/share/doc/depotd/copyright': read('LICENSE'),
     [`/usr/share/doc/depotd/${THIRD_PARTY}`]: read(`dist/${THIRD_PARTY}`),
-    '/usr/share/man/man1/depotctl.1.gz': { content: gzipSync(manPage(version), { level: 9 }) },
+    '/usr/share/doc/depotd/changelog.Debian.gz': packed(debianChangelog(version, modifiedAt)),
+    '/usr/share/lintian/overrides/depotd': read('packaging/debian/lintian-overrides'),
+    '/usr/share/man/man1/depotctl.1.gz': packed(manPage(version)),
+    '/usr/share/man/man8/depotd.8.gz': packed(read('packaging/debian/depotd.8')),
     [BASH_COMPLETION]: completionScript('bash'),
     '/usr/share/zsh/vendor-completions/_depotctl': completionScript('zsh'),
     '/usr/share/fish/vendor_completions.d/depotctl.fish': completionScript('fish'),
@@ -142,12 +155,13 @@ export function debianPackage({ version, modifiedAt }: Release): PackageContents
       Package: 'depotd',
       Version: `${version}-${RELEASE}`,
       Architecture: 'all',
-      Maintainer: 'depotd <depotd@localhost>',
+      Maintainer: MAINTAINER,
       'Installed-Size': String(Math.ceil(installedBytes(files) / 1024)),
-      Depends: 'nodejs (>= 20.19), init-system-helpers, rsync, util-linux, bsdutils',
+      'Pre-Depends': 'init-system-helpers (>= 1.54~)',
+      Depends: 'nodejs (>= 20.19), rsync',
       Section: 'admin',
       Priority: 'optional',
-      Description: DESCRIPTION,
+      Description: `agent of a router or NAS for its admin panel\n ${DESCRIPTION}`,
     },
     files,
     conffiles: ['/etc/config/depotd', '/etc/init.d/depotd'],
@@ -158,6 +172,21 @@ export function debianPackage({ version, modifiedAt }: Release): PackageContents
     },
     modifiedAt,
   };
+}
+
+const MAINTAINER = 'depotd <depotd@localhost>';
+
+/** Debian's own; what changed stands in the repository. */
+function debianChangelog(version: string, modifiedAt: number): string {
+  const date = new Date(modifiedAt * 1000).toUTCString().replace('GMT', '+0000');
+  return (
+    `depotd (${version}-${RELEASE}) unstable; urgency=medium\n\n  * Version ${version}.\n\n` +
+    ` -- ${MAINTAINER}  ${date}\n`
+  );
+}
+
+function packed(text: string): PackageFile {
+  return { content: gzipSync(text, { level: 9 }) };
 }
 
 interface OpenwrtFields {
@@ -227,7 +256,7 @@ function programs(): PackageFiles {
 
 /** uhttpd's handler, and what it shares with the CGI program. */
 function relayModules(): PackageFiles {
-  const names = ['answer.uc', 'http.uc', 'relay.uc', 'uhttpd.uc'];
+  const names = ['answer.uc', 'http.uc', 'istore_path.uc', 'istore.uc', 'relay.uc', 'uhttpd.uc'];
   return Object.fromEntries(
     names.map((name) => [
       `/usr/share/ucode/depotd/${name}`,

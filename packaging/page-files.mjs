@@ -1,6 +1,6 @@
 // What the built-in pages are made of, as the daemon carries it.
-import { readFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { readdirSync, readFileSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { build as esbuild } from 'esbuild';
 
@@ -42,6 +42,45 @@ export function markupOf(path, prefix = '') {
       markupOf(join(dirname(path), name), as),
     )
     .replace(/\n\s*/g, ' ');
+}
+
+/** What stands for all languages, in the folder of their files. */
+export const ALL_TEXTS = /\/all\.texts$/;
+
+/**
+ * @param sections what of a file is needed; default: all of it
+ * @returns by the code of a language: its name, the tags that name it, and its file, packed
+ */
+export function packTexts(folder, sections) {
+  const files = readdirSync(folder).filter((name) => name.endsWith('.json'));
+  const entries = files.sort().map((file) => {
+    const texts = JSON.parse(readFileSync(join(folder, file), 'utf8'));
+    const names = sections ?? Object.keys(texts);
+    const needed = Object.fromEntries(names.map((name) => [name, texts[name]]));
+    const packed = gzipSync(JSON.stringify(needed), { level: 9 }).toString('base64');
+    return [basename(file, '.json'), { name: texts.name, tags: texts.tags, packed }];
+  });
+  return JSON.stringify(Object.fromEntries(entries));
+}
+
+/**
+ * A plugin of esbuild.
+ * @param sections as packTexts has them
+ */
+export function allTexts(sections) {
+  return {
+    name: 'all-texts',
+    setup: ({ onResolve, onLoad }) => {
+      onResolve({ filter: ALL_TEXTS }, ({ path, resolveDir }) => ({
+        path: join(resolveDir, path),
+        namespace: 'texts',
+      }));
+      onLoad({ filter: /.*/, namespace: 'texts' }, ({ path }) => ({
+        contents: packTexts(dirname(path), sections),
+        loader: 'json',
+      }));
+    },
+  };
 }
 
 /** A plugin of esbuild. */

@@ -1,4 +1,7 @@
 import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { REPOSITORY, type Release } from './packages.ts';
 
 /** Where nothing tells better: the same bytes from the same sources, all the same. */
 const UNKNOWN = 1_700_000_000;
@@ -22,4 +25,16 @@ export function releaseTime(repository: string): number {
     encoding: 'utf8',
   });
   return status === 0 && /^\d+\n$/.test(stdout) ? Number(stdout) : UNKNOWN;
+}
+
+/** opkg, apk and dpkg order numbers alike, but not what may stand behind them. */
+export function thisRelease(given?: string): Release {
+  const about = JSON.parse(readFileSync(join(REPOSITORY, 'package.json'), 'utf8')) as {
+    version: string;
+  };
+  const version = given ?? about.version;
+  if (!/^\d+(\.\d+)*$/.test(version)) {
+    throw new Error(`cannot make packages of version ${version}: numbers and points are expected`);
+  }
+  return { version, modifiedAt: releaseTime(REPOSITORY) };
 }

@@ -33,7 +33,7 @@ export function bundledFolders(metafiles) {
 }
 
 /** Sources, and what the build makes up: `<stdin>`, or a name in a namespace of esbuild. */
-const OWN = /^(?:src\/|<stdin>$|deferred:|unused:)/;
+const OWN = /^(?:src\/|<stdin>$|deferred:|unused:|texts:)/;
 
 function folderOf(path) {
   const folder = FOLDER.exec(path)?.[1];
@@ -59,6 +59,21 @@ export function licencesOf(root, folders) {
     `${packages.map(({ title }) => title).join('\n')}\n`,
     ...sections,
   ].join('\n');
+}
+
+/**
+ * The same packages as data: `npm run build` writes it, a release reads it.
+ * @param lock the content of package-lock.json
+ */
+export function packagesOf(root, folders, lock) {
+  return folders.map((folder) => {
+    const about = JSON.parse(readFileSync(join(root, folder, 'package.json'), 'utf8'));
+    const { version, integrity } = lock.packages[folder] ?? {};
+    if (version !== about.version) {
+      throw new Error(`cannot bundle ${folder}: it is not what the lock file says`);
+    }
+    return { name: about.name, version, licence: licenceIn(about), integrity };
+  });
 }
 
 const RULE = '='.repeat(80);

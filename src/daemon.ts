@@ -5,10 +5,15 @@ import { createDaemonLog } from './daemon-log.ts';
 import { editOwnerFile } from './device/owner-file.ts';
 import { DepotError, reasonOf } from './errors.ts';
 import { createFeatures, SECTIONS } from './features.ts';
+import type { Feature } from './features/feature.ts';
 import { createFoundation } from './foundation.ts';
 import { createListeners, type Answering } from './http/listeners.ts';
+import { createIdleExit, fallAsleep, wakeUp, type IdleExit } from './idle-exit.ts';
+import type { Queue } from './jobs/queue.ts';
+import { isEnded } from './jobs/states.ts';
 import { createYoungCollector } from './runtime/young-collector.ts';
 import { openOwnerSocket } from './owner-socket.ts';
+import type { Log } from './log.ts';
 import { createRequestHandler, refuse, type RequestHandler } from './request-handler.ts';
 
 export interface Daemon {
@@ -34,13 +39,7 @@ export async function startDaemon(source: ConfigSource): Promise<Daemon> {
     config: () => config,
     log,
     stopping: stopping.signal,
-    setOption: async ({ section, option }, value) => {
-      const place = { type: 'depotd', section, option };
-      await editOwnerFile(source.file ?? DEFAULT_CONFIG_FILE, (text) =>
-        setUciOption(text, place, value),
-      );
-      await reloadNext();
-    },
+    setOption: (option, value) => writeOption(source, option, value).then(() => reloadNext()),
   });
   const features = await createFeatures(context);
   for (const { jobs } of features) kinds.add(jobs ?? {});
@@ -56,11 +55,17 @@ export async function startDaemon(source: ConfigSource): Promise<Daemon> {
     answering: () => answering,
     log,
     collector: createYoungCollector,
+    follow: (socket) => idleExit.follow(socket),
   });
-  await openOwnerSocket(config.main.owner_socket, { listeners, log });
-  await listeners.listen(config.main.listen);
-  queue.resume();
-  await Promise.all(features.map(async ({ start }) => start?.()));
+  const idleExit = idleExitOf(() => config.main, { queue, features, log });
+  const start = async ({ owner_socket: ownerSocket, listen }: Config['main']): Promise<void> => {
+    await openOwnerSocket(ownerSocket, { listeners, log });
+    await listeners.listen(listen);
+    await wakeUp(ownerSocket);
+    queue.resume();
+    await Promise.all(features.map(async (feature) => feature.start?.()));
+    idleExit.watch();
+  };
 
   const changeTo = async (next: Config): Promise<void> => {
     const nextHandler = await handlerFor(next);
@@ -78,15 +83,14 @@ export async function startDaemon(source: ConfigSource): Promise<Daemon> {
     configure(config.main);
     await before.close();
     await Promise.all(features.map(async (feature) => feature.reload?.()));
+    idleExit.watch();
   };
 
   const reload = async (): Promise<void> => {
     if (stopping.signal.aborted) return;
     try {
       const next = withoutRestart(config, loadConfig(source, SECTIONS), SECTIONS);
-      if (next.waiting.length > 0) {
-        log.warn({ options: next.waiting }, 'options that apply after a restart only');
-      }
+      warnOfWaiting(next.waiting, log);
       await changeTo(next.config);
       log.info({}, 'configuration read again');
     } catch (error) {
@@ -94,21 +98,60 @@ export async function startDaemon(source: ConfigSource): Promise<Daemon> {
       log.error({ reason: reasonOf(error) }, 'configuration not taken over');
     }
   };
-  let lastReload: Promise<void> = Promise.resolve();
-  // One after the other: two at once would open the same new address twice, and the second take
-  // that for a fault.
-  const reloadNext = (): Promise<void> => (lastReload = lastReload.then(reload));
+  const { started, reloadNext } = inOrder(start(config.main), reload);
+  await started;
 
   return {
     reload: reloadNext,
     stop: async () => {
       stopping.abort();
+      idleExit.close();
       queue.close();
       await listeners.close(STOP_GRACE_MS);
       await Promise.all([handler.close(), ...features.map(async ({ close }) => close?.())]);
       log.info({}, 'stopped');
     },
   };
+}
+
+function warnOfWaiting(options: readonly string[], log: Log): void {
+  if (options.length > 0) log.warn({ options }, 'options that apply after a restart only');
+}
+
+/**
+ * Reloads come one after the other: two at once would open the same new address twice, and the
+ * second take that for a fault. The first waits for the start, in which requests are answered
+ * already that change options.
+ */
+function inOrder(
+  started: Promise<void>,
+  reload: () => Promise<void>,
+): { started: Promise<void>; reloadNext: () => Promise<void> } {
+  let last = started.catch(() => undefined);
+  return { started, reloadNext: () => (last = last.then(reload)) };
+}
+
+function idleExitOf(
+  settings: () => Config['main'],
+  { queue, features, log }: { queue: Queue; features: readonly Feature[]; log: Log },
+): IdleExit {
+  return createIdleExit({
+    minutes: () => settings().idle_exit_min,
+    isNeeded: () =>
+      queue.all().some(({ state }) => !isEnded(state)) ||
+      features.some(({ keepsUp }) => keepsUp?.() === true),
+    end: () => fallAsleep(settings().owner_socket, log),
+  });
+}
+
+async function writeOption(
+  { file = DEFAULT_CONFIG_FILE }: ConfigSource,
+  { section, option }: { section: string; option: string },
+  value: string,
+): Promise<void> {
+  await editOwnerFile(file, (text) =>
+    setUciOption(text, { type: 'depotd', section, option }, value),
+  );
 }
 
 const CLOSED: Answering = {

@@ -20,7 +20,8 @@ import {
 const SINGLE_FILES = ['errors', 'log', 'format-bytes', 'format-time', 'nearest'];
 const FOUNDATION = [
   ...SINGLE_FILES,
-  ...['config', 'device', 'jobs', 'http', 'runtime', 'panel', 'features', 'package-management'],
+  ...['config', 'device', 'jobs', 'http', 'runtime', 'languages', 'panel', 'features'],
+  'package-management',
 ];
 const MAY_IMPORT: Record<string, readonly string[]> = {
   errors: [],
@@ -38,8 +39,9 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     ...['http/etag', 'http/health-report', 'http/parameter-schemas'],
   ],
   http: ['errors', 'log', 'config'],
-  panel: [],
-  cli: ['errors', 'nearest', 'config', 'device/private-folder'],
+  languages: [],
+  panel: ['languages'],
+  cli: ['errors', 'languages', 'nearest', 'config', 'device/private-folder'],
   // The seam, `features/feature.ts`: types.
   features: ['config', 'device', 'http', 'jobs', 'log'],
   // The list alone knows the features by name.
@@ -170,13 +172,14 @@ describe('shape', () => {
     ).toEqual([]);
   });
 
-  // Code has so many bytes, whatever counts them; the page's texts have so many characters.
+  // Code has so many bytes, whatever counts them; the pages' scripts have so many characters.
   const widthOf = (line: string, where: string): number =>
     /\.ts:/.test(where) ? Buffer.byteLength(line) : Array.from(line).length;
 
   test(`no line of src is longer than ${MOST_COLUMNS} characters, but for addresses`, () => {
     const long = filesBelow('src')
-      .filter((path) => !path.endsWith('.svg'))
+      // JSON cannot break a text in two.
+      .filter((path) => !/\.(?:svg|json)$/.test(path))
       .flatMap((path) =>
         readSource(path)
           .split('\n')

@@ -167,6 +167,7 @@ function wantedBy(command: CommandName): string {
 }
 
 function listed(words: readonly string[]): string {
+  if (words.length === 1) return words[0] ?? '';
   return `${words.slice(0, -1).join(', ')} or ${words.at(-1) ?? ''}`;
 }
 
@@ -227,10 +228,15 @@ function parametersOf(values: Values): Record<string, string> {
     const value = textOf(values, name);
     return value === undefined ? [] : [[name, value] as const];
   });
+  const seconds = textOf(values, 'confirm');
   return {
+    ...(seconds !== undefined && { confirm_s: seconds }),
+    ...(values['with-packages'] === true && { with_packages: '1' }),
+    ...(values['as-new'] === true && { as: 'new' }),
     ...(values.autoconf === true && { autoconf: '1' }),
     ...(values.untranslated === true && { translations: '0' }),
     ...(values.system === true && { system: '1' }),
+    ...(values.purge === true && { purge: '1' }),
     ...Object.fromEntries(texts),
   };
 }

@@ -1,9 +1,15 @@
 import { clientEnvironment, VERSION } from '../config/environment.ts';
 import { DepotError, reasonOf } from '../errors.ts';
+import { languageOf } from '../languages/language.js';
+import { LANGUAGES, voiceOf } from '../languages/languages.ts';
 import { createClient } from './client.ts';
 import { parseCommandLine, type Invocation } from './command-line.ts';
+import { matchAdvisories, showBill, verifyDevice } from './commands/audit.ts';
+import { backUp, listBackups, restore } from './commands/backup.ts';
 import { showFleet } from './commands/fleet.ts';
+import { confirmTask } from './commands/undo.ts';
 import { feeds, showLog, stopTask, submitJobs } from './commands/jobs.ts';
+import { importIstore } from './commands/import.ts';
 import { howToLogIn, logIn, logOut, setPassword, type LoginContext } from './commands/login.ts';
 import { planCommand } from './commands/plan.ts';
 import { listApps, listJobs, listUploads, showStatus, showToken } from './commands/reads.ts';
@@ -27,6 +33,9 @@ const RUN: Record<CommandName, (context: LoginContext) => Promise<number>> = {
   feeds,
   fleet: showFleet,
   doctor: diagnose,
+  verify: verifyDevice,
+  sbom: showBill,
+  advisories: matchAdvisories,
   device: showDevice,
   version: showVersions,
   completion: showCompletion,
@@ -38,16 +47,21 @@ const RUN: Record<CommandName, (context: LoginContext) => Promise<number>> = {
   release: holdOrRelease,
   autoconf: submitJobs,
   update: submitJobs,
+  import: importIstore,
   upload: submitJobs,
   uploads: listUploads,
   undo: submitJobs,
   migrate: submitJobs,
   list: listApps,
+  backup: backUp,
+  backups: listBackups,
+  restore,
   status: showStatus,
   disks: listDisks,
   jobs: listJobs,
   log: showLog,
   stop: stopTask,
+  confirm: confirmTask,
   'self-upgrade': upgradeSelf,
   login: logIn,
   logout: logOut,
@@ -58,8 +72,9 @@ const RUN: Record<CommandName, (context: LoginContext) => Promise<number>> = {
 process.exitCode = await main(process.argv.slice(2));
 
 async function main(words: string[]): Promise<number> {
-  const { session, runtimeDir, isColoured } = clientEnvironment();
-  const output = createOutput(isColoured);
+  const { session, runtimeDir, isColoured, locale } = clientEnvironment();
+  const { say } = voiceOf(languageOf([locale], LANGUAGES));
+  const output = createOutput(isColoured, say);
   const line = parseCommandLine(words, session);
   if ('problem' in line) {
     output.say(`${line.problem}\ndepotctl: see depotctl --help`);

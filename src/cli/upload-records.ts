@@ -24,7 +24,7 @@ export async function findUpload(client: Client, start: string): Promise<string>
   if (first === undefined) {
     throw new DepotError(
       'not_found',
-      `cannot find the upload ${start}: "depotctl uploads" lists them`,
+      `cannot find ${start}: "depotctl jobs" lists tasks, "depotctl uploads" what was sent`,
     );
   }
   if (second !== undefined) {

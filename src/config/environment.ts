@@ -12,6 +12,12 @@ export const SELF_UPGRADE_LIMIT_S = Number(process.env.DEPOTD_SELF_UPGRADE_LIMIT
 /** How long the watcher of an upgrade waits before it asks again, in seconds; for tests. */
 export const SELF_UPGRADE_PAUSE_S = Number(process.env.DEPOTD_SELF_UPGRADE_PAUSE_S ?? 1);
 
+/** What a minute of `main.idle_exit_min` lasts; another length is for tests. */
+export const IDLE_MINUTE_MS = Number(process.env.DEPOTD_IDLE_MINUTE_MS ?? 60_000);
+
+/** Whether OpenWrt's service manager has started it: the init script says so. */
+export const IS_OF_PROCD = process.env.DEPOTD_SERVICE === 'procd';
+
 /** Where ubusd listens; another place is for tests. */
 export const UBUS_SOCKET = process.env.DEPOTD_UBUS_SOCKET ?? '/var/run/ubus/ubus.sock';
 
@@ -65,15 +71,20 @@ export interface ClientEnvironment {
    * Folder of this user alone that goes with the last log-in (XDG Base Directory Specification).
    */
   runtimeDir: string | undefined;
+  /** Of its messages, such as `zh_CN.UTF-8`; empty if it has none. */
+  locale: string;
   /** Whether colours are wanted on a terminal (no-color.org). */
   isColoured: boolean;
 }
 
 export function clientEnvironment(): ClientEnvironment {
   const { DEPOTCTL_SESSION: session, XDG_RUNTIME_DIR: runtimeDir, NO_COLOR, TERM } = process.env;
+  // The first of them counts (locale(7)).
+  const { LC_ALL, LC_MESSAGES, LANG } = process.env;
   return {
     session: session === '' ? undefined : session,
     runtimeDir: runtimeDir?.startsWith('/') === true ? runtimeDir : undefined,
+    locale: [LC_ALL, LC_MESSAGES, LANG].find(Boolean) ?? '',
     isColoured: (NO_COLOR ?? '') === '' && TERM !== 'dumb',
   };
 }

@@ -28,6 +28,11 @@ const OPTIONS = {
     'password',
     'none',
   ]),
+  istore_paths: integer(
+    "1: uhttpd hands on what iStore's page asks LuCI's addresses for",
+    0,
+    [0, 1],
+  ),
   hosts: list(
     'Host header values accepted beside the listen addresses and localhost',
     [],
@@ -43,8 +48,14 @@ const OPTIONS = {
   upload_dir: text('folder for uploads until their job has ended', '/tmp/depotd', absolutePath),
   upload_max_mb: integer('largest upload, in MiB', 1024, [1, 1_048_576]),
   keep_jobs: integer('finished jobs kept', 100, [1, 100_000]),
+  undo_mb: integer('room for what finished tasks replaced, in MiB; 0: none', 64, [0, 1_048_576]),
   queue_max: integer('jobs that may wait for their turn', 2000, [1, 20_000]),
   keep_log_mb: integer('bytes of finished task logs kept, in MiB', 32, [1, 1_048_576]),
+  idle_exit_min: integer(
+    'minutes without task and client after which the daemon ends until it is asked for; 0: never',
+    0,
+    [0, 525_600],
+  ),
   log_format: choice('how the log is written; auto: JSON, and text in syslog', [
     'auto',
     'json',
@@ -70,7 +81,17 @@ export const MAIN_SECTION: Section<typeof OPTIONS> = {
 };
 
 function findContradictions(values: ValuesOf<typeof OPTIONS>): Contradiction[] {
-  const { auth, listen, owner_socket: ownerSocket } = values;
+  const { auth, listen, owner_socket: ownerSocket, idle_exit_min: idleMinutes } = values;
+  if (idleMinutes > 0 && ownerSocket === '') {
+    return [
+      {
+        options: ['idle_exit_min', 'owner_socket'],
+        message:
+          'cannot use main.idle_exit_min without main.owner_socket: ' +
+          'beside that socket lies the mark by which the daemon is started again',
+      },
+    ];
+  }
   if (listen.length === 0) {
     return [
       { options: ['listen'], message: 'cannot use main.listen: at least one address is needed' },

@@ -34,6 +34,8 @@ export interface Feature {
   sessions?: SessionsByAuth;
   /** What it passes on as it stands; opened for each configuration, closed after it. */
   passThrough?: (config: Config) => Promise<PassThrough>;
+  /** Whether it has something to do at a time, for which the daemon has to be there. */
+  keepsUp?: () => boolean;
   /** Called once, when the daemon listens and jobs run. */
   start?: () => Promise<void>;
   /** Called when another configuration is in force. */

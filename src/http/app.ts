@@ -4,6 +4,7 @@ import { DepotError, reasonOf } from '../errors.ts';
 import type { Log } from '../log.ts';
 import { checkHost, checkOrigin, checkToken, type KnownHosts } from './guard.ts';
 import { checkParameters, readParameters, readQuery } from './parameters.ts';
+import { packed } from './packed.ts';
 import { calledAddress, isFirstHand, type Ends } from './peer.ts';
 import { refusal } from './respond.ts';
 import type { Route, Session } from './route.ts';
@@ -113,7 +114,7 @@ async function answer(
   const route = routes.find((candidate) => candidate.method === method);
   if (route === undefined) return wrongMethod(routes, context);
   try {
-    return await handle(options, route, context);
+    return await packed(context.req.raw, await handle(options, route, context));
   } catch (error) {
     if (!(error instanceof DepotError)) {
       options.log.error(
@@ -162,9 +163,10 @@ async function handle(
     ? readQuery(request)
     : await readParameters(request, context.env.incoming);
   if (!isOwner && (route.needsToken || (route.acceptsUpload && values.has('token')))) {
-    checkToken(values.get('token'), session.token);
+    checkToken(values.get('token'), session);
   }
   const params = checkParameters(route.params, values);
+  if (route.method === 'POST') checkNames(route, values);
   return route.handle({
     params,
     context,
@@ -204,6 +206,23 @@ async function sessionFor(
 /** A page that asks by itself says so: it would keep the session of a user who has gone. */
 function isBackground(request: Request): boolean {
   return request.method !== 'POST' && readQuery(request).get('background')?.[0] === '1';
+}
+
+/** Of every operation; `_t` and its like are the panel's, against caches. */
+const KNOWN_NAMES = ['token', 'background'];
+
+/**
+ * Of a change, what nobody knows might have been meant to hold it back (`dry_run=1`).
+ * @throws DepotError bad_request that names the parameter
+ */
+function checkNames({ params, path }: Route, values: ReadonlyMap<string, unknown>): void {
+  for (const name of values.keys()) {
+    if (Object.hasOwn(params, name) || KNOWN_NAMES.includes(name) || name.startsWith('_')) continue;
+    throw new DepotError(
+      'bad_request',
+      `cannot use the parameter ${name.slice(0, 100)}: ${path} does not know it`,
+    );
+  }
 }
 
 /** @throws DepotError bad_request that names the parameter */

@@ -2,6 +2,7 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { canonicalAddress } from '../config/ip-address.ts';
 import { DepotError } from '../errors.ts';
+import type { Session } from './route.ts';
 
 /**
  * Refuses requests that another web site, or another name for this device, made a browser send.
@@ -140,12 +141,16 @@ export function checkOneHost({
  * Compares in a time that tells nothing about the token.
  * @throws DepotError forbidden
  */
-export function checkToken(given: readonly string[] | undefined, token: string): void {
+export function checkToken(
+  given: readonly string[] | undefined,
+  { token, formerToken = token }: Pick<Session, 'token' | 'formerToken'>,
+): void {
   const [value, second] = given ?? [];
   if (value === undefined) {
     throw new DepotError('forbidden', 'cannot take a change without the parameter token');
   }
-  if (second !== undefined || !isEqual(value, token)) {
+  const isOne = isEqual(value, token) || isEqual(value, formerToken);
+  if (second !== undefined || !isOne) {
     throw new DepotError('forbidden', 'cannot take a change: the token is wrong');
   }
 }

@@ -66,6 +66,8 @@ export interface ListenerOptions {
   answering: () => Answering;
   log: Log;
   collector: YoungCollector;
+  /** Told of each connection that is taken in. */
+  follow: (socket: Socket) => void;
 }
 
 export function createListeners(options: ListenerOptions): Listeners {
@@ -155,7 +157,8 @@ async function openListener(text: string, options: ListenerOptions): Promise<Lis
 /**
  * Takes the place of the server's own listener for connections, which gets those that it serves.
  */
-function acceptThrough(server: Server, { answering, collector }: ListenerOptions): Connections {
+function acceptThrough(server: Server, options: ListenerOptions): Connections {
+  const { answering, collector, follow } = options;
   const connections = createConnections();
   const gate = createRequestGate(server, collector);
   const serve = server.listeners('connection');
@@ -172,6 +175,7 @@ function acceptThrough(server: Server, { answering, collector }: ListenerOptions
       socket.destroy();
       return;
     }
+    follow(socket);
     const handOver = (): void => {
       for (const listener of serve) listener.call(server, socket);
       connection.activity = gate.follow(socket).activity;

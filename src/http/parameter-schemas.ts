@@ -50,6 +50,12 @@ export const devicePath = v.pipe(
 /** `1` and `true`, `0` and `false`. */
 export const flag = v.picklist(['0', '1', 'false', 'true'], '0, 1, false or true is expected');
 
+/** Within how many seconds a change has to be confirmed. */
+export const confirmSeconds = v.pipe(
+  v.string(),
+  v.regex(/^(?:[3-9]\d|[1-5]\d\d|600)$/, 'a number of seconds from 30 to 600 is expected'),
+);
+
 export function isOn(value: string | undefined): boolean {
   return value === '1' || value === 'true';
 }

@@ -34,6 +34,8 @@ export interface Job {
   remedy?: string;
   /** Names of the packages that it has changed, for jobs that change some. */
   packages?: string[];
+  /** What else its status says to people, by the kind of job. */
+  result?: Record<string, unknown>;
   /** Which list of its plan the job is in. */
   phase: 'steps' | 'repair';
   /** The id of the step it is at; undefined before the first step and after the last one. */

@@ -91,6 +91,8 @@ export interface StepContext {
   show: (command: string) => void;
   /** Puts on record which packages the job has changed; what was said before counts no more. */
   reportChanged: (packages: readonly string[]) => void;
+  /** Adds to what the job's status says beyond that. */
+  reportResult: (more: Readonly<Record<string, unknown>>) => void;
   /** For a repair: adds a clause to the job's error, once. */
   addToError: (clause: string) => void;
   /**

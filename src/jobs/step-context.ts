@@ -29,6 +29,7 @@ export function contextOf(
       if (packages.length > 0) job.packages = [...packages];
       else delete job.packages;
     },
+    reportResult: (more) => (job.result = { ...job.result, ...more }),
     addToError: (clause) => {
       const { verdict } = job;
       if (verdict === undefined || verdict.error.includes(clause)) return;

@@ -1,10 +1,13 @@
 import { DepotError } from '../errors.ts';
+import type { Job } from '../jobs/job.ts';
+import type { PlannedContainer } from './app-containers.ts';
 import { isClosedCircle, removalSet } from './dependencies.ts';
+import { noListsProblem } from './failed-feeds.ts';
 import type { Failure } from './failure.ts';
 import { readListsState } from './lists-state.ts';
 import { metaPackageOf } from './names.ts';
 import { isPresent } from './database.ts';
-import type { PackageChange } from './manager.ts';
+import type { PackageChange, PackageManager } from './manager.ts';
 import type { PackageTools } from './tools.ts';
 import {
   areCurrent,
@@ -17,7 +20,6 @@ import {
 } from './choice.ts';
 import type { PreviewedChange } from './preview.ts';
 import { createProblem, ADVICE, type Problem } from './problem.ts';
-import { settingsOf } from './settings.ts';
 import { stoppingOf, systemFailure, type Stopping } from './system-packages.ts';
 import { translationsFor } from './translations.ts';
 
@@ -29,6 +31,8 @@ export interface ChangeRequest {
   isUntranslated?: boolean;
   /** Whether what the device stands on may be removed. */
   isOfSystem?: boolean;
+  /** Who has fetched the lists last: where there are none, it says why. */
+  lastFetch?: Job | undefined;
 }
 
 export interface ChangePreview {
@@ -41,7 +45,9 @@ export interface ChangePreview {
   settings?: readonly string[];
   /** What stops when they go. */
   stops?: readonly Stopping[];
-  /** Of an upgrade of all: what has a newer version, and stays as it is. */
+  /** What goes with them. */
+  containers?: readonly PlannedContainer[];
+  /** Of an upgrade: what has a newer version, and stays as it is. */
   left?: readonly LeftPackage[];
 }
 
@@ -63,7 +69,10 @@ async function planSound(tools: PackageTools, request: ChangeRequest): Promise<C
   const { operation, subjects } = request;
   const damage = await findDamage(tools);
   if (damage !== undefined) return emptyPlan(tools, [damage]);
-  if (await lacksLists(tools, { operation, subjects })) return emptyPlan(tools, [NO_LISTS]);
+  if (await lacksLists(tools, { operation, subjects })) {
+    const { feeds } = await tools.manager.feeds.read();
+    return emptyPlan(tools, [noListsProblem(request.lastFetch, feeds)]);
+  }
   const choice = await choicesFor[operation](tools, request);
   const { names, asked, problems, leftOut = [], left = [] } = choice;
   if (names.length === 0) {
@@ -103,18 +112,17 @@ export async function previewFile(
 }
 
 async function leftBy(
-  { manager }: PackageTools,
+  { manager, containers }: PackageTools,
   targets: readonly string[],
   names: readonly string[],
-): Promise<Pick<ChangePreview, 'settings' | 'stops'>> {
+): Promise<Pick<ChangePreview, 'settings' | 'stops' | 'containers'>> {
   const { stops } = await stoppingOf(manager, targets, names);
-  return { settings: await settingsOf(manager, names), stops };
+  return {
+    settings: await settingsOf(manager, names),
+    stops,
+    containers: await containers.planned(names),
+  };
 }
-
-const NO_LISTS = createProblem(
-  'no_lists',
-  'there are no package lists since the device was started',
-);
 
 /** Nobody knows what the feeds have: to go by what is installed would be false comfort. */
 async function lacksLists(
@@ -179,12 +187,13 @@ const choicesFor: Readonly<Record<ChangeRequest['operation'], Choose>> = {
     const problems = subjects
       .filter((_, index) => groups[index]?.length === 0)
       .map((subject) => notInstalled('upgrade', subject));
-    const { expected } = await chooseUpgrade(tools, groups.flat());
+    const { names: open, expected, left } = await chooseUpgrade(tools, groups.flat());
     const database = await tools.manager.installed();
     const isCurrent = (group: readonly string[]): boolean =>
       areCurrent(tools, { database, expected, names: group });
-    const names = [...new Set(groups.filter((group) => !isCurrent(group)).flat())];
-    return { names, asked: names, problems };
+    const openGroups = groups.map((group) => group.filter((name) => open.includes(name)));
+    const names = [...new Set(openGroups.filter((group) => !isCurrent(group)).flat())];
+    return { names, asked: names, problems, left };
   },
 };
 
@@ -253,3 +262,15 @@ function withoutRepeats(problems: readonly Problem[]): Problem[] {
   const seen = new Map(problems.map((problem) => [`${problem.code} ${problem.message}`, problem]));
   return [...seen.values()];
 }
+
+/** Configuration files of installed packages; a removal leaves those that were changed. */
+export async function settingsOf(
+  { listing }: Pick<PackageManager, 'listing'>,
+  names: readonly string[],
+): Promise<string[]> {
+  const found: string[] = [];
+  for (const name of names) found.push(...((await listing.record(name))?.config ?? []));
+  return [...new Set(found)].slice(0, MOST_SETTINGS);
+}
+
+const MOST_SETTINGS = 200;

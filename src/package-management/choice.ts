@@ -2,6 +2,7 @@ import { isPackageName, metaPackageOf } from './names.ts';
 import { cameWith, translationsIn } from './dependencies.ts';
 import { isPresent, type PackageDatabase } from './database.ts';
 import type { Offer } from './manager.ts';
+import { keptBack, keptVersions } from './no-upgrades.ts';
 import type { PackageTools } from './tools.ts';
 import type { Preview } from './preview.ts';
 import type { Problem, ProblemCode } from './problem.ts';
@@ -101,18 +102,50 @@ export interface UpgradeChoice {
   expected: Record<string, string>;
   /** Whether all of them are whole, and none has a newer version. */
   isCurrent: boolean;
+  left: LeftPackage[];
 }
 
+/** Without what would come from a feed that gives no upgrades, or bring something from there. */
 export async function chooseUpgrade(
-  { manager }: PackageTools,
-  names: string[],
+  tools: PackageTools,
+  asked: readonly string[],
 ): Promise<UpgradeChoice> {
+  const { manager } = tools;
+  const left = await leftForFeeds(tools, asked);
+  const names = asked.filter((name) => !left.some((each) => each.name === name));
   const [database, offers] = [await manager.installed(), await manager.offers(names)];
   const expected = Object.fromEntries(
     [...offers].flatMap(([name, [best]]) => (best === undefined ? [] : [[name, best.version]])),
   );
   const isCurrent = areCurrent({ manager }, { database, expected, names });
-  return { names, expected, isCurrent };
+  return { names, expected, isCurrent, left };
+}
+
+async function leftForFeeds(tools: PackageTools, names: readonly string[]): Promise<LeftPackage[]> {
+  if ((await tools.noUpgrades.read()).size === 0) return [];
+  const database = await tools.manager.installed();
+  const kept = await keptBack(tools, database, names);
+  const left = [...kept].map(([name, feed]): LeftPackage => ({ name, reason: 'feed', feed }));
+  const rest = names.filter((name) => !kept.has(name));
+  if (rest.length === 0 || (await broughtFrom(tools, rest)) === undefined) return left;
+  // A dependency is upgraded along with what needs it: each is asked for alone.
+  for (const name of rest) {
+    const feed = await broughtFrom(tools, [name]);
+    if (feed !== undefined) left.push({ name, reason: 'feed', feed });
+  }
+  return left;
+}
+
+/** The feed without upgrades that an upgrade of these would take one from. */
+async function broughtFrom(
+  tools: PackageTools,
+  names: readonly string[],
+): Promise<string | undefined> {
+  const { changes } = await tools.manager.preview({ verb: 'upgrade', names });
+  const upgrades = changes.flatMap(({ action, name, version }): [string, string][] =>
+    action === 'upgrade' ? [[name, version]] : [],
+  );
+  return [...(await keptVersions(tools, new Map(upgrades))).values()][0];
 }
 
 /** Whether all of them are whole, and none has a newer version. */
@@ -150,18 +183,19 @@ const LEFT_OUT: readonly ProblemCode[] = [
 export interface UpgradeOfAll extends UpgradeChoice {
   /** Why packages with a newer version cannot be upgraded. */
   leftOut: Problem[];
-  left: LeftPackage[];
 }
 
 /** What has a newer version and is not to be upgraded with everything else. */
 export interface LeftPackage {
   name: string;
-  reason: 'firmware' | 'held';
+  reason: 'firmware' | 'held' | 'feed';
+  /** For `feed`: the one that gives no upgrades. */
+  feed?: string;
 }
 
 /**
- * Everything that has a newer version; nothing that the firmware's image brought, and nothing that
- * is held.
+ * Everything that has a newer version; nothing that the firmware's image brought, nothing that is
+ * held, and nothing of a feed that gives no upgrades.
  */
 export async function chooseUpgradeOfAll(tools: PackageTools): Promise<UpgradeOfAll> {
   const { names, left } = await upgradablePackages(tools);
@@ -170,7 +204,8 @@ export async function chooseUpgradeOfAll(tools: PackageTools): Promise<UpgradeOf
   const leftOut = problems.filter(({ code }) => LEFT_OUT.includes(code));
   const withProblem = await blockedBy(tools, names, leftOut);
   const rest = names.filter((name) => !withProblem.includes(name));
-  return { ...(await chooseUpgrade(tools, rest)), leftOut, left };
+  const choice = await chooseUpgrade(tools, rest);
+  return { ...choice, leftOut, left: [...left, ...choice.left] };
 }
 
 /** A problem may be about a dependency: then each is asked for alone. */
@@ -200,11 +235,15 @@ async function upgradablePackages(
   const present = [...database.values()].filter(isPresent).map(({ name }) => name);
   const left: LeftPackage[] = [];
   const names: string[] = [];
-  for (const name of await withNewer(tools, database, present)) {
+  const newer = await withNewer(tools, database, present);
+  const kept = await keptBack(tools, database, newer);
+  for (const name of newer) {
+    const feed = kept.get(name);
     const entry = database.get(name);
     const isOfFirmware = image.has(name) || entry?.isEssential === true;
     if (isOfFirmware) left.push({ name, reason: 'firmware' });
     else if (entry?.isHeld === true) left.push({ name, reason: 'held' });
+    else if (feed !== undefined) left.push({ name, reason: 'feed', feed });
     else names.push(name);
   }
   return { names: await withoutGoing(tools, database, names), left };

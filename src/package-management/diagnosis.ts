@@ -4,6 +4,8 @@ export interface Diagnosis {
   findDamage: () => Promise<Damage | undefined>;
   /** @returns who changes packages at this moment; undefined if nobody does */
   lockHolder: () => Promise<LockHolder | undefined>;
+  /** Names that its own record binds to one file by its hash. Default: it has no such thing. */
+  hashPins?: () => Promise<string[]>;
 }
 
 export interface Damage {

@@ -3,15 +3,43 @@ import { join } from 'node:path';
 import type { Paths } from '../device/paths.ts';
 import { openPrivateFolder } from '../device/private-folder.ts';
 import { DepotError } from '../errors.ts';
+import type { Job } from '../jobs/job.ts';
+import { isEnded } from '../jobs/states.ts';
 import type { Failure } from './failure.ts';
 import { fetchFiles } from './fetch-files.ts';
-import type { FeedSettings } from './feed-settings.ts';
+import type { Feed, FeedSettings } from './feed-settings.ts';
 import type { BackendContext, FailedFeed, FeedLists } from './manager.ts';
-import { ADVICE, feedRemedyOf, type ProblemCode } from './problem.ts';
+import { ADVICE, createProblem, feedRemedyOf, type Problem, type ProblemCode } from './problem.ts';
 
 /** `NAME (URL): REASON` of each, as the list of the feeds takes it apart again. */
 export function describeFailed(failed: readonly FailedFeed[]): string {
-  return failed.map(({ feed, reason }) => `${feed.name} (${feed.url}): ${reason}`).join('; ');
+  return failed.map(({ feed, reason }) => `${markOf(feed)}${reason}`).join('; ');
+}
+
+/** What stands before the reason of a feed. */
+export function markOf({ name, url }: Pick<Feed, 'name' | 'url'>): string {
+  return `${name} (${url}): `;
+}
+
+/** The newest job that has fetched lists, whether for themselves or for something else. */
+export function lastFetch(jobs: readonly Job[]): Job | undefined {
+  return jobs.findLast(
+    ({ kind, state, errorCode }) =>
+      (kind === 'update' && isEnded(state)) || errorCode === 'no_lists',
+  );
+}
+
+/** That there are no lists, with the reason and the advice of who failed to fetch them last. */
+export function noListsProblem(last: Job | undefined, feeds: readonly Feed[]): Problem {
+  const none = 'there are no package lists';
+  if (last?.state !== 'failed' || last.error === undefined) {
+    return createProblem('no_lists', `${none} since the device was started`);
+  }
+  const marks = feeds.map((feed) => last.error?.indexOf(markOf(feed)) ?? -1);
+  const start = Math.min(...marks.filter((at) => at >= 0));
+  const reason = Number.isFinite(start) ? last.error.slice(start) : last.error;
+  const problem = createProblem('no_lists', `${none}, and the last update failed: ${reason}`);
+  return { ...problem, remedy: last.remedy ?? problem.remedy };
 }
 
 /** Why no list could be updated; what is advised is for the first of them. */

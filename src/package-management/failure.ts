@@ -2,7 +2,7 @@ import { stripVTControlCharacters } from 'node:util';
 import { isShortage } from '../device/shortage.ts';
 import { DepotError, reasonOf } from '../errors.ts';
 import { sizeText } from '../format-bytes.ts';
-import { remedyOf, type ProblemCode } from './problem.ts';
+import { nameOnce, remedyOf, type ProblemCode } from './problem.ts';
 
 /** Why a change of packages failed, as far as it can be told. */
 export interface Failure {
@@ -33,7 +33,7 @@ export function failureError(
 ): DepotError {
   return new DepotError(
     code === 'no_space' ? 'no_space' : 'command_failed',
-    `cannot ${purpose}: ${reason}`,
+    nameOnce(`cannot ${purpose}: ${reason}`),
     { explanation: { code, remedy } },
   );
 }

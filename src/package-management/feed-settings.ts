@@ -27,6 +27,8 @@ export interface FeedSettings {
   forget: (feed: Feed) => Promise<void>;
   /** Safe to do again. @throws DepotError unavailable, no_space */
   write: (change: FeedChange) => Promise<void>;
+  /** Files and folders of the feeds' settings and keys, and those of their lists. */
+  files: () => Promise<FeedFiles>;
   /** Of the list that is there. */
   stateOf: (feed: Feed) => Promise<FeedState>;
   /** The public keys that the device trusts. */
@@ -40,6 +42,11 @@ export interface FeedSettings {
   /** Safe to do again. */
   addKey: (name: string, text: string) => Promise<void>;
   removeKey: (name: string) => Promise<void>;
+}
+
+export interface FeedFiles {
+  settings: readonly string[];
+  lists: readonly string[];
 }
 
 export interface Feed {

@@ -53,6 +53,8 @@ export interface PackageDescription {
   maintainer: string;
   /** When it was built, Unix seconds. */
   time: number;
+  /** Of the package file, if whoever fetches it has to check that. */
+  sha256?: string | undefined;
 }
 
 export interface OfferedPackage extends PackageDescription {

@@ -4,6 +4,7 @@ import type { Act, Step, StepContext } from '../jobs/plan.ts';
 import type { Notes } from '../device/ports.ts';
 import type { HealthReport } from '../http/health-report.ts';
 import type { Diagnosis } from './diagnosis.ts';
+import type { FileRecord } from './file-record.ts';
 import type { Feed, FeedSettings } from './feed-settings.ts';
 import type { PackageListing } from './listing.ts';
 import type { FailedCommand, Failure } from './failure.ts';
@@ -27,8 +28,11 @@ export interface PackageManager {
    * program rewrites it, the last good reading.
    */
   installed: () => Promise<PackageDatabase>;
-  /** While no job changes packages: copies the database as it is, if nothing of it is damaged. */
-  keepCopy?: () => Promise<void>;
+  /**
+   * At the start and after each change, while no job changes packages: copies the database as it
+   * is, if nothing of it is damaged, or lets go what keeps depotd itself from upgrades.
+   */
+  atRest?: () => Promise<void>;
   /**
    * The versions of these names that the feeds' lists offer to this device, the best ones, best
    * first. Names that no list has are absent.
@@ -86,6 +90,8 @@ export interface PackageManager {
   /** Loaded when something is to be put back, or may have to be. */
   restoration: () => Promise<Restoration>;
   diagnosis: Diagnosis;
+  /** Every file that packages have on record. */
+  fileRecords: () => AsyncIterable<FileRecord>;
 }
 
 /** A version of a package that a feed offers and this device can install. */
@@ -113,8 +119,10 @@ export interface PackageCommands {
   configure: (names: readonly string[]) => Command;
   /** Fetches the lists of what the feeds offer. */
   update: () => Command;
-  /** A package file, by its absolute path. */
-  installFile: (file: string) => Command;
+  /** Fetches the files of packages into a folder, and nothing else. */
+  fetch: (names: readonly string[], folder: string) => Command;
+  /** A package file, by its absolute path. `isOlder`: in the place of a newer version. */
+  installFile: (file: string, isOlder?: boolean) => Command;
   /** The command as people would type it, to be shown. */
   shown: (change: PackageChange) => string;
 }

@@ -59,3 +59,6 @@ export const TRANSLATION_PREFIX = 'luci-i18n-';
 export function isOfApp(name: string): boolean {
   return appOf(name).isApp || luciSubjectOf(name) !== undefined;
 }
+
+/** Where iStore keeps a record of each file that was installed by it, which outlives it. */
+export const ISTORE_RECORDS = '/usr/share/istore/run-records';

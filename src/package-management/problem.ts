@@ -23,6 +23,11 @@ export const PROBLEM_CODES = [
   'damaged_database',
   'held',
   'not_allowed',
+  'older_version',
+  'plan_unreadable',
+  'time_limit',
+  'cut_off',
+  'verify_failed',
   'stopped',
   'interrupted',
   'unknown',
@@ -70,6 +75,12 @@ export const REMEDIES: Readonly<Record<ProblemCode, string>> = {
   damaged_database: 'Restore the package database from a backup, or install the firmware again.',
   held: 'Release {package} from its hold, then try again.',
   not_allowed: 'Leave it as it is, or change it on a terminal as root.',
+  older_version: 'Allow "downgrade" in fleet.allow of the device, or roll out a newer version.',
+  plan_unreadable: 'Mend depotd.plan of the module as the message says, and assign it anew.',
+  time_limit:
+    'Read the end of the task log for what it waits for; a plan may give it longer by "limit_s".',
+  cut_off: 'Look whether the settings fit this device: they were put back.',
+  verify_failed: 'Read the end of the task log: what was changed was put back.',
   stopped: EXPLANATIONS.stopped.remedy,
   interrupted: EXPLANATIONS.interrupted.remedy,
   unknown: EXPLANATIONS.unknown.remedy,
@@ -105,7 +116,7 @@ export function createProblem(code: ProblemCode, message: string, name?: string)
   return {
     code,
     ...(name === undefined ? {} : { package: name }),
-    message,
+    message: nameOnce(message),
     remedy: remedyOf(code, name),
   };
 }
@@ -113,4 +124,33 @@ export function createProblem(code: ProblemCode, message: string, name?: string)
 export function remedyOf(code: ProblemCode, name = 'the package'): string {
   // As a function: `$&` in a name is no pattern.
   return REMEDIES[code].replace('{package}', () => name);
+}
+
+const HEAD = /^cannot \w+ ([^ ,:]+): /;
+
+/**
+ * `cannot install demo: demo needs x` says `it needs x`: the name that a sentence begins with comes
+ * once. What is quoted, an address or a path is left as it is, and so is an upgrade of all.
+ */
+export function nameOnce(message: string): string {
+  const [head, name] = HEAD.exec(message) ?? [];
+  if (head === undefined || name === undefined || name === 'all') return message;
+  const escaped = name.replace(/[^\w-]/g, String.raw`\$&`);
+  // apk names packages with their version.
+  const word = String.raw`${escaped}(?:-\d\S*-r\d+)?`;
+  const end = String.raw`(?=$|[ ,;:])`;
+  const inQuotes = /("[^"]*")/;
+  const pieces = message.slice(head.length).split(inQuotes);
+  const said = pieces.map((piece) =>
+    inQuotes.test(piece)
+      ? piece
+      : piece
+          .replace(new RegExp(`\\bthe (script|files?|size) of ${word}${end}`, 'g'), 'its $1')
+          .replace(
+            new RegExp(`(?<=^|[:;,] |\\b(?:offers|have|of|without|needs?) )${word}${end}`, 'g'),
+            'it',
+          )
+          .replace(/(?<=^| )it (?=\d)/g, 'version '),
+  );
+  return head + said.join('');
 }

@@ -1,6 +1,10 @@
+import type { AppContainers } from './app-containers.ts';
 import type { Catalog } from './apps/catalog.ts';
+import type { Act, StepContext } from '../jobs/plan.ts';
 import type { PackageManager } from './manager.ts';
+import type { NoUpgrades } from './no-upgrades.ts';
 import type { ExpectedChanges } from './transaction/progress.ts';
+import type { UndoCopies } from './undo/copies.ts';
 
 /** What jobs that change packages work with, whichever feature they belong to. */
 export interface PackageTools {
@@ -8,8 +12,34 @@ export interface PackageTools {
   catalog: Catalog;
   /** What previews said of the changes to come. */
   expected: ExpectedChanges;
+  /** Keeps what jobs replace. */
+  undo: UndoCopies;
+  noUpgrades: NoUpgrades;
   /** Folder of the panel's settings. */
   uciDir: string;
+  containers: AppContainers;
+  /** What other features do ahead of a job that takes something away; they see to their faults. */
+  beforeChange: BeforeChange[];
   /** Hours between two fetches of the lists by itself; 0: never. */
   updateEveryHours: () => number;
+}
+
+export type BeforeChange = (
+  reason: 'removal' | 'upgrade' | 'self_upgrade',
+  context: StepContext,
+) => Promise<void>;
+
+/** Behind the choice of a job that takes something away. */
+export function beforeChangeStep(
+  { beforeChange }: Pick<PackageTools, 'beforeChange'>,
+  reason: Parameters<BeforeChange>[0],
+): Act {
+  return {
+    id: 'before-change',
+    label: 'back up',
+    act: async (context) => {
+      for (const before of beforeChange) await before(reason, context);
+      return undefined;
+    },
+  };
 }

@@ -1,9 +1,11 @@
 import { Refused } from './api.js';
+import { createBackupActions } from './backup-actions.js';
 import { t } from './i18n.js';
 import {
   installWords,
   removeWords,
   upgradeAllWords,
+  undoWords,
   upgradeWords,
   uploadWords,
 } from './plan-words.js';
@@ -27,7 +29,8 @@ export function createActions({ api, notices, connection, tasks, plan, onTask, o
   };
   const submit = async (operation, parameters = {}, task = {}) => {
     try {
-      const known = { kind: operation, package: parameters.package ?? '', ...task };
+      const { package: name = '', confirm_s } = parameters;
+      const known = { kind: operation, package: name, confirm_s, ...task };
       await follow(await api.post(`admin/store/${operation}`, parameters), known);
       return true;
     } catch (error) {
@@ -35,9 +38,10 @@ export function createActions({ api, notices, connection, tasks, plan, onTask, o
       return false;
     }
   };
-  const changes = createChanges({ plan, submit });
   const actions = {
-    ...changes,
+    ...createChanges({ plan, submit }),
+    ...createUndoActions({ api, plan, submit, tasks, connection }),
+    ...createBackupActions({ api, plan, submit, connection, onChanged, confirmLoss }),
     hold: createHold({ api, connection, onChanged }),
     update: () => submit('update'),
     updateEvery: (hours) => submit('update', { every_h: String(hours) }),
@@ -138,6 +142,24 @@ function createChanges({ plan, submit }) {
       const query = { package: app.name, ...(app.stops !== undefined && { system: '1' }) };
       return change('remove', query, { words: removeWords(app) });
     },
+  };
+}
+
+function createUndoActions({ api, plan, submit, tasks, connection }) {
+  return {
+    /** @param task one that can be undone, with its title */
+    undoTask: async (task) => {
+      const query = { task_id: task.id };
+      const extra = await plan.ask({ operation: 'undo', ...query }, undoWords(task));
+      if (extra !== undefined) {
+        await submit('undo', { ...query, ...extra }, { package: task.package });
+      }
+    },
+    /** Keeps what would go back by itself. */
+    keepTask: (id) =>
+      api
+        .post('admin/store/confirm', { task_id: id })
+        .then(() => tasks.merge(id, { confirm_by: undefined }), connection.report),
   };
 }
 

@@ -1,5 +1,5 @@
 import { appearanceQuery } from './embedding.js';
-import { t } from './i18n.js';
+import { daemonText, t } from './i18n.js';
 import { setMayWrite } from './permission.js';
 import { fetchInSession, sessionHeaders } from './session-key.js';
 
@@ -54,9 +54,7 @@ export function createApi() {
 
   const postOnce = async (path, parameters) => {
     if (token === undefined) await readSession();
-    return read(
-      await send(path, { method: 'POST', body: new URLSearchParams({ ...parameters, token }) }),
-    );
+    return read(await send(path, { method: 'POST', body: formOf({ ...parameters, token }) }));
   };
 
   return {
@@ -89,6 +87,12 @@ export function createApi() {
     /** Where the browser gets a task's whole log by itself: good once, for seconds. */
     logAddress: async (id) => {
       const address = `${LOG_PATH}?${new URLSearchParams({ task_id: id })}`;
+      const { ticket } = await get('admin/ticket', { for: address });
+      return `${address}&${new URLSearchParams({ ticket })}`;
+    },
+    /** Where the browser gets a backup by itself. */
+    backupAddress: async (id) => {
+      const address = `admin/store/backup_file?${new URLSearchParams({ id })}`;
       const { ticket } = await get('admin/ticket', { for: address });
       return `${address}&${new URLSearchParams({ ticket })}`;
     },
@@ -129,7 +133,7 @@ async function send(address, options) {
  * @param onProgress gets the part that was sent, 0 to 1
  * @returns `{ answer, cancel }`; a sending that was cancelled answers nothing
  */
-function upload(file, onProgress) {
+function upload(file, onProgress, path = 'admin/store/upload') {
   const request = new XMLHttpRequest();
   const form = new FormData();
   // It waits on the device until somebody has seen what it would do.
@@ -158,7 +162,7 @@ function upload(file, onProgress) {
       ),
     );
   });
-  request.open('POST', 'admin/store/upload');
+  request.open('POST', path);
   for (const [name, value] of Object.entries(sessionHeaders())) {
     request.setRequestHeader(name, value);
   }
@@ -180,8 +184,16 @@ async function read(response) {
     );
   }
   if (response.ok) return body;
-  throw new Refused(body.stderr || body.msg || `HTTP ${response.status}`, {
+  throw new Refused(daemonText(body.stderr || body.msg || `HTTP ${response.status}`), {
     status: response.status,
     needsLogin: response.headers.get('x-luci-login-required') === 'yes',
   });
+}
+
+/** A parameter whose value is a list is given several times. */
+function formOf(parameters) {
+  const pairs = Object.entries(parameters);
+  return new URLSearchParams(
+    pairs.flatMap(([name, value]) => [value].flat().map((one) => [name, one])),
+  );
 }

@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto';
 
+import type { Language } from '../languages/languages.ts';
+
 export interface Page {
   html: string;
   /**
@@ -11,14 +13,16 @@ export interface Page {
 
 export interface PageSources {
   /**
-   * With an empty `style` element, an empty module `script` and an empty `data-auth`, each exactly
-   * once.
+   * With an empty `style` element, an empty module `script`, an empty `data-auth` and an empty
+   * `data-languages`, each exactly once.
    */
   html: string;
   css: string;
   script: string;
   /** `main.auth`: the page shows what goes with it. */
   auth: string;
+  /** What the page speaks beside English. */
+  languages: readonly Language[];
 }
 
 /**
@@ -26,12 +30,10 @@ export interface PageSources {
  * the markup of another. Their hashes in the policy (CSP Level 3, section 8.4) bind the page to
  * them, where `'self'` would also let a file run that the forge serves.
  */
-export function createPage({ html, css, script, auth }: PageSources): Page {
-  const filled = fill(
-    fill(html, '<style></style>', css),
-    '<script type="module"></script>',
-    script,
-  ).replace('data-auth=""', `data-auth="${auth}"`);
+export function createPage({ html, css, script, auth, languages }: PageSources): Page {
+  const filled = fill(fill(html, '<style></style>', css), '<script type="module"></script>', script)
+    .replace('data-auth=""', `data-auth="${auth}"`)
+    .replace('data-languages=""', () => `data-languages="${attributeOf(languages)}"`);
   const policy = [
     "default-src 'none'",
     `script-src ${hashOf(script)}`,
@@ -43,6 +45,10 @@ export function createPage({ html, css, script, auth }: PageSources): Page {
     "frame-ancestors 'self'",
   ].join('; ');
   return { html: filled, policy };
+}
+
+function attributeOf(value: unknown): string {
+  return JSON.stringify(value).replaceAll('&', '&amp;').replaceAll('"', '&quot;');
 }
 
 function fill(html: string, element: string, content: string): string {

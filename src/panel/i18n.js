@@ -1,10 +1,16 @@
-import { languageOf } from './language.js';
-import { chinese } from './texts/zh-cn.js';
-import { chineseSteps } from './texts/zh-cn-steps.js';
+import { languageOf } from '../languages/language.js';
+import { createSpeaker, fill } from '../languages/sentences.js';
 
-/** By the value of `<html lang>`. The texts in the sources are English. */
-const TRANSLATIONS = { 'zh-CN': chinese };
-const STEPS = { 'zh-CN': chineseSteps };
+/** English, which the sources speak: no text has a translation. */
+const ENGLISH = { page: {}, steps: {}, remedies: {}, sentences: {} };
+let texts = ENGLISH;
+let say = createSpeaker({});
+
+/** @param given a file of src/languages; undefined: English */
+export function useTexts(given = ENGLISH) {
+  texts = given;
+  say = createSpeaker(given.sentences);
+}
 
 /** The language of the page, for Intl. */
 export function language() {
@@ -17,38 +23,94 @@ export function language() {
  * @param values numbers and dates as Intl writes them
  */
 export function t(text, values = {}) {
-  return translate(text).replace(/\{(\w+)\}/g, (name, key) => values[key] ?? name);
+  return fill(translationOf('page', text) ?? text, (name) => values[name]);
 }
 
 /** The name of a task's step, which the daemon says in English. */
 export function stepName(label) {
-  return STEPS[language()]?.get(label) ?? label;
+  return translationOf('steps', label) ?? label;
 }
 
-function translate(text) {
-  return TRANSLATIONS[language()]?.get(text) ?? text;
+/** What can be done about a problem of this code; undefined in English, which the daemon says. */
+export function remedyOfCode(code) {
+  return translationOf('remedies', code);
 }
 
-/** Whoever embeds the page says in `lang` which language it speaks, else the browser does. */
-export function setLanguage() {
-  const wanted = new URLSearchParams(location.search).get('lang');
-  document.documentElement.lang = languageOf(wanted === null ? navigator.languages : [wanted]);
-  if (language() in TRANSLATIONS) translateMarkup();
+/** What the daemon says in English, in the language of the page as far as that is known. */
+export function daemonText(text) {
+  return say(text);
+}
+
+function translationOf(section, text) {
+  return Object.hasOwn(texts[section], text) ? texts[section][text] : undefined;
+}
+
+/**
+ * Whoever embeds the page says in `lang` which language it speaks, else the browser does. The file
+ * of that language alone is loaded; if it cannot be, the page is in English.
+ */
+export async function setLanguage() {
+  const wanted = new URLSearchParams(location.search).get('lang') ?? keptLanguage();
+  const code = languageOf(wanted === null ? navigator.languages : [wanted], spoken());
+  if (code === 'en') return;
+  try {
+    const answer = await fetch(`texts?lang=${code}`);
+    if (!answer.ok) return;
+    useTexts(await answer.json());
+  } catch {
+    return;
+  }
+  document.documentElement.lang = code;
+  translateMarkup();
+}
+
+function spoken() {
+  return JSON.parse(document.documentElement.dataset.languages);
+}
+
+/** Where the reader's choice is kept: the log-in page looks there, too. */
+const KEPT = 'depotd-lang';
+
+function keptLanguage() {
+  try {
+    return localStorage.getItem(KEPT);
+  } catch {
+    // A browser that keeps nothing: its own language counts.
+    return null;
+  }
+}
+
+/** A choice of languages, each by its own name. */
+export function fillLanguages() {
+  const select = document.getElementById('language');
+  const english = new Intl.DisplayNames('en', { type: 'language' }).of('en');
+  const all = [{ code: 'en', name: english }, ...spoken()];
+  select.append(...all.map(({ code, name }) => new Option(name, code, false, code === language())));
+  select.addEventListener('change', () => {
+    try {
+      localStorage.setItem(KEPT, select.value);
+    } catch {
+      // The address below says it all the same.
+    }
+    const query = new URLSearchParams(location.search);
+    query.set('lang', select.value);
+    location.search = query;
+  });
 }
 
 const LABELS = ['aria-label', 'placeholder', 'title'];
 
 function translateMarkup() {
-  document.title = translate(document.title);
-  const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
-  while (texts.nextNode()) {
-    const { currentNode: node } = texts;
+  document.title = t(document.title);
+  const words = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  while (words.nextNode()) {
+    const { currentNode: node } = words;
     const text = node.data.trim();
-    if (text !== '') node.data = node.data.replace(text, () => translate(text));
+    if (text !== '') node.data = node.data.replace(text, () => t(text));
   }
   for (const name of LABELS) {
-    for (const element of document.querySelectorAll(`[${name}]`)) {
-      element.setAttribute(name, translate(element.getAttribute(name)));
+    for (const labelled of document.querySelectorAll(`[${name}]`)) {
+      labelled.setAttribute(name, t(labelled.getAttribute(name)));
     }
   }
 }

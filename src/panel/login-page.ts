@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
 
-import type { Language } from './language.js';
+import { voiceOf, type Voice } from '../languages/languages.ts';
 import packedStyle from './styles/login.css';
-import { LOGIN_TEXTS, refusalText, type LoginTexts } from './texts/login-page.ts';
 import { unpackText } from './unpack-text.ts';
 
 /** What the page asks for. */
@@ -16,7 +15,8 @@ export interface LoginForm {
 }
 
 export interface LoginPageOptions {
-  language: Language;
+  /** Code of one of the languages. */
+  language: string;
   problem?: LoginProblem;
 }
 
@@ -63,23 +63,21 @@ function pageOf(
   { asksUser, isPasswordSet, isOwnerWithout = false }: LoginForm,
   { language, problem, style }: LoginPageOptions & { style: string },
 ): string {
-  const texts = LOGIN_TEXTS[language];
-  const user = asksUser ? userField(texts, problem?.username ?? 'root') : '';
-  const hint = isOwnerWithout ? `<p class="note">${texts.ownerWithout}</p>\n` : '';
-  const fields = isPasswordSet
-    ? `${hint}${user}${passwordField(texts, !asksUser)}`
-    : howToSet(texts);
-  const message = problem === undefined ? '' : refusalText(texts, problem.message);
+  const { t, say } = voiceOf(language);
+  const user = asksUser ? userField(t, problem?.username ?? 'root') : '';
+  const hint = isOwnerWithout ? `<p class="note">${ownerWithout(t)}</p>\n` : '';
+  const fields = isPasswordSet ? `${hint}${user}${passwordField(t, !asksUser)}` : howToSet(t);
+  const message = problem === undefined ? '' : say(problem.message);
   return `<!doctype html>
 <html lang="${language}">
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width">
-<title>${texts.title}</title>
+<title>${t('Log in')}</title>
 <style>${style}</style>
 <main>
-<form method="post" ${attribute('unreachable', texts.unreachable)}
-${attribute('not-kept', texts.notKept)}>
-<h1>${texts.title}</h1>
+<form method="post" ${attribute('unreachable', t('The device does not answer.'))}
+${attribute('not-kept', notKept(t))}>
+<h1>${t('Log in')}</h1>
 ${fields}
 <p role="alert">${escape(message)}</p>
 </form>
@@ -89,23 +87,44 @@ ${fields}
 `;
 }
 
-function userField({ user }: LoginTexts, value: string): string {
-  return `<label for="username">${user}</label>
+type Translate = Voice['t'];
+
+function ownerWithout(t: Translate): string {
+  return t(
+    'The user root has no password yet: leave the field empty. Set a password soon, since ' +
+      'everybody in this network can log in.',
+  );
+}
+
+/** The browser has another cookie of this name, which is for HTTPS alone. */
+function notKept(t: Translate): string {
+  return t(
+    'The browser did not keep the log-in. It may hold one from HTTPS: use that, or log out ' +
+      'there first.',
+  );
+}
+
+function userField(t: Translate, value: string): string {
+  return `<label for="username">${t('User')}</label>
 <input id="username" name="username" value="${escape(value)}" required
 autocomplete="username" autocapitalize="none" spellcheck="false">
 `;
 }
 
 /** @param isRequired a fresh device has an empty one */
-function passwordField({ title, password }: LoginTexts, isRequired: boolean): string {
-  return `<label for="password">${password}</label>
+function passwordField(t: Translate, isRequired: boolean): string {
+  return `<label for="password">${t('Password')}</label>
 <input id="password" name="password" type="password" autofocus${isRequired ? ' required' : ''}
 autocomplete="current-password">
 <input type="hidden" name="page" value="1">
-<button>${title}</button>`;
+<button>${t('Log in')}</button>`;
 }
 
-function howToSet({ noPassword }: LoginTexts): string {
+function howToSet(t: Translate): string {
+  const noPassword = t(
+    'No password is set yet, so nobody can log in. Set one on the device, as root, then load ' +
+      'this page again:',
+  );
   return `<p class="note">${noPassword}</p>
 <code>depotctl passwd</code>`;
 }
@@ -127,6 +146,9 @@ const SCRIPT = `const form = document.querySelector('form');
 const alertLine = form.querySelector('p[role]');
 const theme = new URLSearchParams(location.search).get('theme');
 if (theme) document.documentElement.dataset.theme = theme;
+let kept;
+try { kept = localStorage.getItem('depotd-lang'); } catch {}
+if (kept && !new URLSearchParams(location.search).has('lang')) location.search = '?lang=' + kept;
 const { pathname } = new URL('../', location.href);
 async function problemOf(answer) {
   const text = await answer.text();

@@ -3,11 +3,13 @@ import { createApi } from './api.js';
 import { createConnection } from './connection.js';
 import { button, byId } from './dom.js';
 import { createEmbedding } from './embedding.js';
-import { setLanguage, t } from './i18n.js';
+import { fillLanguages, setLanguage, t } from './i18n.js';
 import { createKnownApps } from './known-apps.js';
 import { createNotices } from './notices.js';
+import { causeOf } from './problems.js';
 import { createRouter } from './router.js';
 import { createTasks } from './tasks.js';
+import { createAftermath } from './undo.js';
 import { createViews } from './views.js';
 import { createPlanDialog } from './views/dialogs/plan-dialog.js';
 import { isNothingDone } from './views/activity/task-row.js';
@@ -22,17 +24,18 @@ const PROGRESS_MS = 2000;
 const CLOCK_MS = 30_000;
 /** A first view that is not there after this is not waited for. */
 const FIRST_VIEW_MS = 1000;
-const SEEN_IN_PLACE = ['install', 'remove', 'upgrade', 'update'];
+const SEEN_IN_PLACE = ['install', 'remove', 'upgrade', 'update', 'backup'];
 
-start();
+void start();
 
-function start() {
-  setLanguage();
+async function start() {
+  await setLanguage();
   const api = createApi();
   const notices = createNotices();
   const onChange = () => {
     views.renderCurrent();
     views.showRunning();
+    aftermath.check();
   };
   const tasks = createTasks({ onChange, onEnd: handleEnd });
   const embedding = createEmbedding({ onLoggedIn: () => connection.resume() });
@@ -60,13 +63,15 @@ function start() {
     tasks,
     plan: createPlanDialog({ api, leadOn, onRemovable: (item) => act.remove(item) }),
     onChanged: () => void views.reload(),
-    onTask: (id, { kind }) => {
+    onTask: (id, { kind, confirm_s: seconds }) => {
+      if (seconds !== undefined) aftermath.expect(id);
       void views.activity.load();
       // What is seen where it was asked for stays there; all else is followed in its log.
       if (SEEN_IN_PLACE.includes(kind)) views.activity.expect(id);
       else showTask(id);
     },
   });
+  const aftermath = createAftermath({ api, notices, tasks, apps, undo: act.undoTask });
   const on = { ...act, remedies: { ...leadOn, retry: act.retry }, showTask };
   const views = createViews({ api, tasks, apps, on, report: connection.report });
   const router = createRouter(views.byName);
@@ -95,6 +100,7 @@ function start() {
     if (router.current() !== 'activity') {
       showFailure(notices, { ...task, title }, () => showTask(task.id));
     }
+    aftermath.offer({ ...task, title });
     if (task.kind === 'self-upgrade' && task.state === 'done') offerReload(notices);
     void apps.load(connection.report);
     void views.reload();
@@ -103,9 +109,21 @@ function start() {
   views.onRoute(router.current);
   act.unfinished.restore();
   const firstView = router.start();
+  fillPage({ act, tasks, views, connection, notices, router });
+}
+
+function fillPage({ act, tasks, views, connection, notices, router }) {
+  if (router.current() === 'discover') focusSearch(byId('discover-search'));
   fillHead(act);
+  fillLanguages();
   keepUpToDate({ tasks, views, connection });
   hideWhatActivitySays(notices, router);
+}
+
+/** Whoever looks for something types at once; a finger would get a keyboard over the page. */
+function focusSearch(field) {
+  const isTouched = matchMedia('(pointer: coarse)').matches;
+  if (!isTouched && document.activeElement === document.body) field.focus({ preventScroll: true });
 }
 
 function endWord(task) {
@@ -143,7 +161,7 @@ function showFailure(notices, task, onShow) {
   notices.show({
     topic: 'failed',
     tone: 'bad',
-    text: t('{task} failed: {reason}', { task: task.title, reason: task.error ?? '' }),
+    text: t('{task} failed: {reason}', { task: task.title, reason: causeOf(task.error ?? '') }),
     action: button({ text: t('Show'), onclick: onShow }),
   });
 }

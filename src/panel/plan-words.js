@@ -36,6 +36,14 @@ export function removeWords(app) {
   };
 }
 
+export function undoWords({ title }) {
+  return {
+    title: t('Undo “{task}”?', { task: title }),
+    yes: t('Undo'),
+    nothing: t('All is as it was before already.'),
+  };
+}
+
 export function uploadWords(file) {
   return {
     title: t('Install {subject}?', { subject: file.name }),

@@ -1,6 +1,5 @@
 import { button, element, textElement } from './dom.js';
-import { language, t } from './i18n.js';
-import { chineseAdvice, chineseRemedies } from './texts/zh-cn-remedies.js';
+import { daemonText, remedyOfCode, t } from './i18n.js';
 
 const HEADINGS = {
   not_found: () => t('Not found'),
@@ -34,14 +33,9 @@ function headingOf(code) {
 /** The daemon says it in English: one text for each code, and some that fit better. */
 export function remedyOf({ code, package: name, remedy = '' }) {
   const advice = daemonText(remedy);
-  const translation = language() === 'zh-CN' ? chineseRemedies.get(code) : undefined;
+  const translation = remedyOfCode(code);
   if (advice !== remedy || translation === undefined) return advice;
-  return translation.replace('{package}', () => name ?? '此软件包');
-}
-
-/** What the daemon says in English, in the language of the page as far as that is known. */
-export function daemonText(text) {
-  return (language() === 'zh-CN' ? chineseAdvice.get(text) : undefined) ?? text;
+  return translation.replace('{package}', () => name ?? t('this package'));
 }
 
 /** What can be done about a problem from here: the name of an action, by code. */
@@ -89,6 +83,17 @@ export function remedyButtons(problem, on) {
     );
 }
 
+/** What could not be done stands above it, or before. */
+export function causeOf(message) {
+  const head = /^cannot (?:(?:install|remove|update|upgrade)(?: \S+)?|undo [^:]*): /;
+  return withoutId(daemonText(message.replace(head, '')));
+}
+
+/** A task is known by what it does. */
+export function withoutId(text) {
+  return text.replace(/ ?\b[0-9a-f]{32} ?[(\uff08]([^)\uff09]*)[)\uff09]/g, ' “$1”');
+}
+
 /**
  * A problem as people read it: what it is, the cause, the remedy, and what leads on.
  * @param more elements below the remedy
@@ -98,7 +103,7 @@ export function problemBox(problem, on, more = []) {
   const buttons = remedyButtons(problem, on);
   return element('div', { className: 'problem-box' }, [
     ...(heading === '' ? [] : [textElement('p', heading, 'problem-heading')]),
-    textElement('p', problem.message, 'problem-cause'),
+    textElement('p', causeOf(problem.message), 'problem-cause'),
     ...(remedyOf(problem) === '' ? [] : [textElement('p', remedyOf(problem), 'problem-remedy')]),
     ...more,
     ...(buttons.length === 0 ? [] : [element('div', { className: 'buttons' }, buttons)]),

@@ -101,12 +101,15 @@ const TITLES = {
   autoconf: (subject) => t('Set up {subject}', { subject }),
   update: () => t('Update lists'),
   upload: (subject) => t('Install {subject}', { subject }),
+  undo: (subject) => (subject ? t('Undo: {subject}', { subject }) : t('Undo')),
   unrun: (file) => t('Remove what {file} brought', { file }),
   'self-upgrade': () => t('Upgrade depotd'),
   migrate: (subject) => t('Move container data to {subject}', { subject }),
   add_feed: (subject) => t('Add the feed {subject}', { subject }),
   remove_feed: (subject) => t('Remove the feed {subject}', { subject }),
   set_feed: (subject) => t('Change the feed {subject}', { subject }),
+  backup: () => t('Back up'),
+  restore: () => t('Restore a backup'),
   fleet: (subject) => t('Roll out {subject}', { subject }),
 };
 

@@ -169,7 +169,7 @@ test('an install of a name that is near to one says which, after the cause', asy
 
   expect(code).toBe(1);
   expect(stderr).toMatch(
-    /^depotctl: cannot install nots: no feed offers nots .*\ndepotctl: {3}→ did you mean notes\?\ndepotctl: {3}nothing was left behind: all is as it was before\n$/,
+    /^depotctl: cannot install nots: no feed offers it .*\ndepotctl: {3}→ did you mean notes\?\ndepotctl: {3}nothing was left behind: all is as it was before\n$/,
   );
 });
 

@@ -24,7 +24,7 @@ test('upload sends files, installs them one after the other and shows their logs
   expect((await depotctl('undo', id)).code).toBe(0);
   expect((await device.database()).has('hello')).toBe(false);
   expect((await depotctl('undo', id)).stderr).toContain(
-    `cannot find the upload ${id}: "depotctl uploads" lists them`,
+    `cannot find ${id}: "depotctl jobs" lists tasks, "depotctl uploads" what was sent`,
   );
 });
 

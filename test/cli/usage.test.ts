@@ -16,7 +16,10 @@ test.each([
   [['plan', 'instal', 'demo'], 'install, remove or upgrade is expected; did you mean install?'],
   [['plan', 'install'], 'cannot run "plan install" with 0 names: usage: depotctl plan install|'],
   [['feeds', 'add', 'mine'], 'cannot run "feeds add" with 1 name: usage: depotctl feeds'],
-  [['feeds', 'drop', 'mine'], 'cannot run "feeds drop": add, remove, on or off is expected'],
+  [
+    ['feeds', 'drop', 'mine'],
+    'cannot run "feeds drop": add, remove, on, off, no-upgrades or upgrades is expected',
+  ],
   [['completion', 'tcsh'], 'cannot run "completion tcsh": bash, zsh or fish is expected'],
   [['update', '--yes'], 'cannot use --yes with update'],
   [['install'], 'cannot run "install" without a name: usage: depotctl install NAME…'],
@@ -34,7 +37,7 @@ test.each([
   ],
   [['--session', 'abc', 'list'], 'cannot use the session: 32 hexadecimal digits are expected'],
   [['upload'], 'cannot run "upload" without a file: usage: depotctl upload FILE…'],
-  [['undo'], 'cannot run "undo" without an upload: usage: depotctl undo UPLOAD…'],
+  [['confirm'], 'cannot run "confirm" without a task: usage: depotctl confirm TASK'],
   [['completion'], 'cannot run "completion" without bash, zsh or fish: usage: depotctl completion'],
   [['upgrade', 'demo', '--check'], 'cannot use --check with upgrade'],
   [

@@ -63,7 +63,8 @@ async function launch(): Promise<void> {
   });
   ended = new Promise((resolve) => daemon.on('exit', resolve));
   daemon.stderr?.setEncoding('utf8').on('data', (text: string) => (log += text));
-  await logged('listening');
+  // The owner's socket is there before it.
+  await logged('"event":"listening"');
 }
 
 function logged(event: string): Promise<void> {

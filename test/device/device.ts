@@ -2,11 +2,11 @@ import { mkdtemp, readFile, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 
-import { awkwardPackages, tinyPackages } from './packages/awkward-packages.ts';
 import { runCommand, startCommand, type Outcome, type RunningCommand } from './command.ts';
 import { createFeed, type Feed } from './feed.ts';
 import type { FeedPackage } from './feed-index.ts';
-import { appPackages, type FeedVersion } from './packages/packages.ts';
+import type { FeedVersion } from './packages/packages.ts';
+import { usualPackages } from './packages/usual-packages.ts';
 import { createProgramFolder, SINGLE_TRY_WGET } from './program-folder.ts';
 import { createRoot } from './root.ts';
 import { parseStatusFile, type PackageRecord } from './status-file.ts';
@@ -88,7 +88,7 @@ function feedPackages(
   version: FeedVersion,
   { packages = [], hasUsual = true }: DeviceOptions,
 ): FeedPackage[] {
-  const usual = hasUsual ? [...appPackages(version), ...awkwardPackages(), ...tinyPackages()] : [];
+  const usual = hasUsual ? usualPackages(version) : [];
   const replaced = new Set(packages.map(({ name }) => name));
   return [...usual.filter(({ name }) => !replaced.has(name)), ...packages];
 }

@@ -29,8 +29,16 @@ export interface Ipk {
 /** Above this, compressing would cost more than it is worth to a test. */
 const COMPRESSED_BELOW_BYTES = 1024 ** 2;
 
+const packedBefore = new WeakMap<PackageSource, Ipk>();
+
 /** The same source always gives the same bytes. */
 export function createIpk(source: PackageSource): Ipk {
+  const ipk = packedBefore.get(source) ?? pack(source);
+  packedBefore.set(source, ipk);
+  return ipk;
+}
+
+function pack(source: PackageSource): Ipk {
   const { files = {}, conffiles, scripts } = source;
   const contents = {
     control: controlFields(source),

@@ -255,5 +255,5 @@ async function presentNames(bench: Bench): Promise<string[]> {
 
 async function recordIds(bench: Bench): Promise<string[]> {
   const text = await bench.device.read('etc/depotd/run-records.json');
-  return Array.from((text ?? '').matchAll(/"id":\s*"([0-9a-f]+)"/g), ([, id = '']) => id);
+  return Array.from((text ?? '').matchAll(/"id":\s*"([0-9a-f-]+)"/g), ([, id = '']) => id);
 }

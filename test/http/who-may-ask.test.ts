@@ -110,6 +110,7 @@ test.for(['panel', 'password', 'none'] as const)(
       'GET /cgi-bin/panel/',
       'GET /cgi-bin/panel/admin/login',
       'GET /cgi-bin/panel/openapi.json',
+      'GET /cgi-bin/panel/texts',
       'GET /healthz',
       'GET /metrics',
       'POST /cgi-bin/panel/admin/login',
@@ -120,7 +121,7 @@ test.for(['panel', 'password', 'none'] as const)(
 );
 
 test.for(['panel', 'password', 'none'] as const)(
-  'with main.auth %s every change but a log-in and an upload needs a token',
+  'with main.auth %s every change but a log-in and a file that is sent needs a token',
   async (mode) => {
     const entries = await entriesOf(worlds[mode].daemon);
 
@@ -130,6 +131,7 @@ test.for(['panel', 'password', 'none'] as const)(
     expect(free.sort()).toEqual([
       '/cgi-bin/panel/admin/login',
       '/cgi-bin/panel/admin/passwd',
+      '/cgi-bin/panel/admin/store/add_backup',
       '/cgi-bin/panel/admin/store/upload',
     ]);
   },

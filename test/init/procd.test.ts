@@ -1,3 +1,4 @@
+import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import { expect, test } from 'vitest';
@@ -8,6 +9,7 @@ import { createStage, type Stage } from './stage.ts';
 const SERVICE = [
   'instance',
   '  command ROOT/usr/sbin/depotd',
+  '  env DEPOTD_SERVICE=procd',
   '  respawn 300 2 5',
   '  term_timeout 10',
   '  stdout 1',
@@ -28,6 +30,13 @@ test('a daemon that procd has given up begins afresh with the next start', async
   await on.run('start', { STATE: 'false' });
   expect((await on.calls())[0]).toBe('ubus call service delete { "name": "depotd" }');
   expect(await on.calls()).toContain('instance');
+});
+
+test('nobody starts a daemon again that was idle and is then stopped by its owner', async () => {
+  const on = await stageScript();
+  for (const name of ['asleep', 'waking']) await on.stage.write(`var/run/depotd/${name}`, '');
+  await on.run('stop');
+  expect(await readdir(join(on.stage.root, 'var/run/depotd'))).toEqual([]);
 });
 
 test('reload has the daemon that runs read its configuration, and starts one that does not', async () => {

@@ -30,17 +30,20 @@ test('systemd finds nothing wrong with the units', async () => {
   });
 });
 
-test('the unit is hardened as far as package scripts and copies of container data allow', async () => {
-  const stage = await createStage();
-  const path = await stage.lay('init/depotd.service', 'depotd.service');
-  const { code, stdout } = await runCommand([
-    'systemd-analyze',
-    'security',
-    '--offline=true',
-    `--threshold=${MOST_EXPOSURE}`,
-    '--no-pager',
-    path,
-  ]);
-  expect(stdout).toContain('Overall exposure level for depotd.service');
-  expect(code).toBe(0);
-});
+test.each(UNITS)(
+  '%s is hardened as far as package scripts and copies of container data allow',
+  async (unit) => {
+    const stage = await createStage();
+    const path = await stage.lay(`init/${unit}`, unit);
+    const { code, stdout } = await runCommand([
+      'systemd-analyze',
+      'security',
+      '--offline=true',
+      `--threshold=${MOST_EXPOSURE}`,
+      '--no-pager',
+      path,
+    ]);
+    expect(stdout).toContain(`Overall exposure level for ${unit}`);
+    expect(code).toBe(0);
+  },
+);

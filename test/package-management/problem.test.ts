@@ -28,3 +28,21 @@ test('each code has a text that a page can find in its catalogue', () => {
   expect(Object.keys(REMEDIES).sort()).toEqual([...PROBLEM_CODES].sort());
   expect(new Set(Object.values(REMEDIES)).size).toBe(PROBLEM_CODES.length);
 });
+
+test.each([
+  ['install demo: demo needs libx, which no feed offers', 'it needs libx, which no feed offers'],
+  ['install demo: no feed offers demo', 'no feed offers it'],
+  ['install demo: no feed offers demo 2.0-1 any more', 'no feed offers version 2.0-1 any more'],
+  ['remove lib+x: app and other need lib+x', 'app and other need it'],
+  [
+    'install demo: the script of demo-1.0-r1 that ran says "demo: no"',
+    'its script that ran says "demo: no"',
+  ],
+  ['install file: the file lacks /bin/file', 'the file lacks /bin/file'],
+  ['install demo: demo-app conflicts with demo', 'demo-app conflicts with demo'],
+  ['upgrade all: it lacks the list of all', 'it lacks the list of all'],
+])('what cannot be done is said with one name: %s', (said, reason) => {
+  const { message } = createProblem('unknown', `cannot ${said}`);
+
+  expect(message.slice(message.indexOf(': ') + 2)).toBe(reason);
+});

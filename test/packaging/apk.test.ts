@@ -3,7 +3,7 @@ import { join } from 'node:path';
 
 import { expect, onTestFinished, test } from 'vitest';
 
-import { depotdApk, luciApk, nodeApk, type ApkPackage } from '../../packaging/apk-packages.ts';
+import { depotdApk, luciApk, plainApk, type ApkPackage } from '../../packaging/apk-packages.ts';
 import { createApk } from '../../packaging/apk.ts';
 import type { PackageContents } from '../../packaging/ipk.ts';
 import { luciPackages } from '../../packaging/luci-packages.ts';
@@ -212,9 +212,10 @@ function privateNode(): ApkPackage {
     architecture: 'all',
     depends: ['libc', 'libstdcpp', 'libgcc'],
     content: Buffer.from('a program'),
+    libraries: [],
     licence: 'a licence',
   };
-  return nodeApk(nodePackage(binary, { modifiedAt: 1_700_000_000 }));
+  return plainApk(nodePackage(binary, { modifiedAt: 1_700_000_000 }));
 }
 
 /** The programs are long, and nobody runs them here. */

@@ -116,14 +116,14 @@ test("a private Node is enough where the feed has none; with both on offer the f
     expect.arrayContaining(['depotd', 'depotd-node']),
   );
 
-  const withBoth = await startDevice({ nodes: [privateNode(), simplePackage('node')] });
+  const withBoth = await startDevice({ nodes: [privateNode(), feedNode()] });
   await withBoth.opkg('install', 'depotd');
   expect((await withBoth.database()).has('node')).toBe(true);
   expect((await withBoth.database()).has('depotd-node')).toBe(false);
 });
 
 test('a private Node that was installed first is taken, and cannot be removed under depotd', async () => {
-  const device = await startDevice({ nodes: [privateNode(), simplePackage('node')] });
+  const device = await startDevice({ nodes: [privateNode(), feedNode()] });
   await device.opkg('install', 'depotd-node');
   await device.opkg('install', 'depotd');
   expect((await device.database()).has('node')).toBe(false);
@@ -132,8 +132,16 @@ test('a private Node that was installed first is taken, and cannot be removed un
   expect(await device.read('usr/lib/depotd/node')).toBe('a program');
 });
 
+test('a Node of the feed that is too old is refused before anything is installed', async () => {
+  const device = await startDevice({ nodes: [feedNode('18.20.4-r1')] });
+
+  expect((await device.opkg('install', 'depotd')).code).not.toBe(0);
+
+  expect((await device.database()).has('depotd')).toBe(false);
+});
+
 async function startDevice({
-  nodes = [simplePackage('node')],
+  nodes = [feedNode()],
 }: { nodes?: FeedPackage[] } = {}): Promise<Device> {
   const tools = TOOLS.map((name) => simplePackage(name));
   const device = await createDevice({ packages: [...nodes, ...tools, depotd('1.0')] });
@@ -146,7 +154,8 @@ async function startDevice({
 function offer(device: Device, version: string, scripts: Record<string, string> = {}): void {
   const source = depotd(version);
   device.feed.publish([
-    ...['node', ...TOOLS].map((name) => simplePackage(name)),
+    feedNode(),
+    ...TOOLS.map((name) => simplePackage(name)),
     { ...source, scripts: { ...source.scripts, ...scripts } },
   ]);
 }
@@ -155,12 +164,17 @@ function depotd(version: string): FeedPackage {
   return toSource(openwrtPackage({ version, modifiedAt: 1_700_000_000 }));
 }
 
+function feedNode(version = '20.20.2-r1'): FeedPackage {
+  return simplePackage('node', { version });
+}
+
 function privateNode(): FeedPackage {
   const binary = {
     version: '20.20.2',
     architecture: 'all',
     depends: ['libc'],
     content: Buffer.from('a program'),
+    libraries: [],
     licence: 'a licence',
   };
   return toSource(nodePackage(binary, { modifiedAt: 1_700_000_000 }));

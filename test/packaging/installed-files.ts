@@ -7,6 +7,7 @@ export const TOOLS = [
   'ucode',
   'ucode-mod-fs',
   'ucode-mod-socket',
+  'ucode-mod-uloop',
 ];
 
 /** The owner's, relative to the root: it survives the package. */

@@ -21,12 +21,18 @@ interface Element {
 
 const kept = new Map<string, string>();
 let asked: string[] = [];
+let marks: Element[] = [];
+const menuEntry = {
+  querySelector: () => (marks.length === 0 ? null : { remove: () => void marks.pop() }),
+  append: (mark: Element) => void marks.push(mark),
+};
 let plan: () => Response;
 let auth: string | undefined;
 
 beforeEach(() => {
   kept.clear();
   asked = [];
+  marks = [];
   auth = undefined;
   plan = () => Response.json({ upgrades: [{}, {}, {}] });
 });
@@ -50,6 +56,10 @@ function load(): StatusBox {
       ...{ name, attributes, children },
     }),
     L: { url: (path: string) => `/cgi-bin/luci/${path}` },
+    document: {
+      querySelectorAll: (selector: string) =>
+        selector === 'a[href="/cgi-bin/luci/admin/system/depotd"]' ? [menuEntry] : [],
+    },
     localStorage: { setItem: (key: string, value: string) => void kept.set(key, value) },
     fetch: (url: string, { headers = {} }: { headers?: Record<string, string> }) => {
       asked.push(`${url} ${headers['X-Depotd-Key'] ?? ''}`.trim());
@@ -75,6 +85,8 @@ test("LuCI's status page says how many packages can be upgraded, and leads to th
       children: 'Packages that can be upgraded: 3',
     },
   ]);
+  box.render(4);
+  expect(marks).toMatchObject([{ name: 'small', children: ' (4)' }]);
   expect(asked).toEqual([
     '/cgi-bin/panel/admin/login',
     '/cgi-bin/panel/admin/store/plan?operation=upgrade&all=true the key',

@@ -21,6 +21,8 @@ const SETTINGS: readonly Section[] = [MAIN_SECTION, ...SECTIONS];
 const NOT_IN_THE_FORM: Readonly<Record<string, string>> = {
   'main.root': 'the device that LuCI runs on is the one to manage; another root is for tests',
   'main.owner_socket': 'depotctl looks for it at its default; other places are for tests',
+  'main.istore_paths': 'it takes effect with uhttpd-handler alone',
+  'backup.after_upgrade': 'the page switches it on, with what it does',
   'packages.manager': 'a device has one package manager, which is found',
 };
 

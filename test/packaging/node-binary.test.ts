@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 
 import { inspectNode, type NodeBinary } from '../../packaging/node-binary.ts';
+import { readRuntime } from '../../packaging/node-runtime.ts';
 import { createElf, type ElfTraits } from './elf-file.ts';
 
 const AARCH64: ElfTraits = {
@@ -22,16 +23,19 @@ const ARM: ElfTraits = {
 test('a Node for musl is taken with its version, its architecture and the packages of its libraries', async () => {
   expect(await inspect(createElf())).toEqual({
     version: '20.20.2',
+    machine: 'x86_64',
     architecture: 'x86_64',
     depends: ['libc', 'libstdcpp', 'libgcc'],
   });
   expect(await inspect(createElf(AARCH64), 'aarch64_cortex-a53')).toEqual({
     version: '20.20.2',
+    machine: 'aarch64',
     architecture: 'aarch64_cortex-a53',
     depends: ['libc'],
   });
   expect(await inspect(createElf(ARM), 'arm_cortex-a7_neon-vfpv4')).toEqual({
     version: '20.20.2',
+    machine: 'arm',
     architecture: 'arm_cortex-a7_neon-vfpv4',
     depends: ['libc', 'libatomic'],
   });
@@ -45,7 +49,7 @@ test('the version is found where only the address of the sources tells it', asyn
 });
 
 test('the Node that runs this test is refused, for it is made for glibc', () => {
-  expect(() => inspectNode(process.execPath)).toThrow(
+  expect(() => readRuntime(process.execPath, {})).toThrow(
     /^cannot pack \/.*: it was made for another libc: it asks for \/lib.*\/ld-linux-.*, and OpenWrt's musl is \/lib\/ld-musl-/,
   );
 });
@@ -115,7 +119,7 @@ test.each<[string, Buffer, string, string?]>([
 });
 
 test('a file that is not there is refused by name', () => {
-  expect(() => inspectNode('/nonexistent/node')).toThrow(
+  expect(() => readRuntime('/nonexistent/node', {})).toThrow(
     /^cannot pack \/nonexistent\/node: ENOENT/,
   );
 });
@@ -124,7 +128,7 @@ async function inspect(bytes: Buffer, architecture?: string): Promise<NodeBinary
   const folder = await mkdtemp(join(tmpdir(), 'depotd-node-'));
   onTestFinished(() => rm(folder, { recursive: true }));
   await writeFile(join(folder, 'node'), bytes);
-  return inspectNode(join(folder, 'node'), architecture);
+  return inspectNode(join(folder, 'node'), bytes, { wanted: architecture });
 }
 
 /** One whose table of segments is said to lie beyond its end. */

@@ -91,8 +91,12 @@ test("the OpenWrt package holds the programs, the init script, the configuration
     '-rw-r--r-- ./usr/share/bash-completion/completions/depotctl',
     '-rw-r--r-- ./usr/share/licenses/depotd/LICENSE',
     '-rw-r--r-- ./usr/share/licenses/depotd/THIRD-PARTY-LICENSES.txt',
+    '-rw-r--r-- ./usr/share/rpcd/acl.d/depotd.json',
+    '-rw-r--r-- ./usr/share/rpcd/ucode/depotd.uc',
     '-rw-r--r-- ./usr/share/ucode/depotd/answer.uc',
     '-rw-r--r-- ./usr/share/ucode/depotd/http.uc',
+    '-rw-r--r-- ./usr/share/ucode/depotd/istore.uc',
+    '-rw-r--r-- ./usr/share/ucode/depotd/istore_path.uc',
     '-rw-r--r-- ./usr/share/ucode/depotd/relay.uc',
     '-rw-r--r-- ./usr/share/ucode/depotd/uhttpd.uc',
     '-rwxr-xr-x ./www/cgi-bin/panel',
@@ -103,7 +107,7 @@ test("it says what it needs, and takes less than 1.5 MB of the device's flash", 
   const control = await (await unpack(IPK)).text('control.tar.gz', './control');
   expect(control).toMatch(
     new RegExp(
-      `^Package: depotd\nVersion: ${VERSION}-r1\nDepends: libc, node, rsync, script-utils, lsblk, blkid, ucode, ucode-mod-fs, ucode-mod-socket\nLicense: MIT\n`,
+      `^Package: depotd\nVersion: ${VERSION}-r1\nDepends: libc, node \\(>= 20\\.19\\), rsync, script-utils, lsblk, blkid, ucode, ucode-mod-fs, ucode-mod-socket, ucode-mod-uloop\nLicense: MIT\n`,
     ),
   );
   expect(control).toContain('\nArchitecture: all\n');
@@ -214,10 +218,10 @@ test('dpkg reads the Debian package', async () => {
   expect(code).toBe(0);
   for (const path of [
     './etc/init.d/depotd',
-    './usr/lib/systemd/system/depotd.service',
     './usr/lib/systemd/system/depotd-resume.service',
     './usr/sbin/depotd',
     './usr/share/doc/depotd/copyright',
+    './usr/share/man/man8/depotd.8.gz',
   ]) {
     expect(stdout).toContain(` ${path}\n`);
   }

@@ -57,6 +57,30 @@ test.each(ATTACKS)('%s is refused before the daemon hears of it', async (_what, 
   expect(heard).toEqual([]);
 });
 
+test.each([
+  ['/cgi-bin/luci/admin/store/installed', '/cgi-bin/panel/admin/store/installed'],
+  [
+    '/cgi-bin/luci/admin/store/install?package=demo&token=t',
+    '/cgi-bin/panel/admin/store/install?package=demo&token=t',
+  ],
+  ['/cgi-bin/luci/admin/system/tasks', '/cgi-bin/panel/admin/system/tasks'],
+  [
+    '/cgi-bin/luci/admin/system/tasks/log?offset=0',
+    '/cgi-bin/panel/admin/system/tasks/log?offset=0',
+  ],
+  ['/cgi-bin/luci/admin/store', ''],
+  ['/cgi-bin/luci/admin/store/', ''],
+  ['/cgi-bin/luci/admin/store/pages', ''],
+  ['/cgi-bin/luci/admin/store/pages/app?x=1', ''],
+  ['/cgi-bin/luci/admin/system/tasks-of-others', ''],
+  ['/cgi-bin/luci/admin/login', ''],
+  ['/elsewhere/luci/admin/store/installed', ''],
+])("of LuCI's addresses %s is iStore's call: %j", async (target, asked) => {
+  const env = { REQUEST: JSON.stringify({ target }) };
+
+  expect(await runUcode(join(import.meta.dirname, 'istore_path.uc'), env)).toBe(asked);
+});
+
 const PACKAGING = join(import.meta.dirname, '../../packaging');
 
 /** The relay alone, with an environment that no web server would make. */

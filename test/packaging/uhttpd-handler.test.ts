@@ -13,6 +13,11 @@ const UCI = process.env.UCI ?? join(REPOSITORY, 'test/device/bin-uci/uci');
 const LUCI = '/cgi-bin/luci=/usr/share/ucode/luci/uhttpd.uc';
 const OURS = '/cgi-bin/panel=/usr/share/ucode/depotd/uhttpd.uc';
 
+const ISTORE = ['store', 'system/tasks'].map(
+  (path) => `/cgi-bin/luci/admin/${path}=/usr/share/ucode/depotd/istore.uc`,
+);
+const SWITCHED = "config depotd 'main'\n\toption istore_paths '1'\n";
+
 const PLUGIN = { 'usr/lib/uhttpd_ucode.so': '' };
 const section = (...lines: string[]): string =>
   ["config uhttpd 'main'", ...lines.map((line) => `\t${line}`), ''].join('\n');
@@ -36,6 +41,27 @@ const CASES: Case[] = [
     config: PLAIN,
     files: PLUGIN,
     handlers: [LUCI, OURS],
+  },
+  {
+    what: "the calls of iStore's page are handed on if the owner says so",
+    action: 'add',
+    config: WITH_BOTH,
+    files: { ...PLUGIN, 'etc/config/depotd': SWITCHED },
+    handlers: [LUCI, OURS, ...ISTORE],
+  },
+  {
+    what: "the calls of iStore's page are LuCI's again once that is switched off",
+    action: 'add',
+    config: section(...[...ISTORE, LUCI, OURS].map((handler) => `list ucode_prefix '${handler}'`)),
+    files: PLUGIN,
+    handlers: [LUCI, OURS],
+  },
+  {
+    what: 'all of them go with the package',
+    action: 'remove',
+    config: section(...[...ISTORE, LUCI, OURS].map((handler) => `list ucode_prefix '${handler}'`)),
+    files: { 'etc/config/depotd': SWITCHED },
+    handlers: [LUCI],
   },
   {
     what: 'it is added once',

@@ -24,6 +24,8 @@ export interface UhttpdOptions {
   scriptTimeoutS?: number;
   /** What hands requests on: a CGI program, or uhttpd's own handler; default: the program. */
   relay?: RelayKind;
+  /** How a daemon that ended of idleness is started again, and the folder of its mark. */
+  wake?: { start: string; marks: string };
 }
 
 export const RELAYS = ['cgi', 'handler'] as const;
@@ -41,15 +43,24 @@ const START_LIMIT_MS = 20_000;
  * arguments are those of OpenWrt's init script.
  */
 export async function startUhttpd(
-  { socket, slots = 3, scriptTimeoutS = 60, relay = 'cgi' }: UhttpdOptions,
+  { socket, slots = 3, scriptTimeoutS = 60, relay = 'cgi', wake }: UhttpdOptions,
   { UHTTPD, UCODE }: NodeJS.ProcessEnv = process.env,
 ): Promise<WebServer> {
   const folder = await mkdtemp(join(tmpdir(), 'depotd-uhttpd-'));
+  const env = {
+    DEPOTD_SOCKET: socket,
+    DEPOTD_START: wake?.start ?? 'false',
+    DEPOTD_MARKS: wake?.marks ?? folder,
+  };
   const program = join(folder, 'cgi-bin/panel');
   await mkdir(join(folder, 'cgi-bin'));
   await writeFile(
     program,
-    `#!/bin/sh\nexport DEPOTD_SOCKET=${socket}\nexec ${UCODE ?? `${process.execPath} ${STAND_INS}/bin-ucode/ucode`} -L '${RELAY_MODULES}' ${PACKAGING}/uhttpd/panel\n`,
+    `#!/bin/sh\n${Object.entries(env)
+      .map(([name, value]) => `export ${name}='${value}'\n`)
+      .join(
+        '',
+      )}exec ${UCODE ?? `${process.execPath} ${STAND_INS}/bin-ucode/ucode`} -L '${RELAY_MODULES}' ${PACKAGING}/uhttpd/panel\n`,
   );
   await chmod(program, 0o755);
   const port = await freePort();
@@ -80,7 +91,7 @@ export async function startUhttpd(
       '-p',
       `127.0.0.1:${port}`,
     ],
-    { folder, port, env: { DEPOTD_SOCKET: socket } },
+    { folder, port, env },
   );
 }
 

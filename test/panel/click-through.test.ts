@@ -55,7 +55,7 @@ test('the page says why a task failed and what helps, stops one, and says when t
   const browser = await openPanel(`${daemon.url}${daemon.base}/`);
 
   await install(browser, 'badpost');
-  await browser.until(`${PROBLEM}.includes('cannot install badpost')`);
+  await browser.until(`${PROBLEM}.includes('its script that runs after its installation')`);
   expect(await browser.evaluate(PROBLEM)).toMatch(/^A script of the package failed.*task log/s);
   const tasks = (await (await daemon.get('admin/system/tasks/status')).json()) as object;
   expect(Object.values(tasks)).toMatchObject([{ package: 'badpost', error_code: 'script_failed' }]);
@@ -81,7 +81,9 @@ test('somebody sends a file, sees it run, and removes what it brought', async ()
   await browser.until(
     "document.querySelector('#upload-problem').textContent.includes(' or .run.')",
   );
-  await choose(browser, 'hello.run', "'#!/bin/sh\\necho it runs\\n'");
+  // Only what brought a package can be taken back.
+  const command = 'opkg -o "$IPKG_INSTROOT" --force-postinstall install libonce';
+  await choose(browser, 'hello.run', `'#!/bin/sh\\necho it runs\\n${command}\\n'`);
   await browser.until(
     "document.querySelector('#plan-body').textContent.includes('it may do anything')",
   );

@@ -1,15 +1,20 @@
-import { beforeEach, expect, test, vi } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 
-import { stepName, t } from '../../src/panel/i18n.js';
+import type { Texts } from '../../src/languages/languages.ts';
+import { stepName, t, useTexts } from '../../src/panel/i18n.js';
+import { readSource } from '../source-tree.ts';
 
 beforeEach(() => {
-  vi.stubGlobal('document', { documentElement: { lang: 'zh-CN' } });
-  return () => vi.unstubAllGlobals();
+  useTexts(JSON.parse(readSource('src/languages/zh-CN.json')) as Texts);
+  return () => {
+    useTexts();
+  };
 });
 
 test('a text without a translation stays English, and so does the name of a step', () => {
   expect(t('No such text, {name}', { name: 'demo' })).toBe('No such text, demo');
   expect(stepName('no such step')).toBe('no such step');
+  expect(stepName('constructor')).toBe('constructor');
 });
 
 test('values are filled in as they are, whatever they contain', () => {
@@ -21,8 +26,8 @@ test('a value that is missing leaves its name, in place of the word undefined', 
   expect(t('Remove {app}?')).toBe('卸载 {app}？');
 });
 
-test('in another language the text is the one in the source', () => {
-  vi.stubGlobal('document', { documentElement: { lang: 'en' } });
+test('without texts of a language the text is the one in the source', () => {
+  useTexts();
   expect(t('Remove {app}?', { app: 'Demo' })).toBe('Remove Demo?');
   expect(stepName('install')).toBe('install');
 });

@@ -96,7 +96,9 @@ test('a question that failed once is told, and no longer than the daemon is away
 test('without a password there is nothing to log out of', async () => {
   const daemon = await startPanel();
 
-  expect(await (await daemon.get('')).text()).toContain('<html lang="en" data-auth="none">');
+  expect(await (await daemon.get('')).text()).toMatch(
+    /<html lang="en" data-auth="none" data-languages="[^"]*">/,
+  );
   const browser = await openPanel(`${daemon.url}${daemon.base}/`);
   expect(await browser.evaluate("document.querySelector('#logout').checkVisibility()")).toBe(false);
 });

@@ -20,6 +20,8 @@ test('the keyboard alone finds an app, installs it and reads its log', async () 
   const daemon = await startPanel();
   const browser = await openPanel(`${daemon.url}${daemon.base}/`);
   await browser.until("document.querySelectorAll('#discover-list .app').length > 0");
+  // Whoever comes to look for something types at once.
+  expect(await browser.evaluate('document.activeElement.id')).toBe('discover-search');
 
   await tabTo(browser, 'nav a[href="#discover"]');
   await tabTo(browser, '#discover-search');

@@ -2,6 +2,7 @@
 // somebody cuts the power, or `look` at what is left and do the job again.
 import { setTimeout as delay } from 'node:timers/promises';
 
+import { runCommand } from '../device/command.ts';
 import type { TaskStatus } from '../device/daemon.ts';
 import {
   launchDaemon,
@@ -20,7 +21,7 @@ import { APP, findFiles, LIBRARY } from './packages.ts';
 const INTERRUPTED_LIMIT_MS = 150_000;
 const JOB_LIMIT_MS = 120_000;
 
-const { PHASE = '', KIND = '', TASK = '', ANSWERED } = process.env;
+const { PHASE = '', KIND = '', TASK = '', ANSWERED, LOG_DISK } = process.env;
 const known = KINDS[KIND];
 if (known === undefined) throw new Error(`no such kind: ${KIND}`);
 const kind = known;
@@ -69,9 +70,18 @@ async function run(): Promise<void> {
   say({ asked: true });
   const task = await kind.job(daemon);
   say({ accepted: task });
+  await mark('accepted');
   const { state, error } = await endOf(daemon, task);
+  await mark(`ended-${String(state)}`);
   say({ ended: state, error });
   await delay(600_000);
+}
+
+/** In the log of what is written, if there is one. */
+async function mark(point: string): Promise<void> {
+  if (LOG_DISK === undefined) return;
+  const { stderr, code } = await runCommand(['dmsetup', 'message', 'written', '0', 'mark', point]);
+  if (code !== 0) say({ failed: stderr });
 }
 
 async function look(): Promise<void> {

@@ -19,7 +19,17 @@ if [ "$TYPE" = f2fs ]; then
 		find /usr/lib/uml/modules -name "$module.ko" -exec insmod {} \; 2>/dev/null
 	done
 fi
-mount -t "$TYPE" -o noatime /dev/ubda /mnt || echo 'guest: {"failed":"cannot mount the disk"}'
+DISK=/dev/ubda
+if [ -n "$LOG_DISK" ]; then
+	# What is written goes to the second disk, too, with its order and the flushes.
+	for module in dm-mod dm-log-writes; do
+		find /usr/lib/uml/modules -name "$module.ko" -exec insmod {} \;
+	done
+	echo "0 $(cat /sys/block/ubda/size) log-writes /dev/ubda /dev/ubdb" |
+		DM_DISABLE_UDEV=1 dmsetup create written || echo 'guest: {"failed":"cannot log writes"}'
+	DISK=/dev/mapper/written
+fi
+mount -t "$TYPE" -o noatime "$DISK" /mnt || echo 'guest: {"failed":"cannot mount the disk"}'
 mkdir -p /mnt/root/tmp
 mount -t tmpfs tmp /mnt/root/tmp
 cd "$REPOSITORY" || exit 1

@@ -41,12 +41,16 @@ export interface Machine {
 
 /** An empty disk of that type. */
 export async function createDisk(path: string, type: FileSystem): Promise<void> {
-  const file = await open(path, 'w');
-  await file.truncate(DISK_BYTES);
-  await file.close();
+  await createBlankDisk(path, DISK_BYTES);
   const words = type === 'ext4' ? ['mkfs.ext4', '-q', '-F', path] : ['mkfs.f2fs', '-q', path];
   const { status, stderr } = spawnSync(words[0] ?? '', words.slice(1), { encoding: 'utf8' });
   if (status !== 0) throw new Error(`cannot make a disk with ${type}: ${stderr}`);
+}
+
+export async function createBlankDisk(path: string, bytes: number): Promise<void> {
+  const file = await open(path, 'w');
+  await file.truncate(bytes);
+  await file.close();
 }
 
 /** The same bytes as another disk, as a file of its own. */
@@ -76,16 +80,21 @@ export async function bundleGuest(folder: string): Promise<string> {
   return outfile;
 }
 
-/** @param environment what the guest's programs find in their environment: no blanks in it */
+/**
+ * @param environment what the guest's programs find in their environment: no blanks in it;
+ *   LOG_DISK is the file of a second disk, which gets the log of what is written
+ */
 export function bootMachine(
   disk: string,
   type: FileSystem,
   environment: Readonly<Record<string, string>>,
 ): Machine {
   const variables = { REPOSITORY, TYPE: type, ...environment };
+  const { LOG_DISK } = environment;
   const words = [
     `mem=${MEMORY_MIB}M`,
     `ubd0=${disk}`,
+    ...(LOG_DISK === undefined ? [] : [`ubd1=${LOG_DISK}`]),
     'rootfstype=hostfs',
     'rootflags=/',
     'ro',

@@ -12,6 +12,7 @@ import {
   bootMachine,
   bundleGuest,
   copyDisk,
+  createBlankDisk,
   createDisk,
   createDiskFolder,
   removeDisks,
@@ -19,6 +20,7 @@ import {
   type Machine,
 } from './machine.ts';
 import { writeFeeds, type Manager } from './packages.ts';
+import { composeDisk, readWriteLog } from './write-log.ts';
 
 export interface PowerOptions {
   seed: number;
@@ -28,10 +30,13 @@ export interface PowerOptions {
   kinds?: readonly string[];
   /** How often the power is cut in one run of a job. */
   cuts: number;
+  /** Whether the disk loses and reorders what no flush has secured. */
+  isReordering?: boolean;
 }
 
 const BOOT_LIMIT_MS = 240_000;
 const LOOK_LIMIT_MS = 600_000;
+const LOG_BYTES = 512 * 1024 ** 2;
 
 /** How long a job of this kind took, as far as it is known. */
 type Durations = Map<string, number>;
@@ -51,12 +56,13 @@ export async function searchPowerCuts(report: SearchReport, options: PowerOption
     };
     await mkdir(environment.FEEDS);
     await writeFeeds(environment.FEEDS, options.manager);
-    for (let run = 0; report.goesOn(); run += 1) {
-      const name = names[run % names.length] ?? '';
+    for (let count = 0; report.goesOn(); count += 1) {
+      const name = names[count % names.length] ?? '';
       const kind = KINDS[name];
       if (kind === undefined) throw new Error(`cannot cut in ${name}: no such kind of job`);
       const work = { folder, environment: { ...environment, KIND: name }, type: options.type };
-      await cutInRun({ report, draw, durations, work, name, kind }, options.cuts);
+      const run = { report, draw, durations, work, name, kind };
+      await (options.isReordering === true ? cutInLog : cutInRun)(run, options.cuts);
     }
   } finally {
     await removeDisks(folder);
@@ -106,6 +112,42 @@ async function cutInRun(run: Run, count: number): Promise<void> {
     report.finding({ name, slowSyncS, problems: [reasonOf(error)] }),
   );
   await looks;
+}
+
+/** Longer than ext4 and f2fs leave anything unwritten. */
+const UNTIL_ALL_IS_WRITTEN_MS = 12_000;
+
+/** One run with a log of all that is written; each cut is made of a point in it. */
+async function cutInLog(run: Run, count: number): Promise<void> {
+  const { report, draw, work, name, kind } = run;
+  const { folder, type, environment } = work;
+  const base = join(folder, `${name}.img`);
+  const [disk, logDisk] = [join(folder, 'run.img'), join(folder, 'log.img')];
+  const variables = { ...environment, SLOW_SYNC_S: '0', PHASE: 'run', LOG_DISK: logDisk };
+  try {
+    if (!existsSync(base)) await prepareDisk(work, base);
+    await copyDisk(base, disk);
+    await createBlankDisk(logDisk, LOG_BYTES);
+    const machine = bootMachine(disk, type, variables);
+    const task = await machine
+      .said('ended', BOOT_LIMIT_MS)
+      .then(() => delay(UNTIL_ALL_IS_WRITTEN_MS))
+      .finally(() => machine.cut())
+      .then(() => textOf(machine, 'accepted'));
+    const log = await readWriteLog(logDisk);
+    for (let index = 0; index < count && report.goesOn(); index += 1) {
+      const { marks, ...point } = await composeDisk(log, { base, disk, draw });
+      const isAccepted = marks.includes('accepted');
+      const answered = marks.find((mark) => mark.startsWith('ended-'))?.slice('ended-'.length);
+      const known = { ...(isAccepted && { task }), answered };
+      const result = await lookAfter(work, kind, { task: undefined, ...known, disk });
+      const fields = { name, type, ...known, ...point, ...result };
+      report.add(1, fields);
+      if (result.problems.length > 0) report.finding(fields);
+    }
+  } catch (error) {
+    report.finding({ name, problems: [reasonOf(error)] });
+  }
 }
 
 /** What was known when the power went. */
@@ -164,7 +206,7 @@ interface CutResult {
 async function lookAfter(
   { environment, type }: Work,
   kind: Kind,
-  cut: CutDisk,
+  cut: Pick<CutDisk, 'disk' | 'task' | 'answered'>,
 ): Promise<CutResult> {
   const { disk, task, answered } = cut;
   const machine = bootMachine(disk, type, {

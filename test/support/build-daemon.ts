@@ -3,7 +3,7 @@ import { join } from 'node:path';
 
 import { build, type Plugin } from 'esbuild';
 
-import { pageFiles } from '../../packaging/page-files.mjs';
+import { allTexts, pageFiles } from '../../packaging/page-files.mjs';
 
 const ROOT = join(import.meta.dirname, '../..');
 const LIST = join(ROOT, 'src/features.ts');
@@ -32,7 +32,7 @@ export async function buildDaemon(
     target: 'node20.19',
     logLevel: 'warning',
     loader: { '.svg': 'text', '.sh': 'text', '.cjs': 'text' },
-    plugins: [edited, pageFiles()],
+    plugins: [edited, allTexts(), pageFiles()],
     footer: { js: 'await main(() => undefined);' },
     banner: {
       js: "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);",

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
 /** Which of vitest's projects (`vitest.config.ts`) runs a test file. */
-export type TestProject = 'unit' | 'device' | 'alone';
+export type TestProject = 'unit' | 'device' | 'apart' | 'alone';
 
 const ROOT = join(import.meta.dirname, '../..');
 
@@ -21,6 +21,12 @@ const STARTERS =
 const LASTING =
   /\bvi\.|\bprocess\.(?:chdir|umask|exitCode|memoryUsage|on)\b|\bprocess\.env(?:\.\w+|\[[^\]]+\]) = |\bglobalThis\.\w+ = /;
 
+/** What undoes it by itself: it may be done in a process that others share. */
+const HARMLESS: readonly string[] = [
+  'test/device/daemon-process.ts',
+  'test/support/check-answers.ts',
+];
+
 const IMPORT =
   /^(?:import|export)\s(?!type\s)[^'";]*?from '([^']+)'|^import '([^']+)'|\bimport\('([^']+)'\)/gm;
 
@@ -36,7 +42,22 @@ export function testProjects(): Map<string, TestProject> {
 
 function projectOf(file: string, seen: Map<string, boolean>): TestProject {
   if (ALONE.includes(file)) return 'alone';
-  return hasOnlyOwnProcess(file, seen) ? 'unit' : 'device';
+  if (hasOnlyOwnProcess(file, seen)) return 'unit';
+  return changesItsProcess(file) ? 'apart' : 'device';
+}
+
+/** Whether it, or what it imports below test/, leaves its process other than it was. */
+function changesItsProcess(file: string, seen = new Set<string>()): boolean {
+  if (seen.has(file) || HARMLESS.includes(file)) return false;
+  seen.add(file);
+  const text = readFileSync(join(ROOT, file), 'utf8');
+  return (
+    LASTING.test(text) ||
+    [...text.matchAll(IMPORT)].some(([, from = '']) => {
+      const path = from.startsWith('.') ? join(dirname(file), from) : '';
+      return /^test\/.*\.ts$/.test(path) && changesItsProcess(path, seen);
+    })
+  );
 }
 
 /** Whether nothing is started and nothing outlasts the file, so that it may share a process. */

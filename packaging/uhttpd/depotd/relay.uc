@@ -32,6 +32,12 @@ try {
 	socket = null;
 }
 
+/* Root's alone. Both come from a wrapper script, never a client. */
+const marks = getenv('DEPOTD_MARKS') || '/var/run/depotd';
+const start = getenv('DEPOTD_START') || '/etc/init.d/depotd start';
+const WAKE_MS = 10000;
+const WAKE_PAUSE_MS = 10;
+
 const PIECE_BYTES = 65536;
 /* A buffer is cleared before it is filled, and most answers are short. */
 const FIRST_PIECE_BYTES = 8192;
@@ -177,6 +183,19 @@ function exchange(request, daemon, unsent, body, answer) {
 }
 
 /*
+ * A daemon that ended of idleness (main.idle_exit_min) left a mark. Who renames it starts the next
+ * one, which takes it away when it listens; the others wait. One that does not come is not waited
+ * for again.
+ */
+function wake() {
+	if (fs.rename(`${marks}/asleep`, `${marks}/waking`)) system(`${start} </dev/null >/dev/null 2>&1`);
+	for (let at = 0; fs.access(`${marks}/waking`); at++) {
+		if (at * WAKE_PAUSE_MS > WAKE_MS) return fs.unlink(`${marks}/waking`);
+		sleep(WAKE_PAUSE_MS);
+	}
+}
+
+/*
  * Answers one request, and ends the process if it has to be refused.
  * `env`: CGI's variables; `fields`: all header fields, null if only `env` has some; `put`: writes
  * to uhttpd; `socket`: where the daemon listens.
@@ -186,6 +205,7 @@ function relay(request) {
 		const message = 'cannot reach depotd: the package ucode-mod-socket is not installed';
 		refuse(request, '503 Service Unavailable', message);
 	}
+	wake();
 	request.startedAtMs = milliseconds();
 	const head = requestHead(request);
 	const body = openBody(request);

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { flagIn, listIn, numberIn, textIn } from '../answer.ts';
+import { flagIn, listIn, memberIn, numberIn, textIn } from '../answer.ts';
 import type { CommandContext } from '../command-context.ts';
 import { formatTable, formatTime } from '../terminal/table.ts';
 
@@ -34,7 +34,8 @@ function feedRow(feed: unknown): string[] {
 
 function stateOf(feed: unknown): string {
   if (!flagIn(feed, 'enabled')) return 'off';
-  return textIn(feed, 'error') === '' ? 'on' : 'error';
+  const state = textIn(feed, 'error') === '' ? 'on' : 'error';
+  return memberIn(feed, 'upgrades') === false ? `${state}, no upgrades` : state;
 }
 
 /** Asks for the change that the words after `feeds` name. @returns the daemon's answer */
@@ -42,6 +43,12 @@ export async function changeFeed({ client, invocation }: CommandContext): Promis
   const [action = '', name = '', url = ''] = invocation.names;
   if (action === 'on' || action === 'off') {
     return client.post('admin/store/set_feed', { name, enabled: action === 'on' ? '1' : '0' });
+  }
+  if (action === 'upgrades' || action === 'no-upgrades') {
+    return client.post('admin/store/set_feed', {
+      name,
+      upgrades: action === 'upgrades' ? '1' : '0',
+    });
   }
   if (action === 'remove') return client.post('admin/store/remove_feed', { name });
   const { keyFile } = invocation;

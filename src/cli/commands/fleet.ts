@@ -1,5 +1,6 @@
 import { flagIn, memberIn, numberIn, textIn } from '../answer.ts';
 import type { CommandContext } from '../command-context.ts';
+import { bytesText } from '../terminal/bytes.ts';
 import { formatFields, formatTime } from '../terminal/table.ts';
 
 /** The fleet server and its action, after a change of them if one is asked for. */
@@ -37,9 +38,17 @@ function fieldsOf(status: unknown): [string, string][] {
     ['error', textIn(status, 'last_error')],
     ['action', [textIn(action, 'id'), textIn(action, 'title')].filter(Boolean).join(': ')],
     ['state', [textIn(action, 'state'), textIn(action, 'result')].filter(Boolean).join(', ')],
+    ['downloaded', bytesIn(action)],
     ['message', textIn(action, 'message')],
     ['task', textIn(action, 'task_id')],
   ];
+}
+
+function bytesIn(action: unknown): string {
+  const [done, total] = [numberIn(action, 'downloaded_bytes'), numberIn(action, 'total_bytes')];
+  return done === undefined || total === undefined
+    ? ''
+    : `${bytesText(done)} of ${bytesText(total)}`;
 }
 
 function timeIn(body: unknown, name: string): string {

@@ -1,13 +1,15 @@
 import { DepotError, reasonOf } from '../../errors.ts';
-import { textIn, textsIn } from '../answer.ts';
+import { numberIn, textIn, textsIn } from '../answer.ts';
 import type { CommandContext } from '../command-context.ts';
+import type { Parameters } from '../http-call.ts';
 import { changeFeed, listFeeds } from './feeds.ts';
+import { istoreFeed } from './istore-feed.ts';
 import { followTask } from '../follow.ts';
-import { confirm, isPlanned, showPlan } from './plan.ts';
+import { confirm, isPlanned, planQuery, showPlan } from './plan.ts';
 import { sayRemedy } from '../say-remedy.ts';
 import { formatSpan } from '../terminal/table.ts';
 import { findTask, readTask, shortId, type Task } from '../task.ts';
-import { findUpload } from '../upload-records.ts';
+import { findUndone } from './undo.ts';
 import { openUpload } from '../upload-file.ts';
 
 /** A daemon that is started again is back by then. */
@@ -21,15 +23,25 @@ const SELF_UPGRADE_MS = 300_000;
  */
 export async function submitJobs(context: CommandContext): Promise<number> {
   const { output, invocation } = context;
-  const { command, names } = invocation;
-  if (isPlanned(command)) {
-    if (invocation.isDryRun) return showPlan(context, command, names);
+  const { names } = invocation;
+  const query = await queryOf(context);
+  if (query !== undefined) {
+    if (invocation.isDryRun) return showPlan(context, query);
     if (output.isInteractive && !invocation.isAgreed && !invocation.isJson) {
-      const refusal = await confirm(context, command);
+      const refusal = await confirm(context, query);
       if (refusal !== undefined) return refusal;
     }
   }
   return submitEach(context, names.length === 0 ? [''] : names);
+}
+
+/** What the plan is asked with; undefined for what has none. */
+async function queryOf({ client, invocation }: CommandContext): Promise<Parameters | undefined> {
+  const { command, names, parameters } = invocation;
+  if (isPlanned(command)) return planQuery(command, { names, parameters });
+  if (command !== 'undo') return undefined;
+  const undone = await findUndone(client, names[0] ?? '');
+  return undone.operation === 'undo' ? { operation: 'undo', ...undone.parameters } : undefined;
 }
 
 /** `feeds`: what there is; with a word behind it one task, too. */
@@ -38,7 +50,10 @@ export async function feeds(context: CommandContext): Promise<number> {
   return names.length === 0 ? listFeeds(context) : submitEach(context, names.slice(1, 2));
 }
 
-async function submitEach(context: CommandContext, names: readonly string[]): Promise<number> {
+export async function submitEach(
+  context: CommandContext,
+  names: readonly string[],
+): Promise<number> {
   const { command, isDetached, self } = context.invocation;
   context.output.atInterrupt(() => `interrupted; what has begun goes on: ${self} jobs shows it`);
   const ids: string[] = [];
@@ -70,7 +85,8 @@ async function submit(context: CommandContext, name: string): Promise<string> {
     output,
     invocation: { command, isDetached, isJson },
   } = context;
-  const answer = await request(context, name);
+  const ask = OF_BACKUPS.includes(command) ? requestOfBackup : request;
+  const answer = await ask(context, name);
   const id = textIn(answer, 'task_id');
   if (id === '') {
     throw new DepotError(
@@ -83,6 +99,16 @@ async function submit(context: CommandContext, name: string): Promise<string> {
   return id;
 }
 
+const OF_BACKUPS: readonly string[] = ['backup', 'restore'];
+
+function requestOfBackup(
+  { client, invocation: { command, parameters } }: CommandContext,
+  name: string,
+): Promise<unknown> {
+  const subject = name === '' ? {} : { backup: name };
+  return client.post(`admin/store/${command}`, { ...parameters, ...subject });
+}
+
 async function request(context: CommandContext, name: string): Promise<unknown> {
   const {
     client,
@@ -90,9 +116,12 @@ async function request(context: CommandContext, name: string): Promise<unknown> 
     invocation: { command, parameters },
   } = context;
   if (command === 'feeds') return changeFeed(context);
+  if (command === 'import') return istoreFeed(context, name);
   if (command === 'upload') return sendFile({ client, output }, name);
   if (command === 'undo') {
-    return client.post('admin/store/unrun', { id: await findUpload(client, name) });
+    const { operation, parameters: undone } = await findUndone(client, name);
+    const more = operation === 'undo' ? parameters : {};
+    return client.post(`admin/store/${operation}`, { ...more, ...undone });
   }
   if (command === 'migrate') {
     return client.post('admin/store/docker_migrate', { ...parameters, path: name });
@@ -105,9 +134,10 @@ async function request(context: CommandContext, name: string): Promise<unknown> 
   });
 }
 
-async function sendFile(
+export async function sendFile(
   { client, output }: Pick<CommandContext, 'client' | 'output'>,
   path: string,
+  operation = 'upload',
 ): Promise<unknown> {
   let shown = -1;
   const body = await openUpload(path, (sentBytes, sizeBytes) => {
@@ -116,7 +146,7 @@ async function sendFile(
     shown = percent;
   });
   try {
-    return await client.upload('admin/store/upload', body);
+    return await client.upload(`admin/store/${operation}`, body);
   } finally {
     output.progress('');
   }
@@ -163,6 +193,7 @@ async function sayEnd(
   task: Task,
 ): Promise<void> {
   output.say(verdictOf(task));
+  sayHowToKeep({ output }, task);
   if (task.state === 'stopped') return;
   if (task.state === 'done') {
     if (task.kind === 'install') await sayPage({ client, output }, task.subject);
@@ -171,6 +202,14 @@ async function sayEnd(
   const problem = { code: task.errorCode, subject: task.subject, remedy: task.remedy };
   await sayRemedy({ client, output }, problem);
   if (isPlanned(task.kind)) output.say(leftBy(task));
+}
+
+/** What was asked for with --confirm goes back by itself. */
+function sayHowToKeep({ output }: Pick<CommandContext, 'output'>, { id, raw }: Task): void {
+  const by = numberIn(raw, 'confirm_by');
+  if (by === undefined) return;
+  const left = formatSpan(Math.max(0, by - Math.floor(Date.now() / 1000)));
+  output.say(`  it goes back in ${left}, unless: depotctl confirm ${shortId(id)}`);
 }
 
 /** A change of packages that failed is taken back; what could not be is named. */

@@ -1,5 +1,6 @@
 import { flagIn, listIn, numberIn, textIn, textsIn } from '../answer.ts';
 import type { Client } from '../client.ts';
+import type { Parameters } from '../http-call.ts';
 import type { CommandContext } from '../command-context.ts';
 import { ask } from '../terminal/ask.ts';
 import { bytesText } from '../terminal/bytes.ts';
@@ -24,24 +25,27 @@ interface PlanRequest {
 export function fetchPlan(
   client: Client,
   operation: PlannedOperation,
-  { names, parameters: { translations, system } }: PlanRequest,
+  request: PlanRequest,
 ): Promise<unknown> {
-  return client.get('admin/store/plan', {
+  return client.get('admin/store/plan', planQuery(operation, request));
+}
+
+export function planQuery(
+  operation: PlannedOperation,
+  { names, parameters: { translations, system } }: PlanRequest,
+): Parameters {
+  return {
     operation,
     ...(translations !== undefined && { translations }),
     ...(system !== undefined && { system }),
     ...(names.length === 0 ? { all: 'true' } : { package: names }),
-  });
+  };
 }
 
 /** plan OPERATION NAME…, and --dry-run. */
-export async function showPlan(
-  context: CommandContext,
-  operation: PlannedOperation,
-  names: readonly string[],
-): Promise<number> {
+export async function showPlan(context: CommandContext, query: Parameters): Promise<number> {
   const { client, output, invocation } = context;
-  const plan = await fetchPlan(client, operation, { ...invocation, names });
+  const plan = await client.get('admin/store/plan', query);
   if (invocation.isJson) await output.printJson(plan);
   else await print(context, plan);
   return flagIn(plan, 'is_possible') ? 0 : 1;
@@ -49,7 +53,8 @@ export async function showPlan(
 
 export async function planCommand(context: CommandContext): Promise<number> {
   const [operation = '', ...names] = context.invocation.names;
-  return isPlanned(operation) ? showPlan(context, operation, names) : 2;
+  if (!isPlanned(operation)) return 2;
+  return showPlan(context, planQuery(operation, { ...context.invocation, names }));
 }
 
 /**
@@ -58,17 +63,20 @@ export async function planCommand(context: CommandContext): Promise<number> {
  */
 export async function confirm(
   context: CommandContext,
-  operation: PlannedOperation,
+  query: Parameters,
 ): Promise<number | undefined> {
   const { client, output, invocation } = context;
-  const plan = await fetchPlan(client, operation, invocation);
-  if (lacksLists(plan)) {
-    output.say('there are no package lists since the device was started: they are fetched first');
+  const plan = await client.get('admin/store/plan', query);
+  // A task fetches them before it chooses, a plan fetches nothing.
+  const lacking = listIn(plan, 'problems').find((each) => textIn(each, 'code') === 'no_lists');
+  if (lacking !== undefined) {
+    output.say(`${textIn(lacking, 'message')}; they are fetched first`);
     return (await mayGoOn(output)) ? undefined : nothingChanged(output);
   }
   await print(context, plan);
   if (!flagIn(plan, 'is_possible')) return 1;
-  if (changesOf(plan).length === 0 && invocation.parameters.autoconf === undefined) return 0;
+  const isNothing = changesOf(plan).length === 0 && textsIn(plan, 'files').length === 0;
+  if (isNothing && invocation.parameters.autoconf === undefined) return 0;
   if (await mayGoOn(output)) return undefined;
   return nothingChanged(output);
 }
@@ -85,17 +93,23 @@ function mayGoOn({ atInterrupt, interrupt }: CommandContext['output']): Promise<
   return ask('Go on? [Y/n] ', interrupt).finally(() => atInterrupt(undefined));
 }
 
-/** A task fetches them before it chooses, a plan fetches nothing. */
-function lacksLists(plan: unknown): boolean {
-  return listIn(plan, 'problems').some((problem) => textIn(problem, 'code') === 'no_lists');
-}
-
-async function print({ client, output }: CommandContext, plan: unknown): Promise<void> {
+async function print(context: CommandContext, plan: unknown): Promise<void> {
+  const { client, output } = context;
   await output.print(formatPlan(plan, output.look));
   const stops = listIn(plan, 'stops').map((stop) => textIn(stop, 'message'));
   if (stops.length > 0) output.say(`the device stands on it: ${stops.join('; ')}`);
   const settings = textsIn(plan, 'settings');
   if (settings.length > 0) output.say(`settings that were changed stay: ${settings.join(', ')}`);
+  sayContainers(context, plan);
+  const files = textsIn(plan, 'files');
+  if (files.length > 0) output.say(`files that go back: ${files.join(', ')}`);
+  const cutOff = [...new Set(listIn(plan, 'restarts').map((one) => textIn(one, 'what')))];
+  if (cutOff.length > 0) {
+    output.say(
+      `it may cut you off (${cutOff.join(', ')}): with --confirm SECONDS it goes back by itself ` +
+        'unless it is confirmed',
+    );
+  }
   sayLeft(output, plan);
   for (const problem of listIn(plan, 'problems')) {
     output.say(textIn(problem, 'message'));
@@ -111,6 +125,30 @@ async function print({ client, output }: CommandContext, plan: unknown): Promise
   }
 }
 
+/** Containers go with their app, their data and images if they are asked to. */
+function sayContainers({ output, invocation }: CommandContext, plan: unknown): void {
+  const containers = listIn(plan, 'containers');
+  if (containers.length === 0) return;
+  const isPurge = invocation.parameters.purge !== undefined;
+  const names = containers.map((container) => textIn(container, 'name'));
+  output.say(`containers that go with it: ${names.join(', ')}`);
+  const data = [...new Set(containers.flatMap((container) => textsIn(container, 'keeps')))];
+  const images = [...new Set(containers.map(imageText))];
+  const verdict = isPurge ? 'goes for good' : 'stays (--purge removes it)';
+  if (data.length > 0) output.say(`its data ${verdict}: ${data.join(', ')}`);
+  output.say(`its images ${isPurge ? 'go' : 'stay'}: ${images.join(', ')}`);
+}
+
+function imageText(container: unknown): string {
+  const bytes = numberIn(container, 'image_bytes');
+  const facts = [
+    ...(bytes === undefined ? [] : [bytesText(bytes)]),
+    ...(flagIn(container, 'is_unpinned') ? ['no fixed version'] : []),
+  ];
+  const image = textIn(container, 'image');
+  return facts.length === 0 ? image : `${image} (${facts.join(', ')})`;
+}
+
 const MOST_LEFT = 5;
 const LEFT = {
   firmware: [
@@ -118,11 +156,12 @@ const LEFT = {
     'belong to the firmware: they come with the next one',
   ],
   held: ['is held at its version', 'are held at their versions'],
+  feed: ['is of a feed without upgrades', 'are of a feed without upgrades'],
 } as const;
 
-/** What has a newer version and is not in the plan of an upgrade without names. */
+/** What has a newer version and is not in the plan of an upgrade. */
 function sayLeft({ say }: CommandContext['output'], plan: unknown): void {
-  for (const reason of ['firmware', 'held'] as const) {
+  for (const reason of ['firmware', 'held', 'feed'] as const) {
     const names = listIn(plan, 'left')
       .filter((left) => textIn(left, 'reason') === reason)
       .map((left) => textIn(left, 'name'));

@@ -1,3 +1,4 @@
+import { DepotError } from '../../errors.ts';
 import { textIn } from '../answer.ts';
 import type { CommandContext } from '../command-context.ts';
 import { submitJobs } from './jobs.ts';
@@ -14,10 +15,12 @@ export async function upgradeSelf(context: CommandContext): Promise<number> {
   } = context;
   const answer = (await client.get('admin/store/check_self_upgrade')) as { code: number };
   const version = textIn(answer, 'msg');
+  if (answer.code === 500 && !isJson) throw new DepotError('internal', version);
   if (isCheckOnly && isJson) await output.printJson(answer);
   else if (answer.code !== 200) {
     output.say(`the lists offer no newer version of depotd; to fetch them: ${self} update`);
   } else if (isCheckOnly) await output.print(`${version}\n`);
+  if (answer.code === 500) return 1;
   if (isCheckOnly || answer.code !== 200) return 0;
   output.say(`upgrading depotd to ${version}; the daemon starts again in between`);
   return submitJobs(context);

@@ -1,9 +1,14 @@
 /**
- * Asks a person at the terminal a question that yes or no answers; yes is what Enter alone says.
+ * Asks a person at the terminal a question that yes or no answers.
  * @param atInterrupt what Ctrl-C does
+ * @param options.isEnterYes what Enter alone says; default yes
  * @returns false also if the input ends
  */
-export async function ask(question: string, atInterrupt: () => void): Promise<boolean> {
+export async function ask(
+  question: string,
+  atInterrupt: () => void,
+  { isEnterYes = true } = {},
+): Promise<boolean> {
   const { createInterface } = await import('node:readline');
   const lines = createInterface({ input: process.stdin, output: process.stderr });
   try {
@@ -16,7 +21,8 @@ export async function ask(question: string, atInterrupt: () => void): Promise<bo
       lines.once('close', () => resolve('no'));
       lines.question(question, resolve);
     });
-    return /^\s*(?:y|yes|\u662f)?\s*$/i.test(answer);
+    if (answer.trim() === '') return isEnterYes;
+    return /^\s*(?:y|yes|\u662f)\s*$/i.test(answer);
   } finally {
     lines.close();
   }

@@ -45,8 +45,12 @@ const CLEAR_LINE = '\r\x1b[K';
 /**
  * Ends the program when its reader has gone, such as `head`, and with one sentence at Ctrl-C.
  * @param isColoured whether the owner wants colours at all
+ * @param translate puts the daemon's sentences into the reader's language
  */
-export function createOutput(isColoured: boolean): Output {
+export function createOutput(
+  isColoured: boolean,
+  translate: (sentence: string) => string = (sentence) => sentence,
+): Output {
   const { stdin, stdout, stderr } = process;
   for (const stream of [stdout, stderr]) {
     stream.on('error', (error: NodeJS.ErrnoException) => {
@@ -68,7 +72,7 @@ export function createOutput(isColoured: boolean): Output {
     });
   const say = (message: string): void => {
     status.hide();
-    const text = `depotctl: ${inert(message)}`;
+    const text = `depotctl: ${inert(inReadersWords(message, translate))}`;
     const lines = stderr.isTTY ? wrapMessage(text, columnsOf(stderr)) : text;
     stderr.write(`${status.isAtLineStart ? '' : '\n'}${lines}\n`);
     status.isAtLineStart = true;
@@ -143,4 +147,14 @@ function columnsOf({ columns }: NodeJS.WriteStream): number {
 
 function endsLine(text: string): boolean {
   return text === '' || text.endsWith('\n');
+}
+
+/** What leads up to a sentence, such as an arrow or a task's title, stays. */
+function inReadersWords(message: string, translate: (sentence: string) => string): string {
+  const [, lead = '', sentence = ''] = /^((?:\s*\u2192 )?)(.*)$/s.exec(message) ?? [];
+  const whole = translate(sentence);
+  if (whole !== sentence) return `${lead}${whole}`;
+  const at = sentence.indexOf(': cannot ');
+  if (at < 0) return message;
+  return `${lead}${sentence.slice(0, at)}: ${translate(sentence.slice(at + 2))}`;
 }

@@ -59,26 +59,26 @@ export const COMMANDS = {
     meaning: 'install apps or packages',
     about: [ASKS],
     names: [1, Infinity],
-    options: ['dry-run', 'yes', 'autoconf', 'path', 'enable', 'untranslated', 'detach'],
+    options: ['dry-run', 'yes', 'autoconf', 'path', 'enable', 'untranslated', 'confirm', 'detach'],
     examples: ['depotctl install adguardhome', 'depotctl install -y notes --autoconf'],
   },
   remove: {
     form: 'NAME…',
-    meaning: 'remove them and what came with them',
+    meaning: 'remove them, their containers and what came with them',
     about: [
       ASKS,
       'What came with the firmware and what page, network, names, firewall and log-in stand on ' +
         'goes with --system alone.',
     ],
     names: [1, Infinity],
-    options: ['dry-run', 'yes', 'system', 'detach'],
+    options: ['dry-run', 'yes', 'purge', 'system', 'confirm', 'detach'],
   },
   upgrade: {
     form: '[NAME…]',
     meaning: 'upgrade them; without a name all that the owner installed',
     about: [ASKS, 'Without a name neither what came with the image is upgraded nor what is held.'],
     names: [0, Infinity],
-    options: ['dry-run', 'yes', 'detach'],
+    options: ['dry-run', 'yes', 'confirm', 'detach'],
   },
   hold: {
     form: 'NAME…',
@@ -105,13 +105,34 @@ export const COMMANDS = {
     options: ['detach'],
   },
   feeds: {
-    form: '[add NAME URL | remove NAME | on NAME | off NAME]',
+    form: '[add NAME URL | remove NAME | on NAME | off NAME | no-upgrades NAME | upgrades NAME]',
     meaning: 'where packages come from, and changes of that',
-    about: ['A feed that is added is checked before: its list must be there, whole and signed.'],
+    about: [
+      'A feed that is added is checked before: its list must be there, whole and signed.',
+      'With no-upgrades packages are installed from it and never upgraded.',
+    ],
     names: [0, 3],
-    words: { add: [2, 2], remove: [1, 1], on: [1, 1], off: [1, 1] },
+    words: {
+      add: [2, 2],
+      remove: [1, 1],
+      on: [1, 1],
+      off: [1, 1],
+      'no-upgrades': [1, 1],
+      upgrades: [1, 1],
+    },
     options: ['key', 'detach'],
     examples: ['depotctl feeds add mine https://example.org/packages --key mine.pub'],
+  },
+  import: {
+    form: 'istore',
+    meaning: "what iStore left here, and its catalogue's feeds, which are added on a yes",
+    about: [
+      "iStore's records of uploads and its last folder count as they are. Its feeds are fetched " +
+        'from its mirrors in their order, and checked before they are added.',
+    ],
+    names: [1, 1],
+    words: { istore: [0, 0] },
+    options: ['yes', 'detach'],
   },
   upload: {
     form: 'FILE…',
@@ -121,10 +142,33 @@ export const COMMANDS = {
   },
   uploads: { form: '', meaning: 'the files that were installed so', names: [0, 0], options: [] },
   undo: {
-    form: 'UPLOAD…',
-    meaning: 'remove what they brought',
-    names: [1, Infinity],
-    options: ['detach'],
+    form: '[TASK|UPLOAD]',
+    meaning: 'take back what a task changed; by default the newest that can be undone',
+    about: [ASKS],
+    names: [0, 1],
+    options: ['dry-run', 'yes', 'confirm', 'detach'],
+  },
+  confirm: {
+    form: 'TASK',
+    meaning: 'keep what it changed, which was asked for with --confirm',
+    names: [1, 1],
+    options: [],
+  },
+  backup: {
+    form: '[FILE]',
+    meaning: 'back up packages and settings, and get that as FILE',
+    about: ['It holds passwords: FILE can be read by you alone.'],
+    names: [0, 1],
+    options: ['with-packages', 'path', 'detach'],
+    examples: ['depotctl backup router.tar.gz', 'depotctl backup --with-packages --path /mnt/sda1'],
+  },
+  backups: { form: '', meaning: 'the backups on the device', names: [0, 0], options: [] },
+  restore: {
+    form: 'FILE|BACKUP',
+    meaning: 'bring back what a backup holds',
+    about: [ASKS],
+    names: [1, 1],
+    options: ['dry-run', 'yes', 'as-new', 'detach'],
   },
   status: {
     form: 'NAME',
@@ -143,6 +187,24 @@ export const COMMANDS = {
     form: '',
     meaning: 'what is wrong with the device; exit code 1 if something is',
     names: [0, 0],
+    options: [],
+  },
+  verify: {
+    form: '',
+    meaning: 'files of packages against what is on record; exit code 1 if something differs',
+    about: [
+      'Changed configuration is told apart, and is no difference. Named are also set-uid files ' +
+        'and programs that listen and came with no package. opkg records no hashes: there the ' +
+        "time of a file counts, and the firmware's image where the file is from that.",
+    ],
+    names: [0, 0],
+    options: [],
+  },
+  sbom: { form: '', meaning: 'what is installed, as CycloneDX', names: [0, 0], options: [] },
+  advisories: {
+    form: 'FILE',
+    meaning: 'which advisories (OSV) concern this device; exit code 1 if one does',
+    names: [1, 1],
     options: [],
   },
   device: { form: '', meaning: 'model, release, memory and space', names: [0, 0], options: [] },

@@ -21,6 +21,11 @@ export const OWN_OPTIONS = {
   autoconf: { meaning: 'configure the app after installing it' },
   untranslated: { meaning: 'without the translation of an app of LuCI' },
   system: { meaning: 'even what the device stands on, as its firmware, page, network or log-in' },
+  purge: { meaning: 'with the data folders and images of its containers, which stay otherwise' },
+  confirm: {
+    argument: 'SECONDS',
+    meaning: 'it goes back by itself after 30 to 600 seconds, unless "depotctl confirm" comes',
+  },
   path: { argument: 'FOLDER', meaning: 'with its data in this folder' },
   enable: { argument: '0|1', values: ['0', '1'], meaning: 'do not start it, or do' },
   overwrite: {
@@ -29,6 +34,8 @@ export const OWN_OPTIONS = {
     meaning: 'true: replace what is in FOLDER; chdir: copy nothing, use what is there',
   },
   check: { meaning: 'only say whether there is a newer version' },
+  'with-packages': { meaning: 'with the package files, so that a restore needs no internet' },
+  'as-new': { meaning: 'on another device: without host name, addresses and keys' },
   key: { argument: 'FILE', meaning: 'the public key that its lists are signed with' },
   user: {
     argument: 'NAME',

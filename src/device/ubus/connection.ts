@@ -19,7 +19,8 @@ export interface UbusReply {
 
 /** A call of a method. */
 export interface UbusCall {
-  object: string;
+  /** Its path, or the id of one that is ubusd's own. */
+  object: string | number;
   method: string;
   message: UbusTable;
   /** What of the answers is read; all of it unless said otherwise. */
@@ -82,6 +83,19 @@ export async function withUbus<Value>(
   }
 }
 
+/** UBUS_SYSTEM_OBJECT_EVENT: ubusd's own object, which hands an event to whoever listens. */
+const EVENTS = 1;
+
+/** What `ubus send ID DATA` does. @throws DepotError as `withUbus` does */
+export async function sendUbusEvent(
+  options: UbusOptions,
+  id: string,
+  data: UbusTable,
+): Promise<void> {
+  const event = { object: EVENTS, method: 'send', message: { id, data } };
+  await withUbus(options, (call) => call(event));
+}
+
 /** Settles only with what keeps the connection from being used any longer. */
 function failureOf(socket: Socket, timeoutMs: number): Promise<never> {
   return new Promise((_resolve, reject) => {
@@ -125,10 +139,14 @@ function createCaller(socket: Socket): (call: UbusCall) => Promise<UbusReply> {
     return objectId;
   };
 
-  return async ({ object, method, message, wanted = true }) => {
+  const idOf = (object: string): Promise<number> => {
     const found = objectIds.get(object) ?? lookUp(object);
     objectIds.set(object, found);
-    const objectId = await found;
+    return found;
+  };
+
+  return async ({ object, method, message, wanted = true }) => {
+    const objectId = typeof object === 'number' ? object : await idOf(object);
     const attributes = [
       writeAttribute(ATTRIBUTE.objectId, writeNumber(objectId)),
       writeAttribute(ATTRIBUTE.method, writeText(method)),

@@ -40,9 +40,16 @@ export interface EntryAnswer {
   errors: EntryError[];
 }
 
+/** How the container of an app is, as the engine has it. */
+export type RunState = Readonly<
+  Pick<EntryStatus, 'running' | 'docker'> & { deployed?: boolean; web?: string }
+>;
+
 export interface EntryOptions {
   files: AppFiles;
   catalog: Pick<Catalog, 'apps' | 'meta' | 'status'>;
+  /** Of container apps, for those that have no entry script. */
+  runStates: () => Promise<ReadonlyMap<string, RunState>>;
   /** Ends the scripts that run when the daemon stops. */
   stopping: AbortSignal;
   /** The limit of one script; default 10 s. */
@@ -61,6 +68,7 @@ export function createEntries({
   files,
   catalog,
   stopping,
+  runStates,
   timeoutMs = TIMEOUT_MS,
 }: EntryOptions): Entries {
   const kept = createStatusCache();
@@ -94,6 +102,8 @@ export function createEntries({
   ): Promise<EntryResult> => {
     const version = await versionOf({ files, catalog }, app);
     if (version === undefined) {
+      const state = (await runStates()).get(app);
+      if (state !== undefined) return { status: { ...state, app } };
       return {
         error: {
           app,
@@ -111,11 +121,17 @@ export function createEntries({
     return asked;
   };
 
+  const installedApps = async (): Promise<PackageName[]> => {
+    const states = await runStates();
+    const apps = await catalog.apps();
+    return apps
+      .filter(({ name, meta }) => hasEntry(meta) || states.has(name))
+      .map(({ name }) => name);
+  };
+
   return {
     status: async (request) => {
-      const apps =
-        request.apps ??
-        (await catalog.apps()).filter(({ meta }) => hasEntry(meta)).map(({ name }) => name);
+      const apps = request.apps ?? (await installedApps());
       const results = await Promise.all([...new Set(apps)].map((app) => one(app, request)));
       return {
         status: results.flatMap((result) => ('status' in result ? [result.status] : [])),

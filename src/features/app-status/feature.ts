@@ -1,4 +1,4 @@
-import { createEntries } from './entries.ts';
+import { createEntries, type EntryOptions } from './entries.ts';
 import { entryRoutes } from './routes.ts';
 import { createAppFiles } from './scripts.ts';
 import type { Feature, FeatureContext } from '../feature.ts';
@@ -8,9 +8,10 @@ import type { Catalog } from '../../package-management/apps/catalog.ts';
 export function createAppStatusFeature(
   { paths, scriptEnvironment, stopping }: FeatureContext,
   { catalog }: { catalog: Catalog },
+  runStates: EntryOptions['runStates'],
 ): Feature {
   const files = createAppFiles(paths, scriptEnvironment);
-  const entries = createEntries({ files, catalog, stopping });
+  const entries = createEntries({ files, catalog, stopping, runStates });
   return {
     documentation: async () => (await import('./documentation.ts')).APP_STATUS_DOCUMENTATION,
     routes: () => entryRoutes({ files, entries }),

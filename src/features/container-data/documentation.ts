@@ -10,7 +10,10 @@ import { DEVICE_PATH, MOST_PATH_CHARACTERS } from '../../http/parameter-schemas.
 const whereItIs = v.pipe(
   v.object({
     code: integer,
-    docker_on_system: v.pipe(v.boolean(), v.description('the data is on the system disk')),
+    docker_on_system: v.pipe(
+      v.boolean(),
+      v.description('there is an engine, and its data is on the system disk'),
+    ),
     has_engine: v.pipe(v.boolean(), v.description('an engine is there, running or not')),
   }),
   v.title('ContainerData'),

@@ -27,6 +27,11 @@ export function createContainerDataFeature(context: FeatureContext): Feature {
   };
 }
 
+/** Where the container engine answers, by the configuration in force. */
+export function engineSocket({ config }: Pick<FeatureContext, 'config'>): string {
+  return valuesOf(config(), CONTAINER_SECTION).socket;
+}
+
 /** The real container engine of the device, its data and its tools. */
 function createContainerHost({ paths, environment, config }: FeatureContext): ContainerHost {
   return {

@@ -32,7 +32,11 @@ export function containerRoutes(tools: ContainerTools): Route[] {
           isDataOnSystem(container),
           hasEngine(container),
         ]);
-        return json({ code: 200, docker_on_system: isOnSystem, has_engine: isEngineThere });
+        return json({
+          code: 200,
+          docker_on_system: isOnSystem && isEngineThere,
+          has_engine: isEngineThere,
+        });
       },
     }),
     get({

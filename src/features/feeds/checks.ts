@@ -1,11 +1,48 @@
+import { access } from 'node:fs/promises';
+import { basename, relative } from 'node:path';
+import type { Paths } from '../../device/paths.ts';
 import type { DeviceCheck, Finding } from '../device-check.ts';
 import type { FeedAnswer } from './read-feeds.ts';
 import { REMEDIES } from '../../package-management/problem.ts';
 import { timeText } from '../../format-time.ts';
 
 /** Whether there are lists to choose packages from, as they were fetched last. */
-export function feedChecks(read: () => Promise<FeedAnswer>): readonly DeviceCheck[] {
-  return [{ id: 'feeds', run: async () => judgeFeeds(await read()) }];
+export function feedChecks(
+  read: () => Promise<FeedAnswer>,
+  { root, onDevice }: Pick<Paths, 'root' | 'onDevice'>,
+): readonly DeviceCheck[] {
+  const isOfFirmware = (file: string): Promise<boolean> =>
+    access(onDevice(`/rom/${relative(root, file)}`)).then(
+      () => true,
+      () => false,
+    );
+  return [
+    { id: 'feeds', run: async () => judgeFeeds(await read()) },
+    { id: 'feed-keys', run: async () => judgeKeys(await read(), isOfFirmware) },
+  ];
+}
+
+/** Whoever has such a key may still sign a list for this device. */
+export async function judgeKeys(
+  { feeds, keys }: FeedAnswer,
+  isOfFirmware: (file: string) => Promise<boolean>,
+): Promise<Finding> {
+  const used = new Set(feeds.flatMap(({ key }) => (key === undefined ? [] : [key])));
+  // A list that is not there may be signed by any.
+  if (feeds.some(({ enabled, key }) => enabled && key === undefined)) {
+    return { state: 'skipped', message: 'not every feed says which key signed its list' };
+  }
+  const unused: string[] = [];
+  for (const { id, file } of keys) {
+    const isUsed = used.has(id) || used.has(basename(file));
+    if (!isUsed && !(await isOfFirmware(file))) unused.push(file);
+  }
+  if (unused.length === 0) return { state: 'ok', message: 'no key is trusted that no feed uses' };
+  return {
+    state: 'warning',
+    message: `keys are trusted that no feed uses: ${unused.join(', ')}`,
+    remedy: 'remove the keys that you do not know',
+  };
 }
 
 export function judgeFeeds({ feeds, problems }: FeedAnswer): Finding {

@@ -16,6 +16,9 @@ const feed = v.pipe(
       v.description('system: came with the firmware, and cannot be removed'),
     ),
     enabled: v.boolean(),
+    upgrades: v.optional(
+      v.pipe(v.literal(false), v.description('nothing is upgraded from it; absent otherwise')),
+    ),
     updated_at: v.optional(v.pipe(unixSeconds, v.description('of its list, Unix seconds'))),
     packages: v.optional(v.pipe(integer, v.description('that this device could install'))),
     error: v.optional(v.pipe(v.string(), v.description('of the last update of the lists'))),

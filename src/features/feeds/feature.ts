@@ -11,12 +11,12 @@ import { feedRoutes } from './routes.ts';
 /** Where packages come from: the feeds that the package manager is set up with. */
 export function createFeedsFeature(
   context: FeatureContext,
-  { manager }: Pick<PackageTools, 'manager'>,
+  { manager, undo, noUpgrades }: Pick<PackageTools, 'manager' | 'undo' | 'noUpgrades'>,
 ): Feature {
   const { submit, queue } = context;
   const { feeds } = manager;
-  const { read } = createFeedReader(manager, queue);
-  const plan = (job: Job): Plan => changePlan({ ...context, feeds }, job);
+  const { read } = createFeedReader(manager, noUpgrades, queue);
+  const plan = (job: Job): Plan => changePlan({ ...context, feeds, undo, noUpgrades }, job);
   const kind = (title: JobKind['title'], contradicts: readonly string[] = []): JobKind => ({
     lane: PACKAGE_LANE,
     title,
@@ -26,11 +26,11 @@ export function createFeedsFeature(
   return {
     documentation: async () => (await import('./documentation.ts')).FEEDS_DOCUMENTATION,
     routes: () => feedRoutes({ feeds, read, submit }),
-    checks: async () => (await import('./checks.ts')).feedChecks(read),
+    checks: async () => (await import('./checks.ts')).feedChecks(read, context.paths),
     jobs: {
       add_feed: kind((name) => `add the feed ${name}`),
       remove_feed: kind((name) => `remove the feed ${name}`, ['add_feed', 'set_feed']),
-      set_feed: kind((name) => `switch the feed ${name} on or off`),
+      set_feed: kind((name) => `change the feed ${name}`),
     },
   };
 }

@@ -13,10 +13,15 @@ import type {
   FeedChange,
   FeedSettings,
 } from '../../package-management/feed-settings.ts';
+import type { NoUpgrades } from '../../package-management/no-upgrades.ts';
+import type { UndoCopies } from '../../package-management/undo/copies.ts';
+import { feedScope } from '../../package-management/undo/kept-folder.ts';
 import { fetchFiles } from '../../package-management/fetch-files.ts';
 
 export interface FeedTools extends Pick<FeatureContext, 'paths' | 'environment'> {
   feeds: FeedSettings;
+  undo: UndoCopies;
+  noUpgrades: NoUpgrades;
 }
 
 /** What the check leaves for the step behind it. */
@@ -34,7 +39,8 @@ const checked = slots('the feed', {
  * makes both count: whatever ends the job in between leaves the feeds as they were.
  */
 export function changePlan(tools: FeedTools, job: Job): Plan {
-  const { feeds } = tools;
+  const { feeds, undo, noUpgrades } = tools;
+  const scope = feedScope(tools, tools.paths);
   const isComing = job.kind === 'add_feed' || job.params.enabled === '1';
   const dropFetched = async (context: StepContext): Promise<undefined> => {
     const { folder } = checked.find(context) ?? {};
@@ -47,8 +53,7 @@ export function changePlan(tools: FeedTools, job: Job): Plan {
         label: 'check',
         isRecorded: true,
         act: async (context) => {
-          const feed = await chooseFeed(feeds, job);
-          const folder = isComing ? await fetchAndCheck(tools, feed, context) : undefined;
+          const { folder, ...feed } = await choose(tools, isComing, context);
           const { key } = job.params;
           const newKey =
             folder === undefined || key === undefined
@@ -58,16 +63,24 @@ export function changePlan(tools: FeedTools, job: Job): Plan {
           return undefined;
         },
       },
+      undo.keepStep({ changeIn: () => undefined, scope }),
       {
         id: 'write',
-        label: 'write',
+        label: 'write to the disk',
+        // Written again after a crash, it would miss what the next step has tidied up.
+        isRecorded: true,
         act: async (context) => {
           const { note } = context;
           const { folder, newKey, ...feed } = checked.read(context);
           if (folder !== undefined) await feeds.adopt(feed, folder);
           if (newKey !== undefined) await feeds.addKey(newKey, job.params.key ?? '');
-          await feeds.write(changeOf(job, feed));
-          if (folder === undefined) {
+          const { upgrades } = job.params;
+          const isSwitched = job.kind !== 'set_feed' || job.params.enabled !== undefined;
+          if (isSwitched) await feeds.write(changeOf(job, feed));
+          // A feed that comes or goes has no such note, whatever another of its name had.
+          if (job.kind !== 'set_feed') await noUpgrades.set(feed.name, false);
+          else if (upgrades !== undefined) await noUpgrades.set(feed.name, upgrades === '0');
+          if (isSwitched && folder === undefined) {
             // Harmless: no package manager reads the list of a feed that it does not have.
             await feeds
               .forget(feed)
@@ -77,6 +90,7 @@ export function changePlan(tools: FeedTools, job: Job): Plan {
         },
       },
       { id: 'drop-fetched', label: 'tidy up', isLate: true, act: dropFetched },
+      undo.closeStep({ scope }),
     ],
     repair: [
       {
@@ -98,6 +112,7 @@ export function changePlan(tools: FeedTools, job: Job): Plan {
         },
       },
       { id: 'drop-fetched', label: 'tidy up', act: dropFetched },
+      undo.closeStep({ scope }),
     ],
   };
 }
@@ -118,6 +133,27 @@ function changeOf({ kind, params }: Job, { name, url }: Feed): FeedChange {
   if (kind === 'add_feed') return { verb: 'add', feed: { name, url } };
   if (kind === 'remove_feed') return { verb: 'remove', name };
   return { verb: 'set', name, isEnabled: params.enabled === '1' };
+}
+
+/** The feed that the job is about, and what was fetched: from the first mirror that has it. */
+async function choose(
+  tools: FeedTools,
+  isComing: boolean,
+  context: StepContext,
+): Promise<Feed & { folder: string | undefined }> {
+  const { job, note } = context;
+  const feed = await chooseFeed(tools.feeds, job);
+  if (!isComing) return { ...feed, folder: undefined };
+  for (const address of job.params.mirrors?.split(' ') ?? []) {
+    const mirror = { name: feed.name, url: tools.feeds.addressOf(address) };
+    try {
+      return { ...mirror, folder: await fetchAndCheck(tools, mirror, context) };
+    } catch (error) {
+      if (context.signal.aborted) throw error;
+      await note(reasonOf(error));
+    }
+  }
+  return { ...feed, folder: await fetchAndCheck(tools, feed, context) };
 }
 
 /** The feed that the job is about. @throws DepotError conflict, not_found */

@@ -1,7 +1,8 @@
 import type { Job } from '../../jobs/job.ts';
-import { isEnded } from '../../jobs/states.ts';
+import { lastFetch, markOf } from '../../package-management/failed-feeds.ts';
 import type { FeedState, GarbageLine, TrustedKey } from '../../package-management/feed-settings.ts';
 import type { PackageManager } from '../../package-management/manager.ts';
+import type { NoUpgrades } from '../../package-management/no-upgrades.ts';
 
 /** One feed as the interface shows it. */
 export interface FeedItem {
@@ -9,6 +10,8 @@ export interface FeedItem {
   url: string;
   kind: 'system' | 'custom';
   enabled: boolean;
+  /** Only if nothing is upgraded from it. */
+  upgrades?: false;
   /** Unix seconds: when its list was fetched; missing without a list. */
   updated_at?: number;
   /** How many of its packages this device could install. */
@@ -31,6 +34,7 @@ export interface FeedAnswer {
 /** Reads feeds, keys and lists as they are; nothing is fetched. */
 export function createFeedReader(
   { feeds: settings, listing }: Pick<PackageManager, 'feeds' | 'listing'>,
+  noUpgrades: NoUpgrades,
   queue: { all: () => readonly Job[] },
 ): { read: () => Promise<FeedAnswer> } {
   const count = createCounter(listing);
@@ -38,7 +42,8 @@ export function createFeedReader(
     read: async () => {
       const [{ feeds, garbage }, keys] = await Promise.all([settings.read(), settings.keys()]);
       const counts = await count().catch(() => undefined);
-      const failed = lastUpdate(queue.all());
+      const failed = lastFetch(queue.all());
+      const withoutUpgrades = await noUpgrades.read();
       const items = feeds.map(async (feed): Promise<FeedItem> => {
         const { name, url, kind, isEnabled } = feed;
         const { updatedAt, keyId } = await settings.stateOf(feed).catch((): FeedState => ({}));
@@ -48,6 +53,7 @@ export function createFeedReader(
           url,
           kind,
           enabled: isEnabled,
+          ...(withoutUpgrades.has(name) && { upgrades: false as const }),
           ...(updatedAt === undefined ? {} : { updated_at: updatedAt }),
           ...(isEnabled && updatedAt !== undefined && counts !== undefined
             ? { packages: counts.get(name) ?? 0 }
@@ -80,19 +86,12 @@ function createCounter(
   };
 }
 
-function lastUpdate(jobs: readonly Job[]): Job | undefined {
-  return jobs.findLast(
-    ({ kind, state, errorCode }) =>
-      (kind === 'update' && isEnded(state)) || errorCode === 'no_lists',
-  );
-}
-
 /** Who fetched lists last names each feed that failed: `NAME (URL): REASON`, with `; ` between. */
 function errorOf(
   job: Job | undefined,
   { name, url, updatedAt = 0 }: { name: string; url: string; updatedAt: number | undefined },
 ): Pick<FeedItem, 'error' | 'remedy'> | undefined {
-  const mark = `${name} (${url}): `;
+  const mark = markOf({ name, url });
   const at = job?.error?.indexOf(mark) ?? -1;
   if (job?.error === undefined || at < 0 || (job.stoppedAt ?? 0) < updatedAt) return undefined;
   const [error = ''] = job.error.slice(at + mark.length).split('; ');

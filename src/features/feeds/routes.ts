@@ -3,6 +3,7 @@ import { flag, isOn } from '../../http/parameter-schemas.ts';
 import { json, revalidated } from '../../http/respond.ts';
 import { get, postTask, type Route } from '../../http/route.ts';
 import { submissionResult } from '../../http/task-result.ts';
+import { DepotError } from '../../errors.ts';
 import type { FeatureContext } from '../feature.ts';
 import type { FeedSettings } from '../../package-management/feed-settings.ts';
 import { feedName, feedUrl, keyText, knownName } from './parameters.ts';
@@ -30,11 +31,22 @@ export function feedRoutes({ feeds, read, submit }: FeedRouteTools): Route[] {
     }),
     postTask({
       path: 'admin/store/add_feed',
-      summary: 'Add a feed, after its list was fetched and its signature checked',
-      params: { name: feedName, url: feedUrl, key: v.optional(keyText) },
-      handle: async ({ params: { name, url, key } }) => {
+      summary:
+        'Add a feed, after its list was fetched and its signature checked; the first mirror that ' +
+        'has it comes in its place',
+      params: {
+        name: feedName,
+        url: feedUrl,
+        mirror: v.optional(v.pipe(v.array(feedUrl), v.maxLength(8, 'at most 8 are allowed'))),
+        key: v.optional(keyText),
+      },
+      handle: async ({ params: { name, url, mirror = [], key } }) => {
         assertNew((await feeds.read()).feeds, { name, url: feeds.addressOf(url) });
-        return begin('add_feed', name, { url, ...(key === undefined ? {} : { key }) });
+        return begin('add_feed', name, {
+          url,
+          ...(mirror.length > 0 && { mirrors: mirror.join(' ') }),
+          ...(key !== undefined && { key }),
+        });
       },
     }),
     postTask({
@@ -48,11 +60,22 @@ export function feedRoutes({ feeds, read, submit }: FeedRouteTools): Route[] {
     }),
     postTask({
       path: 'admin/store/set_feed',
-      summary: 'Switch a feed on, after its list was fetched and checked, or off',
-      params: { name: knownName, enabled: flag },
-      handle: async ({ params: { name, enabled } }) => {
+      summary:
+        'Switch a feed on, after its list was fetched and checked, or off; with `upgrades=0` ' +
+        'packages are installed from it and never upgraded',
+      params: { name: knownName, enabled: v.optional(flag), upgrades: v.optional(flag) },
+      handle: async ({ params: { name, enabled, upgrades } }) => {
+        if (enabled === undefined && upgrades === undefined) {
+          throw new DepotError(
+            'bad_request',
+            'cannot change the feed: a parameter is missing: enabled or upgrades',
+          );
+        }
         findFeed((await feeds.read()).feeds, name, false);
-        return begin('set_feed', name, { enabled: isOn(enabled) ? '1' : '0' });
+        return begin('set_feed', name, {
+          ...(enabled !== undefined && { enabled: isOn(enabled) ? '1' : '0' }),
+          ...(upgrades !== undefined && { upgrades: isOn(upgrades) ? '1' : '0' }),
+        });
       },
     }),
   ];

@@ -18,6 +18,14 @@ function judge(opened: OpenFleet | undefined): Finding {
       remedy: 'check the network, fleet.server, fleet.token_file and fleet.ca_file',
     };
   }
+  const { endedBefore } = fleet.known;
+  if (endedBefore !== undefined) {
+    return {
+      state: 'warning',
+      message: `action ${endedBefore} had ended at the fleet server before this device said so`,
+      remedy: 'make sure that no other device has this controller_id; or it was canceled by force',
+    };
+  }
   const unreported = fleet.records
     .all()
     .filter(({ end, isReported }) => end !== undefined && !isReported);

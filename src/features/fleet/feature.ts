@@ -1,9 +1,10 @@
 import { valuesOf } from '../../config/config.ts';
-import { DepotError } from '../../errors.ts';
+import { DepotError, reasonOf } from '../../errors.ts';
 import { isEnded } from '../../jobs/states.ts';
 import type { Feature, FeatureContext } from '../feature.ts';
 import { PACKAGE_LANE } from '../../package-management/manager.ts';
 import type { PackageTools } from '../../package-management/tools.ts';
+import { expandControllerId } from './controller-id.ts';
 import { unixTimeOf } from './clock.ts';
 import type { OpenFleet } from './open-fleet.ts';
 import { FLEET_SECTION, type FleetSettings } from './options.ts';
@@ -21,27 +22,33 @@ export async function createFleetFeature(
 ): Promise<Feature> {
   const { config, queue } = context;
   const settings = (): FleetSettings => valuesOf(config(), FLEET_SECTION);
+  const controllerId = async (): Promise<string> => {
+    const { controller_id: wanted } = settings();
+    return wanted === '' ? deviceId() : expandControllerId(wanted, context.paths);
+  };
   let opened: OpenFleet | undefined;
   const open = async (): Promise<OpenFleet> => {
     const { openFleet } = await import('./open-fleet.ts');
-    return (opened ??= await openFleet({ context, tools, deviceId }));
+    return (opened ??= await openFleet({ context, tools, controllerId }));
   };
   // A job that an earlier daemon left goes on, whatever the configuration says now.
   const hasJob = queue.all().some(({ kind, state }) => kind === 'fleet' && !isEnded(state));
   if (settings().server !== '' || hasJob) await open();
-  const controllerId = async (): Promise<string> => {
-    const { controller_id: wanted } = settings();
-    return wanted === '' ? deviceId() : wanted;
-  };
   const begin = async (): Promise<void> => {
-    if (settings().server !== '') await (await open()).agent.start();
+    if (settings().server === '') return;
+    await (await open()).agent.start();
+    const { readCredentials } = await import('./ddi/credentials.ts');
+    await readCredentials(settings()).catch((error: unknown) =>
+      context.log.warn({ reason: reasonOf(error) }, 'fleet server cannot be asked'),
+    );
   };
   return {
     documentation: async () => (await import('./documentation.ts')).FLEET_DOCUMENTATION,
     routes: () =>
       fleetRoutes({
         opened: () => (settings().server === '' ? undefined : opened),
-        status: async () => statusOf(settings(), opened, await controllerId()),
+        status: async () =>
+          statusOf(settings(), opened, await controllerId().catch(() => settings().controller_id)),
       }),
     jobs: {
       fleet: {
@@ -60,6 +67,7 @@ export async function createFleetFeature(
       (await import('./checks.ts')).fleetChecks(() =>
         settings().server === '' ? undefined : opened,
       ),
+    keepsUp: () => settings().server !== '',
     start: begin,
     reload: async () => {
       if (opened === undefined) await begin();

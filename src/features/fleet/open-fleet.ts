@@ -10,7 +10,7 @@ import { createAgent, type Agent } from './agent/agent.ts';
 import { createKnown, type Fleet, type Server } from './agent/fleet.ts';
 import { FLEET_JOB, SELF_UPGRADE_JOB } from './agent/jobs.ts';
 import { createDdiClient } from './ddi/client.ts';
-import { createConnection } from './ddi/connection.ts';
+import { createConnection, type ConnectionLimits } from './ddi/connection.ts';
 import { readCredentials } from './ddi/credentials.ts';
 import { createBaseline } from './job/baseline.ts';
 import { createKeptPackages } from '../../package-management/transaction/kept-packages.ts';
@@ -34,22 +34,27 @@ export interface OpenFleet {
 export interface FleetOptions {
   context: FeatureContext;
   tools: PackageTools;
-  deviceId: () => Promise<string>;
+  /** The name of this device at its server. */
+  controllerId: () => Promise<string>;
 }
 
 /** Their ends are to be reported. */
 const JOBS = [FLEET_JOB, SELF_UPGRADE_JOB];
 
-export async function openFleet({ context, tools, deviceId }: FleetOptions): Promise<OpenFleet> {
+export async function openFleet({
+  context,
+  tools,
+  controllerId,
+}: FleetOptions): Promise<OpenFleet> {
   const { paths, config, queue } = context;
   const settings = () => valuesOf(config(), FLEET_SECTION);
   const folder = join(paths.stateDir, 'fleet');
   const records = await openRecords(join(folder, 'actions'));
   const downloads = createDownloads(join(paths.uploadDir, 'fleet'));
-  const connect = async (): Promise<Server> => {
-    const { server, tenant, controller_id: wanted } = settings();
-    const address = { server, tenant, controllerId: wanted === '' ? await deviceId() : wanted };
-    const connection = createConnection(server, await readCredentials(settings()));
+  const connect = async (limits: ConnectionLimits = {}): Promise<Server> => {
+    const { server, tenant } = settings();
+    const address = { server, tenant, controllerId: await controllerId() };
+    const connection = createConnection(server, await readCredentials(settings()), limits);
     const client = createDdiClient(address, connection);
     return { client, address, from: addressKey(address) };
   };
@@ -61,14 +66,19 @@ export async function openFleet({ context, tools, deviceId }: FleetOptions): Pro
     records,
     downloads,
     known: createKnown(),
-    connect,
+    connect: () => connect(),
     wake: () => agent.wake(),
+    replan: () => agent.replan(),
   };
   const agent = createAgent({ fleet, notes: context.notes });
   const stopWatching = queue.onChange(({ kind, state }) => {
     if (JOBS.includes(kind) && isEnded(state)) agent.wake();
   });
-  const jobTools = jobToolsOf({ context, tools, records, downloads, folder });
+  const reach = async (): Promise<void> => {
+    const { client } = await connect({ answerMs: 10_000 });
+    await client.poll(undefined).finally(client.close);
+  };
+  const jobTools = jobToolsOf({ context, tools, records, downloads, folder, reach });
   return {
     agent,
     fleet,
@@ -82,20 +92,24 @@ export async function openFleet({ context, tools, deviceId }: FleetOptions): Pro
 }
 
 function jobToolsOf({
-  context: { config, paths, scriptEnvironment },
+  context: { config, paths, scriptEnvironment, queue },
   tools,
   records,
   downloads,
   folder,
+  reach,
 }: Pick<FleetOptions, 'context' | 'tools'> & {
   records: ActionRecords;
   downloads: Fleet['downloads'];
   folder: string;
+  reach: FleetJobTools['reach'];
 }): FleetJobTools {
   return {
     ...tools,
     paths,
     scriptEnvironment,
+    stop: queue.stop,
+    reach,
     settings: () => valuesOf(config(), FLEET_SECTION),
     records,
     downloads,

@@ -8,11 +8,13 @@ import {
   type Section,
   type ValuesOf,
 } from '../../config/option.ts';
+import { ID_VARIABLES } from './controller-id.ts';
 
 /** What a fleet server may be allowed to do with this device. */
 export const ABILITIES = [
   'install',
   'upgrade',
+  'downgrade',
   'remove',
   'run',
   'self_upgrade',
@@ -26,7 +28,11 @@ const OPTIONS = {
     serverAddress,
   ),
   tenant: text('tenant at the server', 'DEFAULT', tenantName),
-  controller_id: text('name of this device at the server; empty: its own id', '', controllerId),
+  controller_id: text(
+    'name of this device at the server, with %mac or %serial for its own; empty: its own id',
+    '',
+    controllerId,
+  ),
   token_file: text(
     'file (mode 0600) with "TargetToken TOKEN" or "GatewayToken TOKEN"; a bare one is the former',
     '',
@@ -41,9 +47,19 @@ const OPTIONS = {
     emptyOrAbsolute,
   ),
   confirm: choice('whether the owner is asked before anything that is not forced', ['auto', 'ask']),
-  allow: list('what the server may do', ['install', 'upgrade'], ability),
+  allow: list('what the server may do', ['install', 'upgrade', 'downgrade'], ability),
   settings: list('settings that it may change: CONFIG.SECTION.OPTION', [], settingName),
   interval_max_s: integer('longest pause between two polls, in seconds', 86_400, [30, 86_400]),
+  reach_s: integer(
+    'within which the server has to answer once settings were changed, or they go back, in seconds',
+    120,
+    [1, 3600],
+  ),
+  limit_s: integer(
+    'time that an action may take on the device before it is stopped and put back, in seconds',
+    3600,
+    [10, 604_800],
+  ),
   tags: list('what operators may filter by: KEY=VALUE', [], tag),
   report_apps: choice('whether the server is sent the list of installed apps', ['no', 'yes']),
 };
@@ -54,7 +70,7 @@ export type FleetSettings = ValuesOf<typeof OPTIONS>;
 export const FLEET_SECTION: Section<typeof OPTIONS> = {
   name: 'fleet',
   options: OPTIONS,
-  files: ['token_file', 'ca_file', 'cert_file', 'cert_key_file'],
+  files: ['token_file', 'ca_file', 'cert_file', 'cert_key_file', 'key_file'],
   contradictions: ({ server, token_file: token, cert_file: cert, cert_key_file: key }) => [
     ...(server !== '' && token === '' && cert === ''
       ? [
@@ -101,8 +117,9 @@ function tenantName(value: string): string {
 
 /** Fewer characters than the server allows: it must be the same in a path, escaped or not. */
 function controllerId(value: string): string {
-  if (value === '' || /^[A-Za-z0-9_-][A-Za-z0-9._:-]{0,127}$/.test(value)) return value;
-  throw new Error('at most 128 letters, digits and . _ : - are expected');
+  const plain = ID_VARIABLES.reduce((id, variable) => id.replaceAll(variable, 'x'), value);
+  if (value === '' || /^[A-Za-z0-9_-][A-Za-z0-9._:-]{0,127}$/.test(plain)) return value;
+  throw new Error('at most 128 letters, digits and . _ : - are expected, and %mac or %serial');
 }
 
 function ability(value: string): string {

@@ -25,6 +25,9 @@ export interface Schedule {
   failures: number;
 }
 
+/** A timer may be that early. */
+export const EARLY_MS = 50;
+
 /** @param random from 0 up to, but not including, 1 */
 export function pauseMs({ intervalS, mostS, failures }: Schedule, random: () => number): number {
   const interval = bounded(intervalS ?? USUAL_INTERVAL_S, mostS);

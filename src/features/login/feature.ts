@@ -1,5 +1,6 @@
 import { UBUS_SOCKET } from '../../config/environment.ts';
 import { createPeerUsers } from '../../device/peer-user.ts';
+import type { Notes } from '../../device/ports.ts';
 import { createOpenSessions } from '../../http/session/sessions.ts';
 import type { Feature, FeatureContext, SessionsByAuth } from '../feature.ts';
 import { createAttemptLimit } from './attempt-limit.ts';
@@ -15,7 +16,7 @@ export interface LoginFeature extends Feature {
   sessions: SessionsByAuth;
 }
 
-export function createLoginFeature({ paths, log, config }: FeatureContext): LoginFeature {
+export function createLoginFeature({ paths, log, config, notes }: FeatureContext): LoginFeature {
   const { stateDir, uciDir, onDevice } = paths;
   const rpcd = createRpcd({ socketPath: UBUS_SOCKET });
   const limit = createAttemptLimit();
@@ -23,7 +24,7 @@ export function createLoginFeature({ paths, log, config }: FeatureContext): Logi
   const sessions = {
     panel: createPanelSessions({ rpcd, log }),
     password: createPasswordSessions(),
-    none: createOpenSessions(),
+    none: createOpenSessions((token) => exchangeToken(notes, token)),
   };
   const password = {
     sessions: sessions.password,
@@ -59,4 +60,14 @@ export function createLoginFeature({ paths, log, config }: FeatureContext): Logi
         log,
       }),
   };
+}
+
+const NOTE = 'open-token';
+
+/** A page that was open before the daemon's restart goes on with its token. */
+async function exchangeToken(notes: Notes, token: string): Promise<string | undefined> {
+  const former = await notes.read(NOTE);
+  // Without room for it the next run takes this one's no more.
+  await notes.write(NOTE, token).catch(() => undefined);
+  return typeof former === 'string' && former.length >= token.length ? former : undefined;
 }

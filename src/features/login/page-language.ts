@@ -1,10 +1,12 @@
-import { languageOf, type Language } from '../../panel/language.js';
+import { languageOf } from '../../languages/language.js';
+import { LANGUAGES } from '../../languages/languages.ts';
 
 /** Of the log-in page: what the query's `lang` says, else what the browser prefers. */
-export function pageLanguage({ url, headers }: Request): Language {
+export function pageLanguage({ url, headers }: Request): string {
   const wanted = new URL(url).searchParams.get('lang');
   return languageOf(
     wanted === null ? preferredLanguages(headers.get('accept-language') ?? '') : [wanted],
+    LANGUAGES,
   );
 }
 

@@ -4,7 +4,7 @@ import type { DeviceCheck, Finding } from '../device-check.ts';
 import { isPresent, type PackageDatabase } from '../../package-management/database.ts';
 import type { PackageManager } from '../../package-management/manager.ts';
 
-type Examined = Pick<PackageManager, 'name' | 'diagnosis' | 'installed'>;
+type Examined = Pick<PackageManager, 'name' | 'diagnosis' | 'installed' | 'offers'>;
 
 /**
  * The state of the packages, as the package manager has it on record.
@@ -16,6 +16,7 @@ export function packageChecks(manager: Examined, isLive: boolean): readonly Devi
     { id: 'package-database', run: () => judgeDatabase(manager) },
     { id: 'broken-packages', run: async () => judgePackages(await installed()) },
     { id: 'package-lock', run: () => judgeLock(manager) },
+    { id: 'hash-pins', run: () => judgeHashPins(manager) },
     {
       id: 'kernel',
       run: async () => judgeKernel(isLive ? release() : undefined, await installed()),
@@ -28,6 +29,31 @@ async function judgeDatabase({ name, diagnosis, installed }: Examined): Promise<
   if (damage !== undefined) return { state: 'error', ...damage };
   const count = [...(await installed()).values()].filter(isPresent).length;
   return { state: 'ok', message: `${name} has ${count} packages on record` };
+}
+
+/**
+ * A file that came by hand is bound to its hash. Another version is another file; of the same
+ * version a feed may have another build, which is not looked into.
+ */
+async function judgeHashPins({ diagnosis, installed, offers }: Examined): Promise<Finding> {
+  const pins = (await diagnosis.hashPins?.()) ?? [];
+  if (pins.length === 0) {
+    return { state: 'skipped', message: 'no package is bound to the hash of a file' };
+  }
+  const [database, offered] = [await installed(), await offers(pins)];
+  const lost = pins.filter((name) => {
+    const version = database.get(name)?.version;
+    const isThere = (offered.get(name) ?? []).some((offer) => offer.version === version);
+    return version === undefined || !isThere;
+  });
+  if (lost.length === 0) {
+    return { state: 'ok', message: `feeds have the versions of all ${pins.length} bound packages` };
+  }
+  return {
+    state: 'warning',
+    message: `bound to a file that no feed has: ${lost.slice(0, MOST_NAMES).join(', ')}`,
+    remedy: 'keep their files, or install them from a feed: a new firmware cannot fetch them',
+  };
 }
 
 /** Removed ones leave their configuration on record, and wishes are no packages yet. */

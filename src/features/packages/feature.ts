@@ -1,4 +1,5 @@
-import { PACKAGE_LANE } from '../../package-management/manager.ts';
+import type { AppContainers } from '../../package-management/app-containers.ts';
+import { PACKAGE_LANE, type PackageManager } from '../../package-management/manager.ts';
 import { autoconfPlan } from './autoconf.ts';
 import { createCatalog } from '../../package-management/apps/catalog.ts';
 import { createExpectedChanges } from '../../package-management/transaction/progress.ts';
@@ -10,12 +11,16 @@ import { removePlan } from './plans/remove.ts';
 import { updatePlan } from './plans/update.ts';
 import { upgradePlan } from './plans/upgrade.ts';
 import { storeRoutes } from './routes.ts';
-import { createUpgradeCopies } from './upgrade-copies.ts';
+import { createUndoCopies } from '../../package-management/undo/copies.ts';
+import { createNoUpgrades } from '../../package-management/no-upgrades.ts';
+import { createUndoStore } from '../../package-management/undo/store.ts';
 import { selectManager } from '../../package-management/select.ts';
 import { valuesOf } from '../../config/config.ts';
 import type { Feature, FeatureContext } from '../feature.ts';
 import { isEnded } from '../../jobs/states.ts';
 import type { JobKind } from '../../jobs/kinds.ts';
+
+const MIB = 1024 ** 2;
 
 /** Apps and packages: what is installed, and the jobs that change it. */
 export interface PackagesFeature extends Feature {
@@ -23,7 +28,11 @@ export interface PackagesFeature extends Feature {
   tools: PackageTools;
 }
 
-export async function createPackagesFeature(context: FeatureContext): Promise<PackagesFeature> {
+/** @param containersOf what apps have in containers, which goes with their packages */
+export async function createPackagesFeature(
+  context: FeatureContext,
+  containersOf: (manager: PackageManager) => AppContainers,
+): Promise<PackagesFeature> {
   const wanted = valuesOf(context.config(), PACKAGES_SECTION).manager;
   const manager = await (await selectManager(context.paths, wanted)).create(context);
   const catalog = createCatalog({
@@ -33,7 +42,7 @@ export async function createPackagesFeature(context: FeatureContext): Promise<Pa
     afterChange: async () => {
       const jobs = context.queue.all();
       if (jobs.some(({ lane, state }) => lane === PACKAGE_LANE && !isEnded(state))) return;
-      await manager.keepCopy?.();
+      await manager.atRest?.();
     },
   });
   const updateEveryHours = (): number =>
@@ -44,7 +53,21 @@ export async function createPackagesFeature(context: FeatureContext): Promise<Pa
     everyHours: updateEveryHours,
   });
   const expected = createExpectedChanges();
-  const tools = { manager, catalog, expected, uciDir: context.paths.uciDir, updateEveryHours };
+  const undo = createUndoCopies({
+    manager,
+    paths: context.paths,
+    store: createUndoStore({
+      paths: context.paths,
+      limitBytes: () => context.config().main.undo_mb * MIB,
+    }),
+  });
+  const { uciDir } = context.paths;
+  const containers = containersOf(manager);
+  const tools: PackageTools = {
+    ...{ manager, catalog, expected, undo, uciDir, updateEveryHours, containers },
+    noUpgrades: createNoUpgrades(context.paths),
+    beforeChange: [],
+  };
   return {
     tools,
     documentation: async () => (await import('./documentation.ts')).PACKAGES_DOCUMENTATION,
@@ -52,6 +75,7 @@ export async function createPackagesFeature(context: FeatureContext): Promise<Pa
     health: manager.health,
     checks: async () => (await import('./checks.ts')).packageChecks(manager, context.paths.isLive),
     jobs: kindsOf(tools, context),
+    keepsUp: () => updateEveryHours() > 0,
     start: async () => {
       regular.start();
       await catalog.watch();
@@ -66,7 +90,6 @@ export async function createPackagesFeature(context: FeatureContext): Promise<Pa
 function kindsOf(tools: PackageTools, context: FeatureContext): Record<string, JobKind> {
   const lane = PACKAGE_LANE;
   const admit = tools.manager.assertUsable;
-  const kept = createUpgradeCopies(tools.manager, context.paths);
   return {
     install: {
       lane,
@@ -85,7 +108,7 @@ function kindsOf(tools: PackageTools, context: FeatureContext): Record<string, J
       lane,
       admit,
       title: (subject) => `upgrade ${subject === '' ? 'all' : subject}`,
-      plan: (job) => upgradePlan({ ...tools, kept }, job),
+      plan: (job) => upgradePlan(tools, job),
     },
     autoconf: {
       lane,

@@ -5,7 +5,7 @@ import { DepotError } from '../../errors.ts';
 import type { Job } from '../../jobs/job.ts';
 import { isEnded } from '../../jobs/states.ts';
 import type { PreparedAnswer } from '../../package-management/apps/catalog.ts';
-import { devicePath, flag, isOn } from '../../http/parameter-schemas.ts';
+import { confirmSeconds, devicePath, flag, isOn } from '../../http/parameter-schemas.ts';
 import { packageName } from '../../package-management/names.ts';
 import { PACKAGE_LANE } from '../../package-management/manager.ts';
 import type { PackageTools } from '../../package-management/tools.ts';
@@ -19,7 +19,9 @@ type StoreTools = Pick<FeatureContext, 'queue' | 'submit' | 'logs' | 'paths' | '
   PackageTools;
 
 const configureParams = { path: v.optional(devicePath), enable: v.optional(flag) };
+const confirm = { confirm_s: v.optional(confirmSeconds) };
 const installParams = {
+  ...confirm,
   package: packageName,
   autoconf: v.optional(flag),
   translations: v.optional(flag),
@@ -41,25 +43,8 @@ async function setRegular({ setOption }: StoreTools, every: string | undefined):
 
 /** The operations of the package store, below `admin/store/`. */
 export function storeRoutes(tools: StoreTools): Route[] {
-  const { catalog, submit: submitJob } = tools;
-  const submit = async (
-    kind: string,
-    subject: string,
-    params: Record<string, string | undefined> = {},
-  ): Promise<Response> => {
-    const given = Object.fromEntries(
-      Object.entries(params).filter((entry): entry is [string, string] => entry[1] !== undefined),
-    );
-    const submission = await submitJob(kind, subject, given);
-    if ('conflict' in submission) return json(conflictResult(kind, subject, submission.conflict));
-    return json({
-      code: 0,
-      stdout: '',
-      stderr: '',
-      task_id: submission.job.id,
-    } satisfies TaskResult);
-  };
-
+  const { catalog } = tools;
+  const submit = createSubmit(tools);
   return [
     get({
       path: 'admin/store/token',
@@ -94,15 +79,21 @@ export function storeRoutes(tools: StoreTools): Route[] {
     }),
     postTask({
       path: 'admin/store/remove',
-      summary: 'Remove an app and what came with it',
-      params: { package: packageName, system: v.optional(flag) },
+      summary: 'Remove an app, what came with it and its containers; purge: their data, too',
+      params: {
+        ...{ package: packageName, system: v.optional(flag), purge: v.optional(flag) },
+        ...confirm,
+      },
       handle: ({ params: { package: name, ...rest } }) => submit('remove', name, rest),
     }),
     postTask({
       path: 'admin/store/upgrade',
       summary: 'Upgrade an app and what came with it, or with all what is not of the firmware',
-      params: { package: v.optional(packageName), all: v.optional(flag) },
-      handle: ({ params }) => submit('upgrade', ...upgradeTarget(params)),
+      params: { package: v.optional(packageName), all: v.optional(flag), ...confirm },
+      handle: ({ params }) => {
+        const [subject, target] = upgradeTarget(params);
+        return submit('upgrade', subject, { ...target, confirm_s: params.confirm_s });
+      },
     }),
     postTask({
       path: 'admin/store/update',
@@ -119,6 +110,24 @@ export function storeRoutes(tools: StoreTools): Route[] {
       handle: async () => json(await newestTask(tools)),
     }),
   ];
+}
+
+type Submit = (
+  kind: string,
+  subject: string,
+  params?: Record<string, string | undefined>,
+) => Promise<Response>;
+
+function createSubmit({ submit }: Pick<StoreTools, 'submit'>): Submit {
+  return async (kind, subject, params = {}) => {
+    const given = Object.fromEntries(
+      Object.entries(params).filter((entry): entry is [string, string] => entry[1] !== undefined),
+    );
+    const submission = await submit(kind, subject, given);
+    if ('conflict' in submission) return json(conflictResult(kind, subject, submission.conflict));
+    const { id } = submission.job;
+    return json({ code: 0, stdout: '', stderr: '', task_id: id } satisfies TaskResult);
+  };
 }
 
 /** Of a file that its owner edits by hand. */

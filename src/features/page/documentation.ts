@@ -10,6 +10,12 @@ export function pageDocumentation(base: string): FeatureDocumentation {
         operationId: 'showPage',
         answers: { 200: { description: 'the page', contentType: 'text/html' } },
       },
+      [`GET ${base}/texts`]: {
+        operationId: 'getTexts',
+        answers: {
+          200: { description: 'by kind, each by its English', contentType: 'application/json' },
+        },
+      },
       [`GET ${base}`]: {
         operationId: 'findPage',
         answers: { 302: { description: 'leads to the page' } },

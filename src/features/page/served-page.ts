@@ -3,6 +3,7 @@ import { gzip } from 'node:zlib';
 
 import { unchanging, type Unchanging } from '../../http/respond.ts';
 import { etagOf } from '../../http/etag.ts';
+import { LANGUAGES } from '../../languages/languages.ts';
 import { createPage } from '../../panel/create-page.ts';
 import packedHtml from '../../panel/index.html';
 import packedScript from '../../panel/panel.client.js';
@@ -28,6 +29,7 @@ export async function createServedPage(auth: string): Promise<ServedPage> {
       css: unpackText(packedStyle),
       script: unpackText(packedScript),
       auth,
+      languages: LANGUAGES,
     });
   const { html, policy } = build();
   const body = new Uint8Array(await compress(html, { level: 9 }));

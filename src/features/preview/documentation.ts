@@ -5,6 +5,8 @@ import {
   type FeatureDocumentation,
 } from '../../http/openapi/documentation.ts';
 import { PROBLEM_CODES } from '../../package-management/problem.ts';
+import { RESTARTS } from '../../package-management/restarts.ts';
+import { PLACE_KINDS } from '../../package-management/undo/record.ts';
 import { STOPS } from '../../package-management/system-packages.ts';
 
 const change = v.pipe(
@@ -48,6 +50,22 @@ const aboutFile = v.pipe(
   v.description('of the operation upload: what the file is'),
 );
 
+const plannedContainer = v.pipe(
+  v.object({
+    name: v.string(),
+    image: v.pipe(v.string(), v.description('it stays unless purge=1')),
+    image_bytes: v.optional(integer),
+    is_unpinned: v.optional(
+      v.pipe(v.literal(true), v.description('the image names no version: `latest` or none')),
+    ),
+    keeps: v.pipe(
+      v.array(v.string()),
+      v.description("data folders of the app's own, which stay unless purge=1"),
+    ),
+  }),
+  v.title('PlannedContainer'),
+);
+
 const plan = v.pipe(
   v.object({
     installs: v.array(change),
@@ -66,12 +84,44 @@ const plan = v.pipe(
     ),
     is_possible: v.boolean(),
     stops: v.optional(STOPS),
+    restarts: v.optional(RESTARTS),
+    files: v.optional(
+      v.pipe(
+        v.array(v.string()),
+        v.description('of an undo: files below /etc that go back; of a restore: files that come'),
+      ),
+    ),
+    report: v.optional(
+      v.pipe(
+        v.array(
+          v.object({
+            package: v.string(),
+            state: v.picklist(['back', 'there', 'renamed', 'not_offered', 'failed']),
+            as: v.optional(v.string()),
+            message: v.optional(v.string()),
+          }),
+        ),
+        v.description('of a restore: what would become of each package'),
+      ),
+    ),
+    kept_in: v.optional(
+      v.pipe(
+        v.picklist(PLACE_KINDS),
+        v.description('of an undo: where what was replaced lies; memory is empty after a boot'),
+      ),
+    ),
     left: v.optional(
       v.pipe(
-        v.array(v.object({ name: v.string(), reason: v.picklist(['firmware', 'held']) })),
+        v.array(
+          v.object({
+            name: v.string(),
+            reason: v.picklist(['firmware', 'held', 'feed']),
+            feed: v.optional(v.string()),
+          }),
+        ),
         v.description(
-          'of an upgrade of all: what has a newer version and stays: it comes with the next ' +
-            'firmware, or is held',
+          'of an upgrade: what has a newer version and stays: it comes with the next firmware, ' +
+            'is held, or its feed gives no upgrades',
         ),
       ),
     ),
@@ -81,6 +131,12 @@ const plan = v.pipe(
         v.description(
           'of a removal: configuration files of what goes; those that were changed stay',
         ),
+      ),
+    ),
+    containers: v.optional(
+      v.pipe(
+        v.array(plannedContainer),
+        v.description('of a removal: containers of the app, which go with it'),
       ),
     ),
     file: v.optional(aboutFile),
@@ -122,7 +178,7 @@ export const PREVIEW_DOCUMENTATION: FeatureDocumentation = {
           {
             code: 'no_space',
             package: 'adfilter',
-            message: 'cannot install adfilter: adfilter needs 30.00 MiB, 28.00 MiB are free for it',
+            message: 'cannot install adfilter: it needs 30.00 MiB, 28.00 MiB are free for it',
             remedy: 'Free space on the device by removing packages or files, then try again.',
           },
         ],

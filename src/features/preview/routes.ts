@@ -4,15 +4,20 @@ import { DepotError } from '../../errors.ts';
 import { flag, isOff, isOn } from '../../http/parameter-schemas.ts';
 import { json } from '../../http/respond.ts';
 import { get, type Route } from '../../http/route.ts';
+import type { Job } from '../../jobs/job.ts';
 import type { ChangePreview } from '../../package-management/change-preview.ts';
+import { lastFetch } from '../../package-management/failed-feeds.ts';
+import { restartsOf } from '../../package-management/restarts.ts';
 import { packageName } from '../../package-management/names.ts';
 import type { PackageTools } from '../../package-management/tools.ts';
 import type { PreviewedChange } from '../../package-management/preview.ts';
 
 const operation = v.picklist(
-  ['install', 'remove', 'upgrade', 'upload'],
-  'install, remove, upgrade or upload is expected',
+  ['install', 'remove', 'upgrade', 'upload', 'undo', 'restore'],
+  'install, remove, upgrade, upload, undo or restore is expected',
 );
+const id = v.pipe(v.string(), v.maxLength(64, 'at most 64 characters are allowed'));
+
 /** As many names of full length as a request line of 16 KiB has room for. */
 const MOST_PACKAGES = 100;
 const packages = v.pipe(
@@ -23,14 +28,32 @@ const packages = v.pipe(
 /** Each reads all lists of the feeds: one at a time, so that many do not fill the memory. */
 const LIMIT = { most: 1, mostWaiting: 32, busy: 'cannot plan now: too many plans are asked for' };
 
-/** Previews a file that was sent and waits, with what it is. @throws DepotError not_found */
-export type PreviewUpload = (
-  file: string,
-  owner: string,
-) => Promise<ChangePreview & { about: object }>;
+/** Of what is no change of packages by name. */
+export interface OtherPreviews {
+  /** A file that was sent and waits, with what it is. @throws DepotError not_found */
+  upload: (file: string, owner: string) => Promise<ChangePreview & { about: object }>;
+  /** A task that is undone. @throws DepotError not_found */
+  undo: (
+    id: string,
+  ) => Promise<ChangePreview & { undo: { files: readonly string[]; keptIn?: string } }>;
+  /** A backup that is brought back. @throws DepotError not_found, bad_request */
+  restore: (
+    backup: string,
+    as: string | undefined,
+  ) => Promise<
+    ChangePreview & { restore: { report: readonly object[]; files: readonly string[] } }
+  >;
+}
 
-export function previewRoutes(tools: PackageTools, previewUpload: PreviewUpload): Route[] {
+export function previewRoutes(
+  tools: PackageTools,
+  { others, jobs }: { others: OtherPreviews; jobs: () => readonly Job[] },
+): Route[] {
   const limited = createConcurrencyLimit(LIMIT);
+  const answerOf = async (plan: ChangePreview): Promise<object> => {
+    const restarts = await restartsOf(tools.manager, plan.changes);
+    return { ...textOf(plan), ...(restarts.length > 0 && { restarts }) };
+  };
   return [
     get({
       path: 'admin/store/plan',
@@ -42,16 +65,35 @@ export function previewRoutes(tools: PackageTools, previewUpload: PreviewUpload)
         all: v.optional(flag),
         translations: v.optional(flag),
         system: v.optional(flag),
-        file: v.optional(v.pipe(v.string(), v.maxLength(64, 'at most 64 characters are allowed'))),
+        file: v.optional(id),
+        task_id: v.optional(id),
+        backup: v.optional(id),
+        as: v.optional(v.picklist(['new'], 'new is expected')),
       },
       handle: async ({ params, session }) => {
-        const { operation: wanted, file } = params;
+        const { operation: wanted, file, task_id: task } = params;
+        if ((wanted === 'undo') !== (task !== undefined)) {
+          throw new DepotError('bad_request', 'cannot use the parameter task_id: it is for undo');
+        }
         if ((wanted === 'upload') !== (file !== undefined)) {
           throw new DepotError('bad_request', 'cannot use the parameter file: it is for upload');
         }
         if (wanted === 'upload') {
-          const { about, ...plan } = await limited(() => previewUpload(file ?? '', session.token));
-          return json({ ...answerOf(plan), file: about });
+          const { about, ...plan } = await limited(() => others.upload(file ?? '', session.token));
+          return json({ ...(await answerOf(plan)), file: about });
+        }
+        if (wanted === 'undo') {
+          const { undo, ...plan } = await limited(() => others.undo(task ?? ''));
+          const { files, keptIn } = undo;
+          return json({ ...(await answerOf(plan)), files, ...(keptIn && { kept_in: keptIn }) });
+        }
+        const { backup, as } = params;
+        if ((wanted === 'restore') !== (backup !== undefined)) {
+          throw new DepotError('bad_request', 'cannot use the parameter backup: it is for restore');
+        }
+        if (wanted === 'restore') {
+          const { restore, ...plan } = await limited(() => others.restore(backup ?? '', as));
+          return json({ ...(await answerOf(plan)), ...restore });
         }
         const subjects = subjectsOf(params);
         const { previewChange } = await import('../../package-management/change-preview.ts');
@@ -60,9 +102,10 @@ export function previewRoutes(tools: PackageTools, previewUpload: PreviewUpload)
             ...{ operation: wanted, subjects },
             isUntranslated: isOff(params.translations),
             isOfSystem: isOn(params.system),
+            lastFetch: lastFetch(jobs()),
           }),
         );
-        return json(answerOf(plan));
+        return json(await answerOf(plan));
       },
     }),
   ];
@@ -85,7 +128,7 @@ function subjectsOf(params: {
   return [...new Set(names)];
 }
 
-function answerOf({ changes, problems, isPossible, freeBytes, ...left }: ChangePreview): object {
+function textOf({ changes, problems, isPossible, freeBytes, ...left }: ChangePreview): object {
   const of = (action: PreviewedChange['action']): object[] =>
     changes.filter((change) => change.action === action).map(itemOf);
   const diskBytes = sum(changes.map((change) => change.diskBytes));

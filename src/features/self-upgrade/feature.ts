@@ -19,7 +19,7 @@ export function createSelfUpgradeFeature(context: FeatureContext, tools: Package
   });
   return {
     documentation: async () => (await import('./documentation.ts')).SELF_UPGRADE_DOCUMENTATION,
-    routes: () => selfUpgradeRoutes({ ...context, manager }),
+    routes: () => selfUpgradeRoutes({ ...context, ...selfUpgrade, manager }),
     jobs: {
       'self-upgrade': {
         lane: PACKAGE_LANE,

@@ -10,7 +10,7 @@ import { isPresent } from '../../package-management/database.ts';
 import type { Job } from '../../jobs/job.ts';
 import { slots } from '../../jobs/memory.ts';
 import type { Plan, Step, StepContext } from '../../jobs/plan.ts';
-import type { PackageTools } from '../../package-management/tools.ts';
+import { beforeChangeStep, type PackageTools } from '../../package-management/tools.ts';
 import type { SelfUpgradeHost } from './port.ts';
 
 /**
@@ -63,6 +63,7 @@ export function selfUpgradePlan(tools: SelfUpgradeTools): Plan {
     purpose: PURPOSE,
     choosesFromFeeds: true,
     choose: (context) => choose(tools, context),
+    behindChoice: [beforeChangeStep(tools, 'self_upgrade')],
     beforeCommand: [
       {
         id: 'keep-old-version',

@@ -3,19 +3,19 @@ import type { PackageDescription } from '../../package-management/listing.ts';
 import { appOf, luciSubjectOf, metaPackageOf } from '../../package-management/names.ts';
 import { isPresent, type InstalledPackage } from '../../package-management/database.ts';
 import type { PackageManager } from '../../package-management/manager.ts';
+import { keptBack, type NoUpgrades } from '../../package-management/no-upgrades.ts';
 import { createSystemPackages } from '../../package-management/system-packages.ts';
 import {
   createIndexBuilder,
   findPackage,
   findRow,
-  firstNotBefore,
-  foldedName,
   readRow,
   versionAt,
   type PackageIndex,
 } from './package-index.ts';
 import { cameWith } from '../../package-management/dependencies.ts';
 import { freedBytes } from './freed-bytes.ts';
+import { mergeByName } from './merge-by-name.ts';
 import type { IndexRow, SourceRow } from './index-row.ts';
 import type { MenuEntry } from './luci/menu.ts';
 import { isAppAt, isLuciAppAt } from './row-kinds.ts';
@@ -53,7 +53,8 @@ export interface InstalledState {
 }
 
 export interface ViewSources {
-  manager: Pick<PackageManager, 'listing' | 'compareVersions' | 'imagePackages'>;
+  manager: Pick<PackageManager, 'listing' | 'offers' | 'compareVersions' | 'imagePackages'>;
+  noUpgrades: NoUpgrades;
   offered: PackageIndex;
   snapshot: CatalogSnapshot;
   icons: ReadonlySet<string>;
@@ -72,7 +73,8 @@ export async function buildView(sources: ViewSources): Promise<View> {
     .filter((entry) => isPresent(entry) && isListedAsApp(view, entry.name))
     .map(({ name }) => name);
   const freed = await freedBytes({ ...sources, apps, image });
-  return { ...view, installed: statesIn(view, sources, { apps, freed, image }) };
+  const kept = await keptBack(sources, snapshot.database, newerIn(view, sources));
+  return { ...view, installed: statesIn(view, sources, { apps, freed, image, kept }) };
 }
 
 async function readMenu({ snapshot: { database }, menuEntry }: ViewSources): Promise<View['menu']> {
@@ -199,39 +201,6 @@ function withMeta(row: SourceRow, meta: AppMeta | undefined): SourceRow {
   return { ...row, title: title || row.title, description: description || row.description, tags };
 }
 
-function mergeByName(
-  offered: PackageIndex,
-  local: PackageIndex,
-  hidden: ReadonlySet<number>,
-): Uint32Array {
-  const order = new Uint32Array(offered.count + local.count - hidden.size);
-  let size = 0;
-  let next = 0;
-  const addOfferedUntil = (end: number): void => {
-    for (; next < end; next += 1) {
-      if (hidden.has(next)) continue;
-      order[size] = next;
-      size += 1;
-    }
-  };
-  for (let row = 0; row < local.count; row += 1) {
-    addOfferedUntil(positionAmong(offered, local, row));
-    order[size] = offered.count + row;
-    size += 1;
-  }
-  addOfferedUntil(offered.count);
-  return order;
-}
-
-/** An app stands before the packages of its name. */
-function positionAmong(offered: PackageIndex, local: PackageIndex, row: number): number {
-  const folded = foldedName(local, row);
-  let position = firstNotBefore(offered, folded);
-  if (isAppAt(local, row)) return position;
-  while (position < offered.count && foldedName(offered, position) === folded) position += 1;
-  return position;
-}
-
 /** What the files of an app or a package take; of an installed app, what its removal frees. */
 export function installedBytesOf(view: View, id: number): number {
   const { index, row } = indexOf(view, id);
@@ -245,17 +214,17 @@ function statesIn(
     apps: readonly string[];
     freed: ReadonlyMap<string, number>;
     image: ReadonlySet<string>;
+    kept: ReadonlyMap<string, string>;
   },
 ): Map<number, InstalledState> {
   const states = new Map<number, InstalledState>();
   const stoppedBy = createSystemPackages(database, found.image);
-  const upgradable = new Set<string>();
+  const newer = newerIn(view, { manager, snapshot: { database } });
+  const upgradable = new Set(newer.filter((name) => !found.kept.has(name)));
   for (const entry of [...database.values()].filter(isPresent)) {
     const id = findPackageId(view, entry.name);
     if (id === undefined) continue;
-    const { index, row } = indexOf(view, id);
-    const isUpgradable = manager.compareVersions(versionAt(index, row), entry.version) > 0;
-    if (isUpgradable) upgradable.add(entry.name);
+    const isUpgradable = upgradable.has(entry.name);
     const isSystem = stoppedBy(entry.name).length > 0;
     states.set(id, { ...stateOf(entry), isUpgradable, isSystem });
   }
@@ -270,6 +239,23 @@ function statesIn(
     state.freedBytes = found.freed.get(name) ?? 0;
   }
   return states;
+}
+
+/** What is installed and offered in a newer version. */
+function newerIn(
+  view: Pick<View, 'offered' | 'local'>,
+  {
+    manager,
+    snapshot: { database },
+  }: { manager: ViewSources['manager']; snapshot: Pick<CatalogSnapshot, 'database'> },
+): string[] {
+  const present = [...database.values()].filter(isPresent);
+  return present.flatMap(({ name, version }) => {
+    const id = findPackageId(view, name);
+    if (id === undefined) return [];
+    const { index, row } = indexOf(view, id);
+    return manager.compareVersions(versionAt(index, row), version) > 0 ? [name] : [];
+  });
 }
 
 /** @param packageName of an installed app */

@@ -25,7 +25,7 @@ export interface CurrentView {
   fault?: Error;
 }
 
-export interface ViewsOptions extends PackageTools {
+export interface ViewsOptions extends Omit<PackageTools, 'containers'> {
   /** Where an installed application of LuCI is in LuCI's menu. */
   menuEntry: ViewSources['menuEntry'];
   icons: { version: () => Promise<string>; read: () => Promise<ReadonlySet<string>> };
@@ -52,10 +52,12 @@ interface Built extends CurrentView {
   offered: Offered;
   snapshot: CatalogSnapshot;
   iconsVersion: string;
+  /** The feeds without upgrades. */
+  without: string;
 }
 
 export function createViews(options: ViewsOptions): Views {
-  const { manager, catalog, icons, menuEntry, release, quietMs = QUIET_MS } = options;
+  const { manager, catalog, noUpgrades, icons, menuEntry, release, quietMs = QUIET_MS } = options;
   let offered: Offered | undefined;
   let built: Built | undefined;
   let running: Promise<CurrentView> | undefined;
@@ -92,20 +94,30 @@ export function createViews(options: ViewsOptions): Views {
     }
     const snapshot = await catalog.snapshot();
     const iconsVersion = await icons.version();
+    const without = [...(await noUpgrades.read())].join('\n');
     if (
       built?.offered !== offered ||
       built.snapshot !== snapshot ||
-      built.iconsVersion !== iconsVersion
+      built.iconsVersion !== iconsVersion ||
+      built.without !== without
     ) {
       const { index, fault } = offered;
       const view = await buildView({
         manager,
+        noUpgrades,
         offered: index,
         snapshot,
         menuEntry,
         icons: await icons.read(),
       });
-      built = { view, offered, snapshot, iconsVersion, ...(fault !== undefined && { fault }) };
+      built = {
+        view,
+        offered,
+        snapshot,
+        iconsVersion,
+        without,
+        ...(fault !== undefined && { fault }),
+      };
     }
     return built;
   };

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { readSmallFile } from '../../device/owner-file.ts';
 import type { Notes } from '../../device/ports.ts';
 
 /** A random id that stays with the device: made when first asked for, then kept. */
@@ -23,4 +24,16 @@ async function readOrMake(notes: Notes): Promise<string> {
   const id = randomUUID().replaceAll('-', '');
   await notes.write(NOTE, id);
   return id;
+}
+
+const MOST_BYTES = 4096;
+
+/**
+ * The id that the store's catalogue knows the device by: iStore's (`{"arch":…,"uid":…}`) if it
+ * gave one.
+ * @param file iStore's, `/etc/.app_store.id`
+ */
+export async function storeId(file: string, deviceId: () => Promise<string>): Promise<string> {
+  const text = await readSmallFile(file, MOST_BYTES);
+  return /"uid"\s*:\s*"([0-9A-Za-z_-]{1,128})"/.exec(text ?? '')?.[1] ?? deviceId();
 }

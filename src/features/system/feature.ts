@@ -1,5 +1,5 @@
 import { access, constants } from 'node:fs/promises';
-import { createDeviceId } from './device-id.ts';
+import { createDeviceId, storeId } from './device-id.ts';
 import { deviceRoutes } from './device-routes.ts';
 import { identityRoutes } from './identity-routes.ts';
 import { processMetrics } from './process-metrics.ts';
@@ -20,14 +20,22 @@ export function createSystemFeature(
 ): SystemFeature {
   const { events, stopping, notes, paths } = context;
   const { architecture, watchedFolders } = manager;
-  const identity = { deviceId: createDeviceId(notes), architecture, version: VERSION };
+  const deviceId = createDeviceId(notes);
+  const identity = {
+    storeId: () => storeId(paths.onDevice('/etc/.app_store.id'), deviceId),
+    architecture,
+    version: VERSION,
+  };
   return {
-    deviceId: identity.deviceId,
+    deviceId,
     documentation: async () => (await import('./documentation.ts')).SYSTEM_DOCUMENTATION,
     routes: ({ config: { main }, overview }) => [
       ...identityRoutes(identity),
       ...deviceRoutes({ paths, manager, version: VERSION, overview }),
-      ...systemRoutes({ version: VERSION, base: main.base, overview, events, stopping }),
+      ...systemRoutes({
+        ...{ version: VERSION, base: main.base, isOpen: main.auth === 'none' },
+        ...{ overview, events, stopping },
+      }),
     ],
     health: async () => ({ problems: await findProblems(context) }),
     checks: async () => (await import('./checks/checks.ts')).systemChecks(context, watchedFolders),

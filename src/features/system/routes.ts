@@ -1,3 +1,4 @@
+import { PROBLEM_CODES } from '../../package-management/problem.ts';
 import type { Overview } from '../feature.ts';
 import { eventStream } from '../../http/event-stream.ts';
 import { followDevice, type DeviceEvents } from '../../http/device-events.ts';
@@ -9,6 +10,8 @@ import { getStream, openGet, type Route } from '../../http/route.ts';
 export interface SystemTools {
   version: string;
   base: string;
+  /** Whether nobody needs a session. */
+  isOpen: boolean;
   overview: Overview;
   events: DeviceEvents;
   /** Aborts when the daemon stops: streams end then. */
@@ -16,12 +19,21 @@ export interface SystemTools {
 }
 
 /** What tells of the daemon itself. */
-export function systemRoutes({ version, base, overview, events, stopping }: SystemTools): Route[] {
+export function systemRoutes({
+  version,
+  base,
+  isOpen,
+  overview,
+  events,
+  stopping,
+}: SystemTools): Route[] {
   const document = once(async () => {
     const [routes, passed] = [overview.routes(), await overview.passed()];
     const documentation = await overview.documentation();
-    const described = { base, version, routes, passed, documentation };
-    return unchanging(JSON.stringify(await openApiDocument(described)));
+    const described = { base, version, routes, passed, documentation, isOpen };
+    return unchanging(
+      JSON.stringify(await openApiDocument({ ...described, errorCodes: PROBLEM_CODES })),
+    );
   });
   return [
     getStream({

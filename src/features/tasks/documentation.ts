@@ -5,6 +5,7 @@ import {
   unixSeconds,
   type FeatureDocumentation,
 } from '../../http/openapi/documentation.ts';
+import { PLACE_KINDS } from '../../package-management/undo/record.ts';
 import { PROBLEM_CODES } from '../../package-management/problem.ts';
 
 const progress = v.pipe(
@@ -22,6 +23,9 @@ const task = v.pipe(
     running: v.pipe(v.boolean(), v.description('whether it waits or runs')),
     exit_code: v.optional(
       v.pipe(integer, v.description('0 exactly if it is done; 404 for an unknown task')),
+    ),
+    is_unknown: v.optional(
+      v.pipe(v.literal(true), v.description('there is no such task, or none any more')),
     ),
     command: v.optional(v.string()),
     start: v.optional(unixSeconds),
@@ -43,6 +47,33 @@ const task = v.pipe(
     ),
     remedy: v.optional(
       v.pipe(v.string(), v.description('what the owner can do about it, in one sentence')),
+    ),
+    can_undo: v.optional(
+      v.pipe(v.boolean(), v.description('of a task that has changed packages or feeds')),
+    ),
+    no_undo: v.optional(v.pipe(v.string(), v.description('why not, in one sentence'))),
+    kept_in: v.optional(
+      v.pipe(
+        v.picklist(PLACE_KINDS),
+        v.description('where what it replaced lies; memory is empty after a boot'),
+      ),
+    ),
+    confirm_by: v.optional(
+      v.pipe(unixSeconds, v.description('it goes back by itself unless it is confirmed by then')),
+    ),
+    backup: v.optional(v.pipe(v.string(), v.description('the id of the backup that it made'))),
+    report: v.optional(
+      v.pipe(
+        v.array(
+          v.object({
+            package: v.string(),
+            state: v.picklist(['back', 'there', 'renamed', 'not_offered', 'failed']),
+            as: v.optional(v.pipe(v.string(), v.description('its name on this device'))),
+            message: v.optional(v.string()),
+          }),
+        ),
+        v.description('of a restore: what became of each package'),
+      ),
     ),
     packages: v.optional(
       v.pipe(v.array(v.string()), v.description('names of the packages that it has changed')),
@@ -72,6 +103,11 @@ export const TASKS_DOCUMENTATION: FeatureDocumentation = {
   tag: 'Tasks',
   description: 'What is done on the device, its state and its log.',
   operations: {
+    'GET admin/system/tasks': jsonOperation('pingTasks', {
+      description: 'an empty object',
+      schema: v.pipe(v.object({}), v.title('Nothing')),
+      example: {},
+    }),
     'GET admin/system/tasks/status': jsonOperation('getTasks', {
       description: 'the task that `task_id` names; without it all tasks by their ids',
       schema: v.union([task, v.pipe(v.record(v.string(), task), v.title('Tasks'))]),
@@ -96,6 +132,7 @@ export const TASKS_DOCUMENTATION: FeatureDocumentation = {
             '`log` (its id is the byte offset behind it), `status`, and `end` with the last status',
           contentType: 'text/event-stream',
         },
+        204: { description: 'the task has ended, and Last-Event-ID is that of its `end`' },
       },
     },
     'POST admin/system/tasks/stop': {

@@ -1,21 +1,38 @@
-import { describeTask, taskRoutes } from './routes.ts';
+import { createEndedTasks } from './ended-tasks.ts';
+import { onStateChange } from './state-changes.ts';
+import { createAnnouncer } from './ubus-events.ts';
+import { describeTask, taskRoutes, type TaskNotes } from './routes.ts';
 import type { HealthReport } from '../../http/health-report.ts';
 import type { Feature, FeatureContext } from '../feature.ts';
 import type { Metric } from '../../http/metrics-text.ts';
+import type { Job } from '../../jobs/job.ts';
 import { isEnded, JOB_STATES } from '../../jobs/states.ts';
 
 /** What people see of jobs: their state, their log as it comes, and stopping them. */
-export function createTasksFeature(context: FeatureContext): Feature {
+export function createTasksFeature(context: FeatureContext, notes: TaskNotes): Feature {
   const { queue, events } = context;
-  queue.onChange((job) =>
-    events.publish({ event: 'job', key: job.id, data: { task_id: job.id, ...describeTask(job) } }),
-  );
+  const announce = createAnnouncer();
+  const ended = createEndedTasks();
+  onStateChange(context, (job) => {
+    announce(job);
+    if (isEnded(job.state)) ended.count(job);
+  });
+  const publish = (job: Job): void =>
+    events.publish({
+      event: 'job',
+      key: job.id,
+      data: { task_id: job.id, ...describeTask(job), ...notes.describe(job) },
+    });
+  queue.onChange((job) => {
+    if (!isEnded(job.state)) publish(job);
+    else void notes.refresh(job).finally(() => publish(job));
+  });
   return {
     documentation: async () => (await import('./documentation.ts')).TASKS_DOCUMENTATION,
-    routes: () => taskRoutes(context),
+    routes: () => taskRoutes({ ...context, ...notes }),
     health: () => Promise.resolve(damageIn(context)),
     checks: async () => (await import('./checks.ts')).taskChecks(context),
-    metrics: () => jobMetrics(context),
+    metrics: () => [...jobMetrics(context), ...ended.metrics()],
   };
 }
 

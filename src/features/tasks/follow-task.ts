@@ -6,10 +6,13 @@ interface FollowOptions {
   id: string;
   /** Byte offset in the log to begin at. */
   from: number;
-  statusOf: () => object;
+  statusOf: () => Promise<object>;
   hasEnded: () => boolean;
   signal: AbortSignal;
 }
+
+/** In the id of the last event: who comes back with it has all there is. */
+export const END_MARK = '.end';
 
 const PIECE_BYTES = 64 * 1024;
 
@@ -31,7 +34,7 @@ export async function* followTask({
   while (!signal.aborted) {
     // In this order: a task that has ended writes nothing more, so what is read after that is all.
     const isOver = hasEnded();
-    const status = statusOf();
+    const status = await statusOf();
     if (!isOver && JSON.stringify(status) !== lastStatus) {
       lastStatus = JSON.stringify(status);
       yield { event: 'status', data: status };
@@ -41,7 +44,7 @@ export async function* followTask({
       offset += piece.bytes;
       yield { event: 'log', id: String(offset), data: piece.text };
     } else if (isOver) {
-      yield { event: 'end', id: String(offset), data: status };
+      yield { event: 'end', id: `${offset}${END_MARK}`, data: status };
       return;
     } else {
       const waitedFrom = performance.now();

@@ -6,13 +6,20 @@ import type { TaskLogs } from '../../jobs/log.ts';
 import type { FeatureContext } from '../feature.ts';
 import { PACKAGE_LANE } from '../../package-management/manager.ts';
 import { progressOf } from '../../jobs/progress.ts';
-import { followTask } from './follow-task.ts';
+import { END_MARK, followTask } from './follow-task.ts';
 import { eventStream } from '../../http/event-stream.ts';
 import { json } from '../../http/respond.ts';
 import { get, getStream, post, type Route } from '../../http/route.ts';
 
+/** What another feature says of a task, by what it read last. */
+export interface TaskNotes {
+  describe: (job: Job) => object;
+  /** Never fails. @param job that it is read for, if it has ended; default: all of them */
+  refresh: (job?: Job) => Promise<void>;
+}
+
 /** Streams end when the daemon stops. */
-type TaskTools = Pick<FeatureContext, 'queue' | 'logs' | 'stopping'>;
+type TaskTools = Pick<FeatureContext, 'queue' | 'logs' | 'stopping'> & TaskNotes;
 type Queue = TaskTools['queue'];
 
 const taskId = v.pipe(v.string(), v.maxLength(64, 'at most 64 characters are allowed'));
@@ -21,13 +28,17 @@ const offset = v.optional(
 );
 
 /** The task-log facility, below `admin/system/tasks/`. */
-export function taskRoutes({ queue, logs, stopping }: TaskTools): Route[] {
+export function taskRoutes({ queue, logs, stopping, describe, refresh }: TaskTools): Route[] {
   /** `istore` and `latest` name the newest package task; anything else is an id or nothing. */
   const find = (id: string): Job | undefined => {
     if (id === PEER_TASK) return peerTask(queue);
     return id === 'latest' ? queue.newest(PACKAGE_LANE) : queue.get(id);
   };
-  const statusOf = (job: Job): object => ({ ...describeTask(job), progress: progressOf(job) });
+  const statusOf = (job: Job): object => ({
+    ...describeTask(job),
+    ...describe(job),
+    progress: progressOf(job),
+  });
   const need = (id: string): Job => {
     const job = find(id);
     if (job === undefined) throw new DepotError('not_found', `cannot find the task ${id}`);
@@ -36,15 +47,22 @@ export function taskRoutes({ queue, logs, stopping }: TaskTools): Route[] {
 
   return [
     get({
+      path: 'admin/system/tasks',
+      summary: 'Nothing: whether the task-log facility is there',
+      params: {},
+      handle: () => json({}),
+    }),
+    get({
       path: 'admin/system/tasks/status',
       summary: 'The state of one task, or of all by id',
       params: { task_id: v.optional(taskId) },
-      handle: ({ params }) => {
+      handle: async ({ params }) => {
+        await refresh();
         if (params.task_id === undefined) {
           return json(Object.fromEntries(queue.all().map((job) => [job.id, statusOf(job)])));
         }
         const job = find(params.task_id);
-        return json(job === undefined ? { running: false, exit_code: 404 } : statusOf(job));
+        return json(job === undefined ? UNKNOWN : statusOf(job));
       },
     }),
     get({
@@ -64,12 +82,14 @@ export function taskRoutes({ queue, logs, stopping }: TaskTools): Route[] {
       params: { task_id: taskId, offset },
       handle: ({ params, context, watchSession }) => {
         const job = need(params.task_id);
-        const lastId = /^\d{1,15}$/.exec(context.req.header('last-event-id') ?? '')?.[0];
-        const from = Number(lastId ?? params.offset ?? 0);
+        const lastEvent = context.req.header('last-event-id') ?? '';
+        // EventSource comes back after each end; this status alone has it stop (HTML standard).
+        if (lastEvent.endsWith(END_MARK) && isEnded(job.state)) return noContent();
+        const from = Number(/^\d{1,15}/.exec(lastEvent)?.[0] ?? params.offset ?? 0);
         const follow = (signal: AbortSignal) =>
           followTask({
             logs,
-            statusOf: () => statusOf(job),
+            statusOf: () => refresh(job).then(() => statusOf(job)),
             hasEnded: () => isEnded(job.state),
             id: job.id,
             from,
@@ -85,10 +105,16 @@ export function taskRoutes({ queue, logs, stopping }: TaskTools): Route[] {
       handle: async ({ params: { task_id: id } }) => {
         if (id === PEER_TASK) await stopPeerTask(queue);
         else await queue.stop(need(id).id);
-        return new Response(null, { status: 204 });
+        return noContent();
       },
     }),
   ];
+}
+
+const UNKNOWN = { running: false, exit_code: 404, is_unknown: true };
+
+function noContent(): Response {
+  return new Response(null, { status: 204 });
 }
 
 /** The one task that the peer's page and its task window know. */
@@ -134,6 +160,7 @@ export function describeTask(job: Job): object {
     ...(errorCode === undefined ? {} : { error_code: errorCode }),
     ...(remedy === undefined ? {} : { remedy }),
     ...(packages === undefined ? {} : { packages }),
+    ...job.result,
   };
 }
 

@@ -40,7 +40,7 @@ export const UPLOADS_DOCUMENTATION: FeatureDocumentation = {
         code: 200,
         records: [
           {
-            id: '0f7c2b9d4e6a41538c1d2e3f4a5b6c7d',
+            id: '1795000000-9e107d9d372bb6826bd81d3542a419d6',
             ts: 1_795_000_000,
             md5: '9e107d9d372bb6826bd81d3542a419d6',
             file: 'adfilter_2.4.1-3_all.ipk',

@@ -3,6 +3,8 @@ import { uploadPlan } from './install-plan.ts';
 import { createUploads } from './receive.ts';
 import { createHeldUploads } from './held.ts';
 import { aboutFile, uploadRoutes } from './routes.ts';
+import { ISTORE_RECORDS } from '../../package-management/names.ts';
+import { createIstoreRecords } from './istore-records.ts';
 import { createRunRecords } from './run-records.ts';
 import { unrunPlan } from './undo-plan.ts';
 import type { Feature, FeatureContext } from '../feature.ts';
@@ -19,13 +21,25 @@ type PreviewUpload = (id: string, owner: string) => Promise<ChangePreview & { ab
 export async function createUploadsFeature(
   context: FeatureContext,
   tools: PackageTools,
+  canUndo: (taskId: string) => Promise<boolean>,
 ): Promise<Feature & { preview: PreviewUpload }> {
   const { notes, queue } = context;
   const folder = createUploadFolder(context, tools.manager);
-  const records = createRunRecords(notes);
+  const records = createRunRecords(
+    notes,
+    createIstoreRecords(context.paths.onDevice(ISTORE_RECORDS)),
+  );
   const uploads = createUploads(folder);
   const held = createHeldUploads(uploads.remove);
   queue.onChange(uploads.removeIfEnded);
+  const forgetOf = async (taskId: string): Promise<void> => {
+    const record = await records.findByJob(taskId);
+    if (record !== undefined) await records.remove(record.id);
+  };
+  // An undo of the upload's task, whoever asked for it.
+  queue.onChange(({ state, params }) => {
+    if (state === 'done' && params.task_id !== undefined) void forgetOf(params.task_id);
+  });
   await uploads.sweep(queue.all());
   const lane = PACKAGE_LANE;
   const admit = tools.manager.assertUsable;
@@ -45,6 +59,7 @@ export async function createUploadsFeature(
         uploads,
         records,
         held,
+        canUndo,
         limitBytes: config.main.upload_max_mb * MIB,
         kinds: folder.kinds,
         freeBytes: folder.freeBytes,

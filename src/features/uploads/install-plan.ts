@@ -12,7 +12,7 @@ import { chosen } from '../../package-management/memory.ts';
 import type { PackageTools } from '../../package-management/tools.ts';
 import { PROGRAM, type UploadFolder } from './port.ts';
 import type { ReceivedUpload } from './receive.ts';
-import type { RunRecords } from './run-records.ts';
+import type { RunRecord, RunRecords } from './run-records.ts';
 
 const uploadParams = v.object({
   upload: v.string(),
@@ -85,19 +85,22 @@ export function uploadPlan(tools: UploadPlanTools, { subject, params }: Job): Pl
     record: async (after, { job, before }) => {
       // Done again after a crash, it would find that nothing came: what was
       // before the job is forgotten by then.
-      if ((await records.find(job.id)) !== undefined) return;
+      if ((await records.findByJob(job.id)) !== undefined) return;
+      let ts = job.startedAt ?? unixNow();
+      while ((await records.find(`${ts}-${file.md5}`)) !== undefined) ts += 1;
       await records.put({
-        id: job.id,
-        ts: job.startedAt ?? unixNow(),
+        id: `${ts}-${file.md5}`,
+        job: job.id,
+        ts,
         md5: file.md5,
         file: subject,
         packages: packagesThatCame(before, after),
         ...(file.package === undefined ? {} : { package: file.package }),
-        ...(wasAuto(before, file.package) ? { wasAuto: true } : {}),
+        ...(wasAuto(before, file.package, await records.all()) ? { wasAuto: true } : {}),
       });
     },
     // Only an upload that was judged well has a record: of a program nothing else would tell.
-    isComplete: async ({ job }) => (await records.find(job.id)) !== undefined,
+    isComplete: async ({ job }) => (await records.findByJob(job.id)) !== undefined,
   });
   return {
     steps,
@@ -114,18 +117,25 @@ function forgetStep({ manager, records }: UploadPlanTools): Act {
     id: 'forget-record',
     label: 'forget the record',
     act: async ({ job }) => {
-      const record = await records.find(job.id);
+      const record = await records.findByJob(job.id);
       const database = await manager.installed();
       const isUndone = record?.packages.every((name) => !isPresent(database.get(name)));
-      if (isUndone === true) await records.remove(job.id);
+      if (record !== undefined && isUndone === true) await records.remove(record.id);
       return undefined;
     },
   };
 }
 
-function wasAuto(before: PackageDatabase, name: string | undefined): boolean {
+/** What an earlier upload holds counts as what it was before that. */
+function wasAuto(
+  before: PackageDatabase,
+  name: string | undefined,
+  records: readonly RunRecord[],
+): boolean {
   const entry = before.get(name ?? '');
-  return isPresent(entry) && entry.isAuto;
+  if (!isPresent(entry)) return false;
+  const earlier = records.findLast((record) => record.package === name);
+  return entry.isAuto || (entry.isHeld === true && earlier?.wasAuto === true);
 }
 
 /** Those that need others before them. */

@@ -126,7 +126,7 @@ function kindOf(name: string | undefined, kinds: readonly UploadKind[]): UploadK
 const MOST_SHOWN_CHARACTERS = 128;
 
 /** The last part of the name, without what a terminal or a log would take for more than text. */
-function shownName(name = ''): string {
+export function shownName(name = ''): string {
   const last = name.split(/[/\\]/).at(-1) ?? '';
   return last.replace(/[^\p{L}\p{N}\p{M}\p{P}\p{S} ]/gu, '').slice(-MOST_SHOWN_CHARACTERS);
 }

@@ -3,7 +3,7 @@ import * as v from 'valibot';
 import { DepotError, type ErrorCode } from '../../errors.ts';
 import type { FeatureContext } from '../feature.ts';
 import { HELD_S, type HeldUploads } from './held.ts';
-import type { RunRecords } from './run-records.ts';
+import type { RunRecord, RunRecords } from './run-records.ts';
 import type { ReceivedUpload, Uploads } from './receive.ts';
 import { PROGRAM } from './port.ts';
 import { badForm, moreThanFree, tooLarge } from './refusals.ts';
@@ -19,6 +19,8 @@ export interface UploadTools extends Pick<FeatureContext, 'submit'> {
   uploads: Uploads;
   records: RunRecords;
   held: HeldUploads;
+  /** Whether what the upload's task replaced can be put back. */
+  canUndo: (taskId: string) => Promise<boolean>;
   kinds: readonly string[];
   /** Largest file that is accepted. */
   limitBytes: number;
@@ -35,19 +37,16 @@ const FORM_BYTES = 64 * 1024;
 /** What the reader of the form refuses it with; whatever refuses the file explains itself. */
 const FORM_FAULTS: readonly ErrorCode[] = ['bad_request', 'wrong_content_type'];
 
+const fileId = v.pipe(v.string(), v.regex(/^[0-9a-f]{32}$/, '32 hexadecimal digits are expected'));
+/** A record of an older version has the id of its task. */
 const recordId = v.pipe(
   v.string(),
-  v.regex(/^[0-9a-f]{32}$/, '32 hexadecimal digits are expected'),
+  v.regex(/^(?:\d{1,12}-)?[0-9a-f]{32}$/, 'seconds, a dash and an MD5 are expected'),
 );
 
 /** Files that are sent to be installed, and what they brought. */
 export function uploadRoutes(tools: UploadTools): Route[] {
   const { records, submit } = tools;
-  const known = async (id: string): Promise<string> => {
-    const record = await records.find(id);
-    if (record === undefined) throw new DepotError('not_found', `cannot find the record ${id}`);
-    return record.file;
-  };
   return [
     postUpload({
       path: 'admin/store/upload',
@@ -58,14 +57,14 @@ export function uploadRoutes(tools: UploadTools): Route[] {
     postTask({
       path: 'admin/store/install_file',
       summary: 'Install a file that was sent with hold=1',
-      params: { id: recordId },
+      params: { id: fileId },
       handle: ({ params: { id }, session }) =>
         submitUpload(tools, tools.held.release(id, session.token)),
     }),
     post({
       path: 'admin/store/drop_file',
       summary: 'Drop a file that was sent with hold=1',
-      params: { id: recordId },
+      params: { id: fileId },
       handle: async ({ params: { id }, session }) => {
         await tools.uploads.remove(tools.held.release(id, session.token).id);
         return json({ code: 0 });
@@ -78,28 +77,52 @@ export function uploadRoutes(tools: UploadTools): Route[] {
       handle: async () =>
         json({
           code: 200,
-          records: (await records.all()).map(({ id, ts, md5, file }) => ({ id, ts, md5, file })),
+          records: (await records.all())
+            .filter(isUndoable)
+            .map(({ id, ts, md5, file }) => ({ id, ts, md5, file })),
         }),
     }),
     postTask({
       path: 'admin/store/unrun',
       summary: 'Remove what an upload brought, and its record',
       params: { id: recordId },
-      handle: async ({ params: { id } }) =>
-        json(submissionResult(await submit('unrun', await known(id), { id }))),
+      handle: async ({ params: { id } }) => {
+        const record = await records.find(id);
+        // As iStore's page expects it: whatever fails says why in its body.
+        if (record === undefined) {
+          return json({ code: 1, stdout: '', stderr: `cannot find the record ${id}` });
+        }
+        const { file, job = id } = record;
+        return json(
+          submissionResult(
+            isReplaced(record) && (await tools.canUndo(job))
+              ? await submit('undo', file, { task_id: job })
+              : await submit('unrun', file, { id }),
+          ),
+        );
+      },
     }),
     post({
       path: 'admin/store/del_record',
       summary: 'Forget an upload; what it brought stays',
       params: { id: recordId },
       handle: async ({ params: { id } }) => {
-        if (!(await records.remove(id))) {
-          throw new DepotError('not_found', `cannot find the record ${id}`);
-        }
+        // One that is gone already is what was asked for.
+        await records.remove(id);
         return json({ code: 0 });
       },
     }),
   ];
+}
+
+/** A program that brought no package left nothing that could be taken back. */
+function isUndoable({ packages, package: content }: RunRecord): boolean {
+  return packages.length > 0 || content !== undefined;
+}
+
+/** Whether the package was there before, in another version. */
+function isReplaced({ package: name, packages }: RunRecord): boolean {
+  return name !== undefined && !packages.includes(name);
 }
 
 async function handleUpload(
@@ -115,7 +138,7 @@ async function handleUpload(
     receive: (part) => uploads.receive({ ...part, limitBytes }),
     // It need not be there, but is not wrong.
     checkField: (name, value) => {
-      if (name === 'token') checkToken([value], session.token);
+      if (name === 'token') checkToken([value], session);
       if (name === 'hold') isHeld = isOn(value);
     },
     discard: ({ id }) => uploads.remove(id),

@@ -2,8 +2,10 @@ import * as v from 'valibot';
 import type { Notes } from '../../device/ports.ts';
 
 const record = v.object({
-  /** The id of the upload's job. */
+  /** `TS-MD5`, as iStore makes it. */
   id: v.string(),
+  /** The upload's job; a record without one has the job's id, or is iStore's. */
+  job: v.optional(v.string()),
   /** When it was installed, in Unix seconds. */
   ts: v.number(),
   md5: v.string(),
@@ -20,10 +22,11 @@ const record = v.object({
 /** What one upload brought. */
 export type RunRecord = v.InferOutput<typeof record>;
 
-/** What uploads brought, kept so that each can be undone. Oldest first. */
+/** What uploads brought, kept so that each can be undone; iStore's, too. Oldest first. */
 export interface RunRecords {
   all: () => Promise<RunRecord[]>;
   find: (id: string) => Promise<RunRecord | undefined>;
+  findByJob: (job: string) => Promise<RunRecord | undefined>;
   /** Takes the place of one with the same id. */
   put: (entry: RunRecord) => Promise<void>;
   /** @returns whether there was one */
@@ -34,7 +37,11 @@ const NOTE = 'run-records';
 /** Beyond it the oldest go: flash is small. */
 const MOST_RECORDS = 200;
 
-export function createRunRecords(notes: Notes): RunRecords {
+/** @param istore what iStore recorded */
+export function createRunRecords(
+  notes: Notes,
+  istore: Pick<RunRecords, 'all' | 'remove'>,
+): RunRecords {
   let last: Promise<unknown> = Promise.resolve();
   const read = async (): Promise<RunRecord[]> => {
     const found = await notes.read(NOTE);
@@ -51,17 +58,26 @@ export function createRunRecords(notes: Notes): RunRecords {
     last = changing.catch(() => undefined);
     return changing;
   };
+  const all = async (): Promise<RunRecord[]> =>
+    [...(await istore.all()), ...(await read())].sort((one, other) => one.ts - other.ts);
   return {
-    all: read,
-    find: async (id) => (await read()).find((entry) => entry.id === id),
+    all,
+    find: async (id) => (await all()).find(isOf(id)),
+    findByJob: async (job) => (await read()).find((entry) => (entry.job ?? entry.id) === job),
     put: async (entry) => {
       await change((records) =>
         [...records.filter(({ id }) => id !== entry.id), entry].slice(-MOST_RECORDS),
       );
     },
-    remove: async (id) =>
-      (await change((records) => records.filter((entry) => entry.id !== id))).some(
-        (entry) => entry.id === id,
-      ),
+    remove: async (id) => {
+      if (await istore.remove(id)) return true;
+      const before = await change((records) => records.filter((entry) => !isOf(id)(entry)));
+      return before.some(isOf(id));
+    },
   };
+}
+
+/** The id of its task names a record, too. */
+function isOf(id: string): (entry: RunRecord) => boolean {
+  return (entry) => entry.id === id || entry.job === id;
 }

@@ -3,16 +3,17 @@ import type {
   OperationDocumentation,
   PassedInterface,
 } from './documentation.ts';
-import { REFUSAL_SCHEMAS, responsesOf } from './responses.ts';
+import { refusalSchemas, responsesOf } from './responses.ts';
 import { createSchemaConverter, type JsonObject, type SchemaConverter } from './schemas.ts';
 import type { Route } from '../route.ts';
 
 /**
  * The OpenAPI 3.1 document, made from the tables of routes, the very schemas that check the
- * requests, and what the features say of their answers. The same whatever `main.auth` is.
+ * requests, and what the features say of their answers. Of `main.auth` it says only if nobody
+ * needs a session.
  */
 export async function openApiDocument(documented: DocumentedInterface): Promise<object> {
-  const { base, version, routes, passed, documentation } = documented;
+  const { base, version, routes, passed, documentation, isOpen, errorCodes } = documented;
   const converter = await createSchemaConverter();
   const paths: Record<string, JsonObject> = {};
   for (const route of routes) {
@@ -22,8 +23,7 @@ export async function openApiDocument(documented: DocumentedInterface): Promise<
     paths[path] = {
       ...paths[path],
       [route.method.toLowerCase()]: operationOf(route, feature?.operations[name], {
-        tag: feature?.tag,
-        converter,
+        ...{ tag: feature?.tag, converter, isOpen },
       }),
     };
   }
@@ -40,7 +40,7 @@ export async function openApiDocument(documented: DocumentedInterface): Promise<
     tags: [...tags, ...passed.map(({ tag }) => tag)],
     paths: { ...paths, ...joined(passed.map((each) => each.paths)) },
     components: {
-      schemas: { ...converter.components, ...REFUSAL_SCHEMAS },
+      schemas: { ...converter.components, ...refusalSchemas(errorCodes) },
       securitySchemes: {
         ...SECURITY_SCHEMES,
         ...joined(passed.map((each) => each.securitySchemes)),
@@ -59,6 +59,10 @@ interface DocumentedInterface {
   routes: readonly Route[];
   passed: readonly PassedInterface[];
   documentation: readonly FeatureDocumentation[];
+  /** Whether nobody needs a session: with main.auth none. */
+  isOpen: boolean;
+  /** What `error_code` may be. */
+  errorCodes: readonly string[];
 }
 
 /** Either of the cookies stands for a session; which there are depends on `main.auth`. */
@@ -88,7 +92,11 @@ const SESSION_NEEDED = [{ session: [], key: [] }, { panel: [] }];
 function operationOf(
   route: Route,
   documentation: OperationDocumentation | undefined,
-  { tag, converter }: { tag: string | undefined; converter: SchemaConverter },
+  {
+    tag,
+    converter,
+    isOpen,
+  }: { tag: string | undefined; converter: SchemaConverter; isOpen: boolean },
 ): JsonObject {
   const schemas = Object.entries(route.params).map(([name, schema]) => ({
     name,
@@ -101,12 +109,18 @@ function operationOf(
     ...(documentation === undefined ? {} : { operationId: documentation.operationId }),
     ...(tag === undefined ? {} : { tags: [tag] }),
     summary: route.summary,
-    security: route.access === 'session' ? SESSION_NEEDED : [],
+    security: securityOf(route, isOpen),
     parameters: [...tokenOf(route), ...schemas.filter((schema) => !isInBody(schema))],
     ...(route.bodyOnly.length > 0 ? { requestBody: formBody(schemas.filter(isInBody)) } : {}),
     ...(route.acceptsUpload ? { requestBody: UPLOAD_BODY } : {}),
     responses: responsesOf(route, documentation, converter),
   };
+}
+
+/** An empty requirement is met by anybody (OpenAPI 3.1, "Security Requirement Object"). */
+function securityOf({ access }: Route, isOpen: boolean): object[] {
+  if (access !== 'session') return [];
+  return isOpen ? [{}, ...SESSION_NEEDED] : SESSION_NEEDED;
 }
 
 function tokenOf({ needsToken, acceptsUpload }: Route): object[] {

@@ -101,26 +101,25 @@ function refusalsOf(
 /** Also while the daemon stops or changes its configuration, whatever is asked for. */
 const UNAVAILABLE = '503';
 
-const refusalFields = {
-  code: { type: 'integer' },
-  msg: { type: 'string' },
-  error_code: {
-    type: 'string',
-    description: 'the cause, if a task that failed for the same cause would have one',
-  },
-  remedy: { type: 'string', description: 'what the owner can do about it, in one sentence' },
-};
-
-/** Named by the refusals. */
-export const REFUSAL_SCHEMAS = {
-  Refusal: { type: 'object', properties: refusalFields, required: ['code', 'msg'] },
-  TaskRefusal: {
-    type: 'object',
-    properties: {
-      ...refusalFields,
-      stdout: { type: 'string' },
-      stderr: { type: 'string' },
+/** Named by the refusals. @param errorCodes that a task may have failed with, too */
+export function refusalSchemas(errorCodes: readonly string[]): JsonObject {
+  const fields = {
+    code: { type: 'integer', description: 'the status' },
+    msg: { type: 'string', minLength: 1, description: 'why, in one sentence' },
+    error_code: {
+      type: 'string',
+      enum: errorCodes,
+      description: 'the cause, if a task that failed for the same cause would have one',
     },
-    required: ['code', 'msg', 'stdout', 'stderr'],
-  },
-};
+    remedy: { type: 'string', description: 'what the owner can do about it, in one sentence' },
+  };
+  const texts = { stdout: { type: 'string' }, stderr: { type: 'string' } };
+  return {
+    Refusal: { type: 'object', properties: fields, required: ['code', 'msg'] },
+    TaskRefusal: {
+      type: 'object',
+      properties: { ...fields, ...texts },
+      required: ['code', 'msg', 'stdout', 'stderr'],
+    },
+  };
+}

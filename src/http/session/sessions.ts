@@ -26,11 +26,22 @@ export function sessionPart(valueOf: (name: string) => string | null | undefined
   return headers;
 }
 
+export function newToken(): string {
+  return randomBytes(24).toString('base64url');
+}
+
 /**
- * `main.auth none`: whoever reaches the daemon is the owner; the token is that of the daemon's run.
+ * `main.auth none`: whoever reaches the daemon is the owner. The token is one for the daemon's run.
+ * @param former that of the run before takes this one's place. Called once, for the first request
  */
-export function createOpenSessions(): Sessions {
-  const token = randomBytes(24).toString('base64url');
-  const session: Session = { user: '', token, mayWrite: true };
-  return { find: () => Promise.resolve(session), peek: () => Promise.resolve(session) };
+export function createOpenSessions(
+  former: (token: string) => Promise<string | undefined> = () => Promise.resolve(undefined),
+): Sessions {
+  const token = newToken();
+  let session: Promise<Session> | undefined;
+  const find = (): Promise<Session> =>
+    (session ??= former(token).then((formerToken) => {
+      return { user: '', token, formerToken, mayWrite: true };
+    }));
+  return { find, peek: find };
 }

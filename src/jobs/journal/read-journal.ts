@@ -64,11 +64,11 @@ export async function readJournal(file: string, limits: JournalLimits): Promise<
   await eachLine(file, ({ text, number, offset }) => {
     if (torn !== undefined) setAside(torn);
     torn = undefined;
-    const entry = readEntry(text);
+    const isKnown = damaged.length < MOST_DAMAGED_KNOWN;
+    const entry = isKnown || mayBeRecord(text) ? readEntry(text) : unread(text);
     if ('job' in entry) jobs.put(entry.job, text.length);
     else if ('gone' in entry) jobs.remove(entry.gone);
     else {
-      const isKnown = damaged.length < MOST_DAMAGED_KNOWN;
       const { id = isKnown ? newId() : '', damage, isOver = false } = entry;
       const line = { id, number, damage, isOver, text };
       if (entry.damage === NO_JSON) torn = { ...line, offset: end };
@@ -78,6 +78,16 @@ export async function readJournal(file: string, limits: JournalLimits): Promise<
   });
   // The last line may be what a power cut left of one that was never acknowledged.
   return { jobs: jobs.all(), damaged, dropped: jobs.dropped(), end: torn?.offset ?? end };
+}
+
+/** What was written by `toLine`, or says that a job is gone: a million others take their time. */
+function mayBeRecord(text: string): boolean {
+  return text.includes('"format":') || text.includes('"gone":');
+}
+
+function unread(text: string): { damage: string; id?: string; isOver?: boolean } {
+  const [, id] = /"id":"([\w-]{1,64})"/.exec(text) ?? [];
+  return { damage: 'it is no record', ...(id !== undefined && { id }) };
 }
 
 interface Newest {
@@ -130,6 +140,7 @@ function createNewest({ mostEnded, mostQueued }: JournalLimits): Newest {
       if (ended > 2 * mostEnded + 200) prune();
     },
     remove: (id) => {
+      if (!jobs.has(id)) return;
       count(jobs.get(id), -1);
       resize(id, 0);
       sizes.delete(id);
@@ -168,9 +179,13 @@ async function eachLine(file: string, onLine: (line: Line) => void): Promise<voi
   await eachChunk(file, (chunk) => {
     let from = 0;
     for (let to = chunk.indexOf(LINE_END); to >= 0; to = chunk.indexOf(LINE_END, from)) {
-      append(chunk.subarray(from, to));
       number += 1;
-      const text = Buffer.concat(pieces).toString('utf8');
+      let text = '';
+      if (length === 0) text = chunk.toString('utf8', from, to);
+      else {
+        append(chunk.subarray(from, to));
+        text = Buffer.concat(pieces).toString('utf8');
+      }
       if (text.trim() !== '') onLine({ text, number, offset: offset + to + 1 });
       pieces = [];
       [length, from] = [0, to + 1];

@@ -69,6 +69,7 @@ const record = v.pipe(
     errorCode: v.exactOptional(v.string()),
     remedy: v.exactOptional(v.string()),
     packages: v.exactOptional(v.array(v.string())),
+    result: v.exactOptional(v.record(v.string(), v.unknown())),
     phase: v.picklist(['steps', 'repair']),
     at: v.exactOptional(v.string()),
     done: v.array(v.string()),

@@ -17,6 +17,7 @@ import { createTransactionSteps } from './changing/transaction-steps.ts';
 import { packInstalled } from './package-file/repack.ts';
 import SELF_UPGRADE_SCRIPT from './self-upgrade.sh';
 import { createHold } from './changing/hold.ts';
+import { dropOwnPins } from './changing/own-pins.ts';
 
 /** apk 3, and its records read without it. */
 export function createApk(context: BackendContext): PackageManager {
@@ -30,6 +31,7 @@ export function createApk(context: BackendContext): PackageManager {
     watchedFolders: [locations.database, locations.configuration],
     metaFolders: ['/lib/apk/meta', '/usr/lib/opkg/meta'].map(paths.onDevice),
     installed: reader.read,
+    atRest: () => dropOwnPins(installation),
     offers: (names) => installation.offers(names),
     listing: namingDamage(createListing({ paths, installation }), installation.assertSound),
     compareVersions,
@@ -55,6 +57,10 @@ export function createApk(context: BackendContext): PackageManager {
     },
     feeds,
     diagnosis: createDiagnosis(installation),
+    fileRecords: async function* () {
+      const { fileRecords } = await import('./database/file-records.ts');
+      yield* await fileRecords(locations.installed, paths.onDevice('/lib/apk/packages'));
+    },
     selfUpgrade: {
       pack: (name, target) => packInstalled({ name, target, root: paths.root, locations }),
       script: SELF_UPGRADE_SCRIPT,

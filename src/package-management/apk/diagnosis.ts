@@ -1,6 +1,7 @@
 import { lockHolderOf } from '../../device/lock-holder.ts';
 import { reasonOf } from '../../errors.ts';
 import type { Diagnosis } from '../diagnosis.ts';
+import { readWorld } from './database/world.ts';
 import type { Installation } from './installation.ts';
 
 export function createDiagnosis({ assertSound, copy, locations }: Installation): Diagnosis {
@@ -21,5 +22,9 @@ export function createDiagnosis({ assertSound, copy, locations }: Installation):
       );
     },
     lockHolder,
+    hashPins: async () =>
+      (await readWorld(locations.world)).entries.flatMap(({ name, operator, isConflict }) =>
+        !isConflict && operator.includes('<') && operator.includes('>') ? [name] : [],
+      ),
   };
 }

@@ -34,9 +34,9 @@ export interface Catalog {
   close: () => Promise<void>;
 }
 
-/** A JSON body with its entity tag, both made once for each change of what is installed. */
+/** A JSON body and its entity tag, both made once for each change of what is installed. */
 export interface PreparedAnswer {
-  body: string;
+  body: Uint8Array<ArrayBuffer>;
   etag: string;
 }
 
@@ -144,7 +144,7 @@ async function buildView(manager: PackageManager, metas: MetaReader): Promise<Vi
     const entry = database.get(metaPackageOf(name));
     if (isPresent(entry)) apps.set(name, { item: appItem(name, meta, entry.installedAt), meta });
   }
-  const body = JSON.stringify([...apps.values()].map(({ item }) => item));
+  const body = new TextEncoder().encode(JSON.stringify([...apps.values()].map(({ item }) => item)));
   return { database, apps, answer: { body, etag: etagOf(body) } };
 }
 

@@ -51,7 +51,7 @@ export async function createOpkg(context: BackendContext): Promise<PackageManage
     watchedFolders: installation.statusFolders,
     metaFolders: [metaDir],
     installed,
-    keepCopy: async () => installation.statusCopy.save(await installation.read()),
+    atRest: async () => installation.statusCopy.save(await installation.read()),
     offers: async (names) => findOffers(await readConfig(), names),
     listing: createListing(installation),
     compareVersions,
@@ -83,6 +83,10 @@ export async function createOpkg(context: BackendContext): Promise<PackageManage
     files: { ending: 'ipk', inspect: inspectIpk },
     feeds,
     diagnosis: createDiagnosis(installation),
+    fileRecords: async function* () {
+      const { fileRecords } = await import('./database/file-records.ts');
+      yield* fileRecords(installation, await installed());
+    },
     selfUpgrade: {
       pack: (name, target) => packInstalled({ name, infoDir, destination, target, environment }),
       script: SELF_UPGRADE_SCRIPT,

@@ -27,6 +27,8 @@ export interface KeptPackages {
 export interface KeepTask {
   key: string;
   change: PackageChange;
+  /** What it replaces, if that is known already; default: as the package manager itself says. */
+  goes?: Replacement;
   /** What was on the device before the job. */
   before: PackageDatabase;
 }
@@ -79,8 +81,8 @@ export function createKeptPackages(
     begin: async (key) => {
       if (Object.keys((await readIndex(key)).packages).length === 0) await forget();
     },
-    keep: async ({ key, change, before }, { note }) => {
-      const { names, growthBytes } = await replacedBy(manager, change);
+    keep: async ({ key, change, before, goes }, { note }) => {
+      const { names, growthBytes } = goes ?? (await replacedBy(manager, change));
       const { packages } = await readIndex(key);
       const now = await manager.installed();
       let left = room();
@@ -111,11 +113,17 @@ export function createKeptPackages(
   };
 }
 
+export interface Replacement {
+  names: ReadonlySet<string>;
+  /** What the change adds to the disk. */
+  growthBytes: number;
+}
+
 /** What a change replaces or removes, as the package manager itself would say. */
-async function replacedBy(
+export async function replacedBy(
   manager: PackageManager,
   change: PackageChange,
-): Promise<{ names: Set<string>; growthBytes: number }> {
+): Promise<Replacement> {
   const { verb, names, file } = change;
   const asked = file === undefined ? names : [file.name];
   // A hint: what it does not name can still come back from a feed.
@@ -131,7 +139,7 @@ async function replacedBy(
 }
 
 /** More than a copy has, which is compressed, and as much as packing it needs for a while. */
-async function bytesOf(
+export async function bytesOf(
   name: string,
   { manager, paths }: { manager: PackageManager; paths: Paths },
 ): Promise<number> {

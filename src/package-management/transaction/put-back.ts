@@ -7,12 +7,12 @@ import { retryFrom, type Act, type Step, type StepContext } from '../../jobs/pla
 import { changedPackages } from '../half-installed.ts';
 import { isPresent, type InstalledPackage, type PackageDatabase } from '../database.ts';
 import type { PackageManager } from '../manager.ts';
-import type { KeptPackages } from './kept-packages.ts';
+import type { KeptPackage } from './kept-packages.ts';
 
 export interface PutBackTools {
   manager: PackageManager;
   /** Copies of what was replaced, as far as there are any. */
-  kept: Pick<KeptPackages, 'find'>;
+  copies: (context: StepContext) => Promise<ReadonlyMap<string, KeptPackage>>;
   /** What was there before, of what is to be put back; undefined if nothing is. */
   stateToRestore: (context: StepContext) => Promise<PackageDatabase | undefined>;
 }
@@ -22,12 +22,12 @@ export interface PutBackTools {
  * these offer that very version. If other packages came, twice, around their removal: a new version
  * needs what came with it, and what came may exclude what it replaced.
  */
-export function putBackSteps(tools: PutBackTools, key: string, round: 1 | 2): Step[] {
+export function putBackSteps(tools: PutBackTools, round: 1 | 2): Step[] {
   const { manager } = tools;
   const prepare: Act = {
     id: `prepare-putting-back-${round}`,
     label: 'prepare putting back',
-    act: (context) => prepareRound(tools, key, context).then(() => undefined),
+    act: (context) => prepareRound(tools, context).then(() => undefined),
   };
   const repeatIfShutOut = async (context: StepContext, source: keyof Findings) =>
     toPutBack.read(context).putBack[source].length > 0 && (await manager.around.wasShutOut(context))
@@ -64,7 +64,7 @@ export function putBackSteps(tools: PutBackTools, key: string, round: 1 | 2): St
       label: 'check: put back from feeds',
       act: async (context) => {
         const jump = await repeatIfShutOut(context, 'offered');
-        if (jump === undefined) await finish(tools, key, context);
+        if (jump === undefined) await finish(tools, context);
         return jump;
       },
     },
@@ -119,8 +119,7 @@ function lostPackages(before: PackageDatabase, now: PackageDatabase): InstalledP
 }
 
 async function prepareRound(
-  { manager, kept, stateToRestore }: PutBackTools,
-  key: string,
+  { manager, copies: findCopies, stateToRestore }: PutBackTools,
   context: StepContext,
 ): Promise<void> {
   const { note } = context;
@@ -131,7 +130,7 @@ async function prepareRound(
   await manager.around.mend(context).catch((error: unknown) => noteReason(note, error));
   const lost = lostPackages(before, await manager.installed());
   if (lost.length === 0) return;
-  const copies = await kept.find(key);
+  const copies = await findCopies(context);
   const offers = await manager.offers(lost.map(({ name }) => name));
   const found: Findings = { wanted: [...wanted], files: [], offered: [] };
   for (const { name, version } of lost) {
@@ -158,15 +157,11 @@ function isThere(file: string): Promise<boolean> {
 }
 
 /** Records of what is back. What had no copy has none. */
-async function finish(
-  { manager, kept }: PutBackTools,
-  key: string,
-  context: StepContext,
-): Promise<void> {
+async function finish({ manager, copies }: PutBackTools, context: StepContext): Promise<void> {
   const { files, offered } = toPutBack.read(context).putBack;
   if (files.length + offered.length === 0) return;
   const now = await manager.installed();
-  const back = [...(await kept.find(key))].filter(
+  const back = [...(await copies(context))].filter(
     ([name, { version }]) => isPresent(now.get(name)) && now.get(name)?.version === version,
   );
   const records = new Map(back.map(([name, { record }]) => [name, record]));

@@ -16,6 +16,7 @@ import {
 import { explained, type Shortfall } from './explained.ts';
 import { accepted, repairSteps, type IsComplete } from './rollback.ts';
 import type { PackageTools } from '../tools.ts';
+import type { FileScope } from '../undo/files.ts';
 import { createPercentReader } from './progress.ts';
 
 /** One change of packages, from the choice to its judgement, and the way back. */
@@ -34,16 +35,23 @@ export const ONLY = '';
  * job may have several, one behind the other.
  */
 export function transaction(tools: PackageTools, name: string, work: ChangeWork): Transaction {
-  return {
-    steps: below(name, changeSteps(tools, work)),
-    repair: repairSteps(tools, {
-      removesWhatCame: work.removesWhatCame === true,
-      isComplete: work.isComplete ?? completeness(tools, work),
-    }),
-  };
+  const repair = repairSteps(tools, {
+    removesWhatCame: work.removesWhatCame === true,
+    isComplete: work.isComplete ?? completeness(tools, work),
+  });
+  const { behind = [] } = work;
+  const steps = below(name, changeSteps(tools, work, name));
+  if (!isKept(name, work)) return { steps: [...steps, ...behind], repair };
+  const close = tools.undo.closeStep(work);
+  return { steps: [...steps, ...behind, close], repair: [...repair, close] };
 }
 
-function changeSteps(tools: PackageTools, work: ChangeWork): Step[] {
+/** A job of several transactions takes itself back, and a self-upgrade not at all. */
+function isKept(name: string, { isHandedOver }: ChangeWork): boolean {
+  return name === ONLY && isHandedOver !== true;
+}
+
+function changeSteps(tools: PackageTools, work: ChangeWork, name: string): Step[] {
   const { around, commands } = tools.manager;
   const { verb, choose, command, choosesFromFeeds = false } = work;
   const changeIn = (context: StepContext): PackageChange | undefined => {
@@ -62,6 +70,9 @@ function changeSteps(tools: PackageTools, work: ChangeWork): Step[] {
     { id: 'choose', label: 'choose', act: (context) => choose(context).then(() => undefined) },
     ...(work.behindChoice ?? []),
     ...before,
+    ...(isKept(name, work)
+      ? [tools.undo.keepStep({ ...work, changeIn: work.replaces ?? changeIn })]
+      : []),
     ...(work.beforeCommand ?? []),
     {
       id: verb,
@@ -172,10 +183,16 @@ export interface ChangeWork {
   choose: (context: StepContext) => Promise<void>;
   /** Right behind the choice. */
   behindChoice?: readonly Step[];
+  /** What is replaced, if it is more than the verb does to the names. */
+  replaces?: (context: StepContext) => PackageChange;
+  /** Files that it may change; default: those below /etc. */
+  scope?: () => Promise<FileScope>;
   /** When all is prepared. */
   beforeCommand?: readonly Step[];
   /** Default: the package manager with the verb and the names chosen, if there are any. */
   command?: (context: StepContext) => Promise<Command | undefined>;
+  /** Behind the judgement. */
+  behind?: readonly Step[];
   /** Whether that command looks after the package manager itself. */
   isHandedOver?: boolean;
   /**

@@ -4,7 +4,6 @@ import { createCatalogList } from './catalog/catalog-list.js';
 import { tagWord } from './catalog/item-words.js';
 import { showMissingLists } from './catalog/missing-lists.js';
 
-const PACKAGE_NAME = /^[A-Za-z0-9][A-Za-z0-9.+_-]{0,127}$/;
 const MOST_TAGS = 12;
 
 /** What the feeds offer. */
@@ -40,7 +39,6 @@ function nothingThere({ update }) {
 }
 
 function nothingFound({ q, kind, isProgramsOnly, suggestion, on, list }) {
-  const canInstall = kind === 'all' && PACKAGE_NAME.test(q);
   const searchAll = () => void list.search({ isAll: true });
   const searchOthers = () => void list.search({ withOthers: true });
   return [
@@ -52,15 +50,6 @@ function nothingFound({ q, kind, isProgramsOnly, suggestion, on, list }) {
         : [button({ text: t('Update lists'), onclick: on.update, isWrite: true })]),
       ...(isProgramsOnly
         ? [button({ text: t('Search libraries and modules, too'), onclick: searchOthers })]
-        : []),
-      ...(canInstall
-        ? [
-            button({
-              text: t('Install {subject}', { subject: q }),
-              onclick: () => on.install({ name: q, kind: 'package' }),
-              isWrite: true,
-            }),
-          ]
         : []),
     ]),
   ];

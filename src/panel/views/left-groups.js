@@ -18,6 +18,10 @@ const SENTENCES = {
     number === 1
       ? t('1 is held at its version.')
       : t('{count} are held at their versions.', { count: count(number) }),
+  feed: (number) =>
+    number === 1
+      ? t('1 is of a feed that is set to give no upgrades.')
+      : t('{count} are of feeds that are set to give no upgrades.', { count: count(number) }),
   problem: (number) =>
     number === 1
       ? t('1 cannot be upgraded.')

@@ -15,8 +15,9 @@ import { BASE_SYSTEM, createApkRoot } from './apk-root.ts';
 import { createThirdFormatMaker, THIRD_INDEX_NAME } from './apk-third-format.ts';
 import { runCommand, startCommand, type Outcome, type RunningCommand } from '../command.ts';
 import { createFeedOf, type Feed } from '../feed.ts';
-import { awkwardPackages, tinyPackages } from '../packages/awkward-packages.ts';
-import { appPackages, type FeedVersion } from '../packages/packages.ts';
+import type { FeedPackage } from '../feed-index.ts';
+import type { FeedVersion } from '../packages/packages.ts';
+import { usualPackages } from '../packages/usual-packages.ts';
 import { createProgramFolder, SINGLE_TRY_WGET } from '../program-folder.ts';
 
 export interface ApkDeviceOptions {
@@ -137,6 +138,14 @@ async function createSource(
   };
 }
 
+const converted = new WeakMap<FeedPackage, ApkFeedPackage>();
+
+function convertOnce(source: FeedPackage): ApkFeedPackage {
+  const its = converted.get(source) ?? toApkPackage(source);
+  converted.set(source, its);
+  return its;
+}
+
 /** The base system, and the packages of the tests with opkg as apk's. */
 export function apkFeedPackages(
   version: FeedVersion,
@@ -144,9 +153,9 @@ export function apkFeedPackages(
 ): ApkFeedPackage[] {
   const usual = [
     ...BASE_SYSTEM,
-    ...[...appPackages(version), ...awkwardPackages(), ...tinyPackages()]
+    ...usualPackages(version)
       .filter(({ name }) => name !== 'recopkg')
-      .map(toApkPackage),
+      .map(convertOnce),
   ];
   const replaced = new Set(further.map(({ name }) => name));
   return [...usual.filter(({ name }) => !replaced.has(name)), ...further];

@@ -46,8 +46,16 @@ export interface Apk extends PackedApk {
 /** Above this, compressing would cost more than it is worth to a test. */
 const COMPRESSED_BELOW_BYTES = 1024 ** 2;
 
+const packedBefore = new WeakMap<ApkSource, Apk>();
+
 /** The same source always gives the same bytes. */
 export function createApk(source: ApkSource): Apk {
+  const apk = packedBefore.get(source) ?? pack(source);
+  packedBefore.set(source, apk);
+  return apk;
+}
+
+function pack(source: ApkSource): Apk {
   const files = { ...source.files, ...recordsOf(source) };
   const packed = packApk(
     {

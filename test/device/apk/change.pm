@@ -3,7 +3,6 @@ package apk::change;
 # The commands that change something. Each makes a new world and leaves the rest to the solver.
 use strict;
 use warnings;
-use POSIX ();
 use apk::catalogue;
 use apk::commit;
 use apk::database;
@@ -44,7 +43,7 @@ sub asked_for {
 
 sub virtual_package {
     my ($run, @depends) = @_;
-    my $version = POSIX::strftime('%Y%m%d.%H%M%S', gmtime);
+    my $version = timestamp('%04d%02d%02d.%02d%02d%02d', gmtime);
     add_package($run, {
         name => $run->{virtual}, version => $version, identity => 'Q1' . 'A' x 27 . '=', architecture => 'noarch',
         installed_size => 0, size => 0, description => 'virtual meta package', depends => \@depends, cached => '',

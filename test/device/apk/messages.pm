@@ -5,9 +5,9 @@ package apk::messages;
 use strict;
 use warnings;
 use Exporter 'import';
-use POSIX ();
 
-our @EXPORT = qw(message notice warning failure give_up finish set_quiet open_log human_size not_acted_out);
+our @EXPORT = qw(message notice warning failure give_up finish set_quiet open_log human_size not_acted_out
+    written_at_once timestamp);
 
 my $is_quiet = 0;
 my $log;
@@ -52,9 +52,17 @@ sub open_log {
         mkdir "$run->{root}/var/log", 0755;
         open($log, '>>', $path) or give_up("Unable to open log: $!");
     }
-    $log->autoflush(1);
-    my $now = POSIX::strftime('%Y-%m-%d %H:%M:%S', localtime);
+    written_at_once($log);
+    my $now = timestamp('%04d-%02d-%02d %02d:%02d:%02d', localtime);
     print $log "\nRunning `apk @words` at $now\napk-tools 3.0.5, compiled for x86_64.\n";
+}
+
+# Without the modules that do this, which take as long to load as all of the others.
+sub written_at_once { my $before = select $_[0]; $| = 1; select $before }
+
+sub timestamp {
+    my ($format, $second, $minute, $hour, $day, $month, $year) = @_;
+    return sprintf $format, $year + 1900, $month + 1, $day, $hour, $minute, $second;
 }
 
 my @UNITS = ('B', 'KiB', 'MiB', 'GiB', 'TiB');

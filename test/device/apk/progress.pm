@@ -4,6 +4,7 @@ package apk::progress;
 use strict;
 use warnings;
 use Exporter 'import';
+use apk::messages;
 
 our @EXPORT = qw(start_progress end_progress_item);
 
@@ -13,7 +14,7 @@ sub start_progress {
     my ($run, $stage, @sizes) = @_;
     return if !defined $run->{progress_fd} || !@sizes;
     open(my $output, '>>&', $run->{progress_fd}) or return;
-    $output->autoflush(1);
+    written_at_once($output);
     my $total = 0;
     $total += $_ + $PACKAGE_SHARE for @sizes;
     return { output => $output, stage => $stage, done => 0, total => $total };

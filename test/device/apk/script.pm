@@ -45,6 +45,7 @@ sub run_program {
         %ENV = (%kept, APK_SCRIPT => $program->{type});
         $ENV{APK_PACKAGE} = $program->{package} if defined $program->{package};
         { no warnings 'exec'; exec { $path } $program->{name}, @{ $program->{arguments} }; }
+        require POSIX;
         POSIX::_exit(127);
     }
     close $_ for $input, $input_end, $output_end, $errors_end;

@@ -25,6 +25,8 @@ export interface RpcdStandIn {
   awaitConfirm: (id: string) => void;
   /** procd's object `service`: whether each of these runs. */
   services: Record<string, boolean>;
+  /** What was sent to whoever listens, in its order. */
+  events: UbusTable[];
   close: () => Promise<void>;
 }
 
@@ -38,6 +40,8 @@ const ATTRIBUTE = {
   signature: 6,
   data: 7,
 };
+/** UBUS_SYSTEM_OBJECT_EVENT (ubus, ubusmsg.h). */
+const UBUSD_EVENTS = 1;
 const STATUS = { ok: 0, badArgument: 2, noMethod: 3, notFound: 4, denied: 6 };
 
 const USERS: Record<string, { password: string; rights: string[] }> = {
@@ -62,6 +66,7 @@ type Answer = { status: number; messages?: UbusTable[] };
 export async function startRpcd(path: string): Promise<RpcdStandIn> {
   const sessions = createSessions();
   const services: Record<string, boolean> = {};
+  const events: UbusTable[] = [];
   const sockets = new Set<Socket>();
   const objectId = randomBytes(4).readUInt32BE();
   const server = createServer((socket) => {
@@ -72,7 +77,7 @@ export async function startRpcd(path: string): Promise<RpcdStandIn> {
     );
     const read = createFrameReader(({ type, sequence, body }) => {
       const attributes = new Map(readAttributes(body).map(({ id, data }) => [id, data]));
-      const answer = answerTo(type, attributes, { objectId, sessions, services });
+      const answer = answerTo(type, attributes, { objectId, sessions, services, events });
       for (const data of answer.data) {
         socket.write(frameOf({ type: MESSAGE.data, sequence, peer: objectId }, data));
       }
@@ -88,6 +93,7 @@ export async function startRpcd(path: string): Promise<RpcdStandIn> {
   return {
     awaitConfirm: sessions.awaitConfirm,
     services,
+    events,
     close: async () => {
       for (const socket of sockets) socket.destroy();
       await new Promise((resolve) => server.close(resolve));
@@ -103,24 +109,31 @@ function answerTo(
     objectId,
     sessions,
     services,
+    events,
   }: {
     objectId: number;
     sessions: ReturnType<typeof createSessions>;
     services: Readonly<Record<string, boolean>>;
+    events: UbusTable[];
   },
 ): { status: number; data: Buffer[][] } {
+  const bytesOf = (id: number): Buffer => attributes.get(id) ?? Buffer.alloc(0);
   if (type === MESSAGE.lookup) {
-    const path = readText(attributes.get(ATTRIBUTE.path) ?? Buffer.alloc(0));
+    const path = readText(bytesOf(ATTRIBUTE.path));
     const hasServices = Object.keys(services).length > 0;
     return lookUp(path, { session: objectId, ...(hasServices && { service: objectId - 1 }) });
   }
   if (type !== MESSAGE.invoke) throw new Error(`not acted out: a message of the type ${type}`);
   const called = attributes.get(ATTRIBUTE.objectId)?.readUInt32BE();
+  const message = readTable(bytesOf(ATTRIBUTE.data));
+  if (called === UBUSD_EVENTS) {
+    events.push(message);
+    return { status: STATUS.ok, data: [] };
+  }
   if (called !== objectId && called !== objectId - 1) {
     return { status: STATUS.notFound, data: [] };
   }
-  const method = readText(attributes.get(ATTRIBUTE.method) ?? Buffer.alloc(0));
-  const message = readTable(attributes.get(ATTRIBUTE.data) ?? Buffer.alloc(0));
+  const method = readText(bytesOf(ATTRIBUTE.method));
   const { status, messages = [] } =
     called === objectId ? sessions.call(method, message) : listServices(services, message);
   return {

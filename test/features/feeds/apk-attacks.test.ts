@@ -163,11 +163,11 @@ describe("the owner's lines stay byte for byte", () => {
     await writeFile(at(feeds.custom), Buffer.from(text, 'latin1'));
     expect(await feedOf(feeds.daemon, 'mine')).toMatchObject({ url, enabled: true });
 
-    const run = (operation: string, enabled = ''): Promise<{ error?: string }> =>
-      change(feeds.daemon, operation, { name: 'mine', enabled });
-    expect((await run('set_feed', '0')).error).toBeUndefined();
+    const run = (operation: string, params = {}): Promise<{ error?: string }> =>
+      change(feeds.daemon, operation, { name: 'mine', ...params });
+    expect((await run('set_feed', { enabled: '0' })).error).toBeUndefined();
     expect(await textOf(feeds.custom)).toBe(`${head}# feed: mine\n# ${url}\n${tail}`);
-    expect((await run('set_feed', '1')).error).toBeUndefined();
+    expect((await run('set_feed', { enabled: '1' })).error).toBeUndefined();
     expect(await textOf(feeds.custom)).toBe(text);
     expect((await run('remove_feed')).error).toBeUndefined();
     expect(await textOf(feeds.custom)).toBe(`${head}${tail}`);

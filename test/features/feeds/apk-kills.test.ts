@@ -4,7 +4,7 @@ import { join } from 'node:path';
 
 import { afterEach, beforeEach, expect, test } from 'vitest';
 
-import { change } from './feed-answer.ts';
+import { change, expectOnlyUndo } from './feed-answer.ts';
 import { startApkFeeds, type ManagedFeeds } from './managed-feeds.ts';
 
 let feeds: ManagedFeeds;
@@ -48,14 +48,18 @@ test.each([
   { operation: 'set_feed', when: 'when the file is written', ...WRITTEN },
   { operation: 'remove_feed', when: 'when the file is written', ...WRITTEN },
   { operation: 'remove_feed', when: 'when the list goes', ...LIST_THERE },
-])('kill -9 during $operation $when leaves all of it or nothing', async (row) => {
+] as const)('kill -9 during $operation $when leaves all of it or nothing', async (row) => {
   const { operation, folder, name } = row;
   if (operation !== 'add_feed') await change(feeds.daemon, 'add_feed', feeds.params);
   if (operation === 'set_feed') {
     await change(feeds.daemon, 'set_feed', { name: 'mine', enabled: '0' });
   }
   const killed = killAt(folder, name);
-  const params = operation === 'set_feed' ? { name: 'mine', enabled: '1' } : feeds.params;
+  const { [operation]: params } = {
+    add_feed: feeds.params,
+    set_feed: { name: 'mine', enabled: '1' },
+    remove_feed: { name: 'mine' },
+  };
   // The daemon may be killed before it has answered; the task is on record all the same.
   const id = await feeds.daemon.submit(operation, params).catch(() => undefined);
   await killed;
@@ -76,5 +80,5 @@ test.each([
   }
   const others = await readdir(join(feeds.root, 'etc/apk'), { recursive: true });
   expect(others.filter((each) => each.endsWith('.new'))).toEqual([]);
-  expect(await readdir(join(feeds.root, feeds.folders.fetched))).toEqual([]);
+  await expectOnlyUndo(feeds.daemon, join(feeds.root, feeds.folders.fetched));
 });

@@ -1,3 +1,8 @@
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+
+import { expect } from 'vitest';
+
 import type { TaskStatus, TestDaemon } from '../../device/daemon.ts';
 import type { FeedAnswer, FeedItem } from '../../../src/features/feeds/read-feeds.ts';
 
@@ -16,6 +21,17 @@ export async function change(
   params: Readonly<Record<string, string>>,
 ): Promise<TaskStatus & { error_code?: string }> {
   return daemon.finished(await daemon.submit(operation, params));
+}
+
+/** Of what tasks fetch nothing stays there, and of what they replaced what can be put back. */
+export async function expectOnlyUndo({ get }: TestDaemon, folder: string): Promise<void> {
+  expect(['', 'undo']).toContain((await readdir(folder)).join());
+  const answer = await (await get('admin/system/tasks/status')).json();
+  const tasks = Object.entries(answer as Record<string, { can_undo?: boolean; kept_in?: string }>);
+  const kept = tasks.filter(([, task]) => task.can_undo === true && task.kept_in !== undefined);
+  expect((await readdir(join(folder, 'undo')).catch(() => [])).sort()).toEqual(
+    kept.map(([id]) => id).sort(),
+  );
 }
 
 /** What the doctor says of one subject. */

@@ -54,10 +54,10 @@ async function filesOf({ root, folders }: ManagedFeeds): Promise<Record<string, 
   return found;
 }
 
-const OPERATIONS: Record<Operation, { before: string[]; enabled?: string }> = {
-  add_feed: { before: [] },
-  set_feed: { before: ['add_feed', 'off'], enabled: '1' },
-  remove_feed: { before: ['add_feed'] },
+const BEFORE: Record<Operation, (Operation | 'off')[]> = {
+  add_feed: [],
+  set_feed: ['add_feed', 'off'],
+  remove_feed: ['add_feed'],
 };
 
 interface Row {
@@ -88,15 +88,20 @@ describe.skipIf(process.getuid?.() !== 0)('of a disk that cannot be written', ()
       await feeds.close();
     });
 
-    const run = (operation: string): ReturnType<typeof change> =>
-      operation === 'off'
-        ? change(feeds.daemon, 'set_feed', { name: 'mine', enabled: '0' })
-        : change(feeds.daemon, operation, { ...feeds.params, enabled: '1' });
+    const run = (operation: Operation | 'off'): ReturnType<typeof change> => {
+      const [kind, params] = {
+        add_feed: ['add_feed', feeds.params],
+        set_feed: ['set_feed', { name: 'mine', enabled: '1' }],
+        off: ['set_feed', { name: 'mine', enabled: '0' }],
+        remove_feed: ['remove_feed', { name: 'mine' }],
+      }[operation] as [string, Record<string, string>];
+      return change(feeds.daemon, kind, params);
+    };
 
     test.each(ROWS)(
       '$operation with $folder $disk changes nothing, says so, and works afterwards',
       async ({ folder, disk, operation }) => {
-        for (const each of OPERATIONS[operation].before) {
+        for (const each of BEFORE[operation]) {
           expect((await run(each)).error).toBeUndefined();
         }
         const before = await filesOf(feeds);

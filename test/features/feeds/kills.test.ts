@@ -10,7 +10,7 @@ import { createDevice, type Device } from '../../device/device.ts';
 import { createFeedOf, type Feed } from '../../device/feed.ts';
 import { createFeedFiles } from '../../device/feed-index.ts';
 import { createUsignPair, type UsignPair } from '../../device/usign.ts';
-import { change } from './feed-answer.ts';
+import { change, expectOnlyUndo } from './feed-answer.ts';
 
 const PACKAGES = [{ name: 'extra-tool', version: '1.0-1', architecture: 'all' }];
 
@@ -107,13 +107,13 @@ test.each([
     folder: 'tmp/opkg-lists',
     name: /^mine$/,
   },
-])('kill -9 during $operation $when leaves all of it or nothing', async (row) => {
+] as const)('kill -9 during $operation $when leaves all of it or nothing', async (row) => {
   const { operation, folder, name } = row;
   const params = { name: 'mine', url: feed.url, key: pair.publicKey };
   if (operation !== 'add_feed') await change(daemon, 'add_feed', params);
   if (operation === 'set_feed') await change(daemon, 'set_feed', { name: 'mine', enabled: '0' });
   const killed = killAt(folder, name);
-  const id = await submitted(operation, operation === 'set_feed' ? SWITCH_ON : params);
+  const id = await submitted(operation, operation === 'add_feed' ? params : SWITCHED[operation]);
   await killed;
   await daemon.restart();
   const known = (await (await daemon.get('admin/system/tasks/status')).json()) as object;
@@ -134,10 +134,10 @@ test.each([
   }
   const others = await readdir(join(device.root, 'etc/opkg'));
   expect(others.filter((each) => each.endsWith('.new'))).toEqual([]);
-  expect(await readdir(join(device.root, 'tmp/depotd'))).toEqual([]);
+  await expectOnlyUndo(daemon, join(device.root, 'tmp/depotd'));
 });
 
-const SWITCH_ON = { name: 'mine', enabled: '1' };
+const SWITCHED = { set_feed: { name: 'mine', enabled: '1' }, remove_feed: { name: 'mine' } };
 
 /** The daemon may be killed before it has answered; the task is on record all the same. */
 async function submitted(

@@ -47,7 +47,11 @@ describe('a feed that is added', () => {
     });
     expect((await device.opkg('update')).code).toBe(0);
     expect((await device.opkg('install', 'extra-tool')).code).toBe(0);
-    expect(await readdir(join(device.root, 'tmp/depotd'))).toEqual([]);
+    // What the task replaced, so that it can be undone, and nothing of what it fetched.
+    expect(await readdir(join(device.root, 'tmp/depotd'), { recursive: true })).toEqual(
+      expect.arrayContaining(['undo', expect.stringMatching(/^undo\/[0-9a-f]{32}$/)]),
+    );
+    expect(await readdir(join(device.root, 'tmp/depotd'))).toEqual(['undo']);
   });
 
   test('without a signature has none on the device, if opkg does not check', async () => {

@@ -22,8 +22,8 @@ export function pollOf({ state, sleep, url }: Origin, target: string): unknown {
     waiting: 'confirmationBase',
   };
   const kind = kinds[(action?.state ?? '') as 'running'] as string | undefined;
-  // It changes with what the device is to do.
-  const text = JSON.stringify([action?.how, urgencyOf(action?.how ?? {})]);
+  // It changes with what the device is to do, and with each word of the device's.
+  const text = JSON.stringify([action?.how, action?.entries, urgencyOf(action?.how ?? {})]);
   const version = createHash('md5').update(text).digest('hex').slice(0, 8);
   const links = {
     ...(action === undefined || kind === undefined

@@ -26,12 +26,16 @@ export interface StandIn extends FleetServer {
   readonly requests: string[];
   /** Has each request first; one that it answers goes no further. */
   intercept: ((request: IncomingMessage, response: ServerResponse) => boolean) | undefined;
+  /** Answers one that was intercepted as usual. */
+  readonly pass: (request: IncomingMessage, response: ServerResponse) => void;
   /** The content of an answer before it is sent. */
   rewrite: ((path: string, body: unknown) => unknown) | undefined;
   /** What a server that was put back from a backup has forgotten. */
   readonly snapshot: () => () => void;
   /** A soft action becomes a forced one, or a window opens. */
   readonly change: (action: string, how: Assignment) => void;
+  /** Canceled by force: the device is not asked. */
+  readonly forget: (action: string) => void;
 }
 
 export interface StandInOptions {
@@ -52,7 +56,9 @@ export async function createStandIn({
   const requests: string[] = [];
   const handle: RequestListener = (request, response) => {
     requests.push(`${request.method ?? ''} ${request.url ?? ''}`);
-    if (standIn.intercept?.(request, response) === true) return;
+    if (standIn.intercept?.(request, response) !== true) pass(request, response);
+  };
+  const pass: RequestListener = (request, response) => {
     void answer({ state, sleep, standIn }, request, response).catch((error: unknown) => {
       response.writeHead(500).end(String(error));
     });
@@ -61,8 +67,6 @@ export async function createStandIn({
   await new Promise<void>((resolve) => server.listen(wanted, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
   const nextId = (): string => String((state.lastId += 1));
-  const open = (target: string): Action | undefined =>
-    [...state.actions.values()].find((action) => action.target === target && isActive(action));
   const need = (id: string): Action => needAction(state, id);
 
   const standIn: StandIn = {
@@ -71,6 +75,7 @@ export async function createStandIn({
     requests,
     intercept: undefined,
     rewrite: undefined,
+    pass,
     addTarget: (id) => {
       const token = randomBytes(16).toString('hex');
       state.tokens.set(id, token);
@@ -82,7 +87,7 @@ export async function createStandIn({
       return Promise.resolve(id);
     },
     assign: (set, target, how = {}) => {
-      const before = open(target);
+      const before = openActionOf(state, target);
       if (before !== undefined) before.state = 'canceling';
       const id = nextId();
       const initial = how.isConfirmed === false ? 'waiting' : 'running';
@@ -112,6 +117,7 @@ export async function createStandIn({
       } satisfies ActionState);
     },
     attributes: (target) => Promise.resolve(state.attributes.get(target) ?? {}),
+    forget: (id) => void (need(id).state = 'canceled'),
     change: (id, how) => void (need(id).how = how),
     snapshot: () => {
       const kept = structuredClone(state);
@@ -127,6 +133,10 @@ function closeServer(server: Server): Promise<void> {
     server.close(() => resolve());
     server.closeAllConnections();
   });
+}
+
+function openActionOf({ actions }: State, target: string): Action | undefined {
+  return [...actions.values()].find((action) => action.target === target && isActive(action));
 }
 
 function needAction({ actions }: State, id: string): Action {

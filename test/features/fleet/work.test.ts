@@ -53,7 +53,6 @@ test('an app is installed by its name, and upgraded by the next set', async () =
 
 test.each([
   ['installs what no feed has', { install: ['absent'] }, 'not_found'],
-  ['upgrades what is not there', { upgrade: ['demo'] }, 'not_found'],
   ['removes what the device needs', { remove: ['libc'] }, 'essential'],
   ['sets what has no section', { settings: { 'app.none.url': 'x' } }, 'not_found'],
 ])('a plan that %s fails by its code before anything is changed', async (_, plan, code) => {
@@ -64,6 +63,21 @@ test.each([
 
   expect(status).toBe('error');
   expect(messages).toContain(`error_code ${code}`);
+  expect(await names()).toEqual(['libc']);
+});
+
+test('what the device stands on is removed only by a plan that says so', async () => {
+  await begin();
+  await on.over(await rollOut(moduleOf(ipk('dnsmasq'))));
+
+  const refused = await on.over(await rollOut(planOf({ version: 1, remove: ['dnsmasq'] })));
+  expect([refused.status, refused.messages.includes('error_code essential')]).toEqual([
+    ...['error', true],
+  ]);
+  expect(await names()).toEqual(['dnsmasq', 'libc']);
+
+  const plan = planOf({ version: 1, remove: ['dnsmasq'], system: true });
+  expect(await on.over(await rollOut(plan))).toMatchObject({ status: 'finished' });
   expect(await names()).toEqual(['libc']);
 });
 

@@ -128,7 +128,10 @@ test.each([
 test("without a task the window's state says 404 and nothing is running", async () => {
   const fresh = await taskWindow('status?task_id=nothing');
 
-  expect([fresh.status, JSON.parse(fresh.text)]).toEqual([200, { running: false, exit_code: 404 }]);
+  expect([fresh.status, JSON.parse(fresh.text)]).toEqual([
+    200,
+    { running: false, exit_code: 404, is_unknown: true },
+  ]);
 });
 
 test('the page installs, the window follows the task istore to its end, and the page lists the app', async () => {
@@ -173,7 +176,7 @@ test('the window closes a task that has ended with the token in a form', async (
 });
 
 test('a window that was closed stays closed: the page finds no task, closing it twice is no mistake, and the task is known by its id', async () => {
-  expect(await peerStatus()).toEqual({ running: false, exit_code: 404 });
+  expect(await peerStatus()).toEqual({ running: false, exit_code: 404, is_unknown: true });
   expect((await taskWindow('log?task_id=istore&offset=0')).status).toBe(404);
   expect((await taskWindow('stop?task_id=istore', { token: login.token })).status).toBe(204);
   expect(JSON.parse((await taskWindow('status?task_id=latest')).text)).toMatchObject({
@@ -185,7 +188,7 @@ test('a window that was closed stays closed: the page finds no task, closing it 
 test('a window that was closed stays closed under the next daemon, and the next task opens it again', async () => {
   await daemon.close();
   daemon = await start();
-  expect(await peerStatus()).toEqual({ running: false, exit_code: 404 });
+  expect(await peerStatus()).toEqual({ running: false, exit_code: 404, is_unknown: true });
 
   await page('POST', 'install', { package: 'tiny-01' });
 

@@ -39,43 +39,43 @@ interface Row {
 }
 
 const TABLE: Row[] = [
-  { name: 'nosuch', code: 'not_found', error: 'no feed offers nosuch' },
+  { name: 'nosuch', code: 'not_found', error: 'no feed offers it' },
   {
     name: 'needmissing',
     code: 'dependency_missing',
-    error: 'needmissing needs does-not-exist, which no feed offers',
+    error: 'it needs does-not-exist, which no feed offers',
   },
   {
     name: 'verneed',
     code: 'dependency_missing',
-    error: 'verneed needs libdemo (>= 9.0), which no feed offers',
+    error: 'it needs libdemo (>= 9.0), which no feed offers',
   },
   {
     name: 'kmod-other',
     code: 'kernel_mismatch',
-    error: 'kmod-other is made for another kernel: it needs kernel (= 6.6.1-1-abcdef)',
+    error: 'it is made for another kernel: it needs kernel (= 6.6.1-1-abcdef)',
   },
   {
     name: 'wrongarch',
     code: 'wrong_architecture',
-    error: 'wrongarch is not made for the architecture of this device',
+    error: 'it is not made for the architecture of this device',
   },
   {
     name: 'conflictor',
     there: 'libdemo',
     code: 'dependency_conflict',
-    error: 'conflictor conflicts with libdemo',
+    error: 'it conflicts with libdemo',
   },
   {
     name: 'clash',
     there: 'demo-app',
     code: 'file_conflict',
-    error: /^clash would replace \S*\/usr\/bin\/demo-app, which belongs to demo-app$/,
+    error: /^it would replace \S*\/usr\/bin\/demo-app, which belongs to demo-app$/,
   },
   {
     name: 'badsum',
     code: 'checksum',
-    error: /^what was downloaded of badsum is not what the list of the feed says/,
+    error: /^what was downloaded of it is not what the list of the feed says/,
   },
   {
     name: 'gone',
@@ -86,13 +86,13 @@ const TABLE: Row[] = [
   {
     name: 'toobig',
     code: 'no_space',
-    error: /^\d+\.\d\d \w*B are free on \S+, toobig needs 2\.79 GiB$/,
+    error: /^\d+\.\d\d \w*B are free on \S+, it needs 2\.79 GiB$/,
   },
   {
     name: 'badpost',
     code: 'script_failed',
     error:
-      'the script of badpost that runs after its installation ended with exit code 3: "badpost: cannot do it"',
+      'its script that runs after its installation ended with exit code 3: "badpost: cannot do it"',
   },
   {
     name: 'needbadpost',
@@ -104,17 +104,17 @@ const TABLE: Row[] = [
     name: 'badpre',
     code: 'script_failed',
     error:
-      'the script of badpre that runs before its installation ended with exit code 1: "badpre: preinst says no"',
+      'its script that runs before its installation ended with exit code 1: "badpre: preinst says no"',
   },
   {
     name: 'openline',
     code: 'script_failed',
-    error: /^the script of openline that runs after its installation ended with exit code 4/,
+    error: /^its script that runs after its installation ended with exit code 4/,
   },
   {
     name: 'silent',
     code: 'script_failed',
-    error: 'the script of silent that runs after its installation ended with exit code 5',
+    error: 'its script that runs after its installation ended with exit code 5',
   },
   {
     name: 'badprerm',
@@ -122,7 +122,7 @@ const TABLE: Row[] = [
     operation: 'remove',
     code: 'script_failed',
     error:
-      'the script of badprerm that runs before its removal ended with exit code 1: "badprerm: prerm says no"',
+      'its script that runs before its removal ended with exit code 1: "badprerm: prerm says no"',
   },
   {
     name: 'libc',
@@ -135,22 +135,22 @@ const TABLE: Row[] = [
     there: 'demo-app',
     operation: 'remove',
     code: 'needed_by',
-    error: 'libdemo is needed by demo-app',
+    error: 'it is needed by demo-app',
   },
   { name: 'nosuch', operation: 'remove', code: 'not_found', error: 'it is not installed' },
   { name: 'nosuch', operation: 'upgrade', code: 'not_found', error: 'it is not installed' },
   {
     name: 'garbage',
     code: 'damaged_package',
-    error: 'the file of garbage is damaged: it describes no package of that version',
+    error: 'its file is damaged: it describes no package of that version',
   },
-  { name: 'a-page', code: 'damaged_package', error: /^the file of a-page is damaged/ },
-  { name: 'half-file', code: 'damaged_package', error: /^the file of half-file is damaged/ },
-  { name: 'no-bytes', code: 'damaged_package', error: /^the file of no-bytes is damaged/ },
+  { name: 'a-page', code: 'damaged_package', error: /^its file is damaged/ },
+  { name: 'half-file', code: 'damaged_package', error: /^its file is damaged/ },
+  { name: 'no-bytes', code: 'damaged_package', error: /^its file is damaged/ },
   {
     name: 'bad-data',
     code: 'damaged_package',
-    error: /^the file of bad-data is damaged: nothing of [\d.]+ KiB came/,
+    error: /^its file is damaged: nothing of [\d.]+ KiB came/,
   },
 ];
 
@@ -219,7 +219,7 @@ test('a package that its owner holds is not upgraded, and the failure says so', 
     const task = await own.run('upgrade', { package: 'libdemo' });
 
     expect(task).toMatchObject({ state: 'failed', error_code: 'held' });
-    expect(task.error).toContain('libdemo stays at 1.0-1, 1.0-2 is offered');
+    expect(task.error).toContain('it stays at 1.0-1, 1.0-2 is offered');
   } finally {
     await own.close();
   }

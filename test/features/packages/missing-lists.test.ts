@@ -44,6 +44,11 @@ test('without any list and without its feed a job says so; what is there already
   }
 
   expect(reasons).toEqual(Array.from({ length: 3 }, () => ['failed', 'no_lists']));
+  expect(await noListsIn(store)).toMatchObject({
+    message: expect.stringMatching(
+      /^there are no package lists, and the last update failed: lab \(\S+\): ./,
+    ) as string,
+  });
   expect((await store.run('install', { package: 'demo-app' })).state).toBe('done');
   await store.close();
 });
@@ -100,6 +105,10 @@ test('with apk, too, a job says why there are no lists, and what can be done', a
     });
     expect(error).toMatch(/there are no package lists, and they cannot be fetched: \w+ \(/);
     answers.push([what, state, code, remedy]);
+    const planned = await noListsIn(store);
+    expect([planned?.remedy, planned?.message.includes('last update failed: ')]).toEqual([
+      ...[remedy, true],
+    ]);
   }
   expect(answers).toEqual([
     [
@@ -116,8 +125,20 @@ test('with apk, too, a job says why there are no lists, and what can be done', a
   await store.close();
 });
 
+async function noListsIn({ daemon }: Pick<Store, 'daemon'>): Promise<Found | undefined> {
+  const plan = await daemon.get('admin/store/plan?operation=install&package=absent');
+  const { problems = [] } = (await plan.json()) as Answer;
+  return problems.find(({ code }) => code === 'no_lists');
+}
+
+interface Found {
+  code: string;
+  message: string;
+  remedy: string;
+}
+
 interface Answer {
   lists?: { state: string; updated_at?: number };
   is_possible?: boolean;
-  problems?: { code: string }[];
+  problems?: Found[];
 }

@@ -131,7 +131,7 @@ describe('each problem has its code', () => {
     expect(plan.problems.map(({ code }) => code)).toEqual(['dependency_conflict']);
     expect(task).toMatchObject({ state: 'failed', error_code: 'dependency_conflict' });
     expect(task.error).toBe(
-      'cannot upgrade lib: what else is installed keeps it back: lib stays at 1.0-r1, 2.0-r1 is ' +
+      'cannot upgrade lib: what else is installed keeps it back: it stays at 1.0-r1, 2.0-r1 is ' +
         'offered',
     );
   });

@@ -168,7 +168,7 @@ describe('each problem has its code', () => {
     simple('app-needs-kmod', { fields: { Depends: 'kmod-other' } }),
   ];
   const cases: [string, string, string, string | undefined, string][] = [
-    ['not_found', 'install', 'nowhere', 'nowhere', 'no feed offers nowhere'],
+    ['not_found', 'install', 'nowhere', 'nowhere', 'no feed offers it'],
     ['not_found', 'remove', 'demo', 'demo', 'it is not installed'],
     ['not_found', 'upgrade', 'demo', 'demo', 'it is not installed'],
     ['dependency_missing', 'install', 'needs-absent', 'needs-absent', 'no-such-thing'],
@@ -180,7 +180,7 @@ describe('each problem has its code', () => {
     ['wrong_architecture', 'install', 'needs-foreign', 'foreign', 'only for mips_24kc'],
     ['kernel_mismatch', 'install', 'kmod-other', 'kmod-other', '6.6.90~aaaa-r1'],
     ['kernel_mismatch', 'install', 'app-needs-kmod', 'kmod-other', '6.6.86~bbbb-r1'],
-    ['needed_by', 'remove', 'libdemo', 'libdemo', 'notes-app needs libdemo'],
+    ['needed_by', 'remove', 'libdemo', 'libdemo', 'notes-app needs it'],
     ['essential', 'remove', 'libc', 'libc', 'does not start without it'],
     ['held', 'upgrade', 'libonce', 'libonce', 'held at 1.0-1'],
   ];

@@ -109,7 +109,7 @@ describe('upgrade of all', () => {
     expect(await store.packages()).toMatchObject({ wanted: '2.0-1', held: '1.0-1' });
   });
 
-  test('what an earlier one left half installed is named, and finished by its name', async () => {
+  test('what was left half installed by hand is named, and finished by its name', async () => {
     store = await openStore({ packages: versions('1.0-1') });
     await store.run('install', { package: 'wanted' });
     const postinst = '#!/bin/sh\n[ -e "$IPKG_INSTROOT/etc/is-mended" ]\n';
@@ -117,7 +117,8 @@ describe('upgrade of all', () => {
       versions('2.0-1').map((source) => ({ ...source, scripts: { postinst } })),
     );
     await store.device.opkg('update');
-    expect(await store.run('upgrade', { all: 'true' })).toMatchObject({ state: 'failed' });
+    // Nobody takes back what was done by hand.
+    expect((await store.device.opkg('upgrade', 'wanted')).code).not.toBe(0);
 
     const again = await store.run('upgrade', { all: 'true' });
 

@@ -21,7 +21,7 @@ const ALL: Query = {
 const SILENT = { error: () => undefined, warn: () => undefined, info: () => undefined };
 
 let device: Device;
-let tools: PackageTools;
+let tools: Omit<PackageTools, 'containers'>;
 let lists: string;
 
 beforeAll(async () => {
@@ -38,6 +38,9 @@ beforeEach(async () => {
     catalog: createCatalog({ manager, log: SILENT as never }),
     uciDir: '',
     expected: createExpectedChanges(),
+    undo: {} as never,
+    beforeChange: [],
+    noUpgrades: { read: () => Promise.resolve(new Set()), set: () => Promise.resolve() },
     updateEveryHours: () => 0,
   };
 });

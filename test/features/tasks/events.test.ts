@@ -134,7 +134,11 @@ test('the log in bytes is had from every offset', async () => {
 
 test('a task that nobody knows has no events, and its status says so', async () => {
   expect((await store.daemon.get('admin/system/tasks/events?task_id=nobody')).status).toBe(404);
-  expect(await store.daemon.status('nobody')).toEqual({ running: false, exit_code: 404 });
+  expect(await store.daemon.status('nobody')).toEqual({
+    running: false,
+    exit_code: 404,
+    is_unknown: true,
+  });
 });
 
 test('who follows the device sees each job come, run and end', async () => {

@@ -37,7 +37,7 @@ describe('an upload', () => {
     expect([...(await on.device.database()).keys()].sort()).toEqual(['hello', 'libc', 'libdemo']);
     expect(await on.records()).toEqual([
       {
-        id: expect.stringMatching(/^[0-9a-f]{32}$/) as string,
+        id: expect.stringMatching(/^\d{10}-[0-9a-f]{32}$/) as string,
         ts: expect.any(Number) as number,
         md5: createHash('md5').update(file.content).digest('hex'),
         file: file.name,

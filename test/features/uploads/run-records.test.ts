@@ -1,4 +1,4 @@
-import { readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 
@@ -157,13 +157,68 @@ test.each(['unrun', 'del_record'])(
   '%s wants a record that is there, and a token',
   async (operation) => {
     const path = `admin/store/${operation}`;
-    expect((await on.daemon.post(path, { id: 'a'.repeat(32) })).status).toBe(404);
     expect((await on.daemon.post(path, { id: '../../jobs' })).status).toBe(400);
     expect((await on.daemon.post(path, {})).status).toBe(400);
     expect((await on.daemon.post(path, { id: 'a'.repeat(32), token: 'wrong' })).status).toBe(403);
     expect((await on.daemon.get(path)).status).toBe(405);
   },
 );
+
+test('what is gone already is no mistake to forget, and cannot be undone', async () => {
+  const id = `1795000000-${'a'.repeat(32)}`;
+  const forgotten = await on.daemon.post('admin/store/del_record', { id });
+  const undone = await on.daemon.post('admin/store/unrun', { id });
+
+  expect([forgotten.status, await forgotten.json()]).toEqual([200, { code: 0 }]);
+  expect([undone.status, await undone.json()]).toEqual([
+    200,
+    { code: 1, stdout: '', stderr: `cannot find the record ${id}` },
+  ]);
+});
+
+test('a record is named as iStore names it, and a program that brought no package has none', async () => {
+  expect((await on.install(runFile('true'))).state).toBe('done');
+  await on.install(ipk('hello'));
+
+  const records = await on.records();
+  expect(records.map(({ id, ts, md5 }) => id === `${ts}-${md5}`)).toEqual([true]);
+  expect(records[0]?.md5).toMatch(/^[0-9a-f]{32}$/);
+});
+
+test('what iStore recorded is listed, undone and forgotten; what it did not write so is left out', async () => {
+  const folder = join(on.device.root, 'usr/share/istore/run-records');
+  await mkdir(folder, { recursive: true });
+  const write = async (ts: number, head: object | string, packages: string): Promise<string> => {
+    const id = `${ts}-${'b'.repeat(32)}`;
+    const first = typeof head === 'string' ? head : JSON.stringify({ id, ts, ...head });
+    await writeFile(join(folder, `${id}.txt`), `${first}\n${packages}`);
+    return id;
+  };
+  await on.daemon.finished(await on.daemon.submit('install', { package: 'demo-app' }));
+  const md5 = 'b'.repeat(32);
+  const undone = await write(
+    1000,
+    { md5, file: 'tool.run' },
+    'libdemo\ndemo-app\n--force-depends\n',
+  );
+  const forgotten = await write(1001, { md5, file: 'ol\u0007der.ipk' }, 'libonce\n');
+  await write(1002, 'no JSON', 'libc\n');
+  await write(1003, { md5, file: 'x', id: `1004-${'b'.repeat(32)}` }, 'libc\n');
+  await writeFile(
+    join(folder, 'other.txt'),
+    JSON.stringify({ id: 'other', ts: 1, md5, file: 'x' }),
+  );
+
+  expect(await on.records()).toEqual([
+    { id: undone, ts: 1000, md5, file: 'tool.run' },
+    { id: forgotten, ts: 1001, md5, file: 'older.ipk' },
+  ]);
+  const task = await on.daemon.submit('unrun', { id: undone });
+  expect((await on.daemon.finished(task)).state).toBe('done');
+  await on.daemon.post('admin/store/del_record', { id: forgotten });
+  expect(await on.records()).toEqual([]);
+  expect(await installed()).toEqual(['libc']);
+});
 
 async function installed(): Promise<string[]> {
   const entries = [...(await on.device.database())];

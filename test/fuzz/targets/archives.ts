@@ -7,7 +7,7 @@ import * as fc from 'fast-check';
 
 import { DepotError } from '../../../src/errors.ts';
 import { inspectIpk } from '../../../src/package-management/opkg/package-file/ipk-file.ts';
-import { readTar } from '../../../src/device/tar-reader.ts';
+import { readTar } from '../../../src/device/tar/tar-reader.ts';
 import { runCommand } from '../../device/command.ts';
 import { createIpk } from '../../device/ipk.ts';
 import { simplePackage } from '../../device/packages/package-parts.ts';

@@ -32,7 +32,8 @@ afterEach(async () => {
 });
 
 async function refusal(operation: string): Promise<unknown[]> {
-  const answer = await store.daemon.post(`admin/store/${operation}`, { package: 'plain' });
+  const params = operation === 'update' ? undefined : { package: 'plain' };
+  const answer = await store.daemon.post(`admin/store/${operation}`, params);
   return [answer.status, ((await answer.json()) as { msg: string }).msg];
 }
 

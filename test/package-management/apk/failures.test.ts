@@ -40,7 +40,7 @@ test.each([
   [
     'badpost',
     'script_failed',
-    'the script of badpost-1.0-r1 that runs after its installation exited with error 3: "badpost: cannot do it"',
+    'its script that runs after its installation exited with error 3: "badpost: cannot do it"',
   ],
   [
     'needbadpost',
@@ -50,20 +50,20 @@ test.each([
   [
     'badpre',
     'script_failed',
-    'the script of badpre-1.0-r1 that runs before its installation exited with error 1: "badpre: preinst says no"',
+    'its script that runs before its installation exited with error 1: "badpre: preinst says no"',
   ],
-  ['badsum', 'checksum', 'badsum is not what the index of the feed says'],
+  ['badsum', 'checksum', 'it is not what the index of the feed says'],
   ['gone', 'download_failed', 'the server does not have it, or answers with an error'],
   ['needgone', 'download_failed', 'gone-1.0-r1 could not be fetched: gone cannot be downloaded'],
   [
     'wrongarch',
     'wrong_architecture',
-    'wrongarch is made for the architecture mips_24kc, which this device has not',
+    'it is made for the architecture mips_24kc, which this device has not',
   ],
-  ['needmissing', 'dependency_missing', 'needmissing needs does-not-exist, which no feed offers'],
-  ['verneed', 'dependency_missing', 'verneed needs libdemo>=9.0, which no feed offers'],
-  ['nosuch', 'not_found', 'no feed offers nosuch'],
-  ['kmod-other', 'kernel_mismatch', 'kmod-other is made for another kernel: it needs kernel=6.6.1'],
+  ['needmissing', 'dependency_missing', 'it needs does-not-exist, which no feed offers'],
+  ['verneed', 'dependency_missing', 'it needs libdemo>=9.0, which no feed offers'],
+  ['nosuch', 'not_found', 'no feed offers it'],
+  ['kmod-other', 'kernel_mismatch', 'it is made for another kernel: it needs kernel=6.6.1'],
 ])('%s is not installed, %s: %s', async (name, errorCode, reason) => {
   const { state, error, error_code: code, remedy } = await store.run('install', { package: name });
 
@@ -78,13 +78,13 @@ describe('with another package there', () => {
       there: 'demo',
       name: 'clash',
       errorCode: 'file_conflict',
-      reason: 'clash would replace /usr/bin/demo-app, which belongs to demo-app',
+      reason: 'it would replace /usr/bin/demo-app, which belongs to demo-app',
     },
     {
       there: 'so1',
       name: 'so2',
       errorCode: 'file_conflict',
-      reason: 'so2 would take over /usr/bin/same, which belongs to so1',
+      reason: 'it would take over /usr/bin/same, which belongs to so1',
     },
     {
       there: 'needvv',
@@ -96,7 +96,7 @@ describe('with another package there', () => {
       there: 'demo',
       name: 'conflictor',
       errorCode: 'dependency_conflict',
-      reason: 'conflictor and libdemo exclude each other',
+      reason: 'it and libdemo exclude each other',
     },
   ])('$there stays as it is if $name is asked for, $errorCode', async (row) => {
     const { there, name, errorCode, reason } = row;
@@ -116,10 +116,7 @@ describe('with another package there', () => {
 
     const { state, error, error_code: code } = await store.run('remove', { package: 'libdemo' });
 
-    expect([state, error]).toEqual([
-      'failed',
-      'cannot remove libdemo: app-meta-demo needs libdemo',
-    ]);
+    expect([state, error]).toEqual(['failed', 'cannot remove libdemo: app-meta-demo needs it']);
     expect(code).toBe('needed_by');
     expect(await store.device.world()).toContain('libdemo');
   });

@@ -1,4 +1,4 @@
-import { access, lstat, readdir, rm } from 'node:fs/promises';
+import { access, lstat, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -10,9 +10,13 @@ import { asOfAnotherBoot } from '../../support/power-cut.ts';
 import { killProcesses, processesOf } from './device-processes.ts';
 import { openApkStore, type ApkStore } from './open-store.ts';
 
-/** The scripts of the second one take as long as somebody needs to break in. */
+/** The scripts of the second one wait for the file `go`, so that somebody can break in. */
 function packagesOf(version: string): ApkFeedPackage[] {
-  const slow = (name: string): string => `#!/bin/sh\necho "${name}: script begins"\nsleep 2\n`;
+  const slow = (name: string): string => `#!/bin/sh
+echo "${name}: script begins"
+tries=0
+while [ ! -e "$IPKG_INSTROOT/tmp/go" ] && [ $((tries += 1)) -lt 200 ]; do sleep 0.05; done
+`;
   const one = (name: string, depends: readonly string[]): ApkFeedPackage => ({
     name,
     version,
@@ -39,11 +43,19 @@ function packagesOf(version: string): ApkFeedPackage[] {
 let store: ApkStore;
 beforeEach(async () => {
   store = await openApkStore({ packages: packagesOf('1.0-r1') });
+  await goOn();
 });
 afterEach(() => store.close());
 
-/** Starts an operation, and resolves when its slow script runs. */
+const goFile = (): string => join(store.device.root, 'tmp/go');
+
+async function goOn(): Promise<void> {
+  await writeFile(goFile(), '');
+}
+
+/** Starts an operation, and resolves when its script runs, which ends when it may go on. */
 async function startSlowly(operation: string): Promise<string> {
+  await rm(goFile());
   const id = await store.daemon.submit(operation, { package: 'late' });
   await expect
     .poll(() => store.daemon.logOf(id), { timeout: 20_000 })
@@ -93,6 +105,7 @@ describe.each(['install', 'upgrade', 'remove'])('%s', (operation) => {
   test('that is stopped leaves record and disk in agreement', async () => {
     const id = await startSlowly(operation);
     await store.daemon.post('admin/system/tasks/stop', { task_id: id });
+    await goOn();
 
     expect((await store.daemon.finished(id)).state).toBe('stopped');
     await expectAgreement();
@@ -101,6 +114,7 @@ describe.each(['install', 'upgrade', 'remove'])('%s', (operation) => {
   test('whose apk is killed leaves record and disk in agreement', async () => {
     const id = await startSlowly(operation);
     await killApk();
+    await goOn();
 
     expect(['failed', 'done']).toContain((await store.daemon.finished(id)).state);
     await expectAgreement();
@@ -111,6 +125,7 @@ describe.each(['install', 'upgrade', 'remove'])('%s', (operation) => {
     const id = await startSlowly(operation);
     await store.daemon.kill('SIGKILL');
     await store.daemon.restart();
+    await goOn();
 
     expect((await store.daemon.finished(id)).state).toBe('done');
     await expectAgreement();
@@ -126,6 +141,7 @@ describe.each(['install', 'upgrade', 'remove'])('%s', (operation) => {
       // What is in memory is gone with it.
       await rm(join(store.device.root, 'var/cache/apk'), { recursive: true });
       if (!hasNetwork) await store.device.feed.close();
+      await goOn();
       await asOfAnotherBoot(join(store.device.root, 'etc/depotd/jobs.jsonl'));
       await store.daemon.restart();
 

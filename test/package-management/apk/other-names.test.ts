@@ -82,7 +82,7 @@ describe('a file of what the device cannot do without', () => {
 
     expect(await install()).toMatchObject({
       state: 'failed',
-      error: 'cannot install taker: taker would take over /bin/busybox, which belongs to busybox',
+      error: 'cannot install taker: it would take over /bin/busybox, which belongs to busybox',
       error_code: 'file_conflict',
       remedy: 'Do not install taker: the device cannot do without busybox.',
     });

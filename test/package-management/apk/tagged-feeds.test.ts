@@ -52,7 +52,7 @@ test('without the tag in world, its versions are neither listed nor waited for',
 test('what only that feed has is refused, and the tag is named', async () => {
   expect(await store.run('install', { package: 'only-edge' })).toMatchObject({
     state: 'failed',
-    error: 'cannot install only-edge: only-edge is offered by a feed with the tag @edge alone',
+    error: 'cannot install only-edge: it is offered by a feed with the tag @edge alone',
   });
 });
 

@@ -102,10 +102,25 @@ test('undone, an upload over a dependency leaves it as one: it goes with what ne
 
   expect((await store.run('unrun', { id })).state).toBe('done');
 
-  expect(await store.packages()).toEqual({ app: '1.0-r1', needed: '2.0-r1' });
+  expect(await store.packages()).toEqual({ app: '1.0-r1', needed: '1.0-r1' });
   expect(await store.device.world()).toEqual(before);
   await store.run('remove', { package: 'app' });
   expect(await store.packages()).toEqual({});
+});
+
+test('two uploads over a dependency leave it as one, undone the newest first', async () => {
+  await store.run('install', { package: 'app' });
+  const before = await store.device.world();
+  const ids = [];
+  for (const version of ['2.0-r1', '3.0-r1']) {
+    ids.push((await store.upload(createApk(one('needed', version)).bytes)).id);
+  }
+
+  for (const id of ids.reverse()) {
+    expect((await store.run('unrun', { id })).state).toBe('done');
+  }
+
+  expect(await store.device.world()).toEqual(before);
 });
 
 test('undone, an upload over what nothing needs any more leaves it asked for', async () => {

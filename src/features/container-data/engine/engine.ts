@@ -2,7 +2,7 @@ import { closeSync, openSync } from 'node:fs';
 import * as v from 'valibot';
 import { DepotError } from '../../../errors.ts';
 import type { ContainerEngine, ContainerState, EngineState, Launch } from '../device.ts';
-import { askEngine, type EngineAnswer, type EngineQuestion } from './api.ts';
+import { askEngine, type EngineAnswer, type EngineQuestion } from '../../../device/engine/api.ts';
 import { findHolders } from './processes.ts';
 import { findServiceManager, type ServiceManagerOptions } from './service-manager.ts';
 import { startDetached } from '../../../device/exec.ts';

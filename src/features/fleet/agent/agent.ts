@@ -4,7 +4,7 @@ import type { Notes } from '../../../device/ports.ts';
 import { DepotError } from '../../../errors.ts';
 import type { FleetSettings } from '../options.ts';
 import { nowMs } from '../clock.ts';
-import { pauseMs, startPauseMs, type Schedule } from '../schedule.ts';
+import { EARLY_MS, pauseMs, startPauseMs, type Schedule } from '../schedule.ts';
 import { isOpen } from '../records/action-record.ts';
 import { exchange, failureOf } from './exchange.ts';
 import type { Fleet, Known } from './fleet.ts';
@@ -17,6 +17,8 @@ export interface Agent {
   pollNow: () => Promise<void>;
   /** The same without waiting for it. */
   wake: () => void;
+  /** The same once a download may be tried again, if nothing asks for it before. */
+  replan: () => void;
   /** Takes over the options as they are now. What comes from another server is broken off. */
   reload: () => Promise<void>;
   switchTo: (isOn: boolean) => Promise<void>;
@@ -34,7 +36,8 @@ export interface AgentOptions {
 /**
  * Invariants:
  *  - there is one timer, and one exchange at a time;
- *  - it wakes for the next poll, and more often only while a job of an action runs;
+ *  - it wakes for the next poll, and more often only while a job of an action runs, or for a
+ *    download that is to be tried again;
  *  - switched off, nothing is sent.
  */
 export function createAgent({ fleet, notes, random = Math.random }: AgentOptions): Agent {
@@ -45,14 +48,9 @@ export function createAgent({ fleet, notes, random = Math.random }: AgentOptions
   let isClosed = false;
 
   const isActive = (): boolean => !isClosed && memory.isOn() && settings().server !== '';
-  const schedule = (): Schedule => ({
-    intervalS: known.intervalS,
-    mostS: settings().interval_max_s,
-    failures: known.failures,
-  });
   let dueAt = 0;
   const planNext = (ms: number): void => {
-    dueAt = nowMs() + ms;
+    dueAt = dueMs(known, ms);
     known.nextPollMs = dueAt;
   };
   const arm = (): void => {
@@ -70,13 +68,15 @@ export function createAgent({ fleet, notes, random = Math.random }: AgentOptions
         const plannedFor = dueAt;
         const isGood = await exchangeOnce(fleet, isDue);
         // A reload or a switch may have planned the next one meanwhile.
-        if ((isDue || !isGood) && dueAt === plannedFor) planNext(pauseMs(schedule(), random));
+        if ((isDue || !isGood) && dueAt === plannedFor) {
+          planNext(pauseMs(scheduleOf(fleet), random));
+        }
         if (isGood) await memory.keep();
       })
       .catch((error: unknown) => log.error({ reason: failureOf(error) }, 'fleet agent failed'))
       .finally(arm));
   const begin = (hasAction: boolean): void => {
-    planNext(startPauseMs(schedule(), hasAction, random));
+    planNext(startPauseMs(scheduleOf(fleet), hasAction, random));
     arm();
   };
 
@@ -97,9 +97,15 @@ export function createAgent({ fleet, notes, random = Math.random }: AgentOptions
       if (!memory.isOn()) {
         throw new DepotError('unavailable', 'cannot poll: the fleet is switched off');
       }
+      // The owner has mended something, maybe.
+      if (known.fetchFailure !== undefined) known.fetchFailure.againMs = 0;
       await run(true);
     },
     wake: () => void run(true),
+    replan: () => {
+      planNext(Math.max(0, dueAt - nowMs()));
+      arm();
+    },
     switchTo: async (wanted) => {
       memory.switchTo(wanted);
       known.transfer?.controller.abort();
@@ -117,13 +123,22 @@ export function createAgent({ fleet, notes, random = Math.random }: AgentOptions
   };
 }
 
+function scheduleOf({ known, settings }: Fleet): Schedule {
+  const { intervalS, failures } = known;
+  return { intervalS, mostS: settings().interval_max_s, failures };
+}
+
+/** When the next poll is: after a pause, or when a download may be tried again before that. */
+function dueMs({ fetchFailure }: Known, pause: number): number {
+  const againMs = fetchFailure?.againMs ?? 0;
+  return Math.min(nowMs() + pause, againMs > nowMs() ? againMs : Infinity);
+}
+
 /** Which server is asked, and by which name of the device. */
 function addressIn({ server, tenant, controller_id: id }: FleetSettings): string {
   return [server, tenant, id].join(' ');
 }
 
-/** A timer may be that early. */
-const EARLY_MS = 50;
 /** How long an exchange under way may keep the daemon from ending. */
 const CLOSE_MS = 1000;
 

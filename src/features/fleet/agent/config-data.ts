@@ -12,7 +12,7 @@ const MIB = 1024 ** 2;
 
 /** What operators filter by. */
 export async function configData(fleet: Fleet): Promise<Record<string, string>> {
-  const { manager, paths, settings } = fleet;
+  const { manager, paths, settings, processes } = fleet;
   const { tags, report_apps: reportApps } = settings();
   const release = await releaseOf(paths.onDevice('/etc/openwrt_release'));
   const own: [string, string][] = [
@@ -22,6 +22,8 @@ export async function configData(fleet: Fleet): Promise<Record<string, string>> 
     ['arch', await manager.architecture()],
     ['depotd', VERSION],
     ['package_manager', manager.name],
+    // Two devices with one name: it goes to and fro.
+    ['boot', (await processes.bootId()).slice(0, 8)],
     ['free_mb', String(Math.floor((await freeBytesOf(paths.root)) / MIB))],
     ...tags.map((tag): [string, string] => [
       `tag.${tag.slice(0, tag.indexOf('='))}`,

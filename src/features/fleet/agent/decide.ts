@@ -2,6 +2,7 @@ import type { Job } from '../../../jobs/job.ts';
 import { isEnded } from '../../../jobs/states.ts';
 import type { Feedback } from '../ddi/feedback.ts';
 import { hasBegun } from '../job/check.ts';
+import { PROGRAM_STEPS } from '../job/programs.ts';
 import { MOST_ATTEMPTS } from '../job/plan.ts';
 import type { FleetSettings } from '../options.ts';
 import type { ActionEnd, ActionRecord } from '../records/action-record.ts';
@@ -11,13 +12,15 @@ import type { Known, Urgency } from './fleet.ts';
 export interface State extends Pick<Known, 'asking' | 'fetched'> {
   record: ActionRecord;
   /** Other actions without an end. */
-  others: readonly Pick<ActionRecord, 'key' | 'jobId'>[];
+  others: readonly Pick<ActionRecord, 'key' | 'jobId' | 'actionId'>[];
   /** The job of its last attempt. */
   job: Job | undefined;
   /** The last job of depotd's own upgrade, whoever asked for it. */
   selfUpgrade: Job | undefined;
   /** The key of the action whose files are on their way. */
   fetching: string | undefined;
+  /** Why its files did not come, and whether it is too early to try again. */
+  fetchFailure: { reason: string; isTooEarly: boolean } | undefined;
   confirm: FleetSettings['confirm'];
 }
 
@@ -42,8 +45,8 @@ export type Effect =
   | { do: 'begin-job' }
   | { do: 'stop-job'; id: string }
   | { do: 'upgrade-depotd' }
-  /** Said once for each word of execution. */
-  | { do: 'notify'; feedback: Feedback }
+  /** Said once, whatever its words are then. */
+  | { do: 'notify'; once: string; feedback: Feedback }
   | { do: 'report-end' }
   /** The same after a request to cancel, which is refused if the server does not take the end. */
   | { do: 'report-end-or-reject'; id: string }
@@ -81,8 +84,12 @@ export function decide(state: State, heard: Heard): Decision {
 function decideOffer(state: State, urgency: Urgency): Decision {
   const { record, others } = state;
   if (record.end !== undefined) return { state, effects: [{ do: 'report-end' }] };
-  const isBusy = record.jobId !== undefined || others.some(({ jobId }) => jobId !== undefined);
-  if (isBusy) return { state, effects: [] };
+  if (record.jobId !== undefined) return { state, effects: [] };
+  const busy = others.find(({ jobId }) => jobId !== undefined);
+  if (busy !== undefined) {
+    const message = `it waits for action ${busy.actionId}, which is still being done`;
+    return { state, effects: [said('scheduled', message)] };
+  }
   const next = decideBeginning(state, urgency);
   return { ...next, effects: [...others.flatMap((each) => replace(state, each)), ...next.effects] };
 }
@@ -107,12 +114,13 @@ function decideBeginning(state: State, urgency: Urgency): Decision {
   if (urgency.download === 'skip') return { state, effects: [] };
   if (fetched !== key) {
     if (fetching !== undefined) return { state, effects: [] };
-    return { state, effects: [said('download', title), { do: 'fetch' }] };
+    return { state, effects: decideFetch(state, title) };
   }
   if (urgency.update === 'skip') return { state, effects: holdBack(key, urgency) };
   // What is forced is not asked for: the operator has decided.
   if (confirm === 'ask' && urgency.update === 'attempt' && consent === undefined) {
-    return { state: { ...state, asking: { key, by: 'deployment' } }, effects: [] };
+    const notice = said('scheduled', 'it waits for the owner of the device, who is asked');
+    return { state: { ...state, asking: { key, by: 'deployment' } }, effects: [notice] };
   }
   if (consent === 'denied') {
     const message = 'the owner of the device has declined';
@@ -120,6 +128,14 @@ function decideBeginning(state: State, urgency: Urgency): Decision {
     return { state, effects: [{ do: 'end', key, end }, { do: 'report-end' }] };
   }
   return { state, effects: [{ do: 'begin-job' }, said('proceeding', 'installing')] };
+}
+
+/** The server is told once why files do not come: they may be tried for a day. */
+function decideFetch({ fetchFailure }: State, title: string): Effect[] {
+  if (fetchFailure === undefined) return [said('download', title), { do: 'fetch' }];
+  const { reason, isTooEarly } = fetchFailure;
+  const notice = said('proceeding', `it is tried again: ${reason}`, 'download failed');
+  return isTooEarly ? [notice] : [notice, { do: 'fetch' }];
 }
 
 /**
@@ -144,7 +160,13 @@ function decideConfirmation(state: State): Decision {
   // hawkBit goes on offering what was denied.
   const wasSaid = consent === 'denied' && answer === 'denied' && isReported;
   const details = [end?.message ?? `consent ${consent}`];
-  return { state, effects: wasSaid ? [] : [{ do: 'confirm', consent, details }] };
+  const effects: Effect[] = wasSaid ? [] : [{ do: 'confirm', consent, details }];
+  return { state: isRefused ? state : { ...state, asking: askingOf(key, consent) }, effects };
+}
+
+/** Who has declined may agree as long as it is offered. */
+function askingOf(key: string, consent: 'given' | 'denied'): State['asking'] {
+  return consent === 'denied' ? { key, by: 'confirmation' } : undefined;
 }
 
 /** What can be undone is stopped. A job ends in its own time; the exchange after that answers. */
@@ -157,13 +179,18 @@ function decideCancel({ record, job, fetching }: State): Effect[] {
     const message = 'given up before it began';
     return [...effects, { do: 'end', key, end: { result: 'canceled', message } }];
   }
-  const canStop = !isEnded(job.state) && !hasChanged(job);
+  const canStop = !isEnded(job.state) && (!hasChanged(job) || isAtProgram(job));
   return canStop ? [...effects, { do: 'stop-job', id: job.id }] : effects;
 }
 
 /** Whether anything of the action may have been done already. */
 function hasChanged(job: Job): boolean {
   return job.phase === 'repair' || hasBegun(job);
+}
+
+/** What the operator's program does is not known, and so not in the way of a stop. */
+function isAtProgram({ phase, at }: Job): boolean {
+  return phase === 'steps' && at?.startsWith(PROGRAM_STEPS) === true;
 }
 
 function decideCancelAnswer({ record: { end }, job }: State, id: string): Effect[] {
@@ -234,6 +261,6 @@ function endOf({ state, error, errorCode, exitCode }: Job, title: string): Omit<
   return { result, message: error ?? `the task ended as ${state}`, exitCode, errorCode };
 }
 
-function said(execution: Feedback['execution'], detail: string): Effect {
-  return { do: 'notify', feedback: { execution, finished: 'none', details: [detail] } };
+function said(execution: Feedback['execution'], detail: string, once = detail): Effect {
+  return { do: 'notify', once, feedback: { execution, finished: 'none', details: [detail] } };
 }

@@ -30,6 +30,9 @@ export async function offeredAt(
   const record = offered?.href === href ? records.find(offered.key) : undefined;
   if (offered !== undefined && record !== undefined && !isReportedEnd(record)) return offered;
   const wanted = actionOfLink(kind, href);
+  if (offered?.href.includes(`/${kind}/${wanted}?`) === true && canBeNoOther(fleet, offered)) {
+    return (known.offered = { ...offered, href });
+  }
   const { id, deployment } = await ask();
   if (id !== wanted) {
     throw new DepotError('bad_request', `cannot do the action ${wanted}: the answer is of ${id}`);
@@ -45,6 +48,17 @@ export async function offeredAt(
     ...(window === undefined ? {} : { maintenanceWindow: window }),
     sources: sourcesOf(chunks),
   });
+}
+
+/**
+ * hawkBit's link changes with each word on the action. What is forced stays so, and what has begun
+ * goes on; only what waits for a time, a window or its owner may be another thing now.
+ */
+function canBeNoOther({ settings, records }: Fleet, { key, download, update }: Offered): boolean {
+  const { jobId, end } = records.find(key) ?? { end: 'forgotten' };
+  if (end !== undefined) return false;
+  const isAsked = update === 'attempt' && settings().confirm === 'ask';
+  return jobId !== undefined || (download !== 'skip' && update !== 'skip' && !isAsked);
 }
 
 function isReportedEnd({ end, isReported }: ActionRecord): boolean {

@@ -1,12 +1,14 @@
 import { freeBytesOf } from '../../../device/disk/space.ts';
 import { reasonOf } from '../../../errors.ts';
+import { failureFacts } from '../../../jobs/explanation.ts';
 import { nowMs } from '../clock.ts';
 import { actionOfLink } from '../ddi/links.ts';
 import type { Poll } from '../ddi/schemas.ts';
-import { configData } from './config-data.ts';
+import { sendAttributes } from './attributes.ts';
 import { canceled } from './decide.ts';
 import { offeredAt } from './deployment.ts';
 import { forgetful, type Fleet, type Server } from './fleet.ts';
+import { jobOf } from './jobs.ts';
 import { act } from './perform.ts';
 import { areEndsOfItsActions, reportEnds } from './report.ts';
 
@@ -56,7 +58,7 @@ function remember({ known }: Fleet, { config, _links: links = {} }: Poll): void 
 }
 
 async function follow(fleet: Fleet, server: Server): Promise<void> {
-  const { known, log } = fleet;
+  const { known } = fleet;
   const { cancelAction, confirmationBase, deploymentBase, configData: wanted } = known.links;
   known.asking = undefined;
   if (cancelAction !== undefined) await handleCancel(fleet, server, cancelAction.href);
@@ -68,15 +70,35 @@ async function follow(fleet: Fleet, server: Server): Promise<void> {
   } else if (deploymentBase !== undefined) {
     const { href } = deploymentBase;
     const ask = () => server.client.deployment(href);
-    const offered = await offeredAt(fleet, server, { kind: 'deploymentBase', href, ask });
-    const heard = { kind: 'deployment', urgency: offered } as const;
-    await act(fleet, server, { key: offered.key, heard });
+    try {
+      const offered = await offeredAt(fleet, server, { kind: 'deploymentBase', href, ask });
+      const heard = { kind: 'deployment', urgency: offered } as const;
+      await act(fleet, server, { key: offered.key, heard });
+    } catch (error) {
+      await reportFullDisk(fleet, server, { id: actionOfLink('deploymentBase', href), error });
+      throw error;
+    }
   } else known.offered = undefined;
   if (cancelAction === undefined) await forgetCanceled(fleet, server);
-  if (wanted === undefined) return;
-  const reception = await server.client.configure(await configData(fleet));
-  if (reception !== 'accepted') log.warn({ reception }, 'fleet: the server refused configData');
+  await sendAttributes(fleet, server, wanted !== undefined);
   known.links = { ...known.links, configData: undefined };
+}
+
+/**
+ * What cannot be put on record is not begun: the server has its end at once, or a device whose
+ * flash is full would be silent. One that has a job already is not over.
+ */
+async function reportFullDisk(
+  { records, queue }: Fleet,
+  { client, from }: Server,
+  { id, error }: { id: string; error: unknown },
+): Promise<void> {
+  const { error: message, errorCode } = failureFacts(error);
+  const record = records.all().findLast((each) => each.actionId === id && each.from === from);
+  const hasJob = record !== undefined && (record.end ?? jobOf({ queue }, record)) !== undefined;
+  if (errorCode !== 'no_space' || hasJob) return;
+  const details = [`error_code ${errorCode}`, `cannot put the action on record: ${message}`];
+  await client.report(id, { execution: 'closed', finished: 'failure', details });
 }
 
 /** The server wants an action to be given up: done as long as it can be undone. */

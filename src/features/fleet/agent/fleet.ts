@@ -1,3 +1,4 @@
+import { nowMs } from '../clock.ts';
 import type { FeatureContext } from '../../feature.ts';
 import type { PackageManager } from '../../../package-management/manager.ts';
 import type { DdiClient } from '../ddi/client.ts';
@@ -9,7 +10,10 @@ import type { Downloads } from '../records/downloads.ts';
 import type { ActionRecords } from '../records/records.ts';
 
 /** What the agent of one server works with. */
-export interface Fleet extends Pick<FeatureContext, 'queue' | 'submit' | 'logs' | 'log' | 'paths'> {
+export interface Fleet extends Pick<
+  FeatureContext,
+  'queue' | 'submit' | 'logs' | 'log' | 'paths' | 'notes' | 'processes'
+> {
   settings: () => FleetSettings;
   manager: PackageManager;
   records: ActionRecords;
@@ -21,6 +25,8 @@ export interface Fleet extends Pick<FeatureContext, 'queue' | 'submit' | 'logs' 
   connect: () => Promise<Server>;
   /** Has the next exchange begin at once. */
   wake: () => void;
+  /** Has it begin when a download is to be tried again, if that is before the next poll. */
+  replan: () => void;
 }
 
 /** The server, for as long as one exchange lasts. */
@@ -51,12 +57,17 @@ export interface Known {
   /** What is behind the link of the action that is offered: it is asked for once. */
   offered: Offered | undefined;
   transfer: Transfer | undefined;
+  fetchFailure: FetchFailure | undefined;
   /** The action whose owner is asked, and by which way the answer goes. */
   asking: { key: string; by: 'confirmation' | 'deployment' } | undefined;
   /** The key of the action whose files are here, whole. */
   fetched: string | undefined;
-  /** Notices sent in this run of the daemon, of the action that the last one was about. */
-  notices: Notices | undefined;
+  /** Notices sent in this run of the daemon, by the key of the action. */
+  notices: Map<string, Notices>;
+  /** Id of an action that had ended at the server before this device sent its end. */
+  endedBefore: string | undefined;
+  /** What was sent last of the device itself. */
+  attributes: { from: string; hash: string } | undefined;
   counts: Counts;
   /** For packages, at the last exchange. */
   freeBytes: number | undefined;
@@ -72,13 +83,21 @@ export interface Offered extends Urgency {
 export interface Transfer {
   key: string;
   controller: AbortController;
-  /** Of the files that are done, and in all. */
+  /** That are here, and in all. */
   doneBytes: number;
   totalBytes: number;
 }
 
-export interface Notices {
+/** Downloads of an action's files have failed; moments by `nowMs`. */
+export interface FetchFailure {
   key: string;
+  reason: string;
+  firstMs: number;
+  /** Not tried again before. */
+  againMs: number;
+}
+
+export interface Notices {
   /** What was said already, and is not said twice. */
   said: Set<string>;
   /** Progress: how often, and when last (by `nowMs`). */
@@ -108,8 +127,11 @@ export function createKnown(): Known {
     polledMs: undefined,
     nextPollMs: undefined,
     transfer: undefined,
+    fetchFailure: undefined,
     fetched: undefined,
-    notices: undefined,
+    endedBefore: undefined,
+    attributes: undefined,
+    notices: new Map(),
     freeBytes: undefined,
     counts: {
       polls: { ok: 0, unchanged: 0, failed: 0 },
@@ -119,10 +141,12 @@ export function createKnown(): Known {
   };
 }
 
-/** Of one action at a time: another one that is open is not reported on before it begins. */
-export function noticesOf(known: Known, { key }: Pick<ActionRecord, 'key'>): Notices {
-  if (known.notices?.key !== key) {
-    known.notices = { key, said: new Set(), posts: 0, lastAt: -Infinity, lastText: '' };
-  }
-  return known.notices;
+/** Of two actions at most: one under way, and one that waits for it. */
+export function noticesOf({ notices }: Known, { key }: Pick<ActionRecord, 'key'>): Notices {
+  const found = notices.get(key) ?? { said: new Set(), posts: 0, lastAt: nowMs(), lastText: '' };
+  notices.delete(key);
+  notices.set(key, found);
+  const [oldest = key] = notices.keys();
+  if (notices.size > 2) notices.delete(oldest);
+  return found;
 }

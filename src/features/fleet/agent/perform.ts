@@ -5,7 +5,7 @@ import { decide, type Effect, type Heard, type State } from './decide.ts';
 import type { Fleet, Server } from './fleet.ts';
 import { beginJob, jobOf, SELF_UPGRADE_JOB } from './jobs.ts';
 import { notifyOnce, reportEnd } from './report.ts';
-import { startTransfer } from './transfer.ts';
+import { fetchFailureOf, startTransfer } from './transfer.ts';
 
 /** Decides what is next of an action that is on record, and does it, one effect after the other. */
 export async function act(
@@ -30,6 +30,7 @@ function stateOf(fleet: Fleet, record: ActionRecord): State {
     asking: known.asking,
     fetched: known.fetched,
     fetching: known.transfer?.key,
+    fetchFailure: fetchFailureOf(known, record.key),
     confirm: settings().confirm,
   };
 }
@@ -91,7 +92,7 @@ async function say(
   const { key, actionId, end } = record;
   switch (effect.do) {
     case 'notify':
-      await notifyOnce(fleet, server, { record, feedback: effect.feedback });
+      await notifyOnce(fleet, server, { record, ...effect });
       break;
     case 'report-end':
       await reportEnd(fleet, server, record);

@@ -1,6 +1,8 @@
 import { isEnded } from '../../../jobs/states.ts';
 import type { Job } from '../../../jobs/job.ts';
+import { sizeText } from '../../../format-bytes.ts';
 import { nowMs } from '../clock.ts';
+import type { Feedback } from '../ddi/feedback.ts';
 import { isOpen, type ActionRecord } from '../records/action-record.ts';
 import { noticesOf, type Fleet, type Server } from './fleet.ts';
 import { jobOf } from './jobs.ts';
@@ -13,25 +15,43 @@ const MOST_POSTS = 200;
 const OFTEN_POSTS = 40;
 const RARE_MS = 5 * 60_000;
 
-/** Whether a job of an action runs, so that there may be progress. */
+/** Whether there may be progress: of a job of an action, or of a download. */
 export function isAtWork(fleet: Fleet): boolean {
-  return runningJobs(fleet).length > 0;
+  return fleet.known.transfer !== undefined || runningJobs(fleet).length > 0;
 }
 
-/** Sends the server how far the job under way is, if that has changed. */
+/** Sends the server how far the action under way is, if that has changed. */
 export async function reportProgress(fleet: Fleet, server: Server): Promise<void> {
+  const { transfer } = fleet.known;
+  const fetching = transfer === undefined ? undefined : fleet.records.find(transfer.key);
+  if (transfer !== undefined && fetching !== undefined) {
+    const { doneBytes, totalBytes } = transfer;
+    const text = `${sizeText(doneBytes)} of ${sizeText(totalBytes)} are here`;
+    await report(fleet, server, { record: fetching, execution: 'download', text });
+  }
   for (const { record, job } of runningJobs(fleet)) {
-    const notices = noticesOf(fleet.known, record);
-    const pause = notices.posts < OFTEN_POSTS ? PROGRESS_MS : RARE_MS;
     const lines = (await lastLines(fleet, job.id)).slice(-5);
     const text = [...lines, `${job.stepLabel ?? 'end'} (task ${job.id})`].join('\n');
-    const isDue = nowMs() - notices.lastAt >= pause - 1000 && notices.posts < MOST_POSTS;
-    if (!isDue || text === notices.lastText || record.from !== server.from) continue;
-    Object.assign(notices, { lastAt: nowMs(), lastText: text });
-    const details = text.split('\n');
-    const feedback = { execution: 'proceeding', finished: 'none', details } as const;
-    await notify(fleet, server, { record, feedback });
+    await report(fleet, server, { record, execution: 'proceeding', text });
   }
+}
+
+/** The first one is due a while after what was said when it began. */
+async function report(
+  fleet: Fleet,
+  server: Server,
+  progress: { record: ActionRecord; execution: Feedback['execution']; text: string },
+): Promise<void> {
+  const { record, execution, text } = progress;
+  const notices = noticesOf(fleet.known, record);
+  const pause = notices.posts < OFTEN_POSTS ? PROGRESS_MS : RARE_MS;
+  const isDue = nowMs() - notices.lastAt >= pause - 1000 && notices.posts < MOST_POSTS;
+  if (!isDue || text === notices.lastText || record.from !== server.from) return;
+  Object.assign(notices, { lastAt: nowMs(), lastText: text });
+  await notify(fleet, server, {
+    record,
+    feedback: { execution, finished: 'none', details: text.split('\n') },
+  });
 }
 
 function runningJobs(fleet: Fleet): { record: ActionRecord; job: Job }[] {

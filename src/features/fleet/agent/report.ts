@@ -24,15 +24,15 @@ export async function notify(
   noticesOf(known, record).posts += 1;
 }
 
-/** The same, once for each word of execution while the daemon runs. */
+/** The same, once while the daemon runs. */
 export async function notifyOnce(
   fleet: Fleet,
   server: Server,
-  notice: { record: ActionRecord; feedback: Feedback },
+  notice: { record: ActionRecord; feedback: Feedback; once: string },
 ): Promise<void> {
   const { said } = noticesOf(fleet.known, notice.record);
-  if (said.has(notice.feedback.execution)) return;
-  said.add(notice.feedback.execution);
+  if (said.has(notice.once)) return;
+  said.add(notice.once);
   await notify(fleet, server, notice);
 }
 
@@ -99,6 +99,7 @@ export async function reportEnd(
   // Whatever it dislikes is in the details.
   if (reception === 'refused') reception = await client.report(actionId, withoutDetails(feedback));
   count(fleet, reception);
+  if (reception === 'ended') fleet.known.endedBefore = actionId;
   if (reception === 'later') return false;
   const unknownReports = record.unknownReports + (reception === 'unknown' ? 1 : 0);
   const isReported = reception !== 'unknown' || unknownReports >= MOST_UNKNOWN_REPORTS;
@@ -125,8 +126,10 @@ async function feedbackOf(
   if (result === 'downloaded') {
     return { execution: 'downloaded', finished: 'none', details: [message] };
   }
-  const { jobId } = record;
-  const lines = result === 'success' || jobId === undefined ? [] : await lastLines(fleet, jobId);
+  const { jobId, work } = record;
+  const hasProgram = work?.files.some(({ kind }) => kind === 'program') === true;
+  const isSilent = result === 'success' && !hasProgram;
+  const lines = isSilent || jobId === undefined ? [] : await lastLines(fleet, jobId);
   return {
     execution: 'closed',
     finished: result === 'success' ? 'success' : 'failure',

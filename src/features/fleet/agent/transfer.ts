@@ -5,40 +5,96 @@ import { unixNow } from '../../../jobs/job.ts';
 import type { ActionRecord } from '../records/action-record.ts';
 import { isOpen } from '../records/action-record.ts';
 import { downloadsOf, type Work } from '../rollout/work.ts';
-import type { Fleet, Offered, Transfer } from './fleet.ts';
+import { EARLY_MS, pauseMs } from '../schedule.ts';
+import { nowMs } from '../clock.ts';
+import type { FetchFailure, Fleet, Known, Offered, Transfer } from './fleet.ts';
 
+/** A download that fails so often, or for so long, ends its action. */
+const MOST_FAILURES = 100;
+const MOST_MS = 24 * 60 * 60_000;
+/** A line that breaks is of use as long as each try brings that much. */
+const USEFUL_BYTES = 64 * 1024;
 /** Failures that another attempt changes nothing of. */
 const FINAL = ['bad_request', 'too_large', 'no_space', 'forbidden'];
 const MIB = 1024 ** 2;
 
 /**
  * Fetches the files of an action beside the exchanges, so that a request to cancel is heard
- * meanwhile, and no other job waits for a slow line. The next exchange begins when it has ended.
+ * meanwhile, and no other job waits for a slow line. The next exchange begins when it has ended;
+ * after a failure there is a pause as after a poll that failed.
  */
 export function startTransfer(fleet: Fleet, record: ActionRecord, offered: Offered): void {
-  const { known, log, records } = fleet;
+  const { known, log } = fleet;
   const { key, work } = record;
   if (work === undefined || known.transfer !== undefined) return;
   const totalBytes = downloadsOf(work).reduce((sum, { bytes }) => sum + bytes, 0);
   const transfer: Transfer = { key, controller: new AbortController(), doneBytes: 0, totalBytes };
   known.transfer = transfer;
-  const fail = async (error: unknown): Promise<void> => {
-    if (transfer.controller.signal.aborted) return;
-    log.warn({ action: record.actionId, reason: reasonOf(error) }, 'fleet download failed');
-    known.lastError = reasonOf(error);
-    if (!(error instanceof DepotError && FINAL.includes(error.code))) return;
-    const { error: message, errorCode } = failureFacts(error);
-    await records.update(key, () => ({
-      end: { result: 'failure', message, errorCode, at: unixNow() },
-    }));
+  const succeed = (): boolean => {
+    Object.assign(known, { fetched: key, fetchFailure: undefined });
+    return true;
   };
-  void transferAll(fleet, { work, offered, transfer })
-    .then(() => void (known.fetched = key), fail)
+  void bytesOf(fleet, work)
+    .then((bytesBefore) =>
+      transferAll(fleet, { work, offered, transfer }).then(succeed, async (error: unknown) => {
+        if (transfer.controller.signal.aborted) return true;
+        const hasGained = (await bytesOf(fleet, work)) - bytesBefore >= USEFUL_BYTES;
+        return recordFailure(fleet, key, { error, hasGained });
+      }),
+    )
     .catch((error: unknown) => log.error({ reason: reasonOf(error) }, 'fleet record not written'))
-    .finally(() => {
+    .then((isOver) => {
       known.transfer = undefined;
-      fleet.wake();
+      if (isOver === true) fleet.wake();
+      else fleet.replan();
     });
+}
+
+async function bytesOf({ downloads }: Fleet, work: Work): Promise<number> {
+  let bytes = 0;
+  for (const file of downloadsOf(work)) bytes += await downloads.size(file);
+  return bytes;
+}
+
+/** @returns whether that ended the action */
+async function recordFailure(
+  { known, log, records }: Fleet,
+  key: string,
+  { error, hasGained }: { error: unknown; hasGained: boolean },
+): Promise<boolean> {
+  const { error: message, errorCode } = failureFacts(error);
+  log.warn({ action: records.find(key)?.actionId, reason: message }, 'fleet download failed');
+  known.lastError = message;
+  const before = records.find(key)?.fetchFailures ?? 0;
+  const fetchFailures = hasGained ? 1 : before + 1;
+  const pause = pauseMs(
+    { intervalS: undefined, mostS: Infinity, failures: fetchFailures },
+    Math.random,
+  );
+  const firstMs = fetchFailureIn(known, key)?.firstMs ?? nowMs();
+  known.fetchFailure = { key, reason: message, firstMs, againMs: nowMs() + pause };
+  const isFinal = error instanceof DepotError && FINAL.includes(error.code);
+  const isOver = isFinal || fetchFailures >= MOST_FAILURES || nowMs() - firstMs >= MOST_MS;
+  const end = { result: 'failure', message, errorCode, at: unixNow() } as const;
+  await records.update(key, () => (isOver ? { fetchFailures, end } : { fetchFailures }));
+  return isOver;
+}
+
+function fetchFailureIn(
+  { fetchFailure }: Pick<Known, 'fetchFailure'>,
+  key: string,
+): FetchFailure | undefined {
+  return fetchFailure?.key === key ? fetchFailure : undefined;
+}
+
+/** Why the files of an action did not come, and whether it is too early to try again. */
+export function fetchFailureOf(
+  known: Pick<Known, 'fetchFailure'>,
+  key: string,
+): { reason: string; isTooEarly: boolean } | undefined {
+  const failure = fetchFailureIn(known, key);
+  if (failure === undefined) return undefined;
+  return { reason: failure.reason, isTooEarly: failure.againMs - nowMs() > EARLY_MS };
 }
 
 async function transferAll(
@@ -61,8 +117,11 @@ async function transferAll(
       const link = offered.sources.get(file.sha256);
       if (link === undefined) throw noLink(file.label);
       const { signal } = transfer.controller;
-      await downloads.fetch(file, (from) => client.download(link, from, signal), signal);
-      transfer.doneBytes += file.bytes;
+      const { doneBytes } = transfer;
+      const onProgress = (bytes: number): void => void (transfer.doneBytes = doneBytes + bytes);
+      const source = (from: number) => client.download(link, from, signal);
+      await downloads.fetch(file, source, { signal, onProgress });
+      transfer.doneBytes = doneBytes + file.bytes;
       known.counts.downloadedBytes += file.bytes;
     }
   } finally {

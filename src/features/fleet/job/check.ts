@@ -5,10 +5,14 @@ import { freeBytesOf } from '../../../device/disk/space.ts';
 import { DepotError, reasonOf } from '../../../errors.ts';
 import { slots, type Remembering } from '../../../jobs/memory.ts';
 import type { StepContext } from '../../../jobs/plan.ts';
+import { removalSet } from '../../../package-management/dependencies.ts';
+import { failureError } from '../../../package-management/failure.ts';
 import type { InspectedFile, PackageChange } from '../../../package-management/manager.ts';
 import { isPackageName, metaPackageOf, OWN_PACKAGE } from '../../../package-management/names.ts';
 import { isPresent } from '../../../package-management/database.ts';
+import { systemFailure } from '../../../package-management/system-packages.ts';
 import { remedyOf, type Problem } from '../../../package-management/problem.ts';
+import { fleetFailure } from '../failures.ts';
 import { checkAllowed, MOST_SIGNATURE_BYTES } from '../rollout/permission.ts';
 import { readVerificationKey } from '../rollout/signature.ts';
 import type { Work } from '../rollout/work.ts';
@@ -18,8 +22,18 @@ import type { FleetJobTools } from './tools.ts';
 /** What the check found, for the steps behind it. */
 const checked = slots('the check', {
   found: v.object({
-    packages: v.array(v.object({ path: v.string(), name: v.string(), version: v.string() })),
+    packages: v.array(
+      v.object({
+        path: v.string(),
+        name: v.string(),
+        version: v.string(),
+        /** In the place of a newer version. */
+        isOlder: v.optional(v.boolean(), false),
+      }),
+    ),
     install: v.array(v.string()),
+    /** To be upgraded, and not there. */
+    absent: v.optional(v.array(v.string()), []),
   }),
 });
 export type Found = ReturnType<typeof readFound>;
@@ -46,9 +60,10 @@ export async function checkWork(
   const { manager, baseline } = tools;
   checkAllowed(work, tools.settings());
   await checkFiles(tools, work);
-  const packages = await inspectPackages(tools, work);
+  const packages = await markOlder(tools, await inspectPackages(tools, work));
   checkOwnPackage(work, packages);
-  const found: Found = { packages, install: await offeredNames(tools, work) };
+  const install = await offeredNames(tools, work);
+  const found: Found = { packages, install, absent: await absentNames(tools, work) };
   await checkChanges(tools, work, found);
   const configs = await readConfigs(tools, work);
   await tools.kept.begin(key);
@@ -101,7 +116,7 @@ async function inspectPackages(
     });
     if (!isPackageName(content.name)) throw badName(file.label);
     if (found.has(content.name)) throw twice(content.name);
-    found.set(content.name, { path, ...content });
+    found.set(content.name, { path, isOlder: false, ...content });
   }
   const ordered: Found['packages'] = [];
   const add = (name: string, trail: readonly string[]): void => {
@@ -109,10 +124,32 @@ async function inspectPackages(
     if (entry === undefined || trail.includes(name)) return;
     found.delete(name);
     for (const wanted of entry.depends.flat()) add(wanted, [...trail, name]);
-    ordered.push({ path: entry.path, name, version: entry.version });
+    ordered.push({ path: entry.path, name, version: entry.version, isOlder: false });
   };
   for (const name of [...found.keys()].sort()) add(name, []);
   return ordered;
+}
+
+/** A set is the state that is wished for, so that an earlier one is a way back. */
+async function markOlder(
+  { manager, settings }: FleetJobTools,
+  packages: Found['packages'],
+): Promise<Found['packages']> {
+  const installed = await manager.installed();
+  const marked = packages.map((entry) => {
+    const now = installed.get(entry.name);
+    const isOlder = isPresent(now) && manager.compareVersions(entry.version, now.version) < 0;
+    return { ...entry, isOlder };
+  });
+  const older = marked.find(({ isOlder }) => isOlder);
+  if (older === undefined || settings().allow.includes('downgrade')) return marked;
+  throw fleetFailure(
+    'forbidden',
+    'older_version',
+    `cannot install ${older.name} ${older.version}: ` +
+      `${installed.get(older.name)?.version ?? ''} is installed, and ` +
+      'fleet.allow of this device does not have "downgrade"',
+  );
 }
 
 /** What says itself what is wrong, no space say, keeps its codes. */
@@ -156,6 +193,14 @@ async function offeredNames({ manager }: FleetJobTools, { install }: Work): Prom
   });
 }
 
+/** Of many devices some have a package, and others have nothing to upgrade. */
+async function absentNames({ manager }: FleetJobTools, { upgrade }: Work): Promise<string[]> {
+  const installed = await manager.installed();
+  return upgrade.filter((name) =>
+    [metaPackageOf(name), name].every((each) => !isPresent(installed.get(each))),
+  );
+}
+
 /**
  * What the package manager itself would say. What a name depends on may come with the files of the
  * same action, which it does not know of.
@@ -171,11 +216,23 @@ async function checkChanges(
       const found = [metaPackageOf(name), name].find((each) => isPresent(installed.get(each)));
       return found ?? name;
     });
-  const isLeaving = (name: string): boolean => isPresent(installed.get(name));
+  const isThere = (name: string): boolean => isPresent(installed.get(name));
+  const leaving = presentOf(work.remove).filter(isThere);
+  if (!work.isOfSystem) {
+    const going = removalSet(installed, leaving, await manager.imagePackages());
+    const refused = await systemFailure(manager, leaving, going);
+    if (refused !== undefined) {
+      throw failureError('do the action', {
+        ...refused,
+        reason: `${refused.package}: ${refused.reason}`,
+        remedy: SYSTEM,
+      });
+    }
+  }
   const changes: PackageChange[] = [
     { verb: 'install', names: install },
-    { verb: 'upgrade', names: presentOf(work.upgrade) },
-    { verb: 'remove', names: presentOf(work.remove).filter(isLeaving) },
+    { verb: 'upgrade', names: presentOf(work.upgrade).filter(isThere) },
+    { verb: 'remove', names: leaving },
   ];
   for (const change of changes.filter(({ names }) => names.length > 0)) {
     const { problems } = await manager.preview(change);
@@ -185,6 +242,8 @@ async function checkChanges(
     if (problem !== undefined) throw failureOf(problem);
   }
 }
+
+const SYSTEM = 'Leave it, or say "system": true in the plan of the action.';
 
 function failureOf({ code, message, remedy }: Problem): DepotError {
   const text = `cannot do the action: ${message.replace(/^cannot /, '')}`;

@@ -20,7 +20,7 @@ import {
 } from '../../../package-management/transaction/judgement.ts';
 import type { Work, WorkFile } from '../rollout/work.ts';
 import { readFound } from './check.ts';
-import { rememberProgram } from './programs.ts';
+import { PROGRAM_STEPS, rememberProgram } from './programs.ts';
 import type { FleetJobTools } from './tools.ts';
 
 /**
@@ -40,7 +40,9 @@ export function packageSteps(
     ...(work.install.length === 0 ? [] : phase('install', installWork(tools))),
     ...(work.upgrade.length === 0 ? [] : phase('upgrade', upgradeWork(tools, work))),
     ...(work.remove.length === 0 ? [] : phase('remove', removeWork(tools, work))),
-    ...programs.flatMap((file, index) => phase(`program-${index}`, programWork(tools, file))),
+    ...programs.flatMap((file, index) =>
+      phase(`${PROGRAM_STEPS}${index}`, programWork(tools, file)),
+    ),
   ];
 }
 
@@ -84,7 +86,10 @@ function fileWork(tools: FleetJobTools, index: number): ChangeWork {
       chosen.write(context, { names: [], file: { path, name } });
       context.show(manager.commands.shown({ verb: 'install', names: [name] }));
     },
-    command: (context) => Promise.resolve(manager.commands.installFile(fileIn(context).path)),
+    command: (context) => {
+      const { path, isOlder } = fileIn(context);
+      return Promise.resolve(manager.commands.installFile(path, isOlder));
+    },
     judge: (after, _, { job, before }) => {
       const { name, version } = fileIn(job);
       const entry = after.get(name);
@@ -118,10 +123,10 @@ function upgradeWork(tools: FleetJobTools, { upgrade }: Work): ChangeWork {
     choose: async (context) => {
       await needSpace(tools);
       const database = await manager.installed();
-      const names = upgrade
+      const asked = upgrade
         .flatMap((name) => [name, metaPackageOf(name)])
         .filter((name) => isPresent(database.get(name)));
-      const { expected } = await chooseUpgrade(tools, names);
+      const { names, expected } = await chooseUpgrade(tools, asked);
       remember(context, manager, { verb: 'upgrade', names, expected });
     },
     judge: judgeUpgrade(manager),

@@ -7,14 +7,17 @@ import {
   type PutBackTools,
 } from '../../../package-management/transaction/put-back.ts';
 import { repairSteps } from '../../../package-management/transaction/rollback.ts';
+import type { ProblemCode } from '../../../package-management/problem.ts';
 import { workSchema, type Work } from '../rollout/work.ts';
-import { checkWork, hasBegun } from './check.ts';
+import { checkWork, hasBegun, readFound } from './check.ts';
 import { packageSteps } from './package-steps.ts';
 import { begunPrograms } from './programs.ts';
 import { hasSucceeded, succeeded } from './success.ts';
 import { settingsRepair, settingsSteps } from './settings-steps.ts';
+import { beginStep, withLimit } from './time-limit.ts';
 import type { FleetJobTools } from './tools.ts';
 import { updateSteps } from './update-steps.ts';
+import { verifySteps } from './verify-steps.ts';
 
 /** Parameters of a job of the kind `fleet`. */
 export function paramsOf(key: string, work: Work): Record<string, string> {
@@ -34,33 +37,38 @@ export function fleetPlan(tools: FleetJobTools, job: Job): Plan {
   const key = job.params.action ?? '';
   const task = { work, key };
   const putBack: PutBackTools = {
-    ...tools,
+    manager: tools.manager,
+    copies: () => tools.kept.find(key),
     stateToRestore: async (context) =>
       context.job.runs === 0 || hasSucceeded(tools, key, context)
         ? undefined
         : (await tools.baseline.read(key))?.packages,
   };
   return {
-    steps: [
+    steps: withLimit(tools, task, [
+      beginStep(),
       ...updateSteps(tools, work),
       {
         id: 'check',
         label: 'check',
+        // Done again after a change, it would remember that as what was there before.
+        isRecorded: true,
         act: (context) => checkWork(tools, task, context).then(() => undefined),
       },
       ...packageSteps(tools, task),
       ...settingsSteps(tools, task),
+      ...verifySteps(tools, task),
       acceptStep(tools, task),
-    ],
+    ]),
     repair: [
-      ...putBackSteps(putBack, key, 1),
+      ...putBackSteps(putBack, 1),
       ...repairSteps(tools, {
         removesWhatCame: true,
         isComplete: () => Promise.resolve(tools.records.find(key)?.end?.result === 'success'),
         isAccepted: (context) => succeeded.read(context).isDone,
         databaseBefore: async () => (await tools.baseline.read(key))?.packages,
       }),
-      ...putBackSteps(putBack, key, 2),
+      ...putBackSteps(putBack, 2),
       reportStep(tools, putBack),
       ...settingsRepair(tools, task),
       recordEndStep(tools, key),
@@ -92,7 +100,12 @@ function acceptStep(tools: FleetJobTools, { work, key }: { work: Work; key: stri
     isLate: true,
     act: async (context) => {
       if (!work.selfUpgrade) {
-        const end = { result: 'success', message: work.title, exitCode: 0, at: unixNow() } as const;
+        const { absent } = readFound(context);
+        const message = [
+          work.title,
+          ...(absent.length === 0 ? [] : [`not installed, so not upgraded: ${absent.join(', ')}`]),
+        ].join('; ');
+        const end = { result: 'success', message, exitCode: 0, at: unixNow() } as const;
         await tools.records.update(key, () => ({ end }));
       }
       succeeded.write(context, { isDone: true });
@@ -120,20 +133,26 @@ async function forgetBefore({ baseline, kept }: FleetJobTools): Promise<void> {
   await kept.forget();
 }
 
-async function recordEnd(tools: FleetJobTools, key: string, { job }: StepContext): Promise<void> {
+const OVER_LIMIT: ProblemCode = 'time_limit';
+
+async function recordEnd(tools: FleetJobTools, key: string, context: StepContext): Promise<void> {
+  const record = tools.records.find(key);
+  const limitS = record?.overLimitS;
+  const isOverLimit = limitS !== undefined && context.job.verdict?.state === 'stopped';
+  if (isOverLimit) context.addToError(`it took longer than its time limit, ${limitS} s`);
+  const { job } = context;
   const { verdict } = job;
   if (verdict === undefined) return;
   const { state, error, errorCode, exitCode } = verdict;
-  const record = tools.records.find(key);
   const isRepeatable = state === 'interrupted' && !hasBegun(job);
   // After the reboot it begins again.
   if (isRepeatable && (record?.attempts ?? 0) < MOST_ATTEMPTS) return;
   await tools.records.update(key, () => ({
     end: {
-      result: state === 'stopped' ? 'canceled' : 'failure',
+      result: state === 'stopped' && !isOverLimit ? 'canceled' : 'failure',
       message: error,
       exitCode,
-      ...(errorCode === undefined ? {} : { errorCode }),
+      ...(errorCode === undefined ? {} : { errorCode: isOverLimit ? OVER_LIMIT : errorCode }),
       at: unixNow(),
     },
   }));

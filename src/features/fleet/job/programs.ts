@@ -1,6 +1,9 @@
 import * as v from 'valibot';
 import { slots, type Remembering } from '../../../jobs/memory.ts';
 
+/** How ids of the steps begin that belong to the operator's programs. */
+export const PROGRAM_STEPS = 'program-';
+
 const begun = slots('the programs', { programs: v.optional(v.array(v.string()), []) });
 
 /** Labels of the programs that the job has begun: what those change is nobody's to put back. */

@@ -15,4 +15,8 @@ export interface FleetJobTools extends PackageTools {
   downloads: Downloads;
   baseline: Baseline;
   kept: KeptPackages;
+  /** Asks the server anew. @throws DepotError if it does not answer as it should */
+  reach: () => Promise<void>;
+  /** As somebody stops a task. */
+  stop: (jobId: string) => Promise<unknown>;
 }

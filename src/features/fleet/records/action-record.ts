@@ -34,12 +34,16 @@ export const recordSchema = v.object({
   isCancelAsked: v.optional(v.boolean(), false),
   /** How often a job was begun for it: again only if the one before had changed nothing. */
   attempts: v.number(),
+  /** Downloads of its files that failed one after the other, and brought nothing. */
+  fetchFailures: v.optional(v.number()),
   jobId: v.optional(v.string()),
   /**
    * The last self-upgrade, a job of its own, of before the action's; empty if there was none. Not
    * the time: a clock that is set meanwhile would make an old one the action's.
    */
   selfUpgradeAfter: v.optional(v.string()),
+  /** The time limit, in seconds, that its job was stopped for. */
+  overLimitS: v.optional(v.number()),
   end: v.optional(endSchema),
   /** Whether the server has the end, or will never take it. */
   isReported: v.boolean(),

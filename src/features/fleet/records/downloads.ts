@@ -25,11 +25,17 @@ export interface Downloads {
   /** Whether it is there, whole: read and hashed again. */
   isWhole: (file: FileName) => Promise<boolean>;
   /** @throws DepotError too_large, no_space, upstream_unreachable, bad_request: another checksum */
-  fetch: (file: WantedFile, source: OpenSource, signal: AbortSignal) => Promise<void>;
+  fetch: (file: WantedFile, source: OpenSource, options: FetchOptions) => Promise<void>;
   /** Bytes that are there of a file, whole or not. */
   size: (file: FileName) => Promise<number>;
   /** Removes all others. */
   keepOnly: (hashes: ReadonlySet<string>) => Promise<void>;
+}
+
+export interface FetchOptions {
+  signal: AbortSignal;
+  /** Told how many bytes of the file are there. */
+  onProgress?: (bytes: number) => void;
 }
 
 type FileName = Pick<WantedFile, 'sha256' | 'ending'>;
@@ -55,13 +61,13 @@ export function createDownloads(folder: string): Downloads {
     fileOf,
     isWhole: async (file) => (await inOwnFolder(async () => hashOf(fileOf(file)))) === file.sha256,
     size: async (file) => Math.max(await size(fileOf(file)), await size(partOf(file))),
-    fetch: async (wanted, source, signal) => {
+    fetch: async (wanted, source, { signal, onProgress }) => {
       const part = partOf(wanted);
       const directory = await openPrivateFolder(folder);
       try {
         if ((await hashOf(fileOf(wanted))) === wanted.sha256) return;
         await checkSpace(folder, wanted, await size(part));
-        await receive(part, wanted, (from) => source(from, signal));
+        await receive(part, { wanted, onProgress }, (from) => source(from, signal));
         await rename(part, fileOf(wanted));
         await directory.sync();
       } finally {
@@ -89,7 +95,7 @@ async function checkSpace(folder: string, wanted: WantedFile, there: number): Pr
 
 async function receive(
   part: string,
-  wanted: WantedFile,
+  { wanted, onProgress }: { wanted: WantedFile; onProgress: FetchOptions['onProgress'] },
   source: (from: number) => Promise<IncomingMessage>,
 ): Promise<void> {
   const file = await openPart(part);
@@ -101,11 +107,15 @@ async function receive(
     await file.truncate(from);
     const hash = createHash('sha256');
     if (from > 0) await hashInto(hash, part);
-    await writeAll(file, { response, from, wanted, hash });
+    await writeAll(file, { response, from, wanted, hash, onProgress });
     await file.sync();
     const found = hash.digest('hex');
     if (found === wanted.sha256) return;
     await file.truncate(0);
+    if (from > 0) {
+      const what = `cannot use ${wanted.label}: what was here of it does not fit what came`;
+      throw new DepotError('upstream_unreachable', what);
+    }
     throw new DepotError(
       'bad_request',
       `cannot use ${wanted.label}: its SHA-256 is ${found}, and ${wanted.sha256} was announced`,
@@ -143,9 +153,15 @@ async function hashInto(hash: Hash, path: string): Promise<void> {
 
 async function writeAll(
   file: FileHandle,
-  task: { response: IncomingMessage; from: number; wanted: WantedFile; hash: Hash },
+  task: {
+    response: IncomingMessage;
+    from: number;
+    wanted: WantedFile;
+    hash: Hash;
+    onProgress: FetchOptions['onProgress'];
+  },
 ): Promise<void> {
-  const { response, wanted, hash } = task;
+  const { response, wanted, hash, onProgress } = task;
   let at = task.from;
   try {
     for await (const piece of response as AsyncIterable<Buffer>) {
@@ -157,6 +173,7 @@ async function writeAll(
         done += (await file.write(piece, done, piece.length - done, at + done)).bytesWritten;
       }
       at += piece.length;
+      onProgress?.(at);
     }
   } catch (error) {
     response.destroy();

@@ -25,7 +25,7 @@ export function checkAllowed(
     ['install', packages.length + install.length > 0],
     ['upgrade', upgrade.length > 0],
     ['remove', remove.length > 0],
-    ['run', programs.length > 0],
+    ['run', programs.length > 0 || work.verify.some(({ command }) => command !== undefined)],
     ['self_upgrade', selfUpgrade],
     ['settings', changed.length > 0],
   ];

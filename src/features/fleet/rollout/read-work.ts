@@ -1,8 +1,9 @@
 import * as v from 'valibot';
 import { DepotError } from '../../../errors.ts';
 import { packageName } from '../../../package-management/names.ts';
+import { fleetFailure } from '../failures.ts';
 import type { Artifact, Chunk, Deployment } from '../ddi/schemas.ts';
-import type { WantedFile, Work, WorkFile } from './work.ts';
+import { verification, type WantedFile, type Work, type WorkFile } from './work.ts';
 
 /** Metadata of a module: what is to be done beside its files, and a signature over that text. */
 export const PLAN_KEY = 'depotd.plan';
@@ -27,6 +28,10 @@ const planSchema = v.strictObject({
     {},
   ),
   self_upgrade: v.optional(v.boolean(), false),
+  /** Whether what the device stands on may be removed. */
+  system: v.optional(v.boolean(), false),
+  verify: v.optional(v.pipe(v.array(verification), v.maxLength(20)), []),
+  limit_s: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(604_800))),
 });
 
 /**
@@ -37,6 +42,7 @@ const planSchema = v.strictObject({
 export function readWork({ chunks }: Pick<Deployment, 'chunks'>, ending: string): Work {
   const plans = chunks.flatMap(plansOf);
   const all = chunks.flatMap((chunk) => filesOf(chunk, ending));
+  const limits = plans.flatMap(({ limit_s: limitS }) => limitS ?? []);
 
   const work: Work = {
     title: titleOf(chunks),
@@ -46,7 +52,10 @@ export function readWork({ chunks }: Pick<Deployment, 'chunks'>, ending: string)
     upgrade: unique(plans.flatMap(({ upgrade }) => upgrade)),
     remove: unique(plans.flatMap(({ remove }) => remove)),
     settings: mergeSettings(plans.map(({ settings }) => settings)),
+    verify: plans.flatMap(({ verify }) => verify),
     selfUpgrade: plans.some(({ self_upgrade: isAsked }) => isAsked),
+    isOfSystem: plans.some(({ system }) => system),
+    ...(limits.length === 0 ? {} : { limitS: Math.max(...limits) }),
   };
   checkContradictions(work);
   return work;
@@ -64,7 +73,9 @@ function plansOf({ name, metadata }: Chunk): v.InferOutput<typeof planSchema>[] 
       if (result.success) return result.output;
       const [issue] = result.issues;
       const field = v.getDotPath(issue) ?? 'it';
-      throw refused(`${PLAN_KEY} of ${shown(name)}: ${shown(field)}: ${shown(issue.message, 200)}`);
+      const why = `${shown(field)}: ${shown(issue.message, 200)}`;
+      const text = `cannot do the action: ${PLAN_KEY} of ${shown(name)}: ${why}`;
+      throw fleetFailure('bad_request', 'plan_unreadable', text);
     });
 }
 

@@ -26,6 +26,24 @@ const fileSchema = v.object({
   signature: v.optional(sha256),
 });
 
+export const verification = v.pipe(
+  v.strictObject({
+    http: v.optional(v.pipe(v.string(), v.maxLength(1024), v.regex(/^https?:\/\//), v.url())),
+    command: v.optional(
+      v.pipe(
+        v.array(v.pipe(v.string(), v.maxLength(1024), v.regex(/^[^\0]*$/))),
+        v.minLength(1),
+        v.maxLength(50),
+      ),
+    ),
+    seconds: v.optional(v.pipe(v.number(), v.minValue(1), v.maxValue(600)), 30),
+  }),
+  v.check(
+    ({ http, command }) => (http === undefined) !== (command === undefined),
+    'http or command',
+  ),
+);
+
 const names = v.array(packageName);
 
 export const workSchema = v.object({
@@ -40,6 +58,12 @@ export const workSchema = v.object({
   /** By `CONFIG.SECTION.OPTION`. */
   settings: v.record(v.string(), v.string()),
   selfUpgrade: v.boolean(),
+  /** What has to be so at the end, tried for so many seconds. */
+  verify: v.optional(v.array(verification), []),
+  /** Whether what the device stands on may be removed; records of older actions say nothing. */
+  isOfSystem: v.optional(v.boolean(), false),
+  /** Time that it may take, in seconds; default: the device's own. */
+  limitS: v.optional(v.number()),
 });
 
 /** All that is to be downloaded. */

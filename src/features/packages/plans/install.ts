@@ -38,6 +38,5 @@ export function installPlan(
   }
   // The installation is not the whole of it.
   const isComplete = (): Promise<boolean> => Promise.resolve(false);
-  const { steps, repair } = transaction(tools, ONLY, { ...work, isComplete });
-  return { steps: [...steps, autoconfStep(scripts)], repair };
+  return transaction(tools, ONLY, { ...work, isComplete, behind: [autoconfStep(scripts)] });
 }

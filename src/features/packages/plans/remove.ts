@@ -4,6 +4,8 @@ import type { Paths } from '../../../device/paths.ts';
 import { isOn } from '../../../http/parameter-schemas.ts';
 import type { Job } from '../../../jobs/job.ts';
 import type { Act, Plan, StepContext } from '../../../jobs/plan.ts';
+import { reasonOf } from '../../../errors.ts';
+import { isPresent } from '../../../package-management/database.ts';
 import { failureError } from '../../../package-management/failure.ts';
 import {
   ONLY,
@@ -13,12 +15,12 @@ import {
 } from '../../../package-management/transaction/transaction.ts';
 import { notInstalled } from '../../../package-management/transaction/explained.ts';
 import { chosen, transactionSlots } from '../../../package-management/memory.ts';
-import type { PackageTools } from '../../../package-management/tools.ts';
+import { beforeChangeStep, type PackageTools } from '../../../package-management/tools.ts';
 import { isClosedCircle, removalSet } from '../../../package-management/dependencies.ts';
 import { packageToRemove } from '../../../package-management/choice.ts';
 import { removalCommand } from '../../../package-management/transaction/rollback.ts';
 import { judgeRemoval } from '../../../package-management/transaction/judgement.ts';
-import { settingsOf } from '../../../package-management/settings.ts';
+import { settingsOf } from '../../../package-management/change-preview.ts';
 import { systemFailure } from '../../../package-management/system-packages.ts';
 
 /** remove: the app and what came with it, but nothing that another package needs. */
@@ -39,6 +41,10 @@ export function removePlan(
       : await systemFailure(tools.manager, [target], names);
     if (refused !== undefined) throw failureError(purpose, refused);
     const isCircle = isClosedCircle(database, names);
+    await tools.containers.choose(context, {
+      ...{ subject, packages: names },
+      isPurge: isOn(params.purge),
+    });
     kept.write(context, { settings: await settingsOf(tools.manager, names) });
     remember(context, tools.manager, { verb: 'remove', names, isCircle });
   };
@@ -46,13 +52,28 @@ export function removePlan(
     verb: 'remove',
     purpose,
     choose,
+    behindChoice: [beforeChangeStep(tools, 'removal')],
     command: async (context) => removalCommand(tools.manager, chosen.read(context).names),
     judge: judgeRemoval,
+    // Once the packages have gone for good: a removal that failed leaves the app whole.
+    behind: [tools.containers.remove, sayWhatStays(onDevice)],
   };
   const { steps, repair } = transaction(tools, ONLY, work);
+  return { steps, repair: [...repair, removeLeftContainers(tools)] };
+}
+
+/** A power cut may come between the packages and their containers, which must not run on. */
+function removeLeftContainers({ manager, containers: { remove } }: PackageTools): Act {
   return {
-    steps: [...steps, sayWhatStays(onDevice)],
-    repair,
+    ...remove,
+    act: async (context) => {
+      const names = chosen.find(context)?.names ?? [];
+      if (context.job.verdict?.state === 'failed' || names.length === 0) return undefined;
+      const database = await manager.installed();
+      if (names.some((name) => isPresent(database.get(name)))) return undefined;
+      await remove.act(context).catch(async (error: unknown) => context.note(reasonOf(error)));
+      return undefined;
+    },
   };
 }
 

@@ -2,18 +2,21 @@ import { retryFrom, type Plan } from '../../../jobs/plan.ts';
 import { explained } from '../../../package-management/transaction/explained.ts';
 import { feedFailure } from '../../../package-management/failed-feeds.ts';
 import { failureError } from '../../../package-management/failure.ts';
+import { feedScope } from '../../../package-management/undo/kept-folder.ts';
 import type { PackageTools } from '../../../package-management/tools.ts';
 
 /**
  * update: the lists are kept aside, the package manager fetches new ones, and each feed that sent
  * no good one keeps its old list.
  */
-export function updatePlan({ manager }: PackageTools): Plan {
+export function updatePlan({ manager, undo }: Pick<PackageTools, 'manager' | 'undo'>): Plan {
   const { name, around, commands, lists } = manager;
+  const scope = feedScope(manager);
   const before = around.before(() => undefined, false);
   return {
     steps: [
       ...before,
+      undo.keepStep({ changeIn: () => undefined, scope }),
       {
         id: 'keep-lists',
         label: 'keep lists',
@@ -48,6 +51,7 @@ export function updatePlan({ manager }: PackageTools): Plan {
         label: 'forget lists',
         act: () => lists.forget().then(() => undefined),
       },
+      undo.closeStep({ scope }),
     ],
     repair: [
       {

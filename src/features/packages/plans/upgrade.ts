@@ -9,17 +9,13 @@ import {
   type ChangeWork,
 } from '../../../package-management/transaction/transaction.ts';
 import { notInstalled } from '../../../package-management/transaction/explained.ts';
-import type { PackageTools } from '../../../package-management/tools.ts';
-import {
-  forgetKeptStep,
-  keepStep,
-  reversalSteps,
-  type ReversalTools,
-} from '../../../package-management/transaction/reversal.ts';
+import { beforeChangeStep, type PackageTools } from '../../../package-management/tools.ts';
+import { reversalSteps } from '../../../package-management/transaction/reversal.ts';
 import {
   chooseUpgrade,
   chooseUpgradeOfAll,
   packagesToUpgrade,
+  type LeftPackage,
   type UpgradeChoice,
 } from '../../../package-management/choice.ts';
 import { judgeUpgrade } from '../../../package-management/transaction/judgement.ts';
@@ -28,15 +24,17 @@ import { judgeUpgrade } from '../../../package-management/transaction/judgement.
  * upgrade: the app's meta package, the packages in its `depends` and what came with them, as far as
  * they are installed; with `all` everything but the firmware's. Runs nothing if nothing is newer.
  */
-export function upgradePlan(tools: PackageTools & ReversalTools, { subject, params }: Job): Plan {
+export function upgradePlan(tools: PackageTools, { subject, params }: Job): Plan {
   const isOfAll = isOn(params.all);
   const purpose = isOfAll ? 'upgrade all' : `upgrade ${subject}`;
   const choose = async (context: StepContext): Promise<void> => {
-    const { names, expected, isCurrent } = isOfAll
+    const { names, expected, isCurrent, left } = isOfAll
       ? await chooseAll(tools, context)
       : await chooseUpgrade(tools, await installedOnes(tools, subject));
+    await noteLeft(context, left);
     if (isCurrent) {
-      await context.note(`nothing to do: no feed offers a newer version of ${namesOf(names)}`);
+      const why = `nothing to do: no feed offers a newer version of ${namesOf(names)}`;
+      await context.note(!isOfAll && names.length === 0 ? 'nothing to do' : why);
       remember(context, tools.manager, { verb: 'upgrade', names: [] });
       return;
     }
@@ -46,12 +44,12 @@ export function upgradePlan(tools: PackageTools & ReversalTools, { subject, para
   const judge = judgeUpgrade(tools.manager);
   const work: ChangeWork = {
     ...{ verb: 'upgrade', purpose, choosesFromFeeds: true, choose, judge },
-    beforeCommand: [keepStep(tools)],
+    ...(isOfAll ? { behindChoice: [beforeChangeStep(tools, 'upgrade')] } : {}),
   };
   const { steps, repair } = transaction(tools, ONLY, work);
   const isComplete = completeness(tools, work);
   return {
-    steps: [...steps, forgetKeptStep(tools)],
+    steps,
     repair: reversalSteps(tools, repair, { isOfAll, isComplete }),
   };
 }
@@ -65,14 +63,23 @@ async function installedOnes(tools: PackageTools, subject: string): Promise<stri
 const LEFT = {
   firmware: 'since it comes with the next firmware',
   held: 'since it is held',
+  feed: 'since its feed is set to give no upgrades',
 } as const;
 
-async function chooseAll(tools: PackageTools, { note }: StepContext): Promise<UpgradeChoice> {
-  const { leftOut, left, ...choice } = await chooseUpgradeOfAll(tools);
-  for (const reason of ['firmware', 'held'] as const) {
-    const names = left.filter((each) => each.reason === reason).map(({ name }) => name);
+async function noteLeft(
+  { note }: Pick<StepContext, 'note'>,
+  left: readonly LeftPackage[],
+): Promise<void> {
+  for (const reason of ['firmware', 'held', 'feed'] as const) {
+    const names = left
+      .filter((each) => each.reason === reason)
+      .map(({ name, feed }) => (feed === undefined ? name : `${name} (${feed})`));
     if (names.length > 0) await note(`left as it is, ${LEFT[reason]}: ${names.join(', ')}`);
   }
+}
+
+async function chooseAll(tools: PackageTools, { note }: StepContext): Promise<UpgradeChoice> {
+  const { leftOut, ...choice } = await chooseUpgradeOfAll(tools);
   for (const { message } of leftOut) await note(`left as it is: ${message}`);
   const database = await tools.manager.installed();
   for (const { name, state } of database.values()) {

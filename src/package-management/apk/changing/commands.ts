@@ -59,6 +59,7 @@ export function createApkCommands({
     remove: (names) => changing('del', '--', ...atLeastOne(names)),
     configure: (names) => changing('--cache-predownload', 'fix', '--', ...atLeastOne(names)),
     update: () => apk('--wait', `${LOCK_LIMIT_S}`, 'update'),
+    fetch: (names, folder) => apk('fetch', '--output', folder, '--', ...atLeastOne(names)),
     // Unsigned as feeds' packages are; what it depends on was fetched before, checked, and is all
     // that counts: with this option a feed's index would be taken unsigned, too.
     installFile: (file) =>

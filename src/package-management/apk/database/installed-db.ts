@@ -27,6 +27,9 @@ export interface RecordedFile {
   path: string;
   /** `Q1` and the base64 of 20 bytes; empty if there is none. */
   hash: string;
+  /** Where they are not root's and 0644. */
+  mode?: number;
+  uid?: number;
 }
 
 export interface ReadOptions {
@@ -79,6 +82,7 @@ const COLON = 0x3a;
 const FOLDER = 0x46;
 const FILE = 0x52;
 const HASH = 0x5a;
+const RIGHTS = 0x61;
 const MOST_LINE_BYTES = 1024 ** 2;
 
 interface Parser {
@@ -126,6 +130,10 @@ function createParser(path: string, { filesOf, onFile, onFields }: ReadOptions):
       flush();
       file = { path: folder === '' ? text : `${folder}/${text}`, hash: '' };
     } else if (kind === HASH && file !== undefined) file.hash = text;
+    else if (kind === RIGHTS && file !== undefined) {
+      const [uid = '', , mode = ''] = text.split(':');
+      Object.assign(file, { uid: Number(uid), mode: parseInt(mode, 8) });
+    }
   };
 
   return {

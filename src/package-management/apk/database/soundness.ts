@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
-import { readTar } from '../../../device/tar-reader.ts';
+import { readTar } from '../../../device/tar/tar-reader.ts';
 import { DepotError, reasonOf } from '../../../errors.ts';
 import type { PackageDatabase } from '../../database.ts';
 import type { BeforeCopy } from '../recovery/before-copy.ts';

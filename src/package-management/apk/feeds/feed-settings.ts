@@ -56,6 +56,15 @@ export function createFeedSettings({ paths, locations, commands }: Sources): Fee
         })),
       };
     },
+    files: async () => {
+      const cache = await cacheFolder(paths);
+      const names = await readdir(cache).catch(() => []);
+      const lists = names.filter((name) => name.startsWith('APKINDEX.'));
+      return {
+        settings: [locations.feeds, keyFolder],
+        lists: lists.map((name) => join(cache, name)),
+      };
+    },
     addressOf: (url) =>
       /\.(adb|tar\.gz)$/.test(url) ? url : `${url.replace(/\/+$/, '')}/packages.adb`,
     filesOf: ({ url }) =>

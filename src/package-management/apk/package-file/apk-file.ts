@@ -3,7 +3,7 @@ import { open } from 'node:fs/promises';
 import { pipeline, type Readable } from 'node:stream';
 import { createGunzip, createInflateRaw } from 'node:zlib';
 import { createByteReader } from '../../../device/byte-reader.ts';
-import { readTar } from '../../../device/tar-reader.ts';
+import { readTar } from '../../../device/tar/tar-reader.ts';
 import { asUnusableFile, unpacksTooLarge } from '../../failure.ts';
 import { readAdb, type AdbObject } from './adb-reader.ts';
 

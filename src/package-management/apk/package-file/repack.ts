@@ -6,14 +6,19 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip, createGzip, gzipSync } from 'node:zlib';
 import { syncFolder } from '../../../device/durable-file.ts';
-import { readTar } from '../../../device/tar-reader.ts';
+import { readTar } from '../../../device/tar/tar-reader.ts';
 import { DepotError, reasonOf } from '../../../errors.ts';
 import { readPackageFile } from './apk-file.ts';
 import { readFields, type RecordedFile } from '../database/installed-db.ts';
 import { hasHash } from '../recovery/leftovers.ts';
 import type { Locations } from '../database/locations.ts';
 import { scriptsFile } from '../database/record-file.ts';
-import { END_OF_TAR, tarHeader, tarPadding, type TarEntry } from './tar-writer.ts';
+import {
+  END_OF_TAR,
+  tarHeader,
+  tarPadding,
+  type TarEntry,
+} from '../../../device/tar/tar-writer.ts';
 
 interface PackOptions {
   name: string;

@@ -26,12 +26,17 @@ export function createRestoration(installation: Installation): Restoration {
       commands.install(offers.map(({ name, version }) => `${name}=${version}`)),
     finish: async (records) => {
       const database = await reader.read();
-      const names = [...records.keys()].filter((name) => isPresent(database.get(name)));
+      const present = [...database.values()].filter(isPresent);
+      const names = [...records.keys()].filter((wanted) =>
+        present.some(({ name, provides }) => name === wanted || provides.includes(wanted)),
+      );
       const former = names.flatMap((name) => entriesIn(records.get(name) ?? ''));
-      await editWorld(locations, environment, (entries) => [
-        ...entries.filter(({ name }) => !names.includes(name)),
-        ...former,
-      ]);
+      // In apk's own order.
+      await editWorld(locations, environment, (entries) =>
+        [...entries.filter(({ name }) => !names.includes(name)), ...former].sort((one, other) =>
+          one.text < other.text ? -1 : 1,
+        ),
+      );
       await syncDisk(environment, [installation.root]);
     },
   };

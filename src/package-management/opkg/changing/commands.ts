@@ -32,7 +32,10 @@ export function createOpkgCommands({
       opkg(...(isCircle ? [FORCE_DEPENDS] : []), 'remove', '--', ...names),
     configure: (names) => opkg('configure', '--', ...names),
     update: () => opkg('update'),
-    installFile: (file) => opkg('install', '--', file),
+    // It checks no sum of what it fetches so.
+    fetch: (names, folder) => ({ ...opkg('download', '--', ...names), cwd: folder }),
+    installFile: (file, isOlder = false) =>
+      opkg('install', ...(isOlder ? ['--force-downgrade'] : []), '--', file),
     shown: ({ verb, names, isCircle = false }) =>
       ['opkg', ...(isCircle ? [FORCE_DEPENDS] : []), verb, ...names].join(' '),
   };

@@ -28,7 +28,7 @@ export function explain({ output, names }: FailedCommand): Failure | undefined {
   const words = last ?? errors.split('\n').at(-1);
   return words === undefined || words === ''
     ? undefined
-    : { code: 'unknown', reason: `opkg says ${quoted(words)}` };
+    : { code: 'unknown', reason: `opkg says ${quoted(words.replace(FUNCTION, ''))}` };
 }
 
 interface Output {
@@ -86,6 +86,9 @@ function firstMatch(
   }
   return undefined;
 }
+
+/** Which of its functions says it. */
+const FUNCTION = /^\w+: /;
 
 /** What opkg says of every package that it did not install. */
 const GENERIC = /^opkg_install_cmd: Cannot install package /;

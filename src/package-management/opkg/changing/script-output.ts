@@ -11,9 +11,11 @@ export function scriptReason(
   { name, script, status }: FailedScript,
   lines: readonly string[],
 ): string {
-  const ended = `${scriptOf(name, script)} ended with exit code ${status}`;
+  const program = scriptOf(name, script);
   const last = lastLineOf(name, lines);
-  return last === undefined ? ended : `${ended}: ${quoted(last)}`;
+  return last === undefined
+    ? `${program} ended with exit code ${status}`
+    : `${program} ended with exit code ${status}: ${quoted(last)}`;
 }
 
 /** What opkg prints itself before the script of a package runs, or beside it. */

@@ -71,7 +71,7 @@ export function createTransactionSteps(
     after: [
       {
         id: 'write',
-        label: 'write',
+        label: 'write to the disk',
         act: async (context) => {
           const reason = await writeDown(installation);
           if (reason === undefined) lasting.write(context, { isWritten: true });

@@ -55,6 +55,9 @@ export function describeParagraph(paragraph: string, feed = ''): OpkgDescription
     get maintainer() {
       return line('Maintainer');
     },
+    get sha256() {
+      return line('SHA256sum') || undefined;
+    },
     get time() {
       return countIn(line('SourceDateEpoch'));
     },

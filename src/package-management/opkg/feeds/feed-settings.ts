@@ -55,6 +55,10 @@ export function createFeedSettings(
   };
   return {
     read: async () => readSetup(await configFiles(paths)),
+    files: async () => ({
+      settings: ['/etc/opkg', '/etc/opkg.conf'].map(paths.onDevice),
+      lists: [(await readConfig()).listsDir],
+    }),
     addressOf: (url) => url.replace(/\/Packages(\.gz)?$/, '').replace(/\/+$/, ''),
     filesOf: async ({ name, url }) => [
       {

@@ -4,7 +4,7 @@ import { createGunzip } from 'node:zlib';
 import type { InspectedFile } from '../../manager.ts';
 import { asUnusableFile, unpacksTooLarge, unusableFile } from '../../failure.ts';
 import { parseDepends, parseStanza, type Stanza } from '../database/stanza.ts';
-import { readTar, type TarMember } from '../../../device/tar-reader.ts';
+import { readTar, type TarMember } from '../../../device/tar/tar-reader.ts';
 
 /**
  * Judges a package file by its content: a gzip of a tar with `debian-binary`, `control.tar.gz` and

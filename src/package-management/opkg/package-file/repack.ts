@@ -1,5 +1,6 @@
 import { copyFile, lstat, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
 import { DepotError } from '../../../errors.ts';
 import { syncFolder } from '../../../device/durable-file.ts';
 import { run } from '../../../device/exec.ts';
@@ -18,6 +19,8 @@ interface PackOptions {
 
 const LIMITS = { timeoutMs: 120_000, maxBytes: 64 * 1024 };
 const MOST_BYTES = 1024 ** 3;
+/** Two blocks of zeros are the end of an archive (POSIX.1, ustar). */
+const EMPTY_TAR = new Uint8Array(1024);
 
 /**
  * Packs an installed package back into a package file, from opkg's own records, since the feed may
@@ -54,14 +57,12 @@ export async function packInstalled({
       }
     }
     await writeFile(join(work, 'debian-binary'), '2.0\n');
+    const data = join(work, 'data.tar.gz');
+    const files = await filesOf({ name, infoDir, destination });
+    // tar makes no archive of nothing, which is what a meta package has.
+    if (files.length === 0) await writeFile(data, gzipSync(EMPTY_TAR));
     // Named one by one: not every busybox can read the names from a file.
-    await tar(
-      '-C',
-      destination,
-      '-czf',
-      join(work, 'data.tar.gz'),
-      ...(await filesOf({ name, infoDir, destination })).map((path) => `.${path}`),
-    );
+    else await tar('-C', destination, '-czf', data, ...files.map((path) => `.${path}`));
     await tar('-C', join(work, 'control'), '-czf', join(work, 'control.tar.gz'), '.');
     await tar(
       '-C',

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import * as v from 'valibot';
 import type { Command } from '../../../device/command.ts';
 import { freeBytesOf } from '../../../device/disk/space.ts';
+import { isPrivateFolder } from '../../../device/private-folder.ts';
 import { reasonOf } from '../../../errors.ts';
 import type { Step, StepContext } from '../../../jobs/plan.ts';
 import { transactionSlots } from '../../memory.ts';
@@ -43,14 +44,15 @@ export function unlistedSteps(
         if (names.length === 0) return undefined;
         const folder = folderOf(job);
         const since = job.startedAt ?? job.createdAt;
-        const fetched = (await readdir(folder).catch(() => [])).filter((file) =>
-          file.endsWith('.ipk'),
-        );
+        // The memory is everybody's: another one's folder of that name says nothing.
+        const isOwn = await isPrivateFolder(folder);
+        const files = isOwn ? await readdir(folder).catch(() => []) : [];
+        const fetched = files.filter((file) => file.endsWith('.ipk'));
         try {
           const mostBytes = await freeBytesOf(destination);
           for (const file of fetched) {
-            const files = await filesInIpk(join(folder, file), mostBytes);
-            await removeUnowned({ infoDir, destination, since }, files);
+            const inside = await filesInIpk(join(folder, file), mostBytes);
+            await removeUnowned({ infoDir, destination, since }, inside);
           }
         } catch (error) {
           await note(reasonOf(error));

@@ -1,7 +1,7 @@
 import { button, element, icon, setText, textElement } from '../../dom.js';
-import { t } from '../../i18n.js';
+import { daemonText, t } from '../../i18n.js';
 import { setDisabled } from '../../permission.js';
-import { problemBox } from '../../problems.js';
+import { problemBox, withoutId } from '../../problems.js';
 import { ago, progressLine, span, stateWord } from '../../words.js';
 
 /**
@@ -21,11 +21,13 @@ export function createTaskRow({ id }, { toggle, on, titleOf }) {
   );
   const doing = createDoing(id, { on, titleOf });
   const failure = createFailure(on);
+  const undo = createUndo(on, titleOf);
   const slot = element('div', { className: 'slot' });
   const row = element('li', { className: 'task card' }, [
     element('h3', { className: 'task-heading' }, [head]),
     doing.element,
     failure.element,
+    undo.element,
     slot,
   ]);
 
@@ -39,6 +41,7 @@ export function createTaskRow({ id }, { toggle, on, titleOf }) {
     setText(when, whenOf(task));
     doing.update(task);
     failure.update(task);
+    undo.update(task);
     if (slot.firstElementChild !== (task.log ?? null)) {
       slot.replaceChildren(...(task.log === undefined ? [] : [task.log]));
     }
@@ -86,6 +89,43 @@ function progressOf(task, titleOf) {
 
 export function hasFailed({ running, state, error }) {
   return !running && state !== 'done' && error !== undefined;
+}
+
+/** What has ended can be taken back, or says why not when it is open. */
+function createUndo(on, titleOf) {
+  let current;
+  const undo = button({
+    text: t('Undo'),
+    className: 'quiet',
+    onclick: () => on.undoTask({ ...current, title: titleOf(current) }),
+    isWrite: true,
+  });
+  const keep = button({
+    text: t('Keep the change'),
+    onclick: () => on.keepTask(current.id),
+    isWrite: true,
+  });
+  const why = element('span', { className: 'problem-remedy' });
+  const box = element('div', { className: 'undo' }, [undo, keep, why]);
+  const update = (task) => {
+    current = task;
+    const text = task.running ? '' : undoText(task);
+    undo.hidden = task.can_undo !== true;
+    keep.hidden = task.confirm_by === undefined;
+    box.hidden = task.running || (undo.hidden && keep.hidden && text === '');
+    undo.setAttribute('aria-label', t('Undo: {subject}', { subject: titleOf(task) }));
+    setText(why, text);
+  };
+  return { element: box, update };
+}
+
+function undoText(task) {
+  if (task.confirm_by !== undefined) return t('It goes back by itself unless it is kept.');
+  // What failed has said already that nothing was left behind.
+  const isNothing =
+    hasFailed(task) && leftBy(task).length > 0 && (task.packages ?? []).length === 0;
+  if (task.can_undo !== false || !task.isOpen || isNothing) return '';
+  return t('It cannot be undone: {reason}', { reason: withoutId(daemonText(task.no_undo)) });
 }
 
 /** Cause and remedy of a task that did not end well: in sight of the newest, else at a click. */

@@ -1,4 +1,5 @@
 import { byId } from '../../dom.js';
+import { createBackups } from './backups.js';
 import { createContainerData } from './container-data.js';
 import { createDisks } from './disks.js';
 import { createDoctor } from './doctor.js';
@@ -16,6 +17,7 @@ export function createDeviceView(context) {
     createContainerData(context),
     createDoctor(context),
     createFeeds(context),
+    createBackups(context),
     fleet,
     createRecords(context),
   ];

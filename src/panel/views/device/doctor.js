@@ -1,7 +1,6 @@
 import { byId, element, setText, textElement } from '../../dom.js';
-import { t } from '../../i18n.js';
+import { daemonText, t } from '../../i18n.js';
 import { createLoader } from '../../loader.js';
-import { daemonText } from '../../problems.js';
 
 const WORDS = {
   ok: () => t('In order'),
@@ -13,10 +12,16 @@ const WORDS = {
 const NAMES = {
   'package-database': () => t('Package database'),
   'broken-packages': () => t('Broken packages'),
+  'package-files': () => t('Files of packages'),
+  'file-owners': () => t('Owners of files'),
+  'hash-pins': () => t('Packages bound to a file'),
+  'feed-keys': () => t('Keys of feeds'),
+  'kept-configuration': () => t('Configuration and firmware upgrades'),
   'package-lock': () => t('Lock of the packages'),
   kernel: () => t('Kernel'),
   feeds: () => t('Feeds'),
   'container-engine': () => t('Container engine'),
+  'container-restarts': () => t('Containers'),
   password: () => t('Password'),
   records: () => t('Records of tasks'),
   'space-system': () => t('Space for packages'),
@@ -68,7 +73,7 @@ function createRow({ id, state, message, remedy }) {
     ]),
     element('div', { className: 'grow' }, [
       textElement('strong', name),
-      textElement('p', message),
+      textElement('p', daemonText(message)),
       ...(remedy ? [textElement('p', daemonText(remedy), 'note')] : []),
     ]),
   ]);

@@ -1,9 +1,9 @@
-import { button, byId, element, textElement } from '../../dom.js';
-import { t } from '../../i18n.js';
+import { button, byId, element, setText, textElement } from '../../dom.js';
+import { daemonText, t } from '../../i18n.js';
 import { createLoader } from '../../loader.js';
 import { setDisabled } from '../../permission.js';
-import { daemonText } from '../../problems.js';
 import { ago, count } from '../../words.js';
+import { confirm } from '../dialogs/confirm.js';
 
 /** Where packages come from; people add and remove feeds of their own. */
 export function createFeeds({ api, report, on }) {
@@ -21,19 +21,81 @@ export function createFeeds({ api, report, on }) {
     setDisabled(submit, false);
     if (isAccepted) form.reset();
   });
+  const showIstore = createIstoreOffer(on);
   return createLoader({
     state: byId('feeds-state'),
     load: async (signal) => {
       const { feeds } = await api.get('admin/store/feeds', {}, { signal });
       list.replaceChildren(...feeds.map((feed) => createRow(feed, on)));
+      showIstore(await api.get('admin/store/istore', {}, { signal }));
     },
     onGone: report,
   });
 }
 
+/** Who comes from iStore finds its apps again, on a yes. */
+function createIstoreOffer(on) {
+  let missing = [];
+  let isChecked = false;
+  byId('feeds-istore-add').addEventListener('click', async () => {
+    const hosts = [
+      ...new Set(missing.flatMap(({ url, mirrors }) => [...mirrors, url]).map(hostOf)),
+    ];
+    const isYes = await confirm({
+      title: t("Add iStore's catalogue?"),
+      text: isChecked
+        ? t(
+            'Its feeds are at {hosts}. A feed that is not signed by a key of this device is ' +
+              'refused. Whoever runs them may do anything on this device.',
+            { hosts: hosts.join(', ') },
+          )
+        : t(
+            'Its feeds are at {hosts}. This device checks no signatures: whoever runs them, or ' +
+              'stands on the way to them, may do anything on it.',
+            { hosts: hosts.join(', ') },
+          ),
+      yes: t('Add'),
+      no: t('Cancel'),
+    });
+    if (!isYes) return;
+    for (const { name, url, mirrors } of missing) {
+      await on.feed('add_feed', { name, url, mirror: mirrors });
+    }
+  });
+  return ({ seen, feeds, checks_signatures: checks }) => {
+    missing = feeds.filter(({ is_there: isThere }) => !isThere);
+    isChecked = checks;
+    byId('feeds-istore').hidden = !seen || (feeds.length > 0 && missing.length === 0);
+    byId('feeds-istore-add').hidden = missing.length === 0;
+    setText(
+      byId('feeds-istore-text'),
+      missing.length > 0
+        ? t(
+            'iStore is installed here. The apps of its catalogue are in {count} feeds of its own.',
+            {
+              count: count(missing.length),
+            },
+          )
+        : t('iStore is installed here. Its feeds are known once it has updated its lists.'),
+    );
+  };
+}
+
+function hostOf(url) {
+  return new URL(url).host;
+}
+
 function createRow(feed, on) {
-  const { name, url, kind, enabled, error, remedy } = feed;
+  const { name, url, kind, enabled, error, remedy, upgrades = true } = feed;
   const change = () => on.feed('set_feed', { name, enabled: enabled ? '0' : '1' });
+  const flag = button({
+    text: upgrades ? t('No upgrades from here') : t('Upgrades from here'),
+    label: upgrades
+      ? t('No upgrades from the feed {name}', { name })
+      : t('Upgrades from the feed {name}', { name }),
+    onclick: () => on.feed('set_feed', { name, upgrades: upgrades ? '0' : '1' }),
+    isWrite: true,
+  });
   const buttons = [
     button({
       text: enabled ? t('Switch off') : t('Switch on'),
@@ -56,13 +118,14 @@ function createRow(feed, on) {
       element('p', {}, [
         textElement('strong', name),
         ...(enabled ? [] : [' ', textElement('span', t('off'), 'chip')]),
+        ...(upgrades ? [] : [' ', textElement('span', t('no upgrades'), 'chip')]),
       ]),
       textElement('p', url, 'note'),
       textElement('p', factsOf(feed), 'note'),
-      ...(error ? [textElement('p', error, 'problem')] : []),
+      ...(error ? [textElement('p', daemonText(error), 'problem')] : []),
       ...(error && remedy ? [textElement('p', daemonText(remedy), 'note')] : []),
     ]),
-    ...(kind === 'custom' ? [element('div', { className: 'buttons' }, buttons)] : []),
+    element('div', { className: 'buttons' }, [flag, ...(kind === 'custom' ? buttons : [])]),
   ]);
 }
 

@@ -1,8 +1,9 @@
 import { byId, setText } from '../../dom.js';
-import { t } from '../../i18n.js';
+import { daemonText, t } from '../../i18n.js';
 import { setDisabled } from '../../permission.js';
 import { confirm } from '../dialogs/confirm.js';
 
+const NEWER = 200;
 const NONE_NEWER = 304;
 
 /** depotd's own version, and a newer one. */
@@ -22,13 +23,12 @@ export function createSelfUpgrade({ api, report, onUpgrade }) {
     setText(state, t('Looking …'));
     try {
       const { code, msg } = await api.get('admin/store/check_self_upgrade');
-      setText(
-        state,
-        code === NONE_NEWER
-          ? t('The lists have no newer version. “Update lists” fetches them.')
-          : t('Version {version} is there.', { version: msg }),
-      );
-      offer(code === NONE_NEWER ? '' : msg);
+      const words = {
+        [NEWER]: () => t('Version {version} is there.', { version: msg }),
+        [NONE_NEWER]: () => t('The lists have no newer version. “Update lists” fetches them.'),
+      };
+      setText(state, (words[code] ?? (() => daemonText(msg)))());
+      offer(code === NEWER ? msg : '');
     } catch (error) {
       setText(state, error.status > 0 ? error.message : '');
       if (!(error.status > 0) || error.needsLogin) report(error);

@@ -1,6 +1,5 @@
 import { element, textElement } from '../../dom.js';
-import { t } from '../../i18n.js';
-import { daemonText } from '../../problems.js';
+import { daemonText, t } from '../../i18n.js';
 import { size } from '../../words.js';
 
 /** More changes than this are behind a click. */
@@ -29,7 +28,15 @@ export function fileIn({ kind, package: name, version, size_bytes: bytes, sha256
 
 /** What a person is shown of a plan. */
 export function contentOf(plan) {
-  return [...stopsIn(plan), ...spaceIn(plan), ...changesIn(plan), ...settingsIn(plan)];
+  return [
+    ...stopsIn(plan),
+    ...spaceIn(plan),
+    ...changesIn(plan),
+    ...filesIn(plan),
+    ...reportIn(plan),
+    ...settingsIn(plan),
+    ...containersIn(plan),
+  ];
 }
 
 /** What the change costs: bytes to fetch and on the disk, and what is free after it. */
@@ -72,6 +79,13 @@ function changesIn({ installs, upgrades, removes }) {
   ].filter(Boolean);
 }
 
+/** Files that an undo or a restore puts back. */
+function filesIn({ files = [] }) {
+  if (files.length === 0) return [];
+  const rows = files.map((path) => textElement('li', path));
+  return [group(t('Files that go back'), rows)];
+}
+
 /** What stops working on the device when these go. */
 export function stopsIn({ stops = [] }) {
   if (stops.length === 0) return [];
@@ -94,6 +108,55 @@ function settingsIn({ settings = [] }) {
   return [textElement('p', text, 'note')];
 }
 
+/** Of a backup: what comes otherwise than it was, and what cannot. */
+export function reportIn({ report }) {
+  if (report === undefined) return [];
+  const named = (state) => report.filter((line) => line.state === state);
+  const names = (state) =>
+    named(state)
+      .map(({ package: name, as }) => (as === undefined ? name : `${name} → ${as}`))
+      .join(', ');
+  const lines = [
+    ...(named('renamed').length > 0
+      ? [t('Under another name: {names}', { names: names('renamed') })]
+      : []),
+    ...(named('not_offered').length > 0
+      ? [t('Not offered any more: {names}', { names: names('not_offered') })]
+      : []),
+    ...(named('failed').length > 0 ? [t('Cannot come: {names}', { names: names('failed') })] : []),
+  ];
+  return lines.map((line) => textElement('p', line, 'note'));
+}
+
+/** Containers that go with their app, each with its image and the data that is the app's own. */
+function containersIn({ containers = [] }) {
+  if (containers.length === 0) return [];
+  return [
+    element('details', { className: 'change-group', open: true }, [
+      element('summary', {}, [
+        t('Containers to be removed'),
+        ' ',
+        textElement('span', String(containers.length), 'count'),
+      ]),
+      element('ul', { className: 'changes' }, containers.map(containerRow)),
+    ]),
+  ];
+}
+
+function containerRow({ name, image, image_bytes: bytes, is_unpinned: isUnpinned, keeps }) {
+  const facts = [image, ...(isUnpinned ? [t('no fixed version')] : [])].join(' · ');
+  const data = keeps.length === 0 ? '' : t('Its data: {paths}', { paths: keeps.join(', ') });
+  return element('li', {}, [
+    element('span', { className: 'grow' }, [
+      textElement('strong', name),
+      ' ',
+      textElement('span', facts, 'soft'),
+      ...(data === '' ? [] : [element('br'), textElement('span', data, 'soft')]),
+    ]),
+    textElement('span', bytes === undefined ? '' : size(bytes), 'soft'),
+  ]);
+}
+
 const REASONS = {
   dependency: () => t('needed by it'),
   orphan: () => t('nothing else needs it'),
@@ -103,10 +166,13 @@ const REASONS = {
 
 function changeList(title, changes) {
   if (changes.length === 0) return undefined;
-  const items = element('ul', { className: 'changes' }, changes.map(changeRow));
-  return element('details', { className: 'change-group', open: changes.length <= MANY }, [
-    element('summary', {}, [title, ' ', textElement('span', String(changes.length), 'count')]),
-    items,
+  return group(title, changes.map(changeRow));
+}
+
+function group(title, rows) {
+  return element('details', { className: 'change-group', open: rows.length <= MANY }, [
+    element('summary', {}, [title, ' ', textElement('span', String(rows.length), 'count')]),
+    element('ul', { className: 'changes' }, rows),
   ]);
 }
 

@@ -2,6 +2,7 @@ import { byId, element, setText, textElement } from '../../dom.js';
 import { t } from '../../i18n.js';
 import { setDisabled } from '../../permission.js';
 import { problemBox } from '../../problems.js';
+import { CONFIRM_S } from '../../undo.js';
 import { askIn } from './confirm.js';
 import { contentOf, fileIn, isEmpty } from './plan-content.js';
 import { removableList } from './removable.js';
@@ -23,6 +24,8 @@ export function createPlanDialog({ api, leadOn, onRemovable }) {
   const yes = byId('plan-yes');
   const setUp = createSetUp();
   const translation = createTranslationSwitch();
+  const [purge, cutOff] = [createPurgeBox(), createCutOff()];
+  const extras = [translation, purge, cutOff];
   const typed = createTypedName(yes);
 
   /** What is done when the dialog has closed: it may be another question in the same dialog. */
@@ -43,7 +46,7 @@ export function createPlanDialog({ api, leadOn, onRemovable }) {
     const isNothing = changesNothing(plan);
     const problems = plan.problems.map((problem) => boxOf(problem, plan, signal));
     body.replaceChildren(...bodyOf(plan, problems, words));
-    translation.offer(plan);
+    for (const extra of extras) extra.offer(plan);
     setDisabled(yes, !plan.is_possible || isNothing);
     typed.check();
     if (!plan.is_possible) byId('plan-no').focus();
@@ -83,6 +86,8 @@ export function createPlanDialog({ api, leadOn, onRemovable }) {
       setUp.show(app);
       typed.start(words.typed);
       let planned = load(query, words, abort.signal);
+      purge.start();
+      cutOff.start();
       translation.start(() => {
         setDisabled(yes, true);
         planned = load({ ...query, ...translation.parameters() }, words, abort.signal);
@@ -92,7 +97,8 @@ export function createPlanDialog({ api, leadOn, onRemovable }) {
       await planned;
       next?.();
       next = undefined;
-      return answer === 'yes' ? { ...setUp.parameters(), ...translation.parameters() } : undefined;
+      if (answer !== 'yes') return undefined;
+      return Object.assign({}, ...[setUp, ...extras].map((one) => one.parameters(query)));
     },
   };
 }
@@ -123,9 +129,37 @@ function createTranslationSwitch() {
   };
 }
 
+/** Whether the data and images of containers go with them. */
+function createPurgeBox() {
+  const box = byId('plan-purge');
+  const isWanted = byId('plan-purged');
+  return {
+    start: () => {
+      box.hidden = true;
+      isWanted.checked = false;
+    },
+    offer: ({ containers = [], is_possible: isPossible }) => {
+      box.hidden = containers.length === 0 || !isPossible;
+    },
+    parameters: () => (isWanted.checked ? { purge: '1' } : {}),
+  };
+}
+
+/** What may cut its owner off is confirmed by the page, else it goes back. */
+function createCutOff() {
+  let isPossible = false;
+  return {
+    start: () => (isPossible = false),
+    offer: ({ restarts }) => (isPossible = restarts !== undefined),
+    parameters: ({ operation }) =>
+      isPossible && operation !== 'upload' ? { confirm_s: String(CONFIRM_S) } : {},
+  };
+}
+
 /** A program says nothing of what it changes. */
 function changesNothing(plan) {
-  return plan.is_possible && isEmpty(plan) && plan.file?.kind !== 'program';
+  const isEnough = plan.file?.kind === 'program' || (plan.files ?? []).length > 0;
+  return plan.is_possible && isEmpty(plan) && !isEnough;
 }
 
 function bodyOf(plan, problems, words) {
@@ -135,6 +169,24 @@ function bodyOf(plan, problems, words) {
     ...(plan.file === undefined ? [] : fileIn(plan.file)),
     ...(changesNothing(plan) ? [textElement('p', words.nothing)] : []),
     ...(hasChanges ? contentOf(plan) : []),
+    ...(plan.is_possible ? warnings(plan).map((text) => textElement('p', text)) : []),
+  ];
+}
+
+function warnings({ restarts, kept_in: keptIn, file }) {
+  return [
+    ...(restarts === undefined || file !== undefined
+      ? []
+      : [
+          t(
+            'This may interrupt the network or this page. If the page does not reach the device ' +
+              'again within {seconds} s, the change goes back by itself.',
+            { seconds: CONFIRM_S },
+          ),
+        ]),
+    ...(keptIn === 'memory'
+      ? [t('It can be undone until the device restarts: what it replaced lies in memory.')]
+      : []),
   ];
 }
 

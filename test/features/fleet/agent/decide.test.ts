@@ -29,6 +29,7 @@ function stateOf({
     asking: undefined,
     fetched: undefined,
     fetching: undefined,
+    fetchFailure: undefined,
     confirm: 'auto',
     ...state,
     record: {
@@ -57,19 +58,31 @@ const BEGUN = { found: { packages: [], install: [] } };
 const HERE = { fetched: KEY };
 const OFFERS: [string, State, Heard, string[]][] = [
   ['its files are fetched first', stateOf(), offer(), ['notify download', 'fetch']],
+  [
+    'files that did not come are fetched again after a pause, and the server knows why',
+    stateOf({ fetchFailure: { reason: 'why', isTooEarly: true } }),
+    offer(),
+    ['notify proceeding'],
+  ],
+  [
+    'which is over some time',
+    stateOf({ fetchFailure: { reason: 'why', isTooEarly: false } }),
+    offer(),
+    ['notify proceeding', 'fetch'],
+  ],
   ['files that are on their way are waited for', stateOf({ fetching: KEY }), offer(), []],
   ['nothing is fetched that is not asked for yet', stateOf(), offer({ download: 'skip' }), []],
   ['with its files here it begins', stateOf(HERE), offer(), ['begin-job', 'notify proceeding']],
   ['a job that it has is left alone', stateOf({ ...HERE, record: { jobId: 'job' } }), offer(), []],
   [
     'it does not begin while another one has a job',
-    stateOf({ ...HERE, others: [{ key: 'other', jobId: 'job' }] }),
+    stateOf({ ...HERE, others: [{ key: 'other', jobId: 'job', actionId: '6' }] }),
     offer(),
-    [],
+    ['notify scheduled'],
   ],
   [
     'another one that has not begun is over, and its files are fetched no more',
-    stateOf({ others: [{ key: 'other' }], fetching: 'other' }),
+    stateOf({ others: [{ key: 'other', actionId: '6' }], fetching: 'other' }),
     offer(),
     ['stop-fetching', 'end other canceled'],
   ],
@@ -230,10 +243,9 @@ test.each([
   ['deployment', stateOf({ ...HERE, confirm: 'ask' }), offer()],
   ['confirmation', stateOf({ confirm: 'ask' }), CONSENT],
 ] as const)('by way of a %s the owner is asked, and nothing is done before', (by, state, heard) => {
-  expect(decide(state, heard)).toEqual({
-    state: { ...state, asking: { key: KEY, by } },
-    effects: [],
-  });
+  const decision = decide(state, heard);
+  expect(decision.state).toEqual({ ...state, asking: { key: KEY, by } });
+  expect(decision.effects.map(nameOf).filter((name) => name !== 'notify scheduled')).toEqual([]);
 });
 
 function nameOf(effect: Effect): string {

@@ -72,7 +72,7 @@ test('the files of a package are read if they are wanted, and no others', async 
   const hash = 'Q1a9r8LrpRPbAzqAxsCM3tMtRXWkg=';
   expect(found).toEqual([
     ['demo-app', { path: 'top', hash }],
-    ['demo-app', { path: 'etc/config/demo-app', hash }],
+    ['demo-app', { path: 'etc/config/demo-app', hash, mode: 0o755, uid: 0 }],
   ]);
 });
 
@@ -117,7 +117,10 @@ test('all that is known of one package can be had', async () => {
     '1276',
     [
       { path: 'top', hash: 'Q1a9r8LrpRPbAzqAxsCM3tMtRXWkg=' },
-      { path: 'etc/config/demo-app', hash: 'Q1a9r8LrpRPbAzqAxsCM3tMtRXWkg=' },
+      {
+        ...{ path: 'etc/config/demo-app', hash: 'Q1a9r8LrpRPbAzqAxsCM3tMtRXWkg=' },
+        ...{ mode: 0o755, uid: 0 },
+      },
     ],
   ]);
   await expect(readFields(file, 'absent')).rejects.toThrow('absent is not on record');

@@ -127,13 +127,13 @@ describe('a plan', () => {
       stdout:
         'World updated, but the following packages are not removed due to:\n' +
         '  libdemo: demo-app\n\n',
-      message: 'demo-app needs libdemo',
+      message: 'cannot remove libdemo: demo-app needs it',
     },
     {
       what: 'removes what the device cannot do without',
       change: { verb: 'remove', names: ['libc'] },
       stdout: '(1/1) Purging libc (1)\n',
-      message: 'cannot do without libc',
+      message: 'cannot remove libc: the device cannot do without it',
     },
   ] as const)('that $what is refused, with the names', ({ change, stdout, message }) => {
     expect(() =>

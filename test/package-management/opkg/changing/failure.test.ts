@@ -46,7 +46,7 @@ test.each([
   [
     'opkg_conf_load: Could not create lock file /var/lock/opkg.lock: No such file or directory.',
     'unknown',
-    'opkg says "opkg_conf_load: Could not create lock file /var/lock/opkg.lock: No such file or directory."',
+    'opkg says "Could not create lock file /var/lock/opkg.lock: No such file or directory."',
   ],
 ])('of "%s" it makes %s', (message, code, reason) => {
   expect(explain({ output: errors(message), names: ['virt'] })).toMatchObject({ code, reason });

@@ -7,7 +7,7 @@
 /* Every option and its default: docs/configuration.md. */
 
 const { addUses, checks, isLocal, optionsOf } = options;
-const ABILITIES = ['install', 'upgrade', 'remove', 'run', 'self_upgrade', 'settings'];
+const ABILITIES = 'install upgrade downgrade remove run self_upgrade settings'.split(' ');
 
 /* One form for all sections of the file, some of which it may not have yet. */
 const Section = form.NamedSection.extend({
@@ -81,6 +81,10 @@ function addStorage(shown, section) {
     title: _('Tasks kept'),
     help: _('A running task is never forgotten.'),
   });
+  number('undo_mb', [64, 0, 1048576], {
+    title: _('Room for undo'),
+    help: _('In MiB, of what finished tasks replaced. 0: nothing can be undone.'),
+  });
   number('queue_max', [2000, 1, 20000], {
     title: _('Waiting tasks'),
     help: _('One more is refused.'),
@@ -88,6 +92,10 @@ function addStorage(shown, section) {
   number('keep_log_mb', [32, 1, 1048576], {
     title: _('Logs kept'),
     help: _('In MiB, of tasks that have ended.'),
+  });
+  number('idle_exit_min', [0, 0, 525600], {
+    title: _('End when idle'),
+    help: _('After so many minutes, until somebody asks again. 0: never.'),
   });
   choice(
     'log_format',
@@ -226,7 +234,7 @@ function addFleet(shown) {
       help: _('On the page of the apps, under Device, or by "depotctl fleet".'),
     },
   );
-  list('allow', 'install, upgrade', {
+  list('allow', 'install, upgrade, downgrade', {
     check: (value) => ABILITIES.includes(value) || _('one of %s is expected').format(ABILITIES),
     title: _('What the server may do'),
     help: ABILITIES.join(', '),
@@ -240,6 +248,8 @@ function addFleet(shown) {
     title: _('Longest time between two polls'),
     help: _('In seconds.'),
   });
+  number('limit_s', [3600, 10, 604800], { title: _('Longest time of an action in seconds') });
+  number('reach_s', [120, 1, 3600], { title: _('Seconds to reach the server after settings') });
   list('tags', '', {
     check: checks.tag,
     title: _('Tags for operators'),

@@ -35,6 +35,14 @@ async function count() {
   return plan.ok ? (await plan.json()).upgrades.length : 0;
 }
 
+/* Beside the entry in LuCI's menu, on this page: LuCI has no place for code of an app on others. */
+function mark(number) {
+  for (const link of document.querySelectorAll(`a[href="${L.url('admin/system/depotd')}"]`)) {
+    link.querySelector('small')?.remove();
+    link.append(E('small', {}, ` (${number})`));
+  }
+}
+
 return baseclass.extend({
   title: TITLE,
 
@@ -53,6 +61,7 @@ return baseclass.extend({
       return null;
     }
     this.title = TITLE;
+    mark(number);
     return E('p', {}, [
       E(
         'a',

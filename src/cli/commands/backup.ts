@@ -1,0 +1,112 @@
+import { lstat, open } from 'node:fs/promises';
+import { DepotError, reasonOf } from '../../errors.ts';
+import { listIn, numberIn, textIn, textsIn } from '../answer.ts';
+import type { CommandContext } from '../command-context.ts';
+import { ask } from '../terminal/ask.ts';
+import { bytesText } from '../terminal/bytes.ts';
+import { formatTable, formatTime } from '../terminal/table.ts';
+import { sendFile, submitJobs } from './jobs.ts';
+
+/** `backup [FILE]`: the task, and then what it made as a file that nobody else can read. */
+export async function backUp(context: CommandContext): Promise<number> {
+  const { client, output, invocation } = context;
+  const [file] = invocation.names;
+  if (file !== undefined && (await lstat(file).catch(() => undefined)) !== undefined) {
+    throw new DepotError('bad_request', `cannot write ${file}: it is there already`);
+  }
+  const code = await submitJobs({ ...context, invocation: { ...invocation, names: [] } });
+  if (code !== 0 || invocation.isDetached) return code;
+  const made = listIn(await client.get('admin/store/backups'), 'backups').find(
+    (backup) => textIn(backup, 'reason') === 'asked',
+  );
+  const kept = `it is kept on the device as ${textIn(made, 'id').slice(0, SHORT)}`;
+  if (file === undefined) {
+    output.say(`${kept}; "depotctl backups" lists them`);
+    return 0;
+  }
+  const target = await open(file, 'wx', 0o600).catch((error: unknown) =>
+    Promise.reject(
+      new DepotError('bad_request', `cannot write ${file}: ${reasonOf(error)}; ${kept}`),
+    ),
+  );
+  try {
+    for await (const piece of client.read('admin/store/backup_file', { id: textIn(made, 'id') })) {
+      await target.writeFile(piece);
+    }
+    await target.sync();
+  } finally {
+    await target.close();
+  }
+  output.say(`${file}: ${bytesText(numberIn(made, 'bytes') ?? 0)}; it holds passwords`);
+  return 0;
+}
+
+export async function listBackups({ client, output, invocation }: CommandContext): Promise<number> {
+  const backups = listIn(await client.get('admin/store/backups'), 'backups');
+  if (invocation.isJson) await output.printJson(backups);
+  else if (backups.length === 0) output.say('there are no backups');
+  else {
+    await output.print(
+      formatTable(
+        ['BACKUP', 'MADE', 'WHY', 'PACKAGES', 'RELEASE', 'SIZE'],
+        backups.map((backup) => [
+          textIn(backup, 'id').slice(0, SHORT),
+          formatTime(numberIn(backup, 'made_at') ?? 0),
+          textIn(backup, 'reason'),
+          String(numberIn(backup, 'packages') ?? ''),
+          textIn(backup, 'release'),
+          bytesText(numberIn(backup, 'bytes') ?? 0),
+        ]),
+        output.look,
+      ),
+    );
+  }
+  return 0;
+}
+
+const SHORT = 8;
+
+/** `restore FILE|BACKUP`: a file is sent first; then the plan, and the task. */
+export async function restore(context: CommandContext): Promise<number> {
+  const { client, output, invocation } = context;
+  const { as } = invocation.parameters;
+  const backup = await findBackup(context);
+  const plan = await client.get('admin/store/plan', {
+    operation: 'restore',
+    backup,
+    ...(as === undefined ? {} : { as }),
+  });
+  if (invocation.isDryRun && invocation.isJson) await output.printJson(plan);
+  if (!invocation.isJson) {
+    const rows = listIn(plan, 'report').map((line) => [
+      textIn(line, 'package'),
+      textIn(line, 'state').replace('_', ' '),
+      textIn(line, 'as') || textIn(line, 'message'),
+    ]);
+    await output.print(formatTable(['PACKAGE', 'STATE', ''], rows, output.look));
+    output.say(
+      `files of the settings that come back: ${textsIn(plan, 'files').length}; to be fetched: ` +
+        bytesText(numberIn(plan, 'download_bytes') ?? 0),
+    );
+  }
+  for (const problem of listIn(plan, 'problems')) output.say(textIn(problem, 'message'));
+  if (invocation.isDryRun) return 0;
+  const isAsked = output.isInteractive && !invocation.isAgreed && !invocation.isJson;
+  if (isAsked && !(await ask('Go on? [Y/n] ', output.interrupt))) {
+    output.say('nothing was changed');
+    return 1;
+  }
+  return submitJobs({ ...context, invocation: { ...invocation, names: [backup] } });
+}
+
+/** By the beginning of its id, or by a file, which is added to those on the device. */
+async function findBackup(context: CommandContext): Promise<string> {
+  const [name = ''] = context.invocation.names;
+  if (/^[0-9a-f]{4,32}$/.test(name)) {
+    const backups = listIn(await context.client.get('admin/store/backups'), 'backups');
+    const found = backups.map((backup) => textIn(backup, 'id')).filter((id) => id.startsWith(name));
+    const [only] = found;
+    if (only !== undefined && found.length === 1) return only;
+  }
+  return textIn(await sendFile(context, name, 'add_backup'), 'id');
+}

@@ -1,0 +1,67 @@
+import { request } from 'node:http';
+import { systemCode } from '../../errors.ts';
+
+/** `absent`: nobody listens there. `silent`: somebody has the socket and gave no answer in time. */
+export type EngineAnswer = { status: number; body: unknown } | 'absent' | 'silent';
+
+export interface EngineQuestion {
+  method: 'GET' | 'POST' | 'DELETE';
+  path: string;
+  timeoutMs: number;
+}
+
+/** Of answers that are longer than any real one. */
+const MOST_BYTES = 32 * 1024 ** 2;
+const NOBODY = ['ENOENT', 'ECONNREFUSED', 'ENOTSOCK', 'ENOTDIR'];
+
+/**
+ * Asks the engine over its socket (Docker Engine API, without a version in the path: the engine's
+ * own). Never throws.
+ */
+export function askEngine(
+  socketPath: string,
+  { method, path, timeoutMs }: EngineQuestion,
+): Promise<EngineAnswer> {
+  return new Promise((resolve) => {
+    const signal = AbortSignal.timeout(timeoutMs);
+    const fail = (error: unknown): void =>
+      resolve(NOBODY.includes(systemCode(error) ?? '') ? 'absent' : 'silent');
+    const asked = request(
+      {
+        socketPath,
+        method,
+        path,
+        signal,
+        agent: false,
+        headers: { host: 'engine', connection: 'close' },
+      },
+      (response) => {
+        const pieces: Buffer[] = [];
+        let bytes = 0;
+        response.on('data', (piece: Buffer) => {
+          bytes += piece.length;
+          if (bytes <= MOST_BYTES) pieces.push(piece);
+          else response.destroy(new Error('the answer is too long'));
+        });
+        response.on('error', fail);
+        response.on('end', () =>
+          resolve({
+            status: response.statusCode ?? 0,
+            body: parse(Buffer.concat(pieces).toString('utf8')),
+          }),
+        );
+      },
+    );
+    asked.on('error', fail);
+    asked.end();
+  });
+}
+
+function parse(text: string): unknown {
+  try {
+    return text === '' ? undefined : JSON.parse(text);
+  } catch {
+    // The schema that follows refuses what has no shape.
+    return undefined;
+  }
+}

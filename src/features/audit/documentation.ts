@@ -1,0 +1,87 @@
+import * as v from 'valibot';
+import {
+  integer,
+  jsonOperation,
+  type FeatureDocumentation,
+} from '../../http/openapi/documentation.ts';
+
+const differing = v.array(
+  v.object({
+    path: v.string(),
+    package: v.string(),
+    what: v.picklist(['missing', 'kind', 'content', 'mode', 'owner']),
+  }),
+);
+
+const verification = v.pipe(
+  v.object({
+    files: v.pipe(integer, v.description('that packages have on record')),
+    differing,
+    configuration: v.pipe(differing, v.description('what its owner may change, and did')),
+    set_id: v.pipe(
+      v.array(v.string()),
+      v.description("files of no package that run with another's rights"),
+    ),
+    listeners: v.pipe(
+      v.array(
+        v.object({
+          protocol: v.picklist(['tcp', 'udp']),
+          address: v.string(),
+          port: integer,
+          pid: integer,
+          program: v.string(),
+        }),
+      ),
+      v.description('programs of no package that listen'),
+    ),
+  }),
+  v.title('Verification'),
+);
+
+const bill = v.pipe(
+  v.looseObject({ bomFormat: v.literal('CycloneDX'), specVersion: v.string() }),
+  v.title('BillOfMaterials'),
+);
+
+const affected = v.pipe(
+  v.object({
+    affected: v.array(
+      v.object({
+        id: v.string(),
+        package: v.string(),
+        version: v.pipe(v.string(), v.description('the installed one')),
+        fixed: v.optional(v.string()),
+      }),
+    ),
+  }),
+  v.title('Affected'),
+);
+
+export const AUDIT_DOCUMENTATION: FeatureDocumentation = {
+  tag: 'Audit',
+  description: 'Whether the device is what its packages made it.',
+  operations: {
+    'GET admin/system/verify': jsonOperation('verifyDevice', {
+      description: 'what differs; the end of the connection ends the look',
+      schema: verification,
+      example: {
+        files: 3214,
+        differing: [{ path: '/usr/sbin/dropbear', package: 'dropbear', what: 'content' }],
+        configuration: [{ path: '/etc/config/network', package: 'netifd', what: 'content' }],
+        set_id: [],
+        listeners: [],
+      },
+    }),
+    'GET admin/system/sbom': jsonOperation('listComponents', {
+      description: 'CycloneDX 1.6',
+      schema: bill,
+    }),
+    'POST admin/system/advisories': jsonOperation('matchAdvisories', {
+      description: 'those that concern an installed version',
+      schema: affected,
+      example: {
+        affected: [{ id: 'CVE-2026-0001', package: 'curl', version: '8.12.1-r1', fixed: '8.13.0' }],
+      },
+    }),
+  },
+};

@@ -1,0 +1,123 @@
+import { lstat, readdir, readFile, readlink } from 'node:fs/promises';
+import { join } from 'node:path';
+
+/** What runs as somebody else, or listens, and came with no package. */
+
+const SET_ID = 0o6000;
+/** Not of the device's own system: what the kernel shows, the image, other disks. */
+const LEFT_OUT = ['/proc', '/sys', '/dev', '/rom', '/overlay', '/mnt'];
+const CONTAINERS = /\/(?:docker|containerd|containers|podman)$/;
+const MOST_ENTRIES = 200_000;
+
+/** Files that run with another's rights, below the root and on its own disk. */
+export async function findSetId(
+  root: string,
+  { isRecorded, signal }: { isRecorded: (path: string) => boolean; signal: AbortSignal },
+): Promise<string[]> {
+  const { dev } = await lstat(root);
+  const found: string[] = [];
+  const open = ['/'];
+  let seen = 0;
+  const look = async (path: string, isFolder: boolean): Promise<void> => {
+    const stat = await lstat(join(root, path)).catch(() => undefined);
+    if (stat === undefined) return;
+    if (isFolder && stat.dev === dev) open.push(path);
+    if (!isFolder && (stat.mode & SET_ID) !== 0 && !isRecorded(path)) found.push(path);
+  };
+  for (let folder = open.pop(); folder !== undefined; folder = open.pop()) {
+    const entries = await readdir(join(root, folder), { withFileTypes: true }).catch(() => []);
+    seen += entries.length;
+    if (seen > MOST_ENTRIES) break;
+    for (const entry of entries) {
+      signal.throwIfAborted();
+      const path = join(folder, entry.name);
+      if (LEFT_OUT.includes(path) || CONTAINERS.test(path)) continue;
+      if (entry.isDirectory() || entry.isFile()) await look(path, entry.isDirectory());
+    }
+  }
+  return found.sort();
+}
+
+export interface Listener {
+  protocol: 'tcp' | 'udp';
+  address: string;
+  port: number;
+  pid: number;
+  /** Its file, and the script if it only runs one. */
+  program: string;
+}
+
+/** tcp: LISTEN (proc(5)); udp: no peer. */
+const WAITING = { tcp: '0A', udp: '07' } as const;
+
+/** Of the device that this process runs on. */
+export async function findListeners({
+  isRecorded,
+  signal,
+}: {
+  isRecorded: (path: string) => boolean;
+  signal: AbortSignal;
+}): Promise<Listener[]> {
+  const sockets = new Map<string, Omit<Listener, 'pid' | 'program'>>();
+  for (const protocol of ['tcp', 'udp'] as const) {
+    for (const file of [protocol, `${protocol}6`]) {
+      const text = await readFile(`/proc/net/${file}`, 'latin1').catch(() => '');
+      for (const line of text.split('\n').slice(1)) {
+        const [, local = '', , state, , , , , , inode = ''] = line.trim().split(/\s+/);
+        if (state !== WAITING[protocol]) continue;
+        const [hex = '', port = ''] = local.split(':');
+        sockets.set(`socket:[${inode}]`, {
+          protocol,
+          address: addressOf(hex),
+          port: parseInt(port, 16),
+        });
+      }
+    }
+  }
+  const found: Listener[] = [];
+  for (const pid of (await readdir('/proc')).filter((name) => /^\d+$/.test(name))) {
+    signal.throwIfAborted();
+    const held = await socketsOf(pid, sockets);
+    if (held.length === 0) continue;
+    const program = await strangerIn(pid, isRecorded);
+    if (program === undefined) continue;
+    found.push(...held.map((socket) => ({ ...socket, pid: Number(pid), program })));
+  }
+  return found.sort((one, other) => one.port - other.port);
+}
+
+async function socketsOf<Socket>(
+  pid: string,
+  sockets: ReadonlyMap<string, Socket>,
+): Promise<Socket[]> {
+  const names = await readdir(`/proc/${pid}/fd`).catch(() => []);
+  const links = names.map((name) => readlink(`/proc/${pid}/fd/${name}`).catch(() => ''));
+  return (await Promise.all(links)).flatMap((link) => sockets.get(link) ?? []);
+}
+
+/** A program of a package runs a script that came with none. */
+async function strangerIn(
+  pid: string,
+  isRecorded: (path: string) => boolean,
+): Promise<string | undefined> {
+  const program = await readlink(`/proc/${pid}/exe`).catch(() => undefined);
+  if (program === undefined) return undefined;
+  if (!isRecorded(program)) return program;
+  const words = (await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')).split('\0');
+  const script = words.slice(1).find((word) => word.startsWith('/'));
+  if (script === undefined || isRecorded(script)) return undefined;
+  const stat = await lstat(script).catch(() => undefined);
+  const isProgram = stat?.isFile() === true && /\.(?:[cm]?js|sh|py|lua|uc|pl)$/.test(script);
+  return isProgram ? `${program} ${script}` : undefined;
+}
+
+/** Words of four bytes, each as this processor has it; all that Node is built for are LE. */
+function addressOf(hex: string): string {
+  const bytes = (hex.match(/.{8}/g) ?? []).flatMap((word) =>
+    [...Buffer.from(word, 'hex')].reverse(),
+  );
+  if (bytes.length === 4) return bytes.join('.');
+  const groups = Buffer.from(bytes).toString('hex').match(/.{4}/g) ?? [];
+  // It writes the short form.
+  return new URL(`http://[${groups.join(':')}]`).hostname.slice(1, -1);
+}

@@ -1,0 +1,152 @@
+import { lstat, readdir, readFile } from 'node:fs/promises';
+import { machine } from 'node:os';
+import { join } from 'node:path';
+import { VERSION } from '../../config/environment.ts';
+import type { Paths } from '../../device/paths.ts';
+import type { Notes } from '../../device/ports.ts';
+import { unixNow } from '../../jobs/job.ts';
+import { isPresent, type InstalledPackage } from '../../package-management/database.ts';
+import type { PackageManager } from '../../package-management/manager.ts';
+import { isPackageName } from '../../package-management/names.ts';
+import { keptFiles } from './kept-files.ts';
+import { FORMAT, type KeptFile, type Manifest, type Reason } from './manifest.ts';
+import { measure, type SourceOf } from './write-set.ts';
+
+export interface CollectTools {
+  manager: PackageManager;
+  paths: Paths;
+  notes: Notes;
+}
+
+/** What a set is to hold, beside package files. */
+export interface Collected {
+  manifest: Manifest;
+  sourceOf: SourceOf;
+}
+
+const WARNING =
+  'This backup holds passwords and keys. Keep it where nobody else can read it. ' +
+  'See docs/reference/backup.md of depotd for its format.';
+
+/** What is asked for by the owner, and the configuration of the device unless that is left out. */
+export async function collect(
+  tools: CollectTools,
+  { id, reason }: { id: string; reason: Reason },
+): Promise<Collected> {
+  const { manager, paths } = tools;
+  const wanted = await wantedPackages(tools);
+  const { feeds } = await manager.feeds.read();
+  const custom = feeds.filter(({ kind, isEnabled }) => kind === 'custom' && isEnabled);
+  const manifest: Manifest = {
+    format: FORMAT,
+    id,
+    made_at: unixNow(),
+    reason,
+    warning: WARNING,
+    depotd: VERSION,
+    release: await releaseOf(paths),
+    architecture: (await manager.architecture().catch(() => '')) || machine(),
+    package_manager: manager.name === 'apk' ? 'apk' : 'opkg',
+    packages: wanted,
+    feeds: custom.map(({ name, url }) => ({ name: name.slice(0, 200), url: url.slice(0, 600) })),
+    disabled: await disabledServices(tools),
+    // After a firmware upgrade the device has its own, which may be newer.
+    files: reason === 'firmware' ? [] : await filesOf(tools),
+    package_files: [],
+  };
+  return { manifest, sourceOf: (name) => paths.onDevice(name.replace(/^files/, '')) };
+}
+
+/** DISTRIB_RELEASE, else VERSION_ID; empty if nothing says it. */
+export async function releaseOf({ onDevice }: Paths): Promise<string> {
+  const files = ['/etc/openwrt_release', '/etc/os-release'].map(onDevice);
+  const texts = await Promise.all(files.map((file) => readFile(file, 'utf8').catch(() => '')));
+  const [, release = ''] =
+    /^(?:DISTRIB_RELEASE|VERSION_ID)=["']?([\w.+ -]{1,64})/m.exec(texts.join('\n')) ?? [];
+  return release;
+}
+
+async function wantedPackages({ manager, notes }: CollectTools): Promise<Manifest['packages']> {
+  const [database, image] = [await manager.installed(), await manager.imagePackages()];
+  const uploads = await uploadedPackages(notes);
+  const isWanted = (entry: InstalledPackage): boolean =>
+    isPresent(entry) && !entry.isAuto && !image.has(entry.name) && isPackageName(entry.name);
+  return [...database.values()]
+    .filter(isWanted)
+    .map(({ name, version, isHeld }) => ({
+      name: name as Manifest['packages'][number]['name'],
+      version,
+      ...(isHeld === true ? { is_held: true } : {}),
+      ...(uploads.has(name) ? { is_upload: true } : {}),
+    }))
+    .sort((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+/** What run records say that files which were sent brought; `uploads` keeps them. */
+async function uploadedPackages(notes: Notes): Promise<Set<string>> {
+  const records = await notes.read('run-records');
+  const names = (Array.isArray(records) ? records : []).map(
+    (record: unknown) =>
+      (typeof record === 'object' && record !== null && 'package' in record && record.package) ||
+      undefined,
+  );
+  return new Set(names.filter((name) => typeof name === 'string'));
+}
+
+/** Of what came beside the image: services without a link that starts them. */
+async function disabledServices({ manager, paths }: CollectTools): Promise<string[]> {
+  const [database, image] = [await manager.installed(), await manager.imagePackages()];
+  const links = await readdir(paths.onDevice('/etc/rc.d')).catch(() => []);
+  const started = new Set(
+    links.filter((name) => name.startsWith('S')).map((name) => name.slice(3)),
+  );
+  const found = new Set<string>();
+  for (const { name } of [...database.values()].filter(isPresent)) {
+    if (image.has(name)) continue;
+    for (const file of (await manager.listing.record(name))?.files ?? []) {
+      const [, service] = /^\/etc\/init\.d\/([A-Za-z0-9][A-Za-z0-9._-]{0,99})$/.exec(file) ?? [];
+      if (service !== undefined && !started.has(service)) found.add(service);
+    }
+  }
+  return [...found].sort();
+}
+
+/** Of the daemon's own folder what is the owner's: the rest are records of this very device. */
+const OWN_FILES = ['password', 'run-records.json', 'device-id.json', 'feeds-without-upgrades.json'];
+
+async function filesOf({ manager, paths }: CollectTools): Promise<KeptFile[]> {
+  const stateDir = paths.stateDir.slice(paths.root === '/' ? 0 : paths.root.length);
+  const kept = await keptFiles(paths);
+  const own = OWN_FILES.map((name) => join(stateDir, name));
+  const names = new Set([
+    ...kept.filter((path) => !path.startsWith(`${stateDir}/`)),
+    ...(await ownerKeys(manager, paths)),
+    '/etc/config/depotd',
+    ...own,
+  ]);
+  const files: KeptFile[] = [];
+  for (const path of [...names].sort()) {
+    const found = await measure(paths.onDevice(path));
+    if (found !== undefined) files.push({ path, ...found });
+  }
+  return files;
+}
+
+/** Keys of feeds that the image did not bring: OpenWrt mounts the image at /rom. */
+export async function ownerKeys(
+  manager: Pick<PackageManager, 'feeds'>,
+  { root, onDevice }: Paths,
+): Promise<string[]> {
+  const paths = (await manager.feeds.keys()).map(({ file }) =>
+    root === '/' ? file : file.slice(root.length),
+  );
+  const isOwners = await Promise.all(
+    paths.map((path) =>
+      lstat(onDevice(`/rom${path}`)).then(
+        () => false,
+        () => true,
+      ),
+    ),
+  );
+  return paths.filter((_, index) => isOwners[index]);
+}

@@ -1,0 +1,153 @@
+import type { InstalledPackage, PackageDatabase } from '../../package-management/database.ts';
+import { isInstalled } from '../../package-management/half-installed.ts';
+import { failureError } from '../../package-management/failure.ts';
+import type { PackageManager } from '../../package-management/manager.ts';
+import type { ProblemCode } from '../../package-management/problem.ts';
+import type { Manifest, PackageFile } from './manifest.ts';
+
+/** What becomes of one package of a set. */
+export interface ReportLine {
+  package: string;
+  state: 'back' | 'there' | 'renamed' | 'not_offered' | 'failed';
+  /** Its name on this device, if that is another one. */
+  as?: string;
+  message?: string;
+}
+
+/** What a restore does with the packages of a set. */
+export interface ComesBack {
+  report: ReportLine[];
+  /** To be installed from feeds. */
+  names: string[];
+  /** No feed has them, and the set has. */
+  files: PackageFile[];
+}
+
+/**
+ * What of a set is there, comes from feeds, comes from the set itself or is not to be had. From
+ * opkg to apk names change: libraries carry another number, and some packages have a successor.
+ * @throws DepotError if nothing at all can be installed, such as for want of space
+ */
+export async function comesBack(manager: PackageManager, set: Manifest): Promise<ComesBack> {
+  const database = await manager.installed();
+  const missing = set.packages.filter(({ name }) => !isInstalled(database, name));
+  const others = await successors(
+    manager,
+    missing.map(({ name }) => name),
+  );
+  const isOfManager = set.package_manager === manager.name;
+  const found: ComesBack = { report: [], names: [], files: [] };
+  for (const { name, is_upload: isUpload } of set.packages) {
+    const other = others.get(name);
+    const named = other !== undefined && other !== name ? { as: other } : {};
+    if (!missing.some((each) => each.name === name)) {
+      found.report.push({ package: name, state: 'there' });
+    } else if (other !== undefined && isThere(database, other)) {
+      found.report.push({ package: name, state: 'there', ...named });
+    } else if (other !== undefined) {
+      found.names.push(other);
+      found.report.push({ package: name, state: other === name ? 'back' : 'renamed', ...named });
+    } else if (isOfManager && set.package_files.some((file) => file.name === name)) {
+      found.report.push({ package: name, state: 'back' });
+      found.files = set.package_files;
+    } else {
+      const why = isUpload === true ? UPLOADED : 'no feed of this device offers it';
+      found.report.push({ package: name, state: 'not_offered', message: why });
+    }
+  }
+  found.files = found.files.filter(({ name }) => !isInstalled(database, name));
+  return withoutObstacles(manager, found);
+}
+
+const UPLOADED = 'it came as a file that was sent: send that file again';
+
+function isThere(database: PackageDatabase, name: string): boolean {
+  const entry: InstalledPackage | undefined = database.get(name);
+  return entry?.state === 'installed';
+}
+
+const RENAMED: readonly (readonly [RegExp, string])[] = [
+  [/^luci-app-opkg$/, 'luci-app-package-manager'],
+  [/^luci-i18n-opkg-(.+)$/, 'luci-i18n-package-manager-$1'],
+];
+/** A library's name ends with the number of its interface: `libubox20230523`, `libopenssl3`. */
+const LIBRARY = /^(lib[a-z0-9+_-]*?[a-z+_-])[0-9][0-9.]*[a-z]?$/;
+
+/** Of each name what the feeds offer in its place, itself first; absent: nothing stands for it. */
+async function successors(
+  manager: PackageManager,
+  names: readonly string[],
+): Promise<Map<string, string>> {
+  if (names.length === 0) return new Map();
+  const renamed = (name: string): string | undefined => {
+    const rule = RENAMED.find(([pattern]) => pattern.test(name));
+    return rule && name.replace(...rule);
+  };
+  const stemOf = (name: string): string | undefined => LIBRARY.exec(name)?.[1];
+  const asked = names.flatMap((name) => [name, renamed(name), stemOf(name)]);
+  const offers = await manager.offers(asked.filter((name) => name !== undefined));
+  const stems = new Map<string, string>();
+  const wanted = names.filter((name) => !offers.has(name)).flatMap((name) => stemOf(name) ?? []);
+  if (wanted.length > 0) {
+    await manager.listing.summarize(({ name }) => {
+      const stem = stemOf(name);
+      if (stem !== undefined && wanted.includes(stem)) {
+        const best = stems.get(stem) ?? '';
+        if (name.localeCompare(best, 'en', { numeric: true }) > 0) stems.set(stem, name);
+      }
+      return true;
+    });
+  }
+  return new Map(
+    names.flatMap((name) => {
+      const stem = stemOf(name) ?? '';
+      const candidates = [name, renamed(name), stem].filter((each) => each !== undefined);
+      const found = candidates.find((each) => offers.has(each)) ?? stems.get(stem);
+      return found === undefined ? [] : [[name, found] as const];
+    }),
+  );
+}
+
+/** What stands against one package, and is no reason not to bring the others back. */
+const OF_ONE: readonly ProblemCode[] = [
+  ...(['not_found', 'dependency_missing', 'dependency_conflict', 'file_conflict'] as const),
+  ...(['kernel_mismatch', 'wrong_architecture', 'held', 'unknown'] as const),
+];
+
+async function withoutObstacles(manager: PackageManager, found: ComesBack): Promise<ComesBack> {
+  const why = new Map<string, string>();
+  let names = [...new Set(found.names)];
+  while (names.length > 0) {
+    const { problems } = await manager.preview({ verb: 'install', names });
+    const [first] = problems;
+    if (first === undefined) break;
+    const global = problems.find(({ code }) => !OF_ONE.includes(code));
+    if (global !== undefined) {
+      const { code, message: reason, remedy } = global;
+      throw failureError('restore', { code, reason, remedy });
+    }
+    const blocked = await blockedOf(manager, names);
+    // None by itself: then it is what they are together, and the last one yields.
+    if (blocked.size === 0) blocked.set(names.at(-1) ?? '', first.message);
+    for (const [name, message] of blocked) why.set(name, message);
+    names = names.filter((name) => !blocked.has(name));
+  }
+  const report = found.report.map((line): ReportLine => {
+    const message = why.get(line.as ?? line.package);
+    return message === undefined ? line : { ...line, state: 'failed', message };
+  });
+  return { ...found, names, report };
+}
+
+async function blockedOf(
+  manager: PackageManager,
+  names: readonly string[],
+): Promise<Map<string, string>> {
+  const blocked = new Map<string, string>();
+  for (const name of names) {
+    const { problems } = await manager.preview({ verb: 'install', names: [name] });
+    const [own] = problems.filter(({ code }) => OF_ONE.includes(code));
+    if (own !== undefined) blocked.set(name, own.message);
+  }
+  return blocked;
+}

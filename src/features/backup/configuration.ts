@@ -1,0 +1,114 @@
+import { constants } from 'node:fs';
+import {
+  chmod,
+  chown,
+  copyFile,
+  lstat,
+  open,
+  readFile,
+  realpath,
+  rename,
+  rm,
+  writeFile,
+} from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { syncFolder } from '../../device/durable-file.ts';
+import type { Paths } from '../../device/paths.ts';
+import { openTrustedFolder } from '../../device/private-folder.ts';
+import { reasonOf } from '../../errors.ts';
+import { releaseOf } from './collect.ts';
+import type { KeptFile, Manifest } from './manifest.ts';
+import { measure } from './write-set.ts';
+
+/** What stays as it is on a box that is set up like another one. */
+const OF_ONE_BOX =
+  /^\/etc\/(?:config\/network$|dropbear\/|ssh\/|depotd\/|uhttpd\.(?:key|crt)$)|\/\.ssh\//;
+/** The firmware's own feeds: those of another release are not for this one. */
+const FEEDS_OF_FIRMWARE =
+  /^\/etc\/(?:opkg\/distfeeds\.conf|apk\/repositories\.d\/distfeeds\.list)$/;
+/** A key of that name may have come with this firmware. */
+const KEYS = /^\/etc\/(?:opkg|apk)\/keys\//;
+const OF_MANAGER = { opkg: /^\/etc\/opkg(?:\.conf$|\/)/, apk: /^\/etc\/apk\// } as const;
+
+/** A file of a set that goes to its place, and its number in the set. */
+export interface FileToWrite extends KeptFile {
+  index: number;
+}
+
+/** Which files of a set are for this device, and are not as they are. */
+export async function filesToWrite(
+  paths: Paths,
+  set: Manifest,
+  { isNew, manager }: { isNew: boolean; manager: string },
+): Promise<FileToWrite[]> {
+  const isRelease = set.release !== '' && set.release === (await releaseOf(paths));
+  const other = manager === 'apk' ? OF_MANAGER.opkg : OF_MANAGER.apk;
+  const left = [other, ...(isNew ? [OF_ONE_BOX] : []), ...(isRelease ? [] : [FEEDS_OF_FIRMWARE])];
+  const found: FileToWrite[] = [];
+  for (const [index, file] of set.files.entries()) {
+    if (left.some((pattern) => pattern.test(file.path))) continue;
+    const there = await measure(paths.onDevice(file.path));
+    const isSame = there?.sha256 === file.sha256 && there.mode === file.mode;
+    const isKeyThere = there !== undefined && KEYS.test(file.path);
+    if (!isSame && !isKeyThere) found.push({ ...file, index });
+  }
+  return found;
+}
+
+/**
+ * Puts a file in its place: whole or not at all, and never through a link. Safe to do again.
+ * @param source a file that nobody else can write
+ * @returns why it was left out, if it was
+ */
+export async function writeBack(
+  paths: Paths,
+  { path, mode }: KeptFile,
+  source: string,
+): Promise<string | undefined> {
+  try {
+    const folder = await openTrustedFolder(paths.onDevice(dirname(path)), 0o755);
+    const plain = join(await realpath(paths.root), dirname(path));
+    if (folder !== plain) return 'its folder lies behind a link';
+    const target = join(folder, path.slice(dirname(path).length).replace(/^\//, ''));
+    const there = await lstat(target).catch(() => undefined);
+    if (there !== undefined && !there.isFile() && !there.isSymbolicLink()) {
+      return 'no file is there';
+    }
+    const { uid, gid } = there?.isFile() === true ? there : { uid: own('uid'), gid: own('gid') };
+    const temporary = `${target}.${process.pid}.new`;
+    await rm(temporary, { force: true });
+    try {
+      await copyFile(source, temporary, constants.COPYFILE_EXCL);
+      await chown(temporary, uid, gid);
+      await chmod(temporary, mode);
+      const file = await open(temporary, 'r');
+      await file.sync().finally(() => file.close());
+      await rename(temporary, target);
+    } catch (error) {
+      await rm(temporary, { force: true });
+      throw error;
+    }
+    await syncFolder(folder);
+    return undefined;
+  } catch (error) {
+    return reasonOf(error);
+  }
+}
+
+function own(kind: 'uid' | 'gid'): number {
+  return (kind === 'uid' ? process.getuid?.() : process.getgid?.()) ?? 0;
+}
+
+const HOST_NAME = /^([ \t]*option[ \t]+hostname[ \t]+).*$/m;
+export const SYSTEM = '/etc/config/system';
+
+/** The configuration of the system as another box has it, with this one's name. */
+export async function keepHostName({ onDevice }: Paths, source: string): Promise<void> {
+  const [text, ours] = await Promise.all([
+    readFile(source, 'latin1'),
+    readFile(onDevice(SYSTEM), 'latin1').catch(() => ''),
+  ]);
+  const line = HOST_NAME.exec(ours)?.[0];
+  const next = text.replace(HOST_NAME, () => line ?? "\toption hostname 'OpenWrt'");
+  await writeFile(source, next, 'latin1');
+}

@@ -1,0 +1,93 @@
+import * as v from 'valibot';
+import {
+  integer,
+  jsonOperation,
+  taskOperation,
+  unixSeconds,
+  type FeatureDocumentation,
+} from '../../http/openapi/documentation.ts';
+import { REASONS } from './manifest.ts';
+
+const backup = v.pipe(
+  v.object({
+    id: v.string(),
+    made_at: unixSeconds,
+    bytes: integer,
+    reason: v.pipe(
+      v.picklist(REASONS),
+      v.description(
+        'given: it was sent; firmware: what comes back by itself after a firmware upgrade',
+      ),
+    ),
+    release: v.pipe(v.string(), v.description('of the firmware; empty if nothing said it')),
+    architecture: v.string(),
+    package_manager: v.picklist(['opkg', 'apk']),
+    packages: v.pipe(integer, v.description('that the owner asked for')),
+    has_packages: v.pipe(v.boolean(), v.description('whether it has package files')),
+  }),
+  v.title('Backup'),
+);
+
+const EXAMPLE = '5f7c2b9d4e6a41538c1d2e3f4a5b6c7d';
+const done = v.pipe(v.object({ code: integer }), v.title('Code'));
+
+export const BACKUP_DOCUMENTATION: FeatureDocumentation = {
+  tag: 'Backup',
+  description: 'Sets of packages and configuration, and bringing them back.',
+  operations: {
+    'POST admin/store/backup': taskOperation('backUp'),
+    'GET admin/store/backups': jsonOperation('listBackups', {
+      description: 'the backups, newest first',
+      schema: v.pipe(
+        v.object({
+          backups: v.array(backup),
+          after_upgrade: v.pipe(
+            v.boolean(),
+            v.description('whether everything comes back by itself after a firmware upgrade'),
+          ),
+        }),
+        v.title('BackupList'),
+      ),
+      example: {
+        backups: [
+          {
+            id: EXAMPLE,
+            made_at: 1_795_000_000,
+            bytes: 41_200,
+            reason: 'asked',
+            release: '24.10.4',
+            architecture: 'x86_64',
+            package_manager: 'opkg',
+            packages: 23,
+            has_packages: false,
+          },
+        ],
+        after_upgrade: false,
+      },
+    }),
+    'GET admin/store/backup_file': {
+      operationId: 'getBackupFile',
+      answers: { 200: { description: 'the archive', contentType: 'application/gzip' } },
+      refusals: { 404: 'there is no backup of this id' },
+    },
+    'POST admin/store/add_backup': jsonOperation('addBackup', {
+      description: 'all of it was checked, and it is there',
+      schema: v.pipe(v.object({ code: integer, id: v.string() }), v.title('AddedBackup')),
+      example: { code: 200, id: EXAMPLE },
+    }),
+    'POST admin/store/remove_backup': jsonOperation('removeBackup', {
+      description: 'it is gone',
+      schema: done,
+      example: { code: 0 },
+    }),
+    'POST admin/store/set_backup': jsonOperation('setBackup', {
+      description: 'it is set',
+      schema: done,
+      example: { code: 0 },
+    }),
+    'POST admin/store/restore': {
+      ...taskOperation('restoreBackup'),
+      refusals: { 404: 'there is no backup of this id' },
+    },
+  },
+};

@@ -1,0 +1,110 @@
+import { valuesOf } from '../../config/config.ts';
+import { reasonOf } from '../../errors.ts';
+import { isEnded } from '../../jobs/states.ts';
+import { PACKAGE_LANE } from '../../package-management/manager.ts';
+import type { PackageTools } from '../../package-management/tools.ts';
+import type { Feature, FeatureContext } from '../feature.ts';
+import { retriedStart } from '../../jobs/retried-start.ts';
+import { createAfterUpgrade } from './after-upgrade.ts';
+import { backupPlan, write, type BackupTools } from './backup-plan.ts';
+import { BACKUP_SECTION } from './options.ts';
+import type { RestorePreview } from './preview-restore.ts';
+import { createRestoreDue } from './restore-due.ts';
+import { restorePlan } from './restore-plan.ts';
+import { backupRoutes, receiveInto, RESERVE_BYTES, subjectOf } from './routes.ts';
+import { createSets, LIMITS, type Sets } from './sets.ts';
+
+const MIB = 1024 ** 2;
+
+/** The sets, for other features. */
+interface OfferedSets extends Pick<Sets, 'all'> {
+  /** Takes one in, once all of it is checked. @returns its id @throws DepotError bad_request */
+  receive: (content: AsyncIterable<Uint8Array>) => Promise<string>;
+}
+
+export interface BackupFeature extends Feature {
+  backups: OfferedSets;
+  /** What a restore would do. @throws DepotError not_found, bad_request */
+  preview: (backup: string, as: string | undefined) => Promise<RestorePreview>;
+}
+
+/** Sets of what the owner asked for and the configuration: made, kept and brought back. */
+export function createBackupFeature(
+  context: FeatureContext,
+  packages: PackageTools,
+): BackupFeature {
+  const { paths, notes, log, queue, submit } = context;
+  const sets = createSets(paths, notes, log);
+  const due = createRestoreDue(notes);
+  const tools: BackupTools = {
+    ...{ manager: packages.manager, paths, notes, sets },
+    onWritten: (manifest, file) => afterUpgrade.addSet(manifest, file),
+  };
+  const afterUpgrade = createAfterUpgrade(tools);
+  const isOn = (): boolean => valuesOf(context.config(), BACKUP_SECTION).after_upgrade === 1;
+  let refreshing: Promise<void> = Promise.resolve();
+  const refresh = (): Promise<void> => {
+    refreshing = refreshing
+      .then(() => afterUpgrade.refresh(isOn()))
+      .catch((error: unknown) => {
+        log.warn({ reason: reasonOf(error) }, 'nothing is ready for a firmware upgrade');
+      });
+    return refreshing;
+  };
+  // A removal or an upgrade is made without one as well: that it cannot be written is told alone.
+  packages.beforeChange.push(async (reason, { job, note }) => {
+    try {
+      const file = await sets.place(job.id);
+      await write(tools, { id: job.id, reason, file, mostBytes: LIMITS.bytes });
+      await sets.prune();
+    } catch (error) {
+      await note(`there is no backup of before: ${reasonOf(error)}`);
+    }
+  });
+  queue.onChange((job) => {
+    if (job.lane === PACKAGE_LANE && isEnded(job.state)) void refresh();
+  });
+  return {
+    backups: {
+      all: sets.all,
+      receive: async (content) =>
+        receiveInto(sets, content, (await sets.freeBytes()) - RESERVE_BYTES),
+    },
+    preview: async (backup, as) =>
+      (await import('./preview-restore.ts')).previewRestore(tools, { backup, as }),
+    checks: async () => (await import('./checks.ts')).backupChecks(paths),
+    documentation: async () => (await import('./documentation.ts')).BACKUP_DOCUMENTATION,
+    routes: ({ config }) =>
+      backupRoutes({
+        ...context,
+        sets,
+        limitBytes: config.main.upload_max_mb * MIB,
+        afterUpgrade: () => valuesOf(config, BACKUP_SECTION).after_upgrade === 1,
+      }),
+    jobs: {
+      backup: {
+        lane: PACKAGE_LANE,
+        title: () => 'back up',
+        plan: (job) => backupPlan(tools, job),
+      },
+      restore: {
+        lane: PACKAGE_LANE,
+        admit: packages.manager.assertUsable,
+        title: (subject) => `restore ${subject}`,
+        plan: (job) => restorePlan({ ...packages, ...context, sets, due }, job),
+      },
+    },
+    start: retriedStart(async () => {
+      const active = queue.all().filter(({ state }) => !isEnded(state));
+      await sets.sweep((id) => active.some((job) => job.id === id));
+      void refresh();
+      if (active.some(({ kind, phase }) => kind === 'restore' && phase === 'steps')) return;
+      const next = await due.next();
+      const set = next && (await sets.find(next.backup).catch(() => undefined));
+      if (next === undefined || set === undefined) return;
+      const { made_at: madeAt } = set.manifest;
+      await submit('restore', subjectOf(madeAt), { ...next });
+    }, context),
+    reload: refresh,
+  };
+}

@@ -1,0 +1,115 @@
+import { createHash } from 'node:crypto';
+import { lstat, readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { readSmallFile } from '../../device/owner-file.ts';
+import type { Paths } from '../../device/paths.ts';
+
+/**
+ * The configuration that sysupgrade keeps, found as it finds it (base-files, /sbin/sysupgrade):
+ * what `/lib/upgrade/keep.d/*` and `/etc/sysupgrade.conf` name, and configuration files that
+ * packages brought and were changed. Paths are the device's, sorted; plain files alone.
+ */
+export async function keptFiles(paths: Paths): Promise<string[]> {
+  const found = new Set<string>();
+  for (const word of await keptWords(paths)) {
+    for (const path of await expand(paths, word)) await addFiles(paths, path, found);
+  }
+  for (const path of await changedConfiguration(paths)) await addFiles(paths, path, found);
+  return [...found].filter((path) => !NOT_KEPT.test(path)).sort();
+}
+
+/** Of the device it was made on, of a package manager's database, or nothing that lasts. */
+export const NOT_KEPT = new RegExp(
+  '^/(?:etc/board[.]json$|(?:proc|sys|dev|tmp|var|run|rom|overlay)(?:/|$)' +
+    '|(?:usr/lib/opkg|lib/apk)(?:/|$)|etc/apk/world)',
+);
+
+const MOST_BYTES = 1024 ** 2;
+const MOST_FILES = 5000;
+
+async function keptWords({ onDevice }: Paths): Promise<string[]> {
+  const folder = onDevice('/lib/upgrade/keep.d');
+  const names = (await readdir(folder).catch(() => [])).sort();
+  const files = [onDevice('/etc/sysupgrade.conf'), ...names.map((name) => join(folder, name))];
+  const texts = await Promise.all(files.map((file) => readSmallFile(file, MOST_BYTES)));
+  return texts
+    .flatMap((text) => (text ?? '').split('\n'))
+    .filter((line) => !line.startsWith('#'))
+    .flatMap((line) => line.split(/\s+/))
+    .filter((word) => word.startsWith('/'));
+}
+
+/** A shell's patterns, as the lines are words of a command there. */
+async function expand({ onDevice }: Paths, word: string): Promise<string[]> {
+  let found = [''];
+  for (const part of word.split('/').filter((each) => each !== '' && each !== '.')) {
+    if (part === '..') return [];
+    if (!/[*?[]/.test(part)) {
+      found = found.map((path) => `${path}/${part}`);
+      continue;
+    }
+    const pattern = patternOf(part);
+    const next: string[] = [];
+    for (const path of found) {
+      const names = await readdir(onDevice(path)).catch(() => []);
+      const meant = names.filter((name) => pattern.test(name) && !name.startsWith('.'));
+      next.push(...meant.map((name) => `${path}/${name}`));
+    }
+    found = next;
+  }
+  return found.filter((path) => path !== '');
+}
+
+function patternOf(part: string): RegExp {
+  const escaped = part.replace(/[.+^${}()|\\\]]/g, String.raw`\$&`);
+  const text = escaped
+    .replace(/\*/g, '.*')
+    .replace(/\?/g, '.')
+    .replace(/\[!?([^\\]*)\\\]/g, (all, inside: string) =>
+      all.startsWith('[!') ? `[^${inside}]` : `[${inside}]`,
+    );
+  return new RegExp(`^${text.replace(/\[(?![^\]]*\])/g, String.raw`\[`)}$`);
+}
+
+/** A file, or all files below a folder; links are neither followed nor kept. */
+async function addFiles(paths: Paths, path: string, found: Set<string>): Promise<void> {
+  if (found.size >= MOST_FILES || NOT_KEPT.test(path)) return;
+  const entry = await lstat(paths.onDevice(path)).catch(() => undefined);
+  if (entry?.isFile() === true && !/[\n\r\ufffd]/.test(path)) found.add(path);
+  if (entry?.isDirectory() !== true) return;
+  for (const name of await readdir(paths.onDevice(path)).catch(() => [])) {
+    await addFiles(paths, `${path}/${name}`, found);
+  }
+}
+
+/** Of packages' configuration files those whose content is another than the package brought. */
+export async function changedConfiguration(paths: Paths): Promise<string[]> {
+  const changed: string[] = [];
+  for (const [path, sum] of await configurationSums(paths)) {
+    const content = await readFile(paths.onDevice(path)).catch(() => undefined);
+    const kind = sum.length === 32 ? 'md5' : 'sha256';
+    if (content !== undefined && createHash(kind).update(content).digest('hex') !== sum) {
+      changed.push(path);
+    }
+  }
+  return changed;
+}
+
+/** From opkg's status file, or apk's `NAME.conffiles_static`, whichever there is. */
+export async function configurationSums({ onDevice }: Paths): Promise<Map<string, string>> {
+  const status = await readFile(onDevice('/usr/lib/opkg/status'), 'utf8').catch(() => '');
+  const folder = onDevice('/lib/apk/packages');
+  const names = (await readdir(folder).catch(() => [])).filter((name) =>
+    name.endsWith('.conffiles_static'),
+  );
+  const lists = await Promise.all(
+    names.map((name) => readSmallFile(join(folder, name), MOST_BYTES)),
+  );
+  const lines = [status, ...lists.map((text) => text ?? '')].join('\n');
+  return new Map(
+    Array.from(
+      lines.matchAll(/^ ?(\/[^\s]+) ([0-9a-f]{32}|[0-9a-f]{64})$/gm),
+      ([, path = '', sum = '']) => [path, sum] as const,
+    ),
+  );
+}

@@ -1,0 +1,107 @@
+import * as v from 'valibot';
+import { DEVICE_PATH } from '../../http/parameter-schemas.ts';
+import { packageName } from '../../package-management/names.ts';
+
+/** What is first in a set, and says all that is behind it (docs/reference/backup.md). */
+export const FORMAT = 1;
+
+export const MANIFEST = 'manifest.json';
+export const MOST_MANIFEST_BYTES = 1024 ** 2;
+
+/** Why a set was made. `firmware`: it is what comes back by itself after a firmware upgrade. */
+export const REASONS = [
+  'asked',
+  'removal',
+  'upgrade',
+  'self_upgrade',
+  'given',
+  'firmware',
+] as const;
+export type Reason = (typeof REASONS)[number];
+
+export const setId = v.pipe(
+  v.string(),
+  v.regex(/^[0-9a-f]{32}$/, '32 hexadecimal digits are expected'),
+);
+
+const MOST_ENTRIES = 20_000;
+const line = v.pipe(v.string(), v.maxLength(200), v.regex(/^[^\0\n\r]*$/));
+const whole = v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(Number.MAX_SAFE_INTEGER));
+const sha256 = v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/));
+const path = v.pipe(v.string(), v.maxLength(1024), v.regex(DEVICE_PATH));
+
+const keptFile = v.object({
+  path,
+  /** Permissions alone. */
+  mode: v.pipe(whole, v.maxValue(0o777)),
+  bytes: whole,
+  sha256,
+});
+
+const wantedPackage = v.object({
+  name: packageName,
+  version: line,
+  is_held: v.optional(v.boolean()),
+  /** It came as a file that was sent. */
+  is_upload: v.optional(v.boolean()),
+});
+
+const packageFile = v.object({
+  name: packageName,
+  version: line,
+  /** Of the file. */
+  file: v.pipe(v.string(), v.regex(/^[A-Za-z0-9][A-Za-z0-9.+_~-]{0,200}$/)),
+  bytes: whole,
+  sha256,
+});
+
+const list = <Schema extends v.GenericSchema>(schema: Schema) =>
+  v.pipe(v.array(schema), v.maxLength(MOST_ENTRIES));
+
+export const manifestSchema = v.object({
+  format: v.literal(FORMAT),
+  id: setId,
+  made_at: whole,
+  reason: v.picklist(REASONS),
+  /** For who opens it by hand. */
+  warning: line,
+  depotd: line,
+  release: line,
+  architecture: line,
+  package_manager: v.picklist(['opkg', 'apk']),
+  /** What the owner asked for, without what came with it. */
+  packages: list(wantedPackage),
+  feeds: list(v.object({ name: line, url: v.pipe(v.string(), v.maxLength(600)) })),
+  /** Services that the owner has switched off. */
+  disabled: list(v.pipe(v.string(), v.regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/))),
+  files: list(keptFile),
+  package_files: list(packageFile),
+});
+
+export type Manifest = v.InferOutput<typeof manifestSchema>;
+export type KeptFile = Manifest['files'][number];
+export type WantedPackage = Manifest['packages'][number];
+export type PackageFile = Manifest['package_files'][number];
+
+/** One file of a set, by its name there. */
+export interface Member {
+  name: string;
+  bytes: number;
+  sha256: string;
+}
+
+/** What stands behind the manifest, in this order and nothing else. */
+export function membersOf({ files, package_files: packages }: Manifest): Member[] {
+  return [
+    ...files.map(({ path: at, bytes, sha256: sum }) => ({
+      name: `files${at}`,
+      bytes,
+      sha256: sum,
+    })),
+    ...packages.map(({ file, bytes, sha256: sum }) => ({
+      name: `packages/${file}`,
+      bytes,
+      sha256: sum,
+    })),
+  ];
+}

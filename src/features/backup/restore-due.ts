@@ -1,0 +1,50 @@
+import * as v from 'valibot';
+import type { Notes } from '../../device/ports.ts';
+
+/** A restore that is to be brought to its end, over power cuts and firmware upgrades. */
+export interface RestoreDue {
+  remember: (due: DueParams) => Promise<void>;
+  forget: () => Promise<void>;
+  /** @returns what to go on with; undefined: nothing, or it was tried too often. Counts as a try */
+  next: () => Promise<DueParams | undefined>;
+}
+
+export interface DueParams {
+  backup: string;
+  as?: string;
+}
+
+/** The script that runs after a firmware upgrade writes it, too. */
+const NOTE = 'restore-due';
+const MOST_TRIES = 5;
+
+const schema = v.object({
+  backup: v.string(),
+  as: v.optional(v.string()),
+  tries: v.optional(v.number(), 0),
+});
+
+export function createRestoreDue(notes: Notes): RestoreDue {
+  const read = async (): Promise<v.InferOutput<typeof schema> | undefined> => {
+    const found = v.safeParse(schema, await notes.read(NOTE));
+    return found.success ? found.output : undefined;
+  };
+  return {
+    remember: async (due) => {
+      const known = await read();
+      const tries = known?.backup === due.backup ? known.tries : 0;
+      await notes.write(NOTE, { ...due, tries });
+    },
+    forget: async () => {
+      if ((await read()) !== undefined) await notes.write(NOTE, null);
+    },
+    next: async () => {
+      const found = await read();
+      if (found === undefined) return undefined;
+      const { backup, as, tries } = found;
+      if (tries >= MOST_TRIES) return undefined;
+      await notes.write(NOTE, { ...found, tries: tries + 1 });
+      return { backup, ...(as === undefined ? {} : { as }) };
+    },
+  };
+}

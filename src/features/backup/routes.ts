@@ -1,0 +1,194 @@
+import type { IncomingMessage } from 'node:http';
+import { constants } from 'node:fs';
+import { open, rm } from 'node:fs/promises';
+import { Readable } from 'node:stream';
+import * as v from 'valibot';
+import { DepotError } from '../../errors.ts';
+import { checkToken } from '../../http/guard.ts';
+import { receiveFile } from '../../http/multipart.ts';
+import { devicePath, flag, isOn } from '../../http/parameter-schemas.ts';
+import { json } from '../../http/respond.ts';
+import { get, post, postTask, postUpload, type ApiRequest, type Route } from '../../http/route.ts';
+import { submissionResult } from '../../http/task-result.ts';
+import type { FeatureContext } from '../feature.ts';
+import { setId } from './manifest.ts';
+import { readSet } from './read-set.ts';
+import type { Sets, StoredSet } from './sets.ts';
+
+export interface BackupRouteTools extends Pick<FeatureContext, 'submit' | 'setOption'> {
+  sets: Sets;
+  /** Largest file that is accepted. */
+  limitBytes: number;
+  afterUpgrade: () => boolean;
+}
+
+const IDLE_MS = 30_000;
+/** Left free on the flash beside what is sent. */
+export const RESERVE_BYTES = 2 * 1024 ** 2;
+
+/** Sets of packages and configuration, and bringing them back. */
+export function backupRoutes(tools: BackupRouteTools): Route[] {
+  const { sets, submit, setOption } = tools;
+  return [
+    postTask({
+      path: 'admin/store/backup',
+      summary: 'Back up what the owner asked for and the configuration',
+      params: { with_packages: v.optional(flag), path: v.optional(devicePath) },
+      handle: async ({ params: { with_packages: isWhole, path } }) => {
+        const params = {
+          ...(isOn(isWhole) ? { with_packages: '1' } : {}),
+          ...(path === undefined ? {} : { path }),
+        };
+        return json(submissionResult(await submit('backup', '', params)));
+      },
+    }),
+    get({
+      path: 'admin/store/backups',
+      summary: 'The backups, newest first',
+      params: {},
+      handle: async () =>
+        json({
+          backups: (await sets.all()).map(shown),
+          after_upgrade: tools.afterUpgrade(),
+        }),
+    }),
+    {
+      // It holds passwords.
+      ...get({
+        path: 'admin/store/backup_file',
+        summary: 'A backup as a file: tar.gz',
+        params: { id: setId },
+        handle: ({ params: { id } }) => sendSet(sets, id),
+      }),
+      needsWrite: true,
+    },
+    postUpload({
+      path: 'admin/store/add_backup',
+      summary: 'Add a backup from a file, once all of it is checked',
+      params: {},
+      handle: async (request) => json({ code: 200, id: await receiveSet(tools, request) }),
+    }),
+    post({
+      path: 'admin/store/remove_backup',
+      summary: 'Remove a backup',
+      params: { id: setId },
+      handle: async ({ params: { id } }) => {
+        await sets.remove(id);
+        return json({ code: 0 });
+      },
+    }),
+    post({
+      path: 'admin/store/set_backup',
+      summary: 'Whether everything comes back by itself after a firmware upgrade',
+      params: { after_upgrade: flag },
+      handle: async ({ params: { after_upgrade: wanted } }) => {
+        const place = { section: 'backup', option: 'after_upgrade' };
+        await setOption(place, isOn(wanted) ? '1' : '0');
+        return json({ code: 0 });
+      },
+    }),
+    postTask({
+      path: 'admin/store/restore',
+      summary: 'Bring back what a backup holds',
+      params: {
+        backup: setId,
+        as: v.optional(v.picklist(['new'], 'new is expected')),
+      },
+      handle: async ({ params: { backup, as } }) => {
+        const { manifest } = await sets.find(backup);
+        const params = { backup, ...(as === undefined ? {} : { as }) };
+        return json(submissionResult(await submit('restore', subjectOf(manifest.made_at), params)));
+      },
+    }),
+  ];
+}
+
+/** What people read of it. */
+export function subjectOf(madeAt: number): string {
+  return `the backup of ${new Date(madeAt * 1000).toISOString().slice(0, 16).replace('T', ' ')}`;
+}
+
+function shown({ manifest, bytes }: StoredSet): object {
+  const { id, made_at: madeAt, reason, release, architecture } = manifest;
+  return {
+    id,
+    made_at: madeAt,
+    bytes,
+    reason,
+    release,
+    architecture,
+    package_manager: manifest.package_manager,
+    packages: manifest.packages.length,
+    has_packages: manifest.package_files.length > 0,
+  };
+}
+
+async function sendSet(sets: Sets, id: string): Promise<Response> {
+  const { file, manifest } = await sets.find(id);
+  const handle = await open(file, constants.O_RDONLY | constants.O_NOFOLLOW);
+  const { size } = await handle.stat();
+  const day = new Date(manifest.made_at * 1000).toISOString().slice(0, 10);
+  const content = Readable.toWeb(handle.createReadStream()) as ReadableStream<Uint8Array>;
+  return new Response(content, {
+    headers: {
+      'content-type': 'application/gzip',
+      'content-length': String(size),
+      'content-disposition': `attachment; filename="depotd-backup-${day}-${id.slice(0, 8)}.tar.gz"`,
+      'cache-control': 'no-store',
+      'x-content-type-options': 'nosniff',
+    },
+  });
+}
+
+/** @returns its id */
+async function receiveSet(
+  { sets, limitBytes }: BackupRouteTools,
+  { context, session }: ApiRequest<object>,
+): Promise<string> {
+  const { incoming } = context.env as { incoming: IncomingMessage };
+  const room = Math.min(limitBytes, (await sets.freeBytes()) - RESERVE_BYTES);
+  if (Number(incoming.headers['content-length'] ?? 0) > room) throw tooLarge(room);
+  return receiveFile(incoming, {
+    receive: ({ content }) => receiveInto(sets, content, room),
+    checkField: (name, value) => {
+      if (name === 'token') checkToken([value], session);
+    },
+    discard: (id) => sets.remove(id),
+    idleMs: IDLE_MS,
+  });
+}
+
+export async function receiveInto(
+  sets: Sets,
+  content: AsyncIterable<Uint8Array>,
+  room: number,
+): Promise<string> {
+  const received = await sets.receive();
+  try {
+    const file = await open(received, 'wx', 0o600);
+    try {
+      let bytes = 0;
+      for await (const piece of content) {
+        bytes += piece.length;
+        if (bytes > room) throw tooLarge(room);
+        await file.writeFile(piece);
+      }
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    const { id } = await readSet(received);
+    await sets.adopt(received, id);
+    return id;
+  } catch (error) {
+    await rm(received, { force: true });
+    throw error;
+  }
+}
+
+function tooLarge(room: number): DepotError {
+  return new DepotError(
+    'too_large',
+    `cannot take the backup: there is room for ${Math.max(0, room)} bytes`,
+  );
+}

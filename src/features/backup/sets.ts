@@ -1,0 +1,148 @@
+import { lstat, readdir, rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import * as v from 'valibot';
+import { syncFolder } from '../../device/durable-file.ts';
+import { freeBytesOf } from '../../device/disk/space.ts';
+import type { Paths } from '../../device/paths.ts';
+import type { Notes } from '../../device/ports.ts';
+import { openTrustedFolder } from '../../device/private-folder.ts';
+import { DepotError, reasonOf } from '../../errors.ts';
+import type { Log } from '../../log.ts';
+import { newId, unixNow } from '../../jobs/job.ts';
+import type { Manifest } from './manifest.ts';
+import { readSetHead } from './read-set.ts';
+import { measure } from './write-set.ts';
+
+/** A set that is there. */
+export interface StoredSet {
+  manifest: Manifest;
+  file: string;
+  bytes: number;
+  /** When it was put there, Unix seconds with their fractions: two may come in one. */
+  storedAt: number;
+}
+
+/**
+ * The sets of a device: in a folder of the daemon's, and in folders that the owner had them written
+ * to. Each says of itself what it is; nothing else is kept of it.
+ */
+export interface Sets {
+  /** Newest first. */
+  all: () => Promise<StoredSet[]>;
+  /** @throws DepotError not_found */
+  find: (id: string) => Promise<StoredSet>;
+  /** The file of a new one. @throws DepotError unavailable, no_space */
+  place: (id: string, folder?: string) => Promise<string>;
+  /** The file that one is received to. */
+  receive: () => Promise<string>;
+  /** Takes one that was received and checked. @throws DepotError conflict */
+  adopt: (received: string, id: string) => Promise<void>;
+  remove: (id: string) => Promise<void>;
+  /** Lets go those that were made by themselves and are too old, too many or too large. */
+  prune: () => Promise<void>;
+  /** Removes what a daemon that was killed left. */
+  sweep: (isActive: (jobId: string) => boolean) => Promise<void>;
+  freeBytes: () => Promise<number>;
+}
+
+const NOTE = 'backup-folders';
+const MOST_FOLDERS = 8;
+const NAME = /^(?:depotd-backup-)?([0-9a-f]{32})(\.given)?\.tar\.gz$/;
+
+/** Of sets that were made by themselves. */
+export const LIMITS = { days: 31, sets: 10, bytes: 2 * 1024 ** 2 } as const;
+const AUTOMATIC: readonly Manifest['reason'][] = ['removal', 'upgrade', 'self_upgrade'];
+
+export function createSets(paths: Paths, notes: Notes, log: Log): Sets {
+  const own = join(paths.stateDir, 'backups');
+  const folders = async (): Promise<string[]> => {
+    const found = v.safeParse(v.array(v.string()), await notes.read(NOTE));
+    return [own, ...(found.success ? found.output : []).map((path) => paths.onDevice(path))];
+  };
+  const all = async (): Promise<StoredSet[]> => {
+    const found: StoredSet[] = [];
+    for (const folder of await folders()) found.push(...(await setsIn(folder, log)));
+    return found.sort((a, b) => b.manifest.made_at - a.manifest.made_at || b.storedAt - a.storedAt);
+  };
+  const find = async (id: string): Promise<StoredSet> => {
+    const found = (await all()).find(({ manifest }) => manifest.id === id);
+    if (found !== undefined) return found;
+    throw new DepotError('not_found', `cannot find the backup ${id}`);
+  };
+  const remove = async (id: string): Promise<void> => rm((await find(id)).file, { force: true });
+  return {
+    all,
+    find,
+    remove,
+    place: async (id, folder) => {
+      if (folder === undefined) return join(await openTrustedFolder(own), `${id}.tar.gz`);
+      const target = paths.onDevice(folder);
+      const entry = await lstat(target).catch(() => undefined);
+      if (entry?.isDirectory() !== true) {
+        throw new DepotError(
+          'bad_request',
+          `cannot write the backup to ${folder}: it is no folder`,
+        );
+      }
+      const trusted = await openTrustedFolder(target);
+      const known = v.safeParse(v.array(v.string()), await notes.read(NOTE));
+      const others = (known.success ? known.output : []).filter((each) => each !== folder);
+      await notes.write(NOTE, [...others, folder].slice(-MOST_FOLDERS));
+      return join(trusted, `depotd-backup-${id}.tar.gz`);
+    },
+    receive: async () => join(await openTrustedFolder(own), `${newId()}.received`),
+    adopt: async (received, id) => {
+      const target = join(await openTrustedFolder(own), `${id}.given.tar.gz`);
+      const there = (await all()).find(({ manifest }) => manifest.id === id);
+      if (there !== undefined) {
+        const [known, sent] = [await measure(there.file), await measure(received)];
+        await rm(received, { force: true });
+        if (known?.sha256 === sent?.sha256) return;
+        throw new DepotError('conflict', `cannot take the backup: another one has the id ${id}`);
+      }
+      await rename(received, target);
+      await syncFolder(own);
+    },
+    sweep: async (isActive) => {
+      const names = await readdir(own).catch(() => []);
+      for (const name of names) {
+        const [, job] = /^\.(?:restore-)?([0-9a-f]{32})$/.exec(name) ?? [];
+        const isLeft = job === undefined ? /\.(?:received|new)$/.test(name) : !isActive(job);
+        if (isLeft) await rm(join(own, name), { recursive: true, force: true });
+      }
+    },
+    prune: async () => {
+      const sets = (await setsIn(own, log))
+        .filter(({ manifest }) => AUTOMATIC.includes(manifest.reason))
+        .sort((a, b) => b.storedAt - a.storedAt);
+      let bytes = 0;
+      for (const [index, set] of sets.entries()) {
+        bytes += set.bytes;
+        const isOld = unixNow() - set.storedAt > LIMITS.days * 86_400;
+        const isTooMuch = index >= LIMITS.sets || bytes > LIMITS.bytes;
+        if (isOld || isTooMuch) await rm(set.file, { force: true });
+      }
+    },
+    freeBytes: async () => freeBytesOf(await openTrustedFolder(own)),
+  };
+}
+
+async function setsIn(folder: string, log: Log): Promise<StoredSet[]> {
+  const sets: StoredSet[] = [];
+  for (const name of await readdir(folder).catch(() => [])) {
+    const [, id, given] = NAME.exec(name) ?? [];
+    const file = join(folder, name);
+    const entry = await lstat(file).catch(() => undefined);
+    if (id === undefined || entry?.isFile() !== true) continue;
+    try {
+      const manifest = await readSetHead(file);
+      if (manifest.id !== id) continue;
+      const reason = given === undefined ? manifest.reason : 'given';
+      const storedAt = entry.mtimeMs / 1000;
+      sets.push({ manifest: { ...manifest, reason }, file, bytes: entry.size, storedAt });
+    } catch (error) {
+      log.warn({ file, reason: reasonOf(error) }, 'backup unreadable');
+    }
+  }
+  return sets;
+}

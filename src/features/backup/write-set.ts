@@ -1,0 +1,109 @@
+import { createHash } from 'node:crypto';
+import { constants } from 'node:fs';
+import { open, rename, rm } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { createGzip } from 'node:zlib';
+import { syncFolder } from '../../device/durable-file.ts';
+import { END_OF_TAR, tarHeader, tarPadding } from '../../device/tar/tar-writer.ts';
+import { DepotError } from '../../errors.ts';
+import { MANIFEST, membersOf, type Manifest } from './manifest.ts';
+import { sealOf } from './seal.ts';
+
+/** Whose content it is that stands under the name of a member. */
+export type SourceOf = (name: string) => string;
+
+/**
+ * Writes a set: whole under its name, or not at all. One piece of it is in memory at a time.
+ * @throws DepotError internal if a file is another one than the manifest says
+ */
+export async function writeSet(
+  target: string,
+  manifest: Manifest,
+  sourceOf: SourceOf,
+): Promise<void> {
+  const temporary = `${target}.new`;
+  await rm(temporary, { force: true });
+  const file = await open(temporary, 'wx', 0o600);
+  try {
+    // Closed by the stream's end; synced behind that by a descriptor of its own.
+    await pipeline(
+      Readable.from(membersWith(manifest, sourceOf), { objectMode: false }),
+      createGzip(),
+      sealed,
+      file.createWriteStream(),
+    );
+    const written = await open(temporary, 'r');
+    await written.sync().finally(() => written.close());
+    await rename(temporary, target);
+  } catch (error) {
+    await rm(temporary, { force: true });
+    throw error;
+  } finally {
+    await file.close().catch(() => undefined);
+  }
+  await syncFolder(dirname(target));
+}
+
+async function* sealed(packed: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  const hash = createHash('sha256');
+  for await (const piece of packed) {
+    hash.update(piece);
+    yield piece;
+  }
+  yield sealOf(hash.digest());
+}
+
+async function* membersWith(manifest: Manifest, sourceOf: SourceOf): AsyncGenerator<Buffer> {
+  const text = Buffer.from(`${JSON.stringify(manifest, undefined, 1)}\n`);
+  yield* tarHeader({ name: MANIFEST, mode: 0o600, sizeBytes: text.length });
+  yield text;
+  yield tarPadding(text.length);
+  for (const { name, bytes, sha256 } of membersOf(manifest)) {
+    yield* tarHeader({ name, mode: 0o600, sizeBytes: bytes });
+    const hash = createHash('sha256');
+    let sentBytes = 0;
+    for await (const piece of piecesOf(sourceOf(name))) {
+      hash.update(piece);
+      sentBytes += piece.length;
+      if (sentBytes > bytes) throw changed(name);
+      yield piece;
+    }
+    if (sentBytes !== bytes || hash.digest('hex') !== sha256) throw changed(name);
+    yield tarPadding(bytes);
+  }
+  yield END_OF_TAR;
+}
+
+function changed(name: string): DepotError {
+  return new DepotError('internal', `cannot write the backup: ${name} changes meanwhile`);
+}
+
+/** What a file is; undefined for what is none, or is a link. */
+export async function measure(
+  path: string,
+): Promise<{ mode: number; bytes: number; sha256: string } | undefined> {
+  const file = await open(path, READ).catch(() => undefined);
+  if (file === undefined) return undefined;
+  try {
+    const entry = await file.stat();
+    if (!entry.isFile()) return undefined;
+    const hash = createHash('sha256');
+    let bytes = 0;
+    for await (const piece of file.createReadStream({ autoClose: false })) {
+      hash.update(piece as Buffer);
+      bytes += (piece as Buffer).length;
+    }
+    return { mode: entry.mode & 0o777, bytes, sha256: hash.digest('hex') };
+  } finally {
+    await file.close();
+  }
+}
+
+const READ = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+
+async function* piecesOf(path: string): AsyncGenerator<Buffer> {
+  const file = await open(path, READ);
+  yield* file.createReadStream() as AsyncIterable<Buffer>;
+}

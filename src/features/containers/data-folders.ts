@@ -1,0 +1,96 @@
+import { lstat, readdir, readFile, realpath } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { parseUciFile } from '../../config/uci-file.ts';
+import { parseMountTable } from '../../device/disk/mounts.ts';
+import { isInsideFolder } from '../../device/inside-folder.ts';
+import { readSmallFile } from '../../device/owner-file.ts';
+import type { Paths } from '../../device/paths.ts';
+import { DEVICE_PATH } from '../../http/parameter-schemas.ts';
+import type { Container } from './engine-view.ts';
+
+/**
+ * Which folders of a container are the app's own data. A container may have the owner's pictures,
+ * a whole disk or the system mounted, and whoever makes one chooses what. Invariants: a folder is
+ * the app's only if
+ *  - the app's settings name it, or one that it lies in, as for configuration, cache or data; or it
+ *    has the app's name in a folder for such (`Configs/NAME`, as iStore sets apps up);
+ *  - no other setting of the device, no other container and no folder of the daemon is in it;
+ *  - no link leads there, it is no folder of the system, no mount point, and none lies in it.
+ */
+export interface DataFolders {
+  /** Of the mounts of an app's containers, without one in another. */
+  of: (app: string, containers: readonly Container[]) => Promise<string[]>;
+}
+
+/** @param others what is not the app's: paths in it keep a folder from being so */
+export function createDataFolders(
+  paths: Pick<Paths, 'uciDir' | 'stateDir' | 'logDir' | 'uploadDir'>,
+  others: readonly string[],
+): DataFolders {
+  return {
+    of: async (app, containers) => {
+      const { own, foreign } = await settingsFor(app, paths.uciDir);
+      const foreignPaths = [paths.stateDir, paths.logDir, paths.uploadDir, ...others, ...foreign];
+      const isOwn = (path: string): boolean =>
+        own.some((folder) => isAtOrIn(path, folder)) || isNamedFor(app, path);
+      const found: string[] = [];
+      for (const { kind, source, isWritable } of containers.flatMap(({ mounts }) => mounts)) {
+        if (kind !== 'bind' || !isWritable || found.includes(source) || !isOwn(source)) continue;
+        if (foreignPaths.some((path) => isAtOrIn(path, source))) continue;
+        if (await isPlainFolder(source)) found.push(source);
+      }
+      return found.filter((path) => !found.some((other) => isInsideFolder(path, other))).sort();
+    },
+  };
+}
+
+/** Folders of the system, whatever a container or a setting says. */
+const SYSTEM = [
+  ...['bin', 'boot', 'dev', 'etc', 'lib', 'lib64', 'overlay', 'proc', 'rom', 'run', 'sbin'],
+  ...['sys', 'usr', 'var', 'www'],
+];
+
+/** Whether a folder may be emptied at all; asked again before it is. */
+export async function isPlainFolder(path: string): Promise<boolean> {
+  const [, first = '', second] = path.split('/');
+  if (!DEVICE_PATH.test(path) || second === undefined || SYSTEM.includes(first)) return false;
+  const entry = await lstat(path).catch(() => undefined);
+  if (entry?.isDirectory() !== true) return false;
+  if ((await realpath(path).catch(() => '')) !== path) return false;
+  const mounts = parseMountTable(await readFile('/proc/self/mountinfo', 'utf8'));
+  return !mounts.some((mount) => isAtOrIn(mount.path, path));
+}
+
+function isAtOrIn(path: string, folder: string): boolean {
+  return path === folder || isInsideFolder(path, folder);
+}
+
+const OWN_OPTION = /^(?:config|conf|cache|data)(?:_?(?:path|dir))?$/;
+const CONVENTIONAL = /^(?:configs?|caches?|data|appdata|docker)$/i;
+
+function isNamedFor(app: string, path: string): boolean {
+  return (
+    basename(path).toLowerCase() === app.toLowerCase() && CONVENTIONAL.test(basename(dirname(path)))
+  );
+}
+
+const MOST_BYTES = 1024 ** 2;
+
+/** Paths in the settings of all: the app's own folders, and what else is named. */
+async function settingsFor(
+  app: string,
+  uciDir: string,
+): Promise<{ own: string[]; foreign: string[] }> {
+  const own: string[] = [];
+  const foreign: string[] = [];
+  for (const file of await readdir(uciDir).catch(() => [])) {
+    const bytes = await readSmallFile(join(uciDir, file), MOST_BYTES);
+    const { sections } = parseUciFile(Buffer.from(bytes ?? '', 'latin1').toString('utf8'));
+    for (const { name, value } of sections.flatMap(({ options }) => options)) {
+      const path = value.length > 1 ? value.replace(/\/+$/, '') : value;
+      if (!DEVICE_PATH.test(path)) continue;
+      (file === app && OWN_OPTION.test(name) ? own : foreign).push(path);
+    }
+  }
+  return { own, foreign };
+}

@@ -1,0 +1,142 @@
+import * as v from 'valibot';
+import { askEngine, type EngineAnswer, type EngineQuestion } from '../../device/engine/api.ts';
+
+/** A container as the engine lists it. */
+export interface Container {
+  id: string;
+  name: string;
+  image: string;
+  imageId: string;
+  /** The engine's word: `running`, `exited`, `restarting` … */
+  state: string;
+  createdAt: number;
+  ports: Port[];
+  /** Of compose. */
+  project: string | undefined;
+  mounts: MountedFolder[];
+}
+
+interface Port {
+  address: string;
+  host: number | undefined;
+  container: number;
+  protocol: string;
+}
+
+export interface MountedFolder {
+  kind: string;
+  /** Of a volume. */
+  name: string;
+  /** Where it lies on the device. */
+  source: string;
+  isWritable: boolean;
+}
+
+/** The engine, asked through its socket. Every question has a deadline. */
+export interface EngineView {
+  containers: () => Promise<Container[] | 'absent' | 'silent'>;
+  /** Bytes by the id of the image; empty if the engine does not say it. */
+  imageSizes: () => Promise<Map<string, number>>;
+  /** How often it was started again, and when it was last started (Unix seconds). */
+  restarts: (id: string) => Promise<{ count: number; startedAt: number } | undefined>;
+  dataRoot: () => Promise<string | undefined>;
+  ask: (question: EngineQuestion) => Promise<EngineAnswer>;
+}
+
+const ANSWER_MS = 3000;
+/** Of more than any device runs, the rest is left out. */
+const MOST_CONTAINERS = 1000;
+
+/** @param socket where the engine answers */
+export function createEngineView(socket: () => string): EngineView {
+  const ask = (question: EngineQuestion): Promise<EngineAnswer> => askEngine(socket(), question);
+  const get = async <Schema extends v.GenericSchema>(
+    path: string,
+    schema: Schema,
+  ): Promise<v.InferOutput<Schema> | 'absent' | 'silent'> => {
+    const answer = await ask({ method: 'GET', path, timeoutMs: ANSWER_MS });
+    if (typeof answer === 'string') return answer;
+    const parsed = v.safeParse(schema, answer.status === 200 ? answer.body : undefined);
+    return parsed.success ? parsed.output : 'silent';
+  };
+  return {
+    ask,
+    containers: async () => {
+      const found = await get('/containers/json?all=1', containerList);
+      return typeof found === 'string' ? found : found.slice(0, MOST_CONTAINERS).map(containerIn);
+    },
+    imageSizes: async () => {
+      const found = await get('/images/json', images);
+      return new Map(typeof found === 'string' ? [] : found.map(({ Id, Size }) => [Id, Size]));
+    },
+    restarts: async (id) => {
+      const found = await get(`/containers/${id}/json`, inspected);
+      if (typeof found === 'string') return undefined;
+      const startedAt = Date.parse(found.State.StartedAt);
+      return { count: found.RestartCount, startedAt: startedAt > 0 ? startedAt / 1000 : 0 };
+    },
+    dataRoot: async () => {
+      const found = await get('/info', v.object({ DockerRootDir: v.string() }));
+      return typeof found === 'string' ? undefined : found.DockerRootDir;
+    },
+  };
+}
+
+const text = v.fallback(v.string(), '');
+/** What becomes part of a path of a question. */
+const id = v.pipe(v.string(), v.regex(/^[a-f0-9]{12,64}$/));
+const listed = v.object({
+  Id: id,
+  Names: v.fallback(v.array(v.string()), []),
+  Image: text,
+  ImageID: text,
+  Created: v.fallback(v.pipe(v.number(), v.integer()), 0),
+  State: text,
+  Labels: v.fallback(v.record(v.string(), v.string()), {}),
+  Ports: v.fallback(
+    v.array(
+      v.object({
+        IP: text,
+        PrivatePort: v.number(),
+        PublicPort: v.optional(v.number()),
+        Type: text,
+      }),
+    ),
+    [],
+  ),
+  Mounts: v.fallback(
+    v.array(v.object({ Type: text, Name: text, Source: text, RW: v.fallback(v.boolean(), false) })),
+    [],
+  ),
+});
+const containerList = v.array(listed);
+const images = v.array(v.object({ Id: v.string(), Size: v.number() }));
+const inspected = v.object({
+  RestartCount: v.fallback(v.number(), 0),
+  State: v.object({ StartedAt: text }),
+});
+
+function containerIn(found: v.InferOutput<typeof listed>): Container {
+  const project = found.Labels['com.docker.compose.project'];
+  return {
+    id: found.Id,
+    name: (found.Names[0] ?? found.Id).replace(/^\//, ''),
+    image: found.Image,
+    imageId: found.ImageID,
+    state: found.State,
+    createdAt: found.Created,
+    project: project === '' ? undefined : project,
+    ports: found.Ports.map(({ IP, PrivatePort, PublicPort, Type }) => ({
+      address: IP,
+      host: PublicPort,
+      container: PrivatePort,
+      protocol: Type,
+    })),
+    mounts: found.Mounts.map(({ Type, Name, Source, RW }) => ({
+      kind: Type,
+      name: Name,
+      source: Source,
+      isWritable: RW,
+    })),
+  };
+}

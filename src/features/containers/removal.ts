@@ -1,0 +1,112 @@
+import { lstat } from 'node:fs/promises';
+import * as v from 'valibot';
+import type { EngineAnswer } from '../../device/engine/api.ts';
+import { DepotError, reasonOf } from '../../errors.ts';
+import { isPlainFolder } from './data-folders.ts';
+import type { EngineView } from './engine-view.ts';
+import { removeFolder } from './remove-folder.ts';
+
+/** What of one container goes, as it is put on record. */
+export const recordedContainer = v.object({
+  id: v.string(),
+  name: v.string(),
+  imageId: v.string(),
+  image: v.string(),
+  isPinned: v.boolean(),
+  volumes: v.array(v.object({ name: v.string(), path: v.string() })),
+  folders: v.array(v.string()),
+});
+export type RecordedContainer = v.InferOutput<typeof recordedContainer>;
+
+interface Removal {
+  engine: EngineView;
+  containers: readonly RecordedContainer[];
+  /** Whether images and data go, too. */
+  isPurge: boolean;
+  note: (line: string) => Promise<void>;
+}
+
+/** Of what a container gets to end by itself. */
+const GRACE_S = 10;
+/** For a disk that is slow to forget what was on it. */
+const ANSWER_MS = 120_000;
+
+/**
+ * Removes containers by their ids, then, if they are to go, what was recorded of them. What has
+ * gone already is no failure: a daemon that was killed does it again.
+ * @throws DepotError command_failed if a container is still there; what else stays is said
+ */
+export async function removeRecorded({
+  engine,
+  containers,
+  isPurge,
+  note,
+}: Removal): Promise<void> {
+  const ask = (method: 'POST' | 'DELETE', path: string): Promise<EngineAnswer> =>
+    engine.ask({ method, path, timeoutMs: ANSWER_MS });
+  const stay: string[] = [];
+  for (const { id, name } of containers) {
+    await ask('POST', `/containers/${id}/stop?t=${GRACE_S}`);
+    const failure = failureIn(await ask('DELETE', `/containers/${id}?force=1`));
+    if (failure === undefined) await note(`the container ${name} is removed`);
+    else stay.push(`cannot remove the container ${name}: ${failure}`);
+  }
+  if (stay.length > 0) throw new DepotError('command_failed', stay.join('; '));
+  if (!isPurge) return sayWhatStays(containers, note);
+  const report = async (what: string, failure: string | undefined): Promise<void> =>
+    note(failure === undefined ? `${what} is removed` : `${what} stays: ${failure}`);
+  for (const folder of once(containers.flatMap(({ folders }) => folders))) {
+    await report(`the folder ${folder}`, await folderFailure(folder));
+  }
+  for (const volume of once(containers.flatMap(({ volumes }) => volumes.map(({ name }) => name)))) {
+    const answer = await ask('DELETE', `/volumes/${encodeURIComponent(volume)}`);
+    await report(`the volume ${volume}`, failureIn(answer));
+  }
+  const images = new Map(containers.map(({ imageId, image }) => [imageId, image]));
+  for (const [id, image] of images) {
+    const answer = await ask('DELETE', `/images/${encodeURIComponent(id)}`);
+    await report(`the image ${image}`, failureIn(answer));
+  }
+}
+
+async function sayWhatStays(
+  containers: readonly RecordedContainer[],
+  note: Removal['note'],
+): Promise<void> {
+  const data = containers.flatMap(({ folders, volumes }) => [
+    ...folders,
+    ...volumes.map(({ path }) => path),
+  ]);
+  const images = once(containers.map(({ image }) => image));
+  if (images.length > 0) await note(`images stay: ${images.join(', ')}`);
+  if (data.length > 0) await note(`data stays: ${once(data).join(', ')}`);
+}
+
+/** Looked at once more: what was a plain folder may have become something else. */
+async function folderFailure(folder: string): Promise<string | undefined> {
+  try {
+    const isGone = (await lstat(folder).catch(() => undefined)) === undefined;
+    if (isGone) return undefined;
+    if (!(await isPlainFolder(folder))) return 'it is not the folder any more that was looked at';
+    await removeFolder(folder);
+    return undefined;
+  } catch (error) {
+    return reasonOf(error);
+  }
+}
+
+const refusal = v.object({ message: v.string() });
+/** 404: it has gone; 304: it had stopped. */
+const DONE = [200, 204, 304, 404];
+
+function failureIn(answer: EngineAnswer): string | undefined {
+  if (answer === 'absent') return 'the container engine does not run';
+  if (answer === 'silent') return 'the container engine does not answer';
+  if (DONE.includes(answer.status)) return undefined;
+  const parsed = v.safeParse(refusal, answer.body);
+  return parsed.success ? parsed.output.message : `the engine answers ${answer.status}`;
+}
+
+function once<Value>(values: readonly Value[]): Value[] {
+  return [...new Set(values)];
+}

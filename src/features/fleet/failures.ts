@@ -1,0 +1,9 @@
+import { DepotError, type ErrorCode } from '../../errors.ts';
+import { remedyOf, type ProblemCode } from '../../package-management/problem.ts';
+
+/** A failure of an action that the operator branches on. */
+export function fleetFailure(code: ErrorCode, because: ProblemCode, message: string): DepotError {
+  return new DepotError(code, message, {
+    explanation: { code: because, remedy: remedyOf(because) },
+  });
+}

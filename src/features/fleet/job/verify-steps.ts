@@ -1,0 +1,107 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { run } from '../../../device/exec.ts';
+import { reasonOf } from '../../../errors.ts';
+import type { Act } from '../../../jobs/plan.ts';
+import { createConnection } from '../ddi/connection.ts';
+import { fleetFailure } from '../failures.ts';
+import type { Work } from '../rollout/work.ts';
+import type { FleetJobTools } from './tools.ts';
+
+type Verification = Work['verify'][number];
+
+/** Settings are applied behind the answer of whoever applies them. */
+const APPLY_MS = 15_000;
+const PAUSE_MS = 2000;
+const ANSWER_MS = 10_000;
+const MOST_BYTES = 1024 ** 2;
+
+/**
+ * What has to be so when all of an action is done, or the repair puts back what it changed: the
+ * server answers though settings were changed, and what the plan asks for. A daemon that is killed
+ * meanwhile asks again; after a power cut all is put back.
+ */
+export function verifySteps(tools: FleetJobTools, { work }: { work: Work }): Act[] {
+  const hasSettings = Object.keys(work.settings).length > 0;
+  return [
+    ...(hasSettings ? [reachStep(tools)] : []),
+    ...work.verify.map((each, index) => verifyStep(tools, each, index)),
+  ];
+}
+
+function reachStep({ reach, settings, paths }: FleetJobTools): Act {
+  return {
+    id: 'reach',
+    label: 'check',
+    act: async ({ signal }) => {
+      if (paths.isLive) await delay(APPLY_MS, undefined, { signal });
+      const seconds = settings().reach_s;
+      const why = await attempt(reach, { seconds, signal });
+      if (why === undefined) return undefined;
+      const text = `cannot keep the settings: the fleet server did not answer within ${seconds} s`;
+      throw fleetFailure('command_failed', 'cut_off', `${text}: ${why}`);
+    },
+  };
+}
+
+function verifyStep(tools: FleetJobTools, verification: Verification, index: number): Act {
+  const { http, command = [], seconds } = verification;
+  return {
+    id: `verify-${index}`,
+    label: 'check',
+    act: async ({ signal, note }) => {
+      const what = http ?? command.join(' ');
+      await note(`verify ${what}`);
+      const look = () => (http === undefined ? runOnce(tools, verification) : askOnce(http));
+      const why = await attempt(look, { seconds, signal });
+      if (why === undefined) return undefined;
+      const text = `cannot verify ${what} within ${seconds} s: ${why}`;
+      throw fleetFailure('command_failed', 'verify_failed', text);
+    },
+  };
+}
+
+/** @returns why it did not succeed, at last; undefined if it did */
+async function attempt(
+  work: () => Promise<void>,
+  { seconds, signal }: { seconds: number; signal: AbortSignal },
+): Promise<string | undefined> {
+  const deadline = performance.now() + seconds * 1000;
+  for (;;) {
+    try {
+      await work();
+      return undefined;
+    } catch (error) {
+      if (performance.now() + PAUSE_MS >= deadline || signal.aborted) return reasonOf(error);
+    }
+    // A stop ends the pause; the work once more then fails, or not.
+    await delay(PAUSE_MS, undefined, { signal }).catch(() => undefined);
+  }
+}
+
+async function askOnce(http: string): Promise<void> {
+  const { origin, pathname, search } = new URL(http);
+  const credentials = { authorization: undefined, tls: {} };
+  const connection = createConnection(origin, credentials, { answerMs: ANSWER_MS });
+  try {
+    const call = {
+      method: 'GET',
+      path: `${pathname}${search}`,
+      headers: { accept: '*/*' },
+    } as const;
+    const { status } = await connection.ask(call, MOST_BYTES);
+    if (status < 200 || status >= 400) throw new Error(`it answered ${status}`);
+  } finally {
+    connection.close();
+  }
+}
+
+async function runOnce(
+  { scriptEnvironment }: FleetJobTools,
+  { command: [program = '', ...args] = [], seconds }: Verification,
+): Promise<void> {
+  const { exitCode, stderr } = await run(
+    { argv: [program, ...args], environment: scriptEnvironment, cwd: '/' },
+    { timeoutMs: seconds * 1000, maxBytes: MOST_BYTES },
+  );
+  if (exitCode !== 0) throw new Error(`exit code ${exitCode ?? 'none'} ${stderr.slice(-200)}`);
+}

@@ -1,0 +1,285 @@
+import { constants, createReadStream } from 'node:fs';
+import { mkdir, open, readdir, rm } from 'node:fs/promises';
+import type { IncomingMessage } from 'node:http';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import * as v from 'valibot';
+import { freeBytesOf } from '../../device/disk/space.ts';
+import { openPrivateFolder } from '../../device/private-folder.ts';
+import { DepotError, reasonOf } from '../../errors.ts';
+import { checkToken } from '../../http/guard.ts';
+import { receiveFile } from '../../http/multipart.ts';
+import { devicePath } from '../../http/parameter-schemas.ts';
+import { json } from '../../http/respond.ts';
+import { get, post, postTask, postUpload, type ApiRequest, type Route } from '../../http/route.ts';
+import { submissionResult } from '../../http/task-result.ts';
+import { newId, type Job } from '../../jobs/job.ts';
+import { isEnded } from '../../jobs/states.ts';
+import { readAppList } from './app-list.ts';
+import type { FeatureContext } from '../feature.ts';
+import type { IstoreSettings } from './settings.ts';
+
+/** The sets of depotd. */
+export interface Backups {
+  /** Newest first. */
+  all: () => Promise<readonly { manifest: { id: string; reason: string }; file: string }[]>;
+  /** Takes one in, once all of it is checked. @returns its id @throws DepotError bad_request */
+  receive: (content: AsyncIterable<Uint8Array>) => Promise<string>;
+}
+
+export interface BackupRouteTools extends Pick<FeatureContext, 'submit' | 'queue' | 'paths'> {
+  settings: IstoreSettings;
+  backups: Backups;
+  /** The meta packages of the installed apps. */
+  appList: () => Promise<string[]>;
+}
+
+const LIST_PATH = '/etc/istore/app.list';
+const FOLDER = 'local_backup_path';
+const FILE_NAME = /^(?:depotd-backup-[0-9a-f]{32}|backup_istore_[0-9-]{1,40}\.backup)\.tar\.gz$/;
+const IDLE_MS = 30_000;
+const MOST_BYTES = 256 * 1024 ** 2;
+/** How long the page waits for a light backup. */
+const LIGHT_MS = 60_000;
+
+const folder = { path: devicePath, type: v.optional(v.picklist(['istore', 'overlay'])) };
+const SYSTEM =
+  'cannot back up or restore the whole system here: a backup has apps and configuration';
+
+/** iStore's backup routes, upon the sets of depotd. */
+export function istoreBackupRoutes(tools: BackupRouteTools): Route[] {
+  return [...lightRoutes(tools), ...localRoutes(tools)];
+}
+
+function said(msg: string): Response {
+  return json({ code: 200, msg });
+}
+
+/** A file that is downloaded and sent. */
+function lightRoutes(tools: BackupRouteTools): Route[] {
+  const { backups, appList } = tools;
+  return [
+    get({
+      path: 'admin/store/get_support_backup_features',
+      summary: "iStore's page: the kinds of backup, as JSON in msg",
+      params: {},
+      handle: () => said(JSON.stringify(['light_backup', 'local_backup'])),
+    }),
+    post({
+      path: 'admin/store/light_backup',
+      summary: "iStore's page: back up, and answer when it is done",
+      params: {},
+      handle: async () => json(await lightBackup(tools)),
+    }),
+    {
+      ...get({
+        path: 'admin/store/get_light_backup_file',
+        summary: "iStore's page: the newest backup that was asked for, as a file",
+        params: {},
+        handle: () => newestFile(backups),
+      }),
+      needsWrite: true,
+    },
+    {
+      ...postUpload({
+        path: 'admin/store/light_restore',
+        summary: "iStore's page: bring back what a file names; depotd's own backups, too",
+        params: {},
+        handle: async (request) => json(await restoreSent(tools, request)),
+      }),
+      // Of an upload it is optional. The page sends it in the query.
+      needsToken: true,
+    },
+    get({
+      path: 'admin/store/get_backup_app_list_file_path',
+      summary: "iStore's page: where iStore keeps its list of apps",
+      params: {},
+      handle: () => said(LIST_PATH),
+    }),
+    get({
+      path: 'admin/store/get_backup_app_list',
+      summary: "iStore's page: the apps that a backup names, as JSON in msg",
+      params: {},
+      handle: async () => said(JSON.stringify(await appList())),
+    }),
+  ];
+}
+
+/** Files in a folder of the device. */
+function localRoutes(tools: BackupRouteTools): Route[] {
+  const { settings, submit } = tools;
+  return [
+    postTask({
+      path: 'admin/store/local_backup',
+      summary: "iStore's page: back up to a folder, packages too",
+      params: folder,
+      handle: async ({ params: { path, type } }) => {
+        if (type === 'overlay') return json(failed(SYSTEM));
+        // The page names one that is not there yet, in a folder that is.
+        await mkdir(tools.paths.onDevice(path), { mode: 0o700 }).catch(() => undefined);
+        await settings.write(FOLDER, path);
+        const params = { path, with_packages: '1' };
+        return json(submissionResult(await submit('backup', '', params)));
+      },
+    }),
+    postTask({
+      path: 'admin/store/local_restore',
+      summary: "iStore's page: bring back what a file on a disk names",
+      params: folder,
+      handle: async ({ params: { path, type } }) =>
+        json(
+          type === 'overlay' ? failed(SYSTEM) : await restore(tools, tools.paths.onDevice(path)),
+        ),
+    }),
+    get({
+      path: 'admin/store/get_available_backup_file_list',
+      summary: "iStore's page: the backups in a folder, as JSON in msg",
+      params: folder,
+      handle: async ({ params: { path } }) => {
+        const names = await readdir(tools.paths.onDevice(path)).catch(() => []);
+        return said(JSON.stringify(names.filter((name) => FILE_NAME.test(name)).sort()));
+      },
+    }),
+    post({
+      path: 'admin/store/set_local_backup_dir_path',
+      summary: "iStore's page: keeps the folder for backups",
+      params: { path: devicePath },
+      handle: async ({ params: { path } }) => {
+        await settings.write(FOLDER, path);
+        return said('Success');
+      },
+    }),
+    get({
+      path: 'admin/store/get_local_backup_dir_path',
+      summary: "iStore's page: the folder for backups",
+      params: {},
+      handle: async () => {
+        const path = await settings.read(FOLDER);
+        return path ? said(path) : json({ code: 500, msg: 'Path Unknown' });
+      },
+    }),
+  ];
+}
+
+function failed(stderr: string): { code: number; stdout: string; stderr: string } {
+  return { code: 1, stdout: '', stderr };
+}
+
+async function lightBackup({
+  submit,
+  queue,
+}: BackupRouteTools): Promise<{ code: number; msg: string }> {
+  const submission = await submit('backup', '', {});
+  if ('conflict' in submission) return { code: 500, msg: submissionResult(submission).stderr };
+  const { id } = submission.job;
+  const job = await ended(queue, id);
+  if (job === undefined) {
+    return { code: 500, msg: 'cannot back up yet: other tasks are under way; the backup follows' };
+  }
+  return job.state === 'done'
+    ? { code: 200, msg: 'backup success' }
+    : { code: 500, msg: job.error ?? `cannot back up: the task is ${job.state}` };
+}
+
+/** @returns undefined if it takes too long */
+function ended(queue: BackupRouteTools['queue'], id: string): Promise<Job | undefined> {
+  const find = (): Job | undefined => {
+    const job = queue.get(id);
+    return job !== undefined && isEnded(job.state) ? job : undefined;
+  };
+  return new Promise((resolve) => {
+    const finish = (job: Job | undefined): void => {
+      clearTimeout(timer);
+      stop();
+      resolve(job);
+    };
+    const timer = setTimeout(() => finish(undefined), LIGHT_MS);
+    const stop = queue.onChange(() => {
+      const job = find();
+      if (job !== undefined) finish(job);
+    });
+    const job = find();
+    if (job !== undefined) finish(job);
+  });
+}
+
+async function newestFile({ all }: Backups): Promise<Response> {
+  const found = (await all()).find(({ manifest }) => manifest.reason === 'asked');
+  if (found === undefined) {
+    throw new DepotError('not_found', 'cannot find a backup: make one first');
+  }
+  const handle = await open(found.file, constants.O_RDONLY | constants.O_NOFOLLOW);
+  const { size } = await handle.stat();
+  return new Response(Readable.toWeb(handle.createReadStream()) as ReadableStream<Uint8Array>, {
+    headers: {
+      'content-type': 'application/gzip',
+      'content-length': String(size),
+      'content-disposition': `attachment; filename="light-backup-${found.manifest.id}.tar.gz"`,
+      'cache-control': 'no-store',
+      'x-content-type-options': 'nosniff',
+    },
+  });
+}
+
+async function restoreSent(
+  tools: BackupRouteTools,
+  { context, session }: ApiRequest<object>,
+): Promise<object> {
+  const { incoming } = context.env as { incoming: IncomingMessage };
+  const file = join(tools.paths.uploadDir, `${newId()}.restore`);
+  await (await openPrivateFolder(tools.paths.uploadDir)).close();
+  // It lies in memory on OpenWrt, which others need, too.
+  const room = Math.min(MOST_BYTES, (await freeBytesOf(tools.paths.uploadDir)) / 2);
+  try {
+    await receiveFile(incoming, {
+      receive: ({ content }) => save(file, content, room),
+      checkField: (name, value) => {
+        if (name === 'token') checkToken([value], session);
+      },
+      discard: () => rm(file, { force: true }),
+      idleMs: IDLE_MS,
+    });
+    return await restore(tools, file);
+  } finally {
+    await rm(file, { force: true });
+  }
+}
+
+async function save(file: string, content: AsyncIterable<Uint8Array>, room: number): Promise<void> {
+  const handle = await open(file, 'wx', 0o600);
+  try {
+    let bytes = 0;
+    for await (const piece of content) {
+      bytes += piece.length;
+      if (bytes > room) {
+        throw new DepotError('too_large', 'cannot take the backup: it is too large');
+      }
+      await handle.writeFile(piece);
+    }
+  } finally {
+    await handle.close();
+  }
+}
+
+/** A backup of iStore's names apps, which the feeds have; one of depotd's is brought back whole. */
+async function restore(
+  { submit, backups, appList }: BackupRouteTools,
+  file: string,
+): Promise<object> {
+  try {
+    const apps = await readAppList(file);
+    if (apps === undefined) {
+      const id = await backups.receive(createReadStream(file));
+      return submissionResult(await submit('restore', id.slice(0, 8), { backup: id }));
+    }
+    const there = await appList();
+    const missing = apps.filter((name) => !there.includes(name));
+    let result: object = failed('cannot restore anything: each app that it names is installed');
+    for (const name of missing) {
+      result = submissionResult(await submit('install', name.replace(/^app-meta-/, ''), {}));
+    }
+    return result;
+  } catch (error) {
+    return failed(reasonOf(error));
+  }
+}

@@ -1,0 +1,102 @@
+import { readdir } from 'node:fs/promises';
+import { readSmallFile } from '../../device/owner-file.ts';
+import type { Paths } from '../../device/paths.ts';
+import type { FeedSettings } from '../../package-management/feed-settings.ts';
+import { ISTORE_RECORDS } from '../../package-management/names.ts';
+import type { IstoreSettings } from './settings.ts';
+
+/** What iStore left on the device, for who comes from it. */
+export interface IstoreLegacy {
+  /** Whether iStore is installed here. */
+  seen: boolean;
+  /** Uploads that it recorded. */
+  records: number;
+  last_path?: string;
+  /** Of its catalogue, as it set them up when it last fetched them. */
+  feeds: IstoreFeed[];
+  /** Whether the device checks signatures of lists; iStore switches that off for its own. */
+  checks_signatures: boolean;
+}
+
+interface IstoreFeed {
+  name: string;
+  url: string;
+  /** The same elsewhere, which iStore asks first, in this order. */
+  mirrors: string[];
+  /** Whether one of them is among the device's feeds. */
+  is_there: boolean;
+}
+
+const MOST_BYTES = 256 * 1024;
+const ADDRESS = /^https?:\/\/[A-Za-z0-9.:[\]-]+(?:\/[A-Za-z0-9._~%/-]*)?$/;
+/** Files of iStore's own root, which lies in memory: it is there once iStore has updated. */
+const FEED_FILES = ['meta.conf', 'all.conf', 'arch.conf'].map(
+  (name) => `/tmp/is-root/etc/opkg/${name}`,
+);
+const FEED_LINE = /^src\/gz\s+([A-Za-z0-9_][A-Za-z0-9_.-]{0,60})\s+(\S+)\s*$/gm;
+
+interface LegacyTools {
+  paths: Pick<Paths, 'onDevice'>;
+  settings: IstoreSettings;
+  feeds: FeedSettings;
+  /** Its catalogue is for opkg alone. */
+  isOpkg: boolean;
+}
+
+export async function readLegacy({
+  paths,
+  settings,
+  feeds,
+  isOpkg,
+}: LegacyTools): Promise<IstoreLegacy> {
+  const read = async (path: string): Promise<string> =>
+    (await readSmallFile(paths.onDevice(path), MOST_BYTES)) ?? '';
+  const program = await read('/bin/is-opkg');
+  const [lastPath, { feeds: known }, config, records] = await Promise.all([
+    settings.read('last_path'),
+    feeds.read(),
+    read('/etc/opkg.conf'),
+    readdir(paths.onDevice(ISTORE_RECORDS)).catch(() => []),
+  ]);
+  const there = known.map(({ url }) => url.replace(/\/+$/, ''));
+  const texts = isOpkg ? await Promise.all(FEED_FILES.map(read)) : [];
+  const offered = texts.flatMap((text) => feedsIn(text, serversIn(program)));
+  return {
+    seen: program !== '',
+    records: records.filter((name) => name.endsWith('.txt')).length,
+    ...(lastPath !== undefined && { last_path: lastPath }),
+    feeds: offered.map((feed) => ({
+      ...feed,
+      is_there: [feed.url, ...feed.mirrors].some((url) => there.includes(url)),
+    })),
+    checks_signatures: /^\s*option\s+check_signature\b/m.test(config),
+  };
+}
+
+interface Servers {
+  origin: string;
+  mirrors: string[];
+}
+
+/** Whose server it is stands in iStore's program alone. */
+function serversIn(program: string): Servers | undefined {
+  const valueOf = (name: string): string =>
+    new RegExp(`^${name}="?([^"\\n$]*)"?$`, 'm').exec(program)?.[1] ?? '';
+  const origin = valueOf('FEEDS_SERVER');
+  const mirrors = valueOf('FEEDS_SERVER_MIRRORS').split(/\s+/);
+  return ADDRESS.test(origin)
+    ? { origin, mirrors: mirrors.filter((mirror) => ADDRESS.test(mirror)) }
+    : undefined;
+}
+
+/** Anybody may write below /tmp: only what is on iStore's own server counts. */
+function feedsIn(text: string, servers: Servers | undefined): Omit<IstoreFeed, 'is_there'>[] {
+  if (servers === undefined) return [];
+  const { origin, mirrors } = servers;
+  return [...text.matchAll(FEED_LINE)].flatMap(([, name = '', address = '']) => {
+    const url = address.replace(/\/+$/, '');
+    if (!url.startsWith(`${origin}/`) || !ADDRESS.test(url)) return [];
+    const path = url.slice(origin.length);
+    return [{ name, url, mirrors: mirrors.map((mirror) => `${mirror}${path}`) }];
+  });
+}

@@ -1,0 +1,101 @@
+import * as v from 'valibot';
+import {
+  integer,
+  jsonOperation,
+  taskOperation,
+  type FeatureDocumentation,
+} from '../../http/openapi/documentation.ts';
+
+const done = {
+  description: 'it is kept',
+  schema: v.pipe(v.object({ code: integer, msg: v.string() }), v.title('IstoreDone')),
+  example: { code: 200, msg: 'Success' },
+};
+
+const list = {
+  description: 'a list, as JSON in `msg`',
+  schema: done.schema,
+  example: { code: 200, msg: '["app-meta-notes"]' },
+};
+
+const userConfig = v.pipe(
+  v.object({
+    hide_docker: v.boolean(),
+    ignore_arch: v.boolean(),
+    ipv4: v.boolean(),
+    last_path: v.optional(v.string()),
+    super_arch: v.string(),
+    channel: v.optional(v.string()),
+  }),
+  v.title('IstoreConfig'),
+);
+
+const legacy = v.pipe(
+  v.object({
+    seen: v.pipe(v.boolean(), v.description('iStore is installed')),
+    records: v.pipe(integer, v.description('uploads that it recorded; run_records lists them')),
+    last_path: v.optional(v.string()),
+    feeds: v.array(
+      v.object({
+        name: v.string(),
+        url: v.string(),
+        mirrors: v.pipe(v.array(v.string()), v.description('the same elsewhere, asked first')),
+        is_there: v.pipe(v.boolean(), v.description("among the device's feeds")),
+      }),
+    ),
+    checks_signatures: v.pipe(v.boolean(), v.description('the device checks signatures of lists')),
+  }),
+  v.title('IstoreLegacy'),
+);
+
+export const ISTORE_DOCUMENTATION: FeatureDocumentation = {
+  tag: 'iStore',
+  description: "What iStore's own page asks for beside the store's operations.",
+  operations: {
+    'POST admin/store/toggle_docker': jsonOperation('toggleDocker', done),
+    'POST admin/store/toggle_arch': jsonOperation('toggleArchitecture', done),
+    'POST admin/store/toggle_ipv4': jsonOperation('toggleIpv4', done),
+    'GET admin/store/get_support_backup_features': jsonOperation('getBackupKinds', list),
+    'POST admin/store/light_backup': jsonOperation('lightBackup', done),
+    'GET admin/store/get_light_backup_file': {
+      operationId: 'getLightBackup',
+      answers: { 200: { description: 'the set', contentType: 'application/gzip' } },
+    },
+    'POST admin/store/light_restore': taskOperation('lightRestore'),
+    'GET admin/store/get_backup_app_list_file_path': jsonOperation('getBackupAppListPath', done),
+    'GET admin/store/get_backup_app_list': jsonOperation('getBackupAppList', list),
+    'POST admin/store/local_backup': taskOperation('localBackup'),
+    'POST admin/store/local_restore': taskOperation('localRestore'),
+    'GET admin/store/get_available_backup_file_list': jsonOperation('getBackupFiles', list),
+    'POST admin/store/set_local_backup_dir_path': jsonOperation('setBackupFolder', done),
+    'GET admin/store/get_local_backup_dir_path': jsonOperation('getBackupFolder', done),
+    'GET admin/store/istore': jsonOperation('getIstoreLegacy', {
+      description: 'what is there to be taken over',
+      schema: legacy,
+      example: {
+        seen: true,
+        records: 1,
+        last_path: '/mnt/sda1',
+        feeds: [
+          {
+            name: 'is_meta',
+            url: 'https://store.example.org/repo/all/meta',
+            mirrors: ['https://mirror.example.org/repo/all/meta'],
+            is_there: false,
+          },
+        ],
+        checks_signatures: true,
+      },
+    }),
+    'GET admin/store/features': jsonOperation('getIstoreFeatures', {
+      description: 'what the page shows buttons for',
+      schema: v.array(v.string()),
+      example: ['docker', 'luci-js'],
+    }),
+    'GET admin/store/user_config': jsonOperation('getIstoreConfig', {
+      description: 'the options that the page knows',
+      schema: userConfig,
+      example: { hide_docker: false, ignore_arch: false, ipv4: false, super_arch: 'aarch64' },
+    }),
+  },
+};

@@ -1,0 +1,79 @@
+import * as v from 'valibot';
+import { json } from '../../http/respond.ts';
+import { get, post, type Route } from '../../http/route.ts';
+import type { IstoreLegacy } from './catalogue.ts';
+import type { IstoreSettings } from './settings.ts';
+
+/** What iStore's page switches: the operation, its parameter, and the option that keeps it. */
+const SWITCHES = [
+  { operation: 'toggle_docker', parameter: 'hide', option: 'hide_docker' },
+  { operation: 'toggle_arch', parameter: 'ignore', option: 'ignore_arch' },
+  { operation: 'toggle_ipv4', parameter: 'ipv4', option: 'ipv4' },
+] as const;
+
+const DONE = { code: 200, msg: 'Success' };
+const truth = v.picklist(['true', 'false'], 'true or false is expected');
+
+interface IstoreTools {
+  settings: IstoreSettings;
+  architecture: () => Promise<string>;
+  legacy: () => Promise<IstoreLegacy>;
+}
+
+/** What iStore's own page asks for beside the store's operations. */
+export function istoreRoutes({ settings, architecture, legacy }: IstoreTools): Route[] {
+  return [
+    ...SWITCHES.map(({ operation, parameter, option }) =>
+      post({
+        path: `admin/store/${operation}`,
+        summary: `iStore's page: keeps its option ${option}`,
+        params: { [parameter]: truth },
+        handle: async ({ params }) => {
+          await settings.write(option, params[parameter] === 'true' ? '1' : '0');
+          return json(DONE);
+        },
+      }),
+    ),
+    get({
+      path: 'admin/store/istore',
+      summary: 'What iStore left on the device: records, its last folder, feeds of its catalogue',
+      params: {},
+      handle: async () => json(await legacy()),
+    }),
+    get({
+      path: 'admin/store/features',
+      summary: "iStore's page: what it shows buttons for (window.istore_features)",
+      params: {},
+      handle: async () => json(await settings.features()),
+    }),
+    get({
+      path: 'admin/store/user_config',
+      summary: "iStore's page: its options (window.istore_config)",
+      params: {},
+      handle: async () => json(await userConfig(settings, architecture)),
+    }),
+  ];
+}
+
+async function userConfig(
+  { read }: IstoreSettings,
+  architecture: IstoreTools['architecture'],
+): Promise<object> {
+  const isOn = async (option: string): Promise<boolean> => (await read(option)) === '1';
+  const [lastPath, channel] = await Promise.all([read('last_path'), read('channel')]);
+  return {
+    hide_docker: await isOn('hide_docker'),
+    ignore_arch: await isOn('ignore_arch'),
+    ipv4: await isOn('ipv4'),
+    ...(lastPath !== undefined && { last_path: lastPath }),
+    super_arch: (await read('super_arch')) ?? superArchitecture(await architecture()),
+    ...(channel !== undefined && { channel }),
+  };
+}
+
+/** As iStore's init script makes it of an architecture such as `aarch64_cortex-a53`. */
+function superArchitecture(architecture: string): string {
+  if (architecture.startsWith('arm')) return 'arm';
+  if (architecture === 'x86_64') return architecture;
+  return architecture.split('_')[0]?.replace(/^i386$/, 'x86') ?? architecture;
+}

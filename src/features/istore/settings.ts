@@ -1,0 +1,59 @@
+import { access } from 'node:fs/promises';
+import { join } from 'node:path';
+import { readUciOption, setUciOption, type UciPlace } from '../../config/uci-edit.ts';
+import { editOwnerFile, readSmallFile } from '../../device/owner-file.ts';
+import type { Paths } from '../../device/paths.ts';
+
+/** iStore's own options, `istore.istore`, which its page knows. */
+export interface IstoreSettings {
+  /** @returns undefined if it is not set */
+  read: (option: string) => Promise<string | undefined>;
+  /** @throws DepotError unavailable, no_space, internal */
+  write: (option: string, value: string) => Promise<void>;
+  /** What of the device the page shows buttons for. */
+  features: () => Promise<string[]>;
+}
+
+const MOST_BYTES = 64 * 1024;
+
+export function createIstoreSettings({ uciDir, onDevice }: Paths): IstoreSettings {
+  const file = join(uciDir, 'istore');
+  return {
+    read: async (option) => {
+      const text = (await readSmallFile(file, MOST_BYTES)) ?? '';
+      const value = readUciOption(text, placeOf(option));
+      return value === undefined ? undefined : Buffer.from(value, 'latin1').toString();
+    },
+    write: (option, value) =>
+      editOwnerFile(file, (text) =>
+        setUciOption(text, placeOf(option), Buffer.from(value).toString('latin1')),
+      ),
+    features: async () => {
+      const found = await Promise.all(
+        Object.entries(SIGNS).map(async ([name, path]) =>
+          (await isThere(onDevice(path))) ? [name] : [],
+        ),
+      );
+      return found.flat();
+    },
+  };
+}
+
+function placeOf(option: string): UciPlace {
+  return { section: 'istore', type: 'istore', option };
+}
+
+/** By the names that the page knows: what is there if the device has it. */
+const SIGNS = {
+  docker: '/usr/bin/docker',
+  sandbox: '/ext_overlay',
+  backup: '/',
+  'luci-js': '/www/luci-static/resources/luci.js',
+};
+
+function isThere(path: string): Promise<boolean> {
+  return access(path).then(
+    () => true,
+    () => false,
+  );
+}

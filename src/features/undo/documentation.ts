@@ -1,0 +1,19 @@
+import * as v from 'valibot';
+import {
+  jsonOperation,
+  taskOperation,
+  type FeatureDocumentation,
+} from '../../http/openapi/documentation.ts';
+
+export const UNDO_DOCUMENTATION: FeatureDocumentation = {
+  tag: 'Undo',
+  description: 'Taking back what a finished task changed.',
+  operations: {
+    'POST admin/store/undo': taskOperation('undoTask'),
+    'POST admin/store/confirm': jsonOperation('confirmTask', {
+      description: 'it stays; 409 if there is nothing to confirm, or if it goes back already',
+      schema: v.object({ code: v.literal(0) }),
+      example: { code: 0 },
+    }),
+  },
+};

@@ -1,0 +1,147 @@
+import { createConfirmOrBack, type ConfirmOrBack } from '../../jobs/confirm-or-back.ts';
+import { DepotError } from '../../errors.ts';
+import type { Job } from '../../jobs/job.ts';
+import { isEnded } from '../../jobs/states.ts';
+import { PACKAGE_LANE } from '../../package-management/manager.ts';
+import type { PackageTools } from '../../package-management/tools.ts';
+import { replaced } from '../../package-management/undo/record.ts';
+import type { Feature, FeatureContext } from '../feature.ts';
+import { retriedStart } from '../../jobs/retried-start.ts';
+import { isUndoable, obstacleTo, wholeObstacleTo, type UndoState } from './obstacles.ts';
+import { undoPlan } from './plan.ts';
+import type { UndoPreview } from './preview.ts';
+import { undoRoutes } from './routes.ts';
+
+export interface UndoFeature extends Feature {
+  /** What the status of a task says of it, by the state that `refresh` read last. */
+  describe: (job: Job) => object;
+  /** Never fails. @param job that it is read for, if it has ended; default: all of them */
+  refresh: (job?: Job) => Promise<void>;
+  /** @throws DepotError not_found */
+  preview: (id: string) => Promise<UndoPreview>;
+  /** Whether a task can be undone at this moment. */
+  canUndo: (id: string) => Promise<boolean>;
+}
+
+/** Taking back what a task changed: when its owner asks, or when its owner cannot be reached. */
+export function createUndoFeature(context: FeatureContext, tools: PackageTools): UndoFeature {
+  const { queue, processes } = context;
+  const { undo, manager } = tools;
+  const all = { ...tools, ...context };
+  let state: UndoState | undefined;
+  let hasStarted: () => void = () => undefined;
+  // What an earlier daemon left is known from then on.
+  const started = new Promise<void>((resolve) => (hasStarted = resolve));
+  const refresh: UndoFeature['refresh'] = async (job) => {
+    if (job !== undefined && !isUndoable(job)) return;
+    await started;
+    state = await readState(all).catch(() => state);
+  };
+  const find = (id: string): Job => {
+    const job = id === 'latest' ? queue.newest(PACKAGE_LANE) : queue.get(id);
+    if (job !== undefined) return job;
+    throw new DepotError('not_found', `cannot find the task ${id}`);
+  };
+  const confirmations = createConfirmations(context);
+  undo.pinWhile((id) => {
+    const isOver = isEnded(queue.get(id)?.state ?? 'done');
+    return !isOver || confirmations.confirmBy(id) !== undefined;
+  });
+  const endOf = queue.onChange((job) => {
+    if (!isEnded(job.state)) return;
+    // What it changed nothing of, or what nobody can take back, needs no copies.
+    if (replaced.find(job)?.undo.sum === undefined) void undo.drop(job.id).catch(() => undefined);
+  });
+  const canUndo = async (id: string): Promise<boolean> => {
+    const job = queue.get(id);
+    if (job === undefined || !isUndoable(job)) return false;
+    return (await wholeObstacleTo(job, { ...all, bootId: await processes.bootId() })) === undefined;
+  };
+  return {
+    documentation: async () => (await import('./documentation.ts')).UNDO_DOCUMENTATION,
+    routes: () =>
+      undoRoutes({
+        ...all,
+        find,
+        confirmations: {
+          confirm: async (id) => {
+            await started;
+            const outcome = await confirmations.confirm(id);
+            if (outcome === 'confirmed') await undo.release(id).catch(() => undefined);
+            return outcome;
+          },
+        },
+      }),
+    jobs: {
+      undo: {
+        lane: PACKAGE_LANE,
+        admit: manager.assertUsable,
+        title: (subject) => `undo ${subject === '' ? 'a task' : subject}`,
+        plan: (job) => undoPlan(all, job),
+      },
+    },
+    refresh,
+    describe: (job) => {
+      const by = confirmations.confirmBy(job.id);
+      const undoable = isUndoable(job) && state && describeUndo(job, state, queue);
+      return { ...undoable, ...(by !== undefined && { confirm_by: by }) };
+    },
+    preview: async (id) => (await import('./preview.ts')).previewUndo(all, find(id)),
+    ...{ canUndo, keepsUp: confirmations.isWaiting },
+    start: retriedStart(async () => {
+      await confirmations.start();
+      hasStarted();
+      await refresh();
+      // On a disk that cannot be written they stay until another start.
+      await undo.sweep((id) => queue.get(id) !== undefined).catch(() => undefined);
+    }, context),
+    close: () => {
+      endOf();
+      confirmations.close();
+      return Promise.resolve();
+    },
+  };
+}
+
+async function readState({
+  manager,
+  undo,
+  processes,
+}: PackageTools & Pick<FeatureContext, 'processes'>): Promise<UndoState> {
+  const [database, kept, bootId] = await Promise.all([
+    manager.installed(),
+    undo.list(),
+    processes.bootId(),
+  ]);
+  return { database, kept, bootId };
+}
+
+/** The judge is a request of the owner's. */
+function createConfirmations({ queue, submit, ...context }: FeatureContext): ConfirmOrBack {
+  return createConfirmOrBack({
+    ...{ ...context, queue, note: 'to-confirm' },
+    secondsOf: (job) => {
+      const { packages = [], files = [] } = replaced.find(job)?.undo ?? {};
+      const seconds = Number(job.params.confirm_s);
+      return seconds > 0 && packages.length + files.length > 0 ? seconds : undefined;
+    },
+    back: async (job) => {
+      const isAsked = ({ kind, params }: Job): boolean =>
+        kind === 'undo' && params.task_id === job.id;
+      if (!queue.all().some(isAsked)) await submit('undo', job.subject, { task_id: job.id });
+    },
+  });
+}
+
+function describeUndo(job: Job, state: UndoState, queue: FeatureContext['queue']): object {
+  const back = queue.all().findLast(({ kind, params }) => {
+    return kind === 'undo' && params.task_id === job.id;
+  });
+  if (back !== undefined && !isEnded(back.state)) {
+    return { can_undo: false, no_undo: `Task ${back.id} is undoing it.` };
+  }
+  const obstacle = obstacleTo(job, state, queue);
+  if (obstacle !== undefined) return { can_undo: false, no_undo: obstacle.reason };
+  const { place } = replaced.read(job).undo;
+  return { can_undo: true, ...(place !== undefined && { kept_in: place.kind }) };
+}

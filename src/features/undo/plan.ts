@@ -1,0 +1,221 @@
+import { access } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import * as v from 'valibot';
+import { run } from '../../device/exec.ts';
+import type { DepotError } from '../../errors.ts';
+import type { Job } from '../../jobs/job.ts';
+import { slots } from '../../jobs/memory.ts';
+import { retryFrom, type Act, type Plan, type Step, type StepContext } from '../../jobs/plan.ts';
+import type { Queue } from '../../jobs/queue.ts';
+import {
+  isPresent,
+  type InstalledPackage,
+  type PackageDatabase,
+} from '../../package-management/database.ts';
+import {
+  dependentsFirst,
+  isNeeded,
+  withAskedNames,
+} from '../../package-management/dependencies.ts';
+import { failureError } from '../../package-management/failure.ts';
+import { chosen } from '../../package-management/memory.ts';
+import type { PackageTools } from '../../package-management/tools.ts';
+import { putBackSteps } from '../../package-management/transaction/put-back.ts';
+import { reversalSteps } from '../../package-management/transaction/reversal.ts';
+import { removalCommand } from '../../package-management/transaction/rollback.ts';
+import {
+  completeness,
+  ONLY,
+  transaction,
+  type ChangeWork,
+} from '../../package-management/transaction/transaction.ts';
+import { putFileBack } from '../../package-management/undo/files.ts';
+import { feedScope, FILES, settingsScope } from '../../package-management/undo/kept-folder.ts';
+import { replaced, type ChangedPackage } from '../../package-management/undo/record.ts';
+import type { FeatureContext } from '../feature.ts';
+import { filesToPutBack, wholeObstacleTo } from './obstacles.ts';
+
+export interface UndoPlanTools
+  extends PackageTools, Pick<FeatureContext, 'paths' | 'environment' | 'processes'> {
+  queue: Pick<Queue, 'all' | 'get'>;
+}
+
+/** What an undo has decided on. */
+const decided = slots('the undo', {
+  filesBack: v.optional(v.array(v.string()), []),
+  going: v.optional(v.array(v.string()), []),
+});
+
+/**
+ * undo: puts back what a task replaced, and removes what came with it: packages, then the files
+ * below /etc that are still as it left them, and the marks of the package manager.
+ */
+export function undoPlan(tools: UndoPlanTools, job: Job): Plan {
+  const { manager, queue, undo } = tools;
+  const purpose = `undo ${job.subject === '' ? 'the task' : job.subject}`;
+  const target = (): Job => {
+    const found = queue.get(job.params.task_id ?? '');
+    if (found !== undefined) return found;
+    throw failureError(purpose, { code: 'not_found', reason: 'there is no such task' });
+  };
+  const packages = (): readonly ChangedPackage[] => replaced.read(target()).undo.packages ?? [];
+  const choose = async (context: StepContext): Promise<void> => {
+    const bootId = await tools.processes.bootId();
+    const obstacle = await wholeObstacleTo(target(), { ...tools, bootId });
+    if (obstacle !== undefined) throw refusal(purpose, obstacle);
+    const { files } = await filesToPutBack(target(), manager);
+    decided.write(context, { filesBack: files.map(({ path }) => path) });
+    chosen.write(context, { names: [] });
+    context.show(`undo ${target().command}`);
+  };
+  const work: ChangeWork = {
+    verb: 'install',
+    purpose,
+    removesWhatCame: true,
+    choose,
+    replaces: () => ({
+      verb: 'remove',
+      names: packages().flatMap(({ name, after }) => (after === undefined ? [] : [name])),
+    }),
+    scope: () =>
+      (packages().length > 0 ? settingsScope(tools.paths) : feedScope(manager, tools.paths))(),
+    beforeCommand: [
+      ...putBack(tools, target, 1),
+      ...removal(tools, packages),
+      ...putBack(tools, target, 2),
+    ],
+    judge: (after) => {
+      const names = packages()
+        .filter((one) => !isAsBefore(after, one))
+        .map(({ name }) => name);
+      return names.length === 0
+        ? undefined
+        : { reason: `${names.join(', ')} is not as it was before`, names };
+    },
+    record: async (_, { job: own }) => {
+      const kept = await undo.verify(target());
+      const { filesBack } = decided.read(own);
+      for (const file of replaced.read(target()).undo.files) {
+        if (filesBack.includes(file.path)) await putFileBack(file, join(kept?.folder ?? '', FILES));
+      }
+      if (kept !== undefined) await (await manager.restoration()).finish(kept.records);
+      await keepNeedless(tools, packages());
+      if (filesBack.some((path) => dirname(path) === tools.paths.uciDir)) await reload(tools);
+    },
+  };
+  const { steps, repair } = transaction(tools, ONLY, work);
+  const isComplete = completeness(tools, work);
+  return { steps, repair: reversalSteps(tools, repair, { isOfAll: false, isComplete }) };
+}
+
+export function refusal(
+  purpose: string,
+  { reason, package: name }: { reason: string; package?: string },
+): DepotError {
+  return failureError(purpose, {
+    code: 'not_allowed',
+    reason: reason.replace(/\.$/, '').replace(/^[A-Z](?=[a-z])/, (first) => first.toLowerCase()),
+    ...(name !== undefined && { package: name }),
+    remedy: 'Undo or take back by hand what was done since, the newest first.',
+  });
+}
+
+function isAsBefore(after: PackageDatabase, { name, before }: ChangedPackage): boolean {
+  const entry = after.get(name);
+  return before === undefined
+    ? !isPresent(entry)
+    : entry?.state === 'installed' && entry.version === before;
+}
+
+function putBack({ manager, undo }: UndoPlanTools, target: () => Job, round: 1 | 2): Step[] {
+  const before = (): PackageDatabase =>
+    new Map(
+      (replaced.read(target()).undo.packages ?? []).flatMap(({ name, before: version }) =>
+        version === undefined ? [] : [[name, installedAs(name, version)] as const],
+      ),
+    );
+  return putBackSteps(
+    {
+      manager,
+      copies: () => undo.copiesOf(target()),
+      stateToRestore: () => Promise.resolve(before()),
+    },
+    round,
+  );
+}
+
+/**
+ * What came as a dependency, and is not needed any more since what needed it was removed, stays
+ * asked for: the package manager's next change would remove it, and nobody asked for that.
+ */
+async function keepNeedless(
+  { manager }: UndoPlanTools,
+  packages: readonly ChangedPackage[],
+): Promise<void> {
+  const database = await manager.installed();
+  for (const { name } of packages) {
+    const entry = database.get(name);
+    if (entry?.isAuto !== true || isNeeded(database, entry, new Set())) continue;
+    // Letting go of a hold leaves it asked for.
+    if (entry.isHeld !== true) await manager.setHold(name, { isHeld: true });
+    await manager.setHold(name, { isHeld: false, isAuto: false });
+  }
+}
+
+function installedAs(name: string, version: string): InstalledPackage {
+  return {
+    ...{ name, version, architecture: '', state: 'installed', isAuto: false, isEssential: false },
+    ...{ depends: [], provides: [], installedAt: 0 },
+  };
+}
+
+/** What came with the task goes. */
+function removal(
+  { manager }: UndoPlanTools,
+  packages: () => readonly ChangedPackage[],
+): [Act, Step, Act] {
+  const { around } = manager;
+  const prepare: Act = {
+    id: 'prepare-removal',
+    label: 'prepare',
+    act: async (context) => {
+      const database = await manager.installed();
+      const names = packages()
+        .filter(({ name, before }) => before === undefined && isPresent(database.get(name)))
+        .map(({ name }) => name);
+      const came = withAskedNames(database, dependentsFirst(database, names));
+      decided.write(context, { going: came });
+      if (came.length > 0) await around.beforeRepair(context, { came: [], half: [] });
+      return undefined;
+    },
+  };
+  return [
+    prepare,
+    {
+      id: 'remove-what-came',
+      label: 'remove',
+      mustSucceed: false,
+      command: (context) => removalCommand(manager, decided.read(context).going),
+    },
+    {
+      id: 'judge-removal',
+      label: 'check the result',
+      act: async (context) =>
+        decided.read(context).going.length > 0 && (await around.wasShutOut(context))
+          ? retryFrom(prepare)
+          : undefined,
+    },
+  ];
+}
+
+/** Services whose settings changed take them in, as OpenWrt has it after a change of settings. */
+async function reload({ paths, environment }: UndoPlanTools): Promise<void> {
+  const program = paths.onDevice('/sbin/reload_config');
+  const isThere = await access(program).then(
+    () => paths.isLive,
+    () => false,
+  );
+  if (!isThere) return;
+  const limits = { timeoutMs: 60_000, maxBytes: 64 * 1024 };
+  await run({ argv: [program], environment, cwd: '/' }, limits).catch(() => undefined);
+}

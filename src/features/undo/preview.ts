@@ -1,0 +1,71 @@
+import type { DepotError } from '../../errors.ts';
+import { sizeText } from '../../format-bytes.ts';
+import type { Job } from '../../jobs/job.ts';
+import type { ChangePreview } from '../../package-management/change-preview.ts';
+import type { PreviewedChange } from '../../package-management/preview.ts';
+import { createProblem, type Problem } from '../../package-management/problem.ts';
+import { bytesOf } from '../../package-management/transaction/kept-packages.ts';
+import { replaced, type ChangedPackage } from '../../package-management/undo/record.ts';
+import { filesToPutBack, wholeObstacleTo } from './obstacles.ts';
+import { refusal, type UndoPlanTools } from './plan.ts';
+
+/** Of an undo, beside what each plan says. */
+export interface UndoPreview extends ChangePreview {
+  undo: {
+    /** Files that go back, as the device has them. */
+    files: string[];
+    /** Where what was replaced lies: what is in memory is gone after a boot. */
+    keptIn?: 'disk' | 'memory' | 'flash';
+  };
+}
+
+/** What the undo of a task would do. */
+export async function previewUndo(tools: UndoPlanTools, job: Job): Promise<UndoPreview> {
+  const { manager, processes, paths } = tools;
+  const { packages = [], place } = replaced.find(job)?.undo ?? {};
+  const obstacle = await wholeObstacleTo(job, { ...tools, bootId: await processes.bootId() });
+  const freeBytes = await manager.freeBytes();
+  if (obstacle !== undefined) {
+    const problems = [problemIn(refusal(`undo ${job.command}`, obstacle), obstacle.package)];
+    return { changes: [], problems, isPossible: false, freeBytes, undo: { files: [] } };
+  }
+  const changes = await Promise.all(packages.map((one) => changeBack(tools, one)));
+  const diskBytes = changes.reduce((sum, change) => sum + change.diskBytes, 0);
+  const problems = diskBytes > freeBytes ? [shortage(diskBytes, freeBytes)] : [];
+  const { files } = await filesToPutBack(job, manager);
+  return {
+    ...{ changes, problems, freeBytes, isPossible: problems.length === 0 },
+    undo: {
+      files: files.map(({ path }) => (paths.isLive ? path : path.slice(paths.root.length))),
+      ...(place !== undefined && { keptIn: place.kind }),
+    },
+  };
+}
+
+async function changeBack(
+  { manager, paths }: UndoPlanTools,
+  { name, before, after, bytes = 0 }: ChangedPackage,
+): Promise<PreviewedChange> {
+  if (after === undefined) {
+    const version = before ?? '';
+    return { action: 'install', name, version, reason: 'asked', diskBytes: bytes };
+  }
+  const there = await bytesOf(name, { manager, paths });
+  if (before === undefined) {
+    return { action: 'remove', name, version: after, reason: 'asked', diskBytes: -there };
+  }
+  return {
+    ...{ action: 'upgrade', name, version: before, fromVersion: after, reason: 'asked' },
+    diskBytes: bytes - there,
+  };
+}
+
+function shortage(needed: number, free: number): Problem {
+  const text = `${sizeText(needed)} are needed, ${sizeText(free)} are free`;
+  return createProblem('no_space', `cannot undo it: ${text}`);
+}
+
+function problemIn(error: DepotError, name: string | undefined): Problem {
+  const problem = createProblem('not_allowed', error.message, name);
+  return { ...problem, remedy: error.explanation?.remedy ?? problem.remedy };
+}

@@ -1,0 +1,187 @@
+import { uptime } from 'node:os';
+import * as v from 'valibot';
+import type { Notes, Processes } from '../device/ports.ts';
+import { reasonOf } from '../errors.ts';
+import type { Log } from '../log.ts';
+import { unixNow, type Job } from './job.ts';
+import type { Queue } from './queue.ts';
+import { isEnded } from './states.ts';
+
+/**
+ * Changes that may cut off whoever asked for them: each goes back by itself unless it is confirmed
+ * in time. A feature makes one of its own, with a note of its own, and says
+ *  - `secondsOf`: which of its jobs have to be confirmed, and within how many seconds. It goes by
+ *    what the journal has of the job, such as a parameter: that outlives whatever kills the daemon;
+ *  - `back`: what takes the change back, a job mostly. It may be called again for the same job;
+ * and calls `confirm` when its judge has seen that the device can be reached: a request of the
+ * owner's client, or an exchange with the operator's server. It calls `start` in its own `start`,
+ * when jobs run. Nobody else is told of the time that is left: `confirmBy` is for status answers.
+ *
+ * Invariants:
+ *  - the time begins when the job has ended, and goes by the seconds since the boot: the
+ *    wall clock is wrong after a boot without a battery, and jumps when it is set;
+ *  - a daemon that was killed goes on with the time that was left;
+ *  - after a boot the whole time begins anew, once: after the next boot the change goes back at
+ *    once, since a device that boots again and again never has time enough;
+ *  - whatever cannot be recorded leads to going back, never to staying.
+ */
+export interface ConfirmOrBack {
+  /** @throws DepotError no_space, unavailable: then it is not confirmed */
+  confirm: (jobId: string) => Promise<Outcome>;
+  /** Unix seconds; undefined unless the job waits to be confirmed. */
+  confirmBy: (jobId: string) => number | undefined;
+  /** Whether anything waits: a daemon that ends meanwhile by itself has to be started again. */
+  isWaiting: () => boolean;
+  /** Goes on with what an earlier daemon left. */
+  start: () => Promise<void>;
+  /** Takes back whose time is over. */
+  check: () => Promise<void>;
+  close: () => void;
+}
+
+/** `unknown`: it does not have to be confirmed, or has not ended. */
+export type Outcome = 'confirmed' | 'back' | 'unknown';
+
+export interface ConfirmOrBackOptions {
+  notes: Notes;
+  /** Name of the note. */
+  note: string;
+  queue: Pick<Queue, 'all' | 'get' | 'onChange'>;
+  processes: Pick<Processes, 'bootId'>;
+  log: Log;
+  /** Of a job that has ended; one that failed may have left a part of its change. */
+  secondsOf: (job: Job) => number | undefined;
+  /** Safe to be called again. One that throws is called again until it does not. */
+  back: (job: Job) => Promise<void>;
+  /** Seconds since the boot. */
+  uptimeS?: () => number;
+}
+
+const entrySchema = v.variant('state', [
+  v.object({
+    state: v.literal('waiting'),
+    bootId: v.string(),
+    /** Seconds since that boot. */
+    until: v.number(),
+    boots: v.number(),
+  }),
+  v.object({ state: v.picklist(['confirmed', 'back']) }),
+]);
+type Entry = v.InferOutput<typeof entrySchema>;
+const noteSchema = v.record(v.string(), entrySchema);
+
+const CHECK_MS = 1000;
+
+export function createConfirmOrBack(options: ConfirmOrBackOptions): ConfirmOrBack {
+  const { notes, note, queue, processes, log, secondsOf, uptimeS = uptime } = options;
+  const entries = new Map<string, Entry>();
+  let bootId: string | undefined;
+  let timer: NodeJS.Timeout | undefined;
+  let last: Promise<void> = Promise.resolve();
+
+  const save = (): Promise<void> => {
+    for (const id of entries.keys()) if (queue.get(id) === undefined) entries.delete(id);
+    const writing = last.then(() => notes.write(note, Object.fromEntries(entries)));
+    last = writing.catch(() => undefined);
+    return writing;
+  };
+  const saveIfPossible = (): Promise<void> =>
+    save().catch((error: unknown) =>
+      log.error({ note, reason: reasonOf(error) }, 'record of what is to be confirmed not written'),
+    );
+  const isWaiting = (): boolean => [...entries.values()].some(({ state }) => state === 'waiting');
+  const watch = (): void => {
+    timer ??= setInterval(() => void check(), CHECK_MS);
+  };
+  const open = (job: Job, boots: number): void => {
+    const seconds = isEnded(job.state) ? secondsOf(job) : undefined;
+    if (bootId === undefined || seconds === undefined) return;
+    const until = boots > 1 ? 0 : uptimeS() + seconds;
+    entries.set(job.id, { state: 'waiting', bootId, until, boots });
+    watch();
+  };
+  const endOf = queue.onChange((job) => {
+    if (entries.has(job.id)) return;
+    open(job, 0);
+    if (entries.has(job.id)) void saveIfPossible();
+  });
+  const { goesBack, revertDue } = createGoingBack(options, entries, saveIfPossible);
+  const check = async (): Promise<void> => {
+    await revertDue();
+    if (isWaiting()) return;
+    clearInterval(timer);
+    timer = undefined;
+  };
+  return {
+    confirm: async (id) => {
+      const entry = entries.get(id);
+      if (entry?.state !== 'waiting') return entry?.state ?? 'unknown';
+      if (goesBack(id)) return 'back';
+      entries.set(id, { state: 'confirmed' });
+      await save().catch((error: unknown) => {
+        entries.set(id, entry);
+        throw error;
+      });
+      return 'confirmed';
+    },
+    confirmBy: (id) => {
+      const entry = entries.get(id);
+      if (entry?.state !== 'waiting') return undefined;
+      return unixNow() + Math.max(0, Math.ceil(entry.until - uptimeS()));
+    },
+    isWaiting,
+    start: async () => {
+      bootId = await processes.bootId();
+      const found = v.safeParse(noteSchema, await notes.read(note));
+      for (const [id, entry] of Object.entries(found.success ? found.output : {})) {
+        const job = queue.get(id);
+        if (entry.state !== 'waiting' || entry.bootId === bootId) entries.set(id, entry);
+        else if (job !== undefined) open(job, entry.boots + 1);
+      }
+      for (const job of queue.all()) if (!entries.has(job.id)) open(job, 0);
+      if (!isWaiting()) return;
+      watch();
+      await saveIfPossible();
+    },
+    check,
+    close: () => {
+      endOf();
+      clearInterval(timer);
+    },
+  };
+}
+
+/** One after the other, and each once at a time. */
+function createGoingBack(
+  { queue, log, back, uptimeS = uptime }: ConfirmOrBackOptions,
+  entries: Map<string, Entry>,
+  save: () => Promise<void>,
+): { goesBack: (id: string) => boolean; revertDue: () => Promise<void> } {
+  let isUnderWay = false;
+  let current: string | undefined;
+  const isOver = (id: string): boolean => {
+    const entry = entries.get(id);
+    return entry?.state === 'waiting' && entry.until <= uptimeS();
+  };
+  const revert = async (id: string): Promise<void> => {
+    const job = queue.get(id);
+    current = id;
+    try {
+      if (job !== undefined) await back(job);
+      entries.set(id, { state: 'back' });
+      await save();
+    } catch (error) {
+      log.error({ task: id, reason: reasonOf(error) }, 'what was not confirmed cannot go back yet');
+    }
+    current = undefined;
+  };
+  return {
+    goesBack: (id) => id === current,
+    revertDue: async () => {
+      if (isUnderWay) return;
+      isUnderWay = true;
+      for (const id of [...entries.keys()]) if (isOver(id)) await revert(id);
+      isUnderWay = false;
+    },
+  };
+}

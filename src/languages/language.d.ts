@@ -1,0 +1,8 @@
+export interface SpokenLanguage {
+  /** Of the texts' file, and in `<html lang>`. */
+  code: string;
+  /** A pattern of the tags that name it. */
+  tags: string;
+}
+
+export function languageOf(tags: readonly string[], spoken: readonly SpokenLanguage[]): string;

@@ -1,0 +1,51 @@
+import { gunzipSync } from 'node:zlib';
+
+import packed from './all.texts';
+import type { SpokenLanguage } from './language.js';
+import { createSpeaker } from './sentences.js';
+
+/** One file of texts; English, in the sources, has none. */
+export interface Texts {
+  /** Of the page and the log-in, by what the sources say in English. */
+  page: Readonly<Record<string, string>>;
+  /** Names of tasks' steps, by what the daemon calls them. */
+  steps: Readonly<Record<string, string>>;
+  /** What can be done about a problem, by its code. */
+  remedies: Readonly<Record<string, string>>;
+  /** What the daemon says, by its English sentence (sentences.js). */
+  sentences: Readonly<Record<string, string>>;
+}
+
+/** What a program carries of a file: the command line no text of the page. */
+type Carried = Pick<Texts, 'sentences'> & Partial<Texts>;
+
+export interface Language extends SpokenLanguage {
+  /** As its speakers write it. */
+  name: string;
+}
+
+/** What there is a file of. */
+export const LANGUAGES: readonly Language[] = Object.entries(packed).map(
+  ([code, { name, tags }]) => ({ code, name, tags }),
+);
+
+/** @returns JSON as its file has it, in gzip (RFC 1952); undefined if there is no such language */
+export function packedTextsOf(code: string): Buffer<ArrayBuffer> | undefined {
+  const found = LANGUAGES.some((language) => language.code === code) ? packed[code] : undefined;
+  return found && Buffer.from(found.packed, 'base64');
+}
+
+export interface Voice {
+  /** A text of the page. */
+  readonly t: (text: string) => string;
+  /** A sentence of the daemon. */
+  readonly say: (sentence: string) => string;
+}
+
+/** @param code English if there is no such language */
+export function voiceOf(code: string): Voice {
+  const texts = packedTextsOf(code);
+  if (texts === undefined) return { t: (text) => text, say: (sentence) => sentence };
+  const { page = {}, sentences } = JSON.parse(gunzipSync(texts).toString()) as Carried;
+  return { t: (text) => page[text] ?? text, say: createSpeaker(sentences) };
+}

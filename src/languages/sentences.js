@@ -1,0 +1,71 @@
+/** A reason within a reason within a sentence: so deep is what a sentence says put into words. */
+const DEEPEST = 4;
+
+/**
+ * Says the daemon's sentences, which are English, in another language.
+ * @param sentences translations by the English sentence. A name in braces stands for any text,
+ *   which is said in the other language itself if it is a sentence; the most exact one counts
+ * @returns a function of an English sentence; what is not translated it gives back
+ */
+export function createSpeaker(sentences) {
+  const exact = new Map(Object.entries(sentences));
+  let patterns;
+  const say = (text, depth = 0) => {
+    if (exact.has(text)) return exact.get(text);
+    if (depth === DEEPEST) return text;
+    return sayPattern(text, depth) ?? sayWithin(text, depth);
+  };
+  const sayPattern = (text, depth) => {
+    patterns ??= [...exact].filter(([source]) => source.includes('{')).map(parsePattern);
+    patterns.sort((one, other) => other.weight - one.weight);
+    for (const pattern of patterns) {
+      const values = valuesOf(pattern, text);
+      // Half a sentence is worse than one in English.
+      if (values !== undefined && isKnown(values.action)) {
+        return fill(pattern.translation, (name) => say(values[name] ?? '', depth + 1));
+      }
+    }
+    return undefined;
+  };
+  /** A sentence within another has lost its capital and its full stop there. */
+  const sayWithin = (text, depth) => {
+    for (const head of [text.slice(0, 1), text.slice(0, 1).toUpperCase()]) {
+      const whole = `${head}${text.slice(1)}.`;
+      const said = exact.get(whole) ?? sayPattern(whole, depth);
+      if (said !== undefined) return said.replace(/[.\u3002]$/, '');
+    }
+    return text;
+  };
+  const isKnown = (action) => action === undefined || say(action) !== action;
+  return (text) => say(text);
+}
+
+/** Fills in what the names in braces stand for; without a value a name stays as it is. */
+export function fill(text, valueOf) {
+  return text.replace(/\{(\w+)\}/g, (braces, name) => valueOf(name) ?? braces);
+}
+
+function parsePattern([source, translation]) {
+  const pieces = source.split(/\{(\w+)\}/);
+  const literals = pieces.filter((_, index) => index % 2 === 0);
+  const names = pieces.filter((_, index) => index % 2 === 1);
+  return { literals, names, translation, weight: literals.join('').length };
+}
+
+/** Goes through the text once, so that nobody can write one that takes long. */
+function valuesOf({ literals, names }, text) {
+  const [first] = literals;
+  const last = literals.at(-1);
+  if (!text.startsWith(first) || !text.endsWith(last)) return undefined;
+  const values = {};
+  let at = first.length;
+  for (const [index, name] of names.entries()) {
+    const literal = literals[index + 1];
+    const isLast = index === names.length - 1;
+    const end = isLast ? text.length - last.length : text.indexOf(literal, at + 1);
+    if (end <= at) return undefined;
+    values[name] = text.slice(at, end);
+    at = end + literal.length;
+  }
+  return values;
+}

@@ -1,0 +1,148 @@
+import { readdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import * as v from 'valibot';
+import { readJson, replaceFile } from '../../device/durable-file.ts';
+import type { StepContext } from '../../jobs/plan.ts';
+import { isPresent } from '../database.ts';
+import { createKeptPackages } from '../transaction/kept-packages.ts';
+import { changedFiles, copyName, scanFiles, sumOf, type FileScope } from './files.ts';
+import {
+  BEFORE,
+  beforeSchema,
+  FILES,
+  filesOf,
+  MANIFEST,
+  type Manifest,
+  readManifest,
+  recordsIn,
+  versionsIn,
+  type Before,
+  type UndoTools,
+} from './kept-folder.ts';
+import {
+  NOTHING_REPLACED,
+  replaced,
+  type ChangedFile,
+  type ChangedPackage,
+  type Replaced,
+} from './record.ts';
+
+/** Says what is different from before the job, and drops the copies of all that is not. */
+export async function closeKept(
+  tools: UndoTools,
+  scope: () => Promise<FileScope>,
+  context: StepContext,
+): Promise<void> {
+  const { manager, paths, store } = tools;
+  const { job } = context;
+  const { place } = replaced.find(context)?.undo ?? {};
+  const folder = await store.find(job.id);
+  if (place === undefined || folder === undefined) return;
+  const found = v.safeParse(beforeSchema, await readJson(join(folder, BEFORE)));
+  if (!found.success) {
+    const manifest = await readManifest(folder);
+    const sum = await sumOf(join(folder, MANIFEST)).catch(() => undefined);
+    if (manifest) replaced.write(context, { undo: { ...(manifest.replaced as Replaced), sum } });
+    return;
+  }
+  const before = found.output;
+  const database = await manager.installed();
+  const packages = changedVersions(before, versionsIn(database));
+  const records = await recordsIn(manager, database);
+  const marked = Object.keys(before.records).filter(
+    (name) =>
+      before.packages[name] === versionsIn(database)[name] &&
+      before.records[name] !== (records.get(name) ?? ''),
+  );
+  const came = packages.map(({ name }) => name).filter((name) => isPresent(database.get(name)));
+  const owned = new Set([...before.owned, ...(await filesOf(manager, paths, came))]);
+  const now = await scanFiles(await scope());
+  const copies = new Set(await readdir(join(folder, FILES)).catch(() => []));
+  const files = changedFiles(new Map(Object.entries(before.files)), now).filter(
+    ({ path, before: was }) =>
+      !owned.has(path) && (was?.startsWith('file ') !== true || copies.has(copyName(path))),
+  );
+  const lost = await lostOf(tools, { folder, jobId: job.id, packages });
+  const kept: Replaced = { place, packages, marked, files, lost };
+  const needed = [...packages, ...files].some((one) => one.before !== undefined);
+  if (!needed && marked.length === 0) {
+    await store.drop(job.id);
+    replaced.write(context, { undo: { ...NOTHING_REPLACED, packages, files } });
+    return;
+  }
+  await dropUnchanged(folder, { files, packages });
+  const names = [...packages.map(({ name }) => name), ...marked];
+  const manifest: Manifest = {
+    replaced: kept,
+    records: Object.fromEntries(names.map((name) => [name, before.records[name] ?? ''])),
+    sums: await sumsIn(folder),
+  };
+  await replaceFile(join(folder, MANIFEST), JSON.stringify(manifest));
+  await rm(join(folder, BEFORE), { force: true });
+  replaced.write(context, { undo: { ...kept, sum: await sumOf(join(folder, MANIFEST)) } });
+}
+
+function changedVersions(
+  { packages: before, bytes }: Pick<Before, 'packages' | 'bytes'>,
+  after: Record<string, string>,
+): ChangedPackage[] {
+  const names = [...new Set([...Object.keys(before), ...Object.keys(after)])].sort();
+  return names.flatMap((name) => {
+    const [was, is] = [before[name], after[name]];
+    if (was === is) return [];
+    const size = bytes[name];
+    return [
+      {
+        name,
+        ...(was !== undefined && { before: was }),
+        ...(is !== undefined && { after: is }),
+        ...(was !== undefined && size !== undefined && { bytes: size }),
+      },
+    ];
+  });
+}
+
+/** Of what is replaced: no copy has it, and no feed offers it. */
+async function lostOf(
+  { manager, paths }: UndoTools,
+  {
+    folder,
+    jobId,
+    packages,
+  }: { folder: string; jobId: string; packages: readonly ChangedPackage[] },
+): Promise<string[]> {
+  const copies = await createKeptPackages(folder, { manager, paths }).find(jobId);
+  const absent = packages.filter(
+    ({ name, before }) => before !== undefined && copies.get(name)?.version !== before,
+  );
+  if (absent.length === 0) return [];
+  const offers = await manager.offers(absent.map(({ name }) => name));
+  return absent
+    .filter(({ name, before }) => offers.get(name)?.[0]?.version !== before)
+    .map(({ name, before }) => `${name} ${before}`);
+}
+
+async function dropUnchanged(
+  folder: string,
+  { files, packages }: { files: readonly ChangedFile[]; packages: readonly ChangedPackage[] },
+): Promise<void> {
+  const wanted = new Set(files.map(({ path }) => copyName(path)));
+  for (const name of await readdir(join(folder, FILES)).catch(() => [])) {
+    if (!wanted.has(name)) await rm(join(folder, FILES, name), { force: true });
+  }
+  const changed = new Set(packages.map(({ name }) => name));
+  for (const name of await readdir(folder)) {
+    const [, kept] = /^(.+)\.(?:ipk|apk)$/.exec(name) ?? [];
+    if (kept !== undefined && !changed.has(kept)) await rm(join(folder, name), { force: true });
+  }
+}
+
+async function sumsIn(folder: string): Promise<Record<string, string>> {
+  const sums: Record<string, string> = {};
+  for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
+    const path = join(entry.parentPath, entry.name);
+    const name = path.slice(folder.length + 1);
+    if (entry.isFile() && name !== BEFORE && name !== MANIFEST) sums[name] = await sumOf(path);
+  }
+  return sums;
+}

@@ -1,0 +1,225 @@
+import { cp, lstat, readFile, readdir, rm, rmdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { parseMountTable } from '../../device/disk/mounts.ts';
+import { readSpace } from '../../device/disk/space.ts';
+import type { Paths } from '../../device/paths.ts';
+import { openPrivateFolder } from '../../device/private-folder.ts';
+import type { Place } from './record.ts';
+
+/**
+ * Folders of what jobs replaced, one a job, root's alone. Invariants:
+ *  - all of one place take no more than the limit, nor room that the device needs: the oldest go;
+ *  - what a job under way keeps, or one that may have to go back, does not go.
+ */
+export interface UndoStore {
+  /**
+   * Makes a folder for a job, where there is room for so much.
+   * @param isLasting whether it has to outlive a boot
+   * @returns undefined if there is room nowhere
+   */
+  open: (jobId: string, need: { bytes: number; isLasting: boolean }) => Promise<Place | undefined>;
+  /** Bytes that one job may keep in a place. */
+  roomIn: (place: Place, jobId: string) => Promise<number>;
+  /** The folder of a job; undefined if it is gone. */
+  find: (jobId: string) => Promise<string | undefined>;
+  /** The jobs that have one. */
+  list: () => Promise<Set<string>>;
+  /** What had to outlive a boot need not any more: it goes from flash into memory, if it can. */
+  release: (jobId: string) => Promise<void>;
+  /** What these jobs keep stays, however many keep something after them. */
+  pinWhile: (isNeeded: (jobId: string) => boolean) => void;
+  drop: (jobId: string) => Promise<void>;
+  /** Removes what is of no job. */
+  sweep: (isKnown: (jobId: string) => boolean) => Promise<void>;
+}
+
+export interface UndoStoreOptions {
+  paths: Paths;
+  limitBytes: () => number;
+  mountTable?: () => Promise<string>;
+}
+
+const MIB = 1024 ** 2;
+/** A quarter of the memory that is free. */
+const MEMORY_SHARE = 0.25;
+/** Of the flash half stays free, and of a disk this. */
+const FLASH_SHARE = 0.5;
+const DISK_FREE_BYTES = 64 * MIB;
+/** On flash, of what has to outlive a boot. */
+const LEAST_FREE_BYTES = 2 * MIB;
+const JOB_ID = /^[0-9a-f]{32}$/;
+
+export function createUndoStore(options: UndoStoreOptions): UndoStore {
+  const { paths, limitBytes } = options;
+  const pins: ((jobId: string) => boolean)[] = [];
+  const { limitOf, makeRoom } = createRooms(limitBytes, (jobId) =>
+    pins.some((isNeeded) => isNeeded(jobId)),
+  );
+  const memory: Place = { kind: 'memory', folder: join(paths.uploadDir, 'undo') };
+  const locations = async (): Promise<Place[]> => [
+    ...(await dataDisks(options)),
+    memory,
+    { kind: 'flash', folder: join(paths.stateDir, 'undo') },
+  ];
+  const find: UndoStore['find'] = async (jobId) => {
+    for (const { folder } of await locations()) {
+      if (await isOurs(join(folder, jobId))) return join(folder, jobId);
+    }
+    return undefined;
+  };
+  const open: UndoStore['open'] = async (jobId, need) => {
+    const found = await locations();
+    // What has to outlive a boot lies in memory only if there is nothing else.
+    const wanted = need.isLasting ? found.sort(memoryLast) : found;
+    for (const place of wanted) {
+      if (!(await makeRoom(place, jobId, need))) continue;
+      const folder = await openPrivateFolder(join(place.folder, jobId)).catch(() => undefined);
+      if (folder === undefined) continue;
+      await folder.close();
+      return place;
+    }
+    return undefined;
+  };
+  const drop = async (jobId: string): Promise<void> => {
+    for (const { folder } of await locations()) {
+      if (!(await isOurs(folder))) continue;
+      await rm(join(folder, jobId), { recursive: true, force: true });
+      // Nothing is left of what keeps nothing; another job has its folder in it.
+      await rmdir(folder).catch(() => undefined);
+    }
+  };
+  const release: UndoStore['release'] = async (jobId) => {
+    const [source, target] = [join(paths.stateDir, 'undo', jobId), join(memory.folder, jobId)];
+    const bytes = (await isOurs(source)) ? await bytesBelow(source) : 0;
+    if (bytes === 0 || !(await makeRoom(memory, jobId, { bytes, isLasting: false }))) return;
+    await (await openPrivateFolder(target)).close();
+    await cp(source, target, { recursive: true, preserveTimestamps: true });
+    await rm(source, { recursive: true, force: true });
+  };
+  let last: Promise<unknown> = Promise.resolve();
+  // A place may go with the last that was in it, so nobody may be about to use it.
+  const inTurn = <Result>(work: () => Promise<Result>): Promise<Result> => {
+    const working = last.then(work);
+    last = working.catch(() => undefined);
+    return working;
+  };
+  return {
+    open: (jobId, need) => inTurn(() => open(jobId, need)),
+    roomIn: async (place, jobId) => {
+      const kept = (await keptIn(place.folder)).filter(({ id }) => id !== jobId);
+      const used = kept.reduce((sum, { bytes }) => sum + bytes, 0);
+      return (await limitOf(place, true, used)) - used;
+    },
+    find,
+    list: async () => {
+      const kept = await Promise.all((await locations()).map(({ folder }) => idsIn(folder)));
+      return new Set(kept.flat());
+    },
+    release: (jobId) => inTurn(() => release(jobId)),
+    pinWhile: (isNeeded) => void pins.push(isNeeded),
+    drop: (jobId) => inTurn(() => drop(jobId)),
+    sweep: async (isKnown) => {
+      for (const { folder } of await locations()) {
+        for (const { id } of await keptIn(folder)) {
+          if (!isKnown(id)) await rm(join(folder, id), { recursive: true, force: true });
+        }
+      }
+    },
+  };
+}
+
+interface Rooms {
+  /** Bytes that all jobs may keep in a place. @param used by them already */
+  limitOf: (place: Place, isLasting: boolean, used: number) => Promise<number>;
+  /** Whether it has, or gets, room for so much. */
+  makeRoom: (place: Place, jobId: string, need: Need) => Promise<boolean>;
+}
+
+function createRooms(limitBytes: () => number, isPinned: (jobId: string) => boolean): Rooms {
+  const limitOf: Rooms['limitOf'] = async (place, isLasting, used) => {
+    const most = limitBytes();
+    if (place.kind === 'memory') {
+      return Math.min(most, MEMORY_SHARE * (process.availableMemory() + used));
+    }
+    const space = await readSpace(join(place.folder, '..')).catch(() => undefined);
+    if (space === undefined) return 0;
+    const spare = place.kind === 'disk' ? DISK_FREE_BYTES : FLASH_SHARE * space.totalBytes;
+    const kept = isLasting && place.kind === 'flash' ? LEAST_FREE_BYTES : spare;
+    return Math.min(most, space.freeBytes + used - kept);
+  };
+  const makeRoom: Rooms['makeRoom'] = async (place, jobId, need) => {
+    const kept = (await keptIn(place.folder)).filter(({ id }) => id !== jobId);
+    let used = kept.reduce((sum, { bytes }) => sum + bytes, 0);
+    const limit = await limitOf(place, need.isLasting, used);
+    const going = kept.filter(({ id }) => !isPinned(id));
+    const least = used - going.reduce((sum, { bytes }) => sum + bytes, 0);
+    if (least + need.bytes > limit) return false;
+    for (const { id, bytes } of going) {
+      if (used + need.bytes <= limit) break;
+      await rm(join(place.folder, id), { recursive: true, force: true });
+      used -= bytes;
+    }
+    return true;
+  };
+  return { limitOf, makeRoom };
+}
+
+interface Need {
+  bytes: number;
+  isLasting: boolean;
+}
+
+function memoryLast(one: Place, other: Place): number {
+  return Number(one.kind === 'memory') - Number(other.kind === 'memory');
+}
+
+/** Disks that are mounted and can be written, but not those that the device runs from. */
+async function dataDisks({ paths, mountTable = readMounts }: UndoStoreOptions): Promise<Place[]> {
+  if (!paths.isLive) return [];
+  const mounts = parseMountTable(await mountTable().catch(() => ''));
+  const own = ['/', '/rom', '/overlay', '/boot', '/boot/efi'];
+  const devices = new Set(mounts.filter(({ path }) => own.includes(path)).map((one) => one.device));
+  const seen = new Set(devices);
+  return mounts.flatMap(({ device, path, source, type, isReadOnly, root }): Place[] => {
+    const isDisk = source.startsWith('/dev/') && type !== 'squashfs' && root === '/';
+    if (!isDisk || isReadOnly || seen.has(device)) return [];
+    seen.add(device);
+    return [{ kind: 'disk', folder: join(path, '.depotd-undo') }];
+  });
+}
+
+function readMounts(): Promise<string> {
+  return readFile('/proc/self/mountinfo', 'utf8');
+}
+
+async function isOurs(folder: string): Promise<boolean> {
+  return openPrivateFolder(folder, { isMade: false }).then(
+    (handle) => handle.close().then(() => true),
+    () => false,
+  );
+}
+
+async function idsIn(folder: string): Promise<string[]> {
+  return (await isOurs(folder)) ? (await readdir(folder)).filter((name) => JOB_ID.test(name)) : [];
+}
+
+/** Oldest first. */
+async function keptIn(folder: string): Promise<{ id: string; bytes: number }[]> {
+  const found = await Promise.all(
+    (await idsIn(folder)).map(async (id) => {
+      const path = join(folder, id);
+      const at = (await lstat(path).catch(() => undefined))?.mtimeMs ?? 0;
+      return { id, at, bytes: await bytesBelow(path) };
+    }),
+  );
+  return found.sort((one, other) => one.at - other.at);
+}
+
+async function bytesBelow(folder: string): Promise<number> {
+  let bytes = 0;
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => []);
+  for (const { parentPath, name } of entries) {
+    bytes += (await lstat(join(parentPath, name)).catch(() => undefined))?.size ?? 0;
+  }
+  return bytes;
+}

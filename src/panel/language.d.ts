@@ -1,3 +1,0 @@
-export type Language = 'en' | 'zh-CN';
-
-export function languageOf(tags: readonly string[]): Language;

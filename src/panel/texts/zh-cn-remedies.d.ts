@@ -1,2 +1,0 @@
-export const chineseRemedies: ReadonlyMap<string, string>;
-export const chineseAdvice: ReadonlyMap<string, string>;

@@ -1,1 +1,0 @@
-export const chineseSteps: ReadonlyMap<string, string>;

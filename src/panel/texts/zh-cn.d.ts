@@ -1,1 +1,0 @@
-export const chinese: ReadonlyMap<string, string>;

@@ -1,0 +1,50 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+
+import { expect, test } from 'vitest';
+
+import { startClientTest } from './start-depotctl.ts';
+
+test('undo takes back the newest task that can be undone, and itself', async () => {
+  const { depotctl, device } = await startClientTest();
+  await device.opkg('update');
+  expect((await depotctl('install', 'demo')).code).toBe(0);
+
+  const dry = await depotctl('undo', '--dry-run');
+  expect(dry.code).toBe(0);
+  expect(dry.stdout).toMatch(/remove\s+demo-app/);
+  const undone = await depotctl('undo');
+  expect([undone.code, undone.stderr]).toEqual([0, expect.stringContaining('done') as string]);
+  expect((await device.database()).has('demo-app')).toBe(false);
+
+  expect((await depotctl('undo')).code).toBe(0);
+  expect((await device.database()).get('demo-app')?.state).toBe('installed');
+});
+
+test('what was asked for with --confirm says how it is kept, and confirm keeps it', async () => {
+  const { depotctl, device } = await startClientTest();
+  await device.opkg('update');
+  const { stderr } = await depotctl('install', 'demo', '--confirm', '600');
+  const [, id = ''] = /it goes back in .*unless: depotctl confirm (\w+)/.exec(stderr) ?? [];
+
+  expect((await depotctl('confirm', id)).stderr).toContain('is confirmed: what it changed stays');
+
+  expect((await depotctl('confirm', id)).code).toBe(0);
+  expect((await depotctl('remove', 'demo', '--confirm', '5')).stderr).toContain('30 to 600');
+});
+
+test('backup says where the backup is, and makes none for a file that is there', async () => {
+  const { depotctl, device } = await startClientTest();
+  const file = join(device.root, 'tmp/mine.tar.gz');
+  await writeFile(file, 'mine');
+
+  const refused = await depotctl('backup', file);
+  expect([refused.code, refused.stderr]).toEqual([
+    1,
+    `depotctl: cannot write ${file}: it is there already\n`,
+  ]);
+  expect((await depotctl('backups')).stderr).toContain('there are no backups');
+
+  const [, id = ''] = /kept on the device as (\w+)/.exec((await depotctl('backup')).stderr) ?? [];
+  expect((await depotctl('backups')).stdout).toContain(`${id} `);
+});

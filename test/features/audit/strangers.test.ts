@@ -1,0 +1,45 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import { expect, onTestFinished, test } from 'vitest';
+
+import { findListeners } from '../../../src/features/audit/strangers.ts';
+
+test('a script of no package that listens is named, though a package\u2019s program runs it', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'depotd-listener-'));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  const script = join(folder, 'server.mjs');
+  await writeFile(
+    script,
+    "import { createServer } from 'node:net';\n" +
+      "const server = createServer().listen(0, '::1', () => console.log(server.address().port));\n",
+  );
+  const child = spawn(process.execPath, [script], { stdio: ['ignore', 'pipe', 'inherit'] });
+  onTestFinished(() => void child.kill());
+  const [line] = (await once(child.stdout, 'data')) as [Buffer];
+  const listening = {
+    protocol: 'tcp',
+    address: '::1',
+    port: Number(line.toString()),
+    pid: child.pid,
+    program: `${process.execPath} ${script}`,
+  };
+  const look = (isRecorded: (path: string) => boolean): Promise<unknown[]> =>
+    findListeners({ isRecorded, signal: AbortSignal.timeout(20_000) });
+
+  expect(await look((path) => path !== script)).toContainEqual(listening);
+  expect(await look((path) => path !== process.execPath)).toContainEqual({
+    ...listening,
+    program: process.execPath,
+  });
+  expect(await look(() => true)).toEqual([]);
+});
+
+test('a look that is broken off ends', async () => {
+  await expect(
+    findListeners({ isRecorded: () => false, signal: AbortSignal.abort() }),
+  ).rejects.toThrow('aborted');
+});

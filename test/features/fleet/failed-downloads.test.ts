@@ -1,0 +1,93 @@
+import type { ServerResponse } from 'node:http';
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+
+import { createFleetDevice, ipk, moduleOf, type FleetDevice } from './fleet-device.ts';
+import { createStandIn, type StandIn } from './stand-in.ts';
+
+/** The daemon's clock runs so many times as fast: its pauses of minutes are seconds here. */
+const FASTER = 30;
+const SECONDS = 120;
+const CLOCK =
+  `const{now}=performance;performance.now=()=>now.call(performance)*${FASTER};` +
+  `const set=setTimeout;globalThis.setTimeout=(work,ms,...rest)=>set(work,ms/${FASTER},...rest);`;
+
+let server: StandIn;
+let on: FleetDevice;
+let count = 0;
+/** Another one each time: what has come once is not fetched again. */
+const large = (): ReturnType<typeof ipk> =>
+  ipk('large', { files: { '/usr/share/large': `${(count += 1)}`.repeat(200_000) } });
+const PIECE = Buffer.alloc(100, 'x');
+
+beforeAll(async () => {
+  server = await createStandIn();
+  on = await createFleetDevice(server, {
+    nodeFlags: ['--import', `data:text/javascript,${encodeURIComponent(CLOCK)}`],
+  });
+});
+afterAll(async () => {
+  await on.close();
+  await server.close();
+});
+
+const cut = (response: ServerResponse): void => {
+  response.writeHead(200);
+  response.write(PIECE, () => response.destroy());
+};
+const WAYS: [string, (response: ServerResponse) => void][] = [
+  ['404', (response) => response.writeHead(404).end()],
+  ['500', (response) => response.writeHead(500).end('lost')],
+  ['429', (response) => response.writeHead(429).end()],
+  ['302', (response) => response.writeHead(302, { location: '/' }).end()],
+  [
+    'another range',
+    (response) => response.writeHead(206, { 'content-range': 'bytes 7-8/9' }).end(),
+  ],
+  ['a short body', (response) => response.end(PIECE)],
+  ['a line that is cut', cut],
+  ['no answer at all', (response) => response.destroy()],
+];
+
+test.each(WAYS)('a download that fails by %s is tried again after a pause', async (_, fail) => {
+  const before = server.requests.length;
+  let tries = 0;
+  server.intercept = (request, response) => {
+    if (request.url?.includes('/artifacts/') !== true) return false;
+    tries += 1;
+    fail(response);
+    return true;
+  };
+  const action = await server.assign(await server.publish([moduleOf(large())]), on.id);
+  await on.poll();
+  await expect.poll(() => tries, { timeout: 20_000 }).toBe(1);
+
+  await delay((SECONDS / FASTER) * 1000);
+
+  expect(server.requests.length - before).toBeLessThanOrEqual(SECONDS / 5 + 4);
+  expect(tries).toBeGreaterThan(1);
+  const { messages } = await server.action(on.id, action);
+  const notice = messages.filter((text) => text.includes('it is tried again: cannot'));
+  expect(notice).toHaveLength(1);
+  server.intercept = undefined;
+  expect(await on.over(action)).toMatchObject({ status: 'finished' });
+});
+
+test('a download that fails a hundred times ends its action, and the server is told why', async () => {
+  server.intercept = (request, response) => {
+    if (request.url?.includes('/artifacts/') !== true) return false;
+    response.writeHead(404).end();
+    return true;
+  };
+  const action = await server.assign(
+    await server.publish([moduleOf(ipk('gone', { files: { '/usr/share/gone': 'gone' } }))]),
+    on.id,
+  );
+
+  const { status, messages } = await on.over(action);
+
+  expect(status).toBe('error');
+  expect(messages).toContain('error_code download_failed');
+  expect(messages.join('\n')).toContain('the fleet server answered 404');
+  server.intercept = undefined;
+});

@@ -1,0 +1,92 @@
+import { appendFile, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+
+import { afterEach, expect, test } from 'vitest';
+
+import { createApkDevice } from '../../device/apk-device/apk-device.ts';
+import { startDaemon, type TestDaemon } from '../../device/daemon.ts';
+import { createDevice } from '../../device/device.ts';
+import { change, findingOf } from '../feeds/feed-answer.ts';
+
+let closing: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const close of closing.reverse()) await close();
+  closing = [];
+});
+
+async function open<Opened extends Parameters<typeof startDaemon>[0]>(
+  device: Opened & { close: () => Promise<void> },
+): Promise<{ device: Opened; daemon: TestDaemon }> {
+  closing.push(device.close);
+  const daemon = await startDaemon(device);
+  closing.push(() => daemon.close());
+  await change(daemon, 'update', {});
+  return { device, daemon };
+}
+
+async function put(root: string, path: string, text: string): Promise<void> {
+  await mkdir(dirname(join(root, path)), { recursive: true });
+  await writeFile(join(root, path), text);
+}
+
+test('a package that is bound to a file no feed has is named', async () => {
+  const { device, daemon } = await open(await createApkDevice());
+  expect((await change(daemon, 'install', { package: 'libdemo' })).state).toBe('done');
+  expect(await findingOf(daemon, 'hash-pins')).toMatchObject({ state: 'skipped' });
+  const world = join(device.root, 'etc/apk/world');
+  const text = await readFile(world, 'utf8');
+  await writeFile(world, text.replace(/^libdemo$/m, `libdemo><Q1${'A'.repeat(27)}=`));
+  expect(await findingOf(daemon, 'hash-pins')).toMatchObject({ state: 'ok' });
+
+  device.publish(2);
+  await device.apk('update');
+
+  expect(await findingOf(daemon, 'hash-pins')).toMatchObject({
+    state: 'warning',
+    message: 'bound to a file that no feed has: libdemo',
+  });
+});
+
+test('a file with two owners is named with both', async () => {
+  const { device, daemon } = await open(await createDevice());
+  for (const name of ['libdemo', 'demo-app']) await change(daemon, 'install', { package: name });
+  expect(await findingOf(daemon, 'file-owners')).toMatchObject({ state: 'ok' });
+  const info = join(device.root, 'usr/lib/opkg/info');
+  const [first = ''] = (await readFile(join(info, 'libdemo.list'), 'utf8')).split('\n');
+
+  await appendFile(join(info, 'demo-app.list'), `${first}\n`);
+
+  const finding = (await findingOf(daemon, 'file-owners')) as { state: string; message: string };
+  expect(finding.state).toBe('warning');
+  expect(finding.message).toMatch(/libdemo.*demo-app|demo-app.*libdemo/);
+});
+
+test('a key that no feed uses is named, and one of the firmware is not', async () => {
+  const { device, daemon } = await open(await createApkDevice());
+  expect(await findingOf(daemon, 'feed-keys')).toMatchObject({ state: 'ok' });
+  const pem = (await device.read('etc/apk/keys/lab.pem')) ?? '';
+
+  await put(device.root, 'etc/apk/keys/unknown.pem', pem);
+
+  expect(await findingOf(daemon, 'feed-keys')).toMatchObject({
+    state: 'warning',
+    message: expect.stringContaining('unknown.pem') as string,
+  });
+  await put(device.root, 'rom/etc/apk/keys/unknown.pem', pem);
+  expect(await findingOf(daemon, 'feed-keys')).toMatchObject({ state: 'ok' });
+});
+
+test('a file of /etc/config that a firmware upgrade would lose is named', async () => {
+  const { device, daemon } = await open(await createDevice());
+  await put(device.root, 'etc/config/forgotten', 'config x\n');
+  await put(device.root, 'etc/sysupgrade.conf', '/etc/config/kept\n');
+  await put(device.root, 'etc/config/kept', 'config x\n');
+
+  const finding = (await findingOf(daemon, 'kept-configuration')) as { message: string };
+
+  expect(finding).toMatchObject({ state: 'warning' });
+  expect(finding.message).toContain('/etc/config/forgotten');
+  expect(finding.message).not.toContain('/etc/config/kept');
+  await put(device.root, 'etc/sysupgrade.conf', '/etc/config/\n');
+  expect(await findingOf(daemon, 'kept-configuration')).toMatchObject({ state: 'ok' });
+});

@@ -1,0 +1,55 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+
+import { afterEach, beforeEach, expect, test } from 'vitest';
+
+import { createApk } from '../../device/apk-device/apk.ts';
+import {
+  oneProgram as one,
+  openApkStore,
+  type ApkStore,
+} from '../../package-management/apk/open-store.ts';
+import { treeOf } from './undo-tree.ts';
+
+let store: ApkStore;
+beforeEach(async () => {
+  store = await openApkStore({
+    packages: [
+      one('needed', '1.0-r1'),
+      one('app', '1.0-r1', { depends: ['needed'], files: { '/etc/app.conf': 'of the feed\n' } }),
+      one('sent', '1.0-r1'),
+    ],
+  });
+});
+afterEach(() => store.close());
+
+const world = (): Promise<string> => readFile(join(store.device.root, 'etc/apk/world'), 'utf8');
+const whatIs = async (): Promise<unknown> => ({
+  packages: await store.packages(),
+  world: (await world()).split('\n').sort(),
+  tree: await treeOf(store.device.root),
+});
+
+test.each(['install', 'remove', 'upload'])(
+  'with apk, too, %s is undone with what came or went, and so is the undo',
+  async (operation) => {
+    if (operation === 'remove') await store.run('install', { package: 'app' });
+    if (operation === 'upload') await store.run('install', { package: 'sent' });
+    const before = await whatIs();
+    const bytes = createApk(one('sent', '2.0-r1')).bytes;
+    const { id, state } =
+      operation === 'upload'
+        ? await store.upload(bytes)
+        : await store.run(operation, { package: 'app' });
+    expect(state).toBe('done');
+    const after = (await whatIs()) as { packages: object };
+
+    const undone = await store.run('undo', { task_id: id });
+    expect([undone.state, undone.error]).toEqual(['done', undefined]);
+    expect(await whatIs()).toEqual(before);
+
+    const again = await store.run('undo', { task_id: undone.id });
+    expect([again.state, again.error]).toEqual(['done', undefined]);
+    expect(await store.packages()).toEqual(after.packages);
+  },
+);

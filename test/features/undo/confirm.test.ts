@@ -1,0 +1,78 @@
+import { afterEach, beforeEach, expect, test } from 'vitest';
+
+import { openStore, type Store } from '../packages/open-store.ts';
+import type { UndoStatus } from './undo-tasks.ts';
+
+/** The least that can be asked for. */
+const CONFIRM_S = 30;
+const LIMIT_MS = 90_000;
+
+let store: Store;
+beforeEach(async () => {
+  store = await openStore();
+});
+afterEach(() => store.close());
+
+const install = async (): Promise<string> => {
+  const { id, state } = await store.run('install', {
+    package: 'demo',
+    confirm_s: String(CONFIRM_S),
+  });
+  expect(state).toBe('done');
+  return id;
+};
+const statusOf = async (id: string): Promise<UndoStatus> => await store.daemon.status(id);
+const goesBack = (): Promise<void> =>
+  expect.poll(store.packages, { timeout: LIMIT_MS, interval: 500 }).toEqual({});
+
+test.each(['29', '601', '1e2', ''])('"%s" seconds are refused', async (seconds) => {
+  const params = { package: 'demo', confirm_s: seconds };
+  expect((await store.daemon.post('admin/store/install', params)).status).toBe(400);
+});
+
+test(
+  'what nobody confirms goes back by itself, though the daemon was killed in between',
+  { timeout: LIMIT_MS },
+  async () => {
+    const id = await install();
+    const { confirm_by: by = 0 } = await statusOf(id);
+    expect(by - Date.now() / 1000).toBeGreaterThan(CONFIRM_S - 15);
+    process.kill(store.daemon.pid, 'SIGKILL');
+    await store.daemon.restart();
+    expect(Math.abs(((await statusOf(id)).confirm_by ?? 0) - by)).toBeLessThan(4);
+
+    await goesBack();
+
+    expect(Date.now() / 1000).toBeGreaterThan(by - 2);
+    const answer = await store.daemon.post('admin/store/confirm', { task_id: id });
+    expect(answer.status).toBe(409);
+    expect((await statusOf(id)).confirm_by).toBeUndefined();
+  },
+);
+
+test('what is confirmed stays, and can still be undone', { timeout: LIMIT_MS }, async () => {
+  const id = await install();
+  expect((await store.daemon.post('admin/store/confirm', { task_id: id })).status).toBe(200);
+  process.kill(store.daemon.pid, 'SIGKILL');
+  await store.daemon.restart();
+  expect((await statusOf(id)).confirm_by).toBeUndefined();
+  expect(Object.keys(await store.packages())).toContain('demo-app');
+  expect((await statusOf(id)).can_undo).toBe(true);
+  expect((await store.run('undo', { task_id: id })).state).toBe('done');
+  expect(await store.packages()).toEqual({});
+});
+
+test('a plan names what may cut its owner off', async () => {
+  await store.close();
+  store = await openStore({
+    packages: [
+      { name: 'dnsmasq-full', version: '1', architecture: 'all', files: { '/usr/x': '' } },
+    ],
+  });
+  const answer = await store.daemon.get('admin/store/plan?operation=install&package=dnsmasq-full');
+  expect(await answer.json()).toMatchObject({
+    restarts: [{ what: 'dns', package: 'dnsmasq-full' }],
+  });
+  const other = await store.daemon.get('admin/store/plan?operation=install&package=demo');
+  expect(await other.json()).not.toHaveProperty('restarts');
+});

@@ -1,0 +1,57 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { expect, test } from 'vitest';
+
+import { createSpeaker } from '../../src/languages/sentences.js';
+
+const say = createSpeaker({
+  'it is full': 'er ist voll',
+  'cannot {action}: {reason}': '{action} geht nicht: {reason}',
+  'cannot {action}: the disk {disk} is gone': '{action} ohne {disk}',
+  'install {package}': '{package} installieren',
+  'It is held.': 'Es wird gehalten.',
+  '{name} was changed.': '{name} ist anders.',
+  '{count} of {total} are there': 'von {total} sind {count} da',
+});
+
+test.each([
+  ['it is full', 'er ist voll'],
+  ['cannot install demo: it is full', 'demo installieren geht nicht: er ist voll'],
+  ['cannot install demo: the disk sda is gone', 'demo installieren ohne sda'],
+  ['cannot wait: nobody knows', 'cannot wait: nobody knows'],
+  ['3 of 4 are there', 'von 4 sind 3 da'],
+  ['cannot install demo: it is held', 'demo installieren geht nicht: Es wird gehalten'],
+  ['cannot install demo: lib was changed', 'demo installieren geht nicht: lib ist anders'],
+  ['nobody knows', 'nobody knows'],
+  ['cannot : it is full', 'cannot : it is full'],
+  ['constructor', 'constructor'],
+  ['', ''],
+])('%j is said as %j', (sentence, translation) => {
+  expect(say(sentence)).toBe(translation);
+});
+
+test('what stands for a name that was said before is said, too', () => {
+  const sentences = JSON.parse(
+    readFileSync(join(import.meta.dirname, '../../src/languages/zh-CN.json'), 'utf8'),
+  ) as { sentences: Record<string, string> };
+  const inChinese = createSpeaker(sentences.sentences);
+
+  expect(inChinese('it needs libx, which no feed offers')).toBe('它 需要 libx，而没有软件源提供它');
+  expect(inChinese('cannot install demo: no feed offers version 2.0 any more')).not.toMatch(
+    /version|install/,
+  );
+});
+
+test('a value is never taken for a place to fill in', () => {
+  expect(say('cannot install $&{package}: {reason}')).toBe(
+    '$&{package} installieren geht nicht: {reason}',
+  );
+});
+
+test('a sentence that is made to be long is said at once', () => {
+  const sentence = `cannot ${': the disk '.repeat(20_000)}`;
+  const startedAt = performance.now();
+  say(sentence);
+  expect(performance.now() - startedAt).toBeLessThan(1000);
+});

@@ -1,0 +1,168 @@
+import { extname, join } from 'node:path';
+
+import ts from 'typescript';
+import { describe, expect, test } from 'vitest';
+
+import { ADVICE, PROBLEM_CODES } from '../../src/package-management/problem.ts';
+import { CONSEQUENCES } from '../../src/package-management/system-packages.ts';
+import { LANGUAGES, type Texts } from '../../src/languages/languages.ts';
+import { markupOf } from '../../packaging/page-files.mjs';
+import { filesBelow, parseSource, readSource, REPOSITORY, visit } from '../source-tree.ts';
+
+const sources = filesBelow('src/panel').filter((path) => extname(path) === '.js');
+const daemonSources = filesBelow('src').filter((path) => extname(path) === '.ts');
+const markup = markupOf(join(REPOSITORY, 'src/panel/index.html')).replaceAll(
+  /<(style|script|svg|noscript)\b[^]*?<\/\1>/g,
+  '',
+);
+
+/** The first arguments of all calls of `t`. */
+const textsOfScripts = [...sources, 'src/panel/login-page.ts'].flatMap((path) => {
+  const found: string[] = [];
+  visit(parseSource(path), (node) => {
+    if (!isCallOfT(node) || path.endsWith('/i18n.js')) return;
+    const text = literalText(node.arguments[0]);
+    if (text === undefined) throw new Error(`cannot read ${node.getText()} in ${path}`);
+    found.push(text);
+  });
+  return found;
+});
+
+/** What people read, or hear read out. */
+const textsOfMarkup = [
+  ...markup.split(/<[^>]*>/).map((text) => text.trim().replace(/\s+/g, ' ')),
+  ...[...markup.matchAll(/\b(?:aria-label|placeholder|title)="([^"]*)"/g)].map(
+    ([, text = '']) => text,
+  ),
+].filter((text) => /[A-Za-z]{2}/.test(text) && !isSameEverywhere(text));
+
+const texts = [...new Set([...textsOfScripts, ...textsOfMarkup])];
+
+/** What the sources of the daemon can say: values are `{}`. */
+const said = new Set(daemonSources.flatMap(stringsOf));
+
+test('what the page says is found', () => {
+  expect(textsOfScripts.length).toBeGreaterThan(80);
+  expect(textsOfMarkup.length).toBeGreaterThan(30);
+  expect(said.size).toBeGreaterThan(1000);
+});
+
+describe.each(LANGUAGES.map(({ code }) => code))('in %s', (code) => {
+  const language = JSON.parse(readSource(`src/languages/${code}.json`)) as Texts;
+
+  test('each text of the page is there', () => {
+    expect(texts.filter((text) => (language.page[text] ?? text) === text)).toEqual([]);
+  });
+
+  test('there is no text that the page does not say', () => {
+    expect(Object.keys(language.page).filter((text) => !texts.includes(text))).toEqual([]);
+  });
+
+  test('the steps that have a name are steps of tasks', () => {
+    expect(Object.keys(language.steps).filter((label) => !said.has(label))).toEqual([]);
+  });
+
+  test('what the daemon advises, and what it says stops, is there', () => {
+    const advice = [...Object.values(ADVICE), ...Object.values(CONSEQUENCES)];
+    expect(advice.filter((sentence) => !(sentence in language.sentences))).toEqual([]);
+  });
+
+  test('there is no sentence that the daemon does not say', () => {
+    const unsaid = Object.keys(language.sentences).filter(
+      (sentence) => !sourcesOf(sentence).some((source) => said.has(source)),
+    );
+    expect(unsaid).toEqual([]);
+  });
+
+  test('each problem that the daemon knows has a remedy', () => {
+    expect(Object.keys(language.remedies).sort()).toEqual([...PROBLEM_CODES].sort());
+  });
+
+  test('what is filled in is named as it is in English', () => {
+    for (const [text, translation] of Object.entries({ ...language.page, ...language.sentences })) {
+      expect(namesIn(translation), text).toEqual(namesIn(text));
+    }
+  });
+});
+
+test('each check of the device has a name on the page', () => {
+  const sourcesOfChecks = filesBelow('src').filter((path) => path.includes('/checks'));
+  const ids = sourcesOfChecks.flatMap((path) =>
+    [...readSource(path).matchAll(/\bid: '([a-z-]+)'/g)].map(([, id = '']) => id),
+  );
+  expect(ids.length).toBeGreaterThan(10);
+  const names = readSource('src/panel/views/device/doctor.js');
+  expect(ids.filter((id) => !new RegExp(`^  '?${id}'?: \\(\\) => t\\(`, 'm').test(names))).toEqual(
+    [],
+  );
+});
+
+test('no text for people stands in a script beside t()', () => {
+  const untranslated = sources.flatMap((path) => {
+    const found: string[] = [];
+    visit(parseSource(path), (node) => {
+      if (isReadByPeople(node) && !isBelowT(node)) found.push(`${path}: ${node.getText()}`);
+    });
+    return found;
+  });
+  expect(untranslated).toEqual([]);
+});
+
+function isCallOfT(node: ts.Node): node is ts.CallExpression {
+  return ts.isCallExpression(node) && node.expression.getText() === 't';
+}
+
+/** @returns undefined for what is known only when the page runs */
+function literalText(node: ts.Node | undefined): string | undefined {
+  if (node === undefined) return undefined;
+  if (ts.isStringLiteralLike(node)) return node.text;
+  if (!ts.isBinaryExpression(node)) return undefined;
+  const [left, right] = [literalText(node.left), literalText(node.right)];
+  return left === undefined || right === undefined ? undefined : left + right;
+}
+
+/** Literals, also those that are put together of several. */
+function stringsOf(path: string): string[] {
+  const found: string[] = [];
+  visit(parseSource(path), (node) => {
+    const text = patternOf(node);
+    if (text !== undefined) found.push(text);
+  });
+  return found;
+}
+
+function patternOf(node: ts.Node): string | undefined {
+  if (ts.isStringLiteralLike(node)) return node.text;
+  if (ts.isTemplateExpression(node)) {
+    return node.head.text + node.templateSpans.map(({ literal }) => `{}${literal.text}`).join('');
+  }
+  if (!ts.isBinaryExpression(node)) return undefined;
+  const [left, right] = [patternOf(node.left), patternOf(node.right)];
+  return left === undefined || right === undefined ? undefined : left + right;
+}
+
+/** What stands in the sources for a sentence: the name of a package comes once (nameOnce). */
+function sourcesOf(sentence: string): string[] {
+  const pattern = sentence.replaceAll(/\{\w+\}/g, '{}');
+  return [pattern, pattern.replace(/^its (script)\b/, 'the $1 of {}')];
+}
+
+/** A word with a capital letter at its head, or three words. */
+function isReadByPeople(node: ts.Node): boolean {
+  if (!ts.isStringLiteralLike(node) && !ts.isTemplateHead(node)) return false;
+  return /^[A-Z][a-z]+\b(?!-)|[a-z]+ [a-z]+ [a-z]+/.test(node.text);
+}
+
+function isBelowT(node: ts.Node): boolean {
+  if (isCallOfT(node)) return true;
+  return !ts.isSourceFile(node) && isBelowT(node.parent);
+}
+
+/** Paths, and the name of the program. */
+function isSameEverywhere(text: string): boolean {
+  return /^\/\S+$|^depotd$|^https:\/\/$/.test(text);
+}
+
+function namesIn(text: string): string[] {
+  return [...text.matchAll(/\{\w+\}/g)].map(([name]) => name).sort();
+}

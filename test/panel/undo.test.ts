@@ -1,0 +1,80 @@
+import { expect, onTestFinished, test } from 'vitest';
+
+import { startDaemon } from '../device/daemon.ts';
+import { createDevice } from '../device/device.ts';
+import { agree, click, openPanel } from './open-panel.ts';
+import { startPanel } from './start-panel.ts';
+
+const button = (where: string, text = 'Undo'): string =>
+  `[...document.querySelectorAll('${where} button')].find((one) =>
+    one.innerText.trim() === '${text}' && !one.disabled && one.checkVisibility())`;
+
+test('a removal is undone from its notice, and that from Activity', async () => {
+  const device = await createDevice();
+  onTestFinished(() => device.close());
+  await device.opkg('update');
+  await device.opkg('install', 'app-meta-demo');
+  const daemon = await startDaemon(device);
+  onTestFinished(() => daemon.close());
+  const version = async (): Promise<string | undefined> => {
+    const { state, version: found } = (await device.database()).get('demo-app') ?? {};
+    return state === 'installed' ? found : undefined;
+  };
+  const browser = await openPanel(`${daemon.url}${daemon.base}/#installed`);
+  await daemon.finished(await daemon.submit('remove', { package: 'demo' }));
+  await browser.until(button('#notices'));
+
+  await browser.evaluate(`${button('#notices')}.click()`);
+  await agree(browser);
+  await expect.poll(version, { timeout: 30_000 }).toBe('1.0-1');
+
+  await browser.evaluate("location.hash = '#activity'");
+  await browser.until(button('#activity-list'));
+  await browser.evaluate(`${button('#activity-list')}.click()`);
+  await agree(browser);
+  await expect.poll(version, { timeout: 30_000 }).toBeUndefined();
+  expect(browser.complaints).toEqual([]);
+});
+
+test('an undo that is not possible any more is not offered', async () => {
+  const daemon = await startPanel();
+  await daemon.finished(await daemon.submit('install', { package: 'demo' }));
+  const browser = await openPanel(`${daemon.url}${daemon.base}/#installed`);
+  await daemon.finished(await daemon.submit('remove', { package: 'demo' }));
+  await browser.until(button('#notices'));
+
+  await daemon.finished(await daemon.submit('install', { package: 'demo' }));
+
+  await browser.until(`${button('#notices')} === undefined`);
+});
+
+test('what somebody else asked for with a time to confirm is kept from Activity', async () => {
+  const daemon = await startPanel();
+  const id = await daemon.submit('install', { package: 'demo', confirm_s: '300' });
+  await daemon.finished(id);
+  const browser = await openPanel(`${daemon.url}${daemon.base}/#activity`);
+  await browser.until(button('#activity-list', 'Keep the change'));
+  expect(await daemon.status(id)).toHaveProperty('confirm_by');
+
+  await browser.evaluate(`${button('#activity-list', 'Keep the change')}.click()`);
+
+  await browser.until(`${button('#activity-list', 'Keep the change')} === undefined`);
+  expect(await daemon.status(id)).not.toHaveProperty('confirm_by');
+});
+
+test('a page that is loaded again while it counts confirms all the same', async () => {
+  const daemon = await startPanel({
+    packages: [
+      { name: 'dnsmasq-full', version: '1', architecture: 'all', files: { '/usr/x': '' } },
+    ],
+  });
+  const browser = await openPanel(`${daemon.url}${daemon.base}/#app/dnsmasq-full`);
+  await click(browser, '#app-buttons .primary');
+  await agree(browser);
+  const counting = "document.querySelector('#notices [role=timer]')?.innerText.includes(' s.')";
+  await browser.until(counting);
+
+  await browser.evaluate('setTimeout(() => location.reload(), 10)');
+
+  await browser.until("document.querySelector('#notices')?.innerText.includes('change stays')");
+});
