@@ -123,7 +123,8 @@ const OF_PACKAGES = ['install', 'remove', 'upgrade', 'autoconf'];
 export function titleOf(task, nameOf) {
   const { kind, package: subject, command } = task;
   if (!Object.hasOwn(TITLES, kind)) return command;
-  return TITLES[kind](packageOf(task) === undefined ? subject : nameOf(subject));
+  const isNamed = kind === 'undo' || packageOf(task) !== undefined;
+  return TITLES[kind](isNamed ? nameOf(subject) : subject);
 }
 
 /** The app or package that a task is about; undefined if it is about something else. */

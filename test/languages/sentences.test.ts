@@ -41,6 +41,10 @@ test('what stands for a name that was said before is said, too', () => {
   expect(inChinese('cannot install demo: no feed offers version 2.0 any more')).not.toMatch(
     /version|install/,
   );
+  expect(
+    inChinese('it is not installed; opkg was ended by signal 11; its last line is "Killed"'),
+  ).toBe('它没有安装；opkg 终止于信号 11；它的最后一行是 "Killed"');
+  expect(inChinese('there is no list of base, packages')).toBe('没有 base, packages 的列表');
 });
 
 test('a value is never taken for a place to fill in', () => {

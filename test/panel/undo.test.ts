@@ -30,6 +30,7 @@ test('a removal is undone from its notice, and that from Activity', async () => 
 
   await browser.evaluate("location.hash = '#activity'");
   await browser.until(button('#activity-list'));
+  await browser.until("document.querySelector('#activity-list').innerText.includes('Undo: Demo')");
   await browser.evaluate(`${button('#activity-list')}.click()`);
   await agree(browser);
   await expect.poll(version, { timeout: 30_000 }).toBeUndefined();

@@ -99,7 +99,9 @@ async function print(context: CommandContext, plan: unknown): Promise<void> {
   const stops = listIn(plan, 'stops').map((stop) => textIn(stop, 'message'));
   if (stops.length > 0) output.say(`the device stands on it: ${stops.join('; ')}`);
   const settings = textsIn(plan, 'settings');
-  if (settings.length > 0) output.say(`settings that were changed stay: ${settings.join(', ')}`);
+  if (settings.length > 0) {
+    output.say(`settings go, too, unless they were changed: ${settings.join(', ')}`);
+  }
   sayContainers(context, plan);
   const files = textsIn(plan, 'files');
   if (files.length > 0) output.say(`files that go back: ${files.join(', ')}`);

@@ -39,17 +39,18 @@ export async function explained(
     if (obstacle !== undefined) return obstacle;
   }
   const words = lastWords(plainLines(output));
-  const last = words === undefined ? '' : `; its last line is ${words}`;
+  const inFull = (text: string): string =>
+    words === undefined ? text : `${text}; its last line is ${words}`;
   if (manager === undefined) {
     return failureError(purpose, {
       code: 'script_failed',
-      reason: `${reason}${last}`,
+      reason: inFull(reason),
       remedy: 'Read the end of the task log for what the program complains about.',
     });
   }
   return failureError(purpose, {
     code: 'unknown',
-    reason: `${reason}; ${manager.name} ${endingOf(context.job.lastExitCode)}${last}`,
+    reason: inFull(withEnding(reason, manager.name, context.job.lastExitCode)),
   });
 }
 
@@ -65,10 +66,10 @@ async function obstacleTo(
 }
 
 /** A shell says 128 and the number of a signal. */
-function endingOf(exitCode = 0): string {
+function withEnding(reason: string, program: string, exitCode = 0): string {
   return exitCode > 128 && exitCode <= 192
-    ? `was ended by signal ${exitCode - 128}`
-    : `ended with exit code ${exitCode}`;
+    ? `${reason}; ${program} was ended by signal ${exitCode - 128}`
+    : `${reason}; ${program} ended with exit code ${exitCode}`;
 }
 
 export function notInstalled(purpose: string, name: string): DepotError {

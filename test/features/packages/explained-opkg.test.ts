@@ -150,7 +150,7 @@ const TABLE: Row[] = [
   {
     name: 'bad-data',
     code: 'damaged_package',
-    error: /^its file is damaged: nothing of [\d.]+ KiB came/,
+    error: /^none of the [\d.]+ KiB of it is there: its file is damaged, or another package took /,
   },
 ];
 

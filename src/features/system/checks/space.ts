@@ -21,7 +21,7 @@ export async function spaceChecks(paths: Paths): Promise<DeviceCheck[]> {
   const locations: (Location & { id: string })[] = [
     {
       id: 'space-system',
-      title: 'packages',
+      title: 'new packages',
       path: system,
       limits: [8 * MIB, MIB],
       remedy: 'remove packages that are not needed, or extend the overlay with a disk (extroot)',

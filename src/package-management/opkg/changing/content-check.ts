@@ -47,7 +47,8 @@ async function faultOf(
   const files = await listedFiles(infoDir, name);
   const size = Number(control.get('Installed-Size') ?? 0);
   return files.length === 0 && size > LARGEST_EMPTY_BYTES
-    ? `the file of ${name} is damaged: nothing of ${sizeText(size)} came`
+    ? `none of the ${sizeText(size)} of ${name} is there: its file is damaged, or another ` +
+        'package took its place'
     : undefined;
 }
 

@@ -104,7 +104,9 @@ export function stopsIn({ stops = [] }) {
 /** What a removal leaves. */
 function settingsIn({ settings = [] }) {
   if (settings.length === 0) return [];
-  const text = t('Settings that were changed stay: {paths}', { paths: settings.join(', ') });
+  const text = t('Settings go, too, unless they were changed: {paths}', {
+    paths: settings.join(', '),
+  });
   return [textElement('p', text, 'note')];
 }
 
