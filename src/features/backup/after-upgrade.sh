@@ -114,19 +114,21 @@ is_own() {
 # A backup with package files on a disk or stick.
 from_disk() {
 	is_same_manager && [ -s "$dir/sets" ] || return 1
+	work=$(mktemp -d "$root/tmp/depotd-restore.XXXXXX") || return 1
 	find "$root/mnt" "$root/media" -maxdepth 3 -name 'depotd-backup-*.tar.gz' 2>/dev/null |
 		while read -r file; do
-		work=$(mktemp -d "$root/tmp/depotd-restore.XXXXXX") || return 1
-		if is_own "$file" "$work/set.tar.gz" && tar -xzf "$work/set.tar.gz" -C "$work"; then
+		mkdir "$work/set"
+		if is_own "$file" "$work/set.tar.gz" && tar -xzf "$work/set.tar.gz" -C "$work/set"; then
 			say 'bringing depotd back from a disk' '正在从磁盘恢复 depotd'
 			case $manager in
-			apk) apk_ --no-network --allow-untrusted add "$work"/packages/*.apk ;;
-			*) opkg_ install "$work"/packages/*.ipk ;;
+			apk) apk_ --no-network --allow-untrusted add "$work"/set/packages/*.apk ;;
+			*) opkg_ install "$work"/set/packages/*.ipk ;;
 			esac
 		fi
-		rm -rf "$work"
+		rm -rf "$work/set" "$work/set.tar.gz"
 		! is_there || break
 	done
+	rm -rf "$work"
 	is_there
 }
 
@@ -154,7 +156,10 @@ run() {
 	is_due || return 0
 	mkdir -p "$root/var/run"
 	mkdir "$lock" 2>/dev/null || return 0
-	trap 'rmdir "$lock"' EXIT
+	# The copy of a set holds passwords: it goes also if this is ended.
+	work=
+	trap 'rm -rf "$work"; rmdir "$lock"' EXIT
+	trap 'exit 1' HUP INT TERM
 	: >"$dir/due"
 	# Read by the daemon as soon as it starts, which is within its own installation.
 	if ! grep -qs "$(cat "$dir/set")" "$state/restore-due.json"; then
