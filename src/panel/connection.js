@@ -54,12 +54,11 @@ export function createConnection({ api, notices, embedding, onUp, onJob, poll, o
     // There is nothing left to log out of.
     byId('logout').hidden = true;
     setLoggedOut();
+    // Whoever embeds this page may load both anew to log in.
+    onLeave();
     if (embedding.isLoggedInByParent) embedding.askForLogin();
     // Who has just come has nothing here that could be lost.
-    else if (!wasUp && api.loginPage !== undefined) {
-      onLeave();
-      location.replace(api.loginPage);
-    }
+    else if (!wasUp && api.loginPage !== undefined) location.replace(api.loginPage);
     show('login');
     const link = embedding.loginLink ?? { href: api.loginPage ?? '/' };
     offerLogin(notices, { ...link, onclick: onLeave });

@@ -39,6 +39,8 @@ export function createUnfinished(questions) {
     goOn: () => {
       const { name, values } = left;
       left = {};
+      // Logged in without leaving: what was kept for that is not asked later.
+      readOnce();
       if (Object.hasOwn(questions, name ?? '')) void questions[name](...values);
     },
   };

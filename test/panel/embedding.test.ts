@@ -219,6 +219,34 @@ test('a page without a session asks the embedding one, and goes on when it is lo
   expect(await browser.evaluate(`${PAGE}.querySelectorAll('#notices .notice').length`)).toBe(0);
 });
 
+test('a question that was open when the session ended is there again when both pages were loaded anew', async () => {
+  const daemon = await startPanel();
+  const browser = await embed(`${daemon.url}${daemon.base}/`);
+  await browser.until(
+    `${PAGE}.querySelector('#discover-list .app .primary:not([hidden])') !== null`,
+  );
+  await browser.evaluate(
+    `${PAGE}.querySelector('#discover-list .app .primary:not([hidden])').click()`,
+  );
+  await browser.until(`${PAGE}.querySelector('dialog[open]') !== null`);
+  const title = await browser.evaluate(`${PAGE}.querySelector('dialog[open] h2').textContent`);
+  await browser.evaluate(`{
+    const { contentWindow } = document.querySelector('iframe');
+    const headers = { 'x-luci-login-required': 'yes' };
+    contentWindow.fetch = async () => new Response('{"msg":"no"}', { status: 403, headers });
+    contentWindow.document.querySelector('#update').click();
+  }`);
+  await browser.until("heard.some(({ depotd }) => depotd === 'login-needed')");
+
+  await browser.evaluate(
+    "{ const { contentWindow } = document.querySelector('iframe'); contentWindow.isFormer = true; contentWindow.location.reload(); }",
+  );
+
+  await browser.until(
+    `document.querySelector('iframe').contentWindow.isFormer === undefined && ${PAGE}?.querySelector('dialog[open] h2')?.textContent === ${JSON.stringify(title)}`,
+  );
+});
+
 test("with depotd's own password the log-in is in the frame: nobody else can log in there", async () => {
   const daemon = await startPanel({}, { set: ['main.auth=password'] });
   const browser = await embed(
