@@ -18,8 +18,8 @@ import { DepotError, reasonOf, systemCode } from '../errors.ts';
  * @throws DepotError unavailable that says whose fault it is
  */
 export async function openTrustedFolder(path: string, mode = 0o700): Promise<string> {
-  const real = await followTrusted(path, mode);
-  if (isForEverybody(await lstat(real))) throw unusable(path, 'everybody may write in it');
+  const { real, entry } = await walk(path, mode);
+  if (isForEverybody(entry)) throw unusable(path, 'everybody may write in it');
   return real;
 }
 
@@ -69,10 +69,19 @@ const MOST_LINKS = 40;
  * @throws DepotError unavailable
  */
 export async function followTrusted(path: string, mode: number | undefined): Promise<string> {
+  return (await walk(path, mode)).real;
+}
+
+/** @returns the folder's path without links, and what it is */
+async function walk(
+  path: string,
+  mode: number | undefined,
+): Promise<{ real: string; entry: Stats }> {
   const names = namesIn(path);
   let links = 0;
-  let at = '/';
-  await checkFolder(path, at);
+  const root = await lstat('/');
+  let [at, found] = ['/', root];
+  checkFolder(path, at, found);
   for (let name = names.shift(); name !== undefined; name = names.shift()) {
     const next = join(at, name);
     const entry = await entryAt(next, names.length > 0 && mode !== undefined ? 0o755 : mode).catch(
@@ -84,14 +93,14 @@ export async function followTrusted(path: string, mode: number | undefined): Pro
       if (links > MOST_LINKS) throw unusable(path, 'too many links lead there');
       const target = await readlink(next);
       names.unshift(...namesIn(target));
-      if (target.startsWith('/')) at = '/';
+      if (target.startsWith('/')) [at, found] = ['/', root];
     } else {
       if (!entry.isDirectory()) throw unusable(path, `${next} is no folder`);
-      at = next;
-      await checkFolder(path, at);
+      [at, found] = [next, entry];
+      checkFolder(path, at, found);
     }
   }
-  return at;
+  return { real: at, entry: found };
 }
 
 function namesIn(path: string): string[] {
@@ -115,8 +124,7 @@ async function makeFolder(path: string, mode: number): Promise<void> {
 }
 
 /** Names in it are only as good as the folder itself. */
-async function checkFolder(path: string, folder: string): Promise<void> {
-  const entry = await lstat(folder);
+function checkFolder(path: string, folder: string, entry: Stats): void {
   if (!isTrusted(entry)) throw unusable(path, `${folder} belongs to the user ${entry.uid}`);
   if (isForEverybody(entry) && (entry.mode & STICKY) === 0) {
     throw unusable(path, `everybody may rename what is in ${folder}`);

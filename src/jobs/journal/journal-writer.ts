@@ -27,6 +27,8 @@ export interface JournalWriter {
   saveEnd: (job: Job) => Promise<'recorded' | 'marked'>;
   forget: (id: string) => Promise<void>;
   close: () => Promise<void>;
+  /** Whether the file has many more lines than jobs. */
+  isLong: () => boolean;
   /** Replaces the file by one that has a line a job; goes on with the old one if it cannot. */
   compact: () => Promise<void>;
 }
@@ -46,12 +48,14 @@ interface WriterOptions {
   file: JournalFile;
   marks: JobMarks;
   jobs: readonly Job[];
+  /** How many the file has already. */
+  lines: number;
 }
 
 export function createJournalWriter(options: WriterOptions): JournalWriter {
   const { file, marks, jobs } = options;
   const latest = createLatest(jobs);
-  let lineCount = latest.count();
+  let lineCount = options.lines;
   let waiting: Waiting[] = [];
   let flushing: Promise<void> | undefined;
 
@@ -78,12 +82,13 @@ export function createJournalWriter(options: WriterOptions): JournalWriter {
       () => undefined,
     );
   };
+  const isLong = (): boolean => lineCount > 2 * latest.count() + SPARE_LINES;
   const flush = async (): Promise<void> => {
     while (waiting.length > 0) {
       const batch = waiting;
       waiting = [];
       await write(batch, latest.reserve()).catch(() => writeEach(batch));
-      if (lineCount > 2 * latest.count() + SPARE_LINES) await compact();
+      if (isLong()) await compact();
     }
     // In the same tick as the last look at the line, or a record that comes in between would wait
     // for the next one.
@@ -96,6 +101,7 @@ export function createJournalWriter(options: WriterOptions): JournalWriter {
     });
 
   return {
+    isLong,
     compact,
     save: async (job, isUrgent = false) => {
       const isNew = latest.get(job.id) === undefined;

@@ -58,7 +58,7 @@ export async function openJournal(
   try {
     await mkdir(folder, { recursive: true, mode: 0o700 });
     const marks = await openMarks(marksFolder);
-    await adoptMarks(jobs, marks);
+    const isChanged = await adoptMarks(jobs, marks);
     const known = new Set(jobs.map(({ id }) => id));
     marks.removeUnknown((id) => known.has(id));
     const writer = createJournalWriter({
@@ -66,40 +66,51 @@ export async function openJournal(
       file: await openJournalFile(file, content.end),
       marks,
       jobs,
+      lines: content.lines,
     });
     // If they cannot be set aside, the lines stay where they are, and are found again.
     const areAside = await setLinesAside(aside, damaged);
-    if (areAside || content.dropped > 0) await writer.compact();
+    const isOther = isChanged || damaged.length > 0 || content.dropped > 0 || writer.isLong();
+    if (isOther && (areAside || content.dropped > 0)) await writer.compact();
     return { jobs, damaged, dropped: content.dropped, ...writer };
   } catch (error) {
     return fail('write')(error);
   }
 }
 
-/** Jobs of a version that knew no marks get theirs; those that have lost it have ended. */
-async function adoptMarks(jobs: readonly Job[], marks: JobMarks): Promise<void> {
-  for (const job of jobs) {
-    if (isEnded(job.state) || job.isMarked !== true || marks.has(job.id)) continue;
-    const wasQueued = job.state === 'queued';
-    Object.assign(job, {
-      state: wasQueued ? 'stopped' : 'failed',
-      exitCode: wasQueued ? ENDED_WITHOUT_CODE : 1,
-      stoppedAt: unixNow(),
-      error: wasQueued
-        ? 'it was stopped without room to record that, or the power went while it was accepted'
-        : 'it has ended, and there was no room to record how',
-      errorCode: wasQueued ? EXPLANATIONS.stopped.code : EXPLANATIONS.noSpace.code,
-      remedy: wasQueued
-        ? EXPLANATIONS.stopped.remedy
-        : 'Free space on the device, then look whether what the task was for is done.',
-    });
-  }
+/**
+ * Jobs of a version that knew no marks get theirs; those that have lost it have ended.
+ * @returns whether a record says something else now
+ */
+async function adoptMarks(jobs: readonly Job[], marks: JobMarks): Promise<boolean> {
+  const lost = jobs.filter(
+    ({ state, isMarked, id }) => !isEnded(state) && isMarked === true && !marks.has(id),
+  );
+  for (const job of lost) endWithoutMark(job);
   const unended = jobs.filter(({ state }) => !isEnded(state));
+  const isNew = unended.some(({ isMarked }) => isMarked === undefined);
   const areMarked = await addMarks(
     marks,
     unended.map(({ id }) => id),
   );
   for (const job of unended) job.isMarked ??= areMarked;
+  return isNew || lost.length > 0;
+}
+
+function endWithoutMark(job: Job): void {
+  const wasQueued = job.state === 'queued';
+  Object.assign(job, {
+    state: wasQueued ? 'stopped' : 'failed',
+    exitCode: wasQueued ? ENDED_WITHOUT_CODE : 1,
+    stoppedAt: unixNow(),
+    error: wasQueued
+      ? 'it was stopped without room to record that, or the power went while it was accepted'
+      : 'it has ended, and there was no room to record how',
+    errorCode: wasQueued ? EXPLANATIONS.stopped.code : EXPLANATIONS.noSpace.code,
+    remedy: wasQueued
+      ? EXPLANATIONS.stopped.remedy
+      : 'Free space on the device, then look whether what the task was for is done.',
+  });
 }
 
 async function addMarks(marks: JobMarks, ids: readonly string[]): Promise<boolean> {

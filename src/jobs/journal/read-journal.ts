@@ -32,6 +32,8 @@ export interface JournalContent {
   dropped: number;
   /** Where the last line ends. */
   end: number;
+  /** How many lines there are, also of records that newer ones replaced. */
+  lines: number;
 }
 
 /** Longer lines are cut, and no record then: one of a move with very many containers has 100 kB. */
@@ -60,10 +62,12 @@ export async function readJournal(file: string, limits: JournalLimits): Promise<
     damaged.push({ ...line, text: damaged.length < MOST_DAMAGED ? line.text : '' });
   };
   let end = 0;
+  let lines = 0;
   let torn: (DamagedLine & { offset: number }) | undefined;
   await eachLine(file, ({ text, number, offset }) => {
     if (torn !== undefined) setAside(torn);
     torn = undefined;
+    lines += 1;
     const isKnown = damaged.length < MOST_DAMAGED_KNOWN;
     const entry = isKnown || mayBeRecord(text) ? readEntry(text) : unread(text);
     if ('job' in entry) jobs.put(entry.job, text.length);
@@ -77,7 +81,7 @@ export async function readJournal(file: string, limits: JournalLimits): Promise<
     end = offset;
   });
   // The last line may be what a power cut left of one that was never acknowledged.
-  return { jobs: jobs.all(), damaged, dropped: jobs.dropped(), end: torn?.offset ?? end };
+  return { jobs: jobs.all(), damaged, dropped: jobs.dropped(), end: torn?.offset ?? end, lines };
 }
 
 /** What was written by `toLine`, or says that a job is gone: a million others take their time. */

@@ -73,6 +73,28 @@ test('a start writes nothing over the reserve, for which a full disk may have no
   expect((await stat(file)).mtimeMs).toBe(1000);
 });
 
+test('a start writes nothing to the flash while there are few lines that newer ones replaced', async () => {
+  const journal = await openJournal(folder);
+  const job = jobOf('a');
+  await journal.save(job);
+  await journal.save({ ...job, state: 'running' });
+  await journal.close();
+  const { ino } = await stat(file);
+  await utimes(file, 1, 1);
+
+  await (await openJournal(folder)).close();
+
+  expect(await stat(file)).toMatchObject({ ino, mtimeMs: 1000 });
+});
+
+test('starts do not let the file grow: one with many such lines is made anew', async () => {
+  await writeFile(file, `${toLine(jobOf('a', { isMarked: true }))}\n`.repeat(203));
+
+  await (await openJournal(folder)).close();
+
+  expect((await readFile(file, 'utf8')).trimEnd().split('\n')).toHaveLength(1);
+});
+
 /** How a power cut may leave the end of the file. */
 const TORN = [
   '{',
