@@ -210,6 +210,10 @@ function checkOptions(command: CommandName, values: Values): void {
     if (value === undefined || expected === undefined || expected.includes(value)) continue;
     throw new Error(`cannot use --${name} ${value}: ${expected.join(' or ')} is expected`);
   }
+  const seconds = textOf(values, 'confirm');
+  if (seconds !== undefined && !/^(?:[3-9]\d|[1-5]\d\d|600)$/.test(seconds)) {
+    throw new Error(`cannot use --confirm ${seconds}: 30 to 600 seconds are expected`);
+  }
 }
 
 /** It goes into a header, and into no message: who reads it is logged in. */

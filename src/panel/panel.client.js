@@ -96,7 +96,7 @@ async function start() {
   function handleEnd(task) {
     embedding.sayChanged();
     const title = apps.titleOfTask(task);
-    notices.announce(`${title}: ${endWord(task)}`);
+    notices.announce(t('{task}: {state}', { task: title, state: endWord(task) }));
     if (router.current() !== 'activity') {
       showFailure(notices, { ...task, title }, () => showTask(task.id));
     }

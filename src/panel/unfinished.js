@@ -1,4 +1,7 @@
-/** Who logs in again goes on where they were: in the same view, with the same question. */
+/**
+ * Who logs in again goes on where they were: in the same view, with the same search and the same
+ * question.
+ */
 const NAME = 'depotd-unfinished';
 /** Somebody who comes back later begins anew. */
 const LIMIT_MS = 15 * 60_000;
@@ -24,13 +27,15 @@ export function createUnfinished(questions) {
     /** Before the page is left for the log-in. */
     keep: () => {
       const { hash } = location;
-      store({ ...left, hash, at: Date.now(), ...(isOpen() && asked) });
+      const fields = searchFields().map(({ value, checked }) => ({ value, checked }));
+      store({ ...left, hash, fields, at: Date.now(), ...(isOpen() && asked) });
     },
     /** Before the first view is shown: the one that was left. */
     restore: () => {
-      const { hash, at, ...question } = readOnce();
+      const { hash, at, fields, ...question } = readOnce();
       if (!(Date.now() - at < LIMIT_MS)) return;
       left = question;
+      for (const [index, field] of searchFields().entries()) Object.assign(field, fields?.[index]);
       if (hash !== location.hash) {
         history.replaceState(null, '', `${location.pathname}${location.search}${hash}`);
       }
@@ -44,6 +49,10 @@ export function createUnfinished(questions) {
       if (Object.hasOwn(questions, name ?? '')) void questions[name](...values);
     },
   };
+}
+
+function searchFields() {
+  return [...document.querySelectorAll('form.filters :is(input, select)')];
 }
 
 function store(value) {

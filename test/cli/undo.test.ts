@@ -30,7 +30,6 @@ test('what was asked for with --confirm says how it is kept, and confirm keeps i
   expect((await depotctl('confirm', id)).stderr).toContain('is confirmed: what it changed stays');
 
   expect((await depotctl('confirm', id)).code).toBe(0);
-  expect((await depotctl('remove', 'demo', '--confirm', '5')).stderr).toContain('30 to 600');
 });
 
 test('backup says where the backup is, and makes none for a file that is there', async () => {

@@ -30,6 +30,7 @@ test.each([
     ['install', 'demo', '--autoconf', '--enable', 'yes'],
     'cannot use --enable yes: 0 or 1 is expected',
   ],
+  [['remove', 'demo', '--confirm', '5'], 'cannot use --confirm 5: 30 to 600 seconds are expected'],
   [['install', 'demo', '--colour'], "cannot use '--colour': there is no such option"],
   [
     ['--url', 'ftp://device', 'list'],

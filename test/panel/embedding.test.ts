@@ -2,37 +2,13 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 
-import { launchBrowser, type Browser } from './browser.ts';
+import { launchBrowser } from './browser.ts';
+import { embed, PAGE } from './embed.ts';
 import { startPanel } from './start-panel.ts';
 
-const PAGE = "document.querySelector('iframe').contentDocument";
 const THEME = `${PAGE}.documentElement.dataset.theme`;
 const GROUND = `getComputedStyle(${PAGE}.body).backgroundColor`;
 const [LIGHT, DARK] = ['rgb(244, 246, 249)', 'rgb(13, 16, 21)'];
-
-/**
- * A page of the device's own origin that embeds depotd's, as LuCI does; what it hears is in
- * `heard`.
- */
-async function embed(
-  url: string,
-  query = '',
-  until = `${PAGE}?.querySelector('#link')?.dataset.state === 'up'`,
-): Promise<Browser> {
-  const browser = await launchBrowser();
-  onTestFinished(() => browser.close());
-  await browser.open(`${url}openapi.json`);
-  await browser.evaluate(`{
-    window.heard = [];
-    addEventListener('message', ({ data, origin }) => heard.push({ ...data, origin }));
-    const frame = document.createElement('iframe');
-    frame.src = '${url}${query}';
-    frame.style = 'width: 600px; height: 400px';
-    document.body.append(frame);
-  }`);
-  await browser.until(until);
-  return browser;
-}
 
 test('whoever embeds the page chooses its language and its theme, that one later, too', async () => {
   const daemon = await startPanel();
@@ -217,34 +193,6 @@ test('a page without a session asks the embedding one, and goes on when it is lo
   );
   await browser.until(`${PAGE}.querySelector('#link').dataset.state === 'up'`);
   expect(await browser.evaluate(`${PAGE}.querySelectorAll('#notices .notice').length`)).toBe(0);
-});
-
-test('a question that was open when the session ended is there again when both pages were loaded anew', async () => {
-  const daemon = await startPanel();
-  const browser = await embed(`${daemon.url}${daemon.base}/`);
-  await browser.until(
-    `${PAGE}.querySelector('#discover-list .app .primary:not([hidden])') !== null`,
-  );
-  await browser.evaluate(
-    `${PAGE}.querySelector('#discover-list .app .primary:not([hidden])').click()`,
-  );
-  await browser.until(`${PAGE}.querySelector('dialog[open]') !== null`);
-  const title = await browser.evaluate(`${PAGE}.querySelector('dialog[open] h2').textContent`);
-  await browser.evaluate(`{
-    const { contentWindow } = document.querySelector('iframe');
-    const headers = { 'x-luci-login-required': 'yes' };
-    contentWindow.fetch = async () => new Response('{"msg":"no"}', { status: 403, headers });
-    contentWindow.document.querySelector('#update').click();
-  }`);
-  await browser.until("heard.some(({ depotd }) => depotd === 'login-needed')");
-
-  await browser.evaluate(
-    "{ const { contentWindow } = document.querySelector('iframe'); contentWindow.isFormer = true; contentWindow.location.reload(); }",
-  );
-
-  await browser.until(
-    `document.querySelector('iframe').contentWindow.isFormer === undefined && ${PAGE}?.querySelector('dialog[open] h2')?.textContent === ${JSON.stringify(title)}`,
-  );
 });
 
 test("with depotd's own password the log-in is in the frame: nobody else can log in there", async () => {

@@ -32,6 +32,12 @@ const itemKeys = {
   is_system: v.optional(
     v.pipe(v.boolean(), v.description('the firmware brought it, or the device stands on it')),
   ),
+  is_of_firmware: v.optional(
+    v.pipe(
+      v.boolean(),
+      v.description('the firmware brought it: a newer version comes with the next firmware'),
+    ),
+  ),
   description: described('plain text; in lists its first 1000 characters'),
   section: v.optional(v.string()),
   tags: texts,

@@ -14,6 +14,7 @@ export interface Item {
   is_auto?: boolean;
   is_held?: boolean;
   is_system?: boolean;
+  is_of_firmware?: true;
   description: string;
   section?: string;
   tags: readonly string[];
@@ -60,14 +61,16 @@ function stateOf({
   isAuto,
   isHeld,
   isSystem,
+  isOfFirmware,
   isBroken,
 }: InstalledState): Pick<
   Item,
-  'installed_version' | 'is_auto' | 'is_held' | 'is_system' | 'broken'
+  'installed_version' | 'is_auto' | 'is_held' | 'is_system' | 'is_of_firmware' | 'broken'
 > {
   return {
     installed_version: version,
     ...{ is_auto: isAuto, is_held: isHeld, is_system: isSystem },
+    ...(isOfFirmware && { is_of_firmware: true as const }),
     ...(isBroken && { broken: true as const }),
   };
 }

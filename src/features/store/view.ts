@@ -46,6 +46,8 @@ export interface InstalledState {
   isUpgradable: boolean;
   /** Whether the firmware's image brought it, or the device stands on it. */
   isSystem: boolean;
+  /** Whether the firmware's image brought it: with the next one a newer version comes. */
+  isOfFirmware: boolean;
   /** Of its installation, Unix seconds; 0 if nobody knows. */
   time: number;
   /** Of an app what its removal frees; else undefined. */
@@ -226,7 +228,8 @@ function statesIn(
     if (id === undefined) continue;
     const isUpgradable = upgradable.has(entry.name);
     const isSystem = stoppedBy(entry.name).length > 0;
-    states.set(id, { ...stateOf(entry), isUpgradable, isSystem });
+    const isOfFirmware = found.image.has(entry.name) || entry.isEssential;
+    states.set(id, { ...stateOf(entry), isUpgradable, isSystem, isOfFirmware });
   }
   for (const name of found.apps) {
     const state = states.get(findPackageId(view, name) ?? -1);

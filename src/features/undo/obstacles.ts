@@ -66,7 +66,7 @@ function whyNotKept(record: Replaced | undefined): string | undefined {
   if (record?.packages === undefined) return 'Nothing of what it replaced was kept.';
   const { packages, files, marked, lost } = record;
   if (packages.length + files.length + marked.length === 0) return 'It changed nothing.';
-  return lost.length === 0 ? undefined : `There was no room to keep ${lost.join(', ')}.`;
+  return lost.length === 0 ? undefined : `There is no copy of ${lost.join(', ')}.`;
 }
 
 /** What came with the job may be needed by what came after it. */

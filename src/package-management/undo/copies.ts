@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { readJson, replaceFile } from '../../device/durable-file.ts';
-import { reasonOf } from '../../errors.ts';
+import { DepotError, isCausedBy, reasonOf } from '../../errors.ts';
 import type { Job } from '../../jobs/job.ts';
 import type { Act, StepContext } from '../../jobs/plan.ts';
 import { isPresent, type PackageDatabase } from '../database.ts';
@@ -66,7 +66,14 @@ export interface KeepWork {
 /** Sentences. */
 const NO = {
   room: 'There was no room to keep what it replaced.',
+  copy: 'What it replaced could not be kept; its log says why.',
   program: 'It ran a program, which may have changed anything.',
+} as const;
+
+/** Where it has to be able to go back. */
+const REMEDY = {
+  room: 'Free space on the device, or use depotctl without --confirm: then it does not go back.',
+  copy: 'See the log, or use depotctl without --confirm: then it does not go back.',
 } as const;
 
 export function createUndoCopies(tools: UndoTools): UndoCopies {
@@ -129,14 +136,20 @@ async function keep(tools: UndoTools, work: KeepWork, context: StepContext): Pro
     await copyWhatGoes(tools, work, context);
   } catch (error) {
     await store.drop(job.id).catch(() => undefined);
-    replaced.write(context, { undo: { ...NOTHING_REPLACED, no: NO.room } });
+    const isFull = isForRoom(error);
+    replaced.write(context, { undo: { ...NOTHING_REPLACED, no: isFull ? NO.room : NO.copy } });
     if (!mustGoBack(job)) return note(`it cannot be undone: ${reasonOf(error)}`);
     throw failureError('begin', {
-      code: 'no_space',
+      code: isFull ? 'no_space' : 'unknown',
       reason: `it could not go back: ${reasonOf(error)}`,
-      remedy: 'Free space on the device, or ask for it without confirm_s.',
+      remedy: REMEDY[isFull ? 'room' : 'copy'],
     });
   }
+}
+
+function isForRoom(error: unknown): boolean {
+  const isSaid = error instanceof DepotError && error.code === 'no_space';
+  return isSaid || isCausedBy(error, ['ENOSPC', 'EDQUOT']);
 }
 
 /** It goes back by itself unless it is confirmed, maybe without a network. */
@@ -161,7 +174,9 @@ async function copyWhatGoes(tools: UndoTools, work: KeepWork, context: StepConte
   const place =
     (await store.open(job.id, { bytes: all, isLasting })) ??
     (isLasting ? undefined : await store.open(job.id, { bytes: fileBytes, isLasting }));
-  if (place === undefined) throw new Error('there is no room for a copy of what it replaces');
+  if (place === undefined) {
+    throw new DepotError('no_space', 'there is no room for a copy of what it replaces');
+  }
   replaced.write(context, { undo: { ...NOTHING_REPLACED, place } });
   const folder = join(place.folder, job.id);
   await copyFiles(files, join(folder, FILES));

@@ -4,6 +4,7 @@ import { parseMountTable } from '../../device/disk/mounts.ts';
 import { readSpace } from '../../device/disk/space.ts';
 import type { Paths } from '../../device/paths.ts';
 import { openPrivateFolder } from '../../device/private-folder.ts';
+import { reasonOf } from '../../errors.ts';
 import type { Place } from './record.ts';
 
 /**
@@ -16,6 +17,7 @@ export interface UndoStore {
    * Makes a folder for a job, where there is room for so much.
    * @param isLasting whether it has to outlive a boot
    * @returns undefined if there is room nowhere
+   * @throws why no folder can be made where there is
    */
   open: (jobId: string, need: { bytes: number; isLasting: boolean }) => Promise<Place | undefined>;
   /** Bytes that one job may keep in a place. */
@@ -71,13 +73,17 @@ export function createUndoStore(options: UndoStoreOptions): UndoStore {
     const found = await locations();
     // What has to outlive a boot lies in memory only if there is nothing else.
     const wanted = need.isLasting ? found.sort(memoryLast) : found;
+    const failures: unknown[] = [];
     for (const place of wanted) {
       if (!(await makeRoom(place, jobId, need))) continue;
-      const folder = await openPrivateFolder(join(place.folder, jobId)).catch(() => undefined);
-      if (folder === undefined) continue;
-      await folder.close();
-      return place;
+      try {
+        await (await openPrivateFolder(join(place.folder, jobId))).close();
+        return place;
+      } catch (error) {
+        failures.push(error);
+      }
     }
+    if (failures.length > 0) throw new Error(reasonOf(failures[0]), { cause: failures[0] });
     return undefined;
   };
   const drop = async (jobId: string): Promise<void> => {

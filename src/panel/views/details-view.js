@@ -3,7 +3,13 @@ import { t } from '../i18n.js';
 import { createLoader } from '../loader.js';
 import { detailsAddress, detailsQuery } from '../router.js';
 import { busyWord, count, dayAndMinute, size } from '../words.js';
-import { bytesOf, descriptionOf, tagWord, titleOf } from './catalog/item-words.js';
+import {
+  bytesOf,
+  descriptionOf,
+  isLeftToFirmware,
+  tagWord,
+  titleOf,
+} from './catalog/item-words.js';
 import { stopsIn } from './dialogs/plan-content.js';
 
 /** More names than this are behind a click. */
@@ -112,7 +118,7 @@ function buttonsOf(item, { on, entryOf }) {
   return [
     ...(entry ? [open()] : []),
     ...(entry === '' ? [textElement('span', t('Open it in LuCI'), 'note')] : []),
-    ...(item.is_upgradable && item.is_held !== true ? [upgrade()] : []),
+    ...upgradeOf(item, upgrade),
     holdButton(item, on),
     button({
       symbol: 'bin',
@@ -122,6 +128,13 @@ function buttonsOf(item, { on, entryOf }) {
       isWrite: true,
     }),
   ];
+}
+
+function upgradeOf(item, upgrade) {
+  if (isLeftToFirmware(item)) {
+    return [textElement('span', t('The newer version comes with the next firmware.'), 'note')];
+  }
+  return item.is_upgradable && item.is_held !== true ? [upgrade()] : [];
 }
 
 function holdButton(item, on) {

@@ -3,7 +3,7 @@ import { t } from '../i18n.js';
 import { createLoader } from '../loader.js';
 import { detailsAddress } from '../router.js';
 import { busyWord, count, size } from '../words.js';
-import { factsOf, titleOf } from './catalog/item-words.js';
+import { factsOf, isLeftToFirmware, titleOf } from './catalog/item-words.js';
 import { showMissingLists } from './catalog/missing-lists.js';
 import { createLeftGroups } from './left-groups.js';
 
@@ -142,7 +142,7 @@ function createUpdateRow(icons, on) {
     const isBusy = item.task !== undefined;
     if (isBusy) setText(busy, busyWord(item.task));
     busy.hidden = !isBusy && document.activeElement !== busy;
-    setHidden(upgrade, isBusy, busy);
+    setHidden(upgrade, isBusy || isLeftToFirmware(item), busy);
     setHidden(busy, !isBusy, upgrade);
   };
   return { element: row, update };

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -141,6 +141,26 @@ test('with no room nothing is kept, the task is done, and says so', async () => 
   ]);
   const refused = await store.run('install', { package: 'demo', confirm_s: '30' });
   expect([refused.state, refused.error_code]).toEqual(['failed', 'no_space']);
+});
+
+test('what cannot be kept for another reason than room says that, and no room', async () => {
+  await store.run('install', { package: 'demo' });
+  for (const folder of [
+    join(store.device.root, 'tmp/depotd/undo'),
+    join(store.device.root, 'etc/depotd/undo'),
+  ]) {
+    await rm(folder, { recursive: true, force: true });
+    await writeFile(folder, 'of somebody else');
+  }
+
+  const { id, state } = await store.run('remove', { package: 'demo' });
+
+  expect([state, (await statusOf(id)).no_undo]).toEqual([
+    'done',
+    'What it replaced could not be kept; its log says why.',
+  ]);
+  const refused = await store.run('install', { package: 'demo', confirm_s: '30' });
+  expect([refused.state, refused.error_code]).toEqual(['failed', 'unknown']);
 });
 
 test('the oldest goes first when there is no more room', async () => {

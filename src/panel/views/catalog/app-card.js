@@ -2,7 +2,7 @@ import { button, element, icon, setHidden, setText, textElement } from '../../do
 import { t } from '../../i18n.js';
 import { detailsAddress } from '../../router.js';
 import { busyWord } from '../../words.js';
-import { descriptionOf, factsOf, tagWord, titleOf } from './item-words.js';
+import { descriptionOf, factsOf, isLeftToFirmware, tagWord, titleOf } from './item-words.js';
 
 /** So many tags are shown on a card; the app's own view has all. */
 const FEW_TAGS = 3;
@@ -100,11 +100,11 @@ function openLink() {
   ]);
 }
 
-function stateOf({ task, installed_version: installed, is_upgradable, is_held }) {
+function stateOf(item) {
   return {
-    isBusy: task !== undefined,
-    isInstalled: installed !== undefined,
-    isWaiting: is_upgradable && is_held !== true,
+    isBusy: item.task !== undefined,
+    isInstalled: item.installed_version !== undefined,
+    isWaiting: item.is_upgradable && item.is_held !== true && !isLeftToFirmware(item),
   };
 }
 

@@ -32,10 +32,20 @@ export function factsOf(item) {
     isUpgradable && installed !== undefined ? `${installed} → ${version}` : (installed ?? version),
     ...[bytesOf(item)].filter((bytes) => bytes > 0).map(size),
     item.is_held === true ? t('held') : '',
-    item.is_system === true ? t('part of the system') : '',
+    systemWord(item),
   ]
     .filter(Boolean)
     .join(' · ');
+}
+
+function systemWord({ is_system: isSystem, ...item }) {
+  if (isLeftToFirmware(item)) return t('the newer version comes with the next firmware');
+  return isSystem === true ? t('part of the system') : '';
+}
+
+/** What a feed has a newer version of, which the flash has no room for beside the image's own. */
+export function isLeftToFirmware({ is_upgradable: isUpgradable, is_of_firmware: isOfFirmware }) {
+  return isUpgradable && isOfFirmware === true;
 }
 
 /** Of an app that is not installed only its description has a size here: its plan says the rest. */
