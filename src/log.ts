@@ -15,8 +15,15 @@ export interface Log {
  * @param write is given each event as a line of JSON; default: writes it to stderr
  */
 export function createLog(level: string, write = openOutput(2).write): Log {
-  return pino({ level, base: null, messageKey: 'event' }, { write });
+  return pino({ level, base: null, messageKey: 'event', redact: REDACTED }, { write });
 }
+
+/** Nothing logs such a field; one that did by mistake would still not show what it holds. */
+const SECRETS = ['token', 'password', 'cookie', 'authorization', 'key'];
+const REDACTED = {
+  paths: SECRETS.flatMap((name) => [name, `*.${name}`]),
+  censor: '(not shown)',
+};
 
 /** A descriptor that is written to before the call returns, so that no crash loses a line. */
 export function openOutput(descriptor: number): { write: (line: string) => void } {
