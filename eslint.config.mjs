@@ -64,6 +64,7 @@ const luciGlobals = [
   'dom',
   'form',
   'options',
+  'fleet',
   'rpc',
   'ui',
   'uci',

@@ -159,6 +159,7 @@ const VALUES: Record<string, Values> = {
   'fleet.confirm': choices('auto', 'ask'),
   'fleet.allow': choices(
     ...['install', 'upgrade', 'downgrade', 'remove', 'run', 'self_upgrade', 'settings'],
+    ...['collect', 'reboot'],
   ),
   'fleet.settings': {
     good: ['network.lan.mtu', 'my-app.main.url'],
@@ -169,6 +170,10 @@ const VALUES: Record<string, Values> = {
   'fleet.limit_s': numbers(10, 604_800),
   'fleet.tags': { good: ['ring=canary', 'site=', 'a.b-c=ä ö'], bad: ['', 'ring', '=a', 'a b=c'] },
   'fleet.report_apps': choices('no', 'yes'),
+  'fleet.report_addresses': choices('no', 'yes'),
+  'fleet.report_packages': { good: ['dnsmasq', 'kmod-usb.core'], bad: ['', '-x', 'a b', 'a/b'] },
+  'fleet.attributes_script': OPTIONAL_PATHS,
+  'fleet.attributes_every_min': numbers(0, 1440),
 };
 
 test('every option has its good and bad values here', () => {
@@ -245,6 +250,10 @@ test('without any setting every option has its default', () => {
         limit_s: 3600,
         tags: [],
         report_apps: 'no',
+        report_addresses: 'no',
+        report_packages: [],
+        attributes_script: '',
+        attributes_every_min: 15,
       },
     },
   });

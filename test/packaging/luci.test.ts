@@ -15,6 +15,7 @@ const VIEWS = 'packaging/openwrt/luci-app-depotd/htdocs/luci-static/resources/vi
 const views = filesBelow(VIEWS);
 const MODULES = 'packaging/openwrt/luci-app-depotd/htdocs/luci-static/resources/depotd';
 const modules = filesBelow(MODULES);
+const FORM = [`${VIEWS}/settings.js`, `${MODULES}/fleet.js`];
 const STATUS = 'packaging/openwrt/luci-app-depotd/htdocs/luci-static/resources/view/status/include';
 const SETTINGS: readonly Section[] = [MAIN_SECTION, ...SECTIONS];
 /** Options that the form leaves out, and why. */
@@ -29,6 +30,7 @@ const NOT_IN_THE_FORM: Readonly<Record<string, string>> = {
 describe('luci-app-depotd', () => {
   test('it holds the views, the menu, the access group and the licence, and no configuration', () => {
     expect(Object.keys(app.files)).toEqual([
+      '/www/luci-static/resources/depotd/fleet.js',
       '/www/luci-static/resources/depotd/options.js',
       '/www/luci-static/resources/view/depotd/apps.js',
       '/www/luci-static/resources/view/depotd/settings.js',
@@ -95,13 +97,15 @@ describe('luci-app-depotd', () => {
 
   test.each(modules)('%s is a module as LuCI loads it', (path) => {
     const source = readSource(path);
-    expect(source).toMatch(/^'use strict';\n'require baseclass';\n('require [a-z]+';\n)*\n/);
+    expect(source).toMatch(
+      /^'use strict';\n'require baseclass';\n('require [a-z.]+( as [a-z]+)?';\n)*\n/,
+    );
     expect(() => compileFunction(source, ['L', 'E', '_'])).not.toThrow();
     expect(source).toContain('\nreturn baseclass.extend({');
   });
 
   test('each option of the form is one of depotd, with its default and its choices', () => {
-    const options = optionsIn(readSource(`${VIEWS}/settings.js`));
+    const options = optionsIn(FORM.map(readSource).join('\n'));
     expect(options.length).toBeGreaterThan(20);
     for (const { section, name, kind, given } of options) {
       const found = SETTINGS.find((known) => known.name === section);
@@ -120,7 +124,7 @@ describe('luci-app-depotd', () => {
   });
 
   test('each option of depotd stands in the form once, or is left out for a reason', () => {
-    const shown = optionsIn(readSource(`${VIEWS}/settings.js`)).map(nameOf);
+    const shown = optionsIn(FORM.map(readSource).join('\n')).map(nameOf);
     const all = SETTINGS.flatMap(({ name: section, options }) =>
       Object.keys(options).map((name) => nameOf({ section, name })),
     );
@@ -250,6 +254,7 @@ function optionsIn(source: string): FormOption[] {
     addContainers: 'container',
     addForge: 'forge',
     addFleet: 'fleet',
+    addKnown: 'fleet',
   };
   return Object.entries(sections).flatMap(([builder, section]) => {
     const body = new RegExp(`function ${builder}\\([^]*?\\n}\\n`).exec(source)?.[0] ?? '';

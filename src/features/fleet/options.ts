@@ -8,6 +8,7 @@ import {
   type Section,
   type ValuesOf,
 } from '../../config/option.ts';
+import { isPackageName } from '../../package-management/names.ts';
 import { ID_VARIABLES } from './controller-id.ts';
 
 /** What a fleet server may be allowed to do with this device. */
@@ -19,6 +20,8 @@ export const ABILITIES = [
   'run',
   'self_upgrade',
   'settings',
+  'collect',
+  'reboot',
 ] as const;
 
 const OPTIONS = {
@@ -62,6 +65,18 @@ const OPTIONS = {
   ),
   tags: list('what operators may filter by: KEY=VALUE', [], tag),
   report_apps: choice('whether the server is sent the list of installed apps', ['no', 'yes']),
+  report_addresses: choice('whether the server is sent the addresses in networks', ['no', 'yes']),
+  report_packages: list('packages whose versions the server is sent', [], packageOption),
+  attributes_script: text(
+    'program that prints further attributes, lines of KEY=VALUE; empty: none',
+    '',
+    emptyOrAbsolute,
+  ),
+  attributes_every_min: integer(
+    'shortest time between two looks at what has changed of the attributes, in minutes',
+    15,
+    [0, 1440],
+  ),
 };
 
 export type FleetSettings = ValuesOf<typeof OPTIONS>;
@@ -130,6 +145,11 @@ function ability(value: string): string {
 function settingName(value: string): string {
   if (/^[A-Za-z0-9_-]+\.[A-Za-z0-9_]+\.[A-Za-z0-9_]+$/.test(value)) return value;
   throw new Error('CONFIG.SECTION.OPTION is expected');
+}
+
+function packageOption(value: string): string {
+  if (isPackageName(value)) return value;
+  throw new Error('the name of a package is expected');
 }
 
 function tag(value: string): string {

@@ -79,7 +79,7 @@ test('an upgrade of what is not installed has nothing to do, and that is said', 
 });
 
 test('what operators filter by is sent again when it has changed', async () => {
-  await begin();
+  await begin('fleet.attributes_every_min=0');
   await on.poll();
   await on.poll();
   expect((await server.attributes(on.id)).model).toBeUndefined();

@@ -90,7 +90,7 @@ export function createAgent({ fleet, notes, random = Math.random }: AgentOptions
     start,
     reload: async () => {
       if (asked !== addressIn(settings())) known.transfer?.controller.abort();
-      asked = addressIn(settings());
+      [asked, known.looked] = [addressIn(settings()), undefined];
       await start();
     },
     pollNow: async () => {

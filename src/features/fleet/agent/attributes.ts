@@ -1,17 +1,20 @@
 import { createHash } from 'node:crypto';
 import * as v from 'valibot';
 import { reasonOf } from '../../../errors.ts';
+import { nowMs } from '../clock.ts';
 import { configData } from './config-data.ts';
+import { driftOf } from './drift.ts';
 import type { Fleet, Server } from './fleet.ts';
 
 const NOTE = 'fleet/attributes';
 const sentSchema = v.object({ from: v.string(), hash: v.string() });
 /** Changes all the time: it goes along with the others. */
-const RESTLESS = ['free_mb'];
+const RESTLESS = ['free_mb', 'uptime_h'];
 
 /**
  * Sends what operators filter by: when the server asks for it, and when it is not what was sent
- * last. One that refuses it is not sent the same again unasked.
+ * last, which is looked at every few minutes; drift at each poll. One that refuses it is not sent
+ * the same again unasked.
  */
 export async function sendAttributes(
   fleet: Fleet,
@@ -19,18 +22,30 @@ export async function sendAttributes(
   isAsked: boolean,
 ): Promise<void> {
   const { notes, log, known } = fleet;
-  const data = await configData(fleet);
+  const drift = await driftOf(fleet, from);
+  if (!isAsked && isEarly(fleet, { from, drift })) return;
+  const data = await configData(fleet, drift);
+  known.looked = { from, drift, atMs: nowMs() };
   const hash = hashOf(data);
   const before = v.safeParse(sentSchema, known.attributes ?? (await notes.read(NOTE)));
   const isKnown = before.success && before.output.from === from && before.output.hash === hash;
   if (isKnown && !isAsked) return;
   const reception = await client.configure(data);
   if (reception !== 'accepted') log.warn({ reception }, 'fleet: the server refused configData');
+  if (reception === 'later') known.looked = undefined;
   if (reception === 'later' || isKnown) return;
   known.attributes = { from, hash };
   await notes
     .write(NOTE, known.attributes)
     .catch((error: unknown) => log.warn({ reason: reasonOf(error) }, 'fleet note not written'));
+}
+
+function isEarly(
+  { known: { looked }, settings }: Fleet,
+  { from, drift }: { from: string; drift: string },
+): boolean {
+  if (looked?.from !== from || looked.drift !== drift) return false;
+  return nowMs() - looked.atMs < settings().attributes_every_min * 60_000;
 }
 
 function hashOf(data: Readonly<Record<string, string>>): string {

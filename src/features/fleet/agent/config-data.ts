@@ -1,50 +1,100 @@
-import { readFile } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
+import { networkInterfaces, totalmem, uptime } from 'node:os';
 import { VERSION } from '../../../config/environment.ts';
 import { freeBytesOf } from '../../../device/disk/space.ts';
 import { appOf } from '../../../package-management/names.ts';
 import { isPresent } from '../../../package-management/database.ts';
+import { readMac } from '../controller-id.ts';
 import type { Fleet } from './fleet.ts';
+import { ownAttributes } from './own-attributes.ts';
 
 /** hawkBit takes no longer keys and values, and no more entries. */
 const MOST_CHARACTERS = 128;
 const MOST_ENTRIES = 100;
 const MIB = 1024 ** 2;
 
-/** What operators filter by. */
-export async function configData(fleet: Fleet): Promise<Record<string, string>> {
-  const { manager, paths, settings, processes } = fleet;
-  const { tags, report_apps: reportApps } = settings();
-  const release = await releaseOf(paths.onDevice('/etc/openwrt_release'));
-  const own: [string, string][] = [
-    ['model', await firstLine(paths.onDevice('/tmp/sysinfo/model'))],
-    ['release', release.get('DISTRIB_RELEASE') ?? ''],
-    ['distribution', release.get('DISTRIB_ID') ?? ''],
+/** What operators filter by; with more than the server takes, those below are left out. */
+export async function configData(fleet: Fleet, drift: string): Promise<Record<string, string>> {
+  const { manager, settings, processes } = fleet;
+  const { tags, report_apps: reportApps, report_packages: names } = settings();
+  const entries: [string, string][] = [
+    ...(await hardwareOf(fleet)),
     ['arch', await manager.architecture()],
     ['depotd', VERSION],
     ['package_manager', manager.name],
     // Two devices with one name: it goes to and fro.
     ['boot', (await processes.bootId()).slice(0, 8)],
-    ['free_mb', String(Math.floor((await freeBytesOf(paths.root)) / MIB))],
+    ['drift', drift],
     ...tags.map((tag): [string, string] => [
       `tag.${tag.slice(0, tag.indexOf('='))}`,
       tag.slice(tag.indexOf('=') + 1),
     ]),
+    ...(await ownAttributes(fleet)),
+    ...(reportApps === 'yes' || names.length > 0 ? await packagesOf(fleet) : []),
   ];
-  const apps = reportApps === 'yes' ? await appsOf(fleet) : [];
-  const entries = [...own, ...apps].filter(([, value]) => value !== '');
-  const fitting = entries.slice(0, MOST_ENTRIES);
+  const fitting = entries.filter(([, value]) => value !== '').slice(0, MOST_ENTRIES);
   return Object.fromEntries(
     fitting.map(([key, value]) => [key.slice(0, MOST_CHARACTERS), value.slice(0, MOST_CHARACTERS)]),
   );
 }
 
-/** By the packages that carry the apps' descriptions. */
-async function appsOf({ manager }: Fleet): Promise<[string, string][]> {
-  const database = await manager.installed();
-  return [...database.values()].filter(isPresent).flatMap(({ name, version }) => {
-    const app = appOf(name);
-    return app.isApp ? [[`app.${app.name}`, version]] : [];
-  });
+async function hardwareOf({ paths, settings }: Fleet): Promise<[string, string][]> {
+  const { report_addresses: hasAddresses } = settings();
+  const release = await releaseOf(paths.onDevice('/etc/openwrt_release'));
+  return [
+    ['hostname', await firstLine(paths.onDevice('/proc/sys/kernel/hostname'))],
+    ['model', await firstLine(paths.onDevice('/tmp/sysinfo/model'))],
+    ['board', await firstLine(paths.onDevice('/tmp/sysinfo/board_name'))],
+    ['release', release.get('DISTRIB_RELEASE') ?? ''],
+    ['distribution', release.get('DISTRIB_ID') ?? ''],
+    ['target', release.get('DISTRIB_TARGET') ?? ''],
+    ['mac', (await readMac(paths)) ?? ''],
+    ['macs', joined(await portMacs(paths.onDevice('/sys/class/net')))],
+    ...(hasAddresses === 'yes' ? [['addresses', joined(addresses())] as [string, string]] : []),
+    ['memory_mb', String(Math.floor(totalmem() / MIB))],
+    ['free_mb', String(Math.floor((await freeBytesOf(paths.root)) / MIB))],
+    ['uptime_h', String(Math.floor(uptime() / 3600))],
+  ];
+}
+
+/** Of ports that are hardware: those of containers come and go. */
+async function portMacs(folder: string): Promise<string[]> {
+  const found = new Set<string>();
+  for (const port of await readdir(folder).catch(() => [])) {
+    const isHardware = (await readdir(`${folder}/${port}/device`).catch(() => [])).length > 0;
+    if (isHardware) found.add((await firstLine(`${folder}/${port}/address`)).toLowerCase());
+  }
+  return [...found].filter((mac) => mac !== '').sort();
+}
+
+function addresses(): string[] {
+  return Object.values(networkInterfaces())
+    .flatMap((each) => each ?? [])
+    .filter(({ internal, address }) => !internal && !/^fe80:/i.test(address))
+    .map(({ address }) => address)
+    .sort();
+}
+
+/** As many of them as the server takes, each whole. */
+function joined(values: readonly string[]): string {
+  return values.reduce((text, value) => {
+    const longer = text === '' ? value : `${text} ${value}`;
+    return longer.length <= MOST_CHARACTERS ? longer : text;
+  }, '');
+}
+
+/** Apps by the packages that carry their descriptions, and the packages that are asked for. */
+async function packagesOf({ manager, settings }: Fleet): Promise<[string, string][]> {
+  const { report_apps: reportApps, report_packages: names } = settings();
+  const present = [...(await manager.installed()).values()].filter(isPresent);
+  const wanted = present.filter(({ name }) => names.includes(name));
+  return [
+    ...wanted.map(({ name, version }): [string, string] => [`package.${name}`, version]),
+    ...(reportApps === 'yes' ? present : []).flatMap(({ name, version }): [string, string][] => {
+      const app = appOf(name);
+      return app.isApp ? [[`app.${app.name}`, version]] : [];
+    }),
+  ];
 }
 
 /** `DISTRIB_ID='OpenWrt'`, one a line. */

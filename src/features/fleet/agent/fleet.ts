@@ -12,7 +12,7 @@ import type { ActionRecords } from '../records/records.ts';
 /** What the agent of one server works with. */
 export interface Fleet extends Pick<
   FeatureContext,
-  'queue' | 'submit' | 'logs' | 'log' | 'paths' | 'notes' | 'processes'
+  'queue' | 'submit' | 'logs' | 'log' | 'paths' | 'notes' | 'processes' | 'scriptEnvironment'
 > {
   settings: () => FleetSettings;
   manager: PackageManager;
@@ -68,6 +68,8 @@ export interface Known {
   endedBefore: string | undefined;
   /** What was sent last of the device itself. */
   attributes: { from: string; hash: string } | undefined;
+  /** When that was looked at last (by `nowMs`), and the drift that was found. */
+  looked: { from: string; drift: string; atMs: number } | undefined;
   counts: Counts;
   /** For packages, at the last exchange. */
   freeBytes: number | undefined;
@@ -131,6 +133,7 @@ export function createKnown(): Known {
     fetched: undefined,
     endedBefore: undefined,
     attributes: undefined,
+    looked: undefined,
     notices: new Map(),
     freeBytes: undefined,
     counts: {

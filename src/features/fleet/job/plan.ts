@@ -7,6 +7,8 @@ import {
   type PutBackTools,
 } from '../../../package-management/transaction/put-back.ts';
 import { repairSteps } from '../../../package-management/transaction/rollback.ts';
+import { isPresent } from '../../../package-management/database.ts';
+import { metaPackageOf } from '../../../package-management/names.ts';
 import type { ProblemCode } from '../../../package-management/problem.ts';
 import { workSchema, type Work } from '../rollout/work.ts';
 import { checkWork, hasBegun, readFound } from './check.ts';
@@ -99,20 +101,39 @@ function acceptStep(tools: FleetJobTools, { work, key }: { work: Work; key: stri
     label: 'accept',
     isLate: true,
     act: async (context) => {
-      if (!work.selfUpgrade) {
+      const rolledOut = await rolledOutBy(tools, work, context);
+      if (work.selfUpgrade) await tools.records.update(key, () => ({ rolledOut }));
+      else {
         const { absent } = readFound(context);
         const message = [
           work.title,
           ...(absent.length === 0 ? [] : [`not installed, so not upgraded: ${absent.join(', ')}`]),
         ].join('; ');
         const end = { result: 'success', message, exitCode: 0, at: unixNow() } as const;
-        await tools.records.update(key, () => ({ end }));
+        await tools.records.update(key, () => ({ rolledOut, end }));
       }
       succeeded.write(context, { isDone: true });
       await forgetBefore(tools);
       return undefined;
     },
   };
+}
+
+/** What of the action's packages is there now. */
+async function rolledOutBy(
+  { manager }: FleetJobTools,
+  { upgrade }: Work,
+  context: StepContext,
+): Promise<Record<string, string>> {
+  const { packages, install } = readFound(context);
+  const upgraded = upgrade.flatMap((name) => [metaPackageOf(name), name]);
+  const installed = await manager.installed();
+  return Object.fromEntries(
+    [...packages.map(({ name }) => name), ...install, ...upgraded].flatMap((name) => {
+      const now = installed.get(name);
+      return isPresent(now) ? [[name, now.version]] : [];
+    }),
+  );
 }
 
 function recordEndStep(tools: FleetJobTools, key: string): Act {

@@ -44,6 +44,8 @@ export const recordSchema = v.object({
   selfUpgradeAfter: v.optional(v.string()),
   /** The time limit, in seconds, that its job was stopped for. */
   overLimitS: v.optional(v.number()),
+  /** Versions of the packages that it has installed, by name: drift is told by them. */
+  rolledOut: v.optional(v.record(v.string(), v.string())),
   end: v.optional(endSchema),
   /** Whether the server has the end, or will never take it. */
   isReported: v.boolean(),

@@ -3,11 +3,11 @@
 'require form';
 'require uci';
 'require depotd.options as options';
+'require depotd.fleet as fleet';
 
 /* Every option and its default: docs/configuration.md. */
 
 const { addUses, checks, isLocal, optionsOf } = options;
-const ABILITIES = 'install upgrade downgrade remove run self_upgrade settings'.split(' ');
 
 /* One form for all sections of the file, some of which it may not have yet. */
 const Section = form.NamedSection.extend({
@@ -188,85 +188,6 @@ function addForge(shown) {
   number('idle_timeout_s', [60, 1, 86400], { title: _('Longest pause'), help });
 }
 
-function addFleet(shown) {
-  const { text, list, number, choice } = optionsOf(shown, 'fleet', 'fleet');
-  const check = checks.path;
-  text('server', '', {
-    check: checks.fleet,
-    title: _('Address of the fleet server'),
-    help: _('Such as https://fleet.example.org. Who has it may change packages. Empty: none.'),
-  });
-  text('tenant', 'DEFAULT', { check: checks.tenant, title: _('Tenant there') });
-  text('controller_id', '', {
-    check: checks.deviceName,
-    title: _('Name of this device there'),
-    help: _('Empty: its own id.'),
-  });
-  text('token_file', '', {
-    check,
-    title: _('File with the token of the device'),
-    help: _('"TargetToken TOKEN" or "GatewayToken TOKEN", mode 0600.'),
-  });
-  text('ca_file', '', { check, title: _('File with the only certificate authority') });
-  text('cert_file', '', {
-    check,
-    title: _('File with a client certificate'),
-    help: _('In place of a token.'),
-  });
-  text('cert_key_file', '', {
-    check,
-    title: _('File with its private key'),
-    help: _('Mode 0600.'),
-  });
-  text('key_file', '', {
-    check,
-    title: _('File with a public key of usign'),
-    help: _('Only what is signed with it is done, whatever the server says.'),
-  });
-  choice(
-    'confirm',
-    [
-      ['auto', _('no')],
-      ['ask', _('yes, unless it is forced')],
-    ],
-    {
-      title: _('Ask the owner'),
-      help: _('On the page of the apps, under Device, or by "depotctl fleet".'),
-    },
-  );
-  list('allow', 'install, upgrade, downgrade', {
-    check: (value) => ABILITIES.includes(value) || _('one of %s is expected').format(ABILITIES),
-    title: _('What the server may do'),
-    help: ABILITIES.join(', '),
-  });
-  list('settings', '', {
-    check: checks.setting,
-    title: _('Settings that it may change'),
-    help: _('Such as network.lan.mtu.'),
-  });
-  number('interval_max_s', [86400, 30, 86400], {
-    title: _('Longest time between two polls'),
-    help: _('In seconds.'),
-  });
-  number('limit_s', [3600, 10, 604800], { title: _('Longest time of an action in seconds') });
-  number('reach_s', [120, 1, 3600], { title: _('Seconds to reach the server after settings') });
-  list('tags', '', {
-    check: checks.tag,
-    title: _('Tags for operators'),
-    help: _('Such as ring=canary.'),
-  });
-  choice(
-    'report_apps',
-    [
-      ['no', _('no')],
-      ['yes', _('yes')],
-    ],
-    {
-      title: _('Send the list of installed apps'),
-    },
-  );
-}
-
 return view.extend({
   load() {
     return uci.load('depotd');
@@ -293,7 +214,7 @@ return view.extend({
     addPackages(shown);
     addContainers(shown);
     addForge(shown);
-    addFleet(shown);
+    fleet.addFleet(shown);
     return map.render();
   },
 });
