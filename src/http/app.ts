@@ -164,8 +164,9 @@ async function handle(
   const values = route.acceptsUpload
     ? readQuery(request)
     : await readParameters(request, context.env.incoming);
-  if (!isOwner && (route.needsToken || (route.acceptsUpload && values.has('token')))) {
-    checkToken(values.get('token'), session);
+  const given = givenToken(headers, values);
+  if (!isOwner && (route.needsToken || (route.acceptsUpload && given !== undefined))) {
+    checkToken(given, session);
   }
   const params = checkParameters(route.params, values);
   if (route.method === 'POST') checkNames(route, values);
@@ -177,6 +178,18 @@ async function handle(
     issueTicket: (path) => tickets.issue(ticketPath(base, path), headers),
   });
 }
+
+/** The header counts first: who sends it writes no token into an address, nor into a form. */
+function givenToken(
+  headers: Headers,
+  values: ReadonlyMap<string, string[]>,
+): readonly string[] | undefined {
+  const parameter = values.get('token');
+  const header = headers.get(TOKEN_HEADER);
+  return header === null || (parameter?.length ?? 0) > 1 ? parameter : [header];
+}
+
+const TOKEN_HEADER = 'x-csrf-token';
 
 /** @returns the headers of whoever asked for the ticket that a read brings */
 function redeemTicket(tickets: Tickets, { method, access }: Route, { url }: Request) {

@@ -1,5 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { createWriteStream, existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 
 import { DAEMON_PROGRAM } from '../device/daemon-process.ts';
@@ -22,6 +23,8 @@ interface DaemonPlace {
 
 /** The address that the daemon has on a device; where it is taken, any other. */
 const USUAL_PORT = 8728;
+/** Below the root: what the page sets is kept. */
+export const CONFIG_FILE = 'etc/config/depotd';
 const BASE = '/cgi-bin/panel';
 
 /** @throws Error that says what to do */
@@ -55,12 +58,16 @@ async function launch(
   ].flatMap((setting) => ['--set', setting]);
   // In a process group of its own: Ctrl-C is for the demo, which ends the daemon when the tasks
   // have been stopped.
-  const child = spawn(process.execPath, [DAEMON_PROGRAM, '--config', '/dev/null', ...settings], {
-    env: environment,
-    cwd: root,
-    detached: true,
-    stdio: ['ignore', 'ignore', 'pipe'],
-  });
+  const child = spawn(
+    process.execPath,
+    [DAEMON_PROGRAM, '--config', join(root, CONFIG_FILE), ...settings],
+    {
+      env: environment,
+      cwd: root,
+      detached: true,
+      stdio: ['ignore', 'ignore', 'pipe'],
+    },
+  );
   const last: string[] = [];
   const exited = new Promise<void>((resolve) => child.on('exit', () => resolve()));
   const ended = new Promise<string>((resolve) => child.on('close', () => resolve(last.join('\n'))));

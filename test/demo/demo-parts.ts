@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { awkwardPackages, tinyPackages } from '../device/packages/awkward-packages.ts';
 import { runCommand } from '../device/command.ts';
 import { startAppPages } from './app-pages.ts';
-import { startDemoDaemon, type DemoDaemon } from './demo-daemon.ts';
+import { CONFIG_FILE, startDemoDaemon, type DemoDaemon } from './demo-daemon.ts';
 import { createFeed, type Feed } from '../device/feed.ts';
 import { appPackages } from '../device/packages/packages.ts';
 import { storeApps } from '../device/packages/store-apps.ts';
@@ -51,6 +51,7 @@ export async function startDemo(folder: string): Promise<Demo> {
   try {
     await layOut(root, feed);
     await writeFile(join(root, 'etc/config/uhttpd'), pages.config);
+    await writeFile(join(root, CONFIG_FILE), '', { flag: 'a' });
     await updateLists(root, environment);
     const daemon = await startDemoDaemon({
       root,

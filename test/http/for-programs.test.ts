@@ -35,6 +35,21 @@ test('a change with a parameter that nobody knows is refused, in form and addres
   expect(await store.statusOf('demo')).toEqual({ installed: false });
 });
 
+test('a token may stand in a header, in place of the form and the address', async () => {
+  const token = await store.daemon.token();
+  const send = (header: string, form: Record<string, string> = {}): Promise<Answer> =>
+    ask(at('admin/store/update'), {
+      method: 'POST',
+      form,
+      headers: { 'x-csrf-token': header },
+    });
+
+  expect((await send(token)).status).toBe(200);
+  expect((await send('wrong')).status).toBe(403);
+  expect((await send('wrong', { token })).status).toBe(403);
+  expect((await send('')).status).toBe(403);
+});
+
 test('with nobody to log in openapi.json says that no session is needed, and what codes there are', async () => {
   const { paths, components } = (await (await fetch(at('openapi.json'))).json()) as {
     paths: Record<string, { get: { security: object[] } }>;

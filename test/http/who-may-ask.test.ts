@@ -37,16 +37,22 @@ async function entriesOf({ url, base }: TestDaemon): Promise<Entry[]> {
   const { paths } = JSON.parse((await ask(`${url}${base}/openapi.json`)).text) as {
     paths: Record<
       string,
-      Record<string, { responses: object; parameters: { name: string; required: boolean }[] }>
+      Record<
+        string,
+        { security: object[]; parameters: { name: string }[]; requestBody?: { content: object } }
+      >
     >;
   };
   return Object.entries(paths).flatMap(([path, methods]) =>
-    Object.entries(methods).map(([method, { responses, parameters }]) => ({
+    Object.entries(methods).map(([method, { security, parameters, requestBody }]) => ({
       method: method.toUpperCase(),
       path,
-      needsSession: '403' in responses,
-      asksToken: parameters.some(({ name }) => name === 'token'),
-      needsToken: parameters.some(({ name, required }) => name === 'token' && required),
+      needsSession: security.length > 0,
+      asksToken: parameters.some(({ name }) => name === 'X-CSRF-Token'),
+      needsToken:
+        parameters.some(({ name }) => name === 'X-CSRF-Token') &&
+        // As their peers send files: without one, but for what brings settings back.
+        (!('multipart/form-data' in (requestBody?.content ?? {})) || path.endsWith('restore')),
     })),
   );
 }

@@ -75,6 +75,7 @@ export const AUDIT_DOCUMENTATION: FeatureDocumentation = {
     'GET admin/system/sbom': jsonOperation('listComponents', {
       description: 'CycloneDX 1.6',
       schema: bill,
+      example: { bomFormat: 'CycloneDX', specVersion: '1.6', components: [] },
     }),
     'POST admin/system/advisories': jsonOperation('matchAdvisories', {
       description: 'those that concern an installed version',

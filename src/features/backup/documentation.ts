@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import {
+  ATTACHED,
   integer,
   jsonOperation,
   taskOperation,
@@ -67,15 +68,19 @@ export const BACKUP_DOCUMENTATION: FeatureDocumentation = {
     }),
     'GET admin/store/backup_file': {
       operationId: 'getBackupFile',
-      answers: { 200: { description: 'the archive', contentType: 'application/gzip' } },
+      answers: {
+        200: { description: 'the archive', contentType: 'application/gzip', headers: ATTACHED },
+      },
       refusals: { 404: 'there is no backup of this id' },
     },
     'POST admin/store/add_backup': jsonOperation('addBackup', {
       description: 'all of it was checked, and it is there',
       schema: v.pipe(v.object({ code: integer, id: v.string() }), v.title('AddedBackup')),
       example: { code: 200, id: EXAMPLE },
+      refusals: { 409: 'another backup has its id' },
     }),
     'POST admin/store/remove_backup': jsonOperation('removeBackup', {
+      refusals: { 404: 'there is no backup of this id' },
       description: 'it is gone',
       schema: done,
       example: { code: 0 },
@@ -85,9 +90,8 @@ export const BACKUP_DOCUMENTATION: FeatureDocumentation = {
       schema: done,
       example: { code: 0 },
     }),
-    'POST admin/store/restore': {
-      ...taskOperation('restoreBackup'),
+    'POST admin/store/restore': taskOperation('restoreBackup', {
       refusals: { 404: 'there is no backup of this id' },
-    },
+    }),
   },
 };

@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import {
+  ETAG,
   integer,
   jsonOperation,
   taskOperation,
@@ -45,6 +46,7 @@ export const FEEDS_DOCUMENTATION: FeatureDocumentation = {
   description: 'Where packages come from.',
   operations: {
     'GET admin/store/feeds': jsonOperation('listFeeds', {
+      headers: ETAG,
       description: 'feeds in the order of their files, keys, and lines that are no feed',
       schema: feeds,
       example: {
@@ -63,20 +65,18 @@ export const FEEDS_DOCUMENTATION: FeatureDocumentation = {
         problems: [],
       },
     }),
-    'POST admin/store/add_feed': {
-      ...taskOperation('addFeed'),
+    'POST admin/store/add_feed': taskOperation('addFeed', {
       refusals: { 409: 'a feed of this name or address is there already' },
-    },
-    'POST admin/store/remove_feed': {
-      ...taskOperation('removeFeed'),
+    }),
+    'POST admin/store/remove_feed': taskOperation('removeFeed', {
       refusals: {
         404: 'there is no feed of this name',
         409: 'it came with the firmware: it can be switched off alone',
       },
-    },
-    'POST admin/store/set_feed': {
-      ...taskOperation('setFeed'),
+    }),
+    'POST admin/store/set_feed': taskOperation('setFeed', {
       refusals: { 404: 'there is no feed of this name' },
-    },
+      needsEither: ['enabled', 'upgrades'],
+    }),
   },
 };

@@ -56,21 +56,29 @@ const EXAMPLE = {
   },
 };
 
-function statusOperation(operationId: string): OperationDocumentation {
+function statusOperation(
+  operationId: string,
+  refusals?: OperationDocumentation['refusals'],
+): OperationDocumentation {
   return jsonOperation(operationId, {
+    ...(refusals && { refusals }),
     description: 'the fleet server, the last poll and the action',
     schema: status,
     example: EXAMPLE,
   });
 }
 
+const NO_SERVER = { 404: 'there is no fleet server' };
+
 export const FLEET_DOCUMENTATION: FeatureDocumentation = {
   tag: 'Fleet',
   description: 'The server that rolls out to this device among many.',
   operations: {
     'GET admin/fleet/status': statusOperation('getFleet'),
-    'POST admin/fleet/switch': statusOperation('switchFleet'),
-    'POST admin/fleet/poll': statusOperation('pollFleet'),
-    'POST admin/fleet/confirm': statusOperation('confirmFleetAction'),
+    'POST admin/fleet/switch': statusOperation('switchFleet', NO_SERVER),
+    'POST admin/fleet/poll': statusOperation('pollFleet', NO_SERVER),
+    'POST admin/fleet/confirm': statusOperation('confirmFleetAction', {
+      404: 'there is no fleet server, or its owner is not asked about this action',
+    }),
   },
 };

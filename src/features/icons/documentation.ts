@@ -1,4 +1,4 @@
-import type { FeatureDocumentation } from '../../http/openapi/documentation.ts';
+import { ETAG, type FeatureDocumentation } from '../../http/openapi/documentation.ts';
 
 export const ICONS_DOCUMENTATION: FeatureDocumentation = {
   tag: 'Icons',
@@ -8,12 +8,14 @@ export const ICONS_DOCUMENTATION: FeatureDocumentation = {
       operationId: 'getIcon',
       answers: {
         200: {
+          headers: ETAG,
           description:
             'the picture; its type goes by its content, or is application/octet-stream if Accept ' +
             'names that and no picture',
           contentType: ['image/png', 'image/svg+xml', 'image/webp', 'application/octet-stream'],
         },
       },
+      refusals: { 404: 'there is no picture of that name' },
     },
   },
 };

@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import {
+  ATTACHED,
   integer,
   jsonOperation,
   taskOperation,
@@ -59,7 +60,10 @@ export const ISTORE_DOCUMENTATION: FeatureDocumentation = {
     'POST admin/store/light_backup': jsonOperation('lightBackup', done),
     'GET admin/store/get_light_backup_file': {
       operationId: 'getLightBackup',
-      answers: { 200: { description: 'the set', contentType: 'application/gzip' } },
+      answers: {
+        200: { description: 'the set', contentType: 'application/gzip', headers: ATTACHED },
+      },
+      refusals: { 404: 'there is no backup yet' },
     },
     'POST admin/store/light_restore': taskOperation('lightRestore'),
     'GET admin/store/get_backup_app_list_file_path': jsonOperation('getBackupAppListPath', done),

@@ -1,6 +1,12 @@
 import * as v from 'valibot';
 import { jsonOperation, type FeatureDocumentation } from '../../http/openapi/documentation.ts';
 
+const NO_LOGIN = { 404: 'main.auth has no such log-in' };
+const WRONG = {
+  403: 'wrong, no right, or the page of another site',
+  429: 'too many wrong attempts',
+};
+
 export const LOGIN_DOCUMENTATION: FeatureDocumentation = {
   tag: 'Log-in',
   description: 'Sessions, where `main.auth` is `panel` or `password`.',
@@ -8,6 +14,7 @@ export const LOGIN_DOCUMENTATION: FeatureDocumentation = {
     'GET admin/login': {
       operationId: 'showLogin',
       answers: { 200: { description: 'the log-in page', contentType: 'text/html' } },
+      refusals: NO_LOGIN,
     },
     'POST admin/login': {
       operationId: 'logIn',
@@ -16,10 +23,16 @@ export const LOGIN_DOCUMENTATION: FeatureDocumentation = {
           description:
             'logged in; the cookie is in Set-Cookie, its second half in X-Depotd-Key: requests ' +
             'that rest on the cookie send both',
+          headers: { 'Set-Cookie': 'depotd_session', 'X-Depotd-Key': 'the second half' },
         },
-        303: { description: 'with page=1: logged in, and on to the page' },
+        303: {
+          description: 'with page=1: logged in, and on to the page',
+          headers: { 'Set-Cookie': 'depotd_session', Location: 'the page, with the second half' },
+        },
       },
+      needsEither: ['password', 'session'],
       isRefusedByPage: true,
+      refusals: { ...WRONG, ...NO_LOGIN },
     },
     'GET admin/ticket': jsonOperation('getTicket', {
       description: 'good once, within 30 s, as the parameter ticket of that address',
@@ -29,10 +42,12 @@ export const LOGIN_DOCUMENTATION: FeatureDocumentation = {
     'POST admin/logout': {
       operationId: 'logOut',
       answers: { 204: { description: 'the session is gone' } },
+      refusals: NO_LOGIN,
     },
     'POST admin/passwd': {
       operationId: 'setPassword',
       answers: { 204: { description: 'the password is set, and all sessions have ended' } },
+      refusals: { ...WRONG, ...NO_LOGIN },
     },
   },
 };

@@ -43,7 +43,7 @@ const pageParams = { lang: v.optional(v.string()), theme: v.optional(v.string())
 const TICKET_ROUTE = get({
   path: 'admin/ticket',
   summary: 'A ticket with which a browser opens one address by itself, once, within 30 s',
-  params: { for: v.pipe(v.string(), mostCharacters(2048)) },
+  params: { for: v.pipe(v.string(), v.minLength(1, 'it is empty'), mostCharacters(2048)) },
   handle: ({ params, issueTicket }) => json({ ticket: issueTicket(params.for) }),
 });
 

@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import {
+  ETAG,
   integer,
   jsonOperation,
   taskOperation,
@@ -65,6 +66,7 @@ const HELD = {
   description: 'done; refused while a task changes packages',
   schema: v.object({ code: v.literal(0) }),
   example: { code: 0 },
+  refusals: { 404: 'it is not installed', 409: 'a task changes packages' },
 } as const;
 
 export const PACKAGES_DOCUMENTATION: FeatureDocumentation = {
@@ -95,10 +97,12 @@ export const PACKAGES_DOCUMENTATION: FeatureDocumentation = {
     }),
     'GET admin/store/installed': jsonOperation('listInstalled', {
       description: 'the installed apps',
+      headers: ETAG,
       schema: v.array(app),
       example: [EXAMPLE_APP],
     }),
     'GET admin/store/status': jsonOperation('getPackageStatus', {
+      headers: ETAG,
       description: 'the app or package; only `installed` if it is not known',
       schema: packageStatus,
       example: { ...EXAMPLE_APP, installed: true },
@@ -106,7 +110,9 @@ export const PACKAGES_DOCUMENTATION: FeatureDocumentation = {
     'POST admin/store/install': taskOperation('installPackage'),
     'POST admin/store/autoconf': taskOperation('configurePackage'),
     'POST admin/store/remove': taskOperation('removePackage'),
-    'POST admin/store/upgrade': taskOperation('upgradePackage'),
+    'POST admin/store/upgrade': taskOperation('upgradePackage', {
+      needsEither: ['package', 'all'],
+    }),
     'POST admin/store/update': taskOperation('updateLists'),
     'POST admin/store/hold': jsonOperation('holdPackage', HELD),
     'POST admin/store/release': jsonOperation('releasePackage', HELD),

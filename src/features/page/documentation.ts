@@ -1,4 +1,4 @@
-import type { FeatureDocumentation } from '../../http/openapi/documentation.ts';
+import { ETAG, type FeatureDocumentation } from '../../http/openapi/documentation.ts';
 
 /** @param base `main.base` */
 export function pageDocumentation(base: string): FeatureDocumentation {
@@ -8,17 +8,23 @@ export function pageDocumentation(base: string): FeatureDocumentation {
     operations: {
       [`GET ${base}/`]: {
         operationId: 'showPage',
-        answers: { 200: { description: 'the page', contentType: 'text/html' } },
+        answers: { 200: { description: 'the page', contentType: 'text/html', headers: ETAG } },
       },
       [`GET ${base}/texts`]: {
         operationId: 'getTexts',
         answers: {
-          200: { description: 'by kind, each by its English', contentType: 'application/json' },
+          200: {
+            description: 'by kind, each by its English',
+            contentType: 'application/json',
+            headers: ETAG,
+            example: { page: { Installed: '已安装' } },
+          },
         },
+        refusals: { 404: 'there is no such language' },
       },
       [`GET ${base}`]: {
         operationId: 'findPage',
-        answers: { 302: { description: 'leads to the page' } },
+        answers: { 302: { description: 'leads to the page', headers: { Location: 'the page' } } },
       },
     },
   };

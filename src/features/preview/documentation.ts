@@ -149,6 +149,7 @@ export const PREVIEW_DOCUMENTATION: FeatureDocumentation = {
   description: 'What a change of packages would do, before it is made.',
   operations: {
     'GET admin/store/plan': jsonOperation('planChange', {
+      refusals: { 404: 'there is no such file, task or backup' },
       description: 'what a task for the same request would do; nothing is fetched or changed',
       schema: plan,
       example: {

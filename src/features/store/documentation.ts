@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import {
+  ETAG,
   integer,
   jsonOperation,
   unixSeconds,
@@ -152,6 +153,7 @@ export const STORE_DOCUMENTATION: FeatureDocumentation = {
   description: 'What feeds offer and what is installed, as one list.',
   operations: {
     'GET admin/store/available': jsonOperation('listAvailable', {
+      headers: ETAG,
       description: 'a page of the list; none beyond the last one',
       schema: page,
       example: {
@@ -163,6 +165,8 @@ export const STORE_DOCUMENTATION: FeatureDocumentation = {
       },
     }),
     'GET admin/store/details': jsonOperation('getDetails', {
+      headers: ETAG,
+      refusals: { 404: 'nothing of that name is installed or offered' },
       description: 'all about the app, or the package if there is no such app',
       schema: details,
       example: {

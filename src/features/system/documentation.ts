@@ -1,5 +1,7 @@
 import * as v from 'valibot';
 import {
+  ETAG,
+  unixSeconds,
   integer,
   jsonOperation,
   type FeatureDocumentation,
@@ -10,16 +12,41 @@ const identity = v.pipe(
   v.title('Device'),
 );
 
+const lines = v.optional(v.array(v.string()));
+
 const health = v.pipe(
   v.looseObject({
     status: v.picklist(['ok', 'failing']),
-    reasons: v.optional(v.array(v.string())),
+    reasons: v.optional(
+      v.pipe(v.array(v.string()), v.description('what keeps it from its work, a sentence each')),
+    ),
     version: v.string(),
     uptime_s: integer,
     rss_bytes: integer,
+    damaged_tasks: v.optional(
+      v.pipe(
+        v.array(v.object({ task_id: v.string(), reason: v.string() })),
+        v.description('tasks whose records were damaged'),
+      ),
+    ),
+    broken_packages: v.pipe(lines, v.description('packages that apk marks as broken')),
+    unreadable_feeds: v.pipe(lines, v.description('`FILE:LINE: REASON`')),
+    forge: v.optional(
+      v.object({
+        configured: v.boolean(),
+        reachable: v.optional(v.boolean()),
+        reachedAt: v.optional(unixSeconds),
+        lastError: v.optional(v.string()),
+        failedAt: v.optional(unixSeconds),
+      }),
+    ),
+    fleet: v.optional(v.looseObject({ configured: v.boolean() })),
   }),
   v.title('Health'),
 );
+
+/** While the daemon stops, whatever is asked for is refused. */
+const failing = v.union([health, v.object({ code: v.literal(503), msg: v.string() })]);
 
 const bytes = v.pipe(integer, v.description('bytes'));
 
@@ -116,12 +143,15 @@ export const SYSTEM_DOCUMENTATION: FeatureDocumentation = {
         200: {
           description: '`job` for each change of a task, and what the forge confirmed',
           contentType: 'text/event-stream',
+          example: 'event: job\ndata: {"task_id":"3f0c9a52d71b48e6a0f5c2d4e8b17a90"}\n\n',
         },
       },
     },
     'GET openapi.json': jsonOperation('getInterface', {
       description: 'this document',
       schema: v.pipe(v.looseObject({ openapi: v.string() }), v.title('Interface')),
+      headers: ETAG,
+      example: { openapi: '3.1.0' },
     }),
     'GET /healthz': {
       operationId: 'getHealth',
@@ -133,14 +163,20 @@ export const SYSTEM_DOCUMENTATION: FeatureDocumentation = {
         },
         503: {
           description: 'it cannot; `reasons` says why',
-          schema: health,
+          schema: failing,
           example: { status: 'failing', reasons: ['the daemon is stopping'], ...EXAMPLE_HEALTH },
         },
       },
     },
     'GET /metrics': {
       operationId: 'getMetrics',
-      answers: { 200: { description: "Prometheus' text format", contentType: 'text/plain' } },
+      answers: {
+        200: {
+          description: "Prometheus' text format",
+          contentType: 'text/plain',
+          example: 'depotd_jobs{state="done"} 3\n',
+        },
+      },
     },
   },
 };

@@ -8,6 +8,13 @@ import {
 import { PLACE_KINDS } from '../../package-management/undo/record.ts';
 import { PROBLEM_CODES } from '../../package-management/problem.ts';
 
+/** What a task may be: what the features bring. */
+const KINDS = [
+  ...['install', 'remove', 'upgrade', 'update', 'autoconf', 'undo', 'unrun', 'upload'],
+  ...['backup', 'restore', 'add_feed', 'remove_feed', 'set_feed', 'migrate', 'fleet'],
+  'self-upgrade',
+] as const;
+
 const progress = v.pipe(
   v.object({
     label: v.pipe(v.string(), v.description('the step that it is at')),
@@ -33,7 +40,7 @@ const task = v.pipe(
     state: v.optional(
       v.picklist(['queued', 'running', 'done', 'failed', 'stopped', 'interrupted']),
     ),
-    kind: v.optional(v.string()),
+    kind: v.optional(v.picklist(KINDS)),
     package: v.optional(v.pipe(v.string(), v.description('what it is about'))),
     progress: v.optional(progress),
     error: v.optional(v.pipe(v.string(), v.description('why it failed, in one sentence'))),
@@ -99,6 +106,8 @@ const EXAMPLE_TASK = {
   progress: { label: 'install', done: 2, total: 4 },
 };
 
+const NO_TASK = { 404: 'there is no such task' };
+
 export const TASKS_DOCUMENTATION: FeatureDocumentation = {
   tag: 'Tasks',
   description: 'What is done on the device, its state and its log.',
@@ -123,6 +132,7 @@ export const TASKS_DOCUMENTATION: FeatureDocumentation = {
         204: { description: 'nothing new within a second' },
         205: { description: 'the offset is behind the end' },
       },
+      refusals: NO_TASK,
     },
     'GET admin/system/tasks/events': {
       operationId: 'followTask',
@@ -131,13 +141,16 @@ export const TASKS_DOCUMENTATION: FeatureDocumentation = {
           description:
             '`log` (its id is the byte offset behind it), `status`, and `end` with the last status',
           contentType: 'text/event-stream',
+          example: 'event: log\nid: 12\ndata: "Configuring.\\n"\n\n',
         },
         204: { description: 'the task has ended, and Last-Event-ID is that of its `end`' },
       },
+      refusals: NO_TASK,
     },
     'POST admin/system/tasks/stop': {
       operationId: 'stopTask',
       answers: { 204: { description: 'it is dropped, or being stopped' } },
+      refusals: NO_TASK,
     },
   },
 };

@@ -22,13 +22,16 @@ const runRecords = v.pipe(
   v.title('RunRecords'),
 );
 
+const FILE_GONE = { 404: 'there is no such file, or it is of another session' };
+
 export const UPLOADS_DOCUMENTATION: FeatureDocumentation = {
   tag: 'Uploads',
   description: 'Files that are sent to be installed, and undoing what they brought.',
   operations: {
     'POST admin/store/upload': taskOperation('uploadFile'),
-    'POST admin/store/install_file': taskOperation('installHeldFile'),
+    'POST admin/store/install_file': taskOperation('installHeldFile', { refusals: FILE_GONE }),
     'POST admin/store/drop_file': jsonOperation('dropHeldFile', {
+      refusals: FILE_GONE,
       description: 'the file is gone',
       schema: v.pipe(v.object({ code: integer }), v.title('Code')),
       example: { code: 0 },

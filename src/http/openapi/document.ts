@@ -3,6 +3,7 @@ import type {
   OperationDocumentation,
   PassedInterface,
 } from './documentation.ts';
+import { asClientsHaveIt, parameterText } from './parameters.ts';
 import { refusalSchemas, responsesOf } from './responses.ts';
 import { createSchemaConverter, type JsonObject, type SchemaConverter } from './schemas.ts';
 import type { Route } from '../route.ts';
@@ -98,23 +99,68 @@ function operationOf(
     isOpen,
   }: { tag: string | undefined; converter: SchemaConverter; isOpen: boolean },
 ): JsonObject {
-  const schemas = Object.entries(route.params).map(([name, schema]) => ({
-    name,
-    in: 'query',
-    required: schema.type !== 'optional' && schema.type !== 'undefinedable',
-    schema: { ...converter.convert(schema), ...documentation?.parameters?.[name] },
-  }));
-  const isInBody = ({ name }: { name: string }): boolean => route.bodyOnly.includes(name);
+  const { summary, method, acceptsUpload } = route;
+  const asked = parametersOf(route, documentation, converter);
+  const isForm = method === 'POST' && !acceptsUpload;
   return {
     ...(documentation === undefined ? {} : { operationId: documentation.operationId }),
     ...(tag === undefined ? {} : { tags: [tag] }),
-    summary: route.summary,
+    summary,
+    ...(summary.endsWith('(deprecated)') ? { deprecated: true } : {}),
+    ...(isForm ? { description: IN_FORM } : {}),
     security: securityOf(route, isOpen),
-    parameters: [...tokenOf(route), ...schemas.filter((schema) => !isInBody(schema))],
-    ...(route.bodyOnly.length > 0 ? { requestBody: formBody(schemas.filter(isInBody)) } : {}),
-    ...(route.acceptsUpload ? { requestBody: UPLOAD_BODY } : {}),
+    parameters: [
+      ...(isForm ? [] : asked.map((each) => ({ in: 'query', ...each }))),
+      ...(asked.some(({ name }) => name === 'token') ? [TOKEN_HEADER] : []),
+    ],
+    ...bodyOf(route, asked, documentation?.needsEither),
     responses: responsesOf(route, documentation, converter),
   };
+}
+
+const IN_FORM =
+  'What the form has may stand in the address as well, but for passwords and sessions.';
+
+/** For clients that write no token into an address, nor into a form. */
+const TOKEN_HEADER = {
+  name: 'X-CSRF-Token',
+  in: 'header',
+  required: false,
+  description: 'the token, in place of the parameter',
+  schema: { type: 'string' },
+};
+
+interface AskedParameter {
+  name: string;
+  required: boolean;
+  description?: string;
+  example?: unknown;
+  schema: JsonObject;
+}
+
+function parametersOf(
+  { params, needsToken, acceptsUpload }: Route,
+  documentation: OperationDocumentation | undefined,
+  converter: SchemaConverter,
+): AskedParameter[] {
+  const textOf = (name: string): Pick<AskedParameter, 'description' | 'example'> => {
+    const { description, example } = parameterText(name, documentation?.operationId) ?? {};
+    return {
+      ...(description === undefined ? {} : { description }),
+      ...(example === undefined ? {} : { example }),
+    };
+  };
+  const token = { name: 'token', required: false, ...textOf('token'), schema: { type: 'string' } };
+  const others = Object.entries(params).map(([name, schema]) => ({
+    name,
+    required: schema.type !== 'optional' && schema.type !== 'undefinedable',
+    ...textOf(name),
+    schema: asClientsHaveIt(
+      { ...converter.convert(schema), ...documentation?.parameters?.[name] },
+      parameterText(name, documentation?.operationId),
+    ),
+  }));
+  return [...(needsToken || acceptsUpload ? [token] : []), ...others];
 }
 
 /** An empty requirement is met by anybody (OpenAPI 3.1, "Security Requirement Object"). */
@@ -123,20 +169,37 @@ function securityOf({ access }: Route, isOpen: boolean): object[] {
   return isOpen ? [{}, ...SESSION_NEEDED] : SESSION_NEEDED;
 }
 
-function tokenOf({ needsToken, acceptsUpload }: Route): object[] {
-  if (!needsToken && !acceptsUpload) return [];
-  const description = 'from GET admin/store/token';
-  return [
-    { name: 'token', in: 'query', required: needsToken, description, schema: { type: 'string' } },
-  ];
+function bodyOf(
+  { method, acceptsUpload }: Route,
+  asked: readonly AskedParameter[],
+  either: readonly string[] = [],
+): { requestBody?: object } {
+  if (acceptsUpload) return { requestBody: UPLOAD_BODY };
+  return method === 'GET' || asked.length === 0 ? {} : { requestBody: formBody(asked, either) };
 }
 
-function formBody(fields: readonly { name: string; required: boolean; schema: object }[]): object {
-  const properties = Object.fromEntries(fields.map(({ name, schema }) => [name, schema]));
+/** @param either of which a request needs one; OpenAPI has words for that in a body alone */
+function formBody(fields: readonly AskedParameter[], either: readonly string[]): object {
+  const properties = Object.fromEntries(
+    fields.map(({ name, description, example, schema }) => [
+      name,
+      {
+        ...schema,
+        ...(description === undefined ? {} : { description }),
+        ...(example === undefined ? {} : { examples: [example] }),
+      },
+    ]),
+  );
   const required = fields.filter((field) => field.required).map(({ name }) => name);
-  const schema = { type: 'object', properties, ...(required.length > 0 ? { required } : {}) };
+  const schema = {
+    type: 'object',
+    properties,
+    ...(required.length > 0 ? { required } : {}),
+    ...(either.length > 0 ? { anyOf: either.map((name) => ({ required: [name] })) } : {}),
+    additionalProperties: false,
+  };
   return {
-    required: required.length > 0,
+    required: required.length + either.length > 0,
     content: { 'application/x-www-form-urlencoded': { schema } },
   };
 }
@@ -149,6 +212,7 @@ const UPLOAD_BODY = {
         type: 'object',
         properties: { file: { type: 'string', format: 'binary' } },
         required: ['file'],
+        additionalProperties: false,
       },
     },
   },

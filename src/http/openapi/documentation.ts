@@ -24,6 +24,8 @@ export interface OperationDocumentation {
   isRefusedByPage?: boolean;
   /** By parameter: JSON Schema of what the schema of the request checks by a function. */
   parameters?: Readonly<Record<string, ParameterDocumentation>>;
+  /** Parameters of which a request needs one. */
+  needsEither?: readonly string[];
 }
 
 export interface ParameterDocumentation {
@@ -40,7 +42,15 @@ export interface AnswerDocumentation {
   example?: unknown;
   /** The type of a body that is no JSON, or the types that it may have. */
   contentType?: string | readonly string[];
+  /** What its headers say, by name. One with an ETag is asked for again with If-None-Match. */
+  headers?: Readonly<Record<string, string>>;
 }
+
+/** Of an answer that a client may keep. */
+export const ETAG = { ETag: 'of this answer, for If-None-Match' } as const;
+
+/** Of an answer that a browser saves. */
+export const ATTACHED = { 'Content-Disposition': 'attachment, with a name' } as const;
 
 /** An interface that is passed on as it stands, as OpenAPI has it. */
 export interface PassedInterface {
@@ -76,8 +86,12 @@ const EXAMPLE_TASK = {
 };
 
 /** An operation that is accepted at once and goes on as a task. */
-export function taskOperation(operationId: string): OperationDocumentation {
+export function taskOperation(
+  operationId: string,
+  own: Pick<OperationDocumentation, 'refusals' | 'needsEither'> = {},
+): OperationDocumentation {
   return {
+    ...own,
     operationId,
     answers: {
       200: {
@@ -89,10 +103,15 @@ export function taskOperation(operationId: string): OperationDocumentation {
   };
 }
 
+type JsonAnswer = AnswerDocumentation & { schema: v.GenericSchema } & Pick<
+    OperationDocumentation,
+    'refusals'
+  >;
+
 /** An operation that answers with one kind of JSON body. */
 export function jsonOperation(
   operationId: string,
-  answer: AnswerDocumentation & { schema: v.GenericSchema },
+  { refusals, ...answer }: JsonAnswer,
 ): OperationDocumentation {
-  return { operationId, answers: { 200: answer } };
+  return { operationId, answers: { 200: answer }, ...(refusals && { refusals }) };
 }

@@ -1,4 +1,4 @@
-import type { AnswerDocumentation, OperationDocumentation } from './documentation.ts';
+import { ETAG, type AnswerDocumentation, type OperationDocumentation } from './documentation.ts';
 import type { JsonObject, SchemaConverter } from './schemas.ts';
 import type { Route } from '../route.ts';
 
@@ -9,15 +9,26 @@ export function responsesOf(
   converter: SchemaConverter,
 ): JsonObject {
   const good = goodAnswers(documentation?.answers ?? {}, converter);
+  const isKept = Object.values(documentation?.answers ?? {}).some(({ headers }) => headers?.ETag);
   return {
+    ...refusalsOf(route, documentation),
     ...(Object.keys(good).length > 0
       ? good
       : { '2XX': { description: 'the answer; 204 and 205 have no body' } }),
-    ...(isRevalidated(route)
-      ? { '304': { description: 'If-None-Match names the newest answer' } }
+    ...(isKept
+      ? { '304': { description: 'If-None-Match names the newest answer', headers: of(ETAG) } }
       : {}),
-    ...refusalsOf(route, documentation),
   };
+}
+
+/** Headers by name, as OpenAPI has them. */
+function of(headers: Readonly<Record<string, string>>): JsonObject {
+  return Object.fromEntries(
+    Object.entries(headers).map(([name, description]) => [
+      name,
+      { description, schema: { type: 'string' } },
+    ]),
+  );
 }
 
 /** By status. */
@@ -30,76 +41,94 @@ function goodAnswers(
   );
 }
 
-function isRevalidated({ method, isStream }: Route): boolean {
-  return method === 'GET' && !isStream;
-}
-
 function answerOf(
-  { description, schema, example, contentType }: AnswerDocumentation,
+  { description, schema, example, contentType, headers }: AnswerDocumentation,
   convert: SchemaConverter['convert'],
 ): JsonObject {
+  const described = { description, ...(headers === undefined ? {} : { headers: of(headers) }) };
+  const shown = example === undefined ? {} : { example };
   if (schema !== undefined) {
-    const media = { schema: convert(schema), ...(example === undefined ? {} : { example }) };
-    return { description, content: { 'application/json': media } };
+    const media = { schema: convert(schema), ...shown };
+    return { ...described, content: { 'application/json': media } };
   }
-  if (contentType === undefined) return { description };
-  const types = [contentType].flat();
-  const content = Object.fromEntries(types.map((type) => [type, { schema: bodySchema(type) }]));
-  return { description, content };
+  if (contentType === undefined) return described;
+  const content = Object.fromEntries(
+    [contentType].flat().map((type) => [type, { schema: bodySchema(type), ...shown }]),
+  );
+  return { ...described, content };
 }
 
 function bodySchema(contentType: string): JsonObject {
-  return contentType === 'application/octet-stream' || contentType.startsWith('image/')
-    ? { type: 'string', format: 'binary' }
-    : { type: 'string' };
+  if (contentType === 'text/event-stream') return EVENT;
+  return contentType === 'application/json' || /^text/.test(contentType)
+    ? { type: contentType === 'application/json' ? 'object' : 'string' }
+    : { type: 'string', format: 'binary' };
 }
+
+/** Of each event; a client that knows no events reads a text. */
+const EVENT: JsonObject = {
+  properties: {
+    event: { type: 'string', description: 'what kind of event it is' },
+    id: { type: 'string', description: 'for Last-Event-ID' },
+    data: { type: 'string', description: 'JSON' },
+  },
+};
 
 const PLAIN: JsonObject = { $ref: '#/components/schemas/Refusal' };
 const OF_A_TASK: JsonObject = { $ref: '#/components/schemas/TaskRefusal' };
 
 function refusalsOf(
-  { isTask, access, needsToken, acceptsUpload }: Route,
+  { method, isTask, access, needsToken, acceptsUpload }: Route,
   { refusals: own = {}, isRefusedByPage = false }: Partial<OperationDocumentation> = {},
 ): JsonObject {
   const page = isRefusedByPage ? { 'text/html': { schema: bodySchema('text/html') } } : {};
-  const refused = (description: string, schema = isTask ? OF_A_TASK : PLAIN): object => ({
+  const json = (schema: JsonObject): JsonObject => ({
+    'application/json': { schema },
+  });
+  const refused = (description: string, headers?: Record<string, string>): JsonObject => ({
     description,
-    content: { 'application/json': { schema }, ...page },
+    ...(headers === undefined ? {} : { headers: of(headers) }),
+    content: { ...json(isTask ? OF_A_TASK : PLAIN), ...page },
   });
   // Refused before it is known which operation is asked for: without the fields of a task.
-  const unread = (description: string): object => ({
-    description,
-    content: { 'application/json': { schema: PLAIN } },
+  const unread = (description: string): object => ({ description, content: json(PLAIN) });
+  const either = (description: string, headers?: Record<string, string>): JsonObject => ({
+    ...refused(description, headers),
+    content: { ...json(isTask ? { anyOf: [OF_A_TASK, PLAIN] } : PLAIN), ...page },
   });
-  const either = (description: string): object =>
-    refused(description, isTask ? { anyOf: [OF_A_TASK, PLAIN] } : PLAIN);
+  const isChange = method === 'POST';
   return {
     '400': either('a parameter is missing or bad, and the message names it; or it is no HTTP'),
     ...(access === 'session' || needsToken
-      ? { '403': refused('no session, a wrong token, or a foreign page') }
+      ? { '403': refused('no session, a wrong token, or a foreign page', LOG_IN) }
       : {}),
-    ...(acceptsUpload
+    '408': unread('the request came too slowly'),
+    ...(isChange
       ? {
-          '413': refused('the file is larger than main.upload_max_mb'),
-          '415': refused('the body is no multipart/form-data'),
+          '413': refused(
+            acceptsUpload
+              ? 'the file is larger than main.upload_max_mb'
+              : 'the form is larger than 64 KiB',
+          ),
+          '415': refused(
+            `the body is no ${acceptsUpload ? 'multipart/form-data' : 'application/x-www-form-urlencoded'}`,
+          ),
           '507': refused('the disk is full'),
         }
       : {}),
-    ...Object.fromEntries(
-      Object.entries(own).map(([status, why]) => [
-        status,
-        UNAVAILABLE === status ? either(why) : refused(why),
-      ]),
-    ),
-    '408': unread('the request came too slowly'),
     '421': unread('a Host that is not this device'),
     '431': unread('the request line and the headers have more than 16 KiB'),
-    default: either('any other refusal: the status says what kind, the message why'),
+    '500': refused('what the daemon or a program that it runs cannot do; the log says more'),
+    '503': either(
+      'what it takes is out of reach for now: the daemon stops, or the package manager or a ' +
+        'program cannot be used',
+      { 'Retry-After': 'seconds; if the queue is full' },
+    ),
+    ...Object.fromEntries(Object.entries(own).map(([status, why]) => [status, refused(why)])),
   };
 }
 
-/** Also while the daemon stops or changes its configuration, whatever is asked for. */
-const UNAVAILABLE = '503';
+const LOG_IN = { 'X-LuCI-Login-Required': '`yes` if nobody is logged in' };
 
 /** Named by the refusals. @param errorCodes that a task may have failed with, too */
 export function refusalSchemas(errorCodes: readonly string[]): JsonObject {
@@ -115,11 +144,19 @@ export function refusalSchemas(errorCodes: readonly string[]): JsonObject {
   };
   const texts = { stdout: { type: 'string' }, stderr: { type: 'string' } };
   return {
-    Refusal: { type: 'object', properties: fields, required: ['code', 'msg'] },
+    Refusal: {
+      type: 'object',
+      properties: fields,
+      required: ['code', 'msg'],
+      examples: [EXAMPLE],
+    },
     TaskRefusal: {
       type: 'object',
       properties: { ...fields, ...texts },
       required: ['code', 'msg', 'stdout', 'stderr'],
+      examples: [{ ...EXAMPLE, stdout: '', stderr: EXAMPLE.msg }],
     },
   };
 }
+
+const EXAMPLE = { code: 400, msg: 'cannot use the parameter package: it is missing' };

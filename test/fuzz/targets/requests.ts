@@ -13,10 +13,13 @@ const SAYS_500 = /check_self_upgrade$/;
 interface Parameter {
   name: string;
   in: string;
-  schema?: { type?: string; enum?: string[]; pattern?: string };
+  schema?: { type?: string | string[]; enum?: string[]; pattern?: string };
 }
 interface Operation {
   parameters?: Parameter[];
+  requestBody?: {
+    content: Record<string, { schema?: { properties?: Record<string, Parameter['schema']> } }>;
+  };
 }
 interface Call {
   path: string;
@@ -75,12 +78,19 @@ async function describedCalls({ get, base }: TestDaemon): Promise<Call[]> {
     Object.entries(operations)
       .filter(([method]) => method === 'get' || !OF_THE_HOST.test(path))
       .filter(([method]) => ['get', 'post', 'put', 'patch', 'delete'].includes(method))
-      .map(([method, { parameters = [] }]) => ({
+      .map(([method, operation]) => ({
         path: path.startsWith('/') ? path : `${base}/${path}`,
         method: method.toUpperCase(),
-        parameters,
+        parameters: parametersOf(operation),
       })),
   );
+}
+
+/** Those of a form may stand in the address as well. */
+function parametersOf({ parameters = [], requestBody }: Operation): Parameter[] {
+  const form = requestBody?.content['application/x-www-form-urlencoded']?.schema?.properties ?? {};
+  const fields = Object.entries(form).map(([name, schema = {}]) => ({ name, in: 'query', schema }));
+  return [...parameters, ...fields];
 }
 
 const awkward = fc.oneof(
@@ -120,7 +130,7 @@ function values(parameters: readonly Parameter[]): fc.Arbitrary<Record<string, s
   const model = parameters
     .filter((parameter) => parameter.in === 'query' && parameter.name !== 'token')
     .map(({ name, schema }) => {
-      const known = schema?.enum ?? [];
+      const known = schema?.enum ?? (schema?.type?.includes('boolean') === true ? ['0', '1'] : []);
       const value = known.length > 0 ? fc.oneof(fc.constantFrom(...known), awkward) : awkward;
       return [name, value] as const;
     });

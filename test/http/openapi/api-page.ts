@@ -21,7 +21,7 @@ interface ApiParameter {
 
 interface ApiSchema {
   $ref?: string;
-  type?: string;
+  type?: string | readonly string[];
   description?: string;
   enum?: readonly string[];
   properties?: Readonly<Record<string, ApiSchema>>;
@@ -76,7 +76,7 @@ function rowOf(path: string, method: string, operation: ApiOperation): string {
 /** In the order of the document; those that may be left out stand in parentheses. */
 function parametersOf({ parameters, requestBody }: ApiOperation): string {
   const given = parameters
-    .filter(({ in: position }) => position !== 'path')
+    .filter(({ in: position }) => position === 'query')
     .map(({ name, required, schema }) => parameter(name, schema, required === true));
   const bodies = Object.entries(requestBody?.content ?? {}).map(([type, { schema }]) =>
     schema.$ref === undefined
@@ -89,7 +89,9 @@ function parametersOf({ parameters, requestBody }: ApiOperation): string {
 }
 
 function parameter(name: string, schema: ApiSchema, isRequired: boolean): string {
-  const values = schema.enum === undefined ? '' : `=${schema.enum.join('|')}`;
+  const isFlag = schema.type?.includes('boolean') === true;
+  const allowed = isFlag ? ['true', 'false'] : (schema.enum ?? []);
+  const values = allowed.length === 0 ? '' : `=${allowed.join('|')}`;
   const text = `\`${name}${values}\``;
   return isRequired ? text : `(${text})`;
 }

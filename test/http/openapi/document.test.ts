@@ -6,13 +6,35 @@ import { startDaemon, type TestDaemon } from '../../device/daemon.ts';
 import { createDevice, type Device } from '../../device/device.ts';
 import { allDocumentation, undocumentedIn } from '../../support/documented-answers.ts';
 
+interface Schema {
+  pattern?: string;
+  type?: string;
+  description?: string;
+  required?: string[];
+  properties?: Record<string, Schema>;
+}
+
 interface Operation {
-  parameters: { name: string; schema: { pattern?: string; type?: string } }[];
-  requestBody?: { content: Record<string, { schema: { required?: string[] } }> };
+  summary: string;
+  deprecated?: boolean;
+  parameters: { name: string; description?: string; schema: Schema }[];
+  requestBody?: { content: Record<string, { schema: Schema }> };
   operationId?: string;
   tags?: string[];
   security?: Record<string, string[]>[];
-  responses: Record<string, { content?: Record<string, { schema?: object }> }>;
+  responses: Record<
+    string,
+    {
+      content?: Partial<Record<string, { schema?: object; example?: unknown }>>;
+      headers?: object;
+    }
+  >;
+}
+
+const FORM = 'application/x-www-form-urlencoded';
+
+function fieldsOf({ requestBody }: Operation): [name: string, schema: Schema][] {
+  return Object.entries(requestBody?.content[FORM]?.schema.properties ?? {});
 }
 
 interface Document {
@@ -70,7 +92,7 @@ describe('openapi.json drives a client', () => {
     const withoutSchema = own.flatMap(([name, { responses }]) =>
       Object.entries(responses)
         .filter(([, { content = {} }]) =>
-          Object.values(content).some(({ schema }) => schema === undefined),
+          Object.values(content).some((media) => media?.schema === undefined),
         )
         .map(([status]) => `${name} ${status}`),
     );
@@ -85,13 +107,15 @@ describe('openapi.json drives a client', () => {
       Object.keys(logIn?.responses[status]?.content ?? {});
 
     expect(typesOf('400')).toEqual(['application/json', 'text/html']);
-    expect(typesOf('default')).toEqual(['application/json', 'text/html']);
     expect(typesOf('431')).toEqual(['application/json']);
   });
 
   test('patterns are read by engines without lookaround, too, and say what a path is', () => {
-    const withPattern = operations.flatMap(([name, { parameters }]) =>
-      parameters.flatMap(({ name: parameter, schema: { pattern } }) =>
+    const withPattern = operations.flatMap(([name, operation]) =>
+      [
+        ...operation.parameters.map(({ name: key, schema }): [string, Schema] => [key, schema]),
+        ...fieldsOf(operation),
+      ].flatMap(([parameter, { pattern }]) =>
         pattern === undefined ? [] : [{ name: `${name} ${parameter}`, pattern }],
       ),
     );
@@ -141,6 +165,64 @@ describe('openapi.json drives a client', () => {
     for (const { name, schema, example } of examples) {
       expect([name, v.safeParse(schema, example).issues]).toEqual([name, undefined]);
     }
+  });
+});
+
+describe('openapi.json says', () => {
+  test('what a change is asked for stands in a form, and each parameter says what it is', () => {
+    const own = operations.filter(([, { tags }]) => tags?.[0] !== 'Forge');
+    const changes = own.filter(([name]) => name.startsWith('post '));
+    const inAddress = changes.filter(
+      ([name, { parameters }]) =>
+        parameters.some(({ name: key }) => key !== 'X-CSRF-Token') &&
+        !/upload|add_backup|light_restore/.test(name),
+    );
+    const unsaid = own.flatMap(([name, operation]) =>
+      [
+        ...operation.parameters.map((each) => ({ key: each.name, text: each.description })),
+        ...fieldsOf(operation).map(([key, { description: text }]) => ({ key, text })),
+      ].flatMap(({ key, text = '' }) => (text === '' ? [`${name} ${key}`] : [])),
+    );
+
+    expect(changes.length).toBeGreaterThan(30);
+    expect(inAddress.map(([name]) => name)).toEqual([]);
+    expect(unsaid).toEqual([]);
+  });
+
+  test('whole numbers and booleans are such', () => {
+    const of = (name: string): Operation | undefined =>
+      operations.find(([each]) => each.endsWith(name))?.[1];
+    const install = of('store/install')?.requestBody?.content[FORM]?.schema.properties;
+    const perPage = of('store/available')?.parameters.find(({ name }) => name === 'per_page');
+
+    expect(install?.autoconf).toMatchObject({ type: ['boolean', 'integer'] });
+    expect(install?.confirm_s).toMatchObject({ type: 'integer', minimum: 30, maximum: 600 });
+    expect(perPage?.schema).toEqual({ type: 'integer', minimum: 1, maximum: 200 });
+  });
+
+  test('each answer in JSON has an example, each refusal a status, and headers are said', () => {
+    const own = operations.filter(([, { tags }]) => tags?.[0] !== 'Forge');
+    const answers = own.flatMap(([name, { responses }]) =>
+      Object.entries(responses).map(([status, answer]) => ({ name, status, ...answer })),
+    );
+    const shown = answers.filter(({ status }) => status.startsWith('2'));
+    const headersOf = (name: string, status: string): string[] =>
+      answers
+        .filter((each) => each.name.endsWith(name) && each.status === status)
+        .flatMap(({ headers = {} }) => Object.keys(headers));
+
+    expect(
+      shown
+        .filter(({ content = {} }) => content['application/json']?.example === undefined)
+        .filter(({ content = {} }) => 'application/json' in content)
+        .map(({ name }) => name),
+    ).toEqual([]);
+    expect(answers.filter(({ status }) => !/^[2345]\d\d$/.test(status))).toEqual([]);
+    expect(headersOf('store/available', '200')).toEqual(['ETag']);
+    expect(headersOf('post /cgi-bin/panel/admin/login', '204')).toContain('X-Depotd-Key');
+    expect(headersOf('store/install', '503')).toEqual(['Retry-After']);
+    const old = own.filter(([, { summary }]) => summary.includes('deprecated'));
+    expect(old.every(([, { deprecated }]) => deprecated === true)).toBe(true);
   });
 });
 

@@ -42,6 +42,18 @@ export function interfaceLines({ paths, components = {} }: InterfaceDocument): s
     });
   };
 
+  const lineOf = (
+    title: string,
+    { name, required, schema }: { name: string; required: boolean | undefined; schema: Schema },
+  ): string[] => {
+    const { type = '', enum: allowed = [] } = resolve(schema);
+    const values = type.includes('boolean') ? FLAG_VALUES : allowed;
+    return [
+      `${title} ?${name}${required === true ? '!' : ''}`,
+      ...values.map((value) => `${title} ?${name}=${String(value)}`),
+    ];
+  };
+
   return Object.entries(paths)
     .flatMap(([path, methods]) =>
       Object.entries(methods).flatMap(([method, operation]) => {
@@ -49,11 +61,11 @@ export function interfaceLines({ paths, components = {} }: InterfaceDocument): s
         const form = Object.values(operation.requestBody?.content ?? {})[0]?.schema;
         const asked = (operation.parameters ?? [])
           .filter((parameter) => parameter.in === 'query')
-          .flatMap(({ name, required, schema }) => [
-            `${title} ?${name}${required === true ? '!' : ''}`,
-            ...(resolve(schema).enum ?? []).map((value) => `${title} ?${name}=${String(value)}`),
-          ]);
-        const sent = form === undefined ? [] : fields(form, `${title} form`);
+          .flatMap(({ name, required, schema }) => lineOf(title, { name, required, schema }));
+        // A form and an address carry the same parameters (docs/http-api.md).
+        const sent = Object.entries(form?.properties ?? {}).flatMap(([name, schema]) =>
+          lineOf(title, { name, required: form?.required?.includes(name), schema }),
+        );
         const answered = Object.entries(operation.responses).flatMap(
           ([status, { content = {} }]) =>
             !status.startsWith('2')
@@ -69,6 +81,9 @@ export function interfaceLines({ paths, components = {} }: InterfaceDocument): s
     .sort();
 }
 
+/** What the daemon takes for a boolean. */
+const FLAG_VALUES = ['0', '1', 'false', 'true'];
+
 function typeOf({ type, enum: values, properties, items }: Schema): string {
   if (type !== undefined) return [type].flat().join('|');
   if (values !== undefined) return typeof values[0];
@@ -79,7 +94,7 @@ function typeOf({ type, enum: values, properties, items }: Schema): string {
 /** What would break a program that was written for the old interface. */
 export function breaksIn(before: readonly string[], after: readonly string[]): string[] {
   const [old, current] = [new Set(before), new Set(after)];
-  const isAsked = (line: string): boolean => / (?:\?|form\.)/.test(line);
+  const isAsked = (line: string): boolean => / \?/.test(line);
   const without = (line: string): string => line.replace(/!(?=$|:)/, '');
   const gone = before
     .filter((line) => !current.has(line))
