@@ -21,6 +21,7 @@ interface Language {
 
 const LANGUAGES: readonly Language[] = [
   { folder: 'zh_Hans', code: 'zh-cn', name: '简体中文 (Chinese Simplified)' },
+  { folder: 'zh_Hant', code: 'zh-tw', name: '繁體中文 (Chinese Traditional)' },
 ];
 
 export function luciPackages(release: Release): PackageContents[] {

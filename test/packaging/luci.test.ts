@@ -10,7 +10,8 @@ import { filesBelow, readSource } from '../source-tree.ts';
 import { readLmo } from './lmo-reader.ts';
 
 const RELEASE = { version: '1.2.3', modifiedAt: 1_712_345_678 };
-const [app, chinese] = luciPackages(RELEASE) as [PackageContents, PackageContents];
+const packages = luciPackages(RELEASE);
+const [app] = packages as [PackageContents];
 const VIEWS = 'packaging/openwrt/luci-app-depotd/htdocs/luci-static/resources/view/depotd';
 const views = filesBelow(VIEWS);
 const MODULES = 'packaging/openwrt/luci-app-depotd/htdocs/luci-static/resources/depotd';
@@ -150,16 +151,21 @@ const checkKind: Record<Kind, (option: Option<unknown>, given: string[]) => void
   },
 };
 
-describe('luci-i18n-depotd-zh-cn', () => {
-  const catalogue = readLmo(binaryOf(chinese, '/usr/lib/lua/luci/i18n/depotd.zh-cn.lmo'));
+describe.each([
+  { code: 'zh-cn', folder: 'zh_Hans', title: '简体中文 (Chinese Simplified)', filled: '默认：%s' },
+  { code: 'zh-tw', folder: 'zh_Hant', title: '繁體中文 (Chinese Traditional)', filled: '預設：%s' },
+])('luci-i18n-depotd-$code', ({ code, folder, title, filled }) => {
+  const name = `luci-i18n-depotd-${code}`;
+  const chinese = packages.find(({ control }) => control.Package === name) ?? app;
+  const catalogue = readLmo(binaryOf(chinese, `/usr/lib/lua/luci/i18n/depotd.${code}.lmo`));
 
   test('it needs the app, and adds the language to LuCI', () => {
     expect(chinese.control).toMatchObject({
-      Package: 'luci-i18n-depotd-zh-cn',
+      Package: name,
       Depends: 'libc, luci-app-depotd',
     });
-    expect(chinese.files['/etc/uci-defaults/luci-i18n-depotd-zh-cn']).toBe(
-      "uci set luci.languages.zh_cn='简体中文 (Chinese Simplified)'; uci commit luci\n",
+    expect(chinese.files[`/etc/uci-defaults/${name}`]).toBe(
+      `uci set luci.languages.${code.replace('-', '_')}='${title}'; uci commit luci\n`,
     );
   });
 
@@ -167,7 +173,7 @@ describe('luci-i18n-depotd-zh-cn', () => {
     const scripts = [...views, ...modules, ...filesBelow(STATUS)];
     const texts = [...scripts.flatMap((path) => textsIn(readSource(path))), ...titles()];
     const ids = [
-      ...readSource('packaging/openwrt/luci-app-depotd/po/zh_Hans/depotd.po').matchAll(
+      ...readSource(`packaging/openwrt/luci-app-depotd/po/${folder}/depotd.po`).matchAll(
         /^msgid "(.+)"/gm,
       ),
     ];
@@ -183,8 +189,8 @@ describe('luci-i18n-depotd-zh-cn', () => {
   });
 
   test('what is filled in stays in', () => {
-    expect(catalogue.translate('Default: %s')).toBe('默认：%s');
-    expect(catalogue.translate('nothing', 'log level')).toBe('无');
+    expect(catalogue.translate('Default: %s')).toBe(filled);
+    expect(catalogue.translate('nothing', 'log level')).toMatch(/^[无無]$/);
     expect(catalogue.pluralRule).toBe('nplurals=1; plural=0;');
   });
 });

@@ -14,16 +14,10 @@ const { version: VERSION } = JSON.parse(
   await readFile(join(REPOSITORY, 'package.json'), 'utf8'),
 ) as { version: string };
 const IPK = `depotd_${VERSION}-r1_all.ipk`;
-const LUCI = [
-  `luci-app-depotd_${VERSION}-r1_all.ipk`,
-  `luci-i18n-depotd-zh-cn_${VERSION}-r1_all.ipk`,
-];
+const OF_LUCI = ['luci-app-depotd', 'luci-i18n-depotd-zh-cn', 'luci-i18n-depotd-zh-tw'];
+const LUCI = OF_LUCI.map((name) => `${name}_${VERSION}-r1_all.ipk`);
 const NODE_APK = 'depotd-node-20.20.2-r1.apk';
-const APKS = [
-  `depotd-${VERSION}-r1.apk`,
-  `luci-app-depotd-${VERSION}-r1.apk`,
-  `luci-i18n-depotd-zh-cn-${VERSION}-r1.apk`,
-];
+const APKS = [`depotd-${VERSION}-r1.apk`, ...OF_LUCI.map((name) => `${name}-${VERSION}-r1.apk`)];
 const THIRD_PARTY = join(REPOSITORY, 'dist/THIRD-PARTY-LICENSES.txt');
 const DEB = `depotd_${VERSION}-r1_all.deb`;
 

@@ -49,6 +49,7 @@ test('a release is feeds for opkg and apk by release and architecture, the Debia
       `depotd_${VERSION}-r1_all.ipk`,
       `luci-app-depotd_${VERSION}-r1_all.ipk`,
       `luci-i18n-depotd-zh-cn_${VERSION}-r1_all.ipk`,
+      `luci-i18n-depotd-zh-tw_${VERSION}-r1_all.ipk`,
     ].map((name) => `${OPKG_FEED}/${name}`),
   );
   expect([...files.keys()].filter((path) => path.startsWith('25.12/'))).toEqual(
@@ -58,6 +59,7 @@ test('a release is feeds for opkg and apk by release and architecture, the Debia
       'depotd-node-20.20.2-r1.apk',
       `luci-app-depotd-${VERSION}-r1.apk`,
       `luci-i18n-depotd-zh-cn-${VERSION}-r1.apk`,
+      `luci-i18n-depotd-zh-tw-${VERSION}-r1.apk`,
       'packages.adb',
     ].map((name) => `${APK_FEED}/${name}`),
   );
@@ -111,7 +113,7 @@ test('the list for opkg is signed, and names each package with its size and chec
   expect(gunzipSync(files.get(`${OPKG_FEED}/Packages.gz`) ?? '').toString()).toBe(list);
   expect(isSignedForOpkg(`${OPKG_FEED}/Packages`, `${OPKG_FEED}/Packages.sig`)).toBe(true);
   const stanzas = list.trimEnd().split('\n\n');
-  expect(stanzas).toHaveLength(4);
+  expect(stanzas).toHaveLength(5);
   for (const stanza of stanzas) {
     const [, fileName = ''] = /^Filename: (.*)$/m.exec(stanza) ?? [];
     const content = files.get(`${OPKG_FEED}/${fileName}`) ?? Buffer.alloc(0);
@@ -132,6 +134,7 @@ test('the index for apk is signed and names each package with its size and ident
     'depotd-node',
     'luci-app-depotd',
     'luci-i18n-depotd-zh-cn',
+    'luci-i18n-depotd-zh-tw',
   ]);
   for (const item of listed) {
     const content = files.get(`${APK_FEED}/${item.text(1)}-${item.text(2)}.apk`) ?? Buffer.alloc(0);

@@ -1,4 +1,4 @@
-import * as v from 'valibot';
+import { flag, isOn } from '../../http/parameter-schemas.ts';
 import { json } from '../../http/respond.ts';
 import { get, post, type Route } from '../../http/route.ts';
 import type { IstoreLegacy } from './catalogue.ts';
@@ -12,7 +12,6 @@ const SWITCHES = [
 ] as const;
 
 const DONE = { code: 200, msg: 'Success' };
-const truth = v.picklist(['true', 'false'], 'true or false is expected');
 
 interface IstoreTools {
   settings: IstoreSettings;
@@ -27,9 +26,9 @@ export function istoreRoutes({ settings, architecture, legacy }: IstoreTools): R
       post({
         path: `admin/store/${operation}`,
         summary: `iStore's page: keeps its option ${option}`,
-        params: { [parameter]: truth },
+        params: { [parameter]: flag },
         handle: async ({ params }) => {
-          await settings.write(option, params[parameter] === 'true' ? '1' : '0');
+          await settings.write(option, isOn(params[parameter]) ? '1' : '0');
           return json(DONE);
         },
       }),

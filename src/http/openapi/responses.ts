@@ -110,9 +110,7 @@ function refusalsOf(
               ? 'the file is larger than main.upload_max_mb'
               : 'the form is larger than 64 KiB',
           ),
-          '415': refused(
-            `the body is no ${acceptsUpload ? 'multipart/form-data' : 'application/x-www-form-urlencoded'}`,
-          ),
+          '415': refused(`the body is no ${acceptsUpload ? 'multipart/form-data' : 'form'}`),
           '507': refused('the disk is full'),
         }
       : {}),
