@@ -58,12 +58,12 @@ async function userConfig(
   { read }: IstoreSettings,
   architecture: IstoreTools['architecture'],
 ): Promise<object> {
-  const isOn = async (option: string): Promise<boolean> => (await read(option)) === '1';
+  const isSet = async (option: string): Promise<boolean> => (await read(option)) === '1';
   const [lastPath, channel] = await Promise.all([read('last_path'), read('channel')]);
   return {
-    hide_docker: await isOn('hide_docker'),
-    ignore_arch: await isOn('ignore_arch'),
-    ipv4: await isOn('ipv4'),
+    hide_docker: await isSet('hide_docker'),
+    ignore_arch: await isSet('ignore_arch'),
+    ipv4: await isSet('ipv4'),
     ...(lastPath !== undefined && { last_path: lastPath }),
     super_arch: (await read('super_arch')) ?? superArchitecture(await architecture()),
     ...(channel !== undefined && { channel }),
