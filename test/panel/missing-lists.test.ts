@@ -19,6 +19,16 @@ test('after a boot Discover and Updates say that there are no lists, and one but
   await browser.until(`${textOf('updates-lists')}.includes(${JSON.stringify(WORDS)})`);
   expect(await browser.evaluate("document.querySelector('#updates-empty').hidden")).toBe(true);
 
+  // Nobody knows whether a feed offers it, or what is the newest.
+  await goTo(browser, 'app/demo');
+  await browser.until(
+    `${textOf('app-state')}.includes('cannot find demo: there are no package lists')`,
+  );
+  await goTo(browser, 'app/libc');
+  await browser.until(`${textOf('app-body')}.includes('Installed version')`);
+  expect(await browser.evaluate(textOf('app-body'))).not.toContain('Newest version');
+  await goTo(browser, 'updates');
+
   await click(browser, '#updates-lists button');
   await browser.until("document.querySelector('#updates-lists').hidden");
   expect(await browser.evaluate('location.hash')).toBe('#updates');

@@ -1,6 +1,7 @@
 import { stat } from 'node:fs/promises';
 import { UBUS_SOCKET } from '../../config/environment.ts';
 import { releaseDropped } from '../../runtime/memory.ts';
+import { DepotError } from '../../errors.ts';
 import type { FeatureContext } from '../feature.ts';
 import { ICON_FOLDER, readIconNames } from '../icons/icon-names.ts';
 import { readListsState, type ListsState } from '../../package-management/lists-state.ts';
@@ -22,9 +23,9 @@ export interface Store {
   ) => Promise<Page & { lists: Lists }>;
   /**
    * @param kind undefined for the app of that name, or the package if there is no such app
-   * @returns undefined if there is neither
+   * @throws DepotError not_found if there is neither
    */
-  details: (name: string, kind?: 'app' | 'package') => Promise<Details | undefined>;
+  details: (name: string, kind?: 'app' | 'package') => Promise<Details>;
   close: () => void;
 }
 
@@ -85,7 +86,14 @@ export function openStore({ paths, queue }: StoreContext, tools: PackageTools): 
       };
       return { ...pageOf(view, query, paging), lists };
     },
-    details: async (name, kind) => details((await views.current()).view, name, kind),
+    details: async (name, kind) => {
+      const { view } = await views.current();
+      const found = await details(view, name, kind);
+      if (found !== undefined) return found;
+      const { state } = await listsState(view);
+      const why = state === 'missing' ? 'there are no package lists' : 'no feed offers it';
+      throw new DepotError('not_found', `cannot find ${name}: ${why}`);
+    },
     close: views.close,
   };
 }

@@ -1,5 +1,4 @@
 import * as v from 'valibot';
-import { DepotError } from '../../errors.ts';
 import { etagOf } from '../../http/etag.ts';
 import { flag, isOn, mostCharacters } from '../../http/parameter-schemas.ts';
 import { revalidated } from '../../http/respond.ts';
@@ -76,9 +75,6 @@ export function storeRoutes(open: () => Promise<Store>): Route[] {
       },
       handle: async ({ params, context }) => {
         const details = await (await open()).details(params.package, params.kind);
-        if (details === undefined) {
-          throw new DepotError('not_found', `cannot find ${params.package}: no feed offers it`);
-        }
         return revalidated(context.req.raw, JSON.stringify(details));
       },
     }),

@@ -180,7 +180,7 @@ function fact(name, value) {
 function aboutOf(item) {
   return [
     [t('Installed version'), item.installed_version],
-    [t('Newest version'), item.version],
+    [t('Newest version'), item.versions.length > 0 ? item.version : undefined],
     [t('Takes'), installedSizeOf(item)],
     [t('Feed'), item.feed],
     [t('Section'), item.kind === 'app' ? undefined : item.section],

@@ -137,7 +137,8 @@ function createUpdateRow(icons, on) {
     icons.show(letter, item);
     setText(link, titleOf(item));
     link.href = detailsAddress(item);
-    setText(facts, factsOf(item));
+    // Why it has no button is said above it.
+    setText(facts, factsOf({ ...item, is_of_firmware: false }));
     upgrade.setAttribute('aria-label', t('Upgrade {app}', { app: titleOf(item) }));
     const isBusy = item.task !== undefined;
     if (isBusy) setText(busy, busyWord(item.task));
