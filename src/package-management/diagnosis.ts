@@ -4,8 +4,11 @@ export interface Diagnosis {
   findDamage: () => Promise<Damage | undefined>;
   /** @returns who changes packages at this moment; undefined if nobody does */
   lockHolder: () => Promise<LockHolder | undefined>;
-  /** Names that its own record binds to one file by its hash. Default: it has no such thing. */
-  hashPins?: () => Promise<string[]>;
+  /**
+   * What its own record binds to one file by its hash, and whether a feed has that very file.
+   * Default: it has no such thing.
+   */
+  hashPins?: () => Promise<{ name: string; isOffered: boolean }[]>;
 }
 
 export interface Damage {

@@ -6,7 +6,7 @@ import { DepotError } from '../errors.ts';
 import type { Job } from '../jobs/job.ts';
 import { isEnded } from '../jobs/states.ts';
 import type { Failure } from './failure.ts';
-import { fetchFiles } from './fetch-files.ts';
+import { fetchFiles, redirectOf } from './fetch-files.ts';
 import type { Feed, FeedSettings } from './feed-settings.ts';
 import type { BackendContext, FailedFeed, FeedLists } from './manager.ts';
 import { ADVICE, createProblem, feedRemedyOf, type Problem, type ProblemCode } from './problem.ts';
@@ -71,7 +71,8 @@ const LIMIT_MS = 60_000;
 
 /**
  * Package managers delete a list that they refuse, and do not say whether a web page came, the key
- * is not known, or the list was changed: those are fetched once more and looked at.
+ * is not known, or the list was changed: those are fetched once more and looked at. Of what did not
+ * come at all, a redirection may be the cause.
  */
 export function explainingLists(lists: FeedLists, fetching: FetchContext): FeedLists {
   return {
@@ -82,12 +83,26 @@ export function explainingLists(lists: FeedLists, fetching: FetchContext): FeedL
       const explained: FailedFeed[] = [];
       for (const [index, feed] of failed.entries()) {
         const isClear = !AMBIGUOUS.includes(feed.code) || feed.remedy !== undefined;
-        if (isClear || index >= MOST_EXPLAINED) explained.push(feed);
+        if (index >= MOST_EXPLAINED) explained.push(feed);
+        else if (feed.code === 'download_failed') {
+          explained.push(await lookForRedirect(feed, fetching, context.signal));
+        } else if (isClear) explained.push(feed);
         else explained.push(await lookAgain(feed, fetching, context.signal));
       }
       return explained;
     },
   };
+}
+
+async function lookForRedirect(
+  failed: FailedFeed,
+  { feeds }: FetchContext,
+  signal: AbortSignal,
+): Promise<FailedFeed> {
+  const { feed } = failed;
+  const [list] = await feeds.filesOf(feed).catch(() => []);
+  if (list === undefined) return failed;
+  return { ...failed, ...(await redirectOf(feed, list.url, signal)) };
 }
 
 async function lookAgain(

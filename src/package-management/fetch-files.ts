@@ -4,6 +4,7 @@ import { freeBytesOf } from '../device/disk/space.ts';
 import { run } from '../device/exec.ts';
 import { sizeText } from '../format-bytes.ts';
 import { downloadFault } from './failure.ts';
+import { ADVICE } from './problem.ts';
 import { unusableFeed, type Feed, type FeedFile } from './feed-settings.ts';
 
 export interface FetchOptions {
@@ -46,7 +47,10 @@ export async function fetchFiles(
     const asked = { name: feed.name, url: file.url };
     throw (await isFull(options.folder))
       ? unusableFeed(asked, 'no_space', { reason: `${options.folder} has no room for it` })
-      : unusableFeed(asked, 'download_failed', { reason: fault });
+      : unusableFeed(asked, 'download_failed', {
+          reason: fault,
+          ...(await redirectOf(feed, file.url, options.signal)),
+        });
   }
 }
 
@@ -95,4 +99,56 @@ async function sizeOf(file: string): Promise<number> {
     ({ size }) => size,
     () => 0,
   );
+}
+
+const LOOK_LIMIT_MS = 5000;
+const MOST_SHOWN = 300;
+
+/**
+ * Whether it was a redirection that a download failed at: wget does not say, and uclient-fetch
+ * follows none that leads where it cannot go. One request for the head alone, which is not
+ * followed.
+ * @param asked the file that could not be fetched
+ * @returns as a clause, and what can be done
+ */
+export async function redirectOf(
+  { url }: Pick<Feed, 'url'>,
+  asked: string,
+  signal?: AbortSignal,
+): Promise<{ reason: string; remedy: string } | undefined> {
+  const target = await locationOf(asked, signal).catch(() => undefined);
+  if (target === undefined) return undefined;
+  const file = asked.startsWith(url) ? asked.slice(url.length) : '';
+  const name = new URL(asked).pathname.split('/').at(-1) ?? '';
+  // Another file is no list: a network's log-in page answers so.
+  const isList = name !== '' && new URL(target).pathname.endsWith(`/${name}`);
+  const address =
+    isList && target.endsWith(file) ? target.slice(0, -file.length || undefined) : target;
+  return {
+    reason: `it answers with a redirect to ${address.slice(0, MOST_SHOWN)}`,
+    remedy: isList ? ADVICE.redirected : ADVICE.webPage,
+  };
+}
+
+/** @returns a URL that may be shown: without a password, each odd byte as an escape */
+async function locationOf(address: string, signal?: AbortSignal): Promise<string | undefined> {
+  const isTls = new URL(address).protocol === 'https:';
+  const { request } = isTls ? await import('node:https') : await import('node:http');
+  const location = await new Promise<string | undefined>((resolve, reject) => {
+    const limits = [AbortSignal.timeout(LOOK_LIMIT_MS), ...(signal === undefined ? [] : [signal])];
+    const asking = request(address, { method: 'HEAD', signal: AbortSignal.any(limits) });
+    asking.on('error', reject);
+    asking.on('response', (response) => {
+      const { statusCode = 0, headers } = response;
+      asking.destroy();
+      resolve(statusCode > 300 && statusCode < 400 ? headers.location : undefined);
+    });
+    asking.end();
+  });
+  if (location === undefined) return undefined;
+  const target = new URL(location, address);
+  if (target.protocol !== 'http:' && target.protocol !== 'https:') return undefined;
+  target.username = '';
+  target.password = '';
+  return target.href;
 }

@@ -94,6 +94,7 @@ export const ADVICE = {
     '"depotctl remove --system".',
   feedAddress: 'Check the address of the feed and the internet connection, then try again.',
   notAList: 'Check the address of the feed: what is there is no package list.',
+  redirected: 'Write that address into the list of feeds, in the place of the one that is there.',
   webPage: 'Log in to the network first: a web page came in place of the list.',
   changedOnTheWay: 'Try later or from another network: the list was changed on its way.',
   unknownKey: "Add the feed's public key if you trust the feed, or remove the feed.",

@@ -4,7 +4,7 @@ import type { DeviceCheck, Finding } from '../device-check.ts';
 import { isPresent, type PackageDatabase } from '../../package-management/database.ts';
 import type { PackageManager } from '../../package-management/manager.ts';
 
-type Examined = Pick<PackageManager, 'name' | 'diagnosis' | 'installed' | 'offers'>;
+type Examined = Pick<PackageManager, 'name' | 'diagnosis' | 'installed'>;
 
 /**
  * The state of the packages, as the package manager has it on record.
@@ -31,23 +31,15 @@ async function judgeDatabase({ name, diagnosis, installed }: Examined): Promise<
   return { state: 'ok', message: `${name} has ${count} packages on record` };
 }
 
-/**
- * A file that came by hand is bound to its hash. Another version is another file; of the same
- * version a feed may have another build, which is not looked into.
- */
-async function judgeHashPins({ diagnosis, installed, offers }: Examined): Promise<Finding> {
+/** A file that came by hand is bound to its hash: another build of its version is another file. */
+async function judgeHashPins({ diagnosis }: Examined): Promise<Finding> {
   const pins = (await diagnosis.hashPins?.()) ?? [];
   if (pins.length === 0) {
     return { state: 'skipped', message: 'no package is bound to the hash of a file' };
   }
-  const [database, offered] = [await installed(), await offers(pins)];
-  const lost = pins.filter((name) => {
-    const version = database.get(name)?.version;
-    const isThere = (offered.get(name) ?? []).some((offer) => offer.version === version);
-    return version === undefined || !isThere;
-  });
+  const lost = pins.flatMap(({ name, isOffered }) => (isOffered ? [] : [name]));
   if (lost.length === 0) {
-    return { state: 'ok', message: `feeds have the versions of all ${pins.length} bound packages` };
+    return { state: 'ok', message: `feeds have the files of all ${pins.length} bound packages` };
   }
   return {
     state: 'warning',

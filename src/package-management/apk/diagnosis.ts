@@ -1,10 +1,10 @@
 import { lockHolderOf } from '../../device/lock-holder.ts';
 import { reasonOf } from '../../errors.ts';
 import type { Diagnosis } from '../diagnosis.ts';
-import { readWorld } from './database/world.ts';
 import type { Installation } from './installation.ts';
 
-export function createDiagnosis({ assertSound, copy, locations }: Installation): Diagnosis {
+export function createDiagnosis(installation: Installation): Diagnosis {
+  const { assertSound, copy, locations } = installation;
   const lockHolder: Diagnosis['lockHolder'] = async () => {
     const pid = await lockHolderOf(locations.lock, 'FLOCK');
     return pid === undefined ? undefined : { file: locations.lock, pid };
@@ -22,9 +22,6 @@ export function createDiagnosis({ assertSound, copy, locations }: Installation):
       );
     },
     lockHolder,
-    hashPins: async () =>
-      (await readWorld(locations.world)).entries.flatMap(({ name, operator, isConflict }) =>
-        !isConflict && operator.includes('<') && operator.includes('>') ? [name] : [],
-      ),
+    hashPins: async () => (await import('./hash-pins.ts')).findHashPins(installation),
   };
 }

@@ -3,7 +3,9 @@ import { dirname, join } from 'node:path';
 
 import { afterEach, expect, test } from 'vitest';
 
+import { createApk } from '../../device/apk-device/apk.ts';
 import { createApkDevice } from '../../device/apk-device/apk-device.ts';
+import type { ApkFeedPackage } from '../../device/apk-device/apk-index.ts';
 import { startDaemon, type TestDaemon } from '../../device/daemon.ts';
 import { createDevice } from '../../device/device.ts';
 import { change, findingOf } from '../feeds/feed-answer.ts';
@@ -29,22 +31,48 @@ async function put(root: string, path: string, text: string): Promise<void> {
   await writeFile(join(root, path), text);
 }
 
-test('a package that is bound to a file no feed has is named', async () => {
+test('a package that is bound to a file no feed has is named, though its version is there', async () => {
   const { device, daemon } = await open(await createApkDevice());
   expect((await change(daemon, 'install', { package: 'libdemo' })).state).toBe('done');
-  expect(await findingOf(daemon, 'hash-pins')).toMatchObject({ state: 'skipped' });
+  await expect.poll(() => findingOf(daemon, 'hash-pins')).toMatchObject({ state: 'skipped' });
+  const records = await readFile(join(device.root, 'lib/apk/db/installed'), 'utf8');
+  const [, hash = ''] = /^C:(\S+)\nP:libdemo$/m.exec(records) ?? [];
   const world = join(device.root, 'etc/apk/world');
   const text = await readFile(world, 'utf8');
-  await writeFile(world, text.replace(/^libdemo$/m, `libdemo><Q1${'A'.repeat(27)}=`));
-  expect(await findingOf(daemon, 'hash-pins')).toMatchObject({ state: 'ok' });
+  const pin = (to: string): Promise<void> =>
+    writeFile(world, text.replace(/^libdemo$/m, `libdemo><${to}`));
+  const lost = {
+    state: 'warning',
+    message: 'bound to a file that no feed has: libdemo',
+  };
+  await pin(hash);
+  await expect.poll(() => findingOf(daemon, 'hash-pins')).toMatchObject({ state: 'ok' });
+  await pin(`Q1${'A'.repeat(27)}=`);
+  await expect.poll(() => findingOf(daemon, 'hash-pins')).toMatchObject(lost);
 
+  await pin(hash);
   device.publish(2);
   await device.apk('update');
 
-  expect(await findingOf(daemon, 'hash-pins')).toMatchObject({
-    state: 'warning',
-    message: 'bound to a file that no feed has: libdemo',
+  await expect.poll(() => findingOf(daemon, 'hash-pins')).toMatchObject(lost);
+});
+
+test('another build of the same version in a feed is another file', async () => {
+  const build = (text: string): ApkFeedPackage => ({
+    name: 'sent',
+    version: '1.0-r1',
+    files: { '/usr/bin/sent': text },
   });
+  const { device, daemon } = await open(await createApkDevice({ packages: [build('theirs')] }));
+  for (const [file, state] of [
+    ['mine', 'warning'],
+    ['theirs', 'ok'],
+  ] as const) {
+    const path = join(device.root, 'mnt/sent.apk');
+    await writeFile(path, createApk(build(file)).bytes);
+    expect((await device.apk('add', '--allow-untrusted', path)).code).toBe(0);
+    await expect.poll(() => findingOf(daemon, 'hash-pins')).toMatchObject({ state });
+  }
 });
 
 test('a file with two owners is named with both', async () => {

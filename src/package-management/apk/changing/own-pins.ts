@@ -1,5 +1,6 @@
 import type { Installation } from '../installation.ts';
 import { editWorld, withoutPin } from '../database/world-edit.ts';
+import { isHashPin } from '../database/dependency.ts';
 import { readWorld, type WorldEntry } from '../database/world.ts';
 
 const OWN = /^(?:depotd(?:-node|-keyring)?|luci-(?:app|i18n)-depotd(?:-[a-z-]+)?)$/;
@@ -17,6 +18,6 @@ export async function dropOwnPins({ locations, environment }: Installation): Pro
   );
 }
 
-function isOwnPin({ name, operator }: WorldEntry): boolean {
-  return OWN.test(name) && operator.includes('<') && operator.includes('>');
+function isOwnPin(entry: WorldEntry): boolean {
+  return OWN.test(entry.name) && isHashPin(entry);
 }

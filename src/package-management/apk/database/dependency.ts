@@ -37,3 +37,8 @@ export function isPin({ isConflict, operator, version }: Dependency): boolean {
   const isLowerBound = operator.includes('>') && !operator.includes('<');
   return !isConflict && version !== '' && operator !== '' && !isLowerBound;
 }
+
+/** Whether it is bound to one file by its hash. */
+export function isHashPin({ isConflict, operator }: Dependency): boolean {
+  return !isConflict && operator.includes('<') && operator.includes('>');
+}

@@ -11,6 +11,8 @@ export interface Query {
   /** Has each object, one for each package; false ends the query. */
   onObject: (object: unknown) => boolean;
   signal?: AbortSignal;
+  /** `system`: with what is installed. Default: repositories. */
+  from?: 'repositories' | 'system';
   /** Whether what apk printed until it failed will do; default true. */
   isPartialEnough?: boolean;
 }
@@ -23,7 +25,7 @@ const LIMITS = { timeoutMs: 60_000, maxBytes: 2 * LISTING_LIMITS.listBytes };
  */
 export async function queryFeeds(
   { apk }: Pick<ApkCommands, 'apk'>,
-  { names, fields, onObject, signal, isPartialEnough = true }: Query,
+  { names, fields, onObject, signal, from = 'repositories', isPartialEnough = true }: Query,
 ): Promise<void> {
   const stopping = new AbortController();
   signal?.addEventListener('abort', () => stopping.abort(), { once: true });
@@ -35,7 +37,7 @@ export async function queryFeeds(
   });
   const command = apk(
     'query',
-    ...['--format', 'json', '--from', 'repositories', '--all-matches', '--fields', fields],
+    ...['--format', 'json', '--from', from, '--all-matches', '--fields', fields],
     '--',
     ...names,
   );
