@@ -161,7 +161,7 @@ export function debianPackage({ version, modifiedAt }: Release): PackageContents
       Depends: 'nodejs (>= 20.19), rsync',
       Section: 'admin',
       Priority: 'optional',
-      Description: `agent of a router or NAS for its admin panel\n ${DESCRIPTION}`,
+      Description: `agent of a router or NAS for its admin panel\n${wrapped(DESCRIPTION)}`,
     },
     files,
     conffiles: ['/etc/config/depotd', '/etc/init.d/depotd'],
@@ -183,6 +183,11 @@ function debianChangelog(version: string, modifiedAt: number): string {
     `depotd (${version}-${RELEASE}) unstable; urgency=medium\n\n  * Version ${version}.\n\n` +
     ` -- ${MAINTAINER}  ${date}\n`
   );
+}
+
+/** In lines of a terminal, each behind a space. */
+function wrapped(text: string): string {
+  return text.replaceAll(/(.{1,76})(?: |$)/g, ' $1\n').trimEnd();
 }
 
 function packed(text: string): PackageFile {
@@ -268,9 +273,9 @@ function relayModules(): PackageFiles {
 /** What `npm run build` made. */
 function bundles(): PackageFiles {
   return {
-    '/usr/lib/depotd/depotctl.mjs': read('dist/depotctl.mjs'),
+    '/usr/lib/depotd/depotctl.mjs': program('dist/depotctl.mjs'),
     '/usr/lib/depotd/depotd.cjs': read('dist/depotd.cjs'),
-    '/usr/lib/depotd/depotd.mjs': read('dist/depotd.mjs'),
+    '/usr/lib/depotd/depotd.mjs': program('dist/depotd.mjs'),
   };
 }
 
