@@ -28,6 +28,7 @@ export const PROBLEM_CODES = [
   'time_limit',
   'cut_off',
   'verify_failed',
+  'firmware_refused',
   'stopped',
   'interrupted',
   'unknown',
@@ -81,6 +82,8 @@ export const REMEDIES: Readonly<Record<ProblemCode, string>> = {
     'Read the end of the task log for what it waits for; a plan may give it longer by "limit_s".',
   cut_off: 'Look whether the settings fit this device: they were put back.',
   verify_failed: 'Read the end of the task log: what was changed was put back.',
+  firmware_refused:
+    'Read the end of the task log: the image does not fit this device, or its memory.',
   stopped: EXPLANATIONS.stopped.remedy,
   interrupted: EXPLANATIONS.interrupted.remedy,
   unknown: EXPLANATIONS.unknown.remedy,

@@ -13,6 +13,7 @@ import type { ProblemCode } from '../../../package-management/problem.ts';
 import { workSchema, type Work } from '../rollout/work.ts';
 import { checkWork, hasBegun, readFound } from './check.ts';
 import { packageSteps } from './package-steps.ts';
+import { firmwareRepair, firmwareSteps } from './firmware-steps.ts';
 import { begunPrograms } from './programs.ts';
 import { hasSucceeded, succeeded } from './success.ts';
 import { settingsRepair, settingsSteps } from './settings-steps.ts';
@@ -60,19 +61,22 @@ export function fleetPlan(tools: FleetJobTools, job: Job): Plan {
       ...packageSteps(tools, task),
       ...settingsSteps(tools, task),
       ...verifySteps(tools, task),
+      ...firmwareSteps(tools, task),
       acceptStep(tools, task),
     ]),
     repair: [
-      ...putBackSteps(putBack, 1),
-      ...repairSteps(tools, {
-        removesWhatCame: true,
-        isComplete: () => Promise.resolve(tools.records.find(key)?.end?.result === 'success'),
-        isAccepted: (context) => succeeded.read(context).isDone,
-        databaseBefore: async () => (await tools.baseline.read(key))?.packages,
-      }),
-      ...putBackSteps(putBack, 2),
-      reportStep(tools, putBack),
-      ...settingsRepair(tools, task),
+      ...(firmwareRepair(tools, task) ?? [
+        ...putBackSteps(putBack, 1),
+        ...repairSteps(tools, {
+          removesWhatCame: true,
+          isComplete: () => Promise.resolve(tools.records.find(key)?.end?.result === 'success'),
+          isAccepted: (context) => succeeded.read(context).isDone,
+          databaseBefore: async () => (await tools.baseline.read(key))?.packages,
+        }),
+        ...putBackSteps(putBack, 2),
+        reportStep(tools, putBack),
+        ...settingsRepair(tools, task),
+      ]),
       recordEndStep(tools, key),
     ],
   };

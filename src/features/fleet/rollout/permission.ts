@@ -28,6 +28,7 @@ export function checkAllowed(
     ['run', programs.length > 0 || work.verify.some(({ command }) => command !== undefined)],
     ['self_upgrade', selfUpgrade],
     ['settings', changed.length > 0],
+    ['firmware', work.firmware !== undefined],
   ];
   const missing = asked.find(([ability, isAsked]) => isAsked && !allow.includes(ability));
   if (missing !== undefined) {

@@ -3,7 +3,7 @@ import { DepotError } from '../../../errors.ts';
 import { packageName } from '../../../package-management/names.ts';
 import { fleetFailure } from '../failures.ts';
 import type { Artifact, Chunk, Deployment } from '../ddi/schemas.ts';
-import { verification, type WantedFile, type Work, type WorkFile } from './work.ts';
+import { firmwarePlan, verification, type WantedFile, type Work, type WorkFile } from './work.ts';
 
 /** Metadata of a module: what is to be done beside its files, and a signature over that text. */
 export const PLAN_KEY = 'depotd.plan';
@@ -28,6 +28,7 @@ const planSchema = v.strictObject({
     {},
   ),
   self_upgrade: v.optional(v.boolean(), false),
+  firmware: v.optional(firmwarePlan),
   /** Whether what the device stands on may be removed. */
   system: v.optional(v.boolean(), false),
   verify: v.optional(v.pipe(v.array(verification), v.maxLength(20)), []),
@@ -42,6 +43,8 @@ const planSchema = v.strictObject({
 export function readWork({ chunks }: Pick<Deployment, 'chunks'>, ending: string): Work {
   const plans = chunks.flatMap(plansOf);
   const all = chunks.flatMap((chunk) => filesOf(chunk, ending));
+  const [firmware, ...more] = plans.flatMap((plan) => plan.firmware ?? []);
+  if (more.length > 0) throw refused('two modules are a firmware');
   const limits = plans.flatMap(({ limit_s: limitS }) => limitS ?? []);
 
   const work: Work = {
@@ -55,6 +58,7 @@ export function readWork({ chunks }: Pick<Deployment, 'chunks'>, ending: string)
     verify: plans.flatMap(({ verify }) => verify),
     selfUpgrade: plans.some(({ self_upgrade: isAsked }) => isAsked),
     isOfSystem: plans.some(({ system }) => system),
+    ...(firmware === undefined ? {} : { firmware }),
     ...(limits.length === 0 ? {} : { limitS: Math.max(...limits) }),
   };
   checkContradictions(work);
@@ -113,7 +117,9 @@ function kindOf({ filename }: Artifact, ending: string): Pick<FoundFile, 'kind' 
   if (name.endsWith(`.${ending}`)) return { kind: 'package', ending };
   if (name.endsWith('.run')) return { kind: 'program', ending: 'run' };
   if (name.endsWith('.sig')) return { kind: 'signature', ending: 'sig' };
-  throw refused(`${shown(filename)} ends neither in .${ending} nor in .run`);
+  const [, image] = /\.(bin|itb|img|gz)$/.exec(name) ?? [];
+  if (image !== undefined) return { kind: 'firmware', ending: image };
+  throw refused(`${shown(filename)} ends neither in .${ending} nor in .run, .bin, .itb or .img.gz`);
 }
 
 function downloadOf({ sha256, bytes, label, ending }: FoundFile): WantedFile {
@@ -146,12 +152,19 @@ function mergeSettings(all: readonly Readonly<Record<string, string>>[]): Record
 }
 
 function checkContradictions(work: Work): void {
-  const { files, install, upgrade, remove, settings, selfUpgrade } = work;
+  const { files, install, upgrade, remove, settings, selfUpgrade, firmware } = work;
   const twice = remove.find((name) => [...install, ...upgrade].includes(name));
   if (twice !== undefined) throw refused(`it installs and removes ${twice}`);
   const count = files.length + install.length + upgrade.length + remove.length;
   if (count + Object.keys(settings).length === 0 && !selfUpgrade) {
     throw refused(`it has no file and no ${PLAN_KEY}`);
+  }
+  const images = files.filter(({ kind }) => kind === 'firmware').length;
+  if (images === 0 && firmware === undefined) return;
+  if (firmware === undefined) throw refused(`${PLAN_KEY} does not say which version its image is`);
+  const others = count - images + Object.keys(settings).length + work.verify.length;
+  if (images !== 1 || others > 0 || selfUpgrade) {
+    throw refused('a firmware is one image, and nothing else in its distribution set');
   }
 }
 

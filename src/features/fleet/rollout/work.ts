@@ -21,7 +21,7 @@ export type WantedFile = v.InferOutput<typeof downloadSchema>;
 
 const fileSchema = v.object({
   ...downloadSchema.entries,
-  kind: v.picklist(['package', 'program']),
+  kind: v.picklist(['package', 'program', 'firmware']),
   /** Signature of the content (usign), if one came with it. */
   signature: v.optional(sha256),
 });
@@ -44,6 +44,13 @@ export const verification = v.pipe(
   ),
 );
 
+/** How a firmware image is installed. */
+export const firmwarePlan = v.strictObject({
+  /** Its DISTRIB_RELEASE or DISTRIB_REVISION. */
+  version: v.pipe(v.string(), v.regex(/^[\w.~+-]{1,64}$/)),
+  keep_settings: v.optional(v.boolean(), true),
+});
+
 const names = v.array(packageName);
 
 export const workSchema = v.object({
@@ -58,6 +65,7 @@ export const workSchema = v.object({
   /** By `CONFIG.SECTION.OPTION`. */
   settings: v.record(v.string(), v.string()),
   selfUpgrade: v.boolean(),
+  firmware: v.optional(firmwarePlan),
   /** What has to be so at the end, tried for so many seconds. */
   verify: v.optional(v.array(verification), []),
   /** Whether what the device stands on may be removed; records of older actions say nothing. */

@@ -5,9 +5,18 @@
 /* The tab of the fleet. */
 
 const { checks, optionsOf } = options;
-const ABILITIES = 'install upgrade downgrade remove run self_upgrade settings collect reboot'.split(
-  ' ',
-);
+const ABILITIES = [
+  'install',
+  'upgrade',
+  'downgrade',
+  'remove',
+  'run',
+  'self_upgrade',
+  'settings',
+  'collect',
+  'reboot',
+  'firmware',
+];
 
 function addFleet(shown) {
   const { text, list, number, choice } = optionsOf(shown, 'fleet', 'fleet');

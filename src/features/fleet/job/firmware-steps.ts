@@ -1,0 +1,118 @@
+import { readFile } from 'node:fs/promises';
+import { freemem } from 'node:os';
+import type { Command } from '../../../device/command.ts';
+import type { DepotError } from '../../../errors.ts';
+import { sizeText } from '../../../format-bytes.ts';
+import { unixNow } from '../../../jobs/job.ts';
+import type { Act, CommandStep, Step, StepContext } from '../../../jobs/plan.ts';
+import { beforeChangeStep } from '../../../package-management/tools.ts';
+import { fleetFailure } from '../failures.ts';
+import type { Work, WorkFile } from '../rollout/work.ts';
+import type { FleetJobTools } from './tools.ts';
+
+/** sysupgrade goes on in a file system in memory: its programs, and the settings that are kept. */
+const SYSUPGRADE_BYTES = 16 * 1024 ** 2;
+/** Until procd has ended all and restarts the device. */
+const RESTART_S = 300;
+
+interface Firmware extends NonNullable<Work['firmware']> {
+  file: WorkFile;
+}
+
+function firmwareOf({ firmware, files }: Work): Firmware | undefined {
+  const file = files.find(({ kind }) => kind === 'firmware');
+  return firmware === undefined || file === undefined ? undefined : { ...firmware, file };
+}
+
+/**
+ * A firmware image, by OpenWrt's own sysupgrade: it judges the image, and what follows is its
+ * work. A device that runs the wanted version has nothing to do: one whose settings were not kept,
+ * and with them the record of this action, would begin it again and again.
+ */
+export function firmwareSteps(tools: FleetJobTools, { work }: { work: Work }): Step[] {
+  const firmware = firmwareOf(work);
+  if (firmware === undefined) return [];
+  const { file, version, keep_settings: keepsSettings } = firmware;
+  const image = tools.downloads.fileOf(file);
+  const step = (id: string, label: string, argv: readonly string[]): CommandStep => ({
+    id,
+    label,
+    mustSucceed: true,
+    command: async () => ((await isRunning(tools, version)) ? undefined : commandOf(tools, argv)),
+    failure: (context) => failureOf(file, context),
+  });
+  const keep = keepsSettings ? [] : ['-n'];
+  // What it starts ends this command, too. That it goes on shows that nothing came of it.
+  const flash = `"$@" || exit; sleep ${RESTART_S}; echo "the device did not restart"; exit 1`;
+  return [
+    memoryStep(tools, firmware),
+    step('firmware-test', 'check', ['sysupgrade', '-T', image]),
+    beforeChangeStep(tools, 'upgrade'),
+    step('firmware', 'install the firmware', [
+      ...['sh', '-c', flash, 'sh', 'sysupgrade', ...keep, image],
+    ]),
+  ];
+}
+
+function memoryStep({ paths }: FleetJobTools, { file }: Firmware): Act {
+  return {
+    id: 'firmware-memory',
+    label: 'check',
+    act: () => {
+      const isInMemory = paths.uploadDir.startsWith('/tmp/');
+      const needed = SYSUPGRADE_BYTES + (isInMemory ? 0 : file.bytes);
+      if (freemem() >= needed) return Promise.resolve(undefined);
+      const text = `cannot install ${file.label}: ${sizeText(needed)} of memory have to be free`;
+      const message = `${text}, and ${sizeText(freemem())} are`;
+      throw fleetFailure('command_failed', 'firmware_refused', message);
+    },
+  };
+}
+
+/** After the boot: the new version runs, or the old one still does. Nothing is put back. */
+export function firmwareRepair(
+  tools: FleetJobTools,
+  { work, key }: { work: Work; key: string },
+): Step[] | undefined {
+  const firmware = firmwareOf(work);
+  if (firmware === undefined) return undefined;
+  return [
+    {
+      id: 'firmware-after',
+      label: 'check',
+      act: async ({ job, callDone, addToError }) => {
+        if (job.verdict?.state !== 'interrupted') return undefined;
+        const { version } = firmware;
+        if (await isRunning(tools, version)) {
+          const message = `${work.title}; the firmware ${version} runs`;
+          const end = { result: 'success', message, exitCode: 0, at: unixNow() } as const;
+          await tools.records.update(key, () => ({ end }));
+          callDone();
+        } else addToError(`the firmware ${version} does not run`);
+        return undefined;
+      },
+    },
+  ];
+}
+
+function commandOf({ scriptEnvironment }: FleetJobTools, argv: readonly string[]): Command {
+  return { argv: [...argv] as [string, ...string[]], environment: scriptEnvironment, cwd: '/' };
+}
+
+async function failureOf(
+  { label }: WorkFile,
+  { job, lastPrinted }: StepContext,
+): Promise<DepotError> {
+  const said = (await lastPrinted(400)).trim().replaceAll('\n', '; ');
+  const code = job.lastExitCode ?? 'no exit code';
+  const text = `cannot install ${label}: sysupgrade ended with ${code}`;
+  return fleetFailure('command_failed', 'firmware_refused', `${text}: ${said}`);
+}
+
+/** By its release, or by its revision: of snapshots only that differs. */
+async function isRunning({ paths }: FleetJobTools, version: string): Promise<boolean> {
+  const text = await readFile(paths.onDevice('/etc/openwrt_release'), 'utf8').catch(() => '');
+  const [, release] = /^DISTRIB_RELEASE=['"]?([^'"\n]*)/m.exec(text) ?? [];
+  const [, revision] = /^DISTRIB_REVISION=['"]?([^'"\n]*)/m.exec(text) ?? [];
+  return release === version || revision === version;
+}
