@@ -40,9 +40,23 @@ export function createSpeaker(sentences) {
   return (text) => say(text);
 }
 
-/** Fills in what the names in braces stand for; without a value a name stays as it is. */
+/**
+ * Fills in what the names in braces stand for; without a value a name stays as it is. The space that
+ * Chinese has beside words of other scripts goes beside Chinese ones.
+ */
 export function fill(text, valueOf) {
-  return text.replace(/\{(\w+)\}/g, (braces, name) => valueOf(name) ?? braces);
+  return text.replace(/( ?)\{(\w+)\}( ?)/g, (braces, before, name, after, at) => {
+    const value = valueOf(name);
+    if (value === undefined) return braces;
+    const said = String(value);
+    const isJoined = isChinese(text[at - 1]) && isChinese(said[0]);
+    const isFollowed = isChinese(said.at(-1)) && isChinese(text[at + braces.length]);
+    return `${isJoined ? '' : before}${said}${isFollowed ? '' : after}`;
+  });
+}
+
+function isChinese(character = '') {
+  return /\p{Script=Han}/u.test(character);
 }
 
 function parsePattern([source, translation]) {

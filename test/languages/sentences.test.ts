@@ -3,7 +3,7 @@ import { join } from 'node:path';
 
 import { expect, test } from 'vitest';
 
-import { createSpeaker } from '../../src/languages/sentences.js';
+import { createSpeaker, fill } from '../../src/languages/sentences.js';
 
 const say = createSpeaker({
   'it is full': 'er ist voll',
@@ -37,7 +37,7 @@ test('what stands for a name that was said before is said, too', () => {
   ) as { sentences: Record<string, string> };
   const inChinese = createSpeaker(sentences.sentences);
 
-  expect(inChinese('it needs libx, which no feed offers')).toBe('它 需要 libx，而没有软件源提供它');
+  expect(inChinese('it needs libx, which no feed offers')).toBe('它需要 libx，而没有软件源提供它');
   expect(inChinese('cannot install demo: no feed offers version 2.0 any more')).not.toMatch(
     /version|install/,
   );
@@ -58,4 +58,14 @@ test('a sentence that is made to be long is said at once', () => {
   const startedAt = performance.now();
   say(sentence);
   expect(performance.now() - startedAt).toBeLessThan(1000);
+});
+
+test('beside a Chinese word there is none of the spaces that other words have in Chinese', () => {
+  const text = '{task} 失败：缺少 {name} 的副本';
+  const filled = (values: Record<string, string>): string => fill(text, (name) => values[name]);
+  expect(filled({ task: '更新列表', name: '它' })).toBe('更新列表失败：缺少它的副本');
+  expect(filled({ task: '安装 Demo', name: 'libdemo' })).toBe(
+    '安装 Demo 失败：缺少 libdemo 的副本',
+  );
+  expect(filled({ name: '易有 云' })).toBe('{task} 失败：缺少易有 云的副本');
 });

@@ -91,8 +91,12 @@ export function openStore({ paths, queue }: StoreContext, tools: PackageTools): 
       const found = await details(view, name, kind);
       if (found !== undefined) return found;
       const { state } = await listsState(view);
-      const why = state === 'missing' ? 'there are no package lists' : 'no feed offers it';
-      throw new DepotError('not_found', `cannot find ${name}: ${why}`);
+      throw new DepotError(
+        'not_found',
+        state === 'missing'
+          ? `cannot find ${name}: there are no package lists`
+          : `cannot find ${name}: no feed offers it`,
+      );
     },
     close: views.close,
   };
