@@ -1,7 +1,7 @@
 import { valuesOf } from '../../config/config.ts';
 import { DepotError, reasonOf } from '../../errors.ts';
 import { isEnded } from '../../jobs/states.ts';
-import type { Feature, FeatureContext } from '../feature.ts';
+import type { Feature, FeatureContext, Overview } from '../feature.ts';
 import { PACKAGE_LANE } from '../../package-management/manager.ts';
 import type { PackageTools } from '../../package-management/tools.ts';
 import { expandControllerId } from './controller-id.ts';
@@ -27,9 +27,11 @@ export async function createFleetFeature(
     return wanted === '' ? deviceId() : expandControllerId(wanted, context.paths);
   };
   let opened: OpenFleet | undefined;
+  let overview: Overview | undefined;
+  const checks = async () => (await overview?.checks()) ?? [];
   const open = async (): Promise<OpenFleet> => {
     const { openFleet } = await import('./open-fleet.ts');
-    return (opened ??= await openFleet({ context, tools, controllerId }));
+    return (opened ??= await openFleet({ context, tools, controllerId, checks }));
   };
   // A job that an earlier daemon left goes on, whatever the configuration says now.
   const hasJob = queue.all().some(({ kind, state }) => kind === 'fleet' && !isEnded(state));
@@ -44,12 +46,14 @@ export async function createFleetFeature(
   };
   return {
     documentation: async () => (await import('./documentation.ts')).FLEET_DOCUMENTATION,
-    routes: () =>
-      fleetRoutes({
+    routes: (served) => {
+      ({ overview } = served);
+      return fleetRoutes({
         opened: () => (settings().server === '' ? undefined : opened),
         status: async () =>
           statusOf(settings(), opened, await controllerId().catch(() => settings().controller_id)),
-      }),
+      });
+    },
     jobs: {
       fleet: {
         lane: PACKAGE_LANE,

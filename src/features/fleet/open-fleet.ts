@@ -36,6 +36,7 @@ export interface FleetOptions {
   tools: PackageTools;
   /** The name of this device at its server. */
   controllerId: () => Promise<string>;
+  checks: Fleet['checks'];
 }
 
 /** Their ends are to be reported. */
@@ -45,6 +46,7 @@ export async function openFleet({
   context,
   tools,
   controllerId,
+  checks,
 }: FleetOptions): Promise<OpenFleet> {
   const { paths, config, queue } = context;
   const settings = () => valuesOf(config(), FLEET_SECTION);
@@ -61,6 +63,7 @@ export async function openFleet({
   const fleet: Fleet = {
     ...context,
     settings,
+    checks,
     maxDownloadMb: () => config().main.upload_max_mb,
     manager: tools.manager,
     records,

@@ -48,7 +48,11 @@ export function configure(state: State, target: string, body: unknown): Result {
   return { status: 200 };
 }
 
-export function contentOf(exchange: Origin, action: Action, kind: string): Result {
+export function contentOf(
+  exchange: Origin,
+  action: Action,
+  { kind, hasHistory }: { kind: string; hasHistory: boolean },
+): Result {
   const states = {
     deploymentBase: 'running',
     cancelAction: 'canceling',
@@ -60,7 +64,15 @@ export function contentOf(exchange: Origin, action: Action, kind: string): Resul
     return { status: 200, content: { id, cancelAction: { stopId: id } } };
   }
   const name = kind === 'confirmationBase' ? 'confirmation' : 'deployment';
-  return { status: 200, content: { id, [name]: deploymentOf(exchange, action) } };
+  const actionHistory = { status: 'RUNNING', messages: action.messages.toReversed() };
+  return {
+    status: 200,
+    content: {
+      id,
+      [name]: deploymentOf(exchange, action),
+      ...(hasHistory ? { actionHistory } : {}),
+    },
+  };
 }
 
 function deploymentOf({ state, url }: Origin, { target, set, how }: Action): unknown {

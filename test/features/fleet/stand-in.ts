@@ -179,7 +179,8 @@ async function answer(
     return;
   }
   const body: unknown = request.method === 'GET' ? undefined : JSON.parse(await text(request));
-  const question = { method: request.method ?? '', target, path, body };
+  const hasHistory = request.url?.includes('actionHistory=') === true;
+  const question = { method: request.method ?? '', target, path, hasHistory, body };
   const { status, content } = resultOf(exchange, question);
   const json = JSON.stringify(standIn.rewrite?.(path, content) ?? content) as string | undefined;
   send(request, response, { status, json: json ?? '', isPoll: path === '' });
@@ -208,11 +209,12 @@ interface Question {
   method: string;
   target: string;
   path: string;
+  hasHistory: boolean;
   body: unknown;
 }
 
 function resultOf({ state, sleep, standIn: { url } }: Exchange, question: Question): Result {
-  const { method, target, path, body } = question;
+  const { method, target, path, hasHistory, body } = question;
   const origin = { state, sleep, url };
   if (path === '' && method === 'GET') return { status: 200, content: pollOf(origin, target) };
   if (path === 'configData' && method === 'PUT') return configure(state, target, body);
@@ -222,7 +224,9 @@ function resultOf({ state, sleep, standIn: { url } }: Exchange, question: Questi
   const action = state.actions.get(id);
   if (action?.target !== target) return { status: 404 };
   if ((tail !== undefined) !== (method === 'POST')) return { status: 405 };
-  return tail === undefined ? contentOf(origin, action, kind) : feedback(action, kind, body);
+  return tail === undefined
+    ? contentOf(origin, action, { kind, hasHistory })
+    : feedback(action, kind, body);
 }
 
 function sendArtifact(

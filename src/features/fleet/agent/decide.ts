@@ -6,6 +6,7 @@ import { PROGRAM_STEPS } from '../job/programs.ts';
 import { MOST_ATTEMPTS } from '../job/plan.ts';
 import type { FleetSettings } from '../options.ts';
 import type { ActionEnd, ActionRecord } from '../records/action-record.ts';
+import { isLookOnly } from '../rollout/work.ts';
 import type { Known, Urgency } from './fleet.ts';
 
 /** What an action's next step is decided by. */
@@ -22,6 +23,10 @@ export interface State extends Pick<Known, 'asking' | 'fetched'> {
   /** Why its files did not come, and whether it is too early to try again. */
   fetchFailure: { reason: string; isTooEarly: boolean } | undefined;
   confirm: FleetSettings['confirm'];
+  /** This boot, and the seconds since. */
+  boot: { id: string; upS: number };
+  /** A task that is not over, beside the action's own. */
+  otherTask: string | undefined;
 }
 
 export type Heard =
@@ -45,6 +50,7 @@ export type Effect =
   | { do: 'begin-job' }
   | { do: 'stop-job'; id: string }
   | { do: 'upgrade-depotd' }
+  | { do: 'restart-device' }
   /** Said once, whatever its words are then. */
   | { do: 'notify'; once: string; feedback: Feedback }
   | { do: 'report-end' }
@@ -125,6 +131,10 @@ function decideBeginning(state: State, urgency: Urgency): Decision {
   if (consent === 'denied') {
     const message = 'the owner of the device has declined';
     const end = { result: 'canceled', message, errorCode: 'stopped' } as const;
+    return { state, effects: [{ do: 'end', key, end }, { do: 'report-end' }] };
+  }
+  if (record.work !== undefined && isLookOnly(record.work)) {
+    const end = { result: 'success', message: title, exitCode: 0 } as const;
     return { state, effects: [{ do: 'end', key, end }, { do: 'report-end' }] };
   }
   return { state, effects: [{ do: 'begin-job' }, said('proceeding', 'installing')] };
@@ -213,20 +223,26 @@ export function canceled(message: string): Feedback {
 }
 
 /** Puts on record what a job could not put there itself. */
-function decideJob({ record, job, selfUpgrade }: State): Effect[] {
-  const { key, jobId, attempts } = record;
+function decideJob(state: State): Effect[] {
+  const { record, job } = state;
+  const { key, jobId, attempts, restart } = record;
   if (record.end !== undefined || attempts === 0) return [];
+  if (restart !== undefined) return decideRestarted(state, restart);
   if (job === undefined) {
     // Without an id it was never asked for.
     return jobId === undefined ? [] : [{ do: 'end', key, end: FORGOTTEN }];
   }
   const adopted: Effect[] =
     jobId === undefined ? [{ do: 'change', change: { jobId: job.id } }] : [];
-  return isEnded(job.state) ? [...adopted, ...decideEnd(record, job, selfUpgrade)] : adopted;
+  return isEnded(job.state) ? [...adopted, ...decideEnd(state, job)] : adopted;
 }
 
-function decideEnd(record: ActionRecord, job: Job, selfUpgrade: State['selfUpgrade']): Effect[] {
+function decideEnd({ record, selfUpgrade, otherTask }: State, job: Job): Effect[] {
   const { key, attempts, work, title } = record;
+  if (job.state === 'done' && work?.reboot === true) {
+    const waiting = said('scheduled', `to restart, it waits for ${otherTask ?? ''}`, 'restart');
+    return [otherTask === undefined ? { do: 'restart-device' } : waiting];
+  }
   if (job.state === 'done' && work?.selfUpgrade === true) {
     return followSelfUpgrade(record, selfUpgrade);
   }
@@ -236,6 +252,24 @@ function decideEnd(record: ActionRecord, job: Job, selfUpgrade: State['selfUpgra
     return [{ do: 'change', change: { jobId: undefined, attempts: attempts + 1 } }];
   }
   return [{ do: 'end', key, end: endOf(job, title) }];
+}
+
+/** A device that is still up was not restarted, and is not again. */
+const MOST_RESTART_S = 300;
+
+/** The boot after the action's last one reports its end. */
+function decideRestarted(
+  { record: { key, title }, boot }: State,
+  { boot: before, atS }: NonNullable<ActionRecord['restart']>,
+): Effect[] {
+  if (boot.id !== before) {
+    const message = `${title}; the device has restarted`;
+    return [{ do: 'end', key, end: { result: 'success', message, exitCode: 0 } }];
+  }
+  if (boot.upS - atS < MOST_RESTART_S) return [];
+  const why = `it is still up after ${MOST_RESTART_S} s`;
+  const message = `cannot restart the device: ${why}`;
+  return [{ do: 'end', key, end: { result: 'failure', message, errorCode: 'unknown' } }];
 }
 
 /** The last thing that an action does; the daemon that sees its end is the new one. */

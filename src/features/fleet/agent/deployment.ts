@@ -1,6 +1,7 @@
 import { DepotError } from '../../../errors.ts';
 import { failureFacts } from '../../../jobs/explanation.ts';
 import { unixNow } from '../../../jobs/job.ts';
+import type { DdiClient } from '../ddi/client.ts';
 import { actionOfLink } from '../ddi/links.ts';
 import type { Chunk, Deployment } from '../ddi/schemas.ts';
 import type { ActionEnd, ActionRecord } from '../records/action-record.ts';
@@ -10,6 +11,7 @@ import { readWork, shown } from '../rollout/read-work.ts';
 import { checkPlanSignatures, readVerificationKey } from '../rollout/signature.ts';
 import type { Work } from '../rollout/work.ts';
 import type { Fleet, Offered, Server } from './fleet.ts';
+import { RESTARTING } from './restart.ts';
 import { checkSizes } from './transfer.ts';
 
 /**
@@ -23,7 +25,7 @@ export async function offeredAt(
     kind,
     href,
     ask,
-  }: { kind: string; href: string; ask: () => Promise<{ id: string; deployment: Deployment }> },
+  }: { kind: string; href: string; ask: () => ReturnType<DdiClient['deployment']> },
 ): Promise<Offered> {
   const { known, records } = fleet;
   const { offered } = known;
@@ -33,13 +35,13 @@ export async function offeredAt(
   if (offered?.href.includes(`/${kind}/${wanted}?`) === true && canBeNoOther(fleet, offered)) {
     return (known.offered = { ...offered, href });
   }
-  const { id, deployment } = await ask();
+  const { id, deployment, history } = await ask();
   if (id !== wanted) {
     throw new DepotError('bad_request', `cannot do the action ${wanted}: the answer is of ${id}`);
   }
   const { chunks, download, update, maintenanceWindow: window } = deployment;
   const key = actionKey(server.address, id, chunks);
-  await recordAction(fleet, server, { key, id, deployment });
+  await recordAction(fleet, server, { key, id, deployment, history });
   return (known.offered = {
     href,
     key,
@@ -80,7 +82,12 @@ function sourcesOf(chunks: readonly Chunk[]): Map<string, string> {
 async function recordAction(
   fleet: Fleet,
   { from }: Server,
-  { key, id, deployment }: { key: string; id: string; deployment: Deployment },
+  {
+    key,
+    id,
+    deployment,
+    history = [],
+  }: { key: string; id: string; deployment: Deployment; history?: readonly string[] | undefined },
 ): Promise<void> {
   const { records, log } = fleet;
   const record = records.find(key);
@@ -93,7 +100,9 @@ async function recordAction(
   }
   const highest = records.forgottenUpTo({ from, actionId: id });
   const judged =
-    highest === undefined ? await judge(fleet, deployment) : { end: mayHaveBeenDone(id, highest) };
+    highest === undefined
+      ? await judge(fleet, deployment, history)
+      : { end: mayHaveBeenDone(id, highest) };
   const title = deployment.chunks.map(({ name, version }) => `${shown(name)} ${shown(version)}`);
   await records.add({
     key,
@@ -119,10 +128,16 @@ function mayHaveBeenDone(id: string, highest: string): ActionEnd {
   return { result: 'failure', message, errorCode: 'not_allowed', at: unixNow() };
 }
 
+function forgotten(): DepotError {
+  const message = 'the device restarted for it, and has lost its record of that (main.state_dir)';
+  return new DepotError('forbidden', `cannot do the action: ${message}`);
+}
+
 /** What is to be done, or why nothing of it is. */
 async function judge(
   { settings, manager, known, maxDownloadMb }: Fleet,
   deployment: Deployment,
+  history: readonly string[],
 ): Promise<{ work: Work } | { end: ActionEnd }> {
   try {
     const { key_file: keyFile } = settings();
@@ -132,6 +147,8 @@ async function judge(
     const work = readWork(deployment, manager.files.ending);
     checkAllowed(work, settings());
     checkSizes(work, maxDownloadMb());
+    // It would restart at each boot.
+    if (work.reboot && history.some((text) => text.includes(RESTARTING))) throw forgotten();
     return { work };
   } catch (error) {
     if (!(error instanceof DepotError) || error.code === 'unavailable') throw error;

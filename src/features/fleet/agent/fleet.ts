@@ -1,4 +1,5 @@
 import { nowMs } from '../clock.ts';
+import type { DeviceCheck } from '../../device-check.ts';
 import type { FeatureContext } from '../../feature.ts';
 import type { PackageManager } from '../../../package-management/manager.ts';
 import type { DdiClient } from '../ddi/client.ts';
@@ -17,6 +18,8 @@ export interface Fleet extends Pick<
   settings: () => FleetSettings;
   manager: PackageManager;
   records: ActionRecords;
+  /** What the doctor asks. */
+  checks: () => Promise<readonly DeviceCheck[]>;
   /** Bound for the files of one action, in MiB. */
   maxDownloadMb: () => number;
   downloads: Downloads;
@@ -102,6 +105,8 @@ export interface FetchFailure {
 export interface Notices {
   /** What was said already, and is not said twice. */
   said: Set<string>;
+  /** What was collected and is still to be sent. */
+  pieces?: string[][];
   /** Progress: how often, and when last (by `nowMs`). */
   posts: number;
   lastAt: number;

@@ -1,10 +1,13 @@
+import { uptime } from 'node:os';
 import { unixNow } from '../../../jobs/job.ts';
+import { isEnded } from '../../../jobs/states.ts';
 import { OWN_PACKAGE } from '../../../package-management/names.ts';
 import { isOpen, type ActionRecord } from '../records/action-record.ts';
 import { decide, type Effect, type Heard, type State } from './decide.ts';
 import type { Fleet, Server } from './fleet.ts';
 import { beginJob, jobOf, SELF_UPGRADE_JOB } from './jobs.ts';
 import { notifyOnce, reportEnd } from './report.ts';
+import { restartDevice } from './restart.ts';
 import { fetchFailureOf, startTransfer } from './transfer.ts';
 
 /** Decides what is next of an action that is on record, and does it, one effect after the other. */
@@ -15,13 +18,14 @@ export async function act(
 ): Promise<void> {
   const record = fleet.records.find(key);
   if (record === undefined) return;
-  const { state, effects } = decide(stateOf(fleet, record), heard);
+  const { state, effects } = decide(await stateOf(fleet, record), heard);
   fleet.known.asking = state.asking;
   for (const effect of effects) await perform(fleet, server, { key, effect });
 }
 
-function stateOf(fleet: Fleet, record: ActionRecord): State {
-  const { known, records, queue, settings } = fleet;
+async function stateOf(fleet: Fleet, record: ActionRecord): Promise<State> {
+  const { known, records, queue, settings, processes } = fleet;
+  const task = queue.all().find(({ id, state }) => id !== record.jobId && !isEnded(state));
   return {
     record,
     others: records.all().filter((other) => isOpen(other) && other.key !== record.key),
@@ -32,6 +36,8 @@ function stateOf(fleet: Fleet, record: ActionRecord): State {
     fetching: known.transfer?.key,
     fetchFailure: fetchFailureOf(known, record.key),
     confirm: settings().confirm,
+    boot: { id: await processes.bootId(), upS: uptime() },
+    otherTask: task === undefined ? undefined : `${task.kind} ${task.subject}`,
   };
 }
 
@@ -57,7 +63,7 @@ async function perform(
       break;
     }
     case 'fetch':
-      if (known.offered !== undefined) startTransfer(fleet, record, known.offered);
+      startTransfer(fleet, record, known.offered);
       break;
     case 'stop-fetching':
       known.transfer?.controller.abort();
@@ -70,6 +76,9 @@ async function perform(
       break;
     case 'upgrade-depotd':
       await submit(SELF_UPGRADE_JOB, OWN_PACKAGE, {});
+      break;
+    case 'restart-device':
+      await restartDevice(fleet, server, record);
       break;
     default:
       await say(fleet, server, { record, effect });

@@ -4,6 +4,7 @@ import type { Reception } from '../ddi/client.ts';
 import type { Feedback } from '../ddi/feedback.ts';
 import type { ActionEnd, ActionRecord } from '../records/action-record.ts';
 import { actionKey } from '../rollout/action-key.ts';
+import { sendCollected } from './collect.ts';
 import { noticesOf, type Fleet, type Server } from './fleet.ts';
 
 /**
@@ -93,7 +94,7 @@ export async function reportEnd(
 ): Promise<boolean> {
   const { records, log } = fleet;
   const { key, actionId, end } = record;
-  if (end === undefined) return false;
+  if (end === undefined || !(await sendCollected(fleet, client, record))) return false;
   const feedback = await feedbackOf(fleet, record, end);
   let reception = await client.report(actionId, feedback);
   // Whatever it dislikes is in the details.

@@ -23,10 +23,14 @@ const MIB = 1024 ** 2;
  * meanwhile, and no other job waits for a slow line. The next exchange begins when it has ended;
  * after a failure there is a pause as after a poll that failed.
  */
-export function startTransfer(fleet: Fleet, record: ActionRecord, offered: Offered): void {
+export function startTransfer(
+  fleet: Fleet,
+  record: ActionRecord,
+  offered: Offered | undefined,
+): void {
   const { known, log } = fleet;
   const { key, work } = record;
-  if (work === undefined || known.transfer !== undefined) return;
+  if (work === undefined || offered === undefined || known.transfer !== undefined) return;
   const totalBytes = downloadsOf(work).reduce((sum, { bytes }) => sum + bytes, 0);
   const transfer: Transfer = { key, controller: new AbortController(), doneBytes: 0, totalBytes };
   known.transfer = transfer;

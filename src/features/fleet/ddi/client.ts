@@ -22,7 +22,10 @@ export interface DdiClient {
   poll: (
     etag: string | undefined,
   ) => Promise<{ poll: Poll; etag: string | undefined } | 'unchanged'>;
-  deployment: (link: string) => Promise<{ id: string; deployment: Deployment }>;
+  /** `history`: what the server was told of the action. */
+  deployment: (
+    link: string,
+  ) => Promise<{ id: string; deployment: Deployment; history?: readonly string[] }>;
   confirmation: (link: string) => Promise<{ id: string; deployment: Deployment }>;
   cancel: (link: string) => Promise<{ id: string; stopId: string }>;
   download: (link: string, from: number, signal: AbortSignal) => Promise<IncomingMessage>;
@@ -63,7 +66,12 @@ export function createDdiClient(address: Address, connection: Connection): DdiCl
       if (answer.status === 304 && etag !== undefined) return 'unchanged';
       return { poll: parse(call, pollSchema, answer), etag: answer.etag };
     },
-    deployment: (link) => read(pathOfLink(link, address), deploymentSchema),
+    deployment: async (link) => {
+      const path = pathOfLink(link, address);
+      const asked = `${path}${path.includes('?') ? '&' : '?'}actionHistory=100`;
+      const { id, deployment, actionHistory } = await read(asked, deploymentSchema);
+      return { id, deployment, history: actionHistory?.messages ?? [] };
+    },
     confirmation: async (link) => {
       const { id, confirmation } = await read(pathOfLink(link, address), confirmationSchema);
       return { id, deployment: confirmation };

@@ -89,7 +89,14 @@ const deployment = v.looseObject({
 });
 export type Deployment = v.InferOutput<typeof deployment>;
 
-export const deploymentSchema = v.looseObject({ id: actionId, deployment });
+export const deploymentSchema = v.looseObject({
+  id: actionId,
+  deployment,
+  /** What the server was told of the action, newest first. */
+  actionHistory: v.optional(
+    v.looseObject({ messages: v.optional(v.nullable(v.array(v.string())), []) }),
+  ),
+});
 
 /** What is to be confirmed has the shape of a deployment. */
 export const confirmationSchema = v.looseObject({ id: actionId, confirmation: deployment });

@@ -98,7 +98,7 @@ function reportStep({ catalog }: FleetJobTools, putBack: PutBackTools): Act {
   };
 }
 
-/** The self-upgrade, which is a job of its own, comes after this one, and the end with it. */
+/** A self-upgrade, or a restart, comes after this job, and the end with it. */
 function acceptStep(tools: FleetJobTools, { work, key }: { work: Work; key: string }): Act {
   return {
     id: 'accept',
@@ -106,7 +106,7 @@ function acceptStep(tools: FleetJobTools, { work, key }: { work: Work; key: stri
     isLate: true,
     act: async (context) => {
       const rolledOut = await rolledOutBy(tools, work, context);
-      if (work.selfUpgrade) await tools.records.update(key, () => ({ rolledOut }));
+      if (work.selfUpgrade || work.reboot) await tools.records.update(key, () => ({ rolledOut }));
       else {
         const { absent } = readFound(context);
         const message = [

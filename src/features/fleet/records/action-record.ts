@@ -44,6 +44,8 @@ export const recordSchema = v.object({
   selfUpgradeAfter: v.optional(v.string()),
   /** The time limit, in seconds, that its job was stopped for. */
   overLimitS: v.optional(v.number()),
+  /** The boot that the device was restarted in for it, and seconds since that then. */
+  restart: v.optional(v.object({ boot: v.string(), atS: v.number() })),
   /** Versions of the packages that it has installed, by name: drift is told by them. */
   rolledOut: v.optional(v.record(v.string(), v.string())),
   end: v.optional(endSchema),

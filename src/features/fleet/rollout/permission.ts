@@ -29,6 +29,8 @@ export function checkAllowed(
     ['self_upgrade', selfUpgrade],
     ['settings', changed.length > 0],
     ['firmware', work.firmware !== undefined],
+    ['collect', work.collect.length > 0],
+    ['reboot', work.reboot],
   ];
   const missing = asked.find(([ability, isAsked]) => isAsked && !allow.includes(ability));
   if (missing !== undefined) {

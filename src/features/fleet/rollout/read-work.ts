@@ -3,7 +3,15 @@ import { DepotError } from '../../../errors.ts';
 import { packageName } from '../../../package-management/names.ts';
 import { fleetFailure } from '../failures.ts';
 import type { Artifact, Chunk, Deployment } from '../ddi/schemas.ts';
-import { firmwarePlan, verification, type WantedFile, type Work, type WorkFile } from './work.ts';
+import {
+  collected,
+  firmwarePlan,
+  isLookOnly,
+  verification,
+  type WantedFile,
+  type Work,
+  type WorkFile,
+} from './work.ts';
 
 /** Metadata of a module: what is to be done beside its files, and a signature over that text. */
 export const PLAN_KEY = 'depotd.plan';
@@ -32,6 +40,8 @@ const planSchema = v.strictObject({
   /** Whether what the device stands on may be removed. */
   system: v.optional(v.boolean(), false),
   verify: v.optional(v.pipe(v.array(verification), v.maxLength(20)), []),
+  collect: v.optional(v.pipe(v.array(collected), v.maxLength(4)), []),
+  reboot: v.optional(v.boolean(), false),
   limit_s: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(604_800))),
 });
 
@@ -59,6 +69,8 @@ export function readWork({ chunks }: Pick<Deployment, 'chunks'>, ending: string)
     selfUpgrade: plans.some(({ self_upgrade: isAsked }) => isAsked),
     isOfSystem: plans.some(({ system }) => system),
     ...(firmware === undefined ? {} : { firmware }),
+    collect: unique(plans.flatMap(({ collect }) => collect)),
+    reboot: plans.some(({ reboot }) => reboot),
     ...(limits.length === 0 ? {} : { limitS: Math.max(...limits) }),
   };
   checkContradictions(work);
@@ -152,18 +164,23 @@ function mergeSettings(all: readonly Readonly<Record<string, string>>[]): Record
 }
 
 function checkContradictions(work: Work): void {
-  const { files, install, upgrade, remove, settings, selfUpgrade, firmware } = work;
+  const { install, upgrade, remove, selfUpgrade, reboot } = work;
   const twice = remove.find((name) => [...install, ...upgrade].includes(name));
   if (twice !== undefined) throw refused(`it installs and removes ${twice}`);
-  const count = files.length + install.length + upgrade.length + remove.length;
-  if (count + Object.keys(settings).length === 0 && !selfUpgrade) {
+  if (reboot && selfUpgrade) throw refused('reboot and self_upgrade cannot be both the last');
+  if (isLookOnly(work) && work.collect.length === 0) {
     throw refused(`it has no file and no ${PLAN_KEY}`);
   }
+  checkFirmware(work);
+}
+
+function checkFirmware(work: Work): void {
+  const { files, firmware, install, upgrade, remove, settings, verify } = work;
   const images = files.filter(({ kind }) => kind === 'firmware').length;
   if (images === 0 && firmware === undefined) return;
   if (firmware === undefined) throw refused(`${PLAN_KEY} does not say which version its image is`);
-  const others = count - images + Object.keys(settings).length + work.verify.length;
-  if (images !== 1 || others > 0 || selfUpgrade) {
+  const beside = [install, upgrade, remove, Object.keys(settings), verify].flat().length;
+  if (images !== 1 || files.length + beside > 1 || work.selfUpgrade || work.reboot) {
     throw refused('a firmware is one image, and nothing else in its distribution set');
   }
 }

@@ -51,6 +51,10 @@ export const firmwarePlan = v.strictObject({
   keep_settings: v.optional(v.boolean(), true),
 });
 
+/** What an operator may ask to see of a device. */
+export const collected = v.picklist(['log', 'doctor', 'jobs', 'status']);
+export type Collected = v.InferOutput<typeof collected>;
+
 const names = v.array(packageName);
 
 export const workSchema = v.object({
@@ -70,6 +74,10 @@ export const workSchema = v.object({
   verify: v.optional(v.array(verification), []),
   /** Whether what the device stands on may be removed; records of older actions say nothing. */
   isOfSystem: v.optional(v.boolean(), false),
+  /** What is sent with its end. */
+  collect: v.optional(v.array(collected), []),
+  /** Whether the device restarts when all of it is done. */
+  reboot: v.optional(v.boolean(), false),
   /** Time that it may take, in seconds; default: the device's own. */
   limitS: v.optional(v.number()),
 });
@@ -77,4 +85,11 @@ export const workSchema = v.object({
 /** All that is to be downloaded. */
 export function downloadsOf({ files, signatures }: Work): WantedFile[] {
   return [...files, ...signatures];
+}
+
+/** Whether it changes nothing, and so waits for no other task. */
+export function isLookOnly(work: Work): boolean {
+  const { files, install, upgrade, remove, settings, verify, selfUpgrade, reboot } = work;
+  const lists = [files, install, upgrade, remove, Object.keys(settings), verify];
+  return lists.every(({ length }) => length === 0) && !selfUpgrade && !reboot;
 }

@@ -17,6 +17,9 @@ import type { Job } from '../../../../src/jobs/job.ts';
 const KEY = 'this';
 const WORK = { phases: [], settings: [], selfUpgrade: true } as unknown as ActionRecord['work'];
 
+const DONE = { state: 'done' } as const;
+const RESTART = { selfUpgrade: false, reboot: true } as unknown as ActionRecord['work'];
+
 /** An action that the server has offered, and of which nothing has begun. */
 function stateOf({
   record = {},
@@ -31,6 +34,8 @@ function stateOf({
     fetching: undefined,
     fetchFailure: undefined,
     confirm: 'auto',
+    boot: { id: 'now', upS: 100 },
+    otherTask: undefined,
     ...state,
     record: {
       ...{ key: KEY, from: 'server', actionId: '7', title: 'demo 2', createdAt: 1, number: 1 },
@@ -232,6 +237,35 @@ const JOBS: [string, State, Heard, string[]][] = [
     },
     JOB,
     ['change', 'upgrade-depotd'],
+  ],
+  ['a restart comes last', tried(DONE, { work: RESTART }), JOB, ['restart-device']],
+  [
+    'a restart waits for another task',
+    { ...tried(DONE, { work: RESTART }), otherTask: 'disk' },
+    JOB,
+    ['notify scheduled'],
+  ],
+  ['nor for what failed', tried({ state: 'failed' }, { work: RESTART }), JOB, ['end this failure']],
+  [
+    'a restart is not asked for twice within one boot',
+    tried(DONE, { work: RESTART, restart: { boot: 'now', atS: 99 } }),
+    JOB,
+    [],
+  ],
+  [
+    'a device that is still up has failed to restart',
+    {
+      ...tried(DONE, { work: RESTART, restart: { boot: 'now', atS: 99 } }),
+      boot: { id: 'now', upS: 400 },
+    },
+    JOB,
+    ['end this failure'],
+  ],
+  [
+    'the next boot reports the end, whatever has become of the task',
+    { ...tried({}, { work: RESTART, restart: { boot: 'before', atS: 9 } }), job: undefined },
+    JOB,
+    ['end this success'],
   ],
 ];
 

@@ -28,6 +28,8 @@ function workOf(bytes: number, signatureBytes: number): Work {
     remove: [],
     settings: {},
     selfUpgrade: false,
+    collect: [],
+    reboot: false,
     verify: [],
     isOfSystem: false,
   };
