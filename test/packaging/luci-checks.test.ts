@@ -34,8 +34,8 @@ test.each([
   {
     option: 'fleet.settings',
     check: 'setting',
-    good: ['network.lan.mtu', 'my-app.a.b'],
-    bad: ['network.lan', 'a.b.c.d'],
+    good: ['network.lan.mtu', 'my-app.a.b', 'wireless.guest'],
+    bad: ['network', 'a.b.c.d'],
   },
   {
     option: 'fleet.tags',

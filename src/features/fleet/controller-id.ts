@@ -49,7 +49,9 @@ function rankOf(port: string): number {
   return rank < 0 ? 9 : rank;
 }
 
-async function readSerial({ onDevice }: Pick<Paths, 'onDevice'>): Promise<string | undefined> {
+export async function readSerial({
+  onDevice,
+}: Pick<Paths, 'onDevice'>): Promise<string | undefined> {
   const files = ['/proc/device-tree/serial-number', '/sys/class/dmi/id/product_serial'];
   for (const file of files) {
     const serial = (await textOf(onDevice(file))).replace(/[^A-Za-z0-9._-]/g, '');

@@ -22,8 +22,8 @@ export async function createFleetFeature(
 ): Promise<Feature> {
   const { config, queue } = context;
   const settings = (): FleetSettings => valuesOf(config(), FLEET_SECTION);
-  const controllerId = async (): Promise<string> => {
-    const { controller_id: wanted } = settings();
+  const controllerId = async (of = settings()): Promise<string> => {
+    const { controller_id: wanted } = of;
     return wanted === '' ? deviceId() : expandControllerId(wanted, context.paths);
   };
   let opened: OpenFleet | undefined;

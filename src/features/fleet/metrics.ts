@@ -60,6 +60,12 @@ export function fleetMetrics({
       samples: [{ value: counts.downloadedBytes }],
     },
     {
+      name: 'depotd_fleet_mirror_failures_total',
+      type: 'counter',
+      help: 'Files of actions that a mirror did not bring.',
+      samples: [{ value: counts.mirrorFailures }],
+    },
+    {
       name: 'depotd_fleet_actions',
       type: 'gauge',
       help: 'Actions on record that are over, by result and code.',

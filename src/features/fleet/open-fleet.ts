@@ -7,17 +7,18 @@ import { isEnded } from '../../jobs/states.ts';
 import type { FeatureContext } from '../feature.ts';
 import type { PackageTools } from '../../package-management/tools.ts';
 import { createAgent, type Agent } from './agent/agent.ts';
+import { configData } from './agent/config-data.ts';
 import { createKnown, type Fleet, type Server } from './agent/fleet.ts';
 import { FLEET_JOB, SELF_UPGRADE_JOB } from './agent/jobs.ts';
 import { createDdiClient } from './ddi/client.ts';
-import { createConnection, type ConnectionLimits } from './ddi/connection.ts';
+import { createConnection } from './ddi/connection.ts';
 import { readCredentials } from './ddi/credentials.ts';
 import { createBaseline } from './job/baseline.ts';
 import { createKeptPackages } from '../../package-management/transaction/kept-packages.ts';
 import { fleetPlan } from './job/plan.ts';
 import type { FleetJobTools } from './job/tools.ts';
 import { fleetMetrics } from './metrics.ts';
-import { FLEET_SECTION } from './options.ts';
+import { FLEET_SECTION, type FleetSettings } from './options.ts';
 import { createDownloads } from './records/downloads.ts';
 import { openRecords, type ActionRecords } from './records/records.ts';
 import { addressKey } from './rollout/action-key.ts';
@@ -35,7 +36,7 @@ export interface FleetOptions {
   context: FeatureContext;
   tools: PackageTools;
   /** The name of this device at its server. */
-  controllerId: () => Promise<string>;
+  controllerId: (settings?: FleetSettings) => Promise<string>;
   checks: Fleet['checks'];
 }
 
@@ -53,10 +54,10 @@ export async function openFleet({
   const folder = join(paths.stateDir, 'fleet');
   const records = await openRecords(join(folder, 'actions'));
   const downloads = createDownloads(join(paths.uploadDir, 'fleet'));
-  const connect = async (limits: ConnectionLimits = {}): Promise<Server> => {
-    const { server, tenant } = settings();
-    const address = { server, tenant, controllerId: await controllerId() };
-    const connection = createConnection(server, await readCredentials(settings()), limits);
+  const connect: Fleet['connect'] = async (asked = settings(), limits = {}): Promise<Server> => {
+    const { server, tenant } = asked;
+    const address = { server, tenant, controllerId: await controllerId(asked) };
+    const connection = createConnection(server, await readCredentials(asked), limits);
     const client = createDdiClient(address, connection);
     return { client, address, from: addressKey(address) };
   };
@@ -69,7 +70,7 @@ export async function openFleet({
     records,
     downloads,
     known: createKnown(),
-    connect: () => connect(),
+    connect,
     wake: () => agent.wake(),
     replan: () => agent.replan(),
   };
@@ -78,10 +79,11 @@ export async function openFleet({
     if (JOBS.includes(kind) && isEnded(state)) agent.wake();
   });
   const reach = async (): Promise<void> => {
-    const { client } = await connect({ answerMs: 10_000 });
+    const { client } = await connect(settings(), { answerMs: 10_000 });
     await client.poll(undefined).finally(client.close);
   };
-  const jobTools = jobToolsOf({ context, tools, records, downloads, folder, reach });
+  const attributes = () => configData(fleet, '');
+  const jobTools = jobToolsOf({ context, tools, records, downloads, folder, reach, attributes });
   return {
     agent,
     fleet,
@@ -101,11 +103,13 @@ function jobToolsOf({
   downloads,
   folder,
   reach,
+  attributes,
 }: Pick<FleetOptions, 'context' | 'tools'> & {
   records: ActionRecords;
   downloads: Fleet['downloads'];
   folder: string;
   reach: FleetJobTools['reach'];
+  attributes: FleetJobTools['attributes'];
 }): FleetJobTools {
   return {
     ...tools,
@@ -113,6 +117,7 @@ function jobToolsOf({
     scriptEnvironment,
     stop: queue.stop,
     reach,
+    attributes,
     settings: () => valuesOf(config(), FLEET_SECTION),
     records,
     downloads,

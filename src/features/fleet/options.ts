@@ -52,7 +52,21 @@ const OPTIONS = {
   ),
   confirm: choice('whether the owner is asked before anything that is not forced', ['auto', 'ask']),
   allow: list('what the server may do', ['install', 'upgrade', 'downgrade'], ability),
-  settings: list('settings that it may change: CONFIG.SECTION.OPTION', [], settingName),
+  settings: list(
+    'what it may change: CONFIG.SECTION.OPTION, or a whole CONFIG.SECTION',
+    [],
+    settingName,
+  ),
+  mirrors: list(
+    'other hosts that are asked first for the files of actions, without the token',
+    [],
+    mirrorAddress,
+  ),
+  download_kib_s: integer(
+    'most KiB a second that the files of actions are downloaded with; 0: no limit',
+    0,
+    [0, 1_048_576],
+  ),
   interval_max_s: integer('longest pause between two polls, in seconds', 86_400, [30, 86_400]),
   reach_s: integer(
     'within which the server has to answer once settings were changed, or they go back, in seconds',
@@ -120,6 +134,11 @@ function serverAddress(value: string): string {
   return value.replace(/\/+$/, '');
 }
 
+function mirrorAddress(value: string): string {
+  if (value !== '') return serverAddress(value);
+  throw new Error('https://host[:port][/prefix] is expected');
+}
+
 function isSafe({ protocol, hostname }: URL): boolean {
   if (protocol === 'https:') return true;
   const host = hostname.replace(/^\[|\]$/g, '');
@@ -144,8 +163,8 @@ function ability(value: string): string {
 }
 
 function settingName(value: string): string {
-  if (/^[A-Za-z0-9_-]+\.[A-Za-z0-9_]+\.[A-Za-z0-9_]+$/.test(value)) return value;
-  throw new Error('CONFIG.SECTION.OPTION is expected');
+  if (/^[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_]+){1,2}$/.test(value)) return value;
+  throw new Error('CONFIG.SECTION.OPTION or CONFIG.SECTION is expected');
 }
 
 function packageOption(value: string): string {

@@ -39,12 +39,13 @@ export function pollOf({ state, sleep, url }: Origin, target: string): unknown {
 
 export function configure(state: State, target: string, body: unknown): Result {
   const { mode, data } = body as { mode?: string; data?: Record<string, string> };
-  if (mode !== 'replace' || data === undefined) return { status: 400 };
+  if (!['replace', 'merge'].includes(mode ?? '') || data === undefined) return { status: 400 };
   const isTooLong = Object.entries(data)
     .flat()
     .some((part) => part.length > 128);
   if (isTooLong || Object.keys(data).length > 100) return { status: 400 };
-  state.attributes.set(target, data);
+  const before = mode === 'merge' ? state.attributes.get(target) : {};
+  state.attributes.set(target, { ...before, ...data });
   return { status: 200 };
 }
 

@@ -65,6 +65,16 @@ async function over(server: StandIn, action: string): Promise<string> {
   return (await server.action(ID, action)).status;
 }
 
+test('a server that the owner takes out of the options is told so, and asked no more', async () => {
+  await reload(await joined(first()));
+  await poll();
+  await reload([]);
+
+  await expect
+    .poll(() => first().attributes(ID), { timeout: 10_000 })
+    .toMatchObject({ fleet: 'switched off by the owner' });
+});
+
 test('a server that is set, exchanged for another, and unset takes effect without a restart', async () => {
   const [one, other] = servers as [StandIn, StandIn];
   const started = pid();

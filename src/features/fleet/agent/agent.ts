@@ -6,6 +6,7 @@ import type { FleetSettings } from '../options.ts';
 import { nowMs } from '../clock.ts';
 import { EARLY_MS, pauseMs, startPauseMs, type Schedule } from '../schedule.ts';
 import { isOpen } from '../records/action-record.ts';
+import { sayGoodbye } from './attributes.ts';
 import { exchange, failureOf } from './exchange.ts';
 import type { Fleet, Known } from './fleet.ts';
 import { isAtWork, PROGRESS_MS, reportProgress } from './progress.ts';
@@ -38,7 +39,7 @@ export interface AgentOptions {
  *  - there is one timer, and one exchange at a time;
  *  - it wakes for the next poll, and more often only while a job of an action runs, or for a
  *    download that is to be tried again;
- *  - switched off, nothing is sent.
+ *  - switched off, nothing is sent but that it is.
  */
 export function createAgent({ fleet, notes, random = Math.random }: AgentOptions): Agent {
   const { known, settings, log } = fleet;
@@ -80,7 +81,7 @@ export function createAgent({ fleet, notes, random = Math.random }: AgentOptions
     arm();
   };
 
-  let asked = addressIn(settings());
+  let used = settings();
   const start = async (): Promise<void> => {
     await memory.restore();
     begin(fleet.records.all().some((record) => isOpen(record) || !record.isReported));
@@ -89,14 +90,12 @@ export function createAgent({ fleet, notes, random = Math.random }: AgentOptions
   return {
     start,
     reload: async () => {
-      if (asked !== addressIn(settings())) known.transfer?.controller.abort();
-      [asked, known.looked] = [addressIn(settings()), undefined];
+      last = last.then(takeOver(fleet, used, memory.isOn()));
+      used = settings();
       await start();
     },
     pollNow: async () => {
-      if (!memory.isOn()) {
-        throw new DepotError('unavailable', 'cannot poll: the fleet is switched off');
-      }
+      assertOn(memory.isOn());
       // The owner has mended something, maybe.
       if (known.fetchFailure !== undefined) known.fetchFailure.againMs = 0;
       await run(true);
@@ -111,6 +110,7 @@ export function createAgent({ fleet, notes, random = Math.random }: AgentOptions
       known.transfer?.controller.abort();
       await memory.keep();
       log.info({ isOn: memory.isOn() }, 'fleet switched');
+      last = last.then(leaving(fleet, used, isActive));
       begin(true);
     },
     isOn: memory.isOn,
@@ -121,6 +121,29 @@ export function createAgent({ fleet, notes, random = Math.random }: AgentOptions
       await Promise.race([last, delay(CLOSE_MS, undefined, { ref: false })]);
     },
   };
+}
+
+/** Says so to the server that was asked, if there was one, unless it is back meanwhile. */
+function leaving(fleet: Fleet, from: FleetSettings, isBack: () => boolean): () => Promise<void> {
+  return async () => {
+    if (from.server === '' || isBack()) return;
+    await sayGoodbye(fleet, from).catch((error: unknown) =>
+      fleet.log.info({ reason: failureOf(error) }, 'fleet server not told that it is left'),
+    );
+  };
+}
+
+/** The options are other ones, maybe. @returns what is to be sent to the server of before */
+function takeOver(fleet: Fleet, from: FleetSettings, isOn: boolean): () => Promise<void> {
+  const { known, settings } = fleet;
+  if (addressIn(from) !== addressIn(settings())) known.transfer?.controller.abort();
+  known.looked = undefined;
+  const isBack = (): boolean => !isOn || settings().server !== '';
+  return leaving(fleet, from, isBack);
+}
+
+function assertOn(isOn: boolean): void {
+  if (!isOn) throw new DepotError('unavailable', 'cannot poll: the fleet is switched off');
 }
 
 function scheduleOf({ known, settings }: Fleet): Schedule {

@@ -4,8 +4,10 @@ import { reasonOf } from '../../../errors.ts';
 import { nowMs } from '../clock.ts';
 import { configData } from './config-data.ts';
 import { driftOf } from './drift.ts';
+import type { FleetSettings } from '../options.ts';
 import type { Fleet, Server } from './fleet.ts';
 
+const GOODBYE_MS = 5000;
 const NOTE = 'fleet/attributes';
 const sentSchema = v.object({ from: v.string(), hash: v.string() });
 /** Changes all the time: it goes along with the others. */
@@ -38,6 +40,22 @@ export async function sendAttributes(
   await notes
     .write(NOTE, known.attributes)
     .catch((error: unknown) => log.warn({ reason: reasonOf(error) }, 'fleet note not written'));
+}
+
+/** The last that the server hears until the fleet is switched on: one try. */
+export async function sayGoodbye(
+  { connect, known, notes }: Fleet,
+  last: FleetSettings,
+): Promise<void> {
+  const { client, from } = await connect(last, { answerMs: GOODBYE_MS });
+  try {
+    await client.configure({ fleet: 'switched off by the owner' }, 'merge');
+    // So all is sent anew, without that.
+    [known.looked, known.attributes] = [undefined, { from, hash: '' }];
+    await notes.write(NOTE, known.attributes);
+  } finally {
+    client.close();
+  }
 }
 
 function isEarly(

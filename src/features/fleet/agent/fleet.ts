@@ -2,6 +2,7 @@ import { nowMs } from '../clock.ts';
 import type { DeviceCheck } from '../../device-check.ts';
 import type { FeatureContext } from '../../feature.ts';
 import type { PackageManager } from '../../../package-management/manager.ts';
+import type { ConnectionLimits } from '../ddi/connection.ts';
 import type { DdiClient } from '../ddi/client.ts';
 import type { Address } from '../ddi/links.ts';
 import type { Deployment, Poll } from '../ddi/schemas.ts';
@@ -25,7 +26,7 @@ export interface Fleet extends Pick<
   downloads: Downloads;
   known: Known;
   /** A connection of its own, for work that goes on beside the exchanges. */
-  connect: () => Promise<Server>;
+  connect: (settings?: FleetSettings, limits?: ConnectionLimits) => Promise<Server>;
   /** Has the next exchange begin at once. */
   wake: () => void;
   /** Has it begin when a download is to be tried again, if that is before the next poll. */
@@ -117,6 +118,7 @@ export interface Counts {
   polls: { ok: number; unchanged: number; failed: number };
   reports: Map<string, number>;
   downloadedBytes: number;
+  mirrorFailures: number;
 }
 
 /** What a server has said, before it has said anything. */
@@ -145,6 +147,7 @@ export function createKnown(): Known {
       polls: { ok: 0, unchanged: 0, failed: 0 },
       reports: new Map(),
       downloadedBytes: 0,
+      mirrorFailures: 0,
     },
   };
 }

@@ -137,6 +137,7 @@ async function feedbackOf(
     ...(exitCode === undefined ? {} : { code: exitCode }),
     details: [
       ...lines,
+      ...(result === 'success' ? (record.diff ?? []) : []),
       ...(jobId === undefined ? [] : [`task ${jobId}`]),
       ...(errorCode === undefined ? [] : [`error_code ${errorCode}`]),
       message,

@@ -7,6 +7,7 @@ import { isOpen } from '../records/action-record.ts';
 import { downloadsOf, type Work } from '../rollout/work.ts';
 import { EARLY_MS, pauseMs } from '../schedule.ts';
 import { nowMs } from '../clock.ts';
+import { openMirrors } from './mirrors.ts';
 import type { FetchFailure, Fleet, Known, Offered, Transfer } from './fleet.ts';
 
 /** A download that fails so often, or for so long, ends its action. */
@@ -116,6 +117,7 @@ async function transferAll(
     ),
   );
   const { client } = await connect();
+  const mirrors = await openMirrors(fleet);
   try {
     for (const file of downloadsOf(work)) {
       const link = offered.sources.get(file.sha256);
@@ -123,13 +125,18 @@ async function transferAll(
       const { signal } = transfer.controller;
       const { doneBytes } = transfer;
       const onProgress = (bytes: number): void => void (transfer.doneBytes = doneBytes + bytes);
+      const most = { onProgress, bytesPerS: limitOf(fleet) };
+      const isHere = await mirrors.fetch(file, signal, (source, bounded) =>
+        downloads.fetch(file, source, { ...most, signal: bounded }),
+      );
       const source = (from: number) => client.download(link, from, signal);
-      await downloads.fetch(file, source, { signal, onProgress });
+      if (!isHere) await downloads.fetch(file, source, { ...most, signal });
       transfer.doneBytes = doneBytes + file.bytes;
       known.counts.downloadedBytes += file.bytes;
     }
   } finally {
     client.close();
+    mirrors.close();
   }
 }
 
@@ -145,4 +152,12 @@ export function checkSizes(work: Work, mostMb: number): void {
     'too_large',
     `cannot do the action: its files have ${sizeText(bytes)}, and main.upload_max_mb is ${mostMb}`,
   );
+}
+
+/** Slower than that, pieces would come more rarely than the line has to say something. */
+const LEAST_KIB_S = 8;
+
+function limitOf({ settings }: Fleet): number {
+  const { download_kib_s: limit } = settings();
+  return limit === 0 ? 0 : Math.max(limit, LEAST_KIB_S) * 1024;
 }

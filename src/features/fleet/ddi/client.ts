@@ -32,7 +32,7 @@ export interface DdiClient {
   report: (id: string, feedback: Feedback) => Promise<Reception>;
   answerCancel: (id: string, feedback: Feedback) => Promise<Reception>;
   confirm: (id: string, isConfirmed: boolean, details: readonly string[]) => Promise<Reception>;
-  configure: (data: Readonly<Record<string, string>>) => Promise<Reception>;
+  configure: (data: Readonly<Record<string, string>>, mode?: 'merge') => Promise<Reception>;
   close: () => void;
 }
 
@@ -91,7 +91,7 @@ export function createDdiClient(address: Address, connection: Connection): DdiCl
       send('POST', `cancelAction/${id}/feedback`, feedbackBody(id, feedback)),
     confirm: (id, isConfirmed, details) =>
       send('POST', `confirmationBase/${id}/feedback`, confirmationBody(isConfirmed, details)),
-    configure: (data) => send('PUT', 'configData', { mode: 'replace', data }),
+    configure: (data, mode) => send('PUT', 'configData', { mode: mode ?? 'replace', data }),
     close: connection.close,
   };
 }

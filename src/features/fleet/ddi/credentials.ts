@@ -7,7 +7,7 @@ export interface Credentials {
   /** Value of `Authorization`; undefined if the client certificate says who asks. */
   authorization: string | undefined;
   /** PEM. With an authority of the owner's no other one counts. */
-  tls: { ca?: string; cert?: string; key?: string };
+  tls: { ca?: string | string[]; cert?: string; key?: string };
 }
 
 /**

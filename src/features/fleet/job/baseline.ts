@@ -17,17 +17,20 @@ export interface BaselineContent {
   packages: PackageDatabase;
   /** Text of each configuration file that is to be changed, by its name. */
   configs: Readonly<Record<string, string>>;
+  /** The same as the action wants them. */
+  changed: Readonly<Record<string, string>>;
 }
 
 const schema = v.object({
   key: v.string(),
   packages: v.record(v.string(), v.object({ version: v.string(), state: v.string() })),
   configs: v.record(v.string(), v.string()),
+  changed: v.optional(v.record(v.string(), v.string()), {}),
 });
 
 export function createBaseline(file: string): Baseline {
   return {
-    save: async (key, { packages, configs }) => {
+    save: async (key, { packages, configs, changed }) => {
       const entries = [...packages].map(
         ([name, { version, state }]) => [name, { version, state }] as const,
       );
@@ -35,17 +38,18 @@ export function createBaseline(file: string): Baseline {
         key,
         packages: Object.fromEntries(entries),
         configs,
+        changed,
       };
       await replaceFile(file, `${JSON.stringify(content)}\n`);
     },
     read: async (key) => {
       const found = v.safeParse(schema, await readJson(file));
       if (!found.success || found.output.key !== key) return undefined;
-      const { packages, configs } = found.output;
+      const { packages, configs, changed } = found.output;
       const entries = Object.entries(packages).map(
         ([name, { version, state }]) => [name, entryOf(name, version, state)] as const,
       );
-      return { packages: new Map(entries), configs };
+      return { packages: new Map(entries), configs, changed };
     },
     forget: () => rm(file, { force: true }),
   };

@@ -1,6 +1,5 @@
 import { readFile } from 'node:fs/promises';
 import * as v from 'valibot';
-import { parseUciFile } from '../../../config/uci-file.ts';
 import { freeBytesOf } from '../../../device/disk/space.ts';
 import { DepotError, reasonOf } from '../../../errors.ts';
 import { slots, type Remembering } from '../../../jobs/memory.ts';
@@ -16,7 +15,7 @@ import { fleetFailure } from '../failures.ts';
 import { checkAllowed, MOST_SIGNATURE_BYTES } from '../rollout/permission.ts';
 import { readVerificationKey } from '../rollout/signature.ts';
 import type { Work } from '../rollout/work.ts';
-import { changedConfig } from './settings-steps.ts';
+import { readChangedSettings } from './changed-settings.ts';
 import type { FleetJobTools } from './tools.ts';
 
 /** What the check found, for the steps behind it. */
@@ -65,11 +64,19 @@ export async function checkWork(
   const install = await offeredNames(tools, work);
   const found: Found = { packages, install, absent: await absentNames(tools, work) };
   await checkChanges(tools, work, found);
-  const configs = await readConfigs(tools, work);
+  const { diff, ...texts } = await readChangedSettings(tools, work);
   await tools.kept.begin(key);
-  await baseline.save(key, { packages: await manager.installed(), configs });
+  await baseline.save(key, { packages: await manager.installed(), ...texts });
+  if (diff.length > 0) await tools.records.update(key, () => ({ diff: bounded(diff) }));
   // Last: a job that has this record may have changed something.
   checked.write(context, { found });
+}
+
+const MOST_CHANGES = 20;
+
+function bounded(diff: readonly string[]): string[] {
+  const rest = diff.length - MOST_CHANGES;
+  return [...diff.slice(0, MOST_CHANGES), ...(rest > 0 ? [`and ${rest} more`] : [])];
 }
 
 /** What was whole when it was downloaded may have been changed since. */
@@ -248,24 +255,4 @@ const SYSTEM = 'Leave it, or say "system": true in the plan of the action.';
 function failureOf({ code, message, remedy }: Problem): DepotError {
   const text = `cannot do the action: ${message.replace(/^cannot /, '')}`;
   return new DepotError('command_failed', text, { explanation: { code, remedy } });
-}
-
-/** @throws DepotError not_found if a section is not there: nobody knows what type it would have */
-async function readConfigs(
-  { paths }: FleetJobTools,
-  { settings }: Work,
-): Promise<Record<string, string>> {
-  const configs: Record<string, string> = {};
-  for (const name of Object.keys(settings)) {
-    const [config = '', section = ''] = name.split('.');
-    const text = await readFile(`${paths.uciDir}/${config}`, 'utf8').catch(() => '');
-    const isThere = parseUciFile(text).sections.some((entry) => entry.name === section);
-    if (!isThere) {
-      throw new DepotError('not_found', `cannot set ${name}: there is no such section`);
-    }
-    configs[config] = text;
-  }
-  // What cannot be set is said now.
-  for (const [config, text] of Object.entries(configs)) changedConfig(text, config, settings);
-  return configs;
 }

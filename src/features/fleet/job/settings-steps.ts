@@ -1,6 +1,5 @@
 import { join } from 'node:path';
 import { rewriteFile } from '../../../device/durable-file.ts';
-import { setUciOption } from '../../../config/uci-edit.ts';
 import type { Step } from '../../../jobs/plan.ts';
 import type { Work } from '../rollout/work.ts';
 import { hasSucceeded } from './success.ts';
@@ -20,11 +19,11 @@ export function settingsSteps(tools: FleetJobTools, { work, key }: Task): Step[]
       id: 'settings',
       label: 'settings',
       act: async ({ note }) => {
-        const before = (await tools.baseline.read(key))?.configs ?? {};
-        for (const [config, text] of Object.entries(before)) {
-          await writeConfig(tools, config, changedConfig(text, config, work.settings));
+        const changed = (await tools.baseline.read(key))?.changed ?? {};
+        for (const [config, text] of Object.entries(changed)) {
+          await writeConfig(tools, config, text);
         }
-        await note(`set ${Object.keys(work.settings).join(', ')}`);
+        for (const line of tools.records.find(key)?.diff ?? []) await note(`set ${line}`);
         return undefined;
       },
     },
@@ -54,15 +53,6 @@ export function settingsRepair(tools: FleetJobTools, { work, key }: Task): Step[
 
 async function writeConfig({ paths }: FleetJobTools, config: string, text: string): Promise<void> {
   await rewriteFile(join(paths.uciDir, config), text);
-}
-
-/** @throws DepotError internal if the file is written so that an option cannot be set */
-export function changedConfig(text: string, config: string, settings: Work['settings']): string {
-  return Object.entries(settings).reduce((result, [name, value]) => {
-    const [file, section = '', option = ''] = name.split('.');
-    // The type is not used: the check found the section there.
-    return file === config ? setUciOption(result, { section, type: '', option }, value) : result;
-  }, text);
 }
 
 /** OpenWrt's script has each service whose configuration changed read it again. */

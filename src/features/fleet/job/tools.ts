@@ -17,6 +17,8 @@ export interface FleetJobTools extends PackageTools {
   kept: KeptPackages;
   /** Asks the server anew. @throws DepotError if it does not answer as it should */
   reach: () => Promise<void>;
+  /** What the server knows of the device. */
+  attributes: () => Promise<Readonly<Record<string, string>>>;
   /** As somebody stops a task. */
   stop: (jobId: string) => Promise<unknown>;
 }

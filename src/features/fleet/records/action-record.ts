@@ -46,6 +46,8 @@ export const recordSchema = v.object({
   overLimitS: v.optional(v.number()),
   /** The boot that the device was restarted in for it, and seconds since that then. */
   restart: v.optional(v.object({ boot: v.string(), atS: v.number() })),
+  /** What its settings change, a line each, for people. */
+  diff: v.optional(v.array(v.string())),
   /** Versions of the packages that it has installed, by name: drift is told by them. */
   rolledOut: v.optional(v.record(v.string(), v.string())),
   end: v.optional(endSchema),

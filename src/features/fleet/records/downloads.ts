@@ -3,6 +3,7 @@ import { constants, createReadStream } from 'node:fs';
 import { open, readdir, rename, rm, stat, type FileHandle } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { isDiskFull } from '../../../device/disk/disk-full.ts';
 import { freeBytesOf } from '../../../device/disk/space.ts';
 import { openPrivateFolder } from '../../../device/private-folder.ts';
@@ -36,6 +37,8 @@ export interface FetchOptions {
   signal: AbortSignal;
   /** Told how many bytes of the file are there. */
   onProgress?: (bytes: number) => void;
+  /** No faster than that in the mean; 0: as fast as it comes. */
+  bytesPerS?: number;
 }
 
 type FileName = Pick<WantedFile, 'sha256' | 'ending'>;
@@ -61,13 +64,13 @@ export function createDownloads(folder: string): Downloads {
     fileOf,
     isWhole: async (file) => (await inOwnFolder(async () => hashOf(fileOf(file)))) === file.sha256,
     size: async (file) => Math.max(await size(fileOf(file)), await size(partOf(file))),
-    fetch: async (wanted, source, { signal, onProgress }) => {
+    fetch: async (wanted, source, options) => {
       const part = partOf(wanted);
       const directory = await openPrivateFolder(folder);
       try {
         if ((await hashOf(fileOf(wanted))) === wanted.sha256) return;
         await checkSpace(folder, wanted, await size(part));
-        await receive(part, { wanted, onProgress }, (from) => source(from, signal));
+        await receive(part, { wanted, options }, (from) => source(from, options.signal));
         await rename(part, fileOf(wanted));
         await directory.sync();
       } finally {
@@ -95,7 +98,7 @@ async function checkSpace(folder: string, wanted: WantedFile, there: number): Pr
 
 async function receive(
   part: string,
-  { wanted, onProgress }: { wanted: WantedFile; onProgress: FetchOptions['onProgress'] },
+  { wanted, options }: { wanted: WantedFile; options: FetchOptions },
   source: (from: number) => Promise<IncomingMessage>,
 ): Promise<void> {
   const file = await openPart(part);
@@ -107,14 +110,15 @@ async function receive(
     await file.truncate(from);
     const hash = createHash('sha256');
     if (from > 0) await hashInto(hash, part);
-    await writeAll(file, { response, from, wanted, hash, onProgress });
+    await writeAll(file, { response, from, wanted, hash, options });
     await file.sync();
     const found = hash.digest('hex');
     if (found === wanted.sha256) return;
     await file.truncate(0);
+    // What was here may be of another source: this one is asked for all of it, once.
     if (from > 0) {
-      const what = `cannot use ${wanted.label}: what was here of it does not fit what came`;
-      throw new DepotError('upstream_unreachable', what);
+      await receive(part, { wanted, options }, source);
+      return;
     }
     throw new DepotError(
       'bad_request',
@@ -158,10 +162,11 @@ async function writeAll(
     from: number;
     wanted: WantedFile;
     hash: Hash;
-    onProgress: FetchOptions['onProgress'];
+    options: FetchOptions;
   },
 ): Promise<void> {
-  const { response, wanted, hash, onProgress } = task;
+  const { response, wanted, hash, options } = task;
+  const startMs = performance.now();
   let at = task.from;
   try {
     for await (const piece of response as AsyncIterable<Buffer>) {
@@ -173,7 +178,8 @@ async function writeAll(
         done += (await file.write(piece, done, piece.length - done, at + done)).bytesWritten;
       }
       at += piece.length;
-      onProgress?.(at);
+      options.onProgress?.(at);
+      await slowDown(at - task.from, startMs, options);
     }
   } catch (error) {
     response.destroy();
@@ -184,6 +190,15 @@ async function writeAll(
     'upstream_unreachable',
     `cannot download ${wanted.label}: it ended after ${at} of ${wanted.bytes} bytes`,
   );
+}
+
+async function slowDown(
+  bytes: number,
+  startMs: number,
+  { bytesPerS = 0, signal }: FetchOptions,
+): Promise<void> {
+  const earlyMs = bytesPerS === 0 ? 0 : (bytes / bytesPerS) * 1000 - (performance.now() - startMs);
+  if (earlyMs > 0) await delay(earlyMs, undefined, { signal });
 }
 
 function asFailure({ label }: WantedFile, error: unknown): DepotError {

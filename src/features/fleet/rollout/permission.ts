@@ -36,7 +36,9 @@ export function checkAllowed(
   if (missing !== undefined) {
     throw refused(`fleet.allow of this device does not have "${missing[0]}"`);
   }
-  const setting = changed.find((name) => !settings.includes(name));
+  const setting = changed.find(
+    (name) => !settings.includes(name) && !settings.includes(sectionOf(name)),
+  );
   if (setting !== undefined) {
     throw refused(`fleet.settings of this device does not have "${setting}"`);
   }
@@ -60,6 +62,11 @@ function checkSigned({ files, signatures }: Work): void {
         `${sizeText(most)} are the limit with fleet.key_file`,
     );
   }
+}
+
+/** Who may change a section may make and remove it, and change all that is in it. */
+function sectionOf(name: string): string {
+  return name.split('.').slice(0, 2).join('.');
 }
 
 function refused(why: string): DepotError {

@@ -28,13 +28,20 @@ const planSchema = v.strictObject({
   upgrade: names,
   remove: names,
   settings: v.optional(
-    v.record(
-      v.pipe(v.string(), v.regex(/^[A-Za-z0-9_-]+\.[A-Za-z0-9_]+\.[A-Za-z0-9_]+$/)),
-      // One line: a value of several could not be told from other options in a UCI file.
-      v.pipe(v.string(), v.maxLength(MOST_VALUE_CHARACTERS), v.regex(/^[^\0-\x1f\x7f]*$/)),
+    v.pipe(
+      v.record(
+        v.pipe(v.string(), v.regex(/^[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_]+){1,2}$/)),
+        // One line: a value of several could not be told from other options in a UCI file.
+        v.nullable(
+          v.pipe(v.string(), v.maxLength(MOST_VALUE_CHARACTERS), v.regex(/^[^\0-\x1f\x7f]*$/)),
+        ),
+      ),
+      v.check(haveTypes, 'CONFIG.SECTION needs the type of the section, or null'),
     ),
     {},
   ),
+  /** Whether values of settings have variables: a version that knows none refuses the plan. */
+  variables: v.optional(v.boolean(), false),
   self_upgrade: v.optional(v.boolean(), false),
   firmware: v.optional(firmwarePlan),
   /** Whether what the device stands on may be removed. */
@@ -44,6 +51,16 @@ const planSchema = v.strictObject({
   reboot: v.optional(v.boolean(), false),
   limit_s: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(604_800))),
 });
+
+function haveTypes(settings: Readonly<Record<string, string | null>>): boolean {
+  return Object.entries(settings).every(
+    ([name, value]) => value === null || isOption(name) || /^[A-Za-z0-9_-]+$/.test(value),
+  );
+}
+
+function isOption(name: string): boolean {
+  return name.split('.').length === 3;
+}
 
 /**
  * What a distribution set asks for: the files of its modules, and what their plans say.
@@ -65,6 +82,9 @@ export function readWork({ chunks }: Pick<Deployment, 'chunks'>, ending: string)
     upgrade: unique(plans.flatMap(({ upgrade }) => upgrade)),
     remove: unique(plans.flatMap(({ remove }) => remove)),
     settings: mergeSettings(plans.map(({ settings }) => settings)),
+    templates: plans.flatMap(({ settings, variables }) =>
+      variables ? Object.keys(settings).filter((name) => isOption(name)) : [],
+    ),
     verify: plans.flatMap(({ verify }) => verify),
     selfUpgrade: plans.some(({ self_upgrade: isAsked }) => isAsked),
     isOfSystem: plans.some(({ system }) => system),
@@ -152,8 +172,8 @@ function unique<Name>(list: readonly Name[]): Name[] {
   return [...new Set(list)];
 }
 
-function mergeSettings(all: readonly Readonly<Record<string, string>>[]): Record<string, string> {
-  const merged = new Map<string, string>();
+function mergeSettings(all: readonly Work['settings'][]): Work['settings'] {
+  const merged = new Map<string, string | null>();
   for (const [name, value] of all.flatMap((settings) => Object.entries(settings))) {
     if (merged.has(name) && merged.get(name) !== value) {
       throw refused(`two modules set ${name} to different values`);

@@ -66,8 +66,10 @@ export const workSchema = v.object({
   install: names,
   upgrade: names,
   remove: names,
-  /** By `CONFIG.SECTION.OPTION`. */
-  settings: v.record(v.string(), v.string()),
+  /** By `CONFIG.SECTION.OPTION`, and `CONFIG.SECTION` with its type; null: removed. */
+  settings: v.record(v.string(), v.nullable(v.string())),
+  /** Names of settings whose values have variables. */
+  templates: v.optional(v.array(v.string()), []),
   selfUpgrade: v.boolean(),
   firmware: v.optional(firmwarePlan),
   /** What has to be so at the end, tried for so many seconds. */

@@ -26,6 +26,7 @@ function workOf(bytes: number, signatureBytes: number): Work {
     install: [],
     upgrade: [],
     remove: [],
+    templates: [],
     settings: {},
     selfUpgrade: false,
     collect: [],

@@ -74,6 +74,15 @@ function addFleet(shown) {
     title: _('Settings that it may change'),
     help: _('Such as network.lan.mtu.'),
   });
+  list('mirrors', '', {
+    check: checks.fleet,
+    title: _('Mirrors of its files'),
+    help: _('Asked first, without the token: MIRROR/SHA256.'),
+  });
+  number('download_kib_s', [0, 0, 1048576], {
+    title: _('Most KiB a second for downloads'),
+    help: _('0: no limit.'),
+  });
   number('interval_max_s', [86400, 30, 86400], {
     title: _('Longest time between two polls'),
     help: _('In seconds.'),

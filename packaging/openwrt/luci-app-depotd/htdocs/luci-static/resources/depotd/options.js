@@ -9,7 +9,7 @@ const ANY_ADDRESS = /^(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+):(\d{1,5})$/;
 const LOCAL_ADDRESS = /^(unix:|localhost:|127(\.\d{1,3}){3}:|\[::1\]:)/;
 const HOST = /^([A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(:\d{1,5})?$/;
 const URL_PATH = /^(\/[A-Za-z0-9._~-]+)+$/;
-const SETTING = /^[A-Za-z0-9_-]+(\.[A-Za-z0-9_]+){2}$/;
+const SETTING = /^[A-Za-z0-9_-]+(\.[A-Za-z0-9_]+){1,2}$/;
 const PACKAGE = /^[A-Za-z0-9][A-Za-z0-9.+_-]{0,127}$/;
 const TAG = /^[A-Za-z0-9_.-]{1,64}=[^<>]{0,128}$/;
 const LOCAL_SERVER = /^http:\/\/(localhost|127(\.\d{1,3}){3}|\[::1\])([:/]|$)/;
@@ -45,7 +45,8 @@ const checks = {
   deviceName: (value) =>
     /^[A-Za-z0-9_-][A-Za-z0-9._:-]{0,127}$/.test(value) ||
     _('at most %d letters, digits and %s are expected').format(128, '. _ : -'),
-  setting: (value) => SETTING.test(value) || _('CONFIG.SECTION.OPTION is expected'),
+  setting: (value) =>
+    SETTING.test(value) || _('CONFIG.SECTION.OPTION or CONFIG.SECTION is expected'),
   package: (value) => PACKAGE.test(value) || _('the name of a package is expected'),
   tag: (value) => TAG.test(value) || _('KEY=VALUE is expected'),
   upstream: (value) => UPSTREAM.test(value) || _('https://HOST[:PORT][/PREFIX] is expected'),

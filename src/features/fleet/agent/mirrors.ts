@@ -1,0 +1,85 @@
+import { readFile } from 'node:fs/promises';
+import type { IncomingMessage } from 'node:http';
+import { rootCertificates } from 'node:tls';
+import { DepotError, reasonOf } from '../../../errors.ts';
+import { createConnection, type Connection } from '../ddi/connection.ts';
+import type { FleetSettings } from '../options.ts';
+import type { WantedFile } from '../rollout/work.ts';
+import type { Fleet } from './fleet.ts';
+
+/** Where a file may come from, in the order in which it is asked for. */
+export interface Mirrors {
+  /**
+   * Tries each mirror, and leaves the rest to the origin.
+   * @returns whether the file is here
+   */
+  fetch: (file: WantedFile, signal: AbortSignal, work: Receive) => Promise<boolean>;
+  close: () => void;
+}
+type Receive = (
+  source: (from: number) => Promise<IncomingMessage>,
+  signal: AbortSignal,
+) => Promise<void>;
+
+/** One that has failed so often is not asked for the files that are left of this try. */
+const MOST_FAILURES = 2;
+/** A mirror that is slower than that holds the rollout up: the origin is asked. */
+const LEAST_BYTES_PER_S = 1024;
+const START_MS = 60_000;
+const ANSWER_MS = 20_000;
+/** No other source would change that. */
+const OWN = ['no_space', 'forbidden'];
+
+/**
+ * Other hosts that have the files of actions as `MIRROR/SHA256`. They are sent neither the token
+ * nor a client certificate, and are believed nothing: size and hash are the server's.
+ */
+export async function openMirrors({ settings, log, known }: Fleet): Promise<Mirrors> {
+  const { mirrors } = settings();
+  const tls = mirrors.length === 0 ? {} : await tlsFor(settings());
+  const all = mirrors.map((mirror) => ({
+    mirror,
+    failures: 0,
+    connection: createConnection(
+      mirror,
+      { authorization: undefined, tls },
+      { answerMs: ANSWER_MS },
+    ),
+  }));
+  return {
+    fetch: async (file, signal, work) => {
+      const limitMs = START_MS + Math.ceil(file.bytes / LEAST_BYTES_PER_S) * 1000;
+      for (const each of all.filter(({ failures }) => failures < MOST_FAILURES)) {
+        const bounded = AbortSignal.any([signal, AbortSignal.timeout(limitMs)]);
+        const ask = (from: number) => askFor(each, { file, from, signal: bounded });
+        try {
+          await work(ask, bounded);
+          return true;
+        } catch (error) {
+          const isOwn = error instanceof DepotError && OWN.includes(error.code);
+          if (signal.aborted || isOwn) throw error;
+          each.failures += 1;
+          known.counts.mirrorFailures += 1;
+          log.info({ mirror: each.mirror, reason: reasonOf(error) }, 'fleet mirror failed');
+        }
+      }
+      return false;
+    },
+    close: () => all.forEach(({ connection }) => connection.close()),
+  };
+}
+
+function askFor(
+  { mirror, connection }: { mirror: string; connection: Connection },
+  { file, from, signal }: { file: WantedFile; from: number; signal: AbortSignal },
+): Promise<IncomingMessage> {
+  const path = `${new URL(mirror).pathname.replace(/\/+$/, '')}/${file.sha256}`;
+  const range: Record<string, string> = from === 0 ? {} : { range: `bytes=${from}-` };
+  return connection.open({ method: 'GET', path, headers: { ...range, accept: '*/*' } }, signal);
+}
+
+/** Of the owner's authority or of any other: what comes is known by its hash. */
+async function tlsFor({ ca_file: own }: FleetSettings): Promise<{ ca?: string[] }> {
+  const text = own === '' ? '' : await readFile(own, 'utf8').catch(() => '');
+  return text === '' ? {} : { ca: [...rootCertificates, text] };
+}

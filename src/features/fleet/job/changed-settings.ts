@@ -1,0 +1,103 @@
+import { readFile } from 'node:fs/promises';
+import { setUciOption } from '../../../config/uci-edit.ts';
+import { parseUciFile, type UciSection } from '../../../config/uci-file.ts';
+import { addUciSection, removeUciOption, removeUciSection } from '../../../config/uci-sections.ts';
+import { DepotError } from '../../../errors.ts';
+import type { Work } from '../rollout/work.ts';
+import type { FleetJobTools } from './tools.ts';
+import { expandSettings } from './variables.ts';
+
+/** Texts of the files that settings change, and what that is, for people. */
+export interface ChangedSettings {
+  configs: Record<string, string>;
+  changed: Record<string, string>;
+  diff: string[];
+}
+
+/**
+ * What settings make of the device's configuration. Nothing is written.
+ * @throws DepotError not_found if a section is not there: nobody knows what type it would have
+ */
+export async function readChangedSettings(
+  tools: FleetJobTools,
+  work: Work,
+): Promise<ChangedSettings> {
+  const settings = Object.entries(await expandSettings(tools, work));
+  const result: ChangedSettings = { configs: {}, changed: {}, diff: [] };
+  // Sections go first, then others come, then options are set in them.
+  for (const [name, value] of settings.sort((one, other) => rankOf(one) - rankOf(other))) {
+    const [config = ''] = name.split('.');
+    let text = result.changed[config];
+    if (text === undefined) {
+      text = await readFile(`${tools.paths.uciDir}/${config}`, 'utf8').catch(() => undefined);
+      if (text === undefined) throw missing(name);
+      result.configs[config] = text;
+    }
+    const change = changeOf(text, name, value);
+    result.changed[config] = change.text;
+    result.diff.push(...change.diff);
+  }
+  return result;
+}
+
+function rankOf([name, value]: [string, string | null]): number {
+  if (name.split('.').length > 2) return 2;
+  return value === null ? 0 : 1;
+}
+
+function changeOf(
+  text: string,
+  name: string,
+  value: string | null,
+): { text: string; diff: string[] } {
+  const [, section = '', option] = name.split('.');
+  const own = parseUciFile(text).sections.filter((each) => each.name === section);
+  if (option !== undefined) return changedOption(text, { name, section, option, value, own });
+  if (value === null) {
+    if (own.length === 0) return { text, diff: [] };
+    const diff = `${name}: removed (${own.map(({ type }) => type).join(', ')})`;
+    return { text: removeUciSection(text, section), diff: [diff] };
+  }
+  const other = own.find(({ type }) => type !== value);
+  if (other !== undefined) {
+    throw new DepotError('conflict', `cannot make ${name}: it is there, as ${other.type}`);
+  }
+  if (own.length > 0) return { text, diff: [] };
+  return { text: addUciSection(text, { name: section, type: value }), diff: [`${name}: ${value}`] };
+}
+
+function changedOption(
+  text: string,
+  {
+    name,
+    section,
+    option,
+    value,
+    own,
+  }: { name: string; section: string; option: string; value: string | null; own: UciSection[] },
+): { text: string; diff: string[] } {
+  if (own.length === 0) throw missing(name);
+  const before = own.flatMap(({ options }) => options.filter((each) => each.name === option));
+  const old = before.map((each) => each.value).join(' ');
+  if (value === null ? before.length === 0 : before.length > 0 && old === value) {
+    return { text, diff: [] };
+  }
+  const diff = [`${name}: ${shownValue(option, old)} → ${shownValue(option, value ?? '')}`];
+  if (value === null) return { text: removeUciOption(text, section, option), diff };
+  // The type is not used: the section is there.
+  return { text: setUciOption(text, { section, type: '', option }, value), diff };
+}
+
+function missing(name: string): DepotError {
+  return new DepotError('not_found', `cannot set ${name}: there is no such section`);
+}
+
+const SECRET = /key|pass|psk|pwd|secret|token|private|credential|pin$|^sae/i;
+const MOST_SHOWN = 200;
+
+/** A secret is no message: neither by the name of its option nor within an address. */
+function shownValue(option: string, value: string): string {
+  if (value === '') return '(none)';
+  if (SECRET.test(option) || /:\/\/[^/\s]*@/.test(value)) return '(hidden)';
+  return value.slice(0, MOST_SHOWN);
+}

@@ -1,0 +1,110 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { createServer, type RequestListener, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+
+import { createFleetDevice, ipk, moduleOf, type FleetDevice } from './fleet-device.ts';
+import { createStandIn, type StandIn } from './stand-in.ts';
+
+/** Another host that has the files of actions by their SHA-256. */
+let server: StandIn;
+let mirror: Server;
+let mirrorUrl: string;
+let on: FleetDevice;
+let answer: RequestListener;
+let asked: string[];
+let leaked: unknown[];
+const sent = ipk('large', {
+  files: { '/usr/share/large': randomBytes(100_000).toString('latin1') },
+});
+const HASH = createHash('sha256').update(sent.bytes).digest('hex');
+
+beforeEach(async () => {
+  [asked, leaked] = [[], []];
+  answer = (_, response) => response.end(sent.bytes);
+  mirror = createServer((request, response) => {
+    asked.push(`${request.method ?? ''} ${request.url ?? ''}`);
+    leaked.push(request.headers.authorization);
+    answer(request, response);
+  });
+  await new Promise<void>((resolve) => mirror.listen(0, '127.0.0.1', resolve));
+  mirrorUrl = `http://127.0.0.1:${(mirror.address() as AddressInfo).port}/files`;
+  server = await createStandIn();
+});
+afterEach(async () => {
+  await on.close();
+  await server.close();
+  mirror.closeAllConnections();
+  await new Promise((resolve) => mirror.close(resolve));
+});
+
+const begin = async (...set: string[]): Promise<string> => {
+  on = await createFleetDevice(server, { set: [`fleet.mirrors=${mirrorUrl}`, ...set] });
+  return server.assign(await server.publish([moduleOf(sent)]), on.id);
+};
+const fromOrigin = (): string[] => server.requests.filter((line) => line.includes('/artifacts/'));
+
+test('a file comes from the mirror by its SHA-256, which is not sent the token', async () => {
+  expect(await endOf(await begin())).toBe('finished');
+
+  expect(asked).toEqual([`GET /files/${HASH}`]);
+  expect(leaked).toEqual([undefined]);
+  expect(fromOrigin()).toEqual([]);
+});
+
+const LIES: [string, RequestListener][] = [
+  ['does not have it', (_, response) => response.writeHead(404).end()],
+  ['leads elsewhere', (_, response) => response.writeHead(302, { location: '/' }).end()],
+  ['sends other bytes', (_, response) => response.end(Buffer.alloc(sent.bytes.length))],
+  ['sends more', (_, response) => response.end(Buffer.alloc(sent.bytes.length + 1))],
+  [
+    'cuts the line after other bytes',
+    (_, response) => {
+      response.writeHead(200, { 'content-length': sent.bytes.length });
+      response.write(Buffer.alloc(70_000), () => setTimeout(() => response.destroy(), 300));
+    },
+  ],
+];
+
+test.each(LIES)('a mirror that %s is asked once, and the server has the file', async (_, lie) => {
+  answer = lie;
+
+  expect(await endOf(await begin())).toBe('finished');
+
+  expect(asked).toHaveLength(1);
+  expect(fromOrigin().length).toBeLessThanOrEqual(2);
+  expect(await (await on.daemon.get('/metrics')).text()).toContain(
+    'depotd_fleet_mirror_failures_total 1',
+  );
+});
+
+test('a mirror that fails with the server is asked no more often than the server', async () => {
+  answer = (_, response) => response.writeHead(503).end();
+  server.intercept = (request, response) => {
+    if (request.url?.includes('/artifacts/') !== true) return false;
+    response.writeHead(503).end();
+    return true;
+  };
+  const action = await begin();
+  await on.poll();
+  await expect.poll(() => fromOrigin().length, { timeout: 10_000 }).toBe(1);
+  await new Promise((resolve) => setTimeout(resolve, 3000));
+
+  expect([asked.length, fromOrigin().length]).toEqual([1, 1]);
+  answer = (_, response) => response.end(sent.bytes);
+  expect(await endOf(action)).toBe('finished');
+});
+
+test('a download is no faster than its limit', async () => {
+  const action = await begin('fleet.download_kib_s=32');
+  const startMs = performance.now();
+  await on.poll();
+  expect(await endOf(action)).toBe('finished');
+
+  expect(performance.now() - startMs).toBeGreaterThan((sent.bytes.length / 1024 / 32) * 900);
+});
+
+async function endOf(action: string): Promise<string> {
+  const { status, messages } = await on.over(action);
+  return status === 'finished' ? status : messages.join('\n');
+}
