@@ -1,21 +1,14 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-import { afterEach, expect, test } from 'vitest';
+import { afterEach, test } from 'vitest';
 
-import type { TaskStatus } from '../../device/daemon.ts';
 import { createIpk } from '../../device/ipk.ts';
 import type { FeedPackage } from '../../device/feed-index.ts';
-import { createRandom, type Random } from '../../support/random.ts';
+import type { Random } from '../../support/random.ts';
 import { openStore, type Store } from '../packages/open-store.ts';
-import { uploadFile, type UndoStatus } from './undo-tasks.ts';
-import { treeOf, withoutMarks } from './undo-tree.ts';
-
-/** Tasks that are drawn; a search by hand draws more: `UNDO_TASKS=200 OPKG=…`. */
-const TASKS = Number(process.env.UNDO_TASKS ?? 12);
-/** On a machine that is busy with others. */
-const LIMIT_MS = 240_000;
-const SEED = Number(process.env.UNDO_SEED ?? 28);
+import { TASKS, undoDrawnTasks } from './drawn-undo.ts';
+import { uploadFile } from './undo-tasks.ts';
 
 const sent = (version: string): FeedPackage => ({
   name: 'sent',
@@ -37,7 +30,6 @@ let store: Store;
 let published: 1 | 2 = 1;
 afterEach(() => store.close());
 
-/** What its owner changes, which no task does. */
 async function edit(random: Random): Promise<void> {
   const { root } = store.device;
   const file = join(root, random.pick(['etc/config/demo-app', 'etc/config/sent']));
@@ -79,40 +71,8 @@ async function drawnTask(random: Random): Promise<string> {
 
 test(`each of ${TASKS} drawn tasks, undone, leaves all as it was, and again`, async () => {
   store = await openStore();
-  const random = createRandom(SEED);
   const { device, daemon } = store;
-  const undo = async (id: string): Promise<TaskStatus & { id: string }> => {
-    const own = await daemon.submit('undo', { task_id: id });
-    return { ...(await daemon.finished(own, LIMIT_MS)), id: own };
-  };
-  const seen: Record<string, number> = {};
-  for (let task = 0; task < TASKS; task += 1) {
-    await edit(random);
-    const before = await treeOf(device.root);
-    const former = published;
-    const id = await drawnTask(random);
-    const ended = (await daemon.finished(id, LIMIT_MS)) as UndoStatus;
-    const what = `task ${task}: ${ended.command}`;
-    seen[`${ended.kind} ${ended.state}`] = (seen[`${ended.kind} ${ended.state}`] ?? 0) + 1;
-    if (ended.can_undo !== true) {
-      publish(former);
-      if (ended.state === 'done') {
-        expect([what, ended.no_undo]).toEqual([what, 'It changed nothing.']);
-      }
-      continue;
-    }
-    const after = await treeOf(device.root);
-    const later = published;
-    publish(former);
-    const undone = await undo(id);
-    expect([what, undone.state, undone.error]).toEqual([what, 'done', undefined]);
-    expect({ what, ...(await treeOf(device.root)) }).toEqual({ what, ...before });
-    if (random.below(2) === 0) continue;
-    publish(later);
-    const again = await undo(undone.id);
-    expect([what, again.state, again.error]).toEqual([what, 'done', undefined]);
-    const redone = { what, ...withoutMarks(await treeOf(device.root)) };
-    expect(redone).toEqual({ what, ...withoutMarks(after) });
-  }
-  if (process.env.UNDO_TASKS !== undefined) console.log(seen);
+  const { root } = device;
+  const drawing = { root, daemon, edit, draw: drawnTask, published: () => published, publish };
+  await undoDrawnTasks(drawing);
 }, 1_500_000);

@@ -3,7 +3,7 @@ import { lstat, readdir, readFile, readlink } from 'node:fs/promises';
 import { join } from 'node:path';
 
 /** Folders of depotd itself, and of what changes with every look. */
-const OWN = ['etc/depotd', 'tmp', 'var/log', 'var/lock', 'var/run', 'lib/apk/exec', 'lib/apk/db'];
+const OWN = ['etc/depotd', 'tmp', 'var/log', 'var/lock', 'var/run', 'lib/apk/exec'];
 
 /** Kind, mode and content of all that stands below a root, times aside. */
 export async function treeOf(root: string): Promise<Record<string, string>> {
@@ -11,6 +11,8 @@ export async function treeOf(root: string): Promise<Record<string, string>> {
   for (const entry of await readdir(root, { recursive: true, withFileTypes: true })) {
     const path = join(entry.parentPath, entry.name);
     const name = path.slice(root.length + 1);
+    // apk's lock, and what it packs anew with each change.
+    if (/^lib\/apk\/db\/(?!installed$|triggers$)/.test(name)) continue;
     if (OWN.some((own) => name === own || name.startsWith(`${own}/`))) continue;
     if (entry.isDirectory()) continue;
     const { mode } = await lstat(path);
@@ -32,8 +34,10 @@ export function withoutMarks(tree: Record<string, string>): Record<string, strin
 async function contentOf(path: string, isLink: boolean): Promise<string> {
   if (isLink) return `-> ${await readlink(path)}`;
   const bytes = await readFile(path);
-  if (path.endsWith('/usr/lib/opkg/status')) return sorted(bytes.toString(), '\n\n');
-  if (path.endsWith('.list')) return sorted(bytes.toString(), '\n');
+  if (/\/(?:usr\/lib\/opkg\/status|lib\/apk\/db\/installed)$/.test(path)) {
+    return sorted(bytes.toString(), '\n\n');
+  }
+  if (/\.list$|\/apk\/world$|\/db\/triggers$/.test(path)) return sorted(bytes.toString(), '\n');
   return createHash('sha1').update(bytes).digest('hex');
 }
 
