@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { isHashPin } from './database/dependency.ts';
-import { readInstalled } from './database/installed-db.ts';
+import { readHashes } from './database/installed-db.ts';
 import { readWorld } from './database/world.ts';
 import { queryFeeds } from './feeds/query.ts';
 import type { Installation } from './installation.ts';
@@ -19,10 +19,7 @@ export async function findHashPins({
 }: Pick<Installation, 'locations' | 'commands'>): Promise<{ name: string; isOffered: boolean }[]> {
   const pins = (await readWorld(locations.world)).entries.filter(isHashPin);
   if (pins.length === 0) return [];
-  const hashes = new Map<string, string>();
-  await readInstalled(locations.installed, {
-    onFields: (fields) => void hashes.set(fields.get('P') ?? '', fields.get('C') ?? ''),
-  });
+  const hashes = await readHashes(locations.installed);
   const offered = new Set<string>();
   await queryFeeds(commands, {
     names: pins.map(({ name }) => name),

@@ -53,3 +53,20 @@ test.each(['install', 'remove', 'upload'])(
     expect(await store.packages()).toEqual(after.packages);
   },
 );
+
+test.each(['install', 'remove'])(
+  'what came as a file is still bound to a file once its %s is undone',
+  async (operation) => {
+    expect((await store.upload(createApk(one('sent', '2.0-r1')).bytes)).state).toBe('done');
+    const { id, state } = await store.run(operation, { package: 'sent' });
+    expect(state).toBe('done');
+    expect(await world()).not.toContain('sent><');
+
+    expect((await store.run('undo', { task_id: id })).state).toBe('done');
+
+    const [, hash = ''] = /^C:(\S+)\nP:sent$/m.exec(
+      await readFile(join(store.device.root, 'lib/apk/db/installed'), 'utf8'),
+    ) ?? ['', ''];
+    expect(await world()).toContain(`\nsent><${hash}\n`);
+  },
+);

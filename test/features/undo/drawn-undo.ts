@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 
-import type { TaskStatus, TestDaemon } from '../../device/daemon.ts';
+import type { TestDaemon } from '../../device/daemon.ts';
 import { createRandom, type Random } from '../../support/random.ts';
 import type { UndoStatus } from './undo-tasks.ts';
 import { treeOf, withoutMarks } from './undo-tree.ts';
@@ -27,7 +27,7 @@ interface Drawing {
 export async function undoDrawnTasks(drawing: Drawing): Promise<void> {
   const { root, daemon, edit, draw, published, publish } = drawing;
   const random = createRandom(SEED);
-  const undo = async (id: string): Promise<TaskStatus & { id: string }> => {
+  const undo = async (id: string): Promise<UndoStatus & { id: string }> => {
     const own = await daemon.submit('undo', { task_id: id });
     return { ...(await daemon.finished(own, LIMIT_MS)), id: own };
   };
@@ -55,6 +55,10 @@ export async function undoDrawnTasks(drawing: Drawing): Promise<void> {
     expect({ what, ...(await treeOf(root)) }).toEqual({ what, ...before });
     seen.undone = (seen.undone ?? 0) + 1;
     if (random.below(2) === 0) continue;
+    if (undone.can_undo !== true) {
+      expect([what, undone.no_undo]).toEqual([what, 'It changed nothing.']);
+      continue;
+    }
     publish(later);
     const again = await undo(undone.id);
     expect([what, again.state, again.error]).toEqual([what, 'done', undefined]);

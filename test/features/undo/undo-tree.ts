@@ -34,11 +34,27 @@ export function withoutMarks(tree: Record<string, string>): Record<string, strin
 async function contentOf(path: string, isLink: boolean): Promise<string> {
   if (isLink) return `-> ${await readlink(path)}`;
   const bytes = await readFile(path);
-  if (/\/(?:usr\/lib\/opkg\/status|lib\/apk\/db\/installed)$/.test(path)) {
-    return sorted(bytes.toString(), '\n\n');
+  if (path.endsWith('/usr/lib/opkg/status')) return sorted(bytes.toString(), '\n\n');
+  if (path.endsWith('/lib/apk/db/installed')) {
+    return sorted(bytes.toString().split('\n\n').map(recordOf).join('\n\n'), '\n\n');
   }
-  if (/\.list$|\/apk\/world$|\/db\/triggers$/.test(path)) return sorted(bytes.toString(), '\n');
+  // What is bound to a file is bound to the one that was packed.
+  const text = bytes.toString().replace(/><Q1.*/g, '><');
+  if (/\.list$|\/apk\/world$|\/db\/triggers$/.test(path)) return sorted(text, '\n');
   return createHash('sha1').update(bytes).digest('hex');
+}
+
+/**
+ * What comes back with apk was packed from what was installed: its fields and files are the same,
+ * its hash, sizes and time are not, and settings that its owner changed are the owner's.
+ */
+function recordOf(paragraph: string): string {
+  let folder = '';
+  const lines = paragraph.split('\n').filter((line) => {
+    if (line.startsWith('F:')) folder = `${line.slice(2)}/`;
+    return !/^[CISt]:/.test(line) && !folder.startsWith('etc/');
+  });
+  return lines.join('\n');
 }
 
 function sorted(text: string, separator: string): string {

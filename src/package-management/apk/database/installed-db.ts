@@ -185,6 +185,15 @@ function recordOf(fields: ReadonlyMap<number, string>): InstalledRecord | undefi
   };
 }
 
+/** What each package is known by: of two builds of a version they differ. */
+export async function readHashes(file: string): Promise<Map<string, string>> {
+  const hashes = new Map<string, string>();
+  await readInstalled(file, {
+    onFields: (fields) => void hashes.set(fields.get('P') ?? '', fields.get('C') ?? ''),
+  });
+  return hashes;
+}
+
 /** All fields of one package by their letter, and its files. */
 export async function readFields(
   file: string,

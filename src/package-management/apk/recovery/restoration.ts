@@ -2,6 +2,8 @@ import { isPresent } from '../../database.ts';
 import type { Restoration } from '../../manager.ts';
 import { syncDisk } from '../../../device/disk/sync.ts';
 import type { Installation } from '../installation.ts';
+import { isHashPin } from '../database/dependency.ts';
+import { readHashes } from '../database/installed-db.ts';
 import { editWorld, withoutPin } from '../database/world-edit.ts';
 import { parseWorld, readWorld, type WorldEntry } from '../database/world.ts';
 
@@ -30,21 +32,27 @@ export function createRestoration(installation: Installation): Restoration {
       const names = [...records.keys()].filter((wanted) =>
         present.some(({ name, provides }) => name === wanted || provides.includes(wanted)),
       );
-      const former = names.flatMap((name) => entriesIn(records.get(name) ?? ''));
+      const former = names.flatMap((name) => parseWorld(records.get(name) ?? '', 'world').entries);
+      const hashes = await readHashes(locations.installed);
       // In apk's own order.
       await editWorld(locations, environment, (entries) =>
-        [...entries.filter(({ name }) => !names.includes(name)), ...former].sort((one, other) =>
-          one.text < other.text ? -1 : 1,
-        ),
+        [
+          ...entries.filter(({ name }) => !names.includes(name)),
+          ...former.map((entry) => rebound(entry, hashes)),
+        ].sort((one, other) => (one.text < other.text ? -1 : 1)),
       );
       await syncDisk(environment, [installation.root]);
     },
   };
 }
 
-/** A pin to a package file is one to its very bytes, and a packed one has others. */
-function entriesIn(text: string): WorldEntry[] {
-  return parseWorld(text, 'world').entries.map((entry) =>
-    entry.operator === '><' ? withoutPin(entry) : entry,
-  );
+/**
+ * A pin to a package file is one to its very bytes, and a packed one has others: it is bound to
+ * what is there now.
+ */
+function rebound(entry: WorldEntry, hashes: ReadonlyMap<string, string>): WorldEntry {
+  if (!isHashPin(entry)) return entry;
+  const version = hashes.get(entry.name) ?? '';
+  if (version === '') return withoutPin(entry);
+  return { ...entry, version, text: entry.text.replace(entry.version, version) };
 }
