@@ -123,7 +123,13 @@ await build({
   supported: { 'dynamic-import': false },
   loader: { '.svg': 'text' },
   define: { 'process.env.DEPOTD_VERSION': JSON.stringify(version) },
-  plugins: [allTexts(), pageFiles(build), programTexts, deferredPackages, unusedModules],
+  plugins: [
+    allTexts(['page', 'steps', 'remedies', 'sentences']),
+    pageFiles(build),
+    programTexts,
+    deferredPackages,
+    unusedModules,
+  ],
   // As a function, for who compiles it.
   banner: { js: '(function (exports, require) { const module = { exports };' },
   footer: { js: 'exports.main = module.exports.main; })' },
@@ -145,7 +151,7 @@ await build({
   format: 'esm',
   define: { 'process.env.DEPOTD_VERSION': JSON.stringify(version) },
   // A command line says what the daemon says, and no text of the page.
-  plugins: [allTexts(['sentences']), programTexts, deferredPackages],
+  plugins: [allTexts(['sentences', 'command', 'words']), programTexts, deferredPackages],
   banner: { js: `#!/usr/bin/env node\n${requireForBundled}` },
 });
 

@@ -150,20 +150,21 @@ function textOf(values: Values, name: string): string | undefined {
 function checkNames(command: CommandName, names: readonly string[]): void {
   const [least, most] = commandText(command).names;
   if (names.length < least) {
-    const missing = `cannot run "${command}" without ${wantedBy(command)}`;
-    throw new Error(`${missing}: usage: depotctl ${usageOf(command)}`);
+    const wanted = wantedBy(command);
+    throw new Error(
+      `cannot run "${command}" without ${wanted}: usage: depotctl ${usageOf(command)}`,
+    );
   }
   if (names.length > most) {
     throw new Error(`cannot use "${names[most] ?? ''}": usage: depotctl ${usageOf(command)}`);
   }
 }
 
-/** What has to stand behind its name: `a name`, `an upload`, `bash, zsh or fish`. */
+/** What has to stand behind its name: `NAME` as its usage has it, or `bash, zsh or fish`. */
 function wantedBy(command: CommandName): string {
   const { form, words } = commandText(command);
   if (words !== undefined) return listed(Object.keys(words));
-  const noun = /^[A-Z]+/.exec(form)?.[0].toLowerCase() ?? 'name';
-  return /^[aeiou]/.test(noun) ? `an ${noun}` : `a ${noun}`;
+  return /^[A-Z]+/.exec(form)?.[0] ?? 'NAME';
 }
 
 function listed(words: readonly string[]): string {

@@ -73,11 +73,11 @@ process.exitCode = await main(process.argv.slice(2));
 
 async function main(words: string[]): Promise<number> {
   const { session, runtimeDir, isColoured, locale } = clientEnvironment();
-  const { say } = voiceOf(languageOf([locale], LANGUAGES));
-  const output = createOutput(isColoured, say);
+  const output = createOutput(isColoured, voiceOf(languageOf([locale], LANGUAGES)));
   const line = parseCommandLine(words, session);
   if ('problem' in line) {
-    output.say(`${line.problem}\ndepotctl: see depotctl --help`);
+    output.say(line.problem);
+    output.say('see depotctl --help');
     return EXIT_USAGE;
   }
   if ('invocation' in line) return run(line.invocation, output, runtimeDir);
@@ -88,8 +88,8 @@ async function main(words: string[]): Promise<number> {
 
 async function showHelp(output: Output, command?: CommandName): Promise<number> {
   const { commandHelp, helpText } = await import('./usage/help.ts');
-  const { columns } = output.look;
-  await output.print(command === undefined ? helpText(columns) : commandHelp(command, columns));
+  const { look } = output;
+  await output.print(command === undefined ? helpText(look) : commandHelp(command, look));
   return 0;
 }
 

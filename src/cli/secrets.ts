@@ -19,6 +19,8 @@ interface Streams {
   output: NodeJS.WritableStream;
   /** What Ctrl-C does, on a line of its own. */
   atInterrupt: () => void;
+  /** Puts what is asked into the reader's language. */
+  word: (text: string) => string;
 }
 
 export function openSecrets(streams: Streams): Secrets {
@@ -27,7 +29,7 @@ export function openSecrets(streams: Streams): Secrets {
 }
 
 /** What is typed goes nowhere unless it is no secret. */
-function askedSecrets({ input, output, atInterrupt }: Streams): Secrets {
+function askedSecrets({ input, output, atInterrupt, word }: Streams): Secrets {
   let isShown = false;
   const echo = new Writable({
     write: (chunk: Buffer, _encoding, done) => {
@@ -40,8 +42,9 @@ function askedSecrets({ input, output, atInterrupt }: Streams): Secrets {
     lines.close();
     atInterrupt();
   });
-  const ask = (prompt: string): Promise<string> =>
+  const ask = (question: string): Promise<string> =>
     new Promise((resolve, reject) => {
+      const prompt = word(question);
       if (!isShown) output.write(prompt);
       const onClose = (): void => {
         output.write('\n');

@@ -14,9 +14,13 @@ export interface Texts {
   remedies: Readonly<Record<string, string>>;
   /** What the daemon says, by its English sentence (sentences.js). */
   sentences: Readonly<Record<string, string>>;
+  /** What the command line says beside that, in the same way. */
+  command: Readonly<Record<string, string>>;
+  /** Single words of its tables and its help. */
+  words: Readonly<Record<string, string>>;
 }
 
-/** What a program carries of a file: the command line no text of the page. */
+/** What a program carries of a file: the command line no text of the page, the daemon none of it. */
 type Carried = Pick<Texts, 'sentences'> & Partial<Texts>;
 
 export interface Language extends SpokenLanguage {
@@ -40,12 +44,20 @@ export interface Voice {
   readonly t: (text: string) => string;
   /** A sentence of the daemon. */
   readonly say: (sentence: string) => string;
+  /** A word of a table, or a sentence. */
+  readonly word: (text: string) => string;
 }
 
 /** @param code English if there is no such language */
 export function voiceOf(code: string): Voice {
   const texts = packedTextsOf(code);
-  if (texts === undefined) return { t: (text) => text, say: (sentence) => sentence };
-  const { page = {}, sentences } = JSON.parse(gunzipSync(texts).toString()) as Carried;
-  return { t: (text) => page[text] ?? text, say: createSpeaker(sentences) };
+  if (texts === undefined) return { t: asItIs, say: asItIs, word: asItIs };
+  const carried = JSON.parse(gunzipSync(texts).toString()) as Carried;
+  const { page = {}, sentences, command = {}, words = {} } = carried;
+  const say = createSpeaker({ ...sentences, ...command });
+  return { t: (text) => page[text] ?? text, say, word: (text) => words[text] ?? say(text) };
+}
+
+function asItIs(text: string): string {
+  return text;
 }

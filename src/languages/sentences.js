@@ -4,7 +4,8 @@ const DEEPEST = 4;
 /**
  * Says the daemon's sentences, which are English, in another language.
  * @param sentences translations by the English sentence. A name in braces stands for any text,
- *   which is said in the other language itself if it is a sentence; the most exact one counts
+ *   which is said in the other language itself if it is a sentence, but for one in capital
+ *   letters: such as a command line; the most exact one counts
  * @returns a function of an English sentence; what is not translated it gives back
  */
 export function createSpeaker(sentences) {
@@ -22,7 +23,10 @@ export function createSpeaker(sentences) {
       const values = valuesOf(pattern, text);
       // Half a sentence is worse than one in English.
       if (values !== undefined && isKnown(values.action)) {
-        return fill(pattern.translation, (name) => say(values[name] ?? '', depth + 1));
+        return fill(pattern.translation, (name) => {
+          const value = values[name] ?? '';
+          return isVerbatim(name) ? value : say(value, depth + 1);
+        });
       }
     }
     return undefined;
@@ -38,6 +42,10 @@ export function createSpeaker(sentences) {
   };
   const isKnown = (action) => action === undefined || say(action) !== action;
   return (text) => say(text);
+}
+
+function isVerbatim(name) {
+  return name === name.toUpperCase();
 }
 
 /**

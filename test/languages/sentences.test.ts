@@ -12,6 +12,7 @@ const say = createSpeaker({
   'install {package}': '{package} installieren',
   'It is held.': 'Es wird gehalten.',
   '{name} was changed.': '{name} ist anders.',
+  'see {COMMAND}': 'siehe {COMMAND}',
   '{count} of {total} are there': 'von {total} sind {count} da',
 });
 
@@ -23,6 +24,7 @@ test.each([
   ['3 of 4 are there', 'von 4 sind 3 da'],
   ['cannot install demo: it is held', 'demo installieren geht nicht: Es wird gehalten'],
   ['cannot install demo: lib was changed', 'demo installieren geht nicht: lib ist anders'],
+  ['see install demo', 'siehe install demo'],
   ['nobody knows', 'nobody knows'],
   ['cannot : it is full', 'cannot : it is full'],
   ['constructor', 'constructor'],

@@ -5,6 +5,9 @@ import { describe, expect, test } from 'vitest';
 
 import { ADVICE, PROBLEM_CODES } from '../../src/package-management/problem.ts';
 import { CONSEQUENCES } from '../../src/package-management/system-packages.ts';
+import { COMMAND_NAMES, commandText } from '../../src/cli/usage/commands.ts';
+import { NOTES } from '../../src/cli/usage/help.ts';
+import { COMMON_OPTIONS, OWN_OPTIONS, type OptionText } from '../../src/cli/usage/options.ts';
 import { LANGUAGES, type Texts } from '../../src/languages/languages.ts';
 import { markupOf } from '../../packaging/page-files.mjs';
 import { filesBelow, parseSource, readSource, REPOSITORY, visit } from '../source-tree.ts';
@@ -38,8 +41,13 @@ const textsOfMarkup = [
 
 const texts = [...new Set([...textsOfScripts, ...textsOfMarkup])];
 
+/** Of a line of advice. */
+const LEAD = /^ *\u2192 /;
+
 /** What the sources of the daemon can say: values are `{}`. */
-const said = new Set(daemonSources.flatMap(stringsOf));
+const said = new Set(
+  daemonSources.flatMap(stringsOf).flatMap((text) => [text, text.replace(LEAD, '')]),
+);
 
 test('what the page says is found', () => {
   expect(textsOfScripts.length).toBeGreaterThan(80);
@@ -67,10 +75,22 @@ describe.each(LANGUAGES.map(({ code }) => code))('in %s', (code) => {
     expect(advice.filter((sentence) => !(sentence in language.sentences))).toEqual([]);
   });
 
-  test('there is no sentence that the daemon does not say', () => {
-    const unsaid = Object.keys(language.sentences).filter(
-      (sentence) => !sourcesOf(sentence).some((source) => said.has(source)),
-    );
+  test('each word of the help of the command line is there', () => {
+    const told = { ...language.sentences, ...language.command, ...language.words };
+    expect(helpTexts().filter((text) => !matches(text, Object.keys(told)))).toEqual([]);
+  });
+
+  test('what the command line says is there', () => {
+    const told = [language.sentences, language.command, language.words].flatMap(Object.keys);
+    const patterns = told.flatMap(sourcesOf);
+    expect(saidByCommands().filter((text) => !patterns.some((one) => one === text))).toEqual([]);
+  });
+
+  test('there is no sentence that the daemon or the command line does not say', () => {
+    const { sentences, command, words } = language;
+    const unsaid = [sentences, command, words]
+      .flatMap(Object.keys)
+      .filter((sentence) => !sourcesOf(sentence).some((source) => said.has(source)));
     expect(unsaid).toEqual([]);
   });
 
@@ -79,7 +99,11 @@ describe.each(LANGUAGES.map(({ code }) => code))('in %s', (code) => {
   });
 
   test('what is filled in is named as it is in English', () => {
-    for (const [text, translation] of Object.entries({ ...language.page, ...language.sentences })) {
+    for (const [text, translation] of Object.entries({
+      ...language.page,
+      ...language.sentences,
+      ...language.command,
+    })) {
       expect(namesIn(translation), text).toEqual(namesIn(text));
     }
   });
@@ -107,6 +131,46 @@ test('no text for people stands in a script beside t()', () => {
   });
   expect(untranslated).toEqual([]);
 });
+
+/** Of the tables that help is made of. */
+function helpTexts(): string[] {
+  const commands = COMMAND_NAMES.map(commandText);
+  const options: OptionText[] = [...Object.values(OWN_OPTIONS), ...Object.values(COMMON_OPTIONS)];
+  return [
+    ...commands.flatMap(({ meaning, about = [] }) => [meaning, ...about]),
+    ...options.map(({ meaning }) => meaning),
+    ...NOTES,
+  ];
+}
+
+function matches(text: string, known: readonly string[]): boolean {
+  return known.some((each) => {
+    const pieces = each
+      .split(/\{\w+\}/)
+      .map((piece) => piece.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'));
+    return new RegExp(`^${pieces.join('.+')}$`).test(text);
+  });
+}
+
+/** Whole sentences that commands say, and headings of their tables. */
+function saidByCommands(): string[] {
+  return filesBelow('src/cli/commands').flatMap((path) => {
+    const found: string[] = [];
+    visit(parseSource(path), (node) => {
+      if (!ts.isCallExpression(node)) return;
+      const [first] = node.arguments;
+      if (first === undefined) return;
+      const called = node.expression.getText();
+      if (/(?:^|\.)(?:say|word)$/.test(called)) found.push(...[patternOf(first) ?? []].flat());
+      if (called === 'formatTable' && ts.isArrayLiteralExpression(first)) {
+        found.push(...first.elements.flatMap((each) => patternOf(each) ?? []));
+      }
+    });
+    return found
+      .map((text) => text.replace(LEAD, ''))
+      .filter((text) => /[A-Za-z]{2}/.test(text.replace(/\{\}/g, '')));
+  });
+}
 
 function isCallOfT(node: ts.Node): node is ts.CallExpression {
   return ts.isCallExpression(node) && node.expression.getText() === 't';

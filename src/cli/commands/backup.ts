@@ -80,19 +80,18 @@ export async function restore(context: CommandContext): Promise<number> {
   if (!invocation.isJson) {
     const rows = listIn(plan, 'report').map((line) => [
       textIn(line, 'package'),
-      textIn(line, 'state').replace('_', ' '),
+      textIn(line, 'state') === 'not_offered' ? 'not offered' : textIn(line, 'state'),
       textIn(line, 'as') || textIn(line, 'message'),
     ]);
     await output.print(formatTable(['PACKAGE', 'STATE', ''], rows, output.look));
-    output.say(
-      `files of the settings that come back: ${textsIn(plan, 'files').length}; to be fetched: ` +
-        bytesText(numberIn(plan, 'download_bytes') ?? 0),
-    );
+    const size = bytesText(numberIn(plan, 'download_bytes') ?? 0);
+    const count = textsIn(plan, 'files').length;
+    output.say(`files of the settings that come back: ${count}; to be fetched: ${size}`);
   }
   for (const problem of listIn(plan, 'problems')) output.say(textIn(problem, 'message'));
   if (invocation.isDryRun) return 0;
   const isAsked = output.isInteractive && !invocation.isAgreed && !invocation.isJson;
-  if (isAsked && !(await ask('Go on? [Y/n] ', output.interrupt))) {
+  if (isAsked && !(await ask(output.look.word('Go on? [Y/n] '), output.interrupt))) {
     output.say('nothing was changed');
     return 1;
   }

@@ -62,5 +62,5 @@ async function agrees({ output, invocation: { self } }: CommandContext): Promise
     output.say(`nothing is added; to add them: ${self} import istore --yes`);
     return false;
   }
-  return ask('Add them? [y/N] ', () => undefined, { isEnterYes: false });
+  return ask(output.look.word('Add them? [y/N] '), () => undefined, { isEnterYes: false });
 }

@@ -192,7 +192,7 @@ async function sayEnd(
   { client, output }: Pick<CommandContext, 'client' | 'output'>,
   task: Task,
 ): Promise<void> {
-  output.say(verdictOf(task));
+  output.say(verdictOf(task, output.look.word));
   sayHowToKeep({ output }, task);
   if (task.state === 'stopped') return;
   if (task.state === 'done') {
@@ -230,12 +230,16 @@ async function sayPage(
   if (entry !== '') output.say(`  → its page on the device: ${entry}`);
 }
 
-function verdictOf({ kind, command, state, startedAt, stoppedAt, error }: Task): string {
-  const duration = stoppedAt === undefined ? '' : ` after ${formatSpan(stoppedAt - startedAt)}`;
-  if (error === '') return `${command}: ${state}${duration}`;
+function verdictOf(
+  { kind, command, state, startedAt, stoppedAt, error }: Task,
+  word: (text: string) => string,
+): string {
+  const duration =
+    stoppedAt === undefined ? '' : word(` after ${formatSpan(stoppedAt - startedAt)}`);
+  if (error === '') return `${word(command)}: ${word(state)}${duration}`;
   // Its error begins with what it was to do.
-  const what = error.startsWith(`cannot ${kind} `) ? '' : `${command}: `;
-  return `${error} (${what}${state}${duration})`;
+  const what = error.startsWith(`cannot ${kind} `) ? '' : `${word(command)}: `;
+  return `${word(error)} (${what}${word(state)}${duration})`;
 }
 
 /** Ctrl-C leaves the tasks alone: they are the daemon's. */

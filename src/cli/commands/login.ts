@@ -82,10 +82,10 @@ export function setPassword({ client, output, invocation }: LoginContext): Promi
 }
 
 async function withSecrets(
-  { atInterrupt, interrupt }: CommandContext['output'],
+  { atInterrupt, interrupt, look: { word } }: CommandContext['output'],
   use: (secrets: Secrets) => Promise<number>,
 ): Promise<number> {
-  const streams = { input: process.stdin, output: process.stderr };
+  const streams = { input: process.stdin, output: process.stderr, word };
   const secrets = openSecrets({ ...streams, atInterrupt: interrupt });
   atInterrupt(() => 'nothing was changed');
   try {
@@ -106,7 +106,8 @@ export async function howToLogIn({
   } catch (error) {
     return reasonOf(error);
   }
-  const given =
-    session === undefined ? '' : 'the session that was given is not valid or has ended; ';
-  return `${given}log in with: ${self} login`;
+  const advice = `log in with: ${self} login`;
+  return session === undefined
+    ? advice
+    : `the session that was given is not valid or has ended; ${advice}`;
 }

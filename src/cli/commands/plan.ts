@@ -88,9 +88,9 @@ function nothingChanged({ say }: CommandContext['output']): number {
   return 1;
 }
 
-function mayGoOn({ atInterrupt, interrupt }: CommandContext['output']): Promise<boolean> {
+function mayGoOn({ atInterrupt, interrupt, look }: CommandContext['output']): Promise<boolean> {
   atInterrupt(() => NOTHING_CHANGED);
-  return ask('Go on? [Y/n] ', interrupt).finally(() => atInterrupt(undefined));
+  return ask(look.word('Go on? [Y/n] '), interrupt).finally(() => atInterrupt(undefined));
 }
 
 async function print(context: CommandContext, plan: unknown): Promise<void> {
@@ -136,9 +136,13 @@ function sayContainers({ output, invocation }: CommandContext, plan: unknown): v
   output.say(`containers that go with it: ${names.join(', ')}`);
   const data = [...new Set(containers.flatMap((container) => textsIn(container, 'keeps')))];
   const images = [...new Set(containers.map(imageText))];
-  const verdict = isPurge ? 'goes for good' : 'stays (--purge removes it)';
-  if (data.length > 0) output.say(`its data ${verdict}: ${data.join(', ')}`);
-  output.say(`its images ${isPurge ? 'go' : 'stay'}: ${images.join(', ')}`);
+  const folders = data.join(', ');
+  const dataText = isPurge
+    ? `its data goes for good: ${folders}`
+    : `its data stays (--purge removes it): ${folders}`;
+  if (data.length > 0) output.say(dataText);
+  const imageNames = images.join(', ');
+  output.say(isPurge ? `its images go: ${imageNames}` : `its images stay: ${imageNames}`);
 }
 
 function imageText(container: unknown): string {
@@ -162,16 +166,16 @@ const LEFT = {
 } as const;
 
 /** What has a newer version and is not in the plan of an upgrade. */
-function sayLeft({ say }: CommandContext['output'], plan: unknown): void {
+function sayLeft({ say, look: { word } }: CommandContext['output'], plan: unknown): void {
   for (const reason of ['firmware', 'held', 'feed'] as const) {
     const names = listIn(plan, 'left')
       .filter((left) => textIn(left, 'reason') === reason)
       .map((left) => textIn(left, 'name'));
     if (names.length === 0) continue;
     const named = names.slice(0, MOST_LEFT).join(', ');
-    const more = names.length > MOST_LEFT ? ` and ${names.length - MOST_LEFT} more` : '';
+    const more = names.length > MOST_LEFT ? word(` and ${names.length - MOST_LEFT} more`) : '';
     const [one, several] = LEFT[reason];
-    say(`${names.length} ${names.length === 1 ? one : several} (${named}${more})`);
+    say(`${names.length} ${word(names.length === 1 ? one : several)} (${named}${more})`);
   }
 }
 
@@ -212,7 +216,8 @@ export function isWhole(plan: unknown): boolean {
 function formatPlan(plan: unknown, look: TableLook): string {
   const changes = changesOf(plan);
   if (!isWhole(plan)) return '';
-  if (changes.length === 0) return 'nothing to do: all is as asked for\n';
+  const { word = (text: string) => text } = look;
+  if (changes.length === 0) return `${word('nothing to do: all is as asked for')}\n`;
   const rows = changes.map(({ verb, name, versions, reason, bytes }) => [
     verb,
     name,
@@ -225,15 +230,18 @@ function formatPlan(plan: unknown, look: TableLook): string {
 }
 
 /** On one line; one a line if they are too long for the terminal. */
-function formatSums(plan: unknown, { columns = Infinity }: TableLook): string {
+function formatSums(
+  plan: unknown,
+  { columns = Infinity, word = (text) => text }: TableLook,
+): string {
   const download = numberIn(plan, 'download_bytes') ?? 0;
   const after = numberIn(plan, 'free_after_bytes') ?? 0;
+  const rest = after < 0 ? `${bytesText(-after)} are missing` : `then ${bytesText(after)}`;
   const sums = [
     ...(download === 0 ? [] : [`to be fetched: ${bytesText(download)}`]),
     `on the disk: ${signed(numberIn(plan, 'disk_bytes') ?? 0)}`,
-    `free: ${bytesText(numberIn(plan, 'free_bytes') ?? 0)}, ` +
-      (after < 0 ? `${bytesText(-after)} are missing` : `then ${bytesText(after)}`),
-  ];
+    `free: ${bytesText(numberIn(plan, 'free_bytes') ?? 0)}, ${rest}`,
+  ].map(word);
   const line = sums.join('; ');
   return `${line.length > columns ? sums.join('\n') : line}\n`;
 }

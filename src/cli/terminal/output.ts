@@ -1,4 +1,5 @@
 import { StringDecoder } from 'node:string_decoder';
+import { voiceOf, type Voice } from '../../languages/languages.ts';
 import { inert, inertJson, inertOutput } from './others-text.ts';
 import { createPaint, inertBetweenShades, type Paint } from './paint.ts';
 import { fitting, wrapMessage } from './width.ts';
@@ -23,8 +24,8 @@ export interface Output {
   atInterrupt: (sentence: (() => string) | undefined) => void;
   /** Ends the program as Ctrl-C does. */
   interrupt: () => never;
-  /** For standard output. */
-  look: { columns: number | undefined; paint: Paint };
+  /** For standard output; `word` puts a word or a sentence into the reader's language. */
+  look: { columns: number | undefined; paint: Paint; word: (text: string) => string };
   /** Whether somebody reads what is printed and can answer. */
   isInteractive: boolean;
 }
@@ -45,11 +46,11 @@ const CLEAR_LINE = '\r\x1b[K';
 /**
  * Ends the program when its reader has gone, such as `head`, and with one sentence at Ctrl-C.
  * @param isColoured whether the owner wants colours at all
- * @param translate puts the daemon's sentences into the reader's language
+ * @param voice puts what is said into the reader's language
  */
 export function createOutput(
   isColoured: boolean,
-  translate: (sentence: string) => string = (sentence) => sentence,
+  { say: translate, word }: Pick<Voice, 'say' | 'word'> = voiceOf('en'),
 ): Output {
   const { stdin, stdout, stderr } = process;
   for (const stream of [stdout, stderr]) {
@@ -99,6 +100,7 @@ export function createOutput(
     look: {
       columns: stdout.isTTY ? columnsOf(stdout) : undefined,
       paint: createPaint(hasShades),
+      word,
     },
     isInteractive: stdin.isTTY && stdout.isTTY,
   };

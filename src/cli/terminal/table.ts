@@ -1,5 +1,5 @@
 import { inert } from './others-text.ts';
-import { shadeOf, type Paint } from './paint.ts';
+import { shadeOf, type Paint, type Shade } from './paint.ts';
 import { padTo, widthOf, wrap } from './width.ts';
 
 /** How a table is shown. */
@@ -9,7 +9,13 @@ export interface TableLook {
   paint: Paint;
   /** Which cell heads the block of a row on a very narrow terminal; by default the first. */
   titleAt?: number;
+  /** Puts headings, names of fields and words such as states into the reader's language. */
+  word?: (text: string) => string;
 }
+
+/** Columns of few words, which are the program's own. */
+const OF_WORDS = ['STATE', 'KIND', 'WHY', 'CHANGE'];
+const asItIs = (text: string): string => text;
 
 /** Between columns. */
 const GAP = 2;
@@ -21,11 +27,21 @@ const LEAST_LAST_COLUMNS = 24;
  * terminal the last column is wrapped, and on a very narrow one each cell has a line of its own.
  */
 export function formatTable(
-  headings: readonly string[],
+  names: readonly string[],
   rows: readonly (readonly string[])[],
-  { columns = Infinity, paint, titleAt = 0 }: TableLook,
+  { columns = Infinity, paint: shade, titleAt = 0, word = asItIs }: TableLook,
 ): string {
-  const clean = rows.map((row) => row.map(oneLine));
+  const headings = names.map(word);
+  const shades = new Map<string, Shade | undefined>();
+  const clean = rows.map((row) =>
+    row.map((cell, at) => {
+      if (!OF_WORDS.includes(names[at] ?? '')) return oneLine(cell);
+      const said = oneLine(word(cell));
+      shades.set(said, shadeOf(cell));
+      return said;
+    }),
+  );
+  const paint: Paint = (text, asked) => shade(text, asked ?? shades.get(text));
   const widths = headings.map((heading, at) =>
     Math.max(widthOf(heading), ...clean.map((row) => widthOf(row[at] ?? ''))),
   );
@@ -84,9 +100,9 @@ function blockOf(
 /** A field a line; empty ones are left out. */
 export function formatFields(
   fields: readonly (readonly [string, string])[],
-  { columns = Infinity, paint }: TableLook,
+  { columns = Infinity, paint, word = asItIs }: TableLook,
 ): string {
-  const width = Math.max(...fields.map(([name]) => widthOf(name))) + GAP;
+  const width = Math.max(...fields.map(([name]) => widthOf(word(name)))) + GAP;
   const lines = fields
     .filter(([, value]) => value !== '')
     .flatMap(([name, value]) => {
@@ -94,7 +110,7 @@ export function formatFields(
       const [first = '', ...rest] =
         columns === Infinity ? [text] : wrap(text, Math.max(20, columns - width));
       return [
-        `${paint(padTo(name, width), 'faint')}${first}`,
+        `${paint(padTo(word(name), width), 'faint')}${first}`,
         ...rest.map((line) => ' '.repeat(width) + line),
       ];
     });

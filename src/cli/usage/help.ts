@@ -11,39 +11,47 @@ const INDENT = 6;
 /** Of the width; forms that are longer have a line of their own. */
 const MOST_OF_FORM = 3 / 8;
 
-/**
- * All commands, one line each.
- * @param columns of the terminal
- */
-export function helpText(columns?: number): string {
+/** How help is shown. */
+export interface HelpLook {
+  /** Of the terminal. */
+  columns: number | undefined;
+  /** Puts a text into the reader's language. */
+  word: (text: string) => string;
+}
+
+/** All commands, one line each. */
+export function helpText({ columns, word }: HelpLook): string {
   const width = widthFor(columns);
-  const rows = COMMAND_NAMES.map((name) => [formOf(name), commandText(name).meaning] as const);
-  const common = Object.entries(COMMON_OPTIONS).map(optionRow);
-  return `${usageLine('[OPTION…] COMMAND [OPTION…] [NAME…]', width)}
+  const rows = COMMAND_NAMES.map(
+    (name) => [formOf(name), word(commandText(name).meaning)] as const,
+  );
+  const common = Object.entries(COMMON_OPTIONS).map((option) => optionRow(option, word));
+  return `${usageLine(word('[OPTION…] COMMAND [OPTION…] [NAME…]'), width, word)}
 
 ${twoColumns(rows, width)}
 
 ${twoColumns(common, width)}
 
-${[MORE, ...NOTES].map((note) => wrap(note, width).join('\n')).join('\n')}
+${[MORE, ...NOTES].map((note) => wrap(word(note), width).join('\n')).join('\n')}
 `;
 }
 
-/**
- * One command, its options and examples.
- * @param columns of the terminal
- */
-export function commandHelp(name: CommandName, columns?: number): string {
+/** One command, its options and examples. */
+export function commandHelp(name: CommandName, { columns, word }: HelpLook): string {
   const width = widthFor(columns);
   const { meaning, about = [], options, examples = [] } = commandText(name);
-  const own = options.map((option) => optionRow([option, ownOption(option)]));
-  const common = Object.entries(COMMON_OPTIONS).map(optionRow);
+  const own = options.map((option) => optionRow([option, ownOption(option)], word));
+  const common = Object.entries(COMMON_OPTIONS).map((option) => optionRow(option, word));
   return [
-    usageLine(usageOf(name), width),
-    [`${name}: ${meaning}.`, ...about].map((text) => wrap(text, width).join('\n')).join('\n'),
+    usageLine(usageOf(name), width, word),
+    [`${name}: ${word(meaning)}${word('.')}`, ...about.map(word)]
+      .map((text) => wrap(text, width).join('\n'))
+      .join('\n'),
     ...(own.length === 0 ? [] : [twoColumns(own, width)]),
     twoColumns(common, width),
-    ...(examples.length === 0 ? [] : [`for example:\n${examples.map(indented).join('\n')}`]),
+    ...(examples.length === 0
+      ? []
+      : [`${word('for example')}:\n${examples.map(indented).join('\n')}`]),
     '',
   ]
     .join('\n\n')
@@ -54,8 +62,8 @@ function widthFor(columns = USUAL_COLUMNS): number {
   return Math.max(LEAST_COLUMNS, Math.min(columns, MOST_COLUMNS));
 }
 
-function usageLine(form: string, width: number): string {
-  return hanging(`usage: depotctl ${form}`, width, INDENT);
+function usageLine(form: string, width: number, word: HelpLook['word']): string {
+  return hanging(`${word('usage')}: depotctl ${form}`, width, INDENT);
 }
 
 /** Its first line as it stands, the others behind so many blanks. */
@@ -91,8 +99,11 @@ function formOf(name: CommandName): string {
   return `${name} ${commandText(name).form}`.trimEnd();
 }
 
-function optionRow([name, text]: readonly [string, OptionText]): readonly [string, string] {
-  return [optionForm(name, text), text.meaning];
+function optionRow(
+  [name, text]: readonly [string, OptionText],
+  word: HelpLook['word'],
+): readonly [string, string] {
+  return [optionForm(name, text), word(text.meaning)];
 }
 
 function twoColumns(rows: readonly (readonly [string, string])[], columns: number): string {

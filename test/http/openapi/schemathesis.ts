@@ -29,7 +29,7 @@ try {
   process.exitCode = await run(program, [
     ...['--config-file', join(import.meta.dirname, 'schemathesis.toml')],
     ...['run', `${demo.api}/openapi.json`, '--header', `X-CSRF-Token: ${token}`],
-    ...['--checks', 'all', '--continue-on-failure', '--request-timeout', '20'],
+    ...['--checks', 'all', '--continue-on-failure', '--request-timeout', '300'],
     ...(process.argv.length > 2 ? process.argv.slice(2) : ['--max-examples', '20']),
   ]);
 } finally {
