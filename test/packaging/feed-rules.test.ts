@@ -108,7 +108,7 @@ describe('what is in the packages', () => {
 
   test('translations are compiled, and no package brings their sources', () => {
     expect(packages.flatMap((contents) => textsOf(contents, /\.po$/))).toEqual([]);
-    expect(packages.flatMap((contents) => textsOf(contents, /\.lmo$/))).toHaveLength(1);
+    expect(packages.flatMap((contents) => textsOf(contents, /\.lmo$/))).not.toEqual([]);
   });
 });
 
@@ -118,7 +118,8 @@ describe('what is in the feeds', () => {
       FEEDS.filter((feed) => feed.manager === manager).map((feed) =>
         listedIn(`${feed.release}/${feed.architecture}`).map(({ name }) => name),
       );
-    const own = ['depotd', 'depotd-keyring', 'luci-app-depotd', 'luci-i18n-depotd-zh-cn'];
+    const names = new Set(packages.map(({ control }) => control['Package'] ?? ''));
+    const own = [...names].filter((name) => name !== 'depotd-node').sort();
     expect(sorted('opkg')).toEqual(Array(15).fill(own));
     expect(sorted('apk').filter((names) => names.length > 0)).toEqual([
       [...own, 'depotd-node'].sort(),
