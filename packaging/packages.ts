@@ -136,6 +136,9 @@ export function debianPackage({ version, modifiedAt }: Release): PackageContents
   const files: PackageFiles = {
     ...programs(),
     ...bundles(),
+    // Debian wants what names its interpreter to be executable.
+    '/usr/lib/depotd/depotctl.mjs': program('dist/depotctl.mjs'),
+    '/usr/lib/depotd/depotd.mjs': program('dist/depotd.mjs'),
     '/etc/config/depotd': read('packaging/debian/depotd.config'),
     '/etc/init.d/depotd': program('init/depotd.sysv'),
     '/usr/lib/systemd/system/depotd.service': read('init/depotd.service'),
@@ -273,9 +276,9 @@ function relayModules(): PackageFiles {
 /** What `npm run build` made. */
 function bundles(): PackageFiles {
   return {
-    '/usr/lib/depotd/depotctl.mjs': program('dist/depotctl.mjs'),
+    '/usr/lib/depotd/depotctl.mjs': read('dist/depotctl.mjs'),
     '/usr/lib/depotd/depotd.cjs': read('dist/depotd.cjs'),
-    '/usr/lib/depotd/depotd.mjs': program('dist/depotd.mjs'),
+    '/usr/lib/depotd/depotd.mjs': read('dist/depotd.mjs'),
   };
 }
 

@@ -118,8 +118,8 @@ describe('what is in the feeds', () => {
       FEEDS.filter((feed) => feed.manager === manager).map((feed) =>
         listedIn(`${feed.release}/${feed.architecture}`).map(({ name }) => name),
       );
-    const names = new Set(packages.map(({ control }) => control['Package'] ?? ''));
-    const own = [...names].filter((name) => name !== 'depotd-node').sort();
+    const made = new Set(packages.map(({ control }) => control['Package'] ?? ''));
+    const own = [...made].filter((name) => name !== 'depotd-node').sort();
     expect(sorted('opkg')).toEqual(Array(15).fill(own));
     expect(sorted('apk').filter((names) => names.length > 0)).toEqual([
       [...own, 'depotd-node'].sort(),
