@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -71,6 +72,31 @@ test.each(WAYS)('a download that fails by %s is tried again after a pause', asyn
   expect(notice).toHaveLength(1);
   server.intercept = undefined;
   expect(await on.over(action)).toMatchObject({ status: 'finished' });
+});
+
+test('a long download says each half minute at the server how much of it is here', async () => {
+  server.intercept = (request, response) => {
+    if (request.url?.includes('/artifacts/') !== true) return false;
+    response.writeHead(200);
+    const timer = setInterval(() => response.write(PIECE), 100);
+    response.once('close', () => clearInterval(timer));
+    return true;
+  };
+  const files = { '/usr/share/slow': randomBytes(50_000).toString('hex') };
+  const slow = moduleOf(ipk('slow', { files }));
+  const action = await server.assign(await server.publish([slow]), on.id);
+  await on.poll();
+
+  await delay((SECONDS / FASTER) * 1000);
+
+  const { messages } = await server.action(on.id, action);
+  const said = messages.filter((text) => text.includes(' are here'));
+  expect(said.length).toBeGreaterThanOrEqual(SECONDS / 30 - 2);
+  expect(said.length).toBeLessThanOrEqual(SECONDS / 30);
+  expect(new Set(said).size).toBe(said.length);
+  await server.cancel(on.id, action);
+  await on.over(action);
+  server.intercept = undefined;
 });
 
 test('a download that fails a hundred times ends its action, and the server is told why', async () => {
