@@ -29,6 +29,7 @@ export const PROBLEM_CODES = [
   'cut_off',
   'verify_failed',
   'firmware_refused',
+  'token_refused',
   'stopped',
   'interrupted',
   'unknown',
@@ -82,6 +83,7 @@ export const REMEDIES: Readonly<Record<ProblemCode, string>> = {
     'Read the end of the task log for what it waits for; a plan may give it longer by "limit_s".',
   cut_off: 'Look whether the settings fit this device: they were put back.',
   verify_failed: 'Read the end of the task log: what was changed was put back.',
+  token_refused: 'Set the token at the server while the action waits for it; the old one is kept.',
   firmware_refused:
     'Read the end of the task log: the image does not fit this device, or its memory.',
   stopped: EXPLANATIONS.stopped.remedy,

@@ -159,7 +159,7 @@ const VALUES: Record<string, Values> = {
   'fleet.confirm': choices('auto', 'ask'),
   'fleet.allow': choices(
     ...['install', 'upgrade', 'downgrade', 'remove', 'run', 'self_upgrade', 'settings'],
-    ...['collect', 'reboot'],
+    ...['collect', 'reboot', 'token'],
   ),
   'fleet.settings': {
     good: ['network.lan.mtu', 'my-app.main.url', 'wireless.guest'],

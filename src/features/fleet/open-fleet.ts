@@ -57,7 +57,10 @@ export async function openFleet({
   const connect: Fleet['connect'] = async (asked = settings(), limits = {}): Promise<Server> => {
     const { server, tenant } = asked;
     const address = { server, tenant, controllerId: await controllerId(asked) };
-    const connection = createConnection(server, await readCredentials(asked), limits);
+    const { tls, ...files } = await readCredentials(asked);
+    const { token } = limits;
+    const authorization = token === undefined ? files.authorization : `TargetToken ${token}`;
+    const connection = createConnection(server, { authorization, tls }, limits);
     const client = createDdiClient(address, connection);
     return { client, address, from: addressKey(address) };
   };
@@ -78,8 +81,8 @@ export async function openFleet({
   const stopWatching = queue.onChange(({ kind, state }) => {
     if (JOBS.includes(kind) && isEnded(state)) agent.wake();
   });
-  const reach = async (): Promise<void> => {
-    const { client } = await connect(settings(), { answerMs: 10_000 });
+  const reach = async (token?: string): Promise<void> => {
+    const { client } = await connect(settings(), { answerMs: 10_000, token });
     await client.poll(undefined).finally(client.close);
   };
   const attributes = () => configData(fleet, '');

@@ -22,6 +22,7 @@ export const ABILITIES = [
   'settings',
   'collect',
   'reboot',
+  'token',
   'firmware',
 ] as const;
 

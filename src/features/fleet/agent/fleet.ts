@@ -26,7 +26,10 @@ export interface Fleet extends Pick<
   downloads: Downloads;
   known: Known;
   /** A connection of its own, for work that goes on beside the exchanges. */
-  connect: (settings?: FleetSettings, limits?: ConnectionLimits) => Promise<Server>;
+  connect: (
+    settings?: FleetSettings,
+    limits?: ConnectionLimits & { token?: string | undefined },
+  ) => Promise<Server>;
   /** Has the next exchange begin at once. */
   wake: () => void;
   /** Has it begin when a download is to be tried again, if that is before the next poll. */

@@ -16,6 +16,7 @@ import { checkAllowed, MOST_SIGNATURE_BYTES } from '../rollout/permission.ts';
 import { readVerificationKey } from '../rollout/signature.ts';
 import type { Work } from '../rollout/work.ts';
 import { readChangedSettings } from './changed-settings.ts';
+import { checkTokenFile } from './token-steps.ts';
 import type { FleetJobTools } from './tools.ts';
 
 /** What the check found, for the steps behind it. */
@@ -58,6 +59,7 @@ export async function checkWork(
 ): Promise<void> {
   const { manager, baseline } = tools;
   checkAllowed(work, tools.settings());
+  checkTokenFile(tools, work);
   await checkFiles(tools, work);
   const packages = await markOlder(tools, await inspectPackages(tools, work));
   checkOwnPackage(work, packages);

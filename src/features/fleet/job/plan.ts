@@ -18,13 +18,16 @@ import { begunPrograms } from './programs.ts';
 import { hasSucceeded, succeeded } from './success.ts';
 import { settingsRepair, settingsSteps } from './settings-steps.ts';
 import { beginStep, withLimit } from './time-limit.ts';
+import { tokenSteps } from './token-steps.ts';
 import type { FleetJobTools } from './tools.ts';
 import { updateSteps } from './update-steps.ts';
 import { verifySteps } from './verify-steps.ts';
 
 /** Parameters of a job of the kind `fleet`. */
 export function paramsOf(key: string, work: Work): Record<string, string> {
-  return { action: key, work: JSON.stringify(work) };
+  // Others read tasks, too: that there is a token is all of it that they learn.
+  const token = work.token === undefined ? {} : { token: '' };
+  return { action: key, work: JSON.stringify({ ...work, ...token }) };
 }
 
 /** Jobs that changed nothing before the device went down are begun again so often. */
@@ -61,6 +64,7 @@ export function fleetPlan(tools: FleetJobTools, job: Job): Plan {
       ...packageSteps(tools, task),
       ...settingsSteps(tools, task),
       ...verifySteps(tools, task),
+      ...tokenSteps(tools, task),
       ...firmwareSteps(tools, task),
       acceptStep(tools, task),
     ]),

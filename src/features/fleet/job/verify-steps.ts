@@ -35,7 +35,7 @@ function reachStep({ reach, settings, paths }: FleetJobTools): Act {
     act: async ({ signal }) => {
       if (paths.isLive) await delay(APPLY_MS, undefined, { signal });
       const seconds = settings().reach_s;
-      const why = await attempt(reach, { seconds, signal });
+      const why = await attempt(() => reach(), { seconds, signal });
       if (why === undefined) return undefined;
       const text = `cannot keep the settings: the fleet server did not answer within ${seconds} s`;
       throw fleetFailure('command_failed', 'cut_off', `${text}: ${why}`);
@@ -61,7 +61,7 @@ function verifyStep(tools: FleetJobTools, verification: Verification, index: num
 }
 
 /** @returns why it did not succeed, at last; undefined if it did */
-async function attempt(
+export async function attempt(
   work: () => Promise<void>,
   { seconds, signal }: { seconds: number; signal: AbortSignal },
 ): Promise<string | undefined> {

@@ -46,8 +46,9 @@ export async function openRecords(folder: string): Promise<ActionRecords> {
     return done;
   };
   const write = async (record: ActionRecord): Promise<void> => {
-    await replaceFile(fileOf(record.key), `${JSON.stringify(record)}\n`);
-    known.set(record.key, record);
+    const kept = isOpen(record) ? record : withoutToken(record);
+    await replaceFile(fileOf(record.key), `${JSON.stringify(kept)}\n`);
+    known.set(record.key, kept);
   };
   const all = (): ActionRecord[] => [...known.values()];
   const prune = async (): Promise<void> => {
@@ -108,6 +109,12 @@ async function readForgotten(folder: string): Promise<Record<string, string>> {
   } catch {
     return {};
   }
+}
+
+/** It has replaced the old one, or never will. */
+function withoutToken(record: ActionRecord): ActionRecord {
+  const { work } = record;
+  return work?.token === undefined ? record : { ...record, work: { ...work, token: '' } };
 }
 
 function isNumber(id: string): boolean {

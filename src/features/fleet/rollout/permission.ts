@@ -31,6 +31,7 @@ export function checkAllowed(
     ['firmware', work.firmware !== undefined],
     ['collect', work.collect.length > 0],
     ['reboot', work.reboot],
+    ['token', work.token !== undefined],
   ];
   const missing = asked.find(([ability, isAsked]) => isAsked && !allow.includes(ability));
   if (missing !== undefined) {

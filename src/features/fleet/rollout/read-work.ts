@@ -49,6 +49,10 @@ const planSchema = v.strictObject({
   verify: v.optional(v.pipe(v.array(verification), v.maxLength(20)), []),
   collect: v.optional(v.pipe(v.array(collected), v.maxLength(4)), []),
   reboot: v.optional(v.boolean(), false),
+  // What is wrong with it is said without it.
+  token: v.optional(
+    v.pipe(v.string('not a token'), v.regex(/^[\x21-\x7e]{16,128}$/, 'not a token')),
+  ),
   limit_s: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(604_800))),
 });
 
@@ -72,6 +76,8 @@ export function readWork({ chunks }: Pick<Deployment, 'chunks'>, ending: string)
   const all = chunks.flatMap((chunk) => filesOf(chunk, ending));
   const [firmware, ...more] = plans.flatMap((plan) => plan.firmware ?? []);
   if (more.length > 0) throw refused('two modules are a firmware');
+  const [token, ...others] = unique(plans.flatMap((plan) => plan.token ?? []));
+  if (others.length > 0) throw refused('two modules bring a token');
   const limits = plans.flatMap(({ limit_s: limitS }) => limitS ?? []);
 
   const work: Work = {
@@ -91,6 +97,7 @@ export function readWork({ chunks }: Pick<Deployment, 'chunks'>, ending: string)
     ...(firmware === undefined ? {} : { firmware }),
     collect: unique(plans.flatMap(({ collect }) => collect)),
     reboot: plans.some(({ reboot }) => reboot),
+    ...(token === undefined ? {} : { token }),
     ...(limits.length === 0 ? {} : { limitS: Math.max(...limits) }),
   };
   checkContradictions(work);
@@ -200,7 +207,13 @@ function checkFirmware(work: Work): void {
   if (images === 0 && firmware === undefined) return;
   if (firmware === undefined) throw refused(`${PLAN_KEY} does not say which version its image is`);
   const beside = [install, upgrade, remove, Object.keys(settings), verify].flat().length;
-  if (images !== 1 || files.length + beside > 1 || work.selfUpgrade || work.reboot) {
+  if (
+    images !== 1 ||
+    files.length + beside > 1 ||
+    work.selfUpgrade ||
+    work.reboot ||
+    work.token !== undefined
+  ) {
     throw refused('a firmware is one image, and nothing else in its distribution set');
   }
 }

@@ -80,6 +80,8 @@ export const workSchema = v.object({
   collect: v.optional(v.array(collected), []),
   /** Whether the device restarts when all of it is done. */
   reboot: v.optional(v.boolean(), false),
+  /** The device's new token; of a task and of what is over only that there is one: empty. */
+  token: v.optional(v.string()),
   /** Time that it may take, in seconds; default: the device's own. */
   limitS: v.optional(v.number()),
 });
@@ -91,7 +93,9 @@ export function downloadsOf({ files, signatures }: Work): WantedFile[] {
 
 /** Whether it changes nothing, and so waits for no other task. */
 export function isLookOnly(work: Work): boolean {
-  const { files, install, upgrade, remove, settings, verify, selfUpgrade, reboot } = work;
+  const { files, install, upgrade, remove, settings, verify, selfUpgrade, reboot, token } = work;
   const lists = [files, install, upgrade, remove, Object.keys(settings), verify];
-  return lists.every(({ length }) => length === 0) && !selfUpgrade && !reboot;
+  return (
+    lists.every(({ length }) => length === 0) && !selfUpgrade && !reboot && token === undefined
+  );
 }

@@ -15,6 +15,7 @@ const ABILITIES = [
   'settings',
   'collect',
   'reboot',
+  'token',
   'firmware',
 ];
 
