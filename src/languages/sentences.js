@@ -49,8 +49,8 @@ function isVerbatim(name) {
 }
 
 /**
- * Fills in what the names in braces stand for; without a value a name stays as it is. The space that
- * Chinese has beside words of other scripts goes beside Chinese ones.
+ * Fills in what the names in braces stand for; without a value a name stays as it is. The space
+ * that Chinese has beside words of other scripts goes beside Chinese ones.
  */
 export function fill(text, valueOf) {
   return text.replace(/( ?)\{(\w+)\}( ?)/g, (braces, before, name, after, at) => {

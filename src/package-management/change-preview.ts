@@ -84,7 +84,7 @@ async function planSound(tools: PackageTools, request: ChangeRequest): Promise<C
   const preview = await tools.manager.preview({ verb: operation, names, isCircle });
   const { changesWithRoom: changes = preview.changes } = preview;
   tools.expected.keep(names, preview.changes);
-  const obstacles = withoutRepeats([...problems, ...shortage, ...preview.problems]);
+  const obstacles = withoutRepeats([...problems, ...withShortage(shortage, preview)]);
   return {
     changes: changes.map((change) => explain(change, operation, asked)),
     problems: withoutRepeats([...obstacles, ...leftOut]),
@@ -107,7 +107,7 @@ export async function previewFile(
   const preview = await tools.manager.preview({ verb: 'install', names: [file.name], file });
   const { changesWithRoom: changes = preview.changes, freeBytes } = preview;
   tools.expected.keep([], preview.changes);
-  const problems = withoutRepeats([...shortage, ...preview.problems]);
+  const problems = withoutRepeats(withShortage(shortage, preview));
   return { changes, problems, isPossible: problems.length === 0, freeBytes };
 }
 
@@ -220,6 +220,15 @@ async function findShortage(
   const purpose = `${operation} ${subjects.length === 0 ? 'all' : subjects.join(', ')}`;
   const shortage = await problemOf('no_space', () => manager.around.needSpace(purpose));
   return shortage === undefined ? [] : [shortage];
+}
+
+/** What the change itself has no room for says more than that there is none for any. */
+function withShortage(
+  shortage: readonly Problem[],
+  { problems }: { problems: readonly Problem[] },
+): Problem[] {
+  const isSaid = problems.some(({ code }) => code === 'no_space');
+  return isSaid ? [...problems] : [...shortage, ...problems];
 }
 
 /** With the remedy that the task would be refused with, if it has one of its own. */

@@ -57,7 +57,9 @@ export const REMEDIES: Readonly<Record<ProblemCode, string>> = {
   dependency_missing:
     'Update the package lists; if it is still missing, add the feed that offers it.',
   dependency_conflict: 'Remove one of the packages that exclude each other, then try again.',
-  file_conflict: 'Remove the package that owns the file, then try again.',
+  file_conflict:
+    'Remove the package that owns the file, then try again; if it comes along with this one, its ' +
+    'maker has to mend that.',
   no_space: 'Free space on the device by removing packages or files, then try again.',
   wrong_architecture: "Look for {package} in a feed that is built for this device's architecture.",
   kernel_mismatch:

@@ -63,6 +63,7 @@ function createConfirming({ api, notices, tasks, apps }) {
   const confirm = async (task) => {
     try {
       await api.post('admin/store/confirm', { task_id: task.id });
+      tasks.merge(task.id, { confirm_by: undefined });
       show('good', t('{task}: the device is in reach, and the change stays.', task));
       return true;
     } catch (error) {

@@ -2,7 +2,7 @@ import { expect, onTestFinished, test } from 'vitest';
 
 import { startDaemon } from '../device/daemon.ts';
 import { createDevice } from '../device/device.ts';
-import { agree, click, openPanel } from './open-panel.ts';
+import { agree, click, goTo, openPanel } from './open-panel.ts';
 import { startPanel } from './start-panel.ts';
 
 const button = (where: string, text = 'Undo'): string =>
@@ -78,4 +78,10 @@ test('a page that is loaded again while it counts confirms all the same', async 
   await browser.evaluate('setTimeout(() => location.reload(), 10)');
 
   await browser.until("document.querySelector('#notices')?.innerText.includes('change stays')");
+  // Nor does its row say that it goes back.
+  await goTo(browser, 'activity');
+  await browser.until("document.querySelector('#activity-list .task') !== null");
+  expect(
+    await browser.evaluate(`${button('#activity-list', 'Keep the change')} === undefined`),
+  ).toBe(true);
 });

@@ -50,6 +50,11 @@ describe.skipIf(process.getuid?.() !== 0)('when room is short', () => {
     const { task_id: id } = (await answer.json()) as { task_id?: string };
     if (id !== undefined) expect((await store.daemon.finished(id)).state).toBe('failed');
     expect([await store.packages(), await store.device.world()]).toEqual(STATE);
+    // Once, and in no bytes of nothing.
+    const plan = await store.daemon.get('admin/store/plan?operation=install&package=virt');
+    const { problems } = (await plan.json()) as { problems: { code: string; message: string }[] };
+    expect(problems.map(({ code }) => code)).toEqual(['no_space']);
+    expect(problems[0]?.message).not.toContain(' 0.00 B and');
 
     await rm(filler);
     expect((await store.run('install', { package: 'virt' })).state).toBe('done');

@@ -98,7 +98,7 @@ function act(id: string, work: (context: StepContext) => Promise<void>): Act {
 }
 
 async function needSpace({ root }: Installation, purpose: string): Promise<void> {
-  needBytes(purpose, { disk: 0, free: await freeBytesAt(root), where: 'for packages' });
+  needBytes(purpose, { disk: 0, free: await freeBytesAt(root) });
 }
 
 async function prepare({ prepareFolders, locations }: Installation): Promise<void> {

@@ -67,18 +67,24 @@ interface Need {
   /** Of what is fetched to the same disk, and lies there until it is installed. */
   fetched?: number;
   free: number;
-  where: string;
 }
 
 /** @throws DepotError no_space with what is needed and what is there */
-export function needBytes(purpose: string, { disk, fetched = 0, free, where }: Need): void {
+export function needBytes(purpose: string, { disk, fetched = 0, free }: Need): void {
   const needed = disk + fetched;
   if (needed + RESERVE_BYTES <= free) return;
-  const ofIt = fetched === 0 ? '' : `, ${sizeText(fetched)} of it to fetch it to,`;
-  throw failureError(purpose, {
-    code: 'no_space',
-    reason:
-      `it needs ${sizeText(needed)}${ofIt} and ${sizeText(RESERVE_BYTES)} to spare ${where}, ` +
-      `${sizeText(free)} are free`,
-  });
+  throw failureError(purpose, { code: 'no_space', reason: shortageOf({ disk, fetched, free }) });
+}
+
+function shortageOf({ disk, fetched, free }: Required<Need>): string {
+  const [needed, part] = [sizeText(disk + fetched), sizeText(fetched)];
+  const [spare, there] = [sizeText(RESERVE_BYTES), sizeText(free)];
+  if (disk + fetched === 0) return `${there} are free for packages, ${spare} are needed at least`;
+  if (fetched === 0) {
+    return `it needs ${needed} and ${spare} to spare on the device, ${there} are free`;
+  }
+  return (
+    `it needs ${needed}, ${part} of it to fetch it to, and ${spare} to spare on the device, ` +
+    `${there} are free`
+  );
 }

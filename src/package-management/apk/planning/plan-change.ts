@@ -79,13 +79,13 @@ async function chooseCache(
   });
   const [free, ownBytes] = [await freeBytesAt(root), await sizeOf(file?.path)];
   const disk = Math.max(0, sizes.disk + ownBytes);
-  needBytes(purpose, { disk, free, where: 'on the device' });
+  needBytes(purpose, { disk, free });
   if (downloadsOf(found.changes, file?.name).length === 0) return;
   const folder = await cache();
   const inCache = await freeBytesAt(folder);
   const isFitting = sizes.download <= inCache;
   if (!isFitting || (await isSameDisk(folder, root))) {
-    needBytes(purpose, { disk, fetched: sizes.download, free, where: 'on the device' });
+    needBytes(purpose, { disk, fetched: sizes.download, free });
   }
   if (isFitting) return;
   await note(

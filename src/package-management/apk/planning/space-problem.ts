@@ -22,8 +22,8 @@ export function spaceProblem(
   const download = sum(changes.map(({ downloadBytes = 0 }) => downloadBytes));
   const fetched = isShared || download > freeCacheBytes ? download : 0;
   try {
-    needBytes(purpose, { disk, free: freeBytes, where: 'on the device' });
-    needBytes(purpose, { disk, fetched, free: freeBytes, where: 'on the device' });
+    needBytes(purpose, { disk, free: freeBytes });
+    needBytes(purpose, { disk, fetched, free: freeBytes });
     return undefined;
   } catch (error) {
     if (!(error instanceof DepotError)) throw error;
