@@ -124,7 +124,7 @@ await build({
   loader: { '.svg': 'text' },
   define: { 'process.env.DEPOTD_VERSION': JSON.stringify(version) },
   plugins: [
-    allTexts(['page', 'steps', 'remedies', 'sentences']),
+    allTexts(['name', 'page', 'steps', 'remedies', 'sentences']),
     pageFiles(build),
     programTexts,
     deferredPackages,

@@ -26,7 +26,7 @@ const HEADINGS = {
 };
 
 /** What a problem is in a few words; empty if there is no more to say than its own sentence. */
-function headingOf(code) {
+export function headingOf(code) {
   return Object.hasOwn(HEADINGS, code) ? HEADINGS[code]() : '';
 }
 

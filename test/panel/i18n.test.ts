@@ -1,6 +1,8 @@
 import { beforeEach, expect, test } from 'vitest';
 
 import type { Texts } from '../../src/languages/languages.ts';
+import { PROBLEM_CODES } from '../../src/package-management/problem.ts';
+import { headingOf, remedyOf } from '../../src/panel/problems.js';
 import { stepName, t, useTexts } from '../../src/panel/i18n.js';
 import { readSource } from '../source-tree.ts';
 
@@ -30,4 +32,16 @@ test('without texts of a language the text is the one in the source', () => {
   useTexts();
   expect(t('Remove {app}?', { app: 'Demo' })).toBe('Remove Demo?');
   expect(stepName('install')).toBe('install');
+});
+
+test.each(['zh-CN', 'zh-TW'])('in %s each problem has its words, and no English ones', (code) => {
+  useTexts(JSON.parse(readSource(`src/languages/${code}.json`)) as Texts);
+  for (const problem of PROBLEM_CODES) {
+    const said = [headingOf(problem), remedyOf({ code: problem })];
+    expect([problem, said.filter((text) => /[a-z]{2,} [a-z]{2,}/.test(text))]).toEqual([
+      problem,
+      [],
+    ]);
+    expect(said[1]).toMatch(/\p{Script=Han}/u);
+  }
 });
