@@ -15,7 +15,10 @@ export interface FleetJobTools extends PackageTools {
   downloads: Downloads;
   baseline: Baseline;
   kept: KeptPackages;
-  /** Asks the server anew, with another token than the file has. @throws DepotError if it does not answer as it should */
+  /**
+   * Asks the server anew, with another token than the file has if one is given.
+   * @throws DepotError if it does not answer as it should
+   */
   reach: (token?: string) => Promise<void>;
   /** What the server knows of the device. */
   attributes: () => Promise<Readonly<Record<string, string>>>;
