@@ -34,6 +34,11 @@ export interface PackageManager {
    */
   atRest?: () => Promise<void>;
   /**
+   * What tells two builds of a version from each other, by name of what is installed. Default: it
+   * takes a version for what it is.
+   */
+  builds?: () => Promise<ReadonlyMap<string, string>>;
+  /**
    * The versions of these names that the feeds' lists offer to this device, the best ones, best
    * first. Names that no list has are absent.
    */

@@ -2,6 +2,7 @@ import { reasonOf } from '../../errors.ts';
 import type { HealthReport } from '../../http/health-report.ts';
 import { explainingLists } from '../failed-feeds.ts';
 import type { BackendContext, PackageManager } from '../manager.ts';
+import { readHashes } from './database/installed-db.ts';
 import { readPackageFile } from './package-file/apk-file.ts';
 import { compareVersions } from './compare-versions.ts';
 import { createDiagnosis } from './diagnosis.ts';
@@ -31,6 +32,7 @@ export function createApk(context: BackendContext): PackageManager {
     watchedFolders: [locations.database, locations.configuration],
     metaFolders: ['/lib/apk/meta', '/usr/lib/opkg/meta'].map(paths.onDevice),
     installed: reader.read,
+    builds: () => readHashes(locations.installed),
     atRest: () => dropOwnPins(installation),
     offers: (names) => installation.offers(names),
     listing: namingDamage(createListing({ paths, installation }), installation.assertSound),

@@ -62,7 +62,10 @@ export async function closeKept(
     ({ path, before: was }) =>
       !owned.has(path) && (was?.startsWith('file ') !== true || copies.has(copyName(path))),
   );
-  const lost = await lostOf(tools, { folder, jobId: job.id, packages });
+  const lost = [
+    ...(await lostOf(tools, { folder, jobId: job.id, packages })),
+    ...rebuilt(before, versionsIn(database), (await manager.builds?.()) ?? new Map()),
+  ];
   const kept: Replaced = { place, packages, marked, files, lost };
   const needed = [...packages, ...files].some((one) => one.before !== undefined);
   if (!needed && marked.length === 0) {
@@ -100,6 +103,19 @@ function changedVersions(
       },
     ];
   });
+}
+
+/** Another build came of the same version, and a version is what an undo goes by. */
+function rebuilt(
+  { packages, builds }: Pick<Before, 'packages' | 'builds'>,
+  after: Record<string, string>,
+  now: ReadonlyMap<string, string>,
+): string[] {
+  return Object.entries(builds).flatMap(([name, build]) =>
+    packages[name] === after[name] && now.get(name) !== build
+      ? [`${name} ${packages[name] ?? ''}`]
+      : [],
+  );
 }
 
 /** Of what is replaced: no copy has it, and no feed offers it. */

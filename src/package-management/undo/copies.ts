@@ -211,6 +211,7 @@ async function readBefore(
 ): Promise<Before> {
   return {
     packages: versionsIn(database),
+    builds: Object.fromEntries((await manager.builds?.()) ?? []),
     records: Object.fromEntries(await recordsIn(manager, database)),
     files: Object.fromEntries(files),
     bytes,

@@ -19,6 +19,8 @@ const states = v.record(v.string(), v.string());
 /** How it was ahead of the change; gone when the job is through. */
 export const beforeSchema = v.object({
   packages: v.record(v.string(), v.string()),
+  /** What the package manager tells two builds of a version by. */
+  builds: v.optional(states, {}),
   records: v.record(v.string(), v.string()),
   /** What those take that are replaced. */
   bytes: v.record(v.string(), v.number()),

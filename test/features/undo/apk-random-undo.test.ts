@@ -1,4 +1,4 @@
-import { readFile, writeFile } from 'node:fs/promises';
+import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import { afterEach, test } from 'vitest';
@@ -28,6 +28,11 @@ afterEach(() => store.close());
 
 async function edit(random: Random): Promise<void> {
   const { root } = store.device;
+  // apk writes over what an earlier life of a package left, and takes it away with the package.
+  const there = await store.packages();
+  for (const name of ['demo-app', 'sent'].filter((each) => !(each in there))) {
+    await rm(join(root, `etc/config/${name}.apk-new`), { force: true });
+  }
   const file = join(root, random.pick(['etc/config/demo-app', 'etc/config/sent']));
   if (random.below(3) !== 0 || (await readFile(file).catch(() => undefined)) === undefined) return;
   await writeFile(file, `of its owner ${random.below(100)}\n`);

@@ -70,3 +70,15 @@ test.each(['install', 'remove'])(
     expect(await world()).toContain(`\nsent><${hash}\n`);
   },
 );
+
+test('another build of the same version is not said to be undone', async () => {
+  const build = (text: string): Buffer =>
+    createApk({ name: 'sent', version: '1.0-r1', files: { '/usr/bin/sent': text } }).bytes;
+  await store.upload(build('first'));
+  const { id, state } = await store.upload(build('second'));
+  expect(state).toBe('done');
+  expect(await store.daemon.status(id)).toMatchObject({
+    can_undo: false,
+    no_undo: 'There is no copy of sent 1.0-r1.',
+  });
+});

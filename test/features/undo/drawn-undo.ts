@@ -43,7 +43,10 @@ export async function undoDrawnTasks(drawing: Drawing): Promise<void> {
     if (ended.can_undo !== true) {
       publish(former);
       if (ended.state === 'done') {
-        expect([what, ended.no_undo]).toEqual([what, 'It changed nothing.']);
+        // A version that was there and is uploaded may be another build of it.
+        expect(`${what}: ${ended.no_undo}`).toMatch(
+          /: (?:It changed nothing|There is no copy of sent \S+)\.$/,
+        );
       }
       continue;
     }
