@@ -13,13 +13,16 @@ import { startApk, startOpkg, type Subscriber } from './subscriber.ts';
  */
 const { OPKG, APK, USIGN } = process.env;
 
+/** Of one test: it makes up to four releases, with a daemon started twice. */
+const OWNER = { timeout: 180_000 };
+
 let works: Works;
 beforeAll(async () => {
   works = await createWorks();
   return () => works.close();
 });
 
-describe.runIf(OPKG !== undefined && USIGN !== undefined)('24.10 with opkg', () => {
+describe.runIf(OPKG !== undefined && USIGN !== undefined)('24.10 with opkg', OWNER, () => {
   test('subscribe, install signed, log in, install an app, upgrade by the manager under a task, remove: nothing is left', async () => {
     const on = await startOpkg(works);
     const before = await filesIn(on.root);
@@ -70,7 +73,7 @@ describe.runIf(OPKG !== undefined && USIGN !== undefined)('24.10 with opkg', () 
   });
 });
 
-describe.runIf(APK !== undefined)('25.12 with apk', () => {
+describe.runIf(APK !== undefined)('25.12 with apk', OWNER, () => {
   test('subscribe, install without --allow-untrusted, log in, install an app, upgrade under a task, remove: nothing is left', async () => {
     const on = await startApk(works);
     const before = await filesIn(on.root);
