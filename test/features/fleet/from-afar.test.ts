@@ -94,6 +94,8 @@ test('no token, cookie or password is in what is collected', async () => {
     token,
     'uci-p4ss',
     'jsonpass',
+    'hunter3',
+    'hkiG9w0',
   ];
   await begin(
     [
@@ -106,6 +108,8 @@ test('no token, cookie or password is in what is collected', async () => {
       `app: started with ${token}`,
       "uci: option password 'uci-p4ss'",
       'app: {"passwd":"jsonpass","a":1}',
+      'app: the password hunter3 is wrong',
+      'MIIEvQIBADANBgkq/hkiG9w0BAQEFAASC/BKcwggSjAgEAAoIBAQC7',
       'app: nothing to hide',
     ].join('\n'),
     'collect',

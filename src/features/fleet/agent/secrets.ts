@@ -15,7 +15,9 @@ const PATTERNS: readonly [RegExp, string][] = [
     `$1${HIDDEN}`,
   ],
   [new RegExp(`((?:${NAMES})\\w{0,32}\\s+(?:is\\s+)?)("[^"]*"|'[^']*')`, 'gi'), `$1${HIDDEN}`],
+  [/\b(passw(?:or)?d|passphrase|psk|secret)(\s+)[^\s*]\S*/gi, `$1$2${HIDDEN}`],
   [/-----BEGIN.*/g, HIDDEN],
+  [/(?=[\w+/=-]*\d)(?=[\w+/=-]*[a-z])(?=[\w+/=-]*[A-Z])[\w+/=-]{40,}/g, HIDDEN],
   // Keys and tokens by their look: long, with digits among letters.
   [/(?<![\w+/=-])(?=[\w+=-]*\d)(?=[\w+=-]*[a-zA-Z])[\w+=-]{24,}/g, HIDDEN],
 ];
