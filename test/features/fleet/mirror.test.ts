@@ -1,8 +1,13 @@
 import { createHash, randomBytes } from 'node:crypto';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { createServer, type RequestListener, type Server } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
 
+import { createIdentity } from '../../support/self-signed.ts';
 import { createFleetDevice, ipk, moduleOf, type FleetDevice } from './fleet-device.ts';
 import { createStandIn, type StandIn } from './stand-in.ts';
 
@@ -93,6 +98,27 @@ test('a mirror that fails with the server is asked no more often than the server
   expect([asked.length, fromOrigin().length]).toEqual([1, 1]);
   answer = (_, response) => response.end(sent.bytes);
   expect(await endOf(action)).toBe('finished');
+});
+
+test.each([
+  ['of the owner’s authority has it', true],
+  ['of an authority that nobody knows is sent nothing', false],
+])('a mirror with a certificate %s', async (_, isKnown) => {
+  const folder = await mkdtemp(join(tmpdir(), 'depotd-mirror-'));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  const { key, cert } = await createIdentity(folder, 'mirror');
+  const own = { key: await readFile(key), cert: await readFile(cert) };
+  const secure = createTlsServer(own, (request, response) => {
+    asked.push(request.url ?? '');
+    response.end(sent.bytes);
+  });
+  await new Promise<void>((resolve) => secure.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => void secure.close());
+  mirrorUrl = `https://localhost:${(secure.address() as AddressInfo).port}`;
+
+  expect(await endOf(await begin(...(isKnown ? [`fleet.ca_file=${cert}`] : [])))).toBe('finished');
+
+  expect([asked.length, fromOrigin().length]).toEqual(isKnown ? [1, 0] : [0, 1]);
 });
 
 test('a download is no faster than its limit', async () => {
