@@ -8,7 +8,7 @@ import { createStandIn, type StandIn } from '../features/fleet/stand-in.ts';
 import { report, residentMb, timed } from './measures.ts';
 
 /**
- * A fleet on one machine: `node --import tsx test/bench/fleet.ts [DEVICES]`, after a build. The
+ * A fleet on one machine: `npm run bench:fleet [DEVICES]`. The
  * stand-in keeps no database, so that the figures are those of the devices' side: what a device
  * costs, not what a hawkBit bears.
  */
