@@ -14,7 +14,7 @@ import { openQueue, request, type OpenQueue } from './open-queue.ts';
 import { jobOf, savedIn } from './job-of.ts';
 
 /** What makes a record longer than what is left on a full disk. */
-const LARGE: Partial<Job> = { params: { fill: 'x'.repeat(10_000) } };
+const LARGE: Partial<Job> = { params: { fill: 'x'.repeat(60_000) } };
 
 let folder: string;
 let filler: string;
@@ -31,7 +31,7 @@ describe.skipIf(process.getuid?.() !== 0)('where the disk of the records is full
     folder = await mkdtemp(join(tmpdir(), 'depotd-full-'));
     filler = join(folder, 'filler');
     expect(
-      await runCommand(['mount', '-t', 'tmpfs', '-o', 'size=256k,mode=0700', 'tmpfs', folder]),
+      await runCommand(['mount', '-t', 'tmpfs', '-o', 'size=768k,mode=0700', 'tmpfs', folder]),
     ).toMatchObject({ code: 0 });
   });
 
@@ -88,7 +88,7 @@ describe.skipIf(process.getuid?.() !== 0)(
   'a job under which the disk of the records fills up',
   () => {
     /** Longer than what the file has room for beside its reserve. */
-    const LONG = { fill: 'x'.repeat(30_000) };
+    const LONG = { fill: 'x'.repeat(60_000) };
 
     beforeEach(async () => {
       folder = await mkdtemp(join(tmpdir(), 'depotd-full-'));
@@ -100,7 +100,7 @@ describe.skipIf(process.getuid?.() !== 0)(
           '-t',
           'tmpfs',
           '-o',
-          'size=256k,mode=0700',
+          'size=768k,mode=0700',
           'tmpfs',
           join(folder, 'state'),
         ]),

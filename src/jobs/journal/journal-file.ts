@@ -26,8 +26,10 @@ export interface JournalFile {
   close: () => Promise<void>;
 }
 
+/** Beside the reserve: a removal, which makes room on a full disk, writes some ten lines. */
+const SPARE_BYTES = 32 * 1024;
 /** The reserve grows by at least so much, since each growth costs a write more. */
-const GROWTH_BYTES = 16 * 1024;
+const GROWTH_BYTES = SPARE_BYTES + 16 * 1024;
 /** Nobody has reserved more: it is what a power cut left, or damage. */
 const MOST_RESERVE_BYTES = 64 * 1024 ** 2;
 const FILLER = '\n';
@@ -49,7 +51,7 @@ export async function openJournalFile(file: string, linesEnd: number): Promise<J
   };
   /** Makes the file long enough; what a full disk let it grow by stays, as reserve. */
   const grow = async (wanted: number): Promise<void> => {
-    if (wanted <= size) return;
+    if (wanted + SPARE_BYTES <= size) return;
     try {
       await fill(size, wanted + GROWTH_BYTES);
     } catch (error) {

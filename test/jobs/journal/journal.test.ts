@@ -238,3 +238,16 @@ test('a queued job that is on record without its mark does not run, and says why
     },
   ]);
 });
+
+test('at every moment there is room for the lines of a removal, should the disk be full', async () => {
+  const journal = await openJournalFile(file, 0);
+  let end = 0;
+  for (let line = 0; line < 60; line += 1) {
+    const text = `${'x'.repeat(1500)}\n`;
+    await journal.append(text, 1000);
+    end += text.length;
+
+    expect((await stat(file)).size - end - 1000).toBeGreaterThanOrEqual(30_000);
+  }
+  await journal.close();
+});
