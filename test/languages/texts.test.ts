@@ -75,6 +75,13 @@ describe.each(LANGUAGES.map(({ code }) => code))('in %s', (code) => {
     expect(advice.filter((sentence) => !(sentence in language.sentences))).toEqual([]);
   });
 
+  test('what the checks of the device say is there', () => {
+    const patterns = new Set(Object.keys(language.sentences).flatMap(sourcesOf));
+    const unknown = saidByChecks().filter((text) => !patterns.has(text));
+    // A line of a file, whoever reads it.
+    expect(unknown).toEqual(['{}:{} ({}): {}']);
+  });
+
   test('each word of the help of the command line is there', () => {
     const told = { ...language.sentences, ...language.command, ...language.words };
     expect(helpTexts().filter((text) => !matches(text, Object.keys(told)))).toEqual([]);
@@ -141,6 +148,25 @@ function helpTexts(): string[] {
     ...options.map(({ meaning }) => meaning),
     ...NOTES,
   ];
+}
+
+/** Findings and advice that are one text. */
+function saidByChecks(): string[] {
+  const paths = filesBelow('src/features').filter((path) => /\/checks(?:\.ts$|\/)/.test(path));
+  return paths.flatMap((path) => {
+    const found: (string | undefined)[] = [];
+    visit(parseSource(path), (node) => {
+      if (!ts.isPropertyAssignment(node) || !/^(?:message|remedy)$/.test(node.name.getText())) {
+        return;
+      }
+      const { initializer } = node;
+      const either = ts.isConditionalExpression(initializer)
+        ? [initializer.whenTrue, initializer.whenFalse]
+        : [initializer];
+      found.push(...either.map(patternOf));
+    });
+    return found.filter((text) => text !== undefined);
+  });
 }
 
 function matches(text: string, known: readonly string[]): boolean {

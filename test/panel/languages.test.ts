@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 
 import { LANGUAGES, voiceOf } from '../../src/languages/languages.ts';
-import { agree, click, goTo, openPanel } from './open-panel.ts';
+import { agree, choose, click, goTo, openPanel } from './open-panel.ts';
 import { startPanel } from './start-panel.ts';
 
 /**
@@ -43,6 +43,68 @@ test.each(LANGUAGES.map(({ code }) => code))(
     expect(await browser.evaluate(ENGLISH)).toEqual([]);
     await agree(browser);
     expect(browser.complaints).toEqual([]);
+  },
+);
+
+/** Where a dialog or a field of it is wider than its room, or what is written is cut. */
+const CUT = `[...document.querySelectorAll('dialog[open], dialog[open] *, main *')]
+  .filter((each) => each.checkVisibility() && !each.closest('.unseen') && each.matches('dialog, button, h2, p, label, summary'))
+  .filter((each) => each.scrollWidth > each.clientWidth + 1 && getComputedStyle(each).display !== 'inline')
+  .map((each) => each.outerHTML.slice(0, 100))`;
+
+test.each(LANGUAGES.map(({ code }) => code))(
+  'in %s no dialog has a sentence of English, and nothing of it is cut at 320 pixels',
+  async (code) => {
+    const daemon = await startPanel();
+    await daemon.finished(await daemon.submit('install', { package: 'demo' }));
+    const browser = await openPanel(`${daemon.url}${daemon.base}/?lang=${code}`);
+    await browser.picture({ width: 320, height: 900, scheme: 'light' });
+    const look = async (where: string): Promise<void> => {
+      await browser.evaluate(
+        "document.querySelectorAll('details').forEach((each) => (each.open = true))",
+      );
+      expect([where, await browser.evaluate(ENGLISH)]).toEqual([where, []]);
+      expect([where, await browser.evaluate(CUT)]).toEqual([where, []]);
+      expect([where, await browser.evaluate(STICKS_OUT)]).toEqual([where, [320, 320]]);
+    };
+    const dialog = async (where: string, opener: string): Promise<void> => {
+      await click(browser, opener);
+      await browser.until("document.querySelector('dialog[open]') !== null");
+      await browser.until(isLoaded(voiceOf(code).t('Loading …')));
+      await look(where);
+      await click(browser, 'dialog[open] [value="no"]');
+    };
+
+    for (const [name, button] of [
+      ['notes', '.primary'],
+      ['demo', '.danger-text'],
+    ] as const) {
+      await goTo(browser, `app/${name}`);
+      await dialog(`app/${name}`, `#app-buttons ${button}`);
+    }
+    await choose(browser, 'tool.run', "'#!/bin/sh'");
+    await browser.until("document.querySelector('dialog[open]') !== null");
+    await look('a file');
+    await click(browser, 'dialog[open] [value="no"]');
+    await goTo(browser, 'device');
+    await look('device');
+    expect(browser.complaints).toEqual([]);
+  },
+);
+
+test.each(LANGUAGES.map(({ code }) => code))(
+  'in %s the log-in page has no English, and fits 320 pixels',
+  async (code) => {
+    const daemon = await startPanel({}, { set: ['main.auth=password'] });
+    const browser = await openPanel(
+      `${daemon.url}${daemon.base}/admin/login?lang=${code}`,
+      "document.querySelector('h1') !== null",
+    );
+    await browser.picture({ width: 320, height: 900, scheme: 'light' });
+
+    expect(await browser.evaluate('document.documentElement.lang')).toBe(code);
+    expect(await browser.evaluate(ENGLISH)).toEqual([]);
+    expect(await browser.evaluate(STICKS_OUT)).toEqual([320, 320]);
   },
 );
 
