@@ -20,7 +20,7 @@ export interface Texts {
   words: Readonly<Record<string, string>>;
 }
 
-/** What a program carries of a file: the command line no text of the page, the daemon none of it. */
+/** What a program carries of a file: depotctl no text of the page, the daemon none of depotctl. */
 type Carried = Pick<Texts, 'sentences'> & Partial<Texts>;
 
 export interface Language extends SpokenLanguage {

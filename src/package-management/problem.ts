@@ -46,6 +46,8 @@ export interface Problem {
   message: string;
   /** What the owner can do about it, in one sentence. */
   remedy: string;
+  /** How much room is short, with what the package manager wants to spare. */
+  missing_bytes?: number;
 }
 
 /**

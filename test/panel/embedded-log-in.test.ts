@@ -7,12 +7,10 @@ import { startPanel } from './start-panel.ts';
 test('a question that was open when the session ended is there again when both pages were loaded anew', async () => {
   const daemon = await startPanel();
   const browser = await embed(`${daemon.url}${daemon.base}/`);
-  await browser.until(
-    `${PAGE}.querySelector('#discover-list .app .primary:not([hidden])') !== null`,
-  );
-  await browser.evaluate(
-    `${PAGE}.querySelector('#discover-list .app .primary:not([hidden])').click()`,
-  );
+  // It can be pressed once the page knows who is logged in.
+  const install = `${PAGE}.querySelector('#discover-list .app .primary:not([hidden]):enabled')`;
+  await browser.until(`${install} !== null`);
+  await browser.evaluate(`${install}.click()`);
   await browser.until(`${PAGE}.querySelector('dialog[open]') !== null`);
   const title = await browser.evaluate(`${PAGE}.querySelector('dialog[open] h2').textContent`);
   await endSession(browser);

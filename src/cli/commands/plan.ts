@@ -121,7 +121,7 @@ async function print(context: CommandContext, plan: unknown): Promise<void> {
         code: textIn(problem, 'code'),
         subject: textIn(problem, 'package'),
         remedy: textIn(problem, 'remedy'),
-        missingBytes: -(numberIn(plan, 'free_after_bytes') ?? 0),
+        missingBytes: missingIn(plan),
       },
     );
   }
@@ -229,14 +229,20 @@ function formatPlan(plan: unknown, look: TableLook): string {
   return formatTable(headings, rows, { ...look, titleAt: 1 }) + formatSums(plan, look);
 }
 
+/** Bytes that are short; apk wants some to spare. */
+function missingIn(plan: unknown): number {
+  const said = listIn(plan, 'problems').map((one) => numberIn(one, 'missing_bytes') ?? 0);
+  return Math.max(0, -(numberIn(plan, 'free_after_bytes') ?? 0), ...said);
+}
+
 /** On one line; one a line if they are too long for the terminal. */
 function formatSums(
   plan: unknown,
   { columns = Infinity, word = (text) => text }: TableLook,
 ): string {
   const download = numberIn(plan, 'download_bytes') ?? 0;
-  const after = numberIn(plan, 'free_after_bytes') ?? 0;
-  const rest = after < 0 ? `${bytesText(-after)} are missing` : `then ${bytesText(after)}`;
+  const [missing, after] = [missingIn(plan), numberIn(plan, 'free_after_bytes') ?? 0];
+  const rest = missing > 0 ? `${bytesText(missing)} are missing` : `then ${bytesText(after)}`;
   const sums = [
     ...(download === 0 ? [] : [`to be fetched: ${bytesText(download)}`]),
     `on the disk: ${signed(numberIn(plan, 'disk_bytes') ?? 0)}`,

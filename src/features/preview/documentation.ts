@@ -33,6 +33,9 @@ const problem = v.pipe(
     package: v.optional(v.string()),
     message: v.pipe(v.string(), v.description('the cause in one sentence')),
     remedy: v.pipe(v.string(), v.description('what the owner can do about it')),
+    missing_bytes: v.optional(
+      v.pipe(integer, v.description('of no_space: with what apk wants to spare')),
+    ),
   }),
   v.title('Problem'),
 );

@@ -5,6 +5,7 @@ import { detailsAddress } from '../router.js';
 import { busyWord, count, size } from '../words.js';
 import { factsOf, isLeftToFirmware, titleOf } from './catalog/item-words.js';
 import { showMissingLists } from './catalog/missing-lists.js';
+import { missingIn } from './dialogs/plan-content.js';
 import { createLeftGroups } from './left-groups.js';
 
 const META = 'app-meta-';
@@ -96,8 +97,8 @@ function costOf({ upgrades, download_bytes: download, disk_bytes: disk, ...plan 
     t('{size} to download', { size: size(download) }),
     ...(disk < 0 ? [t('frees {size}', { size: size(-disk) })] : []),
     ...(disk > 0 ? [t('takes {size}', { size: size(disk) })] : []),
-    plan.free_after_bytes < 0
-      ? t('{size} missing', { size: size(-plan.free_after_bytes) })
+    missingIn(plan) > 0
+      ? t('{size} missing', { size: size(missingIn(plan)) })
       : t('{size} free afterwards', { size: size(plan.free_after_bytes) }),
   ].join(' · ');
 }

@@ -52,9 +52,14 @@ describe.skipIf(process.getuid?.() !== 0)('when room is short', () => {
     expect([await store.packages(), await store.device.world()]).toEqual(STATE);
     // Once, and in no bytes of nothing.
     const plan = await store.daemon.get('admin/store/plan?operation=install&package=virt');
-    const { problems } = (await plan.json()) as { problems: { code: string; message: string }[] };
+    const { free_after_bytes: after, problems } = (await plan.json()) as {
+      free_after_bytes: number;
+      problems: { code: string; message: string; missing_bytes?: number }[];
+    };
     expect(problems.map(({ code }) => code)).toEqual(['no_space']);
     expect(problems[0]?.message).not.toContain(' 0.00 B and');
+    // What has to go is what the task would ask for, too: apk's reserve is a part of it.
+    expect(problems[0]?.missing_bytes).toBeGreaterThanOrEqual(MIB - after);
 
     await rm(filler);
     expect((await store.run('install', { package: 'virt' })).state).toBe('done');

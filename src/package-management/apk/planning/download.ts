@@ -59,7 +59,7 @@ export async function freeBytesAt(folder: string): Promise<number> {
 }
 
 /** apk's record grows with what it installs, and is written anew beside itself. */
-const RESERVE_BYTES = 1024 ** 2;
+export const RESERVE_BYTES = 1024 ** 2;
 
 interface Need {
   /** Of what is installed. */

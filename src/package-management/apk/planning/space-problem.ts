@@ -1,7 +1,7 @@
 import type { Preview } from '../../preview.ts';
 import { createProblem, type Problem } from '../../problem.ts';
 import { DepotError } from '../../../errors.ts';
-import { needBytes } from './download.ts';
+import { needBytes, RESERVE_BYTES } from './download.ts';
 
 /** What is fetched lies in memory first, or on the device if there is no room for it. */
 export interface Room {
@@ -27,6 +27,9 @@ export function spaceProblem(
     return undefined;
   } catch (error) {
     if (!(error instanceof DepotError)) throw error;
-    return createProblem('no_space', error.message);
+    return {
+      ...createProblem('no_space', error.message),
+      missing_bytes: disk + fetched + RESERVE_BYTES - freeBytes,
+    };
   }
 }

@@ -55,13 +55,21 @@ function spaceIn(plan) {
       element('div', {}, [textElement('dt', name), textElement('dd', value)]),
     ),
   );
-  list.lastElementChild.classList.toggle('is-bad', plan.free_after_bytes < 0);
+  list.lastElementChild.classList.toggle('is-bad', missingIn(plan) > 0);
   return [list];
 }
 
+/** Bytes that are short; apk wants some to spare. */
+export function missingIn({ free_after_bytes: free, problems }) {
+  return Math.max(0, -free, ...problems.map(({ missing_bytes: missing = 0 }) => missing));
+}
+
 /** A shortage is no amount that is free. */
-function freeAfter({ free_after_bytes: bytes }) {
-  return bytes < 0 ? [t('Missing'), size(-bytes)] : [t('Free afterwards'), size(bytes)];
+function freeAfter(plan) {
+  const missing = missingIn(plan);
+  return missing > 0
+    ? [t('Missing'), size(missing)]
+    : [t('Free afterwards'), size(plan.free_after_bytes)];
 }
 
 /** Nothing if it is not known: a package manager may not keep how much an old version took. */

@@ -4,7 +4,7 @@ import { setDisabled } from '../../permission.js';
 import { problemBox } from '../../problems.js';
 import { CONFIRM_S } from '../../undo.js';
 import { askIn } from './confirm.js';
-import { contentOf, fileIn, isEmpty } from './plan-content.js';
+import { contentOf, fileIn, isEmpty, missingIn } from './plan-content.js';
 import { removableList } from './removable.js';
 import { createSetUp } from './set-up.js';
 import { createTypedName } from './typed-name.js';
@@ -37,9 +37,9 @@ export function createPlanDialog({ api, leadOn, onRemovable }) {
   const closing = Object.fromEntries(
     Object.entries(leadOn).map(([name, act]) => [name, (problem) => closeAnd(() => act(problem))]),
   );
-  const boxOf = (problem, { free_after_bytes: free }, signal) => {
+  const boxOf = (problem, plan, signal) => {
     const onRemove = (item) => closeAnd(() => onRemovable(item));
-    const list = () => removableList({ api, signal, onRemove, missingBytes: -free });
+    const list = () => removableList({ api, signal, onRemove, missingBytes: missingIn(plan) });
     return problemBox(problem, closing, problem.code === 'no_space' ? [list()] : []);
   };
   const showPlan = (plan, words, signal) => {
