@@ -83,13 +83,13 @@ describe.each(LANGUAGES.map(({ code }) => code))('in %s', (code) => {
   });
 
   test('each word of the help of the command line is there', () => {
-    const told = { ...language.sentences, ...language.command, ...language.words };
-    expect(helpTexts().filter((text) => !matches(text, Object.keys(told)))).toEqual([]);
+    const known = { ...language.sentences, ...language.command, ...language.words };
+    expect(helpTexts().filter((text) => !matches(text, Object.keys(known)))).toEqual([]);
   });
 
   test('what the command line says is there', () => {
-    const told = [language.sentences, language.command, language.words].flatMap(Object.keys);
-    const patterns = told.flatMap(sourcesOf);
+    const known = [language.sentences, language.command, language.words].flatMap(Object.keys);
+    const patterns = known.flatMap(sourcesOf);
     expect(saidByCommands().filter((text) => !patterns.some((one) => one === text))).toEqual([]);
   });
 

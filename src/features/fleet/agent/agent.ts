@@ -90,7 +90,7 @@ export function createAgent({ fleet, notes, random = Math.random }: AgentOptions
   return {
     start,
     reload: async () => {
-      last = last.then(takeOver(fleet, used, memory.isOn()));
+      last = last.then(adoptOptions(fleet, used, memory.isOn()));
       used = settings();
       await start();
     },
@@ -134,7 +134,7 @@ function leaving(fleet: Fleet, from: FleetSettings, isBack: () => boolean): () =
 }
 
 /** The options are other ones, maybe. @returns what is to be sent to the server of before */
-function takeOver(fleet: Fleet, from: FleetSettings, isOn: boolean): () => Promise<void> {
+function adoptOptions(fleet: Fleet, from: FleetSettings, isOn: boolean): () => Promise<void> {
   const { known, settings } = fleet;
   if (addressIn(from) !== addressIn(settings())) known.transfer?.controller.abort();
   known.looked = undefined;
