@@ -66,7 +66,10 @@ export function createApp(appOptions: AppOptions): App {
     await next();
   });
   for (const [path, routes] of groupByPath(options)) {
-    app.all(path, (context) => answer(options, routes, context));
+    // The router takes a slash more at the end for the same.
+    app.all(path, (context) =>
+      context.req.path === path ? answer(options, routes, context) : context.notFound(),
+    );
   }
   app.notFound((context) =>
     refusal(new DepotError('not_found', `cannot find ${context.req.path.slice(0, 200)}`), {

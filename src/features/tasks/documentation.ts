@@ -40,7 +40,12 @@ const task = v.pipe(
     state: v.optional(
       v.picklist(['queued', 'running', 'done', 'failed', 'stopped', 'interrupted']),
     ),
-    kind: v.optional(v.picklist(KINDS)),
+    kind: v.optional(
+      v.pipe(
+        v.union([v.picklist(KINDS), v.string()]),
+        v.description('another one is of another version, and cannot be done by this one'),
+      ),
+    ),
     package: v.optional(v.pipe(v.string(), v.description('what it is about'))),
     progress: v.optional(progress),
     error: v.optional(v.pipe(v.string(), v.description('why it failed, in one sentence'))),

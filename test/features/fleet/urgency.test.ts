@@ -98,11 +98,13 @@ describe('the owner', () => {
   test('can switch the fleet off, over a restart too, and on again', async () => {
     await begin();
     await on.daemon.post('admin/fleet/switch', { enable: '0' });
+    // It hears that it is switched off, and nothing from then on.
+    await expect.poll(() => server.requests).toEqual([expect.stringMatching(/^PUT .*configData$/)]);
     await on.daemon.restart();
     const action = await server.assign(await publish(), on.id);
 
     expect((await on.daemon.post('admin/fleet/poll')).status).toBe(503);
-    expect(server.requests).toEqual([]);
+    expect(server.requests).toHaveLength(1);
     await on.daemon.post('admin/fleet/switch', { enable: '1' });
 
     expect(await on.over(action)).toMatchObject({ status: 'finished' });
