@@ -114,7 +114,7 @@ is_own() {
 # A backup with package files on a disk or stick.
 from_disk() {
 	is_same_manager && [ -s "$dir/sets" ] || return 1
-	work=$(mktemp -d "$root/tmp/depotd-restore.XXXXXX") || return 1
+	work=$(mktemp -d -p "$root/tmp") || return 1
 	find "$root/mnt" "$root/media" -maxdepth 3 -name 'depotd-backup-*.tar.gz' 2>/dev/null |
 		while read -r file; do
 		mkdir "$work/set"

@@ -57,8 +57,9 @@ export function updatePlan({ manager, undo }: Pick<PackageTools, 'manager' | 'un
       {
         id: 'settle-lists',
         label: 'tidy up lists',
-        act: async (context) => {
-          await lists.checkFetched(context);
+        act: async () => {
+          // For what it puts back. Why a list did not come was found out when it was judged.
+          await lists.checkFetched();
           await lists.forget();
           return undefined;
         },
