@@ -45,8 +45,12 @@ test('what was searched for is searched for again when both pages were loaded an
   expect(await browser.evaluate(`${PAGE}.querySelector('#discover-search').value`)).toBe('libdemo');
 });
 
-/** As if the session had ended: the next change is refused. */
+/**
+ * As if the session had ended: the next change is refused. Not before the page has heard that there
+ * was one.
+ */
 async function endSession(browser: Browser): Promise<void> {
+  await browser.until(`${PAGE}.documentElement.dataset.access === 'write'`);
   await browser.evaluate(`{
     const { contentWindow } = document.querySelector('iframe');
     const headers = { 'x-luci-login-required': 'yes' };

@@ -29,6 +29,11 @@ export const TEST_GROUPS: readonly TestGroup[] = [
     needsRoot: true,
   },
   {
+    name: 'the rules of Debian',
+    files: ['test/packaging/lintian.test.ts'],
+    commands: ['lintian'],
+  },
+  {
     name: 'copies by rsync',
     files: ['test/features/container-data/{rsync/*,locations}.test.ts'],
     commands: ['rsync', 'getfattr', 'busybox'],
