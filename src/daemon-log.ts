@@ -3,7 +3,7 @@ import { commandEnvironment, syslogHints } from './config/environment.ts';
 import { createLogger } from './device/logger.ts';
 import { findSyslogLink, type SyslogLink } from './device/syslog.ts';
 import { createLog, openOutput, type Log } from './log.ts';
-import { datedText, ERROR, eventText, WARN, type LogEvent } from './log/event-text.ts';
+import { datedText, ERROR, eventText, WARN } from './log/event-text.ts';
 
 export interface DaemonLog {
   log: Log;
@@ -18,11 +18,9 @@ export function createDaemonLog(options: LogOptions): DaemonLog {
   const link = findSyslogLink(syslogHints());
   const write = createWriter(link);
   let isText = isTextual(options, link);
-  const log = createLog(options.log_level, (json) => {
-    // Written by pino just now.
-    const event = JSON.parse(json) as LogEvent;
-    const line = link === 'none' ? datedText(event) : eventText(event);
-    write(event.level, isText ? line : json.trimEnd());
+  const textOf = link === 'none' ? datedText : eventText;
+  const log = createLog(options.log_level, (json, event) => {
+    write(event.level, isText ? textOf(event) : json.trimEnd());
   });
   return {
     log,

@@ -1,4 +1,5 @@
 import { destination, pino } from 'pino';
+import { CENSORED, SECRETS, type LogEvent } from './log/event-text.ts';
 
 /** The daemon's own log. Jobs write to files of their own. */
 export interface Log {
@@ -12,18 +13,29 @@ export interface Log {
 /**
  * @param level the least level that is written, one of pino's; it can be changed later by assigning
  *   `level`
- * @param write is given each event as a line of JSON; default: writes it to stderr
+ * @param write is given each event as a line of JSON, and as it was logged; default: writes the
+ *   line to stderr
  */
-export function createLog(level: string, write = openOutput(2).write): Log {
-  return pino({ level, base: null, messageKey: 'event', redact: REDACTED }, { write });
+export function createLog(
+  level: string,
+  write: (json: string, event: LogEvent) => void = openOutput(2).write,
+): Log {
+  // pino leaves in such a stream what the line was made of, so that nobody has to parse it.
+  const stream = {
+    [Symbol.for('pino.metadata')]: true,
+    lastLevel: 0,
+    lastMsg: '',
+    lastObj: {},
+    write: (json: string) => {
+      const { lastLevel, lastMsg, lastObj } = stream;
+      write(json, { ...lastObj, level: lastLevel, time: Date.now(), event: lastMsg });
+    },
+  };
+  return pino({ level, base: null, messageKey: 'event', redact: REDACTED }, stream);
 }
 
 /** Nothing logs such a field; one that did by mistake would still not show what it holds. */
-const SECRETS = ['token', 'password', 'cookie', 'authorization', 'key'];
-const REDACTED = {
-  paths: SECRETS.flatMap((name) => [name, `*.${name}`]),
-  censor: '(not shown)',
-};
+const REDACTED = { paths: SECRETS.flatMap((name) => [name, `*.${name}`]), censor: CENSORED };
 
 /** A descriptor that is written to before the call returns, so that no crash loses a line. */
 export function openOutput(descriptor: number): { write: (line: string) => void } {

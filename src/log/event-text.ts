@@ -19,6 +19,10 @@ const LEVEL_NAMES: Readonly<Record<number, string>> = {
   60: 'fatal',
 };
 
+/** Fields that are written without their value, at any depth. */
+export const SECRETS: readonly string[] = ['token', 'password', 'cookie', 'authorization', 'key'];
+export const CENSORED = '(not shown)';
+
 /** They are in every event, and syslog has them itself. */
 const OWN_FIELDS = ['level', 'time', 'event'];
 
@@ -29,8 +33,10 @@ const PLAIN = /^[\p{L}\p{N}_./:@%+,~[\]*-]+$/u;
  * For people, and for a syslog that has level and time itself: `job ended task=… kind=install`.
  */
 export function eventText(event: LogEvent): string {
-  const fields = Object.entries(event).filter(([name]) => !OWN_FIELDS.includes(name));
-  const words = fields.map(([name, value]) => `${name}=${valueText(value)}`);
+  const fields = Object.entries(event).filter(
+    ([name, value]) => !OWN_FIELDS.includes(name) && value !== undefined,
+  );
+  const words = fields.map(([name, value]) => `${name}=${valueText(name, value)}`);
   return [event.event, ...words].join(' ');
 }
 
@@ -40,7 +46,8 @@ export function datedText(event: LogEvent): string {
   return `${new Date(event.time).toISOString()} ${level} ${eventText(event)}`;
 }
 
-function valueText(value: unknown): string {
+function valueText(name: string, value: unknown): string {
+  if (SECRETS.includes(name)) return CENSORED;
   if (typeof value === 'string' && PLAIN.test(value)) return value;
-  return JSON.stringify(value);
+  return JSON.stringify(value, (key, inner: unknown) => (SECRETS.includes(key) ? CENSORED : inner));
 }
