@@ -1,4 +1,5 @@
-import { execFile, spawn, spawnSync } from 'node:child_process';
+import { execFile, execFileSync, spawn, spawnSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
 import { mkdir, mkdtemp, open, readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -37,6 +38,17 @@ export interface Machine {
   readonly cut: () => Promise<void>;
   /** Waits until it has switched itself off. */
   readonly ended: (limitMs: number) => Promise<void>;
+}
+
+/** On a processor whose registers the machine does not know the size of: registers.c. */
+function environmentOfEmulator(): NodeJS.ProcessEnv {
+  if (!/\bamx_tile\b/.test(readFileSync('/proc/cpuinfo', 'latin1'))) return process.env;
+  const library = join(REPOSITORY, 'node_modules/.cache/registers.so');
+  if (!existsSync(library)) {
+    const source = join(import.meta.dirname, 'registers.c');
+    execFileSync('cc', ['-shared', '-fPIC', '-nostdlib', '-o', library, source]);
+  }
+  return { ...process.env, LD_PRELOAD: library };
 }
 
 /** An empty disk of that type. */
@@ -108,6 +120,7 @@ export function bootMachine(
   // A group of its own: the emulator is one process for each of the guest's.
   const child = spawn('linux.uml', words, {
     detached: true,
+    env: environmentOfEmulator(),
     stdio: ['ignore', 'pipe', 'ignore'],
   });
   const messages: Message[] = [];
