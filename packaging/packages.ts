@@ -118,18 +118,20 @@ export function nodePackage(
   return {
     control,
     files,
-    scripts: { postrm: NODE_POSTRM },
+    scripts: { postrm: removeFolders('depotd-node', 'usr/lib/depotd/lib', 'usr/lib/depotd') },
     modifiedAt,
   };
 }
 
 /** opkg leaves folders; one in which others have something stays. */
-const NODE_POSTRM = `#!/bin/sh
-for folder in usr/lib/depotd/lib usr/lib/depotd usr/share/licenses/depotd-node usr/share/licenses; do
+export function removeFolders(name: string, ...folders: string[]): string {
+  return `#!/bin/sh
+for folder in ${[...folders, `usr/share/licenses/${name}`].join(' ')} usr/share/licenses; do
 	rmdir "$IPKG_INSTROOT/$folder" 2>/dev/null
 done
 exit 0
 `;
+}
 
 /** For Debian and what comes from it, with systemd or without. */
 export function debianPackage({ version, modifiedAt }: Release): PackageContents {

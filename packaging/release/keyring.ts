@@ -1,6 +1,6 @@
 import type { PackageContents } from '../ipk.ts';
 import type { PackageFiles } from '../package-files.ts';
-import { licence, openwrtControl, type Release } from '../packages.ts';
+import { licence, openwrtControl, removeFolders, type Release } from '../packages.ts';
 import { apkKeyPath, bothOf, opkgKeyPath, type ReleaseKeys } from './keys.ts';
 
 /**
@@ -34,6 +34,7 @@ export function keyringPackage(
       files,
     }),
     files,
+    scripts: { postrm: removeFolders('depotd-keyring') },
     modifiedAt,
   };
 }

@@ -1,5 +1,5 @@
 import { cp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 
 import { expect, onTestFinished } from 'vitest';
 
@@ -30,7 +30,7 @@ export interface Subscriber extends DaemonDevice {
   spoil: (what: string) => Promise<void>;
   /** Makes a key that follows the one in use; gives the folder of both. */
   nextKey: () => Promise<string>;
-  /** What is there that was not, the manager's own records aside. */
+  /** What is there that was not, and folders of depotd's, the manager's own records aside. */
   left: (before: ReadonlyMap<string, Buffer>) => Promise<string[]>;
 }
 
@@ -115,8 +115,13 @@ async function subscriber({
       await works.makeKeys(join(folder, 'next'));
       return folder;
     },
-    left: async (before) =>
-      [...(await filesIn(root)).keys()].filter((path) => !before.has(path) && !own.test(path)),
+    left: async (before) => {
+      const folders = (await readdir(root, { recursive: true, withFileTypes: true }))
+        .filter((entry) => entry.isDirectory() && entry.name.includes('depotd'))
+        .map(({ parentPath, name: folder }) => relative(root, join(parentPath, folder)));
+      const files = [...(await filesIn(root)).keys()].filter((path) => !before.has(path));
+      return [...folders, ...files].filter((path) => !own.test(path));
+    },
   };
 }
 
