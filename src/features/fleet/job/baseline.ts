@@ -17,15 +17,15 @@ export interface BaselineContent {
   packages: PackageDatabase;
   /** Text of each configuration file that is to be changed, by its name. */
   configs: Readonly<Record<string, string>>;
-  /** The same as the action wants them. */
-  changed: Readonly<Record<string, string>>;
+  /** The same as the action wants them; daemons before 0.2 did not note it. */
+  changed?: Readonly<Record<string, string>> | undefined;
 }
 
 const schema = v.object({
   key: v.string(),
   packages: v.record(v.string(), v.object({ version: v.string(), state: v.string() })),
   configs: v.record(v.string(), v.string()),
-  changed: v.optional(v.record(v.string(), v.string()), {}),
+  changed: v.optional(v.record(v.string(), v.string())),
 });
 
 export function createBaseline(file: string): Baseline {

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { rewriteFile } from '../../../device/durable-file.ts';
+import { DepotError } from '../../../errors.ts';
 import type { Step } from '../../../jobs/plan.ts';
 import type { Work } from '../rollout/work.ts';
 import { hasSucceeded } from './success.ts';
@@ -19,7 +20,13 @@ export function settingsSteps(tools: FleetJobTools, { work, key }: Task): Step[]
       id: 'settings',
       label: 'settings',
       act: async ({ note }) => {
-        const changed = (await tools.baseline.read(key))?.changed ?? {};
+        const changed = (await tools.baseline.read(key))?.changed;
+        if (changed === undefined) {
+          throw new DepotError(
+            'internal',
+            'cannot set options: what the check found is not on record',
+          );
+        }
         for (const [config, text] of Object.entries(changed)) {
           await writeConfig(tools, config, text);
         }
