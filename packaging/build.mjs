@@ -151,7 +151,11 @@ await build({
   format: 'esm',
   define: { 'process.env.DEPOTD_VERSION': JSON.stringify(version) },
   // A command line says what the daemon says, and no text of the page.
-  plugins: [allTexts(['sentences', 'command', 'words']), programTexts, deferredPackages],
+  plugins: [
+    allTexts(['sentences', 'remedies', 'command', 'words']),
+    programTexts,
+    deferredPackages,
+  ],
   banner: { js: `#!/usr/bin/env node\n${requireForBundled}` },
 });
 

@@ -24,7 +24,7 @@ export async function sayRemedy(
     output.say(`  → did you mean ${meant}?`);
     return;
   }
-  if (remedy !== '') output.say(`  → ${remedy}`);
+  if (remedy !== '') output.say(`  → ${remedyIn(output, { code, subject, remedy })}`);
   if (code !== 'no_space') return;
   const found = await findRemovable(client);
   for (const { name, bytes } of found) {
@@ -37,6 +37,17 @@ export async function sayRemedy(
         'together: more has to go, or a disk has to extend the system',
     );
   }
+}
+
+/** As the page has it: one text for each code, and some that fit better. */
+function remedyIn(
+  { look }: Pick<CommandContext['output'], 'look'>,
+  { code, subject, remedy }: Problem,
+): string {
+  const said = look.word(remedy);
+  const ofCode = look.remedyOf(code);
+  if (said !== remedy || ofCode === undefined) return said;
+  return ofCode.replace('{package}', () => subject || look.word('this package'));
 }
 
 /** Of so many installed apps and packages the removal is planned, and so many are named. */

@@ -59,12 +59,15 @@ export async function openUpload(
   };
 }
 
+/** Why a file of the caller's cannot be read. */
+export function whyUnread(error: unknown): string {
+  return REASONS[systemCode(error) ?? ''] ?? reasonOf(error);
+}
+
 function unreadable(path: string, error: unknown): DepotError {
-  return new DepotError(
-    'bad_request',
-    `cannot send ${path}: ${REASONS[systemCode(error) ?? ''] ?? reasonOf(error)}`,
-    { cause: error },
-  );
+  return new DepotError('bad_request', `cannot send ${path}: ${whyUnread(error)}`, {
+    cause: error,
+  });
 }
 
 /** What would end the name is written as browsers do (HTML standard, "Multipart form data"). */

@@ -46,18 +46,27 @@ export interface Voice {
   readonly say: (sentence: string) => string;
   /** A word of a table, or a sentence. */
   readonly word: (text: string) => string;
+  /** What can be done about a problem of this code; undefined in English, which the daemon says. */
+  readonly remedyOf: (code: string) => string | undefined;
 }
 
 /** @param code English if there is no such language */
 export function voiceOf(code: string): Voice {
   const texts = packedTextsOf(code);
-  if (texts === undefined) return { t: asItIs, say: asItIs, word: asItIs };
+  if (texts === undefined) return ENGLISH;
   const carried = JSON.parse(gunzipSync(texts).toString()) as Carried;
-  const { page = {}, sentences, command = {}, words = {} } = carried;
+  const { page = {}, sentences, command = {}, words = {}, remedies = {} } = carried;
   const say = createSpeaker({ ...sentences, ...command });
-  return { t: (text) => page[text] ?? text, say, word: (text) => words[text] ?? say(text) };
+  return {
+    t: (text) => page[text] ?? text,
+    say,
+    word: (text) => words[text] ?? say(text),
+    remedyOf: (problem) => (Object.hasOwn(remedies, problem) ? remedies[problem] : undefined),
+  };
 }
 
 function asItIs(text: string): string {
   return text;
 }
+
+const ENGLISH: Voice = { t: asItIs, say: asItIs, word: asItIs, remedyOf: () => undefined };

@@ -1,11 +1,13 @@
 /** A reason within a reason within a sentence: so deep is what a sentence says put into words. */
 const DEEPEST = 4;
+/** So many semicolons are looked at. */
+const MOST_SENTENCES = 6;
 
 /**
  * Says the daemon's sentences, which are English, in another language.
  * @param sentences translations by the English sentence. A name in braces stands for any text,
  *   which is said in the other language itself if it is a sentence, but for one in capital
- *   letters: such as a command line; the most exact one counts
+ *   letters: such as a command line, and for `count` a number; the most exact one counts
  * @returns a function of an English sentence; what is not translated it gives back
  */
 export function createSpeaker(sentences) {
@@ -17,17 +19,36 @@ export function createSpeaker(sentences) {
     return sayPattern(text, depth) ?? sayWithin(text, depth);
   };
   const sayPattern = (text, depth) => {
-    patterns ??= [...exact].filter(([source]) => source.includes('{')).map(parsePattern);
-    patterns.sort((one, other) => other.weight - one.weight);
+    patterns ??= [...exact]
+      .filter(([source]) => source.includes('{'))
+      .map(parsePattern)
+      .sort((one, other) => other.weight - one.weight);
     for (const pattern of patterns) {
       const values = valuesOf(pattern, text);
       // Half a sentence is worse than one in English.
       if (values !== undefined && isKnown(values.action)) {
+        const last = values[pattern.names.at(-1)] ?? '';
+        const isOne = !last.includes('; ') || pattern.literals.some((each) => each.includes('; '));
+        const said = isOne ? undefined : sayEach(text, depth);
+        if (said !== undefined) return said;
         return fill(pattern.translation, (name) => {
           const value = values[name] ?? '';
           return isVerbatim(name) ? value : say(value, depth + 1);
         });
       }
+    }
+    return undefined;
+  };
+  /** Several sentences one behind the other, of which each may have a semicolon in it. */
+  const sayEach = (text, depth) => {
+    let at = -1;
+    for (let tried = 0; tried < MOST_SENTENCES; tried += 1) {
+      at = text.indexOf('; ', at + 1);
+      if (at < 0) break;
+      const [first, rest] = [text.slice(0, at), text.slice(at + 2)];
+      const said = exact.get(first) ?? sayPattern(first, depth);
+      const saidRest = said === undefined ? rest : say(rest, depth + 1);
+      if (saidRest !== rest) return `${said}\uff1b${saidRest}`;
     }
     return undefined;
   };
@@ -87,6 +108,7 @@ function valuesOf({ literals, names }, text) {
     const end = isLast ? text.length - last.length : text.indexOf(literal, at + 1);
     if (end <= at) return undefined;
     values[name] = text.slice(at, end);
+    if (name === 'count' && !/^\d/.test(values[name])) return undefined;
     at = end + literal.length;
   }
   return values;

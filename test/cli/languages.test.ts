@@ -59,3 +59,45 @@ test.each([
   expect(stdout).toContain(heading);
   expect(stdout).toContain('demo');
 });
+
+/** What programs and packages say, what is typed, and the names of the test's device. */
+const OF_OTHERS =
+  /^(?:depotd|opkg|badpost|demo-app|autoconf|Collected)\b.*|^ \*.*|`[^`]*`|"[^"]*"|depotctl(?: --url \S+)?(?: [a-z-]+)+|\b\S+ test package|(?:Installing|Removing|Downloading|Configuring|Updated|Unknown|Upgrading) .*|opkg \w+(?: [a-z-]+)*|demo for tests/g;
+
+/** By the command, the lines that still have English words in a row. */
+async function englishOf(
+  locale: string,
+  commands: readonly (readonly string[])[],
+): Promise<Record<string, string[]>> {
+  const on = await startClientTest();
+  const found: Record<string, string[]> = {};
+  for (const words of commands) {
+    const { stdout, stderr } = await runCommand(
+      [process.execPath, DEPOTCTL, '--url', on.daemon.url, ...words],
+      { env: { ...on.env, LANG: locale, LC_ALL: '' }, cwd: on.device.root },
+    );
+    const english = `${stdout}\n${stderr}`
+      .split('\n')
+      .filter((line) => /\b[a-z]{2,} [a-z]{2,}/i.test(line.replace(OF_OTHERS, '')));
+    if (english.length > 0) found[words.join(' ')] = english;
+  }
+  return found;
+}
+
+test('in Chinese no command says a sentence of English', async () => {
+  const typed = [
+    'search zzzqq|info demo|info libdemo|info absent|plan install demo|plan remove libc',
+    'plan install absent|install -y demo|install -y badpost|install -y absent|info demo',
+    'status absent|list|hold demo|plan upgrade|feeds no-upgrades feed|feeds|feeds add x nothing',
+    'feeds add x http://127.0.0.1:1/none|import istore|upload absent.ipk|uploads|jobs|stop latest',
+    'undo --dry-run|confirm latest|backup --path /absent|backup b.tar.gz|restore b.tar.gz --dry-run',
+    'fleet on|doctor|verify|device|migrate /absent|self-upgrade|passwd|upgrade -y|advisories absent',
+  ];
+  const commands = typed.join('|').split('|');
+  expect(
+    await englishOf(
+      'zh_CN.UTF-8',
+      commands.map((words) => words.split(' ')),
+    ),
+  ).toEqual({});
+}, 180_000);

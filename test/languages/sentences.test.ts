@@ -49,6 +49,21 @@ test('what stands for a name that was said before is said, too', () => {
   expect(inChinese('there is no list of base, packages')).toBe('没有 base, packages 的列表');
 });
 
+test('reasons one behind the other are said one by one, and a count is a number', () => {
+  const speak = createSpeaker({
+    'no data at {path}': 'keine Daten in {path}',
+    'nobody starts {program}; {option} can say it': 'niemand startet {program}; siehe {option}',
+    'cannot go to {path}: {reasons}': 'nicht nach {path}: {reasons}',
+    '{count} names': '{count} Namen',
+  });
+
+  expect(speak('cannot go to /x: nobody starts y; z can say it; no data at /y')).toBe(
+    'nicht nach /x: niemand startet y; siehe z\uff1bkeine Daten in /y',
+  );
+  expect(speak('3 names')).toBe('3 Namen');
+  expect(speak('change what the message names')).toBe('change what the message names');
+});
+
 test('a value is never taken for a place to fill in', () => {
   expect(say('cannot install $&{package}: {reason}')).toBe(
     '$&{package} installieren geht nicht: {reason}',
@@ -56,9 +71,9 @@ test('a value is never taken for a place to fill in', () => {
 });
 
 test('a sentence that is made to be long is said at once', () => {
-  const sentence = `cannot ${': the disk '.repeat(20_000)}`;
   const startedAt = performance.now();
-  say(sentence);
+  say(`cannot ${': the disk '.repeat(20_000)}`);
+  say(`cannot install demo: ${'it is full; x; '.repeat(20_000)}`);
   expect(performance.now() - startedAt).toBeLessThan(1000);
 });
 

@@ -46,7 +46,9 @@ const LEAD = /^ *\u2192 /;
 
 /** What the sources of the daemon can say: values are `{}`. */
 const said = new Set(
-  daemonSources.flatMap(stringsOf).flatMap((text) => [text, text.replace(LEAD, '')]),
+  daemonSources
+    .flatMap(stringsOf)
+    .flatMap((text) => [text, text.replace(LEAD, ''), withoutEnds(text)]),
 );
 
 test('what the page says is found', () => {
@@ -114,6 +116,21 @@ describe.each(LANGUAGES.map(({ code }) => code))('in %s', (code) => {
       expect(namesIn(translation), text).toEqual(namesIn(text));
     }
   });
+});
+
+test('each language has the same texts', () => {
+  const keysOf = (code: string): string[] => {
+    const { name, tags, ...sections } = JSON.parse(readSource(`src/languages/${code}.json`)) as {
+      name: string;
+      tags: string;
+    } & Record<string, object>;
+    expect([name, tags]).not.toContain('');
+    return Object.entries(sections).flatMap(([section, keys]) =>
+      Object.keys(keys).map((text) => `${section}: ${text}`),
+    );
+  };
+  const [first = [], ...others] = LANGUAGES.map(({ code }) => keysOf(code).sort());
+  for (const keys of others) expect(keys).toEqual(first);
 });
 
 test('each check of the device has a name on the page', () => {
@@ -234,7 +251,12 @@ function patternOf(node: ts.Node): string | undefined {
 /** What stands in the sources for a sentence: the name of a package comes once (nameOnce). */
 function sourcesOf(sentence: string): string[] {
   const pattern = sentence.replaceAll(/\{\w+\}/g, '{}');
-  return [pattern, pattern.replace(/^its (script)\b/, 'the $1 of {}')];
+  return [pattern, pattern.replace(/^its (script)\b/, 'the $1 of {}'), withoutEnds(pattern)];
+}
+
+/** What stands at its ends may be said elsewhere in the sources. */
+function withoutEnds(pattern: string): string {
+  return pattern.replace(/^\{\}|\{\}$/g, '');
 }
 
 /** A word with a capital letter at its head, or three words. */

@@ -1,8 +1,9 @@
 import { readFile } from 'node:fs/promises';
-import { DepotError, reasonOf } from '../../errors.ts';
+import { DepotError } from '../../errors.ts';
 import { listIn, memberIn, numberIn, textIn } from '../answer.ts';
 import type { CommandContext } from '../command-context.ts';
 import { formatTable } from '../terminal/table.ts';
+import { whyUnread } from '../upload-file.ts';
 
 /** What is not as its package brought it. */
 export async function verifyDevice({
@@ -17,10 +18,11 @@ export async function verifyDevice({
   const isClean = differing.length + setId.length + listeners.length === 0;
   if (invocation.isJson) await output.printJson(answer);
   else {
-    const rows = [
+    const { word } = output.look;
+    const found = [
       ...differing.map((entry) => rowOf(entry, textIn(entry, 'what'))),
       ...listIn(answer, 'configuration').map((entry) =>
-        rowOf(entry, `configuration, ${textIn(entry, 'what')}`),
+        rowOf(entry, `configuration, ${word(textIn(entry, 'what'))}`),
       ),
       ...setId.map((path) => ['set-uid, of no package', '', path]),
       ...listeners.map((entry) => [
@@ -30,6 +32,7 @@ export async function verifyDevice({
         textIn(entry, 'program'),
       ]),
     ];
+    const rows = found.map(([what = '', of = '', path = '']) => [word(what), word(of), path]);
     output.say(`${numberIn(answer, 'files') ?? 0} files of packages looked at`);
     if (rows.length > 0) {
       await output.print(formatTable(['WHAT', 'PACKAGE', 'PATH'], rows, output.look));
@@ -79,7 +82,7 @@ export async function matchAdvisories({
 /** One advisory of OSV, a list of them, `{"vulns": […]}`, or one a line. */
 async function readAdvisories(file: string): Promise<unknown[]> {
   const text = await readFile(file, 'utf8').catch((error: unknown) => {
-    throw new DepotError('bad_request', `cannot read ${file}: ${reasonOf(error)}`);
+    throw new DepotError('bad_request', `cannot read ${file}: ${whyUnread(error)}`);
   });
   try {
     const body =

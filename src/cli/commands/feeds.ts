@@ -12,7 +12,7 @@ export async function listFeeds({ client, output, invocation }: CommandContext):
     await output.print(
       formatTable(
         ['FEED', 'KIND', 'STATE', 'PACKAGES', 'UPDATED', 'URL'],
-        feeds.map(feedRow),
+        feeds.map((feed) => feedRow(feed, output.look.word)),
         output.look,
       ),
     );
@@ -20,22 +20,22 @@ export async function listFeeds({ client, output, invocation }: CommandContext):
   return 0;
 }
 
-function feedRow(feed: unknown): string[] {
+function feedRow(feed: unknown, word: (text: string) => string): string[] {
   const [error, updated] = [textIn(feed, 'error'), numberIn(feed, 'updated_at')];
   return [
     textIn(feed, 'name'),
     textIn(feed, 'kind'),
-    stateOf(feed),
+    stateOf(feed, word),
     String(numberIn(feed, 'packages') ?? ''),
-    updated === undefined || updated === 0 ? 'never' : formatTime(updated),
-    error === '' ? textIn(feed, 'url') : `${textIn(feed, 'url')}  ${error}`,
+    updated === undefined || updated === 0 ? word('never') : formatTime(updated),
+    error === '' ? textIn(feed, 'url') : `${textIn(feed, 'url')}  ${word(error)}`,
   ];
 }
 
-function stateOf(feed: unknown): string {
+function stateOf(feed: unknown, word: (text: string) => string): string {
   if (!flagIn(feed, 'enabled')) return 'off';
   const state = textIn(feed, 'error') === '' ? 'on' : 'error';
-  return memberIn(feed, 'upgrades') === false ? `${state}, no upgrades` : state;
+  return memberIn(feed, 'upgrades') === false ? word(`${word(state)}, no upgrades`) : state;
 }
 
 /** Asks for the change that the words after `feeds` name. @returns the daemon's answer */

@@ -46,7 +46,7 @@ export async function importIstore(context: CommandContext): Promise<number> {
 function addressesOf(feed: unknown): string {
   const mirrors = listIn(feed, 'mirrors');
   const origin = textIn(feed, 'url');
-  return mirrors.length === 0 ? origin : `${mirrors.join(', ')}, then ${origin}`;
+  return [...mirrors, origin].join(', ');
 }
 
 function trustText(legacy: unknown): string {

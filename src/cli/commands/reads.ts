@@ -24,7 +24,7 @@ export async function listApps(context: CommandContext): Promise<number> {
     await output.print(
       formatTable(
         ['NAME', 'VERSION', 'INSTALLED', 'TITLE'],
-        apps.map(appRow).sort(byFirst),
+        apps.map((app) => appRow(app, output.look.word)).sort(byFirst),
         output.look,
       ),
     );
@@ -32,10 +32,10 @@ export async function listApps(context: CommandContext): Promise<number> {
   return 0;
 }
 
-function appRow(app: unknown): string[] {
+function appRow(app: unknown, word: (text: string) => string): string[] {
   const { release, time, broken } = app as { release?: unknown; time?: unknown; broken?: unknown };
   const version = `${textIn(app, 'version')}${typeof release === 'number' ? `-${release}` : ''}`;
-  const fault = broken === true ? ' (its description cannot be read)' : '';
+  const fault = broken === true ? word(' (its description cannot be read)') : '';
   const title = `${textIn(app, 'title')}${fault}`;
   return [textIn(app, 'name'), version, typeof time === 'number' ? formatTime(time) : '', title];
 }
@@ -82,22 +82,20 @@ export async function listJobs({ client, output, invocation }: CommandContext): 
   } else if (tasks.length === 0) output.say('there are no tasks yet');
   else {
     await output.print(
-      formatTable(['TASK', 'STATE', 'STARTED', 'TOOK', 'COMMAND'], tasks.map(taskRow), output.look),
+      formatTable(
+        ['TASK', 'STATE', 'STARTED', 'TOOK', 'COMMAND'],
+        tasks.map((task) => taskRow(task, output.look.word)),
+        output.look,
+      ),
     );
   }
   return 0;
 }
 
-function taskRow({
-  id,
-  state,
-  startedAt,
-  stoppedAt,
-  command,
-  isRunning,
-  stage,
-  error,
-}: Task): string[] {
+function taskRow(
+  { id, state, startedAt, stoppedAt, command, isRunning, stage, error }: Task,
+  word: (text: string) => string,
+): string[] {
   const duration =
     state === 'queued' ? '' : formatSpan((stoppedAt ?? Date.now() / 1000) - startedAt);
   const remark = isRunning ? stage.label : error;
@@ -107,7 +105,7 @@ function taskRow({
     state,
     state === 'queued' ? '' : formatTime(startedAt),
     duration,
-    remark === '' ? command : `${command}  ${remark}`,
+    [command, remark].filter(Boolean).map(word).join('  '),
   ];
 }
 

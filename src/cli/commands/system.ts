@@ -13,7 +13,10 @@ export async function diagnose({ client, output, invocation }: CommandContext): 
     const rows = checks.map((check) => [
       textIn(check, 'state'),
       textIn(check, 'id'),
-      [textIn(check, 'message'), textIn(check, 'remedy')].filter(Boolean).join(' → '),
+      [textIn(check, 'message'), textIn(check, 'remedy')]
+        .filter(Boolean)
+        .map(output.look.word)
+        .join(' → '),
     ]);
     const look = { ...output.look, titleAt: 1 };
     await output.print(formatTable(['STATE', 'CHECK', 'WHAT'], rows, look));
@@ -32,7 +35,7 @@ export async function showDevice({ client, output, invocation }: CommandContext)
   const storage = listIn(device, 'storage').map((entry): [string, string] => [
     `space ${textIn(entry, 'mount')}`,
     `${sizeIn(entry, 'free_bytes')} of ${sizeIn(entry, 'total_bytes')} free ` +
-      `(${textIn(entry, 'role')})`,
+      `(${output.look.word(textIn(entry, 'role'))})`,
   ]);
   const load = listIn(device, 'load').filter((value) => typeof value === 'number');
   await output.print(

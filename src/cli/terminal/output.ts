@@ -24,8 +24,8 @@ export interface Output {
   atInterrupt: (sentence: (() => string) | undefined) => void;
   /** Ends the program as Ctrl-C does. */
   interrupt: () => never;
-  /** For standard output; `word` puts a word or a sentence into the reader's language. */
-  look: { columns: number | undefined; paint: Paint; word: (text: string) => string };
+  /** For standard output, in the reader's language. */
+  look: Pick<Voice, 'word' | 'remedyOf'> & { columns: number | undefined; paint: Paint };
   /** Whether somebody reads what is printed and can answer. */
   isInteractive: boolean;
 }
@@ -50,7 +50,7 @@ const CLEAR_LINE = '\r\x1b[K';
  */
 export function createOutput(
   isColoured: boolean,
-  { say: translate, word }: Pick<Voice, 'say' | 'word'> = voiceOf('en'),
+  { say: translate, word, remedyOf }: Omit<Voice, 't'> = voiceOf('en'),
 ): Output {
   const { stdin, stdout, stderr } = process;
   for (const stream of [stdout, stderr]) {
@@ -101,6 +101,7 @@ export function createOutput(
       columns: stdout.isTTY ? columnsOf(stdout) : undefined,
       paint: createPaint(hasShades),
       word,
+      remedyOf,
     },
     isInteractive: stdin.isTTY && stdout.isTTY,
   };

@@ -15,6 +15,8 @@ export interface TableLook {
 
 /** Columns of few words, which are the program's own. */
 const OF_WORDS = ['STATE', 'KIND', 'WHY', 'CHANGE'];
+/** Fields whose values are others' words. */
+const OF_OTHERS = ['name', 'title', 'description', 'tags', 'section', 'license', 'maintainer'];
 const asItIs = (text: string): string => text;
 
 /** Between columns. */
@@ -106,7 +108,7 @@ export function formatFields(
   const lines = fields
     .filter(([, value]) => value !== '')
     .flatMap(([name, value]) => {
-      const text = oneLine(value);
+      const text = oneLine(OF_OTHERS.includes(name) ? value : word(value));
       const [first = '', ...rest] =
         columns === Infinity ? [text] : wrap(text, Math.max(20, columns - width));
       return [

@@ -76,7 +76,7 @@ test('nobody is taken to have said yes; with --yes the feed comes from the first
   expect(asked).toMatchObject({
     code: 0,
     stderr: expect.stringMatching(
-      /is_meta: http:\/\/127\.0\.0\.1:1\/repo\/feed, then [^]*checks no signatures[^]*nothing is added/,
+      /is_meta: http:\/\/127\.0\.0\.1:1\/repo\/feed, http[^]*checks no signatures[^]*nothing is added/,
     ) as string,
   });
   expect(await legacy()).toMatchObject({ feeds: [{ is_there: false }] });
