@@ -7,32 +7,38 @@ state=$root/etc/depotd
 dir=$state/after-upgrade
 lock=$root/var/run/depotd-restore
 banner=$root/etc/banner
+said=
 include=$root/www/luci-static/resources/view/status/include
 PATH=$PATH:/usr/sbin:/usr/bin:/sbin:/bin
 export PATH
 
+# A file from standard input: whenever the power goes, it is the old one or the whole new one.
+put() { cat >"$1.new" && sync && mv "$1.new" "$1"; }
+
 # In the system log, in the greeting of a log-in and in LuCI's status: never silent, and no write
 # for what was said already.
 say() {
-	[ "$(cat "$dir/state" 2>/dev/null)" != "$1" ] || return 0
+	[ "$said" != "$1" ] || return 0
+	said=$1
 	logger -t depotd-restore "$1"
-	printf '%s\n' "$1" >"$dir/state"
-	unsay
-	[ ! -e "$banner" ] || printf ' depotd: %s\n' "$1" >>"$banner"
-	[ -d "$include" ] || return 0
-	{
+	[ "$(cat "$dir/state" 2>/dev/null)" != "$1" ] || return 0
+	[ ! -e "$banner" ] || { greeting && printf ' depotd: %s\n' "$1"; } | put "$banner"
+	[ ! -d "$include" ] || {
 		echo "'use strict';"
 		echo "'require baseclass';"
 		echo "return baseclass.extend({ title: 'depotd', render: function () {"
 		echo "var isChinese = document.documentElement.lang.indexOf('zh') === 0;"
 		echo "return E('p', {}, isChinese ? '$2' : '$1');"
 		echo "} });"
-	} >"$include/05_depotd_restore.js"
+	} | put "$include/05_depotd_restore.js"
+	printf '%s\n' "$1" | put "$dir/state"
 }
+
+greeting() { sed '/^ depotd: /d' "$banner"; }
 
 unsay() {
 	rm -f "$include/05_depotd_restore.js"
-	if [ -e "$banner" ]; then sed -i '/^ depotd: /d' "$banner"; fi
+	[ ! -e "$banner" ] || greeting | put "$banner"
 }
 
 is_due() {
@@ -49,6 +55,11 @@ is_there() {
 
 # Of this firmware.
 if [ -e "$root/lib/apk/db/installed" ]; then manager=apk; else manager=opkg; fi
+case $manager in
+apk) record=$root/lib/apk/db/installed ;;
+*) record=$root/usr/lib/opkg/status ;;
+esac
+before=$record.depotd
 is_same_manager() { [ "$(cat "$dir/manager")" = "$manager" ]; }
 
 opkg_() { opkg ${root:+--offline-root "$root"} "$@"; }
@@ -99,7 +110,7 @@ trim_world() {
 		mv "$dir/world.all" "$dir/world.new"
 	fi
 	if [ -s "$dir/world.new" ] && ! cmp -s "$dir/world.new" "$world"; then
-		cp "$dir/world.new" "$world.new" && sync && mv "$world.new" "$world"
+		put "$world" <"$dir/world.new"
 	fi
 	rm -f "$dir/world.new"
 }
@@ -146,6 +157,17 @@ from_feeds() {
 	is_there
 }
 
+# Neither manager waits for the disk: of what was installed as the power went there is a record, and
+# the files may be empty. With the record of before all of it is installed anew.
+note_record() {
+	if [ -s "$before" ]; then
+		put "$record" <"$before"
+		rm -f "$root/usr/sbin/depotd"
+	elif ! is_there; then
+		put "$before" <"$record"
+	fi
+}
+
 # A second firmware upgrade ahead of the end finds what it has to keep.
 keep() {
 	list=$root/lib/upgrade/keep.d/depotd-restore
@@ -163,12 +185,11 @@ run() {
 	: >"$dir/due"
 	# Read by the daemon as soon as it starts, which is within its own installation.
 	if ! grep -qs "$(cat "$dir/set")" "$state/restore-due.json"; then
-		printf '{"backup":"%s"}\n' "$(cat "$dir/set")" >"$state/restore-due.json.new"
-		sync
-		mv "$state/restore-due.json.new" "$state/restore-due.json"
+		printf '{"backup":"%s"}\n' "$(cat "$dir/set")" | put "$state/restore-due.json"
 	fi
 	say 'the firmware is another one: packages come back' '固件已更换：正在恢复软件包'
 	keep
+	note_record
 	trim_world
 	put_feeds
 	until is_there || from_disk || from_feeds; do
@@ -176,9 +197,9 @@ run() {
 			'正在等待网络或带有备份的磁盘，以恢复软件包'
 		sleep 30
 	done
-	cp "$root/etc/openwrt_release" "$dir/release"
-	rm -f "$dir/due" "$dir/state"
 	unsay
+	put "$dir/release" <"$root/etc/openwrt_release"
+	rm -f "$before" "$dir/due" "$dir/state"
 	logger -t depotd-restore 'depotd is back and brings the packages back: its page says which'
 	[ -n "$root" ] || /etc/init.d/depotd enable
 	# The one that its installation started may have looked before the note was there.

@@ -1,26 +1,12 @@
-import { execFile } from 'node:child_process';
-import {
-  access,
-  chmod,
-  mkdir,
-  mkdtemp,
-  readdir,
-  readFile,
-  rm,
-  symlink,
-  writeFile,
-} from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
-import { promisify } from 'node:util';
+import { access, chmod, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 
 import { createDevice, type Device } from '../../device/device.ts';
+import { SCRIPT, STANDIN, upgrade, type Upgraded } from './upgraded.ts';
 import { startBackupDaemon, writeConfiguration, type BackupDaemon } from './backup-device.ts';
 
-const run = promisify(execFile);
-const SCRIPT = 'etc/rc.d/S95depotd-restore';
 const FOLDER = 'etc/depotd/after-upgrade';
 
 let device: Device;
@@ -96,81 +82,18 @@ describe('the switch', () => {
   }, 60_000);
 });
 
-/** Another firmware: what sysupgrade keeps is there, and nothing else of what was. */
-interface Upgraded {
-  readonly root: string;
-  readonly read: (path: string) => Promise<string | undefined>;
-  /** Runs the script as a boot does, until it has ended. */
-  readonly boot: () => Promise<void>;
-  readonly calls: () => Promise<string>;
-}
+const upgraded: Upgraded[] = [];
+afterEach(async () => {
+  for (const { root } of upgraded.splice(0)) await rm(root, { recursive: true, force: true });
+});
 
-const STANDIN = `#!/bin/sh
-echo "$(basename "$0") $*" >>"$LOG"
-`;
-
-/** Its `sleep` moves the clock: the network is there after so many of them. */
-async function upgrade(manager: 'opkg' | 'apk', sleeps: number): Promise<Upgraded> {
-  const root = await mkdtemp(join(tmpdir(), 'depotd-upgraded-'));
-  const [log, bin] = [join(root, 'calls'), join(root, 'bin-of-test')];
-  const put = async (path: string, text: string): Promise<void> => {
-    await mkdir(dirname(join(root, path)), { recursive: true });
-    await writeFile(join(root, path), text, { mode: text.startsWith('#!') ? 0o755 : 0o644 });
-  };
-  await run('cp', ['-a', join(device.root, 'etc/depotd'), join(root, 'etc-depotd')]);
-  await mkdir(join(root, 'etc/rc.d'), { recursive: true });
-  await run('mv', [join(root, 'etc-depotd'), join(root, 'etc/depotd')]);
-  await run('cp', ['-a', join(device.root, SCRIPT), join(root, SCRIPT)]);
-  for (const folder of ['tmp', 'mnt', 'media', 'lib/upgrade/keep.d', 'usr/sbin', 'etc/init.d']) {
-    await mkdir(join(root, folder), { recursive: true });
-  }
-  await symlink('tmp', join(root, 'var'));
-  await put('etc/openwrt_release', "DISTRIB_RELEASE='25.12.1'\n");
-  await put('etc/banner', ' OpenWrt\n');
-  await mkdir(join(root, 'www/luci-static/resources/view/status/include'), { recursive: true });
-  if (manager === 'apk') {
-    await put(
-      'lib/apk/db/installed',
-      'P:base-files\nV:1\np:/bin/sh virtual=1\n\nP:busybox\nV:1\n\n',
-    );
-    await put('etc/apk/world', 'base-files\nbusybox\ndemo><Q1abc\ngone\nvirtual\n!bad\n');
-    await put('rom/etc/apk/world', 'base-files\nbusybox\nnew-one\n');
-  } else {
-    await put('etc/opkg/customfeeds.conf', '# yours\n');
-  }
-  // It installs depotd once as many sleeps have gone by.
-  const installed = `mkdir -p "$DEPOTD_ROOT/usr/sbin"
-printf '#!/bin/sh\\n' >"$DEPOTD_ROOT/usr/sbin/depotd"; chmod 755 "$DEPOTD_ROOT/usr/sbin/depotd"
-printf '#!/bin/sh\\necho "init $*" >>"$LOG"\\n' >"$DEPOTD_ROOT/etc/init.d/depotd"; chmod 755 "$DEPOTD_ROOT/etc/init.d/depotd"`;
-  const program = `${STANDIN}[ "$(grep -c '^sleep' "$LOG")" -ge ${sleeps} ] || exit 4
-case "$*" in *install*depotd*|*add*depotd*) ${installed} ;; esac
-`;
-  await put(`bin-of-test/${manager}`, program);
-  await put('bin-of-test/sleep', STANDIN);
-  await put('bin-of-test/logger', STANDIN);
-  const environment = { PATH: `${bin}:${process.env['PATH'] ?? ''}`, DEPOTD_ROOT: root, LOG: log };
-  await writeFile(log, '');
-  return {
-    root,
-    read: (path) => readFile(join(root, path), 'utf8').catch(() => undefined),
-    boot: async () => {
-      await run('sh', [join(root, SCRIPT), 'run'], { env: environment });
-    },
-    calls: () => readFile(log, 'utf8'),
-  };
+async function upgradeTo(manager: 'opkg' | 'apk', sleeps: number): Promise<Upgraded> {
+  const box = await upgrade(device, manager, sleeps);
+  upgraded.push(box);
+  return box;
 }
 
 describe('after a firmware upgrade the script', () => {
-  const upgraded: Upgraded[] = [];
-  afterEach(async () => {
-    for (const { root } of upgraded.splice(0)) await rm(root, { recursive: true, force: true });
-  });
-  const upgradeTo = async (manager: 'opkg' | 'apk', sleeps: number): Promise<Upgraded> => {
-    const box = await upgrade(manager, sleeps);
-    upgraded.push(box);
-    return box;
-  };
-
   test('waits an hour for the network, brings depotd and hands over to it', async () => {
     await writeFile(
       join(device.root, 'etc/opkg/customfeeds.conf'),
@@ -260,4 +183,45 @@ describe('after a firmware upgrade the script', () => {
     await box.boot();
     expect(await box.calls()).toMatch(/^opkg .*install .*packages\/demo-app_.*\.ipk/m);
   }, 90_000);
+});
+
+describe('whenever the power goes, the script', () => {
+  test('installs anew what was on record and not on the disk as the power went', async () => {
+    await switchOn();
+    const box = await upgradeTo('opkg', 0);
+    const at = (path: string): string => join(box.root, path);
+    await mkdir(at('usr/lib/opkg'), { recursive: true });
+    await writeFile(at('usr/lib/opkg/status'), 'Package: libc\n\n');
+    // Its record lasts; of the files only the names do.
+    const entry = `printf 'Package: depotd\\n\\n' >>"$DEPOTD_ROOT/usr/lib/opkg/status"`;
+    const cut = `[ -e "$LOG.cut" ] || { : >"$LOG.cut"; kill -9 "$PPID"; }`;
+    const opkg = (await box.read('bin-of-test/opkg')) ?? '';
+    await writeFile(at('bin-of-test/opkg'), opkg.replace(';; esac', `\n${entry}\n${cut} ;; esac`));
+    await box.boot().catch(() => undefined);
+    await writeFile(at('usr/sbin/depotd'), '');
+    await rm(at('tmp'), { recursive: true });
+    await mkdir(at('tmp'));
+
+    await box.boot();
+
+    expect(await box.read('usr/sbin/depotd')).not.toBe('');
+    expect(await box.read('usr/lib/opkg/status')).toBe('Package: libc\n\nPackage: depotd\n\n');
+    expect(await box.calls()).toContain('init restart');
+    expect(await box.read('usr/lib/opkg/status.depotd')).toBeUndefined();
+  }, 60_000);
+
+  test('has its words in the greeting on the disk before they count', async () => {
+    await switchOn();
+    const box = await upgradeTo('opkg', 1);
+    const at = (path: string): string => join(box.root, path);
+    await writeFile(at('bin-of-test/sleep'), `${STANDIN}kill -9 "$PPID"\n`);
+    const sync = '#!/bin/sh\ncat "$DEPOTD_ROOT"/etc/banner* >>"$LOG.disk"\n';
+    await writeFile(at('bin-of-test/sync'), sync, { mode: 0o755 });
+
+    await box.boot().catch(() => undefined);
+
+    const banner = (await box.read('etc/banner')) ?? '';
+    expect(banner).toContain('waiting for the network');
+    expect(await box.read('calls.disk')).toContain(banner);
+  }, 60_000);
 });
