@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { chmod, mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -12,7 +13,7 @@ import type { FeedVersion } from '../device/packages/packages.ts';
 import { SINGLE_TRY_WGET } from '../device/program-folder.ts';
 import { createRoot } from '../device/root.ts';
 import { parseStatusFile } from '../device/status-file.ts';
-import { DAEMON, DAEMON_PORT, START_DAEMON } from './daemon-package.ts';
+import { DAEMON, DAEMON_LOG, DAEMON_PORT, START_DAEMON } from './daemon-package.ts';
 import { DISK, FEED_PORT, ROOT } from './locations.ts';
 import { versionText, type Manager } from './packages.ts';
 
@@ -22,7 +23,7 @@ const START_LIMIT_MS = 60_000;
 
 export const MANAGER: Manager = process.env['MANAGER'] === 'apk' ? 'apk' : 'opkg';
 
-const environment = {
+export const environment: NodeJS.ProcessEnv = {
   ...process.env,
   PATH: `${DISK}/bin:${process.env.PATH ?? ''}`,
   IPKG_INSTROOT: ROOT,
@@ -34,14 +35,24 @@ const environment = {
 export type PowerDaemon = ReturnType<typeof createClient> &
   Pick<TestDaemon, 'url' | 'base' | 'close'>;
 
+/** The one of the system that is there now. */
+export function managerOf(): Manager {
+  return existsSync(join(ROOT, 'lib/apk/db/installed')) ? 'apk' : 'opkg';
+}
+
+export async function layOutRoot(manager: Manager): Promise<void> {
+  if (manager === 'opkg') {
+    await createRoot(ROOT, { feedUrl: FEED_URL, isSigned: false });
+    return;
+  }
+  const publicKey = await readFile(join(FEEDS, manager, 'key.pem'), 'utf8');
+  await createApkRoot(ROOT, { feedUrl: FEED_URL, indexName: INDEX_NAME, publicKey });
+  await mkdir(join(ROOT, 'tmp/cache/apk'), { recursive: true });
+}
+
 /** Lays out the device on its empty disk. */
 export async function layOutDevice(): Promise<void> {
-  if (MANAGER === 'opkg') await createRoot(ROOT, { feedUrl: FEED_URL, isSigned: false });
-  else {
-    const publicKey = await readFile(join(FEEDS, 'key.pem'), 'utf8');
-    await createApkRoot(ROOT, { feedUrl: FEED_URL, indexName: INDEX_NAME, publicKey });
-    await mkdir(join(ROOT, 'tmp/cache/apk'), { recursive: true });
-  }
+  await layOutRoot(MANAGER);
   const folder = join(DISK, 'bin');
   await mkdir(folder);
   await symlink(OPKG ?? join(REPOSITORY, 'test/device/bin/opkg'), join(folder, 'opkg'));
@@ -50,6 +61,9 @@ export async function layOutDevice(): Promise<void> {
   const programs = {
     ...SINGLE_TRY_WGET,
     apk: `exec '${apk}' --force-no-chroot --preserve-env "$@"`,
+    logger: 'shift 2; echo "$*" >>/tmp/system-log',
+    // What is waited for comes ten times as soon.
+    sleep: `[ "$1" != 30 ] || set -- 3\nPATH='${rest}'\nexec sleep "$@"`,
     // A disk that is slow to write everything down.
     sync: `PATH='${rest}'\nsleep "$SLOW_SYNC_S"\nsync "$@"\nresult=$?\nsleep "$SLOW_SYNC_S"\nexit $result`,
   };
@@ -74,10 +88,22 @@ export async function sentFile(): Promise<{ name: string; bytes: Buffer }> {
 
 async function readFiles(folder: string): Promise<Map<string, Buffer>> {
   const files = new Map<string, Buffer>();
-  for (const name of await readdir(join(FEEDS, folder))) {
-    files.set(name, await readFile(join(FEEDS, folder, name)));
-  }
+  const from = join(FEEDS, managerOf(), folder);
+  for (const name of await readdir(from)) files.set(name, await readFile(join(from, name)));
   return files;
+}
+
+/** Sends that file. @returns the id of the task */
+export async function upload(daemon: PowerDaemon): Promise<string> {
+  const { name, bytes } = await sentFile();
+  const form = new FormData();
+  form.set('token', await daemon.token());
+  form.set('file', new Blob([new Uint8Array(bytes)]), name);
+  const url = `${daemon.url}${daemon.base}/admin/store/upload`;
+  const answer: unknown = await (await fetch(url, { method: 'POST', body: form })).json();
+  const { task_id: taskId } = answer as { task_id?: string };
+  if (taskId === undefined) throw new Error(`no task: ${JSON.stringify(answer)}`);
+  return taskId;
 }
 
 /** Starts the daemon of this repository. */
@@ -91,11 +117,19 @@ export async function startInstalledDaemon(): Promise<PowerDaemon> {
   const watcher = join(ROOT, 'etc/depotd/self-upgrade/watch.sh');
   const resume = `[ ! -e '${watcher}' ] || setsid sh '${watcher}' boot </dev/null >/dev/null 2>&1 &\n`;
   await runCommand(['sh', '-c', `${resume}${START_DAEMON}`], { env: environment });
+  return installedDaemon();
+}
+
+/** The one that is installed, as soon as it answers. */
+export async function installedDaemon(): Promise<PowerDaemon> {
   const url = `http://127.0.0.1:${DAEMON_PORT}`;
   const base = '/cgi-bin/panel';
   const deadline = performance.now() + START_LIMIT_MS;
   while (!(await isHealthy(url))) {
-    if (performance.now() > deadline) throw new Error(`the installed ${DAEMON} does not answer`);
+    if (performance.now() > deadline) {
+      const log = await readFile(DAEMON_LOG, 'utf8').catch(() => '');
+      throw new Error(`the installed ${DAEMON} does not answer; its log: ${log.slice(-1000)}`);
+    }
     await delay(200);
   }
   const close = async (): Promise<void> => {
@@ -113,9 +147,10 @@ export function isHealthy(url: string): Promise<boolean> {
 
 /** Which of the feed's versions is on record. */
 export async function versionOf(name: string): Promise<FeedVersion | undefined> {
-  const file = MANAGER === 'opkg' ? 'usr/lib/opkg/status' : 'lib/apk/db/installed';
+  const manager = managerOf();
+  const file = manager === 'opkg' ? 'usr/lib/opkg/status' : 'lib/apk/db/installed';
   const text = await readFile(join(ROOT, file), 'utf8');
-  const database = MANAGER === 'opkg' ? parseStatusFile(text) : parseApkDatabase(text);
+  const database = manager === 'opkg' ? parseStatusFile(text) : parseApkDatabase(text);
   const version = database.get(name)?.version;
-  return ([1, 2] as const).find((each: FeedVersion) => versionText(MANAGER, each) === version);
+  return ([1, 2] as const).find((each: FeedVersion) => versionText(manager, each) === version);
 }

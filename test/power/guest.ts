@@ -32,6 +32,7 @@ function say(message: object): void {
 
 async function start(): Promise<PowerDaemon> {
   await kind.start?.(PHASE);
+  if (kind.boot !== undefined && PHASE !== 'prepare') return kind.boot();
   return kind.isInstalled === true && PHASE !== 'prepare'
     ? startInstalledDaemon()
     : launchDaemon(kind.set ?? []);
@@ -46,6 +47,7 @@ async function prepare(): Promise<void> {
     if (state !== 'done') throw new Error(`${String(state)} ${error ?? ''}`);
   }
   await daemon.close();
+  await kind.prepared?.();
   say({ prepared: true });
 }
 
@@ -65,7 +67,8 @@ async function endOf(daemon: PowerDaemon, task: string): Promise<End> {
 }
 
 async function run(): Promise<void> {
-  await serveFeed(kind.feed);
+  if (kind.boot === undefined) await serveFeed(kind.feed);
+  else say({ asked: true });
   const daemon = await start();
   say({ asked: true });
   const task = await kind.job(daemon);
@@ -85,7 +88,7 @@ async function mark(point: string): Promise<void> {
 }
 
 async function look(): Promise<void> {
-  await serveFeed(kind.feed);
+  if (kind.boot === undefined) await serveFeed(kind.feed);
   const daemon = await start();
   const status = await statusAfterRepair(daemon);
   say({ found: await lookAt(daemon, status, false) });
@@ -109,7 +112,10 @@ async function statusAfterRepair(daemon: PowerDaemon): Promise<End> {
     const answer = await daemon.get('admin/system/tasks/status').catch(() => undefined);
     const all = (await answer?.json()) as Record<string, TaskStatus> | undefined;
     const isBusy = all === undefined || Object.values(all).some(({ running }) => running);
-    if (!isBusy || performance.now() > deadline) return all?.[TASK] ?? {};
+    if (!isBusy || performance.now() > deadline) {
+      const task = TASK === '' && kind.boot !== undefined ? await kind.job(daemon) : TASK;
+      return all?.[task] ?? {};
+    }
     await delay(300);
   }
 }
@@ -137,9 +143,11 @@ async function findPackage(daemon: PowerDaemon, name: string): Promise<PackageFo
   const { items = [] } = (await (await daemon.get(query)).json()) as {
     items?: { name: string; broken?: boolean }[];
   };
+  const files = await findFiles(ROOT, name, version ?? 1);
+  const damaged = files.damaged.filter((path) => kind.changed?.includes(path) !== true);
   return {
     version,
-    files: await findFiles(ROOT, name, version ?? 1),
+    files: { ...files, damaged },
     isBroken: items.some((item) => item.name === name && item.broken === true),
   };
 }

@@ -32,8 +32,13 @@ fi
 mount -t "$TYPE" -o noatime "$DISK" /mnt || echo 'guest: {"failed":"cannot mount the disk"}'
 mkdir -p /mnt/root/tmp
 mount -t tmpfs tmp /mnt/root/tmp
+# Node is not of the device: its packages find it here alone.
+NODE=$(command -v node)
+: >/run/node
+mount --bind "$(readlink -f "$NODE")" /run/node
+mount --bind /dev/null "$NODE"
 cd "$REPOSITORY" || exit 1
-node "$GUEST" 2>&1
+/run/node "$GUEST" 2>&1
 sync
 echo o >/proc/sysrq-trigger
 sleep 60

@@ -1,7 +1,8 @@
 import type { Parameters } from '../device/daemon.ts';
 import type { FeedVersion } from '../device/packages/packages.ts';
 import { DAEMON } from './daemon-package.ts';
-import { sentFile, type PowerDaemon } from './device.ts';
+import { upload, type PowerDaemon } from './device.ts';
+import { FIRMWARE } from './firmware.ts';
 import { FLEET } from './fleet.ts';
 import { MOVE } from './move.ts';
 import { APP, LIBRARY, SENT } from './packages.ts';
@@ -24,6 +25,14 @@ export interface Kind {
   isInstalled?: boolean;
   /** Whether nobody is let in, so that nothing is asked for but the job itself. */
   isLocked?: boolean;
+  /** What follows before the disk is ready, when the daemon has been stopped. */
+  prepared?: () => Promise<void>;
+  /** Starts all that the device starts by itself, in place of the daemon; the power is cut in it, too. */
+  boot?: () => Promise<PowerDaemon>;
+  /** About how long that takes. */
+  lastsMs?: number;
+  /** Files of packages that the owner changed. */
+  changed?: readonly string[];
   /** Before each start of the daemon. */
   start?: (phase: string) => Promise<void>;
   /** What does not hold besides the packages, as sentences. */
@@ -46,15 +55,6 @@ const submit =
 
 const INSTALL = submit('install', { package: APP });
 
-const upload: Step = async (daemon) => {
-  const { name, bytes } = await sentFile();
-  const form = new FormData();
-  form.set('token', await daemon.token());
-  form.set('file', new Blob([new Uint8Array(bytes)]), name);
-  const url = `${daemon.url}${daemon.base}/admin/store/upload`;
-  return taskOf(await (await fetch(url, { method: 'POST', body: form })).json());
-};
-
 const undoUpload: Step = async (daemon) => {
   const records = (await (await daemon.get('admin/store/run_records')).json()) as {
     records: { id: string }[];
@@ -71,12 +71,6 @@ const selfUpgrade: Step = async (daemon) => {
   const { code } = check as { code: number };
   return code === 304 ? '' : daemon.submit('do_self_upgrade');
 };
-
-function taskOf(answer: unknown): string {
-  const { task_id: taskId } = answer as { task_id?: string };
-  if (taskId === undefined) throw new Error(`no task: ${JSON.stringify(answer)}`);
-  return taskId;
-}
 
 export const KINDS: Readonly<Record<string, Kind>> = {
   install: { feed: 1, job: INSTALL, expected: { [APP]: 1, [LIBRARY]: 1 } },
@@ -111,4 +105,5 @@ export const KINDS: Readonly<Record<string, Kind>> = {
   settings: SETTINGS,
   password: PASSWORD,
   fleet: FLEET,
+  ...FIRMWARE,
 };

@@ -10,7 +10,7 @@ import { createFeedFiles, type FeedPackage } from '../device/feed-index.ts';
 import { createIpk } from '../device/ipk.ts';
 import { DEFAULT_POSTINST, program } from '../device/packages/package-parts.ts';
 import type { FeedVersion } from '../device/packages/packages.ts';
-import { daemonPackage } from './daemon-package.ts';
+import { daemonPackage, nodePackage } from './daemon-package.ts';
 
 export type Manager = 'opkg' | 'apk';
 
@@ -29,8 +29,8 @@ export function versionText(manager: Manager, version: FeedVersion): string {
 
 /** The packages of the feed in either version. */
 function powerPackages(version: FeedVersion): FeedPackage[] {
-  const daemon = daemonPackage(version);
-  return [bulky(APP, version, { Depends: LIBRARY }), bulky(LIBRARY, version), daemon];
+  const daemon = [daemonPackage(version), nodePackage(version)];
+  return [bulky(APP, version, { Depends: LIBRARY }), bulky(LIBRARY, version), ...daemon];
 }
 
 /** Lays out on this machine what the guest serves: it has no time to pack it. */

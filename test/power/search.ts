@@ -1,5 +1,4 @@
 import { existsSync } from 'node:fs';
-import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 
@@ -54,8 +53,10 @@ export async function searchPowerCuts(report: SearchReport, options: PowerOption
       MANAGER: options.manager,
       ...givenPrograms(),
     };
-    await mkdir(environment.FEEDS);
-    await writeFeeds(environment.FEEDS, options.manager);
+    // A firmware upgrade may bring the other one.
+    for (const manager of ['opkg', 'apk'] as const) {
+      await writeFeeds(join(environment.FEEDS, manager), manager);
+    }
     for (let count = 0; report.goesOn(); count += 1) {
       const name = names[count % names.length] ?? '';
       const kind = KINDS[name];
@@ -98,13 +99,18 @@ interface Run {
 async function cutInRun(run: Run, count: number): Promise<void> {
   const { report, draw, durations, work, name, kind } = run;
   const slowSyncS = draw() < 0.3 ? Math.ceil(draw() * 4) : 0;
-  const cuts = createCuts(draw, count, durations.get(name));
+  const cuts = createCuts(draw, count, durations.get(name) ?? kind.lastsMs);
   let looks = Promise.resolve();
   const look = async ({ disk, ...cut }: CutDisk): Promise<void> => {
     if (!report.goesOn()) return;
+    // It boots again, and the power goes again, before it may come to its end.
+    const boots = Array.from({ length: kind.boot === undefined ? 0 : Math.floor(draw() * 3) }, () =>
+      Math.round(draw() * (kind.lastsMs ?? 0)),
+    );
+    for (const ms of boots) await cutBoot(work, disk, ms);
     const result = await lookAfter(work, kind, { ...cut, disk });
-    const fields = { name, type: work.type, slowSyncS, ...cut, ...result };
-    report.add(1, fields);
+    const fields = { name, type: work.type, slowSyncS, ...cut, boots, ...result };
+    report.add(1 + boots.length, fields);
     if (result.problems.length > 0) report.finding(fields);
   };
   const onCut = (cut: CutDisk): void => void (looks = looks.then(() => look(cut)));
@@ -112,6 +118,16 @@ async function cutInRun(run: Run, count: number): Promise<void> {
     report.finding({ name, slowSyncS, problems: [reasonOf(error)] }),
   );
   await looks;
+}
+
+async function cutBoot({ environment, type }: Work, disk: string, ms: number): Promise<void> {
+  const machine = bootMachine(disk, type, { ...environment, PHASE: 'run' });
+  try {
+    await machine.said('asked', BOOT_LIMIT_MS);
+    await delay(ms);
+  } finally {
+    await machine.cut();
+  }
 }
 
 /** Longer than ext4 and f2fs leave anything unwritten. */
