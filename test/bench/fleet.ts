@@ -1,49 +1,51 @@
-import { once } from 'node:events';
 import type { Socket } from 'node:net';
 
-import { createDdiClient, type DdiClient } from '../../src/features/fleet/ddi/client.ts';
-import { createConnection } from '../../src/features/fleet/ddi/connection.ts';
 import { createFleetDevice, ipk, moduleOf } from '../features/fleet/fleet-device.ts';
 import { createStandIn, type StandIn } from '../features/fleet/stand-in.ts';
+import { benchHawkbit } from './fleet/hawkbit.ts';
+import { createHerd, pollOnce, update } from './fleet/herd.ts';
 import { report, residentMb, timed } from './measures.ts';
 
 /**
- * A fleet on one machine: `npm run bench:fleet [DEVICES]`. The
- * stand-in keeps no database, so that the figures are those of the devices' side: what a device
- * costs, not what a hawkBit bears.
+ * A fleet on one machine: `npm run bench:fleet [DEVICES]`. The stand-in keeps no database, so that
+ * the figures are those of the devices' side: what a device costs, not what a hawkBit bears. That
+ * takes a hawkBit's jar, which is started here: `HAWKBIT_JAR=FILE`, on H2 in memory, or with
+ * `HAWKBIT_DB=postgresql`, as root, on a PostgreSQL of its own; `HAWKBIT_NODES=2` on one database.
  */
-const DEVICES = Number(process.argv[2] ?? 10_000);
+const { HAWKBIT_JAR: jar, HAWKBIT_DB: database, HAWKBIT_NODES: nodes = '1' } = process.env;
+const DEVICES = Number(process.argv[2] ?? (jar === undefined ? 10_000 : 5000));
 const AT_ONCE = 50;
 const POLLS_A_DAY = 288;
 const PACKAGE_BYTES = 100_000;
 
-const server = await createStandIn();
-try {
-  await benchHerd(server);
-  await benchDevice(server);
-} finally {
-  await server.close();
+if (jar === undefined) {
+  const server = await createStandIn();
+  try {
+    await benchHerd(server);
+    await benchDevice(server);
+  } finally {
+    await server.close();
+  }
+} else {
+  await benchHawkbit({
+    jar,
+    nodes: Number(nodes),
+    hasPostgres: database === 'postgresql',
+    devices: DEVICES,
+    updates: Math.min(DEVICES, 1000),
+    pollS: 100,
+    daemons: 20,
+  });
 }
 
 /** All simulated devices poll, and then all of them get an update. */
 async function benchHerd(standIn: StandIn): Promise<void> {
-  const ids = Array.from({ length: DEVICES }, (_, index) => `herd-${index}`);
   const tokens = new Map<string, string>();
-  for (const id of ids) tokens.set(id, await standIn.addTarget(id));
-  const withClient = async (id: string, work: (client: DdiClient) => Promise<void>) => {
-    const authorization = `TargetToken ${tokens.get(id) ?? ''}`;
-    const connection = createConnection(standIn.url, { authorization, tls: {} });
-    const address = { server: standIn.url, tenant: standIn.tenant, controllerId: id };
-    const client = createDdiClient(address, connection);
-    await work(client).finally(client.close);
-  };
-  const polls = await timed(() =>
-    forAll(ids, (id) =>
-      withClient(id, async (client) => {
-        await client.poll(undefined);
-      }),
-    ),
-  );
+  for (let index = 0; index < DEVICES; index += 1) {
+    tokens.set(`herd-${index}`, await standIn.addTarget(`herd-${index}`));
+  }
+  const herd = createHerd(tokens, { urls: [standIn.url], tenant: standIn.tenant });
+  const polls = await timed(() => herd.each(herd.ids, AT_ONCE, pollOnce));
   report('polls of a herd', {
     devices: DEVICES,
     'at once': AT_ONCE,
@@ -52,9 +54,9 @@ async function benchHerd(standIn: StandIn): Promise<void> {
   const set = await standIn.publish([moduleOf(ipk('herd'))]);
   const before = standIn.requests.length;
   const updates = await timed(() =>
-    forAll(ids, async (id) => {
-      const action = await standIn.assign(set, id);
-      await withClient(id, (client) => update(client, action));
+    herd.each(herd.ids, AT_ONCE, async (client, id) => {
+      await standIn.assign(set, id);
+      await update(client);
     }),
   );
   report('updates of a herd', {
@@ -62,30 +64,6 @@ async function benchHerd(standIn: StandIn): Promise<void> {
     'updates a second': DEVICES / (updates.ms / 1000),
     'requests a device': (standIn.requests.length - before) / DEVICES,
   });
-}
-
-/** The requests of an update, in the order of a device that installs within one poll. */
-async function update(client: DdiClient, action: string): Promise<void> {
-  const answer = await client.poll(undefined);
-  const href = answer === 'unchanged' ? undefined : answer.poll._links?.deploymentBase?.href;
-  if (href === undefined) throw new Error(`no action ${action}`);
-  const { id, deployment } = await client.deployment(href);
-  await client.report(id, { execution: 'download', finished: 'none' });
-  for (const { _links: links } of deployment.chunks.flatMap(({ artifacts }) => artifacts)) {
-    const file = links['download-http']?.href ?? '';
-    const response = await client.download(file, 0, new AbortController().signal);
-    await once(response.resume(), 'end');
-  }
-  await client.report(id, { execution: 'proceeding', finished: 'none' });
-  await client.report(id, { execution: 'closed', finished: 'success' });
-}
-
-async function forAll(ids: readonly string[], work: (id: string) => Promise<void>): Promise<void> {
-  let next = 0;
-  const run = async (): Promise<void> => {
-    for (let id = ids[next++]; id !== undefined; id = ids[next++]) await work(id);
-  };
-  await Promise.all(Array.from({ length: AT_ONCE }, run));
 }
 
 /** One real daemon: what an update costs it, and its memory over a day of polls. */

@@ -5,20 +5,7 @@ import { ERROR_PERCENTAGE, GROUP_PERCENTAGES, SUCCESS_PERCENTAGE, type Rollout }
 export function createHawkbit(url: string): FleetServer {
   const run = Date.now().toString(36);
   let count = 0;
-  const ask = async (method: string, path: string, body?: object): Promise<unknown> => {
-    const isForm = body instanceof FormData;
-    const answer = await fetch(`${url}/rest/v1${path}`, {
-      method,
-      headers: {
-        authorization: `Basic ${Buffer.from('admin:admin').toString('base64')}`,
-        ...(isForm ? {} : { 'content-type': 'application/json' }),
-      },
-      ...(body === undefined ? {} : { body: isForm ? body : JSON.stringify(body) }),
-    });
-    const text = await answer.text();
-    if (!answer.ok) throw new Error(`cannot ${method} ${path}: ${answer.status} ${text}`);
-    return text === '' ? undefined : JSON.parse(text);
-  };
+  const ask = askHawkbit(url);
   const first = async (path: string, body: object): Promise<string> => {
     const [made] = (await ask('POST', path, [body])) as { id: number }[];
     return String(made?.id);
@@ -69,6 +56,24 @@ export function createHawkbit(url: string): FleetServer {
 }
 
 type Ask = (method: string, path: string, body?: object) => Promise<unknown>;
+
+/** Questions to the management interface. */
+export function askHawkbit(url: string): Ask {
+  return async (method, path, body) => {
+    const isForm = body instanceof FormData;
+    const answer = await fetch(`${url}/rest/v1${path}`, {
+      method,
+      headers: {
+        authorization: `Basic ${Buffer.from('admin:admin').toString('base64')}`,
+        ...(isForm ? {} : { 'content-type': 'application/json' }),
+      },
+      ...(body === undefined ? {} : { body: isForm ? body : JSON.stringify(body) }),
+    });
+    const text = await answer.text();
+    if (!answer.ok) throw new Error(`cannot ${method} ${path}: ${answer.status} ${text}`);
+    return text === '' ? undefined : (JSON.parse(text) as unknown);
+  };
+}
 
 async function publishModule(
   { ask, first }: { ask: Ask; first: (path: string, body: object) => Promise<string> },

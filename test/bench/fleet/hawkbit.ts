@@ -1,0 +1,129 @@
+import { setTimeout as delay } from 'node:timers/promises';
+
+import { ipk, moduleOf } from '../../features/fleet/fleet-device.ts';
+import { askHawkbit, createHawkbit } from '../../features/fleet/hawkbit.ts';
+import { report, timed } from '../measures.ts';
+import { startFront } from './front.ts';
+import { createHerd, pollOnce, update, type Herd } from './herd.ts';
+import { startNodes, type Nodes } from './nodes.ts';
+import { benchRollouts } from './rollout.ts';
+
+export interface HawkbitBench {
+  jar: string;
+  nodes: number;
+  hasPostgres: boolean;
+  /** Simulated devices, of which so many get an update, and how often each of them polls. */
+  devices: number;
+  updates: number;
+  pollS: number;
+  daemons: number;
+}
+
+const AT_ONCE = 16;
+const MOST_AT_A_TIME = 250;
+const STEADY_MS = 60_000;
+
+/** A hawkBit as it is: what polls and updates cost it, and rollouts over real daemons beside them. */
+export async function benchHawkbit(bench: HawkbitBench): Promise<void> {
+  const database = bench.hasPostgres ? 'PostgreSQL' : 'H2';
+  const { value: nodes, ms } = await timed(() =>
+    startNodes(bench.jar, bench.nodes, bench.hasPostgres),
+  );
+  const front = await startFront(nodes.urls);
+  try {
+    report(`hawkBit, ${database}`, { nodes: bench.nodes, 'ready after s': ms / 1000 });
+    const [url = ''] = nodes.urls;
+    const herd = createHerd(await addTargets(url, bench.devices), {
+      urls: nodes.urls,
+      tenant: 'DEFAULT',
+    });
+    await costOf(nodes, { name: 'first polls', count: herd.ids.length }, () =>
+      herd.each(herd.ids, AT_ONCE, async (client) => {
+        await client.poll(undefined);
+        await client.configure({ arch: 'x86_64', package_manager: 'opkg' });
+      }),
+    );
+    await costOf(nodes, { name: 'polls one by one', count: herd.ids.length }, () =>
+      herd.each(herd.ids, AT_ONCE, pollOnce),
+    );
+    await benchSteady(nodes, herd, bench.pollS);
+    const stop = herd.pollEach(bench.pollS * 1000);
+    await benchRollouts({ ...createHawkbit(url), url: front.url }, front, bench.daemons);
+    const beside = await stop();
+    report('polls beside them', { answered: beside.tookMs.length, failed: beside.failed });
+    await benchUpdates(nodes, herd, bench.updates);
+  } finally {
+    front.close();
+    await nodes.close();
+  }
+}
+
+async function addTargets(url: string, count: number): Promise<Map<string, string>> {
+  const tokens = new Map<string, string>();
+  while (tokens.size < count) {
+    const some = Array.from(
+      { length: Math.min(MOST_AT_A_TIME, count - tokens.size) },
+      (_, index) => {
+        const controllerId = `herd-${tokens.size + index}`;
+        return { controllerId, name: controllerId };
+      },
+    );
+    const made = (await askHawkbit(url)('POST', '/targets', some)) as {
+      controllerId: string;
+      securityToken: string;
+    }[];
+    for (const { controllerId, securityToken } of made) tokens.set(controllerId, securityToken);
+  }
+  return tokens;
+}
+
+/** All poll, spread over their interval. */
+async function benchSteady(nodes: Nodes, herd: Herd, pollS: number): Promise<void> {
+  const before = nodes.cpu();
+  const stop = herd.pollEach(pollS * 1000);
+  await delay(STEADY_MS);
+  const { failed, tookMs } = await stop();
+  const { nodes: used, database } = nodes.cpu();
+  const at = (share: number): number => tookMs[Math.floor(tookMs.length * share)] ?? NaN;
+  report('steady polls', {
+    'a second': herd.ids.length / pollS,
+    answered: tookMs.length,
+    failed,
+    'p50 ms': at(0.5),
+    'p95 ms': at(0.95),
+    'node CPU ms a poll': ((used - before.nodes) * 1000) / tookMs.length,
+    'database CPU ms': ((database - before.database) * 1000) / tookMs.length,
+    'cores of nodes': ((used - before.nodes) * 1000) / STEADY_MS,
+    'MB resident': nodes.residentMb(),
+  });
+}
+
+/** A set for many of the herd at once. */
+async function benchUpdates(nodes: Nodes, herd: Herd, count: number): Promise<void> {
+  const [url = ''] = nodes.urls;
+  const ids = herd.ids.slice(0, count);
+  const set = await createHawkbit(url).publish([moduleOf(ipk('herd'))]);
+  await costOf(nodes, { name: 'assignments', count: count }, async () => {
+    for (let from = 0; from < count; from += MOST_AT_A_TIME) {
+      const some = ids.slice(from, from + MOST_AT_A_TIME).map((id) => ({ id, type: 'forced' }));
+      await askHawkbit(url)('POST', `/distributionsets/${set}/assignedTargets`, some);
+    }
+  });
+  await costOf(nodes, { name: 'updates', count: count }, () => herd.each(ids, AT_ONCE, update));
+}
+
+async function costOf(
+  nodes: Nodes,
+  { name, count }: { name: string; count: number },
+  work: () => Promise<void>,
+): Promise<void> {
+  const before = nodes.cpu();
+  const { ms } = await timed(work);
+  const { nodes: used, database } = nodes.cpu();
+  report(name, {
+    count,
+    'a second': count / (ms / 1000),
+    'node CPU ms each': ((used - before.nodes) * 1000) / count,
+    'database CPU ms each': ((database - before.database) * 1000) / count,
+  });
+}

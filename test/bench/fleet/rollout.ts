@@ -1,0 +1,72 @@
+import { setTimeout as delay } from 'node:timers/promises';
+
+import {
+  createFleetDevice,
+  ipk,
+  moduleOf,
+  type FleetDevice,
+} from '../../features/fleet/fleet-device.ts';
+import type { FleetServer } from '../../features/fleet/fleet-server.ts';
+import { median, report } from '../measures.ts';
+import { requestsAnUpdate, type Front } from './front.ts';
+
+const LIMIT_MS = 600_000;
+const GOOD = ipk('good');
+const BAD = ipk('zbad', { scripts: { postinst: '#!/bin/sh\nexit 1\n' } });
+
+/**
+ * Real daemons by their own timers: a rollout in three groups, and one of a bad set, which has to
+ * stop behind its canaries and leave every device as it was.
+ */
+export async function benchRollouts(
+  server: FleetServer,
+  front: Front,
+  count: number,
+): Promise<void> {
+  const run = `bench-${Date.now().toString(36)}`;
+  const all: FleetDevice[] = [];
+  try {
+    for (let index = 0; index < count; index += 1) {
+      const on = await createFleetDevice(server, { id: `${run}-${index}` });
+      all.push(on);
+      // The first poll may be a while away; those after it come by their timers.
+      await on.poll();
+    }
+    const targets = all.map(({ id }) => id);
+    const rollOut = async (name: string, modules: Parameters<typeof moduleOf>): Promise<void> => {
+      const from = front.requests.length;
+      const begun = performance.now();
+      const set = await server.publish([moduleOf(...modules)]);
+      const rollout = await server.rollOut(set, { name: `${run} ${name}`, targets });
+      let status = 'running';
+      while (status === 'running' && performance.now() - begun < LIMIT_MS) {
+        await delay(500);
+        status = await rollout.status();
+      }
+      const seconds = (performance.now() - begun) / 1000;
+      // Devices of the group that runs go on, and what is sent with an end follows it.
+      await delay(status === 'paused' ? 60_000 : 5000);
+      const updates = [...requestsAnUpdate({ requests: front.requests.slice(from) }).values()];
+      report(`rollout of ${name}`, {
+        daemons: count,
+        ended: status,
+        s: seconds,
+        'asked for it': updates.length,
+        'requests an update': median(updates.map(({ length }) => length)),
+        'at most': Math.max(...updates.map(({ length }) => length)),
+        ...(await databases(all)),
+      });
+      process.stdout.write(`  one of them: ${updates[0]?.join(', ') ?? ''}\n`);
+    };
+    await rollOut('a good set', [GOOD]);
+    await rollOut('a bad set', [ipk('fine'), BAD]);
+  } finally {
+    for (const on of all) await on.close();
+  }
+}
+
+async function databases(all: readonly FleetDevice[]): Promise<Record<string, number>> {
+  const each = await Promise.all(all.map(({ device }) => device.database()));
+  const count = (name: string): number => each.filter((database) => database.has(name)).length;
+  return { 'have good': count('good'), 'have fine': count('fine'), 'have zbad': count('zbad') };
+}
