@@ -3,15 +3,13 @@ import type { ServerResponse } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
+import { fasterClock } from './faster-clock.ts';
 import { createFleetDevice, ipk, moduleOf, type FleetDevice } from './fleet-device.ts';
 import { createStandIn, type StandIn } from './stand-in.ts';
 
 /** The daemon's clock runs so many times as fast: its pauses of minutes are seconds here. */
 const FASTER = 30;
 const SECONDS = 120;
-const CLOCK =
-  `const{now}=performance;performance.now=()=>now.call(performance)*${FASTER};` +
-  `const set=setTimeout;globalThis.setTimeout=(work,ms,...rest)=>set(work,ms/${FASTER},...rest);`;
 
 let server: StandIn;
 let on: FleetDevice;
@@ -23,9 +21,7 @@ const PIECE = Buffer.alloc(100, 'x');
 
 beforeAll(async () => {
   server = await createStandIn();
-  on = await createFleetDevice(server, {
-    nodeFlags: ['--import', `data:text/javascript,${encodeURIComponent(CLOCK)}`],
-  });
+  on = await createFleetDevice(server, { nodeFlags: fasterClock(FASTER) });
 });
 afterAll(async () => {
   await on.close();

@@ -1,12 +1,18 @@
 import { readFile, readdir } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { residentMb } from '../../bench/measures.ts';
+import { fasterClock } from './faster-clock.ts';
 import { createFleetDevice, ipk, type FleetDevice } from './fleet-device.ts';
 import { GOOD_MODULE, LIES, THIEF } from './hostile-answers.ts';
 import { createStandIn, type StandIn } from './stand-in.ts';
+
+/** The daemon's clock runs so many times as fast, and each lie is looked at for so long of it. */
+const FASTER = 120;
+const SECONDS = 120;
 
 let server: StandIn;
 let thief: Server;
@@ -25,6 +31,7 @@ beforeAll(async () => {
     set: ['install', 'upgrade', 'settings']
       .map((name) => `fleet.allow=${name}`)
       .concat('fleet.settings=app.main.url'),
+    nodeFlags: fasterClock(FASTER),
   });
   await on.poll();
 });
@@ -41,12 +48,16 @@ async function filesOf(device: FleetDevice['device']): Promise<string[]> {
 }
 
 describe('a server that lies', () => {
-  test.each(LIES)('by $name has nothing done', async (lie) => {
+  test.each(LIES)('by $name has nothing done, and is not asked on and on', async (lie) => {
     const before = await filesOf(on.device);
     const action = await server.assign(await server.publish(lie.modules ?? [GOOD_MODULE]), on.id);
     server.intercept = lie.intercept;
     server.rewrite = lie.rewrite;
     const logged = on.daemon.log.length;
+    const asked = server.requests.length;
+    await on.poll();
+    await delay((SECONDS / FASTER) * 1000);
+    expect(server.requests.length - asked).toBeLessThanOrEqual(SECONDS / 5 + 4);
     await expect
       .poll(
         async () => {
