@@ -32,7 +32,7 @@ if (jar === undefined) {
     nodes: Number(nodes),
     hasPostgres: database === 'postgresql',
     devices: DEVICES,
-    updates: Math.min(DEVICES, 1000),
+    updates: Math.min(DEVICES, 500),
     pollS: 100,
     daemons: 20,
   });

@@ -38,12 +38,6 @@ export async function benchHawkbit(bench: HawkbitBench): Promise<void> {
       tenant: 'DEFAULT',
     });
     await costOf(nodes, { name: 'first polls', count: herd.ids.length }, () =>
-      herd.each(herd.ids, AT_ONCE, async (client) => {
-        await client.poll(undefined);
-        await client.configure({ arch: 'x86_64', package_manager: 'opkg' });
-      }),
-    );
-    await costOf(nodes, { name: 'polls one by one', count: herd.ids.length }, () =>
       herd.each(herd.ids, AT_ONCE, pollOnce),
     );
     await benchSteady(nodes, herd, bench.pollS);
