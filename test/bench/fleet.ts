@@ -33,7 +33,7 @@ if (jar === undefined) {
     hasPostgres: database === 'postgresql',
     devices: DEVICES,
     updates: Math.min(DEVICES, 500),
-    pollS: 100,
+    pollS: 300,
     daemons: 20,
   });
 }

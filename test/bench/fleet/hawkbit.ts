@@ -4,7 +4,7 @@ import { ipk, moduleOf } from '../../features/fleet/fleet-device.ts';
 import { askHawkbit, createHawkbit } from '../../features/fleet/hawkbit.ts';
 import { report, timed } from '../measures.ts';
 import { startFront } from './front.ts';
-import { createHerd, pollOnce, update, type Herd } from './herd.ts';
+import { createHerd, update, type Herd } from './herd.ts';
 import { startNodes, type Nodes } from './nodes.ts';
 import { benchRollouts } from './rollout.ts';
 
@@ -23,42 +23,49 @@ const AT_ONCE = 16;
 const MOST_AT_A_TIME = 250;
 const STEADY_MS = 60_000;
 
-/** A hawkBit as it is: what polls and updates cost it, and rollouts over real daemons beside them. */
+/** Starts a hawkBit, measures it, and ends it. */
 export async function benchHawkbit(bench: HawkbitBench): Promise<void> {
-  const database = bench.hasPostgres ? 'PostgreSQL' : 'H2';
   const { value: nodes, ms } = await timed(() =>
     startNodes(bench.jar, bench.nodes, bench.hasPostgres),
   );
-  const front = await startFront(nodes.urls);
   try {
-    report(`hawkBit, ${database}`, { nodes: bench.nodes, 'ready after s': ms / 1000 });
-    const [url = ''] = nodes.urls;
-    const herd = createHerd(await addTargets(url, bench.devices), {
-      urls: nodes.urls,
-      tenant: 'DEFAULT',
-    });
-    await costOf(nodes, { name: 'first polls', count: herd.ids.length }, () =>
-      herd.each(herd.ids, AT_ONCE, pollOnce),
-    );
-    await benchSteady(nodes, herd, bench.pollS);
-    const stop = herd.pollEach(bench.pollS * 1000);
-    await benchRollouts({ ...createHawkbit(url), url: front.url }, front, bench.daemons);
-    const beside = await stop();
-    report('polls beside them', { answered: beside.tookMs.length, failed: beside.failed });
-    await benchUpdates(nodes, herd, bench.updates);
+    const name = `hawkBit, ${bench.hasPostgres ? 'PostgreSQL' : 'H2'}`;
+    report(name, { nodes: bench.nodes, 'ready after s': ms / 1000 });
+    await measure(nodes, bench);
   } finally {
-    front.close();
     await nodes.close();
   }
 }
 
+/** What polls and updates cost a hawkBit, and rollouts over real daemons beside the polls. */
+export async function measure(
+  nodes: Nodes,
+  { devices, pollS, daemons, updates }: Omit<HawkbitBench, 'jar' | 'nodes' | 'hasPostgres'>,
+): Promise<void> {
+  const front = await startFront(nodes.urls);
+  try {
+    const [url = ''] = nodes.urls;
+    const tokens = await addTargets(url, devices);
+    const herd = createHerd(tokens, { urls: nodes.urls, tenant: 'DEFAULT' });
+    await benchSteady(nodes, herd, pollS);
+    const stop = herd.pollEach(pollS * 1000);
+    await benchRollouts({ ...createHawkbit(url), url: front.url }, front, daemons);
+    const beside = await stop();
+    report('polls beside them', { answered: beside.tookMs.length, failed: beside.failed });
+    await benchUpdates(nodes, herd, updates);
+  } finally {
+    front.close();
+  }
+}
+
 async function addTargets(url: string, count: number): Promise<Map<string, string>> {
+  const run = Date.now().toString(36);
   const tokens = new Map<string, string>();
   while (tokens.size < count) {
     const some = Array.from(
       { length: Math.min(MOST_AT_A_TIME, count - tokens.size) },
       (_, index) => {
-        const controllerId = `herd-${tokens.size + index}`;
+        const controllerId = `herd-${run}-${tokens.size + index}`;
         return { controllerId, name: controllerId };
       },
     );

@@ -1,5 +1,5 @@
 import { execFile, spawn, type ChildProcess } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { chown, mkdtemp, open, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -117,7 +117,8 @@ async function end(child: ChildProcess): Promise<void> {
 /** A backend counts by itself while it lives, and among its parent's ended children afterwards. */
 function cpuOfTree(pid: number): number {
   const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'latin1').trim().split(' ');
-  return cpuSeconds(pid) + childCpuSeconds(pid) + sum(children.map(Number).map(cpuSeconds));
+  const living = children.filter((child) => existsSync(`/proc/${child}/stat`)).map(Number);
+  return cpuSeconds(pid) + childCpuSeconds(pid) + sum(living.map(cpuSeconds));
 }
 
 function sum(values: readonly number[]): number {
