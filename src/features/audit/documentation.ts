@@ -39,7 +39,11 @@ const verification = v.pipe(
 );
 
 const bill = v.pipe(
-  v.looseObject({ bomFormat: v.literal('CycloneDX'), specVersion: v.string() }),
+  v.looseObject({
+    bomFormat: v.literal('CycloneDX'),
+    specVersion: v.string(),
+    components: v.array(v.looseObject({ name: v.string(), version: v.string() })),
+  }),
   v.title('BillOfMaterials'),
 );
 

@@ -18,7 +18,7 @@ const feed = v.pipe(
     ),
     enabled: v.boolean(),
     upgrades: v.optional(
-      v.pipe(v.literal(false), v.description('nothing is upgraded from it; absent otherwise')),
+      v.pipe(v.boolean(), v.description('false: nothing is upgraded from it; absent otherwise')),
     ),
     updated_at: v.optional(v.pipe(unixSeconds, v.description('of its list, Unix seconds'))),
     packages: v.optional(v.pipe(integer, v.description('that this device could install'))),

@@ -59,7 +59,7 @@ const plannedContainer = v.pipe(
     image: v.pipe(v.string(), v.description('it stays unless purge=1')),
     image_bytes: v.optional(integer),
     is_unpinned: v.optional(
-      v.pipe(v.literal(true), v.description('the image names no version: `latest` or none')),
+      v.pipe(v.boolean(), v.description('the image names no version: `latest` or none')),
     ),
     keeps: v.pipe(
       v.array(v.string()),

@@ -32,7 +32,7 @@ const task = v.pipe(
       v.pipe(integer, v.description('0 exactly if it is done; 404 for an unknown task')),
     ),
     is_unknown: v.optional(
-      v.pipe(v.literal(true), v.description('there is no such task, or none any more')),
+      v.pipe(v.boolean(), v.description('there is no such task, or none any more')),
     ),
     command: v.optional(v.string()),
     start: v.optional(unixSeconds),

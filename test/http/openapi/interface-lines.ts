@@ -103,6 +103,13 @@ export function breaksIn(before: readonly string[], after: readonly string[]): s
       isAsked(line)
         ? !current.has(without(line))
         : line.includes('!') || !current.has(line.replace(/(?=: [^:]*$)/, '!')),
+    )
+    // Nor does what an answer has always been, if only the document did not say so.
+    .filter(
+      (line) =>
+        isAsked(line) ||
+        !line.endsWith(': any') ||
+        !after.some((each) => each.startsWith(line.slice(0, -'any'.length))),
     );
   const operations = new Set(before.filter((line) => line.split(' ').length === 2));
   const wanted = after.filter((line) => {

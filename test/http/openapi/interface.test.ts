@@ -33,6 +33,7 @@ test('what breaks a program is told from what does not', () => {
     'GET a ?k=x',
     'GET a 200.x!: string',
     'GET a 200.y: string',
+    'GET a 200.c: any',
   ];
   expect(
     breaksIn(before, [...before, 'GET b', 'GET b ?needed!', 'GET a ?more', 'GET a 200.z!: any']),
@@ -44,6 +45,7 @@ test('what breaks a program is told from what does not', () => {
       'GET a ?k=x',
       'GET a 200.x!: string',
       'GET a 200.y!: string',
+      'GET a 200.c: boolean',
     ]),
   ).toEqual([]);
   expect(
@@ -53,6 +55,7 @@ test('what breaks a program is told from what does not', () => {
     'gone: GET a ?k=x',
     'gone: GET a 200.x!: string',
     'gone: GET a 200.y: string',
+    'gone: GET a 200.c: any',
     'now needed: GET a ?old!',
   ]);
 });
