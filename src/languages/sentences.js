@@ -16,7 +16,7 @@ export function createSpeaker(sentences) {
   const say = (text, depth = 0) => {
     if (exact.has(text)) return exact.get(text);
     if (depth === DEEPEST) return text;
-    return sayPattern(text, depth) ?? sayWithin(text, depth);
+    return sayPattern(text, depth) ?? sayEach(text, depth) ?? sayWithin(text, depth);
   };
   const sayPattern = (text, depth) => {
     patterns ??= [...exact]

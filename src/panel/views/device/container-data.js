@@ -1,5 +1,5 @@
 import { button, byId, setText } from '../../dom.js';
-import { t } from '../../i18n.js';
+import { daemonText, t } from '../../i18n.js';
 
 /**
  * Moving the container data: a folder is checked first, and what may be done with it then depends
@@ -42,7 +42,7 @@ export function createContainerData({ api, on }) {
       { path: path.value.trim() },
       { limitMs: 0 },
     );
-    if (result === 'bad') return say(error, true);
+    if (result === 'bad') return say(daemonText(error), true);
     if (result === 'good') {
       offer({ text: t('Move the data'), className: 'primary' });
       return say(

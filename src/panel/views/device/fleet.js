@@ -1,5 +1,5 @@
 import { byId, element, setHidden, setText, textElement } from '../../dom.js';
-import { t } from '../../i18n.js';
+import { daemonText, t } from '../../i18n.js';
 import { createLoader } from '../../loader.js';
 import { ago, size, until } from '../../words.js';
 
@@ -26,7 +26,7 @@ export function createFleet({ api, report }) {
     chip.dataset.state = isOn ? 'done' : 'queued';
     setText(
       byId('fleet-problem'),
-      isOn && error ? t('The last poll failed: {reason}', { reason: error }) : '',
+      isOn && error ? t('The last poll failed: {reason}', { reason: daemonText(error) }) : '',
     );
     byId('fleet-facts').replaceChildren(...factsOf(status));
     showAction(status.action);
@@ -130,7 +130,11 @@ function showAction(action) {
 function actionRows(action) {
   const { title, id, message, task_id: task } = action;
   const [state, word] = chipOf(action);
-  const text = [message === title ? '' : message, downloadOf(action), reportOf(action)];
+  const text = [
+    message === title ? '' : daemonText(message ?? ''),
+    downloadOf(action),
+    reportOf(action),
+  ];
   return [
     element('div', { className: 'row' }, [
       element('div', { className: 'grow' }, [

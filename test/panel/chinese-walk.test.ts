@@ -1,0 +1,144 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+
+import { LANGUAGES } from '../../src/languages/languages.ts';
+import { simplePackage } from '../device/packages/package-parts.ts';
+import { containerApp } from '../features/containers/container-app.ts';
+import { startEngine } from '../features/containers/stand-in-engine.ts';
+import {
+  createFleetDevice,
+  ipk,
+  moduleOf,
+  type FleetDevice,
+} from '../features/fleet/fleet-device.ts';
+import { createStandIn } from '../features/fleet/stand-in.ts';
+import type { Browser } from './browser.ts';
+import { agree, click, goTo, openPanel } from './open-panel.ts';
+
+/** English words in a row in sight, but for what packages say, and for commands and addresses. */
+const ENGLISH = `[...document.querySelectorAll('body :not(script, style, noscript *)')]
+  .filter((element) => element.checkVisibility() && !element.closest('.description, .lead, .pane, #language'))
+  .flatMap((element) => [
+    ...[...element.childNodes].filter(({ nodeType }) => nodeType === 3).map(({ data }) => data),
+    element.placeholder, element.title, element.getAttribute('aria-label'),
+  ])
+  .map((text) => (text ?? '').replace(/\`[^\`]*\`|"[^"]*"|\\S+ test package|opkg (?:install|remove)/g, ''))
+  .filter((text) => /[a-z]{2,} [a-z]{2,}/i.test(text))`;
+/** What is wider than its room. */
+const CUT = `[...document.querySelectorAll('dialog[open], dialog[open] *, main *, #notices *')]
+  .filter((each) => each.checkVisibility() && !each.closest('.unseen') && each.matches('dialog, button, h2, p, label, summary, dt, dd, .chip'))
+  .filter((each) => each.scrollWidth > each.clientWidth + 1 && getComputedStyle(each).display !== 'inline')
+  .map((each) => each.outerHTML.slice(0, 100))`;
+
+interface Opened {
+  on: FleetDevice;
+  browser: Browser;
+  look: (where: string) => Promise<void>;
+}
+
+/** A device with a fleet that asks, a forge, containers and what iStore leaves. */
+async function openDevice(code: string): Promise<Opened> {
+  const folder = await mkdtemp(join(tmpdir(), 'depotd-panel-'));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  const engine = await startEngine(join(folder, 'engine.sock'));
+  onTestFinished(() => engine.close());
+  engine.containers.push({ name: 'films', image: 'films/films', volumes: ['films-data'] });
+  engine.images.push('films/films');
+  engine.volumes.push('films-data');
+  const server = await createStandIn();
+  onTestFinished(() => server.close());
+  const on = await createFleetDevice(server, {
+    device: { packages: [simplePackage('dnsmasq'), containerApp('films')] },
+    set: [
+      'fleet.confirm=ask',
+      'forge.upstream=http://127.0.0.1:1',
+      `container.socket=${engine.socket}`,
+    ],
+  });
+  onTestFinished(() => on.close());
+  for (const [path, text] of [
+    ['bin/is-opkg', '#!/bin/sh\nFEEDS_SERVER=http://127.0.0.1:1\nFEEDS_SERVER_MIRRORS=""\n'],
+    ['tmp/is-root/etc/opkg/meta.conf', 'src/gz is_meta http://127.0.0.1:1/feed\n'],
+  ] as const) {
+    await mkdir(dirname(join(on.device.root, path)), { recursive: true });
+    await writeFile(join(on.device.root, path), text);
+  }
+  const action = await server.assign(await server.publish([moduleOf(ipk('one'))]), on.id, {
+    type: 'soft',
+  });
+  await on.until(action, (_, { action: shown }) => shown?.state === 'asking');
+  const browser = await openPanel(`${on.daemon.url}${on.daemon.base}/?lang=${code}`);
+  await browser.picture({ width: 320, height: 900, scheme: 'light' });
+  const look = async (where: string): Promise<void> => {
+    await browser.evaluate(
+      "document.querySelectorAll('details').forEach((each) => (each.open = true))",
+    );
+    if (code !== 'en') expect([where, await browser.evaluate(ENGLISH)]).toEqual([where, []]);
+    expect([where, await browser.evaluate(CUT)]).toEqual([where, []]);
+    expect([where, await browser.evaluate('document.documentElement.scrollWidth')]).toEqual([
+      where,
+      320,
+    ]);
+  };
+  return { on, browser, look };
+}
+
+test.each(['en', ...LANGUAGES.map(({ code }) => code)])(
+  'in %s the fleet, iStore, containers, backups, undo and the ways back are said, and nothing is cut',
+  async (code) => {
+    const { on, browser, look } = await openDevice(code);
+    const shows = (selector: string): Promise<void> =>
+      browser.until(`document.querySelector(${JSON.stringify(selector)})?.checkVisibility()`);
+    const dialog = async (where: string, opener: string): Promise<void> => {
+      await click(browser, opener);
+      await browser.until("document.querySelector('dialog[open]') !== null");
+      await browser.until("document.querySelector('dialog[open]').textContent.length > 40");
+      await look(where);
+      await click(browser, 'dialog[open] [value="no"]');
+    };
+    for (const name of ['dnsmasq', 'luci-app-films', 'demo', 'absent', 'badpost']) {
+      await on.daemon.finished(await on.daemon.submit('install', { package: name })).catch(Boolean);
+    }
+    await on.daemon.finished(await on.daemon.submit('backup', {}));
+
+    await goTo(browser, 'device');
+    await click(browser, '#fleet-poll');
+    await shows('#fleet-agree');
+    await shows('#feeds-istore-add');
+    await shows('#backups-list button');
+    await look('device');
+    await dialog("iStore's catalogue", '#feeds-istore-add');
+    await dialog('a restore', '#backups-list button');
+    await dialog('a backup goes', '#backups-list .danger-text');
+    await browser.evaluate("document.querySelector('#move-path').value = '/absent'");
+    await click(browser, '#move [type=submit]');
+    await browser.until("document.querySelector('#move-state').textContent.length > 10");
+    await look('a move of containers');
+    for (const name of ['dnsmasq', 'luci-app-films', 'libc']) {
+      await goTo(browser, `app/${name}`);
+      await shows('#app-buttons button');
+      await look(`app/${name}`);
+      if (name !== 'libc') await dialog(`remove ${name}`, '#app-buttons .danger-text');
+    }
+    await goTo(browser, 'activity');
+    await shows('#activity-list .task');
+    await browser.evaluate(
+      "document.querySelectorAll('#activity-list .task-head').forEach((each) => each.click())",
+    );
+    await look('activity');
+    await goTo(browser, 'app/dnsmasq');
+    await click(browser, '#app-buttons .danger-text');
+    await shows('#plan-typed');
+    await browser.evaluate(`{
+      const field = document.querySelector('#plan-name');
+      field.value = 'dnsmasq';
+      field.dispatchEvent(new Event('input'));
+    }`);
+    await agree(browser);
+    await shows('#notices [role=timer]');
+    await look('a way back that counts');
+  },
+  120_000,
+);
