@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { completionScript } from '../src/cli/usage/completion.ts';
-import { manPage } from '../src/cli/usage/man-page.ts';
 import type { PackageContents } from './ipk.ts';
+import { manPages } from './man-pages.ts';
 import type { NodeRuntime } from './node-runtime.ts';
 import {
   archiveBytes,
@@ -149,8 +149,12 @@ export function debianPackage({ version, modifiedAt }: Release): PackageContents
     [`/usr/share/doc/depotd/${THIRD_PARTY}`]: read(`dist/${THIRD_PARTY}`),
     '/usr/share/doc/depotd/changelog.Debian.gz': packed(debianChangelog(version, modifiedAt)),
     '/usr/share/lintian/overrides/depotd': read('packaging/debian/lintian-overrides'),
-    '/usr/share/man/man1/depotctl.1.gz': packed(manPage(version)),
-    '/usr/share/man/man8/depotd.8.gz': packed(read('packaging/debian/depotd.8')),
+    ...Object.fromEntries(
+      Object.entries(manPages(version)).map(([path, page]) => [
+        `/usr/share/man/${path}.gz`,
+        packed(page),
+      ]),
+    ),
     [BASH_COMPLETION]: completionScript('bash'),
     '/usr/share/zsh/vendor-completions/_depotctl': completionScript('zsh'),
     '/usr/share/fish/vendor_completions.d/depotctl.fish': completionScript('fish'),

@@ -216,6 +216,8 @@ test('dpkg reads the Debian package', async () => {
     './usr/sbin/depotd',
     './usr/share/doc/depotd/copyright',
     './usr/share/man/man8/depotd.8.gz',
+    './usr/share/man/zh_CN/man1/depotctl.1.gz',
+    './usr/share/man/zh_TW/man8/depotd.8.gz',
   ]) {
     expect(stdout).toContain(` ${path}\n`);
   }

@@ -2,48 +2,70 @@ import { COMMAND_NAMES, commandText, type CommandName } from './commands.ts';
 import { NOTES, usageOf } from './help.ts';
 import { COMMON_OPTIONS, optionForm, ownOption, type OptionText } from './options.ts';
 
+/** Puts a text into the page's language. */
+type Word = (text: string) => string;
+
+const SECTIONS = {
+  name: 'NAME',
+  form: 'SYNOPSIS',
+  about: 'DESCRIPTION',
+  commands: 'COMMANDS',
+  options: 'OPTIONS',
+  notes: 'NOTES',
+  environment: 'ENVIRONMENT',
+};
+
 /**
  * depotctl(1), in the macros of man(7).
  * @param version of depotd
+ * @param word by default the page is English
  */
-export function manPage(version: string): string {
+export function manPage(version: string, word: Word = (text) => text): string {
+  const section = (name: keyof typeof SECTIONS): string => `.SH ${word(SECTIONS[name])}`;
+  const said = (text: string): string => escape(word(text));
   return [
     `.TH DEPOTCTL 1 "" "depotd ${escape(version)}" "depotd"`,
-    '.SH NAME',
-    'depotctl \\- apps and packages of a router or NAS, from the command line',
-    '.SH SYNOPSIS',
+    section('name'),
+    `depotctl \\- ${said('apps and packages of a router or NAS, from the command line')}`,
+    section('form'),
     '.B depotctl',
-    escape('[OPTION…] COMMAND [OPTION…] [NAME…]'),
-    '.SH DESCRIPTION',
-    'depotctl asks depotd, the daemon on the device, over HTTP.',
-    'Whatever takes longer than a moment is a task of the daemon: it goes on when depotctl ends.',
-    '.SH COMMANDS',
-    ...COMMAND_NAMES.flatMap(commandSection),
-    '.SH OPTIONS',
-    ...Object.entries(COMMON_OPTIONS).flatMap(optionSection),
-    '.SH NOTES',
-    ...NOTES.flatMap((note) => ['.PP', escape(note)]),
-    '.SH ENVIRONMENT',
-    ...tagged('DEPOTCTL_SESSION', "a session of the device's panel, as \\-\\-session"),
-    ...tagged('NO_COLOR', 'if it is set and not empty, nothing is coloured'),
+    said('[OPTION…] COMMAND [OPTION…] [NAME…]'),
+    section('about'),
+    said('depotctl asks depotd, the daemon on the device, over HTTP.'),
+    said(
+      'Whatever takes longer than a moment is a task of the daemon: it goes on when depotctl ends.',
+    ),
+    section('commands'),
+    ...COMMAND_NAMES.flatMap((name) => commandSection(name, said, word)),
+    section('options'),
+    ...Object.entries(COMMON_OPTIONS).flatMap((option) => optionSection(option, said)),
+    section('notes'),
+    ...NOTES.flatMap((note) => ['.PP', said(note)]),
+    section('environment'),
+    ...tagged('DEPOTCTL_SESSION', said("a session of the device's panel, as --session")),
+    ...tagged('NO_COLOR', said('if it is set and not empty, nothing is coloured')),
     '',
   ].join('\n');
 }
 
-function commandSection(name: CommandName): string[] {
+function commandSection(name: CommandName, said: Word, word: Word): string[] {
   const { meaning, about = [], options, examples = [] } = commandText(name);
   return [
-    ...tagged(usageOf(name), `${escape(meaning)}.`),
-    ...about.flatMap((text) => ['.IP', escape(text)]),
+    ...tagged(usageOf(name), `${said(meaning)}${word('.')}`),
+    ...about.flatMap((text) => ['.IP', said(text)]),
     ...(options.length === 0
       ? []
-      : ['.RS', ...options.flatMap((option) => optionSection([option, ownOption(option)])), '.RE']),
+      : [
+          '.RS',
+          ...options.flatMap((option) => optionSection([option, ownOption(option)], said)),
+          '.RE',
+        ]),
     ...examples.flatMap((example) => ['.IP', '.nf', escape(example), '.fi']),
   ];
 }
 
-function optionSection([name, text]: readonly [string, OptionText]): string[] {
-  return tagged(optionForm(name, text), escape(text.meaning));
+function optionSection([name, text]: readonly [string, OptionText], said: Word): string[] {
+  return tagged(optionForm(name, text), said(text.meaning));
 }
 
 /** @param body text that is escaped already */

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 
+import { manPages } from '../../../packaging/man-pages.ts';
 import { COMMAND_NAMES, COMMANDS } from '../../../src/cli/usage/commands.ts';
 import { manPage } from '../../../src/cli/usage/man-page.ts';
 import { COMMON_OPTIONS } from '../../../src/cli/usage/options.ts';
@@ -24,3 +25,27 @@ test('roff gets no line that it takes for a request by mistake, and no hyphen fo
   );
   expect(texts.filter((line) => /(?<!\\)-/.test(line))).toEqual([]);
 });
+
+const pages = manPages('1.2.3');
+/** What roff is asked for, and what is typed: the same in each language. */
+const skeletonOf = (text = ''): string[] =>
+  text.split('\n').flatMap((line) => {
+    if (line.startsWith('.SH')) return ['.SH'];
+    return /^(?:\.|\\fB|\[\\fB|\/)/.test(line) ? [line] : [];
+  });
+
+test.each(['zh_CN', 'zh_TW'])(
+  'the pages in %s have the same sections, commands and options, and no sentence of English',
+  (locale) => {
+    for (const path of ['man1/depotctl.1', 'man8/depotd.8']) {
+      const translated = pages[`${locale}/${path}`];
+      expect(skeletonOf(pages[path]).length).toBeGreaterThan(20);
+      expect(skeletonOf(translated)).toEqual(skeletonOf(pages[path]));
+      const english = (translated ?? '')
+        .split('\n')
+        .filter((line) => !/^(?:\.B|\.TH|depotctl |source )/.test(line))
+        .filter((line) => /[a-z]{2,} [a-z]{2,} [a-z]{2,}|^\.SH [A-Z]/.test(line));
+      expect([path, english]).toEqual([path, []]);
+    }
+  },
+);

@@ -1,0 +1,31 @@
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+import { manPage } from '../src/cli/usage/man-page.ts';
+import type { Texts } from '../src/languages/languages.ts';
+import { createSpeaker } from '../src/languages/sentences.js';
+
+/** Languages whose pages man finds in a folder of their own, such as share/man/zh_CN/man8. */
+const LANGUAGES = ['zh-CN', 'zh-TW'];
+
+/** By the path below /usr/share/man; plain text. */
+export function manPages(version: string): Record<string, string> {
+  const translated = LANGUAGES.flatMap((code) => {
+    const { sentences, command, words } = JSON.parse(read(`src/languages/${code}.json`)) as Texts;
+    const say = createSpeaker({ ...sentences, ...command });
+    const locale = code.replace('-', '_');
+    return [
+      [`${locale}/man1/depotctl.1`, manPage(version, (text) => words[text] ?? say(text))],
+      [`${locale}/man8/depotd.8`, read(`packaging/debian/depotd.${locale}.8`)],
+    ];
+  });
+  return Object.fromEntries([
+    ['man1/depotctl.1', manPage(version)],
+    ['man8/depotd.8', read('packaging/debian/depotd.8')],
+    ...translated,
+  ]) as Record<string, string>;
+}
+
+function read(path: string): string {
+  return readFileSync(fileURLToPath(new URL(`../${path}`, import.meta.url)), 'utf8');
+}
