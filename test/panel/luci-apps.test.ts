@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 
 import { startDaemon, type TestDaemon } from '../device/daemon.ts';
-import { createDevice } from '../device/device.ts';
+import { createDevice, type Device } from '../device/device.ts';
 import { LUCI_PACKAGES } from '../features/store/luci-packages.ts';
 import { agree, CHIP, click, goTo, openPanel } from './open-panel.ts';
 
@@ -13,8 +13,11 @@ const ROWS =
 const TRANSLATION = 'luci-i18n-transmission-de';
 
 /** A stock OpenWrt with LuCI in German, behind its web server. */
-async function startStock(): Promise<TestDaemon> {
-  const device = await createDevice({ packages: LUCI_PACKAGES });
+async function startStock(
+  packages = LUCI_PACKAGES,
+  prepare?: (device: Device) => Promise<unknown>,
+): Promise<TestDaemon> {
+  const device = await createDevice({ packages });
   onTestFinished(() => device.close());
   const config = join(device.root, 'etc/config');
   await mkdir(config, { recursive: true });
@@ -24,6 +27,7 @@ async function startStock(): Promise<TestDaemon> {
     "config uhttpd 'main'\n\tlist listen_http '0.0.0.0:8080'\n",
   );
   await device.opkg('update');
+  await prepare?.(device);
   const daemon = await startDaemon(device);
   onTestFinished(() => daemon.close());
   return daemon;
@@ -76,8 +80,6 @@ test('all packages are programs first; libraries are behind a switch', async () 
   expect(await browser.evaluate("document.querySelector('#discover-others-box').hidden")).toBe(
     true,
   );
-  await click(browser, '#discover-empty .primary');
-  await browser.until("document.querySelector('#discover-others-box').checkVisibility()");
   await browser.until(
     "document.querySelector('#discover-empty').innerText.includes('Search libraries and modules')",
   );
@@ -86,4 +88,45 @@ test('all packages are programs first; libraries are behind a switch', async () 
   );
   await browser.until("document.querySelector('#discover-list h3')?.textContent === 'libwanted'");
   expect(await browser.evaluate("document.querySelector('#discover-others').checked")).toBe(true);
+});
+
+test('words that no app has are looked for among the programs without a click', async () => {
+  const fields = { Description: 'A small editor' };
+  const nano = { name: 'nano', version: '7.2-1', architecture: 'all', fields };
+  const daemon = await startStock([...LUCI_PACKAGES, nano]);
+  const browser = await openPanel(`${daemon.url}${daemon.base}/`);
+  const type = (text: string): Promise<unknown> =>
+    browser.evaluate(`{
+      const field = document.querySelector('#discover-search');
+      field.value = ${JSON.stringify(text)};
+      field.dispatchEvent(new Event('input'));
+    }`);
+
+  await type('nano');
+  await browser.until("document.querySelector('#discover-list h3')?.textContent === 'nano'");
+  expect(await browser.evaluate("document.querySelector('#discover-empty').innerText")).toBe(
+    'No app matches “nano”. These packages do:',
+  );
+  // The next words are looked for among the apps again.
+  await type('oldie');
+  await browser.until("document.querySelector('#discover-list h3')?.textContent === 'Oldie'");
+  expect(await browser.evaluate("document.querySelector('#discover-empty').hidden")).toBe(true);
+});
+
+test('an app that is upgraded for the sake of its daemon is not told to go from its version to the same', async () => {
+  const newer = LUCI_PACKAGES.map((each) =>
+    each.name === 'transmission' ? { ...each, version: '2.0-1' } : each,
+  );
+  const daemon = await startStock(LUCI_PACKAGES, async (device) => {
+    await device.opkg('install', 'luci-app-transmission');
+    device.feed.publish(newer);
+    await device.opkg('update');
+  });
+  const browser = await openPanel(`${daemon.url}${daemon.base}/`);
+
+  await goTo(browser, 'installed');
+  await browser.until("document.querySelector('#installed-list .app') !== null");
+  const text = await browser.evaluate("document.querySelector('#installed-list .app').innerText");
+  expect(text).toContain('1.0-1 · what it needs has newer versions');
+  expect(text).not.toContain('→');
 });

@@ -9,6 +9,7 @@ import {
   isLeftToFirmware,
   tagWord,
   titleOf,
+  versionWords,
 } from './catalog/item-words.js';
 import { stopsIn } from './dialogs/plan-content.js';
 
@@ -39,7 +40,7 @@ export function createDetailsView({ api, tasks, icons, on, report, apps }) {
     shown = item;
     apps.learn([item]);
     setText(title, titleOf(item));
-    setText(byId('app-name'), [item.name, versionOf(item)].join(' · '));
+    setText(byId('app-name'), [item.name, versionWords(item)].join(' · '));
     icons.show(letter, item);
     setText(byId('app-description'), descriptionOf(item, apps.describe));
     body.replaceChildren(...sectionsOf(item));
@@ -87,10 +88,6 @@ export function createDetailsView({ api, tasks, icons, on, report, apps }) {
     load: () => (shown === undefined ? undefined : loader.load()),
     render,
   };
-}
-
-function versionOf({ version, installed_version: installed, is_upgradable: isUpgradable }) {
-  return isUpgradable ? `${installed} → ${version}` : (installed ?? version);
 }
 
 function buttonsOf(item, { on, entryOf }) {

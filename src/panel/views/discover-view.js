@@ -17,11 +17,11 @@ export function createDiscoverView(context) {
       tags.add(kind === 'app' ? items : []);
       showMissingLists(byId('discover-lists'), lists, context.on);
     },
-    empty: (box, { q, kind, isProgramsOnly, suggestion }) =>
+    empty: (box, { q, isProgramsOnly, suggestion }) =>
       box.replaceChildren(
         ...(q === ''
           ? nothingThere(context.on)
-          : nothingFound({ q, kind, isProgramsOnly, suggestion, on: context.on, list })),
+          : nothingFound({ q, isProgramsOnly, suggestion, on: context.on, list })),
       ),
   });
   return {
@@ -38,19 +38,16 @@ function nothingThere({ update }) {
   ];
 }
 
-function nothingFound({ q, kind, isProgramsOnly, suggestion, on, list }) {
-  const searchAll = () => void list.search({ isAll: true });
-  const searchOthers = () => void list.search({ withOthers: true });
+function nothingFound({ q, isProgramsOnly, suggestion, on, list }) {
+  const searchOthers = () => void list.search({ isAll: true, withOthers: true });
   return [
     textElement('p', t('Nothing matches “{q}”.', { q })),
     element('div', { className: 'buttons' }, [
       ...(suggestion === undefined ? [] : [suggestionButton(suggestion, list)]),
-      ...(kind === 'app'
-        ? [button({ text: t('Search all packages'), className: 'primary', onclick: searchAll })]
-        : [button({ text: t('Update lists'), onclick: on.update, isWrite: true })]),
       ...(isProgramsOnly
         ? [button({ text: t('Search libraries and modules, too'), onclick: searchOthers })]
         : []),
+      button({ text: t('Update lists'), onclick: on.update, isWrite: true }),
     ]),
   ];
 }

@@ -1,4 +1,4 @@
-import { byId, createRows, setText } from '../../dom.js';
+import { byId, createRows, setText, textElement } from '../../dom.js';
 import { t } from '../../i18n.js';
 import { createLoader } from '../../loader.js';
 import { count } from '../../words.js';
@@ -42,30 +42,34 @@ export function createCatalogList({ prefix, query, context, isRemovable = false,
     if (answer === undefined) return;
     showRows(answer.items.map((item) => rowOf(item, context)));
   };
-  const show = (received) => {
+  const show = (received, { q = '', kind, programs } = parameters()) => {
     answer = received;
     apps.learn(received.items);
     render();
     paging.show(received);
     setText(find('count'), t('{count} found', { count: count(received.total) }));
-    empty.hidden = !isNothing(received);
-    const { q = '', kind, programs } = parameters();
+    const isNone = isNothing(received);
+    const isWider = !isNone && kind !== parameters().kind;
+    empty.hidden = !isNone && !isWider;
     list.classList.toggle('is-list', kind !== 'app' && received.total > MANY);
-    if (!empty.hidden) {
+    if (isNone) {
       const isProgramsOnly = programs !== undefined;
-      on.empty(empty, { q, kind, isProgramsOnly, suggestion: received.suggestion });
+      on.empty(empty, { q, isProgramsOnly, suggestion: received.suggestion });
+    } else if (isWider) {
+      const text = t('No app matches “{q}”. These packages do:', { q });
+      empty.replaceChildren(textElement('p', text));
     }
     on.items?.(received, kind);
   };
   const loader = createLoader({
     state: find('state'),
     load: async (signal) => {
-      const received = await api.get('admin/store/available', parameters(), { signal });
+      const [received, asked] = await searchOnce(api, parameters(), signal);
       if (signal.aborted) return;
       const pages = Math.ceil(received.total / received.per_page);
       // The last of a page's apps may have gone.
       if (page > Math.max(1, pages)) void goTo(Math.max(1, pages));
-      else show(received);
+      else show(received, asked);
     },
     onGone: report,
   });
@@ -95,6 +99,20 @@ export function createCatalogList({ prefix, query, context, isRemovable = false,
       return goTo(1);
     },
   };
+}
+
+/**
+ * Words that no app has are looked for in all packages, as a person would at the next click.
+ * @returns the answer, and what it was asked with
+ */
+async function searchOnce(api, asked, signal) {
+  const get = (parameters) => api.get('admin/store/available', parameters, { signal });
+  const received = await get(asked);
+  const { kind, q, tag } = asked;
+  const isWidened = kind === 'app' && q !== undefined && tag === undefined;
+  if (!isWidened || received.total > 0) return [received, asked];
+  const wider = { ...asked, kind: 'all', programs: '1', per_page: String(PER_PAGE.all) };
+  return [{ ...(await get(wider)), suggestion: received.suggestion }, wider];
 }
 
 /**

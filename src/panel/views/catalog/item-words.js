@@ -25,11 +25,21 @@ export function tagWord(tag) {
   return Object.hasOwn(TAGS, tag) ? TAGS[tag]() : tag;
 }
 
+/** An app can be upgraded with its own package as it is, by what came with it. */
+export function versionWords({
+  version,
+  installed_version: installed,
+  is_upgradable: isUpgradable,
+}) {
+  if (!isUpgradable || installed === undefined) return installed ?? version;
+  if (installed !== version) return `${installed} → ${version}`;
+  return [installed, t('what it needs has newer versions')].join(' · ');
+}
+
 /** Version, or both if there is a newer one; size; and what keeps it from being upgraded. */
 export function factsOf(item) {
-  const { version, installed_version: installed, is_upgradable: isUpgradable } = item;
   return [
-    isUpgradable && installed !== undefined ? `${installed} → ${version}` : (installed ?? version),
+    versionWords(item),
     ...[bytesOf(item)].filter((bytes) => bytes > 0).map(size),
     item.is_held === true ? t('held') : '',
     systemWord(item),
