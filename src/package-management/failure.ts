@@ -154,3 +154,17 @@ export function scriptOf(name: string, script: string): string {
     ? `the ${script} script of ${name}`
     : `the script of ${name} that runs ${when}`;
 }
+
+/**
+ * @param ending as apk says how the script ended
+ * @param said its last words, if it had any
+ */
+export function endOfScript(program: string, ending: string, said: string | undefined): string {
+  const [, code] = /^exited with error (\d+)$/.exec(ending) ?? [];
+  if (code === undefined) {
+    return [`${program} was ${ending}`, ...(said === undefined ? [] : [quoted(said)])].join(': ');
+  }
+  if (said === undefined) return `${program} exited with error ${code}`;
+  const words = quoted(said);
+  return `${program} exited with error ${code}: ${words}`;
+}

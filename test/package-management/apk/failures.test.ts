@@ -54,7 +54,7 @@ test.each([
   ],
   ['badsum', 'checksum', 'it is not what the index of the feed says'],
   ['gone', 'download_failed', 'the server does not have it, or answers with an error'],
-  ['needgone', 'download_failed', 'gone-1.0-r1 could not be fetched: gone cannot be downloaded'],
+  ['needgone', 'download_failed', 'gone-1.0-r1 could not be fetched: the server does not have it'],
   [
     'wrongarch',
     'wrong_architecture',

@@ -3,6 +3,7 @@ import {
   linePattern,
   plainLines,
   quoted,
+  endOfScript,
   scriptOf,
   unmetDependency,
   type FailedCommand,
@@ -285,8 +286,6 @@ interface FailedScript {
 
 /** apk announces a script as `Executing NAME-VERSION.SCRIPT`, and puts a star before its lines. */
 function scriptReason({ build, script, ending }: FailedScript, lines: readonly string[]): string {
-  const was = ending.startsWith('exited') ? '' : 'was ';
-  const ended = `${scriptOf(build, script)} ${was}${ending}`;
   const end = lines.findLastIndex((line) =>
     line.startsWith(`ERROR: lib/apk/exec/${build}.${script}: `),
   );
@@ -296,5 +295,5 @@ function scriptReason({ build, script, ending }: FailedScript, lines: readonly s
   const last = lines
     .slice(Math.max(0, start), end)
     .findLast((line) => /^ *\* .*[\p{L}\p{N}]/u.test(line));
-  return last === undefined ? ended : `${ended}: ${quoted(last.replace(/^ *\* /, ''))}`;
+  return endOfScript(scriptOf(build, script), ending, last?.replace(/^ *\* /, ''));
 }

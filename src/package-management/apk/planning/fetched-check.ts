@@ -112,10 +112,15 @@ async function notFetched(
   const output = await lastPrinted(EXPLAINED_BYTES);
   const builds = missing.map(({ name, to = '' }) => `${name}-${to}`).join(', ');
   const said = explain({ output, names: missing.map(({ name }) => name) });
+  // The name is said once.
+  const why = missing.reduce(
+    (reason, { name }) => reason.replace(`${name} cannot be downloaded: `, ''),
+    said?.reason ?? '',
+  );
   return failureError(purpose, {
     code: 'download_failed',
     ...said,
-    reason: `${builds} could not be fetched${said === undefined ? '' : `: ${said.reason}`}`,
+    reason: `${builds} could not be fetched${why === '' ? '' : `: ${why}`}`,
   });
 }
 
