@@ -42,7 +42,7 @@ export function daemonPackage(version: FeedVersion): FeedPackage {
       },
       [SERVICE]: {
         mode: 0o755,
-        content: `#!/bin/sh\n[ ! -f /tmp/depotd.pid ] || kill "$(cat /tmp/depotd.pid)" 2>/dev/null\n${START_DAEMON}`,
+        content: `#!/bin/sh\n${STOP_DAEMON}[ "$1" != stop ] || exit 0\n${START_DAEMON}`,
       },
       [SETTINGS]: `# as it came\n`,
       '/lib/upgrade/keep.d/depotd': '/etc/depotd/\n',
@@ -61,6 +61,16 @@ export function nodePackage(version: FeedVersion): FeedPackage {
     files: { [NODE]: { mode: 0o755, content } },
   };
 }
+
+/** As a service manager does, which waits until it has ended. */
+const STOP_DAEMON = `if [ -f /tmp/depotd.pid ] && kill "$(cat /tmp/depotd.pid)" 2>/dev/null; then
+	tries=0
+	while kill -0 "$(cat /tmp/depotd.pid)" 2>/dev/null && [ "$tries" -lt 100 ]; do
+		tries=$((tries + 1))
+		sleep 0.1
+	done
+fi
+`;
 
 /** As an init script starts what is installed, in a session of its own. */
 export const START_DAEMON = `export PATH="${DISK}/bin:$PATH" DEPOTD_SELF_UPGRADE_LIMIT_S=${LIMIT_S}

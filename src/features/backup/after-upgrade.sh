@@ -161,8 +161,10 @@ from_feeds() {
 # the files may be empty. With the record of before all of it is installed anew.
 note_record() {
 	if [ -s "$before" ]; then
+		[ ! -x "$root/etc/init.d/depotd" ] || "$root/etc/init.d/depotd" stop
 		put "$record" <"$before"
-		rm -f "$root/usr/sbin/depotd"
+		# What depotd knows of the record that is gone would have it say that packages are lost.
+		rm -rf "$root/usr/sbin/depotd" "$state"/opkg-status.before* "$state/apk/before"
 	elif ! is_there; then
 		put "$before" <"$record"
 	fi

@@ -45,7 +45,8 @@ export function createBackupFeature(
   let refreshing: Promise<void> = Promise.resolve();
   const refresh = (): Promise<void> => {
     refreshing = refreshing
-      .then(() => afterUpgrade.refresh(isOn()))
+      // Ahead of its end what is installed is not what the owner asked for.
+      .then(async () => ((await due.isDue()) ? undefined : afterUpgrade.refresh(isOn())))
       .catch((error: unknown) => {
         log.warn({ reason: reasonOf(error) }, 'nothing is ready for a firmware upgrade');
       });

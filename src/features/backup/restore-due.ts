@@ -3,6 +3,7 @@ import type { Notes } from '../../device/ports.ts';
 
 /** A restore that is to be brought to its end, over power cuts and firmware upgrades. */
 export interface RestoreDue {
+  isDue: () => Promise<boolean>;
   remember: (due: DueParams) => Promise<void>;
   forget: () => Promise<void>;
   /** @returns what to go on with; undefined: nothing, or it was tried too often. Counts as a try */
@@ -30,6 +31,7 @@ export function createRestoreDue(notes: Notes): RestoreDue {
     return found.success ? found.output : undefined;
   };
   return {
+    isDue: async () => (await read()) !== undefined,
     remember: async (due) => {
       const known = await read();
       const tries = known?.backup === due.backup ? known.tries : 0;

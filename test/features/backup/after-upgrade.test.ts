@@ -1,5 +1,5 @@
 import { access, chmod, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 
@@ -199,6 +199,9 @@ describe('whenever the power goes, the script', () => {
     await writeFile(at('bin-of-test/opkg'), opkg.replace(';; esac', `\n${entry}\n${cut} ;; esac`));
     await box.boot().catch(() => undefined);
     await writeFile(at('usr/sbin/depotd'), '');
+    const copy = 'etc/depotd/apk/before/installed.gz';
+    await mkdir(dirname(at(copy)), { recursive: true });
+    await writeFile(at(copy), 'of the record that is gone');
     await rm(at('tmp'), { recursive: true });
     await mkdir(at('tmp'));
 
@@ -208,6 +211,7 @@ describe('whenever the power goes, the script', () => {
     expect(await box.read('usr/lib/opkg/status')).toBe('Package: libc\n\nPackage: depotd\n\n');
     expect(await box.calls()).toContain('init restart');
     expect(await box.read('usr/lib/opkg/status.depotd')).toBeUndefined();
+    expect(await box.read(copy)).toBeUndefined();
   }, 60_000);
 
   test('has its words in the greeting on the disk before they count', async () => {
@@ -224,4 +228,28 @@ describe('whenever the power goes, the script', () => {
     expect(banner).toContain('waiting for the network');
     expect(await box.read('calls.disk')).toContain(banner);
   }, 60_000);
+
+  test('leaves its set as it is until all of it is back', async () => {
+    await daemon.run('update');
+    await daemon.run('install', { package: 'demo' });
+    await switchOn();
+    const set = ((await device.read(`${FOLDER}/set`)) ?? '').trim();
+    const standing = async (): Promise<number | undefined> =>
+      (await daemon.backups()).find(({ id }) => id === set)?.packages;
+    await daemon.kill('SIGTERM');
+    // As often as a restore is tried.
+    const due = join(device.root, 'etc/depotd/restore-due.json');
+    await writeFile(due, JSON.stringify({ backup: set, tries: 5 }));
+    await device.opkg('remove', '--autoremove', 'app-meta-demo');
+    await daemon.restart();
+    await daemon.run('update');
+    await daemon.restart();
+
+    expect(await standing()).toBe(1);
+    expect(await daemon.run('restore', { backup: set })).toMatchObject({ state: 'done' });
+    expect((await device.database()).get('demo-app')?.state).toBe('installed');
+
+    await daemon.run('remove', { package: 'demo' });
+    await expect.poll(standing).toBe(0);
+  }, 90_000);
 });
