@@ -164,7 +164,7 @@ export function endOfScript(program: string, ending: string, said: string | unde
   if (code === undefined) {
     return [`${program} was ${ending}`, ...(said === undefined ? [] : [quoted(said)])].join(': ');
   }
-  if (said === undefined) return `${program} exited with error ${code}`;
+  if (said === undefined) return `${program} ended with exit code ${code}`;
   const words = quoted(said);
-  return `${program} exited with error ${code}: ${words}`;
+  return `${program} ended with exit code ${code}: ${words}`;
 }

@@ -178,7 +178,7 @@ describe('an upgrade', () => {
 
     expect([state, error]).toEqual([
       'failed',
-      expect.stringContaining('its script that runs after its upgrade exited with error 7'),
+      expect.stringContaining('its script that runs after its upgrade ended with exit code 7'),
     ]);
     expect(await store.packages()).toEqual({ badup: '1.0-r1' });
     expect(await store.device.read('usr/bin/badup')).toBe('badup 1.0-r1\n');
@@ -257,7 +257,7 @@ test('a script that calls apk is told that the lock is held, and its job taken b
   expect([state, error]).toEqual([
     'failed',
     expect.stringContaining(
-      'cannot install caller: its script that runs after its installation exited with error 4',
+      'cannot install caller: its script that runs after its installation ended with exit code 4',
     ),
   ]);
   expect(log).toContain('Unable to lock database');

@@ -40,17 +40,17 @@ test.each([
   [
     'badpost',
     'script_failed',
-    'its script that runs after its installation exited with error 3: "badpost: cannot do it"',
+    'its script that runs after its installation ended with exit code 3: "badpost: cannot do it"',
   ],
   [
     'needbadpost',
     'script_failed',
-    'the script of badpost-1.0-r1 that runs after its installation exited with error 3: "badpost: cannot do it"',
+    'the script of badpost-1.0-r1 that runs after its installation ended with exit code 3: "badpost: cannot do it"',
   ],
   [
     'badpre',
     'script_failed',
-    'its script that runs before its installation exited with error 1: "badpre: preinst says no"',
+    'its script that runs before its installation ended with exit code 1: "badpre: preinst says no"',
   ],
   ['badsum', 'checksum', 'it is not what the index of the feed says'],
   ['gone', 'download_failed', 'the server does not have it, or answers with an error'],

@@ -113,7 +113,7 @@ const ROWS: [string, string, string][] = [
   [
     '(1/1) Installing demo (1.0-r1)\n  Executing demo-1.0-r1.post-install\n  * one\n  * cannot do it\nERROR: lib/apk/exec/demo-1.0-r1.post-install: exited with error 3\n1 error; 163 B in 2 packages\n',
     'script_failed',
-    'the script of demo-1.0-r1 that runs after its installation exited with error 3: "cannot do it"',
+    'the script of demo-1.0-r1 that runs after its installation ended with exit code 3: "cannot do it"',
   ],
   [
     'ERROR: Unable to open log: Read-only file system\n',
