@@ -1,5 +1,6 @@
 import type { Parameters } from '../device/daemon.ts';
 import type { FeedVersion } from '../device/packages/packages.ts';
+import { CONFIRM } from './confirm.ts';
 import { DAEMON } from './daemon-package.ts';
 import { upload, type PowerDaemon } from './device.ts';
 import { FIRMWARE } from './firmware.ts';
@@ -105,5 +106,6 @@ export const KINDS: Readonly<Record<string, Kind>> = {
   settings: SETTINGS,
   password: PASSWORD,
   fleet: FLEET,
+  confirm: CONFIRM,
   ...FIRMWARE,
 };
