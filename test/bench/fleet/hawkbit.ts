@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { ipk, moduleOf } from '../../features/fleet/fleet-device.ts';
 import { askHawkbit, createHawkbit } from '../../features/fleet/hawkbit.ts';
 import { report, timed } from '../measures.ts';
-import { startFront } from './front.ts';
+import { startRelay } from './relay.ts';
 import { createHerd, update, type Herd } from './herd.ts';
 import { startNodes, type Nodes } from './nodes.ts';
 import { benchRollouts } from './rollout.ts';
@@ -42,19 +42,19 @@ export async function measure(
   nodes: Nodes,
   { devices, pollS, daemons, updates }: Omit<HawkbitBench, 'jar' | 'nodes' | 'hasPostgres'>,
 ): Promise<void> {
-  const front = await startFront(nodes.urls);
+  const relay = await startRelay(nodes.urls);
   try {
     const [url = ''] = nodes.urls;
     const tokens = await addTargets(url, devices);
     const herd = createHerd(tokens, { urls: nodes.urls, tenant: 'DEFAULT' });
     await benchSteady(nodes, herd, pollS);
     const stop = herd.pollEach(pollS * 1000);
-    await benchRollouts({ ...createHawkbit(url), url: front.url }, front, daemons);
+    if (daemons > 0) await benchRollouts({ ...createHawkbit(url), url: relay.url }, relay, daemons);
     const beside = await stop();
-    report('polls beside them', { answered: beside.tookMs.length, failed: beside.failed });
+    report('polls beside them', { answered: beside.latenciesMs.length, failed: beside.failed });
     await benchUpdates(nodes, herd, updates);
   } finally {
-    front.close();
+    relay.close();
   }
 }
 
@@ -83,17 +83,17 @@ async function benchSteady(nodes: Nodes, herd: Herd, pollS: number): Promise<voi
   const before = nodes.cpu();
   const stop = herd.pollEach(pollS * 1000);
   await delay(STEADY_MS);
-  const { failed, tookMs } = await stop();
+  const { failed, latenciesMs } = await stop();
   const { nodes: used, database } = nodes.cpu();
-  const at = (share: number): number => tookMs[Math.floor(tookMs.length * share)] ?? NaN;
+  const at = (share: number): number => latenciesMs[Math.floor(latenciesMs.length * share)] ?? NaN;
   report('steady polls', {
     'a second': herd.ids.length / pollS,
-    answered: tookMs.length,
+    answered: latenciesMs.length,
     failed,
     'p50 ms': at(0.5),
     'p95 ms': at(0.95),
-    'node CPU ms a poll': ((used - before.nodes) * 1000) / tookMs.length,
-    'database CPU ms': ((database - before.database) * 1000) / tookMs.length,
+    'node CPU ms a poll': ((used - before.nodes) * 1000) / latenciesMs.length,
+    'database CPU ms': ((database - before.database) * 1000) / latenciesMs.length,
     'cores of nodes': ((used - before.nodes) * 1000) / STEADY_MS,
     'MB resident': nodes.residentMb(),
   });

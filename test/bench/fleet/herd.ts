@@ -20,7 +20,7 @@ export interface Herd {
 export interface HerdPolls {
   failed: number;
   /** Milliseconds of each that was answered, sorted. */
-  tookMs: number[];
+  latenciesMs: number[];
 }
 
 export function createHerd(
@@ -49,13 +49,13 @@ export function createHerd(
       await Promise.all(Array.from({ length: atOnce }, run));
     },
     pollEach: (everyMs) => {
-      const polls: HerdPolls = { failed: 0, tookMs: [] };
+      const polls: HerdPolls = { failed: 0, latenciesMs: [] };
       const under = new Set<Promise<void>>();
       const poll = async (id: string): Promise<void> => {
         const begin = performance.now();
         try {
           await withClient(id, pollOnce);
-          polls.tookMs.push(performance.now() - begin);
+          polls.latenciesMs.push(performance.now() - begin);
         } catch {
           polls.failed += 1;
         }
@@ -74,7 +74,7 @@ export function createHerd(
         over.abort();
         await loop;
         await Promise.all(under);
-        polls.tookMs.sort((a, b) => a - b);
+        polls.latenciesMs.sort((a, b) => a - b);
         return polls;
       };
     },
@@ -100,8 +100,8 @@ export async function update(client: DdiClient): Promise<void> {
     const response = await client.download(file, 0, new AbortController().signal);
     await once(response.resume(), 'end');
   }
-  await offered();
   await client.report(id, { execution: 'proceeding', finished: 'none' });
   await client.deployment(href);
   await client.report(id, { execution: 'closed', finished: 'success' });
+  await client.configure({ arch: 'x86_64', package_manager: 'opkg' });
 }

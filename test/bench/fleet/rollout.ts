@@ -8,7 +8,7 @@ import {
 } from '../../features/fleet/fleet-device.ts';
 import type { FleetServer } from '../../features/fleet/fleet-server.ts';
 import { median, report } from '../measures.ts';
-import { requestsAnUpdate, type Front } from './front.ts';
+import { requestsAnUpdate, type Relay } from './relay.ts';
 
 const LIMIT_MS = 600_000;
 const GOOD = ipk('good');
@@ -20,7 +20,7 @@ const BAD = ipk('zbad', { scripts: { postinst: '#!/bin/sh\nexit 1\n' } });
  */
 export async function benchRollouts(
   server: FleetServer,
-  front: Front,
+  relay: Relay,
   count: number,
 ): Promise<void> {
   const run = `bench-${Date.now().toString(36)}`;
@@ -34,7 +34,7 @@ export async function benchRollouts(
     }
     const targets = all.map(({ id }) => id);
     const rollOut = async (name: string, modules: Parameters<typeof moduleOf>): Promise<void> => {
-      const from = front.requests.length;
+      const from = relay.requests.length;
       const begun = performance.now();
       const set = await server.publish([moduleOf(...modules)]);
       const rollout = await server.rollOut(set, { name: `${run} ${name}`, targets });
@@ -44,9 +44,9 @@ export async function benchRollouts(
         status = await rollout.status();
       }
       const seconds = (performance.now() - begun) / 1000;
-      // Devices of the group that runs go on, and what is sent with an end follows it.
-      await delay(status === 'paused' ? 60_000 : 5000);
-      const updates = [...requestsAnUpdate({ requests: front.requests.slice(from) }).values()];
+      // Devices of the group that runs go on, and a last poll of each asks for its attributes.
+      await delay(60_000);
+      const updates = requestsAnUpdate({ requests: relay.requests.slice(from) });
       report(`rollout of ${name}`, {
         daemons: count,
         ended: status,

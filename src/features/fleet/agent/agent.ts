@@ -16,7 +16,7 @@ export interface Agent {
   start: () => Promise<void>;
   /** An exchange as soon as the one under way is over. Resolves when it is over. */
   pollNow: () => Promise<void>;
-  /** The same without waiting for it. */
+  /** Something has ended: the same without waiting for it; no poll follows shortly behind one. */
   wake: () => void;
   /** The same once a download may be tried again, if nothing asks for it before. */
   replan: () => void;
@@ -59,17 +59,18 @@ export function createAgent({ fleet, notes, random = Math.random }: AgentOptions
     if (!isActive()) return;
     const untilPoll = Math.max(0, dueAt - nowMs());
     const pause = isAtWork(fleet) ? Math.min(untilPoll, PROGRESS_MS) : untilPoll;
-    timer = setTimeout(() => void run(false), pause);
+    timer = setTimeout(() => void run('timer'), pause);
   };
-  const run = (isUrgent: boolean): Promise<void> =>
+  const run = (why: 'timer' | 'asked' | 'woken'): Promise<void> =>
     (last = last
       .then(async () => {
         if (!isActive()) return;
-        const isDue = isUrgent || nowMs() >= dueAt - EARLY_MS;
+        const isDue = why === 'asked' || nowMs() >= dueAt - EARLY_MS;
         const plannedFor = dueAt;
-        const isGood = await exchangeOnce(fleet, isDue);
+        const { polledMs } = known;
+        const isGood = await exchangeOnce(fleet, { isDue, isWoken: why === 'woken' });
         // A reload or a switch may have planned the next one meanwhile.
-        if ((isDue || !isGood) && dueAt === plannedFor) {
+        if ((known.polledMs !== polledMs || !isGood) && dueAt === plannedFor) {
           planNext(pauseMs(scheduleOf(fleet), random));
         }
         if (isGood) await memory.keep();
@@ -98,9 +99,9 @@ export function createAgent({ fleet, notes, random = Math.random }: AgentOptions
       assertOn(memory.isOn());
       // The owner has mended something, maybe.
       if (known.fetchFailure !== undefined) known.fetchFailure.againMs = 0;
-      await run(true);
+      await run('asked');
     },
-    wake: () => void run(true),
+    wake: () => void run('woken'),
     replan: () => {
       planNext(Math.max(0, dueAt - nowMs()));
       arm();
@@ -166,12 +167,15 @@ function addressIn({ server, tenant, controller_id: id }: FleetSettings): string
 const CLOSE_MS = 1000;
 
 /** @returns whether the server answered as it should */
-async function exchangeOnce(fleet: Fleet, isPollDue: boolean): Promise<boolean> {
+async function exchangeOnce(
+  fleet: Fleet,
+  { isDue, isWoken }: { isDue: boolean; isWoken: boolean },
+): Promise<boolean> {
   const { known, log } = fleet;
   try {
     const server = await fleet.connect();
     try {
-      if (isPollDue) await exchange(fleet, server);
+      if (isDue || isWoken) await exchange(fleet, server, isDue);
       await reportProgress(fleet, server);
     } finally {
       server.client.close();

@@ -2,6 +2,7 @@ import { freeBytesOf } from '../../../device/disk/space.ts';
 import { reasonOf } from '../../../errors.ts';
 import { failureFacts } from '../../../jobs/explanation.ts';
 import { nowMs } from '../clock.ts';
+import { LEAST_INTERVAL_S } from '../schedule.ts';
 import { actionOfLink } from '../ddi/links.ts';
 import type { Poll } from '../ddi/schemas.ts';
 import { sendAttributes } from './attributes.ts';
@@ -14,6 +15,7 @@ import { areEndsOfItsActions, reportEnds } from './report.ts';
 
 /**
  * One exchange with the server: first what it has to know, then a poll, then what that asks for.
+ * What is woken shortly behind a poll goes by what that said.
  * Invariants:
  *  - exchanges follow one another;
  *  - an end is reported before the server is asked again, so that it does not offer what is over;
@@ -22,7 +24,7 @@ import { areEndsOfItsActions, reportEnds } from './report.ts';
  *  - whatever fails is asked again in the next one.
  * @throws DepotError
  */
-export async function exchange(fleet: Fleet, server: Server): Promise<void> {
+export async function exchange(fleet: Fleet, server: Server, isPollDue: boolean): Promise<void> {
   const { known } = fleet;
   // Another server or another name: nothing of what the one before said holds.
   if (known.from !== server.from) Object.assign(known, forgetful(), { from: server.from });
@@ -30,6 +32,10 @@ export async function exchange(fleet: Fleet, server: Server): Promise<void> {
   const isDoubted = mayHaveForgotten(fleet) || !(await areEndsOfItsActions(fleet, server));
   if (isDoubted) known.offered = undefined;
   else await reportEnds(fleet, server);
+  if (!isPollDue && !isDoubted && isFresh(fleet)) {
+    if (!isOfferOver(fleet)) await follow(fleet, server);
+    return;
+  }
   const answer = await server.client.poll(known.etag);
   known.polledMs = nowMs();
   known.freeBytes = await freeBytesOf(fleet.paths.root);
@@ -42,6 +48,17 @@ export async function exchange(fleet: Fleet, server: Server): Promise<void> {
   if (isDoubted) await reportEnds(fleet, server);
   // Only now: what could not be followed is asked for again as a whole.
   known.etag = answer === 'unchanged' ? known.etag : answer.etag;
+}
+
+/** Whether the last poll offered an action to be done, and is as young as two polls may be. */
+function isFresh({ known: { polledMs = -Infinity, links } }: Fleet): boolean {
+  const { deploymentBase, cancelAction, confirmationBase } = links;
+  const isOffer = cancelAction === undefined && confirmationBase === undefined;
+  return deploymentBase !== undefined && isOffer && nowMs() - polledMs < LEAST_INTERVAL_S * 1000;
+}
+
+function isOfferOver({ known: { offered }, records }: Fleet): boolean {
+  return offered === undefined || records.find(offered.key)?.end !== undefined;
 }
 
 /** Whether what the server said before may hold no more. */

@@ -1,7 +1,7 @@
 import { createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-export interface Front {
+export interface Relay {
   url: string;
   /** Who asked for what, oldest first. */
   readonly requests: { at: number; device: string; line: string }[];
@@ -9,8 +9,8 @@ export interface Front {
 }
 
 /** In front of the nodes: each request goes to the next one of them, and is noted. */
-export async function startFront(urls: readonly string[]): Promise<Front> {
-  const requests: Front['requests'] = [];
+export async function startRelay(urls: readonly string[]): Promise<Relay> {
+  const requests: Relay['requests'] = [];
   const server = createServer((incoming, response) => {
     const path = incoming.url ?? '';
     const [, device = '', rest = ''] = /\/controller\/v1\/([^/?]+)([^?]*)/.exec(path) ?? [];
@@ -35,19 +35,22 @@ export async function startFront(urls: readonly string[]): Promise<Front> {
   };
 }
 
-/** A device asks for little between two updates: what it sends without such a pause is one. */
+/** Polls by a device's timer are that far apart. */
 const PAUSE_MS = 8000;
+const POLL = 'GET ';
 
-/** @returns how many requests each device needed for an update, from its poll to the last one */
-export function requestsAnUpdate({ requests }: Pick<Front, 'requests'>): Map<string, string[]> {
-  const runs = new Map<string, { last: number; lines: string[] }>();
-  const found = new Map<string, string[]>();
+/**
+ * @returns what each device that was offered something asked for: the poll that offered it, and all
+ * but the further polls of its timer
+ */
+export function requestsAnUpdate({ requests }: Pick<Relay, 'requests'>): string[][] {
+  const devices = new Map<string, { last: number; lines: string[] }>();
   for (const { at, device, line } of requests) {
-    const before = runs.get(device);
-    const lines = before !== undefined && at - before.last < PAUSE_MS ? before.lines : [];
-    lines.push(line);
-    runs.set(device, { last: at, lines });
-    if (line.includes('deploymentBase')) found.set(device, lines);
+    const seen = devices.get(device) ?? { last: -Infinity, lines: [POLL] };
+    if (line !== POLL || at - seen.last < PAUSE_MS) seen.lines.push(line);
+    devices.set(device, { ...seen, last: at });
   }
-  return found;
+  return [...devices.values()]
+    .map(({ lines }) => lines)
+    .filter((lines) => lines.some((line) => line.includes('deploymentBase')));
 }
