@@ -16,10 +16,13 @@ export const CONFIRM: Kind = {
     return daemon.submit('upgrade', { package: APP, confirm_s: String(CONFIRM_S) });
   },
   expected: { [APP]: 1, [LIBRARY]: 1 },
-  look: async () => {
+  look: async (daemon) => {
     const deadline = performance.now() + (CONFIRM_S + LATE_S) * 1000;
     while ((await versionOf(APP)) !== 1) {
-      if (performance.now() > deadline) return ['nobody confirmed the upgrade, and it is there'];
+      if (performance.now() > deadline) {
+        const tasks = await (await daemon.get('admin/system/tasks/status')).text();
+        return [`nobody confirmed the upgrade, and it is there: ${tasks.slice(-1500)}`];
+      }
       await delay(500);
     }
     return [];
