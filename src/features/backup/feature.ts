@@ -11,7 +11,8 @@ import { BACKUP_SECTION } from './options.ts';
 import type { RestorePreview } from './preview-restore.ts';
 import { createRestoreDue } from './restore-due.ts';
 import { restorePlan } from './restore-plan.ts';
-import { backupRoutes, receiveInto, RESERVE_BYTES, subjectOf } from './routes.ts';
+import { createResumption } from './resumption.ts';
+import { backupRoutes, receiveInto, RESERVE_BYTES } from './routes.ts';
 import { createSets, LIMITS, type Sets } from './sets.ts';
 
 const MIB = 1024 ** 2;
@@ -33,7 +34,7 @@ export function createBackupFeature(
   context: FeatureContext,
   packages: PackageTools,
 ): BackupFeature {
-  const { paths, notes, log, queue, submit } = context;
+  const { paths, notes, log, queue } = context;
   const sets = createSets(paths, notes, log);
   const due = createRestoreDue(notes);
   const tools: BackupTools = {
@@ -52,6 +53,7 @@ export function createBackupFeature(
       });
     return refreshing;
   };
+  const resumption = createResumption({ ...context, sets, due });
   // A removal or an upgrade is made without one as well: that it cannot be written is told alone.
   packages.beforeChange.push(async (reason, { job, note }) => {
     try {
@@ -100,12 +102,10 @@ export function createBackupFeature(
       await sets.sweep((id) => active.some((job) => job.id === id));
       void refresh();
       if (active.some(({ kind, phase }) => kind === 'restore' && phase === 'steps')) return;
-      const next = await due.next();
-      const set = next && (await sets.find(next.backup).catch(() => undefined));
-      if (next === undefined || set === undefined) return;
-      const { made_at: madeAt } = set.manifest;
-      await submit('restore', subjectOf(madeAt), { ...next });
+      await resumption.begin();
     }, context),
+    keepsUp: resumption.isWaiting,
     reload: refresh,
+    close: resumption.close,
   };
 }

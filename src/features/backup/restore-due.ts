@@ -8,6 +8,8 @@ export interface RestoreDue {
   forget: () => Promise<void>;
   /** @returns what to go on with; undefined: nothing, or it was tried too often. Counts as a try */
   next: () => Promise<DueParams | undefined>;
+  /** The last one was no try: the network was not there. */
+  forgive: () => Promise<void>;
 }
 
 export interface DueParams {
@@ -47,6 +49,11 @@ export function createRestoreDue(notes: Notes): RestoreDue {
       if (tries >= MOST_TRIES) return undefined;
       await notes.write(NOTE, { ...found, tries: tries + 1 });
       return { backup, ...(as === undefined ? {} : { as }) };
+    },
+    forgive: async () => {
+      const found = await read();
+      if (found === undefined || found.tries === 0) return;
+      await notes.write(NOTE, { ...found, tries: found.tries - 1 });
     },
   };
 }

@@ -18,6 +18,7 @@ import { filesToWrite, keepHostName, SYSTEM, writeBack } from './configuration.t
 import type { Manifest } from './manifest.ts';
 import { unpackSet } from './read-set.ts';
 import type { RestoreDue } from './restore-due.ts';
+import { NO_LISTS } from './resumption.ts';
 import { cleanLine, reportBack, restored } from './restore-report.ts';
 import SERVICES from './services.sh';
 import type { Sets } from './sets.ts';
@@ -113,8 +114,6 @@ export function restorePlan(tools: RestoreTools, job: Job): Plan {
     ],
   };
 }
-
-const NO_LISTS = 'no_lists';
 
 /** Without any nobody knows what is offered. */
 async function needLists(manager: PackageManager, lines: readonly ReportLine[]): Promise<void> {
