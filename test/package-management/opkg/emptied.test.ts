@@ -14,6 +14,7 @@ import {
 } from '../../../src/package-management/opkg/recovery/lowered-versions.ts';
 
 const md5 = (text: string): string => createHash('md5').update(text).digest('hex');
+const NEWER = 'Package: a\nVersion: 2\nInstalled-Size: 30000\n';
 const NOW = Math.floor(Date.now() / 1000);
 
 /** A package `a` with these files, of which some are conffiles with the content that came. */
@@ -50,6 +51,7 @@ test.each<[string, Parameters<typeof install>, string[]]>([
   ['a control file of zeros', [{ '/bin/a': 'b' }, { control: '\0\0\0' }], ['a']],
   ['a list of files of zeros', [{}, { list: '\0\0\0' }], ['a']],
   ['no list of files', [{}], ['a']],
+  ['files of the version after the one on record', [{ '/bin/a': 'b' }, { control: NEWER }], ['a']],
   ['a package without files', [{}, { control: 'Package: a\nInstalled-Size: 10240\n' }], []],
 ])('after a power cut %s', async (_, [files, options], expected) => {
   const on = await install(files, options);

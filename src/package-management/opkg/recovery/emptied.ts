@@ -20,6 +20,7 @@ const BLOCK_BYTES = 4096;
  * Of these packages those with a file that a power cut emptied: file systems write names and sizes
  * before contents, so that it has no length, or begins with zeros, or is not there. Only what
  * changed after `since` (Unix seconds) is looked at: an empty file that was there before is meant.
+ * And those whose files are of another version than their record, which was put back after the cut.
  */
 export async function findEmptied(
   locations: Locations,
@@ -47,9 +48,12 @@ async function isEmptied(locations: Locations, name: string, since: number): Pro
   const files = await listedFiles(infoDir, name);
   const stanza = parseStanza(control.replaceAll('\0', ''));
   if (!stanza.has('Package')) return true;
+  const record = await recordOf(locations, name);
+  const [written, recorded] = [stanza.get('Version'), parseStanza(record).get('Version')];
+  if (written !== undefined && recorded !== undefined && written !== recorded) return true;
   if (files.length === 0) return Number(stanza.get('Installed-Size') ?? 0) > LARGEST_EMPTY_BYTES;
   if (files.some((file) => !file.startsWith('/') || file.includes('\0'))) return true;
-  const hashes = await hashesOfConffiles(locations, name);
+  const hashes = hashesOfConffiles(record);
   for (const file of files) {
     const path = join(destination, file);
     const hash = hashes.get(file);
@@ -87,14 +91,15 @@ async function hasNoContent(path: string): Promise<boolean> {
   }
 }
 
-/** As opkg has them on record: of each its path and the hash of what came. */
-async function hashesOfConffiles(
-  { statusFile }: Locations,
-  name: string,
-): Promise<Map<string, string>> {
+/** The paragraph of the status file; empty if there is none. */
+async function recordOf({ statusFile }: Locations, name: string): Promise<string> {
   const status = await readFile(statusFile, 'utf8').catch(() => '');
-  const paragraph = status.split('\n\n').find((text) => text.includes(`Package: ${name}\n`)) ?? '';
-  const lines = /^Conffiles:\n((?: .*\n?)*)/m.exec(paragraph)?.[1]?.split('\n') ?? [];
+  return status.split('\n\n').find((text) => text.includes(`Package: ${name}\n`)) ?? '';
+}
+
+/** As opkg has them on record: of each its path and the hash of what came. */
+function hashesOfConffiles(record: string): Map<string, string> {
+  const lines = /^Conffiles:\n((?: .*\n?)*)/m.exec(record)?.[1]?.split('\n') ?? [];
   return new Map(
     lines.flatMap((line) => {
       const [path, hash] = line.trim().split(' ');
