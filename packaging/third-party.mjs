@@ -51,9 +51,11 @@ const FOLDER = /^(.*node_modules\/(?:@[^/]+\/)?[^/]+)\//;
  */
 export function licencesOf(root, folders) {
   const packages = folders.map((folder) => readPackage(join(root, folder)));
-  const sections = packages.map(
-    ({ title, texts }) => `${RULE}\n${title}\n${RULE}\n\n${texts.join('\n\n')}\n`,
-  );
+  const first = new Map();
+  const sections = packages.map(({ title, texts }) => {
+    const shown = texts.map((text) => sharedOnce(text, title, first));
+    return `${RULE}\n${title}\n${RULE}\n\n${shown.join('\n\n')}\n`;
+  });
   return [
     'depotd contains the programs below, each under its own licence.\n',
     `${packages.map(({ title }) => title).join('\n')}\n`,
@@ -77,6 +79,22 @@ export function packagesOf(root, folders, lock) {
 }
 
 const RULE = '='.repeat(80);
+
+/** Where the words of MIT and ISC begin that are the same for all, behind whose they are. */
+const SHARED = /^Permission (?:is hereby granted|to use, copy, modify)/m;
+
+/**
+ * What many packages say word for word stands under the first of them: it is half of all the text.
+ * @param first by those words the title of that package
+ */
+function sharedOnce(text, title, first) {
+  const at = text.search(SHARED);
+  if (at === -1) return text;
+  const words = text.slice(at).replace(/\s+/g, ' ').trim();
+  const known = first.get(words);
+  if (known === undefined) first.set(words, title);
+  return known === undefined ? text : `${text.slice(0, at)}Permission as under ${known} above.`;
+}
 
 function readPackage(folder) {
   const about = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));

@@ -74,6 +74,20 @@ describe('the licences of what is bundled', () => {
     );
   });
 
+  test('are whole, what many say word for word under the first of them', async () => {
+    const words = 'Permission is hereby granted, free of charge,\nto any person.';
+    const root = await packageWith({ license: 'MIT' }, []);
+    await writeFile(join(root, 'it/LICENSE'), `Copyright A\n\n${words}`);
+    await writeFile(join(root, 'it/license.md'), `Copyright B\n\n${words.replace('\n', ' ')}`);
+    await writeFile(join(root, 'it/license.txt'), `Copyright C\n\n${words} But not C's.`);
+
+    expect(licencesOf(root, ['it'])).toContain(
+      `\n\nCopyright A\n\n${words}\n\n` +
+        'Copyright B\n\nPermission as under it 1.0.0 (MIT) above.\n\n' +
+        `Copyright C\n\n${words} But not C's.\n`,
+    );
+  });
+
   test.each<[string, object, string[], string]>([
     ['a licence that asks for more', { license: 'GPL-3.0-only' }, ['LICENSE'], 'GPL-3.0-only'],
     ['no licence', {}, ['LICENSE'], 'none that is named'],

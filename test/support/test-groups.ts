@@ -80,7 +80,7 @@ export const TEST_GROUPS: readonly TestGroup[] = [
   {
     name: 'the page in a real browser',
     files: [
-      'test/panel/{awkward-device,chinese,click-through,embedded-*,embedding,first-screens}.test.ts',
+      'test/panel/{awkward-device,chinese*,click-through,embedded-*,embedding,first-screens}.test.ts',
       'test/panel/{fleet-card,hold,languages,of-firmware,remove-*,shared-stream,undo}.test.ts',
       'test/panel/{interruptions,login-page,luci-apps,missing-lists,neighbour}.test.ts',
       'test/panel/{no-space,open-app,session-use,upload-endings,ways-to-use}.test.ts',
