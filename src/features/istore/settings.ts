@@ -48,6 +48,8 @@ const SIGNS = {
   docker: '/usr/bin/docker',
   sandbox: '/ext_overlay',
   backup: '/',
+  // Its page hides the backup to a folder without it.
+  opkg: '/usr/lib/opkg/status',
   'luci-js': '/www/luci-static/resources/luci.js',
 };
 

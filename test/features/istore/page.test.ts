@@ -132,6 +132,12 @@ test('the page shows buttons for what the device has', async () => {
   expect(JSON.parse((await call('GET', 'features')).text)).toContain('docker');
 });
 
+test('the page shows the backup to a folder, which it hides where there is no opkg', async () => {
+  expect(JSON.parse((await call('GET', 'features')).text)).toEqual(
+    expect.arrayContaining(['backup', 'opkg']),
+  );
+});
+
 test('the device keeps the id that iStore gave it', async () => {
   const own = JSON.parse((await call('GET', 'uid')).text) as { uid: string };
   const file = join(device.root, 'etc/.app_store.id');
