@@ -7,7 +7,7 @@ import type { Paths } from '../../device/paths.ts';
 import { reasonOf } from '../../errors.ts';
 import type { StepContext } from '../../jobs/plan.ts';
 import type { PackageChange, PackageManager } from '../manager.ts';
-import type { PackageDatabase } from '../database.ts';
+import type { InstalledPackage, PackageDatabase } from '../database.ts';
 
 /**
  * Copies of packages that a job replaces or removes, packed as they are installed: feeds have old
@@ -89,7 +89,7 @@ export function createKeptPackages(
       for (const name of names) {
         const version = before.get(name)?.version;
         const isAsBefore = before.get(name)?.state === 'installed';
-        if (version === undefined || !isAsBefore || now.get(name)?.version !== version) continue;
+        if (version === undefined || !isAsBefore || !isWhole(now.get(name), version)) continue;
         if (packages[name] !== undefined) continue;
         const bytes = await bytesOf(name, { manager, paths });
         const needed = bytes + growthBytes + FREE_BYTES;
@@ -111,6 +111,11 @@ export function createKeptPackages(
     },
     forget,
   };
+}
+
+/** Of a damaged one the files are not what its record says. */
+function isWhole(entry: InstalledPackage | undefined, version: string): boolean {
+  return entry?.version === version && entry.isDamaged !== true;
 }
 
 export interface Replacement {

@@ -81,9 +81,14 @@ test('after a power cut before all of an upgrade was written the version before 
   expect(await daemon.finished(task)).toMatchObject({ state: 'interrupted' });
   expect(await daemon.logOf(task)).toContain('the record of opkg from before is put back');
   expect(await versionOf('notes-app')).toBe('1.0-1');
+  expect(await daemon.logOf(task)).toContain(
+    'notes-app has the files of another version than its record',
+  );
+  expect(await stateOf('notes-app')).toEqual(['error', true]);
   const again = await daemon.submit('upgrade', { package: 'notes-app' });
   expect(await daemon.finished(again)).toMatchObject({ state: 'done' });
   expect(await device.read('usr/bin/notes-app')).toContain('1.1-1');
+  expect(await stateOf('notes-app')).toEqual(['ok', undefined]);
 });
 
 test('an install that the disk did not get says so and is not done', async () => {

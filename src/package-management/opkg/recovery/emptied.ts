@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { LARGEST_EMPTY_BYTES, listedFiles } from '../changing/content-check.ts';
 import { wasWrittenAfter } from './orphaned-files.ts';
 import { parseStanza } from '../database/stanza.ts';
+import type { PackageDatabase } from '../../database.ts';
 
 /** Where packages are, and their records. */
 export interface Locations {
@@ -20,7 +21,6 @@ const BLOCK_BYTES = 4096;
  * Of these packages those with a file that a power cut emptied: file systems write names and sizes
  * before contents, so that it has no length, or begins with zeros, or is not there. Only what
  * changed after `since` (Unix seconds) is looked at: an empty file that was there before is meant.
- * And those whose files are of another version than their record, which was put back after the cut.
  */
 export async function findEmptied(
   locations: Locations,
@@ -42,18 +42,30 @@ export async function writtenAfter(infoDir: string, since: number): Promise<stri
   return [...names].sort();
 }
 
+/** Of these packages those whose files are not of the version on record, which was put back. */
+export async function findOtherVersions(
+  locations: Pick<Locations, 'infoDir'>,
+  names: readonly string[],
+  database: PackageDatabase,
+): Promise<string[]> {
+  const found = [];
+  for (const name of names) {
+    const control = await readFile(join(locations.infoDir, `${name}.control`), 'latin1');
+    const version = parseStanza(control.replaceAll('\0', '')).get('Version');
+    if (version !== undefined && version !== database.get(name)?.version) found.push(name);
+  }
+  return found;
+}
+
 async function isEmptied(locations: Locations, name: string, since: number): Promise<boolean> {
   const { infoDir, destination } = locations;
   const control = await readFile(join(infoDir, `${name}.control`), 'latin1').catch(() => '');
   const files = await listedFiles(infoDir, name);
   const stanza = parseStanza(control.replaceAll('\0', ''));
   if (!stanza.has('Package')) return true;
-  const record = await recordOf(locations, name);
-  const [written, recorded] = [stanza.get('Version'), parseStanza(record).get('Version')];
-  if (written !== undefined && recorded !== undefined && written !== recorded) return true;
   if (files.length === 0) return Number(stanza.get('Installed-Size') ?? 0) > LARGEST_EMPTY_BYTES;
   if (files.some((file) => !file.startsWith('/') || file.includes('\0'))) return true;
-  const hashes = hashesOfConffiles(record);
+  const hashes = hashesOfConffiles(await recordOf(locations, name));
   for (const file of files) {
     const path = join(destination, file);
     const hash = hashes.get(file);

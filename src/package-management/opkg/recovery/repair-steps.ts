@@ -6,7 +6,7 @@ import { lasting, transactionSlots } from '../../memory.ts';
 import type { Installation } from '../installation.ts';
 import { listsSteps, type ListsTools } from '../feeds/missing-lists.ts';
 import type { Damaged } from './damaged.ts';
-import { findEmptied, writtenAfter } from './emptied.ts';
+import { findEmptied, findOtherVersions, writtenAfter } from './emptied.ts';
 import { lowerVersions, restoreVersions } from './lowered-versions.ts';
 import { unlistedIn, unlistedSteps } from './unlisted.ts';
 
@@ -39,9 +39,15 @@ export function damageSteps(
           isPresent(database.get(name)),
         );
         const emptied = await findEmptied(installation, inDoubt, since);
+        const rest = inDoubt.filter((name) => !emptied.includes(name));
+        const others = await findOtherVersions(installation, rest, database);
+        if (others.length > 0) {
+          await damaged.add(others);
+          await note(`${others.join(', ')} has the files of another version than its record`);
+        }
         if (emptied.length === 0) return undefined;
         await damaged.add(emptied);
-        inRepair.write(context, { emptied });
+        inRepair.write(context, { emptied: [...others, ...emptied] });
         await note(`the power cut damaged files of ${emptied.join(', ')}: installed again`);
         return undefined;
       },
