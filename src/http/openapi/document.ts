@@ -196,6 +196,8 @@ function formBody(fields: readonly AskedParameter[], either: readonly string[]):
     properties,
     ...(required.length > 0 ? { required } : {}),
     ...(either.length > 0 ? { anyOf: either.map((name) => ({ required: [name] })) } : {}),
+    // Such as `_t`, which keeps caches from answering.
+    patternProperties: { '^_': {} },
     additionalProperties: false,
   };
   return {

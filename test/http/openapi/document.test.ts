@@ -189,6 +189,15 @@ describe('openapi.json says', () => {
     expect(unsaid).toEqual([]);
   });
 
+  test('a form takes names that begin with an underscore, and no others', async () => {
+    const update = operations.find(([name]) => name.endsWith('store/update'))?.[1];
+    const form = update?.requestBody?.content[FORM]?.schema;
+
+    expect(form).toMatchObject({ patternProperties: { '^_': {} }, additionalProperties: false });
+    expect((await daemon.post('admin/store/update', { __main__: '1' })).status).toBe(200);
+    expect((await daemon.post('admin/store/update', { main: '1' })).status).toBe(400);
+  });
+
   test('whole numbers and booleans are such', () => {
     const of = (name: string): Operation | undefined =>
       operations.find(([each]) => each.endsWith(name))?.[1];
