@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 
-import { LANGUAGES } from '../../src/languages/languages.ts';
+import { LANGUAGES, voiceOf } from '../../src/languages/languages.ts';
 import { simplePackage } from '../device/packages/package-parts.ts';
 import { containerApp } from '../features/containers/container-app.ts';
 import { startEngine } from '../features/containers/stand-in-engine.ts';
@@ -128,6 +128,10 @@ test.each(['en', ...LANGUAGES.map(({ code }) => code)])(
       "document.querySelectorAll('#activity-list .task-head').forEach((each) => each.click())",
     );
     await look('activity');
+    const undo = JSON.stringify(voiceOf(code).t('Undo'));
+    await browser.until(`[...document.querySelectorAll('#activity-list button')].some((one) =>
+      one.innerText.trim() === ${undo} && one.checkVisibility() && !one.disabled && (one.id = 'walk-undo'))`);
+    await dialog('an undo', '#walk-undo');
     await goTo(browser, 'app/dnsmasq');
     await click(browser, '#app-buttons .danger-text');
     await shows('#plan-typed');
