@@ -6,7 +6,6 @@ import type { Job } from '../../jobs/job.ts';
 import { isEnded } from '../../jobs/states.ts';
 import type { PreparedAnswer } from '../../package-management/apps/catalog.ts';
 import { confirmSeconds, devicePath, flag, isOn } from '../../http/parameter-schemas.ts';
-import { readListsState } from '../../package-management/lists-state.ts';
 import { packageName } from '../../package-management/names.ts';
 import { PACKAGE_LANE } from '../../package-management/manager.ts';
 import type { PackageTools } from '../../package-management/tools.ts';
@@ -91,11 +90,8 @@ export function storeRoutes(tools: StoreTools): Route[] {
       path: 'admin/store/upgrade',
       summary: 'Upgrade an app and what came with it, or with all what is not of the firmware',
       params: { package: v.optional(packageName), all: v.optional(flag), ...confirm },
-      handle: async ({ params, context }) => {
+      handle: ({ params }) => {
         const [subject, target] = upgradeTarget(params);
-        if (context.req.query('_t') !== undefined && (await areListsBehind(tools))) {
-          await submit('update', '');
-        }
         return submit('upgrade', subject, { ...target, confirm_s: params.confirm_s });
       },
     }),
@@ -114,17 +110,6 @@ export function storeRoutes(tools: StoreTools): Route[] {
       handle: async () => json(await newestTask(tools)),
     }),
   ];
-}
-
-/**
- * iStore's page offers an upgrade by its own catalogue and has no button that fetches lists: by
- * those of last week nothing would be newer.
- */
-const BEHIND_S = 3600;
-
-async function areListsBehind({ manager }: Pick<StoreTools, 'manager'>): Promise<boolean> {
-  const { updatedAt } = await readListsState(manager.feeds);
-  return updatedAt !== undefined && Date.now() / 1000 - updatedAt > BEHIND_S;
 }
 
 type Submit = (

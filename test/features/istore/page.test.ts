@@ -1,4 +1,4 @@
-import { readFile, utimes, writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
@@ -164,25 +164,6 @@ test('a page that was open before the daemon started again goes on with its toke
   const answer = await open.post('admin/system/tasks/stop', { task_id: 'istore', token });
 
   expect(answer.status).toBe(204);
-  await open.close();
-  await other.close();
-});
-
-test('an upgrade of what its catalogue has fetches lists that are behind it first', async () => {
-  const other = await createDevice();
-  const open = await startDaemon(other);
-  await open.finished(await open.submit('update'));
-  await open.finished(await open.submit('install', { package: 'notes' }));
-  other.publish(2);
-  const then = Date.now() / 1000 - 2 * 3600;
-  await utimes(join(other.root, 'var/opkg-lists/lab'), then, then);
-
-  const byHand = await open.submit('upgrade', { package: 'notes' });
-  expect(await open.finished(byHand)).toMatchObject({ state: 'done' });
-  expect((await other.database()).get('notes-app')?.version).toBe('1.0-1');
-  await open.finished(await open.submit('upgrade', { package: 'notes', _t: String(Date.now()) }));
-
-  expect((await other.database()).get('notes-app')?.version).toBe('1.1-1');
   await open.close();
   await other.close();
 });
