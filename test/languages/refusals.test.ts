@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 
 import { LANGUAGES, type Texts } from '../../src/languages/languages.ts';
 import { filesBelow, parseSource, readSource, visit } from '../source-tree.ts';
+import { patternOf } from './sentence-pattern.ts';
 
 /** What a program of the forge, or of a fleet's operator, reads, and who starts the daemon. */
 const OF_OTHERS = /^src\/(?:cli|config|device|features\/(?:forge|fleet\/rollout)|main|start)\b/;
@@ -27,13 +28,3 @@ test.each(LANGUAGES.map(({ code }) => code))('in %s each refusal has its sentenc
   expect(messages.length).toBeGreaterThan(100);
   expect([...new Set(messages)].filter((text) => !known.has(text))).toEqual([]);
 });
-
-function patternOf(node: ts.Node): string | undefined {
-  if (ts.isStringLiteralLike(node)) return node.text;
-  if (ts.isTemplateExpression(node)) {
-    return node.head.text + node.templateSpans.map(({ literal }) => `{}${literal.text}`).join('');
-  }
-  if (!ts.isBinaryExpression(node)) return undefined;
-  const [left, right] = [patternOf(node.left), patternOf(node.right)];
-  return left === undefined || right === undefined ? undefined : left + right;
-}

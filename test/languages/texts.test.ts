@@ -11,6 +11,7 @@ import { COMMON_OPTIONS, OWN_OPTIONS, type OptionText } from '../../src/cli/usag
 import { LANGUAGES, type Texts } from '../../src/languages/languages.ts';
 import { markupOf } from '../../packaging/page-files.mjs';
 import { filesBelow, parseSource, readSource, REPOSITORY, visit } from '../source-tree.ts';
+import { patternOf } from './sentence-pattern.ts';
 
 const sources = filesBelow('src/panel').filter((path) => extname(path) === '.js');
 const daemonSources = filesBelow('src').filter((path) => extname(path) === '.ts');
@@ -236,16 +237,6 @@ function stringsOf(path: string): string[] {
     if (text !== undefined) found.push(text);
   });
   return found;
-}
-
-function patternOf(node: ts.Node): string | undefined {
-  if (ts.isStringLiteralLike(node)) return node.text;
-  if (ts.isTemplateExpression(node)) {
-    return node.head.text + node.templateSpans.map(({ literal }) => `{}${literal.text}`).join('');
-  }
-  if (!ts.isBinaryExpression(node)) return undefined;
-  const [left, right] = [patternOf(node.left), patternOf(node.right)];
-  return left === undefined || right === undefined ? undefined : left + right;
 }
 
 /** What stands in the sources for a sentence: the name of a package comes once (nameOnce). */
