@@ -18,6 +18,7 @@ import {
 import { NOT_KEPT } from './kept-files.ts';
 import { isSealed } from './seal.ts';
 
+const FOREIGN = 'it is no backup of depotd';
 const CHANGED = 'it was changed, or its end is missing';
 /** Of all members together, unpacked. */
 const MOST_BYTES = 2 * 1024 ** 3;
@@ -105,7 +106,7 @@ async function* openMembers(file: string): AsyncGenerator<TarMember, undefined> 
   try {
     const { buffer } = await handle.read(Buffer.alloc(10), 0, 10, 0);
     const isOurs = buffer.subarray(0, 8).equals(GZIP_HEAD) && buffer[8] === 0 && buffer[9] === 3;
-    if (!isOurs) throw bad('it is no backup of depotd');
+    if (!isOurs) throw bad(FOREIGN);
     const packed = handle.createReadStream({ start: 0, autoClose: false });
     packed.on('error', (error) => unpacked.destroy(error));
     packed.pipe(unpacked);
@@ -135,9 +136,7 @@ async function* piecesOf(stream: AsyncIterable<Buffer>): AsyncGenerator<Buffer> 
 
 async function readManifest(members: AsyncGenerator<TarMember, undefined>): Promise<Manifest> {
   const first = await members.next();
-  if (first.done === true || first.value.name !== MANIFEST) {
-    throw bad(`${MANIFEST} is not the first in it`);
-  }
+  if (first.done === true || first.value.name !== MANIFEST) throw bad(FOREIGN);
   const { type, sizeBytes, content } = first.value;
   if (!isFile(type) || sizeBytes > MOST_MANIFEST_BYTES) throw bad(`its ${MANIFEST} is none`);
   const pieces: Buffer[] = [];

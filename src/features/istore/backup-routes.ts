@@ -261,6 +261,10 @@ async function save(file: string, content: AsyncIterable<Uint8Array>, room: numb
   }
 }
 
+/** Of another file depotd's own set says the first, and here iStore's are taken, too. */
+const OF_DEPOTD = 'it is no backup of depotd';
+const OF_BOTH = 'it is a backup neither of iStore nor of depotd';
+
 /** A backup of iStore's names apps, which the feeds have; one of depotd's is brought back whole. */
 async function restore(
   { submit, backups, appList }: BackupRouteTools,
@@ -280,6 +284,6 @@ async function restore(
     }
     return result;
   } catch (error) {
-    return failed(reasonOf(error));
+    return failed(reasonOf(error).replace(OF_DEPOTD, OF_BOTH));
   }
 }
