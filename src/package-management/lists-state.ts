@@ -10,6 +10,12 @@ export interface ListsState {
 
 const OLD_MS = 7 * 86_400_000;
 
+/** Said by a job that fetches them. */
+export const LACKING_LISTS =
+  'the lists of the feeds are not there, as after a boot: they are fetched first';
+export const OLD_LISTS =
+  'nothing newer is in the lists of the feeds, which are over a week old: they are fetched first';
+
 /** @param now milliseconds since 1970 */
 export async function readListsState(
   { read, stateOf }: Pick<FeedSettings, 'read' | 'stateOf'>,

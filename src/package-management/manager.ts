@@ -137,8 +137,9 @@ export interface TransactionSteps {
   /**
    * Ahead of everything, also of the choice: what has to be there for it. Default: nothing.
    * @param choosesFromFeeds whether the choice goes by what the feeds offer
+   * @param areListsTooOld whether it has to know what they offer by now
    */
-  first?: (choosesFromFeeds: boolean) => readonly Step[];
+  first?: (choosesFromFeeds: boolean, areListsTooOld?: () => Promise<boolean>) => readonly Step[];
   /** @throws DepotError no_space if there is too little for any change */
   needSpace: (purpose: string) => Promise<void>;
   /**

@@ -66,7 +66,7 @@ function changeSteps(tools: PackageTools, work: ChangeWork, name: string): Step[
   const before = around.before(changeIn, choosesFromFeeds);
   const percentOf = createPercentReader();
   return [
-    ...(around.first?.(choosesFromFeeds) ?? []),
+    ...(around.first?.(choosesFromFeeds, work.areListsTooOld) ?? []),
     { id: 'choose', label: 'choose', act: (context) => choose(context).then(() => undefined) },
     ...(work.behindChoice ?? []),
     ...before,
@@ -178,6 +178,8 @@ export interface ChangeWork {
   isForeign?: boolean;
   /** Whether it cannot choose without knowing what the feeds offer. */
   choosesFromFeeds?: boolean;
+  /** Whether lists that are there are fetched all the same, once; the old ones do if that fails. */
+  areListsTooOld?: () => Promise<boolean>;
   /** Whether a repair removes again what came. */
   removesWhatCame?: boolean;
   choose: (context: StepContext) => Promise<void>;

@@ -1,7 +1,8 @@
-import { retryFrom, type Plan } from '../../../jobs/plan.ts';
+import { retryFrom, type Act, type Plan } from '../../../jobs/plan.ts';
 import { explained } from '../../../package-management/transaction/explained.ts';
 import { feedFailure } from '../../../package-management/failed-feeds.ts';
 import { failureError } from '../../../package-management/failure.ts';
+import type { FeedLists } from '../../../package-management/manager.ts';
 import { feedScope } from '../../../package-management/undo/kept-folder.ts';
 import type { PackageTools } from '../../../package-management/tools.ts';
 
@@ -53,17 +54,20 @@ export function updatePlan({ manager, undo }: Pick<PackageTools, 'manager' | 'un
       },
       undo.closeStep({ scope }),
     ],
-    repair: [
-      {
-        id: 'settle-lists',
-        label: 'tidy up lists',
-        act: async () => {
-          // For what it puts back. Why a list did not come was found out when it was judged.
-          await lists.checkFetched();
-          await lists.forget();
-          return undefined;
-        },
-      },
-    ],
+    repair: [restoreLists(lists)],
+  };
+}
+
+/** Of a job that may have been cut off while it fetched lists. */
+export function restoreLists(lists: FeedLists): Act {
+  return {
+    id: 'settle-lists',
+    label: 'tidy up lists',
+    act: async () => {
+      // For what it puts back. Why a list did not come was found out when it was judged.
+      await lists.checkFetched();
+      await lists.forget();
+      return undefined;
+    },
   };
 }

@@ -17,8 +17,11 @@ import {
   packagesToUpgrade,
   type LeftPackage,
   type UpgradeChoice,
+  type UpgradeOfAll,
 } from '../../../package-management/choice.ts';
+import { readListsState } from '../../../package-management/lists-state.ts';
 import { judgeUpgrade } from '../../../package-management/transaction/judgement.ts';
+import { restoreLists } from './update.ts';
 
 /**
  * upgrade: the app's meta package, the packages in its `depends` and what came with them, as far as
@@ -27,10 +30,11 @@ import { judgeUpgrade } from '../../../package-management/transaction/judgement.
 export function upgradePlan(tools: PackageTools, { subject, params }: Job): Plan {
   const isOfAll = isOn(params.all);
   const purpose = isOfAll ? 'upgrade all' : `upgrade ${subject}`;
+  const find = async (): Promise<UpgradeChoice & Partial<UpgradeOfAll>> =>
+    isOfAll ? chooseUpgradeOfAll(tools) : chooseUpgrade(tools, await installedOnes(tools, subject));
   const choose = async (context: StepContext): Promise<void> => {
-    const { names, expected, isCurrent, left } = isOfAll
-      ? await chooseAll(tools, context)
-      : await chooseUpgrade(tools, await installedOnes(tools, subject));
+    const { names, expected, isCurrent, left, leftOut = [] } = await find();
+    if (isOfAll) await noteUnchosen(tools, context, { names, leftOut });
     await noteLeft(context, left);
     if (isCurrent) {
       const why = `nothing to do: no feed offers a newer version of ${namesOf(names)}`;
@@ -41,16 +45,22 @@ export function upgradePlan(tools: PackageTools, { subject, params }: Job): Plan
     await tools.manager.around.needSpace(purpose);
     remember(context, tools.manager, { verb: 'upgrade', names, expected });
   };
+  // What a plan has shown is done by the lists that it was made of.
+  const areListsTooOld = async (): Promise<boolean> =>
+    (await readListsState(tools.manager.feeds)).state === 'old' && (await find()).isCurrent;
   const judge = judgeUpgrade(tools.manager);
   const work: ChangeWork = {
-    ...{ verb: 'upgrade', purpose, choosesFromFeeds: true, choose, judge },
+    ...{ verb: 'upgrade', purpose, choosesFromFeeds: true, areListsTooOld, choose, judge },
     ...(isOfAll ? { behindChoice: [beforeChangeStep(tools, 'upgrade')] } : {}),
   };
   const { steps, repair } = transaction(tools, ONLY, work);
   const isComplete = completeness(tools, work);
   return {
     steps,
-    repair: reversalSteps(tools, repair, { isOfAll, isComplete }),
+    repair: [
+      restoreLists(tools.manager.lists),
+      ...reversalSteps(tools, repair, { isOfAll, isComplete }),
+    ],
   };
 }
 
@@ -78,18 +88,20 @@ async function noteLeft(
   }
 }
 
-async function chooseAll(tools: PackageTools, { note }: StepContext): Promise<UpgradeChoice> {
-  const { leftOut, ...choice } = await chooseUpgradeOfAll(tools);
+async function noteUnchosen(
+  tools: PackageTools,
+  { note }: Pick<StepContext, 'note'>,
+  { names, leftOut }: Pick<UpgradeOfAll, 'names' | 'leftOut'>,
+): Promise<void> {
   for (const { message } of leftOut) await note(`left as it is: ${message}`);
   const database = await tools.manager.installed();
   for (const { name, state } of database.values()) {
     // Its script may fail every time, which is no reason not to upgrade the others.
-    if (state !== 'unpacked' || choice.names.includes(name)) continue;
+    if (state !== 'unpacked' || names.includes(name)) continue;
     await note(
       `left as it is: ${name} is not fully installed; upgrade it by its name to finish it`,
     );
   }
-  return choice;
 }
 
 function namesOf(names: readonly string[]): string {

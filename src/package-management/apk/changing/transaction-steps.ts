@@ -57,8 +57,8 @@ export function createTransactionSteps(
     },
   });
   return {
-    first: (choosesFromFeeds) => [
-      listsStep(installation, choosesFromFeeds),
+    first: (choosesFromFeeds, areListsTooOld) => [
+      listsStep(installation, choosesFromFeeds, areListsTooOld),
       listsCheck(installation, lists, choosesFromFeeds),
     ],
     needSpace: (purpose) => needSpace(installation, purpose),

@@ -4,6 +4,7 @@ import type { Act, CommandStep, StepContext } from '../../../jobs/plan.ts';
 import { isPresent } from '../../database.ts';
 import { noListsFailure } from '../../failed-feeds.ts';
 import { failureError } from '../../failure.ts';
+import { LACKING_LISTS, OLD_LISTS } from '../../lists-state.ts';
 import type { FeedLists } from '../../manager.ts';
 import { transactionSlots } from '../../memory.ts';
 import { metaPackageOf } from '../../names.ts';
@@ -18,21 +19,25 @@ export const LISTS_STEP = 'fetch-lists';
 const looking = transactionSlots('the lists', { areWanted: v.optional(v.boolean(), false) });
 
 /**
- * Fetches the indexes if none is there: they are in memory, and gone after each boot. No good copy
+ * Fetches the indexes if none is there: they are in memory, and gone after each boot; or if they
+ * are too old for the job. No good copy
  * can be lost by that, and a feed that is dead only lacks its own: it is asked again if a plan
  * fails for it (`wantsLists`). A removal needs none.
  */
-export function listsStep(installation: Installation, choosesFromFeeds: boolean): CommandStep {
+export function listsStep(
+  installation: Installation,
+  choosesFromFeeds: boolean,
+  areListsTooOld: () => Promise<boolean> = () => Promise.resolve(false),
+): CommandStep {
   return {
     id: LISTS_STEP,
     label: 'fetch lists',
     mustSucceed: false,
     command: async (context) => {
       const { areWanted } = looking.read(context);
-      if (!areWanted && (!choosesFromFeeds || (await hasLists(installation)))) return undefined;
-      await context.note(
-        'the lists of the feeds are not there, as after a boot: they are fetched first',
-      );
+      const isLacking = areWanted || (choosesFromFeeds && !(await hasLists(installation)));
+      if (!isLacking && !(await areListsTooOld())) return undefined;
+      await context.note(isLacking ? LACKING_LISTS : OLD_LISTS);
       await installation.prepareFolders();
       return installation.commands.update();
     },

@@ -26,7 +26,7 @@ const SCARCE_BYTES = 512 * 1024 ** 2;
 const LOCK_LIMIT_MS = 10 * 60_000;
 const LOCK_PAUSE_MS = 200;
 
-interface Surroundings extends Omit<DamageTools, 'waitForLock'> {
+interface Surroundings extends Omit<DamageTools, 'waitForLock' | 'wasShutOut'> {
   auto: AutoInstalled;
 }
 
@@ -44,9 +44,11 @@ export function createTransactionSteps(
   const tools = {
     ...surroundings,
     waitForLock: (context: StepContext) => waitForLock(installation, context),
+    wasShutOut: hasLostLock,
   };
   return {
-    first: (choosesFromFeeds) => listsSteps(installation, tools, () => choosesFromFeeds),
+    first: (choosesFromFeeds, areListsTooOld) =>
+      listsSteps(installation, { ...tools, areListsTooOld }, () => choosesFromFeeds),
     needSpace: (purpose) => needSpace(installation, purpose),
     before: (changeIn) => [
       {

@@ -1,10 +1,11 @@
 import * as v from 'valibot';
 import type { Command } from '../../../device/command.ts';
-import type { Step, StepContext } from '../../../jobs/plan.ts';
+import { retryFrom, type Step, type StepContext } from '../../../jobs/plan.ts';
 import { describeFailed, noListsFailure } from '../../failed-feeds.ts';
 import { failureError } from '../../failure.ts';
 import { metaPackageOf } from '../../names.ts';
 import { isPresent } from '../../database.ts';
+import { LACKING_LISTS, OLD_LISTS } from '../../lists-state.ts';
 import type { FeedLists } from '../../manager.ts';
 import { transactionSlots } from '../../memory.ts';
 import type { Installation } from '../installation.ts';
@@ -14,15 +15,18 @@ export interface ListsTools {
   lists: FeedLists;
   update: () => Command;
   waitForLock: (context: StepContext) => Promise<unknown>;
+  wasShutOut: (context: StepContext) => Promise<boolean>;
+  areListsTooOld?: (() => Promise<boolean>) | undefined;
 }
 
 /**
- * Fetches the lists if none is there: they are in memory, and gone after each boot. One that is no
- * good goes again, and without any the job fails, unless all that it is for is there already.
+ * Fetches the lists if none is there: they are in memory, and gone after each boot; or if they are
+ * too old for the job. One that is no good gives way to what was there, and without any the job
+ * fails, unless all that it is for is there already.
  */
 export function listsSteps(
   installation: Installation,
-  { lists, update, waitForLock }: ListsTools,
+  { lists, update, waitForLock, wasShutOut, areListsTooOld }: ListsTools,
   isNeeded: (context: StepContext) => boolean,
 ): Step[] {
   return [
@@ -32,8 +36,9 @@ export function listsSteps(
       act: async (context) => {
         const { note } = context;
         fetching.write(context, { fetchesLists: false });
-        if (!isNeeded(context) || !(await lacksLists(installation))) return undefined;
-        await note('the lists of the feeds are not there, as after a boot: they are fetched first');
+        const isLacking = isNeeded(context) && (await lacksLists(installation));
+        if (!isLacking && (await areListsTooOld?.()) !== true) return undefined;
+        await note(isLacking ? LACKING_LISTS : OLD_LISTS);
         await installation.prepareFolders();
         await waitForLock(context);
         await lists.backUp();
@@ -53,6 +58,7 @@ export function listsSteps(
       act: async (context) => {
         const { job, note } = context;
         if (!fetching.read(context).fetchesLists) return undefined;
+        if (await wasShutOut(context)) return retryFrom({ id: 'look-for-lists' });
         const failed = await lists.checkFetched(context);
         await lists.forget();
         if (!(await lacksLists(installation))) {
