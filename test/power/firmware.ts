@@ -20,30 +20,30 @@ import { DISK, ROOT } from './locations.ts';
 import { APP, LIBRARY, SENT, type Manager } from './packages.ts';
 
 const OWN_SETTINGS = "config power 'main'\n\toption own '1'\n";
-const SETTINGS = `/etc/config/${APP}`;
-const DAEMON_SETTINGS = `/etc/config/${DAEMON}`;
+export const SETTINGS = `/etc/config/${APP}`;
+export const DAEMON_SETTINGS = `/etc/config/${DAEMON}`;
 const SCRIPT = join(ROOT, 'etc/rc.d/S95depotd-restore');
 const FOLDER = join(ROOT, 'etc/depotd/after-upgrade');
 const BANNER = join(ROOT, 'etc/banner');
-const SAVED = join(DISK, 'sysupgrade.tgz');
+export const SAVED = join(DISK, 'sysupgrade.tgz');
 const SYSTEM_LOG = '/tmp/system-log';
 /** Longer than the script waits (its `sleep` is a tenth of a device's). */
 const FEED_IS_DOWN_MS = 5000;
 const LIMIT_MS = 200_000;
 
-const textOf = (path: string): Promise<string> => readFile(path, 'utf8').catch(() => '');
-const isThere = (path: string): Promise<boolean> =>
+export const textOf = (path: string): Promise<string> => readFile(path, 'utf8').catch(() => '');
+export const isThere = (path: string): Promise<boolean> =>
   access(path).then(
     () => true,
     () => false,
   );
 
-async function shell(script: string): Promise<void> {
+export async function shell(script: string): Promise<void> {
   const { code, stderr } = await runCommand(['sh', '-c', script], { env: environment });
   if (code !== 0) throw new Error(`${script}: ${stderr}`);
 }
 
-async function until(holds: () => Promise<boolean>, what: string): Promise<void> {
+export async function until(holds: () => Promise<boolean>, what: string): Promise<void> {
   const deadline = performance.now() + LIMIT_MS;
   while (!(await holds())) {
     if (performance.now() > deadline) {
@@ -54,7 +54,7 @@ async function until(holds: () => Promise<boolean>, what: string): Promise<void>
 }
 
 /** What a firmware has beside packages, and what its sysupgrade is told to keep. */
-async function writeFirmware(release: string): Promise<void> {
+export async function writeFirmware(release: string): Promise<void> {
   const keep = '/etc/config/\n/etc/apk/world\n/etc/passwd\n/etc/rc.loc*\n';
   const files = {
     'etc/openwrt_release': `DISTRIB_ID='OpenWrt'\nDISTRIB_RELEASE='${release}'\n`,
@@ -70,7 +70,7 @@ async function writeFirmware(release: string): Promise<void> {
 }
 
 /** What runs on the device before: apps, an app that was sent, settings, the switch. */
-async function prepareOwner(isFromDisk: boolean): Promise<void> {
+export async function prepareOwner(isFromDisk: boolean): Promise<void> {
   const daemon = await startInstalledDaemon();
   const run = async (operation: string, params = {}): Promise<void> => {
     const { state, error } = await daemon.finished(
@@ -90,16 +90,20 @@ async function prepareOwner(isFromDisk: boolean): Promise<void> {
   await daemon.close();
 }
 
+const NAMED =
+  "$(sed -e '/^[[:space:]]*$/d' -e '/^#/d' -e 's,^/,,' etc/sysupgrade.conf lib/upgrade/keep.d/*)";
 /**
  * sysupgrade: a tar with what /etc/sysupgrade.conf and keep.d name and the configuration files that
- * were changed; then all is another one but a stick. The first boot unpacks the tar.
+ * were changed. The first boot unpacks it.
  */
-async function flash(to: Manager): Promise<void> {
-  const named =
-    "$(sed -e '/^[[:space:]]*$/d' -e '/^#/d' -e 's,^/,,' etc/sysupgrade.conf lib/upgrade/keep.d/*)";
-  await shell(`cd ${ROOT}; { find ${named} \\( -type f -o -type l \\) 2>/dev/null; echo ${SETTINGS.slice(1)}; } |
-    sort -u >/tmp/kept; tar -czf ${SAVED} -T /tmp/kept
-    find ${ROOT} -mindepth 1 -maxdepth 1 ! -name mnt ! -name tmp -exec rm -rf {} +
+export const save = (
+  to: string,
+): string => `cd ${ROOT}; { find ${NAMED} \\( -type f -o -type l \\) 2>/dev/null; echo ${SETTINGS.slice(1)}; } |
+    sort -u >/tmp/kept; tar -czf ${to} -T /tmp/kept`;
+
+/** All is another one but a stick. */
+export async function flash(to: Manager): Promise<void> {
+  await shell(`find ${ROOT} -mindepth 1 -maxdepth 1 ! -name mnt ! -name tmp -exec rm -rf {} +
     rm -rf ${ROOT}/tmp/* ${ROOT}/tmp/.[!.]*`);
   await layOutRoot(to);
   await writeFirmware('25.12.9');
@@ -107,8 +111,8 @@ async function flash(to: Manager): Promise<void> {
 
 const problems: string[] = [];
 
-/** As a device boots: its services, while the feed is down for a while (or for ever). */
-async function boot(hasFeed: boolean): Promise<PowerDaemon> {
+/** @returns whether all that was installed has to come back */
+export async function startServices(): Promise<boolean> {
   // As OpenWrt's first service makes them.
   await shell(`cd ${ROOT}/tmp && mkdir -p lock run log cache/apk`);
   if (await isThere(SAVED)) await shell(`tar -xzf ${SAVED} -C ${ROOT}; sync`);
@@ -119,6 +123,12 @@ async function boot(hasFeed: boolean): Promise<PowerDaemon> {
   await shell(
     `DEPOTD_ROOT=${ROOT} setsid sh ${SCRIPT} boot </dev/null >/dev/null 2>&1; rm -f ${SAVED}; sync`,
   );
+  return isDue;
+}
+
+/** As a device boots: its services, while the feed is down for a while (or for ever). */
+export async function boot(hasFeed: boolean): Promise<PowerDaemon> {
+  const isDue = await startServices();
   await delay(FEED_IS_DOWN_MS);
   const isWaiting = (await textOf(SYSTEM_LOG)).includes('waiting for the network');
   if (isWaiting && !(await textOf(BANNER)).includes('waiting for the network')) {
@@ -146,7 +156,9 @@ async function boot(hasFeed: boolean): Promise<PowerDaemon> {
 type Restore = TaskStatus & { report?: { package: string; state: string; message?: string }[] };
 
 /** The newest one, once nothing is under way and none is to come. */
-async function restoreOf(daemon: PowerDaemon): Promise<(Restore & { id: string }) | undefined> {
+export async function restoreOf(
+  daemon: PowerDaemon,
+): Promise<(Restore & { id: string }) | undefined> {
   const answer = await daemon.get('admin/system/tasks/status').catch(() => undefined);
   const all = ((await answer?.json()) ?? {}) as Record<string, Restore>;
   const isDue = (await textOf(join(ROOT, 'etc/depotd/restore-due.json'))).includes('"backup"');
@@ -158,7 +170,7 @@ async function restoreOf(daemon: PowerDaemon): Promise<(Restore & { id: string }
   return newest;
 }
 
-async function look(daemon: PowerDaemon, isFromDisk: boolean): Promise<string[]> {
+export async function look(daemon: PowerDaemon, isFromDisk: boolean): Promise<string[]> {
   const { report = [] } = (await restoreOf(daemon)) ?? {};
   const sent = report.find((line) => line.package === SENT);
   const isNamed = sent?.state === 'not_offered' && (sent.message ?? '') !== '';
@@ -177,14 +189,22 @@ async function look(daemon: PowerDaemon, isFromDisk: boolean): Promise<string[]>
 const LEFT = `find tmp/run tmp/depotd* etc/depotd www \\( -name '*restore*' ! -name restore-due.json -o -path '*after-upgrade/due' \\
   -o -path '*after-upgrade/state' -o -name '*.before' \\) 2>/dev/null`;
 
+export const BEFORE: NonNullable<Kind['before']> = [
+  (daemon) => daemon.submit('install', { package: DAEMON }),
+  upload,
+];
+
+/** What has to be there, and of it what the owner changed. */
+export const OWNED: Pick<Kind, 'expected' | 'changed'> = {
+  expected: { [APP]: 1, [LIBRARY]: 1, [DAEMON]: 1, [DAEMON_NODE]: 1 },
+  changed: [SETTINGS, DAEMON_SETTINGS],
+};
+
 /** A firmware upgrade, acted out: what is cut is what follows its first boot. */
 function firmware(options: { to?: Manager; isFromDisk?: boolean }): Kind {
   const { isFromDisk = false } = options;
   return {
-    before: [
-      (daemon) => daemon.submit('install', { package: DAEMON }),
-      ...(isFromDisk ? [] : [upload]),
-    ],
+    before: isFromDisk ? BEFORE.slice(0, 1) : BEFORE,
     prepared: async () => {
       await prepareOwner(isFromDisk);
       await flash(options.to ?? managerOf());
@@ -194,8 +214,7 @@ function firmware(options: { to?: Manager; isFromDisk?: boolean }): Kind {
     lastsMs: 60_000,
     feed: 1,
     job: async (daemon) => (await restoreOf(daemon))?.id ?? '',
-    expected: { [APP]: 1, [LIBRARY]: 1, [DAEMON]: 1, [DAEMON_NODE]: 1 },
-    changed: [SETTINGS, DAEMON_SETTINGS],
+    ...OWNED,
     look: (daemon) => look(daemon, isFromDisk),
   };
 }

@@ -4,6 +4,7 @@ import { CONFIRM } from './confirm.ts';
 import { DAEMON } from './daemon-package.ts';
 import { upload, type PowerDaemon } from './device.ts';
 import { FIRMWARE } from './firmware.ts';
+import { FIRMWARE_BY_ROLLOUT } from './firmware-rollout.ts';
 import { FLEET } from './fleet.ts';
 import { MOVE } from './move.ts';
 import { APP, LIBRARY, SENT } from './packages.ts';
@@ -108,4 +109,5 @@ export const KINDS: Readonly<Record<string, Kind>> = {
   fleet: FLEET,
   confirm: CONFIRM,
   ...FIRMWARE,
+  'firmware-by-rollout': FIRMWARE_BY_ROLLOUT,
 };

@@ -1,4 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
+import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import {
   createServer,
   type IncomingMessage,
@@ -9,6 +10,7 @@ import {
 import { createServer as createTlsServer, type ServerOptions as TlsOptions } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
+import { deserialize, serialize } from 'node:v8';
 
 import { configure, contentOf, pollOf } from './ddi-answers.ts';
 import { feedback } from './ddi-feedback.ts';
@@ -45,21 +47,25 @@ export interface StandInOptions {
   port?: number;
   /** Serves https instead. */
   tls?: TlsOptions;
+  /** Where all that it knows is on the disk before it answers; what is there it begins with. */
+  file?: string;
 }
 
 export async function createStandIn({
   sleep = '00:05:00',
   port: wanted = 0,
   tls,
+  file,
 }: StandInOptions = {}): Promise<StandIn> {
-  let state = emptyState();
+  let state = file !== undefined && existsSync(file) ? readState(file) : emptyState();
+  const keep = (): void => (file === undefined ? undefined : writeState(file, state));
   const requests: string[] = [];
   const handle: RequestListener = (request, response) => {
     requests.push(`${request.method ?? ''} ${request.url ?? ''}`);
     if (standIn.intercept?.(request, response) !== true) pass(request, response);
   };
   const pass: RequestListener = (request, response) => {
-    void answer({ state, sleep, standIn }, request, response).catch((error: unknown) => {
+    void answer({ state, sleep, standIn, keep }, request, response).catch((error: unknown) => {
       response.writeHead(500).end(String(error));
     });
   };
@@ -93,6 +99,7 @@ export async function createStandIn({
       const initial = how.isConfirmed === false ? 'waiting' : 'running';
       const action: Action = { id, target, set, how, state: initial, messages: [], entries: 0 };
       state.actions.set(id, action);
+      keep();
       return Promise.resolve(id);
     },
     rollOut: (set, { targets }) =>
@@ -155,10 +162,20 @@ function emptyState(): State {
   };
 }
 
+function readState(file: string): State {
+  return deserialize(readFileSync(file)) as State;
+}
+
+function writeState(file: string, state: State): void {
+  writeFileSync(`${file}.new`, serialize(state), { flush: true });
+  renameSync(`${file}.new`, file);
+}
+
 interface Exchange {
   state: State;
   sleep: string;
   standIn: StandIn;
+  keep: () => void;
 }
 
 async function answer(
@@ -166,7 +183,7 @@ async function answer(
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
-  const { state, standIn } = exchange;
+  const { state, standIn, keep } = exchange;
   const { target, path } = readTarget(request.url ?? '');
   const token = state.tokens.get(target);
   if (token === undefined || request.headers.authorization !== `TargetToken ${token}`) {
@@ -182,6 +199,7 @@ async function answer(
   const hasHistory = request.url?.includes('actionHistory=') === true;
   const question = { method: request.method ?? '', target, path, hasHistory, body };
   const { status, content } = resultOf(exchange, question);
+  if (question.method !== 'GET') keep();
   const json = JSON.stringify(standIn.rewrite?.(path, content) ?? content) as string | undefined;
   send(request, response, { status, json: json ?? '', isPoll: path === '' });
 }
