@@ -45,7 +45,8 @@ export async function measure(
   const relay = await startRelay(nodes.urls);
   try {
     const [url = ''] = nodes.urls;
-    const tokens = await addTargets(url, devices);
+    const { value: tokens, ms } = await timed(() => addTargets(url, devices));
+    report('simulated devices', { count: devices, 'made in s': ms / 1000 });
     const herd = createHerd(tokens, { urls: nodes.urls, tenant: 'DEFAULT' });
     await benchSteady(nodes, herd, pollS);
     const stop = herd.pollEach(pollS * 1000);

@@ -31,6 +31,7 @@ export async function benchRollouts(
       all.push(on);
       // The first poll may be a while away; those after it come by their timers.
       await on.poll();
+      progress(`daemon ${index + 1} of ${count}`);
     }
     const targets = all.map(({ id }) => id);
     const rollOut = async (name: string, modules: Parameters<typeof moduleOf>): Promise<void> => {
@@ -42,11 +43,12 @@ export async function benchRollouts(
       while (['starting', 'running'].includes(status) && performance.now() - begun < LIMIT_MS) {
         await delay(500);
         status = await rollout.status();
+        progress(`${name}: ${status}, ${updatesSince(relay, from).length} asked for it`);
       }
       const seconds = (performance.now() - begun) / 1000;
       // Devices of the group that runs go on, and a last poll of each asks for its attributes.
       await delay(60_000);
-      const updates = requestsAnUpdate({ requests: relay.requests.slice(from) });
+      const updates = updatesSince(relay, from);
       report(`rollout of ${name}`, {
         daemons: count,
         ended: status,
@@ -63,6 +65,18 @@ export async function benchRollouts(
   } finally {
     for (const on of all) await on.close();
   }
+}
+
+function updatesSince({ requests }: Relay, from: number): string[][] {
+  return requestsAnUpdate({ requests: requests.slice(from) });
+}
+
+let said = '';
+/** What is new of it, with the seconds since the start: a rollout takes minutes. */
+function progress(text: string): void {
+  if (text === said) return;
+  said = text;
+  process.stdout.write(`  ${process.uptime().toFixed(0)} s: ${text}\n`);
 }
 
 async function databases(all: readonly FleetDevice[]): Promise<Record<string, number>> {
