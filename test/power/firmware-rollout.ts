@@ -74,7 +74,7 @@ mv ${FLASHING}.new ${FLASHING}
 sync
 echo b >/proc/sysrq-trigger
 EOF
-setsid sh /tmp/stage2 </dev/null >/dev/null 2>&1 &
+env -u DEPOTD_JOB setsid sh /tmp/stage2 </dev/null >/dev/null 2>&1 &
 `;
 
 let server: StandIn | undefined;

@@ -101,8 +101,7 @@ export function createBackupFeature(
       const active = queue.all().filter(({ state }) => !isEnded(state));
       await sets.sweep((id) => active.some((job) => job.id === id));
       void refresh();
-      if (active.some(({ kind, phase }) => kind === 'restore' && phase === 'steps')) return;
-      await resumption.begin();
+      await resumption.start();
     }, context),
     keepsUp: resumption.isWaiting,
     reload: refresh,

@@ -13,10 +13,11 @@ const LONGEST_PAUSE_MS = 30 * 60_000;
 
 /**
  * Takes up a restore that is due, again and again while it ends for want of package lists: after a
- * boot the network may come much later than the daemon.
+ * boot the network may come much later than the daemon. One that is on record goes on by itself, or
+ * has been cut short by a boot, and ends first.
  */
 export interface Resumption {
-  begin: () => Promise<void>;
+  start: () => Promise<void>;
   /** Whether it waits for another try. */
   isWaiting: () => boolean;
   close: () => Promise<void>;
@@ -28,6 +29,7 @@ export function createResumption({
   sets,
   due,
 }: Pick<FeatureContext, 'queue' | 'submit'> & { sets: Sets; due: RestoreDue }): Resumption {
+  let isStarted = false;
   let pauseMs = FIRST_PAUSE_MS;
   let timer: NodeJS.Timeout | undefined;
   const begin = async (): Promise<void> => {
@@ -52,10 +54,15 @@ export function createResumption({
   const unsubscribe = queue.onChange(({ kind, state, errorCode }) => {
     if (kind !== 'restore' || !isEnded(state)) return;
     cancel();
+    if (state === 'interrupted' && isStarted) void begin().catch(pause);
     if (errorCode === NO_LISTS) void due.forgive().then(pause, pause);
   });
   return {
-    begin,
+    start: async () => {
+      const isOn = queue.all().some(({ kind, state }) => kind === 'restore' && !isEnded(state));
+      if (!isOn) await begin();
+      isStarted = true;
+    },
     isWaiting: () => timer !== undefined,
     close: () => {
       unsubscribe();

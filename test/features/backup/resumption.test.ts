@@ -5,7 +5,7 @@ import { createRestoreDue } from '../../../src/features/backup/restore-due.ts';
 import { createResumption } from '../../../src/features/backup/resumption.ts';
 
 /** Restores that are begun end by the next of these codes; without one they do not end. */
-async function openResumption(errorCodes: (string | undefined)[]) {
+async function openResumption(errorCodes: (string | undefined)[], onRecord: Partial<Job>[] = []) {
   vi.useFakeTimers();
   onTestFinished(() => void vi.useRealTimers());
   let noted: unknown = { backup: 'set-1' };
@@ -16,6 +16,7 @@ async function openResumption(errorCodes: (string | undefined)[]) {
   const due = createRestoreDue(notes);
   let onChange: (job: Job) => void = () => undefined;
   const queue = {
+    all: () => onRecord,
     onChange: (listener: (job: Job) => void) => {
       onChange = listener;
       return () => undefined;
@@ -31,8 +32,8 @@ async function openResumption(errorCodes: (string | undefined)[]) {
   };
   const sets = { find: () => Promise.resolve({ manifest: { made_at: 0 } }) };
   const resumption = createResumption({ queue, submit, sets, due } as never);
-  await resumption.begin();
-  return { resumption, begun: () => begun };
+  await resumption.start();
+  return { resumption, begun: () => begun, change: (job: Partial<Job>) => onChange(job as Job) };
 }
 
 const HOUR_MS = 3_600_000;
@@ -58,4 +59,15 @@ test('one that fails for another reason is for the next start', async () => {
 
   expect(begun()).toBe(2);
   expect(resumption.isWaiting()).toBe(false);
+});
+
+test('one that a boot cut short ends first: begun beside it, it would be taken for the same', async () => {
+  const job: Partial<Job> = { kind: 'restore', state: 'running', phase: 'repair' };
+  const { begun, change } = await openResumption([], [job]);
+  expect(begun()).toBe(0);
+
+  change({ ...job, state: 'interrupted', errorCode: 'interrupted' });
+  await vi.advanceTimersByTimeAsync(1);
+
+  expect(begun()).toBe(1);
 });

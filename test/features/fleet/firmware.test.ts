@@ -1,6 +1,7 @@
 import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 
 import { runCommand } from '../../device/command.ts';
@@ -80,6 +81,23 @@ test('an image is tried, installed by sysupgrade with the settings kept, and rep
   const { status, messages } = await on.over(action);
   expect(status).toBe('finished');
   expect(messages.join('\n')).toContain('the firmware 24.10.5 runs');
+  expect(await calls()).toHaveLength(2);
+});
+
+test('sysupgrade ends all processes: that the command ends ahead of the daemon is no failure', async () => {
+  const action = await rollOut(firmware());
+  await untilFlashed();
+
+  const [, flashing] = (await readFile(join(programs, 'pids'), 'utf8')).split('\n');
+  await runCommand(['sh', '-c', `pkill -TERM -P ${flashing}; kill -TERM ${flashing}`]);
+  // As long as sysupgrade leaves it.
+  for (let polls = 0; polls < 8; polls += 1) {
+    await delay(500);
+    await on.poll();
+  }
+  await boot('24.10.5');
+
+  expect(await on.over(action)).toMatchObject({ status: 'finished' });
   expect(await calls()).toHaveLength(2);
 });
 

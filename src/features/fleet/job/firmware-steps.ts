@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { freemem } from 'node:os';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Command } from '../../../device/command.ts';
 import type { DepotError } from '../../../errors.ts';
 import { sizeText } from '../../../format-bytes.ts';
@@ -14,6 +15,9 @@ import type { FleetJobTools } from './tools.ts';
 const SYSUPGRADE_BYTES = 16 * 1024 ** 2;
 /** Until procd has ended all and restarts the device. */
 const RESTART_S = 300;
+const FLASH = 'firmware';
+/** A shell's way to say that a signal ended what it ran: 128 and its number. */
+const SIGNALLED = 128;
 
 interface Firmware extends NonNullable<Work['firmware']> {
   file: WorkFile;
@@ -48,7 +52,7 @@ export function firmwareSteps(tools: FleetJobTools, { work }: { work: Work }): S
     memoryStep(tools, firmware),
     step('firmware-test', 'check', ['sysupgrade', '-T', image]),
     beforeChangeStep(tools, 'upgrade'),
-    step('firmware', 'install the firmware', [
+    step(FLASH, 'install the firmware', [
       ...['sh', '-c', flash, 'sh', 'sysupgrade', ...keep, image],
     ]),
   ];
@@ -103,6 +107,9 @@ async function failureOf(
   { label }: WorkFile,
   { job, lastPrinted }: StepContext,
 ): Promise<DepotError> {
+  // All processes are ended, in no order: it is a failure only where the device does not restart.
+  const isEnded = job.at === FLASH && (job.lastExitCode ?? 0) > SIGNALLED;
+  if (isEnded) await delay(RESTART_S * 1000, undefined, { ref: false });
   const said = (await lastPrinted(400)).trim().replaceAll('\n', '; ');
   const code = job.lastExitCode ?? 'no exit code';
   const text = `cannot install ${label}: sysupgrade ended with ${code}`;
