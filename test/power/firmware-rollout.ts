@@ -104,7 +104,7 @@ async function serve(): Promise<void> {
 const ACTION = '2';
 
 /** Whichever system is there, until the server was told of an end. */
-async function bootUntilTold(): Promise<PowerDaemon> {
+async function bootToEnd(): Promise<PowerDaemon> {
   if (await isThere(FLASHING)) {
     await flash(MANAGER);
     await shell(`sync; mv ${FLASHING} ${SAVED}; sync`);
@@ -142,7 +142,7 @@ export const FIRMWARE_BY_ROLLOUT: Kind = {
   before: BEFORE,
   start: (phase) => (phase === 'prepare' ? writeFirmware(OLD) : serve()),
   prepared,
-  boot: bootUntilTold,
+  boot: bootToEnd,
   lastsMs: 60_000,
   feed: 1,
   job: async (daemon) => (await restoreOf(daemon))?.id ?? '',

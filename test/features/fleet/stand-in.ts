@@ -93,12 +93,8 @@ export async function createStandIn({
       return Promise.resolve(id);
     },
     assign: (set, target, how = {}) => {
-      const before = openActionOf(state, target);
-      if (before !== undefined) before.state = 'canceling';
       const id = nextId();
-      const initial = how.isConfirmed === false ? 'waiting' : 'running';
-      const action: Action = { id, target, set, how, state: initial, messages: [], entries: 0 };
-      state.actions.set(id, action);
+      addAction(state, { id, target, set, how });
       keep();
       return Promise.resolve(id);
     },
@@ -144,6 +140,13 @@ function closeServer(server: Server): Promise<void> {
 
 function openActionOf({ actions }: State, target: string): Action | undefined {
   return [...actions.values()].find((action) => action.target === target && isActive(action));
+}
+
+function addAction(state: State, wanted: Pick<Action, 'id' | 'target' | 'set' | 'how'>): void {
+  const before = openActionOf(state, wanted.target);
+  if (before !== undefined) before.state = 'canceling';
+  const initial = wanted.how.isConfirmed === false ? 'waiting' : 'running';
+  state.actions.set(wanted.id, { ...wanted, state: initial, messages: [], entries: 0 });
 }
 
 function needAction({ actions }: State, id: string): Action {
