@@ -56,13 +56,12 @@ export function taskRoutes({ queue, logs, stopping, describe, refresh }: TaskToo
       path: 'admin/system/tasks/status',
       summary: 'The state of one task, or of all by id',
       params: { task_id: v.optional(taskId) },
-      handle: async ({ params }) => {
-        await refresh();
-        if (params.task_id === undefined) {
-          return json(Object.fromEntries(queue.all().map((job) => [job.id, statusOf(job)])));
-        }
-        const job = find(params.task_id);
-        return json(job === undefined ? UNKNOWN : statusOf(job));
+      handle: async ({ params: { task_id: id } }) => {
+        const job = id === undefined ? undefined : find(id);
+        if (id !== undefined && job === undefined) return json(UNKNOWN);
+        await refresh(job);
+        if (job !== undefined) return json(statusOf(job));
+        return json(Object.fromEntries(queue.all().map((each) => [each.id, statusOf(each)])));
       },
     }),
     get({

@@ -1,5 +1,6 @@
-import { readdir, readFile, stat } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { fileVersion } from '../../device/file-version.ts';
 import type { Paths } from '../../device/paths.ts';
 import type { Feed } from '../feed-settings.ts';
 
@@ -25,7 +26,20 @@ export interface OpkgConfig {
  * only the folder. If no line names an architecture, as on OpenWrt, opkg has the one that it was
  * built for, and so has the release.
  */
-export async function readOpkgConfig(paths: Paths): Promise<OpkgConfig> {
+export function createConfigReader(paths: Paths): () => Promise<OpkgConfig> {
+  let known: { version: string; config: OpkgConfig } | undefined;
+  // Each look at the database asks; the files change once in a year.
+  return async () => {
+    const files = await versionsOf(paths);
+    const version = `${[...files].join()},${await fileVersion(paths.onDevice(RELEASE_FILE))}`;
+    if (known?.version !== version) {
+      known = { version, config: await readOpkgConfig(paths, files.keys()) };
+    }
+    return known.config;
+  };
+}
+
+async function readOpkgConfig(paths: Paths, files: Iterable<string>): Promise<OpkgConfig> {
   const config: OpkgConfig = {
     destinations: [],
     listsDir: paths.onDevice(DEFAULT_LISTS_DIR),
@@ -33,7 +47,7 @@ export async function readOpkgConfig(paths: Paths): Promise<OpkgConfig> {
     feeds: [],
     checksSignatures: false,
   };
-  for (const file of await configFiles(paths)) {
+  for (const file of files) {
     const text = await readFile(file, 'utf8').catch(() => '');
     for (const line of text.split('\n')) addLine(config, paths, line);
   }
@@ -52,7 +66,7 @@ export function preferredArchitecture({ architectures }: OpkgConfig): string {
 }
 
 async function releaseArchitectures(paths: Paths): Promise<OpkgConfig['architectures']> {
-  const text = await readFile(paths.onDevice('/etc/openwrt_release'), 'utf8').catch(() => '');
+  const text = await readFile(paths.onDevice(RELEASE_FILE), 'utf8').catch(() => '');
   const [, name] = /^DISTRIB_ARCH=['"]?([A-Za-z0-9_.+-]+)/m.exec(text) ?? [];
   // Priorities as opkg's own.
   return new Map(
@@ -67,28 +81,29 @@ async function releaseArchitectures(paths: Paths): Promise<OpkgConfig['architect
 }
 
 const DEFAULT_LISTS_DIR = '/usr/lib/opkg/lists';
+const RELEASE_FILE = '/etc/openwrt_release';
 
 /** The files that opkg reads, in its order. */
-export async function configFiles({ onDevice, isLive }: Paths): Promise<string[]> {
+export async function configFiles(paths: Paths): Promise<string[]> {
+  return [...(await versionsOf(paths)).keys()];
+}
+
+async function versionsOf({ onDevice, isLive }: Paths): Promise<Map<string, string>> {
   const folder = onDevice('/etc/opkg');
   const names = await readdir(folder).catch(() => []);
-  const files = names
+  const inFolder = names
     .filter((name) => name.endsWith('.conf') && !name.startsWith('.'))
     .sort()
     .map((name) => join(folder, name));
   // An offline root's own is ignored.
-  return filesAmong(isLive ? [onDevice('/etc/opkg.conf'), ...files] : files);
-}
-
-/** Reading a fifo would wait for ever. */
-async function filesAmong(paths: readonly string[]): Promise<string[]> {
-  const found = await Promise.all(
-    paths.map(async (path) => {
-      const entry = await stat(path).catch(() => undefined);
-      return entry?.isFile() === true ? path : undefined;
-    }),
+  const paths = isLive ? [onDevice('/etc/opkg.conf'), ...inFolder] : inFolder;
+  const versions = await Promise.all(
+    paths.map(async (path) => ({ path, version: await fileVersion(path) })),
   );
-  return found.filter((path) => path !== undefined);
+  // Reading a fifo would wait for ever: what is no file has none.
+  return new Map(
+    versions.flatMap(({ path, version }) => (version === undefined ? [] : [[path, version]])),
+  );
 }
 
 function addLine(config: OpkgConfig, paths: Paths, line: string): void {

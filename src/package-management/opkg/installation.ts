@@ -5,7 +5,7 @@ import { freeBytesOf } from '../../device/disk/space.ts';
 import { openTrustedFolder } from '../../device/private-folder.ts';
 import type { PackageDatabase } from '../database.ts';
 import type { BackendContext } from '../manager.ts';
-import { readOpkgConfig, type OpkgConfig } from './config.ts';
+import { createConfigReader, type OpkgConfig } from './config.ts';
 import { ownLockFile, readLockHolder } from './changing/lock.ts';
 import { findOrphans, removeOrphans, removeTemporaryFolders } from './recovery/orphaned-files.ts';
 import { createStatusCopy, type StatusCopy } from './database/status-backup.ts';
@@ -45,7 +45,7 @@ export async function openInstallation({
   paths,
   environment,
 }: Pick<BackendContext, 'paths' | 'environment'>): Promise<Installation> {
-  const readConfig = (): Promise<OpkgConfig> => readOpkgConfig(paths);
+  const readConfig = createConfigReader(paths);
   const statusFiles = async (): Promise<string[]> =>
     (await readConfig()).destinations.map(statusFileIn);
   const lockFile = paths.onDevice('/var/lock/opkg.lock');
