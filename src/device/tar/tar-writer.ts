@@ -7,6 +7,8 @@ export interface TarEntry {
   uid?: number;
   gid?: number;
   sizeBytes: number;
+  /** Unix seconds; default 0. */
+  mtime?: number;
   /** Where a link points. */
   target?: string;
   /** SHA-1 of the content in hexadecimal: apk marks a package as broken if a file has none. */
@@ -14,7 +16,7 @@ export interface TarEntry {
 }
 
 const BLOCK_BYTES = 512;
-/** Longer ones stand in a header of their own. */
+/** Longer ones stand in a member of their own. */
 const MOST_NAME_BYTES = 100;
 
 /** Two empty blocks. */
@@ -25,9 +27,21 @@ export function tarPadding(sizeBytes: number): Buffer {
   return Buffer.alloc((BLOCK_BYTES - (sizeBytes % BLOCK_BYTES)) % BLOCK_BYTES);
 }
 
-/** The member's header, behind one with what does not fit into it (pax(1)). */
-export function tarHeader(entry: TarEntry): Buffer[] {
+/** How names are written that do not fit: apk reads no long target of GNU's, opkg nothing of pax. */
+export type LongNames = 'pax' | 'gnu';
+
+/** A member with its content. */
+export function tarMember(entry: Omit<TarEntry, 'sizeBytes'>, content: Buffer): Buffer[] {
+  const sizeBytes = content.length;
+  return [...tarHeader({ ...entry, sizeBytes }), content, tarPadding(sizeBytes)];
+}
+
+/** The member's header, behind one with what does not fit into it (pax(1), GNU tar). */
+export function tarHeader(entry: TarEntry, longNames: LongNames = 'pax'): Buffer[] {
   const { name, target = '', checksum } = entry;
+  if (longNames === 'gnu') {
+    return [...gnuLongName('L', name), ...gnuLongName('K', target), block(entry)];
+  }
   const records = [
     ...(Buffer.byteLength(name) > MOST_NAME_BYTES ? [paxRecord('path', name)] : []),
     ...(Buffer.byteLength(target) > MOST_NAME_BYTES ? [paxRecord('linkpath', target)] : []),
@@ -39,6 +53,13 @@ export function tarHeader(entry: TarEntry): Buffer[] {
   return [extended, content, tarPadding(content.length), block(entry)];
 }
 
+function gnuLongName(type: 'L' | 'K', name: string): Buffer[] {
+  const content = Buffer.from(`${name}\0`);
+  if (content.length <= MOST_NAME_BYTES) return [];
+  const header = block({ name: '././@LongLink', mode: 0o644, sizeBytes: content.length }, type);
+  return [header, content, tarPadding(content.length)];
+}
+
 /** A record begins with its own length, the digits of it included. */
 function paxRecord(key: string, value: string): Buffer {
   const rest = Buffer.from(` ${key}=${value}\n`);
@@ -48,7 +69,7 @@ function paxRecord(key: string, value: string): Buffer {
 }
 
 function block(entry: TarEntry, type: string = entry.type ?? '0'): Buffer {
-  const { name, mode, uid = 0, gid = 0, sizeBytes, target = '' } = entry;
+  const { name, mode, uid = 0, gid = 0, sizeBytes, mtime = 0, target = '' } = entry;
   const header = Buffer.alloc(BLOCK_BYTES);
   const octal = (value: number, at: number, length: number): void => {
     header.write(value.toString(8).padStart(length - 1, '0'), at, 'latin1');
@@ -58,7 +79,7 @@ function block(entry: TarEntry, type: string = entry.type ?? '0'): Buffer {
   octal(uid, 108, 8);
   octal(gid, 116, 8);
   octal(sizeBytes, 124, 12);
-  octal(0, 136, 12);
+  octal(mtime, 136, 12);
   header.write(type, 156, 'latin1');
   header.write(target, 157, MOST_NAME_BYTES, 'utf8');
   header.write('ustar\u000000', 257, 'latin1');

@@ -6,7 +6,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 import { syncFolder } from '../../device/durable-file.ts';
-import { END_OF_TAR, tarHeader, tarPadding } from '../../device/tar/tar-writer.ts';
+import { END_OF_TAR, tarHeader, tarMember, tarPadding } from '../../device/tar/tar-writer.ts';
 import { DepotError } from '../../errors.ts';
 import { MANIFEST, membersOf, type Manifest } from './manifest.ts';
 import { sealOf } from './seal.ts';
@@ -57,9 +57,7 @@ async function* sealed(packed: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
 
 async function* membersWith(manifest: Manifest, sourceOf: SourceOf): AsyncGenerator<Buffer> {
   const text = Buffer.from(`${JSON.stringify(manifest, undefined, 1)}\n`);
-  yield* tarHeader({ name: MANIFEST, mode: 0o600, sizeBytes: text.length });
-  yield text;
-  yield tarPadding(text.length);
+  yield* tarMember({ name: MANIFEST, mode: 0o600 }, text);
   for (const { name, bytes, sha256 } of membersOf(manifest)) {
     yield* tarHeader({ name, mode: 0o600, sizeBytes: bytes });
     const hash = createHash('sha256');

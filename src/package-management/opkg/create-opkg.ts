@@ -88,7 +88,7 @@ export async function createOpkg(context: BackendContext): Promise<PackageManage
       yield* fileRecords(installation, await installed());
     },
     selfUpgrade: {
-      pack: (name, target) => packInstalled({ name, infoDir, destination, target, environment }),
+      pack: (name, target) => packInstalled({ name, infoDir, destination, target }),
       script: SELF_UPGRADE_SCRIPT,
       settings: [
         statusFile,

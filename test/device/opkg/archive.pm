@@ -55,7 +55,7 @@ sub write_temporary {
 
 sub read_tar {
     my @members;
-    my ($at, $long_name) = (0, undef);
+    my ($at, $long_name, $long_link) = (0, undef, undef);
     while (length($_[0]) >= $at + 512) {
         my ($name, $mode, $uid, $gid, $size, $mtime, $type, $link, $magic, $prefix) =
             unpack 'Z100 Z8 Z8 Z8 Z12 Z12 x8 a1 Z100 a6 x82 Z155', substr($_[0], $at, 512);
@@ -64,12 +64,13 @@ sub read_tar {
         my $content = substr($_[0], $at + 512, $length);
         $at += 512 + 512 * int(($length + 511) / 512);
         if ($type eq 'L') { $long_name = $content =~ s/\0.*//sr; next }
+        if ($type eq 'K') { $long_link = $content =~ s/\0.*//sr; next }
         push @members, {
             name => $long_name // (length $prefix ? "$prefix/$name" : $name), mode => oct($mode =~ s/\s//gr || 0) & 07777,
             uid => oct($uid || 0), gid => oct($gid || 0), mtime => oct($mtime =~ s/\s//gr || 0),
-            type => $type, link => $link, content => $content,
+            type => $type, link => $long_link // $link, content => $content,
         };
-        $long_name = undef;
+        ($long_name, $long_link) = (undef, undef);
     }
     return @members;
 }

@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
 import { createReadStream, createWriteStream } from 'node:fs';
-import { lstat, readlink, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { lstat, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip, createGzip, gzipSync } from 'node:zlib';
 import { syncFolder } from '../../../device/durable-file.ts';
@@ -13,12 +12,8 @@ import { readFields, type RecordedFile } from '../database/installed-db.ts';
 import { hasHash } from '../recovery/leftovers.ts';
 import type { Locations } from '../database/locations.ts';
 import { scriptsFile } from '../database/record-file.ts';
-import {
-  END_OF_TAR,
-  tarHeader,
-  tarPadding,
-  type TarEntry,
-} from '../../../device/tar/tar-writer.ts';
+import { tarFiles, withFolders } from '../../../device/tar/tar-files.ts';
+import { tarMember } from '../../../device/tar/tar-writer.ts';
 
 interface PackOptions {
   name: string;
@@ -50,11 +45,7 @@ export async function packInstalled({ name, target, root, locations }: PackOptio
     const control = gzipSync(
       Buffer.concat(
         [{ name: '.PKGINFO', mode: 0o644, content: Buffer.from(info) }, ...scripts].flatMap(
-          ({ content, ...entry }) => [
-            ...tarHeader({ ...entry, sizeBytes: content.length }),
-            content,
-            tarPadding(content.length),
-          ],
+          ({ content, ...entry }) => tarMember(entry, content),
         ),
       ),
     );
@@ -131,12 +122,7 @@ async function present(
     const isChanged = path.startsWith('etc/') && !(await hasHash(file, hash, { hasSha256 }));
     if (!isChanged && (await lstat(file).catch(() => undefined)) !== undefined) files.push(path);
   }
-  return [...new Set([...files.flatMap((file) => foldersAbove(file)), ...files])].sort();
-}
-
-function foldersAbove(path: string): string[] {
-  const pieces = path.split('/').slice(0, -1);
-  return pieces.map((_, index) => pieces.slice(0, index + 1).join('/'));
+  return withFolders(files);
 }
 
 /** @returns the SHA-256 of the archive as it is packed, and the bytes of the files in it */
@@ -145,10 +131,11 @@ async function writeData(
   paths: readonly string[],
   target: string,
 ): Promise<{ sum: string; sizeBytes: number }> {
-  const count = { sizeBytes: 0 };
+  let sizeBytes = 0;
+  const onFile = (bytes: number): void => void (sizeBytes += bytes);
   const hash = createHash('sha256');
   await pipeline(
-    Readable.from(dataOf(root, paths, count)),
+    tarFiles({ root, paths, longNames: 'pax', hasChecksums: true, onFile }),
     createGzip(),
     async function* (pieces: AsyncIterable<Buffer>) {
       for await (const piece of pieces) {
@@ -158,44 +145,7 @@ async function writeData(
     },
     createWriteStream(target, { mode: 0o600 }),
   );
-  return { sum: hash.digest('hex'), sizeBytes: count.sizeBytes };
-}
-
-async function* dataOf(
-  root: string,
-  paths: readonly string[],
-  count: { sizeBytes: number },
-): AsyncGenerator<Buffer> {
-  for (const path of paths) {
-    const file = join(root, path);
-    const entry = await lstat(file);
-    const { mode, uid, gid } = entry;
-    const like = { name: path, mode: mode & 0o7777, uid, gid };
-    if (entry.isDirectory()) {
-      yield* tarHeader({ ...like, name: `${path}/`, type: '5', sizeBytes: 0 });
-    } else if (entry.isSymbolicLink()) {
-      const target = await readlink(file);
-      const checksum = createHash('sha1').update(target).digest('hex');
-      yield* tarHeader({ ...like, type: '2', target, sizeBytes: 0, checksum });
-    } else if (entry.isFile()) {
-      yield* fileMember(file, { ...like, sizeBytes: entry.size });
-      count.sizeBytes += entry.size;
-    }
-  }
-  yield END_OF_TAR;
-}
-
-async function* fileMember(file: string, entry: TarEntry): AsyncGenerator<Buffer> {
-  const hash = createHash('sha1');
-  for await (const piece of createReadStream(file)) hash.update(piece as Buffer);
-  yield* tarHeader({ ...entry, checksum: hash.digest('hex') });
-  let left = entry.sizeBytes;
-  for await (const piece of createReadStream(file) as AsyncIterable<Buffer>) {
-    left -= piece.length;
-    yield piece;
-  }
-  if (left !== 0) throw new Error(`${file} changed while it was read`);
-  yield tarPadding(entry.sizeBytes);
+  return { sum: hash.digest('hex'), sizeBytes };
 }
 
 /** `NAME-VERSION.X<hash>.KIND` in the archive of all packages' scripts. */

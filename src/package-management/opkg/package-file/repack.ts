@@ -1,9 +1,12 @@
-import { copyFile, lstat, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
-import { gzipSync } from 'node:zlib';
-import { DepotError } from '../../../errors.ts';
+import { createReadStream, createWriteStream } from 'node:fs';
+import { lstat, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { createGzip, gzipSync } from 'node:zlib';
+import { DepotError, reasonOf } from '../../../errors.ts';
 import { syncFolder } from '../../../device/durable-file.ts';
-import { run } from '../../../device/exec.ts';
+import { tarFiles, withFolders } from '../../../device/tar/tar-files.ts';
+import { END_OF_TAR, tarHeader, tarMember, tarPadding } from '../../../device/tar/tar-writer.ts';
 import { inspectIpk } from './ipk-file.ts';
 
 interface PackOptions {
@@ -14,13 +17,9 @@ interface PackOptions {
   destination: string;
   /** The file to make. */
   target: string;
-  environment: Record<string, string>;
 }
 
-const LIMITS = { timeoutMs: 120_000, maxBytes: 64 * 1024 };
 const MOST_BYTES = 1024 ** 3;
-/** Two blocks of zeros are the end of an archive (POSIX.1, ustar). */
-const EMPTY_TAR = new Uint8Array(1024);
 
 /**
  * Packs an installed package back into a package file, from opkg's own records, since the feed may
@@ -28,65 +27,57 @@ const EMPTY_TAR = new Uint8Array(1024);
  * none.
  * @throws DepotError internal
  */
-export async function packInstalled({
-  name,
-  infoDir,
-  destination,
-  target,
-  environment,
-}: PackOptions): Promise<void> {
-  const work = `${target}.work`;
-  await rm(work, { recursive: true, force: true });
-  await mkdir(join(work, 'control'), { recursive: true, mode: 0o700 });
-  const tar = async (...args: string[]): Promise<void> => {
-    const { exitCode, stderr } = await run(
-      { argv: ['tar', ...args], environment, cwd: '/' },
-      LIMITS,
-    );
-    if (exitCode !== 0) {
-      throw new DepotError(
-        'internal',
-        `cannot keep ${name} as a file: tar says ${stderr.trim().slice(0, 300)}`,
-      );
-    }
-  };
+export async function packInstalled(options: PackOptions): Promise<void> {
+  const { name, destination: root, target } = options;
+  const [data, whole] = [`${target}.data`, `${target}.new`];
+  const write = (pieces: AsyncIterable<Buffer>, file: string): Promise<void> =>
+    pipeline(pieces, createGzip(), createWriteStream(file, { mode: 0o600 }));
   try {
-    for (const file of await readdir(infoDir)) {
-      if (file.startsWith(`${name}.`) && file !== `${name}.list`) {
-        await copyFile(join(infoDir, file), join(work, 'control', file.slice(name.length + 1)));
-      }
-    }
-    await writeFile(join(work, 'debian-binary'), '2.0\n');
-    const data = join(work, 'data.tar.gz');
-    const files = await filesOf({ name, infoDir, destination });
-    // tar makes no archive of nothing, which is what a meta package has.
-    if (files.length === 0) await writeFile(data, gzipSync(EMPTY_TAR));
-    // Named one by one: not every busybox can read the names from a file.
-    else await tar('-C', destination, '-czf', data, ...files.map((path) => `.${path}`));
-    await tar('-C', join(work, 'control'), '-czf', join(work, 'control.tar.gz'), '.');
-    await tar(
-      '-C',
-      work,
-      '-czf',
-      join(work, 'package'),
-      './debian-binary',
-      './control.tar.gz',
-      './data.tar.gz',
-    );
-    await inspectIpk(join(work, 'package'), MOST_BYTES);
-    await rename(join(work, 'package'), target);
-    await syncFolder(join(target, '..'));
+    const paths = withFolders((await filesOf(options)).map((path) => `.${path}`));
+    await write(tarFiles({ root, paths, longNames: 'gnu', hasChecksums: false }), data);
+    await write(membersOf(await controlOf(options), data), whole);
+    await inspectIpk(whole, MOST_BYTES);
+    await rename(whole, target);
+    await syncFolder(dirname(target));
+  } catch (error) {
+    throw new DepotError('internal', `cannot keep ${name} as a file: ${reasonOf(error)}`, {
+      cause: error,
+    });
   } finally {
-    await rm(work, { recursive: true, force: true });
+    await rm(data, { force: true });
+    await rm(whole, { force: true });
   }
 }
 
+async function* membersOf(control: Buffer, data: string): AsyncGenerator<Buffer> {
+  yield* tarMember({ name: './debian-binary', mode: 0o644 }, Buffer.from('2.0\n'));
+  yield* tarMember({ name: './control.tar.gz', mode: 0o644 }, control);
+  const { size: sizeBytes } = await stat(data);
+  yield* tarHeader({ name: './data.tar.gz', mode: 0o644, sizeBytes });
+  yield* createReadStream(data) as AsyncIterable<Buffer>;
+  yield tarPadding(sizeBytes);
+  yield END_OF_TAR;
+}
+
+/** What opkg keeps of the package beside its list of files: control, conffiles and scripts. */
+async function controlOf({ name, infoDir }: PackOptions): Promise<Buffer> {
+  const files = (await readdir(infoDir)).filter(
+    (file) => file.startsWith(`${name}.`) && file !== `${name}.list`,
+  );
+  const members = await Promise.all(
+    files.map(async (file) => {
+      const [content, { mode }] = await Promise.all([
+        readFile(join(infoDir, file)),
+        stat(join(infoDir, file)),
+      ]);
+      return tarMember({ name: `./${file.slice(name.length + 1)}`, mode: mode & 0o7777 }, content);
+    }),
+  );
+  return gzipSync(Buffer.concat([...members.flat(), END_OF_TAR]));
+}
+
 /** What of the package is still there; a conffile may have been removed by its owner. */
-async function filesOf({
-  name,
-  infoDir,
-  destination,
-}: Pick<PackOptions, 'name' | 'infoDir' | 'destination'>): Promise<string[]> {
+async function filesOf({ name, infoDir, destination }: PackOptions): Promise<string[]> {
   const lines = (await readFile(join(infoDir, `${name}.list`), 'utf8'))
     .split('\n')
     .map((line) => line.split('\t')[0] ?? '');

@@ -1,0 +1,71 @@
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { lstat, readlink } from 'node:fs/promises';
+import { join } from 'node:path';
+import { END_OF_TAR, tarHeader, tarPadding, type LongNames, type TarEntry } from './tar-writer.ts';
+
+export interface TarFilesOptions {
+  /** Folder that the paths are below. */
+  root: string;
+  /** Of files, links and folders, as they are named in the archive; what is else is left out. */
+  paths: readonly string[];
+  longNames: LongNames;
+  /** Whether each file and link carries its SHA-1, as apk wants it. */
+  hasChecksums: boolean;
+  /** Is told how large each file is. */
+  onFile?: (sizeBytes: number) => void;
+}
+
+/** The paths with the folders above them, which neither opkg nor apk makes by itself. */
+export function withFolders(paths: readonly string[]): string[] {
+  return [...new Set([...paths.flatMap(foldersAbove), ...paths])].sort();
+}
+
+function foldersAbove(path: string): string[] {
+  const pieces = path.split('/').slice(0, -1);
+  return pieces.map((_, index) => pieces.slice(0, index + 1).join('/'));
+}
+
+/** A tar archive of files as they are now, with their modes, owners and times, piece by piece. */
+export async function* tarFiles(options: TarFilesOptions): AsyncGenerator<Buffer> {
+  const { root, paths, longNames, hasChecksums, onFile } = options;
+  for (const path of paths) {
+    const file = join(root, path);
+    const entry = await lstat(file);
+    const { mode, uid, gid, mtimeMs } = entry;
+    const like = { name: path, mode: mode & 0o7777, uid, gid, mtime: Math.floor(mtimeMs / 1000) };
+    if (entry.isDirectory()) {
+      yield* tarHeader({ ...like, name: `${path}/`, type: '5', sizeBytes: 0 }, longNames);
+    } else if (entry.isSymbolicLink()) {
+      const target = await readlink(file);
+      const sum = hasChecksums && { checksum: createHash('sha1').update(target).digest('hex') };
+      yield* tarHeader({ ...like, type: '2', target, sizeBytes: 0, ...sum }, longNames);
+    } else if (entry.isFile()) {
+      const sum = hasChecksums && { checksum: await sha1Of(file) };
+      yield* fileMember(file, { ...like, sizeBytes: entry.size, ...sum }, longNames);
+      onFile?.(entry.size);
+    }
+  }
+  yield END_OF_TAR;
+}
+
+async function sha1Of(file: string): Promise<string> {
+  const hash = createHash('sha1');
+  for await (const piece of createReadStream(file)) hash.update(piece as Buffer);
+  return hash.digest('hex');
+}
+
+async function* fileMember(
+  file: string,
+  entry: TarEntry,
+  longNames: LongNames,
+): AsyncGenerator<Buffer> {
+  yield* tarHeader(entry, longNames);
+  let left = entry.sizeBytes;
+  for await (const piece of createReadStream(file) as AsyncIterable<Buffer>) {
+    left -= piece.length;
+    yield piece;
+  }
+  if (left !== 0) throw new Error(`${file} changed while it was read`);
+  yield tarPadding(entry.sizeBytes);
+}
