@@ -27,7 +27,7 @@ export function tarPadding(sizeBytes: number): Buffer {
   return Buffer.alloc((BLOCK_BYTES - (sizeBytes % BLOCK_BYTES)) % BLOCK_BYTES);
 }
 
-/** How names are written that do not fit: apk reads no long target of GNU's, opkg nothing of pax. */
+/** How long names are written: apk reads no long target of GNU's, opkg nothing of pax. */
 export type LongNames = 'pax' | 'gnu';
 
 /** A member with its content. */
