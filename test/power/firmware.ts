@@ -26,6 +26,7 @@ const SCRIPT = join(ROOT, 'etc/rc.d/S95depotd-restore');
 const FOLDER = join(ROOT, 'etc/depotd/after-upgrade');
 const BANNER = join(ROOT, 'etc/banner');
 export const SAVED = join(DISK, 'sysupgrade.tgz');
+const WAITING = 'waiting for the network';
 const SYSTEM_LOG = '/tmp/system-log';
 /** Longer than the script waits (its `sleep` is a tenth of a device's). */
 const FEED_IS_DOWN_MS = 5000;
@@ -130,9 +131,11 @@ export async function startServices(): Promise<boolean> {
 export async function boot(hasFeed: boolean): Promise<PowerDaemon> {
   const isDue = await startServices();
   await delay(FEED_IS_DOWN_MS);
-  const isWaiting = (await textOf(SYSTEM_LOG)).includes('waiting for the network');
-  if (isWaiting && !(await textOf(BANNER)).includes('waiting for the network')) {
-    problems.push('it waits, and the banner does not say so');
+  const isWaiting = (await textOf(SYSTEM_LOG)).includes(WAITING);
+  if (isWaiting) {
+    // The log has it first; nothing comes as long as the feed is down.
+    const isSaid = async (): Promise<boolean> => (await textOf(BANNER)).includes(WAITING);
+    await until(isSaid, 'the banner says that it waits');
   }
   if (hasFeed) await serveFeed(1);
   await until(async () => !(await isThere(join(FOLDER, 'due'))), 'the script has ended');
