@@ -48,11 +48,12 @@ export async function measure(
     const { value: tokens, ms } = await timed(() => addTargets(url, devices));
     report('simulated devices', { count: devices, 'made in s': ms / 1000 });
     const herd = createHerd(tokens, { urls: nodes.urls, tenant: 'DEFAULT' });
-    await benchSteady(nodes, herd, pollS);
+    await benchSteady('polls, just started', { nodes, herd, pollS });
     const stop = herd.pollEach(pollS * 1000);
     if (daemons > 0) await benchRollouts({ ...createHawkbit(url), url: relay.url }, relay, daemons);
     const beside = await stop();
     report('polls beside them', { answered: beside.latenciesMs.length, failed: beside.failed });
+    await benchSteady('polls, warm', { nodes, herd, pollS });
     await benchUpdates(nodes, herd, updates);
   } finally {
     relay.close();
@@ -80,14 +81,17 @@ async function addTargets(url: string, count: number): Promise<Map<string, strin
 }
 
 /** All poll, spread over their interval. */
-async function benchSteady(nodes: Nodes, herd: Herd, pollS: number): Promise<void> {
+async function benchSteady(
+  name: string,
+  { nodes, herd, pollS }: { nodes: Nodes; herd: Herd; pollS: number },
+): Promise<void> {
   const before = nodes.cpu();
   const stop = herd.pollEach(pollS * 1000);
   await delay(STEADY_MS);
   const { failed, latenciesMs } = await stop();
   const { nodes: used, database } = nodes.cpu();
   const at = (share: number): number => latenciesMs[Math.floor(latenciesMs.length * share)] ?? NaN;
-  report('steady polls', {
+  report(name, {
     'a second': herd.ids.length / pollS,
     answered: latenciesMs.length,
     failed,
