@@ -22,11 +22,11 @@ export function createSpeaker(sentences) {
     patterns ??= [...exact]
       .filter(([source]) => source.includes('{'))
       .map(parsePattern)
-      .sort((one, other) => other.weight - one.weight);
+      .sort((one, other) => other.isHead - one.isHead || other.weight - one.weight);
     for (const pattern of patterns) {
       const values = valuesOf(pattern, text);
       // Half a sentence is worse than one in English.
-      if (values !== undefined && isKnown(values.action)) {
+      if (values !== undefined && isKnown(values.action) && isFitting(values)) {
         const last = values[pattern.names.at(-1)] ?? '';
         const isOne = !last.includes('; ') || pattern.literals.some((each) => each.includes('; '));
         const said = isOne ? undefined : sayEach(text, depth);
@@ -65,6 +65,11 @@ export function createSpeaker(sentences) {
   return (text) => say(text);
 }
 
+/** Some names stand for one word, and what is done for no sentence. */
+function isFitting({ action = '', FEED = '', single = '' }) {
+  return !action.includes(': ') && !`${FEED}${single}`.includes(' ');
+}
+
 function isVerbatim(name) {
   return name === name.toUpperCase();
 }
@@ -88,11 +93,15 @@ function isChinese(character = '') {
   return /\p{Script=Han}/u.test(character);
 }
 
+/** What stands ahead of a sentence is said by itself, ahead of what begins with any text. */
+const HEAD = /^(?:cannot |\{FEED\} \()/;
+
 function parsePattern([source, translation]) {
   const pieces = source.split(/\{(\w+)\}/);
   const literals = pieces.filter((_, index) => index % 2 === 0);
   const names = pieces.filter((_, index) => index % 2 === 1);
-  return { literals, names, translation, weight: literals.join('').length };
+  const weight = literals.join('').length;
+  return { literals, names, translation, weight, isHead: HEAD.test(source) };
 }
 
 /** Goes through the text once, so that nobody can write one that takes long. */

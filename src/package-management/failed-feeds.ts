@@ -50,10 +50,15 @@ export function feedFailure(failed: readonly FailedFeed[]): Failure {
 
 /** Why nothing can be chosen: no feed has a list, for the reasons that fetching them gave. */
 export function noListsFailure(failed: readonly FailedFeed[]): Failure {
-  const none = 'there are no package lists, and they cannot be fetched';
-  if (failed.length === 0) return { code: 'no_lists', reason: none };
+  if (failed.length === 0) {
+    return { code: 'no_lists', reason: 'there are no package lists, and they cannot be fetched' };
+  }
   const { reason, ...rest } = feedFailure(failed);
-  return { ...rest, code: 'no_lists', reason: `${none}: ${reason}` };
+  return {
+    ...rest,
+    code: 'no_lists',
+    reason: `there are no package lists, and they cannot be fetched: ${reason}`,
+  };
 }
 
 interface FetchContext extends Pick<BackendContext, 'environment'> {

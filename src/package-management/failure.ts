@@ -168,3 +168,11 @@ export function endOfScript(program: string, ending: string, said: string | unde
   const words = quoted(said);
   return `${program} ended with exit code ${code}: ${words}`;
 }
+
+/** @param ending as apk says how the program ended that looks at its changes */
+export function refusedBy(program: string, ending: string): string {
+  const [, code] = /^exited with error (\d+)$/.exec(ending) ?? [];
+  return code === undefined
+    ? `the program ${program} refuses it: it was ${ending}`
+    : `the program ${program} refuses it: it exited with error ${code}`;
+}

@@ -97,7 +97,7 @@ export async function systemFailure(
   const [first] = found;
   if (first === undefined) return undefined;
   const along = targets.includes(first) ? '' : `${found.join(', ')} would go with it: `;
-  const reason = `${along}${stops.map(({ message }) => message).join(', and ')}`;
+  const reason = `${along}${stops.map(({ message }) => message).join('; ')}`;
   return {
     code: 'essential',
     package: targets.find((name) => found.includes(name)) ?? first,

@@ -83,10 +83,14 @@ export function remedyButtons(problem, on) {
     );
 }
 
-/** What could not be done stands above it, or before. */
+const HEAD = /^cannot (?:(?:install|remove|update|upgrade)(?: \S+)?|undo [^:]*): /;
+
+/** What could not be done stands above it, or before: it goes when the whole has been said. */
 export function causeOf(message) {
-  const head = /^cannot (?:(?:install|remove|update|upgrade)(?: \S+)?|undo [^:]*): /;
-  return withoutId(daemonText(message.replace(head, '')));
+  const [head] = HEAD.exec(message) ?? [''];
+  const said = daemonText(message);
+  const ahead = daemonText(`${head}1`).slice(0, -1);
+  return withoutId(said.startsWith(ahead) ? said.slice(ahead.length) : said);
 }
 
 /** A task is known by what it does. */

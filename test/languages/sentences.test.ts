@@ -14,6 +14,9 @@ const say = createSpeaker({
   '{name} was changed.': '{name} ist anders.',
   'see {COMMAND}': 'siehe {COMMAND}',
   '{count} of {total} are there': 'von {total} sind {count} da',
+  '{size} are free for it': 'frei: {size}',
+  '{name} is empty': '{name} ist leer',
+  '{FEED} ({URL}): {reason}': '{FEED} ({URL}) sagt: {reason}',
 });
 
 test.each([
@@ -24,6 +27,13 @@ test.each([
   ['3 of 4 are there', 'von 4 sind 3 da'],
   ['cannot install demo: it is held', 'demo installieren geht nicht: Es wird gehalten'],
   ['cannot install demo: lib was changed', 'demo installieren geht nicht: lib ist anders'],
+  ['cannot install demo: 4 MB are free for it', 'demo installieren geht nicht: frei: 4 MB'],
+  [
+    'cannot install demo: lib is full: the disk sda is gone',
+    'demo installieren geht nicht: lib is full: the disk sda is gone',
+  ],
+  ['lab (http://x): y is empty', 'lab (http://x) sagt: y ist leer'],
+  ['made by lab (here): y is empty', 'made by lab (here): y ist leer'],
   ['see install demo', 'siehe install demo'],
   ['nobody knows', 'nobody knows'],
   ['cannot : it is full', 'cannot : it is full'],

@@ -242,7 +242,7 @@ function stringsOf(path: string): string[] {
 /** What stands in the sources for a sentence: the name of a package comes once (nameOnce). */
 function sourcesOf(sentence: string): string[] {
   const pattern = sentence.replaceAll(/\{\w+\}/g, '{}');
-  return [pattern, pattern.replace(/^its (script)\b/, 'the $1 of {}'), withoutEnds(pattern)];
+  return [pattern, pattern.replace(/^its (script|file)\b/, 'the $1 of {}'), withoutEnds(pattern)];
 }
 
 /** What stands at its ends may be said elsewhere in the sources. */

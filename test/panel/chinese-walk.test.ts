@@ -1,7 +1,7 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { onTestFinished, test } from 'vitest';
 
 import { LANGUAGES, voiceOf } from '../../src/languages/languages.ts';
 import { simplePackage } from '../device/packages/package-parts.ts';
@@ -15,22 +15,8 @@ import {
 } from '../features/fleet/fleet-device.ts';
 import { createStandIn } from '../features/fleet/stand-in.ts';
 import type { Browser } from './browser.ts';
+import { expectInLanguage } from './in-sight.ts';
 import { agree, click, goTo, openPanel } from './open-panel.ts';
-
-/** English words in a row in sight, but for what packages say, and for commands and addresses. */
-const ENGLISH = `[...document.querySelectorAll('body :not(script, style, noscript *)')]
-  .filter((element) => element.checkVisibility() && !element.closest('.description, .lead, .pane, #language'))
-  .flatMap((element) => [
-    ...[...element.childNodes].filter(({ nodeType }) => nodeType === 3).map(({ data }) => data),
-    element.placeholder, element.title, element.getAttribute('aria-label'),
-  ])
-  .map((text) => (text ?? '').replace(/\`[^\`]*\`|"[^"]*"|\\S+ test package|opkg (?:install|remove)/g, ''))
-  .filter((text) => /[a-z]{2,} [a-z]{2,}/i.test(text))`;
-/** What is wider than its room. */
-const CUT = `[...document.querySelectorAll('dialog[open], dialog[open] *, main *, #notices *')]
-  .filter((each) => each.checkVisibility() && !each.closest('.unseen') && each.matches('dialog, button, h2, p, label, summary, dt, dd, .chip'))
-  .filter((each) => each.scrollWidth > each.clientWidth + 1 && getComputedStyle(each).display !== 'inline')
-  .map((each) => each.outerHTML.slice(0, 100))`;
 
 interface Opened {
   on: FleetDevice;
@@ -75,12 +61,7 @@ async function openDevice(code: string): Promise<Opened> {
     await browser.evaluate(
       "document.querySelectorAll('details').forEach((each) => (each.open = true))",
     );
-    if (code !== 'en') expect([where, await browser.evaluate(ENGLISH)]).toEqual([where, []]);
-    expect([where, await browser.evaluate(CUT)]).toEqual([where, []]);
-    expect([where, await browser.evaluate('document.documentElement.scrollWidth')]).toEqual([
-      where,
-      320,
-    ]);
+    await expectInLanguage(browser, where, code === 'en');
   };
   return { on, browser, look };
 }

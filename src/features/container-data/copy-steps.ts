@@ -200,10 +200,14 @@ async function failure(
 }
 
 function rsyncFailed(label: string, code: number, known: DiskFailure | undefined): DepotError {
-  const what = `cannot ${label}: rsync ${REASONS[code] ?? 'failed'} (exit code ${code})`;
-  if (known === undefined) return new DepotError('command_failed', `${what}, and printed nothing`);
+  const how = `rsync ${REASONS[code] ?? 'failed'}`;
+  if (known === undefined) {
+    const message = `cannot ${label}: ${how} (exit code ${code}), and printed nothing`;
+    return new DepotError('command_failed', message);
+  }
   const { reason, explanation } = known;
-  return new DepotError(known.code, `${what}: ${reason}`, { explanation });
+  const message = `cannot ${label}: ${how} (exit code ${code}): ${reason}`;
+  return new DepotError(known.code, message, { explanation });
 }
 
 const DISK_GONE = {

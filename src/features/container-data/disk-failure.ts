@@ -95,14 +95,14 @@ export function targetFull(
     neededBytes: number;
   },
 ): DepotError {
-  const free =
-    freeInodes !== undefined && freeInodes < 16
-      ? `${freeInodes} more files fit`
-      : `${sizeText(freeBytes)} are free`;
-  const needed = neededBytes > 0 ? `, the data takes ${sizeText(neededBytes)}` : '';
+  const [free, needed] = [sizeText(freeBytes), sizeText(neededBytes)];
+  const ofBytes =
+    neededBytes > 0 ? `${free} are free, the data takes ${needed}` : `${free} are free`;
+  const hasFewFiles = freeInodes !== undefined && freeInodes < 16;
+  const reason = hasFewFiles ? `${freeInodes} more files fit` : ofBytes;
   return new DepotError(
     'no_space',
-    `cannot ${purpose}: the file system of ${target} is full: ${free}${needed}`,
+    `cannot ${purpose}: the file system of ${target} is full: ${reason}`,
     { explanation: NO_SPACE },
   );
 }

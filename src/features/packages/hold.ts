@@ -42,7 +42,7 @@ async function setHold(
   subject: string,
   isHeld: boolean,
 ): Promise<void> {
-  const purpose = `${isHeld ? 'hold' : 'release'} ${subject}`;
+  const purpose = isHeld ? `hold ${subject}` : `release ${subject}`;
   const refused = (code: 'not_found' | 'conflict', why: string, explanation: Explained): Error =>
     new DepotError(code, `cannot ${purpose}: ${why}`, { explanation });
   const depends = (isPackageName(subject) ? await catalog.meta(subject) : undefined)?.depends ?? [];

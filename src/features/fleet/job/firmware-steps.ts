@@ -66,8 +66,9 @@ function memoryStep({ paths }: FleetJobTools, { file }: Firmware): Act {
       const isInMemory = paths.uploadDir.startsWith('/tmp/');
       const needed = SYSUPGRADE_BYTES + (isInMemory ? 0 : file.bytes);
       if (freemem() >= needed) return Promise.resolve(undefined);
-      const text = `cannot install ${file.label}: ${sizeText(needed)} of memory have to be free`;
-      const message = `${text}, and ${sizeText(freemem())} are`;
+      const message =
+        `cannot install ${file.label}: ${sizeText(needed)} of memory have to be free, and ` +
+        `${sizeText(freemem())} are`;
       throw fleetFailure('command_failed', 'firmware_refused', message);
     },
   };
@@ -112,8 +113,8 @@ async function failureOf(
   if (isEnded) await delay(RESTART_S * 1000, undefined, { ref: false });
   const said = (await lastPrinted(400)).trim().replaceAll('\n', '; ');
   const code = job.lastExitCode ?? 'no exit code';
-  const text = `cannot install ${label}: sysupgrade ended with ${code}`;
-  return fleetFailure('command_failed', 'firmware_refused', `${text}: ${said}`);
+  const text = `cannot install ${label}: sysupgrade ended with ${code}: ${said}`;
+  return fleetFailure('command_failed', 'firmware_refused', text);
 }
 
 /** By its release, or by its revision: of snapshots only that differs. */

@@ -28,8 +28,8 @@ export function tokenSteps(
         if (file === '' || token === '') throw noTokenFile();
         const why = await attempt(() => tools.reach(token), { seconds, signal });
         if (why !== undefined) {
-          const text = `cannot take the new token: it did not work within ${seconds} s`;
-          throw fleetFailure('command_failed', 'token_refused', `${text}: ${why}`);
+          const text = `cannot take the new token: it did not work within ${seconds} s: ${why}`;
+          throw fleetFailure('command_failed', 'token_refused', text);
         }
         await replaceFile(await realpath(file), `TargetToken ${token}\n`);
         await note('the new token works, and has replaced the old one');

@@ -37,8 +37,10 @@ function reachStep({ reach, settings, paths }: FleetJobTools): Act {
       const seconds = settings().reach_s;
       const why = await attempt(() => reach(), { seconds, signal });
       if (why === undefined) return undefined;
-      const text = `cannot keep the settings: the fleet server did not answer within ${seconds} s`;
-      throw fleetFailure('command_failed', 'cut_off', `${text}: ${why}`);
+      const text =
+        'cannot keep the settings: the fleet server did not answer within ' +
+        `${seconds} s: ${why}`;
+      throw fleetFailure('command_failed', 'cut_off', text);
     },
   };
 }

@@ -4,6 +4,7 @@ import {
   plainLines,
   quoted,
   endOfScript,
+  refusedBy,
   scriptOf,
   unmetDependency,
   type FailedCommand,
@@ -117,7 +118,7 @@ const PATTERNS: readonly Pattern[] = [
     expression: /^(etc\/apk\/commit_hooks\.d\/\S+): (\w+ (?:with|by) .+)$/gm,
     failure: ([program = '', ending = '']) => ({
       code: 'not_allowed',
-      reason: `the program /${program} refuses it: it ${ending}`,
+      reason: refusedBy(`/${program}`, ending),
       remedy: 'Read the end of the task log for what the program says.',
     }),
   },

@@ -85,9 +85,9 @@ export async function withLock<Result>(
   try {
     const outcome = await lockDescriptor(handle.fd, { environment, timeoutMs: LOCK_LIMIT_MS });
     if (outcome !== 'locked') {
-      throw failureError('change what apk has on record', {
+      throw failureError('run apk', {
         code: 'locked',
-        reason: `${file} is held`,
+        reason: `another program holds ${file}`,
       });
     }
     return await work();

@@ -2,7 +2,7 @@ import { readdir } from 'node:fs/promises';
 import * as v from 'valibot';
 import type { Act, CommandStep, StepContext } from '../../../jobs/plan.ts';
 import { isPresent } from '../../database.ts';
-import { noListsFailure } from '../../failed-feeds.ts';
+import { describeFailed, noListsFailure } from '../../failed-feeds.ts';
 import { failureError } from '../../failure.ts';
 import { LACKING_LISTS, OLD_LISTS } from '../../lists-state.ts';
 import type { FeedLists } from '../../manager.ts';
@@ -101,13 +101,12 @@ export async function checkLists(
   const failed = await createLists(installation.locations).checkFetched(context);
   const [first] = failed;
   if (first === undefined) return;
-  const what = (await hasLists(installation))
-    ? 'no list has it, and that of a feed cannot be fetched'
-    : 'there are no package lists, and they cannot be fetched';
-  const reasons = failed.map(({ feed, reason }) => `${feed.name} (${feed.url}): ${reason}`);
+  const reasons = describeFailed(failed);
   throw failureError(purpose, {
     code: 'no_lists',
-    reason: `${what}: ${reasons.join('; ')}`,
+    reason: (await hasLists(installation))
+      ? `no list has it, and that of a feed cannot be fetched: ${reasons}`
+      : `there are no package lists, and they cannot be fetched: ${reasons}`,
     remedy: feedRemedyOf(first.code ?? 'damaged_package'),
   });
 }

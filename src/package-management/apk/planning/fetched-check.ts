@@ -120,7 +120,8 @@ async function notFetched(
   return failureError(purpose, {
     code: 'download_failed',
     ...said,
-    reason: `${builds} could not be fetched${why === '' ? '' : `: ${why}`}`,
+    reason:
+      why === '' ? `${builds} could not be fetched` : `${builds} could not be fetched: ${why}`,
   });
 }
 

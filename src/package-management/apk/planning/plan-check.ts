@@ -202,7 +202,8 @@ function refusal(
 ): DepotError {
   const damaged = damagedSetting(fault, database);
   if (damaged !== undefined) return failureError(purpose, damaged);
-  const hint = lacksIndex ? '; the lists of a feed are not there' : '';
+  const withHint = (reason: string): string =>
+    lacksIndex ? `${reason}; the lists of a feed are not there` : reason;
   const known = explain({ output: stderr, names: own === undefined ? change.names : [own] });
   const foreign = missing.find(
     ({ name, requiredBy }) =>
@@ -212,14 +213,14 @@ function refusal(
     return failureError(purpose, {
       code: 'dependency_missing',
       package: foreign.name,
-      reason: `/etc/apk/world asks for ${foreign.name}, which no feed has${hint}`,
+      reason: withHint(`/etc/apk/world asks for ${foreign.name}, which no feed has`),
       remedy: `Remove ${foreign.name} first${lacksIndex ? ', or update the package lists' : ''}.`,
     });
   }
   const why =
     fault === '' ? `apk ends with exit code ${exitCode ?? 'none'}` : `apk says "${fault}"`;
   const found: Failure = known ?? { code: 'unknown', reason: why };
-  return failureError(purpose, { ...found, reason: `${found.reason}${hint}` });
+  return failureError(purpose, { ...found, reason: withHint(found.reason) });
 }
 
 /** What apk says of packages, and is a fault of a file that it reads. */

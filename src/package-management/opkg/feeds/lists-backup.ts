@@ -80,8 +80,9 @@ function withCause(failed: FailedFeed, output: string): FailedFeed {
       ([, url = '', exitCode]) => [url.replace(/\/[^/]*$/, ''), exitCode] as const,
     ),
   );
+  const why = downloadFault(exitCodes.get(feed.url));
   return exitCodes.has(feed.url)
-    ? { feed, reason: `${reason}: ${downloadFault(exitCodes.get(feed.url))}`, code: kind }
+    ? { feed, reason: `its list could not be fetched: ${why}`, code: kind }
     : { feed, reason, code: kind };
 }
 

@@ -43,13 +43,15 @@ export function createPlanBudget(purpose: string): PlanBudget {
 }
 
 const REASONS: Readonly<Record<keyof typeof PLAN_LIMITS, string>> = {
-  steps: `takes more than ${PLAN_LIMITS.steps.toLocaleString('en')} steps`,
-  entries: `has more than ${PLAN_LIMITS.entries.toLocaleString('en')} dependencies`,
-  depth: `leads more than ${PLAN_LIMITS.depth} dependencies deep`,
+  steps: `the plan takes more than ${PLAN_LIMITS.steps.toLocaleString('en')} steps`,
+  entries: `the plan has more than ${PLAN_LIMITS.entries.toLocaleString('en')} dependencies`,
+  depth: `the plan leads more than ${PLAN_LIMITS.depth} dependencies deep`,
 };
 
 /** @param feed the one that most of it comes from; empty if that is not known */
 export function tooLarge(purpose: string, reason: string, feed: string): Error {
-  const source = feed === '' ? '' : `, most of it by what the feed ${feed} says`;
-  return failureError(purpose, { code: 'plan_too_large', reason: `the plan ${reason}${source}` });
+  return failureError(purpose, {
+    code: 'plan_too_large',
+    reason: feed === '' ? reason : `${reason}, most of it by what the feed ${feed} says`,
+  });
 }

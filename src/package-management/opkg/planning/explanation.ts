@@ -94,24 +94,22 @@ function missingProblem(
   const versions = [...new Set(candidates.map(({ record }) => record.version))];
   if (wanted?.name === 'kernel' && user.startsWith('kmod-')) {
     const running = candidates.find(isThere)?.record.version ?? listed(versions);
-    return createProblem(
-      'kernel_mismatch',
-      `cannot ${purpose}: ${user} is built for ${dependency.text}, the device has ` +
-        `kernel ${running === '' ? 'of no known version' : running}`,
-      user,
-    );
+    const why =
+      running === ''
+        ? `${user} is built for ${dependency.text}, the kernel here is not known`
+        : `${user} is built for ${dependency.text}, the device has kernel ${running}`;
+    return createProblem('kernel_mismatch', `cannot ${purpose}: ${why}`, user);
   }
-  const needs = `cannot ${purpose}: ${user} needs ${dependency.text},`;
+  const needed = dependency.text;
   const foreign = dependency.anyOf.find(({ name }) => search.foreignArchitectures(name).length > 0);
   if (versions.length === 0 && foreign !== undefined) {
     const architectures = listed(search.foreignArchitectures(foreign.name));
-    return createProblem(
-      'wrong_architecture',
-      `${needs} which the feeds have only for ${architectures}`,
-      foreign.name,
-    );
+    const only = `${user} needs ${needed}, which the feeds have only for ${architectures}`;
+    return createProblem('wrong_architecture', `cannot ${purpose}: ${only}`, foreign.name);
   }
   const why =
-    versions.length > 0 ? `and there is only ${listed(versions)}` : 'which no feed offers';
-  return createProblem('dependency_missing', `${needs} ${why}`, user);
+    versions.length > 0
+      ? `${user} needs ${needed}, and there is only ${listed(versions)}`
+      : `${user} needs ${needed}, which no feed offers`;
+  return createProblem('dependency_missing', `cannot ${purpose}: ${why}`, user);
 }

@@ -14,11 +14,10 @@ export function neededProblem(
   { record }: Candidate,
   others: string[],
 ): Problem {
-  return createProblem(
-    'needed_by',
-    `cannot ${purpose}: ${listed(others)} ${others.length === 1 ? 'needs' : 'need'} ` + record.name,
-    record.name,
-  );
+  const { name } = record;
+  const why =
+    others.length === 1 ? `${listed(others)} needs ${name}` : `${listed(others)} need ${name}`;
+  return createProblem('needed_by', `cannot ${purpose}: ${why}`, name);
 }
 
 export function olderProblem({ purpose }: Purpose, old: Candidate, { record }: Candidate): Problem {

@@ -21,21 +21,19 @@ export async function findShortage(
   if (fetched === 0) return undefined;
   const folder = tmpdir();
   const asked = names.map((name) => appOf(name).name);
-  const purpose = `cannot ${verb} ${[...new Set(asked)].join(', ')}`;
+  const problemWith = (reason: string): Problem =>
+    createProblem('no_space', `cannot ${verb} ${[...new Set(asked)].join(', ')}: ${reason}`);
   if (await isSameDisk(folder, destination)) {
     const needed = fetched + Math.max(0, sum(changes.map(({ diskBytes }) => diskBytes)));
     if (needed < freeBytes) return undefined;
-    return createProblem(
-      'no_space',
-      `${purpose}: it needs ${sizeText(needed)}, ${sizeText(fetched)} of it to fetch it to, and ` +
+    return problemWith(
+      `it needs ${sizeText(needed)}, ${sizeText(fetched)} of it to fetch it to, and ` +
         `${sizeText(freeBytes)} are free`,
     );
   }
   const freeToFetch = await freeBytesOf(folder);
   if (fetched < freeToFetch) return undefined;
-  return createProblem(
-    'no_space',
-    `${purpose}: ${sizeText(fetched)} are fetched to ${folder}, and ${sizeText(freeToFetch)} ` +
-      'are free there',
+  return problemWith(
+    `${sizeText(fetched)} are fetched to ${folder}, and ${sizeText(freeToFetch)} are free there`,
   );
 }

@@ -103,11 +103,8 @@ function upgradeByName(run: Run, name: string): void {
 }
 
 function heldProblem(purpose: string, { record }: Candidate): Problem {
-  return createProblem(
-    'held',
-    `cannot ${purpose}: ${record.name} is held at ${record.version}`,
-    record.name,
-  );
+  const why = `${record.name} is held at ${record.version}`;
+  return createProblem('held', `cannot ${purpose}: ${why}`, record.name);
 }
 
 /** @returns whether it is installed, or was */
