@@ -20,7 +20,7 @@ import { DISK, ROOT } from './locations.ts';
 import { APP, LIBRARY, SENT, type Manager } from './packages.ts';
 
 const OWN_SETTINGS = "config power 'main'\n\toption own '1'\n";
-export const SETTINGS = `/etc/config/${APP}`;
+const SETTINGS = `/etc/config/${APP}`;
 export const DAEMON_SETTINGS = `/etc/config/${DAEMON}`;
 const SCRIPT = join(ROOT, 'etc/rc.d/S95depotd-restore');
 const FOLDER = join(ROOT, 'etc/depotd/after-upgrade');
@@ -210,6 +210,7 @@ function firmware(options: { to?: Manager; isFromDisk?: boolean }): Kind {
     before: isFromDisk ? BEFORE.slice(0, 1) : BEFORE,
     prepared: async () => {
       await prepareOwner(isFromDisk);
+      await shell(save(SAVED));
       await flash(options.to ?? managerOf());
     },
     start: (phase) => (phase === 'prepare' ? writeFirmware('24.10.2') : Promise.resolve()),
