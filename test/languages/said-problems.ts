@@ -31,6 +31,7 @@ function problemsIn(path: string): Problem[] {
   const found: Problem[] = [];
   visit(parseSource(path), (node) => {
     if (ts.isObjectLiteralExpression(node)) found.push(...objectProblems(node));
+    if (ts.isVariableDeclaration(node)) found.push(...causesIn(node));
     if (!ts.isCallExpression(node)) return;
     const texts = node.arguments.flatMap(textsOf);
     const code = texts.find(isCode);
@@ -38,6 +39,12 @@ function problemsIn(path: string): Problem[] {
     if (code !== undefined && message !== undefined) found.push(problem(code, message));
   });
   return found;
+}
+
+/** A cause that is worked out ahead of its problem. */
+function causesIn({ name, initializer }: ts.VariableDeclaration): Problem[] {
+  if (initializer === undefined || !/^(?:why|reason|only|message)$/.test(name.getText())) return [];
+  return textsOf(initializer).flatMap((text) => (text === '' ? [] : [problem('unknown', text)]));
 }
 
 /** `{ code: 'held', reason: …, remedy: … }`, in whatever order. */
@@ -77,7 +84,7 @@ function problem(code: ProblemCode, text: string): Problem {
 function filled(pattern: string): string {
   let count = 0;
   return pattern
-    .replaceAll(/\{\}(?= (?:are|more|bytes|steps|minutes|files)\b)/g, '7')
+    .replaceAll(/\{\}(?= (?:are|more|bytes|steps|minutes|files|versions)\b)/g, '7')
     .replaceAll('{}', () => VALUES[count++ % VALUES.length] ?? '');
 }
 
