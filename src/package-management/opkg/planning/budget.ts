@@ -32,7 +32,7 @@ export function createPlanBudget(purpose: string): PlanBudget {
     shares.set(feed, (shares.get(feed) ?? 0) + count / PLAN_LIMITS[kind]);
     if (used[kind] <= PLAN_LIMITS[kind]) return;
     const feeds = [...shares].filter(([name]) => name !== '').sort(([, a], [, b]) => b - a);
-    throw tooLarge(purpose, REASONS[kind], feeds[0]?.[0] ?? '');
+    throw tooLarge(purpose, reasonFor(kind), feeds[0]?.[0] ?? '');
   };
   return {
     spend: (steps, feed = '') => use('steps', steps, feed),
@@ -42,11 +42,15 @@ export function createPlanBudget(purpose: string): PlanBudget {
   };
 }
 
-const REASONS: Readonly<Record<keyof typeof PLAN_LIMITS, string>> = {
-  steps: `the plan takes more than ${PLAN_LIMITS.steps.toLocaleString('en')} steps`,
-  entries: `the plan has more than ${PLAN_LIMITS.entries.toLocaleString('en')} dependencies`,
-  depth: `the plan leads more than ${PLAN_LIMITS.depth} dependencies deep`,
-};
+/** Not before it is said: the first number that is grouped loads Node's tables of all languages. */
+function reasonFor(kind: keyof typeof PLAN_LIMITS): string {
+  const most = PLAN_LIMITS[kind].toLocaleString('en');
+  return {
+    steps: `the plan takes more than ${most} steps`,
+    entries: `the plan has more than ${most} dependencies`,
+    depth: `the plan leads more than ${most} dependencies deep`,
+  }[kind];
+}
 
 /** @param feed the one that most of it comes from; empty if that is not known */
 export function tooLarge(purpose: string, reason: string, feed: string): Error {
