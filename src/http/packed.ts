@@ -1,5 +1,6 @@
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
+import { bodyOf } from './respond.ts';
 
 /** Less fits one packet either way. */
 const LEAST_BYTES = 1400;
@@ -16,10 +17,11 @@ export async function packed({ headers: asked }: Request, answer: Response): Pro
   // Kept packed, as the page's texts are.
   if (headers.has('content-encoding')) return answer;
   if (!isJson || status !== 200 || !acceptsGzip(asked.get('accept-encoding') ?? '')) return answer;
-  const body = Buffer.from(await answer.arrayBuffer());
+  const body = bodyOf(answer);
+  if (body === undefined) return answer;
+  headers.set('vary', 'Accept-Encoding');
+  if (Buffer.byteLength(body) < LEAST_BYTES) return answer;
   const fields = new Headers(headers);
-  fields.set('vary', 'Accept-Encoding');
-  if (body.length < LEAST_BYTES) return new Response(body, { status, headers: fields });
   fields.set('content-encoding', 'gzip');
   const etag = fields.get('etag');
   if (etag !== null && !etag.startsWith('W/')) fields.set('etag', `W/${etag}`);

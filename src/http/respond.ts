@@ -9,7 +9,27 @@ const JSON_HEADERS = {
 };
 
 export function json(body: unknown, status = 200, headers: Record<string, string> = {}): Response {
-  return new Response(JSON.stringify(body), { status, headers: { ...JSON_HEADERS, ...headers } });
+  const init = { status, headers: { ...JSON_HEADERS, ...headers } };
+  return withBody(JSON.stringify(body), init);
+}
+
+type Body = string | Uint8Array<ArrayBuffer>;
+
+/**
+ * To ask an answer for its body loads the whole of Node's HTTP client (`runtime/light-fetch.ts`), so
+ * who packs it finds it here.
+ */
+const bodies = new WeakMap<Response, Body>();
+
+function withBody(body: Body, init: ResponseInit): Response {
+  const answer = new Response(body, init);
+  bodies.set(answer, body);
+  return answer;
+}
+
+/** What a JSON answer says; undefined if it was not made here. */
+export function bodyOf(answer: Response): Body | undefined {
+  return bodies.get(answer);
 }
 
 /** A task result: 0 for a job that was accepted. */
@@ -35,11 +55,7 @@ export function unchanging(text: string): Unchanging {
  * An answer that may be kept by the client and asked for again: 304 if it still has the newest
  * (RFC 9110, section 13.1.2).
  */
-export function revalidated(
-  request: Request,
-  body: string | Uint8Array<ArrayBuffer>,
-  etag = etagOf(body),
-): Response {
+export function revalidated(request: Request, body: Body, etag = etagOf(body)): Response {
   const headers = { ...JSON_HEADERS, 'cache-control': 'no-cache', etag };
   const known = request.headers.get('if-none-match');
   const isKnown =
@@ -48,7 +64,7 @@ export function revalidated(
       known.split(',').some((tag) => tag.trim().replace(/^W\//, '') === etag));
   return isKnown
     ? new Response(null, { status: 304, headers })
-    : new Response(body, { status: 200, headers });
+    : withBody(body, { status: 200, headers });
 }
 
 /** When a place in the queue may be free again. */

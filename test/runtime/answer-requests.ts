@@ -2,6 +2,7 @@
 // loaded for it.
 import { createServer, request, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { createGunzip } from 'node:zlib';
 import { pino } from 'pino';
 import * as v from 'valibot';
 
@@ -19,6 +20,8 @@ async function* tick(): AsyncGenerator<StreamEvent, void> {
   yield await Promise.resolve({ event: 'tick', data: 1 });
 }
 
+/** More than fits one packet: sent packed. */
+const LONG = 'b'.repeat(2000);
 const params = { a: v.string() };
 const routes = [
   openGet({ path: '/json', summary: '', params, handle: (call) => json(call.params) }),
@@ -49,6 +52,7 @@ await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
 
 const answers = {
   json: await ask(['GET', '/json?a=b'], 'content-type'),
+  packed: await ask(['GET', `/json?a=${LONG}`], 'content-encoding'),
   head: await ask(['HEAD', '/json?a=b'], 'content-type'),
   form: await ask(['POST', '/form'], 'set-cookie', 'a=c'),
   stream: await ask(['GET', '/stream'], 'content-type'),
@@ -79,18 +83,24 @@ function ask(
   form?: string,
 ): Promise<[number | undefined, string | undefined, string]> {
   return new Promise((resolve, reject) => {
-    const headers =
-      form === undefined
-        ? {}
-        : { 'content-type': 'application/x-www-form-urlencoded', 'content-length': form.length };
+    const headers = {
+      'accept-encoding': 'gzip',
+      ...(form !== undefined && {
+        'content-type': 'application/x-www-form-urlencoded',
+        'content-length': form.length,
+      }),
+    };
     const asked = request(
       { host: '127.0.0.1', port: (server.address() as AddressInfo).port, method, path, headers },
       (response) => {
+        const isPacked = response.headers['content-encoding'] === 'gzip';
         let body = '';
-        response.setEncoding('utf8').on('data', (piece: string) => (body += piece));
-        response.on('end', () =>
-          resolve([response.statusCode, [response.headers[header] ?? []].flat().join(', '), body]),
-        );
+        (isPacked ? response.pipe(createGunzip()) : response)
+          .setEncoding('utf8')
+          .on('data', (piece: string) => (body += piece))
+          .on('end', () =>
+            resolve([response.statusCode, [response.headers[header] ?? []].flat().join(), body]),
+          );
       },
     );
     asked.on('error', reject).end(form);

@@ -85,8 +85,9 @@ test("a daemon that answers requests does without Node's HTTP client", async () 
   ]);
   expect(JSON.parse(stdout)).toEqual({
     json: [200, 'application/json; charset=utf-8', '{"a":"b"}'],
+    packed: [200, 'gzip', `{"a":"${'b'.repeat(2000)}"}`],
     head: [200, 'application/json; charset=utf-8', ''],
-    form: [200, 'x=1, y=2', '{"a":"c"}'],
+    form: [200, 'x=1,y=2', '{"a":"c"}'],
     stream: [200, 'text/event-stream; charset=utf-8', ':\n\nevent: tick\ndata: 1\n\n'],
     absent: [404, 'application/json; charset=utf-8', '{"code":404,"msg":"cannot find /absent"}'],
     loaded: false,
