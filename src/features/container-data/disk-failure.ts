@@ -95,11 +95,11 @@ export function targetFull(
     neededBytes: number;
   },
 ): DepotError {
-  const [free, needed] = [sizeText(freeBytes), sizeText(neededBytes)];
-  const ofBytes =
-    neededBytes > 0 ? `${free} are free, the data takes ${needed}` : `${free} are free`;
-  const hasFewFiles = freeInodes !== undefined && freeInodes < 16;
-  const reason = hasFewFiles ? `${freeInodes} more files fit` : ofBytes;
+  const free =
+    freeInodes !== undefined && freeInodes < 16
+      ? `${freeInodes} more files fit`
+      : `${sizeText(freeBytes)} are free`;
+  const reason = neededBytes > 0 ? `${free}, the data takes ${sizeText(neededBytes)}` : free;
   return new DepotError(
     'no_space',
     `cannot ${purpose}: the file system of ${target} is full: ${reason}`,
