@@ -16,7 +16,7 @@ export function json(body: unknown, status = 200, headers: Record<string, string
 type Body = string | Uint8Array<ArrayBuffer>;
 
 /**
- * To ask an answer for its body loads the whole of Node's HTTP client (`runtime/light-fetch.ts`), so
+ * To ask an answer for its body loads the whole of Node's HTTP client (`runtime/light-fetch.ts`):
  * who packs it finds it here.
  */
 const bodies = new WeakMap<Response, Body>();
