@@ -62,7 +62,7 @@ export interface TestDaemon {
 
 const FINISHED_LIMIT_MS = 40_000;
 /** Each question costs daemon and test some 3 ms of processor: what lasts is asked for less often. */
-const POLL_MS = { least: 20, most: 150, share: 1 / 8 };
+const POLL_MS = { least: 60, most: 250, share: 1 / 4 };
 
 export async function startDaemon(
   device: DaemonDevice,
