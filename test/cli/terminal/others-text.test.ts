@@ -1,13 +1,17 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { inertJson } from '../../../src/cli/terminal/others-text.ts';
 import { COMMANDS } from '../../../src/cli/usage/commands.ts';
-import { runCommand, type Outcome } from '../../device/command.ts';
+import { runCommand } from '../../device/command.ts';
 import { startDaemon } from '../../device/daemon.ts';
 import { createDevice } from '../../device/device.ts';
+import { bundledProgram } from '../../support/bundled-program.ts';
 import { DEPOTCTL } from '../start-depotctl.ts';
 
 /** The clipboard, an empty screen, both by C1 characters, another direction, and a hidden line. */
@@ -77,10 +81,21 @@ const WORDS: Readonly<Record<string, readonly string[]>> = {
   migrate: ['/mnt/sda1'],
 };
 
-function run(...words: readonly string[]): Promise<Outcome> {
+interface Outcome {
+  stdout: string;
+  stderr: string;
+}
+
+/** What depotctl writes for each. */
+async function runEach(lists: readonly (readonly string[])[]): Promise<Outcome[]> {
+  const folder = await mkdtemp(join(tmpdir(), 'depotd-others-text-'));
+  const file = join(folder, 'words.json');
+  await writeFile(file, JSON.stringify(lists.map((words) => ['--url', url, ...words])));
+  const program = await bundledProgram(join(import.meta.dirname, '../run-each.ts'));
   const env = { ...process.env, DEPOTCTL_SESSION: '', XDG_RUNTIME_DIR: '' };
-  const argv = [process.execPath, DEPOTCTL, '--url', url, ...words] as const;
-  return runCommand(['timeout', '8', ...argv], { env });
+  const { stdout } = await runCommand([process.execPath, program, DEPOTCTL, file], { env });
+  await rm(folder, { recursive: true });
+  return JSON.parse(stdout) as Outcome[];
 }
 
 const commands = Object.entries(COMMANDS).map(([name, { names }]) => [
@@ -94,13 +109,17 @@ test.each(['each', 'sentences', 'msg'] as const)(
   async (texts) => {
     where = texts;
     let shown = 0;
-    for (const words of commands) {
-      for (const options of texts === 'msg' ? [[]] : [[], ['--json']]) {
-        const { stdout, stderr } = await run(...words, ...options);
-        expect(stdout, words.join(' ')).not.toMatch(CONTROL);
-        expect(stderr, words.join(' ')).not.toMatch(CONTROL);
-        if (`${stdout}${stderr}`.includes('esrever')) shown += 1;
-      }
+    const lists = commands.flatMap((words) => [
+      words,
+      ...(texts === 'msg' ? [] : [[...words, '--json']]),
+    ]);
+    const outcomes = await runEach(lists);
+    expect(outcomes).toHaveLength(lists.length);
+    for (const [index, { stdout, stderr }] of outcomes.entries()) {
+      const words = lists[index]?.join(' ');
+      expect(stdout, words).not.toMatch(CONTROL);
+      expect(stderr, words).not.toMatch(CONTROL);
+      if (`${stdout}${stderr}`.includes('esrever')) shown += 1;
     }
     expect(shown).toBeGreaterThan(15);
   },
