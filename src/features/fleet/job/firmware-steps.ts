@@ -47,7 +47,7 @@ export function firmwareSteps(tools: FleetJobTools, { work }: { work: Work }): S
   });
   const keep = keepsSettings ? [] : ['-n'];
   // What it starts ends this command, too. That it goes on shows that nothing came of it.
-  const flash = `"$@" || exit; sleep ${RESTART_S}; echo "the device did not restart"; exit 1`;
+  const flash = `"$@" && sleep ${RESTART_S} || exit; echo "the device did not restart"; exit 1`;
   return [
     memoryStep(tools, firmware),
     step('firmware-test', 'check', ['sysupgrade', '-T', image]),
