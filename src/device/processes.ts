@@ -49,8 +49,12 @@ export function createProcesses(): Processes {
   };
 }
 
+/** It does not change while this process lives. */
+let knownBootId: string | undefined;
+
 async function bootId(): Promise<string> {
-  return (await readFile('/proc/sys/kernel/random/boot_id', 'latin1')).trim();
+  knownBootId ??= (await readFile('/proc/sys/kernel/random/boot_id', 'latin1')).trim();
+  return knownBootId;
 }
 
 /**

@@ -105,7 +105,7 @@ async function readControl(
   records: Records,
   name: string,
 ): Promise<PackageDescription | undefined> {
-  const text = await readInfo(records, `${name}.control`, MOST_CONTROL_BYTES);
+  const text = await readInfo(await records.readConfig(), `${name}.control`, MOST_CONTROL_BYTES);
   const described = text === undefined ? undefined : describeParagraph(text);
   return described?.name === name ? described : undefined;
 }
@@ -113,9 +113,10 @@ async function readControl(
 async function readRecord(records: Records, name: string): Promise<PackageRecord | undefined> {
   const entry = (await records.read()).get(name);
   if (!isPackageName(name) || !isPresent(entry)) return undefined;
+  const settings = await records.readConfig();
   const [files, config] = await Promise.all([
-    readInfo(records, `${name}.list`, MOST_LIST_BYTES),
-    readInfo(records, `${name}.conffiles`, MOST_CONTROL_BYTES),
+    readInfo(settings, `${name}.list`, MOST_LIST_BYTES),
+    readInfo(settings, `${name}.conffiles`, MOST_CONTROL_BYTES),
   ]);
   return {
     files: pathsIn(files ?? ''),
@@ -126,11 +127,11 @@ async function readRecord(records: Records, name: string): Promise<PackageRecord
 
 /** A file beside the status file of the destination that the package was installed to. */
 async function readInfo(
-  { readConfig }: Records,
+  { destinations }: OpkgConfig,
   file: string,
   mostBytes: number,
 ): Promise<string | undefined> {
-  for (const destination of (await readConfig()).destinations) {
+  for (const destination of destinations) {
     const path = join(dirname(statusFileIn(destination)), 'info', file);
     const entry = await stat(path).catch(() => undefined);
     if (entry?.isFile() !== true || entry.size > mostBytes) continue;
