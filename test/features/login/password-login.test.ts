@@ -6,12 +6,14 @@ import { startPasswordDaemon, type PasswordDaemon } from './password-daemon.ts';
 let daemon: PasswordDaemon['daemon'];
 let owner: PasswordDaemon['owner'];
 let socketPath: PasswordDaemon['socketPath'];
+let setCheapPassword: PasswordDaemon['setCheapPassword'];
 let admin: PasswordDaemon['admin'];
 let tokenStatus: PasswordDaemon['tokenStatus'];
 let close: PasswordDaemon['close'];
 
 beforeEach(async () => {
-  ({ daemon, owner, socketPath, admin, tokenStatus, close } = await startPasswordDaemon());
+  ({ daemon, owner, socketPath, setCheapPassword, admin, tokenStatus, close } =
+    await startPasswordDaemon());
 });
 
 afterEach(() => close());
@@ -28,7 +30,7 @@ test('a log-in gives a cookie that scripts and other sites do not get, and opens
 });
 
 test('behind TLS the cookie is for TLS alone, and only a proxy on this host is believed', async () => {
-  await owner.setFirstPassword('secret');
+  await setCheapPassword('secret');
   const headers = { 'x-forwarded-proto': 'https' };
   const answers = [
     await owner.tryPassword('secret', { headers }),
@@ -44,7 +46,7 @@ test('behind TLS the cookie is for TLS alone, and only a proxy on this host is b
 });
 
 test('a wrong password gets 403 and no cookie', async () => {
-  await owner.setFirstPassword('secret');
+  await setCheapPassword('secret');
   const answer = await owner.tryPassword('wrong');
 
   expect([answer.status, answer.headers['set-cookie'], JSON.parse(answer.text)]).toEqual([
@@ -65,7 +67,7 @@ test('while no password is set nobody gets in, and the answer says what to do', 
 });
 
 test('a password in the query counts for nothing', async () => {
-  await owner.setFirstPassword('secret');
+  await setCheapPassword('secret');
   const answers = [
     await admin('login?password=secret', { method: 'POST' }),
     await admin('login?password=secret', { method: 'POST', form: { password: 'secret' } }),
@@ -76,7 +78,7 @@ test('a password in the query counts for nothing', async () => {
 });
 
 test('a log-out needs the token, ends the session and takes the cookie back', async () => {
-  await owner.setFirstPassword('secret');
+  await setCheapPassword('secret');
   const { session, token } = await owner.logIn('secret');
 
   expect((await admin('logout', { method: 'POST', headers: session })).status).toBe(403);
@@ -90,7 +92,7 @@ test('a log-out needs the token, ends the session and takes the cookie back', as
 });
 
 test('a log-in never takes up the id that the browser came with, and ends that session', async () => {
-  await owner.setFirstPassword('secret');
+  await setCheapPassword('secret');
   const { session: earlier } = await owner.logIn('secret');
   const planted = 'p'.repeat(43);
   const answer = await owner.tryPassword('secret', {
@@ -111,7 +113,7 @@ test.for([
   ['another site without Origin', { 'sec-fetch-site': 'cross-site' }],
 ] as const)('%s can log nobody in or out and set no password', async ([, headers]) => {
   const first = await owner.setPassword('theirs', undefined, { headers });
-  await owner.setFirstPassword('secret');
+  await setCheapPassword('secret');
   const { session, token } = await owner.logIn('secret');
   const others = [
     await owner.tryPassword('secret', { headers }),
@@ -123,7 +125,7 @@ test.for([
 });
 
 test('a new password needs the old one and ends all sessions', async () => {
-  await owner.setFirstPassword('secret');
+  await setCheapPassword('secret');
   const { session, token } = await owner.logIn('secret');
 
   expect((await owner.setPassword('new')).status).toBe(403);
@@ -146,7 +148,7 @@ test('a new password needs the old one and ends all sessions', async () => {
 });
 
 test('sessions outlive the reading of the configuration', async () => {
-  await owner.setFirstPassword('secret');
+  await setCheapPassword('secret');
   const { session } = await owner.logIn('secret');
   process.kill(daemon.pid, 'SIGHUP');
   await daemon.logged('configuration read again');
