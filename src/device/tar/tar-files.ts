@@ -7,7 +7,7 @@ import { END_OF_TAR, tarHeader, tarPadding, type LongNames, type TarEntry } from
 export interface TarFilesOptions {
   /** Folder that the paths are below. */
   root: string;
-  /** Of files, links and folders, as they are named in the archive; what is else is left out. */
+  /** Of files and links, as they are named in the archive; what is else is left out. */
   paths: readonly string[];
   longNames: LongNames;
   /** Whether each file and link carries its SHA-1, as apk wants it. */
@@ -16,27 +16,28 @@ export interface TarFilesOptions {
   onFile?: (sizeBytes: number) => void;
 }
 
-/** The paths with the folders above them, which neither opkg nor apk makes by itself. */
-export function withFolders(paths: readonly string[]): string[] {
-  return [...new Set([...paths.flatMap(foldersAbove), ...paths])].sort();
-}
-
 function foldersAbove(path: string): string[] {
   const pieces = path.split('/').slice(0, -1);
   return pieces.map((_, index) => pieces.slice(0, index + 1).join('/'));
 }
 
-/** A tar archive of files as they are now, with their modes, owners and times, piece by piece. */
+/**
+ * A tar archive of files as they are now, with their modes, owners and times, piece by piece; and
+ * of the folders above them, which neither opkg nor apk makes by itself. A link in the place of a
+ * folder is the owner's, to another disk say, and not the package's.
+ */
 export async function* tarFiles(options: TarFilesOptions): AsyncGenerator<Buffer> {
   const { root, paths, longNames, hasChecksums, onFile } = options;
-  for (const path of paths) {
+  const named = new Set(paths);
+  for (const path of [...new Set([...paths.flatMap(foldersAbove), ...paths])].sort()) {
     const file = join(root, path);
     const entry = await lstat(file);
     const { mode, uid, gid, mtimeMs } = entry;
-    const like = { name: path, mode: mode & 0o7777, uid, gid, mtime: Math.floor(mtimeMs / 1000) };
+    const mtime = Math.max(0, Math.floor(mtimeMs / 1000));
+    const like = { name: path, mode: mode & 0o7777, uid, gid, mtime };
     if (entry.isDirectory()) {
       yield* tarHeader({ ...like, name: `${path}/`, type: '5', sizeBytes: 0 }, longNames);
-    } else if (entry.isSymbolicLink()) {
+    } else if (entry.isSymbolicLink() && named.has(path)) {
       const target = await readlink(file);
       const sum = hasChecksums && { checksum: createHash('sha1').update(target).digest('hex') };
       yield* tarHeader({ ...like, type: '2', target, sizeBytes: 0, ...sum }, longNames);

@@ -2,6 +2,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileVersion } from '../../device/file-version.ts';
 import type { Paths } from '../../device/paths.ts';
+import { isShortage } from '../../device/shortage.ts';
 import type { Feed } from '../feed-settings.ts';
 
 /**
@@ -48,7 +49,7 @@ async function readOpkgConfig(paths: Paths, files: Iterable<string>): Promise<Op
     checksSignatures: false,
   };
   for (const file of files) {
-    const text = await readFile(file, 'utf8').catch(() => '');
+    const text = await readFile(file, 'utf8').catch(insteadOf(''));
     for (const line of text.split('\n')) addLine(config, paths, line);
   }
   if (config.destinations.length === 0) config.destinations.push(paths.onDevice('/'));
@@ -66,7 +67,7 @@ export function preferredArchitecture({ architectures }: OpkgConfig): string {
 }
 
 async function releaseArchitectures(paths: Paths): Promise<OpkgConfig['architectures']> {
-  const text = await readFile(paths.onDevice(RELEASE_FILE), 'utf8').catch(() => '');
+  const text = await readFile(paths.onDevice(RELEASE_FILE), 'utf8').catch(insteadOf(''));
   const [, name] = /^DISTRIB_ARCH=['"]?([A-Za-z0-9_.+-]+)/m.exec(text) ?? [];
   // Priorities as opkg's own.
   return new Map(
@@ -83,6 +84,14 @@ async function releaseArchitectures(paths: Paths): Promise<OpkgConfig['architect
 const DEFAULT_LISTS_DIR = '/usr/lib/opkg/lists';
 const RELEASE_FILE = '/etc/openwrt_release';
 
+/** What has run out says nothing of the settings: they are kept until they change. */
+function insteadOf<Value>(value: Value): (error: unknown) => Value {
+  return (error) => {
+    if (isShortage(error)) throw error;
+    return value;
+  };
+}
+
 /** The files that opkg reads, in its order. */
 export async function configFiles(paths: Paths): Promise<string[]> {
   return [...(await versionsOf(paths)).keys()];
@@ -90,7 +99,7 @@ export async function configFiles(paths: Paths): Promise<string[]> {
 
 async function versionsOf({ onDevice, isLive }: Paths): Promise<Map<string, string>> {
   const folder = onDevice('/etc/opkg');
-  const names = await readdir(folder).catch(() => []);
+  const names = await readdir(folder).catch(insteadOf<string[]>([]));
   const inFolder = names
     .filter((name) => name.endsWith('.conf') && !name.startsWith('.'))
     .sort()

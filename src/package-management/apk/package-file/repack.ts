@@ -12,7 +12,7 @@ import { readFields, type RecordedFile } from '../database/installed-db.ts';
 import { hasHash } from '../recovery/leftovers.ts';
 import type { Locations } from '../database/locations.ts';
 import { scriptsFile } from '../database/record-file.ts';
-import { tarFiles, withFolders } from '../../../device/tar/tar-files.ts';
+import { tarFiles } from '../../../device/tar/tar-files.ts';
 import { tarMember } from '../../../device/tar/tar-writer.ts';
 
 interface PackOptions {
@@ -122,7 +122,7 @@ async function present(
     const isChanged = path.startsWith('etc/') && !(await hasHash(file, hash, { hasSha256 }));
     if (!isChanged && (await lstat(file).catch(() => undefined)) !== undefined) files.push(path);
   }
-  return withFolders(files);
+  return files;
 }
 
 /** @returns the SHA-256 of the archive as it is packed, and the bytes of the files in it */

@@ -5,7 +5,7 @@ import { pipeline } from 'node:stream/promises';
 import { createGzip, gzipSync } from 'node:zlib';
 import { DepotError, reasonOf } from '../../../errors.ts';
 import { syncFolder } from '../../../device/durable-file.ts';
-import { tarFiles, withFolders } from '../../../device/tar/tar-files.ts';
+import { tarFiles } from '../../../device/tar/tar-files.ts';
 import { END_OF_TAR, tarHeader, tarMember, tarPadding } from '../../../device/tar/tar-writer.ts';
 import { inspectIpk } from './ipk-file.ts';
 
@@ -33,7 +33,7 @@ export async function packInstalled(options: PackOptions): Promise<void> {
   const write = (pieces: AsyncIterable<Buffer>, file: string): Promise<void> =>
     pipeline(pieces, createGzip(), createWriteStream(file, { mode: 0o600 }));
   try {
-    const paths = withFolders((await filesOf(options)).map((path) => `.${path}`));
+    const paths = (await filesOf(options)).map((path) => `.${path}`);
     await write(tarFiles({ root, paths, longNames: 'gnu', hasChecksums: false }), data);
     await write(membersOf(await controlOf(options), data), whole);
     await inspectIpk(whole, MOST_BYTES);

@@ -1,8 +1,7 @@
-import { spawnSync } from 'node:child_process';
-import { closeSync, openSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 
 import { createDatabaseReader } from '../../../../src/package-management/opkg/database/status-file.ts';
+import { withoutDescriptors } from '../../../support/without-descriptors.ts';
 
 /** Reads a status file that changed while no descriptor was left, and prints what came of it. */
 const [file = ''] = process.argv.slice(2);
@@ -16,13 +15,5 @@ const read = async (): Promise<string[]> => [...(await reader.read()).keys()];
 await writeFile(file, stanza('one'));
 const before = await read();
 await writeFile(file, stanza('one') + stanza('two'));
-spawnSync('prlimit', ['--pid', String(process.pid), '--nofile=100:']);
-const used: number[] = [];
-try {
-  for (;;) used.push(openSync('/dev/null', 'r'));
-} catch {
-  // Now there is none left.
-}
-const meanwhile = await read().catch((error: unknown) => String(error));
-for (const descriptor of used) closeSync(descriptor);
+const meanwhile = await withoutDescriptors(read);
 process.stdout.write(JSON.stringify({ before, meanwhile, after: await read() }));
