@@ -30,6 +30,15 @@ export function textsIn(body: unknown, name: string): string[] {
   return listIn(body, name).filter((entry): entry is string => typeof entry === 'string');
 }
 
+/** Undefined for what is no JSON. */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
 export function memberIn(body: unknown, name: string): unknown {
   return fieldsOf(body)[name];
 }

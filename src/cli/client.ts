@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { DepotError, type ErrorCode } from '../errors.ts';
-import { textIn } from './answer.ts';
+import { parseJson, textIn } from './answer.ts';
 import {
   chunksOf,
   send,
@@ -131,15 +131,6 @@ function codeOf({
   return statusCode === 403 && headers['x-luci-login-required'] === 'yes'
     ? 'forbidden'
     : 'command_failed';
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    // Whatever it is, the daemon did not send it.
-    return undefined;
-  }
 }
 
 export function tokenIn(body: unknown): string {

@@ -72,8 +72,13 @@ export async function syncFolder(folder: string): Promise<void> {
 
 /** The JSON in a file; undefined if it is not there, or damaged: then nothing is known of it. */
 export async function readJson(file: string): Promise<unknown> {
+  return parseJson(await readFile(file, 'utf8').catch(() => ''));
+}
+
+/** For a schema to judge: undefined for what is no JSON. */
+export function parseJson(text: string): unknown {
   try {
-    return JSON.parse(await readFile(file, 'utf8'));
+    return JSON.parse(text);
   } catch {
     return undefined;
   }

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { DepotError } from '../../errors.ts';
-import { listIn, memberIn, numberIn, textIn } from '../answer.ts';
+import { listIn, memberIn, numberIn, parseJson, textIn } from '../answer.ts';
 import type { CommandContext } from '../command-context.ts';
 import { formatTable } from '../terminal/table.ts';
 import { whyUnread } from '../upload-file.ts';
@@ -95,14 +95,6 @@ async function readAdvisories(file: string): Promise<unknown[]> {
     return Array.isArray(list) ? (list as unknown[]) : [body];
   } catch {
     throw new DepotError('bad_request', `cannot use ${file}: it is no list of advisories (OSV)`);
-  }
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
   }
 }
 

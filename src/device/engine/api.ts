@@ -1,5 +1,6 @@
 import { request } from 'node:http';
 import { systemCode } from '../../errors.ts';
+import { parseJson } from '../durable-file.ts';
 
 /** `absent`: nobody listens there. `silent`: somebody has the socket and gave no answer in time. */
 export type EngineAnswer = { status: number; body: unknown } | 'absent' | 'silent';
@@ -47,7 +48,7 @@ export function askEngine(
         response.on('end', () =>
           resolve({
             status: response.statusCode ?? 0,
-            body: parse(Buffer.concat(pieces).toString('utf8')),
+            body: parseJson(Buffer.concat(pieces).toString('utf8')),
           }),
         );
       },
@@ -55,13 +56,4 @@ export function askEngine(
     asked.on('error', fail);
     asked.end();
   });
-}
-
-function parse(text: string): unknown {
-  try {
-    return text === '' ? undefined : JSON.parse(text);
-  } catch {
-    // The schema that follows refuses what has no shape.
-    return undefined;
-  }
 }

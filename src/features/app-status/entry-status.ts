@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import type { RunResult } from '../../device/command.ts';
+import { parseJson } from '../../device/durable-file.ts';
 
 /**
  * What an entry script prints: a JSON object. Keys beside these differ from app to app and pass
@@ -43,15 +44,6 @@ export function readEntryStatus(
   if (result.cutShortBy === 'stop') return failed('was ended: the daemon is stopping');
   if (result.exitCode === undefined) return failed('could not be run');
   if (result.exitCode !== 0) return failed(`ended with exit code ${result.exitCode}`);
-  const parsed = v.safeParse(scriptOutput, parse(result.stdout));
+  const parsed = v.safeParse(scriptOutput, parseJson(result.stdout));
   return parsed.success ? { status: { ...parsed.output, app } } : failed('printed no status');
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    // The schema refuses it like anything else that is no object.
-    return undefined;
-  }
 }

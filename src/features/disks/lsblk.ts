@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { parseJson } from '../../device/durable-file.ts';
 
 /**
  * A device before its mounts are known. `isWhole` marks a disk with partitions, which holds no file
@@ -59,7 +60,8 @@ const listing = v.object({ blockdevices: v.array(node) });
  * @returns undefined if the text is no listing
  */
 export function parseLsblk(json: string): ListedDevice[] | undefined {
-  const result = v.safeParse(listing, parse(json));
+  // What an old lsblk prints about an option that it does not know is no JSON.
+  const result = v.safeParse(listing, parseJson(json));
   if (!result.success) return undefined;
   const devices = new Map<string, ListedDevice>();
   const add = ({
@@ -94,13 +96,4 @@ export function parseLsblk(json: string): ListedDevice[] | undefined {
 /** `sda1` of `sda`, `mmcblk0p2` of `mmcblk0`; not the `md0` or `dm-1` that is made of it. */
 function isPartOf(name: string, disk: string): boolean {
   return name.startsWith(disk) && /^p?\d+$/.test(name.slice(disk.length));
-}
-
-function parse(json: string): unknown {
-  try {
-    return JSON.parse(json);
-  } catch {
-    // What an old lsblk prints about an option that it does not know.
-    return undefined;
-  }
 }

@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream';
+import { parseJson } from '../../device/durable-file.ts';
 import type { Call, ResponseSink } from './upstream/call.ts';
 import type { Pool } from './upstream/pool.ts';
 
@@ -54,13 +55,9 @@ export function requestedBase(body: Buffer, contentType: string | undefined): st
 }
 
 function entriesOf(text: string): [string, unknown][] {
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null ? Object.entries(value) : [];
-  } catch {
-    // The forge will say what it thinks of this body.
-    return [];
-  }
+  const value = parseJson(text);
+  // The forge will say what it thinks of another body.
+  return typeof value === 'object' && value !== null ? Object.entries(value) : [];
 }
 
 /** An answer to a question of our own is read up to this many bytes. */

@@ -1,6 +1,7 @@
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as v from 'valibot';
+import { parseJson } from '../../device/durable-file.ts';
 import { readSmallFile } from '../../device/owner-file.ts';
 import { isPackageName } from '../../package-management/names.ts';
 import { shownName } from './receive.ts';
@@ -42,17 +43,8 @@ export function createIstoreRecords(folder: string): Pick<RunRecords, 'all' | 'r
 async function readRecord(file: string, id: string): Promise<RunRecord[]> {
   const text = Buffer.from((await readSmallFile(file, MOST_BYTES)) ?? '', 'latin1').toString();
   const [first = '', ...lines] = text.split('\n');
-  const parsed = v.safeParse(head, parse(first));
+  const parsed = v.safeParse(head, parseJson(first));
   if (!parsed.success || parsed.output.id !== id) return [];
   const { ts, md5, file: name } = parsed.output;
   return [{ id, ts, md5, file: shownName(name), packages: lines.filter(isPackageName) }];
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    // No record then.
-    return undefined;
-  }
 }

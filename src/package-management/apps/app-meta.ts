@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { parseJson } from '../../device/durable-file.ts';
 
 const text = v.string();
 const texts = v.array(v.string());
@@ -35,15 +36,10 @@ export type AppMeta = v.InferOutput<typeof metaFile>;
 
 /** @returns undefined if the text is no JSON object */
 export function parseAppMeta(json: string): AppMeta | undefined {
-  try {
-    const content: unknown = JSON.parse(json);
-    // An array passes for an object without keys.
-    const result = v.safeParse(metaFile, content);
-    return result.success && !Array.isArray(content) ? result.output : undefined;
-  } catch {
-    // What is no JSON is as broken as what is no object.
-    return undefined;
-  }
+  const content = parseJson(json);
+  // An array passes for an object without keys.
+  const result = v.safeParse(metaFile, content);
+  return result.success && !Array.isArray(content) ? result.output : undefined;
 }
 
 /** One entry of the list of installed apps, as the interface shows it. */

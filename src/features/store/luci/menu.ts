@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { parseJson } from '../../../device/durable-file.ts';
 import { readSmallFile } from '../../../device/owner-file.ts';
 
 /** Where an application of LuCI is in LuCI's menu. */
@@ -49,7 +50,9 @@ const MOST_FILES = 10;
 
 /** A JSON object of nodes by path (https://github.com/openwrt/luci/wiki/JsonMenu). */
 function entryInMenu(json: string): MenuEntry | undefined {
-  const nodes = parseObject(json);
+  const nodes = parseJson(json);
+  // A menu file that LuCI cannot read either: there is no page.
+  if (!isObject(nodes)) return undefined;
   return best(
     Object.entries(nodes).flatMap(([path, node]) => {
       const { title, action } = isObject(node) ? node : {};
@@ -84,16 +87,6 @@ const PATH = /^[A-Za-z0-9_][A-Za-z0-9_.-]*(?:\/[A-Za-z0-9_][A-Za-z0-9_.-]*)*$/;
 
 function isPath(path: string): boolean {
   return path.length <= 200 && PATH.test(path);
-}
-
-function parseObject(json: string): Record<string, unknown> {
-  try {
-    const parsed: unknown = JSON.parse(json);
-    return isObject(parsed) ? parsed : {};
-  } catch {
-    // A menu file that LuCI cannot read either: there is no page.
-    return {};
-  }
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

@@ -1,3 +1,5 @@
+import { parseJson } from '../../../device/durable-file.ts';
+
 /**
  * Reads a JSON array of objects that comes piece by piece (RFC 8259), so that ten thousand packages
  * need not be in memory as one text. apk prints each object on lines of its own, indented by two:
@@ -10,7 +12,8 @@ export function createObjectReader(
   onObject: (object: unknown) => void,
 ): ObjectReader {
   const onText = (text: string): void => {
-    const object = parse(text);
+    // What is damaged is passed over, as in a list of opkg.
+    const object = parseJson(text);
     if (isObject(object)) onObject(object);
   };
   /** Begins with a bracket or a brace, unless nothing has come. */
@@ -18,7 +21,7 @@ export function createObjectReader(
   let cut: ((piece: Buffer) => void) | undefined;
   const readWhole = (bytes: Buffer): void => {
     const text = bytes.toString('utf8').trim();
-    const objects = parse(
+    const objects = parseJson(
       `${text.startsWith('[') ? '' : '['}${text}${text.endsWith(']') ? '' : ']'}`,
     );
     if (Array.isArray(objects)) objects.filter(isObject).forEach((object) => onObject(object));
@@ -59,15 +62,6 @@ const BRACE_AT = '\n  }'.length;
 
 function isObject(value: unknown): boolean {
   return typeof value === 'object' && value !== null;
-}
-
-/** @returns undefined for what is damaged: it is passed over, as in a list of opkg */
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 /** Cuts an array of objects into their texts. @returns a function that has each piece */

@@ -5,7 +5,7 @@ import { pipeline } from 'node:stream';
 import { promisify } from 'node:util';
 import { createGunzip, gzip } from 'node:zlib';
 import * as v from 'valibot';
-import { replaceFile } from '../../../device/durable-file.ts';
+import { readJson, replaceFile } from '../../../device/durable-file.ts';
 import { fileVersion } from '../../../device/file-version.ts';
 import type { PackageDatabase } from '../../database.ts';
 import { combine } from '../database/database.ts';
@@ -97,11 +97,7 @@ function unpacked(file: string): AsyncIterable<Buffer> {
 }
 
 async function readVersions(file: string): Promise<Record<string, string>> {
-  const text = await readFile(file, 'utf8').catch(() => '{}');
-  try {
-    return v.parse(versions, JSON.parse(text));
-  } catch {
-    // Damaged: everything is copied once more.
-    return {};
-  }
+  const found = v.safeParse(versions, await readJson(file));
+  // None, or damaged: everything is copied once more.
+  return found.success ? found.output : {};
 }

@@ -1,7 +1,7 @@
-import { readFile, rm } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as v from 'valibot';
-import { replaceFile } from '../../../device/durable-file.ts';
+import { readJson, replaceFile } from '../../../device/durable-file.ts';
 import type { Locations } from '../database/locations.ts';
 
 export const plannedChange = v.object({
@@ -54,18 +54,10 @@ export function createTransactionRecords({ own }: Locations): TransactionRecords
   return {
     write: (entry) => replaceFile(file, JSON.stringify(entry)),
     read: async (jobId) => {
-      const found = parse(await readFile(file, 'utf8').catch(() => ''));
-      return found?.jobId === jobId ? found : undefined;
+      // Undefined for none, or another version's.
+      const found = v.safeParse(record, await readJson(file));
+      return found.success && found.output.jobId === jobId ? found.output : undefined;
     },
     remove: () => rm(file, { force: true }),
   };
-}
-
-function parse(text: string): TransactionRecord | undefined {
-  try {
-    return v.parse(record, JSON.parse(text));
-  } catch {
-    // None, or another version's.
-    return undefined;
-  }
 }
