@@ -1,5 +1,5 @@
-import { lstat } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { hasEntry } from './device/is-there.ts';
 import { isPrivateFolder, openPrivateFolder } from './device/private-folder.ts';
 import { DepotError, reasonOf } from './errors.ts';
 import type { Listeners } from './http/listeners.ts';
@@ -25,11 +25,7 @@ export async function openOwnerSocket(
 
 /** One that was open to others is not closed and used: who knows what they have left in it. */
 async function preparePrivateFolder(folder: string): Promise<void> {
-  const isThere = await lstat(folder).then(
-    () => true,
-    () => false,
-  );
-  if (isThere && !(await isPrivateFolder(folder))) {
+  if ((await hasEntry(folder)) && !(await isPrivateFolder(folder))) {
     throw new DepotError(
       'unavailable',
       `cannot use the folder ${folder}: it is not a folder of this user alone`,

@@ -1,4 +1,5 @@
-import { access, constants } from 'node:fs/promises';
+import { constants } from 'node:fs/promises';
+import { isThere } from '../device/is-there.ts';
 import type { Paths } from '../device/paths.ts';
 import { APK } from './apk/backend.ts';
 import { OPKG } from './opkg/create-opkg.ts';
@@ -29,12 +30,7 @@ async function hasProgram(
   { onDevice }: Paths,
   { programs = [] }: PackageBackend,
 ): Promise<boolean> {
-  const found = await filter(programs, (program) =>
-    access(onDevice(program), constants.X_OK).then(
-      () => true,
-      () => false,
-    ),
-  );
+  const found = await filter(programs, (program) => isThere(onDevice(program), constants.X_OK));
   return found.length > 0;
 }
 

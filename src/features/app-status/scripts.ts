@@ -1,8 +1,9 @@
-import { access, constants } from 'node:fs/promises';
+import { constants } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Paths } from '../../device/paths.ts';
 import { run } from '../../device/exec.ts';
 import { fileVersion } from '../../device/file-version.ts';
+import { isThere } from '../../device/is-there.ts';
 import type { AppFiles } from './scripts-port.ts';
 
 /** @param environment the whole one that scripts get */
@@ -19,10 +20,7 @@ export function createAppFiles(paths: Paths, environment: Record<string, string>
     },
     runEntryScript: async (app, hostname, limits) => {
       const file = entryScript(app);
-      const isProgram = await access(file, constants.X_OK).then(
-        () => true,
-        () => false,
-      );
+      const isProgram = await isThere(file, constants.X_OK);
       const rest = [file, 'status', hostname] as const;
       return run(
         {

@@ -14,6 +14,7 @@ import {
 import { dirname, join } from 'node:path';
 import { isDiskFull } from '../../device/disk/disk-full.ts';
 import { isInsideFolder } from '../../device/inside-folder.ts';
+import { isFolder, isThere as isThereAt } from '../../device/is-there.ts';
 import { DepotError, reasonOf, systemCode } from '../../errors.ts';
 import type { MoveFolders } from './device.ts';
 import { redirectContainers } from './engine/rewrite-paths.ts';
@@ -271,18 +272,4 @@ async function entriesOf(folder: string): Promise<string[] | undefined> {
     if (['ENOENT', 'ENOTDIR'].includes(systemCode(error) ?? '')) return undefined;
     throw error;
   }
-}
-
-async function isThereAt(path: string): Promise<boolean> {
-  return stat(path).then(
-    () => true,
-    () => false,
-  );
-}
-
-async function isFolder(path: string): Promise<boolean> {
-  return stat(path).then(
-    (entry) => entry.isDirectory(),
-    () => false,
-  );
 }

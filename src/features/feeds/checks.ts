@@ -1,5 +1,5 @@
-import { access } from 'node:fs/promises';
 import { basename, relative } from 'node:path';
+import { isThere } from '../../device/is-there.ts';
 import type { Paths } from '../../device/paths.ts';
 import type { DeviceCheck, Finding } from '../device-check.ts';
 import type { FeedAnswer } from './read-feeds.ts';
@@ -12,10 +12,7 @@ export function feedChecks(
   { root, onDevice }: Pick<Paths, 'root' | 'onDevice'>,
 ): readonly DeviceCheck[] {
   const isOfFirmware = (file: string): Promise<boolean> =>
-    access(onDevice(`/rom/${relative(root, file)}`)).then(
-      () => true,
-      () => false,
-    );
+    isThere(onDevice(`/rom/${relative(root, file)}`));
   return [
     { id: 'feeds', run: async () => judgeFeeds(await read()) },
     { id: 'feed-keys', run: async () => judgeKeys(await read(), isOfFirmware) },

@@ -1,6 +1,6 @@
-import { access } from 'node:fs/promises';
 import { join } from 'node:path';
 import { readUciOption, setUciOption, type UciPlace } from '../../config/uci-edit.ts';
+import { isThere } from '../../device/is-there.ts';
 import { editOwnerFile, readSmallFile } from '../../device/owner-file.ts';
 import type { Paths } from '../../device/paths.ts';
 
@@ -52,10 +52,3 @@ const SIGNS = {
   opkg: '/usr/lib/opkg/status',
   'luci-js': '/www/luci-static/resources/luci.js',
 };
-
-function isThere(path: string): Promise<boolean> {
-  return access(path).then(
-    () => true,
-    () => false,
-  );
-}

@@ -1,7 +1,8 @@
 import { timingSafeEqual } from 'node:crypto';
-import { access, rm } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { replaceFile } from '../../device/durable-file.ts';
+import { isThere } from '../../device/is-there.ts';
 import { keyOf, randomSecret } from './session-cookie.ts';
 
 /**
@@ -44,13 +45,6 @@ export function createFirstPassword(stateDir: string): FirstPassword {
       await rm(file, { force: true });
     },
   };
-}
-
-function isThere(file: string): Promise<boolean> {
-  return access(file).then(
-    () => true,
-    () => false,
-  );
 }
 
 function isEqual(a: string, b: string): boolean {

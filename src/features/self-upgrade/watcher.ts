@@ -1,7 +1,8 @@
-import { access, mkdir, rm } from 'node:fs/promises';
+import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Command } from '../../device/command.ts';
 import { replaceFile } from '../../device/durable-file.ts';
+import { isThere } from '../../device/is-there.ts';
 import type { SelfUpgradeHost } from './port.ts';
 import type { FeatureContext } from '../feature.ts';
 import type { PackageManager } from '../../package-management/manager.ts';
@@ -34,8 +35,8 @@ export function createSelfUpgradeHost({
     cwd: '/',
   });
   const state: SelfUpgradeHost['state'] = async () => {
-    if (await exists(join(folder, 'pending'))) return 'waiting';
-    return (await exists(folder)) ? 'kept' : 'gone';
+    if (await isThere(join(folder, 'pending'))) return 'waiting';
+    return (await isThere(folder)) ? 'kept' : 'gone';
   };
   return {
     state,
@@ -65,11 +66,4 @@ export function createSelfUpgradeHost({
       if ((await state()) !== 'waiting') await rm(folder, { recursive: true, force: true });
     },
   };
-}
-
-function exists(path: string): Promise<boolean> {
-  return access(path).then(
-    () => true,
-    () => false,
-  );
 }

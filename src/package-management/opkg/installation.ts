@@ -1,7 +1,7 @@
-import { stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { freeBytesOf } from '../../device/disk/space.ts';
+import { isThere } from '../../device/is-there.ts';
 import { openTrustedFolder } from '../../device/private-folder.ts';
 import type { PackageDatabase } from '../database.ts';
 import type { BackendContext } from '../manager.ts';
@@ -94,9 +94,6 @@ export function statusFileIn(destination: string): string {
   return join(destination, 'usr/lib/opkg/status');
 }
 
-async function hasControl(statusFile: string, name: string): Promise<boolean> {
-  return stat(join(dirname(statusFile), 'info', `${name}.control`)).then(
-    () => true,
-    () => false,
-  );
+function hasControl(statusFile: string, name: string): Promise<boolean> {
+  return isThere(join(dirname(statusFile), 'info', `${name}.control`));
 }

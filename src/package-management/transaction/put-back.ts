@@ -1,5 +1,5 @@
-import { access } from 'node:fs/promises';
 import * as v from 'valibot';
+import { isThere } from '../../device/is-there.ts';
 import { isShortage } from '../../device/shortage.ts';
 import { reasonOf } from '../../errors.ts';
 import { slots } from '../../jobs/memory.ts';
@@ -147,13 +147,6 @@ async function prepareRound(
 async function noteReason(note: StepContext['note'], error: unknown): Promise<undefined> {
   if (isShortage(error)) throw error;
   await note(reasonOf(error)).catch(() => undefined);
-}
-
-function isThere(file: string): Promise<boolean> {
-  return access(file).then(
-    () => true,
-    () => false,
-  );
 }
 
 /** Records of what is back. What had no copy has none. */

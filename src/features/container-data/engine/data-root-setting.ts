@@ -1,10 +1,16 @@
-import { readdir, readFile, realpath, rm, stat } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
+import { readFile, realpath, rm } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import * as v from 'valibot';
 import type { Paths } from '../../../device/paths.ts';
 import { DepotError, reasonOf, systemCode } from '../../../errors.ts';
 import type { DataRootSetting, DataRootSettings, KnownSetting } from '../device.ts';
-import { replaceFile, rewriteFile, syncFolder } from '../../../device/durable-file.ts';
+import {
+  removeUnfinished,
+  replaceFile,
+  rewriteFile,
+  syncFolder,
+} from '../../../device/durable-file.ts';
+import { isThere } from '../../../device/is-there.ts';
 import { readUciOption, setUciOption, type UciPlace } from '../../../config/uci-edit.ts';
 
 const DEFAULT_ROOT = '/var/lib/docker';
@@ -98,19 +104,9 @@ async function readText(file: string): Promise<string | undefined> {
  */
 async function replace(file: string, text: string): Promise<void> {
   const real = await realpath(file).catch(() => file);
-  for (const name of await readdir(dirname(real)).catch(() => [])) {
-    if (name.startsWith(`${basename(real)}.`) && /\.\d+\.new$/.test(name)) {
-      await rm(join(dirname(real), name), { force: true });
-    }
-  }
-  if (
-    await stat(real).then(
-      () => true,
-      () => false,
-    )
-  ) {
-    await rewriteFile(real, text);
-  } else await replaceFile(real, text, 0o644);
+  await removeUnfinished(real);
+  if (await isThere(real)) await rewriteFile(real, text);
+  else await replaceFile(real, text, 0o644);
 }
 
 async function remove(file: string): Promise<void> {

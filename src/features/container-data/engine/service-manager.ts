@@ -1,8 +1,8 @@
-import { access } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Paths } from '../../../device/paths.ts';
 import { DepotError } from '../../../errors.ts';
 import { run } from '../../../device/exec.ts';
+import { isThere } from '../../../device/is-there.ts';
 import type { ContainerSettings } from '../options.ts';
 
 type Argv = [string, ...string[]];
@@ -85,13 +85,6 @@ async function hasUnit(paths: Paths): Promise<boolean> {
     UNIT_FOLDERS.map((folder) => isThere(paths.onDevice(join(folder, 'docker.service')))),
   );
   return found.includes(true);
-}
-
-function isThere(path: string): Promise<boolean> {
-  return access(path).then(
-    () => true,
-    () => false,
-  );
 }
 
 function argvOf([program = '', ...args]: readonly string[]): Argv {

@@ -1,5 +1,5 @@
-import { lstat } from 'node:fs/promises';
 import * as v from 'valibot';
+import { hasEntry } from '../../../device/is-there.ts';
 import type { Paths } from '../../../device/paths.ts';
 import { isOn } from '../../../http/parameter-schemas.ts';
 import type { Job } from '../../../jobs/job.ts';
@@ -89,11 +89,7 @@ function sayWhatStays(onDevice: Paths['onDevice']): Act {
     act: async (context) => {
       const stays: string[] = [];
       for (const path of kept.read(context).settings) {
-        const isThere = await lstat(onDevice(path)).then(
-          () => true,
-          () => false,
-        );
-        if (isThere) stays.push(path);
+        if (await hasEntry(onDevice(path))) stays.push(path);
       }
       const left = stays.join(', ');
       if (left !== '') {

@@ -1,6 +1,6 @@
 import { constants } from 'node:fs';
-import { access } from 'node:fs/promises';
 import { join } from 'node:path';
+import { isThere } from '../../../device/is-there.ts';
 import type { DeviceCheck } from '../../device-check.ts';
 
 /** Programs that the daemon can do without, and what does not work then. */
@@ -42,11 +42,7 @@ export function toolsCheck(path: string): DeviceCheck {
 
 async function isIn(folders: readonly string[], name: string): Promise<boolean> {
   for (const folder of folders) {
-    const isThere = await access(join(folder, name), constants.X_OK).then(
-      () => true,
-      () => false,
-    );
-    if (isThere) return true;
+    if (await isThere(join(folder, name), constants.X_OK)) return true;
   }
   return false;
 }

@@ -1,5 +1,5 @@
-import { lstat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { hasEntry } from '../../../device/is-there.ts';
 import type { Failure } from '../../failure.ts';
 import type { PackageDatabase } from '../../database.ts';
 import { readInstalled } from '../database/installed-db.ts';
@@ -38,11 +38,7 @@ export async function missingIn(
     },
   });
   for (const { path, name } of files) {
-    const isThere = await lstat(join(root, path)).then(
-      () => true,
-      () => false,
-    );
-    if (isThere) continue;
+    if (await hasEntry(join(root, path))) continue;
     const reason = `${name} is on record, and /${path} of it is not there`;
     const said = explain({ output, names: [name] });
     return said?.package === name ? said : { code: 'damaged_package', package: name, reason };

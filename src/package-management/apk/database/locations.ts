@@ -1,5 +1,5 @@
-import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { isFolder } from '../../../device/is-there.ts';
 import type { Paths } from '../../../device/paths.ts';
 
 /** Where apk keeps what it knows (docs/reference/apk.md), root included. */
@@ -49,9 +49,5 @@ export function createLocations({ onDevice, stateDir }: Paths): Locations {
 /** The folder of index copies and downloaded packages; an owner may have made a lasting one. */
 export async function cacheFolder({ onDevice }: Pick<Paths, 'onDevice'>): Promise<string> {
   const lasting = onDevice('/etc/apk/cache');
-  const isThere = await stat(lasting).then(
-    (entry) => entry.isDirectory(),
-    () => false,
-  );
-  return isThere ? lasting : onDevice('/var/cache/apk');
+  return (await isFolder(lasting)) ? lasting : onDevice('/var/cache/apk');
 }

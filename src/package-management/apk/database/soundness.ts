@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
+import { isThere } from '../../../device/is-there.ts';
 import { readTar } from '../../../device/tar/tar-reader.ts';
 import { DepotError, reasonOf } from '../../../errors.ts';
 import type { PackageDatabase } from '../../database.ts';
@@ -103,15 +104,10 @@ async function findLost(
   const gone = [...(before?.values() ?? [])].filter(
     ({ name, version }) => version !== '' && !records.has(name),
   );
-  const isThere = await Promise.all(
-    gone.map(({ name }) =>
-      stat(join(packages, `${name}.list`)).then(
-        () => true,
-        () => false,
-      ),
-    ),
+  const hasList = await Promise.all(
+    gone.map(({ name }) => isThere(join(packages, `${name}.list`))),
   );
-  return gone.filter((_, index) => isThere[index]).map(({ name }) => name);
+  return gone.filter((_, index) => hasList[index]).map(({ name }) => name);
 }
 
 function unreachedEssential(

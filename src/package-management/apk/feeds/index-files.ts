@@ -1,5 +1,6 @@
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { isFolder } from '../../../device/is-there.ts';
 import type { Paths } from '../../../device/paths.ts';
 import { DepotError } from '../../../errors.ts';
 import { cacheFolder, type Locations } from '../database/locations.ts';
@@ -63,13 +64,6 @@ async function findUnending(files: readonly string[]): Promise<string | undefine
     if (entry !== undefined && !entry.isFile() && !entry.isDirectory()) return file;
   }
   return undefined;
-}
-
-function isFolder(path: string): Promise<boolean> {
-  return stat(path).then(
-    (entry) => entry.isDirectory(),
-    () => false,
-  );
 }
 
 async function filesIn(folder: string, isWanted: (name: string) => boolean): Promise<string[]> {

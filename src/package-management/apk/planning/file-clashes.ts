@@ -1,5 +1,5 @@
-import { lstat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { hasEntry } from '../../../device/is-there.ts';
 import type { DepotError } from '../../../errors.ts';
 import { failureError } from '../../failure.ts';
 import type { PackageContent } from '../package-file/apk-file.ts';
@@ -72,13 +72,6 @@ function clash(
 
 /** Those of the files that are not there: what a cut-off installation may leave. */
 export async function findAbsent(root: string, files: readonly string[]): Promise<string[]> {
-  const isThere = await Promise.all(
-    files.map((file) =>
-      lstat(join(root, file)).then(
-        () => true,
-        () => false,
-      ),
-    ),
-  );
+  const isThere = await Promise.all(files.map((file) => hasEntry(join(root, file))));
   return files.filter((_, index) => isThere[index] !== true);
 }

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { lstat, readdir, readlink, rm, rmdir } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { hasEntry } from '../../../device/is-there.ts';
 import { followTrusted } from '../../../device/private-folder.ts';
 import {
   readInstalled,
@@ -69,16 +70,9 @@ async function isAnyThere(
   created: TransactionRecord['created'][string] | undefined,
 ): Promise<boolean> {
   for (const path of [...(created?.files ?? []), ...(created?.folders ?? [])]) {
-    if (await isThere(join(root, path))) return true;
+    if (await hasEntry(join(root, path))) return true;
   }
   return false;
-}
-
-async function isThere(path: string): Promise<boolean> {
-  return lstat(path).then(
-    () => true,
-    () => false,
-  );
 }
 
 /** Files below /etc are the owner's: apk leaves them, too, when they differ. */

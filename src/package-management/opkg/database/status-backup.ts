@@ -1,9 +1,10 @@
-import { access, readFile, rm, stat } from 'node:fs/promises';
+import { readFile, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { gunzip, gzip } from 'node:zlib';
 import type { PackageDatabase } from '../../database.ts';
 import { replaceFile, syncFolder } from '../../../device/durable-file.ts';
+import { isThere } from '../../../device/is-there.ts';
 import { systemCode } from '../../../errors.ts';
 import { endsWell, parseStatus } from './status-file.ts';
 
@@ -100,11 +101,7 @@ async function decompress(copy: Buffer): Promise<string> {
 
 /** Gone for good, also after a power cut. */
 async function removeFile(file: string): Promise<void> {
-  const isThere = await access(file).then(
-    () => true,
-    () => false,
-  );
-  if (!isThere) return;
+  if (!(await isThere(file))) return;
   await rm(file);
   await syncFolder(dirname(file));
 }

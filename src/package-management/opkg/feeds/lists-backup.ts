@@ -14,6 +14,7 @@ import { join } from 'node:path';
 import * as v from 'valibot';
 import { reasonOf, systemCode } from '../../../errors.ts';
 import { replaceFile } from '../../../device/durable-file.ts';
+import { isThere } from '../../../device/is-there.ts';
 import type { Notes } from '../../../device/ports.ts';
 import { isPrivateFolder, openTrustedFolder } from '../../../device/private-folder.ts';
 import { downloadFault } from '../../failure.ts';
@@ -100,13 +101,6 @@ const MARKER = '.kept-at';
  * Written before the first list is put back: a list that was put back looks like a good new one.
  */
 const VERDICT = '.verdict';
-
-async function isThere(path: string): Promise<boolean> {
-  return stat(path).then(
-    () => true,
-    () => false,
-  );
-}
 
 async function verdictOn(config: OpkgConfig, copy: string): Promise<FailedFeed[]> {
   const file = join(copy, VERDICT);
