@@ -50,6 +50,18 @@ export async function readSmallFile(path: string, mostBytes: number): Promise<st
   }
 }
 
+/** At most so many bytes of a file, from its head if no other offset is given. */
+export async function readPart(path: string, mostBytes: number, from = 0): Promise<Buffer> {
+  const file = await open(path);
+  try {
+    const space = Buffer.allocUnsafe(mostBytes);
+    const { buffer, bytesRead } = await file.read(space, 0, mostBytes, from);
+    return buffer.subarray(0, bytesRead);
+  } finally {
+    await file.close();
+  }
+}
+
 async function ownershipOf(file: string): Promise<{ mode: number; uid: number; gid: number }> {
   const { mode, uid, gid } = await stat(file);
   return { mode: mode & 0o7777, uid, gid };

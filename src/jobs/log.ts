@@ -1,5 +1,6 @@
-import { appendFile, open, readdir, rm, stat } from 'node:fs/promises';
+import { appendFile, readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { readPart } from '../device/owner-file.ts';
 import { openTrustedFolder } from '../device/private-folder.ts';
 import { watchPath } from '../device/watch-path.ts';
 import { DepotError, reasonOf } from '../errors.ts';
@@ -66,7 +67,7 @@ export async function createTaskLogs(folder: string): Promise<TaskLogs> {
     fileOf,
     exitFileOf,
     size,
-    read: (id, offset, most) => readPart(fileOf(id), offset, most),
+    read: (id, offset, most) => readPart(fileOf(id), most, offset),
     create: async (id) => {
       // Somebody may have cleared all logs away.
       await makeFolders();
@@ -113,16 +114,6 @@ function waitersOf(waiters: Map<string, Set<() => void>>, id: string): Set<() =>
   const known = waiters.get(id) ?? new Set();
   waiters.set(id, known);
   return known;
-}
-
-async function readPart(file: string, offset: number, most: number): Promise<Buffer> {
-  const handle = await open(file, 'r');
-  try {
-    const { buffer, bytesRead } = await handle.read(Buffer.allocUnsafe(most), 0, most, offset);
-    return buffer.subarray(0, bytesRead);
-  } finally {
-    await handle.close();
-  }
 }
 
 interface GrowthOptions {

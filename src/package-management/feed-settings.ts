@@ -1,6 +1,7 @@
-import { open, rm } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { removeUnfinished, replaceFile } from '../device/durable-file.ts';
+import { readPart } from '../device/owner-file.ts';
 import { openTrustedFolder } from '../device/private-folder.ts';
 import { DepotError } from '../errors.ts';
 import { ADVICE, feedRemedyOf, type ProblemCode } from './problem.ts';
@@ -117,15 +118,8 @@ export const WEB_PAGE: FeedFault = {
 
 /** Whether a log-in page of the network answered, or an error page of a server. */
 export async function isWebPage(file: string): Promise<boolean> {
-  const handle = await open(file);
-  try {
-    const { buffer, bytesRead } = await handle.read(Buffer.alloc(512), 0, 512, 0);
-    return /^\s*<(?:!|\?xml|html|head|body|script|meta)/i.test(
-      buffer.toString('latin1', 0, bytesRead),
-    );
-  } finally {
-    await handle.close();
-  }
+  const head = (await readPart(file, 512)).toString('latin1');
+  return /^\s*<(?:!|\?xml|html|head|body|script|meta)/i.test(head);
 }
 
 /** The url is what was asked for: the feed's own address, or that of one of its files. */

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
-import { copyFile, mkdir, open, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { run } from '../../../device/exec.ts';
-import { editOwnerFile, readSmallFile } from '../../../device/owner-file.ts';
+import { editOwnerFile, readPart, readSmallFile } from '../../../device/owner-file.ts';
 import type { Paths } from '../../../device/paths.ts';
 import { openTrustedFolder } from '../../../device/private-folder.ts';
 import { DepotError } from '../../../errors.ts';
@@ -88,7 +88,7 @@ export function createFeedSettings({ paths, locations, commands }: Sources): Fee
       const file = join(await cacheFolder(paths), copyName(url));
       const copy = await stat(file).catch(() => undefined);
       if (copy?.isFile() !== true) return {};
-      const keyId = signerOf(await headOf(file));
+      const keyId = signerOf(await readPart(file, HEAD_BYTES));
       const updatedAt = Math.floor(copy.mtimeMs / 1000);
       return { updatedAt, ...(keyId === undefined ? {} : { keyId }) };
     },
@@ -118,16 +118,6 @@ function copyName(url: string): string {
   return `APKINDEX.${hash}.tar.gz`;
 }
 
-async function headOf(file: string): Promise<Buffer> {
-  const handle = await open(file);
-  try {
-    const { buffer, bytesRead } = await handle.read(Buffer.alloc(HEAD_BYTES), 0, HEAD_BYTES, 0);
-    return buffer.subarray(0, bytesRead);
-  } finally {
-    await handle.close();
-  }
-}
-
 /**
  * apk itself judges the index, as a feed of its own that lies on the device, with the keys that the
  * device has and the new one: nothing is fetched, and nothing of the device changed.
@@ -155,7 +145,8 @@ async function checkIndex(
     throw unusableFeed(feed, 'damaged_package', fault);
   }
   const trusted = (await readKeys(keys)).flatMap(({ id, file }) => [id, basename(file)]);
-  throw unusableFeed(feed, 'signature', signatureFault(signerOf(await headOf(index)), trusted));
+  const signer = signerOf(await readPart(index, HEAD_BYTES));
+  throw unusableFeed(feed, 'signature', signatureFault(signer, trusted));
 }
 
 function signatureFault(signer: string | undefined, trusted: readonly string[]): FeedFault {
@@ -189,7 +180,7 @@ async function keyFileName(text: string, folder: string): Promise<string> {
       'cannot add the key: it is no public key as PEM (-----BEGIN PUBLIC KEY-----)',
     );
   }
-  const second = await headOf(join(folder, SECOND_FORMAT)).catch(() => undefined);
+  const second = await readPart(join(folder, SECOND_FORMAT), HEAD_BYTES).catch(() => undefined);
   const named = second === undefined ? undefined : signerOf(second);
   return named !== undefined && /^[A-Za-z0-9][A-Za-z0-9@._-]*$/.test(named)
     ? named

@@ -1,8 +1,9 @@
-import { open, stat } from 'node:fs/promises';
+import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import * as v from 'valibot';
 
+import { readPart } from '../../../device/owner-file.ts';
 import type { BackendContext } from '../../manager.ts';
 import {
   LISTING_LIMITS,
@@ -128,28 +129,16 @@ async function readRecord(
   if (!isPackageName(name) || !(await reader.records()).has(name)) return undefined;
   const { files } = await readFields(locations.installed, name);
   const list = join(locations.packages, name);
+  // None, a folder of that name, or a disk that fails: nothing is known then.
+  const config = await readPart(`${list}.conffiles`, MOST_CONFFILES_BYTES).catch(() => '');
   return {
     files: pathsIn(files.map(({ path }) => `/${path}`).join('\n')),
-    config: pathsIn(await readHead(`${list}.conffiles`)),
+    config: pathsIn(config.toString()),
     installedAt: await changedAt(`${list}.list`),
   };
 }
 
 const MOST_CONFFILES_BYTES = 64 * 1024;
-
-async function readHead(file: string): Promise<string> {
-  const handle = await open(file).catch(() => undefined);
-  if (handle === undefined) return '';
-  try {
-    const { buffer, bytesRead } = await handle.read(Buffer.alloc(MOST_CONFFILES_BYTES));
-    return buffer.toString('utf8', 0, bytesRead);
-  } catch {
-    // A folder of that name, or a disk that fails: nothing is known then.
-    return '';
-  } finally {
-    await handle.close();
-  }
-}
 
 /** apk records no time of installation: the list's inode changed when it was put there. */
 async function changedAt(file: string): Promise<number> {

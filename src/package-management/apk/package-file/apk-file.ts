@@ -1,8 +1,8 @@
 import { createReadStream } from 'node:fs';
-import { open } from 'node:fs/promises';
 import { pipeline, type Readable } from 'node:stream';
 import { createGunzip, createInflateRaw } from 'node:zlib';
 import { createByteReader } from '../../../device/byte-reader.ts';
+import { readPart } from '../../../device/owner-file.ts';
 import { readTar } from '../../../device/tar/tar-reader.ts';
 import { asUnusableFile, unpacksTooLarge } from '../../failure.ts';
 import { readAdb, type AdbObject } from './adb-reader.ts';
@@ -33,7 +33,7 @@ export interface PackageContent {
  */
 export async function readPackageFile(file: string, mostBytes: number): Promise<PackageContent> {
   try {
-    const head = await readHead(file);
+    const head = (await readPart(file, 6)).toString('latin1');
     if (!head.startsWith('ADB') && !head.startsWith(GZIP)) {
       throw new Error('it begins neither as a package of apk does nor as a compressed archive');
     }
@@ -58,16 +58,6 @@ const GZIP = '\u001f\u008b';
 
 function isOutside(path: string): boolean {
   return path.startsWith('/') || path.split('/').some((part) => part === '..' || part === '.');
-}
-
-async function readHead(file: string): Promise<string> {
-  const handle = await open(file);
-  try {
-    const { buffer, bytesRead } = await handle.read(Buffer.alloc(6), 0, 6, 0);
-    return buffer.toString('latin1', 0, bytesRead);
-  } finally {
-    await handle.close();
-  }
 }
 
 /** A description names every file of a package: far less than this. */

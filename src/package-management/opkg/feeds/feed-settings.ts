@@ -1,8 +1,8 @@
-import { copyFile, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { copyFile, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
-import { editOwnerFile, readSmallFile } from '../../../device/owner-file.ts';
+import { editOwnerFile, readPart, readSmallFile } from '../../../device/owner-file.ts';
 import type { Paths } from '../../../device/paths.ts';
 import { openTrustedFolder } from '../../../device/private-folder.ts';
 import {
@@ -26,7 +26,7 @@ import {
 import { ADVICE } from '../../problem.ts';
 import { configFiles, type OpkgConfig } from '../config.ts';
 import { editFeedLines, parseFeedLine } from './feed-lines.ts';
-import { damagedBy, faultInList, notAList } from './lists-backup.ts';
+import { damagedBy, faultInList, GZIP_HEAD, notAList } from './lists-backup.ts';
 
 const CUSTOM = 'customfeeds.conf';
 /** As they lie among what was fetched. */
@@ -241,15 +241,8 @@ async function checkSignature(
   throw unusableFeed(feed, 'signature', { reason });
 }
 
-/** RFC 1952: a gzip member starts with 1f 8b. */
 async function isPacked(file: string): Promise<boolean> {
-  const handle = await open(file);
-  try {
-    const { buffer, bytesRead } = await handle.read(Buffer.alloc(2), 0, 2, 0);
-    return bytesRead === 2 && buffer.readUInt16BE() === 0x1f8b;
-  } finally {
-    await handle.close();
-  }
+  return (await readPart(file, GZIP_HEAD.length)).equals(GZIP_HEAD);
 }
 
 /** Hidden until it is whole. */

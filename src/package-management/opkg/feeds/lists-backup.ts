@@ -1,7 +1,6 @@
 import {
   copyFile,
   mkdtemp,
-  open,
   readdir,
   readFile,
   rename,
@@ -15,6 +14,7 @@ import * as v from 'valibot';
 import { reasonOf, systemCode } from '../../../errors.ts';
 import { replaceFile } from '../../../device/durable-file.ts';
 import { isThere } from '../../../device/is-there.ts';
+import { readPart } from '../../../device/owner-file.ts';
 import type { Notes } from '../../../device/ports.ts';
 import { isPrivateFolder, openTrustedFolder } from '../../../device/private-folder.ts';
 import { downloadFault } from '../../failure.ts';
@@ -139,15 +139,13 @@ async function faultOf(
   return feed.isGzip && !(await isPackedOrEmpty(file)) ? notAList(file) : faultInList(file);
 }
 
+/** RFC 1952: how a gzip member starts. */
+export const GZIP_HEAD = Buffer.of(0x1f, 0x8b);
+
 async function isPackedOrEmpty(file: string): Promise<boolean> {
   // Its head alone: a list is as large as its feed likes.
-  const opened = await open(file);
-  try {
-    const { buffer, bytesRead } = await opened.read(Buffer.alloc(2), 0, 2, 0);
-    return bytesRead === 0 || (buffer[0] === 0x1f && buffer[1] === 0x8b);
-  } finally {
-    await opened.close();
-  }
+  const head = await readPart(file, GZIP_HEAD.length);
+  return head.length === 0 || head.equals(GZIP_HEAD);
 }
 
 /** Why a file is no package list as a feed sends it; undefined for one that is. */
