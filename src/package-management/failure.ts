@@ -62,6 +62,39 @@ export function linePattern(...pieces: readonly string[]): RegExp {
   return new RegExp(`^${pieces.join('')}`, 'gm');
 }
 
+/** What a program says if something goes wrong, as a pattern for its complaints. */
+export interface Complaint {
+  expression: RegExp;
+  /** @returns undefined if it says nothing of this failure */
+  failure: (groups: readonly string[], context: ComplaintContext) => Failure | undefined;
+}
+
+interface ComplaintContext {
+  /** All that was printed. */
+  lines: readonly string[];
+  /** The packages that are concerned. */
+  names: readonly string[];
+}
+
+/** By what counts more; of the same, what is said of a package that is concerned, or first. */
+export function firstMatch(
+  text: string,
+  complaints: readonly Complaint[],
+  context: ComplaintContext,
+): Failure | undefined {
+  for (const { expression, failure } of complaints) {
+    const found = Array.from(text.matchAll(expression), ([, ...groups]) =>
+      failure(
+        groups.map((group: string | undefined) => group ?? ''),
+        context,
+      ),
+    ).filter((match) => match !== undefined);
+    const own = found.find((match) => context.names.includes(match.package ?? ''));
+    if (found[0] !== undefined) return own ?? found[0];
+  }
+  return undefined;
+}
+
 /** The last line that says anything, quoted. */
 export function lastWords(lines: readonly string[]): string | undefined {
   const line = lines.findLast((text) => /[\p{L}\p{N}]/u.test(text));

@@ -1,5 +1,6 @@
 import {
   downloadFault,
+  firstMatch,
   linePattern,
   plainLines,
   quoted,
@@ -7,6 +8,7 @@ import {
   refusedBy,
   scriptOf,
   unmetDependency,
+  type Complaint,
   type FailedCommand,
   type Failure,
 } from '../../failure.ts';
@@ -20,17 +22,8 @@ import {
 export function explain({ output, names }: FailedCommand): Failure | undefined {
   const lines = plainLines(output);
   const said = complaintsIn(lines);
-  const text = said.join('\n');
-  for (const { expression, failure } of PATTERNS) {
-    const found = Array.from(text.matchAll(expression), ([, ...groups]) =>
-      failure(
-        groups.map((group: string | undefined) => group ?? ''),
-        lines,
-      ),
-    );
-    const own = found.find((match) => names.includes(match.package ?? ''));
-    if (found[0] !== undefined) return own ?? found[0];
-  }
+  const known = firstMatch(said.join('\n'), COMPLAINTS, { lines, names });
+  if (known !== undefined) return known;
   const own = names.find((name) => said.some((line) => nameOf(line.split(':')[0] ?? '') === name));
   const last = said.findLast((line) => own === undefined || line.startsWith(`${own}-`));
   if (last === undefined) return undefined;
@@ -51,11 +44,6 @@ function complaintsIn(lines: readonly string[]): string[] {
   return found.map((text) => text.replace(/ +/g, ' '));
 }
 
-interface Pattern {
-  expression: RegExp;
-  failure: (groups: readonly string[], lines: readonly string[]) => Failure;
-}
-
 /** Of `NAME-VERSION`, the name: a version begins with a digit (docs/reference/apk.md). */
 const BUILD = String.raw`(\S+?)-\d[^\s:-]*(?:-r\d+)?`;
 
@@ -63,8 +51,8 @@ function about(pattern: string): RegExp {
   return new RegExp(`^${BUILD}: ${pattern}`, 'gm');
 }
 
-/** By what counts more; of the same, what is said of a package that is concerned, or first. */
-const PATTERNS: readonly Pattern[] = [
+/** By what counts more. */
+const COMPLAINTS: readonly Complaint[] = [
   {
     expression: linePattern(
       '(?:Unable to lock database|Failed to open apk database): ',
@@ -103,7 +91,7 @@ const PATTERNS: readonly Pattern[] = [
   },
   {
     expression: /^(Not committing changes due to missing repository tags)/gm,
-    failure: (_, lines) => untagged(lines),
+    failure: (_, { lines }) => untagged(lines),
   },
   {
     expression: /(?:^| )(\S+?)-\d\S*: masked in: (@\S+)/gm,
@@ -214,7 +202,7 @@ const PATTERNS: readonly Pattern[] = [
       String.raw`lib/apk/exec/(\S+)\.((?:pre|post)-(?:install|upgrade|deinstall)|trigger): `,
       '((?:exited with|killed by|stopped by) .+)$',
     ),
-    failure: ([build = '', script = '', ending = ''], lines) => ({
+    failure: ([build = '', script = '', ending = ''], { lines }) => ({
       code: 'script_failed',
       package: nameOf(build),
       reason: scriptReason({ build, script, ending }, lines),

@@ -1,10 +1,12 @@
 import { sizeText } from '../../../format-bytes.ts';
 import {
   downloadFault,
+  firstMatch,
   linePattern,
   plainLines,
   quoted,
   unmetDependency,
+  type Complaint,
   type FailedCommand,
   type Failure,
 } from '../../failure.ts';
@@ -58,43 +60,14 @@ function parseOutput(lines: readonly string[]): Output {
   return { errors: errors.join('\n'), said: rest.join('\n') };
 }
 
-interface Context {
-  lines: readonly string[];
-  names: readonly string[];
-}
-
-interface Pattern {
-  expression: RegExp;
-  /** @returns undefined if it says nothing of this failure */
-  failure: (groups: readonly string[], context: Context) => Failure | undefined;
-}
-
-function firstMatch(
-  text: string,
-  patterns: readonly Pattern[],
-  context: Context,
-): Failure | undefined {
-  for (const { expression, failure } of patterns) {
-    const found = Array.from(text.matchAll(expression), ([, ...groups]) =>
-      failure(
-        groups.map((group: string | undefined) => group ?? ''),
-        context,
-      ),
-    ).filter((match) => match !== undefined);
-    const own = found.find((match) => context.names.includes(match.package ?? ''));
-    if (found[0] !== undefined) return own ?? found[0];
-  }
-  return undefined;
-}
-
 /** Which of its functions says it. */
 const FUNCTION = /^\w+: /;
 
 /** What opkg says of every package that it did not install. */
 const GENERIC = /^opkg_install_cmd: Cannot install package /;
 
-/** By what counts more; of the same, what is said of a package that is concerned, or first. */
-const ERRORS: readonly Pattern[] = [
+/** By what counts more. */
+const ERRORS: readonly Complaint[] = [
   {
     expression: /^opkg_conf_load: Could not lock (\S+): /gm,
     failure: ([file]) => ({ code: 'locked', reason: `another program holds ${file}` }),
@@ -213,7 +186,7 @@ const ERRORS: readonly Pattern[] = [
 ];
 
 /** On standard output, where maintainer scripts print, too. */
-const STATEMENTS: readonly Pattern[] = [
+const STATEMENTS: readonly Complaint[] = [
   {
     expression: /^Refusing to remove essential package (\S+?)\.$/gm,
     failure: ([name = ''], { names }) =>

@@ -1,4 +1,4 @@
-import { quoted, scriptOf } from '../../failure.ts';
+import { endOfScript, scriptOf } from '../../failure.ts';
 
 interface FailedScript {
   name: string;
@@ -11,11 +11,8 @@ export function scriptReason(
   { name, script, status }: FailedScript,
   lines: readonly string[],
 ): string {
-  const program = scriptOf(name, script);
-  const last = lastLineOf(name, lines);
-  return last === undefined
-    ? `${program} ended with exit code ${status}`
-    : `${program} ended with exit code ${status}: ${quoted(last)}`;
+  const ending = `exited with error ${status}`;
+  return endOfScript(scriptOf(name, script), ending, lastLineOf(name, lines));
 }
 
 /** What opkg prints itself before the script of a package runs, or beside it. */
