@@ -1,4 +1,7 @@
+import type { Job } from '../jobs/job.ts';
+import { isPresent, type PackageDatabase } from './database.ts';
 import type { FeedSettings } from './feed-settings.ts';
+import { metaPackageOf } from './names.ts';
 
 /** How far what the feeds offer is known. */
 export interface ListsState {
@@ -31,4 +34,14 @@ export async function readListsState(
   if (times.length === 0) return { state: feeds.length === 0 ? 'fresh' : 'missing' };
   const updatedAt = Math.min(...times);
   return { state: now - updatedAt * 1000 > OLD_MS ? 'old' : 'fresh', updatedAt };
+}
+
+/** An installation of what is installed needs nothing of any feed. */
+export async function needsNoList(
+  { kind, subject }: Pick<Job, 'kind' | 'subject'>,
+  installed: () => Promise<PackageDatabase>,
+): Promise<boolean> {
+  if (kind !== 'install') return false;
+  const database = await installed();
+  return [metaPackageOf(subject), subject].some((name) => isPresent(database.get(name)));
 }

@@ -1,13 +1,11 @@
 import { readdir } from 'node:fs/promises';
 import * as v from 'valibot';
 import type { Act, CommandStep, StepContext } from '../../../jobs/plan.ts';
-import { isPresent } from '../../database.ts';
 import { describeFailed, noListsFailure } from '../../failed-feeds.ts';
 import { failureError } from '../../failure.ts';
-import { LACKING_LISTS, OLD_LISTS } from '../../lists-state.ts';
+import { LACKING_LISTS, needsNoList, OLD_LISTS } from '../../lists-state.ts';
 import type { FeedLists } from '../../manager.ts';
 import { transactionSlots } from '../../memory.ts';
-import { metaPackageOf } from '../../names.ts';
 import { feedRemedyOf } from '../../problem.ts';
 import { readFeeds } from './feeds.ts';
 import { createLists, MOST_OUTPUT_BYTES, parseUpdate } from './lists.ts';
@@ -56,21 +54,11 @@ export function listsCheck(
     act: async (context) => {
       const { job } = context;
       if (!choosesFromFeeds || (await hasLists(installation))) return undefined;
-      if (await isThere(installation, job)) return undefined;
+      if (await needsNoList(job, installation.reader.read)) return undefined;
       const failed = await lists.checkFetched(context);
       throw failureError(`${job.kind} ${job.subject}`.trim(), noListsFailure(failed));
     },
   };
-}
-
-/** An installation of what is installed needs nothing of any feed. */
-async function isThere(
-  { reader }: Installation,
-  { kind, subject }: StepContext['job'],
-): Promise<boolean> {
-  if (kind !== 'install') return false;
-  const database = await reader.read();
-  return [metaPackageOf(subject), subject].some((name) => isPresent(database.get(name)));
 }
 
 async function hasLists({ cache, locations }: Installation): Promise<boolean> {

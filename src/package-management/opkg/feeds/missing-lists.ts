@@ -3,9 +3,7 @@ import type { Command } from '../../../device/command.ts';
 import { retryFrom, type Step, type StepContext } from '../../../jobs/plan.ts';
 import { describeFailed, noListsFailure } from '../../failed-feeds.ts';
 import { failureError } from '../../failure.ts';
-import { metaPackageOf } from '../../names.ts';
-import { isPresent } from '../../database.ts';
-import { LACKING_LISTS, OLD_LISTS } from '../../lists-state.ts';
+import { LACKING_LISTS, needsNoList, OLD_LISTS } from '../../lists-state.ts';
 import type { FeedLists } from '../../manager.ts';
 import { transactionSlots } from '../../memory.ts';
 import type { Installation } from '../installation.ts';
@@ -65,7 +63,7 @@ export function listsSteps(
           if (failed.length > 0) await note(describeFailed(failed));
           return undefined;
         }
-        if (await isThere(installation, job)) return undefined;
+        if (await needsNoList(job, installation.read)) return undefined;
         throw failureError(`${job.kind} ${job.subject}`.trim(), noListsFailure(failed));
       },
     },
@@ -79,14 +77,4 @@ const fetching = transactionSlots('the lists', {
 async function lacksLists({ readConfig }: Installation): Promise<boolean> {
   const config = await readConfig();
   return config.feeds.length > 0 && (await listFiles(config)).length === 0;
-}
-
-/** An installation of what is installed needs nothing of any feed. */
-async function isThere(
-  { read }: Installation,
-  { kind, subject }: StepContext['job'],
-): Promise<boolean> {
-  if (kind !== 'install') return false;
-  const database = await read();
-  return [metaPackageOf(subject), subject].some((name) => isPresent(database.get(name)));
 }
