@@ -72,12 +72,7 @@ export function createApp(appOptions: AppOptions): App {
     }),
   );
   app.onError((error, context) => {
-    if (!(error instanceof DepotError)) {
-      options.log.error(
-        { path: context.req.path, reason: reasonOf(error), stack: error.stack },
-        'request failed',
-      );
-    }
+    logUnexpected(options, context, error);
     return refusal(error, { isTask: false });
   });
   return app;
@@ -116,22 +111,19 @@ async function answer(
   try {
     return await packed(context.req.raw, await handle(options, route, context));
   } catch (error) {
-    if (!(error instanceof DepotError)) {
-      options.log.error(
-        {
-          path: context.req.path,
-          reason: reasonOf(error),
-          stack: error instanceof Error ? error.stack : undefined,
-        },
-        'request failed',
-      );
-    }
+    logUnexpected(options, context, error);
     const needsLogin = error instanceof NoSession;
     return refusal(error, {
       isTask: route.isTask,
       ...(needsLogin ? { headers: { 'X-LuCI-Login-Required': 'yes' } } : {}),
     });
   }
+}
+
+function logUnexpected({ log }: AppOptions, { req: { path } }: Context, error: unknown): void {
+  if (error instanceof DepotError) return;
+  const stack = error instanceof Error ? error.stack : undefined;
+  log.error({ path, reason: reasonOf(error), stack }, 'request failed');
 }
 
 function wrongMethod(routes: readonly Route[], { req }: Context): Response {
