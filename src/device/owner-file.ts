@@ -31,18 +31,26 @@ export async function editOwnerFile(path: string, edit: (text: string) => string
   });
 }
 
+/** The text of a small file, byte for byte as latin1. */
+export async function readSmallFile(path: string, mostBytes: number): Promise<string | undefined> {
+  return (await readSmallBytes(path, mostBytes))?.toString('latin1');
+}
+
 /**
- * The text of a small file, byte for byte as latin1. What stands under the name may be somebody
- * else's: a fifo is not waited for (open(2), O_NONBLOCK), and of a large file nothing is read.
+ * What stands under the name may be somebody else's: a fifo is not waited for (open(2),
+ * O_NONBLOCK), and of a large file nothing is read.
  * @returns undefined for what is no file, is larger, or cannot be read
  */
-export async function readSmallFile(path: string, mostBytes: number): Promise<string | undefined> {
+export async function readSmallBytes(
+  path: string,
+  mostBytes: number,
+): Promise<Buffer<ArrayBuffer> | undefined> {
   const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK).catch(() => undefined);
   if (file === undefined) return undefined;
   try {
     const entry = await file.stat();
     if (!entry.isFile() || entry.size > mostBytes) return undefined;
-    return await file.readFile('latin1');
+    return await file.readFile();
   } catch {
     return undefined;
   } finally {

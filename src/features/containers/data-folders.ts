@@ -3,7 +3,7 @@ import { basename, dirname, join } from 'node:path';
 import { parseUciFile } from '../../config/uci-file.ts';
 import { parseMountTable } from '../../device/disk/mounts.ts';
 import { isInsideFolder } from '../../device/inside-folder.ts';
-import { readSmallFile } from '../../device/owner-file.ts';
+import { readSmallBytes } from '../../device/owner-file.ts';
 import type { Paths } from '../../device/paths.ts';
 import { DEVICE_PATH } from '../../http/parameter-schemas.ts';
 import type { Container } from './engine-view.ts';
@@ -84,8 +84,8 @@ async function settingsFor(
   const own: string[] = [];
   const foreign: string[] = [];
   for (const file of await readdir(uciDir).catch(() => [])) {
-    const bytes = await readSmallFile(join(uciDir, file), MOST_BYTES);
-    const { sections } = parseUciFile(Buffer.from(bytes ?? '', 'latin1').toString('utf8'));
+    const bytes = await readSmallBytes(join(uciDir, file), MOST_BYTES);
+    const { sections } = parseUciFile(bytes?.toString() ?? '');
     for (const { name, value } of sections.flatMap(({ options }) => options)) {
       const path = value.length > 1 ? value.replace(/\/+$/, '') : value;
       if (!DEVICE_PATH.test(path)) continue;

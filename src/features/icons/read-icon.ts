@@ -1,6 +1,5 @@
-import { constants } from 'node:fs';
-import { open } from 'node:fs/promises';
 import { join } from 'node:path';
+import { readSmallBytes } from '../../device/owner-file.ts';
 import { ICON_ENDINGS } from './icon-names.ts';
 
 /** An app's picture, and what it is by its content. */
@@ -19,30 +18,12 @@ const MOST_BYTES = 256 * 1024;
  */
 export async function readIcon(folder: string, name: string): Promise<Icon | undefined> {
   for (const ending of ICON_ENDINGS) {
-    const body = await readSmallFile(join(folder, `${name}.${ending}`));
+    // A package may have put anything there.
+    const body = await readSmallBytes(join(folder, `${name}.${ending}`), MOST_BYTES);
     const contentType = body === undefined ? undefined : typeOf(body);
     if (body !== undefined && contentType !== undefined) return { body, contentType };
   }
   return undefined;
-}
-
-/** A package may have put anything there: what is no file, or too large for a picture, is none. */
-async function readSmallFile(path: string): Promise<Uint8Array<ArrayBuffer> | undefined> {
-  // A fifo without a writer would keep the reader waiting.
-  const handle = await open(path, constants.O_RDONLY | constants.O_NONBLOCK).catch(() => undefined);
-  if (handle === undefined) return undefined;
-  try {
-    const entry = await handle.stat();
-    if (!entry.isFile() || entry.size === 0 || entry.size > MOST_BYTES) return undefined;
-    const body = new Uint8Array(entry.size);
-    const { bytesRead } = await handle.read(body, 0, body.length, 0);
-    return body.subarray(0, bytesRead);
-  } catch {
-    // A disk that fails while it is read gives no picture.
-    return undefined;
-  } finally {
-    await handle.close();
-  }
 }
 
 /** PNG (W3C PNG, section 5.2), WebP (RFC 9649, section 2.4) or SVG by its root element. */

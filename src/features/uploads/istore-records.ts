@@ -2,7 +2,7 @@ import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as v from 'valibot';
 import { parseJson } from '../../device/durable-file.ts';
-import { readSmallFile } from '../../device/owner-file.ts';
+import { readSmallBytes } from '../../device/owner-file.ts';
 import { isPackageName } from '../../package-management/names.ts';
 import { shownName } from './receive.ts';
 import type { RunRecord, RunRecords } from './run-records.ts';
@@ -41,7 +41,7 @@ export function createIstoreRecords(folder: string): Pick<RunRecords, 'all' | 'r
 
 /** None if the file is not as iStore writes it. */
 async function readRecord(file: string, id: string): Promise<RunRecord[]> {
-  const text = Buffer.from((await readSmallFile(file, MOST_BYTES)) ?? '', 'latin1').toString();
+  const text = (await readSmallBytes(file, MOST_BYTES))?.toString() ?? '';
   const [first = '', ...lines] = text.split('\n');
   const parsed = v.safeParse(head, parseJson(first));
   if (!parsed.success || parsed.output.id !== id) return [];

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { parseJson } from '../../../device/durable-file.ts';
-import { readSmallFile } from '../../../device/owner-file.ts';
+import { readSmallBytes } from '../../../device/owner-file.ts';
 
 /** Where an application of LuCI is in LuCI's menu. */
 export interface MenuEntry {
@@ -27,10 +27,8 @@ export async function readMenuEntry(
   name: string,
   files: () => Promise<readonly string[]>,
 ): Promise<MenuEntry | undefined> {
-  const read = async (path: string): Promise<string | undefined> => {
-    const bytes = await readSmallFile(join(root, path), MOST_BYTES);
-    return bytes === undefined ? undefined : Buffer.from(bytes, 'latin1').toString('utf8');
-  };
+  const read = async (path: string): Promise<string | undefined> =>
+    (await readSmallBytes(join(root, path), MOST_BYTES))?.toString();
   const usual = await read(`${MENU_FOLDER}/${name}.json`);
   if (usual !== undefined) return entryInMenu(usual);
   const others = (await files()).filter(
