@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { createReadStream, lstatSync, readFileSync, type Stats } from 'node:fs';
 import { lstat, readlink } from 'node:fs/promises';
 import { setImmediate } from 'node:timers/promises';
-import type { FileRecord } from '../../package-management/file-record.ts';
+import type { FileRecord } from '../../package-management/listing.ts';
 
 /** `kind`: a link, a folder or a device in the place of a file, or the other way round. */
 export type Difference = 'missing' | 'kind' | 'content' | 'mode' | 'owner';

@@ -6,7 +6,7 @@ import { mostCharacters } from '../../http/parameter-schemas.ts';
 import { json } from '../../http/respond.ts';
 import { get, postAsReader, type Route } from '../../http/route.ts';
 import { isPresent } from '../../package-management/database.ts';
-import type { FileRecord } from '../../package-management/file-record.ts';
+import type { FileRecord } from '../../package-management/listing.ts';
 import type { PackageManager } from '../../package-management/manager.ts';
 import { cycloneDx, type Component } from './cyclonedx.ts';
 

@@ -13,7 +13,7 @@ import type { Installation } from '../installation.ts';
 import { readPlan } from '../planning/job-plan.ts';
 import { planChange } from '../planning/plan-change.ts';
 import { explain } from './failure.ts';
-import { createLockCheck, waitForLock, type LockCheck } from './lock.ts';
+import { createLockCheck, waitForApk, type LockCheck } from './lock.ts';
 import {
   checkLists,
   LISTS_STEP,
@@ -84,7 +84,7 @@ export function createTransactionSteps(
     beforeRepair: async (context, repair) => {
       await later.flush();
       await installation.prepareFolders();
-      await waitForLock(locations.lock, context);
+      await waitForApk(locations.lock, context);
       return checkRepair(installation, context, repair);
     },
     removeOrphans: (context) => removeCutOff(installation, context),

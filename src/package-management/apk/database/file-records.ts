@@ -1,6 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { FileRecord } from '../../file-record.ts';
+import type { FileRecord } from '../../listing.ts';
 import { readInstalled, type RecordedFile } from './installed-db.ts';
 
 /** What starts programs is no setting, though an upgrade would leave it as it is. */

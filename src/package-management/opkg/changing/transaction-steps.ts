@@ -10,6 +10,7 @@ import { failureError, type Failure } from '../../failure.ts';
 import { syncDisk } from '../../../device/disk/sync.ts';
 import type { PackageChange, TransactionSteps } from '../../manager.ts';
 import { lasting, transactionSlots } from '../../memory.ts';
+import { LOCK_LIMIT_MS, LOCK_PAUSE_MS, waitForLock } from '../../wait-for-lock.ts';
 import type { AutoInstalled } from '../database/auto-installed.ts';
 import { lowerVersions, restoreVersions } from '../recovery/lowered-versions.ts';
 import { damageSteps, type DamageTools } from '../recovery/repair-steps.ts';
@@ -22,9 +23,6 @@ import { unlisted } from '../recovery/unlisted.ts';
 const LEAST_FREE_BYTES = 1024 ** 2;
 /** With more free than that nobody looks what a change takes: it reads all lists for that. */
 const SCARCE_BYTES = 512 * 1024 ** 2;
-/** How long a job waits while somebody else runs opkg, and how often it looks. */
-const LOCK_LIMIT_MS = 10 * 60_000;
-const LOCK_PAUSE_MS = 200;
 
 interface Surroundings extends Omit<DamageTools, 'waitForLock' | 'wasShutOut'> {
   auto: AutoInstalled;
@@ -43,7 +41,7 @@ export function createTransactionSteps(
   const { damaged } = surroundings;
   const tools = {
     ...surroundings,
-    waitForLock: (context: StepContext) => waitForLock(installation, context),
+    waitForLock: (context: StepContext) => waitForOpkg(installation, context),
     wasShutOut: hasLostLock,
   };
   return {
@@ -107,7 +105,7 @@ export function createTransactionSteps(
     removeOrphans: async (context, since) => {
       // What somebody else's opkg unpacks at this moment looks like what a killed one left.
       if ((await installation.findOrphans(since)).length > 0) {
-        await waitForLock(installation, context);
+        await waitForOpkg(installation, context);
         const names = await installation.findOrphans(since);
         unlisted.write(context, { unlisted: await withoutList(installation.infoDir, names) });
       }
@@ -183,7 +181,7 @@ function damagedRecord(reason: string): Failure {
 async function prepare(installation: Installation, context: StepContext): Promise<void> {
   const { prepareFolders, statusCopy } = installation;
   await prepareFolders();
-  if (await waitForLock(installation, context)) await prepareFolders();
+  if (await waitForOpkg(installation, context)) await prepareFolders();
   if (await statusCopy.isIntact()) return;
   await context.note(
     'the status file of opkg is damaged; the copy from before the last job is put back',
@@ -197,35 +195,11 @@ async function prepare(installation: Installation, context: StepContext): Promis
  * @returns whether somebody held it: an opkg that ends removes its file, and any user may put
  *   another one in its place
  */
-async function waitForLock(
-  installation: Installation,
-  { note, signal }: StepContext,
+function waitForOpkg(
+  { lockFile: file, lockHolder: findHolder }: Installation,
+  context: StepContext,
 ): Promise<boolean> {
-  // Not the time of day: a router's jumps by decades when it learns it.
-  const deadline = performance.now() + LOCK_LIMIT_MS;
-  let isNoted = false;
-  for (
-    let holder = await installation.lockHolder();
-    holder !== undefined;
-    holder = await installation.lockHolder()
-  ) {
-    if (performance.now() > deadline) {
-      throw failureError('run opkg', {
-        code: 'locked',
-        reason:
-          `${who(holder)} has held ${installation.lockFile} for ` +
-          `${LOCK_LIMIT_MS / 60_000} minutes`,
-      });
-    }
-    if (!isNoted) await note(`waiting: ${who(holder)} holds ${installation.lockFile}`);
-    isNoted = true;
-    await delay(LOCK_PAUSE_MS, undefined, { signal });
-  }
-  return isNoted;
-}
-
-function who(holder: number): string {
-  return holder === 0 ? 'another process' : `process ${holder}`;
+  return waitForLock({ purpose: 'run opkg', file, findHolder }, context);
 }
 
 /** Since when somebody else has been faster, in milliseconds since 1970. */
@@ -264,7 +238,7 @@ async function mendStatus(
 ): Promise<string | undefined> {
   if ((await faultOf(installation)) === undefined) return undefined;
   // Somebody else's opkg may be writing it at this moment.
-  await waitForLock(installation, context);
+  await waitForOpkg(installation, context);
   const fault = await faultOf(installation);
   if (fault !== undefined) await installation.statusCopy.restore();
   return fault;

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isPresent, type PackageDatabase } from '../../database.ts';
-import type { FileRecord } from '../../file-record.ts';
+import type { FileRecord } from '../../listing.ts';
 import { listedFiles } from '../changing/content-check.ts';
 import { parseStanza, parseStanzas } from './stanza.ts';
 

@@ -1,0 +1,40 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { StepContext } from '../jobs/plan.ts';
+import { failureError } from './failure.ts';
+
+/** How long a job waits while somebody else changes packages, and how often it looks. */
+export const LOCK_LIMIT_MS = 10 * 60_000;
+export const LOCK_PAUSE_MS = 200;
+
+/**
+ * Waits until nobody holds the lock of the package manager, and says so.
+ * @param purpose what cannot be done meanwhile
+ * @param findHolder answers as `lockHolderOf` does
+ * @returns whether somebody held it
+ * @throws DepotError command_failed after ten minutes
+ */
+export async function waitForLock(
+  {
+    purpose,
+    file,
+    findHolder,
+  }: { purpose: string; file: string; findHolder: () => Promise<number | undefined> },
+  { note, signal }: Pick<StepContext, 'note' | 'signal'>,
+): Promise<boolean> {
+  // Not the time of day: a router's jumps by decades when it learns it.
+  const deadline = performance.now() + LOCK_LIMIT_MS;
+  let isNoted = false;
+  for (let holder = await findHolder(); holder !== undefined; holder = await findHolder()) {
+    const who = holder === 0 ? 'another process' : `process ${holder}`;
+    if (performance.now() > deadline) {
+      throw failureError(purpose, {
+        code: 'locked',
+        reason: `${who} has held ${file} for ${LOCK_LIMIT_MS / 60_000} minutes`,
+      });
+    }
+    if (!isNoted) await note(`waiting: ${who} holds ${file}`);
+    isNoted = true;
+    await delay(LOCK_PAUSE_MS, undefined, { signal });
+  }
+  return isNoted;
+}
