@@ -11,7 +11,6 @@ import type { Log } from '../../log.ts';
 import type { CallerRequest, CallerResponse } from './caller.ts';
 import { createCredentials, type PanelSession } from './credentials.ts';
 import type { ForgeEvent } from './events.ts';
-import { answerFailure } from './failure.ts';
 import { createFastPath } from './fast-path/fast-path.ts';
 import { createHealth, type ForgeHealth, type HealthRecord } from './health.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
@@ -68,21 +67,21 @@ export interface Forge {
 /** A client that believes in the announced keep-alive time may just be sending. */
 const SENDING_MS = 1000;
 
-/** @throws Error if `ca_file` cannot be read: without it no connection could be trusted */
+/**
+ * For a device that has one configured.
+ * @throws Error if `ca_file` cannot be read: without it no connection could be trusted
+ */
 export function createForge(options: ForgeOptions): Forge {
   const { settings, base } = options;
   const address = parseUpstream(settings.upstream);
   const services: Services = {
     targets: createTargetReader({ path: settings.path, base }),
     metrics: createMetrics(),
-    health: createHealth(address !== undefined),
+    health: createHealth(),
   };
-  const pool = address === undefined ? undefined : openPool(options, address, services.health);
+  const pool = openPool(options, address, services.health);
   let isClosed = false;
-  const handle =
-    address === undefined || pool === undefined
-      ? refusing(services.metrics)
-      : proxyOf(options, services, { address, pool });
+  const handle = proxyOf(options, services, { address, pool });
   return {
     owns: (rawTarget) => services.targets.owns(rawTarget),
     handle,
@@ -97,15 +96,12 @@ export function createForge(options: ForgeOptions): Forge {
         keepAliveMs: KEEP_ALIVE_MS + SENDING_MS,
         stalledMs: STALLED_MS,
       }),
-    describe: async () => {
-      if (address === undefined) return undefined;
-      return (await import('./documentation.ts')).describeForge(settings.path);
-    },
+    describe: async () => (await import('./documentation.ts')).describeForge(settings.path),
     health: () => services.health.report(),
-    metrics: () => services.metrics.report(pool?.stats()),
+    metrics: () => services.metrics.report(pool.stats()),
     close: () => {
       isClosed = true;
-      pool?.close();
+      pool.close();
       return Promise.resolve();
     },
   };
@@ -154,14 +150,4 @@ function proxyOf(
       publish(event);
     },
   });
-}
-
-function refusing(metrics: Metrics): Forge['handle'] {
-  return (_request, response) => {
-    metrics.recordFailure('unavailable');
-    answerFailure(response, {
-      code: 'unavailable',
-      message: 'cannot reach a forge: none is configured (forge.upstream)',
-    });
-  };
 }

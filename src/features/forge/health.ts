@@ -19,8 +19,8 @@ export interface HealthRecord {
   report(): ForgeHealth;
 }
 
-export function createHealth(isConfigured: boolean): HealthRecord {
-  const health: ForgeHealth = { configured: isConfigured };
+export function createHealth(): HealthRecord {
+  const health: ForgeHealth = { configured: true };
   const now = (): number => Math.floor(Date.now() / 1000);
   return {
     reached: () => {

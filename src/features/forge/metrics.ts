@@ -12,7 +12,7 @@ export interface Metrics {
   record(request: FinishedRequest): void;
   /** A request that the proxy itself refused or failed. */
   recordFailure(code: ErrorCode): void;
-  report(pool: PoolStats | undefined): Metric[];
+  report(pool: PoolStats): Metric[];
 }
 
 export interface FinishedRequest {
@@ -149,8 +149,7 @@ function failed(failures: Map<ErrorCode, number>): Metric {
   };
 }
 
-function connections(pool: PoolStats | undefined): Metric {
-  const { open, idle, waiting } = pool ?? { open: 0, idle: 0, waiting: 0 };
+function connections({ open, idle, waiting }: PoolStats): Metric {
   return {
     name: 'depotd_forge_connections',
     type: 'gauge',

@@ -3,7 +3,8 @@ import { createServer, request as httpRequest, type IncomingMessage, type Server
 import { connect, type AddressInfo } from 'node:net';
 import type { CallerRequest } from '../../../src/features/forge/caller.ts';
 import type { ForgeEvent } from '../../../src/features/forge/events.ts';
-import { createForge, type Forge, type ForgeOptions } from '../../../src/features/forge/forge.ts';
+import type { Forge, ForgeOptions } from '../../../src/features/forge/forge.ts';
+import { openForge } from '../../../src/features/forge/open-forge.ts';
 import { putBefore } from './hooked-server.ts';
 
 /** A device's forge half, served on a port of its own. */
@@ -36,7 +37,7 @@ export async function startDevice({
   const shortcuts: string[] = [];
   const write = (fields: object, event: string): number =>
     log.push(JSON.stringify({ ...fields, event }));
-  const forge = createForge({
+  const forge = await openForge({
     settings: { ...DEFAULTS, ...settings },
     base: base ?? '/cgi-bin/panel',
     log: { level: 'debug', debug: write, info: write, warn: write, error: write },

@@ -34,7 +34,6 @@ test('what the forge sends behind a whole answer answers no other call, though t
     socket.write(answerOf(`answer ${count}`)),
   );
   const address = parseUpstream(upstream.url);
-  if (address === undefined) throw new Error('cannot test without an address');
   const timeouts = { connectMs: 5000, firstByteMs: 5000, idleMs: 5000 };
   const pool = createPool({
     timeouts,

@@ -10,12 +10,8 @@ export interface UpstreamAddress {
   prefix: string;
 }
 
-/**
- * @param text the checked option `forge.upstream`: `https://host[:port][/prefix]`, or empty for
- *   none
- */
-export function parseUpstream(text: string): UpstreamAddress | undefined {
-  if (text === '') return undefined;
+/** @param text the checked option `forge.upstream`: `https://host[:port][/prefix]` */
+export function parseUpstream(text: string): UpstreamAddress {
   const url = new URL(text);
   const isTls = url.protocol === 'https:';
   const standardPort = isTls ? 443 : 80;
