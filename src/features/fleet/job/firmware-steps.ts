@@ -16,8 +16,8 @@ const SYSUPGRADE_BYTES = 16 * 1024 ** 2;
 /** Until procd has ended all and restarts the device. */
 const RESTART_S = 300;
 const FLASH = 'firmware';
-/** A shell's way to say that a signal ended what it ran: 128 and its number. */
-const SIGNALLED = 128;
+/** By a shell, of what a signal ended: 128 and its number, which is 64 at most. */
+const SIGNALLED = { above: 128, upTo: 192 };
 
 interface Firmware extends NonNullable<Work['firmware']> {
   file: WorkFile;
@@ -109,7 +109,9 @@ async function failureOf(
   { job, lastPrinted }: StepContext,
 ): Promise<DepotError> {
   // All processes are ended, in no order: it is a failure only where the device does not restart.
-  const isEnded = job.at === FLASH && (job.lastExitCode ?? 0) > SIGNALLED;
+  const exitCode = job.lastExitCode ?? 0;
+  const isSignalled = exitCode > SIGNALLED.above && exitCode <= SIGNALLED.upTo;
+  const isEnded = job.at === FLASH && isSignalled;
   if (isEnded) await delay(RESTART_S * 1000, undefined, { ref: false });
   const said = (await lastPrinted(400)).trim().replaceAll('\n', '; ');
   const code = job.lastExitCode ?? 'no exit code';

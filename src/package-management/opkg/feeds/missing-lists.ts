@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import type { Command } from '../../../device/command.ts';
+import { reasonOf } from '../../../errors.ts';
 import { retryFrom, type Step, type StepContext } from '../../../jobs/plan.ts';
 import { describeFailed, noListsFailure } from '../../failed-feeds.ts';
 import { failureError } from '../../failure.ts';
@@ -39,7 +40,13 @@ export function listsSteps(
         await note(isLacking ? LACKING_LISTS : OLD_LISTS);
         await installation.prepareFolders();
         await waitForLock(context);
-        await lists.backUp();
+        try {
+          await lists.backUp();
+        } catch (error) {
+          if (isLacking) throw error;
+          await note(`cannot keep the package lists while others are fetched: ${reasonOf(error)}`);
+          return undefined;
+        }
         fetching.write(context, { fetchesLists: true });
         return undefined;
       },
