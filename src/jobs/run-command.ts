@@ -39,9 +39,13 @@ export async function runCommand(run: Run, step: CommandStep, context: StepConte
   }
 }
 
-/** Whether a signal ended the command: a shell says 128 and the signal's number (up to 64). */
 function isKilled(exit: Exit): boolean {
-  return typeof exit === 'object' && exit.exitCode > 128 && exit.exitCode <= 192;
+  return typeof exit === 'object' && isSignalled(exit.exitCode);
+}
+
+/** Whether a signal ended the command: a shell says 128 and the signal's number (up to 64). */
+export function isSignalled(exitCode: number): boolean {
+  return exitCode > 128 && exitCode <= 192;
 }
 
 /**

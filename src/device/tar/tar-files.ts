@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { lstat, readlink } from 'node:fs/promises';
 import { join } from 'node:path';
+import { foldersAbove } from '../inside-folder.ts';
 import { END_OF_TAR, tarHeader, tarPadding, type LongNames, type TarEntry } from './tar-writer.ts';
 
 export interface TarFilesOptions {
@@ -14,11 +15,6 @@ export interface TarFilesOptions {
   hasChecksums: boolean;
   /** Is told how large each file is. */
   onFile?: (sizeBytes: number) => void;
-}
-
-function foldersAbove(path: string): string[] {
-  const pieces = path.split('/').slice(0, -1);
-  return pieces.map((_, index) => pieces.slice(0, index + 1).join('/'));
 }
 
 /**

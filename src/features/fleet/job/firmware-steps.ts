@@ -5,6 +5,7 @@ import type { Command } from '../../../device/command.ts';
 import type { DepotError } from '../../../errors.ts';
 import { sizeText } from '../../../format-bytes.ts';
 import { unixNow } from '../../../jobs/job.ts';
+import { isSignalled } from '../../../jobs/run-command.ts';
 import type { Act, CommandStep, Step, StepContext } from '../../../jobs/plan.ts';
 import { beforeChangeStep } from '../../../package-management/tools.ts';
 import { fleetFailure } from '../failures.ts';
@@ -16,8 +17,6 @@ const SYSUPGRADE_BYTES = 16 * 1024 ** 2;
 /** Until procd has ended all and restarts the device. */
 const RESTART_S = 300;
 const FLASH = 'firmware';
-/** By a shell, of what a signal ended: 128 and its number, which is 64 at most. */
-const SIGNALLED = { above: 128, upTo: 192 };
 
 interface Firmware extends NonNullable<Work['firmware']> {
   file: WorkFile;
@@ -109,9 +108,7 @@ async function failureOf(
   { job, lastPrinted }: StepContext,
 ): Promise<DepotError> {
   // All processes are ended, in no order: it is a failure only where the device does not restart.
-  const exitCode = job.lastExitCode ?? 0;
-  const isSignalled = exitCode > SIGNALLED.above && exitCode <= SIGNALLED.upTo;
-  const isEnded = job.at === FLASH && isSignalled;
+  const isEnded = job.at === FLASH && isSignalled(job.lastExitCode ?? 0);
   if (isEnded) await delay(RESTART_S * 1000, undefined, { ref: false });
   const said = (await lastPrinted(400)).trim().replaceAll('\n', '; ');
   const code = job.lastExitCode ?? 'no exit code';

@@ -1,5 +1,6 @@
 import { mkdir, readFile, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { foldersAbove } from '../../../device/inside-folder.ts';
 import { replaceFile } from '../../../device/durable-file.ts';
 import { run } from '../../../device/exec.ts';
 import { isDiskFull } from '../../../device/disk/disk-full.ts';
@@ -97,11 +98,6 @@ async function createdBy(
 
 function folderOf(path: string): string {
   return path.split('/').slice(0, -1).join('/');
-}
-
-function foldersAbove(path: string): string[] {
-  const pieces = path.split('/').slice(0, -1);
-  return pieces.map((_, index) => pieces.slice(0, index + 1).join('/'));
 }
 
 async function notFetched(

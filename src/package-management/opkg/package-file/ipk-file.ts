@@ -4,6 +4,7 @@ import { createGunzip } from 'node:zlib';
 import type { InspectedFile } from '../../manager.ts';
 import { asUnusableFile, unpacksTooLarge, unusableFile } from '../../failure.ts';
 import { parseDepends, parseStanza, type Stanza } from '../database/stanza.ts';
+import { foldersAbove } from '../../../device/inside-folder.ts';
 import { readTar, type TarMember } from '../../../device/tar/tar-reader.ts';
 
 /**
@@ -130,7 +131,7 @@ function createInsideCheck(): (member: TarMember) => boolean {
   return ({ name, type, target }) => {
     const segments = segmentsOf(name);
     if (segments.includes('..')) return false;
-    if (foldersAbove(segments).some((folder) => links.has(folder))) return false;
+    if (foldersAbove(segments.join('/')).some((folder) => links.has(folder))) return false;
     // A file of the same name as a link before it would be written where the link points.
     if (links.has(segments.join('/')) && type !== '2') return false;
     if (type === '2') links.add(segments.join('/'));
@@ -144,12 +145,8 @@ function isTargetInside(target: string, links: ReadonlySet<string>): boolean {
   return (
     !target.startsWith('/') &&
     !segments.includes('..') &&
-    ![...foldersAbove(segments), segments.join('/')].some((place) => links.has(place))
+    ![...foldersAbove(segments.join('/')), segments.join('/')].some((place) => links.has(place))
   );
-}
-
-function foldersAbove(segments: readonly string[]): string[] {
-  return segments.slice(0, -1).map((_, index) => segments.slice(0, index + 1).join('/'));
 }
 
 function segmentsOf(path: string): string[] {
