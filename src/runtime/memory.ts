@@ -1,7 +1,7 @@
 import { subscribe } from 'node:diagnostics_channel';
 import type { Socket } from 'node:net';
 import { getHeapStatistics, setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
+import { findCollector, type Collect } from './young-collector.ts';
 
 /**
  * When the garbage of the start is released, and how often the daemon checks whether there is
@@ -9,6 +9,9 @@ import { runInNewContext } from 'node:vm';
  */
 const START_MS = 1000;
 const CHECK_MS = 2000;
+/** Collections that precede the first full one, each less than a millisecond. */
+const CALM_COLLECTIONS = 14;
+const CALM_MS = 30;
 /**
  * Growth of the heap over its last clean-up that is worth another: below it a collection would find
  * little.
@@ -28,10 +31,10 @@ export function releaseMemory(onStarted: () => void): void {
   setTimeout(() => {
     onStarted();
     setMemoryFlags();
-    collect(dropColdCode);
+    shrinkNursery((gc) => collect(() => dropColdCode(gc)));
   }, START_MS).unref();
   whileConnected(() => {
-    if (getHeapStatistics().used_heap_size > clean + WORTH_BYTES) collect(() => collectGarbage());
+    if (getHeapStatistics().used_heap_size > clean + WORTH_BYTES) collect(findCollector());
   });
 }
 
@@ -68,18 +71,34 @@ function setMemoryFlags(): void {
 }
 
 /**
+ * The start made the nursery grow from 1 to 4 MiB. V8 gives that back with a full collection, but
+ * only if the ten before it saw little allocated since the one before: so ten small ones come first.
+ */
+function shrinkNursery(collectAll: (gc: Collect) => void): void {
+  const gc = findCollector();
+  let left = CALM_COLLECTIONS;
+  const timer = setInterval(() => {
+    left -= 1;
+    if (left > 0) {
+      gc({ type: 'minor' });
+    } else {
+      clearInterval(timer);
+      collectAll(gc);
+    }
+  }, CALM_MS).unref();
+}
+
+/**
  * Bytecode of functions that only the start calls, or a rare piece of work, goes, too: V8 compiles
  * it again if need be. That saves a megabyte on Node 20 and costs half of one on 22 and 24.
  */
-function dropColdCode(): void {
-  if (!process.version.startsWith('v20.')) {
-    collectGarbage(2);
-    return;
-  }
+function dropColdCode(gc: Collect): void {
+  const isNode20 = process.version.startsWith('v20.');
   // How many collections bytecode lives through without being run.
-  setFlagsFromString('--bytecode-old-age=1');
-  collectGarbage(2);
-  setFlagsFromString('--bytecode-old-age=5');
+  if (isNode20) setFlagsFromString('--bytecode-old-age=1');
+  gc();
+  gc();
+  if (isNode20) setFlagsFromString('--bytecode-old-age=5');
 }
 
 /**
@@ -87,12 +106,5 @@ function dropColdCode(): void {
  * collection, and frees it with the second one only.
  */
 export function releaseDropped(): void {
-  dropColdCode();
-}
-
-/** The function is found in a context of its own, which is not kept: it would take a megabyte. */
-function collectGarbage(times = 1): void {
-  setFlagsFromString('--expose-gc');
-  const collect = runInNewContext('gc') as () => void;
-  for (let time = 0; time < times; time += 1) collect();
+  dropColdCode(findCollector());
 }
