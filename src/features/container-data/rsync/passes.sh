@@ -181,11 +181,14 @@ differing)
 compare)
   flush "$copy" &
   flusher=$!
-  { find "$copy" -print0 | tr -dc '\0' | wc -c | sed 's/^ */copied things: /' >&5; } 5>&1 &
-  counter=$!
-  digested copy_whole "$@" --stats --dry-run --itemize-changes
+  digested copy_whole "$@" --stats --dry-run --itemize-changes &
+  comparer=$!
+  things=$(find "$copy" -print0 | tr -dc '\0' | wc -c)
+  wait "$comparer"
   code=$?
-  wait "$counter" "$flusher"
+  wait "$flusher"
+  # Not before: mawk writes the end of a line by itself, and this would come ahead of it.
+  echo "copied things: $((things))"
   ;;
 esac
 exit "$code"

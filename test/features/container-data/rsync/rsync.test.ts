@@ -177,6 +177,25 @@ describe('what comparing says', () => {
     expect(await on.copyOf('one')).toBe('one');
   });
 
+  test('what an awk prints piece by piece is not mixed with the count of what was copied', async () => {
+    await on.pass('live');
+    await on.wrap('find', 'sleep 0.3');
+    await on.wrap(
+      'awk',
+      `case " $* " in *' pass=compare '*)
+  PATH=\${PATH#*:} awk "$@" | while IFS= read -r line; do printf %s "$line"; sleep 0.2; echo; done
+  exit ;;
+esac`,
+    );
+
+    expect(reportIn(await on.pass('compare'))).toEqual({
+      files: 2,
+      bytes: 0,
+      copied: 2,
+      differences: 0,
+    });
+  });
+
   test('an rsync that fails hands its exit code on', async () => {
     await rm(on.source, { recursive: true });
     await expect(on.pass('live')).rejects.toMatchObject({ code: 23 });
