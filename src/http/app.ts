@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
-import { Hono, type Context as AnyContext } from 'hono';
+import type { Context as AnyContext } from 'hono';
+import { Hono } from 'hono/tiny';
 import { DepotError, reasonOf } from '../errors.ts';
 import type { Log } from '../log.ts';
 import { checkHost, checkOrigin, checkToken, type KnownHosts } from './guard.ts';
@@ -63,14 +64,16 @@ export function createApp(appOptions: AppOptions): App {
     );
     await next();
   });
-  for (const [path, routes] of groupByPath(options)) {
-    app.all(path, (context) => answer(options, routes, context));
-  }
-  app.notFound((context) =>
-    refusal(new DepotError('not_found', `cannot find ${context.req.path.slice(0, 200)}`), {
-      isTask: false,
-    }),
-  );
+  // No path is a pattern: hono's routers would compile all of them at the first request.
+  const routesOf = groupByPath(options);
+  app.all('*', (context) => {
+    const { path } = context.req;
+    const routes = routesOf.get(path);
+    if (routes === undefined) {
+      throw new DepotError('not_found', `cannot find ${path.slice(0, 200)}`);
+    }
+    return answer(options, routes, context);
+  });
   app.onError((error, context) => {
     logUnexpected(options, context, error);
     return refusal(error, { isTask: false });

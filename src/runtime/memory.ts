@@ -9,7 +9,7 @@ import { findCollector, type Collect } from './young-collector.ts';
  */
 const START_MS = 1000;
 const CHECK_MS = 2000;
-/** Collections that precede the first full one, each less than a millisecond. */
+/** Small collections that precede the first full one, each less than a millisecond. */
 const CALM_COLLECTIONS = 14;
 const CALM_MS = 30;
 /**
@@ -72,7 +72,7 @@ function setMemoryFlags(): void {
 
 /**
  * The start made the nursery grow from 1 to 4 MiB. V8 gives that back with a full collection, but
- * only if the ten before it saw little allocated since the one before: so ten small ones come first.
+ * only if little was allocated between the ten before it: so small ones come first.
  */
 function shrinkNursery(collectAll: (gc: Collect) => void): void {
   const gc = findCollector();
