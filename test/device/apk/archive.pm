@@ -2,11 +2,8 @@ package apk::archive;
 
 # Archives of the second format: gzip streams in a row, whose contents in a row are one tar.
 use strict;
-use warnings;
-use Compress::Raw::Zlib;
-use Exporter 'import';
-
-our @EXPORT = qw(gzip_streams read_tar pack_tar pack_gzip $BAD_FORMAT $SHORT);
+use exports qw(gzip_streams read_tar pack_tar $BAD_FORMAT $SHORT);
+use gzip;
 
 our $BAD_FORMAT = 'file format is invalid or inconsistent';
 our $SHORT = 'unexpected end of file';
@@ -18,11 +15,9 @@ sub gzip_streams {
     return ([], $SHORT) if !length $bytes;
     while (length $bytes) {
         my $whole = $bytes;
-        my ($inflater) = Compress::Raw::Zlib::Inflate->new(-WindowBits => WANT_GZIP, -AppendOutput => 1);
-        my $content = '';
-        my $status = $inflater->inflate($bytes, $content);
-        return (\@streams, $SHORT, $content) if $status == Z_OK || $status == Z_BUF_ERROR;
-        return (\@streams, $BAD_FORMAT, $content) if $status != Z_STREAM_END;
+        my ($content, $status) = unpack_stream($bytes);
+        return (\@streams, $SHORT, $content) if grep { $_ == $status } @STREAM_SHORT;
+        return (\@streams, $BAD_FORMAT, $content) if $status != $STREAM_END;
         push @streams, { packed => substr($whole, 0, length($whole) - length($bytes)), content => $content };
     }
     return (\@streams, undef);
@@ -61,15 +56,6 @@ sub pack_tar {
     my (@entries) = @_;
     my $tar = join '', map { header($_) . $_->{content} . "\0" x (-length($_->{content}) % 512) } @entries;
     return $tar . "\0" x 1024;
-}
-
-sub pack_gzip {
-    my ($content) = @_;
-    my ($deflater) = Compress::Raw::Zlib::Deflate->new(-WindowBits => WANT_GZIP, -AppendOutput => 1);
-    my $packed = '';
-    $deflater->deflate($content, $packed);
-    $deflater->flush($packed);
-    return $packed;
 }
 
 sub header {

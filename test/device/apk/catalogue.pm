@@ -3,11 +3,8 @@ package apk::catalogue;
 # All packages that apk has met, and who provides which name. The same build is one package, whether
 # it is installed, offered by a feed, or both.
 use strict;
-use warnings;
-use Exporter 'import';
+use exports qw(create_catalogue add_package providers_of feeds_of is_available all_names upgradable_from);
 use apk::package;
-
-our @EXPORT = qw(create_catalogue add_package providers_of feeds_of is_available all_names upgradable_from);
 
 sub create_catalogue {
     my ($run) = @_;

@@ -2,18 +2,16 @@ package apk::change;
 
 # The commands that change something. Each makes a new world and leaves the rest to the solver.
 use strict;
-use warnings;
 use apk::catalogue;
-use apk::commit;
 use apk::database;
 use apk::dependency;
-use apk::download;
 use apk::messages;
 use apk::package;
 use apk::repositories;
-use apk::solver;
-use apk::solver_errors;
-use apk::version;
+use later 'apk::commit' => qw(commit_world commit_plan);
+use later 'apk::download' => 'download';
+use later 'apk::solver' => qw(solve chosen_provider);
+use later 'apk::solver_errors' => 'print_solver_errors';
 
 sub add {
     my ($run, @arguments) = @_;
@@ -156,7 +154,7 @@ sub cache {
     my ($run, $action, @further) = @_;
     not_acted_out("cache $action @further") if $action !~ /^(?:clean|purge)\z/ || @further;
     my %current = map { $_->{copy} => 1 } @{ $run->{feeds} };
-    for my $path (glob(quotemeta(cache_folder($run)) . '/*')) {
+    for my $path (visible_files(cache_folder($run))) {
         my $is_index = $path =~ /APKINDEX\.[0-9a-f]{8}\.tar\.gz\z/;
         unlink $path if $is_index ? !$current{$path} : $action eq 'purge' || $path !~ /\.apk\z/;
     }

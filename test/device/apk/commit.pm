@@ -3,26 +3,22 @@ package apk::commit;
 # Carries a plan out and counts what went wrong. Each package of the plan that was marked broken and
 # is not mended counts, too, those included that stay as they are.
 use strict;
-use warnings;
-use Exporter 'import';
-use apk::archive;
+use exports qw(commit_world commit_plan);
 use apk::catalogue;
 use apk::database;
 use apk::dependency;
-use apk::download;
-use apk::install;
 use apk::messages;
-use apk::overview;
 use apk::package;
 use apk::plan;
 use apk::progress;
 use apk::repositories;
 use apk::script;
 use apk::solver;
-use apk::solver_errors;
 use apk::version;
-
-our @EXPORT = qw(commit_world commit_plan);
+use later 'apk::download' => 'open_download';
+use later 'apk::install' => 'install_change';
+use later 'apk::overview' => qw(print_overview count_folders count_files);
+use later 'apk::solver_errors' => 'print_solver_errors';
 
 # The exit code. `flags` and `reinstall` by name.
 sub commit_world {

@@ -3,18 +3,14 @@ package apk::database;
 # What is installed and what was asked for. It is written once, at the end, each file under another
 # name first: world, installed, scripts.tar.gz, triggers. Nothing is synced.
 use strict;
-use warnings;
-use Digest::SHA qw(sha1_base64);
-use Exporter 'import';
-use Fcntl qw(:flock O_RDWR O_CREAT);
-use MIME::Base64 ();
+use exports qw(open_database write_database installed_packages installed_bytes identity_hex visible_files);
 use apk::archive;
 use apk::catalogue;
 use apk::dependency;
 use apk::messages;
 use apk::package;
-
-our @EXPORT = qw(open_database write_database installed_packages installed_bytes identity_hex);
+use compiled qw(Fcntl MIME::Base64);
+use gzip;
 
 sub open_database {
     my ($run, $purpose) = @_;
@@ -54,9 +50,9 @@ sub read_architectures {
 sub take_lock {
     my ($run) = @_;
     my $path = "$run->{root}/lib/apk/db/lock";
-    sysopen(my $lock, $path, O_RDWR | O_CREAT, 0600) or refuse_lock();
+    sysopen(my $lock, $path, Fcntl::O_RDWR() | Fcntl::O_CREAT(), 0600) or refuse_lock();
     $run->{lock} = $lock;
-    return if flock $lock, LOCK_EX | LOCK_NB;
+    return if flock $lock, Fcntl::LOCK_EX() | Fcntl::LOCK_NB();
     refuse_lock() if !$run->{wait};
     notice('Waiting for repository lock');
     my $interrupted = 'Interrupted system call';
@@ -64,7 +60,7 @@ sub take_lock {
         give_up("Unable to lock database: $interrupted", "Failed to open apk database: $interrupted");
     };
     alarm $run->{wait};
-    flock $lock, LOCK_EX;
+    flock $lock, Fcntl::LOCK_EX();
     alarm 0;
 }
 
@@ -75,6 +71,12 @@ sub slurp {
     open(my $file, '<:raw', $path) or return;
     local $/;
     return scalar(<$file>) // '';
+}
+
+sub visible_files {
+    my ($folder) = @_;
+    opendir(my $listing, $folder) or return;
+    return map { "$folder/$_" } sort grep { !/^\./ } readdir $listing;
 }
 
 # Blocks that end with an empty line; a last one that does not is not there.

@@ -3,11 +3,8 @@ package apk::dependency;
 # Dependencies: [!]name[@tag][operator version]. With "!" the name must not be there; "><" means the
 # very package with that identity; "~" any version that begins so.
 use strict;
-use warnings;
-use Exporter 'import';
+use exports qw(parse_dependency parse_dependencies dependency_text dependencies_text satisfies);
 use apk::version;
-
-our @EXPORT = qw(parse_dependency parse_dependencies dependency_text dependencies_text satisfies);
 
 # Undef if the text is no dependency; broken ones have a version that is none.
 sub parse_dependency {

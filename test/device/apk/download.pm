@@ -2,14 +2,11 @@ package apk::download;
 
 # Files of feeds, by wget, whose exit code is told before what apk makes of the answer.
 use strict;
-use warnings;
-use Exporter 'import';
+use exports qw(download open_download);
 use apk::archive;
 use apk::catalogue;
 use apk::messages;
 use apk::package;
-
-our @EXPORT = qw(download open_download);
 
 my $NETWORK_FAILURE = 4;
 

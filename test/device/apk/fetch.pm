@@ -2,7 +2,6 @@ package apk::fetch;
 
 # `fetch`: package files into a folder, as if nothing were installed.
 use strict;
-use warnings;
 use apk::database;
 use apk::download;
 use apk::messages;

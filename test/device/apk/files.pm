@@ -3,14 +3,11 @@ package apk::files;
 # Files of packages on the disk. What its owner changed below /etc stays, but for /etc/apk: the
 # package's file comes beside it as ".apk-new".
 use strict;
-use warnings;
-use Digest::SHA qw(sha1_base64 sha1_hex);
-use Exporter 'import';
+use exports qw(
+    owner_of path_in paths_of temporary_path commit_files remove_files remove_folders differs is_protected);
 use apk::database;
 use apk::messages;
-
-our @EXPORT = qw(
-    owner_of path_in paths_of temporary_path commit_files remove_files remove_folders differs is_protected);
+use compiled 'Digest::SHA';
 
 sub path_in {
     my ($folder, $file) = @_;
@@ -27,7 +24,7 @@ sub paths_of {
 sub temporary_path {
     my ($run, $path) = @_;
     my ($folder, $name) = $path =~ m{\A(.*/)?([^/]+)\z};
-    return "$run->{root}/" . ($folder // '') . '.apk.' . substr(sha1_hex($name) . sha1_hex($path), 0, 48);
+    return "$run->{root}/" . ($folder // '') . '.apk.' . substr(Digest::SHA::sha1_hex($name) . Digest::SHA::sha1_hex($path), 0, 48);
 }
 
 # Who has the file, { package, file }, as far as the package is installed.
@@ -63,7 +60,7 @@ sub differs {
     return 0 if !-l $real && !-e $real;
     return 1 if !defined $sum;
     my $content = -l $real ? readlink $real : read_file($real);
-    return 'Q1' . sha1_base64($content // '') . '=' ne $sum;
+    return 'Q1' . Digest::SHA::sha1_base64($content // '') . '=' ne $sum;
 }
 
 sub read_file {

@@ -3,20 +3,15 @@ package apk::install;
 # One package of a plan: unpacked beside what is there, then renamed into place; then what the old
 # version had and the new one has not goes. A failing script stops nothing.
 use strict;
-use warnings;
-use Digest::SHA qw(sha1_hex);
-use Exporter 'import';
-use MIME::Base64 ();
-use apk::archive;
+use exports qw(install_change);
 use apk::dependency;
-use apk::download;
 use apk::files;
 use apk::messages;
 use apk::package;
 use apk::repositories;
 use apk::script;
-
-our @EXPORT = qw(install_change);
+use compiled qw(Digest::SHA MIME::Base64);
+use later 'apk::download' => 'open_download';
 
 # Whether all went well.
 sub install_change {
@@ -152,7 +147,7 @@ sub extract_file {
     my ($job, $entry, $file) = @_;
     my $content = $entry->{type} eq '2' ? $entry->{link} : $entry->{content};
     return 'file format is obsolete (e.g. missing embedded checksum)' if !defined $entry->{sha1};
-    return $apk::archive::BAD_FORMAT if sha1_hex($content) ne $entry->{sha1};
+    return $apk::archive::BAD_FORMAT if Digest::SHA::sha1_hex($content) ne $entry->{sha1};
     my $path = temporary_path($job->{run}, $entry->{name});
     unlink $path;
     $file->{sum} = 'Q1' . MIME::Base64::encode_base64(pack('H*', $entry->{sha1}), '');

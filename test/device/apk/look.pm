@@ -2,15 +2,14 @@ package apk::look;
 
 # The commands that only look.
 use strict;
-use warnings;
 use apk::archive;
 use apk::catalogue;
 use apk::database;
-use apk::download;
-use apk::files;
 use apk::messages;
 use apk::package;
 use apk::version;
+use later 'apk::download' => 'download';
+use later 'apk::files' => qw(owner_of path_in paths_of differs is_protected);
 
 sub version {
     my ($run, @versions) = @_;

@@ -3,10 +3,7 @@ package apk::messages;
 # What apk says, line by line at once: progress on stdout, errors and warnings on stderr. Of a command
 # that writes all goes to the log, too.
 use strict;
-use warnings;
-use Exporter 'import';
-
-our @EXPORT = qw(message notice warning failure give_up finish set_quiet open_log human_size not_acted_out
+use exports qw(message notice warning failure give_up finish set_quiet open_log human_size not_acted_out
     written_at_once timestamp);
 
 my $is_quiet = 0;

@@ -3,11 +3,8 @@ package apk::options;
 # The command line. Options stand anywhere before "--", those of a command only with it; each that is
 # a switch has a counterpart with "no-". Options also come from the file that APK_CONFIG names.
 use strict;
-use warnings;
-use Exporter 'import';
+use exports qw(read_options);
 use apk::messages;
-
-our @EXPORT = qw(read_options);
 
 # A word takes an argument; a switch may be turned off.
 my %GLOBAL = (

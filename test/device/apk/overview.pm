@@ -2,14 +2,11 @@ package apk::overview;
 
 # What --verbose tells before the changes: once, what goes or goes back; twice, all and the sizes.
 use strict;
-use warnings;
-use Exporter 'import';
+use exports qw(print_overview count_folders count_files);
 use apk::catalogue;
 use apk::database;
 use apk::messages;
 use apk::version;
-
-our @EXPORT = qw(print_overview count_folders count_files);
 
 sub print_overview {
     my ($run, @changes) = @_;

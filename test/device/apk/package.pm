@@ -3,14 +3,11 @@ package apk::package;
 # A package as indexes, the database and package files describe it: lines of a letter, a colon and a
 # value.
 use strict;
-use warnings;
-use Digest::SHA qw(sha1_base64 sha256_hex);
-use Exporter 'import';
+use exports qw(add_line header_text read_package open_package provided_names needs label);
 use apk::archive;
 use apk::dependency;
-use apk::signature;
-
-our @EXPORT = qw(add_line header_text read_package open_package provided_names needs label);
+use compiled 'Digest::SHA';
+use later 'apk::signature' => 'signature_fault';
 
 my %TEXT = (C => 'identity', P => 'name', V => 'version', A => 'architecture', T => 'description', U => 'url',
     L => 'licence', o => 'origin', m => 'maintainer', c => 'commit');
@@ -93,10 +90,10 @@ sub open_package {
     my @info = split /\n/, $information->{content};
     my ($datahash) = map { /^datahash = (\S+)/ ? $1 : () } @info;
     my $data = $streams->[1];
-    my $is_good = $data && ($datahash // '') eq sha256_hex($data->{packed});
+    my $is_good = $data && ($datahash // '') eq Digest::SHA::sha256_hex($data->{packed});
     my $data_error = ($error // '') eq $BAD_FORMAT ? $error : $is_good ? undef : 'v2 package integrity error';
     return {
-        identity => 'Q1' . sha1_base64($control->{packed}) . '=',
+        identity => 'Q1' . Digest::SHA::sha1_base64($control->{packed}) . '=',
         info => \@info,
         scripts => { map { $_->{name} =~ /^\.((?:pre|post)-\w+|trigger)\z/ ? ($1 => $_->{content}) : () } @$entries },
         data => $data ? (read_tar($data->{content}))[0] : [],

@@ -4,14 +4,10 @@ package apk::plan;
 # package needs comes before it, and what nobody needs any more goes as soon as the last one that
 # needed it has gone or changed.
 use strict;
-use warnings;
-use Exporter 'import';
+use exports qw(plan_changes);
 use apk::catalogue;
 use apk::database;
-use apk::dependency;
 use apk::package;
-
-our @EXPORT = qw(plan_changes);
 
 # { old, new, reinstall }: also those that stay as they are, whose marks count.
 sub plan_changes {

@@ -2,11 +2,8 @@ package apk::progress;
 
 # What --progress-fd gets: how much is done of all, in bytes and a share for each package.
 use strict;
-use warnings;
-use Exporter 'import';
+use exports qw(start_progress end_progress_item);
 use apk::messages;
-
-our @EXPORT = qw(start_progress end_progress_item);
 
 my $PACKAGE_SHARE = 65536;
 

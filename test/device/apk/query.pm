@@ -3,19 +3,15 @@ package apk::query;
 # `query`, as JSON only. With --recursive or --world it answers what the solver would choose, else what
 # matches the names: of each name the latest, unless all are asked for.
 use strict;
-use warnings;
-use Exporter 'import';
 use apk::catalogue;
-use apk::commit;
-use apk::database;
 use apk::dependency;
-use apk::files;
-use apk::look;
 use apk::messages;
 use apk::package;
-use apk::solver;
-use apk::solver_errors;
 use apk::version;
+use later 'apk::files' => qw(owner_of paths_of);
+use later 'apk::look' => 'matches';
+use later 'apk::solver' => 'solve';
+use later 'apk::solver_errors' => 'print_solver_errors';
 
 my @FIELDS = qw(package name version description arch license origin maintainer url build-time installed-size
     file-size provider-priority depends provides install-if repositories download-url reverse-depends
@@ -76,7 +72,7 @@ sub matching {
 
 sub names_like {
     my ($run, $word, $dependency) = @_;
-    return grep { apk::look::matches($word, $_) } all_names($run) if $word =~ /[*?]/;
+    return grep { matches($word, $_) } all_names($run) if $word =~ /[*?]/;
     return $dependency->{name};
 }
 
@@ -97,7 +93,7 @@ sub matching_name {
 
 sub provides_like {
     my ($package, $name) = @_;
-    return grep { apk::look::matches($name, $_->{name}) } @{ $package->{provides} // [] };
+    return grep { matches($name, $_->{name}) } @{ $package->{provides} // [] };
 }
 
 sub json_object {

@@ -3,18 +3,15 @@ package apk::repositories;
 # Feeds and the copies of their indexes. A copy is fetched again when it is missing or old, by commands
 # that may write; a bad one is not taken, and the good old one stays.
 use strict;
-use warnings;
-use Digest::SHA qw(sha256_hex);
-use Exporter 'import';
+use exports qw(open_repositories cache_folder cache_name keeps_packages store_file);
 use apk::archive;
 use apk::catalogue;
 use apk::database;
-use apk::download;
 use apk::messages;
 use apk::package;
-use apk::signature;
-
-our @EXPORT = qw(open_repositories cache_folder cache_name keeps_packages store_file);
+use compiled 'Digest::SHA';
+use later 'apk::download' => 'download';
+use later 'apk::signature' => 'signature_fault';
 
 my $MOST_AGE_MINUTES = 4 * 60;
 
@@ -39,7 +36,7 @@ sub is_offline { return defined $_[0]{network} && !$_[0]{network} }
 # Each with its tag, which is empty for most.
 sub listed_feeds {
     my ($run) = @_;
-    my @files = sort glob("\Q$run->{root}\E/etc/apk/repositories.d/*.list");
+    my @files = grep { /\.list\z/ } visible_files("$run->{root}/etc/apk/repositories.d");
     my @feeds;
     my @paths = defined $run->{repositories_file} ? $run->{repositories_file} : ("$run->{root}/etc/apk/repositories", @files);
     for my $path (@paths) {
@@ -62,7 +59,7 @@ sub mark_cached {
     my ($run) = @_;
     my $folder = cache_folder($run);
     return if !keeps_packages($run);
-    my @files = map { s{.*/}{}r } glob(quotemeta($folder) . '/*.apk') or return;
+    my @files = map { s{.*/}{}r } grep { /\.apk\z/ } visible_files($folder) or return;
     my %is_there = map { $_ => 1 } @files;
     for my $package (values %{ $run->{packages} }) {
         my $name = cache_name($package);
@@ -115,7 +112,7 @@ sub open_feed {
     my ($run, $feed, $may_fetch) = @_;
     my $is_remote = $feed->{url} =~ m{^\w+://} && $feed->{url} !~ m{^file:};
     $feed->{copy} = $is_remote
-        ? cache_folder($run) . '/APKINDEX.' . substr(sha256_hex($feed->{url}), 0, 8) . '.tar.gz'
+        ? cache_folder($run) . '/APKINDEX.' . substr(Digest::SHA::sha256_hex($feed->{url}), 0, 8) . '.tar.gz'
         : $feed->{url} =~ s{^file://}{}r;
     $feed->{is_local} = !$is_remote;
     my $update_error = $is_remote && $may_fetch && is_stale($run, $feed->{copy}) ? fetch_index($run, $feed) : undef;

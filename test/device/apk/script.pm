@@ -3,14 +3,13 @@ package apk::script;
 # Scripts of packages, triggers and the owner's commit hooks. What they print comes line by line; apk
 # waits until nobody has their output open any more. A script that fails marks its package.
 use strict;
-use warnings;
-use Exporter 'import';
-use Fcntl qw(F_SETFD);
-use IO::Select;
+use exports qw(run_script run_triggers run_hooks);
+use apk::database;
 use apk::messages;
 use apk::package;
+use compiled;
 
-our @EXPORT = qw(run_script run_triggers run_hooks);
+my $F_SETFD = 2;
 
 # The arguments are versions. Returns whether it went well; a script that is not there does.
 sub run_script {
@@ -44,8 +43,8 @@ sub run_program {
         my %kept = map { $_ => $ENV{$_} } $run->{preserve_env} ? grep { !/^APK_/ } keys %ENV : 'PATH';
         %ENV = (%kept, APK_SCRIPT => $program->{type});
         $ENV{APK_PACKAGE} = $program->{package} if defined $program->{package};
-        { no warnings 'exec'; exec { $path } $program->{name}, @{ $program->{arguments} }; }
-        require POSIX;
+        { local $^W = 0; exec { $path } $program->{name}, @{ $program->{arguments} }; }
+        compiled::load('POSIX');
         POSIX::_exit(127);
     }
     close $_ for $input, $input_end, $output_end, $errors_end;
@@ -67,23 +66,26 @@ sub nameless_file {
     close $writer;
     open(my $reader, '<', $path) or return;
     unlink $path;
-    fcntl($reader, F_SETFD, 0);
+    fcntl($reader, $F_SETFD, 0);
     return $reader;
 }
 
 sub forward {
-    my ($prefix, $output, $errors) = @_;
-    my %rest = ($output => '', $errors => '');
-    my %target = ($output => \*STDOUT, $errors => \*STDERR);
-    my $select = IO::Select->new($output, $errors);
-    while ($select->count) {
-        for my $pipe ($select->can_read) {
+    my ($prefix, @pipes) = @_;
+    my %rest = map { $_ => '' } @pipes;
+    my %target = ($pipes[0] => \*STDOUT, $pipes[1] => \*STDERR);
+    while (@pipes) {
+        my $ready = '';
+        vec($ready, fileno $_, 1) = 1 for @pipes;
+        next if select($ready, undef, undef, undef) < 1;
+        my @readable = grep { vec $ready, fileno $_, 1 } @pipes;
+        for my $pipe (@readable) {
             my $count = sysread $pipe, $rest{$pipe}, 65536, length $rest{$pipe};
             next if !defined $count;
             print_prefixed($target{$pipe}, $prefix, $1) while $rest{$pipe} =~ s/\A([^\n]*)\n//;
             next if $count;
             print_prefixed($target{$pipe}, $prefix, $rest{$pipe}) if length $rest{$pipe};
-            $select->remove($pipe);
+            @pipes = grep { $_ != $pipe } @pipes;
         }
     }
 }
@@ -130,7 +132,7 @@ sub run_hooks {
     my ($run, $type) = @_;
     return 1 if $run->{simulate} || defined $run->{scripts} && !$run->{scripts};
     my $is_good = 1;
-    for my $path (sort glob("\Q$run->{root}\E/etc/apk/commit_hooks.d/*")) {
+    for my $path (visible_files("$run->{root}/etc/apk/commit_hooks.d")) {
         my ($name) = $path =~ m{([^/]+)\z};
         $is_good = 0 if !run_program($run, {
             type => $type, prefix => "Executing $type $name\n* ", arguments => [$type], name => "etc/apk/commit_hooks.d/$name",

@@ -3,11 +3,9 @@ package apk::signature;
 # Signatures of indexes and packages of the second format, by the device's keys.
 
 use strict;
-use warnings;
-use Exporter 'import';
-use Fcntl qw(F_SETFD);
+use exports qw(signature_fault);
 
-our @EXPORT = qw(signature_fault);
+my $F_SETFD = 2;
 
 # What is wrong with a signature (an entry of a tar, or none) of some bytes, if anything is.
 sub signature_fault {
@@ -22,7 +20,7 @@ sub signature_fault {
 sub is_signed {
     my ($run, $signed) = @_;
     pipe(my $output, my $input) or return 0;
-    fcntl($output, F_SETFD, 0);
+    fcntl($output, $F_SETFD, 0);
     print $input $signed->{signature};
     close $input;
     my $signature = '/proc/self/fd/' . fileno $output;

@@ -5,14 +5,11 @@ package apk::solver;
 # nothing. A package that asks for what cannot be had together with the rest is banned, if its name
 # has other versions, and the rounds begin anew.
 use strict;
-use warnings;
-use Exporter 'import';
+use exports qw(solve chosen_provider is_usable masking_tags);
 use apk::catalogue;
 use apk::dependency;
 use apk::package;
 use apk::version;
-
-our @EXPORT = qw(solve chosen_provider is_usable masking_tags);
 
 my $MOST_ROUNDS = 100;
 

@@ -3,16 +3,12 @@ package apk::solver_errors;
 # What apk prints when a request cannot be met, and its exit code: who wants what, and who is in the
 # way. The code counts missing names and packages that cannot be as they have to.
 use strict;
-use warnings;
-use Exporter 'import';
+use exports qw(print_solver_errors);
 use apk::catalogue;
 use apk::dependency;
 use apk::messages;
 use apk::package;
-use apk::repositories;
 use apk::solver;
-
-our @EXPORT = qw(print_solver_errors);
 
 my $WIDTH = 50;
 

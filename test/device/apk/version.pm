@@ -4,10 +4,7 @@ package apk::version;
 # piece; where the kinds of the pieces differ, the kind that comes earlier in that row is the later
 # version, but for suffixes of what is not yet released.
 use strict;
-use warnings;
-use Exporter 'import';
-
-our @EXPORT = qw(is_version compare_versions);
+use exports qw(is_version compare_versions);
 
 my @SUFFIXES = qw(alpha beta pre rc cvs svn git hg p);
 my %SUFFIX = map { $SUFFIXES[$_] => $_ } 0 .. $#SUFFIXES;

@@ -3,14 +3,31 @@ package opkg::archive;
 # Packages as files: a gzipped tar of debian-binary, data.tar.gz and control.tar.gz. Unpacking makes no folder that the
 # archive does not name, replaces a file by unlinking it first, and gives folders that exist the archive's mode.
 use strict;
-use warnings;
-use Exporter 'import';
+use exports qw(inflate control_members data_members extract forget_archive);
+use gzip;
 use opkg::messages;
-
-our @EXPORT = qw(inflate control_members data_members extract forget_archive);
 
 # The decompressed content, as far as gzip gets with it; its complaints are not shown.
 sub inflate {
+    my ($path) = @_;
+    open(my $file, '<:raw', $path) or return '';
+    my $packed = do { local $/; <$file> } // '';
+    return inflate_good($packed) // inflate_by_gzip($path);
+}
+
+# Undefined unless all streams are good.
+sub inflate_good {
+    my ($packed) = @_;
+    my $content = '';
+    do {
+        my ($part, $status) = unpack_stream($packed);
+        return if $status != $STREAM_END;
+        $content .= $part;
+    } while $packed =~ /\A\x1f\x8b/;
+    return $content;
+}
+
+sub inflate_by_gzip {
     my ($path) = @_;
     my $reader = open(my $output, '-|') // return '';
     if (!$reader) {
@@ -38,7 +55,7 @@ sub members_of {
     }
     if (!$package->{archive}) { $package->{archive} = { map { $_->{name} =~ s{^\./}{}r => $_->{content} } read_tar(inflate($path)) } }
     my $packed = $package->{archive}{$half} // return [];
-    $package->{archive}{"$half open"} //= [read_tar(inflate(write_temporary($run, $packed)))];
+    $package->{archive}{"$half open"} //= [read_tar(inflate_good($packed) // inflate_by_gzip(write_temporary($run, $packed)))];
     return $package->{archive}{"$half open"};
 }
 

@@ -3,14 +3,11 @@ package opkg::candidate;
 # Which package a name stands for, and what else it needs. A name is looked at once for missing dependencies: asked a
 # second time in the same run, opkg finds nothing missing.
 use strict;
-use warnings;
-use Exporter 'import';
+use exports qw(best_by_name missing_packages conflicts_of satisfies);
 use opkg::catalogue;
 use opkg::messages;
 use opkg::stanza;
 use opkg::version;
-
-our @EXPORT = qw(best_by_name missing_packages conflicts_of satisfies);
 
 my $WHERE = 'pkg_hash_fetch_best_installation_candidate';
 

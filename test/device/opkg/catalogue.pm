@@ -3,18 +3,15 @@ package opkg::catalogue;
 # Every name that opkg has met, each with the packages of that name: those of the lists and those of the status files.
 # `install` reads only what it needs: it goes over the lists until no further name turns out to be needed.
 use strict;
-use warnings;
-use Exporter 'import';
-use opkg::archive;
-use opkg::files;
+use exports qw(
+    create_catalogue name_entry insert_package reading_hooks load_lists load_needed_lists load_status each_listed_package
+    all_packages installed_packages is_installed installed_by_name removable_by_name priority write_status);
 use opkg::messages;
 use opkg::stanza;
 use opkg::table;
 use opkg::version;
-
-our @EXPORT = qw(
-    create_catalogue name_entry insert_package reading_hooks load_lists load_needed_lists load_status each_listed_package
-    all_packages installed_packages is_installed installed_by_name removable_by_name priority write_status);
+use later 'opkg::archive' => 'inflate';
+use later 'opkg::files' => qw(write_changed_lists rewrite);
 
 sub create_catalogue {
     my ($run) = @_;

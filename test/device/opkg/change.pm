@@ -3,21 +3,18 @@ package opkg::change;
 # The sub-commands that change something. Each of them but configure answers SIGINT by writing the status files and
 # leaving with 130; its temporary folder and lock file stay. SIGTERM ends opkg where it stands.
 use strict;
-use warnings;
-use Exporter 'import';
-use opkg::archive;
+use exports qw(update install upgrade remove configure flag);
 use opkg::catalogue;
 use opkg::configuration;
-use opkg::download;
-use opkg::files;
-use opkg::install;
 use opkg::messages;
 use opkg::pattern;
-use opkg::process;
-use opkg::remove;
 use opkg::stanza;
-
-our @EXPORT = qw(update install upgrade remove configure flag);
+use later 'opkg::archive' => qw(control_members extract);
+use later 'opkg::download' => qw(download is_signed);
+use later 'opkg::files' => 'learn_owners';
+use later 'opkg::install' => qw(install_by_name upgrade_package);
+use later 'opkg::process' => qw(run_script start_intercepts finish_intercepts);
+use later 'opkg::remove' => 'remove_package';
 
 sub update {
     my ($run) = @_;

@@ -2,13 +2,10 @@ package opkg::conffiles;
 
 # Configuration files: what the user changed stays, and the new version's file is put beside it as NAME-opkg.
 use strict;
-use warnings;
-use Exporter 'import';
-use opkg::download;
+use exports qw(read_conffiles conffile_of is_modified is_kept keep_modified_conffiles drop_kept_conffiles resolve_conffiles);
 use opkg::files;
 use opkg::messages;
-
-our @EXPORT = qw(read_conffiles conffile_of is_modified is_kept keep_modified_conffiles drop_kept_conffiles resolve_conffiles);
+use later 'opkg::download' => 'copy_file';
 
 my $KEPT = '-opkg.backup';
 

@@ -3,12 +3,9 @@ package opkg::configuration;
 # What opkg knows before it looks at a package: sources, destinations, architectures and options from its files, its
 # lock and its temporary folder. With an offline root only ROOT/etc/opkg/*.conf is read, never ROOT/etc/opkg.conf.
 use strict;
-use warnings;
-use Exporter 'import';
+use exports qw(load_configuration unload_configuration make_folders temporary_name remove_tree);
 use opkg::lock;
 use opkg::messages;
-
-our @EXPORT = qw(load_configuration unload_configuration make_folders temporary_name remove_tree);
 
 my $DEFAULT_LISTS = '/usr/lib/opkg/lists';
 my $DEFAULT_VERIFY_PROGRAM = '/usr/sbin/opkg-key';

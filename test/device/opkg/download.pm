@@ -2,13 +2,10 @@ package opkg::download;
 
 # Getting index files and packages, and checking what came.
 use strict;
-use warnings;
-use Exporter 'import';
+use exports qw(download download_package is_intact copy_file is_signed);
 use opkg::files;
 use opkg::messages;
-use opkg::process;
-
-our @EXPORT = qw(download download_package is_intact copy_file is_signed);
+use later 'opkg::process' => 'run_program';
 
 my $NO_NETWORK = 4;
 

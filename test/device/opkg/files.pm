@@ -3,15 +3,13 @@ package opkg::files;
 # Which package owns which file, and the NAME.list files. Paths are kept without the offline root; folders have no owner
 # and stand in no list.
 use strict;
-use warnings;
-use Exporter 'import';
-use opkg::archive;
-use opkg::messages;
-use opkg::stanza;
-
-our @EXPORT = qw(
+use exports qw(
     files_of owner_of claim disown learn_owners transfer_ownership write_list write_changed_lists rewrite without_root
     checksum_of);
+use compiled;
+use opkg::messages;
+use opkg::stanza;
+use later 'opkg::archive' => 'data_members';
 
 my $BLOCK = 4096;
 
@@ -102,17 +100,18 @@ sub rewrite {
     }
 }
 
-# The program is sha256sum or md5sum.
+# The kind is sha256sum or md5sum.
 sub checksum_of {
-    my ($program, $path) = @_;
-    if (!open(my $file, '<', $path)) {
-        system_failure("file_${program}_alloc", "Failed to open file $path");
+    my ($kind, $path) = @_;
+    if (!open(my $file, '<:raw', $path)) {
+        system_failure("file_${kind}_alloc", "Failed to open file $path");
         return;
+    } else {
+        local $/;
+        my $content = <$file> // return;
+        compiled::load($kind eq 'md5sum' ? 'Digest::MD5' : 'Digest::SHA');
+        return $kind eq 'md5sum' ? Digest::MD5::md5_hex($content) : Digest::SHA::sha256_hex($content);
     }
-    my $reader = open(my $output, '-|', $program, '--', $path) or return;
-    my ($sum) = (<$output> // '') =~ /^\\?([0-9a-f]+)/;
-    close $output;
-    return $sum;
 }
 
 1;

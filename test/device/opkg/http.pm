@@ -3,13 +3,10 @@ package opkg::http;
 # The part of wget that opkg needs, with wget's exit codes: 4 for a network failure, 8 for an error answer. What is not
 # plain HTTP is left to wget itself; without one, opkg reports 255.
 use strict;
-use warnings;
-use Exporter 'import';
-use Socket qw(inet_aton pack_sockaddr_in PF_INET SOCK_STREAM);
+use exports qw(fetch);
 use opkg::process;
 
-our @EXPORT = qw(fetch);
-
+my ($PF_INET, $SOCK_STREAM) = (2, 1);
 my $NETWORK_FAILURE = 4;
 my $ERROR_ANSWER = 8;
 my $MOST_REDIRECTIONS = 20;
@@ -33,9 +30,9 @@ sub fetch {
 sub get {
     my ($url, $timeout_seconds) = @_;
     my ($host, $port, $path) = $url =~ m{^http://(?:[^@/]*@)?([^/:]+)(?::(\d+))?(/[^#]*)?} or return;
-    my $address = inet_aton($host) or return;
-    socket(my $socket, PF_INET, SOCK_STREAM, 0) or return;
-    connect($socket, pack_sockaddr_in($port // 80, $address)) or return;
+    my $address = gethostbyname($host) or return;
+    socket(my $socket, $PF_INET, $SOCK_STREAM, 0) or return;
+    connect($socket, pack('S n a4 x8', $PF_INET, $port // 80, $address)) or return;
     my $authority = defined $port ? "$host:$port" : $host;
     local $SIG{PIPE} = 'IGNORE';
     syswrite($socket, 'GET ' . ($path // '/') . " HTTP/1.0\r\nHost: $authority\r\nUser-Agent: opkg\r\nAccept: */*\r\n\r\n");

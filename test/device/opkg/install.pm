@@ -3,21 +3,18 @@ package opkg::install;
 # From a name to a package that is unpacked: versions compared, conflicts and space checked, file fetched and verified,
 # dependencies installed first. What happens on the disk is in unpack.pm.
 use strict;
-use warnings;
-use Exporter 'import';
+use exports qw(install_by_name install_package upgrade_package);
 use opkg::archive;
 use opkg::candidate;
 use opkg::catalogue;
 use opkg::configuration;
-use opkg::conffiles;
 use opkg::download;
 use opkg::files;
 use opkg::messages;
 use opkg::stanza;
-use opkg::unpack;
 use opkg::version;
-
-our @EXPORT = qw(install_by_name install_package upgrade_package);
+use later 'opkg::conffiles' => 'read_conffiles';
+use later 'opkg::unpack' => 'unpack_package';
 
 sub install_by_name {
     my ($run, $name) = @_;
@@ -148,8 +145,8 @@ sub available_kilobytes {
 sub is_fetched {
     my ($run, $package) = @_;
     return 1 if defined $package->{local_file};
-    require Cwd;
-    my $folder = $run->{download_only} && !defined $run->{cache} ? Cwd::getcwd() : $run->{tmp_dir};
+    my $is_kept = $run->{download_only} && !defined $run->{cache};
+    my $folder = $is_kept ? readlink '/proc/self/cwd' : $run->{tmp_dir};
     return 1 if download_package($run, $package, $folder);
     failure('opkg_install_pkg', "Failed to download $package->{name}. Perhaps you need to run 'opkg update'?");
     return 0;

@@ -3,22 +3,19 @@ package opkg::lock;
 # A POSIX record lock over the whole file, taken without waiting. flock(1) on the same file does not exclude it, and the
 # file is removed at the end, so that a name does not stand for a lock.
 use strict;
-use warnings;
-use Exporter 'import';
-use Fcntl qw(F_SETLK F_WRLCK O_WRONLY O_CREAT O_TRUNC SEEK_SET);
+use exports qw(take_lock release_lock);
+use compiled 'Fcntl';
 use opkg::messages;
-
-our @EXPORT = qw(take_lock release_lock);
 
 # struct flock of 64-bit Linux: type, whence, start, length, pid.
 my $FLOCK = 's s x![q] q q i x4';
 
 sub take_lock {
     my ($path) = @_;
-    if (!sysopen(my $file, $path, O_WRONLY | O_CREAT | O_TRUNC, 0640)) {
+    if (!sysopen(my $file, $path, Fcntl::O_WRONLY() | Fcntl::O_CREAT() | Fcntl::O_TRUNC(), 0640)) {
         system_failure('opkg_conf_load', "Could not create lock file $path");
         return;
-    } elsif (!fcntl($file, F_SETLK, pack($FLOCK, F_WRLCK, SEEK_SET, 0, 0, 0))) {
+    } elsif (!fcntl($file, Fcntl::F_SETLK(), pack($FLOCK, Fcntl::F_WRLCK(), Fcntl::SEEK_SET(), 0, 0, 0))) {
         system_failure('opkg_conf_load', "Could not lock $path");
         return;
     } else {

@@ -4,10 +4,7 @@ package opkg::messages;
 # or a file, by the line on a terminal. Errors are collected and come on stderr at the very end, before the last block
 # of stdout. Perl's own buffers are not used, because perl empties them at every fork.
 use strict;
-use warnings;
-use Exporter 'import';
-
-our @EXPORT = qw(say_text notice failure continued_failure system_failure finish print_failures flush_text set_verbosity);
+use exports qw(say_text notice failure continued_failure system_failure finish print_failures flush_text set_verbosity);
 
 my $BLOCK = 4096;
 my $INTERRUPTED = 4;

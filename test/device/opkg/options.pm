@@ -3,11 +3,8 @@ package opkg::options;
 # The command line as glibc's getopt_long_only reads it: options may stand anywhere before "--", long names may have one
 # dash and may be shortened as long as they stay unambiguous.
 use strict;
-use warnings;
-use Exporter 'import';
+use exports qw(read_options);
 use opkg::messages;
-
-our @EXPORT = qw(read_options);
 
 my $VERSION = '38eccbb1fd694d4798ac1baf88f9ba83d1eac616 (2024-10-16)';
 my %SHORT = (A => 0, d => 1, f => 1, i => 0, n => 0, o => 1, p => 1, l => 1, t => 1, v => 0, V => 2);

@@ -2,10 +2,7 @@ package opkg::pattern;
 
 # Names as fnmatch(3) matches them without flags: a star also stands for slashes and leading dots.
 use strict;
-use warnings;
-use Exporter 'import';
-
-our @EXPORT = qw(name_pattern);
+use exports qw(name_pattern);
 
 sub name_pattern {
     my ($run, $glob) = @_;

@@ -2,11 +2,8 @@ package opkg::process;
 
 # Other programs: maintainer scripts, the signature check, wget for what http.pm cannot do.
 use strict;
-use warnings;
-use Exporter 'import';
+use exports qw(run_program run_script start_intercepts finish_intercepts);
 use opkg::messages;
-
-our @EXPORT = qw(run_program run_script start_intercepts finish_intercepts);
 
 my $NOT_STARTED = 255;
 
@@ -16,7 +13,7 @@ sub run_program {
     my $child = fork // return -1;
     if (!$child) {
         $SIG{INT} = 'DEFAULT';
-        { no warnings 'exec'; exec { $words[0] } @words; }
+        { local $^W = 0; exec { $words[0] } @words; }
         exit $NOT_STARTED;
     }
     waitpid $child, 0;

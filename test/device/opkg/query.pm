@@ -2,21 +2,18 @@ package opkg::query;
 
 # The sub-commands that only look. They take the lock all the same.
 use strict;
-use warnings;
-use Exporter 'import';
-use opkg::candidate;
+use exports qw(
+    list find list_installed list_upgradable list_changed_conffiles info status files search download_to_here
+    compare print_architecture);
 use opkg::catalogue;
-use opkg::conffiles;
-use opkg::download;
-use opkg::files;
 use opkg::messages;
 use opkg::pattern;
 use opkg::stanza;
 use opkg::version;
-
-our @EXPORT = qw(
-    list find list_installed list_upgradable list_changed_conffiles info status files search download_to_here
-    compare print_architecture);
+use later 'opkg::candidate' => 'best_by_name';
+use later 'opkg::conffiles' => 'is_modified';
+use later 'opkg::download' => 'download_package';
+use later 'opkg::files' => qw(files_of learn_owners);
 
 sub list { return list_or_find(@_[0, 1], sub { $_[1] =~ $_[0] }) }
 

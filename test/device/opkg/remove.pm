@@ -2,16 +2,13 @@ package opkg::remove;
 
 # Taking packages away: those that depend on them, their scripts, their files, and what only they needed.
 use strict;
-use warnings;
-use Exporter 'import';
+use exports qw(remove_package remove_files remove_scripts count_dependents);
 use opkg::catalogue;
 use opkg::conffiles;
 use opkg::files;
 use opkg::messages;
 use opkg::process;
 use opkg::stanza;
-
-our @EXPORT = qw(remove_package remove_files remove_scripts count_dependents);
 
 # Returns true when all went well; a failing postrm makes it false although the package is gone.
 sub remove_package {

@@ -3,12 +3,9 @@ package opkg::stanza;
 # Packages as text: the stanzas of a feed's index, of a control file and of the status file, read and written.
 # Recommends, Suggests and Alternatives are not acted out: no package here carries them.
 use strict;
-use warnings;
-use Exporter 'import';
+use exports qw(read_stanza write_status_stanza write_info_stanza dependency_text flag_bits $FLAG);
 use opkg::messages;
 use opkg::version;
-
-our @EXPORT = qw(read_stanza write_status_stanza write_info_stanza dependency_text flag_bits $FLAG);
 
 our $FLAG = { hold => 2, replace => 4, noprune => 8, prefer => 16, obsolete => 32, marked => 64, list_changed => 128, user => 256, needed => 512 };
 my @LASTING_FLAGS = qw(hold noprune prefer obsolete user);

@@ -3,7 +3,6 @@ package opkg::table;
 # A table whose entries come back in the order of opkg's own hash table of 1024 buckets. The order shows: in the status
 # file, in NAME.list, in which package is configured first.
 use strict;
-use warnings;
 
 my $BUCKETS = 1024;
 

@@ -3,20 +3,17 @@ package opkg::unpack;
 # The part of an installation that changes the disk. SIGINT is blocked meanwhile, for the maintainer scripts as well;
 # with --noaction it stays blocked. Nothing is undone after the old version's postrm has run.
 use strict;
-use warnings;
-use Exporter 'import';
-use POSIX ();
+use exports qw(unpack_package);
+use compiled 'POSIX';
 use opkg::archive;
 use opkg::catalogue;
 use opkg::conffiles;
 use opkg::files;
 use opkg::messages;
 use opkg::process;
-use opkg::remove;
 use opkg::stanza;
 use opkg::version;
-
-our @EXPORT = qw(unpack_package);
+use later 'opkg::remove' => qw(remove_package remove_files remove_scripts count_dependents);
 
 sub unpack_package {
     my ($run, $package, $old) = @_;

@@ -3,11 +3,8 @@ package opkg::usage;
 # The text that opkg prints on stdout when it does not understand its command line, and exit code 1. It leaves without
 # tidying up: a lock file or a temporary folder made before stays behind.
 use strict;
-use warnings;
-use Exporter 'import';
+use exports qw(usage);
 use opkg::messages;
-
-our @EXPORT = qw(usage);
 
 sub usage {
     local $/;

@@ -2,10 +2,7 @@ package opkg::version;
 
 # Versions as Debian orders them: [epoch:]version[-revision], where "~" sorts before the end of the text.
 use strict;
-use warnings;
-use Exporter 'import';
-
-our @EXPORT = qw(read_version version_text compare_versions);
+use exports qw(read_version version_text compare_versions);
 
 sub read_version {
     my ($text) = @_;
