@@ -105,6 +105,28 @@ const unusedModules = {
   },
 };
 
+/**
+ * Modules of Node that a start does not need, and what depends on them: Node loads one when
+ * something of it is first taken.
+ */
+const LOADED_LATER = ['crypto', 'v8'];
+
+const laterModules = {
+  name: 'later-modules',
+  setup: ({ onResolve, onLoad }) => {
+    const filter = new RegExp(`^(?:node:)?(?:${LOADED_LATER.join('|')})$`);
+    onResolve({ filter }, ({ path, namespace }) =>
+      namespace === 'later' ? { path, external: true } : { path, namespace: 'later' },
+    );
+    onLoad({ filter: /.*/, namespace: 'later' }, ({ path }) => {
+      const names = Object.keys(process.getBuiltinModule(path));
+      const from = `require(${JSON.stringify(path)})`;
+      const getters = names.map((name) => `get ${name}() { return ${from}.${name} }`);
+      return { contents: `module.exports = { ${getters.join(', ')} }` };
+    });
+  },
+};
+
 const options = {
   absWorkingDir: fileURLToPath(root),
   bundle: true,
@@ -122,26 +144,36 @@ await build({
   format: 'cjs',
   supported: { 'dynamic-import': false },
   loader: { '.svg': 'text' },
-  define: { 'process.env.DEPOTD_VERSION': JSON.stringify(version) },
+  define: {
+    'process.env.DEPOTD_VERSION': JSON.stringify(version),
+    'performance.now': 'sinceStart',
+  },
+  inject: ['src/runtime/since-start.ts'],
   plugins: [
     allTexts(['name', 'page', 'steps', 'remedies', 'sentences']),
     pageFiles(build),
     programTexts,
     deferredPackages,
     unusedModules,
+    laterModules,
   ],
   // As a function, for who compiles it.
   banner: { js: '(function (exports, require) { const module = { exports };' },
   footer: { js: 'exports.main = module.exports.main; })' },
 });
 
-await build({
+const BUNDLE_HASH = JSON.stringify(hashOf('dist/depotd.cjs'));
+const starter = {
   ...options,
   entryPoints: ['src/start.ts'],
-  outfile: 'dist/depotd.mjs',
-  format: 'esm',
-  define: { BUNDLE_HASH: JSON.stringify(hashOf('dist/depotd.cjs')) },
   banner: { js: '#!/usr/bin/env node' },
+};
+await build({ ...starter, outfile: 'dist/depotd.mjs', format: 'esm', define: { BUNDLE_HASH } });
+await build({
+  ...starter,
+  outfile: 'dist/start.cjs',
+  format: 'cjs',
+  define: { BUNDLE_HASH, 'import.meta.dirname': '__dirname' },
 });
 
 await build({

@@ -141,6 +141,7 @@ export function debianPackage({ version, modifiedAt }: Release): PackageContents
     // Debian wants what names its interpreter to be executable.
     '/usr/lib/depotd/depotctl.mjs': program('dist/depotctl.mjs'),
     '/usr/lib/depotd/depotd.mjs': program('dist/depotd.mjs'),
+    '/usr/lib/depotd/start.cjs': program('dist/start.cjs'),
     '/etc/config/depotd': read('packaging/debian/depotd.config'),
     '/etc/init.d/depotd': program('init/depotd.sysv'),
     '/usr/lib/systemd/system/depotd.service': read('init/depotd.service'),
@@ -285,6 +286,7 @@ function bundles(): PackageFiles {
     '/usr/lib/depotd/depotctl.mjs': read('dist/depotctl.mjs'),
     '/usr/lib/depotd/depotd.cjs': read('dist/depotd.cjs'),
     '/usr/lib/depotd/depotd.mjs': read('dist/depotd.mjs'),
+    '/usr/lib/depotd/start.cjs': read('dist/start.cjs'),
   };
 }
 

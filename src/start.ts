@@ -5,21 +5,21 @@ import { createCodeCache } from './runtime/code-cache.ts';
 declare const BUNDLE_HASH: string;
 
 /**
- * `depotd.mjs`, what is started: it compiles the daemon, `depotd.cjs` beside it, with the code that
- * V8 kept of an earlier start, so that a megabyte of source need not be parsed again.
- * docs/decisions/0013-code-cache.md.
+ * What is started: it compiles the daemon, `depotd.cjs` beside it, with the code that V8 kept of an
+ * earlier start, so that a megabyte of source need not be parsed again. The build makes two of it:
+ * `start.cjs`, which a device starts, and `depotd.mjs`, for which Node first loads what ES modules
+ * need, an eighth of a start. docs/decisions/0013-code-cache.md.
  *
  * Node's modules are asked for by name, not imported: an import of one reads each of its exports,
  * and thereby loads what only some of them need.
  */
 const { Script } = process.getBuiltinModule('node:vm');
 const { readFileSync } = process.getBuiltinModule('node:fs');
-const { setFlagsFromString } = process.getBuiltinModule('node:v8');
 
 // V8 takes no kept code, Node's own included, while any flag differs from what it was made with.
 // The heap has its bound by now, and keeps it.
 if (process.execArgv.some((flag) => flag.startsWith('--max-old-space-size'))) {
-  setFlagsFromString('--max-old-space-size=0');
+  process.getBuiltinModule('node:v8').setFlagsFromString('--max-old-space-size=0');
 }
 
 const file = `${import.meta.dirname}/depotd.cjs`;
@@ -34,6 +34,6 @@ const run = script.runInThisContext() as (
   require: (name: string) => unknown,
 ) => void;
 run(exported, (name) => process.getBuiltinModule(name));
-await exported.main?.(() => {
+void exported.main?.(() => {
   if (script.cachedDataRejected !== false) cache.write(script.createCachedData());
 });

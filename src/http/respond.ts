@@ -1,5 +1,5 @@
 import { DepotError } from '../errors.ts';
-import { etagOf } from './etag.ts';
+import { etagOf, withTag } from './etag.ts';
 import { fromUnexpected } from './unexpected.ts';
 
 const JSON_HEADERS = {
@@ -47,8 +47,7 @@ export interface Unchanging {
 }
 
 export function unchanging(text: string): Unchanging {
-  const body = new TextEncoder().encode(text);
-  return { body, etag: etagOf(body) };
+  return withTag(new TextEncoder().encode(text));
 }
 
 /**

@@ -29,7 +29,7 @@ export async function startBareDaemon(upstream: string): Promise<BareDaemon> {
     'main.listen=127.0.0.1:0',
     `forge.upstream=${upstream}`,
   ];
-  const program = fileURLToPath(new URL('../../dist/depotd.mjs', import.meta.url));
+  const program = fileURLToPath(new URL('../../dist/start.cjs', import.meta.url));
   const daemon = spawn(
     process.execPath,
     [program, '--config', '/dev/null', ...options.flatMap((option) => ['--set', option])],

@@ -17,7 +17,7 @@ const BARE =
  * turns.
  */
 export async function benchStart(): Promise<void> {
-  const program = fileURLToPath(new URL('../../dist/depotd.mjs', import.meta.url));
+  const program = fileURLToPath(new URL('../../dist/start.cjs', import.meta.url));
   const root = await mkdtemp(join(tmpdir(), 'depotd-bench-'));
   const figures = { bare: [] as Figures[], depotd: [] as Figures[] };
   for (let round = 0; round < ROUNDS; round += 1) {

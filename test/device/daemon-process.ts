@@ -37,7 +37,7 @@ export interface LaunchedDaemon {
 }
 
 /** The file that `npm run build` makes. */
-export const DAEMON_PROGRAM = join(import.meta.dirname, '../../dist/depotd.mjs');
+export const DAEMON_PROGRAM = join(import.meta.dirname, '../../dist/start.cjs');
 
 /** How long the daemon may take to end on a signal: its own grace is 5 s. */
 const END_LIMIT_MS = 15_000;

@@ -102,10 +102,10 @@ async function stageService(): Promise<{
     'etc/config/depotd',
     `config depotd 'main'\n\toption auth 'none'\n\toption owner_socket ''\n\tlist listen 'unix:${root}/depotd.sock'\n`,
   );
-  for (const name of ['depotd.mjs', 'depotd.cjs']) {
+  for (const name of ['start.cjs', 'depotd.cjs']) {
     await copyFile(join(dirname(DAEMON_PROGRAM), name), join(root, 'usr/lib/depotd', name));
   }
-  const program = `#!/bin/sh\nexec '${process.execPath}' ${root}/usr/lib/depotd/depotd.mjs --config ${config} --set main.root=${root}/device "$@"\n`;
+  const program = `#!/bin/sh\nexec '${process.execPath}' ${root}/usr/lib/depotd/start.cjs --config ${config} --set main.root=${root}/device "$@"\n`;
   await stage.write('usr/sbin/depotd', program, 0o755);
   await stage.write('run/empty', '');
   const service = (action: string): Promise<Outcome> => runCommand([script, action]);

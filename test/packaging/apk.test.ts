@@ -38,6 +38,7 @@ test('installing brings the programs, enables the service and fetches what is ne
     'node',
     'reload',
     'resume-self-upgrade',
+    'start.cjs',
     'uhttpd-handler',
   ]);
   expect(await readdir(join(on.device.root, 'etc/rc.d'))).toEqual(['S99depotd']);

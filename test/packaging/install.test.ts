@@ -23,6 +23,7 @@ test('installing brings the programs, enables the service and runs the first con
     'depotd.mjs',
     'reload',
     'resume-self-upgrade',
+    'start.cjs',
     'uhttpd-handler',
   ]);
   expect(await readdir(join(device.root, 'etc/rc.d'))).toEqual(['S99depotd']);

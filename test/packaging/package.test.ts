@@ -80,6 +80,7 @@ test("the OpenWrt package holds the programs, the init script, the configuration
     '-rw-r--r-- ./usr/lib/depotd/depotd.mjs',
     '-rwxr-xr-x ./usr/lib/depotd/reload',
     '-rwxr-xr-x ./usr/lib/depotd/resume-self-upgrade',
+    '-rw-r--r-- ./usr/lib/depotd/start.cjs',
     '-rwxr-xr-x ./usr/lib/depotd/uhttpd-handler',
     '-rwxr-xr-x ./usr/sbin/depotd',
     '-rw-r--r-- ./usr/share/bash-completion/completions/depotctl',

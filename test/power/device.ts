@@ -108,7 +108,7 @@ export async function upload(daemon: PowerDaemon): Promise<string> {
 
 /** Starts the daemon of this repository. */
 export function launchDaemon(set: readonly string[]): Promise<PowerDaemon> {
-  const program = join(REPOSITORY, 'dist/depotd.mjs');
+  const program = join(REPOSITORY, 'dist/start.cjs');
   return startDaemon({ root: ROOT, env: environment }, { set, program });
 }
 

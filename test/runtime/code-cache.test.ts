@@ -14,9 +14,9 @@ let cache: string;
 beforeEach(async () => {
   device = await createDevice();
   folder = await mkdtemp(join(tmpdir(), 'depotd-program-'));
-  program = join(folder, 'depotd.mjs');
+  program = join(folder, 'start.cjs');
   cache = join(folder, 'depotd.cache');
-  for (const name of ['depotd.mjs', 'depotd.cjs']) {
+  for (const name of ['start.cjs', 'depotd.cjs']) {
     await cp(join(dirname(DAEMON_PROGRAM), name), join(folder, name));
   }
 });
@@ -34,7 +34,7 @@ test('the first start keeps the code that V8 made, for its user alone; the next 
   await startAndRest();
 
   expect((await stat(cache)).mtimeMs).toBe(first.mtimeMs);
-  expect(await readdir(folder)).toEqual(['depotd.cache', 'depotd.cjs', 'depotd.mjs']);
+  expect(await readdir(folder)).toEqual(['depotd.cache', 'depotd.cjs', 'start.cjs']);
 });
 
 test('code that is damaged, or of another program, is not run, and made anew', async () => {
@@ -55,7 +55,7 @@ test('code that is damaged, or of another program, is not run, and made anew', a
 test('where others can write, no code is kept, and none is believed', async () => {
   await chmod(folder, 0o777);
   await startAndRest();
-  expect(await readdir(folder)).toEqual(['depotd.cjs', 'depotd.mjs']);
+  expect(await readdir(folder)).toEqual(['depotd.cjs', 'start.cjs']);
 
   await chmod(folder, 0o755);
   await startUntilKept();

@@ -37,11 +37,11 @@ export function newToken(): string {
 export function createOpenSessions(
   former: (token: string) => Promise<string | undefined> = () => Promise.resolve(undefined),
 ): Sessions {
-  const token = newToken();
   let session: Promise<Session> | undefined;
-  const find = (): Promise<Session> =>
-    (session ??= former(token).then((formerToken) => {
-      return { user: '', token, formerToken, mayWrite: true };
-    }));
+  const open = async (): Promise<Session> => {
+    const token = newToken();
+    return { user: '', token, formerToken: await former(token), mayWrite: true };
+  };
+  const find = (): Promise<Session> => (session ??= open());
   return { find, peek: find };
 }

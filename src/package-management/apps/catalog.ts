@@ -3,7 +3,7 @@ import { reasonOf } from '../../errors.ts';
 import { createMetaFiles } from './meta-files.ts';
 import { isPresent, type PackageDatabase } from '../database.ts';
 import type { PackageManager } from '../manager.ts';
-import { etagOf } from '../../http/etag.ts';
+import { withTag } from '../../http/etag.ts';
 import type { Log } from '../../log.ts';
 import { appItem, parseAppMeta, type AppItem, type AppMeta } from './app-meta.ts';
 import { isPackageName, metaPackageOf, type PackageName } from '../names.ts';
@@ -145,7 +145,7 @@ async function buildView(manager: PackageManager, metas: MetaReader): Promise<Vi
     if (isPresent(entry)) apps.set(name, { item: appItem(name, meta, entry.installedAt), meta });
   }
   const body = new TextEncoder().encode(JSON.stringify([...apps.values()].map(({ item }) => item)));
-  return { database, apps, answer: { body, etag: etagOf(body) } };
+  return { database, apps, answer: withTag(body) };
 }
 
 interface MetaReader {

@@ -17,11 +17,15 @@ export async function processesOf(
     );
     const isOfDevice = environment?.split('\0').includes(`IPKG_INSTROOT=${root}`) === true;
     const words = (command ?? '').split('\0').filter((word) => word !== '');
-    if (!isOfDevice || words.length === 0 || words.join(' ').includes('depotd.mjs')) continue;
+    if (!isOfDevice || words.length === 0 || isDaemon(words)) continue;
     const isNamed = words.slice(0, 3).some((word) => word.split('/').at(-1) === name);
     if (name === undefined || isNamed) found.push({ pid, command: words.join(' ') });
   }
   return found;
+}
+
+function isDaemon(words: readonly string[]): boolean {
+  return words.some((word) => word.endsWith('/start.cjs'));
 }
 
 /** Kills what `processesOf` finds. One that has ended by itself meanwhile is as good as killed. */
