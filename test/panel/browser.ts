@@ -1,9 +1,4 @@
-import { spawn, type ChildProcess } from 'node:child_process';
-import { existsSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { delimiter, join } from 'node:path';
-import type { Readable, Writable } from 'node:stream';
+import { useBrowser, type Send } from './browser-process.ts';
 
 export interface Browser {
   /** Opens an address in the one page, and waits until it has loaded. */
@@ -39,26 +34,6 @@ export interface Look {
   scheme: 'light' | 'dark';
 }
 
-/** @returns the path of the first Chromium on PATH */
-function findChromium(): string {
-  const folders = (process.env.PATH ?? '').split(delimiter);
-  const program = ['chromium', 'chromium-browser', 'google-chrome']
-    .flatMap((name) => folders.map((folder) => join(folder, name)))
-    .find(existsSync);
-  if (program !== undefined) return program;
-  throw new Error('cannot look at a page without a browser; on Debian: apt-get install chromium');
-}
-
-const QUIET = [
-  '--headless',
-  '--no-sandbox',
-  '--disable-gpu',
-  '--disable-dev-shm-usage',
-  '--no-first-run',
-  '--disable-background-networking',
-  '--disable-component-update',
-  '--disable-sync',
-];
 const LIMIT_MS = 30_000;
 
 export interface BrowserOptions {
@@ -67,34 +42,22 @@ export interface BrowserOptions {
 }
 
 /**
- * Drives Chromium by its own protocol (https://chromedevtools.github.io/devtools-protocol/) over a
- * pipe.
+ * One page in a profile of its own, as a private window has it: nothing is kept from one to the
+ * next.
  */
 export async function launchBrowser({
   languages = ['en-US'],
 }: BrowserOptions = {}): Promise<Browser> {
-  const program = findChromium();
-  const profile = await mkdtemp(join(tmpdir(), 'depotd-browser-'));
-  const child = spawn(
-    program,
-    [
-      ...QUIET,
-      `--accept-lang=${languages.join(',')}`,
-      `--user-data-dir=${profile}`,
-      '--remote-debugging-pipe',
-      'about:blank',
-    ],
-    { stdio: ['ignore', 'ignore', 'ignore', 'pipe', 'pipe'] },
-  );
-  const complaints: string[] = [];
-  const send = createProtocol(child, complaints);
-  const { targetInfos } = (await send('Target.getTargets')) as {
-    targetInfos: { targetId: string; type: string }[];
+  const { send, complaintsOf, leave } = useBrowser(languages);
+  const { browserContextId } = (await send('Target.createBrowserContext')) as {
+    browserContextId: string;
   };
-  const targetId = targetInfos.find(({ type }) => type === 'page')?.targetId;
+  const page = { url: 'about:blank', browserContextId };
+  const { targetId } = (await send('Target.createTarget', page)) as { targetId: string };
   const { sessionId } = (await send('Target.attachToTarget', { targetId, flatten: true })) as {
     sessionId: string;
   };
+  const complaints = complaintsOf(sessionId);
   const here: Send = (method, params) => send(method, params, sessionId);
   for (const domain of ['Runtime', 'Log', 'Page']) await here(`${domain}.enable`);
 
@@ -142,10 +105,8 @@ export async function launchBrowser({
     picture: (look) => picturePage(here, look),
     complaints,
     close: async () => {
-      const ended = new Promise((resolve) => child.on('exit', resolve));
-      await send('Browser.close').catch(() => child.kill('SIGKILL'));
-      await ended;
-      await rm(profile, { recursive: true, force: true, maxRetries: 5 });
+      await send('Target.disposeBrowserContext', { browserContextId });
+      leave();
     },
   };
 }
@@ -166,62 +127,4 @@ async function pressKey(send: Send, key: Key): Promise<void> {
   const down = { type: text === '' ? 'rawKeyDown' : 'keyDown', ...event, text };
   await send('Input.dispatchKeyEvent', down);
   await send('Input.dispatchKeyEvent', { type: 'keyUp', ...event });
-}
-
-interface Message {
-  id?: number;
-  method?: string;
-  params?: {
-    entry?: { level: string; text: string; url?: string };
-    exceptionDetails?: { exception?: { description?: string } };
-  };
-  result?: object;
-  error?: { message: string };
-}
-
-type Send = (method: string, params?: object, sessionId?: string) => Promise<object>;
-
-/**
- * Messages are JSON, each with a NUL behind it; the browser reads from its descriptor 3 and writes
- * to 4.
- */
-function createProtocol(child: ChildProcess, complaints: string[]): Send {
-  const [, , , input, output] = child.stdio as unknown as [null, null, null, Writable, Readable];
-  const waiting = new Map<
-    number,
-    { resolve: (result: object) => void; reject: (error: Error) => void }
-  >();
-  let lastId = 0;
-  let rest = '';
-  output.setEncoding('utf8').on('data', (piece: string) => {
-    const texts = (rest + piece).split('\0');
-    rest = texts.pop() ?? '';
-    for (const text of texts) receive(JSON.parse(text) as Message);
-  });
-  const receive = ({ id = 0, params, result, error }: Message): void => {
-    complaints.push(...complaintsIn(params));
-    const answer = waiting.get(id);
-    waiting.delete(id);
-    if (error === undefined) answer?.resolve(result ?? {});
-    else answer?.reject(new Error(error.message));
-  };
-  child.on('exit', () => {
-    for (const { reject } of waiting.values()) reject(new Error('the browser has ended'));
-  });
-  return (method, params = {}, sessionId?: string) =>
-    new Promise((resolve, reject) => {
-      lastId += 1;
-      waiting.set(lastId, { resolve, reject });
-      input.write(
-        `${JSON.stringify({ id: lastId, method, params, ...(sessionId !== undefined && { sessionId }) })}\0`,
-      );
-    });
-}
-
-function complaintsIn({ entry, exceptionDetails }: NonNullable<Message['params']> = {}): string[] {
-  const logged =
-    entry?.level === 'error' ? [[entry.text, entry.url].filter(Boolean).join(' ')] : [];
-  return exceptionDetails === undefined
-    ? logged
-    : [...logged, exceptionDetails.exception?.description ?? 'exception'];
 }
