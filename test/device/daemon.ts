@@ -63,6 +63,8 @@ export interface TestDaemon {
 const FINISHED_LIMIT_MS = 40_000;
 /** Each question costs daemon and test some 3 ms of processor: what lasts is asked for less often. */
 const POLL_MS = { least: 60, most: 250, share: 1 / 4 };
+/** What the log tells costs nothing to see: it is asked for only in case the log does not. */
+const LOG_MS = { look: 15, ask: 1000 };
 
 export async function startDaemon(
   device: DaemonDevice,
@@ -70,7 +72,12 @@ export async function startDaemon(
 ): Promise<TestDaemon> {
   const log: string[] = [];
   let daemon: LaunchedDaemon = await launchDaemon(device, options, log);
-  const client = createClient({ url: () => daemon.url, base: baseOf(options) });
+  const client = createClient({
+    url: () => daemon.url,
+    base: baseOf(options),
+    hasEnded: (taskId) =>
+      log.some((line) => line.includes(taskId) && line.includes('"event":"job ended"')),
+  });
   const end = async (): Promise<void> => {
     await daemon.kill('SIGTERM');
   };
@@ -113,11 +120,18 @@ async function waitForEvent(
   }, `the daemon's log has no event "${event}"`);
 }
 
-/** Asks until there is an answer. */
+/**
+ * Asks until there is an answer.
+ *
+ * @param isLikely whether there is one by all signs, where there are signs
+ */
 async function poll<Answer>(
   ask: () => Promise<Answer | undefined>,
   complaint: string,
-  limitMs = FINISHED_LIMIT_MS,
+  {
+    limitMs = FINISHED_LIMIT_MS,
+    isLikely,
+  }: { limitMs?: number | undefined; isLikely?: () => boolean } = {},
 ): Promise<Answer> {
   const since = performance.now();
   for (;;) {
@@ -125,7 +139,12 @@ async function poll<Answer>(
     if (answer !== undefined) return answer;
     const passed = performance.now() - since;
     if (passed > limitMs) throw new Error(`${complaint} after ${limitMs} ms`);
-    await delay(Math.min(POLL_MS.most, Math.max(POLL_MS.least, passed * POLL_MS.share)));
+    if (isLikely === undefined || isLikely()) {
+      await delay(Math.min(POLL_MS.most, Math.max(POLL_MS.least, passed * POLL_MS.share)));
+      continue;
+    }
+    const next = Math.min(since + limitMs, performance.now() + LOG_MS.ask);
+    while (!isLikely() && performance.now() < next) await delay(LOG_MS.look);
   }
 }
 
@@ -134,8 +153,15 @@ type Client = Pick<
   'token' | 'get' | 'post' | 'submit' | 'status' | 'finished' | 'logOf'
 >;
 
+interface ClientOptions {
+  url: () => string;
+  base: string;
+  /** By what the daemon has logged. */
+  hasEnded?: (taskId: string) => boolean;
+}
+
 /** Asks a daemon of any kind, wherever it listens. */
-export function createClient({ url, base }: { url: () => string; base: string }): Client {
+export function createClient({ url, base, hasEnded }: ClientOptions): Client {
   const locate = (path: string): string =>
     `${url()}${path.startsWith('/') ? path : join(base, path)}`;
   const get: Client['get'] = (path, headers = {}) => fetch(locate(path), { headers });
@@ -170,7 +196,7 @@ export function createClient({ url, base }: { url: () => string; base: string })
           return current.running ? undefined : current;
         },
         `task ${taskId} has not ended`,
-        limitMs,
+        { limitMs, ...(hasEnded && { isLikely: () => hasEnded(taskId) }) },
       ),
     logOf: async (taskId) => (await get(`admin/system/tasks/log?task_id=${taskId}`)).text(),
   };
