@@ -1,4 +1,4 @@
-import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import { startDaemon, type TestDaemon } from '../../device/daemon.ts';
@@ -29,6 +29,8 @@ export interface EntryDevice {
   /** Writes the app's entry script. */
   readonly script: (app: string, body: string) => Promise<void>;
   readonly runsOf: (app: string) => Promise<number>;
+  /** All of them, and how often they ran. */
+  readonly removeScripts: () => Promise<void>;
   readonly close: () => Promise<void>;
 }
 
@@ -53,6 +55,10 @@ export async function createEntryDevice(): Promise<EntryDevice> {
     script: (app, body) => writeFile(scriptFile(app), `#!/bin/sh\n${body}\n`, { mode: 0o755 }),
     runsOf: async (app) =>
       (await readFile(`${scriptFile(app)}.runs`, 'utf8').catch(() => '')).split('\n').length - 1,
+    removeScripts: async () => {
+      await rm(folder, { recursive: true });
+      await mkdir(folder);
+    },
     close: async () => {
       await daemon.close();
       await device.close();

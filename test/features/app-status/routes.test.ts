@@ -1,16 +1,21 @@
-import { chmod, mkdir, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 
 import { COUNTING, createEntryDevice, RUNNING, type EntryDevice } from './entry-device.ts';
 
 let on: EntryDevice;
 
-beforeEach(async () => {
+beforeAll(async () => {
   on = await createEntryDevice();
 });
+afterAll(() => on.close());
 
-afterEach(() => on.close());
+afterEach(async () => {
+  await on.removeScripts();
+  await rm(join(on.device.root, 'etc/config/demo'), { force: true });
+  await rm(join(on.device.root, 'etc/config/folder'), { recursive: true, force: true });
+});
 
 describe('configured', () => {
   test.each([
