@@ -105,6 +105,11 @@ const unusedModules = {
   },
 };
 
+/** What a module has itself, esbuild copies name by name for each file that imports it. */
+function inherited(members) {
+  return `module.exports = Object.create({ ${members} })`;
+}
+
 /**
  * Modules of Node that a start does not need, and what depends on them: Node loads one when
  * something of it is first taken.
@@ -122,8 +127,25 @@ const laterModules = {
       const names = Object.keys(process.getBuiltinModule(path));
       const from = `require(${JSON.stringify(path)})`;
       const getters = names.map((name) => `get ${name}() { return ${from}.${name} }`);
-      return { contents: `module.exports = { ${getters.join(', ')} }` };
+      return { contents: inherited(getters.join(', ')) };
     });
+  },
+};
+
+const QUICK_JOIN = './src/runtime/quick-join.ts';
+
+const quickPaths = {
+  name: 'quick-paths',
+  setup: ({ onResolve, onLoad }) => {
+    onResolve({ filter: /^(?:node:)?path$/ }, ({ namespace, importer }) =>
+      namespace === 'quick' || importer.endsWith(QUICK_JOIN.slice(1))
+        ? { path: 'node:path', external: true }
+        : { path: 'path', namespace: 'quick' },
+    );
+    onLoad({ filter: /.*/, namespace: 'quick' }, () => ({
+      contents: inherited(`...require('node:path'), join: require('${QUICK_JOIN}').quickJoin`),
+      resolveDir: options.absWorkingDir,
+    }));
   },
 };
 
@@ -156,6 +178,7 @@ await build({
     deferredPackages,
     unusedModules,
     laterModules,
+    quickPaths,
   ],
   // As a function, for who compiles it.
   banner: { js: '(function (exports, require) { const module = { exports };' },
