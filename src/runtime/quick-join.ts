@@ -8,7 +8,7 @@ const TO_NORMALIZE = /\/\/|(?:^|\/)\.{0,2}(?:\/|$)/;
  * hundred paths of a start would be enough for V8 on Node 22 to load its optimizing compiler.
  * @returns what `join` does
  */
-export function quickJoin(...parts: string[]): string {
-  const joined = parts.join('/');
-  return parts[0] === '' || TO_NORMALIZE.test(joined.slice(1)) ? join(...parts) : joined;
+export function quickJoin(...names: string[]): string {
+  const joined = names.join('/');
+  return names[0] === '' || TO_NORMALIZE.test(joined.slice(1)) ? join(...names) : joined;
 }
