@@ -4,14 +4,12 @@ import { setTimeout as delay } from 'node:timers/promises';
 
 import { createApkDevice, type ApkDevice } from '../device/apk-device/apk-device.ts';
 import { startDaemon, type TestDaemon } from '../device/daemon.ts';
-import { tinyPackages } from '../device/packages/awkward-packages.ts';
 import { cpuSeconds, median, report, timed } from './measures.ts';
 
 /**
- * `APK=/path/to/apk node --import tsx test/bench/apk.ts`: depotd beside apk alone, in one run on one
- * machine. The figures are printed, not judged: machines differ.
+ * `APK=/path/to/apk node --import tsx test/bench/apk.ts`: depotd beside apk, in one run on one machine.
+ * The figures are printed, not judged: machines differ. Installations are in installs.ts.
  */
-const INSTALLS = 20;
 const PACKAGES = 2000;
 const CHANGES = 20;
 const IDLE_MS = 10_000;
@@ -20,45 +18,11 @@ const device = await createApkDevice();
 await device.apk('update');
 const daemon = await startDaemon(device, { set: ['main.keep_jobs=100'] });
 try {
-  await benchInstalls(device, daemon);
   await benchReading(device, daemon);
   await benchWatch(daemon);
 } finally {
   await daemon.close();
   await device.close();
-}
-
-/** The same packages by apk and by depotd, in turns. */
-async function benchInstalls(
-  { apk }: ApkDevice,
-  { submit, get, logOf }: TestDaemon,
-): Promise<void> {
-  const alone: number[] = [];
-  const through: number[] = [];
-  for (const { name } of tinyPackages().slice(0, INSTALLS)) {
-    alone.push((await timed(() => apk('add', name))).ms);
-    await apk('del', name);
-    const install = async (): Promise<void> => {
-      const id = await submit('install', { package: name });
-      for (;;) {
-        const answer = await get(`admin/system/tasks/status?task_id=${id}`);
-        const { running, state } = (await answer.json()) as { running: boolean; state: string };
-        if (running) {
-          // Whoever asks without a pause slows down what he waits for.
-          await delay(2);
-          continue;
-        }
-        if (state !== 'done') throw new Error(`${name} is ${state}: ${await logOf(id)}`);
-        return;
-      }
-    };
-    through.push((await timed(install)).ms);
-  }
-  report('install', {
-    'apk alone ms': median(alone),
-    'through depotd ms': median(through),
-    'more ms': median(through) - median(alone),
-  });
 }
 
 /** How long after a change by somebody else the answer has it. */
