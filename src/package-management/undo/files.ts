@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { constants, createWriteStream, type Stats } from 'node:fs';
+import { constants, type Stats } from 'node:fs';
 import {
   lstat,
   open,
@@ -10,10 +10,10 @@ import {
   rm,
   symlink,
   utimes,
+  writeFile,
   type FileHandle,
 } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { pipeline } from 'node:stream/promises';
 import { replaceFile } from '../../device/durable-file.ts';
 import { isInsideFolder } from '../../device/inside-folder.ts';
 import { followTrusted, openTrustedFolder } from '../../device/private-folder.ts';
@@ -35,10 +35,14 @@ export type FileStates = ReadonlyMap<string, string>;
 /** `file MODE UID GID SHA256` or `link TARGET`; undefined for all else. Times do not count. */
 export async function stateOf(path: string, mostBytes = Infinity): Promise<string | undefined> {
   const found = await lstat(path).catch(() => undefined);
-  if (found?.isSymbolicLink() === true) return `link ${await readlink(path)}`;
-  if (found?.isFile() !== true) return undefined;
+  return found === undefined ? undefined : stateAt(path, found, mostBytes);
+}
+
+async function stateAt(path: string, found: Stats, mostBytes: number): Promise<string | undefined> {
+  if (found.isSymbolicLink()) return `link ${await readlink(path)}`;
+  if (!found.isFile()) return undefined;
   return withFile(path, async (file, entry) =>
-    entry.size > mostBytes ? undefined : stateIn(entry, await sumIn(file)),
+    entry.size > mostBytes ? undefined : stateIn(entry, await sumIn(file, entry)),
   );
 }
 
@@ -50,11 +54,33 @@ function stateIn({ mode, uid, gid }: Stats, sum: string): string {
   return `file ${(mode & 0o7777).toString(8)} ${uid} ${gid} ${sum}`;
 }
 
-async function sumIn(file: FileHandle): Promise<string> {
+async function sumIn(file: FileHandle, entry: Stats): Promise<string> {
   const hash = createHash('sha256');
-  const pieces = file.createReadStream({ autoClose: false, start: 0 });
-  for await (const piece of pieces) hash.update(piece as Buffer);
+  for await (const piece of piecesOf(file, entry)) hash.update(piece);
   return hash.digest('hex');
+}
+
+const MOST_PIECE_BYTES = 64 * 1024;
+
+/** Each until the next one is asked for. A stream costs several times as much for a small file. */
+async function* piecesOf(file: FileHandle, { size }: Stats): AsyncGenerator<Buffer> {
+  const buffer = Buffer.alloc(Math.min(MOST_PIECE_BYTES, size + 1));
+  for (let at = 0, isEnd = false; !isEnd;) {
+    const { bytesRead } = await file.read(buffer, 0, buffer.length, at);
+    at += bytesRead;
+    isEnd = bytesRead < buffer.length;
+    yield buffer.subarray(0, bytesRead);
+  }
+}
+
+/** One after the other they would mostly wait for the system. */
+const AT_ONCE = 8;
+
+async function forEach<Item>(items: Iterable<Item>, work: (item: Item) => Promise<void>) {
+  const all = [...items];
+  for (let from = 0; from < all.length; from += AT_ONCE) {
+    await Promise.all(all.slice(from, from + AT_ONCE).map(work));
+  }
 }
 
 /** What stands there may have been replaced: no link is followed, and no fifo is waited for. */
@@ -78,7 +104,7 @@ async function withFile<Result>(
  * of it counts.
  */
 export async function scanFiles(scope: FileScope): Promise<FileStates> {
-  const found = new Map<string, string>();
+  const entries: [string, Stats][] = [];
   const isExcluded = (path: string): boolean =>
     scope.excluded.some((other) => path === other || isInsideFolder(path, other));
   const visit = async (path: string): Promise<void> => {
@@ -89,8 +115,7 @@ export async function scanFiles(scope: FileScope): Promise<FileStates> {
       for (const name of await readdir(path).catch(() => [])) await visit(join(path, name));
       return;
     }
-    const state = await stateOf(path, scope.mostFileBytes).catch(() => undefined);
-    if (state !== undefined) found.set(path, state);
+    if (entry !== undefined) entries.push([path, entry]);
   };
   for (const root of scope.roots) {
     const isTrusted = await followTrusted(dirname(root), undefined).then(
@@ -99,6 +124,11 @@ export async function scanFiles(scope: FileScope): Promise<FileStates> {
     );
     if (isTrusted) await visit(root);
   }
+  const found = new Map<string, string>();
+  await forEach(entries, async ([path, entry]) => {
+    const state = await stateAt(path, entry, scope.mostFileBytes).catch(() => undefined);
+    if (state !== undefined) found.set(path, state);
+  });
   return found;
 }
 
@@ -109,9 +139,10 @@ function isRootsAlone({ uid, gid, mode }: Stats): boolean {
 
 export async function sizeOf(states: FileStates): Promise<number> {
   let bytes = 0;
-  for (const path of states.keys()) {
-    bytes += (await lstat(path).catch(() => undefined))?.size ?? 0;
-  }
+  await forEach(states.keys(), async (path) => {
+    const entry = await lstat(path).catch(() => undefined);
+    bytes += entry?.size ?? 0;
+  });
   return bytes;
 }
 
@@ -123,29 +154,26 @@ export function copyName(path: string): string {
 /** Copies contents with their times. What cannot be read is left out. */
 export async function copyFiles(states: FileStates, folder: string): Promise<void> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
-  for (const [path, state] of states) {
-    if (!state.startsWith('file ')) continue;
+  await forEach(states, async ([path, state]) => {
+    if (!state.startsWith('file ')) return;
     const copy = join(folder, copyName(path));
     // What went meanwhile, or has no room, does not come back; nor does what is another file now.
     const found = await copyFile(path, copy).catch(() => undefined);
     if (found !== state) await rm(copy, { force: true });
-  }
+  });
 }
 
 /** @returns the state of what was copied */
 function copyFile(path: string, copy: string): Promise<string> {
   return withFile(path, async (file, entry) => {
     const hash = createHash('sha256');
-    await pipeline(
-      file.createReadStream({ autoClose: false, start: 0 }),
-      async function* (pieces: AsyncIterable<Buffer>) {
-        for await (const piece of pieces) {
-          hash.update(piece);
-          yield piece;
-        }
-      },
-      createWriteStream(copy, { mode: 0o600 }),
-    );
+    const pieces = async function* () {
+      for await (const piece of piecesOf(file, entry)) {
+        hash.update(piece);
+        yield piece;
+      }
+    };
+    await writeFile(copy, pieces(), { mode: 0o600 });
     await utimes(copy, entry.atime, entry.mtime);
     return stateIn(entry, hash.digest('hex'));
   });
