@@ -40,6 +40,11 @@ export interface Act extends StepBase {
    * done or found out a second time.
    */
   isRecorded?: boolean;
+  /**
+   * The id of the next command step, if its command is settled by now: its holder is started
+   * meanwhile, and waits for its go.
+   */
+  readies?: string;
   act: (context: StepContext) => Promise<Jump | undefined>;
 }
 

@@ -3,8 +3,11 @@ import { outlastShortage } from '../device/shortage.ts';
 import { KILLED, waitForExit, type Exit } from './exit-file.ts';
 import { ownLine } from './log.ts';
 import { watchPercent } from './percent.ts';
+import type { Command } from '../device/command.ts';
+import type { HeldProcess } from '../device/ports.ts';
 import type { CommandStep, StepContext } from './plan.ts';
 import { isToStop, Stopped, type Run } from './run.ts';
+import { contextOf } from './step-context.ts';
 import { endProcesses } from './stopping.ts';
 
 /**
@@ -83,17 +86,16 @@ async function startAndWait(
   step: CommandStep,
   context: StepContext,
 ): Promise<Exit | undefined> {
-  const { job, processes, logs, save } = run;
-  const command = await step.command(context);
-  if (command === undefined) return undefined;
+  const { job, logs, save } = run;
+  let held = run.ready?.id === step.id ? await claimReady(run, step.id) : undefined;
+  if (held === undefined) {
+    const command = await step.command(context);
+    if (command === undefined) return undefined;
+    await claimReady(run);
+    held = await startHolder(run, command);
+  }
   job.runs += 1;
   job.outputFrom = (await logs.size(job.id)) ?? 0;
-  const held = await processes.start({
-    jobId: job.id,
-    command,
-    logFile: logs.fileOf(job.id),
-    exitFile: logs.exitFileOf(job.id, job.runs),
-  });
   job.process = held.mark;
   await save(job).catch(async (error: unknown) => {
     await held.abandon();
@@ -101,6 +103,39 @@ async function startAndWait(
   });
   held.go();
   return waitForCommand(run, step, held.ended);
+}
+
+function startHolder({ job, processes, logs }: Run, command: Command): Promise<HeldProcess> {
+  return processes.start({
+    jobId: job.id,
+    command,
+    logFile: logs.fileOf(job.id),
+    exitFile: logs.exitFileOf(job.id, job.runs + 1),
+  });
+}
+
+/** Starts the holder of a command step while what stands before it is done. */
+export function makeReady(run: Run, id: string): void {
+  const step = run.plan[run.job.phase].find((one) => one.id === id);
+  if (run.ready !== undefined || step === undefined || 'act' in step) return;
+  const start = async (): Promise<HeldProcess | undefined> => {
+    const command = await step.command(contextOf(run, step));
+    return command === undefined ? undefined : startHolder(run, command);
+  };
+  const held = start();
+  // The step itself starts it once more, and tells why that fails.
+  held.catch(() => undefined);
+  run.ready = { id, held };
+}
+
+/** Ends the holder that waits, if it is not that of the step. */
+export async function claimReady(run: Run, id?: string): Promise<HeldProcess | undefined> {
+  const { ready } = run;
+  delete run.ready;
+  const held = await ready?.held.catch(() => undefined);
+  if (ready?.id === id) return held;
+  await held?.abandon();
+  return undefined;
 }
 
 async function waitForCommand(run: Run, step: CommandStep, ended?: Promise<void>): Promise<Exit> {

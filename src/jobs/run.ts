@@ -1,4 +1,4 @@
-import type { Processes } from '../device/ports.ts';
+import type { HeldProcess, Processes } from '../device/ports.ts';
 import type { Log } from '../log.ts';
 import type { DiskWait } from './disk-wait.ts';
 import type { Job } from './job.ts';
@@ -19,6 +19,8 @@ export interface Run extends RunnerOptions {
   plan: Plan;
   abort: AbortController;
   diskWait: DiskWait;
+  /** The holder of the command step of that id, which waits for its go. */
+  ready?: { id: string; held: Promise<HeldProcess | undefined> };
 }
 
 /** The repair of a job that was stopped is not stopped. */

@@ -7,7 +7,7 @@ import { ownLine } from './log.ts';
 import { checkPlan, indexOfJump, indexOfPosition, moveTo } from './position.ts';
 import type { Act, CommandStep, Jump, Step, StepContext } from './plan.ts';
 import { isToStop, Stopped, type Run, type RunnerOptions } from './run.ts';
-import { runCommand } from './run-command.ts';
+import { makeReady, runCommand, claimReady } from './run-command.ts';
 import { checkChange } from './states.ts';
 import { contextOf } from './step-context.ts';
 import { endProcesses, isUnderWay } from './stopping.ts';
@@ -182,12 +182,14 @@ async function advance(run: Run): Promise<boolean> {
   }
   try {
     const jump = await outlastShortage(() => doStep(run, step), SHORTAGE_LIMIT_MS);
+    if (jump !== undefined) await claimReady(run);
     moveTo(job, steps, jump === undefined ? index + 1 : indexOfJump(steps, jump.retryFrom));
     job.resumes = 0;
     if ('act' in step && step.isRecorded === true) {
       await (job.phase === 'repair' ? saveIfPossible(run, job) : run.save(job));
     }
   } catch (error) {
+    await claimReady(run);
     await fail(run, error);
   }
   delete job.process;
@@ -208,6 +210,7 @@ async function runStep(run: Run, step: Step): Promise<Jump | undefined> {
 }
 
 async function runAct(run: Run, step: Act, context: StepContext): Promise<Jump | undefined> {
+  if (step.readies !== undefined) makeReady(run, step.readies);
   try {
     const next = await step.act(context);
     Object.assign(run.job.memory, context.memory);

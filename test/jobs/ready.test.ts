@@ -1,0 +1,76 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+
+import { createProcesses } from '../../src/device/processes.ts';
+import { retryFrom, type Act, type CommandStep, type Step } from '../../src/jobs/plan.ts';
+import { isEnded } from '../../src/jobs/states.ts';
+import { openQueue, request } from './open-queue.ts';
+
+let folder: string;
+beforeEach(async () => (folder = await mkdtemp(join(tmpdir(), 'depotd-ready-'))));
+afterEach(() => rm(folder, { recursive: true }));
+
+/** Settles when the holder of the job is there. */
+const seeHolder: Act['act'] = async ({ job }) => {
+  await expect.poll(createProcesses().jobsUnderWay).toContain(job.id);
+  return undefined;
+};
+
+function actOf(id: string, act: Act['act']): Act {
+  return { id, label: id, readies: 'last', act };
+}
+
+function commandOf(id: string, text = () => id): CommandStep {
+  const command: CommandStep['command'] = () => ({
+    argv: ['sh', '-c', `echo ${text()} >>ran`],
+    environment: PATH,
+    cwd: folder,
+  });
+  return { id, label: id, mustSucceed: true, command };
+}
+
+const PATH = { PATH: process.env.PATH ?? '' };
+
+/** @returns the state that the job ends in, and what has run */
+async function run(steps: Step[]): Promise<[string, string[]]> {
+  const changePlan = () => ({ steps, repair: [] });
+  const { queue, journal } = await openQueue(folder, { changePlan });
+  const submission = await queue.submit(request('demo', {}));
+  if (!('job' in submission)) throw new Error('it was not taken');
+  const { job } = submission;
+  await expect.poll(() => isEnded(job.state)).toBe(true);
+  expect(await createProcesses().jobsUnderWay()).not.toContain(job.id);
+  await journal.close();
+  const ran = await readFile(join(folder, 'ran'), 'utf8').catch(() => '');
+  return [job.state, ran.split('\n').filter(Boolean)];
+}
+
+test('a command whose holder was started ahead runs in its turn, and once', async () => {
+  expect(await run([actOf('act', seeHolder), commandOf('last')])).toEqual(['done', ['last']]);
+});
+
+test('the holder ends if a step ahead of its command fails', async () => {
+  const fails: Act['act'] = async (context) => {
+    await seeHolder(context);
+    throw new Error('no');
+  };
+  expect(await run([actOf('act', fails), commandOf('last')])).toEqual(['failed', []]);
+});
+
+test('another command ahead of it runs, too', async () => {
+  const steps = [actOf('act', seeHolder), commandOf('other'), commandOf('last')];
+  expect(await run(steps)).toEqual(['done', ['other', 'last']]);
+});
+
+test('a step back has the command made anew', async () => {
+  let times = 0;
+  const goBack: Act['act'] = async (context) => {
+    await seeHolder(context);
+    times += 1;
+    return times === 1 ? retryFrom({ id: 'act' }) : undefined;
+  };
+  const last = commandOf('last', () => `last-${times}`);
+  expect(await run([actOf('act', goBack), last])).toEqual(['done', ['last-1']]);
+});
